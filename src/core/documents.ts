@@ -1,0 +1,221 @@
+import { encodeJson, JsonFragment } from './json.js';
+import { stringRanges } from './json-scan.js';
+
+/** One document of a request that was parsed: what is ranked, and what the caller sent. */
+export interface DocumentPart {
+  /** The text to rank; absent where the document is an image alone. */
+  readonly text?: string;
+  /** An image as the caller named it: an http(s) or `data:` URL, or base64. */
+  readonly image?: string;
+  /** What the caller sent: a string, or the object. */
+  readonly source: unknown;
+}
+
+/**
+ * The documents of one request, in the caller's order. Converters take them as JSON that is spliced into a body, so that
+ * the usual case (strings in, strings out) copies the caller's bytes and never makes a string of a document.
+ */
+export interface Documents {
+  readonly count: number;
+  /** UTF-8 bytes of all texts as JSON; the base of token estimates and byte limits. */
+  readonly sizeBytes: number;
+  readonly hasImages: boolean;
+  /** A JSON array of strings. */
+  texts(): JsonFragment;
+  /** The text of one document; an image without text reads as the empty string. */
+  text(index: number): string;
+  /** A JSON array of objects, each with the text under `key`, and the image beside it where there is one. */
+  objects(key?: string): JsonFragment;
+  /** A JSON array of what the caller sent: strings, and whole objects, in the caller's own kinds. */
+  sources(): JsonFragment;
+  /** Text and image of each document, for dialects whose parts are objects of their own. */
+  parts(): readonly DocumentPart[];
+  /** The document as a reply shows it: `{"text": …}` for a string, else the caller's own object. */
+  echo(index: number): Buffer;
+  /** Indexes of the documents with nothing but white space. */
+  blanks(): readonly number[];
+  /** The same documents with only those at `indexes`, numbered anew from 0. */
+  pick(indexes: readonly number[]): Documents;
+  /** The same documents with `text` in place of the blank ones. */
+  fillBlanks(text: string): Documents;
+}
+
+const EMPTY_ARRAY = Buffer.from('[]');
+
+/** Documents that were sent as an array of strings and are kept as the bytes that came. */
+class StringDocuments implements Documents {
+  readonly count: number;
+  readonly sizeBytes: number;
+  readonly hasImages = false;
+  readonly #array: Buffer;
+  #ranges: Uint32Array | undefined;
+
+  constructor(array: Buffer, count: number) {
+    this.#array = array;
+    this.count = count;
+    this.sizeBytes = array.length;
+  }
+
+  texts(): JsonFragment {
+    return new JsonFragment(this.#array);
+  }
+
+  text(index: number): string {
+    return JSON.parse(this.#raw(index).toString('utf8')) as string;
+  }
+
+  objects(key = 'text'): JsonFragment {
+    return wrapEach(this.count, `{${JSON.stringify(key)}:`, (index) => this.#raw(index), '}');
+  }
+
+  sources(): JsonFragment {
+    return this.texts();
+  }
+
+  parts(): readonly DocumentPart[] {
+    const texts = JSON.parse(this.#array.toString('utf8')) as string[];
+    return texts.map((text) => ({ text, source: text }));
+  }
+
+  echo(index: number): Buffer {
+    return Buffer.concat([Buffer.from('{"text":'), this.#raw(index), Buffer.from('}')]);
+  }
+
+  blanks(): readonly number[] {
+    const blanks: number[] = [];
+    const ranges = this.#located();
+    for (let index = 0; index < this.count; index += 1) {
+      const first = this.#array[(ranges[index * 2] ?? 0) + 1] ?? 0;
+      // Most documents begin with a letter: only a quote, a space or something escaped or rare needs the whole text.
+      const maybeBlank = first === 0x22 || first === 0x20 || first === 0x5c || first >= 0x80;
+      if (maybeBlank && this.text(index).trim() === '') blanks.push(index);
+    }
+    return blanks;
+  }
+
+  pick(indexes: readonly number[]): Documents {
+    const { bytes } = wrapEach(indexes.length, '', (at) => this.#raw(indexes[at] ?? 0), '');
+    return new StringDocuments(bytes, indexes.length);
+  }
+
+  fillBlanks(text: string): Documents {
+    const blanks = new Set(this.blanks());
+    if (blanks.size === 0) return this;
+    const filler = Buffer.from(JSON.stringify(text));
+    const { bytes } = wrapEach(
+      this.count,
+      '',
+      (index) => (blanks.has(index) ? filler : this.#raw(index)),
+      '',
+    );
+    return new StringDocuments(bytes, this.count);
+  }
+
+  #located(): Uint32Array {
+    this.#ranges ??= stringRanges(this.#array, this.count);
+    return this.#ranges;
+  }
+
+  #raw(index: number): Buffer {
+    const ranges = this.#located();
+    return this.#array.subarray(ranges[index * 2], ranges[index * 2 + 1]);
+  }
+}
+
+/** Documents that were parsed: mixed kinds, objects, images, or strings with unusual content. */
+class PartDocuments implements Documents {
+  readonly count: number;
+  readonly hasImages: boolean;
+  readonly #parts: readonly DocumentPart[];
+  #texts: JsonFragment | undefined;
+
+  constructor(parts: readonly DocumentPart[]) {
+    this.#parts = parts;
+    this.count = parts.length;
+    this.hasImages = parts.some(({ image }) => image !== undefined);
+  }
+
+  get sizeBytes(): number {
+    return this.texts().bytes.length;
+  }
+
+  texts(): JsonFragment {
+    this.#texts ??= new JsonFragment(
+      Buffer.from(JSON.stringify(this.#parts.map(({ text }) => (text ?? '').toWellFormed()))),
+    );
+    return this.#texts;
+  }
+
+  text(index: number): string {
+    return this.#parts[index]?.text ?? '';
+  }
+
+  objects(key = 'text'): JsonFragment {
+    return new JsonFragment(
+      encodeJson(this.#parts.map(({ text, image }) => ({ [key]: text?.toWellFormed(), image }))),
+    );
+  }
+
+  sources(): JsonFragment {
+    return new JsonFragment(Buffer.from(JSON.stringify(this.#parts.map(({ source }) => source))));
+  }
+
+  parts(): readonly DocumentPart[] {
+    return this.#parts;
+  }
+
+  echo(index: number): Buffer {
+    const source = this.#parts[index]?.source;
+    return Buffer.from(JSON.stringify(typeof source === 'string' ? { text: source } : source));
+  }
+
+  blanks(): readonly number[] {
+    return this.#parts.flatMap(({ text, image }, index) =>
+      image === undefined && (text ?? '').trim() === '' ? [index] : [],
+    );
+  }
+
+  pick(indexes: readonly number[]): Documents {
+    return new PartDocuments(indexes.flatMap((index) => this.#parts[index] ?? []));
+  }
+
+  fillBlanks(text: string): Documents {
+    const blanks = new Set(this.blanks());
+    if (blanks.size === 0) return this;
+    return new PartDocuments(
+      this.#parts.map((part, index) => (blanks.has(index) ? { ...part, text } : part)),
+    );
+  }
+}
+
+/** Documents from the bytes of a JSON array of strings, which `scanBody` has validated. */
+export function stringDocuments(array: Buffer, count: number): Documents {
+  return new StringDocuments(array, count);
+}
+
+/** Documents from parsed values; a string is a document with that text. */
+export function partDocuments(parts: readonly DocumentPart[]): Documents {
+  return new PartDocuments(parts);
+}
+
+/** Documents from plain strings: for tests, channel checks and everything else that starts from text. */
+export function textDocuments(texts: readonly string[]): Documents {
+  return new PartDocuments(texts.map((text) => ({ text, source: text })));
+}
+
+function wrapEach(
+  count: number,
+  prefix: string,
+  raw: (index: number) => Buffer,
+  suffix: string,
+): JsonFragment {
+  if (count === 0) return new JsonFragment(EMPTY_ARRAY);
+  const pieces: Buffer[] = [];
+  const open = Buffer.from(`[${prefix}`);
+  const between = Buffer.from(`${suffix},${prefix}`);
+  for (let index = 0; index < count; index += 1) {
+    pieces.push(index === 0 ? open : between, raw(index));
+  }
+  pieces.push(Buffer.from(`${suffix}]`));
+  return new JsonFragment(Buffer.concat(pieces));
+}

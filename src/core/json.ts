@@ -1,0 +1,175 @@
+/** A JSON value did not have the shape that its reader expected. The message names the path and never quotes content. */
+export class JsonShapeError extends Error {
+  override readonly name = 'JsonShapeError';
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'array';
+  return value === undefined ? 'nothing' : typeof value;
+}
+
+/**
+ * Reads unknown JSON step by step. A mismatch throws a `JsonShapeError` that names the path, so that a converter is
+ * written as if the reply were well formed.
+ */
+export class Json {
+  readonly value: unknown;
+  readonly #path: string;
+
+  constructor(value: unknown, path = '$') {
+    this.value = value;
+    this.#path = path;
+  }
+
+  /** The member `name`; absent members read as `undefined`, on which `optional` readers give `undefined`. */
+  field(name: string): Json {
+    if (typeof this.value !== 'object' || this.value === null || Array.isArray(this.value)) {
+      throw this.mismatch('an object');
+    }
+    const members = this.value as Readonly<Record<string, unknown>>;
+    return new Json(
+      Object.hasOwn(members, name) ? members[name] : undefined,
+      `${this.#path}.${name}`,
+    );
+  }
+
+  /** Like `field`, but a parent that is no object reads as absent too. */
+  maybe(name: string): Json {
+    return this.isObject() ? this.field(name) : new Json(undefined, `${this.#path}.${name}`);
+  }
+
+  /** The first of `names` that is present and not null. */
+  firstOf(...names: readonly string[]): Json {
+    for (const name of names) {
+      const found = this.maybe(name);
+      if (found.isPresent()) return found;
+    }
+    return new Json(undefined, `${this.#path}.(${names.join('|')})`);
+  }
+
+  item(index: number): Json {
+    return new Json(this.array()[index], `${this.#path}[${index}]`);
+  }
+
+  map<T>(read: (item: Json, index: number) => T): T[] {
+    return this.array().map((value, index) =>
+      read(new Json(value, `${this.#path}[${index}]`), index),
+    );
+  }
+
+  array(): readonly unknown[] {
+    if (!Array.isArray(this.value)) throw this.mismatch('an array');
+    return this.value;
+  }
+
+  string(): string {
+    if (typeof this.value !== 'string') throw this.mismatch('a string');
+    return this.value;
+  }
+
+  number(): number {
+    if (typeof this.value !== 'number') throw this.mismatch('a number');
+    return this.value;
+  }
+
+  /** A number, also where it is written as a decimal string. */
+  numeric(): number {
+    const value = parseNumeric(this.value);
+    if (value === undefined) throw this.mismatch('a number');
+    return value;
+  }
+
+  optionalString(): string | undefined {
+    return typeof this.value === 'string' ? this.value : undefined;
+  }
+
+  /** A finite number, or a decimal string of one; anything else reads as `undefined`. */
+  optionalNumber(): number | undefined {
+    const value = parseNumeric(this.value);
+    return value !== undefined && Number.isFinite(value) ? value : undefined;
+  }
+
+  isPresent(): boolean {
+    return this.value !== undefined && this.value !== null;
+  }
+
+  isObject(): boolean {
+    return typeof this.value === 'object' && this.value !== null && !Array.isArray(this.value);
+  }
+
+  isArray(): boolean {
+    return Array.isArray(this.value);
+  }
+
+  /** The error to throw where this value is not what was expected. */
+  mismatch(expected: string): JsonShapeError {
+    return new JsonShapeError(`${this.#path} should be ${expected} and is ${kindOf(this.value)}`);
+  }
+}
+
+const DECIMAL = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i;
+
+/** A number, or a string that spells one in decimal; `undefined` for everything else. */
+export function parseNumeric(value: unknown): number | undefined {
+  if (typeof value === 'number') return value;
+  if (typeof value === 'string' && DECIMAL.test(value.trim())) return Number(value);
+  return undefined;
+}
+
+/** JSON text that is known to be valid and is written as it stands: documents are spliced in, never copied by value. */
+export class JsonFragment {
+  readonly bytes: Buffer;
+
+  constructor(bytes: Buffer) {
+    this.bytes = bytes;
+  }
+}
+
+/** What a converter may return as a body: plain JSON, with fragments anywhere. Members that are undefined are left out. */
+export type JsonBody =
+  | string
+  | number
+  | boolean
+  | null
+  | undefined
+  | JsonFragment
+  | readonly JsonBody[]
+  | { readonly [name: string]: JsonBody };
+
+/** The UTF-8 bytes of `body`; fragments are copied byte for byte. */
+export function encodeJson(body: JsonBody): Buffer {
+  const parts: (string | Buffer)[] = [];
+  const text = write(body, '', parts);
+  if (parts.length === 0) return Buffer.from(text);
+  parts.push(text);
+  return Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part)));
+}
+
+/** Appends `value` to `text`; a fragment flushes the text before it into `parts`. Returns the open text. */
+function write(value: JsonBody, text: string, parts: (string | Buffer)[]): string {
+  if (value instanceof JsonFragment) {
+    parts.push(text, value.bytes);
+    return '';
+  }
+  if (typeof value !== 'object' || value === null) return text + JSON.stringify(value ?? null);
+  if (isList(value)) {
+    let open = text + '[';
+    for (let index = 0; index < value.length; index += 1) {
+      open = write(value[index], index === 0 ? open : open + ',', parts);
+    }
+    return open + ']';
+  }
+  let open = text + '{';
+  let first = true;
+  for (const [name, member] of Object.entries(value)) {
+    if (member === undefined) continue;
+    open = write(member, `${open}${first ? '' : ','}${JSON.stringify(name)}:`, parts);
+    first = false;
+  }
+  return open + '}';
+}
+
+function isList(value: readonly JsonBody[] | object): value is readonly JsonBody[] {
+  return Array.isArray(value);
+}

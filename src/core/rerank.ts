@@ -1,0 +1,167 @@
+import type { Documents } from './documents.js';
+
+/**
+ * What a caller may ask beyond the contract's own fields. Handed to a provider that knows them, left out for one
+ * that does not.
+ */
+export interface RerankOptions {
+  readonly rankFields?: readonly string[];
+  readonly maxChunksPerDoc?: number;
+  readonly maxTokensPerDoc?: number;
+  readonly overlapTokens?: number;
+  readonly instruction?: string;
+  readonly truncation?: boolean;
+  readonly priority?: number;
+}
+
+/** One rerank request, valid: the query is not blank, there is at least one document, `topN` is at most their number. */
+export interface RerankRequest {
+  /** The model as the caller named it. */
+  readonly model: string;
+  readonly query: string;
+  readonly documents: Documents;
+  /** How many rows the reply has: 1 … `documents.count`. */
+  readonly topN: number;
+  readonly returnDocuments: boolean;
+  readonly options: RerankOptions;
+}
+
+/** What an upstream said of itself; whatever is missing is estimated. All counts are non-negative integers. */
+export interface ReportedUsage {
+  readonly inputTokens?: number | undefined;
+  readonly searchUnits?: number | undefined;
+}
+
+/** One row as the upstream gave it; `undefined` where it failed to score the document (null, NaN, a marker). */
+export interface UpstreamRow {
+  readonly index: number;
+  readonly score: number | undefined;
+}
+
+/** What a converter makes of a reply; `normalizeRanking` judges whether it is one. */
+export interface UpstreamRanking {
+  readonly rows: readonly UpstreamRow[];
+  readonly usage?: ReportedUsage;
+  /** The upstream sorted by relevance but has no scores (listwise): rows get falling scores in the order given. */
+  readonly orderOnly?: boolean;
+}
+
+export interface RankedRow {
+  readonly index: number;
+  readonly score: number;
+}
+
+export interface Usage {
+  readonly inputTokens: number;
+  readonly searchUnits: number;
+  /** Whether the upstream named the tokens, or they were estimated from the text. */
+  readonly estimated: boolean;
+}
+
+/** A reply that cannot be turned into a ranking of the caller's documents; the message names the rule it broke. */
+export class InvalidRankingError extends Error {
+  override readonly name = 'InvalidRankingError';
+}
+
+/** How scores are handed on: as the upstream gave them, or its logits through the logistic function. */
+export type ScoreTransform = 'none' | 'logistic';
+
+/**
+ * Judges and orders an upstream's rows: every index an integer into the caller's list and there once, best first, equal
+ * scores in the upstream's order, exactly `topN` rows, finite scores. Documents without a score come last with the lowest
+ * score there is. Sorting happens before the transform, which may saturate.
+ * @throws InvalidRankingError when the rows cannot be that ranking.
+ */
+export function normalizeRanking(
+  ranking: UpstreamRanking,
+  documentCount: number,
+  topN: number,
+  transform: ScoreTransform,
+): RankedRow[] {
+  const { rows } = ranking;
+  if (rows.length < topN) {
+    throw new InvalidRankingError(`${rows.length} rows came back where ${topN} are due`);
+  }
+  if (rows.length > documentCount) {
+    throw new InvalidRankingError(`${rows.length} rows came back for ${documentCount} documents`);
+  }
+  const seen = new Uint8Array(documentCount);
+  const ranked: { index: number; score: number }[] = [];
+  const unscored: number[] = [];
+  let lowest = Infinity;
+  let previous = Infinity;
+  let sorted = true;
+  for (let at = 0; at < rows.length; at += 1) {
+    const row = rows[at];
+    if (row === undefined) break;
+    const { index } = row;
+    if (!Number.isInteger(index) || index < 0 || index >= documentCount) {
+      throw new InvalidRankingError(`row ${at} has no valid index`);
+    }
+    if (seen[index] === 1) throw new InvalidRankingError(`index ${index} came back twice`);
+    seen[index] = 1;
+    const score = ranking.orderOnly === true ? 1 - at / rows.length : row.score;
+    if (score === undefined || !Number.isFinite(score)) {
+      unscored.push(index);
+      continue;
+    }
+    if (score > previous) sorted = false;
+    previous = score;
+    if (score < lowest) lowest = score;
+    ranked.push({ index, score });
+  }
+  if (ranked.length === 0) throw new InvalidRankingError('no row has a score');
+  if (!sorted) ranked.sort((a, b) => b.score - a.score);
+  for (const index of unscored) ranked.push({ index, score: lowest });
+  if (ranked.length > topN) ranked.length = topN;
+  if (transform === 'logistic') for (const row of ranked) row.score = logistic(row.score);
+  return ranked;
+}
+
+/** The logistic function: a logit as a probability. */
+export function logistic(logit: number): number {
+  return 1 / (1 + Math.exp(-logit));
+}
+
+/** Documents that one search unit covers; the unit is Cohere's and has become the market's. */
+export const DOCUMENTS_PER_SEARCH_UNIT = 100;
+
+/** A rough count for text whose tokens nobody told: four bytes a token, the query once per document as cross-encoders read it. */
+export function estimateTokens(query: string, documents: Documents): number {
+  return Math.max(
+    1,
+    Math.ceil((Buffer.byteLength(query) * documents.count + documents.sizeBytes) / 4),
+  );
+}
+
+export function searchUnits(documentCount: number): number {
+  return Math.max(1, Math.ceil(documentCount / DOCUMENTS_PER_SEARCH_UNIT));
+}
+
+/**
+ * What was used, from what the upstream reported where that is believable, else estimated. A count is believed up to a
+ * hundred times the gateway's own estimate, so that a broken upstream cannot empty an account.
+ */
+export function completeUsage(
+  reported: ReportedUsage | undefined,
+  query: string,
+  documents: Documents,
+): Usage {
+  const ownUnits = searchUnits(documents.count);
+  const ownTokens = estimateTokens(query, documents);
+  const tokens = believable(reported?.inputTokens, ownTokens);
+  const units = believable(reported?.searchUnits, ownUnits);
+  return {
+    inputTokens: tokens ?? ownTokens,
+    searchUnits: units === undefined || units === 0 ? ownUnits : units,
+    estimated: tokens === undefined,
+  };
+}
+
+const BELIEVABLE_FACTOR = 100;
+
+function believable(count: number | undefined, own: number): number | undefined {
+  if (count === undefined || !Number.isFinite(count) || count < 0) return undefined;
+  const whole = Math.ceil(count);
+  return whole > own * BELIEVABLE_FACTOR + BELIEVABLE_FACTOR ? undefined : whole;
+}

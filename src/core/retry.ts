@@ -1,0 +1,78 @@
+import type { ErrorCode } from './errors.js';
+
+/** Whose fault a failed attempt is; decides what happens next. */
+export type FaultKind =
+  /** What the caller sent: no other channel of any dialect would take it. */
+  | 'caller'
+  /** A limit of this provider alone (too many documents, too long a body): another dialect may take it. */
+  | 'limit'
+  /** Overload or a rate limit: the channel cools down. */
+  | 'busy'
+  /** It did not answer in time. */
+  | 'timeout'
+  /** A passing fault of the upstream or the way to it. */
+  | 'transient'
+  /** An answer that is no ranking: an error inside 200, HTML, a bad index. */
+  | 'invalid'
+  /** Wrong credentials, unknown model, no credit: an operator has to act. */
+  | 'misconfigured';
+
+/** One failed attempt. The message is the upstream's own words, without addresses and credentials; it may be empty. */
+export interface UpstreamFailure {
+  readonly kind: FaultKind;
+  readonly status: number | undefined;
+  readonly message: string;
+  readonly retryAfterMs?: number | undefined;
+}
+
+/** Meaning of an HTTP status where the provider's dialect does not know better (design section 6). */
+export function faultOfStatus(status: number): FaultKind {
+  if (status === 429 || status === 503 || status === 529) return 'busy';
+  if (status === 408 || status === 504 || status === 524) return 'timeout';
+  if (status === 413) return 'limit';
+  if (status === 400 || status === 422) return 'caller';
+  if (status === 401 || status === 402 || status === 403 || status === 404 || status === 405) {
+    return 'misconfigured';
+  }
+  if (status >= 200 && status < 400) return 'invalid';
+  return status >= 500 ? 'transient' : 'misconfigured';
+}
+
+/** Whether another channel may be asked after such a failure. */
+export function mayFailOver(kind: FaultKind): boolean {
+  return kind !== 'caller';
+}
+
+/** What the caller is told when no channel is left. */
+export function errorCodeOf(failure: UpstreamFailure): ErrorCode {
+  switch (failure.kind) {
+    case 'caller':
+      return 'invalid_request';
+    case 'limit':
+      return 'payload_too_large';
+    case 'busy':
+      return 'overloaded';
+    case 'timeout':
+      return 'upstream_timeout';
+    case 'invalid':
+      return 'upstream_invalid_response';
+    case 'transient':
+    case 'misconfigured':
+      return 'upstream_error';
+  }
+}
+
+/** `Retry-After` as seconds or an HTTP date, and `retry-after-ms`; in milliseconds from `nowMs`, never negative. */
+export function parseRetryAfter(
+  headers: Readonly<Record<string, string | undefined>>,
+  nowMs: number,
+): number | undefined {
+  const milliseconds = Number(headers['retry-after-ms'] ?? Number.NaN);
+  if (Number.isFinite(milliseconds) && milliseconds >= 0) return milliseconds;
+  const value = headers['retry-after']?.trim();
+  if (value === undefined || value === '') return undefined;
+  const seconds = Number(value);
+  if (Number.isFinite(seconds)) return seconds >= 0 ? seconds * 1000 : undefined;
+  const date = Date.parse(value);
+  return Number.isNaN(date) ? undefined : Math.max(0, date - nowMs);
+}

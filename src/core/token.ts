@@ -1,0 +1,90 @@
+/** 1 and 2 are set by people; 3 and 4 follow from the clock and the balance and are never stored. */
+export type TokenStatus = 1 | 2 | 3 | 4;
+
+export const TOKEN_ENABLED = 1;
+export const TOKEN_DISABLED = 2;
+export const TOKEN_EXPIRED = 3;
+export const TOKEN_EXHAUSTED = 4;
+
+/** `expiredTime` of a token that never expires. */
+export const NEVER_EXPIRES = -1;
+
+/** What a token may be used for; changes only by management, so nodes keep it in memory under its version. */
+export interface TokenPolicy {
+  /** The models that may be used, or `undefined` for all. */
+  readonly models: readonly string[] | undefined;
+  /** Addresses and CIDR ranges that may use it; empty: any. */
+  readonly allowIps: readonly string[];
+  /** Tags that it is bound to; empty: any. */
+  readonly tags: readonly string[];
+  readonly defaultModel: string | undefined;
+  /** Requests per minute; 0: no limit. */
+  readonly rateLimit: number;
+  /** Requests in flight at once, on all nodes together; 0: no limit. */
+  readonly maxConcurrency: number;
+}
+
+/** A credential of a client, as the store keeps it. Times are unix seconds, quota is in units. */
+export interface Token {
+  readonly id: number;
+  readonly userId: number;
+  readonly name: string;
+  /** What people set: enabled or disabled. `tokenStatus` tells the effective one. */
+  readonly enabled: boolean;
+  /** First and last four characters of the key, for display. */
+  readonly keyHint: string;
+  readonly createdTime: number;
+  readonly accessedTime: number;
+  /** Unix seconds, or -1 for never. */
+  readonly expiredTime: number;
+  readonly remainQuota: number;
+  readonly unlimitedQuota: boolean;
+  readonly usedQuota: number;
+  readonly policy: TokenPolicy;
+}
+
+/** Why a token may not be used for what is asked, judged without the store. */
+export type PolicyRefusal = 'ip' | 'model' | 'tag';
+
+/** The status that people see: what was set, unless the clock or the balance says otherwise. */
+export function tokenStatus(token: Token, nowMs: number): TokenStatus {
+  if (!token.enabled) return TOKEN_DISABLED;
+  if (isExpired(token.expiredTime, nowMs)) return TOKEN_EXPIRED;
+  if (!token.unlimitedQuota && token.remainQuota <= 0) return TOKEN_EXHAUSTED;
+  return TOKEN_ENABLED;
+}
+
+export function isExpired(expiredTime: number, nowMs: number): boolean {
+  return expiredTime !== NEVER_EXPIRES && expiredTime * 1000 <= nowMs;
+}
+
+/** Whether a policy lets `model` be used. */
+export function allowsModel(policy: TokenPolicy, model: string): boolean {
+  return policy.models === undefined || policy.models.includes(model);
+}
+
+const KEY_PREFIX = 'sk-';
+const KEY_CHARACTERS = 48;
+const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
+
+/**
+ * A fresh API key: `sk-` and 48 alphanumerics. `randomBytes` must come from a cryptographic source; bytes beyond the
+ * largest multiple of the alphabet are thrown away, so that each character is equally likely.
+ */
+export function newApiKey(randomBytes: (count: number) => Uint8Array): string {
+  const limit = 256 - (256 % ALPHABET.length);
+  let key = KEY_PREFIX;
+  while (key.length < KEY_PREFIX.length + KEY_CHARACTERS) {
+    for (const byte of randomBytes(KEY_CHARACTERS)) {
+      if (byte < limit) key += ALPHABET[byte % ALPHABET.length] ?? '';
+      if (key.length === KEY_PREFIX.length + KEY_CHARACTERS) break;
+    }
+  }
+  return key;
+}
+
+/** What may be shown of a key for ever: its first and last four characters behind the prefix. */
+export function keyHint(key: string): string {
+  const body = key.startsWith(KEY_PREFIX) ? key.slice(KEY_PREFIX.length) : key;
+  return `${KEY_PREFIX}${body.slice(0, 4)}…${body.slice(-4)}`;
+}

@@ -1,0 +1,208 @@
+import type { Documents } from '../core/documents.js';
+import type { Json, JsonBody } from '../core/json.js';
+import type { RerankOptions, UpstreamRanking } from '../core/rerank.js';
+import type { FaultKind } from '../core/retry.js';
+import type { Secret } from '../core/secret.js';
+
+/** Where a channel's requests go and with what; the same for every request of a channel. */
+export interface Endpoint {
+  /** Without a trailing slash. */
+  readonly baseUrl: string;
+  readonly credentials: Readonly<Record<string, Secret>>;
+  /** Checked against the provider's `settings`, defaults filled in. */
+  readonly settings: Readonly<Record<string, SettingValue>>;
+}
+
+/** One request as a converter sees it: what the caller asked, in the upstream's name of the model. */
+export interface UpstreamCall {
+  /** The upstream's name of the model. */
+  readonly model: string;
+  readonly query: string;
+  /** Within the profile's limits; blank ones are already handled as the profile's `blanks` says. */
+  readonly documents: Documents;
+  /** 1 … `documents.count`. */
+  readonly topN: number;
+  readonly options: RerankOptions;
+  readonly settings: Readonly<Record<string, SettingValue>>;
+}
+
+/** A reply as it came: `json` is absent where the body is no JSON. Header names are in lower case. */
+export interface UpstreamReply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly json: Json | undefined;
+  readonly text: string;
+}
+
+/** What a signature covers. */
+export interface SignableRequest {
+  readonly method: 'POST';
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+}
+
+/** How a short-lived token is fetched; the gateway caches it per channel, shares it and renews it before it expires. */
+export interface TokenSource {
+  readonly request: (
+    endpoint: Endpoint,
+    nowMs: number,
+  ) => {
+    readonly method: 'GET' | 'POST';
+    readonly url: string;
+    readonly headers: Readonly<Record<string, string>>;
+    readonly body: string | undefined;
+  };
+  /** Reads the token endpoint's 2xx reply. */
+  readonly read: (
+    reply: Json,
+    nowMs: number,
+  ) => { readonly token: string; readonly expiresAtMs: number };
+}
+
+export type SettingValue = string | number | boolean;
+
+/** A setting that a channel of this provider may carry, for the check at start and for the documentation. */
+export interface SettingSpec {
+  readonly type: 'string' | 'number' | 'boolean';
+  readonly default?: SettingValue;
+  readonly required?: boolean;
+  readonly describe: string;
+}
+
+/** A credential that a channel of this provider carries. */
+export interface CredentialSpec {
+  readonly required: boolean;
+  readonly describe: string;
+}
+
+/** A fact of the provider that some models differ in: the first rule whose pattern matches the upstream's model wins. */
+export interface ByModel<T> {
+  readonly default: T;
+  readonly models?: readonly { readonly match: RegExp; readonly value: T }[];
+}
+
+export type ScoreScale = 'probability' | 'logit' | 'cosine' | 'unbounded';
+
+/** What is known of a provider, as data: selection, splitting, caching, calibration and the documentation read it. */
+export interface ProviderProfile {
+  readonly limits: {
+    /** Documents of one request. */
+    readonly documents?: ByModel<number>;
+    /** Bytes of the request's body. */
+    readonly bodyBytes?: number;
+    /** Tokens of one request, all documents together, as the provider counts them. */
+    readonly requestTokens?: ByModel<number>;
+    /** Tokens of one query and document; `truncates` tells whether more is cut or refused. */
+    readonly pairTokens?: ByModel<number>;
+    readonly documentCharacters?: number;
+    readonly queryCharacters?: number;
+  };
+  /** Whether input beyond the token limit is cut by the provider (else the request is refused). */
+  readonly truncates: boolean;
+  /** Whether rows come best first; the gateway sorts in any case. */
+  readonly sorted: boolean;
+  readonly topN: 'honoured' | 'ignored' | 'unsupported' | 'required';
+  /** Whether rows carry the document's text back: never asked for, since replies are rebuilt from the caller's input. */
+  readonly echo: 'never' | 'optional' | 'always';
+  /** Kinds of documents that its wire format takes. */
+  readonly documents: { readonly objects: boolean; readonly images: ByModel<boolean> };
+  /** What it does with a document of white space alone: takes it, takes one space in its place, or refuses the request. */
+  readonly blanks: 'accepted' | 'as_space' | 'refused';
+  readonly scoreScale: ByModel<ScoreScale>;
+  /** Pointwise scores depend on one document alone, so lists may be split and merged; listwise ones do not. */
+  readonly ranking: ByModel<'pointwise' | 'listwise'>;
+  readonly billing: 'search_units' | 'tokens' | 'requests' | 'compute' | 'none';
+}
+
+interface ProviderBase {
+  /** How a channel names it. */
+  readonly id: string;
+  /** The name people know it by. */
+  readonly title: string;
+  readonly profile: ProviderProfile;
+  readonly credentials?: Readonly<Record<string, CredentialSpec>>;
+  readonly settings?: Readonly<Record<string, SettingSpec>>;
+  /** Models to show in examples; never an allow-list. */
+  readonly exampleModels: readonly string[];
+  /** Sentences for an operator: what is particular, what is uncertain. */
+  readonly notes?: readonly string[];
+}
+
+/** A provider behind HTTP: one POST with a JSON body, one JSON reply. */
+export interface HttpProvider extends ProviderBase {
+  readonly transport: 'http';
+  /** The public address; absent where the operator runs it and must name it. */
+  readonly baseUrl: string | undefined;
+  /** Path below the base URL, with its query string where it has one. */
+  readonly path: string | ((target: Pick<UpstreamCall, 'model' | 'settings'>) => string);
+  /** Headers that are the same for every request of a channel; content type and accept are added. */
+  readonly headers: (endpoint: Endpoint) => Record<string, string>;
+  readonly body: (call: UpstreamCall) => JsonBody;
+  /** Reads a 2xx reply; throws `JsonShapeError` where it is not what the provider sends. */
+  readonly decode: (reply: Json, call: UpstreamCall, http: UpstreamReply) => UpstreamRanking;
+  /** Judges a reply by the provider's own codes, also a 2xx one; `undefined` leaves it to status and shape. */
+  readonly fault?: (reply: UpstreamReply) => FaultKind | undefined;
+  /** Headers that depend on the request's bytes: signatures. */
+  readonly sign?: (
+    request: SignableRequest,
+    endpoint: Endpoint,
+    nowMs: number,
+  ) => Record<string, string>;
+  /** A short-lived token, sent as `Authorization: Bearer`. `undefined` for an endpoint that needs none. */
+  readonly token?: (endpoint: Endpoint) => TokenSource | undefined;
+}
+
+/** A provider that ranks inside this process. */
+export interface InProcessProvider extends ProviderBase {
+  readonly transport: 'process';
+  /** Ranks without blocking the event loop for long; stops early, by rejecting, when the signal aborts. */
+  readonly rank: (call: UpstreamCall, signal: AbortSignal) => Promise<UpstreamRanking>;
+}
+
+export type Provider = HttpProvider | InProcessProvider;
+
+/** Declares a provider behind HTTP. */
+export function defineProvider(definition: Omit<HttpProvider, 'transport'>): HttpProvider {
+  return Object.freeze({ ...definition, transport: 'http' as const });
+}
+
+/** Declares a provider that ranks in this process. */
+export function defineInProcessProvider(
+  definition: Omit<InProcessProvider, 'transport'>,
+): InProcessProvider {
+  return Object.freeze({ ...definition, transport: 'process' as const });
+}
+
+/** `Authorization: Bearer <apiKey>`, or no header where the channel has no key. */
+export function bearer(endpoint: Endpoint): Record<string, string> {
+  const key = endpoint.credentials.apiKey;
+  return key === undefined ? {} : { authorization: `Bearer ${key.reveal()}` };
+}
+
+/** The credential of a hosted provider with a plain key. */
+export const REQUIRED_API_KEY = {
+  apiKey: { required: true, describe: 'API key, sent as a bearer token' },
+} as const satisfies Record<string, CredentialSpec>;
+
+/** The credential of a server that may run with or without a key. */
+export const OPTIONAL_API_KEY = {
+  apiKey: {
+    required: false,
+    describe: 'API key, sent as a bearer token where the server asks for one',
+  },
+} as const satisfies Record<string, CredentialSpec>;
+
+/** Reads a fact for one model. */
+export function forModel<T>(fact: ByModel<T>, model: string): T {
+  return fact.models?.find(({ match }) => match.test(model))?.value ?? fact.default;
+}
+
+/** A string setting of a channel; the empty string where it is not set. */
+export function textSetting(
+  settings: Readonly<Record<string, SettingValue>>,
+  name: string,
+): string {
+  const value = settings[name];
+  return value === undefined ? '' : String(value);
+}

@@ -1,0 +1,154 @@
+import { Json, JsonShapeError } from '../core/json.js';
+import type { UpstreamRanking } from '../core/rerank.js';
+import {
+  faultOfStatus,
+  parseRetryAfter,
+  type FaultKind,
+  type UpstreamFailure,
+} from '../core/retry.js';
+import type { HttpProvider, UpstreamCall, UpstreamReply } from './provider.js';
+
+/** What came back, before anybody has looked into it. Header names are in lower case. */
+export interface RawReply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly text: string;
+}
+
+export type ReplyReading =
+  | { readonly kind: 'ranking'; readonly ranking: UpstreamRanking }
+  | { readonly kind: 'failure'; readonly failure: UpstreamFailure };
+
+/**
+ * Reads a reply in a provider's dialect. A 2xx reply is a success only when it decodes and carries no error inside;
+ * everything else is a failure of a known kind, with the upstream's own words shortened and without addresses.
+ */
+export function readReply(
+  provider: HttpProvider,
+  call: UpstreamCall,
+  raw: RawReply,
+  nowMs: number,
+): ReplyReading {
+  const json = parse(raw.text);
+  const reply: UpstreamReply = { ...raw, json };
+  const kind = provider.fault?.(reply) ?? genericFault(reply);
+  if (kind !== undefined) return failure(kind, reply, nowMs);
+  if (json === undefined) return failure('invalid', reply, nowMs);
+  try {
+    return { kind: 'ranking', ranking: provider.decode(json, call, reply) };
+  } catch (error) {
+    if (!(error instanceof JsonShapeError)) throw error;
+    return {
+      kind: 'failure',
+      failure: { kind: 'invalid', status: raw.status, message: error.message },
+    };
+  }
+}
+
+function failure(kind: FaultKind, reply: UpstreamReply, nowMs: number): ReplyReading {
+  return {
+    kind: 'failure',
+    failure: {
+      kind,
+      status: reply.status,
+      message: readErrorMessage(reply),
+      retryAfterMs: parseRetryAfter(reply.headers, nowMs),
+    },
+  };
+}
+
+/** Messages of servers that answer an over-long input with any status, 500 included. */
+const TOO_LONG =
+  /too large to process|exceeds the available context size|maximum context length|must have less than|exceeds maximum allowed token size|maximum (input|sequence) length/i;
+
+function genericFault(reply: UpstreamReply): FaultKind | undefined {
+  const { status, json } = reply;
+  if (status < 200 || status > 299) {
+    const kind = faultOfStatus(status);
+    const judgesInput = kind === 'caller' || kind === 'limit' || kind === 'transient';
+    return judgesInput && TOO_LONG.test(readErrorMessage(reply)) ? 'limit' : kind;
+  }
+  // 202 is a job accepted, 204 is nothing: neither is a ranking.
+  if (status !== 200 && status !== 201) return 'invalid';
+  if (json === undefined) return undefined;
+  const hasError = json.maybe('error').isPresent() || json.maybe('object').value === 'error';
+  return hasError || !(json.isObject() || json.isArray()) ? 'invalid' : undefined;
+}
+
+function parse(text: string): Json | undefined {
+  const trimmed = text.trim();
+  if (trimmed === '') return undefined;
+  try {
+    return new Json(JSON.parse(trimmed.startsWith('\uFEFF') ? trimmed.slice(1) : trimmed));
+  } catch {
+    // HTML, plain text, a body cut off, a bare NaN: no JSON, which the caller of this function judges.
+    return undefined;
+  }
+}
+
+const MAX_MESSAGE_CHARACTERS = 300;
+
+/**
+ * The human sentence of an error reply, wherever the provider puts it; empty where there is none. Validation errors echo
+ * whole requests, so the text is shortened, and addresses and what looks like a credential are taken out.
+ */
+export function readErrorMessage(reply: Pick<UpstreamReply, 'json' | 'text'>): string {
+  return cleanMessage(
+    reply.json === undefined ? withoutTags(reply.text) : (findMessage(reply.json) ?? ''),
+  );
+}
+
+function findMessage(json: Json): string | undefined {
+  if (typeof json.value === 'string') return json.value;
+  if (json.isArray()) return json.array().length > 0 ? findMessage(json.item(0)) : undefined;
+  const error = json.maybe('error');
+  const response = json.maybe('Response').maybe('Error');
+  return (
+    error.maybe('message').optionalString() ??
+    error.maybe('reason').optionalString() ??
+    error.optionalString() ??
+    json.firstOf('message', 'Message', 'error_msg', 'errorMessage').optionalString() ??
+    response.maybe('Message').optionalString() ??
+    detailMessage(json.maybe('detail')) ??
+    firstMessage(json.maybe('errors')) ??
+    json.firstOf('title', 'reason').optionalString()
+  );
+}
+
+function detailMessage(detail: Json): string | undefined {
+  if (detail.isArray()) {
+    const messages = detail.map((entry) => {
+      const place = entry.maybe('loc').isArray() ? entry.maybe('loc').array().join('.') : '';
+      const text = entry.maybe('msg').optionalString() ?? '';
+      return place === '' ? text : `${place}: ${text}`;
+    });
+    return messages.filter((text) => text !== '').join('; ') || undefined;
+  }
+  return detail.optionalString() ?? detail.firstOf('error', 'message').optionalString();
+}
+
+function firstMessage(errors: Json): string | undefined {
+  if (!errors.isArray() || errors.array().length === 0) return undefined;
+  return errors.item(0).firstOf('message', 'msg').optionalString();
+}
+
+function withoutTags(text: string): string {
+  return text.replace(/<(script|style)[\s\S]*?<\/\1>/gi, ' ').replace(/<[^>]*>/g, ' ');
+}
+
+/** Text that may be shown to a caller: one line, no addresses, nothing that looks like a key, at most 300 characters. */
+export function cleanMessage(text: string): string {
+  const line = text
+    .slice(0, MAX_MESSAGE_CHARACTERS * 4)
+    .replace(/[a-z][a-z0-9+.-]*:\/\/\S+/gi, '[address]')
+    .replace(/\b\d{1,3}(\.\d{1,3}){3}(:\d+)?\b/g, '[address]')
+    .replace(/\b(?:[a-z0-9-]+\.)+(?:internal|local|svc|cluster|lan|corp)\b(:\d+)?/gi, '[address]')
+    .replace(/\b(bearer\s+)\S+/gi, '$1[secret]')
+    .replace(/\b(?:sk|pk|pa|al|fw|jina|nvapi|key)[-_][A-Za-z0-9_*.-]{6,}/g, '[secret]')
+    .replace(/\b[A-Za-z0-9_-]{32,}\b/g, '[secret]')
+    .replace(/\s+/g, ' ')
+    .trim();
+  return line.length > MAX_MESSAGE_CHARACTERS
+    ? `${line.slice(0, MAX_MESSAGE_CHARACTERS - 1).trimEnd()}…`
+    : line;
+}

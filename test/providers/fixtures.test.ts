@@ -1,0 +1,131 @@
+import { describe, expect, it } from '@jest/globals';
+import { encodeJson } from '../../src/core/json.js';
+import { InvalidRankingError, normalizeRanking } from '../../src/core/rerank.js';
+import { allProviders } from '../../src/providers/index.js';
+import type { HttpProvider } from '../../src/providers/provider.js';
+import { readReply } from '../../src/providers/reply.js';
+import { defaultSettings } from '../../src/providers/settings.js';
+import {
+  fixtureCall,
+  fixtureEndpoint,
+  fixtureIds,
+  readFixture,
+  type ProviderCase,
+} from '../support/provider-fixtures.js';
+
+const T0 = Date.parse('2026-11-01T12:00:00Z');
+const httpProviders = allProviders().filter((provider) => provider.transport === 'http');
+
+describe('provider fixtures', () => {
+  it('exist for every provider behind HTTP and for nothing else', () => {
+    expect(fixtureIds().sort()).toEqual(httpProviders.map(({ id }) => id).sort());
+  });
+
+  describe.each(httpProviders.map((provider) => [provider.id, provider] as const))(
+    '%s',
+    (id, provider) => {
+      const fixture = readFixture(id);
+
+      it('has a request with its exact body, a success and an error', () => {
+        expect(fixture.cases.some(({ sent }) => sent !== undefined)).toBe(true);
+        expect(fixture.cases.some(({ result }) => result !== undefined)).toBe(true);
+        expect(fixture.cases.some(({ failure }) => failure !== undefined)).toBe(true);
+      });
+
+      it.each(fixture.cases.map((example) => [example.name, example] as const))(
+        '%s',
+        (_name, example) => {
+          const seen = play(provider, example, fixture.channel);
+
+          if (example.sent !== undefined) expect(seen.sent).toEqual(example.sent);
+          if (example.result !== undefined) expect(seen.result).toEqual(example.result);
+          if (example.failure !== undefined) expect(seen.failure).toEqual(example.failure);
+        },
+      );
+    },
+  );
+});
+
+/** Runs one case; of what was seen, only the parts that the case states are returned, so that they compare whole. */
+function play(
+  provider: HttpProvider,
+  example: ProviderCase,
+  channel: ProviderCase['channel'],
+): Pick<ProviderCase, 'sent' | 'result' | 'failure'> {
+  const endpoint = fixtureEndpoint(
+    { ...channel, ...example.channel },
+    provider.baseUrl,
+    defaultSettings(provider),
+  );
+  const call = fixtureCall(
+    example.request,
+    endpoint.settings,
+    provider.exampleModels[0] ?? 'a-model',
+  );
+  const sent = example.sent === undefined ? undefined : outgoing(provider, endpoint, call, example);
+  if (example.reply === undefined) return { ...(sent === undefined ? {} : { sent }) };
+
+  const { status = 200, headers = {}, json, text } = example.reply;
+  const reading = readReply(
+    provider,
+    call,
+    { status, headers, text: text ?? JSON.stringify(json) },
+    T0,
+  );
+  if (reading.kind === 'failure') {
+    const { kind, message, retryAfterMs } = reading.failure;
+    return {
+      ...(sent === undefined ? {} : { sent }),
+      failure: {
+        kind,
+        ...(example.failure?.message === undefined ? {} : { message }),
+        ...(example.failure?.retryAfterMs === undefined || retryAfterMs === undefined
+          ? {}
+          : { retryAfterMs }),
+      },
+    };
+  }
+  try {
+    const rows = normalizeRanking(reading.ranking, call.documents.count, call.topN, 'none');
+    return {
+      ...(sent === undefined ? {} : { sent }),
+      result: {
+        rows,
+        ...(example.result?.usage === undefined
+          ? {}
+          : { usage: JSON.parse(JSON.stringify(reading.ranking.usage ?? {})) as object }),
+      },
+    };
+  } catch (error) {
+    if (!(error instanceof InvalidRankingError)) throw error;
+    return {
+      failure: {
+        kind: 'invalid',
+        ...(example.failure?.message === undefined ? {} : { message: error.message }),
+      },
+    };
+  }
+}
+
+function outgoing(
+  provider: HttpProvider,
+  endpoint: ReturnType<typeof fixtureEndpoint>,
+  call: ReturnType<typeof fixtureCall>,
+  example: ProviderCase,
+): ProviderCase['sent'] {
+  const path = typeof provider.path === 'string' ? provider.path : provider.path(call);
+  const body = encodeJson(provider.body(call));
+  const headers = provider.headers(endpoint);
+  const url = new URL(endpoint.baseUrl.replace(/\/+$/, '') + path);
+  const signature = provider.sign?.(
+    { method: 'POST', url, headers: { 'content-type': 'application/json', ...headers }, body },
+    endpoint,
+    Date.parse(example.request?.now ?? '2026-11-01T12:00:00Z'),
+  );
+  return {
+    method: 'POST',
+    path,
+    ...(example.sent?.headers === undefined ? {} : { headers: { ...headers, ...signature } }),
+    body: JSON.parse(body.toString('utf8')) as unknown,
+  };
+}
