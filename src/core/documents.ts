@@ -26,6 +26,11 @@ export interface Documents {
   text(index: number): string;
   /** A JSON array of objects, each with the text under `key`, and the image beside it where there is one. */
   objects(key?: string): JsonFragment;
+  /**
+   * A JSON array of elements that carry more than the text: `before`, the text as a JSON string, `after`. Both are JSON
+   * that makes a value of the three.
+   */
+  around(before: string | ((index: number) => string), after: string): JsonFragment;
   /** A JSON array of what the caller sent: strings, and whole objects, in the caller's own kinds. */
   sources(): JsonFragment;
   /** Text and image of each document, for dialects whose parts are objects of their own. */
@@ -66,6 +71,10 @@ class StringDocuments implements Documents {
 
   objects(key = 'text'): JsonFragment {
     return wrapEach(this.count, `{${JSON.stringify(key)}:`, (index) => this.#raw(index), '}');
+  }
+
+  around(before: string | ((index: number) => string), after: string): JsonFragment {
+    return wrapEach(this.count, before, (index) => this.#raw(index), after);
   }
 
   sources(): JsonFragment {
@@ -156,6 +165,12 @@ class PartDocuments implements Documents {
     );
   }
 
+  around(before: string | ((index: number) => string), after: string): JsonFragment {
+    const text = (index: number): Buffer =>
+      Buffer.from(JSON.stringify(this.text(index).toWellFormed()));
+    return wrapEach(this.count, before, text, after);
+  }
+
   sources(): JsonFragment {
     return new JsonFragment(Buffer.from(JSON.stringify(this.#parts.map(({ source }) => source))));
   }
@@ -205,16 +220,20 @@ export function textDocuments(texts: readonly string[]): Documents {
 
 function wrapEach(
   count: number,
-  prefix: string,
+  prefix: string | ((index: number) => string),
   raw: (index: number) => Buffer,
   suffix: string,
 ): JsonFragment {
   if (count === 0) return new JsonFragment(EMPTY_ARRAY);
   const pieces: Buffer[] = [];
-  const open = Buffer.from(`[${prefix}`);
-  const between = Buffer.from(`${suffix},${prefix}`);
+  const prefixOf = typeof prefix === 'string' ? undefined : prefix;
+  const fixed = typeof prefix === 'string' ? prefix : '';
+  const open = Buffer.from(`[${fixed}`);
+  const between = Buffer.from(`${suffix},${fixed}`);
   for (let index = 0; index < count; index += 1) {
-    pieces.push(index === 0 ? open : between, raw(index));
+    pieces.push(index === 0 ? open : between);
+    if (prefixOf !== undefined) pieces.push(Buffer.from(prefixOf(index)));
+    pieces.push(raw(index));
   }
   pieces.push(Buffer.from(`${suffix}]`));
   return new JsonFragment(Buffer.concat(pieces));

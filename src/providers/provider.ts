@@ -24,6 +24,8 @@ export interface UpstreamCall {
   readonly topN: number;
   readonly options: RerankOptions;
   readonly settings: Readonly<Record<string, SettingValue>>;
+  /** What `nextPage` of the reply before said; absent for the first page. */
+  readonly page?: string;
 }
 
 /** A reply as it came: `json` is absent where the body is no JSON. Header names are in lower case. */
@@ -42,17 +44,18 @@ export interface SignableRequest {
   readonly body: Buffer;
 }
 
+/** The call that fetches a token; its headers are complete. */
+export interface TokenRequest {
+  readonly method: 'GET' | 'POST';
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | undefined;
+}
+
 /** How a short-lived token is fetched; the gateway caches it per channel, shares it and renews it before it expires. */
 export interface TokenSource {
-  readonly request: (
-    endpoint: Endpoint,
-    nowMs: number,
-  ) => {
-    readonly method: 'GET' | 'POST';
-    readonly url: string;
-    readonly headers: Readonly<Record<string, string>>;
-    readonly body: string | undefined;
-  };
+  /** @throws CredentialError where the channel's credentials are no use for it. */
+  readonly request: (endpoint: Endpoint, nowMs: number) => TokenRequest | Promise<TokenRequest>;
   /** Reads the token endpoint's 2xx reply. */
   readonly read: (
     reply: Json,
@@ -61,6 +64,14 @@ export interface TokenSource {
 }
 
 export type SettingValue = string | number | boolean;
+
+/**
+ * A channel's credentials or settings cannot be used as they are, and an operator has to act. The message says what is
+ * wrong and never quotes them.
+ */
+export class CredentialError extends Error {
+  override readonly name = 'CredentialError';
+}
 
 /** A setting that a channel of this provider may carry, for the check at start and for the documentation. */
 export interface SettingSpec {
@@ -97,6 +108,8 @@ export interface ProviderProfile {
     readonly pairTokens?: ByModel<number>;
     readonly documentCharacters?: number;
     readonly queryCharacters?: number;
+    /** Characters of one request, the query and all documents together. */
+    readonly requestCharacters?: number;
   };
   /** Whether input beyond the token limit is cut by the provider (else the request is refused). */
   readonly truncates: boolean;
@@ -132,7 +145,10 @@ interface ProviderBase {
 /** A provider behind HTTP: one POST with a JSON body, one JSON reply. */
 export interface HttpProvider extends ProviderBase {
   readonly transport: 'http';
-  /** The public address; absent where the operator runs it and must name it. */
+  /**
+   * The public address; absent where the operator runs it and must name it. `{name}` stands for the setting of that name,
+   * such as a region; `publicAddress` fills it in.
+   */
   readonly baseUrl: string | undefined;
   /** Path below the base URL, with its query string where it has one. */
   readonly path: string | ((target: Pick<UpstreamCall, 'model' | 'settings'>) => string);
@@ -143,7 +159,12 @@ export interface HttpProvider extends ProviderBase {
   readonly decode: (reply: Json, call: UpstreamCall, http: UpstreamReply) => UpstreamRanking;
   /** Judges a reply by the provider's own codes, also a 2xx one; `undefined` leaves it to status and shape. */
   readonly fault?: (reply: UpstreamReply) => FaultKind | undefined;
-  /** Headers that depend on the request's bytes: signatures. */
+  /** Where a provider hands rows out in pages: what the next call carries as `page`; `undefined` after the last. */
+  readonly nextPage?: (reply: Json) => string | undefined;
+  /**
+   * Headers that depend on the request's bytes: signatures.
+   * @throws CredentialError where the channel's credentials cannot sign.
+   */
   readonly sign?: (
     request: SignableRequest,
     endpoint: Endpoint,
@@ -151,6 +172,10 @@ export interface HttpProvider extends ProviderBase {
   ) => Record<string, string>;
   /** A short-lived token, sent as `Authorization: Bearer`. `undefined` for an endpoint that needs none. */
   readonly token?: (endpoint: Endpoint) => TokenSource | undefined;
+  /** Sentences on credentials and settings that are each well formed and wrong together, or unreadable inside. */
+  readonly mistakes?: (
+    channel: Pick<Endpoint, 'credentials' | 'settings'>,
+  ) => readonly (string | false)[];
 }
 
 /** A provider that ranks inside this process. */
@@ -180,6 +205,19 @@ export function bearer(endpoint: Endpoint): Record<string, string> {
   return key === undefined ? {} : { authorization: `Bearer ${key.reveal()}` };
 }
 
+/**
+ * A credential that the provider's `credentials` declares as required.
+ * @throws CredentialError where the channel has none.
+ */
+export function requiredCredential(
+  { credentials }: Pick<Endpoint, 'credentials'>,
+  name: string,
+): string {
+  const secret = credentials[name];
+  if (secret === undefined) throw new CredentialError(`credentials.${name} is missing`);
+  return secret.reveal();
+}
+
 /** The credential of a hosted provider with a plain key. */
 export const REQUIRED_API_KEY = {
   apiKey: { required: true, describe: 'API key, sent as a bearer token' },
@@ -205,4 +243,13 @@ export function textSetting(
 ): string {
   const value = settings[name];
   return value === undefined ? '' : String(value);
+}
+
+/** A string setting of a channel; `undefined` where it is not set or empty. */
+export function optionalTextSetting(
+  settings: Readonly<Record<string, SettingValue>>,
+  name: string,
+): string | undefined {
+  const value = textSetting(settings, name);
+  return value === '' ? undefined : value;
 }

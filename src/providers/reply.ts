@@ -16,7 +16,12 @@ export interface RawReply {
 }
 
 export type ReplyReading =
-  | { readonly kind: 'ranking'; readonly ranking: UpstreamRanking }
+  | {
+      readonly kind: 'ranking';
+      readonly ranking: UpstreamRanking;
+      /** Where there are more rows to fetch. */
+      readonly nextPage?: string;
+    }
   | { readonly kind: 'failure'; readonly failure: UpstreamFailure };
 
 /**
@@ -35,7 +40,9 @@ export function readReply(
   if (kind !== undefined) return failure(kind, reply, nowMs);
   if (json === undefined) return failure('invalid', reply, nowMs);
   try {
-    return { kind: 'ranking', ranking: provider.decode(json, call, reply) };
+    const ranking = provider.decode(json, call, reply);
+    const nextPage = provider.nextPage?.(json);
+    return { kind: 'ranking', ranking, ...(nextPage === undefined ? {} : { nextPage }) };
   } catch (error) {
     if (!(error instanceof JsonShapeError)) throw error;
     return {
@@ -106,9 +113,11 @@ function findMessage(json: Json): string | undefined {
   return (
     error.maybe('message').optionalString() ??
     error.maybe('reason').optionalString() ??
+    json.maybe('error_description').optionalString() ??
     error.optionalString() ??
     json.firstOf('message', 'Message', 'error_msg', 'errorMessage').optionalString() ??
     response.maybe('Message').optionalString() ??
+    json.maybe('ResponseMetadata').maybe('Error').maybe('Message').optionalString() ??
     detailMessage(json.maybe('detail')) ??
     firstMessage(json.maybe('errors')) ??
     json.firstOf('title', 'reason').optionalString()

@@ -1,4 +1,10 @@
-import type { Provider, SettingValue } from './provider.js';
+import {
+  textSetting,
+  type Endpoint,
+  type HttpProvider,
+  type Provider,
+  type SettingValue,
+} from './provider.js';
 
 /** The settings of a provider that have a default. */
 export function defaultSettings(provider: Provider): Record<string, SettingValue> {
@@ -47,4 +53,33 @@ export function settingMistakes(
 function knownNames(specs: Readonly<Record<string, unknown>>): string {
   const names = Object.keys(specs);
   return names.length === 0 ? ', which has none' : `; it knows ${names.join(', ')}`;
+}
+
+/** All that is wrong with a channel for its provider, also what only the values of its credentials show. */
+export function channelMistakes(
+  provider: Provider,
+  channel: Pick<Endpoint, 'credentials' | 'settings'>,
+): string[] {
+  const mistakes = settingMistakes(provider, channel.settings, Object.keys(channel.credentials));
+  if (mistakes.length > 0 || provider.transport !== 'http') return mistakes;
+  const settings = { ...defaultSettings(provider), ...channel.settings };
+  return (provider.mistakes?.({ credentials: channel.credentials, settings }) ?? []).filter(
+    (mistake) => mistake !== false,
+  );
+}
+
+/** A provider's own address for a channel's settings; `undefined` where it has none or a setting that it needs is not set. */
+export function publicAddress(
+  provider: Pick<HttpProvider, 'baseUrl'>,
+  settings: Readonly<Record<string, SettingValue>>,
+): string | undefined {
+  const { baseUrl } = provider;
+  if (baseUrl === undefined) return undefined;
+  const names = [...baseUrl.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
+  const values = names.map((name) => textSetting(settings, name));
+  if (values.includes('')) return undefined;
+  return names.reduce(
+    (address, name, at) => address.replace(`{${name}}`, encodeURIComponent(values[at] ?? '')),
+    baseUrl,
+  );
 }

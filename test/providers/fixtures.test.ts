@@ -4,7 +4,7 @@ import { InvalidRankingError, normalizeRanking } from '../../src/core/rerank.js'
 import { allProviders } from '../../src/providers/index.js';
 import type { HttpProvider } from '../../src/providers/provider.js';
 import { readReply } from '../../src/providers/reply.js';
-import { defaultSettings } from '../../src/providers/settings.js';
+import { defaultSettings, publicAddress } from '../../src/providers/settings.js';
 import {
   fixtureCall,
   fixtureEndpoint,
@@ -52,11 +52,10 @@ function play(
   example: ProviderCase,
   channel: ProviderCase['channel'],
 ): Pick<ProviderCase, 'sent' | 'result' | 'failure'> {
-  const endpoint = fixtureEndpoint(
-    { ...channel, ...example.channel },
-    provider.baseUrl,
-    defaultSettings(provider),
-  );
+  const own = { ...channel, ...example.channel };
+  const defaults = defaultSettings(provider);
+  const address = publicAddress(provider, { ...defaults, ...own.settings });
+  const endpoint = fixtureEndpoint(own, address, defaults);
   const call = fixtureCall(
     example.request,
     endpoint.settings,

@@ -35,6 +35,8 @@ export interface ProviderCase {
     readonly documents?: readonly unknown[];
     readonly top_n?: number;
     readonly options?: RerankOptions;
+    /** For a page after the first, of providers that hand rows out in pages. */
+    readonly page?: string;
     /** For signatures and tokens. */
     readonly now?: string;
   };
@@ -122,5 +124,6 @@ export function fixtureCall(
     topN: Math.min(request?.top_n ?? documents.count, documents.count),
     options: request?.options ?? {},
     settings,
+    ...(request?.page === undefined ? {} : { page: request.page }),
   };
 }

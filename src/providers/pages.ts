@@ -1,0 +1,35 @@
+import type { HttpProvider, UpstreamCall } from './provider.js';
+import { readReply, type RawReply, type ReplyReading } from './reply.js';
+
+/**
+ * Sends a call and reads its reply; where the provider hands rows out in pages, goes on until there are enough of them.
+ * `send` posts one call and is asked once by almost every provider. A page that fails, or brings nothing, fails the call.
+ */
+export async function readPages(
+  provider: HttpProvider,
+  call: UpstreamCall,
+  send: (call: UpstreamCall) => Promise<RawReply>,
+  now: () => number,
+): Promise<ReplyReading> {
+  const reading = readReply(provider, call, await send(call), now());
+  if (reading.kind === 'failure' || reading.nextPage === undefined) return reading;
+  const rows = [...reading.ranking.rows];
+  let page: string | undefined = reading.nextPage;
+  while (page !== undefined && rows.length < call.topN) {
+    const next: UpstreamCall = { ...call, page };
+    const more = readReply(provider, next, await send(next), now());
+    if (more.kind === 'failure') return more;
+    if (more.ranking.rows.length === 0) return emptyPage();
+    rows.push(...more.ranking.rows);
+    page = more.nextPage;
+  }
+  return { kind: 'ranking', ranking: { ...reading.ranking, rows } };
+}
+
+/** A page without rows that promises another could go on for ever. */
+function emptyPage(): ReplyReading {
+  return {
+    kind: 'failure',
+    failure: { kind: 'invalid', status: 200, message: 'a page came back without rows' },
+  };
+}

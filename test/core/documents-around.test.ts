@@ -1,0 +1,28 @@
+import { describe, expect, it } from '@jest/globals';
+import { stringDocuments, textDocuments } from '../../src/core/documents.js';
+
+const TEXTS = ['plain', 'quo"te\n', ''];
+const BYTES = Buffer.from(JSON.stringify(TEXTS));
+
+describe.each([
+  ['documents kept as bytes', stringDocuments(BYTES, TEXTS.length)],
+  ['documents that were parsed', textDocuments(TEXTS)],
+])('around, for %s', (_name, documents) => {
+  it('puts the same JSON around each text', () => {
+    const { bytes } = documents.around('{"a":1,"text":', '}');
+
+    expect(JSON.parse(bytes.toString('utf8'))).toEqual(TEXTS.map((text) => ({ a: 1, text })));
+  });
+
+  it('may name the place of each', () => {
+    const { bytes } = documents.around((index) => `{"id":"${index}","content":`, '}');
+
+    expect(JSON.parse(bytes.toString('utf8'))).toEqual(
+      TEXTS.map((content, index) => ({ id: String(index), content })),
+    );
+  });
+
+  it('makes an empty array of no documents', () => {
+    expect(documents.pick([]).around('{"a":', '}').bytes.toString('utf8')).toBe('[]');
+  });
+});

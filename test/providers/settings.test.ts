@@ -1,0 +1,30 @@
+import { describe, expect, it } from '@jest/globals';
+import { publicAddress } from '../../src/providers/settings.js';
+
+describe('publicAddress', () => {
+  it('fills settings into the address', () => {
+    const address = publicAddress(
+      { baseUrl: 'https://rerank.{region}.example.com' },
+      { region: 'eu-west-1' },
+    );
+
+    expect(address).toBe('https://rerank.eu-west-1.example.com');
+  });
+
+  it.each([[{}], [{ region: '' }]])('has no address while a setting is missing: %j', (settings) => {
+    expect(publicAddress({ baseUrl: 'https://{region}.example.com' }, settings)).toBeUndefined();
+  });
+
+  it('does not let a setting change the host', () => {
+    const address = publicAddress(
+      { baseUrl: 'https://rerank.{region}.example.com' },
+      { region: 'x.evil.test/' },
+    );
+
+    expect(address).toBe('https://rerank.x.evil.test%2F.example.com');
+  });
+
+  it('has none where the provider has none', () => {
+    expect(publicAddress({ baseUrl: undefined }, {})).toBeUndefined();
+  });
+});
