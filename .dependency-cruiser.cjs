@@ -33,8 +33,8 @@ module.exports = {
     only(
       'store',
       '^src/store/[^/]+\\.ts$',
-      ['^src/core', '^src/store/[^/]+\\.ts$'],
-      'the interface knows the domain, no driver',
+      ['^src/core', '^src/store/[^/]+\\.ts$', '^(node:)?crypto$'],
+      'the interface and the vault know the domain, no driver',
     ),
     only(
       'store-redis',

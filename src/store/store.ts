@@ -195,6 +195,11 @@ export interface ChannelSnapshot {
   /** Grows with every change of a channel or a tag switch. */
   readonly version: number;
   readonly channels: readonly Channel[];
+  /**
+   * Ids of channels whose stored credentials cannot be read with this encryption key: they are in `channels` with empty
+   * credentials, must not be tried, and become usable when the key is right again or new credentials are stored.
+   */
+  readonly locked: ReadonlySet<number>;
   readonly switches: readonly TagSwitch[];
 }
 

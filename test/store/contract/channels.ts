@@ -1,0 +1,12 @@
+import { describe, expect, test } from '@jest/globals';
+import { freshStore, type OpenHarness } from './harness.js';
+
+export function describeChannels(open: OpenHarness): void {
+  describe('channels', () => {
+    const given = freshStore(open);
+
+    test('answers', async () => {
+      await expect(given.store.ping()).resolves.toBeUndefined();
+    });
+  });
+}

@@ -1,0 +1,14 @@
+import { describe } from '@jest/globals';
+import { describeAdmission } from './admission.js';
+import { describeChannels } from './channels.js';
+import type { OpenHarness } from './harness.js';
+import { describeTokens } from './tokens.js';
+
+/** What every implementation of the store must do, race by race. Each test opens a store of its own. */
+export function describeStoreContract(name: string, open: OpenHarness): void {
+  describe(`the ${name} store`, () => {
+    describeAdmission(open);
+    describeTokens(open);
+    describeChannels(open);
+  });
+}
