@@ -1,0 +1,28 @@
+import { createHash, createHmac } from 'node:crypto';
+
+export function sha256Hex(data: string | Buffer): string {
+  return createHash('sha256').update(data).digest('hex');
+}
+
+export function sha256Base64(data: string | Buffer): string {
+  return createHash('sha256').update(data).digest('base64');
+}
+
+/** The signature that a chain of keys gives: each step is the HMAC-SHA256 of the next text under the key before. */
+export function chainedHmacHex(secret: string, steps: readonly string[], text: string): string {
+  const key = steps.reduce<string | Buffer>(
+    (before, step) => createHmac('sha256', before).update(step).digest(),
+    secret,
+  );
+  return createHmac('sha256', key).update(text).digest('hex');
+}
+
+/** `20261101T120000Z` */
+export function compactTimestamp(nowMs: number): string {
+  return new Date(nowMs).toISOString().replace(/[:-]|\.\d{3}/g, '');
+}
+
+/** The `content-type` that a request goes out with; header names are in lower case. */
+export function contentTypeOf(headers: Readonly<Record<string, string>>): string {
+  return headers['content-type'] ?? 'application/json';
+}

@@ -1,0 +1,106 @@
+import { createPrivateKey, sign as signBytes, type KeyObject } from 'node:crypto';
+import {
+  CredentialError,
+  requiredCredential,
+  textSetting,
+  type Endpoint,
+  type SignableRequest,
+} from '../provider.js';
+import { contentTypeOf, sha256Base64 } from './digest.js';
+
+export interface OciKey {
+  /** `<tenancy OCID>/<user OCID>/<fingerprint>`, or `ST$<token>` of a session. */
+  readonly keyId: string;
+  readonly privateKey: KeyObject;
+}
+
+/** The `Authorization` of an OCI request: an RSA signature over the named fields, in their order. */
+export function ociAuthorization(
+  fields: readonly (readonly [name: string, value: string])[],
+  { keyId, privateKey }: OciKey,
+): string {
+  const text = fields.map(([name, value]) => `${name}: ${value}`).join('\n');
+  const names = fields.map(([name]) => name).join(' ');
+  const signature = signBytes('sha256', Buffer.from(text), privateKey).toString('base64');
+  return `Signature version="1",keyId="${keyId}",algorithm="rsa-sha256",headers="${names}",signature="${signature}"`;
+}
+
+/** Headers of an OCI request signature; the length is signed and sent by whoever sends the body. */
+export function signOci(
+  { method, url, headers, body }: SignableRequest,
+  key: OciKey,
+  nowMs: number,
+): Record<string, string> {
+  const date = new Date(nowMs).toUTCString();
+  const bodyHash = sha256Base64(body);
+  const authorization = ociAuthorization(
+    [
+      ['date', date],
+      ['(request-target)', `${method.toLowerCase()} ${url.pathname}${url.search}`],
+      ['host', url.host],
+      ['content-length', String(body.length)],
+      ['content-type', contentTypeOf(headers)],
+      ['x-content-sha256', bodyHash],
+    ],
+    key,
+  );
+  return { authorization, date, 'x-content-sha256': bodyHash };
+}
+
+/**
+ * The key of a channel: of a user by tenancy, user and fingerprint, or of a session by its token.
+ * @throws CredentialError where the key cannot be read or its owner is not named.
+ */
+export function ociKey({
+  credentials,
+  settings,
+}: Pick<Endpoint, 'credentials' | 'settings'>): OciKey {
+  const token = credentials.securityToken?.reveal();
+  const owner = ['tenancy', 'user', 'fingerprint'].map((name) => textSetting(settings, name));
+  if (token === undefined && owner.includes('')) {
+    throw new CredentialError(
+      'settings.tenancy, settings.user and settings.fingerprint must be set, or credentials.securityToken',
+    );
+  }
+  return {
+    keyId: token === undefined ? owner.join('/') : `ST$${token}`,
+    privateKey: readPrivateKey(
+      requiredCredential({ credentials }, 'privateKey'),
+      credentials.passphrase?.reveal(),
+    ),
+  };
+}
+
+function readPrivateKey(pem: string, passphrase: string | undefined): KeyObject {
+  let key: KeyObject;
+  try {
+    // Keys that came through an environment variable often have their line ends escaped.
+    const text = pem.replaceAll('\\n', '\n');
+    key = createPrivateKey({ key: text, ...(passphrase === undefined ? {} : { passphrase }) });
+  } catch (error) {
+    throw new CredentialError('credentials.privateKey is not a readable private key (PEM)', {
+      cause: error,
+    });
+  }
+  if (key.asymmetricKeyType !== 'rsa') {
+    throw new CredentialError('credentials.privateKey must be an RSA key');
+  }
+  return key;
+}
+
+/** Reading a key takes longer than signing with it, so it is kept for as long as its endpoint. */
+const KEYS = new WeakMap<Endpoint, OciKey>();
+
+/** Signs with a channel's key. */
+export function signForOci(
+  request: SignableRequest,
+  endpoint: Endpoint,
+  nowMs: number,
+): Record<string, string> {
+  let key = KEYS.get(endpoint);
+  if (key === undefined) {
+    key = ociKey(endpoint);
+    KEYS.set(endpoint, key);
+  }
+  return signOci(request, key, nowMs);
+}
