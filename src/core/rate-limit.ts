@@ -3,7 +3,7 @@ export const RATE_WINDOW_MS = 60_000;
 
 /** Requests that were let through in the window numbered `window` and in the one before it. */
 export interface RateWindow {
-  /** `floor(nowMs / RATE_WINDOW_MS)` at the last request. */
+  /** `floor(nowMs / windowMs)` at the last request. */
   readonly window: number;
   readonly current: number;
   readonly previous: number;
@@ -23,16 +23,21 @@ export type RateDecision =
 
 /**
  * A sliding window from two counters: the previous window counts by the share of it that still lies within the last
- * minute. `redis/lua/admit.lua` is its twin, and the store contract holds the two equal.
+ * `windowMs`. `redis/lua/admit.lua` is its twin, and the store contract holds the two equal.
  */
-export function takeRate(last: RateWindow, limit: number, nowMs: number): RateDecision {
-  const window = Math.floor(nowMs / RATE_WINDOW_MS);
-  const elapsed = nowMs - window * RATE_WINDOW_MS;
+export function takeRate(
+  last: RateWindow,
+  limit: number,
+  nowMs: number,
+  windowMs = RATE_WINDOW_MS,
+): RateDecision {
+  const window = Math.floor(nowMs / windowMs);
+  const elapsed = nowMs - window * windowMs;
   const current = last.window === window ? last.current : 0;
   const previous =
     last.window === window ? last.previous : last.window === window - 1 ? last.current : 0;
-  const used = current + previous * (1 - elapsed / RATE_WINDOW_MS);
-  const resetMs = RATE_WINDOW_MS - elapsed;
+  const used = current + previous * (1 - elapsed / windowMs);
+  const resetMs = windowMs - elapsed;
   if (used + 1 <= limit) {
     return {
       allowed: true,
@@ -42,15 +47,21 @@ export function takeRate(last: RateWindow, limit: number, nowMs: number): RateDe
   }
   return {
     allowed: false,
-    retryAfterMs: Math.max(1, Math.ceil(waitMs(current, previous, limit, elapsed))),
+    retryAfterMs: Math.max(1, Math.ceil(waitMs(current, previous, limit, elapsed, windowMs))),
     state: { limit, remaining: 0, resetMs },
   };
 }
 
-function waitMs(current: number, previous: number, limit: number, elapsed: number): number {
+function waitMs(
+  current: number,
+  previous: number,
+  limit: number,
+  elapsed: number,
+  windowMs: number,
+): number {
   if (current + 1 <= limit) {
-    return RATE_WINDOW_MS * (1 - (limit - 1 - current) / previous) - elapsed;
+    return windowMs * (1 - (limit - 1 - current) / previous) - elapsed;
   }
-  const rest = RATE_WINDOW_MS - elapsed;
-  return rest + Math.max(0, RATE_WINDOW_MS * (1 - (limit - 1) / current));
+  const rest = windowMs - elapsed;
+  return rest + Math.max(0, windowMs * (1 - (limit - 1) / current));
 }

@@ -105,7 +105,9 @@ export interface AdmissionStore {
   /**
    * Ends a reservation: what was not spent goes back, spent quota is counted on token and user, the place is free.
    * Resolves to what was charged, or `undefined` when the reservation is not there (settled already, or expired and given
-   * back), in which case nothing changes. A token deleted meanwhile still settles on the user.
+   * back), in which case nothing changes. One that has expired and was not given back yet is settled as usual. Whether the
+   * token's balance takes part was decided when it was admitted: making it unlimited or limited meanwhile does not matter.
+   * A token deleted meanwhile still settles on the user.
    */
   settle(settlement: Settlement): Promise<number | undefined>;
 }
@@ -166,7 +168,7 @@ export interface TokenQuery extends Slice {
 
 /** Reads give back expired reservations of the users concerned first, so that balances are true at `nowMs`. */
 export interface TokenStore {
-  /** `undefined` when the user does not exist. */
+  /** `undefined` when the user does not exist. A new token counts as accessed when it was created. */
   createToken(token: NewToken, nowMs: number): Promise<Token | undefined>;
   getToken(id: number, nowMs: number): Promise<Token | undefined>;
   listTokens(query: TokenQuery, nowMs: number): Promise<Page<Token>>;
@@ -187,7 +189,7 @@ export type ChannelChange = { readonly [K in keyof NewChannel]?: NewChannel[K] }
 
 /** A channel of the configuration: known by its name; its credentials stay in the configuration and are never stored. */
 export type DeclaredChannel = Omit<Channel, 'id' | 'origin' | 'status' | 'credentials'> & {
-  /** The status it starts with when it is new; afterwards what was set by hand stays. */
+  /** What it starts with, and follows as long as the status in the store is the one that was declared last. */
   readonly status: ChannelStatus;
 };
 
@@ -218,7 +220,7 @@ export interface ChannelStore {
   updateChannel(id: number, change: ChannelChange): Promise<ChannelUpdate>;
   /** The version after it, or `undefined` when there is no such channel. */
   deleteChannel(id: number): Promise<number | undefined>;
-  /** Many changes as one: all or, when an id is missing, none. Resolves to the version, or `undefined`. */
+  /** Many changes as one: all or, when an id is missing or a name taken, none. Resolves to the version, or `undefined`. */
   updateChannels(
     changes: readonly { readonly id: number; readonly change: ChannelChange }[],
   ): Promise<number | undefined>;
@@ -234,7 +236,7 @@ export interface ChannelStore {
   declareChannels(
     channels: readonly DeclaredChannel[],
   ): Promise<{ readonly version: number; readonly taken: readonly string[] }>;
-  /** Calls `onChange` soon after any version change by any process; may miss or repeat one. Returns the way to stop. */
+  /** Calls `onChange` soon after any version change by any process, this one included; may miss or repeat one. Returns the way to stop. */
   watchChannels(onChange: () => void): () => void;
   /** Tells that a node has `version` in force; forgotten after `ttlMs`. */
   reportNode(nodeId: string, version: number, nowMs: number, ttlMs: number): Promise<void>;
