@@ -1,0 +1,472 @@
+import { nextChannel } from '../core/channel.js';
+import { textDocuments } from '../core/documents.js';
+import { ERRORS, GatewayError } from '../core/errors.js';
+import { encodeJson } from '../core/json.js';
+import {
+  InvalidRankingError,
+  normalizeRanking,
+  type RankedRow,
+  type ReportedUsage,
+  type RerankRequest,
+  type UpstreamRanking,
+} from '../core/rerank.js';
+import { errorCodeOf, mayFailOver, type UpstreamFailure } from '../core/retry.js';
+import { forModel, type HttpProvider, type UpstreamCall } from '../providers/provider.js';
+import { cleanMessage, readReply } from '../providers/reply.js';
+import type { ChannelTable } from './channel-table.js';
+import type { Observe } from './events.js';
+import { pathOf, type Route } from './route.js';
+import { cancellationError, type RequestScope } from './scope.js';
+import type { TokenCache } from './token-cache.js';
+import { TransportError, type Upstream } from './upstream.js';
+
+export interface DispatchDeps {
+  readonly channels: ChannelTable;
+  readonly upstream: Upstream;
+  readonly tokens: TokenCache;
+  readonly observe: Observe;
+  readonly now: () => number;
+  readonly random: () => number;
+  readonly maxAttempts: number;
+  readonly attemptTimeoutMs: number;
+  /** The longest that an upstream's `Retry-After` keeps a channel out. */
+  readonly maxCooldownMs: number;
+}
+
+/** What one request brings to its attempts. */
+export interface DispatchCall {
+  readonly requestId: string;
+  readonly request: RerankRequest;
+  /** The model without a tag. */
+  readonly model: string;
+  /** The request's own choice of channels: key and request may each name tags. */
+  readonly admits: (route: Route) => boolean;
+  readonly scope: RequestScope;
+  /** Counts up while attempts are made, also when the request fails. */
+  readonly trace: DispatchTrace;
+}
+
+export interface DispatchTrace {
+  attempts: number;
+  upstreamMs: number;
+  channelId: number | undefined;
+  provider: string | undefined;
+  tag: string | undefined;
+}
+
+export interface DispatchResult {
+  readonly rows: readonly RankedRow[];
+  readonly reported: ReportedUsage | undefined;
+  readonly provider: string;
+}
+
+type AttemptResult =
+  | { readonly kind: 'ranked'; readonly result: DispatchResult }
+  | { readonly kind: 'failed'; readonly failure: UpstreamFailure }
+  /** Switched off before anything was sent: as if it had not been chosen. */
+  | { readonly kind: 'withdrawn' };
+
+const DEFAULT_COOLDOWN_MS = 1_000;
+
+/**
+ * Asks channel after channel until one answers with a ranking: the highest priority first, each at most once, none that
+ * is switched off at the moment of the attempt.
+ * @throws GatewayError when no channel is left, the deadline passes, the caller leaves, or the input is at fault.
+ */
+export async function dispatch(deps: DispatchDeps, call: DispatchCall): Promise<DispatchResult> {
+  const tried = new Set<number>();
+  const failures: UpstreamFailure[] = [];
+  /** Providers whose own limit the request broke: their other channels have the same one. */
+  const unfit = new Set<string>();
+  while (call.trace.attempts < deps.maxAttempts) {
+    call.scope.throwIfCancelled();
+    if (!deps.channels.isFresh()) await deps.channels.ensureFresh();
+    const route = choose(deps, call, tried, unfit);
+    if (route === undefined) break;
+    tried.add(route.id);
+    const attempt = await tryRoute(deps, call, route);
+    if (attempt.kind === 'withdrawn') continue;
+    if (attempt.kind === 'ranked') return attempt.result;
+    const { failure } = attempt;
+    if (!mayFailOver(failure.kind)) throw refusalOf(failure);
+    if (failure.kind === 'limit') unfit.add(route.provider.id);
+    failures.push(failure);
+  }
+  call.scope.throwIfCancelled();
+  throw failures.length > 0 ? failedError(failures) : unavailableError(deps, call);
+}
+
+/** The next channel to try, without those that cannot serve this request now. */
+function choose(
+  deps: DispatchDeps,
+  call: DispatchCall,
+  tried: ReadonlySet<number>,
+  unfit: ReadonlySet<string>,
+): Route | undefined {
+  const routes = deps.channels.current.byModel.get(call.model) ?? [];
+  const nowMs = deps.now();
+  const usable = routes.filter(
+    (route) =>
+      route.live &&
+      call.admits(route) &&
+      !unfit.has(route.provider.id) &&
+      isReady(deps, route, nowMs) &&
+      misfit(route, call) === undefined,
+  );
+  return nextChannel(usable, tried, deps.random);
+}
+
+function isReady(deps: DispatchDeps, route: Route, nowMs: number): boolean {
+  const state = deps.channels.state(route.id);
+  const { maxConcurrency } = route.channel;
+  return state.coolUntilMs <= nowMs && (maxConcurrency === 0 || state.inFlight < maxConcurrency);
+}
+
+/** Why a channel can never serve this request, whatever its load; `undefined` when it can. */
+function misfit(route: Route, call: DispatchCall): 'documents' | 'images' | undefined {
+  const { profile } = route.provider;
+  const { documents } = call.request;
+  const model = upstreamModel(route, call.model);
+  const limit = profile.limits.documents;
+  if (limit !== undefined && documents.count > forModel(limit, model)) return 'documents';
+  if (documents.hasImages && !forModel(profile.documents.images, model)) return 'images';
+  return undefined;
+}
+
+function upstreamModel(route: Route, model: string): string {
+  return route.channel.models[model] ?? model;
+}
+
+async function tryRoute(
+  deps: DispatchDeps,
+  call: DispatchCall,
+  route: Route,
+): Promise<AttemptResult> {
+  const { trace } = call;
+  trace.attempts += 1;
+  trace.channelId = route.id;
+  trace.provider = route.provider.id;
+  trace.tag = route.channel.tag;
+  const state = deps.channels.state(route.id);
+  const startedMs = deps.now();
+  state.inFlight += 1;
+  let attempt: AttemptResult;
+  try {
+    attempt = await runAttempt(deps, call, route);
+  } finally {
+    state.inFlight -= 1;
+    trace.upstreamMs += deps.now() - startedMs;
+  }
+  const failure = attempt.kind === 'failed' ? attempt.failure : undefined;
+  if (attempt.kind === 'withdrawn') trace.attempts -= 1;
+  if (failure?.kind === 'busy') {
+    state.coolUntilMs =
+      deps.now() + Math.min(failure.retryAfterMs ?? DEFAULT_COOLDOWN_MS, deps.maxCooldownMs);
+  }
+  deps.observe({
+    kind: 'attempt',
+    requestId: call.requestId,
+    channelId: route.id,
+    provider: route.provider.id,
+    tag: route.channel.tag,
+    outcome:
+      attempt.kind === 'ranked'
+        ? 'ok'
+        : attempt.kind === 'withdrawn'
+          ? 'cancelled'
+          : attempt.failure.kind,
+    status: attempt.kind === 'ranked' ? 200 : failure?.status,
+    message: failure?.message ?? '',
+    durationMs: deps.now() - startedMs,
+  });
+  return attempt;
+}
+
+/** One attempt from body to ranking. A cancelled request throws; every fault of the upstream is a value. */
+async function runAttempt(
+  deps: DispatchDeps,
+  call: DispatchCall,
+  route: Route,
+): Promise<AttemptResult> {
+  const { request } = call;
+  const timeoutMs = Math.max(
+    1,
+    Math.min(route.channel.timeoutMs ?? deps.attemptTimeoutMs, call.scope.deadlineMs - deps.now()),
+  );
+  const prepared = prepareCall(route, call);
+  try {
+    const ranking = await rankBy(deps, call, route, prepared.call, timeoutMs);
+    if (!('rows' in ranking)) return ranking;
+    const complete = prepared.restore(ranking);
+    const transform =
+      route.channel.scores === 'normalized' &&
+      forModel(route.provider.profile.scoreScale, prepared.call.model) === 'logit'
+        ? 'logistic'
+        : 'none';
+    const rows = normalizeRanking(complete, request.documents.count, request.topN, transform);
+    return {
+      kind: 'ranked',
+      result: { rows, reported: ranking.usage, provider: route.provider.id },
+    };
+  } catch (error) {
+    if (error instanceof InvalidRankingError) return failed('invalid', error.message);
+    if (error instanceof TransportError) return transportFailure(error, call.scope);
+    throw error;
+  }
+}
+
+async function rankBy(
+  deps: DispatchDeps,
+  call: DispatchCall,
+  route: Route,
+  upstreamCall: UpstreamCall,
+  timeoutMs: number,
+): Promise<UpstreamRanking | AttemptResult> {
+  const { provider } = route;
+  if (provider.transport === 'process') {
+    const stop = new AbortController();
+    const timer = setTimeout(() => {
+      stop.abort(new TransportError('timeout', 'no ranking in time'));
+    }, timeoutMs);
+    call.scope.whenCancelled(() => {
+      stop.abort(new TransportError('cancelled', 'the request was cancelled'));
+    });
+    try {
+      return await provider.rank(upstreamCall, stop.signal);
+    } catch (error) {
+      if (error instanceof TransportError) throw error;
+      return failed('transient', cleanMessage(error instanceof Error ? error.message : ''));
+    } finally {
+      clearTimeout(timer);
+      call.scope.whenCancelled(undefined);
+    }
+  }
+  return sendHttp(deps, call, route, provider, upstreamCall, timeoutMs);
+}
+
+async function sendHttp(
+  deps: DispatchDeps,
+  call: DispatchCall,
+  route: Route,
+  provider: HttpProvider,
+  upstreamCall: UpstreamCall,
+  timeoutMs: number,
+): Promise<UpstreamRanking | AttemptResult> {
+  const untilMs = deps.now() + timeoutMs;
+  const path = pathOf(
+    route.basePath,
+    typeof provider.path === 'string' ? provider.path : provider.path(upstreamCall),
+  );
+  const body = encodeJson(provider.body(upstreamCall));
+  let { headers } = route;
+  const source = provider.token?.(route.endpoint);
+  if (source !== undefined) {
+    const bearer = await deps.tokens.get(route, source, call.scope);
+    if (bearer.kind === 'failed') return { kind: 'failed', failure: bearer.failure };
+    headers = [...headers, 'authorization', `Bearer ${bearer.token}`];
+  }
+  if (provider.sign !== undefined) {
+    headers = signedHeaders(provider.sign, route, path, headers, body, deps.now());
+  }
+  const send = () =>
+    deps.upstream.send(
+      {
+        origin: route.origin,
+        path,
+        method: 'POST',
+        headers: headers as string[],
+        body,
+        timeoutMs: Math.max(1, untilMs - deps.now()),
+        stillWanted: () => deps.channels.live(route.id) !== undefined,
+      },
+      call.scope,
+    );
+  let raw;
+  try {
+    raw = await send();
+  } catch (error) {
+    // An idle connection that the server has closed: nothing was answered, so once more on a fresh one.
+    if (!(error instanceof TransportError) || !error.stale) throw error;
+    raw = await send();
+  }
+  const reading = readReply(provider, upstreamCall, raw, deps.now());
+  if (reading.kind === 'ranking') return reading.ranking;
+  if (source !== undefined && reading.failure.status === 401) deps.tokens.drop(route);
+  return { kind: 'failed', failure: withoutCredentials(reading.failure, route) };
+}
+
+/**
+ * The request in the channel's terms: its model name, and its way with blank documents. Where they must not be sent they
+ * are left out, and `restore` puts them behind the others without a score of their own.
+ */
+function prepareCall(
+  route: Route,
+  call: DispatchCall,
+): { call: UpstreamCall; restore: (ranking: UpstreamRanking) => UpstreamRanking } {
+  const { request } = call;
+  const { blanks } = route.provider.profile;
+  const base = {
+    model: upstreamModel(route, call.model),
+    query: request.query,
+    options: request.options,
+    settings: route.endpoint.settings,
+  };
+  const whole = (documents: RerankRequest['documents']) => ({
+    call: { ...base, documents, topN: request.topN },
+    restore: (ranking: UpstreamRanking) => ranking,
+  });
+  if (blanks === 'accepted') return whole(request.documents);
+  if (blanks === 'as_space') return whole(request.documents.fillBlanks(' '));
+  const blank = request.documents.blanks();
+  if (blank.length === 0) return whole(request.documents);
+  const left = new Set(blank);
+  const kept = Array.from({ length: request.documents.count }, (_, index) => index).filter(
+    (index) => !left.has(index),
+  );
+  if (kept.length === 0) {
+    // Nothing but blanks: a placeholder keeps the request valid, and all come back in the order they came.
+    return whole(textDocuments(Array.from({ length: blank.length }, () => '-')));
+  }
+  return {
+    call: {
+      ...base,
+      documents: request.documents.pick(kept),
+      topN: Math.min(request.topN, kept.length),
+    },
+    restore: (ranking) => ({
+      ...ranking,
+      rows: [
+        ...ranking.rows.map((row) => ({ ...row, index: kept[row.index] ?? Number.NaN })),
+        ...blank.map((index) => ({ index, score: undefined })),
+      ],
+    }),
+  };
+}
+
+function signedHeaders(
+  sign: NonNullable<HttpProvider['sign']>,
+  route: Route,
+  path: string,
+  headers: readonly string[],
+  body: Buffer,
+  nowMs: number,
+): string[] {
+  const named: Record<string, string> = {};
+  for (let at = 0; at < headers.length; at += 2) named[headers[at] ?? ''] = headers[at + 1] ?? '';
+  const url = new URL(route.origin + path);
+  const signature = sign({ method: 'POST', url, headers: named, body }, route.endpoint, nowMs);
+  return Object.entries({ ...named, ...signature }).flat();
+}
+
+function transportFailure(error: TransportError, scope: RequestScope): AttemptResult {
+  switch (error.fault) {
+    case 'withdrawn':
+      return { kind: 'withdrawn' };
+    case 'cancelled':
+      throw cancellationError(scope.reason ?? 'client_gone');
+    case 'timeout':
+      if (scope.reason !== undefined) throw cancellationError(scope.reason);
+      return failed('timeout', error.message);
+    case 'unreadable':
+      return failed('invalid', error.message);
+    case 'connect':
+    case 'reset':
+      return failed('transient', error.message);
+  }
+}
+
+function failed(kind: UpstreamFailure['kind'], message: string): AttemptResult {
+  return { kind: 'failed', failure: { kind, status: undefined, message } };
+}
+
+/** Upstreams quote the key they refuse. */
+function withoutCredentials(failure: UpstreamFailure, route: Route): UpstreamFailure {
+  let { message } = failure;
+  for (const secret of Object.values(route.endpoint.credentials)) {
+    const value = secret.reveal();
+    if (value.length > 0) message = message.replaceAll(value, '[secret]');
+  }
+  return { ...failure, message };
+}
+
+/** The caller's input is at fault: 400, 413 or 422 as the upstream said, with its words. */
+function refusalOf(failure: UpstreamFailure): GatewayError {
+  const code = errorCodeOf(failure);
+  const { status } = failure;
+  const kept = status === 400 || status === 413 || status === 422 ? status : ERRORS[code].status;
+  return new GatewayError(
+    code,
+    failure.message === ''
+      ? 'The provider refused the request as invalid.'
+      : `The provider refused the request: ${failure.message}`,
+    { status: kept },
+  );
+}
+
+/** All candidates failed: what the caller is told, and whether trying again later makes sense. */
+function failedError(failures: readonly UpstreamFailure[]): GatewayError {
+  const last = failures.findLast(({ kind }) => kind !== 'limit') ?? failures.at(-1);
+  if (last === undefined || last.kind === 'limit') {
+    return refusalOf(last ?? { kind: 'limit', status: undefined, message: '' });
+  }
+  if (failures.every(({ kind }) => kind === 'busy')) {
+    const waits = failures.map(({ retryAfterMs }) => retryAfterMs ?? DEFAULT_COOLDOWN_MS);
+    return new GatewayError('overloaded', 'Every provider for this model is overloaded.', {
+      retryAfterMs: Math.min(...waits),
+    });
+  }
+  const code = errorCodeOf(last.kind === 'busy' ? { ...last, kind: 'transient' } : last);
+  const message = {
+    upstream_timeout: 'The provider did not answer in time.',
+    upstream_invalid_response: 'The provider answered with something that is not a ranking.',
+  } as const;
+  return new GatewayError(
+    code,
+    code === 'upstream_timeout' || code === 'upstream_invalid_response'
+      ? message[code]
+      : 'The provider failed to answer.',
+  );
+}
+
+/** No channel could even be tried: why, without naming any. */
+function unavailableError(deps: DispatchDeps, call: DispatchCall): GatewayError {
+  const routes = (deps.channels.current.byModel.get(call.model) ?? []).filter(
+    (route) => route.live && call.admits(route),
+  );
+  const fitting = routes.filter((route) => misfit(route, call) === undefined);
+  if (routes.length > 0 && fitting.length === 0) {
+    if (routes.every((route) => misfit(route, call) === 'images')) {
+      return new GatewayError(
+        'invalid_documents',
+        `No provider behind model "${call.model}" takes images. Send text, or use a multimodal model.`,
+        { param: 'documents' },
+      );
+    }
+    const limits = routes.flatMap((route) => {
+      const limit = route.provider.profile.limits.documents;
+      return limit === undefined ? [] : [forModel(limit, upstreamModel(route, call.model))];
+    });
+    return new GatewayError(
+      'too_many_documents',
+      `Model "${call.model}" takes at most ${Math.max(...limits)} documents in one request; this one has ${call.request.documents.count}.`,
+      { param: 'documents' },
+    );
+  }
+  if (fitting.length > 0) {
+    const nowMs = deps.now();
+    const waits = fitting.map((route) => deps.channels.state(route.id).coolUntilMs - nowMs);
+    return new GatewayError('overloaded', `Every provider for model "${call.model}" is busy.`, {
+      retryAfterMs: Math.max(DEFAULT_COOLDOWN_MS, Math.min(...waits)),
+    });
+  }
+  return noChannelError(call.model);
+}
+
+/** Everything that serves a model is switched off. */
+export function noChannelError(model: string): GatewayError {
+  return new GatewayError(
+    'no_channel_available',
+    `No channel is available for model "${model}" at the moment.`,
+    { retryAfterMs: DEFAULT_COOLDOWN_MS },
+  );
+}

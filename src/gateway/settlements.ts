@@ -1,0 +1,69 @@
+import { StoreUnavailableError, type AdmissionStore, type Settlement } from '../store/store.js';
+import type { Observe } from './events.js';
+
+export interface SettlementsDeps {
+  readonly store: Pick<AdmissionStore, 'settle'>;
+  readonly observe: Observe;
+  readonly now: () => number;
+}
+
+const FIRST_RETRY_MS = 100;
+const LONGEST_RETRY_MS = 5_000;
+
+/**
+ * Settlements under way. A reply never waits for one, and a store that is away for a while does not lose one: it is tried
+ * again until the reservation has expired, when the store gives the quota back by itself.
+ */
+export class Settlements {
+  readonly #deps: SettlementsDeps;
+  readonly #pending = new Set<Promise<void>>();
+
+  constructor(deps: SettlementsDeps) {
+    this.#deps = deps;
+  }
+
+  add(settlement: Settlement, expiresAtMs: number): void {
+    const pending = this.#settle(settlement, expiresAtMs);
+    this.#pending.add(pending);
+    void pending.finally(() => this.#pending.delete(pending));
+  }
+
+  get size(): number {
+    return this.#pending.size;
+  }
+
+  /** Resolves when all that were added so far are settled or given up. */
+  async drained(): Promise<void> {
+    await Promise.all(this.#pending);
+  }
+
+  async #settle(settlement: Settlement, expiresAtMs: number): Promise<void> {
+    let waitMs = FIRST_RETRY_MS;
+    for (;;) {
+      try {
+        const charged = await this.#deps.store.settle(settlement);
+        if (charged === undefined && settlement.cost > 0) {
+          this.#giveUp(settlement, new Error('the reservation had expired before it was settled'));
+        }
+        return;
+      } catch (error) {
+        const retriable = error instanceof StoreUnavailableError;
+        if (!retriable || this.#deps.now() + waitMs >= expiresAtMs) {
+          this.#giveUp(settlement, error);
+          return;
+        }
+      }
+      await new Promise((resolve) => setTimeout(resolve, waitMs));
+      waitMs = Math.min(waitMs * 2, LONGEST_RETRY_MS);
+    }
+  }
+
+  #giveUp(settlement: Settlement, error: unknown): void {
+    this.#deps.observe({
+      kind: 'fault',
+      what: `settlement of ${settlement.cost} units given up`,
+      error,
+      requestId: settlement.reservationId,
+    });
+  }
+}

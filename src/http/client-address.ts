@@ -1,0 +1,65 @@
+import type { IncomingMessage } from 'node:http';
+import ipaddr from 'ipaddr.js';
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6;
+type Range = [Address, number];
+
+/** Addresses and CIDR ranges, read once. Entries that are neither match nothing. */
+export class AddressList {
+  readonly #ranges: readonly Range[];
+
+  constructor(entries: readonly string[]) {
+    this.#ranges = entries.flatMap((entry) => {
+      const range = parseRange(entry);
+      return range === undefined ? [] : [range];
+    });
+  }
+
+  includes(text: string): boolean {
+    const address = parseAddress(text);
+    if (address === undefined) return false;
+    return this.#ranges.some(
+      ([base, bits]) => base.kind() === address.kind() && address.match(base, bits),
+    );
+  }
+}
+
+/**
+ * Where a request comes from. `X-Forwarded-For` counts only as far as the hops it names are trusted proxies, read from the
+ * nearest one outwards.
+ */
+export function clientAddress(req: IncomingMessage, trusted: AddressList | undefined): string {
+  const peer = req.socket.remoteAddress ?? '';
+  if (!trusted?.includes(peer)) return plain(peer);
+  const header = req.headers['x-forwarded-for'];
+  const hops = (Array.isArray(header) ? header.join(',') : (header ?? ''))
+    .split(',')
+    .map((hop) => hop.trim())
+    .filter((hop) => hop !== '');
+  let client = peer;
+  for (const hop of hops.reverse()) {
+    client = hop;
+    if (!trusted.includes(hop)) break;
+  }
+  return plain(client);
+}
+
+function parseRange(entry: string): Range | undefined {
+  const [text = '', bits] = entry.trim().split('/', 2);
+  const address = parseAddress(text);
+  if (address === undefined) return undefined;
+  const width = address.kind() === 'ipv4' ? 32 : 128;
+  if (bits === undefined) return [address, width];
+  const length = Number(bits);
+  return Number.isInteger(length) && length >= 0 && length <= width ? [address, length] : undefined;
+}
+
+/** An address with IPv4 in IPv6 clothes undressed, and without a zone or a port in brackets. */
+function parseAddress(text: string): Address | undefined {
+  const bare = text.replace(/^\[(.*)\](:\d+)?$/, '$1').replace(/%.*$/, '');
+  return ipaddr.isValid(bare) ? ipaddr.process(bare) : undefined;
+}
+
+function plain(text: string): string {
+  return text.startsWith('::ffff:') ? text.slice('::ffff:'.length) : text;
+}

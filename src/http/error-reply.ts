@@ -1,0 +1,105 @@
+import type { ServerResponse } from 'node:http';
+import { ERRORS, GatewayError } from '../core/errors.js';
+
+/** Statuses that Express and its parsers give their errors, as codes of ours. */
+const CODE_OF_STATUS: Readonly<Record<number, GatewayError['code']>> = {
+  400: 'invalid_request',
+  404: 'not_found',
+  413: 'payload_too_large',
+  415: 'unsupported_media_type',
+};
+
+/** Whatever was thrown, as the error that the caller gets: what nobody expected becomes `internal_error` and says nothing. */
+export function asGatewayError(error: unknown): GatewayError {
+  if (error instanceof GatewayError) return error;
+  if (error instanceof URIError) {
+    return new GatewayError('invalid_request', 'The path is not valid.', { cause: error });
+  }
+  const status = statusOf(error);
+  const code = status === undefined ? undefined : CODE_OF_STATUS[status];
+  if (code !== undefined) {
+    return new GatewayError(code, 'The request cannot be read.', { cause: error });
+  }
+  return new GatewayError(
+    'internal_error',
+    'The gateway failed. The request id tells which request.',
+    {
+      cause: error,
+    },
+  );
+}
+
+/** The body of an error on the data plane: one shape that every known client reads. */
+export function errorBody(error: GatewayError): string {
+  const { message, code, param } = error;
+  return JSON.stringify({
+    message,
+    detail: message,
+    error: { message, type: ERRORS[code].type, code, param: param ?? null },
+  });
+}
+
+/** The body of an error on a management route. */
+export function managementErrorBody(error: GatewayError): string {
+  const { message, code, param } = error;
+  return JSON.stringify({
+    success: false,
+    message,
+    code,
+    ...(param === undefined ? {} : { param }),
+  });
+}
+
+/** Headers that belong to an error: what went wrong with the key, when to come back, what is allowed. */
+export function errorHeaders(error: GatewayError): Record<string, string> {
+  const headers: Record<string, string> = { ...error.headers };
+  if (error.status === 401) {
+    headers['WWW-Authenticate'] =
+      error.code === 'missing_api_key'
+        ? 'Bearer realm="rerank"'
+        : 'Bearer realm="rerank", error="invalid_token"';
+  }
+  const retryable = ERRORS[error.code].retryable && (error.status === 429 || error.status === 503);
+  if (error.retryAfterMs !== undefined || retryable) {
+    headers['Retry-After'] = String(Math.max(1, Math.ceil((error.retryAfterMs ?? 1_000) / 1000)));
+  }
+  return headers;
+}
+
+/** Writes an error; the one place where a status of 400 or more is written. A reply that has begun is cut off instead. */
+export function sendError(
+  res: ServerResponse,
+  error: GatewayError,
+  body: (error: GatewayError) => string = errorBody,
+): void {
+  if (res.headersSent) {
+    res.destroy();
+    return;
+  }
+  const text = body(error);
+  for (const [name, value] of Object.entries(errorHeaders(error))) res.setHeader(name, value);
+  res.setHeader('Content-Type', 'application/json; charset=utf-8');
+  res.setHeader('Content-Length', Buffer.byteLength(text));
+  res.setHeader('Cache-Control', 'no-store');
+  res.setHeader('X-Content-Type-Options', 'nosniff');
+  res.statusCode = error.status;
+  res.end(text);
+}
+
+/** The bytes of an error for a socket on which no request could be read. */
+export function rawErrorReply(error: GatewayError): string {
+  const text = errorBody(error);
+  return [
+    `HTTP/1.1 ${error.status} ${error.code}`,
+    'Content-Type: application/json; charset=utf-8',
+    `Content-Length: ${Buffer.byteLength(text)}`,
+    'Connection: close',
+    '',
+    text,
+  ].join('\r\n');
+}
+
+function statusOf(error: unknown): number | undefined {
+  if (typeof error !== 'object' || error === null || !('status' in error)) return undefined;
+  return typeof error.status === 'number' ? error.status : undefined;
+}

@@ -1,0 +1,57 @@
+import { GatewayError } from '../core/errors.js';
+
+/** One request's share of the load. */
+export interface Place {
+  bytes: number;
+}
+
+/**
+ * Bounds what is in flight on this process, requests and the bytes of their bodies, so that overload is an early 503 and
+ * not a growing queue.
+ */
+export class Load {
+  readonly #maxRequests: number;
+  readonly #maxBytes: number;
+  #requests = 0;
+  #bytes = 0;
+
+  constructor(maxRequests: number, maxBytes: number) {
+    this.#maxRequests = maxRequests;
+    this.#maxBytes = maxBytes;
+  }
+
+  get requests(): number {
+    return this.#requests;
+  }
+
+  /** Takes a place, or throws 503 `overloaded`; `declaredBytes` is what the caller says it will send. */
+  enter(declaredBytes: number): Place {
+    if (this.#requests >= this.#maxRequests || this.#bytes + declaredBytes > this.#maxBytes) {
+      throw this.refusal();
+    }
+    this.#requests += 1;
+    return { bytes: 0 };
+  }
+
+  /** Counts bytes that a place holds; false when that is more than there is room for. */
+  charge(place: Place, bytes: number): boolean {
+    place.bytes += bytes;
+    this.#bytes += bytes;
+    return this.#bytes <= this.#maxBytes;
+  }
+
+  leave(place: Place): void {
+    this.#requests -= 1;
+    this.#bytes -= place.bytes;
+  }
+
+  refusal(): GatewayError {
+    return new GatewayError(
+      'overloaded',
+      'The gateway has as many requests in flight as it takes.',
+      {
+        retryAfterMs: 1_000,
+      },
+    );
+  }
+}

@@ -1,0 +1,228 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { RequestEvent } from '../gateway/events.js';
+import { GatewayError } from '../core/errors.js';
+import type { RerankRequest } from '../core/rerank.js';
+import { rateHeaders, type Caller } from '../gateway/admission.js';
+import { listModels, rerank, type GatewayDeps, type RerankTrace } from '../gateway/rerank.js';
+import { RequestScope } from '../gateway/scope.js';
+import type { Authenticate, Identity } from './authentication.js';
+import { readJsonBody } from './body.js';
+import { AddressList, clientAddress } from './client-address.js';
+import { asGatewayError, sendError } from './error-reply.js';
+import type { Load, Place } from './load.js';
+import { newId, requestIdOf } from './request-id.js';
+import { rerankReplyBody } from './rerank-reply.js';
+import { parseRerank } from './schemas.js';
+
+export interface RerankRouteDeps {
+  readonly gateway: GatewayDeps;
+  readonly authenticate: Authenticate;
+  readonly load: Load;
+  readonly trustedProxies: AddressList | undefined;
+  readonly bodyLimitBytes: number;
+  readonly maxDocuments: number;
+  readonly deadlineMs: number;
+  readonly defaultModel: string | undefined;
+}
+
+/** Versions that clients put before the path, also twice: their base URL has one and their code adds another. */
+const RERANK_PATH = /^(?:\/+v[12])*\/+rerank\/*$/;
+const COMMON_PATHS = new Set(['/v1/rerank', '/rerank', '/v2/rerank']);
+const NO_STORE = 'no-store';
+
+/** Whether a request is for the rerank route, whatever its method. */
+export function isRerankPath(pathname: string): boolean {
+  return COMMON_PATHS.has(pathname) || RERANK_PATH.test(pathname);
+}
+
+/** `POST /v1/rerank` from the socket to the last byte; every failure is answered, and everything is observed once. */
+export async function handleRerank(
+  deps: RerankRouteDeps,
+  req: IncomingMessage,
+  res: ServerResponse,
+): Promise<void> {
+  const { gateway } = deps;
+  const startedMs = gateway.now();
+  const id = newId();
+  const requestId = requestIdOf(req) ?? id;
+  const trace = emptyTrace();
+  const scope = new RequestScope(startedMs, deps.deadlineMs);
+  const onClose = () => {
+    if (!res.writableFinished) scope.cancel('client_gone');
+  };
+  res.on('close', onClose);
+  let identity: Identity | undefined;
+  let request: RerankRequest | undefined;
+  let place: Place | undefined;
+  let failure: GatewayError | undefined;
+  try {
+    place = deps.load.enter(Number(req.headers['content-length'] ?? 0));
+    identity = await deps.authenticate(req);
+    const body = await readJsonBody(req, deps.bodyLimitBytes, deps.load, place);
+    request = withModel(parseRerank(body, deps.maxDocuments), identity, deps.defaultModel);
+    const reply = await rerank(gateway, {
+      id,
+      requestId,
+      caller: callerOf(deps, req, identity),
+      request,
+      tag: tagOf(req),
+      scope,
+      trace,
+    });
+    const headers = reply.rate === undefined ? undefined : rateHeaders(reply.rate);
+    sendRanking(res, requestId, rerankReplyBody(id, request, reply.rows, reply.usage), headers);
+  } catch (error) {
+    failure = asGatewayError(error);
+    if (failure.code === 'internal_error') {
+      gateway.observe({ kind: 'fault', what: 'request failed', error, requestId });
+    }
+    refuse(req, res, requestId, failure);
+  } finally {
+    scope.end();
+    res.removeListener('close', onClose);
+    if (place !== undefined) deps.load.leave(place);
+  }
+  const token = identity?.credential.token;
+  const event: RequestEvent = {
+    kind: 'request',
+    requestId,
+    atMs: startedMs,
+    method: 'POST',
+    route: '/v1/rerank',
+    status: failure?.status ?? 200,
+    outcome: failure?.code ?? 'ok',
+    userId: token?.userId,
+    tokenId: token?.id,
+    tokenName: token?.name,
+    model: trace.model ?? request?.model,
+    knownModel: trace.model !== undefined,
+    channelId: trace.channelId,
+    provider: trace.provider,
+    tag: trace.tag,
+    attempts: trace.attempts,
+    documents: request?.documents.count ?? 0,
+    inputTokens: trace.usage?.inputTokens ?? 0,
+    searchUnits: trace.usage?.searchUnits ?? 0,
+    quota: trace.quota,
+    admitted: trace.admitted,
+    durationMs: gateway.now() - startedMs,
+    upstreamMs: trace.upstreamMs,
+  };
+  gateway.observe(event);
+}
+
+/** `GET /v1/models` and `GET /v1/models/{id}`: what the key may use now, in OpenAI's shape. */
+export async function handleModels(
+  deps: RerankRouteDeps,
+  req: IncomingMessage,
+  model: string | undefined,
+): Promise<unknown> {
+  const identity = await deps.authenticate(req);
+  const models = await listModels(deps.gateway, callerOf(deps, req, identity));
+  if (model === undefined) return { object: 'list', data: models.map(modelObject) };
+  if (!models.includes(model)) {
+    throw new GatewayError('model_not_found', `Model "${model}" does not exist here.`, {
+      param: 'model',
+    });
+  }
+  return modelObject(model);
+}
+
+function modelObject(id: string): Record<string, unknown> {
+  return { id, object: 'model', created: 0, owned_by: 'rerank-gateway', model_type: 'rerank' };
+}
+
+function withModel(
+  parsed: ReturnType<typeof parseRerank>,
+  identity: Identity,
+  defaultModel: string | undefined,
+): RerankRequest {
+  const model = parsed.model ?? identity.credential.token.policy.defaultModel ?? defaultModel;
+  if (model === undefined) {
+    throw new GatewayError(
+      'invalid_request',
+      'model is required: neither the key nor the gateway has a default.',
+      {
+        param: 'model',
+      },
+    );
+  }
+  return { ...parsed, model };
+}
+
+function callerOf(deps: RerankRouteDeps, req: IncomingMessage, identity: Identity): Caller {
+  return {
+    keyHash: identity.keyHash,
+    credential: identity.credential,
+    addressAllowed: (allowIps) =>
+      new AddressList(allowIps).includes(clientAddress(req, deps.trustedProxies)),
+  };
+}
+
+function tagOf(req: IncomingMessage): string | undefined {
+  const header = req.headers['x-rerank-tag'];
+  const tag = (Array.isArray(header) ? header[0] : header)?.trim();
+  return tag === '' ? undefined : tag;
+}
+
+function sendRanking(
+  res: ServerResponse,
+  requestId: string,
+  body: string | Buffer,
+  extra: Readonly<Record<string, string>> | undefined,
+): void {
+  if (res.destroyed) return;
+  const bytes = typeof body === 'string' ? Buffer.from(body) : body;
+  const headers: (string | number)[] = [
+    'Content-Type',
+    'application/json; charset=utf-8',
+    'Content-Length',
+    bytes.length,
+    'X-Request-Id',
+    requestId,
+    'X-Oneapi-Request-Id',
+    requestId,
+    'Cache-Control',
+    NO_STORE,
+    'X-Content-Type-Options',
+    'nosniff',
+  ];
+  if (extra !== undefined) headers.push(...Object.entries(extra).flat());
+  res.writeHead(200, headers as unknown as string[]);
+  res.end(bytes);
+}
+
+/** How long a caller that is still sending may take to read its refusal. */
+const LINGER_MS = 2_000;
+
+/** Answers an error; a body that is still coming is not read to its end. */
+function refuse(
+  req: IncomingMessage,
+  res: ServerResponse,
+  requestId: string,
+  error: GatewayError,
+): void {
+  if (res.destroyed) return;
+  res.setHeader('X-Request-Id', requestId);
+  res.setHeader('X-Oneapi-Request-Id', requestId);
+  if (!req.complete) {
+    res.setHeader('Connection', 'close');
+    req.resume();
+    setTimeout(() => req.socket.destroy(), LINGER_MS).unref();
+  }
+  sendError(res, error);
+}
+
+function emptyTrace(): RerankTrace {
+  return {
+    model: undefined,
+    admitted: false,
+    usage: undefined,
+    quota: 0,
+    attempts: 0,
+    upstreamMs: 0,
+    channelId: undefined,
+    provider: undefined,
+    tag: undefined,
+  };
+}

@@ -1,0 +1,179 @@
+import { createServer, IncomingMessage, ServerResponse, type Server } from 'node:http';
+import type { Socket } from 'node:net';
+import express, { type Express, type NextFunction, type Request, type Response } from 'express';
+import helmet from 'helmet';
+import { GatewayError } from '../core/errors.js';
+import type { Observe } from '../gateway/events.js';
+import {
+  asGatewayError,
+  errorBody,
+  managementErrorBody,
+  rawErrorReply,
+  sendError,
+} from './error-reply.js';
+import { healthRoutes, type HealthDeps } from './health-routes.js';
+import { newId, requestIdOf } from './request-id.js';
+import { handleModels, handleRerank, isRerankPath, type RerankRouteDeps } from './rerank-routes.js';
+
+export interface HttpDeps extends RerankRouteDeps, HealthDeps {
+  readonly observe: Observe;
+}
+
+export interface ServerTimeouts {
+  readonly headersTimeoutMs: number;
+  readonly bodyTimeoutMs: number;
+  readonly keepAliveTimeoutMs: number;
+}
+
+/** The whole HTTP surface as an Express app: the middleware chain, in order. */
+export function createHttpApp(deps: HttpDeps): Express {
+  const app = express();
+  app.disable('x-powered-by');
+  app.set('etag', false);
+  app.set('query parser', 'simple');
+
+  // Ahead of everything else: the route that is measured in microseconds needs none of what follows.
+  app.use((req: IncomingMessage, res: ServerResponse, next: NextFunction) => {
+    if (req.method !== 'POST' || !isRerankPath(pathnameOf(req))) {
+      next();
+      return;
+    }
+    void handleRerank(deps, req, res);
+  });
+
+  app.use(requestId);
+  app.use(helmet({ contentSecurityPolicy: false }));
+  app.use(healthRoutes(deps));
+  app.use(modelRoutes(deps));
+  app.use(unknownPath);
+  app.use(failure(deps.observe));
+  return app;
+}
+
+/**
+ * A server for the app. Its request and response classes are born with the app's prototypes: Express would otherwise change
+ * the prototype of both on every request, which costs more than all the rest of it.
+ */
+export function createHttpServer(app: Express, timeouts: ServerTimeouts): Server {
+  class AppRequest extends IncomingMessage {}
+  class AppResponse extends ServerResponse {}
+  app.request = adopt(AppRequest.prototype, app.request);
+  app.response = adopt(AppResponse.prototype, app.response);
+  const server = createServer(
+    {
+      IncomingMessage: AppRequest,
+      ServerResponse: AppResponse,
+      headersTimeout: timeouts.headersTimeoutMs,
+      requestTimeout: timeouts.headersTimeoutMs + timeouts.bodyTimeoutMs,
+      keepAliveTimeout: timeouts.keepAliveTimeoutMs,
+      connectionsCheckingInterval: 1_000,
+    },
+    app,
+  );
+  server.on('clientError', answerBadHttp);
+  return server;
+}
+
+/** Makes `prototype` what Express expects as its own: inherits from Express's, and has what the app put on it. */
+function adopt<T extends object>(prototype: object, expressOwn: T): T {
+  Object.setPrototypeOf(prototype, Object.getPrototypeOf(expressOwn) as object);
+  Object.defineProperties(prototype, Object.getOwnPropertyDescriptors(expressOwn));
+  return prototype as T;
+}
+
+function pathnameOf(req: IncomingMessage): string {
+  const url = req.url ?? '/';
+  const query = url.indexOf('?');
+  return query < 0 ? url : url.slice(0, query);
+}
+
+function requestId(req: Request, res: Response, next: NextFunction): void {
+  const id = requestIdOf(req) ?? newId();
+  res.setHeader('X-Request-Id', id);
+  res.setHeader('X-Oneapi-Request-Id', id);
+  next();
+}
+
+function modelRoutes(deps: RerankRouteDeps): express.Router {
+  const router = express.Router();
+  const paths = ['/v1/models', '/models', '/v1/v1/models', '/v2/models'];
+  router.get(paths, async (req, res) => {
+    res.json(await handleModels(deps, req, undefined));
+  });
+  router.get(
+    paths.map((path) => `${path}/*model`),
+    async (req, res) => {
+      const { model } = req.params;
+      res.json(await handleModels(deps, req, Array.isArray(model) ? model.join('/') : model));
+    },
+  );
+  router.all(paths, allow('GET, HEAD'));
+  router.all(
+    paths.map((path) => `${path}/*model`),
+    allow('GET, HEAD'),
+  );
+  router.use((req, _res, next) => {
+    if (isRerankPath(pathnameOf(req))) allow('POST')(req);
+    next();
+  });
+  return router;
+}
+
+/** Answers every other method of a path that exists. */
+export function allow(methods: string): (req: Request) => never {
+  return (req) => {
+    throw new GatewayError(
+      'method_not_allowed',
+      `${req.method} is not allowed on this path; use ${methods}.`,
+      { headers: { Allow: methods } },
+    );
+  };
+}
+
+function unknownPath(req: Request): never {
+  throw new GatewayError('not_found', `There is nothing at ${req.method} ${shortPath(req.path)}.`);
+}
+
+function failure(observe: Observe) {
+  return (thrown: unknown, req: Request, res: Response, next: NextFunction): void => {
+    if (res.headersSent) {
+      next(thrown);
+      return;
+    }
+    const error = asGatewayError(thrown);
+    if (error.code === 'internal_error') {
+      observe({
+        kind: 'fault',
+        what: `${req.method} ${shortPath(req.path)} failed`,
+        error: thrown,
+      });
+    }
+    sendError(res, error, req.path.startsWith('/api/') ? managementErrorBody : errorBody);
+  };
+}
+
+const MAX_SHOWN_PATH = 100;
+
+function shortPath(path: string): string {
+  return path.length > MAX_SHOWN_PATH ? `${path.slice(0, MAX_SHOWN_PATH)}…` : path;
+}
+
+/** Answers what is no readable HTTP request, in the shape of every other error, and closes the connection. */
+function answerBadHttp(error: Error, socket: Socket): void {
+  if (!socket.writable || socket.bytesWritten > 0) {
+    socket.destroy(error);
+    return;
+  }
+  const code = 'code' in error ? error.code : undefined;
+  if (code === 'ECONNRESET') {
+    socket.destroy();
+    return;
+  }
+  const reply =
+    code === 'HPE_HEADER_OVERFLOW'
+      ? new GatewayError('headers_too_large', 'The headers are too large.')
+      : code === 'ERR_HTTP_REQUEST_TIMEOUT'
+        ? new GatewayError('request_timeout', 'The request did not arrive in time.')
+        : new GatewayError('invalid_request', 'The request is not valid HTTP.');
+  socket.end(rawErrorReply(reply));
+}

@@ -1,0 +1,152 @@
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { ChannelsEvent, Observe, RequestEvent } from '../gateway/events.js';
+
+export interface Metrics {
+  readonly observe: Observe;
+  /** The state of this process in Prometheus' text format. */
+  render(): Promise<{ readonly contentType: string; readonly text: string }>;
+  readonly registry: Registry;
+}
+
+const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+/** A model that no channel serves is counted under one name: callers choose names, and labels must stay bounded. */
+const UNKNOWN = 'unknown';
+const NONE = 'none';
+
+/** Metrics of one process. Every label value comes from what operators declare, or from a fixed list. */
+export function createMetrics(sources: {
+  readonly inFlight: () => number;
+  readonly pendingSettlements: () => number;
+}): Metrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const registers = [registry];
+  const requests = new Counter({
+    name: 'rerank_requests_total',
+    help: 'Rerank requests that were answered, by outcome: ok or the error code',
+    labelNames: ['model', 'provider', 'tag', 'outcome'],
+    registers,
+  });
+  const duration = new Histogram({
+    name: 'rerank_request_duration_seconds',
+    help: 'From the first byte of a request to its answer',
+    labelNames: ['model', 'outcome'],
+    buckets: SECONDS,
+    registers,
+  });
+  const upstream = new Histogram({
+    name: 'rerank_upstream_duration_seconds',
+    help: 'One attempt on a channel',
+    labelNames: ['provider', 'tag', 'outcome'],
+    buckets: SECONDS,
+    registers,
+  });
+  const documents = new Counter({
+    name: 'rerank_documents_total',
+    help: 'Documents that were ranked',
+    labelNames: ['model'],
+    registers,
+  });
+  const quota = new Counter({
+    name: 'rerank_quota_spent_total',
+    help: 'Quota charged, in units',
+    labelNames: ['model'],
+    registers,
+  });
+  const channelLive = new Gauge({
+    name: 'rerank_channel_live',
+    help: 'Whether a channel takes traffic: 1, or 0 where it or its tag is switched off',
+    labelNames: ['channel', 'provider', 'tag'],
+    registers,
+  });
+  const faults = new Counter({
+    name: 'rerank_faults_total',
+    help: 'Faults that no caller was told of; the log has them',
+    registers,
+  });
+  new Gauge({
+    name: 'rerank_requests_in_flight',
+    help: 'Requests that are being served now',
+    registers,
+    collect() {
+      this.set(sources.inFlight());
+    },
+  });
+  new Gauge({
+    name: 'rerank_settlements_pending',
+    help: 'Replies whose cost is not settled in the store yet',
+    registers,
+    collect() {
+      this.set(sources.pendingSettlements());
+    },
+  });
+
+  // Finding a child by its labels costs more than counting: the children of a combination are looked up once.
+  const children = new Map<string, RequestChildren>();
+  const childrenOf = (event: RequestEvent): RequestChildren => {
+    const model = event.knownModel ? (event.model ?? NONE) : UNKNOWN;
+    const { provider = NONE, tag = NONE, outcome } = event;
+    const key = `${model}\n${provider}\n${tag}\n${outcome}`;
+    let found = children.get(key);
+    if (found === undefined) {
+      found = {
+        requests: requests.labels(model, provider, tag, outcome),
+        duration: duration.labels(model, outcome),
+        documents: documents.labels(model),
+        quota: quota.labels(model),
+      };
+      children.set(key, found);
+    }
+    return found;
+  };
+  const upstreams = new Map<string, Histogram.Internal<string>>();
+
+  const showChannels = (event: ChannelsEvent) => {
+    channelLive.reset();
+    for (const { name, provider, tag, live } of event.channels) {
+      channelLive.labels(name, provider, tag ?? NONE).set(live ? 1 : 0);
+    }
+  };
+
+  return {
+    registry,
+    render: async () => ({ contentType: registry.contentType, text: await registry.metrics() }),
+    observe(event) {
+      switch (event.kind) {
+        case 'request': {
+          const child = childrenOf(event);
+          child.requests.inc();
+          child.duration.observe(event.durationMs / 1000);
+          if (event.outcome === 'ok') {
+            child.documents.inc(event.documents);
+            child.quota.inc(event.quota);
+          }
+          return;
+        }
+        case 'attempt': {
+          const { provider, tag = NONE, outcome } = event;
+          const key = `${provider}\n${tag}\n${outcome}`;
+          let child = upstreams.get(key);
+          if (child === undefined) {
+            child = upstream.labels(provider, tag, outcome);
+            upstreams.set(key, child);
+          }
+          child.observe(event.durationMs / 1000);
+          return;
+        }
+        case 'fault':
+          faults.inc();
+          return;
+        case 'channels':
+          showChannels(event);
+      }
+    },
+  };
+}
+
+interface RequestChildren {
+  readonly requests: Counter.Internal;
+  readonly duration: Histogram.Internal<string>;
+  readonly documents: Counter.Internal;
+  readonly quota: Counter.Internal;
+}
