@@ -1,0 +1,126 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { textDocuments } from '../../src/core/documents.js';
+import {
+  completeUsage,
+  InvalidRankingError,
+  normalizeRanking,
+  type UpstreamRow,
+} from '../../src/core/rerank.js';
+
+const row = (index: number, score: number | undefined): UpstreamRow => ({ index, score });
+
+describe('normalizeRanking', () => {
+  it('sorts best first and keeps the order of equal scores', () => {
+    const rows = [row(2, 0.5), row(0, 0.9), row(1, 0.5), row(3, 0.7)];
+
+    const ranked = normalizeRanking({ rows }, 4, 4, 'none');
+
+    expect(ranked.map(({ index }) => index)).toEqual([0, 3, 2, 1]);
+  });
+
+  it('cuts to top_n after sorting', () => {
+    const ranked = normalizeRanking({ rows: [row(0, 0.1), row(1, 0.9)] }, 2, 1, 'none');
+
+    expect(ranked).toEqual([{ index: 1, score: 0.9 }]);
+  });
+
+  it('puts documents without a score last, with the lowest score there is', () => {
+    const rows = [row(0, undefined), row(1, -3), row(2, Number.NaN), row(3, -1)];
+
+    const ranked = normalizeRanking({ rows }, 4, 4, 'none');
+
+    expect(ranked).toEqual([
+      { index: 3, score: -1 },
+      { index: 1, score: -3 },
+      { index: 0, score: -3 },
+      { index: 2, score: -3 },
+    ]);
+  });
+
+  it('sorts by logits before the logistic function makes them equal', () => {
+    const ranked = normalizeRanking({ rows: [row(0, 40), row(1, 50)] }, 2, 2, 'logistic');
+
+    expect(ranked).toEqual([
+      { index: 1, score: 1 },
+      { index: 0, score: 1 },
+    ]);
+  });
+
+  it('gives falling scores to an order without scores', () => {
+    const rows = [row(2, 0), row(0, 0), row(1, 0)];
+
+    const ranked = normalizeRanking({ rows, orderOnly: true }, 3, 3, 'none');
+
+    expect(ranked.map(({ index }) => index)).toEqual([2, 0, 1]);
+    expect(ranked[0]?.score).toBeGreaterThan(ranked[2]?.score ?? 1);
+  });
+
+  it.each([
+    ['an index twice', [row(0, 1), row(0, 0.5)]],
+    ['an index beyond the list', [row(0, 1), row(2, 0.5)]],
+    ['a negative index', [row(0, 1), row(-1, 0.5)]],
+    ['a fractional index', [row(0, 1), row(0.5, 0.5)]],
+    ['no index', [row(0, 1), row(Number.NaN, 0.5)]],
+    ['too few rows', [row(0, 1)]],
+    ['too many rows', [row(0, 1), row(1, 1), row(2, 1)]],
+    ['no score at all', [row(0, undefined), row(1, Infinity)]],
+  ])('refuses %s', (_name, rows) => {
+    expect(() => normalizeRanking({ rows }, 2, 2, 'none')).toThrow(InvalidRankingError);
+  });
+
+  it('keeps its promises for any permutation and any scores', () => {
+    const ranking = fc.integer({ min: 1, max: 40 }).chain((count) =>
+      fc.record({
+        order: fc.shuffledSubarray(
+          Array.from({ length: count }, (_, index) => index),
+          { minLength: count },
+        ),
+        scores: fc.array(fc.oneof(fc.double(), fc.constant(undefined)), {
+          minLength: count,
+          maxLength: count,
+        }),
+        topN: fc.integer({ min: 1, max: count }),
+      }),
+    );
+    fc.assert(
+      fc.property(ranking, ({ order, scores, topN }) => {
+        fc.pre(scores.some((score) => score !== undefined && Number.isFinite(score)));
+        const rows = order.map((index, at) => row(index, scores[at]));
+
+        const ranked = normalizeRanking({ rows }, order.length, topN, 'none');
+
+        expect(ranked).toHaveLength(topN);
+        expect(new Set(ranked.map(({ index }) => index)).size).toBe(topN);
+        for (let at = 0; at < ranked.length; at += 1) {
+          expect(Number.isFinite(ranked[at]?.score)).toBe(true);
+          if (at > 0)
+            expect(ranked[at - 1]?.score).toBeGreaterThanOrEqual(ranked[at]?.score ?? NaN);
+        }
+      }),
+    );
+  });
+});
+
+describe('completeUsage', () => {
+  const documents = textDocuments(['aaaa', 'bbbb']);
+
+  it('believes the upstream within reason', () => {
+    const usage = completeUsage({ inputTokens: 12.2, searchUnits: 3 }, 'q', documents);
+
+    expect(usage).toEqual({ inputTokens: 13, searchUnits: 3, estimated: false });
+  });
+
+  it.each([
+    undefined,
+    {},
+    { inputTokens: -1, searchUnits: 0 },
+    { inputTokens: 1e12, searchUnits: 1e9 },
+  ])('estimates where the upstream gives %j', (reported) => {
+    const usage = completeUsage(reported, 'q', documents);
+
+    expect(usage.estimated).toBe(true);
+    expect(usage.searchUnits).toBe(1);
+    expect(Number.isInteger(usage.inputTokens)).toBe(true);
+  });
+});
