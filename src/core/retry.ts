@@ -34,6 +34,8 @@ export function faultOfStatus(status: number): FaultKind {
   if (status === 401 || status === 402 || status === 403 || status === 404 || status === 405) {
     return 'misconfigured';
   }
+  // "Not implemented" is said by servers that were started without a reranking model: waiting does not help.
+  if (status === 501) return 'misconfigured';
   if (status >= 200 && status < 400) return 'invalid';
   return status >= 500 ? 'transient' : 'misconfigured';
 }

@@ -1,5 +1,15 @@
+import type { JsonBody } from '../core/json.js';
+import type { FaultKind } from '../core/retry.js';
 import { readMeta, readRows } from './dialects.js';
-import { bearer, defineProvider, REQUIRED_API_KEY, type ProviderProfile } from './provider.js';
+import {
+  bearer,
+  defineProvider,
+  REQUIRED_API_KEY,
+  type ProviderProfile,
+  type UpstreamCall,
+  type UpstreamReply,
+} from './provider.js';
+import { readErrorMessage } from './reply.js';
 
 const profile: ProviderProfile = {
   limits: {
@@ -17,6 +27,22 @@ const profile: ProviderProfile = {
   billing: 'search_units',
 };
 
+const MONTHLY_QUOTA = /\/ ?month|per month|monthly/i;
+const CHUNK_LIMIT = /chunks|too many documents|10[ ,]?000/i;
+
+function fault(reply: UpstreamReply): FaultKind | undefined {
+  switch (reply.status) {
+    case 400:
+      return CHUNK_LIMIT.test(readErrorMessage(reply)) ? 'limit' : undefined;
+    case 429:
+      return MONTHLY_QUOTA.test(readErrorMessage(reply)) ? 'misconfigured' : undefined;
+    case 499:
+      return 'timeout';
+    default:
+      return undefined;
+  }
+}
+
 /** Cohere's first rerank API: objects and chunk limits are its own. Unknown members are refused (422). */
 export const cohereV1 = defineProvider({
   id: 'cohere-v1',
@@ -25,21 +51,53 @@ export const cohereV1 = defineProvider({
   path: '/v1/rerank',
   credentials: REQUIRED_API_KEY,
   headers: bearer,
-  body: ({ model, query, documents, topN, options }) => ({
-    model,
-    query,
-    documents: documents.texts(),
-    top_n: topN,
+  body: (call) => ({
+    model: call.model,
+    query: call.query,
+    ...rankedDocuments(call),
+    top_n: call.topN,
     return_documents: false,
-    max_chunks_per_doc: options.maxChunksPerDoc,
+    max_chunks_per_doc: call.options.maxChunksPerDoc,
   }),
   decode: (reply) => ({
     rows: readRows(reply.field('results'), 'index', 'relevance_score'),
     usage: readMeta(reply),
   }),
+  fault,
   profile,
   exampleModels: ['rerank-v3.5', 'rerank-multilingual-v3.0'],
 });
+
+/**
+ * Objects travel as objects only where the caller names their fields and each has all of them as strings, which is what
+ * this API takes; of each object only those fields. Everything else travels as text.
+ */
+function rankedDocuments({ documents, options }: UpstreamCall): Record<string, JsonBody> {
+  const fields = options.rankFields ?? [];
+  if (fields.length === 0) return { documents: documents.texts() };
+  const objects: Record<string, string>[] = [];
+  for (const { source } of documents.parts()) {
+    const object = pickStrings(source, fields);
+    if (object === undefined) return { documents: documents.texts() };
+    objects.push(object);
+  }
+  return { documents: objects, rank_fields: fields };
+}
+
+function pickStrings(
+  source: unknown,
+  fields: readonly string[],
+): Record<string, string> | undefined {
+  if (typeof source !== 'object' || source === null) return undefined;
+  const members = new Map(Object.entries(source));
+  const picked: [string, string][] = [];
+  for (const field of fields) {
+    const value: unknown = members.get(field);
+    if (typeof value !== 'string') return undefined;
+    picked.push([field, value.toWellFormed()]);
+  }
+  return Object.fromEntries(picked);
+}
 
 /** Cohere's second rerank API: strings only, no echo. Unknown members are refused (422). */
 export const cohere = defineProvider({
@@ -61,6 +119,7 @@ export const cohere = defineProvider({
     rows: readRows(reply.field('results'), 'index', 'relevance_score'),
     usage: readMeta(reply),
   }),
+  fault,
   profile: { ...profile, echo: 'never', documents: { objects: false, images: { default: false } } },
   exampleModels: ['rerank-v4.0-pro', 'rerank-v4.0-fast', 'rerank-v3.5'],
 });

@@ -1,4 +1,4 @@
-import { JsonShapeError, parseNumeric, type Json, type JsonBody } from '../core/json.js';
+import { Json, JsonShapeError, parseNumeric, type JsonBody } from '../core/json.js';
 import type { ReportedUsage, UpstreamRanking, UpstreamRow } from '../core/rerank.js';
 import type { UpstreamCall } from './provider.js';
 
@@ -24,9 +24,33 @@ export function readRows(list: Json, indexKey: string, scoreKey: string): Upstre
   return rows;
 }
 
-/** Rows of scores by position: the n-th score belongs to the n-th document. */
-export function readPositional(list: Json): UpstreamRow[] {
-  return list.array().map((value, index) => ({ index, score: parseNumeric(value) }));
+/**
+ * Rows of scores by position: the n-th score belongs to the n-th document. With `count`, the documents that were sent,
+ * any other number of scores is refused, since nobody could tell whose are missing.
+ */
+export function readPositional(list: Json, count?: number): UpstreamRow[] {
+  const scores = list.array();
+  if (count !== undefined && scores.length !== count) {
+    throw list.mismatch(`a list of ${count} scores, not of ${scores.length},`);
+  }
+  return scores.map((value, index) => ({ index, score: parseNumeric(value) }));
+}
+
+const LIST_NAMES = ['results', 'data', 'rankings', 'rerank', 'result', 'scores'] as const;
+const SCORE_NAMES = ['relevance_score', 'score', 'logit'] as const;
+
+/** The list of rows, for a server whose backend is not known: the reply itself, or the first member with a usual name. */
+export function findRows(reply: Json): Json {
+  return reply.isArray() ? reply : reply.firstOf(...LIST_NAMES);
+}
+
+/** Rows of a server whose backend is not known: objects with any usual name of the score, or scores by position. */
+export function readAnyRows(list: Json, count: number, indexKey = 'index'): UpstreamRow[] {
+  const first = list.array()[0];
+  if (typeof first === 'number') return readPositional(list, count);
+  const row = new Json(first);
+  const scoreKey = SCORE_NAMES.find((name) => row.maybe(name).value !== undefined);
+  return readRows(list, indexKey, scoreKey ?? 'relevance_score');
 }
 
 /** Tokens as most replies name them: `usage.total_tokens`, else `usage.prompt_tokens`. */
@@ -58,6 +82,16 @@ export function jinaLikeBody({
   return { model, query, documents: documents.texts(), top_n: topN, return_documents: false };
 }
 
+/** Like `jinaLikeBody`, for servers that do not know `return_documents`. */
+export function plainBody({
+  model,
+  query,
+  documents,
+  topN,
+}: UpstreamCall): Record<string, JsonBody> {
+  return { model, query, documents: documents.texts(), top_n: topN };
+}
+
 /** The reply of the widest family: `results[]` of `index` and `relevance_score`, tokens in `usage` or `meta`. */
 export function decodeJinaLike(reply: Json): UpstreamRanking {
   const meta = readMeta(reply);
@@ -65,4 +99,26 @@ export function decodeJinaLike(reply: Json): UpstreamRanking {
     rows: readRows(reply.field('results'), 'index', 'relevance_score'),
     usage: { ...meta, inputTokens: readUsage(reply).inputTokens ?? meta.inputTokens },
   };
+}
+
+/** The reply of a server that hands on what a backend of any family says. */
+export function decodeAny(reply: Json, call: UpstreamCall): UpstreamRanking {
+  const meta = readMeta(reply);
+  return {
+    rows: readAnyRows(findRows(reply), call.documents.count),
+    usage: { ...meta, inputTokens: readUsage(reply).inputTokens ?? meta.inputTokens },
+  };
+}
+
+const IMAGE_TYPES: readonly (readonly [prefix: string, type: string])[] = [
+  ['iVBORw0KGgo', 'image/png'],
+  ['R0lGOD', 'image/gif'],
+  ['UklGR', 'image/webp'],
+];
+
+/** An image as a URL: base64 without a scheme becomes a `data:` URL, its type read from the first bytes. */
+export function imageUrl(image: string): string {
+  if (/^(https?|data):/i.test(image)) return image;
+  const type = IMAGE_TYPES.find(([prefix]) => image.startsWith(prefix))?.[1] ?? 'image/jpeg';
+  return `data:${type};base64,${image}`;
 }

@@ -79,6 +79,7 @@ function genericFault(reply: UpstreamReply): FaultKind | undefined {
   if (status !== 200 && status !== 201) return 'invalid';
   if (json === undefined) return undefined;
   const hasError = json.maybe('error').isPresent() || json.maybe('object').value === 'error';
+  if (hasError && TOO_LONG.test(readErrorMessage(reply))) return 'limit';
   return hasError || !(json.isObject() || json.isArray()) ? 'invalid' : undefined;
 }
 

@@ -1,11 +1,33 @@
+import type { FaultKind } from '../core/retry.js';
 import { readRows, readUsage } from './dialects.js';
-import { bearer, defineProvider, REQUIRED_API_KEY } from './provider.js';
+import {
+  bearer,
+  defineProvider,
+  REQUIRED_API_KEY,
+  type Endpoint,
+  type HttpProvider,
+  type UpstreamReply,
+} from './provider.js';
+import { readErrorMessage } from './reply.js';
 
-/** Voyage AI: `top_k` for `top_n` (which it refuses by name), rows under `data`. */
-export const voyage = defineProvider({
-  id: 'voyage',
-  title: 'Voyage AI',
-  baseUrl: 'https://api.voyageai.com',
+const BATCH_TOO_LARGE = /tokens per (submitted )?batch|batch size|at most 1,?000 documents/i;
+const UNKNOWN_MODEL = /^model \S+ is not supported/i;
+
+function fault(reply: UpstreamReply): FaultKind | undefined {
+  if (reply.status !== 400) return undefined;
+  const message = readErrorMessage(reply);
+  if (BATCH_TOO_LARGE.test(message)) return 'limit';
+  return UNKNOWN_MODEL.test(message) ? 'misconfigured' : undefined;
+}
+
+/** Keys of the twin that MongoDB runs begin so; neither host takes the other's. */
+const MONGODB_KEY = 'al-';
+
+function keyBeginsWith(channel: Pick<Endpoint, 'credentials'>, prefix: string): boolean {
+  return channel.credentials.apiKey?.reveal().startsWith(prefix) ?? false;
+}
+
+const dialect = {
   path: '/v1/rerank',
   credentials: REQUIRED_API_KEY,
   headers: bearer,
@@ -21,10 +43,22 @@ export const voyage = defineProvider({
     rows: readRows(reply.field('data'), 'index', 'relevance_score'),
     usage: readUsage(reply),
   }),
+  fault,
   profile: {
     limits: {
       documents: { default: 1_000 },
-      requestTokens: { default: 600_000, models: [{ match: /^rerank-1/, value: 300_000 }] },
+      requestTokens: {
+        default: 600_000,
+        models: [{ match: /^rerank-(lite-)?1/, value: 300_000 }],
+      },
+      pairTokens: {
+        default: 32_000,
+        models: [
+          { match: /^rerank-(2-lite|1)/, value: 8_000 },
+          { match: /^rerank-lite-1/, value: 4_000 },
+          { match: /^rerank-2$/, value: 16_000 },
+        ],
+      },
     },
     truncates: true,
     sorted: true,
@@ -37,4 +71,28 @@ export const voyage = defineProvider({
     billing: 'tokens',
   },
   exampleModels: ['rerank-2.5', 'rerank-2.5-lite'],
+} as const satisfies Partial<HttpProvider>;
+
+/** Voyage AI: `top_k` for `top_n` (which it refuses by name), rows under `data`. */
+export const voyage = defineProvider({
+  ...dialect,
+  id: 'voyage',
+  title: 'Voyage AI',
+  baseUrl: 'https://api.voyageai.com',
+  mistakes: (channel) => [
+    keyBeginsWith(channel, MONGODB_KEY) &&
+      `credentials.apiKey begins with "${MONGODB_KEY}": such keys belong to the provider voyage-mongodb`,
+  ],
+});
+
+/** Voyage's models as MongoDB runs them: the same wire, other keys. */
+export const voyageMongodb = defineProvider({
+  ...dialect,
+  id: 'voyage-mongodb',
+  title: 'Voyage AI by MongoDB',
+  baseUrl: 'https://ai.mongodb.com',
+  mistakes: (channel) => [
+    keyBeginsWith(channel, 'pa-') &&
+      'credentials.apiKey begins with "pa-": such keys belong to the provider voyage',
+  ],
 });

@@ -1,0 +1,57 @@
+import { decodeJinaLike } from './dialects.js';
+import { bearer, defineProvider, REQUIRED_API_KEY } from './provider.js';
+import { readErrorMessage } from './reply.js';
+import { LISTWISE_MODELS } from './self-hosted.js';
+
+const NO_BALANCE = /balance not enough|insufficient balance/i;
+const IMAGE_MODELS = /reranker-m0/;
+
+/** Jina AI, whose form most others follow. The default of `return_documents` has changed once, so it is always sent. */
+export const jina = defineProvider({
+  id: 'jina',
+  title: 'Jina AI',
+  baseUrl: 'https://api.jina.ai',
+  path: '/v1/rerank',
+  credentials: REQUIRED_API_KEY,
+  headers: bearer,
+  body: ({ model, query, documents, topN, options }) => ({
+    model,
+    query,
+    documents: documents.hasImages ? documents.objects() : documents.texts(),
+    top_n: topN,
+    return_documents: false,
+    max_doc_length: options.maxTokensPerDoc,
+    truncation: options.truncation,
+  }),
+  decode: decodeJinaLike,
+  fault: (reply) =>
+    reply.status >= 400 && NO_BALANCE.test(readErrorMessage(reply)) ? 'misconfigured' : undefined,
+  profile: {
+    limits: {
+      pairTokens: {
+        default: 131_072,
+        models: [
+          { match: /reranker-v2/, value: 1_024 },
+          { match: /colbert-v2/, value: 8_192 },
+          { match: IMAGE_MODELS, value: 10_240 },
+        ],
+      },
+    },
+    truncates: true,
+    sorted: true,
+    topN: 'honoured',
+    echo: 'optional',
+    documents: {
+      objects: true,
+      images: { default: false, models: [{ match: IMAGE_MODELS, value: true }] },
+    },
+    blanks: 'accepted',
+    scoreScale: { default: 'probability', models: [{ match: LISTWISE_MODELS, value: 'cosine' }] },
+    ranking: { default: 'pointwise', models: [{ match: LISTWISE_MODELS, value: 'listwise' }] },
+    billing: 'tokens',
+  },
+  exampleModels: ['jina-reranker-v3', 'jina-reranker-m0', 'jina-reranker-v2-base-multilingual'],
+  notes: [
+    'jina-reranker-v3 and later read all documents of a request together: their scores depend on the other documents and may be slightly negative.',
+  ],
+});

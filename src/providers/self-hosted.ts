@@ -1,0 +1,39 @@
+import {
+  textSetting,
+  type HttpProvider,
+  type ProviderProfile,
+  type SettingSpec,
+} from './provider.js';
+
+/** Models that read all documents of a request together, wherever they run. */
+export const LISTWISE_MODELS = /jina-reranker-v3/i;
+
+/** What holds for most servers that an operator runs; each names where it differs. */
+export const SELF_HOSTED: ProviderProfile = {
+  limits: {},
+  truncates: false,
+  sorted: true,
+  topN: 'honoured',
+  echo: 'never',
+  documents: { objects: false, images: { default: false } },
+  blanks: 'accepted',
+  scoreScale: { default: 'probability', models: [{ match: LISTWISE_MODELS, value: 'cosine' }] },
+  ranking: { default: 'pointwise', models: [{ match: LISTWISE_MODELS, value: 'listwise' }] },
+  billing: 'none',
+};
+
+/** The setting of a server that answers on several paths, and the path that it names. */
+export function pathSetting(path: string): {
+  readonly settings: { readonly path: SettingSpec };
+  readonly path: HttpProvider['path'];
+} {
+  return {
+    settings: {
+      path: { type: 'string', default: path, describe: 'path of the route, below the base URL' },
+    },
+    path: ({ settings }) => {
+      const own = textSetting(settings, 'path');
+      return own.startsWith('/') ? own : `/${own}`;
+    },
+  };
+}
