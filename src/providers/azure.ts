@@ -1,0 +1,122 @@
+import type { FaultKind } from '../core/retry.js';
+import { cohere, cohereV1 } from './cohere.js';
+import {
+  bearer,
+  defineProvider,
+  textSetting,
+  type Endpoint,
+  type HttpProvider,
+  type UpstreamReply,
+} from './provider.js';
+import { readErrorMessage } from './reply.js';
+import { ENTRA_SETTINGS, entraToken } from './signing/entra.js';
+
+const BEARER_HEADER = 'authorization';
+
+/** A key goes out as a bearer token, or in the header that the channel names; a client secret is exchanged for a token. */
+function headers(endpoint: Endpoint): Record<string, string> {
+  const { apiKey } = endpoint.credentials;
+  if (apiKey === undefined) return {};
+  const name = textSetting(endpoint.settings, 'api_key_header').toLowerCase();
+  return name === '' || name === BEARER_HEADER ? bearer(endpoint) : { [name]: apiKey.reveal() };
+}
+
+function mistakes({
+  credentials,
+  settings,
+}: Pick<Endpoint, 'credentials' | 'settings'>): (string | false)[] {
+  const { apiKey, clientSecret } = credentials;
+  const named = ['tenant', 'client_id'].every((name) => textSetting(settings, name) !== '');
+  return [
+    apiKey === undefined &&
+      clientSecret === undefined &&
+      'credentials.apiKey is missing, or credentials.clientSecret with settings.tenant and settings.client_id',
+    clientSecret !== undefined &&
+      !named &&
+      'credentials.clientSecret needs settings.tenant and settings.client_id',
+  ];
+}
+
+/** Azure's own gateway speaks before Cohere does: wrong deployments and versions are not the caller's fault. */
+function fault(reply: UpstreamReply): FaultKind | undefined {
+  if (reply.status === 424) return 'transient';
+  if (reply.status === 400 && AZURE_REFUSAL.test(readErrorMessage(reply))) return 'misconfigured';
+  return undefined;
+}
+
+const AZURE_REFUSAL = /api version|deployment|unknown model|subscription/i;
+
+const common = {
+  baseUrl: undefined,
+  credentials: {
+    apiKey: { required: false, describe: 'key of the deployment or resource' },
+    clientSecret: {
+      required: false,
+      describe: 'secret of an Entra application, exchanged for tokens in place of a key',
+    },
+  },
+  settings: {
+    api_key_header: {
+      type: 'string',
+      default: BEARER_HEADER,
+      describe: 'header for the key: authorization (as a bearer token) or api-key',
+    },
+    ...ENTRA_SETTINGS,
+  },
+  mistakes,
+  headers,
+  token: ({ credentials }) =>
+    credentials.apiKey === undefined && credentials.clientSecret !== undefined
+      ? entraToken
+      : undefined,
+} satisfies Partial<HttpProvider>;
+
+const faultOf =
+  (own: HttpProvider['fault']) =>
+  (reply: UpstreamReply): FaultKind | undefined =>
+    fault(reply) ?? own?.(reply);
+
+/** Cohere's models on an Azure AI Foundry resource; the model is the name of the deployment. */
+export const azureFoundry = defineProvider({
+  ...common,
+  id: 'azure-foundry',
+  title: 'Azure AI Foundry (Cohere)',
+  path: '/providers/cohere/v2/rerank',
+  body: cohere.body,
+  decode: cohere.decode,
+  fault: faultOf(cohere.fault),
+  profile: cohere.profile,
+  exampleModels: ['Cohere-rerank-v4.0-pro', 'Cohere-rerank-v4.0-fast'],
+  notes: [
+    'The base URL is https://<resource>.services.ai.azure.com; upstream model names are deployment names.',
+    'Scores can be very small: compare them, do not cut them off.',
+  ],
+});
+
+/** Cohere's models as a serverless deployment of their own, in Cohere's second version; the model is not looked at. */
+export const azureServerless = defineProvider({
+  ...common,
+  id: 'azure-serverless',
+  title: 'Azure serverless (Cohere v2)',
+  path: '/v2/rerank',
+  body: cohere.body,
+  decode: cohere.decode,
+  fault: faultOf(cohere.fault),
+  profile: cohere.profile,
+  exampleModels: ['cohere-rerank-v3.5'],
+  notes: ['The base URL is https://<deployment>.<region>.models.ai.azure.com.'],
+});
+
+/** The same in Cohere's first version. */
+export const azureServerlessV1 = defineProvider({
+  ...common,
+  id: 'azure-serverless-v1',
+  title: 'Azure serverless (Cohere v1)',
+  path: '/v1/rerank',
+  body: cohereV1.body,
+  decode: cohereV1.decode,
+  fault: faultOf(cohereV1.fault),
+  profile: cohereV1.profile,
+  exampleModels: ['cohere-rerank-v3-multilingual', 'cohere-rerank-v3-english'],
+  notes: ['The base URL is https://<deployment>.<region>.models.ai.azure.com.'],
+});

@@ -1,0 +1,74 @@
+import { bedrockFault } from './bedrock.js';
+import { readRows } from './dialects.js';
+import { bearer, defineProvider } from './provider.js';
+import { AWS_REGION, signBedrock } from './signing/aws.js';
+
+/** A rerank model behind Bedrock's general call; Cohere's want a version in the body that Amazon's refuses. */
+export const bedrockInvoke = defineProvider({
+  id: 'bedrock-invoke',
+  title: 'Amazon Bedrock InvokeModel',
+  baseUrl: 'https://bedrock-runtime.{region}.amazonaws.com',
+  // Colons and the slashes of ARNs are escaped on the wire, and once more in the signature.
+  path: ({ model }) => `/model/${encodeURIComponent(model)}/invoke`,
+  credentials: {
+    accessKeyId: { required: false, describe: 'access key id of an IAM user or role' },
+    secretAccessKey: { required: false, describe: 'secret access key' },
+    sessionToken: {
+      required: false,
+      describe: 'session token of temporary credentials; renew all three before they expire',
+    },
+    apiKey: { required: false, describe: 'Bedrock API key, in place of a signature' },
+  },
+  settings: {
+    ...AWS_REGION,
+    api_version: {
+      type: 'number',
+      default: 2,
+      describe: 'api_version in the body, for models that are not of Amazon',
+    },
+  },
+  mistakes: ({ credentials: { apiKey, accessKeyId, secretAccessKey } }) => [
+    apiKey === undefined &&
+      (accessKeyId === undefined || secretAccessKey === undefined) &&
+      'credentials.accessKeyId and credentials.secretAccessKey must both be set, or credentials.apiKey',
+  ],
+  headers: bearer,
+  sign: (request, endpoint, nowMs) =>
+    endpoint.credentials.apiKey === undefined ? signBedrock(request, endpoint, nowMs) : {},
+  body: ({ model, query, documents, topN, options, settings }) => {
+    const body = { query, documents: documents.texts(), top_n: topN };
+    if (model.includes('amazon.rerank')) return body;
+    return {
+      ...body,
+      api_version: Number(settings.api_version),
+      max_tokens_per_doc: options.maxTokensPerDoc,
+    };
+  },
+  decode: (reply, _call, { headers }) => ({
+    rows: readRows(reply.field('results'), 'index', 'relevance_score'),
+    usage: { inputTokens: countOf(headers['x-amzn-bedrock-input-token-count']) },
+  }),
+  fault: bedrockFault,
+  profile: {
+    limits: { documents: { default: 1_000 } },
+    truncates: true,
+    sorted: true,
+    topN: 'honoured',
+    echo: 'never',
+    documents: { objects: false, images: { default: false } },
+    blanks: 'as_space',
+    scoreScale: { default: 'probability' },
+    ranking: { default: 'pointwise' },
+    billing: 'search_units',
+  },
+  exampleModels: ['cohere.rerank-v3-5:0', 'amazon.rerank-v1:0'],
+  notes: [
+    'Takes access keys or a Bedrock API key, and ARNs and inference profiles as models.',
+    'Whether a model is of Amazon is read from its name: an inference profile should keep it.',
+  ],
+});
+
+function countOf(header: string | undefined): number | undefined {
+  const count = Number(header ?? Number.NaN);
+  return Number.isFinite(count) ? count : undefined;
+}

@@ -1,0 +1,74 @@
+import { readRows } from './dialects.js';
+import { CredentialError, defineProvider, textSetting, type UpstreamCall } from './provider.js';
+import { ociKey, signForOci } from './signing/oci.js';
+
+/** A model of its own is addressed by the OCID of its endpoint, a shared one by its name. */
+function servingMode(model: string) {
+  return model.startsWith('ocid1.generativeaiendpoint')
+    ? { servingType: 'DEDICATED', endpointId: model }
+    : { servingType: 'ON_DEMAND', modelId: model };
+}
+
+/** Oracle's generative AI service; what others call the query is its `input`. */
+export const oci = defineProvider({
+  id: 'oci',
+  title: 'Oracle OCI Generative AI',
+  baseUrl: 'https://inference.generativeai.{region}.oci.oraclecloud.com',
+  path: '/20231130/actions/rerankText',
+  credentials: {
+    privateKey: { required: true, describe: 'RSA private key of the API key (PEM)' },
+    passphrase: { required: false, describe: 'passphrase of the private key' },
+    securityToken: {
+      required: false,
+      describe: 'token of a session, in place of tenancy, user and fingerprint',
+    },
+  },
+  settings: {
+    region: { type: 'string', default: 'us-chicago-1', describe: 'OCI region' },
+    compartment: { type: 'string', required: true, describe: 'OCID of the compartment' },
+    tenancy: { type: 'string', describe: 'OCID of the tenancy' },
+    user: { type: 'string', describe: 'OCID of the user' },
+    fingerprint: { type: 'string', describe: 'fingerprint of the API key' },
+  },
+  mistakes: (channel) => {
+    try {
+      ociKey(channel);
+      return [];
+    } catch (error) {
+      if (error instanceof CredentialError) return [error.message];
+      throw error;
+    }
+  },
+  headers: () => ({}),
+  sign: signForOci,
+  body: ({ model, query, documents, topN, options, settings }: UpstreamCall) => ({
+    input: query,
+    compartmentId: textSetting(settings, 'compartment'),
+    servingMode: servingMode(model),
+    documents: documents.texts(),
+    topN,
+    isEcho: false,
+    maxChunksPerDocument: options.maxChunksPerDoc,
+    maxTokensPerDocument: options.maxTokensPerDoc,
+  }),
+  decode: (reply) => ({ rows: readRows(reply.field('documentRanks'), 'index', 'relevanceScore') }),
+  // A conflict or a lost precondition is over when it is tried again.
+  fault: ({ status }) => (status === 409 || status === 412 ? 'transient' : undefined),
+  profile: {
+    limits: {},
+    truncates: true,
+    sorted: true,
+    topN: 'honoured',
+    echo: 'optional',
+    documents: { objects: false, images: { default: false } },
+    blanks: 'as_space',
+    scoreScale: { default: 'probability' },
+    ranking: { default: 'pointwise' },
+    billing: 'search_units',
+  },
+  exampleModels: ['cohere.rerank-v3-5', 'cohere.rerank-multilingual-v3.1'],
+  notes: [
+    'A model that is the OCID of an endpoint (ocid1.generativeaiendpoint…) is a dedicated one.',
+    'Which models are served on demand differs by region.',
+  ],
+});

@@ -1,0 +1,40 @@
+import {
+  optionalTextSetting,
+  requiredCredential,
+  textSetting,
+  type SettingSpec,
+  type TokenSource,
+} from '../provider.js';
+import { formRequest, readAccessToken } from './oauth.js';
+
+export const ENTRA_SETTINGS = {
+  tenant: { type: 'string', describe: 'Entra tenant id, for a token in place of a key' },
+  client_id: { type: 'string', describe: 'Entra application (client) id' },
+  scope: {
+    type: 'string',
+    default: 'https://cognitiveservices.azure.com/.default',
+    describe: 'what the token is for; some hosts want https://ai.azure.com/.default',
+  },
+  token_url: {
+    type: 'string',
+    describe: 'where tokens are issued, in place of the public cloud of the tenant',
+  },
+} as const satisfies Record<string, SettingSpec>;
+
+/** Tokens of an Entra application by its client secret. */
+export const entraToken: TokenSource = {
+  request: (endpoint) => {
+    const tenant = encodeURIComponent(textSetting(endpoint.settings, 'tenant'));
+    return formRequest(
+      optionalTextSetting(endpoint.settings, 'token_url') ??
+        `https://login.microsoftonline.com/${tenant}/oauth2/v2.0/token`,
+      {
+        grant_type: 'client_credentials',
+        client_id: textSetting(endpoint.settings, 'client_id'),
+        client_secret: requiredCredential(endpoint, 'clientSecret'),
+        scope: textSetting(endpoint.settings, 'scope'),
+      },
+    );
+  },
+  read: readAccessToken,
+};

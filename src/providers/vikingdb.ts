@@ -1,0 +1,90 @@
+import type { Json } from '../core/json.js';
+import type { UpstreamRow } from '../core/rerank.js';
+import type { FaultKind } from '../core/retry.js';
+import { readRows } from './dialects.js';
+import { bearer, defineProvider, optionalTextSetting, type UpstreamReply } from './provider.js';
+import {
+  signUnlessApiKey,
+  VOLCENGINE_CREDENTIALS,
+  volcengineFault,
+  volcengineMistakes,
+} from './volcengine.js';
+
+/** The data plane names its errors; there is no list of them, so names are read by their words. */
+const NAMED_FAULTS: readonly (readonly [RegExp, FaultKind])[] = [
+  [/unauthor|forbidden|denied|signature|auth|notfound|notexist|arrear|unpaid/i, 'misconfigured'],
+  [/ratelimit|quota|throttl|toomany|overload|busy/i, 'busy'],
+  [/invalid|missing|param|illegal/i, 'caller'],
+  [/timeout/i, 'timeout'],
+  [/internal|unavailable|fail/i, 'transient'],
+];
+
+function fault(reply: UpstreamReply): FaultKind | undefined {
+  const code = reply.json?.maybe('code').optionalString();
+  if (code === undefined || /^\d+$/.test(code)) return volcengineFault(reply);
+  if (code === 'Success') return undefined;
+  const named = NAMED_FAULTS.find(([words]) => words.test(code));
+  return named?.[1] ?? (reply.status === 200 ? 'invalid' : undefined);
+}
+
+/** One row for each document, in their order; an `id` that tells the place of every row is believed before that. */
+function readScores(reply: Json, documentCount: number): UpstreamRow[] {
+  const list = reply.field('result').field('data');
+  const rows = readRows(list, 'id', 'score');
+  if (rows.length !== documentCount) throw list.mismatch(`a list of ${documentCount} scores`);
+  const places = new Set(rows.map(({ index }) => index));
+  const told = rows.every(
+    ({ index }) => Number.isInteger(index) && index >= 0 && index < rows.length,
+  );
+  if (told && places.size === rows.length) return rows;
+  return rows.map(({ score }, index) => ({ index, score }));
+}
+
+/** Rerank of the VikingDB data plane: each document is a list of parts. */
+export const vikingdb = defineProvider({
+  id: 'vikingdb',
+  title: 'Volcengine VikingDB',
+  baseUrl: 'https://api-vikingdb.vikingdb.cn-beijing.volces.com',
+  path: '/api/vikingdb/rerank',
+  credentials: VOLCENGINE_CREDENTIALS,
+  settings: {
+    region: { type: 'string', default: 'cn-beijing', describe: 'region to sign for' },
+    service: { type: 'string', default: 'vikingdb', describe: 'service name to sign for' },
+    model_version: { type: 'string', describe: 'version of the model, such as 251028' },
+  },
+  mistakes: volcengineMistakes,
+  headers: bearer,
+  sign: signUnlessApiKey,
+  body: ({ model, query, documents, options, settings }) => ({
+    model_name: model,
+    model_version: optionalTextSetting(settings, 'model_version'),
+    query: [{ text: query }],
+    data: documents.around('[{"text":', '}]'),
+    instruction: options.instruction,
+  }),
+  decode: (reply, { documents }) => ({
+    rows: readScores(reply, documents.count),
+    usage: {
+      inputTokens: reply
+        .field('result')
+        .maybe('token_usage')
+        .maybe('total_tokens')
+        .optionalNumber(),
+    },
+  }),
+  fault,
+  profile: {
+    limits: {},
+    truncates: true,
+    sorted: false,
+    topN: 'unsupported',
+    echo: 'never',
+    documents: { objects: false, images: { default: false } },
+    blanks: 'as_space',
+    scoreScale: { default: 'probability' },
+    ranking: { default: 'pointwise' },
+    billing: 'tokens',
+  },
+  exampleModels: ['doubao-seed-rerank'],
+  notes: ['Known from one adapter alone: only the scores in result.data are sure.'],
+});

@@ -1,0 +1,119 @@
+import type { FaultKind } from '../core/retry.js';
+import { readPositional } from './dialects.js';
+import {
+  bearer,
+  defineProvider,
+  textSetting,
+  type CredentialSpec,
+  type Endpoint,
+  type UpstreamReply,
+} from './provider.js';
+import { signForVolcengine } from './signing/volcengine.js';
+
+/** Keys that sign; a plain API key in their place is sent as a bearer token. */
+export const VOLCENGINE_CREDENTIALS = {
+  accessKeyId: { required: false, describe: 'access key id; requests are signed with it' },
+  secretAccessKey: {
+    required: false,
+    describe: 'secret access key, exactly as the console shows it',
+  },
+  sessionToken: { required: false, describe: 'session token of temporary keys' },
+  apiKey: {
+    required: false,
+    describe: 'API key, where the service takes one in place of a signature',
+  },
+} as const satisfies Record<string, CredentialSpec>;
+
+export function volcengineMistakes({
+  credentials,
+}: Pick<Endpoint, 'credentials'>): (string | false)[] {
+  const signs = credentials.accessKeyId !== undefined && credentials.secretAccessKey !== undefined;
+  return [
+    !signs &&
+      credentials.apiKey === undefined &&
+      'credentials.accessKeyId and credentials.secretAccessKey must both be set',
+  ];
+}
+
+/** Signs unless the channel has an API key, which goes out as a header. */
+export const signUnlessApiKey: typeof signForVolcengine = (request, endpoint, nowMs) =>
+  endpoint.credentials.apiKey === undefined ? signForVolcengine(request, endpoint, nowMs) : {};
+
+/** The codes in the body, which say more than the status; 0 is success. */
+const FAULTS: Readonly<Record<number, FaultKind>> = {
+  1000001: 'misconfigured',
+  1000002: 'caller',
+  1000003: 'caller',
+  1000028: 'busy',
+  1000030: 'transient',
+  300004: 'busy',
+};
+
+/** Judges by the numeric code in the body. */
+export function volcengineFault({ status, json }: UpstreamReply): FaultKind | undefined {
+  const code = json?.maybe('code').optionalNumber();
+  if (code === undefined || code === 0) return undefined;
+  return FAULTS[code] ?? (status === 200 ? 'invalid' : undefined);
+}
+
+/** Rerank of the knowledge base service: the query goes with every document, scores come back by position. */
+export const volcengine = defineProvider({
+  id: 'volcengine',
+  title: 'Volcengine knowledge base',
+  baseUrl: 'https://api-knowledgebase.mlp.cn-beijing.volces.com',
+  path: '/api/knowledge/service/rerank',
+  credentials: VOLCENGINE_CREDENTIALS,
+  settings: {
+    region: { type: 'string', default: 'cn-beijing', describe: 'region to sign for' },
+    service: { type: 'string', default: 'air', describe: 'service name to sign for' },
+    account_id: { type: 'string', describe: 'account id, sent as V-Account-Id to older services' },
+  },
+  mistakes: volcengineMistakes,
+  headers: (endpoint) => {
+    const accountId = textSetting(endpoint.settings, 'account_id');
+    return { ...bearer(endpoint), ...(accountId === '' ? {} : { 'v-account-id': accountId }) };
+  },
+  sign: signUnlessApiKey,
+  body: ({ model, query, documents, options }) => ({
+    rerank_model: model,
+    datas: documents.hasImages
+      ? documents
+          .parts()
+          .map(({ text, image }) => ({ query, content: text?.toWellFormed(), image }))
+      : documents.around(`{"query":${JSON.stringify(query)},"content":`, '}'),
+    rerank_instruction: takesInstruction(model) ? options.instruction : undefined,
+  }),
+  decode: (reply, { documents }) => {
+    // Older servers put the list directly into `data`.
+    const data = reply.field('data');
+    return {
+      rows: readPositional(data.isArray() ? data : data.field('scores'), documents.count),
+      usage: { inputTokens: data.maybe('token_usage').optionalNumber() },
+    };
+  },
+  fault: volcengineFault,
+  profile: {
+    limits: { documents: { default: 200 } },
+    truncates: true,
+    sorted: false,
+    topN: 'unsupported',
+    echo: 'never',
+    documents: {
+      objects: false,
+      images: { default: false, models: [{ match: /^doubao-seed/, value: true }] },
+    },
+    blanks: 'as_space',
+    scoreScale: { default: 'probability' },
+    ranking: { default: 'pointwise' },
+    billing: 'tokens',
+  },
+  exampleModels: ['base-multilingual-rerank', 'm3-v2-rerank', 'doubao-seed-rerank'],
+  notes: [
+    'Requests are signed with an access key; whether a plain API key is taken as well is not documented.',
+    'Other regions and BytePlus have hosts of their own: set the base URL, region and service together.',
+  ],
+});
+
+function takesInstruction(model: string): boolean {
+  return model.startsWith('doubao-seed');
+}

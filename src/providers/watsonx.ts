@@ -1,0 +1,157 @@
+import type { FaultKind } from '../core/retry.js';
+import { readRows } from './dialects.js';
+import {
+  defineProvider,
+  optionalTextSetting,
+  textSetting,
+  type Endpoint,
+  type HttpProvider,
+  type UpstreamCall,
+  type UpstreamReply,
+} from './provider.js';
+import { cloudPakToken, IBM_IAM_SETTINGS, ibmIamToken } from './signing/ibm.js';
+
+/** Error codes that say more than their status, whose pairing is not documented. */
+const FAULTS: Readonly<Record<string, FaultKind>> = {
+  token_quota_reached: 'misconfigured',
+  no_associated_service_instance_error: 'misconfigured',
+  model_not_supported: 'misconfigured',
+  model_no_support_for_function: 'misconfigured',
+  authentication_token_expired: 'misconfigured',
+  authentication_token_not_valid: 'misconfigured',
+  authorization_rejected: 'misconfigured',
+  user_authorization_failed: 'misconfigured',
+  rate_limit_reached_requests: 'busy',
+  consumption_limit_reached: 'busy',
+  invalid_request_entity: 'caller',
+  json_type_error: 'caller',
+  json_validation_error: 'caller',
+};
+
+function fault({ status, json }: UpstreamReply): FaultKind | undefined {
+  const errors = json?.maybe('errors');
+  if (status < 400 || errors?.isArray() !== true) return undefined;
+  return FAULTS[errors.item(0).maybe('code').optionalString() ?? ''];
+}
+
+/** How many tokens of a document are read; beyond that the model refuses the request unless it is told to cut. */
+function tokenLimit({ options, settings }: UpstreamCall): number | undefined {
+  if (options.truncation === false) return undefined;
+  const limit = options.maxTokensPerDoc ?? Number(settings.truncate_input_tokens);
+  return limit > 0 ? limit : undefined;
+}
+
+function mistakes({ settings }: Pick<Endpoint, 'settings'>): (string | false)[] {
+  const owners = ['project_id', 'space_id'].filter((name) => textSetting(settings, name) !== '');
+  return [
+    owners.length !== 1 && 'exactly one of settings.project_id and settings.space_id must be set',
+  ];
+}
+
+const commonSettings = {
+  project_id: { type: 'string', describe: 'project that is billed; it or space_id' },
+  space_id: { type: 'string', describe: 'deployment space that is billed; it or project_id' },
+  version: { type: 'string', default: '2024-05-31', describe: 'date of the API version' },
+  truncate_input_tokens: {
+    type: 'number',
+    default: 512,
+    describe:
+      'tokens of a document that are read, where the caller names none; 0 refuses longer ones',
+  },
+} as const;
+
+const common = {
+  path: ({ settings }) =>
+    `/ml/v1/text/rerank?version=${encodeURIComponent(textSetting(settings, 'version'))}`,
+  body: (call) => {
+    const { model, query, documents, topN, settings } = call;
+    const projectId = optionalTextSetting(settings, 'project_id');
+    return {
+      model_id: model,
+      // Both together are refused.
+      project_id: projectId,
+      space_id: projectId === undefined ? optionalTextSetting(settings, 'space_id') : undefined,
+      query,
+      inputs: documents.objects('text'),
+      parameters: {
+        truncate_input_tokens: tokenLimit(call),
+        return_options: { top_n: topN, inputs: false, query: false },
+      },
+    };
+  },
+  decode: (reply) => ({
+    rows: readRows(reply.field('results'), 'index', 'score'),
+    usage: { inputTokens: reply.maybe('input_token_count').optionalNumber() },
+  }),
+  fault,
+  profile: {
+    limits: { pairTokens: { default: 512 } },
+    truncates: true,
+    // Its guide says so, and one of its own samples is not.
+    sorted: false,
+    topN: 'honoured',
+    echo: 'optional',
+    documents: { objects: false, images: { default: false } },
+    blanks: 'as_space',
+    scoreScale: { default: 'cosine', models: [{ match: /ms-marco/, value: 'logit' }] },
+    ranking: { default: 'pointwise' },
+    billing: 'tokens',
+  },
+  exampleModels: ['cross-encoder/ms-marco-minilm-l-12-v2'],
+} satisfies Partial<HttpProvider>;
+
+/** watsonx.ai on IBM Cloud, with tokens of its IAM. */
+export const watsonx = defineProvider({
+  ...common,
+  id: 'watsonx',
+  title: 'IBM watsonx.ai',
+  baseUrl: 'https://{region}.ml.cloud.ibm.com',
+  credentials: {
+    apiKey: { required: true, describe: 'IBM Cloud API key, exchanged for tokens' },
+  },
+  settings: {
+    region: {
+      type: 'string',
+      default: 'us-south',
+      describe: 'us-south, eu-de, eu-gb, jp-tok, au-syd or ca-tor',
+    },
+    ...commonSettings,
+    ...IBM_IAM_SETTINGS,
+  },
+  mistakes,
+  headers: () => ({}),
+  token: () => ibmIamToken,
+  notes: ['Scores of cross-encoders are logits; embedding models give similarities.'],
+});
+
+/** watsonx.ai in a Cloud Pak for Data cluster, with tokens of the cluster or its own scheme for API keys. */
+export const watsonxOnPrem = defineProvider({
+  ...common,
+  id: 'watsonx-on-prem',
+  title: 'IBM watsonx.ai (Cloud Pak for Data)',
+  baseUrl: undefined,
+  credentials: {
+    apiKey: { required: true, describe: 'API key of the user' },
+  },
+  settings: {
+    username: { type: 'string', required: true, describe: 'user that the API key belongs to' },
+    zen_api_key: {
+      type: 'boolean',
+      default: false,
+      describe: 'send user and key with each request (ZenApiKey) in place of a token',
+    },
+    ...commonSettings,
+    token_url: {
+      type: 'string',
+      describe: 'where the cluster issues tokens, in place of its own /icp4d-api/v1/authorize',
+    },
+  },
+  mistakes,
+  headers: ({ credentials, settings }) => {
+    if (settings.zen_api_key !== true) return {};
+    const pair = `${textSetting(settings, 'username')}:${credentials.apiKey?.reveal() ?? ''}`;
+    return { authorization: `ZenApiKey ${Buffer.from(pair).toString('base64')}` };
+  },
+  token: ({ settings }) => (settings.zen_api_key === true ? undefined : cloudPakToken),
+  notes: ['Scores of cross-encoders are logits; embedding models give similarities.'],
+});
