@@ -1,0 +1,366 @@
+import type { Channel, ChannelStatus, TagSwitch } from '../../core/channel.js';
+import type {
+  ChannelChange,
+  ChannelSnapshot,
+  ChannelStore,
+  ChannelUpdate,
+  DeclaredChannel,
+} from '../store.js';
+import { openCredentials, type Vault } from '../vault.js';
+import type { Database } from './database.js';
+
+interface ChannelRow {
+  readonly id: number;
+  readonly name: string;
+  readonly tag: string | null;
+  readonly status: ChannelStatus;
+  readonly declared_status: ChannelStatus | null;
+  readonly origin: Channel['origin'];
+  readonly credentials: string | null;
+  readonly definition: string;
+}
+
+interface SwitchRow {
+  readonly tag: string;
+  readonly disabled: number;
+  readonly reason: string | null;
+  readonly changed_time: number;
+  readonly changed_by: string | null;
+}
+
+/** What a channel is, apart from the members that have columns of their own. */
+type Definition = Omit<Channel, 'id' | 'name' | 'tag' | 'status' | 'origin' | 'credentials'>;
+
+/** A change, with its credentials sealed: deriving the key takes long, so it is done before a transaction begins. */
+interface SealedChange {
+  readonly id: number;
+  readonly change: ChannelChange;
+  readonly sealed: string | undefined;
+}
+
+type Written =
+  | { readonly kind: 'written'; readonly row: ChannelRow; readonly version: number }
+  | Exclude<ChannelUpdate, { readonly kind: 'updated' }>;
+
+export function openChannels(
+  database: Database,
+  vault: Vault,
+  pollMs: number,
+): { readonly store: ChannelStore; readonly stopWatching: () => void } {
+  const readVersion = database.prepare<{ readonly version: number }>(
+    'SELECT version FROM channels_version',
+  );
+  const growVersion = database.prepare<{ readonly version: number }>(
+    'UPDATE channels_version SET version = version + 1 RETURNING version',
+  );
+  const all = database.prepare<ChannelRow>('SELECT * FROM channels ORDER BY id');
+  const byId = database.prepare<ChannelRow>('SELECT * FROM channels WHERE id = ?');
+  const byName = database.prepare<ChannelRow>('SELECT * FROM channels WHERE name = ?');
+  const declared = database.prepare<ChannelRow>("SELECT * FROM channels WHERE origin = 'config'");
+  const insert = database.prepare<ChannelRow>(
+    `INSERT INTO channels (name, tag, status, declared_status, origin, credentials, definition)
+     VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING *`,
+  );
+  const update = database.prepare<ChannelRow>(
+    `UPDATE channels SET name = ?, tag = ?, status = ?, declared_status = ?, credentials = ?, definition = ?
+     WHERE id = ? RETURNING *`,
+  );
+  const remove = database.prepare<never>('DELETE FROM channels WHERE id = ?');
+  const switches = database.prepare<SwitchRow>('SELECT * FROM tag_switches ORDER BY tag');
+  const putSwitch = database.prepare<never>(
+    `INSERT OR REPLACE INTO tag_switches (tag, disabled, reason, changed_time, changed_by) VALUES (?, ?, ?, ?, ?)`,
+  );
+  const removeSwitch = database.prepare<never>('DELETE FROM tag_switches WHERE tag = ?');
+  const putNode = database.prepare<never>(
+    'INSERT OR REPLACE INTO nodes (id, version, expires_at_ms) VALUES (?, ?, ?)',
+  );
+  const removeNode = database.prepare<never>('DELETE FROM nodes WHERE id = ?');
+  const removeDeadNodes = database.prepare<never>('DELETE FROM nodes WHERE expires_at_ms <= ?');
+  const oldestNode = database.prepare<{ readonly version: number | null }>(
+    'SELECT min(version) AS version FROM nodes WHERE expires_at_ms > ?',
+  );
+
+  const watch = openWatch(() => readVersion.get()?.version ?? 0, pollMs);
+
+  /** A write that tells the watchers of this process when the version has grown. */
+  async function change<T>(work: () => T): Promise<T> {
+    const result = await database.write(work);
+    watch.look();
+    return result;
+  }
+
+  const version = (): number => readVersion.get()?.version ?? 0;
+  const nextVersion = (): number => growVersion.get()?.version ?? 0;
+
+  function write(
+    row: ChannelRow,
+    wanted: ChannelChange,
+    sealed: string | undefined,
+    declaredStatus = row.declared_status,
+  ): ChannelRow | undefined {
+    // What has a column of its own is not part of the definition; `undefined` leaves it out of the JSON.
+    const next = {
+      ...definitionOf(row),
+      ...wanted,
+      name: undefined,
+      tag: undefined,
+      status: undefined,
+      credentials: undefined,
+    };
+    return update.get(
+      wanted.name ?? row.name,
+      'tag' in wanted ? (wanted.tag ?? null) : row.tag,
+      wanted.status ?? row.status,
+      declaredStatus,
+      wanted.credentials === undefined ? row.credentials : (sealed ?? null),
+      JSON.stringify(next),
+      row.id,
+    );
+  }
+
+  function isTaken(name: string | undefined, id: number | undefined): boolean {
+    if (name === undefined) return false;
+    const holder = byName.get(name);
+    return holder !== undefined && holder.id !== id;
+  }
+
+  /** Credentials are opened when the transaction is over: it should not last longer for it. */
+  async function changeOne(work: () => Written): Promise<ChannelUpdate> {
+    const written = await change(work);
+    if (written.kind !== 'written') return written;
+    const { channel } = channelOf(written.row, vault);
+    return { kind: 'updated', channel, version: written.version };
+  }
+  const written = (row: ChannelRow | undefined): Written =>
+    row === undefined ? { kind: 'not_found' } : { kind: 'written', row, version: nextVersion() };
+
+  const seal = (id: number, wanted: ChannelChange): SealedChange => ({
+    id,
+    change: wanted,
+    sealed: wanted.credentials === undefined ? undefined : vault.seal(wanted.credentials),
+  });
+
+  function updateAll(changes: readonly SealedChange[]): number | undefined {
+    // Looked through before the first write, since a transaction is shared with other writers and cannot be abandoned.
+    const names = new Map(all.all().map(({ id, name }) => [id, name]));
+    for (const { id, change: wanted } of changes) {
+      const name = names.get(id);
+      if (name === undefined) return undefined;
+      names.set(id, wanted.name ?? name);
+    }
+    if (new Set(names.values()).size < names.size) return undefined;
+    // Names may go round in a circle, so all of them are let go first.
+    for (const { id, change: wanted } of changes) {
+      const row = wanted.name === undefined ? undefined : byId.get(id);
+      if (row !== undefined) write(row, { name: `\0${id}` }, undefined);
+    }
+    for (const { id, change: wanted, sealed } of changes) {
+      const row = byId.get(id);
+      if (row !== undefined) write(row, wanted, sealed);
+    }
+    return nextVersion();
+  }
+
+  function declare(channels: readonly DeclaredChannel[]): {
+    readonly version: number;
+    readonly taken: readonly string[];
+  } {
+    const taken: string[] = [];
+    const gone = new Map(declared.all().map((row) => [row.name, row]));
+    let changed = false;
+    for (const channel of channels) {
+      const { name, tag, status, ...definition } = channel;
+      gone.delete(name);
+      const row = byName.get(name);
+      if (row === undefined) {
+        insert.get(name, tag ?? null, status, status, 'config', null, JSON.stringify(definition));
+        changed = true;
+      } else if (row.origin === 'store') {
+        taken.push(name);
+      } else {
+        const next = row.status === row.declared_status ? status : row.status;
+        if (
+          row.tag !== (tag ?? null) ||
+          row.status !== next ||
+          canonical(definitionOf(row)) !== canonical(definition)
+        ) {
+          write(row, { ...definition, tag, status: next }, undefined, status);
+          changed = true;
+        } else if (row.declared_status !== status) {
+          write(row, {}, undefined, status);
+        }
+      }
+    }
+    for (const { id } of gone.values()) {
+      remove.run(id);
+      changed = true;
+    }
+    return { version: changed ? nextVersion() : version(), taken };
+  }
+
+  const store: ChannelStore = {
+    loadChannels: async (): Promise<ChannelSnapshot> => {
+      const read = await database.read(() => ({
+        version: version(),
+        rows: all.all(),
+        switches: switches.all(),
+      }));
+      const opened = read.rows.map((row) => channelOf(row, vault));
+      return {
+        version: read.version,
+        channels: opened.map(({ channel }) => channel),
+        locked: new Set(opened.filter(({ locked }) => locked).map(({ channel }) => channel.id)),
+        switches: read.switches.map(switchOf),
+      };
+    },
+
+    channelsVersion: () => database.read(version),
+
+    createChannel: async (channel) => {
+      const sealed = vault.seal(channel.credentials) ?? null;
+      const { name, tag, status, credentials: _, ...definition } = channel;
+      return changeOne(() => {
+        if (isTaken(name, undefined)) return { kind: 'name_taken' };
+        const text = JSON.stringify(definition);
+        return written(insert.get(name, tag ?? null, status, null, 'store', sealed, text));
+      });
+    },
+
+    updateChannel: async (id, wanted) => {
+      const { sealed } = seal(id, wanted);
+      return changeOne(() => {
+        const row = byId.get(id);
+        if (row === undefined) return { kind: 'not_found' };
+        if (isTaken(wanted.name, id)) return { kind: 'name_taken' };
+        return written(write(row, wanted, sealed));
+      });
+    },
+
+    deleteChannel: (id) => change(() => (remove.run(id) > 0 ? nextVersion() : undefined)),
+
+    updateChannels: async (changes) => {
+      const sealed = changes.map(({ id, change: wanted }) => seal(id, wanted));
+      return change(() => updateAll(sealed));
+    },
+
+    setTagSwitch: ({ tag, disabled, reason, changedTime, changedBy }) =>
+      change(() => {
+        putSwitch.run(tag, Number(disabled), reason ?? null, changedTime, changedBy ?? null);
+        return nextVersion();
+      }),
+
+    deleteTagSwitch: (tag) => change(() => (removeSwitch.run(tag) > 0 ? nextVersion() : version())),
+
+    declareChannels: (channels) => change(() => declare(channels)),
+
+    watchChannels: watch.start,
+
+    reportNode: (nodeId, reported, nowMs, ttlMs) =>
+      database.write(() => {
+        removeDeadNodes.run(nowMs);
+        putNode.run(nodeId, reported, nowMs + ttlMs);
+      }),
+
+    oldestNodeVersion: (nowMs) => database.read(() => oldestNode.get(nowMs)?.version ?? undefined),
+
+    forgetNode: (nodeId) =>
+      database.write(() => {
+        removeNode.run(nodeId);
+      }),
+  };
+  return { store, stopWatching: watch.stop };
+}
+
+interface Watch {
+  readonly start: (onChange: () => void) => () => void;
+  /** Looks now, without waiting for the next turn. */
+  readonly look: () => void;
+  readonly stop: () => void;
+}
+
+/** Asks for the version at an interval, as other processes can change it, and calls everybody when it is another one. */
+function openWatch(readVersion: () => number, pollMs: number): Watch {
+  const listeners = new Set<() => void>();
+  let seen = -1;
+  let timer: NodeJS.Timeout | undefined;
+
+  const look = (): void => {
+    if (listeners.size === 0) return;
+    let current: number;
+    try {
+      current = readVersion();
+    } catch {
+      // The watch may miss a change; those who need the version ask for it and are told what is wrong.
+      return;
+    }
+    if (current === seen) return;
+    seen = current;
+    for (const listener of listeners) listener();
+  };
+  const stop = (): void => {
+    clearInterval(timer);
+    timer = undefined;
+    listeners.clear();
+  };
+
+  return {
+    look,
+    stop,
+    start: (onChange) => {
+      // One function may watch twice, and each of the two is stopped alone.
+      const listener = (): void => onChange();
+      if (listeners.size === 0) {
+        seen = readVersion();
+        timer = setInterval(look, pollMs).unref();
+      }
+      listeners.add(listener);
+      return () => {
+        listeners.delete(listener);
+        if (listeners.size === 0) stop();
+      };
+    },
+  };
+}
+
+function channelOf(
+  row: ChannelRow,
+  vault: Vault,
+): { readonly channel: Channel; readonly locked: boolean } {
+  const { credentials, locked } = openCredentials(vault, row.credentials ?? undefined);
+  const { id, name, status, origin } = row;
+  const channel = {
+    ...definitionOf(row),
+    id,
+    name,
+    tag: row.tag ?? undefined,
+    status,
+    origin,
+    credentials,
+  };
+  return { channel, locked };
+}
+
+/** JSON drops members that are undefined; they are part of the type and come back here. */
+function definitionOf(row: ChannelRow): Definition {
+  const stored = JSON.parse(row.definition) as Definition;
+  return { ...stored, baseUrl: stored.baseUrl, timeoutMs: stored.timeoutMs };
+}
+
+function switchOf(row: SwitchRow): TagSwitch {
+  return {
+    tag: row.tag,
+    disabled: row.disabled === 1,
+    reason: row.reason ?? undefined,
+    changedTime: row.changed_time,
+    changedBy: row.changed_by ?? undefined,
+  };
+}
+
+/** JSON that is the same for values that differ only in the order of their members. */
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_, member: unknown) =>
+    typeof member === 'object' && member !== null && !Array.isArray(member)
+      ? Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : member,
+  );
+}

@@ -1,0 +1,130 @@
+import { createRequire } from 'node:module';
+
+export type SqlValue = number | string | null;
+
+/** What both drivers can do. Everything is synchronous. */
+export interface Driver {
+  exec(sql: string): void;
+  prepare(sql: string): DriverStatement;
+  close(): void;
+}
+
+export interface DriverStatement {
+  get(parameters: readonly SqlValue[]): unknown;
+  all(parameters: readonly SqlValue[]): unknown[];
+  /** The number of rows that were changed. */
+  run(parameters: readonly SqlValue[]): number;
+}
+
+/** The parts of `node:sqlite` that are used; the types of the oldest supported Node do not have it. */
+interface NodeSqlite {
+  readonly DatabaseSync: new (file: string) => {
+    exec(sql: string): void;
+    prepare(sql: string): {
+      get(...parameters: readonly SqlValue[]): unknown;
+      all(...parameters: readonly SqlValue[]): unknown[];
+      run(...parameters: readonly SqlValue[]): { readonly changes: number | bigint };
+    };
+    close(): void;
+  };
+}
+
+/** The parts of `libsql` that are used. It takes all parameters as one array: it cannot tell a lone null from none. */
+type Libsql = new (file: string) => {
+  exec(sql: string): void;
+  prepare(sql: string): {
+    get(parameters: readonly SqlValue[]): unknown;
+    all(parameters: readonly SqlValue[]): unknown[];
+    run(parameters: readonly SqlValue[]): { readonly changes: number };
+  };
+  close(): void;
+};
+
+/** Opens a file with the SQLite that Node brings along, else with the one of the optional package `libsql`. */
+export function openDriver(file: string): Driver {
+  const builtin = loadNodeSqlite();
+  return builtin === undefined ? openLibsql(loadLibsql(), file) : openNodeSqlite(builtin, file);
+}
+
+function openNodeSqlite({ DatabaseSync }: NodeSqlite, file: string): Driver {
+  const database = new DatabaseSync(file);
+  return {
+    exec: (sql) => database.exec(sql),
+    prepare(sql) {
+      const statement = database.prepare(sql);
+      return {
+        get: (parameters) => statement.get(...parameters),
+        all: (parameters) => statement.all(...parameters),
+        run: (parameters) => Number(statement.run(...parameters).changes),
+      };
+    },
+    close: () => database.close(),
+  };
+}
+
+function openLibsql(Libsql: Libsql, file: string): Driver {
+  const database = new Libsql(file);
+  return {
+    exec: (sql) => database.exec(sql),
+    prepare(sql) {
+      const statement = database.prepare(sql);
+      return {
+        get: (parameters) => statement.get(parameters),
+        all: (parameters) => statement.all(parameters),
+        run: (parameters) => statement.run(parameters).changes,
+      };
+    },
+    close: () => database.close(),
+  };
+}
+
+/** Node 22 warns that the module is experimental when it is loaded; operators can do nothing about it. */
+function loadNodeSqlite(): NodeSqlite | undefined {
+  const emitWarning = process.emitWarning.bind(process);
+  process.emitWarning = () => undefined;
+  try {
+    return process.getBuiltinModule('node:sqlite') as NodeSqlite | undefined;
+  } finally {
+    process.emitWarning = emitWarning;
+  }
+}
+
+function loadLibsql(): Libsql {
+  try {
+    return createRequire(import.meta.url)('libsql') as Libsql;
+  } catch (cause) {
+    throw new Error(
+      'The embedded store needs Node 22.13 or newer, or the optional package libsql (npm install libsql); ' +
+        'or set REDIS_URL to keep the data in Redis.',
+      { cause },
+    );
+  }
+}
+
+const PRIMARY_CODE = 0xff;
+/** Primary result codes that say something of the file and its surroundings, and nothing of the statement. */
+const UNAVAILABLE = new Set([
+  5, // BUSY
+  6, // LOCKED
+  7, // NOMEM
+  8, // READONLY
+  10, // IOERR
+  11, // CORRUPT
+  13, // FULL
+  14, // CANTOPEN
+  26, // NOTADB
+]);
+
+/** SQLite's primary result code of an error of either driver, or `undefined` when it is none of theirs. */
+function resultCode(error: unknown): number | undefined {
+  if (!(error instanceof Object)) return undefined;
+  const { rawCode, errcode } = error as { rawCode?: unknown; errcode?: unknown };
+  const code = rawCode ?? errcode;
+  return typeof code === 'number' ? code & PRIMARY_CODE : undefined;
+}
+
+/** Whether an error means that the file cannot be worked with now, rather than that a statement is wrong. */
+export function isUnavailable(error: unknown): boolean {
+  const code = resultCode(error);
+  return code !== undefined && UNAVAILABLE.has(code);
+}

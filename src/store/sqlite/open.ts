@@ -1,0 +1,45 @@
+import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { Database } from './database.js';
+import { isUnavailable, openDriver, type Driver } from './driver.js';
+import { migrate } from './schema.js';
+
+/** Others on this machine have no business with the keys' hashes and balances. */
+const PRIVATE_FOLDER = 0o700;
+const PRIVATE_FILE = 0o600;
+const RETRY_MS = 20;
+
+/**
+ * Opens a database file, creating it and its folder when they are missing, and brings it up to the current schema. SQLite
+ * gives the files that it puts beside it the same mode.
+ */
+export function openDatabase(file: string, busyTimeoutMs: number): Database {
+  mkdirSync(dirname(file), { recursive: true, mode: PRIVATE_FOLDER });
+  closeSync(openSync(file, 'a', PRIVATE_FILE));
+  const driver = openDriver(file);
+  try {
+    driver.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
+    useWriteAheadLog(driver, file, busyTimeoutMs);
+    driver.exec('PRAGMA synchronous = NORMAL');
+    migrate(driver, file);
+    return new Database(driver);
+  } catch (error) {
+    driver.close();
+    throw error;
+  }
+}
+
+/** Readers and the writer of a log do not wait for each other. The busy timeout does not cover the step into this mode. */
+function useWriteAheadLog(driver: Driver, file: string, timeoutMs: number): void {
+  const statement = driver.prepare('PRAGMA journal_mode = WAL');
+  for (let waitedMs = 0; ; waitedMs += RETRY_MS) {
+    try {
+      const { journal_mode: mode } = statement.get([]) as { readonly journal_mode: string };
+      if (mode === 'wal') return;
+      throw new Error(`${file} must lie on a local disk: SQLite cannot share it where it is.`);
+    } catch (error) {
+      if (!isUnavailable(error) || waitedMs >= timeoutMs) throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RETRY_MS);
+    }
+  }
+}

@@ -1,0 +1,138 @@
+import { MAX_QUOTA } from '../../core/quota.js';
+import type {
+  NewRedemptionCode,
+  Redemption,
+  RedemptionCode,
+  RedemptionStore,
+  RedemptionUpdate,
+} from '../store.js';
+import type { Database } from './database.js';
+import { Filter, selectPage } from './page.js';
+
+interface CodeRow {
+  readonly id: number;
+  readonly name: string;
+  readonly quota: number;
+  readonly status: RedemptionCode['status'];
+  readonly code_hint: string;
+  readonly created_by: number;
+  readonly created_time: number;
+  readonly redeemed_time: number;
+  readonly used_user_id: number;
+  readonly expired_time: number;
+}
+
+export function openRedemption(database: Database): RedemptionStore {
+  const insert = database.prepare<CodeRow>(
+    `INSERT INTO codes (name, name_key, quota, status, code_hash, code_hint, created_by, created_time, expired_time)
+     VALUES (?, ?, ?, 'enabled', ?, ?, ?, ?, ?) RETURNING *`,
+  );
+  const byId = database.prepare<CodeRow>('SELECT * FROM codes WHERE id = ?');
+  const byHash = database.prepare<CodeRow>('SELECT * FROM codes WHERE code_hash = ?');
+  const update = database.prepare<CodeRow>(
+    'UPDATE codes SET name = ?, name_key = ?, quota = ?, expired_time = ?, status = ? WHERE id = ? RETURNING *',
+  );
+  const use = database.prepare<never>(
+    "UPDATE codes SET status = 'used', redeemed_time = ?, used_user_id = ? WHERE id = ?",
+  );
+  const remove = database.prepare<never>('DELETE FROM codes WHERE id = ?');
+  const removeInvalid = database.prepare<never>(
+    `DELETE FROM codes
+     WHERE status <> 'enabled' OR (expired_time <> 0 AND expired_time * 1000 <= ?)`,
+  );
+  const balance = database.prepare<{ readonly quota: number }>(
+    'SELECT quota FROM users WHERE id = ?',
+  );
+  const credit = database.prepare<never>('UPDATE users SET quota = quota + ? WHERE id = ?');
+
+  function create(code: NewRedemptionCode, nowMs: number): RedemptionCode[] {
+    const row = insert.get(
+      code.name,
+      code.name.toLowerCase(),
+      code.quota,
+      code.codeHash,
+      code.codeHint,
+      code.createdBy,
+      Math.floor(nowMs / 1000),
+      code.expiredTime,
+    );
+    return row === undefined ? [] : [codeOf(row)];
+  }
+
+  function redeem(codeHash: string, userId: number, nowMs: number): Redemption {
+    const code = byHash.get(codeHash);
+    const user = balance.get(userId);
+    if (code === undefined || user === undefined) return { kind: 'refused', reason: 'unknown' };
+    if (code.status !== 'enabled') return { kind: 'refused', reason: code.status };
+    if (code.expired_time !== 0 && code.expired_time * 1000 <= nowMs) {
+      return { kind: 'refused', reason: 'expired' };
+    }
+    if (user.quota + code.quota > MAX_QUOTA) return { kind: 'refused', reason: 'quota_range' };
+    use.run(Math.floor(nowMs / 1000), userId, code.id);
+    credit.run(code.quota, userId);
+    return { kind: 'redeemed', quota: code.quota, codeId: code.id };
+  }
+
+  return {
+    createCodes: (codes, nowMs) =>
+      database.write(() => codes.flatMap((code) => create(code, nowMs))),
+
+    getCode: (id) =>
+      database.read(() => {
+        const row = byId.get(id);
+        return row === undefined ? undefined : codeOf(row);
+      }),
+
+    listCodes: ({ keyword, offset, limit }) =>
+      database.read(() => {
+        const filter = new Filter().where(
+          'instr(t.name_key, ?) > 0 OR CAST(t.id AS TEXT) = ?',
+          keyword?.toLowerCase(),
+        );
+        return selectPage(database, { table: 'codes', read: codeOf }, filter, { offset, limit });
+      }),
+
+    updateCode: (id, wanted) =>
+      database.write((): RedemptionUpdate => {
+        const row = byId.get(id);
+        if (row === undefined) return { kind: 'not_found' };
+        if (row.status === 'used') return { kind: 'used' };
+        const name = wanted.name ?? row.name;
+        const status =
+          wanted.enabled === undefined ? row.status : wanted.enabled ? 'enabled' : 'disabled';
+        const next = update.get(
+          name,
+          name.toLowerCase(),
+          wanted.quota ?? row.quota,
+          wanted.expiredTime ?? row.expired_time,
+          status,
+          id,
+        );
+        return next === undefined ? { kind: 'not_found' } : { kind: 'updated', code: codeOf(next) };
+      }),
+
+    deleteCode: (id) => database.write(() => remove.run(id) > 0),
+
+    deleteInvalidCodes: (nowMs) => database.write(() => removeInvalid.run(nowMs)),
+
+    redeem: (codeHash, userId, nowMs) => database.write(() => redeem(codeHash, userId, nowMs)),
+
+    /** Claim and credit are one transaction here: there is never one without the other. */
+    recoverRedemptions: () => database.read(() => 0),
+  };
+}
+
+function codeOf(row: CodeRow): RedemptionCode {
+  return {
+    id: row.id,
+    name: row.name,
+    quota: row.quota,
+    status: row.status,
+    codeHint: row.code_hint,
+    createdBy: row.created_by,
+    createdTime: row.created_time,
+    redeemedTime: row.redeemed_time,
+    usedUserId: row.used_user_id,
+    expiredTime: row.expired_time,
+  };
+}

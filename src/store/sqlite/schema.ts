@@ -1,0 +1,194 @@
+import type { Driver } from './driver.js';
+
+/**
+ * Each entry takes a file from the version of its index to the next one. Files in the field have been through the entries
+ * of older releases, so these are never changed: a new release appends.
+ */
+const MIGRATIONS: readonly string[] = [
+  `
+  CREATE TABLE users (
+    id            INTEGER PRIMARY KEY AUTOINCREMENT,
+    username      TEXT NOT NULL,
+    username_key  TEXT NOT NULL UNIQUE,
+    email         TEXT,
+    email_key     TEXT UNIQUE,
+    display_name  TEXT NOT NULL,
+    display_key   TEXT NOT NULL,
+    password_hash TEXT NOT NULL,
+    role          INTEGER NOT NULL,
+    enabled       INTEGER NOT NULL,
+    quota         INTEGER NOT NULL,
+    used_quota    INTEGER NOT NULL DEFAULT 0,
+    request_count INTEGER NOT NULL DEFAULT 0,
+    created_time  INTEGER NOT NULL
+  ) STRICT;
+
+  CREATE TABLE tokens (
+    id              INTEGER PRIMARY KEY AUTOINCREMENT,
+    user_id         INTEGER NOT NULL,
+    name            TEXT NOT NULL,
+    name_key        TEXT NOT NULL,
+    key_hash        TEXT NOT NULL UNIQUE,
+    key_hint        TEXT NOT NULL,
+    enabled         INTEGER NOT NULL,
+    created_time    INTEGER NOT NULL,
+    accessed_time   INTEGER NOT NULL,
+    expired_time    INTEGER NOT NULL,
+    remain_quota    INTEGER NOT NULL,
+    unlimited_quota INTEGER NOT NULL,
+    used_quota      INTEGER NOT NULL DEFAULT 0,
+    version         INTEGER NOT NULL DEFAULT 1,
+    in_flight       INTEGER NOT NULL DEFAULT 0,
+    rate_window     INTEGER NOT NULL DEFAULT 0,
+    rate_current    INTEGER NOT NULL DEFAULT 0,
+    rate_previous   INTEGER NOT NULL DEFAULT 0,
+    policy          TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX tokens_by_user ON tokens (user_id);
+
+  CREATE TABLE reservations (
+    id            TEXT PRIMARY KEY,
+    user_id       INTEGER NOT NULL,
+    token_id      INTEGER NOT NULL,
+    amount        INTEGER NOT NULL,
+    limited       INTEGER NOT NULL,
+    expires_at_ms INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX reservations_by_user ON reservations (user_id, expires_at_ms);
+
+  CREATE TABLE channels (
+    id              INTEGER PRIMARY KEY AUTOINCREMENT,
+    name            TEXT NOT NULL UNIQUE,
+    tag             TEXT,
+    status          INTEGER NOT NULL,
+    declared_status INTEGER,
+    origin          TEXT NOT NULL,
+    credentials     TEXT,
+    definition      TEXT NOT NULL
+  ) STRICT;
+
+  CREATE TABLE tag_switches (
+    tag          TEXT PRIMARY KEY,
+    disabled     INTEGER NOT NULL,
+    reason       TEXT,
+    changed_time INTEGER NOT NULL,
+    changed_by   TEXT
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE channels_version (version INTEGER NOT NULL) STRICT;
+  INSERT INTO channels_version VALUES (0);
+
+  CREATE TABLE nodes (
+    id            TEXT PRIMARY KEY,
+    version       INTEGER NOT NULL,
+    expires_at_ms INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE codes (
+    id            INTEGER PRIMARY KEY AUTOINCREMENT,
+    name          TEXT NOT NULL,
+    name_key      TEXT NOT NULL,
+    quota         INTEGER NOT NULL,
+    status        TEXT NOT NULL,
+    code_hash     TEXT NOT NULL UNIQUE,
+    code_hint     TEXT NOT NULL,
+    created_by    INTEGER NOT NULL,
+    created_time  INTEGER NOT NULL,
+    redeemed_time INTEGER NOT NULL DEFAULT 0,
+    used_user_id  INTEGER NOT NULL DEFAULT 0,
+    expired_time  INTEGER NOT NULL
+  ) STRICT;
+
+  CREATE TABLE sessions (
+    id_hash       TEXT PRIMARY KEY,
+    user_id       INTEGER NOT NULL,
+    kind          TEXT NOT NULL,
+    created_at_ms INTEGER NOT NULL,
+    expires_at_ms INTEGER NOT NULL,
+    ends_at_ms    INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX sessions_by_user ON sessions (user_id);
+  CREATE INDEX sessions_by_expiry ON sessions (expires_at_ms);
+
+  CREATE TABLE one_time_codes (
+    user_id       INTEGER PRIMARY KEY,
+    code_hash     TEXT NOT NULL,
+    expires_at_ms INTEGER NOT NULL,
+    attempts      INTEGER NOT NULL DEFAULT 0
+  ) STRICT;
+
+  CREATE TABLE limits (
+    name          TEXT PRIMARY KEY,
+    rate_window   INTEGER NOT NULL,
+    rate_current  INTEGER NOT NULL,
+    rate_previous INTEGER NOT NULL,
+    expires_at_ms INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX limits_by_expiry ON limits (expires_at_ms);
+
+  CREATE TABLE idempotency (
+    key           TEXT PRIMARY KEY,
+    fingerprint   TEXT NOT NULL,
+    status        INTEGER,
+    body          TEXT,
+    expires_at_ms INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX idempotency_by_expiry ON idempotency (expires_at_ms);
+
+  CREATE TABLE usage_log (
+    id           INTEGER PRIMARY KEY AUTOINCREMENT,
+    at_ms        INTEGER NOT NULL,
+    request_id   TEXT NOT NULL,
+    user_id      INTEGER NOT NULL,
+    token_id     INTEGER NOT NULL,
+    token_name   TEXT NOT NULL,
+    model        TEXT NOT NULL,
+    channel_id   INTEGER,
+    provider     TEXT,
+    tag          TEXT,
+    attempts     INTEGER NOT NULL,
+    documents    INTEGER NOT NULL,
+    input_tokens INTEGER NOT NULL,
+    search_units INTEGER NOT NULL,
+    quota        INTEGER NOT NULL,
+    duration_ms  REAL NOT NULL,
+    outcome      TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX usage_log_by_time ON usage_log (at_ms);
+  CREATE INDEX usage_log_by_user ON usage_log (user_id);
+
+  CREATE TABLE audit_log (
+    id       INTEGER PRIMARY KEY AUTOINCREMENT,
+    at_ms    INTEGER NOT NULL,
+    actor_id INTEGER,
+    actor    TEXT NOT NULL,
+    action   TEXT NOT NULL,
+    target   TEXT NOT NULL,
+    detail   TEXT NOT NULL,
+    address  TEXT
+  ) STRICT;
+  CREATE INDEX audit_log_by_time ON audit_log (at_ms);
+  `,
+];
+
+/** Brings a file up to the version that this release works with. Several processes may do it at once. */
+export function migrate(driver: Driver, file: string): void {
+  driver.exec('BEGIN IMMEDIATE');
+  try {
+    const { user_version: version } = driver.prepare('PRAGMA user_version').get([]) as {
+      readonly user_version: number;
+    };
+    if (version > MIGRATIONS.length) {
+      throw new Error(
+        `${file} has been written by a newer release (schema ${version}, this one knows ${MIGRATIONS.length}): ` +
+          'run that release, or start this one with another file.',
+      );
+    }
+    for (const sql of MIGRATIONS.slice(version)) driver.exec(sql);
+    driver.exec(`PRAGMA user_version = ${MIGRATIONS.length}`);
+    driver.exec('COMMIT');
+  } catch (error) {
+    driver.exec('ROLLBACK');
+    throw error;
+  }
+}

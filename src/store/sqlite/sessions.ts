@@ -1,0 +1,202 @@
+import { takeRate } from '../../core/rate-limit.js';
+import type { IdempotencyClaim, Session, SessionStore } from '../store.js';
+import type { Database } from './database.js';
+
+interface SessionRow {
+  readonly id_hash: string;
+  readonly user_id: number;
+  readonly kind: Session['kind'];
+  readonly created_at_ms: number;
+  readonly expires_at_ms: number;
+  readonly ends_at_ms: number;
+}
+
+interface OneTimeCodeRow {
+  readonly code_hash: string;
+  readonly expires_at_ms: number;
+  readonly attempts: number;
+}
+
+interface LimitRow {
+  readonly rate_window: number;
+  readonly rate_current: number;
+  readonly rate_previous: number;
+}
+
+interface IdempotencyRow {
+  readonly fingerprint: string;
+  /** Null while the request is running. */
+  readonly status: number | null;
+  readonly body: string | null;
+}
+
+export function openSessions(database: Database): SessionStore {
+  return {
+    ...openLogins(database),
+    ...openOneTimeCodes(database),
+    ...openLimits(database),
+    ...openIdempotency(database),
+  };
+}
+
+function openLogins(
+  database: Database,
+): Pick<SessionStore, 'createSession' | 'findSession' | 'deleteSession' | 'deleteUserSessions'> {
+  const insert = database.prepare<never>(
+    `INSERT INTO sessions (id_hash, user_id, kind, created_at_ms, expires_at_ms, ends_at_ms)
+     VALUES (?, ?, ?, ?, ?, ?)`,
+  );
+  const find = database.prepare<SessionRow>(
+    'SELECT * FROM sessions WHERE id_hash = ? AND expires_at_ms > ?',
+  );
+  const slide = database.prepare<never>('UPDATE sessions SET expires_at_ms = ? WHERE id_hash = ?');
+  const remove = database.prepare<never>('DELETE FROM sessions WHERE id_hash = ?');
+  const removeExpired = database.prepare<never>('DELETE FROM sessions WHERE expires_at_ms <= ?');
+  const removeOfUser = database.prepare<never>('DELETE FROM sessions WHERE user_id = ?');
+  const removeOfKind = database.prepare<never>(
+    'DELETE FROM sessions WHERE user_id = ? AND kind = ?',
+  );
+
+  return {
+    createSession: ({ idHash, userId, kind, createdAtMs, expiresAtMs, endsAtMs }) =>
+      database.write(() => {
+        removeExpired.run(createdAtMs);
+        insert.run(idHash, userId, kind, createdAtMs, expiresAtMs, endsAtMs);
+      }),
+
+    findSession: (idHash, nowMs, slideMs) =>
+      database.write(() => {
+        const row = find.get(idHash, nowMs);
+        if (row === undefined) return undefined;
+        const session = sessionOf(row);
+        if (session.kind !== 'session') return session;
+        const expiresAtMs = Math.min(nowMs + slideMs, session.endsAtMs);
+        slide.run(expiresAtMs, idHash);
+        return { ...session, expiresAtMs };
+      }),
+
+    deleteSession: (idHash) => database.write(() => remove.run(idHash) > 0),
+
+    deleteUserSessions: (userId, kind) =>
+      database.write(() =>
+        kind === undefined ? removeOfUser.run(userId) : removeOfKind.run(userId, kind),
+      ),
+  };
+}
+
+function openOneTimeCodes(
+  database: Database,
+): Pick<SessionStore, 'putOneTimeCode' | 'takeOneTimeCode'> {
+  const put = database.prepare<never>(
+    'INSERT OR REPLACE INTO one_time_codes (user_id, code_hash, expires_at_ms) VALUES (?, ?, ?)',
+  );
+  const find = database.prepare<OneTimeCodeRow>('SELECT * FROM one_time_codes WHERE user_id = ?');
+  const count = database.prepare<never>(
+    'UPDATE one_time_codes SET attempts = attempts + 1 WHERE user_id = ?',
+  );
+  const remove = database.prepare<never>('DELETE FROM one_time_codes WHERE user_id = ?');
+
+  return {
+    putOneTimeCode: (userId, codeHash, expiresAtMs) =>
+      database.write(() => {
+        put.run(userId, codeHash, expiresAtMs);
+      }),
+
+    takeOneTimeCode: (userId, codeHash, nowMs, maxAttempts) =>
+      database.write(() => {
+        const code = find.get(userId);
+        if (code === undefined) return false;
+        const alive = code.expires_at_ms > nowMs && code.attempts < maxAttempts;
+        const right = alive && code.code_hash === codeHash;
+        if (right || !alive || code.attempts + 1 >= maxAttempts) remove.run(userId);
+        else count.run(userId);
+        return right;
+      }),
+  };
+}
+
+function openLimits(database: Database): Pick<SessionStore, 'takeLimit'> {
+  const find = database.prepare<LimitRow>('SELECT * FROM limits WHERE name = ?');
+  const put = database.prepare<never>(
+    `INSERT OR REPLACE INTO limits (name, rate_window, rate_current, rate_previous, expires_at_ms)
+     VALUES (?, ?, ?, ?, ?)`,
+  );
+  const removeExpired = database.prepare<never>('DELETE FROM limits WHERE expires_at_ms <= ?');
+
+  return {
+    takeLimit: (name, limit, windowMs, nowMs) =>
+      database.write(() => {
+        removeExpired.run(nowMs);
+        const row = find.get(name);
+        const last = {
+          window: row?.rate_window ?? 0,
+          current: row?.rate_current ?? 0,
+          previous: row?.rate_previous ?? 0,
+        };
+        const decision = takeRate(last, limit, nowMs, windowMs);
+        if (!decision.allowed) {
+          return { allowed: false, remaining: 0, retryAfterMs: decision.retryAfterMs };
+        }
+        const { window, current, previous } = decision.next;
+        // Two windows later nothing of it counts any more.
+        put.run(name, window, current, previous, (window + 2) * windowMs);
+        return { allowed: true, remaining: decision.state.remaining, retryAfterMs: 0 };
+      }),
+  };
+}
+
+function openIdempotency(
+  database: Database,
+): Pick<SessionStore, 'claimIdempotent' | 'completeIdempotent' | 'releaseIdempotent'> {
+  const find = database.prepare<IdempotencyRow>('SELECT * FROM idempotency WHERE key = ?');
+  const claim = database.prepare<never>(
+    'INSERT INTO idempotency (key, fingerprint, expires_at_ms) VALUES (?, ?, ?)',
+  );
+  // A claim that ran out and was taken by nobody else still completes; one that another has taken is left alone.
+  const complete = database.prepare<never>(
+    `INSERT INTO idempotency (key, fingerprint, status, body, expires_at_ms) VALUES (?, ?, ?, ?, ?)
+     ON CONFLICT (key) DO UPDATE
+       SET status = excluded.status, body = excluded.body, expires_at_ms = excluded.expires_at_ms
+       WHERE fingerprint = excluded.fingerprint AND idempotency.status IS NULL`,
+  );
+  const release = database.prepare<never>(
+    'DELETE FROM idempotency WHERE key = ? AND fingerprint = ? AND status IS NULL',
+  );
+  const removeExpired = database.prepare<never>('DELETE FROM idempotency WHERE expires_at_ms <= ?');
+
+  return {
+    claimIdempotent: (key, fingerprint, nowMs, claimMs) =>
+      database.write((): IdempotencyClaim => {
+        removeExpired.run(nowMs);
+        const row = find.get(key);
+        if (row === undefined) {
+          claim.run(key, fingerprint, nowMs + claimMs);
+          return { kind: 'fresh' };
+        }
+        if (row.fingerprint !== fingerprint) return { kind: 'mismatch' };
+        if (row.status === null) return { kind: 'running' };
+        return { kind: 'done', status: row.status, body: row.body ?? '' };
+      }),
+
+    completeIdempotent: (key, fingerprint, { status, body }, nowMs, keepMs) =>
+      database.write(() => {
+        complete.run(key, fingerprint, status, body, nowMs + keepMs);
+      }),
+
+    releaseIdempotent: (key, fingerprint) =>
+      database.write(() => {
+        release.run(key, fingerprint);
+      }),
+  };
+}
+
+function sessionOf(row: SessionRow): Session {
+  return {
+    idHash: row.id_hash,
+    userId: row.user_id,
+    kind: row.kind,
+    createdAtMs: row.created_at_ms,
+    expiresAtMs: row.expires_at_ms,
+    endsAtMs: row.ends_at_ms,
+  };
+}

@@ -1,0 +1,60 @@
+import type { Store } from '../store.js';
+import type { Vault } from '../vault.js';
+import { openAdmission } from './admission.js';
+import { openChannels } from './channels.js';
+import { openLogs } from './logs.js';
+import { openDatabase } from './open.js';
+import { openRedemption } from './redemption.js';
+import { openReservations } from './reservations.js';
+import { openSessions } from './sessions.js';
+import { openTokens } from './tokens.js';
+import { openUsers } from './users.js';
+
+export interface SqliteStoreOptions {
+  /** The database file; it is made with its folder when it is not there. */
+  readonly file: string;
+  readonly vault: Vault;
+  /** How long a call may wait for another process to finish its write. The event loop stands still meanwhile. */
+  readonly busyTimeoutMs?: number;
+  /** How often to look for channel changes of other processes. */
+  readonly pollMs?: number;
+}
+
+/**
+ * The embedded store: one file on a local disk, which several processes of one machine may share. Throws when the file is
+ * of a newer release, and where there is no SQLite to use.
+ */
+export function openSqliteStore({
+  file,
+  vault,
+  busyTimeoutMs = 2_000,
+  pollMs = 25,
+}: SqliteStoreOptions): Store {
+  const database = openDatabase(file, busyTimeoutMs);
+  const reservations = openReservations(database);
+  const channels = openChannels(database, vault, pollMs);
+  const answer = database.prepare<{ readonly version: number }>(
+    'SELECT version FROM channels_version',
+  );
+  return {
+    ...openAdmission(database, reservations),
+    ...openTokens(database, reservations),
+    ...channels.store,
+    ...openUsers(database, reservations),
+    ...openRedemption(database),
+    ...openSessions(database),
+    ...openLogs(database),
+
+    ping: () =>
+      database.read(() => {
+        answer.get();
+      }),
+
+    close: () =>
+      new Promise((resolve) => {
+        channels.stopWatching();
+        database.close();
+        resolve();
+      }),
+  };
+}

@@ -1,0 +1,45 @@
+import type { Token, TokenPolicy } from '../../core/token.js';
+
+/** The columns of `tokens` that make a `Token`; `t` is the table. */
+export const TOKEN_COLUMNS = `
+  t.id, t.user_id, t.name, t.enabled, t.key_hint, t.created_time, t.accessed_time, t.expired_time, t.remain_quota,
+  t.unlimited_quota, t.used_quota, t.version, t.policy`;
+
+export interface TokenRow {
+  readonly id: number;
+  readonly user_id: number;
+  readonly name: string;
+  readonly enabled: number;
+  readonly key_hint: string;
+  readonly created_time: number;
+  readonly accessed_time: number;
+  readonly expired_time: number;
+  readonly remain_quota: number;
+  readonly unlimited_quota: number;
+  readonly used_quota: number;
+  readonly version: number;
+  readonly policy: string;
+}
+
+export function tokenOf(row: TokenRow): Token {
+  return {
+    id: row.id,
+    userId: row.user_id,
+    name: row.name,
+    enabled: row.enabled === 1,
+    keyHint: row.key_hint,
+    createdTime: row.created_time,
+    accessedTime: row.accessed_time,
+    expiredTime: row.expired_time,
+    remainQuota: row.remain_quota,
+    unlimitedQuota: row.unlimited_quota === 1,
+    usedQuota: row.used_quota,
+    policy: policyOf(row.policy),
+  };
+}
+
+/** JSON drops members that are undefined; they are part of the type and come back here. */
+function policyOf(text: string): TokenPolicy {
+  const stored = JSON.parse(text) as TokenPolicy;
+  return { ...stored, models: stored.models, defaultModel: stored.defaultModel };
+}

@@ -1,0 +1,117 @@
+import { isExpired, type Token } from '../../core/token.js';
+import type { TokenChange, TokenStore, TokenUpdate } from '../store.js';
+import { changedBalance } from './balance.js';
+import type { Database } from './database.js';
+import { Filter, selectPage } from './page.js';
+import type { Reservations } from './reservations.js';
+import { TOKEN_COLUMNS, tokenOf, type TokenRow } from './token-rows.js';
+
+export function openTokens(database: Database, reservations: Reservations): TokenStore {
+  const userExists = database.prepare<{ readonly id: number }>('SELECT id FROM users WHERE id = ?');
+  const insert = database.prepare<TokenRow>(
+    `INSERT INTO tokens AS t (user_id, name, name_key, key_hash, key_hint, enabled, created_time, accessed_time,
+       expired_time, remain_quota, unlimited_quota, policy)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING *`,
+  );
+  const byId = database.prepare<TokenRow>(`SELECT ${TOKEN_COLUMNS} FROM tokens t WHERE t.id = ?`);
+  const update = database.prepare<never>(
+    `UPDATE tokens SET name = ?, name_key = ?, enabled = ?, expired_time = ?, remain_quota = ?, unlimited_quota = ?,
+       policy = ?, version = version + 1
+     WHERE id = ?`,
+  );
+  const remove = database.prepare<never>('DELETE FROM tokens WHERE id = ?');
+
+  /** With the reservations of its owner that have expired given back. */
+  function read(id: number, nowMs: number): Token | undefined {
+    const found = byId.get(id);
+    if (found === undefined) return undefined;
+    reservations.giveBackExpired(nowMs, found.user_id);
+    const row = byId.get(id);
+    return row === undefined ? undefined : tokenOf(row);
+  }
+
+  function change(
+    id: number,
+    wanted: TokenChange,
+    nowMs: number,
+    ownerId: number | undefined,
+  ): TokenUpdate {
+    const token = read(id, nowMs);
+    if (token === undefined || (ownerId !== undefined && token.userId !== ownerId)) {
+      return { kind: 'not_found' };
+    }
+    const remainQuota = changedBalance(token.remainQuota, wanted.quota);
+    if (remainQuota === undefined) return { kind: 'conflict', reason: 'quota_range' };
+    const next: Token = {
+      ...token,
+      name: wanted.name ?? token.name,
+      enabled: wanted.enabled ?? token.enabled,
+      expiredTime: wanted.expiredTime ?? token.expiredTime,
+      unlimitedQuota: wanted.unlimitedQuota ?? token.unlimitedQuota,
+      remainQuota,
+      policy: { ...token.policy, ...wanted.policy },
+    };
+    if (wanted.enabled === true) {
+      if (isExpired(next.expiredTime, nowMs)) return { kind: 'conflict', reason: 'expired' };
+      if (!next.unlimitedQuota && next.remainQuota <= 0) {
+        return { kind: 'conflict', reason: 'exhausted' };
+      }
+    }
+    update.run(
+      next.name,
+      next.name.toLowerCase(),
+      Number(next.enabled),
+      next.expiredTime,
+      next.remainQuota,
+      Number(next.unlimitedQuota),
+      JSON.stringify(next.policy),
+      id,
+    );
+    return { kind: 'updated', token: next };
+  }
+
+  return {
+    createToken: (token, nowMs) =>
+      database.write(() => {
+        if (userExists.get(token.userId) === undefined) return undefined;
+        const seconds = Math.floor(nowMs / 1000);
+        const row = insert.get(
+          token.userId,
+          token.name,
+          token.name.toLowerCase(),
+          token.keyHash,
+          token.keyHint,
+          Number(token.enabled),
+          seconds,
+          seconds,
+          token.expiredTime,
+          token.remainQuota,
+          Number(token.unlimitedQuota),
+          JSON.stringify(token.policy),
+        );
+        return row === undefined ? undefined : tokenOf(row);
+      }),
+
+    getToken: (id, nowMs) => database.write(() => read(id, nowMs)),
+
+    listTokens: ({ userId, name, keyHash, offset, limit }, nowMs) =>
+      database.write(() => {
+        reservations.giveBackExpired(nowMs, userId);
+        const filter = new Filter()
+          .where('t.user_id = ?', userId)
+          .where('instr(t.name_key, ?) > 0', name?.toLowerCase())
+          .where('t.key_hash = ?', keyHash);
+        return selectPage(database, { table: 'tokens', read: tokenOf }, filter, { offset, limit });
+      }),
+
+    updateToken: (id, wanted, nowMs, ownerId) =>
+      database.write(() => change(id, wanted, nowMs, ownerId)),
+
+    deleteToken: (id, ownerId) =>
+      database.write(() => {
+        const row = byId.get(id);
+        if (row === undefined || (ownerId !== undefined && row.user_id !== ownerId)) return false;
+        return remove.run(id) > 0;
+      }),
+  };
+}

@@ -1,0 +1,168 @@
+import { MAX_QUOTA } from '../../core/quota.js';
+import type { NewUser, Role, User, UserChange, UserStore, UserUpdate } from '../store.js';
+import { changedBalance } from './balance.js';
+import type { Database } from './database.js';
+import { Filter, selectPage } from './page.js';
+import type { Reservations } from './reservations.js';
+
+interface UserRow {
+  readonly id: number;
+  readonly username: string;
+  readonly email: string | null;
+  readonly display_name: string;
+  readonly password_hash: string;
+  readonly role: Role;
+  readonly enabled: number;
+  readonly quota: number;
+  readonly used_quota: number;
+  readonly request_count: number;
+  readonly created_time: number;
+}
+
+export function openUsers(database: Database, reservations: Reservations): UserStore {
+  const insert = database.prepare<UserRow>(
+    `INSERT INTO users (username, username_key, email, email_key, display_name, display_key, password_hash, role,
+       enabled, quota, created_time)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING *`,
+  );
+  const byId = database.prepare<UserRow>('SELECT * FROM users WHERE id = ?');
+  const byName = database.prepare<UserRow>('SELECT * FROM users WHERE username_key = ?');
+  const byEmail = database.prepare<UserRow>('SELECT * FROM users WHERE email_key = ?');
+  const update = database.prepare<UserRow>(
+    `UPDATE users SET username = ?, username_key = ?, email = ?, email_key = ?, display_name = ?, display_key = ?,
+       password_hash = ?, role = ?, enabled = ?, quota = ?
+     WHERE id = ? RETURNING *`,
+  );
+  const remove = database.prepare<never>('DELETE FROM users WHERE id = ?');
+  const removeWhatBelongs = ['tokens', 'reservations', 'sessions', 'one_time_codes'].map((table) =>
+    database.prepare<never>(`DELETE FROM ${table} WHERE user_id = ?`),
+  );
+
+  /** With the user's expired reservations given back. */
+  function read(row: UserRow | undefined, nowMs: number): UserRow | undefined {
+    if (row === undefined) return undefined;
+    reservations.giveBackExpired(nowMs, row.id);
+    return byId.get(row.id);
+  }
+
+  function taken(
+    { username, email }: { readonly username?: string; readonly email?: string | null | undefined },
+    id: number | undefined,
+  ): UserUpdate | undefined {
+    const holder = username === undefined ? undefined : byName.get(username.toLowerCase());
+    if (holder !== undefined && holder.id !== id) return { kind: 'taken', field: 'username' };
+    const other = email == null ? undefined : byEmail.get(email.toLowerCase());
+    if (other !== undefined && other.id !== id) return { kind: 'taken', field: 'email' };
+    return undefined;
+  }
+
+  function create(user: NewUser, nowMs: number): UserUpdate {
+    const conflict = taken(user, undefined);
+    if (conflict !== undefined) return conflict;
+    if (user.quota < 0 || user.quota > MAX_QUOTA)
+      return { kind: 'conflict', reason: 'quota_range' };
+    return updated(
+      insert.get(
+        user.username,
+        user.username.toLowerCase(),
+        user.email ?? null,
+        user.email?.toLowerCase() ?? null,
+        user.displayName,
+        user.displayName.toLowerCase(),
+        user.passwordHash,
+        user.role,
+        Number(user.enabled),
+        user.quota,
+        Math.floor(nowMs / 1000),
+      ),
+    );
+  }
+
+  function change(id: number, wanted: UserChange, nowMs: number): UserUpdate {
+    const row = read(byId.get(id), nowMs);
+    if (row === undefined) return { kind: 'not_found' };
+    const conflict = taken(wanted, id);
+    if (conflict !== undefined) return conflict;
+    const quota = changedBalance(row.quota, wanted.quota);
+    if (quota === undefined) return { kind: 'conflict', reason: 'quota_range' };
+    const username = wanted.username ?? row.username;
+    const email = wanted.email === undefined ? row.email : wanted.email;
+    const displayName = wanted.displayName ?? row.display_name;
+    return updated(
+      update.get(
+        username,
+        username.toLowerCase(),
+        email,
+        email?.toLowerCase() ?? null,
+        displayName,
+        displayName.toLowerCase(),
+        wanted.passwordHash ?? row.password_hash,
+        wanted.role ?? row.role,
+        wanted.enabled === undefined ? row.enabled : Number(wanted.enabled),
+        quota,
+        id,
+      ),
+    );
+  }
+
+  return {
+    createUser: (user, nowMs) => database.write(() => create(user, nowMs)),
+
+    getUser: (id, nowMs) => database.write(() => userOf(read(byId.get(id), nowMs))),
+
+    findUser: (login, nowMs) =>
+      database.write(() => {
+        const key = login.toLowerCase();
+        return userOf(read(byName.get(key) ?? byEmail.get(key), nowMs));
+      }),
+
+    getPasswordHash: (userId) => database.read(() => byId.get(userId)?.password_hash),
+
+    listUsers: ({ keyword, role, offset, limit }, nowMs) =>
+      database.write(() => {
+        reservations.giveBackExpired(nowMs);
+        const filter = new Filter()
+          .where(
+            `instr(t.username_key, ?) > 0 OR instr(t.email_key, ?) > 0 OR instr(t.display_key, ?) > 0
+             OR CAST(t.id AS TEXT) = ?`,
+            keyword?.toLowerCase(),
+          )
+          .where('t.role = ?', role);
+        return selectPage(database, { table: 'users', read: presentUser }, filter, {
+          offset,
+          limit,
+        });
+      }),
+
+    updateUser: (id, wanted, nowMs) => database.write(() => change(id, wanted, nowMs)),
+
+    deleteUser: (id) =>
+      database.write(() => {
+        for (const statement of removeWhatBelongs) statement.run(id);
+        return remove.run(id) > 0;
+      }),
+  };
+}
+
+function updated(row: UserRow | undefined): UserUpdate {
+  return row === undefined ? { kind: 'not_found' } : { kind: 'updated', user: presentUser(row) };
+}
+
+function userOf(row: UserRow | undefined): User | undefined {
+  return row === undefined ? undefined : presentUser(row);
+}
+
+function presentUser(row: UserRow): User {
+  return {
+    id: row.id,
+    username: row.username,
+    email: row.email ?? undefined,
+    displayName: row.display_name,
+    role: row.role,
+    enabled: row.enabled === 1,
+    quota: row.quota,
+    usedQuota: row.used_quota,
+    requestCount: row.request_count,
+    createdTime: row.created_time,
+  };
+}
