@@ -6,6 +6,7 @@ import {
   textSetting,
   type Endpoint,
   type HttpProvider,
+  type ProviderProfile,
   type UpstreamReply,
 } from './provider.js';
 import { readErrorMessage } from './reply.js';
@@ -71,6 +72,12 @@ const common = {
       : undefined,
 } satisfies Partial<HttpProvider>;
 
+/** Deployments are named freely, usually after the model with more around it. */
+function profileOf({ profile }: HttpProvider): ProviderProfile {
+  const pairTokens = { default: 4_096, models: [{ match: /rerank-?v?4/i, value: 32_768 }] };
+  return { ...profile, limits: { ...profile.limits, pairTokens } };
+}
+
 const faultOf =
   (own: HttpProvider['fault']) =>
   (reply: UpstreamReply): FaultKind | undefined =>
@@ -85,7 +92,7 @@ export const azureFoundry = defineProvider({
   body: cohere.body,
   decode: cohere.decode,
   fault: faultOf(cohere.fault),
-  profile: cohere.profile,
+  profile: profileOf(cohere),
   exampleModels: ['Cohere-rerank-v4.0-pro', 'Cohere-rerank-v4.0-fast'],
   notes: [
     'The base URL is https://<resource>.services.ai.azure.com; upstream model names are deployment names.',
@@ -102,7 +109,7 @@ export const azureServerless = defineProvider({
   body: cohere.body,
   decode: cohere.decode,
   fault: faultOf(cohere.fault),
-  profile: cohere.profile,
+  profile: profileOf(cohere),
   exampleModels: ['cohere-rerank-v3.5'],
   notes: ['The base URL is https://<deployment>.<region>.models.ai.azure.com.'],
 });
@@ -116,7 +123,7 @@ export const azureServerlessV1 = defineProvider({
   body: cohereV1.body,
   decode: cohereV1.decode,
   fault: faultOf(cohereV1.fault),
-  profile: cohereV1.profile,
+  profile: profileOf(cohereV1),
   exampleModels: ['cohere-rerank-v3-multilingual', 'cohere-rerank-v3-english'],
   notes: ['The base URL is https://<deployment>.<region>.models.ai.azure.com.'],
 });

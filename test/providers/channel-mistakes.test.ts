@@ -1,0 +1,50 @@
+import { expect, it } from '@jest/globals';
+import { Secret } from '../../src/core/secret.js';
+import { findProvider } from '../../src/providers/index.js';
+import type { SettingValue } from '../../src/providers/provider.js';
+import { channelMistakes } from '../../src/providers/settings.js';
+
+type Row = readonly [
+  provider: string,
+  credentials: Readonly<Record<string, string>>,
+  settings: Readonly<Record<string, SettingValue>>,
+  mistakes: readonly string[],
+];
+
+const NO_AZURE_KEY =
+  'credentials.apiKey is missing, or credentials.clientSecret with settings.tenant and settings.client_id';
+const NO_ENTRA = 'credentials.clientSecret needs settings.tenant and settings.client_id';
+const NO_OWNER = 'exactly one of settings.project_id and settings.space_id must be set';
+const NO_KEYS = 'credentials.accessKeyId and credentials.secretAccessKey must both be set';
+
+it.each<Row>([
+  ['azure-foundry', { apiKey: 'k' }, {}, []],
+  ['azure-foundry', {}, {}, [NO_AZURE_KEY]],
+  ['azure-foundry', { clientSecret: 's' }, { tenant: 't' }, [NO_ENTRA]],
+  ['azure-foundry', { clientSecret: 's' }, { tenant: 't', client_id: 'c' }, []],
+  ['bedrock-invoke', { apiKey: 'k' }, {}, []],
+  ['bedrock-invoke', { accessKeyId: 'a' }, {}, [`${NO_KEYS}, or credentials.apiKey`]],
+  ['bedrock-invoke', { accessKeyId: 'a', secretAccessKey: 's' }, {}, []],
+  ['watsonx', { apiKey: 'k' }, { project_id: 'p' }, []],
+  ['watsonx', { apiKey: 'k' }, {}, [NO_OWNER]],
+  ['watsonx', { apiKey: 'k' }, { project_id: 'p', space_id: 's' }, [NO_OWNER]],
+  ['volcengine', { accessKeyId: 'a' }, {}, [NO_KEYS]],
+  ['vikingdb', { apiKey: 'k' }, {}, []],
+  [
+    'oci',
+    { privateKey: 'not a key' },
+    { compartment: 'c', tenancy: 't', user: 'u', fingerprint: 'f' },
+    ['credentials.privateKey is not a readable private key (PEM)'],
+  ],
+])('%s with %j and %j: %j', (id, credentials, settings, mistakes) => {
+  const provider = findProvider(id);
+  if (provider === undefined) throw new Error(`no provider ${id}`);
+  const secrets = Object.entries(credentials).map(([name, value]) => [name, new Secret(value)]);
+
+  const found = channelMistakes(provider, {
+    credentials: Object.fromEntries(secrets) as Record<string, Secret>,
+    settings,
+  });
+
+  expect(found).toEqual(mistakes);
+});
