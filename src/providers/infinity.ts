@@ -1,0 +1,53 @@
+import type { FaultKind } from '../core/retry.js';
+import { readRows } from './dialects.js';
+import { bearer, defineProvider, OPTIONAL_API_KEY, type UpstreamReply } from './provider.js';
+import { readErrorMessage } from './reply.js';
+import { pathSetting, SELF_HOSTED } from './self-hosted.js';
+
+const NO_RERANKER = /invalid model|ModelNotDeployedError/i;
+const TOO_MANY = /too_long|too_many_items|at most \d+/;
+
+function fault(reply: UpstreamReply): FaultKind | undefined {
+  if (reply.status === 400 && NO_RERANKER.test(readErrorMessage(reply))) return 'misconfigured';
+  if (reply.status !== 422) return undefined;
+  const detail = reply.json?.maybe('detail');
+  if (detail?.isArray() !== true) return undefined;
+  const isLimit = detail
+    .map((entry) => entry.firstOf('type', 'msg').optionalString() ?? '')
+    .some((text) => TOO_MANY.test(text));
+  return isLimit ? 'limit' : undefined;
+}
+
+/** Infinity, by Michael Feil. Its token count may be one of characters, so it is not read. */
+export const infinity = defineProvider({
+  ...pathSetting('/rerank'),
+  id: 'infinity',
+  title: 'Infinity',
+  baseUrl: undefined,
+  credentials: OPTIONAL_API_KEY,
+  headers: bearer,
+  body: ({ model, query, documents, topN }) => ({
+    model,
+    query,
+    documents: documents.texts(),
+    top_n: topN,
+    return_documents: false,
+    raw_scores: false,
+  }),
+  decode: (reply) => ({
+    rows: readRows(reply.firstOf('results', 'data'), 'index', 'relevance_score'),
+  }),
+  fault,
+  profile: {
+    ...SELF_HOSTED,
+    limits: {
+      documents: { default: 2_048 },
+      documentCharacters: 122_880,
+      queryCharacters: 122_880,
+    },
+    truncates: true,
+    echo: 'optional',
+  },
+  exampleModels: ['BAAI/bge-reranker-base', 'mixedbread-ai/mxbai-rerank-base-v2'],
+  notes: ['A server started with a URL prefix, often /v1, has it in the base URL.'],
+});

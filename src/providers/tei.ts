@@ -1,0 +1,125 @@
+import { JsonShapeError, type Json, type JsonBody } from '../core/json.js';
+import type { UpstreamRanking } from '../core/rerank.js';
+import type { FaultKind } from '../core/retry.js';
+import { readRows } from './dialects.js';
+import {
+  bearer,
+  defineProvider,
+  OPTIONAL_API_KEY,
+  REQUIRED_API_KEY,
+  type HttpProvider,
+  type ProviderProfile,
+  type UpstreamCall,
+  type UpstreamReply,
+} from './provider.js';
+import { readErrorMessage } from './reply.js';
+import { SELF_HOSTED } from './self-hosted.js';
+
+const WRONG_MODEL = /not a re-?ranker model/i;
+const BATCH_LIMIT = /batch size \d+ > maximum/i;
+
+/** The same limits are 413 or 422 by version, and what the web framework refuses is plain text under the same statuses. */
+function fault(reply: UpstreamReply): FaultKind | undefined {
+  const { status, json } = reply;
+  const message = readErrorMessage(reply);
+  if (status === 424) return WRONG_MODEL.test(message) ? 'misconfigured' : 'transient';
+  if (status === 422 && BATCH_LIMIT.test(message)) return 'limit';
+  // The framework did not understand the body, which the gateway made: the server is no TEI, or another version.
+  if ((status === 415 || status === 422) && json === undefined) return 'misconfigured';
+  return undefined;
+}
+
+/** There is no `top_n`: all come back. Long input is always cut, since versions differ in what they do by default. */
+function body({ query, documents, options }: UpstreamCall): Record<string, JsonBody> {
+  return {
+    query,
+    texts: documents.texts(),
+    truncate: options.truncation ?? true,
+    raw_scores: false,
+    return_text: false,
+  };
+}
+
+/** Tokens are told in a header alone. */
+function ranking(list: Json, http: UpstreamReply): UpstreamRanking {
+  const tokens = Number(http.headers['x-compute-tokens'] ?? Number.NaN);
+  return {
+    rows: readRows(list, 'index', 'score'),
+    usage: { inputTokens: Number.isFinite(tokens) ? tokens : undefined },
+  };
+}
+
+const profile: ProviderProfile = {
+  ...SELF_HOSTED,
+  limits: { documents: { default: 32 }, bodyBytes: 2_000_000 },
+  truncates: true,
+  topN: 'unsupported',
+  echo: 'optional',
+};
+
+const dialect = {
+  path: '/rerank',
+  headers: bearer,
+  body,
+  decode: (reply, _call, http) => ranking(reply, http),
+  fault,
+  profile,
+  exampleModels: ['BAAI/bge-reranker-v2-m3', 'BAAI/bge-reranker-base'],
+} as const satisfies Partial<HttpProvider>;
+
+const BATCH_NOTE =
+  'A server takes 32 documents at once unless it was started with a higher --max-client-batch-size.';
+
+/** Hugging Face text-embeddings-inference: `texts` in, a bare array out. */
+export const tei = defineProvider({
+  ...dialect,
+  id: 'tei',
+  title: 'Hugging Face text-embeddings-inference',
+  baseUrl: undefined,
+  credentials: OPTIONAL_API_KEY,
+  notes: [BATCH_NOTE],
+});
+
+/** The build for Google's platform: the same request and reply inside `instances` and `predictions`. */
+export const teiVertex = defineProvider({
+  ...dialect,
+  id: 'tei-vertex',
+  title: 'Hugging Face text-embeddings-inference (Vertex build)',
+  baseUrl: undefined,
+  credentials: OPTIONAL_API_KEY,
+  path: '/vertex',
+  body: (call) => ({ instances: [body(call)] }),
+  decode: (reply, _call, http) => {
+    const predictions = reply.field('predictions');
+    if (predictions.array().length !== 1) {
+      throw new JsonShapeError('predictions should have one entry, as there was one instance');
+    }
+    return ranking(predictions.item(0), http);
+  },
+  notes: [BATCH_NOTE],
+});
+
+/** A hosted endpoint that runs TEI; each has an address of its own. */
+export const huggingface = defineProvider({
+  ...dialect,
+  id: 'huggingface',
+  title: 'Hugging Face Inference Endpoints',
+  baseUrl: undefined,
+  credentials: REQUIRED_API_KEY,
+  profile: { ...profile, billing: 'compute' },
+  notes: [
+    BATCH_NOTE,
+    'An endpoint that has scaled to zero answers 502 or 503 until it is up.',
+    'The serverless router has no rerank task: only a dedicated endpoint works.',
+  ],
+});
+
+/** Ascend's image wraps an older TEI, which tells its limits with 413. */
+export const ascendTei = defineProvider({
+  ...dialect,
+  id: 'ascend-tei',
+  title: 'Ascend TEI (MindIE)',
+  baseUrl: undefined,
+  credentials: OPTIONAL_API_KEY,
+  notes: [BATCH_NOTE, 'MindIE has no rerank route of its own; the image mis-tei beside it has.'],
+});

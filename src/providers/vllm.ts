@@ -1,0 +1,140 @@
+import type { JsonBody } from '../core/json.js';
+import type { FaultKind } from '../core/retry.js';
+import { imageUrl, readRows, readUsage } from './dialects.js';
+import {
+  bearer,
+  defineProvider,
+  OPTIONAL_API_KEY,
+  type HttpProvider,
+  type ProviderProfile,
+  type UpstreamCall,
+  type UpstreamReply,
+} from './provider.js';
+import { readErrorMessage } from './reply.js';
+import { LISTWISE_MODELS, pathSetting, SELF_HOSTED } from './self-hosted.js';
+
+const NO_RERANKER = /does not support (rerank|score|.*score api)/i;
+
+/** Versions before 0.10 tell errors with status 200; `readReply` knows those. Here: a model that is no reranker. */
+function fault(reply: UpstreamReply): FaultKind | undefined {
+  const isError = reply.status >= 400 || reply.json?.maybe('object').value === 'error';
+  return isError && NO_RERANKER.test(readErrorMessage(reply)) ? 'misconfigured' : undefined;
+}
+
+const IMAGE_MODELS = /vl\b|vl-|reranker-m0|multimodal|vision/i;
+
+const profile: ProviderProfile = {
+  ...SELF_HOSTED,
+  truncates: true,
+  echo: 'always',
+  documents: {
+    objects: false,
+    images: { default: false, models: [{ match: IMAGE_MODELS, value: true }] },
+  },
+  scoreScale: {
+    default: 'probability',
+    models: [
+      { match: /ms-marco/i, value: 'logit' },
+      { match: /colbert/i, value: 'unbounded' },
+      { match: LISTWISE_MODELS, value: 'cosine' },
+    ],
+  },
+};
+
+/** Strings, or lists of parts where there are images; `{text}` objects are refused. */
+function contents({ documents }: UpstreamCall): JsonBody {
+  if (!documents.hasImages) return documents.texts();
+  return documents.parts().map(({ text, image }) => ({
+    content: [
+      ...(text === undefined ? [] : [{ type: 'text', text: text.toWellFormed() }]),
+      ...(image === undefined ? [] : [{ type: 'image_url', image_url: { url: imageUrl(image) } }]),
+    ],
+  }));
+}
+
+/** By default one document that is too long fails all: −1 has each cut to what the model takes. */
+function truncation({ options }: UpstreamCall): number | undefined {
+  return options.truncation === false ? undefined : -1;
+}
+
+const dialect = {
+  ...pathSetting('/v1/rerank'),
+  credentials: OPTIONAL_API_KEY,
+  headers: bearer,
+  body: (call) => ({
+    model: call.model,
+    query: call.query,
+    documents: contents(call),
+    top_n: call.topN,
+    truncate_prompt_tokens: truncation(call),
+    max_tokens_per_doc: call.options.maxTokensPerDoc,
+    instruction: call.options.instruction,
+  }),
+  decode: (reply) => ({
+    rows: readRows(reply.field('results'), 'index', 'relevance_score'),
+    usage: readUsage(reply),
+  }),
+  fault,
+  profile,
+  exampleModels: ['BAAI/bge-reranker-v2-m3', 'Qwen/Qwen3-Reranker-0.6B'],
+} as const satisfies Partial<HttpProvider>;
+
+const OPEN_PATHS =
+  'A server started with a key asks for it on paths that begin with /v1 alone: keep to those, so that a wrong key shows.';
+
+/** vLLM's rerank route. */
+export const vllm = defineProvider({
+  ...dialect,
+  id: 'vllm',
+  title: 'vLLM',
+  baseUrl: undefined,
+  notes: [
+    OPEN_PATHS,
+    'The model must be a name that the server serves it by; Qwen3 rerankers need --hf-overrides and a score template, else scores look plausible and are wrong.',
+    'Documents come back unasked, which doubles the reply.',
+  ],
+});
+
+/** vLLM's score route, for servers without the rerank one: all scores, in the order of the documents. */
+export const vllmScore = defineProvider({
+  ...dialect,
+  ...pathSetting('/v1/score'),
+  id: 'vllm-score',
+  title: 'vLLM (score)',
+  baseUrl: undefined,
+  body: (call) => ({
+    model: call.model,
+    text_1: call.query,
+    text_2: call.documents.texts(),
+    truncate_prompt_tokens: truncation(call),
+  }),
+  decode: (reply) => ({
+    rows: readRows(reply.field('data'), 'index', 'score'),
+    usage: readUsage(reply),
+  }),
+  profile: {
+    ...profile,
+    sorted: false,
+    topN: 'unsupported',
+    echo: 'never',
+    documents: { objects: false, images: { default: false } },
+  },
+  notes: [OPEN_PATHS],
+});
+
+/** A fork of vLLM with its routes and its errors. */
+export const aphrodite = defineProvider({
+  ...dialect,
+  id: 'aphrodite',
+  title: 'Aphrodite',
+  baseUrl: undefined,
+  notes: [OPEN_PATHS],
+});
+
+/** The router in front of several vLLM servers: its own errors are plain strings, its replies come in chunks. */
+export const vllmProductionStack = defineProvider({
+  ...dialect,
+  id: 'vllm-production-stack',
+  title: 'vLLM production stack',
+  baseUrl: undefined,
+});

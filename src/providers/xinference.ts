@@ -1,0 +1,63 @@
+import type { FaultKind } from '../core/retry.js';
+import { readMeta, readRows } from './dialects.js';
+import { bearer, defineProvider, OPTIONAL_API_KEY, type UpstreamReply } from './provider.js';
+import { readErrorMessage } from './reply.js';
+import { pathSetting, SELF_HOSTED } from './self-hosted.js';
+
+const UNKNOWN_MODEL = /model not found/i;
+
+/** An unknown model is a 400 in older versions. What its validation refuses is a 500, told from a crash by nothing. */
+function fault(reply: UpstreamReply): FaultKind | undefined {
+  return reply.status === 400 && UNKNOWN_MODEL.test(readErrorMessage(reply))
+    ? 'misconfigured'
+    : undefined;
+}
+
+const route = pathSetting('/v1/rerank');
+
+/** Xinference. Members beyond these make some engines fail, `max_chunks_per_doc` among them. */
+export const xinference = defineProvider({
+  ...route,
+  id: 'xinference',
+  title: 'Xinference',
+  baseUrl: undefined,
+  credentials: OPTIONAL_API_KEY,
+  settings: {
+    ...route.settings,
+    countTokens: {
+      type: 'boolean',
+      default: false,
+      describe: 'ask for the number of tokens (return_len), which not every engine can tell',
+    },
+  },
+  headers: bearer,
+  body: ({ model, query, documents, topN, settings }) => ({
+    model,
+    query,
+    documents: documents.texts(),
+    top_n: topN,
+    return_documents: false,
+    return_len: settings.countTokens === true ? true : undefined,
+  }),
+  decode: (reply) => ({
+    rows: readRows(reply.field('results'), 'index', 'relevance_score'),
+    usage: readMeta(reply),
+  }),
+  fault,
+  profile: {
+    ...SELF_HOSTED,
+    echo: 'optional',
+    scoreScale: {
+      default: 'probability',
+      models: [
+        { match: /jina-reranker-m0|gguf|flag/i, value: 'logit' },
+        ...(SELF_HOSTED.scoreScale.models ?? []),
+      ],
+    },
+  },
+  exampleModels: ['bge-reranker-v2-m3', 'Qwen3-Reranker-0.6B'],
+  notes: [
+    'The model is the uid that it was launched with.',
+    'The engine decides on the scale of the scores: FlagEmbedding and llama.cpp give logits.',
+  ],
+});

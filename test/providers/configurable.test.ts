@@ -1,0 +1,57 @@
+import { describe, expect, it } from '@jest/globals';
+import { Secret } from '../../src/core/secret.js';
+import { openaiCompatible } from '../../src/providers/openai-compatible.js';
+import type { SettingValue } from '../../src/providers/provider.js';
+import { channelMistakes } from '../../src/providers/settings.js';
+import { voyage, voyageMongodb } from '../../src/providers/voyage.js';
+
+function mistakes(settings: Record<string, SettingValue>): string[] {
+  return channelMistakes(openaiCompatible, { credentials: {}, settings });
+}
+
+describe('a wire form made of settings', () => {
+  it('takes none, since the defaults are a form of their own', () => {
+    expect(mistakes({})).toEqual([]);
+  });
+
+  it.each([['not json'], ['[1]'], ['"text"'], ['null']])(
+    'refuses %s for constants, which must be an object',
+    (constants) => {
+      expect(mistakes({ constants })).toEqual([
+        expect.stringContaining('settings.constants must be a JSON object'),
+      ]);
+    },
+  );
+
+  it('names every setting that is wrong at once', () => {
+    const found = mistakes({
+      documentsKey: '',
+      queryKey: '',
+      indexBase: 0.5,
+      authorizationHeader: 'two words',
+    });
+
+    expect(found).toHaveLength(4);
+  });
+
+  it('refuses a setting that it does not know by name', () => {
+    expect(mistakes({ documentKey: 'texts' })).toEqual([
+      expect.stringContaining('settings.documentKey is not known'),
+    ]);
+  });
+});
+
+describe("a key of Voyage's other host", () => {
+  it.each([
+    [voyage, 'al-key', 'voyage-mongodb'],
+    [voyageMongodb, 'pa-key', 'voyage'],
+  ])('is told from the right one before it is sent', (provider, key, other) => {
+    const found = channelMistakes(provider, {
+      credentials: { apiKey: new Secret(key) },
+      settings: {},
+    });
+
+    expect(found).toEqual([expect.stringContaining(`belong to the provider ${other}`)]);
+    expect(found.join()).not.toContain(key);
+  });
+});
