@@ -240,7 +240,7 @@ describe('what counts as the same', () => {
   test.each([
     ['case', 'SATURN', 'saturn'],
     ['case of a query beyond ASCII, in plain text', 'CAFÉ saturn', 'SATURN'],
-    ['case of a sigma at the end of a word', 'ΟΔΟΣ', 'οδος'],
+    ['a sigma wherever it stands', 'ς', 'Σ'],
     ['case of a dotted I', 'İSTANBUL', 'istanbul'],
     ['full-width letters', 'Ｓａｔｕｒｎ', 'saturn'],
     ['half-width katakana', 'ｶﾞｲﾄﾞ', 'ガイド'],
