@@ -2,7 +2,7 @@ import { effectiveStatus, type Candidate, type Channel, type TagSwitch } from '.
 import type { Secret } from '../core/secret.js';
 import { findProvider } from '../providers/index.js';
 import type { Endpoint, HttpProvider, Provider, SettingValue } from '../providers/provider.js';
-import { defaultSettings, settingMistakes } from '../providers/settings.js';
+import { channelMistakes, defaultSettings, publicAddress } from '../providers/settings.js';
 
 /** A channel made ready for traffic: whatever is the same for each of its requests is computed here, once. */
 export interface Route extends Candidate {
@@ -35,15 +35,14 @@ export function makeRoute(
   if (credentials === undefined) {
     return unusable('declared in a configuration that this node does not have');
   }
-  const mistakes = settingMistakes(provider, channel.settings, Object.keys(credentials));
+  const settings = channel.settings as Record<string, SettingValue>;
+  const mistakes = channelMistakes(provider, { credentials, settings });
   if (mistakes.length > 0) return unusable(mistakes.join('; '));
+  const complete = { ...defaultSettings(provider), ...settings };
   const endpoint: Endpoint = {
-    baseUrl: (channel.baseUrl ?? baseUrlOf(provider) ?? '').replace(/\/+$/, ''),
+    baseUrl: (channel.baseUrl ?? addressOf(provider, complete) ?? '').replace(/\/+$/, ''),
     credentials,
-    settings: {
-      ...defaultSettings(provider),
-      ...(channel.settings as Record<string, SettingValue>),
-    },
+    settings: complete,
   };
   const common = {
     id: channel.id,
@@ -97,8 +96,8 @@ function headerList(provider: HttpProvider, endpoint: Endpoint): string[] {
   }).flat();
 }
 
-function baseUrlOf(provider: Provider): string | undefined {
-  return provider.transport === 'http' ? provider.baseUrl : undefined;
+function addressOf(provider: Provider, settings: Endpoint['settings']): string | undefined {
+  return provider.transport === 'http' ? publicAddress(provider, settings) : undefined;
 }
 
 function unusable(why: string): RouteResult {
