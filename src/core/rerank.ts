@@ -44,6 +44,8 @@ export interface UpstreamRanking {
   readonly usage?: ReportedUsage;
   /** The upstream sorted by relevance but has no scores (listwise): rows get falling scores in the order given. */
   readonly orderOnly?: boolean;
+  /** What a caller should know of the scores; handed on in `meta.warnings`. */
+  readonly warning?: string;
 }
 
 export interface RankedRow {

@@ -57,7 +57,7 @@ export interface DispatchTrace {
 export interface DispatchResult {
   readonly rows: readonly RankedRow[];
   readonly reported: ReportedUsage | undefined;
-  readonly provider: string;
+  readonly warning: string | undefined;
 }
 
 type AttemptResult =
@@ -189,10 +189,8 @@ async function runAttempt(
   route: Route,
 ): Promise<AttemptResult> {
   const { request } = call;
-  const timeoutMs = Math.max(
-    1,
-    Math.min(route.channel.timeoutMs ?? deps.attemptTimeoutMs, call.scope.deadlineMs - deps.now()),
-  );
+  // Not cut to what is left of the deadline: that ends the request as a whole, and not this attempt alone.
+  const timeoutMs = route.channel.timeoutMs ?? deps.attemptTimeoutMs;
   const prepared = prepareCall(route, call);
   try {
     const ranking = await rankBy(deps, call, route, prepared.call, timeoutMs);
@@ -206,7 +204,7 @@ async function runAttempt(
     const rows = normalizeRanking(complete, request.documents.count, request.topN, transform);
     return {
       kind: 'ranked',
-      result: { rows, reported: ranking.usage, provider: route.provider.id },
+      result: { rows, reported: ranking.usage, warning: ranking.warning },
     };
   } catch (error) {
     if (error instanceof InvalidRankingError) return failed('invalid', error.message);

@@ -47,6 +47,7 @@ export interface RerankReply {
   readonly rows: readonly RankedRow[];
   readonly usage: Usage;
   readonly rate: RateState | undefined;
+  readonly warning: string | undefined;
 }
 
 /** Where a request may go: the model and the tag that it names. */
@@ -75,7 +76,7 @@ export async function rerank(deps: GatewayDeps, call: RerankCall): Promise<Reran
     const usage = completeUsage(result.reported, request.query, request.documents);
     trace.usage = usage;
     trace.quota = actualCost(price, request.documents.count, usage);
-    return { rows: result.rows, usage, rate: reservation.rate };
+    return { rows: result.rows, usage, rate: reservation.rate, warning: result.warning };
   } finally {
     // Settling never delays or spoils a reply that was paid for upstream; shutdown waits for it.
     deps.settlements.add(

@@ -110,11 +110,20 @@ async function inflateBody(
   try {
     return await decompress[encoding](raw, { maxOutputLength: limitBytes });
   } catch (error) {
-    if (error instanceof RangeError) throw tooLarge(limitBytes);
+    if (isTooLarge(error)) throw tooLarge(limitBytes);
     throw new GatewayError('invalid_request', `The body is not valid ${encoding}.`, {
       cause: error,
     });
   }
+}
+
+function isTooLarge(error: unknown): boolean {
+  return (
+    typeof error === 'object' &&
+    error !== null &&
+    'code' in error &&
+    error.code === 'ERR_BUFFER_TOO_LARGE'
+  );
 }
 
 function recode(body: Buffer, charset: string): Buffer {

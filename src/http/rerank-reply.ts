@@ -1,4 +1,5 @@
 import type { RankedRow, RerankRequest, Usage } from '../core/rerank.js';
+import type { RerankReply } from '../gateway/rerank.js';
 
 /**
  * The body of a ranking. Written by hand: the rows are plain numbers, documents are the caller's own bytes, and building
@@ -7,14 +8,13 @@ import type { RankedRow, RerankRequest, Usage } from '../core/rerank.js';
 export function rerankReplyBody(
   id: string,
   request: RerankRequest,
-  rows: readonly RankedRow[],
-  usage: Usage,
+  reply: Pick<RerankReply, 'rows' | 'usage' | 'warning'>,
 ): string | Buffer {
   const head = `{"id":"${id}","model":${JSON.stringify(request.model)},"results":[`;
-  const tail = usageText(usage);
+  const tail = usageText(reply.usage, reply.warning);
   return request.returnDocuments
-    ? withDocuments(head, request, rows, tail)
-    : head + rowsText(rows) + tail;
+    ? withDocuments(head, request, reply.rows, tail)
+    : head + rowsText(reply.rows) + tail;
 }
 
 function rowsText(rows: readonly RankedRow[]): string {
@@ -49,11 +49,11 @@ function scoreText(score: number): string {
   return Number.isInteger(score) ? score.toFixed(1) : String(score);
 }
 
-function usageText(usage: Usage): string {
+function usageText(usage: Usage, warning: string | undefined): string {
   const { inputTokens, searchUnits } = usage;
   return (
     `],"meta":{"api_version":{"version":"2"},"billed_units":{"search_units":${searchUnits}},` +
-    `"tokens":{"input_tokens":${inputTokens},"output_tokens":0}},` +
+    `"tokens":{"input_tokens":${inputTokens},"output_tokens":0}${warning === undefined ? '' : `,"warnings":[${JSON.stringify(warning)}]`}},` +
     `"usage":{"prompt_tokens":${inputTokens},"completion_tokens":0,"total_tokens":${inputTokens}}}`
   );
 }

@@ -70,7 +70,7 @@ export async function handleRerank(
       trace,
     });
     const headers = reply.rate === undefined ? undefined : rateHeaders(reply.rate);
-    sendRanking(res, requestId, rerankReplyBody(id, request, reply.rows, reply.usage), headers);
+    sendRanking(res, requestId, rerankReplyBody(id, request, reply), headers);
   } catch (error) {
     failure = asGatewayError(error);
     if (failure.code === 'internal_error') {

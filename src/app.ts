@@ -1,0 +1,159 @@
+import { randomUUID } from 'node:crypto';
+import type { Server } from 'node:http';
+import type { Config } from './config.js';
+import { ChannelTable } from './gateway/channel-table.js';
+import { CredentialCache } from './gateway/credential-cache.js';
+import type { GatewayEvent, Observe } from './gateway/events.js';
+import type { GatewayDeps } from './gateway/rerank.js';
+import { Settlements } from './gateway/settlements.js';
+import { TokenCache } from './gateway/token-cache.js';
+import { Upstream } from './gateway/upstream.js';
+import { createAuthenticate } from './http/authentication.js';
+import { AddressList } from './http/client-address.js';
+import { Load } from './http/load.js';
+import { createHttpApp, createHttpServer } from './http/server.js';
+import type { Store } from './store/store.js';
+import { logEvents, type Logger } from './telemetry/log.js';
+import { createMetrics } from './telemetry/metrics.js';
+
+export interface App {
+  readonly server: Server;
+  readonly gateway: GatewayDeps;
+  /** Stops taking requests, lets those in flight end within `drainMs`, settles, and lets go of the store. */
+  close(drainMs: number): Promise<void>;
+}
+
+export interface AppParts {
+  readonly store: Store;
+  readonly logger: Logger;
+  readonly now?: () => number;
+  readonly random?: () => number;
+}
+
+/** Builds every part once and hands it what it needs. The channels are loaded when this resolves; nothing listens yet. */
+export async function createApp(config: Config, parts: AppParts): Promise<App> {
+  const { store, logger, now = Date.now, random = Math.random } = parts;
+  const { server: limits, gateway: settings } = config;
+  const load = new Load(limits.maxInFlight, limits.maxInFlightBytes);
+  let closing = false;
+
+  const observers: Observe[] = [logEvents(logger)];
+  const observe = (event: GatewayEvent) => {
+    for (const observer of observers) observer(event);
+  };
+  const settlements = new Settlements({ store, observe, now });
+  const metrics = config.metrics.enabled
+    ? createMetrics({
+        inFlight: () => load.requests,
+        pendingSettlements: () => settlements.size,
+      })
+    : undefined;
+  if (metrics !== undefined) observers.push(metrics.observe);
+
+  await announceConfig(config, store, now());
+  const channels = new ChannelTable({
+    store,
+    declared: new Map(
+      (config.channels ?? []).map(({ declared, credentials }) => [declared.name, credentials]),
+    ),
+    observe,
+    now,
+    stalenessMs: settings.stalenessMs,
+    nodeId: randomUUID(),
+  });
+  await channels.start();
+
+  const upstream = new Upstream({ maxReplyBytes: settings.maxReplyBytes });
+  const credentials = new CredentialCache(store);
+  const gateway: GatewayDeps = {
+    store,
+    credentials,
+    channels,
+    upstream,
+    tokens: new TokenCache({
+      now,
+      fetchToken: (request, signal) => upstream.fetchToken(request, signal),
+    }),
+    settlements,
+    observe,
+    now,
+    random,
+    prices: config.prices,
+    maxAttempts: settings.maxAttempts,
+    attemptTimeoutMs: settings.attemptTimeoutMs,
+    maxCooldownMs: settings.maxCooldownMs,
+    reservationGraceMs: settings.reservationGraceMs,
+  };
+  const app = createHttpApp({
+    gateway,
+    observe,
+    authenticate: createAuthenticate(credentials),
+    load,
+    trustedProxies:
+      limits.trustedProxies.length === 0 ? undefined : new AddressList(limits.trustedProxies),
+    bodyLimitBytes: limits.bodyLimitBytes,
+    maxDocuments: limits.maxDocuments,
+    deadlineMs: settings.deadlineMs,
+    defaultModel: settings.defaultModel,
+    ready: async () => {
+      if (closing) throw new Error('shutting down');
+      await store.ping();
+      await channels.ensureFresh();
+    },
+    metrics: metrics === undefined ? undefined : () => metrics.render(),
+    metricsToken: config.metrics.token?.reveal(),
+  });
+  const server = createHttpServer(app, limits);
+
+  return {
+    server,
+    gateway,
+    async close(drainMs) {
+      closing = true;
+      await closeServer(server, drainMs);
+      await settlements.drained();
+      await channels.stop();
+      await upstream.close();
+      await store.close();
+    },
+  };
+}
+
+/** Makes the store know the channels and initial switches of the configuration. Switches that people have set stay. */
+async function announceConfig(config: Config, store: Store, nowMs: number): Promise<void> {
+  if (config.channels !== undefined) {
+    await store.declareChannels(config.channels.map(({ declared }) => declared));
+  }
+  if (config.tags.length === 0) return;
+  const { switches } = await store.loadChannels();
+  const known = new Set(switches.map(({ tag }) => tag));
+  for (const { tag, disabled, reason } of config.tags) {
+    if (known.has(tag)) continue;
+    await store.setTagSwitch({
+      tag,
+      disabled,
+      reason,
+      changedTime: Math.floor(nowMs / 1000),
+      changedBy: 'config',
+    });
+  }
+}
+
+const IDLE_SWEEP_MS = 50;
+
+/** Resolves when all connections are closed: idle ones at once, busy ones after their reply, all after `drainMs`. */
+async function closeServer(server: Server, drainMs: number): Promise<void> {
+  if (!server.listening) return;
+  const sweep = setInterval(() => {
+    server.closeIdleConnections();
+  }, IDLE_SWEEP_MS);
+  const force = setTimeout(() => {
+    server.closeAllConnections();
+  }, drainMs);
+  await new Promise<void>((resolve) => {
+    server.close(() => resolve());
+    server.closeIdleConnections();
+  });
+  clearInterval(sweep);
+  clearTimeout(force);
+}

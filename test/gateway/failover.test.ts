@@ -1,0 +1,338 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { gzipSync } from 'node:zlib';
+import { deferred } from '../support/deferred.js';
+import { startGateway, type TestGateway } from '../support/gateway.js';
+import {
+  rankLikeCohere,
+  sendJson,
+  startUpstream,
+  type Answer,
+  type TestUpstream,
+} from '../support/upstream.js';
+
+const ask = {
+  model: 'moon',
+  query: 'most moons',
+  documents: ['no moons', 'the most moons', 'olive oil'],
+};
+const PRICE = 10;
+
+const open: { close(): Promise<void> }[] = [];
+afterEach(async () => {
+  for (const part of open.splice(0).reverse()) await part.close();
+});
+
+async function upstreamWith(answer?: Answer): Promise<TestUpstream> {
+  const upstream = await startUpstream(answer);
+  open.push(upstream);
+  return upstream;
+}
+
+function channel(name: string, url: string, more: Record<string, unknown> = {}) {
+  return {
+    name,
+    provider: 'cohere',
+    base_url: url,
+    credentials: { apiKey: 'k' },
+    models: ['moon'],
+    ...more,
+  };
+}
+
+async function gatewayWith(
+  channels: readonly Record<string, unknown>[],
+  settings: Record<string, unknown> = {},
+): Promise<TestGateway> {
+  const gateway = await startGateway({
+    channels,
+    prices: { default: { per_request: PRICE } },
+    gateway: { attempt_timeout_ms: 400, deadline_ms: 1_500, ...settings },
+  });
+  open.push(gateway);
+  return gateway;
+}
+
+const row = (index: unknown, score: unknown) => ({ index, relevance_score: score });
+const results =
+  (...rows: unknown[]): Answer =>
+  (_request, res) =>
+    sendJson(res, { results: rows });
+
+/** Upstreams that lie, break off or fall silent. None may yield a wrong ranking, a hang or a 500. */
+const HOSTILE: readonly [string, Answer][] = [
+  ['the same index twice', results(row(0, 1), row(0, 0.5), row(1, 0.1))],
+  ['an index beyond the list', results(row(0, 1), row(7, 0.5), row(1, 0.1))],
+  ['a missing index', results(row(undefined, 1), row(1, 0.5), row(2, 0.1))],
+  ['rows that are missing', results(row(0, 1))],
+  ['null scores only', results(row(0, null), row(1, null), row(2, null))],
+  ['rows that are no objects', results(1, 2, 3)],
+  [
+    'HTML with 200',
+    (_r, res) => void res.writeHead(200, { 'content-type': 'text/html' }).end('<html>Login</html>'),
+  ],
+  [
+    'an error inside 200',
+    (_r, res) => sendJson(res, { object: 'error', message: 'no', code: 400 }),
+  ],
+  ['an error object inside 200', (_r, res) => sendJson(res, { error: { message: 'no' } })],
+  [
+    'a bare NaN',
+    (_r, res) => void res.writeHead(200).end('{"results":[{"index":0,"relevance_score":NaN}]}'),
+  ],
+  ['null', (_r, res) => sendJson(res, null)],
+  ['nothing', (_r, res) => void res.writeHead(204).end()],
+  ['an empty body', (_r, res) => void res.writeHead(200).end()],
+  ['a redirect', (_r, res) => void res.writeHead(307, { location: 'http://127.0.0.1:1/' }).end()],
+  [
+    'a body cut off',
+    (_r, res) => {
+      res.writeHead(200, { 'content-length': '500' }).write('{"results":[');
+      setImmediate(() => res.destroy());
+    },
+  ],
+  [
+    'a chunked body cut off',
+    (_r, res) => {
+      res.writeHead(200).write('{"results":[');
+      setImmediate(() => res.destroy());
+    },
+  ],
+  ['a connection that resets', (_r, res) => void res.destroy()],
+  ['headers that never come', () => undefined],
+  ['a body that never ends', (_r, res) => void res.writeHead(200).write('{"results":[')],
+  [
+    'gzip that is none',
+    (_r, res) => void res.writeHead(200, { 'content-encoding': 'gzip' }).end('{}'),
+  ],
+  ['HTML with 502', (_r, res) => void res.writeHead(502).end('<html>Bad Gateway</html>')],
+  ['a wrong key', (_r, res) => sendJson(res, { message: 'invalid api token' }, 401)],
+  ['an unknown model', (_r, res) => sendJson(res, { message: 'model not found' }, 404)],
+  ['overload', (_r, res) => sendJson(res, { message: 'slow down' }, 429)],
+];
+
+describe('a hostile upstream', () => {
+  it.each(HOSTILE)('that answers with %s is left for the next channel', async (_name, answer) => {
+    const bad = await upstreamWith(answer);
+    const good = await upstreamWith();
+    const gateway = await gatewayWith([
+      channel('bad', bad.url, { priority: 9 }),
+      channel('good', good.url),
+    ]);
+    const { key, id } = await gateway.createKey({ remainQuota: 100 });
+
+    const { status, body } = await gateway.post(key, ask);
+
+    expect(status).toBe(200);
+    expect(body.results.map((entry) => entry.index)).toEqual([1, 0, 2]);
+    expect(bad.seen).toHaveLength(1);
+    await gateway.app.gateway.settlements.drained();
+    expect((await gateway.store.getToken(id, Date.now()))?.remainQuota).toBe(100 - PRICE);
+  });
+
+  it.each(HOSTILE)(
+    'that answers with %s alone is a documented error that costs nothing',
+    async (_name, answer) => {
+      const bad = await upstreamWith(answer);
+      const gateway = await gatewayWith([channel('bad', bad.url)]);
+      const { key, id } = await gateway.createKey({ remainQuota: 100 });
+
+      const { status, body } = await gateway.post(key, ask);
+
+      expect([502, 503, 504]).toContain(status);
+      expect(body.error.code).toMatch(
+        /^(upstream_error|upstream_invalid_response|overloaded|upstream_timeout)$/,
+      );
+      await gateway.app.gateway.settlements.drained();
+      expect((await gateway.store.getToken(id, Date.now()))?.remainQuota).toBe(100);
+    },
+  );
+
+  it('is read when it is unsorted, compressed, chunked, numeric strings or echoes', async () => {
+    const body = {
+      results: [
+        { index: '2', relevance_score: '0.1', document: { text: 'wrong echo' } },
+        { index: 0, relevance_score: 0.2 },
+        { index: 1, relevance_score: 9e-1 },
+      ],
+    };
+    const upstream = await upstreamWith((_request, res) => {
+      res.writeHead(200, { 'content-encoding': 'gzip' });
+      res.write(gzipSync(JSON.stringify(body)).subarray(0, 20));
+      res.end(gzipSync(JSON.stringify(body)).subarray(20));
+    });
+    const gateway = await gatewayWith([channel('odd', upstream.url)]);
+    const { key } = await gateway.createKey();
+
+    const reply = await gateway.post(key, { ...ask, return_documents: true });
+
+    expect(reply.body.results).toEqual([
+      { index: 1, relevance_score: 0.9, document: { text: ask.documents[1] } },
+      { index: 0, relevance_score: 0.2, document: { text: ask.documents[0] } },
+      { index: 2, relevance_score: 0.1, document: { text: ask.documents[2] } },
+    ]);
+  });
+
+  it('that scores some documents null has them last', async () => {
+    const upstream = await upstreamWith(results(row(0, null), row(1, -4.5), row(2, -1)));
+    const gateway = await gatewayWith([channel('null', upstream.url)]);
+    const { key } = await gateway.createKey();
+
+    const { body } = await gateway.post(key, ask);
+
+    expect(body.results.map((entry) => entry.index)).toEqual([2, 1, 0]);
+  });
+});
+
+describe('failover', () => {
+  it('tells when to come back when all fail for load', async () => {
+    const busy = await upstreamWith((_request, res) => {
+      res.writeHead(429, { 'retry-after': '7' }).end('{}');
+    });
+    const gateway = await gatewayWith([channel('busy', busy.url)]);
+    const { key } = await gateway.createKey();
+
+    const first = await gateway.post(key, ask);
+    const second = await gateway.post(key, ask);
+
+    expect([first.status, second.status]).toEqual([503, 503]);
+    expect(first.headers.get('retry-after')).toBe('7');
+    expect(Number(second.headers.get('retry-after'))).toBeLessThanOrEqual(7);
+    expect(busy.seen).toHaveLength(1);
+  });
+
+  it('makes no more attempts than allowed', async () => {
+    const bad = await upstreamWith((_request, res) => sendJson(res, {}, 500));
+    const gateway = await gatewayWith(
+      ['a', 'b', 'c', 'd', 'e'].map((name) => channel(name, bad.url)),
+      { max_attempts: 3 },
+    );
+    const { key } = await gateway.createKey();
+
+    await gateway.post(key, ask);
+
+    expect(bad.seen).toHaveLength(3);
+  });
+
+  it('does not hand a refusal of the input to other channels', async () => {
+    const picky = await upstreamWith((_request, res) => sendJson(res, { message: 'too odd' }, 400));
+    const gateway = await gatewayWith([channel('a', picky.url), channel('b', picky.url)]);
+    const { key } = await gateway.createKey();
+
+    const { status } = await gateway.post(key, ask);
+
+    expect(status).toBe(400);
+    expect(picky.seen).toHaveLength(1);
+  });
+
+  it('ends at the deadline with 504', async () => {
+    const silent = await upstreamWith(() => undefined);
+    const gateway = await gatewayWith(
+      ['a', 'b', 'c'].map((name) => channel(name, silent.url)),
+      { attempt_timeout_ms: 400, deadline_ms: 600 },
+    );
+    const { key } = await gateway.createKey();
+
+    const { status, body } = await gateway.post(key, ask);
+
+    expect(status).toBe(504);
+    expect(body.error.code).toBe('upstream_timeout');
+    expect(silent.seen).toHaveLength(2);
+  });
+
+  it('aborts the upstream call when the client goes away, and charges nothing', async () => {
+    const aborted = deferred();
+    const slow = await upstreamWith((_request, res) => {
+      res.on('close', () => aborted.resolve());
+    });
+    const gateway = await gatewayWith([channel('slow', slow.url)], {
+      attempt_timeout_ms: 20_000,
+      deadline_ms: 20_000,
+    });
+    const { key, id } = await gateway.createKey({ remainQuota: 100 });
+    const stop = new AbortController();
+
+    const request = fetch(`${gateway.url}/v1/rerank`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify(ask),
+      signal: stop.signal,
+    });
+    await slow.reached(1);
+    stop.abort();
+
+    await expect(request).rejects.toThrow();
+    await aborted.promise;
+    await gateway.app.gateway.settlements.drained();
+    expect((await gateway.store.getToken(id, Date.now()))?.remainQuota).toBe(100);
+  });
+
+  it('answers once more on a fresh connection when an idle one was closed', async () => {
+    const upstream = await upstreamWith();
+    const gateway = await gatewayWith([channel('a', upstream.url)]);
+    const { key } = await gateway.createKey();
+    await gateway.post(key, ask);
+    let cut = false;
+    upstream.answer((request, res) => {
+      if (cut) return rankLikeCohere(request, res);
+      cut = true;
+      res.destroy();
+    });
+
+    const { status } = await gateway.post(key, ask);
+
+    expect(status).toBe(200);
+  });
+});
+
+describe('a tag that is switched off', () => {
+  const off = (tag: string) => ({
+    tag,
+    disabled: true,
+    reason: 'test',
+    changedTime: 0,
+    changedBy: 'test',
+  });
+
+  it('ends all traffic to its channels at once and comes back exactly as it was', async () => {
+    const upstream = await upstreamWith();
+    const gateway = await gatewayWith([channel('a', upstream.url, { tag: 'eu' })]);
+    const { key } = await gateway.createKey();
+
+    await gateway.store.setTagSwitch(off('eu'));
+    await gateway.app.gateway.channels.refresh();
+    const refused = await gateway.post(key, ask);
+    await gateway.store.setTagSwitch({ ...off('eu'), disabled: false });
+    await gateway.app.gateway.channels.refresh();
+    const served = await gateway.post(key, ask);
+
+    expect(refused.status).toBe(503);
+    expect(refused.body.error.code).toBe('no_channel_available');
+    expect(refused.body.message).toContain('moon');
+    expect(refused.headers.get('retry-after')).toBe('1');
+    expect(served.status).toBe(200);
+    expect(upstream.seen).toHaveLength(1);
+  });
+
+  it('is skipped by the retry of a request that is already in flight', async () => {
+    const held = deferred();
+    const first = await upstreamWith(async (_request, res) => {
+      await held.promise;
+      sendJson(res, {}, 500);
+    });
+    const second = await upstreamWith();
+    const gateway = await gatewayWith(
+      [channel('first', first.url, { priority: 9 }), channel('second', second.url, { tag: 'eu' })],
+      { attempt_timeout_ms: 10_000, deadline_ms: 10_000 },
+    );
+    const { key } = await gateway.createKey();
+
+    const request = gateway.post(key, ask);
+    await first.reached(1);
+    await gateway.store.setTagSwitch(off('eu'));
+    await gateway.app.gateway.channels.refresh();
+    held.resolve();
+
+    expect((await request).status).toBe(502);
+    expect(second.seen).toHaveLength(0);
+  });
+});
