@@ -1,12 +1,271 @@
 import { describe, expect, test } from '@jest/globals';
-import { freshStore, type OpenHarness } from './harness.js';
+import { MAX_QUOTA } from '../../../src/core/quota.js';
+import type { Store, TokenQuery } from '../../../src/store/store.js';
+import {
+  admitRequest,
+  createToken,
+  createUser,
+  freshStore,
+  newToken,
+  OPEN_POLICY,
+  T0,
+  T0_SECONDS,
+  type OpenHarness,
+} from './harness.js';
 
 export function describeTokens(open: OpenHarness): void {
   describe('tokens', () => {
     const given = freshStore(open);
 
-    test('answers', async () => {
-      await expect(given.store.ping()).resolves.toBeUndefined();
+    test('keeps a token as it was created, across connections', async () => {
+      const userId = await createUser(given.store);
+      const wanted = newToken(userId, {
+        name: 'Schlüssel №1',
+        enabled: false,
+        expiredTime: T0_SECONDS + 60,
+        remainQuota: MAX_QUOTA,
+        policy: { ...OPEN_POLICY, models: [], allowIps: ['::1'], rateLimit: 60 },
+      });
+
+      const token = await given.store.createToken(wanted, T0 + 999);
+
+      expect(token).toEqual({
+        id: expect.any(Number),
+        userId,
+        name: 'Schlüssel №1',
+        enabled: false,
+        keyHint: 'sk-aaaa…zzzz',
+        createdTime: T0_SECONDS,
+        accessedTime: T0_SECONDS,
+        expiredTime: T0_SECONDS + 60,
+        remainQuota: MAX_QUOTA,
+        unlimitedQuota: false,
+        usedQuota: 0,
+        policy: {
+          models: [],
+          allowIps: ['::1'],
+          tags: [],
+          defaultModel: undefined,
+          rateLimit: 60,
+          maxConcurrency: 0,
+        },
+      });
+      const again = await given.reopen();
+      expect(await again.getToken(token?.id ?? 0, T0)).toEqual(token);
+    });
+
+    test('creates no token for a user that is not there', async () => {
+      expect(await given.store.createToken(newToken(4_711), T0)).toBeUndefined();
+      expect((await list(given.store)).total).toBe(0);
+    });
+
+    test('knows nothing of a token that is not there', async () => {
+      expect(await given.store.getToken(1, T0)).toBeUndefined();
+      expect(await given.store.updateToken(1, { name: 'x' }, T0)).toEqual({ kind: 'not_found' });
+      expect(await given.store.deleteToken(1)).toBe(false);
+    });
+
+    test('numbers tokens upwards and gives no number twice', async () => {
+      const userId = await createUser(given.store);
+      const first = await given.store.createToken(newToken(userId), T0);
+      const second = await given.store.createToken(newToken(userId), T0);
+      await given.store.deleteToken(second?.id ?? 0);
+
+      const third = await (await given.reopen()).createToken(newToken(userId), T0);
+
+      expect([first?.id, second?.id, third?.id]).toEqual([1, 2, 3]);
+    });
+
+    test('lists newest first, in slices, with the number of all', async () => {
+      const userId = await createUser(given.store);
+      for (let count = 0; count < 5; count += 1) {
+        await given.store.createToken(newToken(userId), T0);
+      }
+
+      const slice = await list(given.store, { offset: 1, limit: 2 });
+      const beyond = await list(given.store, { offset: 10, limit: 2 });
+
+      expect(slice.items.map(({ id }) => id)).toEqual([4, 3]);
+      expect(slice.total).toBe(5);
+      expect(beyond).toEqual({ items: [], total: 5 });
+    });
+
+    test('finds tokens by owner, by a part of the name in any case, and by the exact hash', async () => {
+      const mine = await createUser(given.store);
+      const other = await createUser(given.store);
+      const alpha = newToken(mine, { name: 'Straße ALPHA 100%' });
+      const beta = newToken(mine, { name: 'beta' });
+      const foreign = newToken(other, { name: 'alphabet' });
+      for (const token of [alpha, beta, foreign]) await given.store.createToken(token, T0);
+      const ids = async (query: Partial<TokenQuery>): Promise<number[]> =>
+        (await list(given.store, query)).items.map(({ id }) => id);
+
+      expect(await ids({ userId: mine })).toEqual([2, 1]);
+      expect(await ids({ name: 'Alpha' })).toEqual([3, 1]);
+      expect(await ids({ name: 'straße alpha', userId: mine })).toEqual([1]);
+      expect(await ids({ name: '%' })).toEqual([1]);
+      expect(await ids({ name: '_' })).toEqual([]);
+      expect(await ids({ keyHash: beta.keyHash })).toEqual([2]);
+      expect(await ids({ keyHash: foreign.keyHash, userId: mine })).toEqual([]);
+      expect((await list(given.store, { userId: mine, limit: 1 })).total).toBe(2);
+    });
+
+    test('changes what is named and leaves the rest', async () => {
+      const { token } = await createToken(given.store, {
+        policy: { ...OPEN_POLICY, models: ['a'], defaultModel: 'a', rateLimit: 5 },
+      });
+
+      const update = await given.store.updateToken(
+        token.id,
+        { name: 'Renamed', policy: { models: undefined, tags: ['eu'] } },
+        T0,
+      );
+
+      const changed = {
+        ...token,
+        name: 'Renamed',
+        policy: { ...token.policy, models: undefined, tags: ['eu'] },
+      };
+      expect(update).toEqual({ kind: 'updated', token: changed });
+      expect(await given.store.getToken(token.id, T0)).toEqual(changed);
+      expect((await list(given.store, { name: 'renamed' })).total).toBe(1);
+      expect((await list(given.store, { name: 'a key' })).total).toBe(0);
+    });
+
+    test('is found by its key with every change, under a higher version each time', async () => {
+      const userId = await createUser(given.store);
+      const wanted = newToken(userId);
+      const token = await given.store.createToken(wanted, T0);
+      const before = await given.store.findToken(wanted.keyHash);
+
+      await given.store.updateToken(token?.id ?? 0, { enabled: false }, T0);
+      await given.store.updateUser(userId, { enabled: false }, T0);
+
+      const after = await given.store.findToken(wanted.keyHash);
+      expect(after?.token.enabled).toBe(false);
+      expect(after?.userEnabled).toBe(false);
+      expect(after?.version).toBeGreaterThan(before?.version ?? Infinity);
+    });
+
+    test('hides a foreign token from an owner, for changes and deletion', async () => {
+      const { token } = await createToken(given.store);
+      const stranger = await createUser(given.store);
+
+      expect(await given.store.updateToken(token.id, { name: 'x' }, T0, stranger)).toEqual({
+        kind: 'not_found',
+      });
+      expect(await given.store.deleteToken(token.id, stranger)).toBe(false);
+      expect(await given.store.getToken(token.id, T0)).toEqual(token);
+      expect(await given.store.deleteToken(token.id, token.userId)).toBe(true);
+    });
+
+    test('sets and moves quota, never below zero or out of the exact range', async () => {
+      const { token } = await createToken(given.store, { remainQuota: 100 });
+      const change = async (quota: { set: number } | { add: number }): Promise<unknown> => {
+        const update = await given.store.updateToken(token.id, { quota }, T0);
+        return update.kind === 'updated' ? update.token.remainQuota : update;
+      };
+      const range = { kind: 'conflict', reason: 'quota_range' };
+
+      expect(await change({ add: -40 })).toBe(60);
+      expect(await change({ add: -61 })).toEqual(range);
+      expect(await change({ set: -1 })).toEqual(range);
+      expect(await change({ set: MAX_QUOTA + 1 })).toEqual(range);
+      expect(await change({ set: MAX_QUOTA })).toBe(MAX_QUOTA);
+      expect(await change({ add: 1 })).toEqual(range);
+      expect(await change({ set: 0 })).toBe(0);
+      expect((await given.store.getToken(token.id, T0))?.remainQuota).toBe(0);
+    });
+
+    test('changes nothing at all when the quota cannot be changed', async () => {
+      const { token, version } = await createToken(given.store, { remainQuota: 100 });
+
+      await given.store.updateToken(token.id, { name: 'x', quota: { add: -101 } }, T0);
+
+      expect(await given.store.getToken(token.id, T0)).toEqual(token);
+      const admission = await given.store.admit(
+        admitRequest({ token, version, userEnabled: true }, { amount: 100 }),
+      );
+      expect(admission.kind).toBe('admitted');
+    });
+
+    test('loses no move of quota when many run at once against traffic', async () => {
+      const credential = await createToken(given.store, { remainQuota: 1_000 });
+      const { token } = credential;
+      const second = await given.reopen();
+
+      await Promise.all(
+        Array.from({ length: 40 }, (_, index) => {
+          const store = index % 2 === 0 ? given.store : second;
+          return index % 4 < 2
+            ? store.updateToken(token.id, { quota: { add: 7 } }, T0)
+            : store.admit(admitRequest(credential, { amount: 0 }));
+        }),
+      );
+
+      expect((await given.store.getToken(token.id, T0))?.remainQuota).toBe(1_140);
+    });
+
+    test('gives back to a balance that was set while the reservation ran', async () => {
+      const credential = await createToken(given.store, { remainQuota: 100 });
+      const request = admitRequest(credential, { amount: 30 });
+      await given.store.admit(request);
+
+      await given.store.updateToken(credential.token.id, { quota: { set: 50 } }, T0);
+      await given.store.settle({ ...request, cost: 10, served: true });
+
+      expect((await given.store.getToken(credential.token.id, T0))?.remainQuota).toBe(70);
+    });
+
+    test('enables only what works after the change', async () => {
+      const expired = await createToken(given.store, { enabled: false, expiredTime: T0_SECONDS });
+      const exhausted = await createToken(given.store, { enabled: false, remainQuota: 0 });
+      const enable = async (id: number, more: object = {}): Promise<unknown> => {
+        const update = await given.store.updateToken(id, { enabled: true, ...more }, T0);
+        return update.kind === 'conflict' ? update.reason : update.kind;
+      };
+
+      expect(await enable(expired.token.id)).toBe('expired');
+      expect(await enable(expired.token.id, { expiredTime: T0_SECONDS + 1 })).toBe('updated');
+      expect(await enable(exhausted.token.id)).toBe('exhausted');
+      expect(await enable(exhausted.token.id, { unlimitedQuota: true })).toBe('updated');
+      expect(await enable(exhausted.token.id, { unlimitedQuota: false })).toBe('exhausted');
+      expect(await enable(exhausted.token.id, { quota: { add: 1 } })).toBe('updated');
+    });
+
+    test('lets an expired and exhausted token be renamed and disabled', async () => {
+      const { token } = await createToken(given.store, { expiredTime: 1, remainQuota: 0 });
+
+      const update = await given.store.updateToken(token.id, { name: 'x', enabled: false }, T0);
+
+      expect(update.kind).toBe('updated');
+    });
+
+    test('judges enabling by a balance to which expired reservations have been given back', async () => {
+      const credential = await createToken(given.store, { remainQuota: 30 });
+      await given.store.admit(admitRequest(credential, { amount: 30 }));
+      const enable = async (nowMs: number): Promise<string> =>
+        (await given.store.updateToken(credential.token.id, { enabled: true }, nowMs)).kind;
+
+      expect(await enable(T0)).toBe('conflict');
+      expect(await enable(T0 + 60_000)).toBe('updated');
+    });
+
+    test('forgets a deleted token, its key included', async () => {
+      const userId = await createUser(given.store);
+      const wanted = newToken(userId);
+      const token = await given.store.createToken(wanted, T0);
+
+      expect(await given.store.deleteToken(token?.id ?? 0)).toBe(true);
+
+      expect(await given.store.findToken(wanted.keyHash)).toBeUndefined();
+      expect(await given.store.getToken(token?.id ?? 0, T0)).toBeUndefined();
+      expect((await list(given.store, { userId })).total).toBe(0);
+      expect(await given.store.deleteToken(token?.id ?? 0)).toBe(false);
     });
   });
+}
+
+function list(store: Store, query: Partial<TokenQuery> = {}): ReturnType<Store['listTokens']> {
+  return store.listTokens({ offset: 0, limit: 100, ...query }, T0);
 }
