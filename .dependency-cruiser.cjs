@@ -81,8 +81,13 @@ module.exports = {
     only(
       'management',
       '^src/management',
-      ['^src/(core|management)', '^src/store/store\\.ts$', '^(node:)?(crypto|util)$'],
-      'the control plane: domain functions over the store',
+      [
+        '^src/(core|management|providers)',
+        '^src/store/store\\.ts$',
+        'ipaddr\\.js',
+        '^(node:)?crypto$',
+      ],
+      'the control plane: domain functions over the store; a channel is judged by what its provider declares',
     ),
     only(
       'telemetry',

@@ -1,0 +1,45 @@
+import type { Role, Store } from '../store/store.js';
+
+/** What every management function needs. Time and chance come from outside. */
+export interface ManagementDeps {
+  readonly store: Store;
+  readonly now: () => number;
+  /** Bytes from a cryptographic source. */
+  readonly randomBytes: (count: number) => Uint8Array;
+}
+
+/** Who asks: decides what they may touch, and is named in the audit log. */
+export interface Actor {
+  /** `undefined` for somebody who works on the store itself, at the command line. */
+  readonly id: number | undefined;
+  readonly name: string;
+  readonly role: Role;
+  readonly address: string | undefined;
+}
+
+export const ADMIN_ROLE = 10;
+export const ROOT_ROLE = 100;
+
+const MAX_AUDIT_ENTRIES = 100_000;
+
+/** Keeps a record of a write that has happened. `detail` must hold no secrets. */
+export async function recordAudit(
+  { store, now }: Pick<ManagementDeps, 'store' | 'now'>,
+  actor: Actor,
+  action: string,
+  target: string,
+  detail: Readonly<Record<string, unknown>> = {},
+): Promise<void> {
+  await store.appendAudit(
+    {
+      atMs: now(),
+      actorId: actor.id,
+      actor: actor.name,
+      action,
+      target,
+      detail,
+      address: actor.address,
+    },
+    MAX_AUDIT_ENTRIES,
+  );
+}

@@ -1,0 +1,95 @@
+import { scrypt, timingSafeEqual, type ScryptOptions } from 'node:crypto';
+
+/** Cost of a new hash: 32 MiB and about a tenth of a second. Old hashes carry their own. */
+const CURRENT = { ln: 15, r: 8, p: 3 };
+const SALT_BYTES = 16;
+const HASH_BYTES = 32;
+const FORMAT = /^\$scrypt\$ln=(\d+),r=(\d+),p=(\d+)\$([\w-]+)\$([\w-]+)$/;
+
+interface Cost {
+  readonly ln: number;
+  readonly r: number;
+  readonly p: number;
+}
+
+interface Recorded extends Cost {
+  readonly salt: Buffer;
+  readonly hash: Buffer;
+}
+
+/** Takes the place of the hash of an account that does not exist, so that a login costs the same. No password has it. */
+const NOBODY: Recorded = {
+  ...CURRENT,
+  salt: Buffer.alloc(SALT_BYTES),
+  hash: Buffer.alloc(HASH_BYTES),
+};
+
+/** The hash to keep of a password: scrypt, with its parameters and a random salt. */
+export async function hashPassword(
+  password: string,
+  randomBytes: (count: number) => Uint8Array,
+): Promise<string> {
+  const salt = Buffer.from(randomBytes(SALT_BYTES));
+  const hash = await derive(password, salt, HASH_BYTES, CURRENT);
+  const { ln, r, p } = CURRENT;
+  const parts = [salt, hash].map((bytes) => bytes.toString('base64url'));
+  return `$scrypt$ln=${ln},r=${r},p=${p}$${parts.join('$')}`;
+}
+
+/** Whether a password is the one that was hashed. `undefined`, for no such account, takes as long and is never true. */
+export async function verifyPassword(
+  password: string,
+  recorded: string | undefined,
+): Promise<boolean> {
+  const known = recorded === undefined ? undefined : parse(recorded);
+  const expected = known ?? NOBODY;
+  const given = await derive(password, expected.salt, expected.hash.length, expected);
+  return timingSafeEqual(given, expected.hash) && known !== undefined;
+}
+
+/** Whether a hash was made with other parameters than a new one would be. */
+export function needsRehash(recorded: string): boolean {
+  const known = parse(recorded);
+  if (known === undefined) return true;
+  return (
+    known.ln !== CURRENT.ln ||
+    known.r !== CURRENT.r ||
+    known.p !== CURRENT.p ||
+    known.hash.length !== HASH_BYTES
+  );
+}
+
+/** Letters and digits that cannot be taken for each other; 32, so that each byte gives one without bias. */
+const LEGIBLE = 'abcdefghijkmnpqrstuvwxyz23456789';
+const GENERATED_CHARACTERS = 24;
+
+/** A password of 120 bits that can be read out and typed. */
+export function newPassword(randomBytes: (count: number) => Uint8Array): string {
+  return Array.from(randomBytes(GENERATED_CHARACTERS), (byte) => LEGIBLE[byte % 32]).join('');
+}
+
+function parse(recorded: string): Recorded | undefined {
+  const match = FORMAT.exec(recorded);
+  if (match === null) return undefined;
+  const [, ln, r, p, salt = '', hash = ''] = match;
+  return {
+    ln: Number(ln),
+    r: Number(r),
+    p: Number(p),
+    salt: Buffer.from(salt, 'base64url'),
+    hash: Buffer.from(hash, 'base64url'),
+  };
+}
+
+function derive(password: string, salt: Buffer, bytes: number, cost: Cost): Promise<Buffer> {
+  const N = 2 ** cost.ln;
+  // What scrypt needs is a little more than 128 * N * r.
+  const options: ScryptOptions = { N, r: cost.r, p: cost.p, maxmem: 128 * N * cost.r * 2 };
+  return new Promise((resolve, reject) => {
+    // The same password may be typed as different code points on different machines.
+    scrypt(password.normalize('NFKC'), salt, bytes, options, (error, key) => {
+      if (error === null) resolve(key);
+      else reject(error);
+    });
+  });
+}

@@ -1,0 +1,111 @@
+import type { TagSwitch } from '../core/channel.js';
+import { GatewayError } from '../core/errors.js';
+import type { ChannelSnapshot } from '../store/store.js';
+import { recordAudit, type Actor, type ManagementDeps } from './audit.js';
+import { channelState, switchesOf } from './channels.js';
+import { checkName, invalid } from './fields.js';
+
+/** A tag as people see it: its switch, and the channels that bear it. */
+export interface TagView extends TagSwitch {
+  readonly channels: readonly TaggedChannel[];
+}
+
+export interface TaggedChannel {
+  readonly id: number;
+  readonly name: string;
+  /** Whether it takes traffic. */
+  readonly live: boolean;
+}
+
+export interface TagWrite {
+  readonly tag: string;
+  readonly disabled: boolean;
+  readonly reason: string | undefined;
+  /** The channels that the switch covers now; those that get the tag later are covered too. `live` is from before. */
+  readonly covered: readonly TaggedChannel[];
+  readonly version: number;
+}
+
+const MAX_REASON_CHARACTERS = 500;
+
+/** Every tag that a channel bears or that has been switched, by name. */
+export async function listTags({ store }: ManagementDeps): Promise<TagView[]> {
+  const snapshot = await store.loadChannels();
+  const switches = switchesOf(snapshot);
+  const tags = new Set(switches.keys());
+  for (const { tag } of snapshot.channels) if (tag !== undefined) tags.add(tag);
+  return [...tags].sort().map((tag) => ({
+    ...(switches.get(tag) ?? {
+      tag,
+      disabled: false,
+      reason: undefined,
+      changedTime: 0,
+      changedBy: undefined,
+    }),
+    channels: bearers(snapshot, switches, tag),
+  }));
+}
+
+/** Switches a tag off: one write that takes every channel with it out of service and touches none of them. */
+export async function disableTag(
+  deps: ManagementDeps,
+  tag: string,
+  reason: string | undefined,
+  actor: Actor,
+): Promise<TagWrite> {
+  if (reason !== undefined && reason.length > MAX_REASON_CHARACTERS) {
+    throw invalid('reason', `reason may have ${MAX_REASON_CHARACTERS} characters at most.`);
+  }
+  const trimmed = reason?.trim();
+  const kept = trimmed === '' ? undefined : trimmed;
+  return switchTag(deps, tag, { disabled: true, reason: kept }, actor);
+}
+
+/** Switches a tag on again: its channels are as they were before, each with its own status. */
+export function enableTag(deps: ManagementDeps, tag: string, actor: Actor): Promise<TagWrite> {
+  return switchTag(deps, tag, { disabled: false, reason: undefined }, actor);
+}
+
+async function switchTag(
+  deps: ManagementDeps,
+  given: string,
+  { disabled, reason }: Pick<TagSwitch, 'disabled' | 'reason'>,
+  actor: Actor,
+): Promise<TagWrite> {
+  const { store, now } = deps;
+  const tag = checkName(given, 'tag');
+  const before = await store.loadChannels();
+  const switches = switchesOf(before);
+  const covered = bearers(before, switches, tag);
+  if (covered.length === 0 && !switches.has(tag)) {
+    throw new GatewayError('not_found', `There is no tag "${tag}": no channel bears it.`, {
+      param: 'tag',
+    });
+  }
+  const version = await store.setTagSwitch({
+    tag,
+    disabled,
+    reason,
+    changedTime: Math.floor(now() / 1000),
+    changedBy: actor.name,
+  });
+  await recordAudit(deps, actor, disabled ? 'tag.disable' : 'tag.enable', `tag:${tag}`, {
+    reason,
+    channels: covered.map(({ id }) => id),
+  });
+  return { tag, disabled, reason, covered, version };
+}
+
+function bearers(
+  { channels, locked }: ChannelSnapshot,
+  switches: ReadonlyMap<string, TagSwitch>,
+  tag: string,
+): TaggedChannel[] {
+  return channels
+    .filter((channel) => channel.tag === tag)
+    .map((channel) => ({
+      id: channel.id,
+      name: channel.name,
+      live: channelState(channel, switches, locked).live,
+    }));
+}

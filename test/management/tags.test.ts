@@ -1,0 +1,143 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { createChannel, listChannels, setChannelEnabled } from '../../src/management/channels.js';
+import { disableTag, enableTag, listTags } from '../../src/management/tags.js';
+import { freshManagement, NOW_SECONDS, OPERATOR } from '../support/management.js';
+
+describe('tags', () => {
+  const management = freshManagement();
+  let ids: number[] = [];
+
+  beforeEach(async () => {
+    ids = [];
+    for (const [name, tag] of [
+      ['one', 'eu'],
+      ['two', 'eu'],
+      ['three', 'us'],
+    ] as const) {
+      const { channel } = await add(name, tag);
+      ids.push(channel.id);
+    }
+    await setChannelEnabled(management.deps, ids[1] ?? 0, false, OPERATOR);
+  });
+
+  function add(name: string, tag: string) {
+    return createChannel(
+      management.deps,
+      { name, tag, provider: 'tei', baseUrl: 'http://127.0.0.1:9000', models: { m: 'm' } },
+      OPERATOR,
+    );
+  }
+
+  async function states(): Promise<Record<string, string>> {
+    const channels = await listChannels(management.deps);
+    return Object.fromEntries(
+      channels.map(({ name, state }) => [name, state.live ? 'live' : state.because]),
+    );
+  }
+
+  it('are switched off in one write, which says what it covers and what was live', async () => {
+    const { deps, store } = management;
+
+    const written = await disableTag(deps, 'eu', ' scores are off ', OPERATOR);
+
+    expect(written).toMatchObject({
+      tag: 'eu',
+      disabled: true,
+      reason: 'scores are off',
+      covered: [
+        { name: 'one', live: true },
+        { name: 'two', live: false },
+      ],
+    });
+    expect(written.version).toBe(await store.channelsVersion());
+    expect(await states()).toEqual({ one: 'tag_disabled', two: 'disabled', three: 'live' });
+  });
+
+  it('cover a channel that gets the tag later', async () => {
+    await disableTag(management.deps, 'eu', undefined, OPERATOR);
+
+    const { channel } = await add('four', 'eu');
+
+    expect(channel).toMatchObject({ status: 1, state: { live: false, because: 'tag_disabled' } });
+  });
+
+  it('leave each channel as it was once they are switched on again', async () => {
+    const { deps } = management;
+    await disableTag(deps, 'eu', undefined, OPERATOR);
+
+    const written = await enableTag(deps, 'eu', OPERATOR);
+
+    expect(written).toMatchObject({ disabled: false, reason: undefined });
+    expect(await states()).toEqual({ one: 'live', two: 'disabled', three: 'live' });
+  });
+
+  it('that no channel bears are unknown, unless they have a switch', async () => {
+    const { deps, store } = management;
+    const before = await store.channelsVersion();
+
+    await expect(disableTag(deps, 'asia', undefined, OPERATOR)).rejects.toMatchObject({
+      code: 'not_found',
+      param: 'tag',
+    });
+    await expect(enableTag(deps, 'asia', OPERATOR)).rejects.toMatchObject({ code: 'not_found' });
+    expect(await store.channelsVersion()).toBe(before);
+
+    await disableTag(deps, 'us', undefined, OPERATOR);
+    await store.deleteChannel(ids[2] ?? 0);
+
+    expect(await enableTag(deps, 'us', OPERATOR)).toMatchObject({ covered: [] });
+  });
+
+  it('refuse a name or a reason that is no use', async () => {
+    const { deps } = management;
+
+    await expect(disableTag(deps, ' ', undefined, OPERATOR)).rejects.toMatchObject({
+      code: 'invalid_request',
+      param: 'tag',
+    });
+    await expect(disableTag(deps, 'eu', 'x'.repeat(501), OPERATOR)).rejects.toMatchObject({
+      code: 'invalid_request',
+      param: 'reason',
+    });
+  });
+
+  it('are listed with their switch and their channels', async () => {
+    const { deps } = management;
+    await disableTag(deps, 'us', 'maintenance', OPERATOR);
+
+    expect(await listTags(deps)).toEqual([
+      {
+        tag: 'eu',
+        disabled: false,
+        reason: undefined,
+        changedTime: 0,
+        changedBy: undefined,
+        channels: [
+          { id: ids[0], name: 'one', live: true },
+          { id: ids[1], name: 'two', live: false },
+        ],
+      },
+      {
+        tag: 'us',
+        disabled: true,
+        reason: 'maintenance',
+        changedTime: NOW_SECONDS,
+        changedBy: 'operator',
+        channels: [{ id: ids[2], name: 'three', live: false }],
+      },
+    ]);
+  });
+
+  it('leave a trail of who switched them, and why', async () => {
+    const { deps } = management;
+    await disableTag(deps, 'eu', 'maintenance', OPERATOR);
+    await enableTag(deps, 'eu', OPERATOR);
+
+    const entries = (await management.audited()).filter(({ target }) => target === 'tag:eu');
+
+    expect(entries).toMatchObject([
+      { action: 'tag.disable', actor: 'operator', detail: { reason: 'maintenance' } },
+      { action: 'tag.enable', actor: 'operator' },
+    ]);
+  });
+});

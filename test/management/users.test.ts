@@ -1,0 +1,82 @@
+import { describe, expect, it } from '@jest/globals';
+import { Secret } from '../../src/core/secret.js';
+import { verifyPassword } from '../../src/management/passwords.js';
+import { ensureRoot, findRoot, findUser } from '../../src/management/users.js';
+import { freshManagement } from '../support/management.js';
+
+const ROOT = { username: 'root', password: undefined, quota: 1_000_000 };
+
+describe('ensureRoot', () => {
+  const management = freshManagement();
+
+  it('makes the account with a password that only its creator learns', async () => {
+    const { deps, store } = management;
+
+    const first = await ensureRoot(deps, ROOT);
+    const second = await ensureRoot(deps, ROOT);
+
+    expect(first).toMatchObject({ kind: 'created', user: { role: 100, quota: 1_000_000 } });
+    const password = first.kind === 'created' ? first.password : undefined;
+    const hash = await store.getPasswordHash(first.user.id);
+    expect(await verifyPassword(password ?? '', hash)).toBe(true);
+    expect(second).toEqual({ kind: 'found', user: first.user });
+    expect(JSON.stringify(await management.audited())).not.toContain(password);
+  });
+
+  it('makes one account when several processes start at once', async () => {
+    const { deps } = management;
+    const processes = [deps, deps, { ...deps, store: management.reopen() }];
+
+    const results = await Promise.all(processes.map((each) => ensureRoot(each, ROOT)));
+
+    expect(results.filter(({ kind }) => kind === 'created')).toHaveLength(1);
+    expect(new Set(results.map(({ user }) => user.id)).size).toBe(1);
+    expect(await management.audited()).toHaveLength(1);
+  });
+
+  it('takes a given password and does not repeat it', async () => {
+    const { deps, store } = management;
+    const password = new Secret('a given password');
+
+    const created = await ensureRoot(deps, { ...ROOT, password });
+
+    expect(created).toMatchObject({ kind: 'created', password: undefined });
+    const hash = await store.getPasswordHash(created.user.id);
+    expect(await verifyPassword('a given password', hash)).toBe(true);
+  });
+
+  it('knows the account under another name', async () => {
+    const { deps, store } = management;
+    const { user } = await ensureRoot(deps, ROOT);
+    await store.updateUser(user.id, { username: 'captain' }, deps.now());
+
+    expect(await ensureRoot(deps, ROOT)).toMatchObject({
+      kind: 'found',
+      user: { id: user.id, username: 'captain' },
+    });
+  });
+
+  it('does not take over the account of somebody else', async () => {
+    const { deps } = management;
+    await management.createUser('root');
+
+    await expect(ensureRoot(deps, ROOT)).rejects.toMatchObject({ code: 'conflict' });
+
+    expect(await findRoot(deps)).toBeUndefined();
+  });
+});
+
+describe('findUser', () => {
+  const management = freshManagement();
+
+  it('finds by name and by id, and a name that looks like an id first', async () => {
+    const { deps } = management;
+    const one = await management.createUser('one');
+    const digits = await management.createUser(String(one.id));
+
+    expect((await findUser(deps, 'ONE'))?.id).toBe(one.id);
+    expect((await findUser(deps, String(digits.id)))?.id).toBe(digits.id);
+    expect((await findUser(deps, String(one.id)))?.id).toBe(digits.id);
+    expect(await findUser(deps, 'nobody')).toBeUndefined();
+  });
+});
