@@ -51,6 +51,11 @@ export async function createApp(config: Config, parts: AppParts): Promise<App> {
   if (metrics !== undefined) observers.push(metrics.observe);
 
   await announceConfig(config, store, now());
+  const upstream = new Upstream({ maxReplyBytes: settings.maxReplyBytes });
+  const tokens = new TokenCache({
+    now,
+    fetchToken: (request, signal) => upstream.fetchToken(request, signal),
+  });
   const channels = new ChannelTable({
     store,
     declared: new Map(
@@ -60,20 +65,17 @@ export async function createApp(config: Config, parts: AppParts): Promise<App> {
     now,
     stalenessMs: settings.stalenessMs,
     nodeId: randomUUID(),
+    onGone: (channelId) => tokens.forget(channelId),
   });
   await channels.start();
 
-  const upstream = new Upstream({ maxReplyBytes: settings.maxReplyBytes });
   const credentials = new CredentialCache(store);
   const gateway: GatewayDeps = {
     store,
     credentials,
     channels,
     upstream,
-    tokens: new TokenCache({
-      now,
-      fetchToken: (request, signal) => upstream.fetchToken(request, signal),
-    }),
+    tokens,
     settlements,
     observe,
     now,

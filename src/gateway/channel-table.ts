@@ -28,6 +28,8 @@ export interface ChannelTableDeps {
   /** How old the knowledge of this node may be when an attempt begins. */
   readonly stalenessMs: number;
   readonly nodeId: string;
+  /** Called with the id of a channel that is there no more. */
+  readonly onGone: (channelId: number) => void;
 }
 
 const EMPTY: RoutingTable = { version: -1, byId: new Map(), byModel: new Map() };
@@ -179,7 +181,9 @@ export class ChannelTable {
     }
     this.#table = { version: snapshot.version, byId, byModel };
     for (const id of this.#states.keys()) {
-      if (!byId.has(id)) this.#states.delete(id);
+      if (byId.has(id)) continue;
+      this.#states.delete(id);
+      this.#deps.onGone(id);
     }
     this.#deps.observe({
       kind: 'channels',

@@ -11,14 +11,21 @@ import {
   type UpstreamRanking,
 } from '../core/rerank.js';
 import { errorCodeOf, mayFailOver, type UpstreamFailure } from '../core/retry.js';
-import { forModel, type HttpProvider, type UpstreamCall } from '../providers/provider.js';
-import { cleanMessage, readReply } from '../providers/reply.js';
+import {
+  CredentialError,
+  forModel,
+  type HttpProvider,
+  type ProviderProfile,
+  type UpstreamCall,
+} from '../providers/provider.js';
+import { readPages } from '../providers/pages.js';
+import { cleanMessage, type RawReply } from '../providers/reply.js';
 import type { ChannelTable } from './channel-table.js';
 import type { Observe } from './events.js';
 import { pathOf, type Route } from './route.js';
 import { cancellationError, type RequestScope } from './scope.js';
 import type { TokenCache } from './token-cache.js';
-import { TransportError, type Upstream } from './upstream.js';
+import { TransportError, type Upstream, type UpstreamRequest } from './upstream.js';
 
 export interface DispatchDeps {
   readonly channels: ChannelTable;
@@ -123,14 +130,34 @@ function isReady(deps: DispatchDeps, route: Route, nowMs: number): boolean {
 }
 
 /** Why a channel can never serve this request, whatever its load; `undefined` when it can. */
-function misfit(route: Route, call: DispatchCall): 'documents' | 'images' | undefined {
+function misfit(
+  route: Route,
+  call: DispatchCall,
+): 'documents' | 'characters' | 'images' | undefined {
   const { profile } = route.provider;
   const { documents } = call.request;
   const model = upstreamModel(route, call.model);
   const limit = profile.limits.documents;
   if (limit !== undefined && documents.count > forModel(limit, model)) return 'documents';
   if (documents.hasImages && !forModel(profile.documents.images, model)) return 'images';
-  return undefined;
+  return isTooLong(profile.limits, call.request) ? 'characters' : undefined;
+}
+
+/** Whether a provider that refuses long texts would refuse this one; counted only where the bytes do not rule it out. */
+function isTooLong(
+  { queryCharacters, documentCharacters, requestCharacters }: ProviderProfile['limits'],
+  { query, documents }: RerankRequest,
+): boolean {
+  if (queryCharacters !== undefined && query.length > queryCharacters) return true;
+  const least = Math.min(documentCharacters ?? Infinity, requestCharacters ?? Infinity);
+  if (documents.sizeBytes + query.length <= least) return false;
+  let total = query.length;
+  for (let index = 0; index < documents.count; index += 1) {
+    const { length } = documents.text(index);
+    if (length > (documentCharacters ?? Infinity)) return true;
+    total += length;
+  }
+  return total > (requestCharacters ?? Infinity);
 }
 
 function upstreamModel(route: Route, model: string): string {
@@ -209,6 +236,7 @@ async function runAttempt(
   } catch (error) {
     if (error instanceof InvalidRankingError) return failed('invalid', error.message);
     if (error instanceof TransportError) return transportFailure(error, call.scope);
+    if (error instanceof CredentialError) return failed('misconfigured', error.message);
     throw error;
   }
 }
@@ -251,45 +279,43 @@ async function sendHttp(
   timeoutMs: number,
 ): Promise<UpstreamRanking | AttemptResult> {
   const untilMs = deps.now() + timeoutMs;
-  const path = pathOf(
-    route.basePath,
-    typeof provider.path === 'string' ? provider.path : provider.path(upstreamCall),
-  );
-  const body = encodeJson(provider.body(upstreamCall));
-  let { headers } = route;
   const source = provider.token?.(route.endpoint);
-  if (source !== undefined) {
-    const bearer = await deps.tokens.get(route, source, call.scope);
-    if (bearer.kind === 'failed') return { kind: 'failed', failure: bearer.failure };
-    headers = [...headers, 'authorization', `Bearer ${bearer.token}`];
-  }
-  if (provider.sign !== undefined) {
-    headers = signedHeaders(provider.sign, route, path, headers, body, deps.now());
-  }
-  const send = () =>
-    deps.upstream.send(
-      {
-        origin: route.origin,
-        path,
-        method: 'POST',
-        headers: headers as string[],
-        body,
-        timeoutMs: Math.max(1, untilMs - deps.now()),
-        stillWanted: () => deps.channels.live(route.id) !== undefined,
-      },
-      call.scope,
+  const bearer =
+    source === undefined ? undefined : await deps.tokens.get(route, source, call.scope);
+  if (bearer?.kind === 'failed') return { kind: 'failed', failure: bearer.failure };
+  const send = async (page: UpstreamCall): Promise<RawReply> => {
+    const path = pathOf(
+      route.basePath,
+      typeof provider.path === 'string' ? provider.path : provider.path(page),
     );
-  let raw;
-  try {
-    raw = await send();
-  } catch (error) {
-    // An idle connection that the server has closed: nothing was answered, so once more on a fresh one.
-    if (!(error instanceof TransportError) || !error.stale) throw error;
-    raw = await send();
-  }
-  const reading = readReply(provider, upstreamCall, raw, deps.now());
+    const body = encodeJson(provider.body(page));
+    let headers = route.headers as string[];
+    if (bearer !== undefined) headers = [...headers, 'authorization', `Bearer ${bearer.token}`];
+    if (provider.sign !== undefined) {
+      headers = signedHeaders(provider.sign, route, path, headers, body, deps.now());
+    }
+    const request: UpstreamRequest = {
+      origin: route.origin,
+      path,
+      method: 'POST',
+      headers,
+      body,
+      timeoutMs: Math.max(1, untilMs - deps.now()),
+      stillWanted: () => deps.channels.live(route.id) !== undefined,
+    };
+    try {
+      return await deps.upstream.send(request, call.scope);
+    } catch (error) {
+      // An idle connection that the server has closed: nothing was answered, so once more on a fresh one.
+      if (!(error instanceof TransportError) || !error.stale) throw error;
+      return deps.upstream.send(request, call.scope);
+    }
+  };
+  const reading = await readPages(provider, upstreamCall, send, deps.now);
   if (reading.kind === 'ranking') return reading.ranking;
-  if (source !== undefined && reading.failure.status === 401) deps.tokens.drop(route);
+  if (bearer !== undefined && reading.failure.status === 401) {
+    deps.tokens.drop(route, bearer.token);
+  }
   return { kind: 'failed', failure: withoutCredentials(reading.failure, route) };
 }
 
@@ -444,6 +470,13 @@ function unavailableError(deps: DispatchDeps, call: DispatchCall): GatewayError 
       const limit = route.provider.profile.limits.documents;
       return limit === undefined ? [] : [forModel(limit, upstreamModel(route, call.model))];
     });
+    if (Math.max(...limits) >= call.request.documents.count || limits.length === 0) {
+      return new GatewayError(
+        'payload_too_large',
+        `The texts are longer than any provider behind model "${call.model}" takes. Send shorter ones.`,
+        { param: 'documents' },
+      );
+    }
     return new GatewayError(
       'too_many_documents',
       `Model "${call.model}" takes at most ${Math.max(...limits)} documents in one request; this one has ${call.request.documents.count}.`,

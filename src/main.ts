@@ -1,0 +1,82 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { parseArgs } from 'node:util';
+import { createApp } from './app.js';
+import { CONFIG_EXIT_CODE, ConfigError, loadConfig, printConfig, type Config } from './config.js';
+import { welcome } from './first-start.js';
+import { openStore } from './open-store.js';
+import { StoreUnavailableError } from './store/store.js';
+import { createLogger } from './telemetry/log.js';
+
+const USAGE = `Usage: npm start -- [options]
+
+  --config <path>   a YAML file or a folder of them (also: CONFIG)
+  --print-config    print the settings in force, secrets masked, and stop
+  --help            this text
+
+Settings come from the file and from the environment, which wins. docs/configuration.md has them all.
+`;
+
+/** \`EX_UNAVAILABLE\` of sysexits: what the gateway stands on is not there. */
+const UNAVAILABLE_EXIT_CODE = 69;
+
+async function main(): Promise<number> {
+  const { values } = parseArgs({
+    options: {
+      config: { type: 'string' },
+      'print-config': { type: 'boolean' },
+      help: { type: 'boolean', short: 'h' },
+    },
+  });
+  if (values.help === true) {
+    process.stdout.write(USAGE);
+    return 0;
+  }
+  const config = loadConfig({ env: process.env, configPath: values.config });
+  if (values['print-config'] === true) {
+    process.stdout.write(printConfig(config));
+    return 0;
+  }
+  await serve(config);
+  return 0;
+}
+
+/** Runs until SIGTERM or SIGINT, then drains. */
+async function serve(config: Config): Promise<void> {
+  const logger = createLogger(config.log.level);
+  const store = await openStore(config.store);
+  const app = await createApp(config, { store, logger });
+  app.server.listen(config.server.port, config.server.host);
+  await once(app.server, 'listening');
+  const { port } = app.server.address() as AddressInfo;
+  await welcome(config, store, port, (text) => process.stdout.write(text));
+  logger.info({ port, host: config.server.host, pid: process.pid }, 'listening');
+
+  const signal = await new Promise<string>((resolve) => {
+    process.once('SIGTERM', resolve);
+    process.once('SIGINT', resolve);
+  });
+  logger.info({ signal, drainMs: config.server.drainMs }, 'draining');
+  await app.close(config.server.drainMs);
+  logger.info('stopped');
+  logger.flush();
+}
+
+try {
+  process.exitCode = await main();
+} catch (error) {
+  if (error instanceof ConfigError) {
+    process.stderr.write(`${error.message}\n`);
+    process.exitCode = CONFIG_EXIT_CODE;
+  } else if (error instanceof StoreUnavailableError) {
+    process.stderr.write(`The store cannot be reached: ${error.message}\n`);
+    process.exitCode = UNAVAILABLE_EXIT_CODE;
+  } else if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE') {
+    process.stderr.write('The port is in use. Name another one: PORT=8081 npm start\n');
+    process.exitCode = 1;
+  } else {
+    throw error;
+  }
+  // Whatever was opened before the failure must not keep the process alive.
+  process.exit();
+}
