@@ -16,6 +16,7 @@ import { jina } from './jina.js';
 import { lemonade, llamacpp, llamaSwap } from './llamacpp.js';
 import { oci } from './oci.js';
 import { openaiCompatible } from './openai-compatible.js';
+import { local } from './local.js';
 import type { Provider } from './provider.js';
 import { siliconflow, siliconflowInternational } from './siliconflow.js';
 import { ascendTei, huggingface, tei, teiVertex } from './tei.js';
@@ -54,6 +55,7 @@ const PROVIDERS: readonly Provider[] = [
   lemonade,
   llamacpp,
   llamaSwap,
+  local,
   oci,
   openaiCompatible,
   siliconflow,
