@@ -56,7 +56,7 @@ module.exports = {
         '^src/store/[^/]+\\.ts$',
         '^src/store/sqlite',
         'libsql',
-        '^(node:)?(sqlite|fs|crypto|url|path|module|events)$',
+        '^(node:)?(sqlite|fs|crypto|url|path|module|events|timers/promises)$',
       ],
       'the SQLite driver lives here and nowhere else',
     ),

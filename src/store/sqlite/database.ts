@@ -1,5 +1,6 @@
+import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import { StoreUnavailableError } from '../store.js';
-import { isUnavailable, type Driver, type SqlValue } from './driver.js';
+import { isBusy, isUnavailable, type Driver, type SqlValue } from './driver.js';
 
 export type { SqlValue } from './driver.js';
 
@@ -19,24 +20,29 @@ interface Job {
 
 /** Writes of one commit at most: the event loop waits for all of them. */
 const BATCH = 64;
+/** How long to leave a file alone that another process is writing to; such a write takes well below a millisecond. */
+const RETRY_MS = 1;
 
 /**
- * One connection. Its calls block, so what they do must be short. Writes that are asked for in one turn of the event loop
- * share a transaction: they see each other in the order in which they came, and each result is told only when all of
- * them are committed.
+ * One connection. Its calls block, so what they do must be short, and waiting for another process is left to the event
+ * loop. Writes that are asked for in one turn of the loop share a transaction: they see each other in the order in which
+ * they came, and each result is told only when all of them are committed.
  */
 export class Database {
   readonly #driver: Driver;
+  readonly #busyTimeoutMs: number;
   readonly #begin: Statement<never>;
   readonly #beginImmediate: Statement<never>;
   readonly #commit: Statement<never>;
   readonly #rollback: Statement<never>;
   readonly #statements = new Map<string, Statement<unknown>>();
   #queue: Job[] = [];
+  #flushing: Promise<void> | undefined;
   #open = true;
 
-  constructor(driver: Driver) {
+  constructor(driver: Driver, busyTimeoutMs: number) {
     this.#driver = driver;
+    this.#busyTimeoutMs = busyTimeoutMs;
     this.#begin = this.prepare('BEGIN');
     this.#beginImmediate = this.prepare('BEGIN IMMEDIATE');
     this.#commit = this.prepare('COMMIT');
@@ -60,44 +66,49 @@ export class Database {
   }
 
   /** What `work` reads, all of one moment. */
-  read<T>(work: () => T): Promise<T> {
-    return new Promise((resolve) => {
-      resolve(this.#guard(() => this.#transaction(this.#begin, work)));
-    });
+  async read<T>(work: () => T): Promise<T> {
+    this.#refuseWhenClosed();
+    return this.#whenFree(() => this.#transaction(this.#begin, work));
   }
 
-  /** Does `work` in a transaction that no other writer can come between: all of it or nothing. */
-  write<T>(work: () => T): Promise<T> {
+  /**
+   * Does `work` in a transaction that no other writer can come between: all of it or nothing. It may be called again when
+   * the first time did not count, so all that it changes must be in the database.
+   */
+  async write<T>(work: () => T): Promise<T> {
+    this.#refuseWhenClosed();
     return new Promise((resolve, reject) => {
       const run = (): (() => void) => {
         const result = work();
         return () => resolve(result);
       };
       this.#queue.push({ run, reject });
-      if (this.#queue.length === 1) setImmediate(() => this.#flush());
+      this.#flushing ??= this.#flush();
     });
   }
 
   /** Finishes the writes that were asked for, then lets go of the file. Everything afterwards is refused. */
-  close(): void {
+  async close(): Promise<void> {
     if (!this.#open) return;
-    this.#flush();
     this.#open = false;
+    await this.#flushing;
     this.#statements.clear();
     this.#driver.close();
   }
 
-  #flush(): void {
-    while (this.#queue.length > 0) {
+  async #flush(): Promise<void> {
+    do {
+      await nextTurn();
       const jobs = this.#queue.slice(0, BATCH);
       this.#queue = this.#queue.slice(BATCH);
-      this.#perform(jobs);
-    }
+      await this.#perform(jobs);
+    } while (this.#queue.length > 0);
+    this.#flushing = undefined;
   }
 
-  #perform(jobs: readonly Job[]): void {
+  async #perform(jobs: readonly Job[]): Promise<void> {
     try {
-      const tells = this.#guard(() =>
+      const tells = await this.#whenFree(() =>
         this.#transaction(this.#beginImmediate, () => jobs.map(({ run }) => run())),
       );
       for (const tell of tells) tell();
@@ -106,7 +117,7 @@ export class Database {
         for (const { reject } of jobs) reject(error);
       } else {
         // One of them is at fault, and the others must not pay for it.
-        for (const job of jobs) this.#perform([job]);
+        for (const job of jobs) await this.#perform([job]);
       }
     }
   }
@@ -132,15 +143,25 @@ export class Database {
     }
   }
 
-  #guard<T>(work: () => T): T {
-    if (!this.#open) throw new StoreUnavailableError('The store has been closed.');
-    try {
-      return work();
-    } catch (error) {
-      if (!isUnavailable(error)) throw error;
-      throw new StoreUnavailableError('The database file cannot be used at the moment.', {
-        cause: error,
-      });
+  /** Tries again as long as another process is in the way. */
+  async #whenFree<T>(attempt: () => T): Promise<T> {
+    const deadline = performance.now() + this.#busyTimeoutMs;
+    for (;;) {
+      try {
+        return attempt();
+      } catch (error) {
+        if (!isUnavailable(error)) throw error;
+        if (!isBusy(error) || performance.now() >= deadline) {
+          throw new StoreUnavailableError('The database file cannot be used at the moment.', {
+            cause: error,
+          });
+        }
+      }
+      await wait(RETRY_MS);
     }
+  }
+
+  #refuseWhenClosed(): void {
+    if (!this.#open) throw new StoreUnavailableError('The store has been closed.');
   }
 }

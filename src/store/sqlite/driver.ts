@@ -102,10 +102,12 @@ function loadLibsql(): Libsql {
 }
 
 const PRIMARY_CODE = 0xff;
+const BUSY = 5;
+const LOCKED = 6;
 /** Primary result codes that say something of the file and its surroundings, and nothing of the statement. */
 const UNAVAILABLE = new Set([
-  5, // BUSY
-  6, // LOCKED
+  BUSY,
+  LOCKED,
   7, // NOMEM
   8, // READONLY
   10, // IOERR
@@ -127,4 +129,10 @@ function resultCode(error: unknown): number | undefined {
 export function isUnavailable(error: unknown): boolean {
   const code = resultCode(error);
   return code !== undefined && UNAVAILABLE.has(code);
+}
+
+/** Whether somebody else is using the file right now. */
+export function isBusy(error: unknown): boolean {
+  const code = resultCode(error);
+  return code === BUSY || code === LOCKED;
 }

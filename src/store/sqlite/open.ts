@@ -1,7 +1,7 @@
 import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Database } from './database.js';
-import { isUnavailable, openDriver, type Driver } from './driver.js';
+import { isBusy, openDriver, type Driver } from './driver.js';
 import { migrate } from './schema.js';
 
 /** Others on this machine have no business with the keys' hashes and balances. */
@@ -22,7 +22,9 @@ export function openDatabase(file: string, busyTimeoutMs: number): Database {
     useWriteAheadLog(driver, file, busyTimeoutMs);
     driver.exec('PRAGMA synchronous = NORMAL');
     migrate(driver, file);
-    return new Database(driver);
+    // From here on waiting is up to `Database`, which does not stop the event loop for it.
+    driver.exec('PRAGMA busy_timeout = 0');
+    return new Database(driver, busyTimeoutMs);
   } catch (error) {
     driver.close();
     throw error;
@@ -38,7 +40,7 @@ function useWriteAheadLog(driver: Driver, file: string, timeoutMs: number): void
       if (mode === 'wal') return;
       throw new Error(`${file} must lie on a local disk: SQLite cannot share it where it is.`);
     } catch (error) {
-      if (!isUnavailable(error) || waitedMs >= timeoutMs) throw error;
+      if (!isBusy(error) || waitedMs >= timeoutMs) throw error;
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RETRY_MS);
     }
   }

@@ -14,7 +14,7 @@ export interface SqliteStoreOptions {
   /** The database file; it is made with its folder when it is not there. */
   readonly file: string;
   readonly vault: Vault;
-  /** How long a call may wait for another process to finish its write. The event loop stands still meanwhile. */
+  /** How long a call may wait for other processes that use the file. */
   readonly busyTimeoutMs?: number;
   /** How often to look for channel changes of other processes. */
   readonly pollMs?: number;
@@ -50,11 +50,9 @@ export function openSqliteStore({
         answer.get();
       }),
 
-    close: () =>
-      new Promise((resolve) => {
-        channels.stopWatching();
-        database.close();
-        resolve();
-      }),
+    close: () => {
+      channels.stopWatching();
+      return database.close();
+    },
   };
 }
