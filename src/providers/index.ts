@@ -1,6 +1,7 @@
 import { azureFoundry, azureServerless, azureServerlessV1 } from './azure.js';
 import { bedrock } from './bedrock.js';
 import { bedrockInvoke } from './bedrock-invoke.js';
+import { bentoml } from './bentoml.js';
 import { cohere, cohereV1 } from './cohere.js';
 import {
   dashscope,
@@ -10,18 +11,37 @@ import {
   dashscopeInternational,
   dashscopeUs,
 } from './dashscope.js';
+import { dockerModelRunner } from './docker-model-runner.js';
+import { embedRerank } from './embed-rerank.js';
 import { google, googleEu, googleUs } from './google.js';
+import { gptServer } from './gpt-server.js';
+import { gpustack } from './gpustack.js';
 import { infinity } from './infinity.js';
 import { jina } from './jina.js';
+import { jinaSagemaker } from './jina-sagemaker.js';
+import { litellm } from './litellm.js';
 import { lemonade, llamacpp, llamaSwap } from './llamacpp.js';
-import { oci } from './oci.js';
-import { openaiCompatible } from './openai-compatible.js';
 import { local } from './local.js';
+import { localai } from './localai.js';
+import { mlxVlm, vllmMlx } from './mlx-vlm.js';
+import { mosec } from './mosec.js';
+import { newApi } from './new-api.js';
+import { nexa } from './nexa.js';
+import { nim } from './nim.js';
+import { oci } from './oci.js';
+import { ollama } from './ollama.js';
+import { openaiCompatible } from './openai-compatible.js';
+import { openvino } from './openvino.js';
+import { portkey } from './portkey.js';
 import type { Provider } from './provider.js';
+import { rankllm } from './rankllm.js';
+import { rerankGateway } from './rerank-gateway.js';
+import { sglang } from './sglang.js';
 import { siliconflow, siliconflowInternational } from './siliconflow.js';
 import { ascendTei, huggingface, tei, teiVertex } from './tei.js';
 import { tencentEs } from './tencent-es.js';
 import { tencentLkeap } from './tencent-lkeap.js';
+import { triton } from './triton.js';
 import { vikingdb } from './vikingdb.js';
 import { aphrodite, vllm, vllmProductionStack, vllmScore } from './vllm.js';
 import { volcengine } from './volcengine.js';
@@ -38,6 +58,7 @@ const PROVIDERS: readonly Provider[] = [
   azureServerlessV1,
   bedrock,
   bedrockInvoke,
+  bentoml,
   cohere,
   cohereV1,
   dashscope,
@@ -46,26 +67,46 @@ const PROVIDERS: readonly Provider[] = [
   dashscopeCompatibleUs,
   dashscopeInternational,
   dashscopeUs,
+  dockerModelRunner,
+  embedRerank,
   google,
   googleEu,
   googleUs,
+  gptServer,
+  gpustack,
   huggingface,
   infinity,
   jina,
+  jinaSagemaker,
   lemonade,
+  litellm,
   llamacpp,
   llamaSwap,
   local,
+  localai,
+  mlxVlm,
+  mosec,
+  newApi,
+  nexa,
+  nim,
   oci,
+  ollama,
   openaiCompatible,
+  openvino,
+  portkey,
+  rankllm,
+  rerankGateway,
+  sglang,
   siliconflow,
   siliconflowInternational,
   tei,
   teiVertex,
   tencentEs,
   tencentLkeap,
+  triton,
   vikingdb,
   vllm,
+  vllmMlx,
   vllmProductionStack,
   vllmScore,
   volcengine,

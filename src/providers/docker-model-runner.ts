@@ -1,0 +1,54 @@
+import type { FaultKind } from '../core/retry.js';
+import { decodeLlamaCpp } from './llamacpp.js';
+import { decodeAny, plainBody } from './dialects.js';
+import { defineProvider, optionalTextSetting, type UpstreamReply } from './provider.js';
+import { readErrorMessage } from './reply.js';
+import { SELF_HOSTED } from './self-hosted.js';
+
+/** Its own errors are plain text. */
+function fault(reply: UpstreamReply): FaultKind | undefined {
+  return reply.status === 400 && /request too large/i.test(readErrorMessage(reply))
+    ? 'limit'
+    : undefined;
+}
+
+/** Docker Model Runner hands requests and replies on: mostly to llama.cpp, also to vLLM and SGLang. */
+export const dockerModelRunner = defineProvider({
+  id: 'docker-model-runner',
+  title: 'Docker Model Runner',
+  baseUrl: undefined,
+  path: ({ settings }) => {
+    const backend = optionalTextSetting(settings, 'backend');
+    return backend === undefined
+      ? '/engines/rerank'
+      : `/engines/${encodeURIComponent(backend)}/rerank`;
+  },
+  credentials: {},
+  settings: {
+    backend: {
+      type: 'string',
+      describe: 'backend that the model runs on, such as llama.cpp or vllm; unset: it chooses',
+    },
+  },
+  headers: () => ({}),
+  body: plainBody,
+  decode: (reply, call) =>
+    reply.maybe('results').isArray() ? decodeLlamaCpp(reply) : decodeAny(reply, call),
+  fault,
+  profile: {
+    ...SELF_HOSTED,
+    limits: { bodyBytes: 10_000_000 },
+    sorted: false,
+    topN: 'ignored',
+    echo: 'optional',
+    scoreScale: {
+      default: 'logit',
+      models: [{ match: /qwen3/i, value: 'probability' }, ...(SELF_HOSTED.scoreScale.models ?? [])],
+    },
+  },
+  exampleModels: ['ai/bge-reranker-v2-m3'],
+  notes: [
+    'The base URL is the host alone: below /v1 and /engines/v1 there is no rerank.',
+    'The first call of a model loads it, which may take minutes: give the channel a generous timeout.',
+  ],
+});

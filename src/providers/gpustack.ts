@@ -1,0 +1,30 @@
+import { decodeAny, jinaLikeBody } from './dialects.js';
+import { bearer, defineProvider, REQUIRED_API_KEY } from './provider.js';
+import { pathSetting, SELF_HOSTED } from './self-hosted.js';
+
+/** GPUStack hands requests and replies on as they are: whatever its backend says is read. */
+export const gpustack = defineProvider({
+  ...pathSetting('/v1/rerank'),
+  id: 'gpustack',
+  title: 'GPUStack',
+  baseUrl: undefined,
+  credentials: REQUIRED_API_KEY,
+  headers: bearer,
+  body: jinaLikeBody,
+  decode: decodeAny,
+  profile: {
+    ...SELF_HOSTED,
+    sorted: false,
+    topN: 'ignored',
+    echo: 'always',
+    scoreScale: {
+      default: 'probability',
+      models: [
+        { match: /gguf|llama-box/i, value: 'logit' },
+        ...(SELF_HOSTED.scoreScale.models ?? []),
+      ],
+    },
+  },
+  exampleModels: ['bge-reranker-v2-m3'],
+  notes: ['vLLM behind it gives probabilities, llama-box logits.'],
+});

@@ -1,0 +1,39 @@
+import { findRows, readAnyRows, readUsage } from './dialects.js';
+import { bearer, defineProvider, OPTIONAL_API_KEY } from './provider.js';
+import { SELF_HOSTED } from './self-hosted.js';
+
+const IMAGE_MODELS = /reranker-m0/;
+
+/** The container of Jina's rerankers for SageMaker, spoken to directly: request and reply inside `data`. */
+export const jinaSagemaker = defineProvider({
+  id: 'jina-sagemaker',
+  title: 'Jina reranker container (SageMaker)',
+  baseUrl: undefined,
+  path: '/invocations',
+  credentials: OPTIONAL_API_KEY,
+  headers: bearer,
+  body: ({ model, query, documents, topN }) => {
+    const data = { documents: documents.objects(), query, top_n: topN };
+    return { data: model.includes('reranker-m0') ? [data] : data };
+  },
+  decode: (reply, { documents }) => {
+    const data = reply.field('data');
+    // One reply for each entry of the request where that was a list, else the reply itself.
+    const first = data.isArray() && data.array().length === 1 ? data.item(0) : data;
+    const rows = findRows(first.maybe('results').isArray() ? first : data);
+    return { rows: readAnyRows(rows, documents.count), usage: readUsage(reply) };
+  },
+  profile: {
+    ...SELF_HOSTED,
+    truncates: true,
+    echo: 'always',
+    documents: {
+      objects: true,
+      images: { default: false, models: [{ match: IMAGE_MODELS, value: true }] },
+    },
+  },
+  exampleModels: ['jina-reranker-v2-base-multilingual', 'jina-reranker-m0'],
+  notes: [
+    'For a container that the gateway reaches directly; an endpoint of the platform wants signed requests and is not spoken to.',
+  ],
+});

@@ -1,0 +1,40 @@
+import type { FaultKind } from '../core/retry.js';
+import { decodeJinaLike, jinaLikeBody } from './dialects.js';
+import { bearer, defineProvider, REQUIRED_API_KEY, type UpstreamReply } from './provider.js';
+import { readErrorMessage } from './reply.js';
+import { pathSetting, SELF_HOSTED } from './self-hosted.js';
+
+/** A budget that is spent is told with 400 or 429, and is neither the caller's nor passing. */
+function fault(reply: UpstreamReply): FaultKind | undefined {
+  const { status } = reply;
+  return (status === 400 || status === 429) && /budget/i.test(readErrorMessage(reply))
+    ? 'misconfigured'
+    : undefined;
+}
+
+/** LiteLLM's proxy. Its default is to return documents; scores and order are those of whatever is behind it. */
+export const litellm = defineProvider({
+  ...pathSetting('/v1/rerank'),
+  id: 'litellm',
+  title: 'LiteLLM proxy',
+  baseUrl: undefined,
+  credentials: REQUIRED_API_KEY,
+  headers: bearer,
+  body: (call) => ({
+    ...jinaLikeBody(call),
+    max_chunks_per_doc: call.options.maxChunksPerDoc,
+    max_tokens_per_doc: call.options.maxTokensPerDoc,
+    instruction: call.options.instruction,
+  }),
+  decode: decodeJinaLike,
+  fault,
+  profile: {
+    ...SELF_HOSTED,
+    sorted: false,
+    topN: 'ignored',
+    echo: 'optional',
+    documents: { objects: true, images: { default: false } },
+  },
+  exampleModels: ['local-rerank'],
+  notes: ['Scores are those of the provider behind it: logits come through as they are.'],
+});

@@ -1,0 +1,31 @@
+import { decodeJinaLike, plainBody } from './dialects.js';
+import { bearer, defineProvider, OPTIONAL_API_KEY } from './provider.js';
+import { SELF_HOSTED } from './self-hosted.js';
+
+/** LocalAI, whose backends decide on order and scale. */
+export const localai = defineProvider({
+  id: 'localai',
+  title: 'LocalAI',
+  baseUrl: undefined,
+  path: '/v1/rerank',
+  credentials: OPTIONAL_API_KEY,
+  headers: bearer,
+  body: plainBody,
+  decode: decodeJinaLike,
+  profile: {
+    ...SELF_HOSTED,
+    limits: { bodyBytes: 15_000_000 },
+    sorted: false,
+    topN: 'ignored',
+    echo: 'always',
+    scoreScale: {
+      default: 'probability',
+      models: [{ match: /gguf|llama/i, value: 'logit' }, ...(SELF_HOSTED.scoreScale.models ?? [])],
+    },
+  },
+  exampleModels: ['jina-reranker-v1-base-en'],
+  notes: [
+    'The llama-cpp backend gives logits, and before version 3.8 neither sorts nor cuts.',
+    'The backend in Python counts words where tokens are due.',
+  ],
+});

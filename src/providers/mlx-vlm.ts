@@ -1,0 +1,56 @@
+import { decodeJinaLike, imageUrl, jinaLikeBody } from './dialects.js';
+import { bearer, defineProvider, OPTIONAL_API_KEY } from './provider.js';
+import { SELF_HOSTED } from './self-hosted.js';
+
+const IMAGE_MODELS = /vl\b|vl-|reranker-m0/i;
+
+/** mlx-vlm on a Mac: strings, or objects where there are images. */
+export const mlxVlm = defineProvider({
+  id: 'mlx-vlm',
+  title: 'mlx-vlm',
+  baseUrl: undefined,
+  path: '/v1/rerank',
+  credentials: OPTIONAL_API_KEY,
+  headers: bearer,
+  body: (call) => ({
+    ...jinaLikeBody(call),
+    ...(call.documents.hasImages
+      ? {
+          documents: call.documents.parts().map(({ text, image }) => ({
+            text: text?.toWellFormed(),
+            image: image === undefined ? undefined : imageUrl(image),
+          })),
+        }
+      : {}),
+    instruction: call.options.instruction,
+  }),
+  decode: decodeJinaLike,
+  profile: {
+    ...SELF_HOSTED,
+    echo: 'optional',
+    documents: {
+      objects: true,
+      images: { default: false, models: [{ match: IMAGE_MODELS, value: true }] },
+    },
+    blanks: 'refused',
+  },
+  exampleModels: ['mlx-community/Qwen3-Reranker-0.6B'],
+});
+
+/** vllm-mlx: 404 where it was started without a reranker. */
+export const vllmMlx = defineProvider({
+  id: 'vllm-mlx',
+  title: 'vllm-mlx',
+  baseUrl: undefined,
+  path: '/v1/rerank',
+  credentials: OPTIONAL_API_KEY,
+  headers: bearer,
+  body: jinaLikeBody,
+  decode: decodeJinaLike,
+  profile: {
+    ...SELF_HOSTED,
+    echo: 'optional',
+    documents: { objects: true, images: { default: false } },
+  },
+  exampleModels: ['mlx-community/Qwen3-Reranker-0.6B'],
+});

@@ -1,0 +1,41 @@
+import type { FaultKind } from '../core/retry.js';
+import { decodeJinaLike, jinaLikeBody } from './dialects.js';
+import { bearer, defineProvider, REQUIRED_API_KEY, type UpstreamReply } from './provider.js';
+import { SELF_HOSTED } from './self-hosted.js';
+
+/** Codes say more than the status: a model that no channel serves is a 503. */
+function fault({ json }: UpstreamReply): FaultKind | undefined {
+  const code = json?.maybe('error').maybe('code').optionalString() ?? '';
+  if (code === 'model_not_found' || code.includes('quota')) return 'misconfigured';
+  return undefined;
+}
+
+/** new-api and what descends from it. */
+export const newApi = defineProvider({
+  id: 'new-api',
+  title: 'new-api',
+  baseUrl: undefined,
+  path: '/v1/rerank',
+  credentials: REQUIRED_API_KEY,
+  headers: bearer,
+  body: (call) => ({
+    ...jinaLikeBody(call),
+    // Its own spelling, in the singular.
+    max_chunk_per_doc: call.options.maxChunksPerDoc,
+    overlap_tokens: call.options.overlapTokens,
+  }),
+  decode: decodeJinaLike,
+  fault,
+  profile: {
+    ...SELF_HOSTED,
+    sorted: false,
+    topN: 'ignored',
+    echo: 'optional',
+    documents: { objects: true, images: { default: false } },
+  },
+  exampleModels: ['bge-reranker-v2-m3'],
+  notes: [
+    'Scores are those of the provider behind it: logits come through as they are.',
+    'one-api, which it comes from, has no rerank route.',
+  ],
+});

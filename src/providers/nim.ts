@@ -1,0 +1,56 @@
+import type { Json, JsonBody } from '../core/json.js';
+import type { UpstreamRanking } from '../core/rerank.js';
+import { imageUrl, readRows, readUsage } from './dialects.js';
+import { bearer, defineProvider, OPTIONAL_API_KEY, type UpstreamCall } from './provider.js';
+import { pathSetting, SELF_HOSTED } from './self-hosted.js';
+
+/** Models that take images, which they want as base64 in a `data:` URL. */
+export const NIM_IMAGE_MODELS = /-vl-/;
+
+/** NVIDIA's request: objects for the query and the passages, no number of rows, and long input cut. */
+export function nimBody({ model, query, documents, options }: UpstreamCall): JsonBody {
+  return {
+    model,
+    query: { text: query },
+    passages: documents.hasImages
+      ? documents.parts().map(({ text, image }) => ({
+          // An empty text beside an image is refused, an absent one is not.
+          text: text === '' && image !== undefined ? undefined : text?.toWellFormed(),
+          image: image === undefined ? undefined : imageUrl(image),
+        }))
+      : documents.objects(),
+    truncate: options.truncation === false ? 'NONE' : 'END',
+  };
+}
+
+/** NVIDIA's reply: logits under `rankings`, tokens in newer containers alone. */
+export function decodeNim(reply: Json): UpstreamRanking {
+  return { rows: readRows(reply.field('rankings'), 'index', 'logit'), usage: readUsage(reply) };
+}
+
+/** NVIDIA's reranking container where an operator runs it. */
+export const nim = defineProvider({
+  ...pathSetting('/v1/ranking'),
+  id: 'nim',
+  title: 'NVIDIA NIM (self-hosted)',
+  baseUrl: undefined,
+  credentials: OPTIONAL_API_KEY,
+  headers: bearer,
+  body: nimBody,
+  decode: decodeNim,
+  profile: {
+    ...SELF_HOSTED,
+    limits: { documents: { default: 512 } },
+    truncates: true,
+    topN: 'unsupported',
+    documents: {
+      objects: false,
+      images: { default: false, models: [{ match: NIM_IMAGE_MODELS, value: true }] },
+    },
+    blanks: 'as_space',
+    scoreScale: { default: 'logit' },
+    ranking: { default: 'pointwise' },
+  },
+  exampleModels: ['nvidia/llama-nemotron-rerank-1b-v2', 'nvidia/llama-nemotron-rerank-vl-1b-v2'],
+  notes: ['Scores are logits of half precision, so equal ones are common.'],
+});

@@ -1,0 +1,21 @@
+import { decodeJinaLike, plainBody } from './dialects.js';
+import { bearer, defineProvider, OPTIONAL_API_KEY } from './provider.js';
+import { pathSetting, SELF_HOSTED } from './self-hosted.js';
+
+/** Ollama where it was built with the rerank route that has been proposed; what is released has none. */
+export const ollama = defineProvider({
+  ...pathSetting('/api/rerank'),
+  id: 'ollama',
+  title: 'Ollama (proposed rerank route)',
+  baseUrl: undefined,
+  credentials: OPTIONAL_API_KEY,
+  headers: bearer,
+  body: plainBody,
+  decode: decodeJinaLike,
+  profile: { ...SELF_HOSTED, sorted: false, echo: 'always' },
+  exampleModels: ['bge-reranker-v2-m3'],
+  notes: [
+    'Released versions have no rerank route and answer 404; builds with the proposed one have.',
+    'Ranking by its embeddings is another thing and is not done here.',
+  ],
+});

@@ -1,0 +1,38 @@
+import type { FaultKind } from '../core/retry.js';
+import { jinaLikeBody, readRows } from './dialects.js';
+import { bearer, defineProvider, OPTIONAL_API_KEY, type UpstreamReply } from './provider.js';
+import { readErrorMessage } from './reply.js';
+import { pathSetting, SELF_HOSTED } from './self-hosted.js';
+
+const WRONG_KEY = /unauthorized request/i;
+const TOO_MANY = /exceeds max_allowed_chunks/i;
+
+/** A wrong key is a 500 in some builds; malformed JSON is a 412. */
+function fault(reply: UpstreamReply): FaultKind | undefined {
+  if (reply.status < 400) return undefined;
+  const message = readErrorMessage(reply);
+  if (WRONG_KEY.test(message)) return 'misconfigured';
+  return TOO_MANY.test(message) ? 'limit' : undefined;
+}
+
+/** OpenVINO Model Server: results and nothing else. */
+export const openvino = defineProvider({
+  ...pathSetting('/v3/rerank'),
+  id: 'openvino',
+  title: 'OpenVINO Model Server',
+  baseUrl: undefined,
+  credentials: OPTIONAL_API_KEY,
+  headers: bearer,
+  body: jinaLikeBody,
+  decode: (reply) => ({ rows: readRows(reply.field('results'), 'index', 'relevance_score') }),
+  fault,
+  profile: {
+    ...SELF_HOSTED,
+    // Documents are split into chunks, which are what is counted; no document is less than one.
+    limits: { documents: { default: 10_000 } },
+    truncates: true,
+    echo: 'optional',
+  },
+  exampleModels: ['BAAI/bge-reranker-large'],
+  notes: ['The model is the name of the graph.'],
+});

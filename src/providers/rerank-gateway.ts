@@ -1,0 +1,53 @@
+import { decodeJinaLike } from './dialects.js';
+import {
+  bearer,
+  defineProvider,
+  optionalTextSetting,
+  REQUIRED_API_KEY,
+  type ProviderProfile,
+} from './provider.js';
+import { SELF_HOSTED } from './self-hosted.js';
+
+const profile: ProviderProfile = {
+  ...SELF_HOSTED,
+  limits: { documents: { default: 10_000 }, bodyBytes: 32 * 1_024 * 1_024 },
+  echo: 'optional',
+  documents: { objects: true, images: { default: true } },
+};
+
+/** Another instance of this gateway: documents and options go on as the caller sent them. */
+export const rerankGateway = defineProvider({
+  id: 'rerank-gateway',
+  title: 'Another rerank gateway',
+  baseUrl: undefined,
+  path: '/v1/rerank',
+  credentials: REQUIRED_API_KEY,
+  settings: {
+    tag: { type: 'string', describe: "tag of that gateway's channels to use, as X-Rerank-Tag" },
+  },
+  headers: (endpoint) => {
+    const tag = optionalTextSetting(endpoint.settings, 'tag');
+    return { ...bearer(endpoint), ...(tag === undefined ? {} : { 'x-rerank-tag': tag }) };
+  },
+  body: ({ model, query, documents, topN, options }) => ({
+    model,
+    query,
+    documents: documents.sources(),
+    top_n: topN,
+    return_documents: false,
+    rank_fields: options.rankFields,
+    max_chunks_per_doc: options.maxChunksPerDoc,
+    max_tokens_per_doc: options.maxTokensPerDoc,
+    overlap_tokens: options.overlapTokens,
+    instruction: options.instruction,
+    truncation: options.truncation,
+    priority: options.priority,
+  }),
+  decode: decodeJinaLike,
+  profile,
+  exampleModels: ['rerank-v3.5'],
+  notes: [
+    'Scores are those of the channel that answered there.',
+    'Two gateways that name each other send requests round until the deadline: do not.',
+  ],
+});
