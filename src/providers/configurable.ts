@@ -15,7 +15,7 @@ import {
   type SettingSpec,
   type UpstreamCall,
 } from './provider.js';
-import { pathSetting } from './self-hosted.js';
+import { MAX_DOCUMENTS, pathSetting } from './self-hosted.js';
 
 /** What a wire form calls things; members that are left out keep the defaults of the widest family. */
 export interface WireNames {
@@ -79,7 +79,7 @@ export function configurableWire(
   const route = pathSetting(names.path ?? '/v1/rerank');
   return {
     path: route.path,
-    settings: { ...route.settings, ...specs(names) },
+    settings: { ...route.settings, ...specs(names), ...MAX_DOCUMENTS },
     headers: authorization,
     body: requestOf,
     decode: readRanking,

@@ -2,7 +2,7 @@ import type { FaultKind } from '../core/retry.js';
 import { readRows } from './dialects.js';
 import { bearer, defineProvider, OPTIONAL_API_KEY, type UpstreamReply } from './provider.js';
 import { readErrorMessage } from './reply.js';
-import { pathSetting, SELF_HOSTED } from './self-hosted.js';
+import { MAX_DOCUMENTS, pathSetting, SELF_HOSTED } from './self-hosted.js';
 
 const NO_RERANKER = /invalid model|ModelNotDeployedError/i;
 const TOO_MANY = /too_long|too_many_items|at most \d+/;
@@ -18,13 +18,16 @@ function fault(reply: UpstreamReply): FaultKind | undefined {
   return isLimit ? 'limit' : undefined;
 }
 
+const route = pathSetting('/rerank');
+
 /** Infinity, by Michael Feil. Its token count may be one of characters, so it is not read. */
 export const infinity = defineProvider({
-  ...pathSetting('/rerank'),
+  ...route,
   id: 'infinity',
   title: 'Infinity',
   baseUrl: undefined,
   credentials: OPTIONAL_API_KEY,
+  settings: { ...route.settings, ...MAX_DOCUMENTS },
   headers: bearer,
   body: ({ model, query, documents, topN }) => ({
     model,

@@ -2,7 +2,7 @@ import type { Json, JsonBody } from '../core/json.js';
 import type { UpstreamRanking } from '../core/rerank.js';
 import { imageUrl, readRows, readUsage } from './dialects.js';
 import { bearer, defineProvider, OPTIONAL_API_KEY, type UpstreamCall } from './provider.js';
-import { pathSetting, SELF_HOSTED } from './self-hosted.js';
+import { MAX_DOCUMENTS, pathSetting, SELF_HOSTED } from './self-hosted.js';
 
 /** Models that take images, which they want as base64 in a `data:` URL. */
 export const NIM_IMAGE_MODELS = /-vl-/;
@@ -28,13 +28,16 @@ export function decodeNim(reply: Json): UpstreamRanking {
   return { rows: readRows(reply.field('rankings'), 'index', 'logit'), usage: readUsage(reply) };
 }
 
+const route = pathSetting('/v1/ranking');
+
 /** NVIDIA's reranking container where an operator runs it. */
 export const nim = defineProvider({
-  ...pathSetting('/v1/ranking'),
+  ...route,
   id: 'nim',
   title: 'NVIDIA NIM (self-hosted)',
   baseUrl: undefined,
   credentials: OPTIONAL_API_KEY,
+  settings: { ...route.settings, ...MAX_DOCUMENTS },
   headers: bearer,
   body: nimBody,
   decode: decodeNim,

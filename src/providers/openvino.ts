@@ -2,7 +2,7 @@ import type { FaultKind } from '../core/retry.js';
 import { jinaLikeBody, readRows } from './dialects.js';
 import { bearer, defineProvider, OPTIONAL_API_KEY, type UpstreamReply } from './provider.js';
 import { readErrorMessage } from './reply.js';
-import { pathSetting, SELF_HOSTED } from './self-hosted.js';
+import { MAX_DOCUMENTS, pathSetting, SELF_HOSTED } from './self-hosted.js';
 
 const WRONG_KEY = /unauthorized request/i;
 const TOO_MANY = /exceeds max_allowed_chunks/i;
@@ -15,13 +15,16 @@ function fault(reply: UpstreamReply): FaultKind | undefined {
   return TOO_MANY.test(message) ? 'limit' : undefined;
 }
 
+const route = pathSetting('/v3/rerank');
+
 /** OpenVINO Model Server: results and nothing else. */
 export const openvino = defineProvider({
-  ...pathSetting('/v3/rerank'),
+  ...route,
   id: 'openvino',
   title: 'OpenVINO Model Server',
   baseUrl: undefined,
   credentials: OPTIONAL_API_KEY,
+  settings: { ...route.settings, ...MAX_DOCUMENTS },
   headers: bearer,
   body: jinaLikeBody,
   decode: (reply) => ({ rows: readRows(reply.field('results'), 'index', 'relevance_score') }),

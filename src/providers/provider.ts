@@ -159,6 +159,14 @@ export interface HttpProvider extends ProviderBase {
   readonly decode: (reply: Json, call: UpstreamCall, http: UpstreamReply) => UpstreamRanking;
   /** Judges a reply by the provider's own codes, also a 2xx one; `undefined` leaves it to status and shape. */
   readonly fault?: (reply: UpstreamReply) => FaultKind | undefined;
+  /**
+   * Where nobody knows which of two forms a model takes, and a refusal asks for the other: the settings to send the same
+   * call with once more. It must not ask for a third.
+   */
+  readonly otherForm?: (
+    reply: UpstreamReply,
+    call: UpstreamCall,
+  ) => Readonly<Record<string, SettingValue>> | undefined;
   /** Where a provider hands rows out in pages: what the next call carries as `page`; `undefined` after the last. */
   readonly nextPage?: (reply: Json) => string | undefined;
   /**
@@ -234,6 +242,22 @@ export const OPTIONAL_API_KEY = {
 /** Reads a fact for one model. */
 export function forModel<T>(fact: ByModel<T>, model: string): T {
   return fact.models?.find(({ match }) => match.test(model))?.value ?? fact.default;
+}
+
+/**
+ * Documents that one request to a channel may have: its setting `maxDocuments` where its server was started with a limit
+ * of its own, else what the profile says; `undefined`: no limit is known.
+ */
+export function documentLimit(
+  profile: ProviderProfile,
+  model: string,
+  settings: Readonly<Record<string, SettingValue>>,
+): number | undefined {
+  const own = settings.maxDocuments;
+  if (typeof own === 'number' && own >= 1) return own;
+  return profile.limits.documents === undefined
+    ? undefined
+    : forModel(profile.limits.documents, model);
 }
 
 /** A string setting of a channel; the empty string where it is not set. */

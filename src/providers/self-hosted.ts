@@ -22,6 +22,14 @@ export const SELF_HOSTED: ProviderProfile = {
   billing: 'none',
 };
 
+/** For servers whose limit is an option that they are started with; read by `documentLimit`. */
+export const MAX_DOCUMENTS = {
+  maxDocuments: {
+    type: 'number',
+    describe: 'documents that the server takes in one request; unset: as it is started by default',
+  },
+} as const satisfies Record<string, SettingSpec>;
+
 /** The setting of a server that answers on several paths, and the path that it names. */
 export function pathSetting(path: string): {
   readonly settings: { readonly path: SettingSpec };

@@ -13,7 +13,7 @@ import {
   type UpstreamReply,
 } from './provider.js';
 import { readErrorMessage } from './reply.js';
-import { SELF_HOSTED } from './self-hosted.js';
+import { MAX_DOCUMENTS, SELF_HOSTED } from './self-hosted.js';
 
 const WRONG_MODEL = /not a re-?ranker model/i;
 const BATCH_LIMIT = /batch size \d+ > maximum/i;
@@ -59,6 +59,7 @@ const profile: ProviderProfile = {
 
 const dialect = {
   path: '/rerank',
+  settings: MAX_DOCUMENTS,
   headers: bearer,
   body,
   decode: (reply, _call, http) => ranking(reply, http),
@@ -68,7 +69,7 @@ const dialect = {
 } as const satisfies Partial<HttpProvider>;
 
 const BATCH_NOTE =
-  'A server takes 32 documents at once unless it was started with a higher --max-client-batch-size.';
+  'A server takes 32 documents at once; where it was started with another --max-client-batch-size, set maxDocuments.';
 
 /** Hugging Face text-embeddings-inference: `texts` in, a bare array out. */
 export const tei = defineProvider({

@@ -9,7 +9,7 @@ import {
   textSetting,
   type UpstreamCall,
 } from './provider.js';
-import { SELF_HOSTED } from './self-hosted.js';
+import { MAX_DOCUMENTS, SELF_HOSTED } from './self-hosted.js';
 
 /** Two columns of strings, the query repeated, or one of pairs, row after row. */
 function inputs({ query, documents, settings }: UpstreamCall): JsonBody {
@@ -63,6 +63,7 @@ export const triton = defineProvider({
   },
   credentials: OPTIONAL_API_KEY,
   settings: {
+    ...MAX_DOCUMENTS,
     version: { type: 'string', describe: 'version of the model; unset: the server chooses' },
     queryInput: { type: 'string', default: 'query', describe: 'input that takes the query' },
     documentInput: { type: 'string', default: 'passage', describe: 'input that takes a document' },
@@ -93,5 +94,7 @@ export const triton = defineProvider({
     scoreScale: { default: 'logit' },
   },
   exampleModels: ['reranker'],
-  notes: ['A model takes as many documents at once as its max_batch_size says.'],
+  notes: [
+    'A model takes as many documents at once as its max_batch_size says: set maxDocuments to it.',
+  ],
 });
