@@ -1,0 +1,270 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+
+/** Installs nothing but the account of what it would have installed, and a compiler that copies. */
+const FAKE_NPM = `#!/usr/bin/env node
+const fs = require('node:fs');
+fs.appendFileSync('calls.log', 'npm ' + process.argv.slice(2).join(' ') + '\\n');
+fs.rmSync('node_modules', { recursive: true, force: true });
+fs.mkdirSync('node_modules/typescript/bin', { recursive: true });
+fs.writeFileSync('node_modules/typescript/bin/tsc', fs.readFileSync('fake-tsc.cjs'));
+fs.writeFileSync('node_modules/typescript/package.json', '{}');
+fs.copyFileSync('package-lock.json', 'node_modules/.package-lock.json');
+`;
+const FAKE_TSC = `
+const fs = require('node:fs');
+fs.appendFileSync('calls.log', 'tsc\\n');
+fs.mkdirSync('dist', { recursive: true });
+for (const name of fs.readdirSync('src', { recursive: true })) {
+  if (!name.endsWith('.ts')) continue;
+  const code = fs.readFileSync('src/' + name, 'utf8');
+  if (code.includes('wrong')) {
+    console.log(name + ': error TS1');
+    process.exit(2);
+  }
+  fs.writeFileSync('dist/' + name.replace(/ts$/, 'js'), code);
+}
+`;
+const PROGRAM = `
+process.on('SIGTERM', () => { console.log('drained'); process.exit(7); });
+console.log(JSON.stringify(process.argv.slice(1)));
+if (process.argv.includes('--stay')) setTimeout(() => {}, 15000);
+`;
+
+let root = '';
+
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'rerank-setup-'));
+  put('package.json', JSON.stringify({ type: 'module', engines: { node: '>=20.19' } }));
+  put('package-lock.json', lockFile('1.0.0'));
+  put('tsconfig.json', '{}');
+  put('tsconfig.build.json', '{}');
+  put('src/main.ts', PROGRAM);
+  put('src/page/page.html', '<p>');
+  put('fake-tsc.cjs', FAKE_TSC);
+  put('bin/package.json', '{}');
+  put('bin/npm', FAKE_NPM);
+  chmodSync(join(root, 'bin/npm'), 0o755);
+  copyFileSync('src/setup.mjs', join(root, 'src/setup.mjs'));
+});
+
+afterEach(() => {
+  rmSync(root, { recursive: true, force: true });
+});
+
+function put(name: string, content: string): void {
+  mkdirSync(dirname(join(root, name)), { recursive: true });
+  writeFileSync(join(root, name), content);
+}
+
+function lockFile(version: string): string {
+  const packages = { '': { name: 'x' }, 'node_modules/typescript': { version } };
+  return JSON.stringify({ lockfileVersion: 3, packages });
+}
+
+/** The calls of npm and the compiler since the last time this was asked. */
+function calls(): string[] {
+  const log = join(root, 'calls.log');
+  if (!existsSync(log)) return [];
+  const lines = readFileSync(log, 'utf8').trim().split('\n');
+  rmSync(log);
+  return lines.map((line) => line.split(' ')[0] ?? '');
+}
+
+interface Ended {
+  readonly code: number | null;
+  readonly out: string;
+  readonly said: string;
+}
+
+function start(
+  command: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = {},
+): ChildProcess {
+  const path = [join(root, 'bin'), dirname(process.execPath), process.env.PATH].join(delimiter);
+  const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('npm_'));
+  return spawn(command, args, {
+    cwd: root,
+    env: { ...Object.fromEntries(inherited), PATH: path, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+}
+
+async function ended(child: ChildProcess): Promise<Ended> {
+  if (child.stdout === null || child.stderr === null) throw new Error('no output to read');
+  const [out, said] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    child.exitCode === null && child.signalCode === null ? once(child, 'exit') : undefined,
+  ]);
+  return { code: child.exitCode, out, said };
+}
+
+function setup(args: readonly string[] = [], env: NodeJS.ProcessEnv = {}): Promise<Ended> {
+  return ended(start(process.execPath, ['src/setup.mjs', ...args], env));
+}
+
+describe('setup', () => {
+  it('installs and builds a fresh clone, and says so in a line each', async () => {
+    const { code, out, said } = await setup();
+
+    expect({ code, out }).toEqual({ code: 0, out: '' });
+    expect(said).toMatch(
+      /^setup: installing packages.*\nsetup: building dist.*\nsetup: ready after \d+ s\n$/,
+    );
+    expect(calls()).toEqual(['npm', 'tsc']);
+    expect(existsSync(join(root, 'dist/main.js'))).toBe(true);
+    expect(existsSync(join(root, 'dist/page/page.html'))).toBe(true);
+    expect(existsSync(join(root, 'dist/setup.mjs'))).toBe(false);
+    expect(existsSync(join(root, '.setup.lock'))).toBe(false);
+  });
+
+  it('does and says nothing the second time', async () => {
+    await setup();
+    calls();
+
+    const { code, said } = await setup();
+
+    expect({ code, said, calls: calls() }).toEqual({ code: 0, said: '', calls: [] });
+  });
+
+  it.each<[string, () => void, string[]]>([
+    ['the lock file changed', () => put('package-lock.json', lockFile('2.0.0')), ['npm', 'tsc']],
+    ['an installation was cut off', () => rm('node_modules/.package-lock.json'), ['npm']],
+    ['a source changed', () => put('src/main.ts', `${PROGRAM};`), ['tsc']],
+    ['a source is new', () => put('src/new.ts', ''), ['tsc']],
+    ['a page changed', () => put('src/page/page.html', '<b>'), ['tsc']],
+    ['dist is gone', () => rm('dist'), ['tsc']],
+  ])('does what is needed when %s', async (_when, change, needed) => {
+    await setup();
+    calls();
+    change();
+
+    await setup();
+
+    expect(calls()).toEqual(needed);
+    await setup();
+    expect(calls()).toEqual([]);
+  });
+
+  it('takes away what was built from sources that are gone', async () => {
+    put('src/old.ts', '');
+    await setup();
+    rm('src/old.ts');
+
+    await setup();
+
+    expect(existsSync(join(root, 'dist/old.js'))).toBe(false);
+    expect(existsSync(join(root, 'dist/main.js'))).toBe(true);
+  });
+
+  it('builds when told to, and is quiet when told to', async () => {
+    await setup();
+    calls();
+
+    const { said } = await setup(['--build', '--quiet']);
+
+    expect({ said, calls: calls() }).toEqual({ said: '', calls: ['tsc'] });
+  });
+
+  it('installs the compiler also where the environment says production', async () => {
+    await setup([], { NODE_ENV: 'production' });
+
+    expect(readFileSync(join(root, 'calls.log'), 'utf8')).toContain('--include=dev');
+  });
+
+  it.each([[['--quiet']], [[]]])(
+    'shows what the compiler said when it fails, with %j',
+    async (args) => {
+      put('src/main.ts', 'wrong');
+
+      const { code, said } = await setup(args);
+
+      expect(code).toBe(1);
+      expect(said).toContain('main.ts: error TS1');
+      expect(said).toContain('setup: tsc failed (exit code 2)');
+      calls();
+      await setup();
+      expect(calls()).toEqual(['tsc']);
+    },
+  );
+
+  it('works once when two run at the same time', async () => {
+    const both = await Promise.all([setup(), setup()]);
+
+    expect(both.map(({ code }) => code)).toEqual([0, 0]);
+    expect(calls()).toEqual(['npm', 'tsc']);
+  });
+
+  it('takes over from one that was killed', async () => {
+    const gone = start(process.execPath, ['-e', '']);
+    await ended(gone);
+    put('.setup.lock', `${String(gone.pid)} some-run`);
+
+    const { code } = await setup();
+
+    expect({ code, calls: calls() }).toEqual({ code: 0, calls: ['npm', 'tsc'] });
+  });
+
+  it('names the Node that is needed to one that is too old', async () => {
+    put('package.json', JSON.stringify({ type: 'module', engines: { node: '>=99.1' } }));
+
+    const { code, said } = await setup();
+
+    expect(code).toBe(1);
+    expect(said).toContain(`this is Node ${process.versions.node}, and 99.1 or newer is needed`);
+    expect(calls()).toEqual([]);
+  });
+
+  it('goes on as the program with its arguments and nothing else on standard output', async () => {
+    const { code, out } = await setup(['--run', 'dist/main.js', '--quiet', 'x y']);
+
+    expect({ code, out }).toEqual({
+      code: 0,
+      out: `${JSON.stringify([join(root, 'dist/main.js'), '--quiet', 'x y'])}\n`,
+    });
+  });
+});
+
+it('npm start hands arguments and SIGTERM on, and leaves nothing running', async () => {
+  const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as {
+    scripts: { start: string };
+  };
+  const engines = { node: '>=20.19' };
+  put('package.json', JSON.stringify({ type: 'module', engines, scripts }));
+  await setup();
+  rm('bin');
+
+  const npm = start('npm', ['start', '--silent', '--', '--stay']);
+  const result = ended(npm);
+  await new Promise<void>((resolve) => {
+    npm.stdout?.on('data', (chunk: Buffer) => {
+      if (chunk.includes('--stay')) resolve();
+    });
+  });
+  npm.kill('SIGTERM');
+
+  // npm itself waits for the program; the output ends when the last process that holds it is gone.
+  const { code, out } = await result;
+  expect(out).toContain('drained');
+  expect(code).toBe(7);
+});
+
+function rm(name: string): void {
+  rmSync(join(root, name), { recursive: true });
+}
