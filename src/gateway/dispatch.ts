@@ -13,6 +13,7 @@ import {
 import { errorCodeOf, mayFailOver, type UpstreamFailure } from '../core/retry.js';
 import {
   CredentialError,
+  documentLimit,
   forModel,
   type HttpProvider,
   type ProviderProfile,
@@ -22,7 +23,7 @@ import { readPages } from '../providers/pages.js';
 import { cleanMessage, type RawReply } from '../providers/reply.js';
 import type { ChannelTable } from './channel-table.js';
 import type { Observe } from './events.js';
-import { pathOf, type Route } from './route.js';
+import type { Route } from './route.js';
 import { cancellationError, type RequestScope } from './scope.js';
 import type { TokenCache } from './token-cache.js';
 import { TransportError, type Upstream, type UpstreamRequest } from './upstream.js';
@@ -137,8 +138,8 @@ function misfit(
   const { profile } = route.provider;
   const { documents } = call.request;
   const model = upstreamModel(route, call.model);
-  const limit = profile.limits.documents;
-  if (limit !== undefined && documents.count > forModel(limit, model)) return 'documents';
+  const limit = documentLimit(profile, model, route.endpoint.settings);
+  if (limit !== undefined && documents.count > limit) return 'documents';
   if (documents.hasImages && !forModel(profile.documents.images, model)) return 'images';
   return isTooLong(profile.limits, call.request) ? 'characters' : undefined;
 }
@@ -284,10 +285,7 @@ async function sendHttp(
     source === undefined ? undefined : await deps.tokens.get(route, source, call.scope);
   if (bearer?.kind === 'failed') return { kind: 'failed', failure: bearer.failure };
   const send = async (page: UpstreamCall): Promise<RawReply> => {
-    const path = pathOf(
-      route.basePath,
-      typeof provider.path === 'string' ? provider.path : provider.path(page),
-    );
+    const path = route.pathOf(page);
     const body = encodeJson(provider.body(page));
     let headers = route.headers as string[];
     if (bearer !== undefined) headers = [...headers, 'authorization', `Bearer ${bearer.token}`];
@@ -467,8 +465,10 @@ function unavailableError(deps: DispatchDeps, call: DispatchCall): GatewayError 
       );
     }
     const limits = routes.flatMap((route) => {
-      const limit = route.provider.profile.limits.documents;
-      return limit === undefined ? [] : [forModel(limit, upstreamModel(route, call.model))];
+      const { profile } = route.provider;
+      return (
+        documentLimit(profile, upstreamModel(route, call.model), route.endpoint.settings) ?? []
+      );
     });
     if (Math.max(...limits) >= call.request.documents.count || limits.length === 0) {
       return new GatewayError(

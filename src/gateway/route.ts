@@ -1,8 +1,16 @@
 import { effectiveStatus, type Candidate, type Channel, type TagSwitch } from '../core/channel.js';
 import type { Secret } from '../core/secret.js';
 import { findProvider } from '../providers/index.js';
-import type { Endpoint, HttpProvider, Provider, SettingValue } from '../providers/provider.js';
+import type {
+  Endpoint,
+  HttpProvider,
+  Provider,
+  SettingValue,
+  UpstreamCall,
+} from '../providers/provider.js';
 import { channelMistakes, defaultSettings, publicAddress } from '../providers/settings.js';
+
+type PathOf = (target: Pick<UpstreamCall, 'model' | 'settings'>) => string;
 
 /** A channel made ready for traffic: whatever is the same for each of its requests is computed here, once. */
 export interface Route extends Candidate {
@@ -11,8 +19,8 @@ export interface Route extends Candidate {
   readonly endpoint: Endpoint;
   /** Of the base URL; empty for a provider inside the process. */
   readonly origin: string;
-  /** Path of the base URL, without a trailing slash; what `pathOf` puts before the provider's own. */
-  readonly basePath: string;
+  /** The whole path of a request. */
+  readonly pathOf: PathOf;
   /** Name and value in turn: the provider's own, content type and accept. */
   readonly headers: readonly string[];
   readonly live: boolean;
@@ -54,7 +62,7 @@ export function makeRoute(
     live: effectiveStatus(channel, switches).live,
   };
   if (provider.transport === 'process') {
-    return { kind: 'route', route: { ...common, origin: '', basePath: '', headers: [] } };
+    return { kind: 'route', route: { ...common, origin: '', pathOf: () => '', headers: [] } };
   }
   if (!URL.canParse(endpoint.baseUrl)) return unusable('it has no valid base URL');
   const url = new URL(endpoint.baseUrl);
@@ -63,14 +71,21 @@ export function makeRoute(
     route: {
       ...common,
       origin: url.origin,
-      basePath: url.pathname.replace(/\/+$/, ''),
+      pathOf: pathsBelow(url.pathname.replace(/\/+$/, ''), provider),
       headers: headerList(provider, endpoint),
     },
   };
 }
 
+function pathsBelow(basePath: string, provider: HttpProvider): PathOf {
+  const { path } = provider;
+  if (typeof path !== 'string') return (target) => joinPaths(basePath, path(target));
+  const whole = joinPaths(basePath, path);
+  return () => whole;
+}
+
 /** The path of a request, where an operator's base URL may already end with how the provider's path begins. */
-export function pathOf(basePath: string, path: string): string {
+export function joinPaths(basePath: string, path: string): string {
   if (basePath === '') return path;
   const [pathname = '', query] = path.split('?', 2);
   const segments = pathname.split('/').slice(1);
