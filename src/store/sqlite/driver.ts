@@ -119,7 +119,7 @@ const UNAVAILABLE = new Set([
 
 /** SQLite's primary result code of an error of either driver, or `undefined` when it is none of theirs. */
 function resultCode(error: unknown): number | undefined {
-  if (!(error instanceof Object)) return undefined;
+  if (typeof error !== 'object' || error === null) return undefined;
   const { rawCode, errcode } = error as { rawCode?: unknown; errcode?: unknown };
   const code = rawCode ?? errcode;
   return typeof code === 'number' ? code & PRIMARY_CODE : undefined;

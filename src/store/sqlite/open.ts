@@ -1,7 +1,8 @@
 import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { StoreUnavailableError } from '../store.js';
 import { Database } from './database.js';
-import { isBusy, openDriver, type Driver } from './driver.js';
+import { isBusy, isUnavailable, openDriver, type Driver } from './driver.js';
 import { migrate } from './schema.js';
 
 /** Others on this machine have no business with the keys' hashes and balances. */
@@ -27,7 +28,10 @@ export function openDatabase(file: string, busyTimeoutMs: number): Database {
     return new Database(driver, busyTimeoutMs);
   } catch (error) {
     driver.close();
-    throw error;
+    if (!isUnavailable(error)) throw error;
+    throw new StoreUnavailableError(`${file} cannot be used as the store of the gateway.`, {
+      cause: error,
+    });
   }
 }
 

@@ -1,0 +1,218 @@
+import { spawn } from 'node:child_process';
+import {
+  chmodSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { Secret } from '../../src/core/secret.js';
+import { openDriver, type Driver } from '../../src/store/sqlite/driver.js';
+import { openSqliteStore, type SqliteStoreOptions } from '../../src/store/sqlite/sqlite-store.js';
+import type { Store } from '../../src/store/store.js';
+import {
+  admitRequest,
+  createToken,
+  newChannel,
+  newToken,
+  sha256,
+  T0,
+  VAULT,
+} from './contract/harness.js';
+
+let folder: string;
+let toClose: { close(): unknown }[];
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'sqlite-file-'));
+  toClose = [];
+});
+
+afterEach(async () => {
+  for (const opened of toClose) await opened.close();
+  rmSync(folder, { recursive: true });
+});
+
+function openStore(given: Partial<SqliteStoreOptions> = {}): Store {
+  const store = openSqliteStore({ file: join(folder, 'gateway.db'), vault: VAULT, ...given });
+  toClose.push(store);
+  return store;
+}
+
+function openOther(): Driver {
+  const driver = openDriver(join(folder, 'gateway.db'));
+  toClose.push(driver);
+  return driver;
+}
+
+describe('the file of the SQLite store', () => {
+  test('is made with its folder, for its owner alone', async () => {
+    const inner = join(folder, 'data', 'gateway');
+    const store = openStore({ file: join(inner, 'gateway.db') });
+    await createToken(store);
+
+    const modes = readdirSync(inner).map((name) => statSync(join(inner, name)).mode & 0o777);
+
+    expect(modes.length).toBeGreaterThanOrEqual(2);
+    expect(new Set(modes)).toEqual(new Set([0o600]));
+    expect(statSync(inner).mode & 0o777).toBe(0o700);
+    expect(statSync(join(folder, 'data')).mode & 0o777).toBe(0o700);
+  });
+
+  test('leaves the mode of a folder that is there', () => {
+    chmodSync(folder, 0o755);
+
+    openStore();
+
+    expect(statSync(folder).mode & 0o777).toBe(0o755);
+  });
+
+  test('is refused, and not touched, when a newer release has written it', async () => {
+    await openStore().close();
+    const other = openOther();
+    other.exec('PRAGMA user_version = 999');
+
+    expect(() => openStore()).toThrow(/written by a newer release \(schema 999, this one knows \d/);
+
+    expect(other.prepare('PRAGMA user_version').get([])).toMatchObject({ user_version: 999 });
+  });
+
+  test('is refused by name when it is something else', () => {
+    writeFileSync(
+      join(folder, 'gateway.db'),
+      'this is a letter, and no database at all\n'.repeat(200),
+    );
+
+    expect(() => openStore()).toThrow(join(folder, 'gateway.db'));
+  });
+
+  test('does not contain upstream credentials in the clear', async () => {
+    const store = openStore();
+    const name = 'a channel to be found';
+    const credentials = { apiKey: new Secret('a needle in the haystack') };
+    await store.createChannel(newChannel({ name, credentials }));
+
+    const bytes = readdirSync(folder)
+      .map((entry) => readFileSync(join(folder, entry), 'latin1'))
+      .join();
+
+    expect(bytes).toContain(name);
+    expect(bytes).not.toContain('needle');
+  });
+
+  test('lets a writer wait for another process, and the event loop run meanwhile', async () => {
+    const store = openStore();
+    const credential = await createToken(store);
+    const other = openOther();
+    other.exec('BEGIN IMMEDIATE');
+
+    const admission = store.admit(admitRequest(credential));
+    const first = await Promise.race([admission, Promise.resolve('the loop ran')]);
+    const found = await store.getPasswordHash(credential.token.userId);
+    other.exec('COMMIT');
+
+    expect(first).toBe('the loop ran');
+    expect(found).toBeDefined();
+    expect((await admission).kind).toBe('admitted');
+  });
+
+  test('gives up when another process does not let go, and works again when it does', async () => {
+    const store = openStore({ busyTimeoutMs: 5 });
+    const credential = await createToken(store);
+    const other = openOther();
+    other.exec('BEGIN IMMEDIATE');
+
+    const refused = await Promise.allSettled([
+      store.admit(admitRequest(credential)),
+      store.admit(admitRequest(credential)),
+    ]);
+    other.exec('COMMIT');
+
+    expect(refused).toMatchObject([
+      { status: 'rejected', reason: { name: 'StoreUnavailableError' } },
+      { status: 'rejected', reason: { name: 'StoreUnavailableError' } },
+    ]);
+    expect((await store.admit(admitRequest(credential))).kind).toBe('admitted');
+  });
+
+  test('fails a write that cannot be done alone, not the ones that came with it', async () => {
+    const store = openStore();
+    const credential = await createToken(store, { remainQuota: 100 });
+    const { userId } = credential.token;
+    const same = admitRequest(credential, { amount: 10 });
+
+    const outcomes = await Promise.allSettled([
+      store.admit(same),
+      store.admit(admitRequest(credential, { amount: 10 })),
+      store.admit(same),
+      store.createToken(newToken(userId), T0),
+    ]);
+
+    expect(outcomes.map(({ status }) => status)).toEqual([
+      'fulfilled',
+      'fulfilled',
+      'rejected',
+      'fulfilled',
+    ]);
+    expect((await store.getToken(credential.token.id, T0))?.remainQuota).toBe(80);
+  });
+
+  test('finishes the writes that are under way when it is closed', async () => {
+    const store = openStore();
+    const credential = await createToken(store, { remainQuota: 100 });
+
+    const admissions = Array.from({ length: 5 }, () => store.admit(admitRequest(credential)));
+    await store.close();
+
+    for (const admission of admissions) expect((await admission).kind).toBe('admitted');
+    const again = openStore();
+    expect((await again.getToken(credential.token.id, T0))?.remainQuota).toBe(50);
+  });
+
+  test('holds one quota for several processes, and keeps what one that was killed had reserved', async () => {
+    const store = openStore();
+    const wanted = { remainQuota: 1_000, keyHash: sha256('shared') };
+    const { token } = await createToken(store, wanted);
+    const file = join(folder, 'gateway.db');
+
+    const [killed, ...finished] = await Promise.all([
+      drain(file, wanted.keyHash, 20),
+      drain(file, wanted.keyHash),
+      drain(file, wanted.keyHash),
+    ]);
+
+    const taken = finished.reduce((sum, count) => sum + count, killed);
+    expect(killed).toBeGreaterThanOrEqual(20);
+    // The one that was killed may have reserved four more than it came to tell.
+    expect(taken).toBeGreaterThanOrEqual(996);
+    expect(taken).toBeLessThanOrEqual(1_000);
+    expect((await store.getToken(token.id, T0))?.remainQuota).toBe(0);
+    expect((await store.getToken(token.id, T0 + 60_000))?.remainQuota).toBe(1_000);
+  });
+});
+
+/** Reserves one unit after another in a process of its own; resolves to how many. `killAt` kills it when it has so many. */
+function drain(file: string, keyHash: string, killAt = Infinity): Promise<number> {
+  const program = fileURLToPath(new URL('../support/drain-quota.ts', import.meta.url));
+  const child = spawn(process.execPath, ['--import', 'tsx', program, file, keyHash, String(T0)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let count = 0;
+  child.stdout.on('data', (marks: Buffer) => {
+    count += marks.length;
+    if (count >= killAt) child.kill('SIGKILL');
+  });
+  return new Promise((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (code, signal) => {
+      if (code === 0 || signal === 'SIGKILL') resolve(count);
+      else reject(new Error(`the process ended with ${code ?? signal ?? 'nothing'}`));
+    });
+  });
+}
