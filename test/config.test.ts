@@ -1,0 +1,401 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { inspect } from 'node:util';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { parse } from 'yaml';
+import {
+  ConfigError,
+  ENVIRONMENT_SETTINGS,
+  loadConfig,
+  printConfig,
+  type Config,
+} from '../src/config.js';
+import { CHANNEL_DISABLED, CHANNEL_ENABLED } from '../src/core/channel.js';
+
+let folder = '';
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'rerank-config-'));
+});
+
+afterEach(() => {
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function file(name: string, text: string): string {
+  const path = join(folder, name);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+  return path;
+}
+
+function load(text: string, env: Readonly<Record<string, string>> = {}): Config {
+  return loadConfig({ env, configPath: file('gateway.yaml', text), folder });
+}
+
+/** The mistakes of a file that is refused, one line each, without the folder. */
+function mistakes(text: string, env: Readonly<Record<string, string>> = {}): string[] {
+  return refusal(() => load(text, env))
+    .message.split('\n')
+    .slice(1)
+    .map((line) => line.trim().replaceAll(folder + '/', ''));
+}
+
+function refusal(act: () => unknown): ConfigError {
+  try {
+    act();
+  } catch (error) {
+    if (error instanceof ConfigError) return error;
+    throw error;
+  }
+  throw new Error('it was accepted');
+}
+
+const CHANNEL = '{ name: a, provider: cohere, api_key: k, models: [m] }';
+
+describe('settings', () => {
+  it('have documented defaults without any file or variable', () => {
+    const config = loadConfig({ env: {}, folder });
+
+    expect(config).toMatchObject({
+      server: { host: '0.0.0.0', port: 8080, workers: 1, trustedProxies: [], maxDocuments: 10_000 },
+      gateway: { deadlineMs: 30_000, attemptTimeoutMs: 10_000, maxAttempts: 3, stalenessMs: 1_000 },
+      store: { redisUrl: undefined, redisPrefix: 'rg:', dataDir: './data' },
+      log: { level: 'info' },
+      metrics: { enabled: true },
+      root: { username: 'root', quota: 1_000_000_000_000_000 },
+      prices: { models: {}, fallback: { per: 'search_unit', units: 1_000 } },
+      channels: undefined,
+      tags: [],
+    });
+    expect(config.server.bodyLimitBytes).toBe(32 * 1024 * 1024);
+  });
+
+  it('come from the environment first, then from the file, then from the default', () => {
+    const config = load('server: { port: 1, host: "127.0.0.1" }', { PORT: '9090', WORKERS: '' });
+
+    expect(config.server).toMatchObject({ port: 9090, host: '127.0.0.1', workers: 1 });
+  });
+
+  it('are read from config/gateway.yaml, from CONFIG, and from the path that is given, in rising order', () => {
+    file('config/gateway.yaml', 'server: { port: 1 }');
+    const env = { CONFIG: file('second.yaml', 'server: { port: 2 }') };
+    const configPath = file('third.yaml', 'server: { port: 3 }');
+
+    expect(loadConfig({ env: {}, folder }).server.port).toBe(1);
+    expect(loadConfig({ env, folder }).server.port).toBe(2);
+    expect(loadConfig({ env, folder, configPath }).server.port).toBe(3);
+  });
+
+  it('of a folder are merged in the order of names, and lists of channels and tags grow', () => {
+    file(
+      'd/10.yaml',
+      `server: { port: 1, host: "::1" }\nchannels: [${CHANNEL}]\ntags: [{ tag: x }]`,
+    );
+    file('d/20.yml', 'server: { port: 2 }\ntags: [{ tag: y, disabled: true }]');
+    file('d/30.example.yaml', 'server: { port: 3 }');
+    file('d/notes.txt', 'server: { port: 4 }');
+
+    const config = loadConfig({ env: {}, folder, configPath: join(folder, 'd') });
+
+    expect(config.server).toMatchObject({ port: 2, host: '::1' });
+    expect(config.channels).toHaveLength(1);
+    expect(config.tags.map(({ tag }) => tag)).toEqual(['x', 'y']);
+  });
+
+  it('cannot be changed afterwards', () => {
+    const config = load(`channels: [${CHANNEL}]`);
+
+    expect(Object.isFrozen(config.server)).toBe(true);
+    expect(Object.isFrozen(config.channels?.[0]?.declared.models)).toBe(true);
+  });
+
+  it('split trusted proxies of the environment at commas', () => {
+    const config = loadConfig({ env: { TRUSTED_PROXIES: '10.0.0.0/8, ::1' }, folder });
+
+    expect(config.server.trustedProxies).toEqual(['10.0.0.0/8', '::1']);
+  });
+
+  it('take as many workers as there are cores for "auto"', () => {
+    expect(loadConfig({ env: { WORKERS: 'auto' }, folder }).server.workers).toBeGreaterThan(0);
+  });
+
+  it('name a price by request, search unit or million tokens', () => {
+    const { prices } = load(
+      'prices: { default: { per_million_tokens: 7 }, models: { a: { per_request: 0 } } }',
+    );
+
+    expect(prices).toEqual({
+      fallback: { per: 'million_tokens', units: 7 },
+      models: { a: { per: 'request', units: 0 } },
+    });
+  });
+});
+
+describe('variables in values', () => {
+  it('are replaced, also in the middle of a text and with a default', () => {
+    const config = load('store: { data_dir: "${HOME_DIR}/${SUB:-data}" }', { HOME_DIR: '/srv' });
+
+    expect(config.store.dataDir).toBe('/srv/data');
+  });
+
+  it('become numbers and switches where those are wanted', () => {
+    const config = load('server: { port: "${P:-81}" }\nmetrics: { enabled: "${M}" }', {
+      M: 'false',
+    });
+
+    expect(config.server.port).toBe(81);
+    expect(config.metrics.enabled).toBe(false);
+  });
+
+  it('that leave nothing count as not set', () => {
+    expect(load('store: { redis_url: "${NO_REDIS:-}" }').store.redisUrl).toBeUndefined();
+  });
+
+  it('are left alone behind two dollar signs', () => {
+    expect(load('store: { data_dir: "$${HOME}" }').store.dataDir).toBe('${HOME}');
+  });
+
+  it('that are missing are a mistake, once', () => {
+    expect(mistakes('server:\n  port: ${NOWHERE}\n')).toEqual([
+      'gateway.yaml:2: server.port: the environment variable NOWHERE is not set; set it, or write ${NOWHERE:-default}',
+    ]);
+  });
+});
+
+describe('channels', () => {
+  it('become what the store declares, with credentials apart', () => {
+    const config = load(`
+channels:
+  - name: a
+    provider: cohere
+    api_key: top-secret
+    base_url: https://rerank.example.com/
+    models: { nice: real }
+    tag: t
+    enabled: false
+`);
+
+    expect(config.channels).toEqual([
+      {
+        declared: {
+          name: 'a',
+          provider: 'cohere',
+          baseUrl: 'https://rerank.example.com',
+          models: { nice: 'real' },
+          tag: 't',
+          priority: 0,
+          weight: 1,
+          timeoutMs: undefined,
+          maxConcurrency: 0,
+          status: CHANNEL_DISABLED,
+          scores: 'raw',
+          settings: {},
+        },
+        credentials: expect.anything(),
+      },
+    ]);
+    expect(config.channels?.[0]?.credentials.apiKey?.reveal()).toBe('top-secret');
+  });
+
+  it('serve a list of models under their own names', () => {
+    const declared = load(`channels: [${CHANNEL}]`).channels?.[0]?.declared;
+
+    expect(declared).toMatchObject({ models: { m: 'm' }, status: CHANNEL_ENABLED });
+  });
+
+  it('are none where the key is there and empty, and unknown where it is not', () => {
+    expect(load('channels:').channels).toEqual([]);
+    expect(load('server: {}').channels).toBeUndefined();
+  });
+});
+
+describe('mistakes', () => {
+  it('are all reported at once, with file, line, path and what would be right', () => {
+    const found = mistakes(
+      `server:
+  port: 99999
+  hots: localhost
+  trusted_proxies: [10.0.0.0/8, nonsense, "10.1"]
+gatway: {}
+store:
+  redis_url: http://cache
+prices:
+  default: { per_request: 1, per_search_unit: 2 }
+  models:
+    m: {}
+    n: { per_request: -1 }
+channels:
+  - name: a
+    provider: cohere
+    models: []
+    weight: -1
+  - name: a
+    provider: coher
+    api_key: k
+    models: [m]
+    api_key_: k
+  - name: c
+    provider: cohere
+    api_key: k
+    base_url: ftp://x
+    models: [m]
+    settings: { nope: 1 }
+`,
+      { LOG_LEVEL: 'loud' },
+    );
+
+    expect(found.sort()).toEqual(
+      [
+        'gateway.yaml:2: server.port: must be less than or equal to 65535',
+        'gateway.yaml:3: server.hots: is not a setting; did you mean host?',
+        'gateway.yaml:4: server.trusted_proxies[1]: must be an address or a range such as 10.0.0.0/8',
+        'gateway.yaml:4: server.trusted_proxies[2]: must be an address or a range such as 10.0.0.0/8',
+        'gateway.yaml:5: gatway: is not a setting; did you mean gateway?',
+        'gateway.yaml:7: store.redis_url: must begin with redis://, rediss:// or redis+sentinel://',
+        'gateway.yaml:9: prices.default: has more than one of per_request, per_search_unit, per_million_tokens; keep one',
+        'gateway.yaml:11: prices.models.m: needs one of per_request, per_search_unit, per_million_tokens',
+        'gateway.yaml:12: prices.models.n.per_request: must be greater than or equal to 0',
+        'gateway.yaml:14: channels[0]: credentials.api_key is missing: API key, sent as a bearer token',
+        'gateway.yaml:16: channels[0].models: must contain at least 1 items',
+        'gateway.yaml:17: channels[0].weight: must be greater than or equal to 0',
+        'gateway.yaml:18: channels[1].name: "a" is there already (gateway.yaml:14); names are unique',
+        'gateway.yaml:19: channels[1].provider: "coher" is not a provider; did you mean cohere?',
+        'gateway.yaml:22: channels[1].api_key_: is not a setting; did you mean api_key?',
+        'gateway.yaml:23: channels[2]: settings.nope is not known to cohere, which has none',
+        'gateway.yaml:26: channels[2].base_url: must begin with http:// or https://',
+        'environment LOG_LEVEL: log.level: must be one of [trace, debug, info, warn, error, fatal, silent]',
+      ].sort(),
+    );
+  });
+
+  it.each([
+    ['https://user:pw@host', 'must not carry a user or password; put secrets under credentials'],
+    ['https://host/?a=b', 'must end with the path: no "?" and no "#"'],
+    ['host:80', 'must begin with http:// or https://'],
+    ['//host', 'must be a URL such as https://rerank.example.com'],
+  ])('include the base URL %s', (url, message) => {
+    const found = mistakes(
+      `channels: [{ name: a, provider: cohere, api_key: k, models: [m], base_url: "${url}" }]`,
+    );
+
+    expect(found).toEqual([`gateway.yaml:1: channels[0].base_url: ${message}`]);
+  });
+
+  it('include private upstreams where they are forbidden', () => {
+    const channel = (url: string): string =>
+      `{ name: ${JSON.stringify(url)}, provider: cohere, api_key: k, models: [m], base_url: "${url}" }`;
+    const urls = ['http://127.0.0.1', 'http://[::1]:80', 'http://10.1.2.3', 'http://localhost'];
+    const text = `gateway: { allow_private_upstreams: false }\nchannels: [${[...urls, 'https://api.example.com', 'http://8.8.8.8'].map(channel).join(', ')}]`;
+
+    expect(mistakes(text)).toHaveLength(urls.length);
+  });
+
+  it('of syntax come with their line', () => {
+    expect(mistakes('server:\n  port: [1\n')[0]).toMatch(/^gateway\.yaml:\d+: /);
+    expect(mistakes('a: 1\na: 2')[0]).toBe('gateway.yaml:2: Map keys must be unique');
+    expect(mistakes('- 1')[0]).toContain('the file must hold settings by name');
+  });
+
+  it('of a file that is not there name it', () => {
+    const error = refusal(() => loadConfig({ env: {}, configPath: join(folder, 'none.yaml') }));
+
+    expect(error.message).toContain('none.yaml: cannot be read (ENOENT)');
+  });
+
+  it('never quote a secret', () => {
+    const secret = 'hush';
+    const { message } = refusal(() =>
+      load(`root: { password: ${secret} }\nmetrics: { token: ${secret} }`, {
+        ENCRYPTION_KEY: secret,
+        REDIS_URL: secret,
+      }),
+    );
+
+    expect(message.match(/\n/g)).toHaveLength(4);
+    expect(message).not.toContain(secret);
+  });
+
+  it('survive prototype keys and endless aliases', () => {
+    expect(mistakes('__proto__: { port: 1 }')).toEqual([
+      'gateway.yaml:1: a setting must have a plain name',
+    ]);
+    expect(mistakes('server: &a { host: *a }').join()).toContain('nested too deeply');
+  });
+});
+
+describe('printed settings', () => {
+  it('mask every secret and read like a file', () => {
+    const secrets = {
+      REDIS_URL: 'redis://:hunter22@cache',
+      ENCRYPTION_KEY: 'hunter22-encryption',
+      ROOT_PASSWORD: 'hunter22-root',
+      METRICS_TOKEN: 'hunter22-metrics',
+    };
+    const config = load(
+      'channels: [{ name: a, provider: cohere, api_key: hunter22, models: [m] }]\ntags: [{ tag: t }]',
+      secrets,
+    );
+
+    const printed = printConfig(config);
+
+    expect(printed).not.toContain('hunter22');
+    expect(inspect(config, { depth: 9 }) + JSON.stringify(config)).not.toContain('hunter22');
+    expect(parse(printed)).toMatchObject({
+      server: { port: 8080 },
+      store: { redis_url: '[secret]' },
+      prices: { default: { per_search_unit: 1_000 } },
+      channels: [{ name: 'a', enabled: true, credentials: { api_key: '[secret]' } }],
+      tags: [{ tag: 't', disabled: false }],
+    });
+  });
+});
+
+describe('the files of the repository', () => {
+  const COHERE = { COHERE_API_KEY: 'k', VOYAGE_API_KEY: 'k' };
+
+  it('start with a local channel that costs nothing', () => {
+    const config = loadConfig({ env: {} });
+
+    expect(config.channels?.map(({ declared }) => declared)).toMatchObject([
+      { name: 'local', provider: 'local', tag: 'local', models: { local: 'local/lexical' } },
+    ]);
+    expect(config.prices.models.local).toEqual({ per: 'request', units: 0 });
+    expect(config.gateway.defaultModel).toBe('local');
+  });
+
+  it('show every setting with its default, and every variable', () => {
+    const example = loadConfig({ env: COHERE, configPath: 'config/gateway.example.yaml' });
+    const defaults = loadConfig({ env: {}, folder });
+    const { server, store, log, metrics, root } = example;
+
+    expect({ server, store, log, metrics, root }).toEqual({
+      server: defaults.server,
+      store: defaults.store,
+      log: defaults.log,
+      metrics: defaults.metrics,
+      root: defaults.root,
+    });
+    expect({ ...example.gateway, defaultModel: undefined }).toEqual({
+      ...defaults.gateway,
+      defaultModel: undefined,
+    });
+    expect(example.prices.fallback).toEqual(defaults.prices.fallback);
+  });
+});
+
+it('knows the settings that its variables stand for', () => {
+  const values: Readonly<Record<string, string>> = {
+    PORT: '1',
+    WORKERS: '1',
+    TRUSTED_PROXIES: '::1',
+    REDIS_URL: 'redis://cache',
+    LOG_LEVEL: 'warn',
+  };
+  const env = Object.fromEntries(
+    Object.keys(ENVIRONMENT_SETTINGS).map((name) => [name, values[name] ?? 'some-value']),
+  );
+
+  expect(() => loadConfig({ env, folder })).not.toThrow();
+});

@@ -1,0 +1,178 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { promisify } from 'node:util';
+import { describe, expect, it } from '@jest/globals';
+import { parse } from 'yaml';
+import { ENVIRONMENT_SETTINGS, loadConfig } from '../src/config.js';
+
+interface Service {
+  readonly image?: string;
+  readonly build?: string;
+  readonly command?: readonly string[];
+  readonly ports?: readonly string[];
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly volumes?: readonly string[];
+  readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
+  readonly healthcheck?: { readonly test: readonly string[] };
+  readonly stop_grace_period?: string;
+}
+
+const compose = parse(readFileSync('docker-compose.yml', 'utf8')) as {
+  readonly services: Readonly<Record<'redis' | 'gateway' | 'proxy', Service>>;
+  readonly volumes: Readonly<Record<string, unknown>>;
+};
+const { redis, gateway, proxy } = compose.services;
+const dockerfile = readFileSync('Dockerfile', 'utf8');
+
+/** The exec form of an instruction of the last stage. */
+function execForm(instruction: RegExp): string[] {
+  const line = instruction.exec(dockerfile.slice(dockerfile.lastIndexOf('\nFROM ')))?.[1];
+  return JSON.parse(line ?? 'null') as string[];
+}
+
+describe('docker-compose.yml', () => {
+  it('gives each service an image or a build, and mounts only what is there', () => {
+    for (const service of Object.values(compose.services)) {
+      expect(service.image === undefined).toBe(service.build !== undefined);
+      for (const volume of service.volumes ?? []) {
+        const source = volume.split(':')[0] ?? '';
+        expect(source.startsWith('.') ? existsSync(source) : source in compose.volumes).toBe(true);
+      }
+    }
+  });
+
+  it('waits for services that exist and can tell their health', () => {
+    for (const service of [gateway, proxy]) {
+      for (const [name, { condition }] of Object.entries(service.depends_on ?? {})) {
+        const awaited = compose.services[name as keyof typeof compose.services];
+        expect(condition).toBe('service_healthy');
+        expect(awaited.healthcheck !== undefined || awaited.build !== undefined).toBe(true);
+      }
+    }
+    expect(redis.healthcheck?.test.join(' ')).toContain('redis-cli ping');
+  });
+
+  it('keeps the store on a volume, appended to, with nothing evicted', () => {
+    const flags = redis.command?.join(' ');
+
+    expect(flags).toContain('--appendonly yes');
+    expect(flags).toContain('--maxmemory-policy noeviction');
+    expect(redis.volumes).toContain('redis-data:/data');
+  });
+
+  it('gives the gateway settings that it knows and takes', () => {
+    const env = Object.fromEntries(
+      Object.entries(gateway.environment ?? {}).map(([name, value]) => [
+        name,
+        value
+          .replace(/\$\{\w+:\?[^}]*\}/, 'a-value-from-the-env-file')
+          .replace(/\$\{\w+:-([^}]*)\}/, '$1'),
+      ]),
+    );
+
+    const config = loadConfig({ env, folder: 'no-such-folder' });
+
+    expect(Object.keys(ENVIRONMENT_SETTINGS)).toEqual(expect.arrayContaining(Object.keys(env)));
+    expect(config.store.redisUrl?.reveal()).toBe('redis://redis:6379');
+    expect(config.server.trustedProxies).toHaveLength(2);
+  });
+
+  it('asks for secrets with a sentence, and .env.example names all of them', () => {
+    const text = readFileSync('docker-compose.yml', 'utf8');
+    const asked = [...text.matchAll(/\$\{(\w+):\?[^}]+\}/g)].map(([, name]) => name);
+    const example = readFileSync('.env.example', 'utf8');
+
+    expect(asked).toEqual(['ENCRYPTION_KEY', 'ROOT_PASSWORD']);
+    for (const name of asked) expect(example).toContain(`${name ?? ''}=`);
+  });
+
+  it('can be scaled: only the proxy has a port, and requests may finish', () => {
+    const graceMs = Number.parseInt(gateway.stop_grace_period ?? '0', 10) * 1_000;
+
+    expect(gateway.ports).toBeUndefined();
+    expect(proxy.ports).toHaveLength(1);
+    expect(graceMs).toBeGreaterThan(loadConfig({ env: {}, folder: 'none' }).server.drainMs);
+  });
+});
+
+describe('the proxy', () => {
+  const settings = readFileSync('config/haproxy.cfg', 'utf8');
+
+  it('tries a request again only while nothing of it was sent', () => {
+    expect(settings.match(/^\s*retry-on .*$/gm)?.map((line) => line.trim())).toEqual([
+      'retry-on conn-failure',
+    ]);
+  });
+
+  it('finds the gateways where compose puts them and waits longer than they do', () => {
+    const seconds = Number(/timeout server (\d+)s/.exec(settings)?.[1]);
+    const { deadlineMs } = loadConfig({ env: {}, folder: 'none' }).gateway;
+
+    expect(settings).toContain(`gateway:${gateway.environment?.PORT ?? ''}`);
+    expect(seconds * 1_000).toBeGreaterThan(deadlineMs);
+  });
+
+  it('has settings that it can read itself, where it is installed', () => {
+    const check = spawnSync('haproxy', ['-c', '-f', 'config/haproxy.cfg'], { encoding: 'utf8' });
+
+    const installed = check.error === undefined;
+    expect(installed ? check.stderr + String(check.status) : '0').toMatch(/0$/);
+  });
+});
+
+describe('the image', () => {
+  it('runs the same program as npm start, as a user without rights', () => {
+    const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as {
+      scripts: Readonly<Record<string, string>>;
+    };
+    const command = execForm(/\nCMD (.*)/);
+
+    expect(command).toEqual(['node', 'dist/main.js']);
+    expect(scripts.start).toContain(`--run ${command[1] ?? ''}`);
+    expect(dockerfile).toMatch(/\nUSER node\n/);
+    expect(dockerfile).toContain('NODE_ENV=production');
+    expect(dockerfile).toMatch(/\nSTOPSIGNAL SIGTERM\n/);
+  });
+
+  it('is built from files that are there and are not kept out', () => {
+    const ignored = readFileSync('.dockerignore', 'utf8').split('\n');
+    const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.*) \S+$/gm)].flatMap(
+      ([, sources = '']) => sources.split(' '),
+    );
+
+    expect(copied.length).toBeGreaterThan(5);
+    for (const source of copied) {
+      expect(existsSync(source)).toBe(true);
+      expect(ignored).toContain(`!${source}`);
+    }
+  });
+
+  it('tells healthy from unhealthy and from gone by its health check', async () => {
+    let status = 200;
+    const asked: (string | undefined)[] = [];
+    const server = createServer((req, res) => {
+      asked.push(req.url);
+      res.writeHead(status).end('{}');
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const [, ...args] = execForm(/\n\s+CMD (\["node", "-e".*)/);
+    const run = promisify(execFile);
+    const check = (): Promise<unknown> =>
+      run(process.execPath, args, { env: { PORT: String(port) } });
+
+    await expect(check()).resolves.toBeDefined();
+    status = 503;
+    await expect(check()).rejects.toMatchObject({ code: 1 });
+    server.closeAllConnections();
+    server.close();
+    await once(server, 'close');
+    await expect(check()).rejects.toMatchObject({ code: 1 });
+
+    expect(asked).toEqual(['/healthz', '/healthz']);
+  });
+});
