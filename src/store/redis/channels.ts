@@ -1,0 +1,300 @@
+import type { Channel, ChannelStatus, TagSwitch } from '../../core/channel.js';
+import {
+  StoreUnavailableError,
+  type ChannelChange,
+  type ChannelStore,
+  type DeclaredChannel,
+} from '../store.js';
+import { openCredentials, type Vault } from '../vault.js';
+import type { Connection } from './connection.js';
+import type { Keys } from './keys.js';
+import { listOf, numberOf, run, SCRIPTS, textOf, type Reply } from './scripts.js';
+import { pairOf } from './token-records.js';
+
+/** A channel as it is stored: without its id, its credentials sealed. */
+type StoredChannel = Omit<Channel, 'id' | 'credentials'> & {
+  readonly sealed: string | undefined;
+  /** What the configuration said last; of channels that come from there. */
+  readonly declaredStatus: ChannelStatus | undefined;
+};
+
+interface StoredChannels {
+  readonly version: number;
+  readonly channels: ReadonlyMap<number, StoredChannel>;
+  readonly switches: readonly TagSwitch[];
+}
+
+/** What is to be written: a record, or `undefined` to delete the channel. */
+type Edits = ReadonlyMap<number, StoredChannel | undefined>;
+
+interface Worked<T> {
+  readonly edits: Edits;
+  readonly result: T;
+}
+
+/** A change with its credentials sealed, which is slow and need not be done again when another change was faster. */
+interface SealedChange {
+  readonly id: number;
+  readonly change: ChannelChange;
+  readonly sealed: string | undefined;
+}
+
+/** Each round is lost only to another change, and changes of one process wait for each other. */
+const MAX_ROUNDS = 100;
+
+export function openChannels(connection: Connection, keys: Keys, vault: Vault): ChannelStore {
+  const { client, answer } = connection;
+  let lastTurn: Promise<unknown> = Promise.resolve();
+
+  async function load(): Promise<StoredChannels> {
+    const [version, channels, switches] = listOf(
+      await run(connection, SCRIPTS.loadChannels, keys.channels),
+    );
+    return {
+      version: numberOf(version),
+      channels: new Map(
+        pairsOf(channels)
+          .map(([id, record]): [number, StoredChannel] => [Number(id), storedChannelOf(record)])
+          .sort(([a], [b]) => a - b),
+      ),
+      switches: pairsOf(switches)
+        .map(([, record]) => switchOf(record))
+        .sort((a, b) => (a.tag < b.tag ? -1 : 1)),
+    };
+  }
+
+  /**
+   * Works out edits from what is stored and writes them if nothing has changed meanwhile, else again. Resolves to the
+   * version after it; no edits leave it as it is.
+   */
+  function edit<T>(
+    work: (stored: StoredChannels) => Worked<T> | Promise<Worked<T>>,
+  ): Promise<{ version: number; result: T }> {
+    const turn = lastTurn.then(async () => {
+      for (let round = 0; round < MAX_ROUNDS; round += 1) {
+        const stored = await load();
+        const { edits, result } = await work(stored);
+        if (edits.size === 0) return { version: stored.version, result };
+        const version = await run(connection, SCRIPTS.commitChannels, keys.channels, [
+          ...[stored.version, keys.channelsChanged],
+          ...[...edits].flatMap(([id, channel]) => [
+            id,
+            channel === undefined ? '' : JSON.stringify(channel),
+          ]),
+        ]);
+        if (version !== null) return { version: numberOf(version), result };
+      }
+      throw new StoreUnavailableError('The channels are being changed without end.');
+    });
+    lastTurn = turn.catch(() => undefined);
+    return turn;
+  }
+
+  const nextId = (): Promise<number> => answer(client.incr(`${keys.channels}:seq`));
+
+  const present = (id: number, stored: StoredChannel): Channel =>
+    channelOf(id, stored, vault).channel;
+
+  const seal = (id: number, change: ChannelChange): SealedChange => ({
+    id,
+    change,
+    sealed: change.credentials === undefined ? undefined : vault.seal(change.credentials),
+  });
+
+  async function setSwitch(tag: string, record: string): Promise<number> {
+    return numberOf(
+      await run(connection, SCRIPTS.setTagSwitch, keys.channels, [
+        keys.channelsChanged,
+        tag,
+        record,
+      ]),
+    );
+  }
+
+  async function declared(
+    { channels: stored }: StoredChannels,
+    channels: readonly DeclaredChannel[],
+  ): Promise<{ edits: Edits; result: readonly string[] }> {
+    const byName = new Map([...stored].map(([id, channel]) => [channel.name, { id, channel }]));
+    const wanted = new Set(channels.map(({ name }) => name));
+    const edits = new Map<number, StoredChannel | undefined>();
+    const taken: string[] = [];
+    for (const channel of channels) {
+      const before = byName.get(channel.name);
+      if (before?.channel.origin === 'store') {
+        taken.push(channel.name);
+        continue;
+      }
+      const status =
+        before === undefined || before.channel.status === before.channel.declaredStatus
+          ? channel.status
+          : before.channel.status;
+      const next: StoredChannel = {
+        ...channel,
+        status,
+        origin: 'config',
+        sealed: undefined,
+        declaredStatus: channel.status,
+      };
+      if (before === undefined) edits.set(await nextId(), next);
+      else if (canonical(before.channel) !== canonical(next)) edits.set(before.id, next);
+    }
+    for (const [id, { name, origin }] of stored) {
+      if (origin === 'config' && !wanted.has(name)) edits.set(id, undefined);
+    }
+    return { edits, result: taken };
+  }
+
+  return {
+    async loadChannels() {
+      const { version, channels, switches } = await load();
+      const opened = [...channels].map(([id, stored]) => channelOf(id, stored, vault));
+      return {
+        version,
+        channels: opened.map(({ channel }) => channel),
+        locked: new Set(opened.filter(({ locked }) => locked).map(({ channel }) => channel.id)),
+        switches,
+      };
+    },
+
+    async channelsVersion() {
+      return Number((await answer(client.get(`${keys.channels}:version`))) ?? 0);
+    },
+
+    async createChannel({ credentials, ...definition }) {
+      const sealed = vault.seal(credentials);
+      const id = await nextId();
+      const stored: StoredChannel = {
+        ...definition,
+        sealed,
+        origin: 'store',
+        declaredStatus: undefined,
+      };
+      const { version, result } = await edit(({ channels }) => {
+        const free = !isTaken(channels, stored.name, id);
+        return { edits: new Map(free ? [[id, stored]] : []), result: free };
+      });
+      if (!result) return { kind: 'name_taken' };
+      return { kind: 'updated', channel: present(id, stored), version };
+    },
+
+    async updateChannel(id, change) {
+      const sealedChange = seal(id, change);
+      const { version, result } = await edit<StoredChannel | 'not_found' | 'name_taken'>(
+        ({ channels }) => {
+          const before = channels.get(id);
+          const next = before === undefined ? undefined : changed(before, sealedChange);
+          if (next === undefined) return unchanged('not_found');
+          if (isTaken(channels, next.name, id)) return unchanged('name_taken');
+          return { edits: new Map([[id, next]]), result: next };
+        },
+      );
+      if (typeof result === 'string') return { kind: result };
+      return { kind: 'updated', channel: present(id, result), version };
+    },
+
+    async deleteChannel(id) {
+      const { version, result } = await edit(({ channels }) => {
+        const found = channels.has(id);
+        return { edits: new Map(found ? [[id, undefined]] : []), result: found };
+      });
+      return result ? version : undefined;
+    },
+
+    async updateChannels(changes) {
+      const sealedChanges = changes.map(({ id, change }) => seal(id, change));
+      const { version, result } = await edit(({ channels }) => {
+        const edits = new Map<number, StoredChannel>();
+        for (const sealedChange of sealedChanges) {
+          const { id } = sealedChange;
+          const before = edits.get(id) ?? channels.get(id);
+          if (before === undefined) return unchanged(false);
+          edits.set(id, changed(before, sealedChange));
+        }
+        const names = [...new Map([...channels, ...edits]).values()].map(({ name }) => name);
+        if (new Set(names).size < names.length) return unchanged(false);
+        return { edits, result: true };
+      });
+      return result ? version : undefined;
+    },
+
+    setTagSwitch: (tagSwitch) => setSwitch(tagSwitch.tag, JSON.stringify(tagSwitch)),
+    deleteTagSwitch: (tag) => setSwitch(tag, ''),
+
+    async declareChannels(channels) {
+      const { version, result } = await edit((stored) => declared(stored, channels));
+      return { version, taken: result };
+    },
+
+    watchChannels: (onChange) => connection.subscribe(keys.channelsChanged, onChange),
+
+    async reportNode(nodeId, version, nowMs, ttlMs) {
+      await run(connection, SCRIPTS.reportNode, keys.channels, [
+        nodeId,
+        version,
+        nowMs,
+        nowMs + ttlMs,
+      ]);
+    },
+
+    async oldestNodeVersion(nowMs) {
+      const reports = Object.values(await answer(client.hgetall(`${keys.channels}:nodes`)));
+      const live = reports.map(pairOf).filter(([, expiresAtMs]) => expiresAtMs > nowMs);
+      return live.length === 0 ? undefined : Math.min(...live.map(([version]) => version));
+    },
+
+    async forgetNode(nodeId) {
+      await answer(client.hdel(`${keys.channels}:nodes`, nodeId));
+    },
+  };
+}
+
+function unchanged<T>(result: T): Worked<T> {
+  return { edits: new Map(), result };
+}
+
+function changed(before: StoredChannel, { change, sealed }: SealedChange): StoredChannel {
+  const { credentials, ...rest } = change;
+  return { ...before, ...rest, sealed: credentials === undefined ? before.sealed : sealed };
+}
+
+function isTaken(channels: StoredChannels['channels'], name: string, id: number): boolean {
+  return [...channels].some(([otherId, channel]) => channel.name === name && otherId !== id);
+}
+
+function channelOf(
+  id: number,
+  { sealed, declaredStatus: _, ...definition }: StoredChannel,
+  vault: Vault,
+): { readonly channel: Channel; readonly locked: boolean } {
+  const { credentials, locked } = openCredentials(vault, sealed);
+  return { channel: { ...definition, id, credentials }, locked };
+}
+
+/** JSON drops members that are undefined; they are part of the type and come back here. */
+function storedChannelOf(record: string): StoredChannel {
+  const stored = JSON.parse(record) as StoredChannel;
+  const { baseUrl, tag, timeoutMs, sealed, declaredStatus } = stored;
+  return { ...stored, baseUrl, tag, timeoutMs, sealed, declaredStatus };
+}
+
+function switchOf(record: string): TagSwitch {
+  const stored = JSON.parse(record) as TagSwitch;
+  return { ...stored, reason: stored.reason, changedBy: stored.changedBy };
+}
+
+function pairsOf(reply: Reply | undefined): [string, string][] {
+  const flat = listOf(reply).map(textOf);
+  return flat.flatMap((key, index): [string, string][] =>
+    index % 2 === 0 ? [[key, flat[index + 1] ?? '']] : [],
+  );
+}
+
+/** JSON that is the same for values that differ only in the order of their members. */
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_, member: unknown) =>
+    typeof member === 'object' && member !== null && !Array.isArray(member)
+      ? Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : member,
+  );
+}

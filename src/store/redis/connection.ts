@@ -1,0 +1,344 @@
+import { Cluster, Redis, type ClusterOptions, type RedisOptions } from 'ioredis';
+import { StoreUnavailableError } from '../store.js';
+
+export interface ConnectOptions {
+  /** Bound of one command, from asking to the answer. */
+  readonly commandTimeoutMs: number;
+  /** Bound of the first connection; later ones are tried for ever. */
+  readonly connectTimeoutMs: number;
+}
+
+/** Where Redis is, read from the URL of the configuration. */
+export type Target =
+  | { readonly kind: 'single'; readonly node: NodeAddress; readonly login: Login }
+  | {
+      readonly kind: 'sentinel';
+      readonly sentinels: readonly NodeAddress[];
+      readonly master: string;
+      readonly login: Login;
+    }
+  | { readonly kind: 'cluster'; readonly nodes: readonly NodeAddress[]; readonly login: Login };
+
+export interface NodeAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+interface Login {
+  readonly username: string | undefined;
+  readonly password: string | undefined;
+  readonly db: number;
+  readonly tls: boolean;
+}
+
+const REDIS_PORT = 6379;
+const SENTINEL_PORT = 26_379;
+const SCHEME = /^(rediss?)(\+sentinel|\+cluster)?:\/\//;
+
+/**
+ * `redis://[user:password@]host[:port][/db]`; `rediss://` for TLS; several, separated by commas, for the nodes of a Cluster
+ * (`redis+cluster://` for one that is entered through a single node); `redis+sentinel://host:port,host:port/master[/db]`.
+ */
+export function parseRedisUrl(url: string): Target {
+  const match = SCHEME.exec(url);
+  if (match === null) {
+    throw new Error(
+      'The Redis URL must begin with redis://, rediss://, redis+sentinel:// or redis+cluster://.',
+    );
+  }
+  const [start, scheme = '', variant] = match;
+  const tls = scheme === 'rediss';
+  // Each part after the first may repeat the scheme; login and path may stand at any of them.
+  const parts = url
+    .slice(start.length)
+    .split(',')
+    .map((part) => parsePart(part.trim().replace(SCHEME, '')));
+  const credentials = parts.find(({ password }) => password !== undefined);
+  const path = parts.flatMap(({ path }) => path);
+  const login = (db: string | undefined): Login => ({
+    username: credentials?.username,
+    password: credentials?.password,
+    db: databaseNumber(db),
+    tls,
+  });
+  const addresses = (defaultPort: number): NodeAddress[] =>
+    parts.map(({ host, port }) => ({ host, port: port ?? defaultPort }));
+
+  if (variant === '+sentinel') {
+    const [master, db] = path;
+    if (master === undefined) {
+      throw new Error(
+        'The Redis URL must name the master: redis+sentinel://host:port,host:port/master.',
+      );
+    }
+    return {
+      kind: 'sentinel',
+      sentinels: addresses(SENTINEL_PORT),
+      master: decodeURIComponent(master),
+      login: login(db),
+    };
+  }
+  const nodes = addresses(REDIS_PORT);
+  const [node] = nodes;
+  if (nodes.length > 1 || variant === '+cluster' || node === undefined) {
+    const cluster = login(path[0]);
+    if (cluster.db !== 0) throw new Error('A Redis Cluster has no database but number 0.');
+    return { kind: 'cluster', nodes, login: cluster };
+  }
+  return { kind: 'single', node, login: login(path[0]) };
+}
+
+function parsePart(text: string): {
+  readonly host: string;
+  readonly port: number | undefined;
+  readonly username: string | undefined;
+  readonly password: string | undefined;
+  readonly path: readonly string[];
+} {
+  if (!URL.canParse(`redis://${text}`)) {
+    throw new Error('The Redis URL names a server that cannot be read: host, or host:port.');
+  }
+  const { hostname, port, username, password, pathname } = new URL(`redis://${text}`);
+  return {
+    host: hostname.replace(/^\[(.*)\]$/, '$1') || '127.0.0.1',
+    port: port === '' ? undefined : Number(port),
+    username: username === '' ? undefined : decodeURIComponent(username),
+    password: password === '' ? undefined : decodeURIComponent(password),
+    path: pathname.split('/').filter((part) => part !== ''),
+  };
+}
+
+function databaseNumber(text: string | undefined): number {
+  if (text === undefined) return 0;
+  if (!/^\d{1,5}$/.test(text)) throw new Error('The database of the Redis URL must be a number.');
+  return Number(text);
+}
+
+/** Commands go to one client, subscriptions to another, so that neither waits for the other. */
+export interface Connection {
+  readonly client: Redis | Cluster;
+  /** An answer within the bound; a failure of Redis becomes `StoreUnavailableError`. */
+  readonly answer: <T>(reply: Promise<T>) => Promise<T>;
+  /** Calls `onMessage` for each message, and after every time that messages may have been missed. Returns the way to stop. */
+  subscribe(channel: string, onMessage: () => void): () => void;
+  close(): Promise<void>;
+}
+
+/**
+ * Connects, and rejects with `StoreUnavailableError` when that takes too long. From then on the connection comes back by
+ * itself; while it is away every command fails at once, and none is sent twice.
+ */
+export async function connectRedis(url: string, options: ConnectOptions): Promise<Connection> {
+  const target = parseRedisUrl(url);
+  const client = openClient(target, options);
+  let lastError: Error | undefined;
+  client.on('error', (error: Error) => (lastError = error));
+  try {
+    await within(ready(client), options.connectTimeoutMs);
+  } catch (error) {
+    client.disconnect();
+    throw new StoreUnavailableError('Redis does not answer: is REDIS_URL right, and Redis up?', {
+      cause: lastError ?? error,
+    });
+  }
+
+  const subscriptions = openSubscriptions(target, client, options);
+  return {
+    client,
+    answer: (reply) => within(reply, options.commandTimeoutMs).catch(unavailable),
+    subscribe: (channel, onMessage) => subscriptions.add(channel, onMessage),
+    async close() {
+      subscriptions.close();
+      try {
+        await within(client.quit(), options.commandTimeoutMs);
+      } catch {
+        // Nobody is there to say goodbye to; what was under way has had its answer or its timeout.
+        client.disconnect();
+      }
+    },
+  };
+}
+
+function commonOptions({ username, password, tls }: Login, { commandTimeoutMs }: ConnectOptions) {
+  return {
+    ...(username === undefined ? {} : { username }),
+    ...(password === undefined ? {} : { password }),
+    ...(tls ? { tls: {} } : {}),
+    connectTimeout: commandTimeoutMs * 5,
+    // A server that hangs would collect commands without bound; this lets go of it.
+    socketTimeout: commandTimeoutMs * 2,
+    // What was sent may have been done. Asking again is the caller's decision.
+    autoResendUnfulfilledCommands: false,
+    maxRetriesPerRequest: 0,
+  } satisfies RedisOptions;
+}
+
+/** It says nothing for as long as nothing changes, and subscribes anew itself. */
+const SUBSCRIBER_OPTIONS = {
+  autoResubscribe: false,
+  enableOfflineQueue: true,
+  socketTimeout: undefined,
+} satisfies RedisOptions;
+
+function openClient(target: Target, options: ConnectOptions): Redis | Cluster {
+  const { commandTimeoutMs } = options;
+  const { db, tls } = target.login;
+  const redisOptions = commonOptions(target.login, options);
+  const retryStrategy = (attempt: number): number => Math.min(20 * attempt, 500);
+
+  switch (target.kind) {
+    case 'single':
+      return new Redis({
+        ...redisOptions,
+        ...target.node,
+        db,
+        enableOfflineQueue: false,
+        retryStrategy,
+      });
+    case 'sentinel':
+      return new Redis({
+        ...redisOptions,
+        db,
+        sentinels: [...target.sentinels],
+        name: target.master,
+        ...(tls ? { enableTLSForSentinelMode: true } : {}),
+        sentinelRetryStrategy: retryStrategy,
+        enableOfflineQueue: false,
+        retryStrategy,
+        // The old master answers as a replica after a failover: find the new one.
+        reconnectOnError: (error) => error.message.startsWith('READONLY'),
+      });
+    case 'cluster':
+      return new Cluster([...target.nodes], {
+        redisOptions,
+        enableOfflineQueue: false,
+        clusterRetryStrategy: retryStrategy,
+        slotsRefreshTimeout: commandTimeoutMs,
+        slotsRefreshInterval: 2_000,
+        maxRedirections: 5,
+        retryDelayOnFailover: 0,
+        // With TLS the certificate is for the name, and CLUSTER SLOTS tells addresses.
+        ...(tls ? { dnsLookup: (address, done) => done(null, address) } : {}),
+      } satisfies ClusterOptions);
+  }
+}
+
+async function ready(client: Redis | Cluster): Promise<void> {
+  if (client.status !== 'ready') {
+    await new Promise<void>((resolve) => client.once('ready', () => resolve()));
+  }
+  // Nodes of a Cluster are connected on first use, and refuse what comes while they are.
+  if (client instanceof Cluster)
+    await Promise.all(client.nodes('master').map((node) => node.ping()));
+}
+
+interface Subscriptions {
+  add(channel: string, onMessage: () => void): () => void;
+  close(): void;
+}
+
+/** How long to wait before another node of a Cluster is asked for messages. */
+const NEXT_NODE_MS = 200;
+
+function openSubscriptions(
+  target: Target,
+  client: Redis | Cluster,
+  options: ConnectOptions,
+): Subscriptions {
+  const listeners = new Map<string, Set<() => void>>();
+  let subscriber: Redis | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let nodesTried = 0;
+
+  const notify = (channel: string): void => {
+    for (const onMessage of listeners.get(channel) ?? []) onMessage();
+  };
+  const subscribe = async (on: Redis, channel: string): Promise<void> => {
+    await on.subscribe(channel);
+    // What was published before this moment was missed.
+    notify(channel);
+  };
+  const connect = (): Redis => {
+    if (client instanceof Redis) return client.duplicate(SUBSCRIBER_OPTIONS);
+    // Every node of a Cluster passes on every message, so one connection to any of them will do.
+    const nodes = client.nodes().map(({ options: { host = '', port = 0 } }) => ({ host, port }));
+    const known = nodes.length > 0 || target.kind !== 'cluster' ? nodes : target.nodes;
+    const node = known[nodesTried % Math.max(1, known.length)];
+    nodesTried += 1;
+    return new Redis({
+      ...commonOptions(target.login, options),
+      ...SUBSCRIBER_OPTIONS,
+      ...node,
+      retryStrategy: null,
+    });
+  };
+  const open = (): Redis => {
+    const opened = connect();
+    opened.on('message', notify);
+    opened.on('error', () => undefined);
+    opened.on('ready', () => {
+      for (const channel of listeners.keys()) subscribe(opened, channel).catch(() => undefined);
+    });
+    opened.on('end', () => {
+      if (subscriber !== opened) return;
+      timer = setTimeout(() => (subscriber = open()), NEXT_NODE_MS).unref();
+    });
+    return opened;
+  };
+
+  return {
+    add(channel, onMessage) {
+      // One function may listen twice, and each of the two is stopped alone.
+      const listener = (): void => onMessage();
+      const heard = listeners.get(channel);
+      if (heard === undefined) {
+        listeners.set(channel, new Set([listener]));
+        // A connection that is not there subscribes to everything once it is.
+        if (subscriber?.status === 'ready') subscribe(subscriber, channel).catch(() => undefined);
+        subscriber ??= open();
+      } else {
+        heard.add(listener);
+      }
+      return () => {
+        listeners.get(channel)?.delete(listener);
+      };
+    },
+    close() {
+      listeners.clear();
+      clearTimeout(timer);
+      const last = subscriber;
+      subscriber = undefined;
+      last?.disconnect();
+    },
+  };
+}
+
+async function within<T>(reply: Promise<T>, timeoutMs: number): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(
+      () => reject(new Error(`Redis did not answer within ${timeoutMs} ms`)),
+      timeoutMs,
+    );
+  });
+  try {
+    return await Promise.race([reply, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Replies by which Redis says that it cannot serve now, as opposed to a command that is wrong. */
+const UNAVAILABLE_REPLY =
+  /^(LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|MOVED|ASK|MISCONF|OOM|BUSY|NOREPLICAS|NOAUTH|NOPERM|WRONGPASS)\b/;
+
+export function unavailable(error: unknown): never {
+  throw storeError(error);
+}
+
+/** What a failed command means: everything but a refusal of the command itself is a Redis that is not available. */
+export function storeError(error: unknown): unknown {
+  if (!(error instanceof Error)) return error;
+  if (error.name === 'ReplyError' && !UNAVAILABLE_REPLY.test(error.message)) return error;
+  return new StoreUnavailableError('Redis is not available.', { cause: error });
+}

@@ -1,0 +1,38 @@
+import type { Page, Slice } from '../store.js';
+import type { Connection } from './connection.js';
+
+/** A zset of members whose records lie elsewhere. It may be ahead of them: `read` leaves out what is not there. */
+export interface Listing<T> {
+  readonly key: string;
+  /** The records, in the order of the members. */
+  readonly read: (members: readonly string[]) => Promise<readonly T[]>;
+}
+
+const CHUNK = 500;
+
+/** Newest first. Without a filter only the page is read; with one, everything is, in parts. */
+export async function pageOf<T>(
+  { client, answer }: Connection,
+  { key, read }: Listing<T>,
+  { offset, limit }: Slice,
+  matches?: (item: T) => boolean,
+): Promise<Page<T>> {
+  if (matches === undefined) {
+    const [total, members] = await Promise.all([
+      answer(client.zcard(key)),
+      limit > 0 ? answer(client.zrange(key, `${offset}`, `${offset + limit - 1}`, 'REV')) : [],
+    ]);
+    return { items: members.length === 0 ? [] : await read(members), total };
+  }
+  const items: T[] = [];
+  let total = 0;
+  for (let start = 0; ; start += CHUNK) {
+    const members = await answer(client.zrange(key, `${start}`, `${start + CHUNK - 1}`, 'REV'));
+    if (members.length === 0) return { items, total };
+    for (const item of await read(members)) {
+      if (!matches(item)) continue;
+      if (total >= offset && items.length < limit) items.push(item);
+      total += 1;
+    }
+  }
+}

@@ -1,0 +1,21 @@
+-- Claims a name and an address for an account, both or none. A claim stands before the record of the account is written.
+-- KEYS[1]  the registry of accounts; touches `:names`, `:emails` and `:ids` below it
+-- ARGV     account id, now ms, name or '', address or '', then pairs to take over: 'names' or 'emails', the stale claim
+-- Returns  {}, or {'names' or 'emails', the claim `<id>:<ms>` that is in the way}
+local id, now = ARGV[1], ARGV[2]
+local stale = {}
+for i = 5, #ARGV, 2 do
+  stale[ARGV[i]] = ARGV[i + 1]
+end
+local wanted = { { 'names', ARGV[3] }, { 'emails', ARGV[4] } }
+for _, want in ipairs(wanted) do
+  if want[2] ~= '' then
+    local held = redis.call('HGET', KEYS[1] .. ':' .. want[1], want[2])
+    if held and held ~= stale[want[1]] and string.match(held, '^%d+') ~= id then return { want[1], held } end
+  end
+end
+for _, want in ipairs(wanted) do
+  if want[2] ~= '' then redis.call('HSET', KEYS[1] .. ':' .. want[1], want[2], id .. ':' .. now) end
+end
+redis.call('ZADD', KEYS[1] .. ':ids', id, id)
+return {}

@@ -1,0 +1,13 @@
+-- Ends the sessions of a user.
+-- KEYS[1]  the sessions of the user
+-- ARGV     the kind to end, or '' for all
+-- Returns  the ids of those that were ended
+local ended = {}
+local sessions = redis.call('HGETALL', KEYS[1])
+for i = 1, #sessions, 2 do
+  if ARGV[1] == '' or string.match(sessions[i + 1], '^[^:]*') == ARGV[1] then
+    redis.call('HDEL', KEYS[1], sessions[i])
+    ended[#ended + 1] = sessions[i]
+  end
+end
+return ended

@@ -1,0 +1,16 @@
+-- Takes a one-time code, or counts a wrong try.
+-- KEYS[1]  the one-time code of the user
+-- ARGV     hash of the code that was given, now ms, wrong tries after which it dies
+-- Returns  1 when it was the right one, else 0
+local code = redis.call('HMGET', KEYS[1], 'hash', 'expires')
+if not code[1] then return 0 end
+if tonumber(code[2]) <= tonumber(ARGV[2]) then
+  redis.call('DEL', KEYS[1])
+  return 0
+end
+if code[1] == ARGV[1] then
+  redis.call('DEL', KEYS[1])
+  return 1
+end
+if redis.call('HINCRBY', KEYS[1], 'attempts', 1) >= tonumber(ARGV[3]) then redis.call('DEL', KEYS[1]) end
+return 0

@@ -1,0 +1,50 @@
+import type { Store } from '../store.js';
+import type { Vault } from '../vault.js';
+import { openAdmission } from './admission.js';
+import { openChannels } from './channels.js';
+import { connectRedis } from './connection.js';
+import { createKeys } from './keys.js';
+import { openLogs } from './logs.js';
+import { openRedemption } from './redemption.js';
+import { openSessions } from './sessions.js';
+import { openTokens } from './tokens.js';
+import { openUsers } from './users.js';
+
+export interface RedisStoreOptions {
+  /** As `parseRedisUrl` reads it. */
+  readonly url: string;
+  /** Before every key. */
+  readonly prefix?: string;
+  readonly vault: Vault;
+  readonly commandTimeoutMs?: number;
+  readonly connectTimeoutMs?: number;
+}
+
+export const DEFAULT_PREFIX = 'rg:';
+const DEFAULT_COMMAND_TIMEOUT_MS = 1_000;
+const DEFAULT_CONNECT_TIMEOUT_MS = 10_000;
+
+/** The store of many nodes. Redis is the source of truth: it needs `appendonly yes` and `maxmemory-policy noeviction`. */
+export async function openRedisStore({
+  url,
+  prefix = DEFAULT_PREFIX,
+  vault,
+  commandTimeoutMs = DEFAULT_COMMAND_TIMEOUT_MS,
+  connectTimeoutMs = DEFAULT_CONNECT_TIMEOUT_MS,
+}: RedisStoreOptions): Promise<Store> {
+  const connection = await connectRedis(url, { commandTimeoutMs, connectTimeoutMs });
+  const keys = createKeys(prefix);
+  return {
+    ...openAdmission(connection, keys),
+    ...openTokens(connection, keys),
+    ...openUsers(connection, keys),
+    ...openChannels(connection, keys, vault),
+    ...openRedemption(connection, keys),
+    ...openSessions(connection, keys),
+    ...openLogs(connection, keys),
+    async ping() {
+      await connection.answer(connection.client.ping());
+    },
+    close: () => connection.close(),
+  };
+}

@@ -1,0 +1,127 @@
+import type { IdempotencyClaim, Session, SessionStore } from '../store.js';
+import type { Connection } from './connection.js';
+import type { Keys } from './keys.js';
+import { listOf, numberOf, run, SCRIPTS, textOf } from './scripts.js';
+
+/**
+ * Sessions lie with their user, so that all of them end in one step; a way by their id leads there. Times are arguments, and
+ * expiry in Redis only clears away what nobody can find any more.
+ */
+export function openSessions(connection: Connection, keys: Keys): SessionStore {
+  return { ...openLogins(connection, keys), ...openLimits(connection, keys) };
+}
+
+type LoginMethods =
+  | 'createSession'
+  | 'findSession'
+  | 'deleteSession'
+  | 'deleteUserSessions'
+  | 'putOneTimeCode'
+  | 'takeOneTimeCode';
+
+function openLogins(connection: Connection, keys: Keys): Pick<SessionStore, LoginMethods> {
+  const { client, answer } = connection;
+
+  async function ownerOf(idHash: string): Promise<number | undefined> {
+    const userId = await answer(client.get(keys.session(idHash)));
+    return userId === null ? undefined : Number(userId);
+  }
+
+  return {
+    async createSession({ idHash, userId, kind, createdAtMs, expiresAtMs, endsAtMs }) {
+      const lifeMs = Math.max(1, endsAtMs - createdAtMs);
+      await answer(client.set(keys.session(idHash), `${userId}`, 'PX', lifeMs));
+      await run(connection, SCRIPTS.createSession, keys.userSessions(userId), [
+        ...[idHash, `${kind}:${createdAtMs}:${expiresAtMs}:${endsAtMs}`, createdAtMs],
+      ]);
+    },
+
+    async findSession(idHash, nowMs, slideMs) {
+      const userId = await ownerOf(idHash);
+      if (userId === undefined) return undefined;
+      const reply = await run(connection, SCRIPTS.findSession, keys.userSessions(userId), [
+        ...[idHash, nowMs, slideMs],
+      ]);
+      if (reply === null) return undefined;
+      const [kind, created, expires, ends] = listOf(reply);
+      return {
+        idHash,
+        userId,
+        // Written from a Session.
+        kind: textOf(kind) as Session['kind'],
+        createdAtMs: numberOf(created),
+        expiresAtMs: numberOf(expires),
+        endsAtMs: numberOf(ends),
+      };
+    },
+
+    async deleteSession(idHash) {
+      const userId = await ownerOf(idHash);
+      if (userId === undefined) return false;
+      const deleted = await answer(client.hdel(keys.userSessions(userId), idHash));
+      await answer(client.del(keys.session(idHash)));
+      return deleted > 0;
+    },
+
+    async deleteUserSessions(userId, kind) {
+      const ended = listOf(
+        await run(connection, SCRIPTS.deleteSessions, keys.userSessions(userId), [kind ?? '']),
+      );
+      for (const idHash of ended) await answer(client.del(keys.session(textOf(idHash))));
+      return ended.length;
+    },
+
+    async putOneTimeCode(userId, codeHash, expiresAtMs) {
+      await answer(
+        client.hset(keys.userOneTimeCode(userId), {
+          hash: codeHash,
+          expires: expiresAtMs,
+          attempts: 0,
+        }),
+      );
+    },
+
+    async takeOneTimeCode(userId, codeHash, nowMs, maxAttempts) {
+      const taken = await run(connection, SCRIPTS.takeOneTimeCode, keys.userOneTimeCode(userId), [
+        ...[codeHash, nowMs, maxAttempts],
+      ]);
+      return taken === 1;
+    },
+  };
+}
+
+function openLimits(connection: Connection, keys: Keys): Omit<SessionStore, LoginMethods> {
+  return {
+    async takeLimit(name, limit, windowMs, nowMs) {
+      const [allowed, remaining, retryAfterMs] = listOf(
+        await run(connection, SCRIPTS.takeLimit, keys.limit(name), [limit, windowMs, nowMs]),
+      );
+      return {
+        allowed: allowed === 1,
+        remaining: numberOf(remaining),
+        retryAfterMs: numberOf(retryAfterMs),
+      };
+    },
+
+    async claimIdempotent(key, fingerprint, nowMs, claimMs): Promise<IdempotencyClaim> {
+      const [kind, status, body] = listOf(
+        await run(connection, SCRIPTS.claimIdempotent, keys.idempotency(key), [
+          ...[fingerprint, nowMs, claimMs],
+        ]),
+      );
+      if (kind === 'done') return { kind, status: numberOf(status), body: textOf(body) };
+      // The script returns one of the others then.
+      return { kind: textOf(kind) as 'fresh' | 'running' | 'mismatch' };
+    },
+
+    async completeIdempotent(key, fingerprint, { status, body }, nowMs, keepMs) {
+      await run(connection, SCRIPTS.completeIdempotent, keys.idempotency(key), [
+        ...[fingerprint, status, body, nowMs, keepMs],
+      ]);
+    },
+
+    async releaseIdempotent(key, fingerprint) {
+      await run(connection, SCRIPTS.releaseIdempotent, keys.idempotency(key), [fingerprint]);
+    },
+  };
+}

@@ -1,0 +1,81 @@
+import type { Token, TokenPolicy } from '../../core/token.js';
+import type { Credential } from '../store.js';
+import type { Connection } from './connection.js';
+import type { Keys } from './keys.js';
+import { listOf, numberOf, run, SCRIPTS, textOf, type Reply } from './scripts.js';
+
+/** Where a token lives: its record is in the slot of its user. */
+export interface TokenPlace {
+  readonly tokenId: number;
+  readonly userId: number;
+}
+
+/** The token from the fields that scripts return, in the order in which they do. */
+export function credentialOf(
+  { tokenId, userId }: TokenPlace,
+  userEnabled: boolean,
+  fields: readonly Reply[],
+): Credential {
+  const [
+    name,
+    enabled,
+    keyHint,
+    created,
+    accessed,
+    expires,
+    remain,
+    unlimited,
+    used,
+    policy,
+    version,
+  ] = fields;
+  const token: Token = {
+    id: tokenId,
+    userId,
+    name: textOf(name),
+    enabled: enabled === '1',
+    keyHint: textOf(keyHint),
+    createdTime: numberOf(created),
+    accessedTime: numberOf(accessed),
+    expiredTime: numberOf(expires),
+    remainQuota: numberOf(remain),
+    unlimitedQuota: unlimited === '1',
+    usedQuota: numberOf(used),
+    policy: policyOf(textOf(policy)),
+  };
+  return { token, version: numberOf(version), userEnabled };
+}
+
+/** JSON drops members that are undefined; they are part of the type and come back here. */
+function policyOf(text: string): TokenPolicy {
+  const stored = JSON.parse(text) as TokenPolicy;
+  return { ...stored, models: stored.models, defaultModel: stored.defaultModel };
+}
+
+/** Tokens of one user; with a time, after its expired reservations are given back. Those that are gone are left out. */
+export async function readTokens(
+  connection: Connection,
+  keys: Keys,
+  userId: number,
+  tokenIds: readonly number[],
+  nowMs?: number,
+): Promise<Credential[]> {
+  const reply = await run(connection, SCRIPTS.readTokens, keys.user(userId), [
+    nowMs ?? '',
+    ...tokenIds,
+  ]);
+  const [userEnabled, ...records] = listOf(reply);
+  if (userEnabled === null) return [];
+  return tokenIds.flatMap((tokenId, index) => {
+    const fields = records[index] ?? null;
+    return fields === null
+      ? []
+      : [credentialOf({ tokenId, userId }, userEnabled === '1', listOf(fields))];
+  });
+}
+
+/** Reads `<a>:<b>`, two whole numbers. */
+export function pairOf(text: string): [number, number] {
+  const [first, second] = text.split(':');
+  return [Number(first), Number(second)];
+}

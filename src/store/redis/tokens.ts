@@ -1,0 +1,205 @@
+import { MAX_QUOTA } from '../../core/quota.js';
+import type { Token } from '../../core/token.js';
+import {
+  StoreUnavailableError,
+  type NewToken,
+  type Page,
+  type QuotaChange,
+  type TokenChange,
+  type TokenQuery,
+  type TokenStore,
+  type TokenUpdate,
+} from '../store.js';
+import type { Connection } from './connection.js';
+import type { Keys } from './keys.js';
+import { pageOf, type Listing } from './listing.js';
+import { listOf, run, SCRIPTS } from './scripts.js';
+import { credentialOf, pairOf, readTokens } from './token-records.js';
+
+/** Each round is lost only to another change of the same token. */
+const MAX_ROUNDS = 100;
+
+export function openTokens(connection: Connection, keys: Keys): TokenStore {
+  const { client, answer } = connection;
+
+  async function ownerOf(tokenId: number): Promise<number | undefined> {
+    const [place] = await answer(client.zrange(keys.tokens, `${tokenId}`, `${tokenId}`, 'BYSCORE'));
+    return place === undefined ? undefined : pairOf(place)[1];
+  }
+
+  async function read(tokenId: number, nowMs: number): Promise<Token | undefined> {
+    const userId = await ownerOf(tokenId);
+    if (userId === undefined) return undefined;
+    const [credential] = await readTokens(connection, keys, userId, [tokenId], nowMs);
+    return credential?.token;
+  }
+
+  async function create(token: NewToken, nowMs: number): Promise<Token | undefined> {
+    const { userId, keyHash, policy } = token;
+    const id = await answer(client.incr(keys.tokenSequence));
+    // The ways to the record come before it: a crash in between leaves ways to nothing, which are taken for no token.
+    const claimed = await answer(client.set(keys.keyHash(keyHash), `${userId}:${id}`, 'NX'));
+    if (claimed === null) throw new Error('There is a token with this key already.');
+    await answer(client.zadd(keys.tokens, id, `${id}:${userId}`));
+    const seconds = Math.floor(nowMs / 1000);
+    const created = await run(connection, SCRIPTS.createToken, keys.user(userId), [
+      id,
+      ...['name', token.name, 'hash', keyHash, 'hint', token.keyHint],
+      ...['enabled', Number(token.enabled), 'created', seconds, 'accessed', seconds],
+      ...['expires', token.expiredTime, 'remain', token.remainQuota, 'used', 0],
+      ...['unlimited', Number(token.unlimitedQuota), 'version', 1, 'busy', 0],
+      ...['window', 0, 'current', 0, 'previous', 0, ...policyFields(policy)],
+    ]);
+    if (created === 0) {
+      await forget(id, userId, keyHash);
+      return undefined;
+    }
+    const { name, keyHint, enabled, expiredTime, remainQuota, unlimitedQuota } = token;
+    return {
+      ...{ id, userId, name, enabled, keyHint, createdTime: seconds, accessedTime: seconds },
+      ...{ expiredTime, remainQuota, unlimitedQuota, usedQuota: 0, policy },
+    };
+  }
+
+  async function forget(id: number, userId: number, keyHash: string): Promise<void> {
+    await answer(client.del(keys.keyHash(keyHash)));
+    await answer(client.zrem(keys.tokens, `${id}:${userId}`));
+  }
+
+  async function update(
+    tokenId: number,
+    change: TokenChange,
+    nowMs: number,
+    ownerId: number | undefined,
+  ): Promise<TokenUpdate> {
+    const userId = await ownerOf(tokenId);
+    if (userId === undefined || (ownerId !== undefined && ownerId !== userId)) {
+      return { kind: 'not_found' };
+    }
+    for (let round = 0; round < MAX_ROUNDS; round += 1) {
+      const policy = await changedPolicy(tokenId, userId, change.policy);
+      if (policy === undefined) return { kind: 'not_found' };
+      const reply = await run(connection, SCRIPTS.updateToken, keys.user(userId), [
+        ...[tokenId, nowMs, MAX_QUOTA, policy.version, ...quotaArguments(change.quota)],
+        ...fieldsOf(change),
+        ...policy.fields,
+      ]);
+      switch (reply) {
+        case null:
+          return { kind: 'not_found' };
+        case 'retry':
+          break;
+        case 'quota_range':
+        case 'expired':
+        case 'exhausted':
+          return { kind: 'conflict', reason: reply };
+        default: {
+          const { token } = credentialOf({ tokenId, userId }, true, listOf(reply));
+          return { kind: 'updated', token };
+        }
+      }
+    }
+    throw new StoreUnavailableError('The token is being changed without end.');
+  }
+
+  /** Merging is done here, on the version that it is good for: the JSON of Lua cannot tell an empty list from an object. */
+  async function changedPolicy(
+    tokenId: number,
+    userId: number,
+    change: TokenChange['policy'],
+  ): Promise<{ version: number | ''; fields: (string | number)[] } | undefined> {
+    if (change === undefined) return { version: '', fields: [] };
+    const [credential] = await readTokens(connection, keys, userId, [tokenId]);
+    if (credential === undefined) return undefined;
+    const { token, version } = credential;
+    return { version, fields: policyFields({ ...token.policy, ...change }) };
+  }
+
+  async function list(query: TokenQuery, nowMs: number): Promise<Page<Token>> {
+    const { userId, keyHash, offset, limit } = query;
+    const name = query.name?.toLowerCase();
+    const matches = (token: Token): boolean =>
+      (userId === undefined || token.userId === userId) &&
+      (name === undefined || token.name.toLowerCase().includes(name));
+    if (keyHash !== undefined) {
+      const place = await answer(client.get(keys.keyHash(keyHash)));
+      const token = place === null ? undefined : await read(pairOf(place)[1], nowMs);
+      const found = token !== undefined && matches(token) ? [token] : [];
+      return { items: found.slice(offset, offset + limit), total: found.length };
+    }
+    const listing: Listing<Token> =
+      userId === undefined
+        ? {
+            key: keys.tokens,
+            read: (members) => readMany(members.map(pairOf), nowMs),
+          }
+        : {
+            key: keys.userTokens(userId),
+            read: (members) =>
+              readMany(
+                members.map((id) => [Number(id), userId]),
+                nowMs,
+              ),
+          };
+    return pageOf(connection, listing, { offset, limit }, name === undefined ? undefined : matches);
+  }
+
+  /** In the order of `places`, user by user. */
+  async function readMany(
+    places: readonly (readonly [number, number])[],
+    nowMs: number,
+  ): Promise<Token[]> {
+    const idsByUser = new Map<number, number[]>();
+    for (const [tokenId, userId] of places) {
+      idsByUser.set(userId, [...(idsByUser.get(userId) ?? []), tokenId]);
+    }
+    const read = await Promise.all(
+      [...idsByUser].map(([userId, ids]) => readTokens(connection, keys, userId, ids, nowMs)),
+    );
+    const tokens = new Map(read.flat().map(({ token }) => [token.id, token]));
+    return places.flatMap(([tokenId]) => tokens.get(tokenId) ?? []);
+  }
+
+  return {
+    createToken: create,
+    getToken: read,
+    listTokens: list,
+    updateToken: update,
+    async deleteToken(tokenId, ownerId) {
+      const userId = await ownerOf(tokenId);
+      if (userId === undefined || (ownerId !== undefined && ownerId !== userId)) return false;
+      const keyHash = await run(connection, SCRIPTS.deleteToken, keys.user(userId), [tokenId]);
+      if (typeof keyHash !== 'string') return false;
+      await forget(tokenId, userId, keyHash);
+      return true;
+    },
+  };
+}
+
+/** Rate and places stand beside the JSON for the scripts that need them with every request. */
+function policyFields(policy: Token['policy']): (string | number)[] {
+  return [
+    ...['policy', JSON.stringify(policy)],
+    ...['rate', policy.rateLimit, 'places', policy.maxConcurrency],
+  ];
+}
+
+function fieldsOf({
+  name,
+  enabled,
+  expiredTime,
+  unlimitedQuota,
+}: TokenChange): (string | number)[] {
+  return [
+    ...(name === undefined ? [] : ['name', name]),
+    ...(enabled === undefined ? [] : ['enabled', Number(enabled)]),
+    ...(expiredTime === undefined ? [] : ['expires', expiredTime]),
+    ...(unlimitedQuota === undefined ? [] : ['unlimited', Number(unlimitedQuota)]),
+  ];
+}
+
+/** How a script is told to move a balance. */
+export function quotaArguments(change: QuotaChange | undefined): [string, number] {
+  if (change === undefined) return ['', 0];
+  return 'set' in change ? ['set', change.set] : ['add', change.add];
+}

@@ -1,0 +1,241 @@
+import { MAX_QUOTA } from '../../core/quota.js';
+import type {
+  NewUser,
+  Page,
+  Role,
+  User,
+  UserChange,
+  UserQuery,
+  UserStore,
+  UserUpdate,
+} from '../store.js';
+import type { Connection } from './connection.js';
+import type { Keys } from './keys.js';
+import { pageOf } from './listing.js';
+import { listOf, numberOf, run, SCRIPTS, textOf, type Reply } from './scripts.js';
+import { pairOf } from './token-records.js';
+import { quotaArguments } from './tokens.js';
+
+/** A claim of a name that has stood so long without its account is left over from a crash. */
+const CLAIM_MS = 30_000;
+
+type Taken = Extract<UserUpdate, { kind: 'taken' }>;
+
+export function openUsers(connection: Connection, keys: Keys): UserStore {
+  const { client, answer } = connection;
+
+  async function read(id: number, nowMs: number): Promise<User | undefined> {
+    const reply = await run(connection, SCRIPTS.readUser, keys.user(id), [nowMs]);
+    return reply === null ? undefined : userOf(listOf(reply));
+  }
+
+  /** Claims names for an account; those in the way that no account bears, and that are old, are taken over. */
+  async function claim(
+    id: number,
+    { username, email }: { username: string; email: string },
+    nowMs: number,
+  ): Promise<Taken | undefined> {
+    const stale: string[] = [];
+    for (;;) {
+      const reply = listOf(
+        await run(connection, SCRIPTS.claimLogin, keys.users, [
+          ...[id, nowMs, username, email],
+          ...stale,
+        ]),
+      );
+      if (reply.length === 0) return undefined;
+      const [kind, held] = reply.map(textOf) as [string, string];
+      const [holderId, claimedAtMs] = pairOf(held);
+      const holder = await read(holderId, nowMs);
+      const borne = kind === 'names' ? holder?.username : holder?.email;
+      const inUse = borne?.toLowerCase() === (kind === 'names' ? username : email);
+      if (inUse || nowMs - claimedAtMs < CLAIM_MS) {
+        return { kind: 'taken', field: kind === 'names' ? 'username' : 'email' };
+      }
+      stale.push(kind, held);
+    }
+  }
+
+  async function release(
+    id: number,
+    { username, email }: { username: string; email: string },
+    gone: boolean,
+  ): Promise<void> {
+    await run(connection, SCRIPTS.releaseLogin, keys.users, [id, username, email, gone ? 1 : 0]);
+  }
+
+  async function create(user: NewUser, nowMs: number): Promise<UserUpdate> {
+    const { username, email, displayName, role, enabled, quota } = user;
+    if (quota < 0 || quota > MAX_QUOTA) return { kind: 'conflict', reason: 'quota_range' };
+    const id = await answer(client.incr(`${keys.users}:seq`));
+    const taken = await claim(
+      id,
+      { username: username.toLowerCase(), email: email?.toLowerCase() ?? '' },
+      nowMs,
+    );
+    if (taken !== undefined) return taken;
+    const createdTime = Math.floor(nowMs / 1000);
+    await answer(
+      client.hset(
+        keys.user(id),
+        ...['id', id, 'username', username, 'email', email ?? '', 'display', displayName],
+        ...['password', user.passwordHash, 'role', role, 'enabled', Number(enabled)],
+        ...['quota', quota, 'used', 0, 'requests', 0, 'created', createdTime],
+      ),
+    );
+    return {
+      kind: 'updated',
+      user: {
+        ...{ id, username, email, displayName, role, enabled, quota },
+        ...{ usedQuota: 0, requestCount: 0, createdTime },
+      },
+    };
+  }
+
+  async function update(id: number, change: UserChange, nowMs: number): Promise<UserUpdate> {
+    const wanted = {
+      username: change.username?.toLowerCase() ?? '',
+      email: change.email?.toLowerCase() ?? '',
+    };
+    if (wanted.username !== '' || wanted.email !== '') {
+      if ((await read(id, nowMs)) === undefined) return { kind: 'not_found' };
+      const taken = await claim(id, wanted, nowMs);
+      if (taken !== undefined) return taken;
+    }
+    const reply = await run(connection, SCRIPTS.updateUser, keys.user(id), [
+      ...[nowMs, MAX_QUOTA, ...quotaArguments(change.quota)],
+      ...fieldsOf(change),
+    ]);
+    if (reply === null) {
+      await release(id, wanted, true);
+      return { kind: 'not_found' };
+    }
+    if (reply === 'quota_range') {
+      await releaseUnused(id, wanted, nowMs);
+      return { kind: 'conflict', reason: 'quota_range' };
+    }
+    const [usernameBefore, emailBefore, ...fields] = listOf(reply);
+    const before = {
+      username: textOf(usernameBefore).toLowerCase(),
+      email: textOf(emailBefore).toLowerCase(),
+    };
+    const user = userOf(fields);
+    await release(
+      id,
+      {
+        username: before.username === user.username.toLowerCase() ? '' : before.username,
+        email: before.email === user.email?.toLowerCase() ? '' : before.email,
+      },
+      false,
+    );
+    return { kind: 'updated', user };
+  }
+
+  /** Gives up what was claimed for a change that was refused, but not what the account bears. */
+  async function releaseUnused(
+    id: number,
+    claimed: { username: string; email: string },
+    nowMs: number,
+  ): Promise<void> {
+    const user = await read(id, nowMs);
+    const unused = {
+      username: claimed.username === user?.username.toLowerCase() ? '' : claimed.username,
+      email: claimed.email === user?.email?.toLowerCase() ? '' : claimed.email,
+    };
+    await release(id, unused, user === undefined);
+  }
+
+  async function find(login: string, nowMs: number): Promise<User | undefined> {
+    const wanted = login.toLowerCase();
+    for (const kind of ['names', 'emails'] as const) {
+      const held = await answer(client.hget(`${keys.users}:${kind}`, wanted));
+      if (held === null) continue;
+      const user = await read(pairOf(held)[0], nowMs);
+      const borne = kind === 'names' ? user?.username : user?.email;
+      if (borne?.toLowerCase() === wanted) return user;
+    }
+    return undefined;
+  }
+
+  async function list(query: UserQuery, nowMs: number): Promise<Page<User>> {
+    const { role, offset, limit } = query;
+    const keyword = query.keyword?.toLowerCase();
+    const matches = (user: User): boolean =>
+      (role === undefined || user.role === role) &&
+      (keyword === undefined ||
+        String(user.id) === keyword ||
+        [user.username, user.email, user.displayName].some((text) =>
+          text?.toLowerCase().includes(keyword),
+        ));
+    return pageOf(
+      connection,
+      {
+        key: `${keys.users}:ids`,
+        read: async (ids) =>
+          (await Promise.all(ids.map((id) => read(Number(id), nowMs)))).filter(
+            (user) => user !== undefined,
+          ),
+      },
+      { offset, limit },
+      role === undefined && keyword === undefined ? undefined : matches,
+    );
+  }
+
+  return {
+    createUser: create,
+    getUser: read,
+    findUser: find,
+    listUsers: list,
+    updateUser: update,
+    async getPasswordHash(userId) {
+      return (await answer(client.hget(keys.user(userId), 'password'))) ?? undefined;
+    },
+    async deleteUser(id) {
+      const reply = await run(connection, SCRIPTS.deleteUser, keys.user(id));
+      if (reply === null) return false;
+      const [username, email, tokens, sessions] = listOf(reply);
+      // The account is gone with the step above; what follows clears ways that lead nowhere now.
+      const places = listOf(tokens).map(textOf);
+      for (let index = 0; index < places.length; index += 2) {
+        await answer(client.del(keys.keyHash(places[index + 1] ?? '')));
+        await answer(client.zrem(keys.tokens, `${places[index] ?? ''}:${id}`));
+      }
+      for (const idHash of listOf(sessions)) await answer(client.del(keys.session(textOf(idHash))));
+      await release(
+        id,
+        { username: textOf(username).toLowerCase(), email: textOf(email).toLowerCase() },
+        true,
+      );
+      return true;
+    },
+  };
+}
+
+function fieldsOf(change: UserChange): (string | number)[] {
+  const { username, email, displayName, passwordHash, role, enabled } = change;
+  return [
+    ...(username === undefined ? [] : ['username', username]),
+    ...(email === undefined ? [] : ['email', email ?? '']),
+    ...(displayName === undefined ? [] : ['display', displayName]),
+    ...(passwordHash === undefined ? [] : ['password', passwordHash]),
+    ...(role === undefined ? [] : ['role', role]),
+    ...(enabled === undefined ? [] : ['enabled', Number(enabled)]),
+  ];
+}
+
+function userOf(fields: readonly Reply[]): User {
+  const [id, username, email, display, role, enabled, quota, used, requests, created] = fields;
+  return {
+    id: numberOf(id),
+    username: textOf(username),
+    email: email === '' ? undefined : textOf(email),
+    displayName: textOf(display),
+    // Written from a Role.
+    role: numberOf(role) as Role,
+    enabled: enabled === '1',
+    quota: numberOf(quota),
+    usedQuota: numberOf(used),
+    requestCount: numberOf(requests),
+    createdTime: numberOf(created),
+  };
+}
