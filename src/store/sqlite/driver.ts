@@ -9,7 +9,7 @@ export interface Driver {
   close(): void;
 }
 
-export interface DriverStatement {
+interface DriverStatement {
   get(parameters: readonly SqlValue[]): unknown;
   all(parameters: readonly SqlValue[]): unknown[];
   /** The number of rows that were changed. */
