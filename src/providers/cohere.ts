@@ -1,6 +1,6 @@
 import type { JsonBody } from '../core/json.js';
 import type { FaultKind } from '../core/retry.js';
-import { readMeta, readRows } from './dialects.js';
+import { pickFields, readMeta, readRows } from './dialects.js';
 import {
   bearer,
   defineProvider,
@@ -68,35 +68,12 @@ export const cohereV1 = defineProvider({
   exampleModels: ['rerank-v3.5', 'rerank-multilingual-v3.0'],
 });
 
-/**
- * Objects travel as objects only where the caller names their fields and each has all of them as strings, which is what
- * this API takes; of each object only those fields. Everything else travels as text.
- */
-function rankedDocuments({ documents, options }: UpstreamCall): Record<string, JsonBody> {
-  const fields = options.rankFields ?? [];
-  if (fields.length === 0) return { documents: documents.texts() };
-  const objects: Record<string, string>[] = [];
-  for (const { source } of documents.parts()) {
-    const object = pickStrings(source, fields);
-    if (object === undefined) return { documents: documents.texts() };
-    objects.push(object);
-  }
-  return { documents: objects, rank_fields: fields };
-}
-
-function pickStrings(
-  source: unknown,
-  fields: readonly string[],
-): Record<string, string> | undefined {
-  if (typeof source !== 'object' || source === null) return undefined;
-  const members = new Map(Object.entries(source));
-  const picked: [string, string][] = [];
-  for (const field of fields) {
-    const value: unknown = members.get(field);
-    if (typeof value !== 'string') return undefined;
-    picked.push([field, value.toWellFormed()]);
-  }
-  return Object.fromEntries(picked);
+/** Objects travel as objects only where the caller names their fields; everything else as text. */
+function rankedDocuments(call: UpstreamCall): Record<string, JsonBody> {
+  const objects = pickFields(call);
+  return objects === undefined
+    ? { documents: call.documents.texts() }
+    : { documents: objects, rank_fields: call.options.rankFields };
 }
 
 /** Cohere's second rerank API: strings only, no echo. Unknown members are refused (422). */

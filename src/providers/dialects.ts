@@ -92,6 +92,40 @@ export function plainBody({
   return { model, query, documents: documents.texts(), top_n: topN };
 }
 
+/**
+ * Objects reduced to the fields that the caller ranks by, for providers that rank objects; `undefined` where no fields are
+ * named or a document lacks one of them as a string, which such providers refuse: then its text says it all.
+ */
+export function pickFields({
+  documents,
+  options,
+}: Pick<UpstreamCall, 'documents' | 'options'>): Record<string, string>[] | undefined {
+  const fields = options.rankFields ?? [];
+  if (fields.length === 0) return undefined;
+  const objects: Record<string, string>[] = [];
+  for (const { source } of documents.parts()) {
+    const object = pickStrings(source, fields);
+    if (object === undefined) return undefined;
+    objects.push(object);
+  }
+  return objects;
+}
+
+function pickStrings(
+  source: unknown,
+  fields: readonly string[],
+): Record<string, string> | undefined {
+  if (typeof source !== 'object' || source === null) return undefined;
+  const members = new Map(Object.entries(source));
+  const picked: [string, string][] = [];
+  for (const field of fields) {
+    const value: unknown = members.get(field);
+    if (typeof value !== 'string') return undefined;
+    picked.push([field, value.toWellFormed()]);
+  }
+  return Object.fromEntries(picked);
+}
+
 /** The reply of the widest family: `results[]` of `index` and `relevance_score`, tokens in `usage` or `meta`. */
 export function decodeJinaLike(reply: Json): UpstreamRanking {
   const meta = readMeta(reply);

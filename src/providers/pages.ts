@@ -1,17 +1,40 @@
 import type { HttpProvider, UpstreamCall } from './provider.js';
 import { readReply, type RawReply, type ReplyReading } from './reply.js';
 
+type Send = (call: UpstreamCall) => Promise<RawReply>;
+
 /**
  * Sends a call and reads its reply; where the provider hands rows out in pages, goes on until there are enough of them.
- * `send` posts one call and is asked once by almost every provider. A page that fails, or brings nothing, fails the call.
+ * `send` posts one call and is asked once by almost every provider. A page that fails, or brings nothing, fails the call;
+ * a refusal that asks for the provider's other form is answered with it, once.
  */
 export async function readPages(
   provider: HttpProvider,
   call: UpstreamCall,
-  send: (call: UpstreamCall) => Promise<RawReply>,
+  send: Send,
   now: () => number,
 ): Promise<ReplyReading> {
   const reading = readReply(provider, call, await send(call), now());
+  if (reading.kind === 'ranking' || reading.otherForm === undefined) {
+    return readFurther(provider, call, reading, send, now);
+  }
+  const other = { ...call, settings: { ...call.settings, ...reading.otherForm } };
+  return readFurther(
+    provider,
+    other,
+    readReply(provider, other, await send(other), now()),
+    send,
+    now,
+  );
+}
+
+async function readFurther(
+  provider: HttpProvider,
+  call: UpstreamCall,
+  reading: ReplyReading,
+  send: Send,
+  now: () => number,
+): Promise<ReplyReading> {
   if (reading.kind === 'failure' || reading.nextPage === undefined) return reading;
   const rows = [...reading.ranking.rows];
   let page: string | undefined = reading.nextPage;

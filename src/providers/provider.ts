@@ -161,7 +161,7 @@ export interface HttpProvider extends ProviderBase {
   readonly fault?: (reply: UpstreamReply) => FaultKind | undefined;
   /**
    * Where nobody knows which of two forms a model takes, and a refusal asks for the other: the settings to send the same
-   * call with once more. It must not ask for a third.
+   * call with once more.
    */
   readonly otherForm?: (
     reply: UpstreamReply,

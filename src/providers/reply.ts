@@ -6,7 +6,7 @@ import {
   type FaultKind,
   type UpstreamFailure,
 } from '../core/retry.js';
-import type { HttpProvider, UpstreamCall, UpstreamReply } from './provider.js';
+import type { HttpProvider, SettingValue, UpstreamCall, UpstreamReply } from './provider.js';
 
 /** What came back, before anybody has looked into it. Header names are in lower case. */
 export interface RawReply {
@@ -22,7 +22,12 @@ export type ReplyReading =
       /** Where there are more rows to fetch. */
       readonly nextPage?: string;
     }
-  | { readonly kind: 'failure'; readonly failure: UpstreamFailure };
+  | {
+      readonly kind: 'failure';
+      readonly failure: UpstreamFailure;
+      /** Where the same call is worth sending once more: the settings to send it with. */
+      readonly otherForm?: Readonly<Record<string, SettingValue>>;
+    };
 
 /**
  * Reads a reply in a provider's dialect. A 2xx reply is a success only when it decodes and carries no error inside;
@@ -37,7 +42,11 @@ export function readReply(
   const json = parse(raw.text);
   const reply: UpstreamReply = { ...raw, json };
   const kind = provider.fault?.(reply) ?? genericFault(reply);
-  if (kind !== undefined) return failure(kind, reply, nowMs);
+  if (kind !== undefined) {
+    const otherForm = provider.otherForm?.(reply, call);
+    const reading = failure(kind, reply, nowMs);
+    return otherForm === undefined ? reading : { ...reading, otherForm };
+  }
   if (json === undefined) return failure('invalid', reply, nowMs);
   try {
     const ranking = provider.decode(json, call, reply);
@@ -52,7 +61,11 @@ export function readReply(
   }
 }
 
-function failure(kind: FaultKind, reply: UpstreamReply, nowMs: number): ReplyReading {
+function failure(
+  kind: FaultKind,
+  reply: UpstreamReply,
+  nowMs: number,
+): Extract<ReplyReading, { kind: 'failure' }> {
   return {
     kind: 'failure',
     failure: {
@@ -115,8 +128,9 @@ function findMessage(json: Json): string | undefined {
     error.maybe('message').optionalString() ??
     error.maybe('reason').optionalString() ??
     json.maybe('error_description').optionalString() ??
-    error.optionalString() ??
+    // Before an `error` that is a string: beside a sentence it is the mere name of the status.
     json.firstOf('message', 'Message', 'error_msg', 'errorMessage').optionalString() ??
+    error.optionalString() ??
     response.maybe('Message').optionalString() ??
     json.maybe('ResponseMetadata').maybe('Error').maybe('Message').optionalString() ??
     detailMessage(json.maybe('detail')) ??
