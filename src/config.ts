@@ -21,7 +21,7 @@ import type { Provider, SettingValue } from './providers/provider.js';
 import { channelMistakes, defaultSettings, publicAddress } from './providers/settings.js';
 import type { DeclaredChannel } from './store/store.js';
 
-export interface ServerSettings {
+interface ServerSettings {
   readonly host: string;
   /** 0: any free port. */
   readonly port: number;
@@ -53,7 +53,7 @@ export interface StoreSettings {
   readonly commandTimeoutMs: number;
 }
 
-export interface GatewaySettings {
+interface GatewaySettings {
   /** Bound of one request, all attempts together. */
   readonly deadlineMs: number;
   /** Bound of one attempt, unless its channel has its own. */
@@ -71,18 +71,18 @@ export interface GatewaySettings {
   readonly allowPrivateUpstreams: boolean;
 }
 
-export interface LogSettings {
+interface LogSettings {
   readonly level: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
 }
 
-export interface MetricsSettings {
+interface MetricsSettings {
   readonly enabled: boolean;
   /** What `GET /metrics` asks for as a bearer token; without it, everybody may read. */
   readonly token: Secret | undefined;
 }
 
 /** The account that the first start creates. */
-export interface RootSettings {
+interface RootSettings {
   readonly username: string;
   /** Without it, a random one is made and printed once. */
   readonly password: Secret | undefined;
@@ -90,13 +90,13 @@ export interface RootSettings {
 }
 
 /** A channel of the configuration. Its credentials stay in this process: the store gets `declared` alone. */
-export interface ConfiguredChannel {
+interface ConfiguredChannel {
   readonly declared: DeclaredChannel;
   readonly credentials: Readonly<Record<string, Secret>>;
 }
 
 /** How a tag's switch stands before anybody has touched it. */
-export interface InitialSwitch {
+interface InitialSwitch {
   readonly tag: string;
   readonly disabled: boolean;
   readonly reason: string | undefined;
@@ -401,8 +401,7 @@ function readSources({ env, configPath, folder = '.' }: ConfigSources): RawSetti
   try {
     raw = readSettings(path, env);
   } catch (error) {
-    const reason =
-      error instanceof Error && 'code' in error ? String(error.code) : 'unknown reason';
+    const reason = isRecord(error) ? String(error.code) : 'unknown reason';
     const message = `cannot be read (${reason}); name a YAML file or a folder of them`;
     throw new ConfigError([{ where: path ?? '', path: [], message }]);
   }
