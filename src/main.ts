@@ -1,3 +1,4 @@
+import cluster from 'node:cluster';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { parseArgs } from 'node:util';
@@ -7,6 +8,7 @@ import { welcome } from './first-start.js';
 import { openStore } from './open-store.js';
 import { StoreUnavailableError } from './store/store.js';
 import { createLogger } from './telemetry/log.js';
+import { runWorkers } from './workers.js';
 
 const USAGE = `Usage: npm start -- [options]
 
@@ -17,7 +19,7 @@ const USAGE = `Usage: npm start -- [options]
 Settings come from the file and from the environment, which wins. docs/configuration.md has them all.
 `;
 
-/** \`EX_UNAVAILABLE\` of sysexits: what the gateway stands on is not there. */
+/** `EX_UNAVAILABLE` of sysexits: what the gateway stands on is not there. */
 const UNAVAILABLE_EXIT_CODE = 69;
 
 async function main(): Promise<number> {
@@ -37,8 +39,31 @@ async function main(): Promise<number> {
     process.stdout.write(printConfig(config));
     return 0;
   }
+  if (config.server.workers > 1 && cluster.isPrimary) return superviseWorkers(config);
   await serve(config);
   return 0;
+}
+
+/** Several processes on one port; this one only watches them. */
+async function superviseWorkers(config: Config): Promise<number> {
+  const logger = createLogger(config.log.level);
+  const exitCode = await runWorkers({
+    count: config.server.workers,
+    logger,
+    onListening: (port) => {
+      greet(config, port).catch((error: unknown) => {
+        logger.error({ err: error }, 'first start failed');
+      });
+    },
+  });
+  logger.flush();
+  return exitCode;
+}
+
+async function greet(config: Config, port: number): Promise<void> {
+  const store = await openStore(config.store);
+  await welcome(config, store, port, (text) => process.stdout.write(text));
+  await store.close();
 }
 
 /** Runs until SIGTERM or SIGINT, then drains. */
@@ -49,7 +74,9 @@ async function serve(config: Config): Promise<void> {
   app.server.listen(config.server.port, config.server.host);
   await once(app.server, 'listening');
   const { port } = app.server.address() as AddressInfo;
-  await welcome(config, store, port, (text) => process.stdout.write(text));
+  if (cluster.isPrimary) {
+    await welcome(config, store, port, (text) => process.stdout.write(text));
+  }
   logger.info({ port, host: config.server.host, pid: process.pid }, 'listening');
 
   const signal = await new Promise<string>((resolve) => {

@@ -64,17 +64,34 @@ export function errorCodeOf(failure: UpstreamFailure): ErrorCode {
   }
 }
 
-/** `Retry-After` as seconds or an HTTP date, and `retry-after-ms`; in milliseconds from `nowMs`, never negative. */
+/** Larger than any wait in seconds: such a reset is a point in unix time. */
+const UNIX_TIME_FROM = 1_000_000_000;
+
+/**
+ * When an upstream wants to be asked again, in milliseconds from `nowMs`, never negative: `retry-after-ms`, `Retry-After` as
+ * seconds or an HTTP date, else the reset of its rate limit as seconds or unix time.
+ */
 export function parseRetryAfter(
   headers: Readonly<Record<string, string | undefined>>,
   nowMs: number,
 ): number | undefined {
-  const milliseconds = Number(headers['retry-after-ms'] ?? Number.NaN);
-  if (Number.isFinite(milliseconds) && milliseconds >= 0) return milliseconds;
-  const value = headers['retry-after']?.trim();
-  if (value === undefined || value === '') return undefined;
-  const seconds = Number(value);
-  if (Number.isFinite(seconds)) return seconds >= 0 ? seconds * 1000 : undefined;
-  const date = Date.parse(value);
-  return Number.isNaN(date) ? undefined : Math.max(0, date - nowMs);
+  const milliseconds = toNumber(headers['retry-after-ms']);
+  if (milliseconds !== undefined) return milliseconds;
+  const value = headers['retry-after'];
+  const seconds = toNumber(value);
+  if (seconds !== undefined) return seconds * 1000;
+  const date = Date.parse(value ?? '');
+  if (!Number.isNaN(date) && toNumber(value?.replace('-', '')) === undefined) {
+    return Math.max(0, date - nowMs);
+  }
+  const reset = toNumber(headers['x-ratelimit-reset'] ?? headers['ratelimit-reset']);
+  if (reset === undefined) return undefined;
+  return reset >= UNIX_TIME_FROM ? Math.max(0, reset * 1000 - nowMs) : reset * 1000;
+}
+
+/** A number that is not negative, `undefined` for everything else. */
+function toNumber(text: string | undefined): number | undefined {
+  const trimmed = text?.trim() ?? '';
+  const value = trimmed === '' ? Number.NaN : Number(trimmed);
+  return Number.isFinite(value) && value >= 0 ? value : undefined;
 }

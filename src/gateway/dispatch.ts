@@ -16,6 +16,7 @@ import {
   documentLimit,
   forModel,
   type HttpProvider,
+  type Provider,
   type ProviderProfile,
   type UpstreamCall,
 } from '../providers/provider.js';
@@ -97,11 +98,16 @@ export async function dispatch(deps: DispatchDeps, call: DispatchCall): Promise<
     if (attempt.kind === 'ranked') return attempt.result;
     const { failure } = attempt;
     if (!mayFailOver(failure.kind)) throw refusalOf(failure);
-    if (failure.kind === 'limit') unfit.add(route.provider.id);
+    if (failure.kind === 'limit' && isOneService(route.provider)) unfit.add(route.provider.id);
     failures.push(failure);
   }
   call.scope.throwIfCancelled();
   throw failures.length > 0 ? failedError(failures) : unavailableError(deps, call);
+}
+
+/** Whether all channels of a provider reach the same service, with the same limits; self-hosted servers have their own. */
+function isOneService(provider: Provider): boolean {
+  return provider.transport === 'http' && provider.baseUrl !== undefined;
 }
 
 /** The next channel to try, without those that cannot serve this request now. */

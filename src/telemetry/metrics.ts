@@ -1,11 +1,12 @@
+import cluster from 'node:cluster';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { ChannelsEvent, Observe, RequestEvent } from '../gateway/events.js';
+import { shareMetrics } from './shared-metrics.js';
 
 export interface Metrics {
   readonly observe: Observe;
   /** The state of this process in Prometheus' text format. */
   render(): Promise<{ readonly contentType: string; readonly text: string }>;
-  readonly registry: Registry;
 }
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
@@ -57,6 +58,7 @@ export function createMetrics(sources: {
     name: 'rerank_channel_live',
     help: 'Whether a channel takes traffic: 1, or 0 where it or its tag is switched off',
     labelNames: ['channel', 'provider', 'tag'],
+    aggregator: 'min',
     registers,
   });
   const faults = new Counter({
@@ -80,6 +82,9 @@ export function createMetrics(sources: {
       this.set(sources.pendingSettlements());
     },
   });
+
+  // Of several workers on one port, any may be asked: it answers for all.
+  const collect = cluster.isWorker ? shareMetrics(registry) : () => registry.metrics();
 
   // Finding a child by its labels costs more than counting: the children of a combination are looked up once.
   const children = new Map<string, RequestChildren>();
@@ -109,8 +114,7 @@ export function createMetrics(sources: {
   };
 
   return {
-    registry,
-    render: async () => ({ contentType: registry.contentType, text: await registry.metrics() }),
+    render: async () => ({ contentType: registry.contentType, text: await collect() }),
     observe(event) {
       switch (event.kind) {
         case 'request': {
