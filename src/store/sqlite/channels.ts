@@ -281,25 +281,25 @@ interface Watch {
 /** Asks for the version at an interval, as other processes can change it, and calls everybody when it is another one. */
 function openWatch(readVersion: () => number, pollMs: number): Watch {
   const listeners = new Set<() => void>();
-  let seen = -1;
+  let seen: number | undefined;
   let timer: NodeJS.Timeout | undefined;
 
-  const look = (): void => {
-    if (listeners.size === 0) return;
-    let current: number;
+  /** A watch may miss a change: those who need the version ask for it, and are told what is wrong with the file. */
+  const currentVersion = (): number | undefined => {
     try {
-      current = readVersion();
+      return readVersion();
     } catch {
-      // The watch may miss a change; those who need the version ask for it and are told what is wrong.
-      return;
+      return seen;
     }
+  };
+  const look = (): void => {
+    const current = listeners.size === 0 ? seen : currentVersion();
     if (current === seen) return;
     seen = current;
     for (const listener of listeners) listener();
   };
   const stop = (): void => {
     clearInterval(timer);
-    timer = undefined;
     listeners.clear();
   };
 
@@ -310,7 +310,7 @@ function openWatch(readVersion: () => number, pollMs: number): Watch {
       // One function may watch twice, and each of the two is stopped alone.
       const listener = (): void => onChange();
       if (listeners.size === 0) {
-        seen = readVersion();
+        seen = currentVersion();
         timer = setInterval(look, pollMs).unref();
       }
       listeners.add(listener);
