@@ -17,12 +17,17 @@ export interface TaggedChannel {
   readonly live: boolean;
 }
 
+export interface CoveredChannel extends TaggedChannel {
+  /** Whether it took traffic before the write. */
+  readonly wasLive: boolean;
+}
+
 export interface TagWrite {
   readonly tag: string;
   readonly disabled: boolean;
   readonly reason: string | undefined;
-  /** The channels that the switch covers now; those that get the tag later are covered too. `live` is from before. */
-  readonly covered: readonly TaggedChannel[];
+  /** The channels that the switch covers now; those that get the tag later are covered too. */
+  readonly covered: readonly CoveredChannel[];
   readonly version: number;
 }
 
@@ -76,19 +81,25 @@ async function switchTag(
   const tag = checkName(given, 'tag');
   const before = await store.loadChannels();
   const switches = switchesOf(before);
-  const covered = bearers(before, switches, tag);
-  if (covered.length === 0 && !switches.has(tag)) {
+  const earlier = bearers(before, switches, tag);
+  if (earlier.length === 0 && !switches.has(tag)) {
     throw new GatewayError('not_found', `There is no tag "${tag}": no channel bears it.`, {
       param: 'tag',
     });
   }
-  const version = await store.setTagSwitch({
+  const changed: TagSwitch = {
     tag,
     disabled,
     reason,
     changedTime: Math.floor(now() / 1000),
     changedBy: actor.name,
-  });
+  };
+  const version = await store.setTagSwitch(changed);
+  const later = bearers(before, new Map(switches).set(tag, changed), tag);
+  const covered = later.map((channel, index) => ({
+    ...channel,
+    wasLive: earlier[index]?.live === true,
+  }));
   await recordAudit(deps, actor, disabled ? 'tag.disable' : 'tag.enable', `tag:${tag}`, {
     reason,
     channels: covered.map(({ id }) => id),

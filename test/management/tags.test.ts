@@ -45,8 +45,8 @@ describe('tags', () => {
       disabled: true,
       reason: 'scores are off',
       covered: [
-        { name: 'one', live: true },
-        { name: 'two', live: false },
+        { name: 'one', wasLive: true, live: false },
+        { name: 'two', wasLive: false, live: false },
       ],
     });
     expect(written.version).toBe(await store.channelsVersion());
@@ -67,7 +67,14 @@ describe('tags', () => {
 
     const written = await enableTag(deps, 'eu', OPERATOR);
 
-    expect(written).toMatchObject({ disabled: false, reason: undefined });
+    expect(written).toMatchObject({
+      disabled: false,
+      reason: undefined,
+      covered: [
+        { name: 'one', wasLive: false, live: true },
+        { name: 'two', wasLive: false, live: false },
+      ],
+    });
     expect(await states()).toEqual({ one: 'live', two: 'disabled', three: 'live' });
   });
 

@@ -1,0 +1,475 @@
+import { Option, type Command } from 'commander';
+import {
+  CHANNEL_AUTO_DISABLED,
+  CHANNEL_DISABLED,
+  CHANNEL_ENABLED,
+  type Channel,
+  type ChannelStatus,
+} from '../core/channel.js';
+import { GatewayError } from '../core/errors.js';
+import { Secret } from '../core/secret.js';
+import {
+  copyChannel,
+  createChannel,
+  deleteChannel,
+  getChannel,
+  listChannels,
+  setChannelEnabled,
+  updateChannel,
+  type ChannelFilter,
+  type ChannelState,
+  type ChannelView,
+  type ChannelWrite,
+} from '../management/channels.js';
+import { allProviders, findProvider } from '../providers/index.js';
+import type { Provider, SettingValue } from '../providers/provider.js';
+import { confirm, onStore, UsageError, withoutStore, type CliIo, type Session } from './session.js';
+import { counted, facts, inForceText, names, table } from './text.js';
+import { decimal, models, pair, present, wholeNumber } from './values.js';
+
+interface ChannelOptions {
+  readonly name?: string;
+  readonly provider?: string;
+  readonly models?: Readonly<Record<string, string>>;
+  readonly baseUrl?: string;
+  readonly apiKey?: string;
+  readonly credential?: Readonly<Record<string, string>>;
+  readonly setting?: Readonly<Record<string, string>>;
+  readonly tag?: string;
+  readonly priority?: number;
+  readonly weight?: number;
+  readonly timeout?: number;
+  readonly maxConcurrency?: number;
+  readonly scores?: Channel['scores'];
+}
+
+interface CreateOptions extends ChannelOptions {
+  readonly name: string;
+  readonly provider: string;
+  readonly models: Readonly<Record<string, string>>;
+  readonly disabled?: true;
+}
+
+const STATUS: Readonly<Record<ChannelStatus, string>> = {
+  [CHANNEL_ENABLED]: 'enabled',
+  [CHANNEL_DISABLED]: 'disabled',
+  [CHANNEL_AUTO_DISABLED]: 'disabled automatically',
+};
+const CHANNEL_ARGUMENT = 'id or name';
+
+export function addChannelCommands(program: Command, io: CliIo): void {
+  const channels = program
+    .command('channels')
+    .alias('channel')
+    .description('providers with an address and credentials');
+
+  withFields(channels.command('create'), true)
+    .description('add a channel')
+    .option('--disabled', 'do not send it traffic yet')
+    .action(onStore(io, (session, command) => create(session, command.opts())));
+
+  channels
+    .command('list')
+    .description('list channels with their own and their effective status')
+    .option('--tag <tag>', 'with this tag')
+    .option('--provider <provider>', 'of this provider')
+    .option('--model <name>', 'that serve this model, by the name that callers use')
+    .action(onStore(io, (session, command) => listAll(session, command.opts())));
+
+  channels
+    .command('show')
+    .description('tell everything about a channel but its credentials')
+    .argument('<channel>', CHANNEL_ARGUMENT)
+    .action(
+      onStore(io, async (session, { args: [given] }) => {
+        const channel = await resolveChannel(session, given);
+        session.show(channelJson(channel), describe(channel));
+      }),
+    );
+
+  for (const [verb, enabled] of [
+    ['enable', true],
+    ['disable', false],
+  ] as const) {
+    channels
+      .command(verb)
+      .description(enabled ? 'send a channel traffic' : 'send a channel no more traffic')
+      .argument('<channel>', CHANNEL_ARGUMENT)
+      .action(
+        onStore(io, async (session, { args: [given] }) => {
+          const { id } = await resolveChannel(session, given);
+          const write = await setChannelEnabled(session.deps, id, enabled, session.actor);
+          await showWrite(session, write, `is ${STATUS[write.channel.status]}`);
+        }),
+      );
+  }
+
+  withFields(channels.command('update'), false)
+    .description('change what is given and leave the rest')
+    .argument('<channel>', CHANNEL_ARGUMENT)
+    .action(onStore(io, (session, command) => update(session, command.opts(), command.args[0])));
+
+  channels
+    .command('copy')
+    .description('add a channel like another, with its credentials')
+    .argument('<channel>', CHANNEL_ARGUMENT)
+    .option('--name <name>', 'what to call it')
+    .option('--disabled', 'do not send it traffic yet')
+    .action(
+      onStore(io, async (session, command) => {
+        const { name, disabled } = command.opts<{ name?: string; disabled?: true }>();
+        const { id } = await resolveChannel(session, command.args[0]);
+        const status: ChannelStatus | undefined = disabled === true ? CHANNEL_DISABLED : undefined;
+        const given = present({ name, status });
+        const write = await copyChannel(session.deps, id, given, session.actor);
+        await showWrite(session, write, 'is there');
+      }),
+    );
+
+  channels
+    .command('delete')
+    .description('delete a channel for good')
+    .argument('<channel>', CHANNEL_ARGUMENT)
+    .option('-y, --yes', 'do not ask')
+    .action(onStore(io, remove));
+
+  channels
+    .command('providers')
+    .description('list the providers with the credentials and settings that each takes')
+    .argument('[provider]', 'tell everything about one')
+    .action(withoutStore(io, ({ show }, { args: [id] }) => showProviders(show, id)));
+}
+
+function withFields(command: Command, creating: boolean): Command {
+  const required = (flags: string, text: string): Option =>
+    new Option(flags, text).makeOptionMandatory(creating);
+  const none = creating ? '' : '; none takes it away';
+  return command
+    .addOption(required('--name <name>', 'what to call it; names are unique'))
+    .addOption(required('--provider <provider>', 'whose API it speaks; see "channels providers"'))
+    .addOption(
+      required(
+        '--models <names>',
+        "a,b=c: callers' names, and the upstream's where it differs",
+      ).argParser(models),
+    )
+    .option('--base-url <url>', `where it is, if not at the provider's address${none}`)
+    .option('--api-key <secret>', 'as it is, or env:NAME for a variable, or - for standard input')
+    .option('--credential <name=secret>', 'another credential; may be repeated', pair)
+    .option(
+      '--setting <name=value>',
+      `what the provider wants to know besides; may be repeated${creating ? '' : '; an empty value takes it away'}`,
+      pair,
+    )
+    .option('--tag <tag>', `the tag that it bears${none}`)
+    .option('--priority <number>', 'higher is tried first (default: 0)', wholeNumber)
+    .option('--weight <number>', 'its share among equal priorities (default: 1)', decimal)
+    .option('--timeout <ms>', "bound of one attempt (default: the gateway's)", wholeNumber)
+    .option('--max-concurrency <count>', 'attempts at once on one node; 0: no bound', wholeNumber)
+    .addOption(
+      new Option('--scores <kind>', 'whether logits become probabilities').choices([
+        'raw',
+        'normalized',
+      ]),
+    );
+}
+
+async function create(session: Session, options: CreateOptions): Promise<void> {
+  const provider = findProvider(options.provider);
+  const write = await createChannel(
+    session.deps,
+    {
+      name: options.name,
+      provider: options.provider,
+      models: options.models,
+      baseUrl: options.baseUrl,
+      tag: options.tag,
+      credentials: await credentialsOf(session, provider, options),
+      settings: settingsOf(provider, options.setting ?? {}),
+      timeoutMs: options.timeout,
+      status: options.disabled === true ? CHANNEL_DISABLED : CHANNEL_ENABLED,
+      ...present({
+        priority: options.priority,
+        weight: options.weight,
+        maxConcurrency: options.maxConcurrency,
+        scores: options.scores,
+      }),
+    },
+    session.actor,
+  );
+  await showWrite(session, write, 'is there');
+}
+
+async function update(
+  session: Session,
+  options: ChannelOptions,
+  given: string | undefined,
+): Promise<void> {
+  const { baseUrl, tag, setting, name, priority, weight, maxConcurrency, scores } = options;
+  const current = await resolveChannel(session, given);
+  const provider = findProvider(options.provider ?? current.provider);
+  const credentials = await credentialsOf(session, provider, options);
+  const edit = {
+    ...present({ name, provider: options.provider, models: options.models, priority, weight }),
+    ...present({ timeoutMs: options.timeout, maxConcurrency, scores }),
+    ...(baseUrl === undefined ? {} : { baseUrl: baseUrl === 'none' ? undefined : baseUrl }),
+    ...(tag === undefined ? {} : { tag: tag === 'none' ? undefined : tag }),
+    ...(setting === undefined ? {} : { settings: emptyAsNull(settingsOf(provider, setting)) }),
+    ...(Object.keys(credentials).length === 0 ? {} : { credentials }),
+  };
+  if (Object.keys(edit).length === 0) throw new UsageError('Say what to change.');
+  const write = await updateChannel(session.deps, current.id, edit, session.actor);
+  await showWrite(session, write, 'is changed');
+}
+
+async function listAll(session: Session, options: ChannelFilter): Promise<void> {
+  const { tag, provider, model } = options;
+  const channels = await listChannels(session.deps, present({ tag, provider, model }));
+  const rows = channels.map((channel) => [
+    String(channel.id),
+    channel.name,
+    channel.provider,
+    channel.tag ?? '',
+    String(channel.priority),
+    String(channel.weight),
+    STATUS[channel.status],
+    effective(channel.state),
+    channel.origin,
+    modelsText(channel),
+  ]);
+  const heading = ['ID', 'NAME', 'PROVIDER', 'TAG', 'PRIORITY', 'WEIGHT', 'STATUS', 'IN EFFECT'];
+  session.show(
+    { items: channels.map(channelJson), total: channels.length },
+    channels.length === 0
+      ? `No such channels in ${session.place}.`
+      : table([...heading, 'ORIGIN', 'MODELS'], rows),
+  );
+}
+
+async function remove(session: Session, command: Command): Promise<void> {
+  const { yes } = command.opts<{ yes?: true }>();
+  const { id, name, provider } = await resolveChannel(session, command.args[0]);
+  const what = `Channel ${id} "${name}" (${provider}) will be deleted for good, with its credentials.`;
+  await confirm(session, what, yes);
+  const version = await deleteChannel(session.deps, id, session.actor);
+  const inForce = await session.awaitInForce(version);
+  session.show(
+    { id, name, deleted: true, version, in_force: inForce },
+    `Channel ${id} "${name}" is deleted. ${inForceText(inForce)}`,
+  );
+}
+
+async function showWrite(
+  session: Session,
+  { channel, version }: ChannelWrite,
+  what: string,
+): Promise<void> {
+  const inForce = await session.awaitInForce(version);
+  session.show(
+    { ...channelJson(channel), version, in_force: inForce },
+    `Channel ${channel.id} "${channel.name}" ${what}; it is ${effective(channel.state)}. ${inForceText(inForce)}`,
+  );
+}
+
+/** The channel that is meant: by its name, or by its id. */
+async function resolveChannel({ deps }: Session, given = ''): Promise<ChannelView> {
+  const named = (await listChannels(deps)).find(({ name }) => name === given);
+  if (named !== undefined) return named;
+  if (/^\d{1,15}$/.test(given)) return getChannel(deps, Number(given));
+  throw new GatewayError('not_found', `There is no channel "${given}".`);
+}
+
+async function credentialsOf(
+  { io }: Session,
+  provider: Provider | undefined,
+  { apiKey, credential = {} }: ChannelOptions,
+): Promise<Record<string, Secret>> {
+  const given = apiKey === undefined ? credential : { ...credential, apiKey };
+  const secrets: Record<string, Secret> = {};
+  for (const [name, text] of Object.entries(given)) {
+    secrets[nameIn(provider?.credentials, name)] = new Secret(await readSecret(io, text));
+  }
+  return secrets;
+}
+
+/** A secret as it was given, or from where it does not show in the list of processes. */
+async function readSecret(io: CliIo, text: string): Promise<string> {
+  const variable = /^env:(\w+)$/.exec(text)?.[1];
+  const secret = variable === undefined ? text : (io.env[variable] ?? '');
+  const value = (text === '-' ? await io.readInput() : secret).trim();
+  if (value !== '') return value;
+  throw new UsageError(
+    variable === undefined ? 'A secret is empty.' : `The variable ${variable} is not set.`,
+  );
+}
+
+/** Settings as the provider reads them. What does not fit is refused later, by name. */
+function settingsOf(
+  provider: Provider | undefined,
+  given: Readonly<Record<string, string>>,
+): Record<string, SettingValue> {
+  return Object.fromEntries(
+    Object.entries(given).map(([written, text]) => {
+      const name = nameIn(provider?.settings, written);
+      return [name, settingValue(provider, name, text)];
+    }),
+  );
+}
+
+/** A provider's own spelling of a name, which may be written as in a file or as in code. */
+function nameIn(specs: Readonly<Record<string, unknown>> = {}, written: string): string {
+  const plain = (name: string): string => name.replaceAll('_', '').toLowerCase();
+  return Object.keys(specs).find((name) => plain(name) === plain(written)) ?? written;
+}
+
+function emptyAsNull(
+  settings: Readonly<Record<string, SettingValue>>,
+): Record<string, SettingValue | null> {
+  return Object.fromEntries(
+    Object.entries(settings).map(([name, value]) => [name, value === '' ? null : value]),
+  );
+}
+
+function settingValue(provider: Provider | undefined, name: string, text: string): SettingValue {
+  const type = provider?.settings?.[name]?.type;
+  if (type === 'number' && text.trim() !== '' && Number.isFinite(Number(text))) return Number(text);
+  if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true';
+  return text;
+}
+
+function describe(channel: ChannelView): string {
+  const settings = Object.entries(channel.settings).map(
+    ([name, value]) => `${name}=${String(value)}`,
+  );
+  const credentials =
+    channel.origin === 'config' ? 'in the configuration' : names(channel.credentialNames, 'none');
+  return facts([
+    ['id', String(channel.id)],
+    ['name', channel.name],
+    ['provider', channel.provider],
+    ['base URL', channel.baseUrl ?? "the provider's"],
+    ['credentials', credentials],
+    ['settings', names(settings, 'none')],
+    ['models', modelsText(channel)],
+    ['tag', channel.tag ?? 'none'],
+    ['priority', String(channel.priority)],
+    ['weight', String(channel.weight)],
+    ['timeout', channel.timeoutMs === undefined ? "the gateway's" : `${channel.timeoutMs} ms`],
+    ['at once', channel.maxConcurrency === 0 ? 'no bound' : String(channel.maxConcurrency)],
+    ['scores', channel.scores],
+    ['status', STATUS[channel.status]],
+    ['in effect', effective(channel.state)],
+    ['origin', channel.origin],
+  ]);
+}
+
+function effective(state: ChannelState): string {
+  if (state.live) return 'live';
+  switch (state.because) {
+    case 'disabled':
+      return 'off: disabled';
+    case 'auto_disabled':
+      return 'off: disabled automatically';
+    case 'tag_disabled':
+      return `off: its tag is switched off${state.reason === undefined ? '' : ` (${state.reason})`}`;
+    case 'credentials_locked':
+      return 'off: its credentials cannot be read with this encryption key';
+    case 'unusable':
+      return `off: ${state.reason}`;
+  }
+}
+
+function modelsText({ models: served }: ChannelView): string {
+  return Object.entries(served)
+    .map(([name, upstream]) => (name === upstream ? name : `${name}=${upstream}`))
+    .join(', ');
+}
+
+function channelJson(channel: ChannelView): Record<string, unknown> {
+  const { state } = channel;
+  return {
+    id: channel.id,
+    name: channel.name,
+    provider: channel.provider,
+    base_url: channel.baseUrl ?? null,
+    credentials: channel.credentialNames,
+    settings: channel.settings,
+    models: channel.models,
+    tag: channel.tag ?? null,
+    priority: channel.priority,
+    weight: channel.weight,
+    timeout_ms: channel.timeoutMs ?? null,
+    max_concurrency: channel.maxConcurrency,
+    scores: channel.scores,
+    status: channel.status,
+    live: state.live,
+    because: state.live ? null : state.because,
+    reason: state.live || !('reason' in state) ? null : (state.reason ?? null),
+    origin: channel.origin,
+  };
+}
+
+function showProviders(show: Session['show'], id: string | undefined): void {
+  if (id === undefined) {
+    const providers = allProviders();
+    const rows = providers.map((provider) => [
+      provider.id,
+      provider.title,
+      addressOf(provider),
+      names(Object.keys(provider.credentials ?? {}), ''),
+      names(Object.keys(provider.settings ?? {}), ''),
+    ]);
+    show(
+      { items: providers.map(providerJson), total: providers.length },
+      `${table(['PROVIDER', 'NAME', 'ADDRESS', 'CREDENTIALS', 'SETTINGS'], rows)}\n${counted(providers.length, 'provider')}; "channels providers <provider>" tells more.`,
+    );
+    return;
+  }
+  const provider = findProvider(id);
+  if (provider === undefined) {
+    throw new GatewayError('not_found', `There is no provider "${id}"; see "channels providers".`);
+  }
+  show(providerJson(provider), describeProvider(provider));
+}
+
+function describeProvider(provider: Provider): string {
+  const credentials = Object.entries(provider.credentials ?? {});
+  const settings = Object.entries(provider.settings ?? {});
+  return [
+    facts([
+      ['provider', provider.id],
+      ['name', provider.title],
+      ['address', addressOf(provider)],
+      ['models such as', names(provider.exampleModels, 'any')],
+    ]),
+    ...credentials.map(
+      ([name, { required, describe: text }]) =>
+        `credential ${name}${required ? '' : ' (optional)'}: ${text}`,
+    ),
+    ...settings.map(([name, spec]) => {
+      const fallback =
+        spec.default === undefined ? '' : `, ${JSON.stringify(spec.default)} if not set`;
+      const needed = spec.required === true ? '' : ' (optional)';
+      return `setting ${name}${needed}: ${spec.describe} [${spec.type}${fallback}]`;
+    }),
+    ...(provider.notes ?? []),
+  ].join('\n');
+}
+
+function addressOf(provider: Provider): string {
+  if (provider.transport === 'process') return 'inside the gateway';
+  return provider.baseUrl ?? 'yours: --base-url';
+}
+
+function providerJson(provider: Provider): Record<string, unknown> {
+  return {
+    id: provider.id,
+    title: provider.title,
+    transport: provider.transport,
+    base_url: provider.transport === 'http' ? (provider.baseUrl ?? null) : null,
+    credentials: provider.credentials ?? {},
+    settings: provider.settings ?? {},
+    example_models: provider.exampleModels,
+    notes: provider.notes ?? [],
+  };
+}

@@ -1,0 +1,361 @@
+import { Option, type Command } from 'commander';
+import { GatewayError } from '../core/errors.js';
+import {
+  TOKEN_DISABLED,
+  TOKEN_ENABLED,
+  TOKEN_EXHAUSTED,
+  TOKEN_EXPIRED,
+  tokenStatus,
+  type Token,
+  type TokenPolicy,
+  type TokenStatus,
+} from '../core/token.js';
+import {
+  createToken,
+  deleteToken,
+  findTokenByKey,
+  getToken,
+  listTokens,
+  updateToken,
+} from '../management/tokens.js';
+import { findRoot, findUser } from '../management/users.js';
+import type { TokenChange, User } from '../store/store.js';
+import { confirm, onStore, RefusedError, UsageError, type CliIo, type Session } from './session.js';
+import { amount, counted, facts, moment, names, table } from './text.js';
+import { expiry, list, listOrAny, present, units, wholeNumber } from './values.js';
+
+interface PolicyOptions {
+  readonly models?: readonly string[] | 'all';
+  readonly ips?: readonly string[];
+  readonly tags?: readonly string[];
+  readonly defaultModel?: string;
+  readonly rateLimit?: number;
+  readonly maxConcurrency?: number;
+}
+
+interface CreateOptions extends PolicyOptions {
+  readonly name: string;
+  readonly user?: string;
+  readonly quota?: number;
+  readonly expires?: number;
+}
+
+interface UpdateOptions extends PolicyOptions {
+  readonly name?: string;
+  readonly quota?: number;
+  readonly addQuota?: number;
+  readonly unlimited?: true;
+  readonly expires?: number;
+  readonly enable?: true;
+  readonly disable?: true;
+}
+
+interface ListOptions {
+  readonly user?: string;
+  readonly name?: string;
+  readonly limit: number;
+  readonly offset: number;
+}
+
+const STATUS: Readonly<Record<TokenStatus, string>> = {
+  [TOKEN_ENABLED]: 'enabled',
+  [TOKEN_DISABLED]: 'disabled',
+  [TOKEN_EXPIRED]: 'expired',
+  [TOKEN_EXHAUSTED]: 'exhausted',
+};
+const KEY_ARGUMENT = 'id, name, or the key itself';
+
+export function addKeyCommands(program: Command, io: CliIo): void {
+  const keys = program.command('keys').alias('key').description('API keys of clients');
+
+  withPolicy(keys.command('create'))
+    .description('make a key and print it, this once')
+    .option('--name <name>', 'what to call it', 'default')
+    .option('--user <user>', 'whose it is: name, address or id (default: root)')
+    .addOption(
+      new Option('--quota <amount>', 'what it may spend: units, or dollars such as 1.50usd')
+        .argParser(units)
+        .conflicts('unlimited'),
+    )
+    .option('--unlimited', 'bounded by the balance of its user alone (without --quota)')
+    .option('--expires <when>', '30d, 12h, a date, or never', expiry(io.now))
+    .action(onStore(io, (session, command) => create(session, command.opts())));
+
+  keys
+    .command('list')
+    .description('list keys, newest first')
+    .option('--user <user>', 'of one user: name, address or id')
+    .option('--name <part>', 'whose name has this in it')
+    .option('--limit <count>', 'how many', wholeNumber, 100)
+    .option('--offset <count>', 'leave out the first', wholeNumber, 0)
+    .action(onStore(io, (session, command) => listAll(session, command.opts())));
+
+  keys
+    .command('show')
+    .description('tell everything about a key but the key')
+    .argument('<key>', KEY_ARGUMENT)
+    .action(
+      onStore(io, async (session, { args: [key] }) => {
+        await showToken(session, await resolveKey(session, key));
+      }),
+    );
+
+  for (const [verb, enabled] of [
+    ['disable', false],
+    ['enable', true],
+  ] as const) {
+    keys
+      .command(verb)
+      .description(enabled ? 'let a key be used again' : 'refuse a key from now on')
+      .argument('<key>', KEY_ARGUMENT)
+      .action(
+        onStore(io, async (session, { args: [key] }) => {
+          const { id } = await resolveKey(session, key);
+          const token = await updateToken(session.deps, id, { enabled }, session.actor);
+          const text = `Key ${id} "${token.name}" is ${STATUS[statusOf(session, token)]}, for all gateways from now on.`;
+          session.show(tokenJson(session, token), text);
+        }),
+      );
+  }
+
+  withPolicy(keys.command('update'))
+    .description('change what is given and leave the rest')
+    .argument('<key>', KEY_ARGUMENT)
+    .option('--name <name>', 'what to call it')
+    .addOption(
+      new Option('--quota <amount>', 'what it may still spend: units, or dollars such as 1.50usd')
+        .argParser(units)
+        .conflicts(['addQuota', 'unlimited']),
+    )
+    .option('--add-quota <amount>', 'move its quota by so much; may be negative', units)
+    .option('--unlimited', 'bounded by the balance of its user alone')
+    .option('--expires <when>', '30d, 12h, a date, or never', expiry(io.now))
+    .addOption(new Option('--enable', 'let it be used').conflicts('disable'))
+    .option('--disable', 'refuse it')
+    .action(
+      onStore(io, async (session, command) => {
+        const [key] = command.args;
+        const change = changeOf(command.opts());
+        if (Object.keys(change).length === 0) throw new UsageError('Say what to change.');
+        const { id } = await resolveKey(session, key);
+        await showToken(session, await updateToken(session.deps, id, change, session.actor));
+      }),
+    );
+
+  keys
+    .command('delete')
+    .description('delete a key for good')
+    .argument('<key>', KEY_ARGUMENT)
+    .option('-y, --yes', 'do not ask')
+    .action(onStore(io, remove));
+}
+
+function withPolicy(command: Command): Command {
+  return command
+    .option('--models <names>', 'the models it may use: a,b or all', (text) =>
+      text === 'all' ? 'all' : list(text),
+    )
+    .option('--default-model <name>', 'for requests that name none; none takes it away')
+    .option('--ips <ranges>', 'where it may be used from: addresses and CIDR, or any', listOrAny)
+    .option('--tags <names>', 'the channels it is bound to, by tag: a,b or any', listOrAny)
+    .option('--rate-limit <count>', 'requests per minute; 0: no limit', wholeNumber)
+    .option('--max-concurrency <count>', 'requests at once; 0: no limit', wholeNumber);
+}
+
+async function create(session: Session, options: CreateOptions): Promise<void> {
+  const { deps, actor, io } = session;
+  const user = await resolveUser(session, options.user);
+  const { token, key } = await createToken(
+    deps,
+    {
+      userId: user.id,
+      name: options.name,
+      unlimitedQuota: options.quota === undefined,
+      policy: policyOf(options),
+      ...present({ remainQuota: options.quota, expiredTime: options.expires }),
+    },
+    actor,
+  );
+  session.show({ ...tokenJson(session, token), key }, key);
+  const quota = token.unlimitedQuota
+    ? `what ${user.username} has: ${amount(user.quota)}`
+    : amount(token.remainQuota);
+  io.writeError(
+    `Key ${token.id} "${token.name}" of ${user.username} may spend ${quota}. ` +
+      'It is shown this once: only its hash is kept.\n',
+  );
+}
+
+async function listAll(session: Session, options: ListOptions): Promise<void> {
+  const { limit, offset, name } = options;
+  if (limit < 1 || limit > 1_000 || offset < 0) {
+    throw new UsageError('--limit must be 1 to 1000, and --offset not negative.');
+  }
+  const user = options.user === undefined ? undefined : await resolveUser(session, options.user);
+  const query = { limit, offset, ...present({ name, userId: user?.id }) };
+  const { items, total } = await listTokens(session.deps, query, session.actor);
+  const owners = await usernames(session, items);
+  const rows = items.map((token) => [
+    String(token.id),
+    token.name,
+    token.keyHint,
+    owners.get(token.userId) ?? String(token.userId),
+    STATUS[statusOf(session, token)],
+    quotaOf(token),
+    amount(token.usedQuota),
+    moment(token.expiredTime),
+    moment(token.accessedTime),
+  ]);
+  const heading = [
+    'ID',
+    'NAME',
+    'KEY',
+    'USER',
+    'STATUS',
+    'QUOTA LEFT',
+    'USED',
+    'EXPIRES',
+    'LAST USED',
+  ];
+  const more = total > offset + items.length ? `\n${items.length} of ${total}; see --offset.` : '';
+  session.show(
+    { items: items.map((token) => tokenJson(session, token)), total },
+    total === 0 ? `No keys in ${session.place}.` : table(heading, rows) + more,
+  );
+}
+
+async function showToken(session: Session, token: Token): Promise<void> {
+  const { policy } = token;
+  const owners = await usernames(session, [token]);
+  session.show(
+    tokenJson(session, token),
+    facts([
+      ['id', String(token.id)],
+      ['name', token.name],
+      ['key', token.keyHint],
+      ['user', owners.get(token.userId) ?? String(token.userId)],
+      ['status', STATUS[statusOf(session, token)]],
+      ['quota left', quotaOf(token)],
+      ['used', amount(token.usedQuota)],
+      ['created', moment(token.createdTime)],
+      ['last used', moment(token.accessedTime)],
+      ['expires', moment(token.expiredTime)],
+      ['models', policy.models === undefined ? 'all' : names(policy.models, 'all')],
+      ['default model', policy.defaultModel ?? 'none'],
+      ['addresses', names(policy.allowIps, 'any')],
+      ['tags', names(policy.tags, 'any')],
+      ['rate limit', policy.rateLimit === 0 ? 'none' : `${policy.rateLimit} per minute`],
+      ['at once', policy.maxConcurrency === 0 ? 'no limit' : String(policy.maxConcurrency)],
+    ]),
+  );
+}
+
+async function remove(session: Session, command: Command): Promise<void> {
+  const { yes } = command.opts<{ yes?: true }>();
+  const token = await resolveKey(session, command.args[0]);
+  const { id } = token;
+  const left = token.unlimitedQuota ? '' : `, and the ${amount(token.remainQuota)} it has left go`;
+  const what = `Key ${id} "${token.name}" (${token.keyHint}) will be deleted for good: requests with it are refused${left}.`;
+  await confirm(session, what, yes);
+  await deleteToken(session.deps, id, session.actor);
+  session.show({ id, deleted: true }, `Key ${id} "${token.name}" is deleted.`);
+}
+
+/** The token that is meant: by id, by the key, or by its name where only one has it. */
+async function resolveKey(session: Session, given = ''): Promise<Token> {
+  const { deps, actor } = session;
+  if (/^\d{1,15}$/.test(given)) return getToken(deps, Number(given), actor);
+  if (given.startsWith('sk-')) {
+    const token = await findTokenByKey(deps, given, actor);
+    if (token === undefined) throw new GatewayError('not_found', 'There is no such key.');
+    return token;
+  }
+  const page = await listTokens(deps, { name: given, offset: 0, limit: 1_000 }, actor);
+  const [token, ...others] = page.items.filter(({ name }) => name === given);
+  if (token === undefined) {
+    throw new GatewayError('not_found', `There is no key with the name "${given}".`);
+  }
+  if (others.length > 0) {
+    const ids = [token, ...others].map(({ id }) => id).join(', ');
+    throw new RefusedError(
+      `There are ${counted(others.length + 1, 'key')} with the name "${given}"; name one by its id: ${ids}.`,
+    );
+  }
+  return token;
+}
+
+async function resolveUser(session: Session, login: string | undefined): Promise<User> {
+  const user =
+    login === undefined ? await findRoot(session.deps) : await findUser(session.deps, login);
+  if (user !== undefined) return user;
+  if (login !== undefined) throw new GatewayError('not_found', `There is no user "${login}".`);
+  throw new RefusedError(
+    `There is no account yet in ${session.place}. Start the gateway once: it creates root.`,
+  );
+}
+
+async function usernames(
+  { deps }: Session,
+  tokens: readonly Token[],
+): Promise<ReadonlyMap<number, string>> {
+  const ids = [...new Set(tokens.map(({ userId }) => userId))];
+  const users = await Promise.all(ids.map((id) => deps.store.getUser(id, deps.now())));
+  return new Map(users.flatMap((user) => (user === undefined ? [] : [[user.id, user.username]])));
+}
+
+function policyOf(options: PolicyOptions): Partial<TokenPolicy> {
+  const { models, defaultModel, ips, tags, rateLimit, maxConcurrency } = options;
+  return {
+    ...present({ allowIps: ips, tags, rateLimit, maxConcurrency }),
+    ...(models === undefined ? {} : { models: models === 'all' ? undefined : models }),
+    ...(defaultModel === undefined
+      ? {}
+      : { defaultModel: defaultModel === 'none' ? undefined : defaultModel }),
+  };
+}
+
+function changeOf(options: UpdateOptions): TokenChange {
+  const { name, quota, addQuota, unlimited, expires, enable, disable } = options;
+  const policy = policyOf(options);
+  return {
+    ...present({ name, expiredTime: expires }),
+    ...(enable === true || disable === true ? { enabled: enable === true } : {}),
+    ...(unlimited === true ? { unlimitedQuota: true } : {}),
+    // Who names an amount means it as a bound.
+    ...(quota === undefined ? {} : { quota: { set: quota }, unlimitedQuota: false }),
+    ...(addQuota === undefined ? {} : { quota: { add: addQuota } }),
+    ...(Object.keys(policy).length === 0 ? {} : { policy }),
+  };
+}
+
+function statusOf({ deps }: Session, token: Token): TokenStatus {
+  return tokenStatus(token, deps.now());
+}
+
+function quotaOf(token: Token): string {
+  return token.unlimitedQuota ? 'unlimited' : amount(token.remainQuota);
+}
+
+function tokenJson(session: Session, token: Token): Record<string, unknown> {
+  const { policy } = token;
+  return {
+    id: token.id,
+    user_id: token.userId,
+    name: token.name,
+    status: statusOf(session, token),
+    key_hint: token.keyHint,
+    created_time: token.createdTime,
+    accessed_time: token.accessedTime,
+    expired_time: token.expiredTime,
+    remain_quota: token.remainQuota,
+    unlimited_quota: token.unlimitedQuota,
+    used_quota: token.usedQuota,
+    model_limits_enabled: policy.models !== undefined,
+    model_limits: policy.models ?? [],
+    allow_ips: policy.allowIps,
+    tags: policy.tags,
+    default_model: policy.defaultModel ?? null,
+    rate_limit: policy.rateLimit,
+    max_concurrency: policy.maxConcurrency,
+  };
+}

@@ -1,0 +1,86 @@
+import { readFileSync } from 'node:fs';
+import { Command, CommanderError } from 'commander';
+import { CONFIG_EXIT_CODE, ConfigError } from '../config.js';
+import { GatewayError } from '../core/errors.js';
+import { StoreUnavailableError } from '../store/store.js';
+import { addChannelCommands } from './channels.js';
+import { addConfigCommands } from './config.js';
+import { addKeyCommands } from './keys.js';
+import { UsageError, type CliIo, type GlobalOptions } from './session.js';
+import { addTagCommands } from './tags.js';
+
+/** Done. */
+const OK = 0;
+/** Understood and refused: what is named is not there, or is not in a state for it. */
+const REFUSED = 1;
+/** Not understood: a wrong command, option or value. */
+const USAGE = 2;
+/** `EX_UNAVAILABLE` of sysexits: the store cannot be reached. */
+const UNAVAILABLE = 69;
+
+const EPILOGUE = `
+The commands work on the store of the gateway, found through the same settings (--config, CONFIG and the environment), while
+it runs or not. Amounts of quota are units; 500000 units are one dollar, and 1.50usd is understood too.
+Exit codes: 0 done, 1 refused, 2 wrong usage, 69 store not reachable, 78 mistakes in the settings.`;
+
+/** Runs one command line, without the name of the program; resolves to the exit code. */
+export async function runCli(args: readonly string[], io: CliIo): Promise<number> {
+  const program = createProgram(io);
+  try {
+    await program.parseAsync(args, { from: 'user' });
+    return OK;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? OK : USAGE;
+    const { code, exitCode, message } = explain(error);
+    const { json = false } = program.opts<GlobalOptions>();
+    const text = json ? JSON.stringify({ error: { code, message } }) : message;
+    io.writeError(`${text}\n`);
+    return exitCode;
+  }
+}
+
+function createProgram(io: CliIo): Command {
+  const program = new Command('rerank-gateway')
+    .description('Keys, channels and tags of the rerank gateway.')
+    .version(version())
+    .option('--config <path>', 'a YAML file or a folder of them (also: CONFIG)')
+    .option('--json', 'print JSON, for scripts')
+    .addHelpText('after', EPILOGUE)
+    .exitOverride()
+    .configureOutput({ writeOut: io.writeOut, writeErr: io.writeError })
+    .showSuggestionAfterError();
+  addKeyCommands(program, io);
+  addChannelCommands(program, io);
+  addTagCommands(program, io);
+  addConfigCommands(program, io);
+  return program;
+}
+
+function explain(error: unknown): {
+  readonly code: string;
+  readonly exitCode: number;
+  readonly message: string;
+} {
+  if (error instanceof ConfigError) {
+    return { code: 'invalid_config', exitCode: CONFIG_EXIT_CODE, message: error.message };
+  }
+  if (error instanceof StoreUnavailableError) {
+    const message = `The store cannot be reached: ${error.message}`;
+    return { code: 'store_unavailable', exitCode: UNAVAILABLE, message };
+  }
+  if (error instanceof GatewayError) {
+    const exitCode = error.code === 'invalid_request' ? USAGE : REFUSED;
+    return { code: error.code, exitCode, message: error.message };
+  }
+  if (error instanceof UsageError) {
+    return { code: 'invalid_request', exitCode: USAGE, message: error.message };
+  }
+  const message = error instanceof Error ? error.message : String(error);
+  return { code: 'refused', exitCode: REFUSED, message };
+}
+
+function version(): string {
+  // Two folders up from src/cli and from dist/cli alike.
+  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+  return (JSON.parse(text) as { readonly version: string }).version;
+}

@@ -1,0 +1,59 @@
+import { UNITS_PER_DOLLAR } from '../core/quota.js';
+import { NEVER_EXPIRES } from '../core/token.js';
+import type { InForce } from '../management/in-force.js';
+
+/** Columns that line up, under a heading. */
+export function table(heading: readonly string[], rows: readonly (readonly string[])[]): string {
+  const widths = heading.map((title, column) =>
+    Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)),
+  );
+  return [heading, ...rows]
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}
+
+/** Facts one below the other. */
+export function facts(entries: readonly (readonly [string, string])[]): string {
+  const width = Math.max(...entries.map(([name]) => name.length));
+  return entries.map(([name, value]) => `${name.padEnd(width)}  ${value}`).join('\n');
+}
+
+/** An amount of quota with what it is in dollars. */
+export function amount(units: number): string {
+  const dollars = units / UNITS_PER_DOLLAR;
+  // One unit is 0.000002 dollars; whole cents are shown as money is.
+  const digits = units % (UNITS_PER_DOLLAR / 100) === 0 ? 2 : 6;
+  return `${units} ($${dollars.toFixed(digits)})`;
+}
+
+export function moment(seconds: number): string {
+  return seconds === NEVER_EXPIRES
+    ? 'never'
+    : new Date(seconds * 1000).toISOString().replace('.000Z', 'Z');
+}
+
+export function names(list: readonly string[], otherwise: string): string {
+  return list.length === 0 ? otherwise : list.join(', ');
+}
+
+/** The noun for as many as there are. */
+export function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+/** How a change has come into force, for people. */
+export function inForceText(inForce: InForce): string {
+  switch (inForce) {
+    case 'confirmed':
+      return 'In force on every running gateway.';
+    case 'bound_passed':
+      return 'In force: not every gateway has confirmed it, but the time after which none acts on what was before has passed.';
+    case 'no_gateway':
+      return 'No gateway is running; it holds when one starts.';
+  }
+}

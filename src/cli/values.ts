@@ -1,0 +1,95 @@
+import { InvalidArgumentError } from 'commander';
+import { UNITS_PER_DOLLAR } from '../core/quota.js';
+import { NEVER_EXPIRES } from '../core/token.js';
+
+const SECONDS: Readonly<Record<string, number>> = {
+  m: 60,
+  h: 3_600,
+  d: 86_400,
+  w: 7 * 86_400,
+  y: 365 * 86_400,
+};
+
+/** Quota in units, or in dollars where it ends in `usd`. */
+export function units(text: string): number {
+  const match = /^([+-]?)(\d[\d_]*(?:\.\d+)?)(usd)?$/i.exec(text.trim());
+  const [, sign = '', digits = '', dollars] = match ?? [];
+  const amount =
+    Number(digits.replaceAll('_', '')) * (dollars === undefined ? 1 : UNITS_PER_DOLLAR);
+  const rounded = Math.round(amount);
+  // Only what was written in dollars may need rounding, and that by less than what a double cannot hold.
+  if (match === null || Math.abs(rounded - amount) > 1e-6) {
+    throw new InvalidArgumentError('Give whole units such as 500000, or dollars such as 1.50usd.');
+  }
+  return sign === '-' ? -rounded : rounded;
+}
+
+export function wholeNumber(text: string): number {
+  if (!/^-?\d{1,15}$/.test(text)) throw new InvalidArgumentError('Give a whole number.');
+  return Number(text);
+}
+
+export function decimal(text: string): number {
+  if (!/^\d+(\.\d+)?$/.test(text))
+    throw new InvalidArgumentError('Give a number such as 1 or 0.5.');
+  return Number(text);
+}
+
+/** A time from now such as `30d`, a date, or `never`; in unix seconds. */
+export function expiry(now: () => number): (text: string) => number {
+  return (text) => {
+    if (text === 'never') return NEVER_EXPIRES;
+    const [, count, unit = ''] = /^(\d{1,6})([mhdwy])$/.exec(text) ?? [];
+    if (count !== undefined) return Math.floor(now() / 1000) + Number(count) * (SECONDS[unit] ?? 0);
+    const atMs = /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : NaN;
+    if (Number.isNaN(atMs)) {
+      throw new InvalidArgumentError(
+        'Give a time from now such as 12h, 30d or 1y, a date such as 2030-01-31 or 2030-01-31T12:00:00Z, or never.',
+      );
+    }
+    return Math.floor(atMs / 1000);
+  };
+}
+
+/** Names between commas. */
+export function list(text: string): string[] {
+  return text
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '');
+}
+
+/** Names between commas; `any` is none of them, which does not limit. */
+export function listOrAny(text: string): string[] {
+  return text === 'any' ? [] : list(text);
+}
+
+/** `a,b=c`: the name that callers use, and the upstream's where it is another. */
+export function models(text: string): Record<string, string> {
+  return Object.fromEntries(
+    list(text).map((item) => {
+      const at = item.indexOf('=');
+      return at < 0 ? [item, item] : [item.slice(0, at).trim(), item.slice(at + 1).trim()];
+    }),
+  );
+}
+
+/** Gathers `name=value` of an option that may be repeated. */
+export function pair(
+  text: string,
+  before: Readonly<Record<string, string>> = {},
+): Record<string, string> {
+  const at = text.indexOf('=');
+  if (at < 1) throw new InvalidArgumentError('Write it as name=value.');
+  return { ...before, [text.slice(0, at).trim()]: text.slice(at + 1) };
+}
+
+/** The members that are there. */
+export function present<T extends object>(
+  members: T,
+): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  // What is filtered out is what the type takes away.
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as {
+    [K in keyof T]?: Exclude<T[K], undefined>;
+  };
+}
