@@ -102,6 +102,23 @@ module.exports = {
       'telemetry reads events and nothing else',
     ),
     only(
+      'mail',
+      '^src/mail',
+      [
+        '^src/(core|mail)',
+        '^src/management/mail\\.ts$',
+        'nodemailer',
+        '^(node:)?(fs|fs/promises|crypto|path)$',
+      ],
+      'nodemailer lives here and nowhere else',
+    ),
+    {
+      name: 'nodemailer-in-mail-only',
+      severity: 'error',
+      from: { path: '^src', pathNot: '^src/mail' },
+      to: { path: 'node_modules/(@types/)?nodemailer' },
+    },
+    only(
       'http',
       '^src/http',
       [

@@ -1,5 +1,6 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import type { Server } from 'node:http';
+import { join } from 'node:path';
 import type { Config } from './config.js';
 import { ChannelTable } from './gateway/channel-table.js';
 import { CredentialCache } from './gateway/credential-cache.js';
@@ -11,7 +12,10 @@ import { Upstream } from './gateway/upstream.js';
 import { createAuthenticate } from './http/authentication.js';
 import { AddressList } from './http/client-address.js';
 import { Load } from './http/load.js';
+import { OPERATIONS } from './http/operations/index.js';
 import { createHttpApp, createHttpServer } from './http/server.js';
+import { Background } from './gateway/background.js';
+import { createSendMail } from './mail/send-mail.js';
 import type { Store } from './store/store.js';
 import { logEvents, type Logger } from './telemetry/log.js';
 import { createMetrics } from './telemetry/metrics.js';
@@ -86,7 +90,24 @@ export async function createApp(config: Config, parts: AppParts): Promise<App> {
     maxCooldownMs: settings.maxCooldownMs,
     reservationGraceMs: settings.reservationGraceMs,
   };
+  const background = new Background(observe);
+  const management = {
+    store,
+    now,
+    randomBytes,
+    accounts: config.accounts,
+    allowPrivateUpstreams: settings.allowPrivateUpstreams,
+    stalenessMs: settings.stalenessMs,
+    gateway,
+    sendMail: createSendMail({
+      ...config.mail,
+      outboxDir: config.mail.outboxDir ?? join(config.store.dataDir, 'outbox'),
+    }),
+    later: background.run,
+  };
   const app = createHttpApp({
+    operations: OPERATIONS,
+    management,
     gateway,
     observe,
     authenticate: createAuthenticate(credentials),
@@ -114,6 +135,7 @@ export async function createApp(config: Config, parts: AppParts): Promise<App> {
       closing = true;
       await closeServer(server, drainMs);
       await settlements.drained();
+      await background.drained();
       await channels.stop();
       await upstream.close();
       await store.close();

@@ -16,6 +16,7 @@ import {
 import { CHANNEL_DISABLED, CHANNEL_ENABLED } from './core/channel.js';
 import { DEFAULT_PRICE, MAX_QUOTA, type Price, type PriceList } from './core/quota.js';
 import { Secret } from './core/secret.js';
+import type { AccountSettings } from './management/accounts.js';
 import { allProviders, findProvider } from './providers/index.js';
 import type { Provider, SettingValue } from './providers/provider.js';
 import { channelMistakes, defaultSettings, publicAddress } from './providers/settings.js';
@@ -89,6 +90,15 @@ interface RootSettings {
   readonly quota: number;
 }
 
+/** How mail with one-time codes goes out. */
+export interface MailSettings {
+  /** `smtp://` or `smtps://`, with user and password where the server asks for them; without it, files in `outboxDir`. */
+  readonly smtpUrl: Secret | undefined;
+  readonly from: string;
+  /** Without it, `outbox` in the data folder. */
+  readonly outboxDir: string | undefined;
+}
+
 /** A channel of the configuration. Its credentials stay in this process: the store gets `declared` alone. */
 interface ConfiguredChannel {
   readonly declared: DeclaredChannel;
@@ -109,6 +119,8 @@ export interface Config {
   readonly log: LogSettings;
   readonly metrics: MetricsSettings;
   readonly root: RootSettings;
+  readonly accounts: AccountSettings;
+  readonly mail: MailSettings;
   readonly prices: PriceList;
   /** `undefined` where no file has the key, so that channels declared before are left as they are. */
   readonly channels: readonly ConfiguredChannel[] | undefined;
@@ -153,6 +165,9 @@ export const ENVIRONMENT_SETTINGS: Readonly<Record<string, readonly [string, str
   METRICS_TOKEN: ['metrics', 'token'],
   ROOT_USERNAME: ['root', 'username'],
   ROOT_PASSWORD: ['root', 'password'],
+  REGISTRATION: ['accounts', 'registration'],
+  SMTP_URL: ['mail', 'smtp_url'],
+  MAIL_FROM: ['mail', 'from'],
 };
 
 const DEFAULT_FILE = join('config', 'gateway.yaml');
@@ -187,6 +202,12 @@ export function loadConfig(sources: ConfigSources): Config {
     log: settings.log,
     metrics: { enabled: settings.metrics.enabled, token: toSecret(settings.metrics.token) },
     root: { ...settings.root, password: toSecret(settings.root.password) },
+    accounts: camelKeys(settings.accounts) as unknown as AccountSettings,
+    mail: {
+      smtpUrl: toSecret(settings.mail.smtp_url),
+      from: settings.mail.from,
+      outboxDir: settings.mail.outbox_dir,
+    },
     prices: {
       models: mapValues(settings.prices.models, toPrice),
       fallback:
@@ -274,12 +295,15 @@ interface FileSettings {
   log: FileGroup<LogSettings>;
   metrics: FileGroup<MetricsSettings>;
   root: FileGroup<RootSettings>;
+  accounts: FileGroup<AccountSettings>;
+  mail: FileGroup<MailSettings>;
   prices: { default: FilePrice | undefined; models: Record<string, FilePrice> };
   channels: FileChannel[] | undefined;
   tags: FileGroup<InitialSwitch>[];
 }
 
 const MIB = 1024 * 1024;
+const DAY_MS = 24 * 60 * 60 * 1000;
 const MAX_TIMER_MS = 2_147_483_647;
 
 const text = (): Joi.StringSchema => Joi.string().trim().min(1).max(1_000);
@@ -376,6 +400,21 @@ const FILE_SCHEMA = Joi.object<FileSettings>({
     username: text().max(64).default('root'),
     password: Joi.string().min(8).max(256),
     quota: units().default(1_000_000_000_000_000),
+  }).default(),
+  accounts: Joi.object<FileSettings['accounts'], true>({
+    registration: Joi.boolean().default(true),
+    initial_quota: units().default(0),
+    session_idle_ms: count(7 * DAY_MS),
+    session_max_ms: count(30 * DAY_MS),
+    attempts_per_address: count(60),
+    attempts_per_account: count(10),
+    attempts_window_ms: milliseconds(60_000),
+    reset_mails_per_hour: count(3),
+  }).default(),
+  mail: Joi.object<FileSettings['mail'], true>({
+    smtp_url: Joi.string().trim().custom(checkSmtpUrl),
+    from: text().default('rerank-gateway <no-reply@localhost>'),
+    outbox_dir: text(),
   }).default(),
   prices: Joi.object({
     default: PRICE_SCHEMA,
@@ -526,6 +565,12 @@ function checkRedisUrl(value: string, helpers: Joi.CustomHelpers): unknown {
   return /^rediss?(\+sentinel)?:\/\/[^\s/]/.test(value)
     ? value
     : helpers.message({ custom: 'must begin with redis://, rediss:// or redis+sentinel://' });
+}
+
+function checkSmtpUrl(value: string, helpers: Joi.CustomHelpers): unknown {
+  return /^smtps?:\/\/[^\s/]/.test(value) && URL.canParse(value)
+    ? value
+    : helpers.message({ custom: 'must begin with smtp:// or smtps:// and name a server' });
 }
 
 /** The channels, and what is wrong with each for its provider, also where the schema has found something else wrong. */

@@ -44,6 +44,22 @@ export function clientAddress(req: IncomingMessage, trusted: AddressList | undef
   return plain(client);
 }
 
+/** What attempts are counted by: an IPv4 address, or the /64 that one holder of IPv6 addresses has to choose from. */
+export function addressBlock(text: string): string {
+  const address = parseAddress(text);
+  if (!(address instanceof ipaddr.IPv6)) return text;
+  return `${ipaddr.IPv6.networkAddressFromCIDR(`${address.toNormalizedString()}/64`).toString()}/64`;
+}
+
+/** Whether the caller came by https, to this process or to a trusted proxy in front of it. */
+export function isSecure(req: IncomingMessage, trusted: AddressList | undefined): boolean {
+  if ('encrypted' in req.socket && req.socket.encrypted === true) return true;
+  if (trusted?.includes(req.socket.remoteAddress ?? '') !== true) return false;
+  const header = req.headers['x-forwarded-proto'];
+  const scheme = (Array.isArray(header) ? header[0] : header)?.split(',')[0];
+  return scheme?.trim().toLowerCase() === 'https';
+}
+
 function parseRange(entry: string): Range | undefined {
   const [text = '', bits] = entry.trim().split('/', 2);
   const address = parseAddress(text);

@@ -12,10 +12,11 @@ import {
   sendError,
 } from './error-reply.js';
 import { healthRoutes, type HealthDeps } from './health-routes.js';
+import { managementRoutes, type ManagementRouteDeps } from './management-routes.js';
 import { newId, requestIdOf } from './request-id.js';
 import { handleModels, handleRerank, isRerankPath, type RerankRouteDeps } from './rerank-routes.js';
 
-export interface HttpDeps extends RerankRouteDeps, HealthDeps {
+export interface HttpDeps extends RerankRouteDeps, HealthDeps, ManagementRouteDeps {
   readonly observe: Observe;
 }
 
@@ -45,6 +46,7 @@ export function createHttpApp(deps: HttpDeps): Express {
   app.use(helmet({ contentSecurityPolicy: false }));
   app.use(healthRoutes(deps));
   app.use(modelRoutes(deps));
+  app.use(managementRoutes(deps));
   app.use(unknownPath);
   app.use(failure(deps.observe));
   return app;
@@ -148,7 +150,7 @@ function failure(observe: Observe) {
         error: thrown,
       });
     }
-    sendError(res, error, req.path.startsWith('/api/') ? managementErrorBody : errorBody);
+    sendError(res, error, /^\/api(\/|$)/i.test(req.path) ? managementErrorBody : errorBody);
   };
 }
 

@@ -1,0 +1,30 @@
+import type { Observe } from './events.js';
+
+/** More work than this waiting means that what it waits for is down. */
+const MAX_PENDING = 1_000;
+
+/** Work that no reply waits for. Failures are observed; shutdown waits for what is under way. */
+export class Background {
+  readonly #observe: Observe;
+  readonly #pending = new Set<Promise<void>>();
+
+  constructor(observe: Observe) {
+    this.#observe = observe;
+  }
+
+  readonly run = (what: string, work: () => Promise<void>): void => {
+    if (this.#pending.size >= MAX_PENDING) {
+      this.#observe({ kind: 'fault', what, error: new Error('too much work is waiting') });
+      return;
+    }
+    const done = Promise.resolve()
+      .then(work)
+      .catch((error: unknown) => this.#observe({ kind: 'fault', what, error }))
+      .finally(() => this.#pending.delete(done));
+    this.#pending.add(done);
+  };
+
+  async drained(): Promise<void> {
+    while (this.#pending.size > 0) await Promise.all(this.#pending);
+  }
+}

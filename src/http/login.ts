@@ -1,0 +1,135 @@
+import type { IncomingMessage } from 'node:http';
+import type { Request, Response } from 'express';
+import passport from 'passport';
+import { Strategy as BearerStrategy } from 'passport-http-bearer';
+import { GatewayError } from '../core/errors.js';
+import { storeAnswers } from '../gateway/admission.js';
+import { findLogin, type Login, type SessionDeps } from '../management/sessions.js';
+
+/** Finds who is logged in; `undefined` for somebody who shows nothing. Throws 401 for what is wrong or over. */
+export type FindLogin = (req: Request, res: Response) => Promise<Login | undefined>;
+
+export const SESSION_COOKIE = 'rerank_session';
+
+/** Longer than any session or access token. */
+const MAX_SECRET_CHARACTERS = 256;
+
+type Verified = (error: unknown, login?: Login | false) => void;
+
+/** Passport's strategy for the cookie of a login that is kept in the store. */
+class SessionCookieStrategy extends passport.Strategy {
+  // Not `#verify`: passport works on objects that are made from the strategy, and those see no such members.
+  private readonly verify: (secret: string, verified: Verified) => void;
+
+  constructor(verify: (secret: string, verified: Verified) => void) {
+    super();
+    this.verify = verify;
+  }
+
+  override authenticate(req: Request): void {
+    const secret = sessionCookie(req);
+    if (secret === undefined) {
+      this.fail(401);
+      return;
+    }
+    this.verify(secret, (error, login) => {
+      if (error !== null && error !== undefined) this.error(error);
+      else if (login === undefined || login === false) this.fail(401);
+      else this.success(login);
+    });
+  }
+}
+
+/**
+ * Logins of the management API, both through passport: the session cookie of a browser, and access tokens as
+ * `Authorization: Bearer`. The header wins, so that what it says is never mixed with a cookie that happens to be there.
+ */
+export function createFindLogin(deps: SessionDeps): FindLogin {
+  const verify =
+    (kind: Login['session']['kind']) =>
+    (secret: string, verified: Verified): void => {
+      storeAnswers(() => findLogin(deps, secret, kind)).then(
+        (login) => verified(null, login ?? false),
+        (error: unknown) => verified(error),
+      );
+    };
+  const authenticator = new passport.Passport();
+  authenticator.use('session', new SessionCookieStrategy(verify('session')));
+  authenticator.use('access-token', new BearerStrategy(verify('access_token')));
+
+  return (req, res) => {
+    const strategy = strategyFor(req);
+    if (strategy === undefined) return Promise.resolve(undefined);
+    return new Promise((resolve, reject) => {
+      const done = (error: unknown, login?: Login | false | null): void => {
+        if (error !== null && error !== undefined) reject(asError(error));
+        else if (login === undefined || login === null || login === false) reject(notLoggedIn());
+        else resolve(login);
+      };
+      const handle = authenticator.authenticate(strategy, { session: false }, done) as (
+        req: Request,
+        res: Response,
+        next: (error: unknown) => void,
+      ) => void;
+      handle(req, res, done);
+    });
+  };
+}
+
+/** The cookie of a login. It lasts as long as the browser's memory of it, and never longer than the login in the store. */
+export function sessionCookieHeader(secret: string, secure: boolean, maxAgeMs: number): string {
+  const attributes = [
+    `${SESSION_COOKIE}=${secret}`,
+    'Path=/',
+    `Max-Age=${Math.floor(maxAgeMs / 1000)}`,
+    'HttpOnly',
+    'SameSite=Strict',
+    ...(secure ? ['Secure'] : []),
+  ];
+  return attributes.join('; ');
+}
+
+/** The session secret that a browser sends. */
+export function sessionCookie(req: IncomingMessage): string | undefined {
+  for (const pair of (req.headers.cookie ?? '').split(';')) {
+    const at = pair.indexOf('=');
+    if (at < 0 || pair.slice(0, at).trim() !== SESSION_COOKIE) continue;
+    const value = pair.slice(at + 1).trim();
+    return value === '' || value.length > MAX_SECRET_CHARACTERS ? undefined : value;
+  }
+  return undefined;
+}
+
+function strategyFor(req: Request): 'session' | 'access-token' | undefined {
+  // The bearer strategy would take a token from the query as well, and there it lands in logs.
+  if ('access_token' in req.query) {
+    throw new GatewayError(
+      'invalid_request',
+      'An access token belongs into the header "Authorization: Bearer <access token>", not into the address.',
+      { param: 'access_token' },
+    );
+  }
+  const { authorization } = req.headers;
+  if (authorization === undefined || authorization.trim() === '') {
+    return sessionCookie(req) === undefined ? undefined : 'session';
+  }
+  const secret = authorization.trim().replace(/^bearer\s+/i, '');
+  if (secret.startsWith('sk-')) {
+    throw new GatewayError(
+      'unauthorized',
+      'An API key does not open this route; log in, or send an access token.',
+    );
+  }
+  if (secret.length > MAX_SECRET_CHARACTERS || /\s/.test(secret)) throw notLoggedIn();
+  // Some clients send the bare token.
+  req.headers.authorization = `Bearer ${secret}`;
+  return 'access-token';
+}
+
+function notLoggedIn(): GatewayError {
+  return new GatewayError('unauthorized', 'The login is over or was never there; log in again.');
+}
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
+}

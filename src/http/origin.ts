@@ -1,0 +1,19 @@
+import type { IncomingMessage } from 'node:http';
+import { GatewayError } from '../core/errors.js';
+
+/**
+ * Refuses a request that another site's page made a browser send, which may carry a cookie along. Browsers say where a request
+ * comes from, in `Sec-Fetch-Site` or `Origin`; what sends neither is no browser and has no cookies that it did not choose.
+ */
+export function refuseForeignOrigin(req: IncomingMessage, hosts: readonly string[]): void {
+  const site = req.headers['sec-fetch-site'];
+  const { origin } = req.headers;
+  if (site !== undefined && site !== 'same-origin' && site !== 'none') throw foreign();
+  if (origin === undefined) return;
+  const host = URL.canParse(origin) ? new URL(origin).host : undefined;
+  if (host === undefined || !hosts.includes(host)) throw foreign();
+}
+
+function foreign(): GatewayError {
+  return new GatewayError('permission_denied', 'Pages of other sites may not send this request.');
+}

@@ -1,0 +1,179 @@
+import { randomBytes, scryptSync } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { callApi, createAccount, PASSWORD } from '../../support/accounts.js';
+import { startGateway, type TestGateway } from '../../support/gateway.js';
+
+let gateway: TestGateway;
+beforeAll(async () => {
+  gateway = await startGateway({
+    server: { trusted_proxies: ['127.0.0.1'] },
+    accounts: { attempts_per_account: 5, attempts_per_address: 20 },
+  });
+});
+afterAll(() => gateway.close());
+
+let address = 0;
+
+/** A login from an address of its own, so that the tests do not use up each other's attempts. */
+function logIn(body: unknown, headers: Record<string, string> = {}) {
+  address += 1;
+  return callApi<{ id: number; username: string }>(gateway.url, 'POST', '/api/user/login', {
+    body,
+    headers: { 'x-forwarded-for': `192.0.2.${address}`, ...headers },
+  });
+}
+
+describe('login', () => {
+  it('gives a cookie that the browser keeps to itself, and the account', async () => {
+    const { user } = await createAccount(gateway.store);
+
+    const reply = await logIn({ username: user.username, password: PASSWORD });
+
+    expect(reply.status).toBe(200);
+    expect(reply.body).toMatchObject({ success: true, data: { id: user.id, role: 1, status: 1 } });
+    expect(reply.headers.get('cache-control')).toBe('no-store');
+    const cookie = reply.headers.get('set-cookie') ?? '';
+    expect(cookie).toMatch(
+      /^rerank_session=[\w-]{43}; Path=\/; Max-Age=2592000; HttpOnly; SameSite=Strict$/,
+    );
+    const again = await callApi(gateway.url, 'POST', '/api/user/logout', { body: {}, cookie });
+    expect(again.status).toBe(200);
+  });
+
+  it('marks the cookie Secure behind a proxy that speaks https', async () => {
+    const { user } = await createAccount(gateway.store);
+
+    const reply = await logIn(
+      { username: user.username, password: PASSWORD },
+      { 'x-forwarded-proto': 'https' },
+    );
+
+    expect(reply.headers.get('set-cookie')).toMatch(/; Secure$/);
+  });
+
+  it('accepts the address of the account in any case', async () => {
+    await createAccount(gateway.store, { email: 'Ann@example.com' });
+
+    const reply = await logIn({ username: 'ann@EXAMPLE.com', password: PASSWORD });
+
+    expect(reply.status).toBe(200);
+  });
+
+  it('says the same of a wrong password and of an account that is not there', async () => {
+    const { user } = await createAccount(gateway.store);
+
+    const wrong = await logIn({ username: user.username, password: 'something else' });
+    const unknown = await logIn({ username: 'nobody-of-that-name', password: 'something else' });
+
+    expect(wrong.status).toBe(401);
+    expect(wrong.body).toEqual(unknown.body);
+    expect(wrong.headers.get('set-cookie')).toBeNull();
+  });
+
+  it('tells that an account is disabled only to who knows its password', async () => {
+    const { user } = await createAccount(gateway.store, { enabled: false });
+
+    const right = await logIn({ username: user.username, password: PASSWORD });
+    const wrong = await logIn({ username: user.username, password: 'something else' });
+
+    expect([right.status, right.body.code]).toEqual([403, 'user_disabled']);
+    expect([wrong.status, wrong.body.code]).toEqual([401, 'unauthorized']);
+  });
+
+  it('hashes a password anew when its hash is weaker than one of today', async () => {
+    const salt = randomBytes(16);
+    const weak = scryptSync(PASSWORD, salt, 32, { N: 2 ** 10, r: 8, p: 1 });
+    const parts = [salt, weak].map((bytes) => bytes.toString('base64url')).join('$');
+    const { user } = await createAccount(gateway.store, {
+      passwordHash: `$scrypt$ln=10,r=8,p=1$${parts}`,
+    });
+
+    const first = await logIn({ username: user.username, password: PASSWORD });
+    const recorded = await gateway.store.getPasswordHash(user.id);
+    const second = await logIn({ username: user.username, password: PASSWORD });
+
+    expect([first.status, second.status]).toEqual([200, 200]);
+    expect(recorded).toMatch(/^\$scrypt\$ln=15,/);
+  });
+
+  it('counts attempts on one account from everywhere', async () => {
+    const { user } = await createAccount(gateway.store);
+
+    const statuses: number[] = [];
+    for (let attempt = 0; attempt < 5; attempt += 1) {
+      statuses.push((await logIn({ username: user.username, password: 'wrong one' })).status);
+    }
+    const refused = await logIn({ username: user.username, password: PASSWORD });
+
+    expect(statuses).toEqual([401, 401, 401, 401, 401]);
+    expect([refused.status, refused.body.code]).toEqual([429, 'rate_limited']);
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+  });
+
+  it('counts attempts from one address, and from one /64 of IPv6, on any account', async () => {
+    const statuses = new Set<number>();
+    for (let attempt = 0; attempt < 20; attempt += 1) {
+      const reply = await logIn('not even JSON', {
+        'x-forwarded-for': `2001:db8::${attempt.toString(16)}`,
+      });
+      statuses.add(reply.status);
+    }
+    const refused = await logIn({}, { 'x-forwarded-for': '2001:db8::ffff' });
+    const neighbour = await logIn({}, { 'x-forwarded-for': '2001:db8:0:1::1' });
+
+    expect([...statuses]).toEqual([400]);
+    expect(refused.status).toBe(429);
+    expect(neighbour.status).toBe(400);
+  });
+});
+
+describe('logout', () => {
+  it('ends one login and leaves the others', async () => {
+    const { cookie, token } = await createAccount(gateway.store);
+
+    const out = await callApi(gateway.url, 'POST', '/api/user/logout', { body: {}, cookie });
+    const again = await callApi(gateway.url, 'POST', '/api/user/logout', { body: {}, cookie });
+    const other = await callApi(gateway.url, 'POST', '/api/user/token', { token });
+
+    expect(out.headers.get('set-cookie')).toMatch(/^rerank_session=; Path=\/; Max-Age=0;/);
+    expect([out.status, again.status, other.status]).toEqual([200, 401, 200]);
+  });
+
+  it('ends everything when asked to', async () => {
+    const { cookie, token } = await createAccount(gateway.store);
+
+    await callApi(gateway.url, 'POST', '/api/user/logout/', { body: { everywhere: true }, token });
+    const byCookie = await callApi(gateway.url, 'POST', '/api/user/token', { cookie });
+    const byToken = await callApi(gateway.url, 'POST', '/api/user/token', { token });
+
+    expect([byCookie.status, byToken.status]).toEqual([401, 401]);
+  });
+});
+
+describe('access tokens', () => {
+  it('end when a new one is made', async () => {
+    const { cookie, token } = await createAccount(gateway.store);
+
+    const made = await callApi<string>(gateway.url, 'POST', '/api/user/token', { cookie });
+    const old = await callApi(gateway.url, 'GET', '/api/user/logout', { token });
+    const fresh = await callApi(gateway.url, 'GET', '/api/user/logout', {
+      headers: { authorization: made.body.data },
+    });
+
+    expect(made.body.data).toMatch(/^at-[\w-]{43}$/);
+    expect([old.status, fresh.status]).toEqual([401, 200]);
+  });
+
+  it('are made once for each idempotency key, and kept unreadable', async () => {
+    const { cookie } = await createAccount(gateway.store);
+    const make = (headers: Record<string, string>) =>
+      callApi<string>(gateway.url, 'POST', '/api/user/token', { cookie, headers });
+
+    const first = await make({ 'idempotency-key': 'a' });
+    const again = await make({ 'idempotency-key': 'a' });
+    const other = await make({ 'idempotency-key': 'b' });
+
+    expect(again.body).toEqual(first.body);
+    expect(other.body.data).not.toBe(first.body.data);
+  });
+});
