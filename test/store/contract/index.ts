@@ -2,7 +2,11 @@ import { describe } from '@jest/globals';
 import { describeAdmission } from './admission.js';
 import { describeChannels } from './channels.js';
 import type { OpenHarness } from './harness.js';
+import { describeLogs } from './logs.js';
+import { describeRedemption } from './redemption.js';
+import { describeSessions } from './sessions.js';
 import { describeTokens } from './tokens.js';
+import { describeUsers } from './users.js';
 
 /** What every implementation of the store must do, race by race. Each test opens a store of its own. */
 export function describeStoreContract(name: string, open: OpenHarness): void {
@@ -10,5 +14,9 @@ export function describeStoreContract(name: string, open: OpenHarness): void {
     describeAdmission(open);
     describeTokens(open);
     describeChannels(open);
+    describeUsers(open);
+    describeRedemption(open);
+    describeSessions(open);
+    describeLogs(open);
   });
 }

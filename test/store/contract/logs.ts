@@ -1,0 +1,232 @@
+import { describe, expect, test } from '@jest/globals';
+import type { AuditEntry, UsageEntry, UsageQuery } from '../../../src/store/store.js';
+import { freshStore, T0, unique, type OpenHarness } from './harness.js';
+
+const MANY = 1_000;
+
+function usage(given: Partial<UsageEntry> = {}): UsageEntry {
+  return {
+    atMs: T0,
+    requestId: unique('request'),
+    userId: 1,
+    tokenId: 1,
+    tokenName: 'a key',
+    model: 'rerank-v1',
+    channelId: 3,
+    provider: 'cohere',
+    tag: 'eu',
+    attempts: 1,
+    documents: 10,
+    inputTokens: 100,
+    searchUnits: 1,
+    quota: 7,
+    durationMs: 12.5,
+    outcome: 'ok',
+    ...given,
+  };
+}
+
+function audit(given: Partial<AuditEntry> = {}): AuditEntry {
+  return {
+    atMs: T0,
+    actorId: 1,
+    actor: 'root',
+    action: 'channel.update',
+    target: 'channel 3',
+    detail: { fields: ['weight'], before: 1 },
+    address: '127.0.0.1',
+    ...given,
+  };
+}
+
+export function describeLogs(open: OpenHarness): void {
+  describe('usage log', () => {
+    const given = freshStore(open);
+    const list = async (query: Partial<UsageQuery> = {}): Promise<UsageEntry[]> => [
+      ...(await given.store.listUsage({ offset: 0, limit: 100, ...query })).items,
+    ];
+
+    test('keeps entries whole, across connections, those without a channel too', async () => {
+      const whole = usage();
+      const refused = usage({
+        atMs: T0 + 1,
+        channelId: undefined,
+        provider: undefined,
+        tag: undefined,
+        outcome: 'no_channel_available',
+      });
+
+      await given.store.appendUsage([whole, refused], MANY);
+
+      const again = await given.reopen();
+      expect(await again.listUsage({ offset: 0, limit: 10 })).toEqual({
+        items: [refused, whole],
+        total: 2,
+      });
+    });
+
+    test('lists newest first, those of one millisecond in the order of their coming', async () => {
+      const entries = [0, 0, 0, 1, 1, 2].map((later) => usage({ atMs: T0 + later }));
+      await given.store.appendUsage(entries.slice(0, 2), MANY);
+      await given.store.appendUsage(entries.slice(2), MANY);
+      await given.store.appendUsage([], MANY);
+      const newestFirst = [...entries].reverse();
+
+      expect(await list()).toEqual(newestFirst);
+      expect(await given.store.listUsage({ offset: 1, limit: 2 })).toEqual({
+        items: newestFirst.slice(1, 3),
+        total: 6,
+      });
+      expect(await given.store.listUsage({ offset: 6, limit: 2 })).toEqual({ items: [], total: 6 });
+    });
+
+    test('finds by user, token, model, channel, outcome and time, all of them together', async () => {
+      const entries = [
+        usage({ atMs: T0, userId: 1, tokenId: 1, tokenName: 'one' }),
+        usage({ atMs: T0 + 1, userId: 1, tokenId: 2, tokenName: 'two', outcome: 'upstream_error' }),
+        usage({ atMs: T0 + 2, userId: 2, tokenId: 3, tokenName: 'one', model: 'other' }),
+        usage({ atMs: T0 + 3, userId: 12, tokenId: 4, channelId: 4 }),
+      ];
+      await given.store.appendUsage(entries, MANY);
+      const indexes = async (query: Partial<UsageQuery>): Promise<number[]> =>
+        (await list(query)).map(({ atMs }) => atMs - T0);
+
+      expect(await indexes({ userId: 1 })).toEqual([1, 0]);
+      expect(await indexes({ tokenId: 3 })).toEqual([2]);
+      expect(await indexes({ tokenName: 'one' })).toEqual([2, 0]);
+      expect(await indexes({ model: 'other' })).toEqual([2]);
+      expect(await indexes({ channelId: 4 })).toEqual([3]);
+      expect(await indexes({ outcome: 'ok' })).toEqual([3, 2, 0]);
+      expect(await indexes({ fromMs: T0 + 1, toMs: T0 + 2 })).toEqual([2, 1]);
+      expect(await indexes({ userId: 1, fromMs: T0 + 1 })).toEqual([1]);
+      expect(await indexes({ userId: 1, tokenName: 'one', outcome: 'ok' })).toEqual([0]);
+      expect(await indexes({ userId: 2, outcome: 'upstream_error' })).toEqual([]);
+      const page = await given.store.listUsage({ outcome: 'ok', offset: 1, limit: 1 });
+      expect(page).toEqual({ items: [entries[2]], total: 3 });
+    });
+
+    test('sums up what matches', async () => {
+      await given.store.appendUsage(
+        [usage(), usage({ quota: 3, documents: 5, inputTokens: 1 }), usage({ userId: 2 })],
+        MANY,
+      );
+
+      expect(await given.store.usageStats({})).toEqual({
+        requests: 3,
+        quota: 17,
+        documents: 25,
+        inputTokens: 201,
+      });
+      expect(await given.store.usageStats({ userId: 1 })).toMatchObject({ requests: 2, quota: 10 });
+      expect(await given.store.usageStats({ userId: 1, model: 'other' })).toEqual({
+        requests: 0,
+        quota: 0,
+        documents: 0,
+        inputTokens: 0,
+      });
+    });
+
+    test('drops the oldest beyond its bound, everywhere', async () => {
+      const entries = [0, 1, 2, 3, 4].map((later) => usage({ atMs: T0 + later, userId: 5 }));
+
+      for (const entry of entries) await given.store.appendUsage([entry], 3);
+
+      const kept = [entries[4], entries[3], entries[2]];
+      expect(await given.store.listUsage({ offset: 0, limit: 10 })).toEqual({
+        items: kept,
+        total: 3,
+      });
+      expect(await given.store.listUsage({ userId: 5, offset: 0, limit: 10 })).toEqual({
+        items: kept,
+        total: 3,
+      });
+    });
+
+    test('keeps the newest of one append that is beyond the bound by itself', async () => {
+      const entries = [0, 1, 2, 3].map((later) => usage({ atMs: T0 + later }));
+
+      await given.store.appendUsage(entries, 2);
+
+      expect(await list()).toEqual([entries[3], entries[2]]);
+    });
+
+    test('sums up more entries than are read at once', async () => {
+      const entries = Array.from({ length: 2_500 }, (_, index) =>
+        usage({ atMs: T0 + index, quota: 1, model: index % 2 === 0 ? 'even' : 'odd' }),
+      );
+      await given.store.appendUsage(entries, 10_000);
+
+      expect(await given.store.usageStats({ model: 'even' })).toMatchObject({ requests: 1_250 });
+      expect(await given.store.trimLogs(T0 + 2_400)).toBe(2_400);
+      expect(await given.store.usageStats({})).toMatchObject({ requests: 100, quota: 100 });
+    });
+  });
+
+  describe('audit log', () => {
+    const given = freshStore(open);
+
+    test('keeps entries whole, newest first, those of nobody too', async () => {
+      const first = audit();
+      const second = audit({ atMs: T0 + 1, actorId: undefined, address: undefined, detail: {} });
+
+      await given.store.appendAudit(first, MANY);
+      await given.store.appendAudit(second, MANY);
+
+      const again = await given.reopen();
+      expect(await again.listAudit({ offset: 0, limit: 10 })).toEqual({
+        items: [second, first],
+        total: 2,
+      });
+    });
+
+    test('finds by actor, action, target and time', async () => {
+      const entries = [
+        audit(),
+        audit({ atMs: T0 + 1, actorId: 2, action: 'token.delete', target: 'token 9' }),
+        audit({ atMs: T0 + 2, target: 'channel 4' }),
+      ];
+      for (const entry of entries) await given.store.appendAudit(entry, MANY);
+      const indexes = async (
+        query: Omit<Parameters<typeof given.store.listAudit>[0], 'offset' | 'limit'>,
+      ): Promise<number[]> => {
+        const page = await given.store.listAudit({ ...query, offset: 0, limit: 10 });
+        expect(page.total).toBe(page.items.length);
+        return page.items.map(({ atMs }) => atMs - T0);
+      };
+
+      expect(await indexes({ actorId: 1 })).toEqual([2, 0]);
+      expect(await indexes({ action: 'token.delete' })).toEqual([1]);
+      expect(await indexes({ target: 'channel 4' })).toEqual([2]);
+      expect(await indexes({ fromMs: T0 + 1 })).toEqual([2, 1]);
+      expect(await indexes({ toMs: T0, actorId: 1 })).toEqual([0]);
+    });
+
+    test('drops the oldest beyond its bound', async () => {
+      const entries = [0, 1, 2].map((later) => audit({ atMs: T0 + later }));
+
+      for (const entry of entries) await given.store.appendAudit(entry, 2);
+
+      expect(await given.store.listAudit({ offset: 0, limit: 10 })).toEqual({
+        items: [entries[2], entries[1]],
+        total: 2,
+      });
+    });
+  });
+
+  describe('trimming', () => {
+    const given = freshStore(open);
+
+    test('drops what is older from both logs, and not what is as old', async () => {
+      await given.store.appendUsage([usage({ atMs: T0 - 1 }), usage()], MANY);
+      await given.store.appendAudit(audit({ atMs: T0 - 2 }), MANY);
+      await given.store.appendAudit(audit(), MANY);
+
+      expect(await given.store.trimLogs(T0)).toBe(2);
+
+      expect((await given.store.listUsage({ offset: 0, limit: 10 })).total).toBe(1);
+      expect((await given.store.listUsage({ userId: 1, offset: 0, limit: 10 })).total).toBe(1);
+      expect((await given.store.listAudit({ offset: 0, limit: 10 })).total).toBe(1);
+      expect(await given.store.trimLogs(T0)).toBe(0);
+    });
+  });
+}

@@ -1,0 +1,301 @@
+import { describe, expect, test } from '@jest/globals';
+import { MAX_QUOTA } from '../../../src/core/quota.js';
+import type { Store, User } from '../../../src/store/store.js';
+import {
+  admitRequest,
+  createToken,
+  createUser,
+  freshStore,
+  newUser,
+  sha256,
+  T0,
+  T0_SECONDS,
+  unique,
+  type OpenHarness,
+} from './harness.js';
+
+async function created(store: Store, given: Parameters<typeof newUser>[0] = {}): Promise<User> {
+  const reply = await store.createUser(newUser(given), T0);
+  if (reply.kind !== 'updated') throw new Error(`the user was not created: ${reply.kind}`);
+  return reply.user;
+}
+
+export function describeUsers(open: OpenHarness): void {
+  describe('users', () => {
+    const given = freshStore(open);
+
+    test('keeps an account as it was created, across connections', async () => {
+      const wanted = newUser({
+        username: 'Ada',
+        email: 'Ada@Example.org',
+        displayName: 'Ada L.',
+        role: 10,
+        quota: 7,
+      });
+
+      const user = await created(given.store, wanted);
+
+      const { passwordHash, ...shown } = wanted;
+      expect(user).toEqual({
+        ...shown,
+        id: user.id,
+        usedQuota: 0,
+        requestCount: 0,
+        createdTime: T0_SECONDS,
+      });
+      const again = await given.reopen();
+      expect(await again.getUser(user.id, T0)).toEqual(user);
+      expect(await again.getPasswordHash(user.id)).toBe(passwordHash);
+    });
+
+    test('knows nothing of an account that is not there', async () => {
+      expect(await given.store.getUser(999, T0)).toBeUndefined();
+      expect(await given.store.findUser('nobody', T0)).toBeUndefined();
+      expect(await given.store.getPasswordHash(999)).toBeUndefined();
+      expect(await given.store.updateUser(999, { displayName: 'x' }, T0)).toEqual({
+        kind: 'not_found',
+      });
+      expect(await given.store.updateUser(999, { username: 'x' }, T0)).toEqual({
+        kind: 'not_found',
+      });
+      expect(await given.store.deleteUser(999)).toBe(false);
+      expect(await given.store.listUsers({ offset: 0, limit: 10 }, T0)).toEqual({
+        items: [],
+        total: 0,
+      });
+    });
+
+    test('numbers accounts upwards and gives no number twice', async () => {
+      const first = await created(given.store);
+      const second = await created(given.store);
+      await given.store.deleteUser(second.id);
+
+      const third = await created(given.store);
+
+      expect(second.id).toBeGreaterThan(first.id);
+      expect(third.id).toBeGreaterThan(second.id);
+    });
+
+    test('finds by name, else by address, in any case', async () => {
+      const ada = await created(given.store, { username: 'Ada', email: 'ada@example.org' });
+      const bob = await created(given.store, { username: 'Bob' });
+
+      expect(await given.store.findUser('aDA', T0)).toEqual(ada);
+      expect(await given.store.findUser('ADA@example.ORG', T0)).toEqual(ada);
+      expect(await given.store.findUser('bob', T0)).toEqual(bob);
+      expect(await given.store.findUser('Somebody', T0)).toBeUndefined();
+    });
+
+    test('gives a name and an address to one account alone, in whatever case', async () => {
+      await created(given.store, { username: 'Ada', email: 'ada@example.org' });
+      const bob = await created(given.store, { username: 'Bob' });
+
+      expect(await given.store.createUser(newUser({ username: 'aDa' }), T0)).toEqual({
+        kind: 'taken',
+        field: 'username',
+      });
+      expect(await given.store.createUser(newUser({ email: 'ADA@example.org' }), T0)).toEqual({
+        kind: 'taken',
+        field: 'email',
+      });
+      expect(await given.store.updateUser(bob.id, { username: 'ADA' }, T0)).toEqual({
+        kind: 'taken',
+        field: 'username',
+      });
+      expect(await given.store.updateUser(bob.id, { email: 'Ada@example.org' }, T0)).toEqual({
+        kind: 'taken',
+        field: 'email',
+      });
+      expect(await given.store.getUser(bob.id, T0)).toEqual(bob);
+    });
+
+    test('claims neither name nor address when one of them is taken', async () => {
+      await created(given.store, { username: 'Ada', email: 'ada@example.org' });
+      await given.store.createUser(newUser({ username: 'Bob', email: 'ada@example.org' }), T0);
+
+      const bob = await given.store.createUser(newUser({ username: 'Bob' }), T0);
+
+      expect(bob.kind).toBe('updated');
+    });
+
+    test('gives a name to one of many who ask at the same time, on two connections', async () => {
+      const stores = [given.store, await given.reopen()];
+
+      const replies = await Promise.all(
+        Array.from({ length: 20 }, (_, index) =>
+          stores[index % 2]?.createUser(newUser({ username: 'Ada' }), T0),
+        ),
+      );
+
+      expect(replies.filter((reply) => reply?.kind === 'updated')).toHaveLength(1);
+      expect(replies.filter((reply) => reply?.kind === 'taken')).toHaveLength(19);
+      expect((await given.store.listUsers({ offset: 0, limit: 50 }, T0)).total).toBe(1);
+    });
+
+    test('frees the names of an account that is renamed or deleted', async () => {
+      const ada = await created(given.store, { username: 'Ada', email: 'ada@example.org' });
+
+      await given.store.updateUser(ada.id, { username: 'Lady', email: null }, T0);
+
+      expect(await given.store.findUser('ada', T0)).toBeUndefined();
+      expect(await given.store.findUser('ada@example.org', T0)).toBeUndefined();
+      const second = await created(given.store, { username: 'Ada', email: 'ada@example.org' });
+      await given.store.deleteUser(second.id);
+      const third = await created(given.store, { username: 'ada', email: 'ADA@example.org' });
+      expect(await given.store.findUser('Ada', T0)).toEqual(third);
+    });
+
+    test('lets an account write its own name in another way', async () => {
+      const ada = await created(given.store, { username: 'ada', email: 'ada@example.org' });
+
+      const reply = await given.store.updateUser(
+        ada.id,
+        { username: 'ADA', email: 'Ada@Example.org' },
+        T0,
+      );
+
+      expect(reply).toEqual({
+        kind: 'updated',
+        user: { ...ada, username: 'ADA', email: 'Ada@Example.org' },
+      });
+      expect(await given.store.findUser('ada', T0)).toMatchObject({ id: ada.id });
+      expect(await given.store.findUser('ada@example.org', T0)).toMatchObject({ id: ada.id });
+    });
+
+    test('changes what is named and leaves the rest', async () => {
+      const user = await created(given.store, { email: 'a@example.org' });
+
+      expect(await given.store.updateUser(user.id, {}, T0)).toEqual({ kind: 'updated', user });
+      const change = { displayName: 'New', role: 100, enabled: false } as const;
+      const changed = { ...user, ...change };
+      expect(await given.store.updateUser(user.id, change, T0)).toEqual({
+        kind: 'updated',
+        user: changed,
+      });
+      await given.store.updateUser(user.id, { passwordHash: 'another' }, T0);
+
+      expect(await given.store.getUser(user.id, T0)).toEqual(changed);
+      expect(await given.store.getPasswordHash(user.id)).toBe('another');
+    });
+
+    test('sets and moves quota, never below zero or out of the exact range', async () => {
+      const { id } = await created(given.store, { quota: 100 });
+      const quotaAfter = async (quota: { set: number } | { add: number }): Promise<unknown> => {
+        const reply = await given.store.updateUser(id, { quota }, T0);
+        return reply.kind === 'updated' ? reply.user.quota : reply;
+      };
+      const refused = { kind: 'conflict', reason: 'quota_range' };
+
+      expect(await quotaAfter({ add: -100 })).toBe(0);
+      expect(await quotaAfter({ add: -1 })).toEqual(refused);
+      expect(await quotaAfter({ set: MAX_QUOTA })).toBe(MAX_QUOTA);
+      expect(await quotaAfter({ add: 1 })).toEqual(refused);
+      expect(await quotaAfter({ set: -1 })).toEqual(refused);
+      expect(await quotaAfter({ set: MAX_QUOTA + 1 })).toEqual(refused);
+      expect((await given.store.getUser(id, T0))?.quota).toBe(MAX_QUOTA);
+      expect(await given.store.createUser(newUser({ quota: -1 }), T0)).toEqual(refused);
+    });
+
+    test('changes nothing at all when the quota cannot be changed', async () => {
+      const user = await created(given.store, { username: 'Ada', quota: 1 });
+
+      await given.store.updateUser(user.id, { username: 'Eve', quota: { add: -2 } }, T0);
+
+      expect(await given.store.getUser(user.id, T0)).toEqual(user);
+      expect((await given.store.createUser(newUser({ username: 'Eve' }), T0)).kind).toBe('updated');
+      expect((await given.store.findUser('Ada', T0))?.id).toBe(user.id);
+    });
+
+    test('loses no move of quota when many run at once against traffic', async () => {
+      const other = await given.reopen();
+      const credential = await createToken(given.store, { userQuota: 10_000 });
+      const { userId } = credential.token;
+
+      await Promise.all(
+        Array.from({ length: 40 }, async (_, index) => {
+          const store = index % 2 === 0 ? given.store : other;
+          await store.updateUser(userId, { quota: { add: 5 } }, T0);
+          await store.admit(admitRequest(credential, { amount: 3 }));
+        }),
+      );
+
+      expect((await given.store.getUser(userId, T0))?.quota).toBe(10_000 + 40 * 5 - 40 * 3);
+    });
+
+    test('shows a balance to which expired reservations have been given back', async () => {
+      const credential = await createToken(given.store, { userQuota: 100 });
+      const { userId } = credential.token;
+      await given.store.admit(admitRequest(credential, { amount: 40, expiresAtMs: T0 + 1_000 }));
+
+      expect((await given.store.getUser(userId, T0 + 999))?.quota).toBe(60);
+      expect((await given.store.getUser(userId, T0 + 1_000))?.quota).toBe(100);
+    });
+
+    test('lists newest first, in slices, by keyword and role', async () => {
+      const ada = await created(given.store, { username: 'Ada', displayName: 'Countess' });
+      const bob = await created(given.store, { username: 'Bob', email: 'bob@example.org' });
+      const eve = await created(given.store, { username: 'Eve', role: 10 });
+      const list = async (
+        query: Omit<Parameters<Store['listUsers']>[0], 'offset' | 'limit'>,
+        offset = 0,
+        limit = 10,
+      ): Promise<{ ids: number[]; total: number }> => {
+        const page = await given.store.listUsers({ ...query, offset, limit }, T0);
+        return { ids: page.items.map(({ id }) => id), total: page.total };
+      };
+
+      expect(await list({})).toEqual({ ids: [eve.id, bob.id, ada.id], total: 3 });
+      expect(await list({}, 1, 1)).toEqual({ ids: [bob.id], total: 3 });
+      expect(await list({}, 3, 5)).toEqual({ ids: [], total: 3 });
+      expect(await list({ keyword: 'ADA' })).toEqual({ ids: [ada.id], total: 1 });
+      expect(await list({ keyword: 'countess' })).toEqual({ ids: [ada.id], total: 1 });
+      expect(await list({ keyword: '@EXAMPLE' })).toEqual({ ids: [bob.id], total: 1 });
+      expect(await list({ keyword: String(eve.id) })).toMatchObject({ ids: [eve.id] });
+      expect(await list({ role: 10 })).toEqual({ ids: [eve.id], total: 1 });
+      expect(await list({ role: 1 }, 1, 1)).toEqual({ ids: [ada.id], total: 2 });
+      expect(await list({ role: 100, keyword: 'ada' })).toEqual({ ids: [], total: 0 });
+    });
+
+    test('removes an account with its tokens, reservations and sessions', async () => {
+      const credential = await createToken(given.store, { keyHash: sha256('the key') });
+      const { id: tokenId, userId } = credential.token;
+      const idHash = sha256(unique('session'));
+      await given.store.createSession({
+        idHash,
+        userId,
+        kind: 'session',
+        createdAtMs: T0,
+        expiresAtMs: T0 + 60_000,
+        endsAtMs: T0 + 600_000,
+      });
+      const request = admitRequest(credential);
+      await given.store.admit(request);
+
+      expect(await given.store.deleteUser(userId)).toBe(true);
+
+      expect(await given.store.getUser(userId, T0)).toBeUndefined();
+      expect(await given.store.getToken(tokenId, T0)).toBeUndefined();
+      expect(await given.store.findToken(sha256('the key'))).toBeUndefined();
+      expect(await given.store.listTokens({ userId, offset: 0, limit: 10 }, T0)).toEqual({
+        items: [],
+        total: 0,
+      });
+      expect(await given.store.findSession(idHash, T0, 1_000)).toBeUndefined();
+      expect(await given.store.admit(admitRequest(credential))).toEqual({
+        kind: 'refused',
+        reason: 'unknown',
+      });
+      expect(await given.store.settle({ ...request, cost: 1, served: true })).toBeUndefined();
+      expect(await given.store.deleteUser(userId)).toBe(false);
+    });
+
+    test('leaves other accounts alone when one is removed', async () => {
+      const kept = await createToken(given.store, { keyHash: sha256('kept') });
+      const goneId = await createUser(given.store);
+
+      await given.store.deleteUser(goneId);
+
+      expect(await given.store.findToken(sha256('kept'))).toEqual(kept);
+    });
+  });
+}
