@@ -1,4 +1,5 @@
 import { azureFoundry, azureServerless, azureServerlessV1 } from './azure.js';
+import { baidu } from './baidu.js';
 import { bedrock } from './bedrock.js';
 import { bedrockInvoke } from './bedrock-invoke.js';
 import { bentoml } from './bentoml.js';
@@ -11,8 +12,10 @@ import {
   dashscopeInternational,
   dashscopeUs,
 } from './dashscope.js';
+import { deepinfra } from './deepinfra.js';
 import { dockerModelRunner } from './docker-model-runner.js';
 import { embedRerank } from './embed-rerank.js';
+import { fireworks } from './fireworks.js';
 import { google, googleEu, googleUs } from './google.js';
 import { gptServer } from './gpt-server.js';
 import { gpustack } from './gpustack.js';
@@ -23,15 +26,18 @@ import { litellm } from './litellm.js';
 import { lemonade, llamacpp, llamaSwap } from './llamacpp.js';
 import { local } from './local.js';
 import { localai } from './localai.js';
+import { mixedbread } from './mixedbread.js';
 import { mlxVlm, vllmMlx } from './mlx-vlm.js';
 import { mosec } from './mosec.js';
 import { newApi } from './new-api.js';
 import { nexa } from './nexa.js';
 import { nim } from './nim.js';
+import { nvidia, nvidiaHub, nvidiaRetrieval } from './nvidia.js';
 import { oci } from './oci.js';
 import { ollama } from './ollama.js';
 import { openaiCompatible } from './openai-compatible.js';
 import { openvino } from './openvino.js';
+import { pinecone } from './pinecone.js';
 import { portkey } from './portkey.js';
 import type { Provider } from './provider.js';
 import { rankllm } from './rankllm.js';
@@ -41,6 +47,7 @@ import { siliconflow, siliconflowInternational } from './siliconflow.js';
 import { ascendTei, huggingface, tei, teiVertex } from './tei.js';
 import { tencentEs } from './tencent-es.js';
 import { tencentLkeap } from './tencent-lkeap.js';
+import { together } from './together.js';
 import { triton } from './triton.js';
 import { vikingdb } from './vikingdb.js';
 import { aphrodite, vllm, vllmProductionStack, vllmScore } from './vllm.js';
@@ -48,6 +55,7 @@ import { volcengine } from './volcengine.js';
 import { voyage, voyageMongodb } from './voyage.js';
 import { watsonx, watsonxOnPrem } from './watsonx.js';
 import { xinference } from './xinference.js';
+import { zhipu } from './zhipu.js';
 
 /** Every provider, by the id that channels name. Adding one is one line here. */
 const PROVIDERS: readonly Provider[] = [
@@ -56,6 +64,7 @@ const PROVIDERS: readonly Provider[] = [
   azureFoundry,
   azureServerless,
   azureServerlessV1,
+  baidu,
   bedrock,
   bedrockInvoke,
   bentoml,
@@ -67,8 +76,10 @@ const PROVIDERS: readonly Provider[] = [
   dashscopeCompatibleUs,
   dashscopeInternational,
   dashscopeUs,
+  deepinfra,
   dockerModelRunner,
   embedRerank,
+  fireworks,
   google,
   googleEu,
   googleUs,
@@ -84,15 +95,20 @@ const PROVIDERS: readonly Provider[] = [
   llamaSwap,
   local,
   localai,
+  mixedbread,
   mlxVlm,
   mosec,
   newApi,
   nexa,
   nim,
+  nvidia,
+  nvidiaHub,
+  nvidiaRetrieval,
   oci,
   ollama,
   openaiCompatible,
   openvino,
+  pinecone,
   portkey,
   rankllm,
   rerankGateway,
@@ -103,6 +119,7 @@ const PROVIDERS: readonly Provider[] = [
   teiVertex,
   tencentEs,
   tencentLkeap,
+  together,
   triton,
   vikingdb,
   vllm,
@@ -115,6 +132,7 @@ const PROVIDERS: readonly Provider[] = [
   watsonx,
   watsonxOnPrem,
   xinference,
+  zhipu,
 ];
 
 const BY_ID: ReadonlyMap<string, Provider> = new Map(

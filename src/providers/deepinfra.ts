@@ -1,0 +1,88 @@
+import { readPositional } from './dialects.js';
+import { HOSTED } from './hosted.js';
+import {
+  bearer,
+  defineProvider,
+  REQUIRED_API_KEY,
+  textSetting,
+  type UpstreamCall,
+  type UpstreamReply,
+} from './provider.js';
+import { readErrorMessage } from './reply.js';
+
+type QueryKey = 'query' | 'queries';
+
+/** No source says which models take which key: cross-encoders are documented with the one, Qwen3 with the other. */
+function queryKey({ model, settings }: Pick<UpstreamCall, 'model' | 'settings'>): QueryKey {
+  const own = textSetting(settings, 'query_key');
+  if (own === 'query' || own === 'queries') return own;
+  return model.startsWith('cross-encoder/') ? 'query' : 'queries';
+}
+
+/** A refusal that names the key which was not sent asks for it. */
+function otherForm(
+  reply: UpstreamReply,
+  call: Pick<UpstreamCall, 'model' | 'settings'>,
+): { readonly query_key: QueryKey } | undefined {
+  if (reply.status !== 422 || textSetting(call.settings, 'query_key') !== 'auto') return undefined;
+  const other = queryKey(call) === 'query' ? 'queries' : 'query';
+  const named = new RegExp(String.raw`\b${other}\b`).test(readErrorMessage(reply));
+  return named ? { query_key: other } : undefined;
+}
+
+/** DeepInfra: the model in the path, scores by position, no number of rows. */
+export const deepinfra = defineProvider({
+  id: 'deepinfra',
+  title: 'DeepInfra',
+  baseUrl: 'https://api.deepinfra.com',
+  // The model's slash stays as it is.
+  path: ({ model }) => `/v1/inference/${model.split('/').map(encodeURIComponent).join('/')}`,
+  credentials: REQUIRED_API_KEY,
+  settings: {
+    query_key: {
+      type: 'string',
+      default: 'auto',
+      describe: 'member that carries the query: query, queries, or auto to choose by the model',
+    },
+    service_tier: {
+      type: 'string',
+      default: '',
+      describe: 'default or priority; empty sends none',
+    },
+  },
+  headers: bearer,
+  body: (call) => {
+    const tier = textSetting(call.settings, 'service_tier');
+    return {
+      // One query stands for all documents.
+      ...(queryKey(call) === 'query' ? { query: call.query } : { queries: [call.query] }),
+      documents: call.documents.texts(),
+      instruction: call.options.instruction,
+      service_tier: tier === '' ? undefined : tier,
+    };
+  },
+  decode: (reply, { documents }) => ({
+    rows: readPositional(reply.field('scores'), documents.count),
+    usage: {
+      inputTokens:
+        reply.maybe('input_tokens').optionalNumber() ??
+        reply.maybe('inference_status').maybe('tokens_input').optionalNumber(),
+    },
+  }),
+  otherForm,
+  mistakes: ({ settings }) => [
+    !['auto', 'query', 'queries'].includes(textSetting(settings, 'query_key')) &&
+      'settings.query_key must be query, queries or auto',
+  ],
+  profile: {
+    ...HOSTED,
+    sorted: false,
+    topN: 'unsupported',
+    scoreScale: { default: 'probability', models: [{ match: /nvidia\//i, value: 'unbounded' }] },
+  },
+  exampleModels: ['Qwen/Qwen3-Reranker-8B', 'cross-encoder/ms-marco-MiniLM-L-12-v2'],
+  notes: [
+    'The base URL for chat ends with /v1/openai; this route is beside it, so leave the base URL out.',
+    'Scores of one text differ by up to 0.02 from call to call.',
+  ],
+});

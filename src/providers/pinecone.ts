@@ -1,0 +1,100 @@
+import type { JsonBody } from '../core/json.js';
+import type { FaultKind } from '../core/retry.js';
+import { pickFields, readRows } from './dialects.js';
+import { HOSTED } from './hosted.js';
+import {
+  defineProvider,
+  requiredCredential,
+  textSetting,
+  type UpstreamCall,
+  type UpstreamReply,
+} from './provider.js';
+import { readErrorMessage } from './reply.js';
+
+function isCohere(model: string): boolean {
+  return model.startsWith('cohere-');
+}
+
+const MONTHLY = /month/i;
+const TOO_MUCH = /too many documents|maximum|exceed|at most \d/i;
+const WRONG_VERSION = /api[- ]version/i;
+
+/** A quota of the month answers as a rate limit does. */
+function fault(reply: UpstreamReply): FaultKind | undefined {
+  const message = readErrorMessage(reply);
+  if (reply.status === 429) return MONTHLY.test(message) ? 'misconfigured' : undefined;
+  if (reply.status !== 400) return undefined;
+  if (WRONG_VERSION.test(message)) return 'misconfigured';
+  return TOO_MUCH.test(message) ? 'limit' : undefined;
+}
+
+/** Several fields are for Cohere's models alone, and each field must be in every document. */
+function rankedDocuments(call: UpstreamCall): Record<string, JsonBody> {
+  const fields = call.options.rankFields ?? [];
+  const picked = fields.length <= 1 || isCohere(call.model) ? pickFields(call) : undefined;
+  return picked === undefined
+    ? { documents: call.documents.objects(), rank_fields: ['text'] }
+    : { documents: picked, rank_fields: fields };
+}
+
+/** Chunking is for Cohere's model; the others cut long input only where they are told to. */
+function parameters({ model, options }: UpstreamCall): Record<string, string | number> | undefined {
+  if (!isCohere(model)) {
+    return { truncate: options.truncation === false ? 'NONE' : 'END' };
+  }
+  const { maxChunksPerDoc } = options;
+  return maxChunksPerDoc === undefined ? undefined : { max_chunks_per_doc: maxChunksPerDoc };
+}
+
+/** Pinecone Inference: documents are objects, the key has a header of its own, the version is a header too. */
+export const pinecone = defineProvider({
+  id: 'pinecone',
+  title: 'Pinecone Inference',
+  baseUrl: 'https://api.pinecone.io',
+  path: '/rerank',
+  credentials: { apiKey: { required: true, describe: 'API key, sent in the header Api-Key' } },
+  settings: {
+    api_version: {
+      type: 'string',
+      default: '2026-04',
+      describe: 'value of the header X-Pinecone-Api-Version',
+    },
+  },
+  headers: (endpoint) => ({
+    'api-key': requiredCredential(endpoint, 'apiKey'),
+    'x-pinecone-api-version': textSetting(endpoint.settings, 'api_version'),
+  }),
+  body: (call) => ({
+    model: call.model,
+    query: call.query,
+    ...rankedDocuments(call),
+    top_n: call.topN,
+    return_documents: false,
+    parameters: parameters(call),
+  }),
+  decode: (reply) => ({
+    rows: readRows(reply.field('data'), 'index', 'score'),
+    usage: { searchUnits: reply.maybe('usage').maybe('rerank_units').optionalNumber() },
+  }),
+  fault,
+  profile: {
+    ...HOSTED,
+    limits: {
+      documents: { default: 100, models: [{ match: /^cohere-/, value: 200 }] },
+      pairTokens: {
+        default: 1_024,
+        models: [
+          { match: /^pinecone-rerank/, value: 512 },
+          { match: /^cohere-/, value: 40_000 },
+        ],
+      },
+    },
+    echo: 'optional',
+    documents: { objects: true, images: { default: false } },
+    billing: 'search_units',
+  },
+  exampleModels: ['bge-reranker-v2-m3', 'pinecone-rerank-v0', 'cohere-rerank-3.5'],
+  notes: [
+    'A free plan has a quota per model and month; it is told with 429, and waiting does not help.',
+  ],
+});

@@ -1,0 +1,50 @@
+import type { FaultKind } from '../core/retry.js';
+import { decodeJinaLike, pickFields } from './dialects.js';
+import { HOSTED } from './hosted.js';
+import { bearer, defineProvider, REQUIRED_API_KEY, type UpstreamReply } from './provider.js';
+import { readErrorMessage } from './reply.js';
+
+/** Only these, on endpoints of their own, rank objects. */
+const OBJECT_MODELS = /llama-rank/i;
+const NOT_AVAILABLE = /non-serverless model|model_not_available/i;
+const TOO_MUCH = /too many documents|at most [\d,]+ documents/i;
+
+function fault(reply: UpstreamReply): FaultKind | undefined {
+  if (reply.status !== 400) return undefined;
+  const message = readErrorMessage(reply);
+  if (NOT_AVAILABLE.test(message)) return 'misconfigured';
+  return TOO_MUCH.test(message) ? 'limit' : undefined;
+}
+
+/** Together AI. Unknown members are refused; `document` is in every row, empty where no echo was asked for. */
+export const together = defineProvider({
+  id: 'together',
+  title: 'Together AI',
+  baseUrl: 'https://api.together.ai',
+  path: '/v1/rerank',
+  credentials: REQUIRED_API_KEY,
+  headers: bearer,
+  body: (call) => {
+    // All strings or all objects: a list of both is refused.
+    const picked = OBJECT_MODELS.test(call.model) ? pickFields(call) : undefined;
+    return {
+      model: call.model,
+      query: call.query,
+      documents: picked ?? call.documents.texts(),
+      top_n: call.topN,
+      return_documents: false,
+      rank_fields: picked === undefined ? undefined : call.options.rankFields,
+    };
+  },
+  decode: decodeJinaLike,
+  fault,
+  profile: {
+    ...HOSTED,
+    limits: { pairTokens: { default: 8_192 } },
+    echo: 'optional',
+    documents: { objects: true, images: { default: false } },
+    scoreScale: { default: 'unbounded', models: [{ match: /mxbai/i, value: 'probability' }] },
+  },
+  exampleModels: ['mixedbread-ai/Mxbai-Rerank-Large-V2', 'Salesforce/Llama-Rank-v1'],
+  notes: ["Llama-Rank runs on dedicated endpoints alone; the name of the model is the endpoint's."],
+});
