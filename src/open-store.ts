@@ -5,9 +5,12 @@ import { createVault } from './store/vault.js';
 
 /**
  * Opens the store that the settings name: Redis, or the embedded one in the data folder. Drivers are loaded only when they
- * are used.
+ * are used. `connectTimeoutMs` bounds the first connection where the caller has less patience than a gateway.
  */
-export async function openStore(settings: StoreSettings): Promise<Store> {
+export async function openStore(
+  settings: StoreSettings,
+  patience: { readonly connectTimeoutMs?: number } = {},
+): Promise<Store> {
   if (settings.redisUrl !== undefined) {
     const { openRedisStore } = await import('./store/redis/redis-store.js');
     return openRedisStore({
@@ -15,6 +18,7 @@ export async function openStore(settings: StoreSettings): Promise<Store> {
       prefix: settings.redisPrefix,
       commandTimeoutMs: settings.commandTimeoutMs,
       vault: createVault(settings.encryptionKey),
+      ...patience,
     });
   }
   const { openSqliteStore } = await import('./store/sqlite/sqlite-store.js');

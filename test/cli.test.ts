@@ -400,25 +400,35 @@ describe('the command line', () => {
     });
   });
 
-  it('runs as a program of its own beside the gateway', async () => {
-    const child = spawn(process.execPath, ['--import', 'tsx', 'src/cli.ts', 'keys', 'create'], {
-      env: { ...process.env, ...env },
-      stdio: ['ignore', 'pipe', 'pipe'],
+  describe('as a program of its own', () => {
+    async function start(...args: string[]): Promise<Run> {
+      const child = spawn(process.execPath, ['--import', 'tsx', 'src/cli.ts', ...args], {
+        env: { ...process.env, ...env },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      });
+      const exit = new Promise<number>((resolve) => {
+        child.on('close', (code) => resolve(code ?? -1));
+      });
+      const [out, error, code] = await Promise.all([text(child.stdout), text(child.stderr), exit]);
+      return { code, out, error };
+    }
+
+    it('works on the store of the gateway, beside it', async () => {
+      const { code, out } = await start('keys', 'create');
+
+      expect(code).toBe(0);
+      expect(await store.findToken(hashSecret(out.trim()))).toBeDefined();
     });
-    const exit = new Promise((resolve) => child.on('close', resolve));
-    const [out, code] = await Promise.all([text(child.stdout), exit]);
 
-    expect(code).toBe(0);
-    expect(await store.findToken(hashSecret(out.trim()))).toBeDefined();
-  });
+    it('ends, and says so, when the store cannot be reached', async () => {
+      // Nothing listens on the discard port of this machine.
+      env.REDIS_URL = 'redis://127.0.0.1:9';
 
-  it('says so when the store cannot be reached', async () => {
-    // Nothing listens on the discard port of this machine.
-    env.REDIS_URL = 'redis://127.0.0.1:9';
+      const { code, out, error } = await start('keys', 'list');
 
-    const { code, error } = await run(['keys', 'list']);
-
-    expect(code).toBe(69);
-    expect(error).toContain('store');
+      expect(code).toBe(69);
+      expect(out).toBe('');
+      expect(error).toContain('The store cannot be reached');
+    });
   });
 });

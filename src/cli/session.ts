@@ -51,6 +51,9 @@ export interface Session {
   readonly awaitInForce: (version: number) => Promise<InForce>;
 }
 
+/** Somebody waits for the answer. */
+const CONNECT_TIMEOUT_MS = 3_000;
+
 /** An action that works on the store; it opens it, and closes it whatever happens. */
 export function onStore(
   io: CliIo,
@@ -59,7 +62,7 @@ export function onStore(
   return async function (this: Command) {
     const options = this.optsWithGlobals<GlobalOptions>();
     const config = settings(io, options);
-    const store = await openStore(config.store);
+    const store = await openStore(config.store, { connectTimeoutMs: CONNECT_TIMEOUT_MS });
     const { allowPrivateUpstreams, stalenessMs } = config.gateway;
     try {
       await work(

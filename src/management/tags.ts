@@ -10,14 +10,14 @@ export interface TagView extends TagSwitch {
   readonly channels: readonly TaggedChannel[];
 }
 
-export interface TaggedChannel {
+interface TaggedChannel {
   readonly id: number;
   readonly name: string;
   /** Whether it takes traffic. */
   readonly live: boolean;
 }
 
-export interface CoveredChannel extends TaggedChannel {
+interface CoveredChannel extends TaggedChannel {
   /** Whether it took traffic before the write. */
   readonly wasLive: boolean;
 }
