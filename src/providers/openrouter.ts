@@ -1,0 +1,99 @@
+import { Json, JsonFragment, type JsonBody } from '../core/json.js';
+import { faultOfStatus, type FaultKind } from '../core/retry.js';
+import { decodeJinaLike, imageUrl } from './dialects.js';
+import { HOSTED } from './hosted.js';
+import {
+  bearer,
+  defineProvider,
+  optionalTextSetting,
+  REQUIRED_API_KEY,
+  type Endpoint,
+  type UpstreamCall,
+  type UpstreamReply,
+} from './provider.js';
+
+const IMAGE_MODELS = /-vl-|-m0\b/i;
+
+/** An error's code is the HTTP status, also where the reply's own status is 200. */
+function fault({ status, json }: UpstreamReply): FaultKind | undefined {
+  const code = json?.maybe('error').maybe('code').optionalNumber();
+  if (code === undefined || code < 400 || code > 599) return undefined;
+  return status < 300 ? faultOfStatus(code) : undefined;
+}
+
+function contents({ documents }: UpstreamCall): JsonBody {
+  if (!documents.hasImages) return documents.texts();
+  return documents.parts().map(({ text, image }) => ({
+    text: text === '' ? undefined : text?.toWellFormed(),
+    image: image === undefined ? undefined : imageUrl(image),
+  }));
+}
+
+/** The routing preferences, as valid JSON; `undefined` where the setting is no object. */
+function routing(settings: Endpoint['settings']): JsonFragment | undefined {
+  const json = optionalTextSetting(settings, 'provider');
+  if (json === undefined) return undefined;
+  try {
+    return new Json(JSON.parse(json)).isObject() ? new JsonFragment(Buffer.from(json)) : undefined;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+/** OpenRouter, a relay: documents come back unasked, scores are those of the provider behind it. */
+export const openrouter = defineProvider({
+  id: 'openrouter',
+  title: 'OpenRouter',
+  baseUrl: 'https://openrouter.ai',
+  path: '/api/v1/rerank',
+  credentials: REQUIRED_API_KEY,
+  settings: {
+    provider: {
+      type: 'string',
+      default: '',
+      describe: 'routing preferences as a JSON object, such as {"only": ["cohere"]}',
+    },
+    referer: { type: 'string', default: '', describe: 'value of the header HTTP-Referer' },
+    title: { type: 'string', default: '', describe: 'value of the header X-OpenRouter-Title' },
+  },
+  headers: (endpoint) => {
+    const referer = optionalTextSetting(endpoint.settings, 'referer');
+    const title = optionalTextSetting(endpoint.settings, 'title');
+    return {
+      ...bearer(endpoint),
+      ...(referer === undefined ? {} : { 'http-referer': referer }),
+      ...(title === undefined ? {} : { 'x-openrouter-title': title }),
+    };
+  },
+  body: (call) => ({
+    model: call.model,
+    query: call.query,
+    documents: contents(call),
+    top_n: call.topN,
+    provider: routing(call.settings),
+  }),
+  decode: (reply) => {
+    const { rows, usage } = decodeJinaLike(reply);
+    const searchUnits = reply.maybe('usage').maybe('search_units').optionalNumber();
+    return { rows, usage: { ...usage, searchUnits } };
+  },
+  fault,
+  mistakes: ({ settings }) => [
+    optionalTextSetting(settings, 'provider') !== undefined &&
+      routing(settings) === undefined &&
+      'settings.provider must be a JSON object, such as {"only": ["cohere"]}',
+  ],
+  profile: {
+    ...HOSTED,
+    echo: 'always',
+    documents: {
+      objects: true,
+      images: { default: false, models: [{ match: IMAGE_MODELS, value: true }] },
+    },
+    scoreScale: { default: 'probability', models: [{ match: /^nvidia\//, value: 'unbounded' }] },
+    billing: 'search_units',
+  },
+  exampleModels: ['cohere/rerank-v3.5', 'qwen/qwen3-reranker-8b', 'voyageai/rerank-2.5'],
+  notes: ['Rerank models are not in the plain list of models.'],
+});

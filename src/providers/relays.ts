@@ -1,0 +1,184 @@
+import type { JsonBody } from '../core/json.js';
+import type { FaultKind } from '../core/retry.js';
+import { decodeJinaLike, jinaLikeBody, plainBody } from './dialects.js';
+import { HOSTED } from './hosted.js';
+import {
+  bearer,
+  defineProvider,
+  REQUIRED_API_KEY,
+  type HttpProvider,
+  type UpstreamCall,
+  type UpstreamReply,
+} from './provider.js';
+
+const NO_MODEL = /model_not_found|no available channel|无可用渠道|model .*(not found|not exist)/i;
+const NO_BALANCE =
+  /insufficient.*(quota|balance)|quota.*(exhausted|exceeded|not enough)|余额|额度不足/i;
+
+/** Most run relay software that tells an unknown model with 503 and an empty account with 403 or 429. */
+function fault({ status, json, text }: UpstreamReply): FaultKind | undefined {
+  if (status < 400) return undefined;
+  const error = json?.maybe('error');
+  const code = error?.maybe('code').optionalString() ?? '';
+  const words = `${code} ${error?.maybe('message').optionalString() ?? text}`;
+  return NO_MODEL.test(words) || NO_BALANCE.test(words) ? 'misconfigured' : undefined;
+}
+
+const dialect = {
+  path: '/v1/rerank',
+  credentials: REQUIRED_API_KEY,
+  headers: bearer,
+  decode: decodeJinaLike,
+  fault,
+} as const satisfies Partial<HttpProvider>;
+
+/** Hosts that document the members of the widest family, the echo flag among them. */
+const jinaLike = {
+  ...dialect,
+  body: jinaLikeBody,
+  profile: { ...HOSTED, echo: 'optional' },
+} as const satisfies Partial<HttpProvider>;
+
+/** Hosts of which no echo flag is known. */
+const plain = {
+  ...dialect,
+  body: plainBody,
+  profile: HOSTED,
+  exampleModels: ['bge-reranker-v2-m3'],
+} as const satisfies Partial<HttpProvider>;
+
+const RELAY = 'A relay: scores and limits are those of the provider behind the model.';
+
+/** No number of rows is known to be taken. */
+const huawei = {
+  ...plain,
+  body: ({ model, query, documents }: UpstreamCall): JsonBody => ({
+    model,
+    query,
+    documents: documents.texts(),
+  }),
+  profile: { ...HOSTED, topN: 'unsupported' },
+} as const satisfies Partial<HttpProvider>;
+
+/** Huawei Cloud MaaS. */
+export const huaweiMaas = defineProvider({
+  ...huawei,
+  id: 'huawei-maas',
+  title: 'Huawei Cloud MaaS',
+  baseUrl: 'https://api.modelarts-maas.com',
+});
+
+/** Huawei Cloud MaaS in Singapore. */
+export const huaweiMaasSingapore = defineProvider({
+  ...huawei,
+  id: 'huawei-maas-singapore',
+  title: 'Huawei Cloud MaaS (Singapore)',
+  baseUrl: 'https://api-ap-southeast-1.modelarts-maas.com',
+});
+
+/** UCloud's model platform, also sold as Astraflow. */
+export const ucloudModelverse = defineProvider({
+  ...plain,
+  id: 'ucloud-modelverse',
+  title: 'UCloud Modelverse',
+  baseUrl: 'https://api.modelverse.cn',
+});
+
+/** Qiniu's inference service. */
+export const qiniu = defineProvider({
+  ...plain,
+  id: 'qiniu',
+  title: 'Qiniu AI',
+  baseUrl: 'https://api.qnaigc.com',
+  notes: ['The host is the one of its chat API; that rerank is on it is not documented.'],
+});
+
+/** FPT Cloud. */
+export const fptCloud = defineProvider({
+  ...plain,
+  id: 'fpt-cloud',
+  title: 'FPT Cloud',
+  baseUrl: 'https://mkp-api.fptcloud.com',
+});
+
+/** APIYI: an unknown model is a 503. */
+export const apiyi = defineProvider({
+  ...plain,
+  id: 'apiyi',
+  title: 'APIYI',
+  baseUrl: 'https://api.apiyi.com',
+  notes: [RELAY],
+});
+
+/** 302.AI, on the route that speaks as Jina does. */
+export const ai302 = defineProvider({
+  ...jinaLike,
+  id: '302ai',
+  title: '302.AI',
+  baseUrl: 'https://api.302.ai',
+  path: '/jina/v1/rerank',
+  exampleModels: ['jina-reranker-v2-base-multilingual'],
+  notes: [RELAY],
+});
+
+/** AiHubMix. */
+export const aihubmix = defineProvider({
+  ...jinaLike,
+  id: 'aihubmix',
+  title: 'AiHubMix',
+  baseUrl: 'https://aihubmix.com',
+  exampleModels: ['jina-reranker-v2-base-multilingual'],
+  notes: [RELAY],
+});
+
+/** GreenPT. */
+export const greenpt = defineProvider({
+  ...jinaLike,
+  id: 'greenpt',
+  title: 'GreenPT',
+  baseUrl: 'https://api.greenpt.ai',
+  exampleModels: ['green-rerank'],
+});
+
+/** n1n. */
+export const n1n = defineProvider({
+  ...jinaLike,
+  id: 'n1n',
+  title: 'n1n',
+  baseUrl: 'https://api.n1n.ai',
+  exampleModels: ['bge-reranker-v2-m3'],
+  notes: [RELAY],
+});
+
+/** Ragcon. */
+export const ragcon = defineProvider({
+  ...jinaLike,
+  id: 'ragcon',
+  title: 'Ragcon',
+  baseUrl: 'https://connect.ragcon.com',
+  exampleModels: ['bge-reranker-v2-m3'],
+  notes: [RELAY],
+});
+
+/** FuturMix. */
+export const futurmix = defineProvider({
+  ...jinaLike,
+  id: 'futurmix',
+  title: 'FuturMix',
+  baseUrl: 'https://futurmix.ai',
+  exampleModels: ['bge-reranker-v2-m3'],
+  notes: [RELAY],
+});
+
+/** MWS: Cohere's second API below a path of its own. */
+export const mws = defineProvider({
+  ...dialect,
+  id: 'mws',
+  title: 'MWS',
+  baseUrl: 'https://api.gpt.mws.ru',
+  path: '/cohere/v2/rerank',
+  body: (call) => ({ ...plainBody(call), max_tokens_per_doc: call.options.maxTokensPerDoc }),
+  profile: HOSTED,
+  exampleModels: ['bge-reranker-v2-m3'],
+  notes: ['The host is the one of its chat API; set a base URL where yours is another.'],
+});
