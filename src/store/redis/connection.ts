@@ -119,6 +119,8 @@ export interface Connection {
   readonly client: Redis | Cluster;
   /** An answer within the bound; a failure of Redis becomes `StoreUnavailableError`. */
   readonly answer: <T>(reply: Promise<T>) => Promise<T>;
+  /** Runs `send`; the commands that it sends leave in one write where there is one server. */
+  together(send: () => void): void;
   /** Calls `onMessage` for each message, and after every time that messages may have been missed. Returns the way to stop. */
   subscribe(channel: string, onMessage: () => void): () => void;
   close(): Promise<void>;
@@ -146,6 +148,12 @@ export async function connectRedis(url: string, options: ConnectOptions): Promis
   return {
     client,
     answer: (reply) => within(reply, options.commandTimeoutMs).catch(unavailable),
+    together(send) {
+      const stream = client instanceof Cluster ? undefined : client.stream;
+      stream?.cork();
+      send();
+      stream?.uncork();
+    },
     subscribe: (channel, onMessage) => subscriptions.add(channel, onMessage),
     async close() {
       subscriptions.close();

@@ -7,25 +7,29 @@ interface Batch<Item, Result> {
 }
 
 /**
- * Collects what is asked for one user in one turn of the event loop, so that a burst costs one command and not one each. The
+ * Collects what is asked for one user until the batch is flushed, so that a burst costs one command and not one each. The
  * order of asking is kept.
  */
 export class TickBatches<Item, Result> {
   readonly #send: (userId: number, items: readonly Item[]) => Promise<readonly Result[]>;
   readonly #maxItems: number;
+  /** Sees to it that `flush` is called soon; called when the first item of a batch comes. */
+  readonly #schedule: () => void;
   #batches = new Map<number, Batch<Item, Result>>();
 
   constructor(
     send: (userId: number, items: readonly Item[]) => Promise<readonly Result[]>,
     maxItems: number,
+    schedule: () => void,
   ) {
     this.#send = send;
     this.#maxItems = maxItems;
+    this.#schedule = schedule;
   }
 
   add(userId: number, item: Item): Promise<Result> {
     return new Promise((resolve, reject) => {
-      if (this.#batches.size === 0) setImmediate(this.#flush);
+      if (this.#batches.size === 0) this.#schedule();
       let batch = this.#batches.get(userId);
       if (batch === undefined) {
         batch = { items: [], settle: [] };
@@ -40,11 +44,13 @@ export class TickBatches<Item, Result> {
     });
   }
 
-  readonly #flush = (): void => {
+  /** Sends what has been collected, if anything. */
+  flush(): void {
+    if (this.#batches.size === 0) return;
     const batches = this.#batches;
     this.#batches = new Map();
     for (const [userId, batch] of batches) void this.#run(userId, batch);
-  };
+  }
 
   async #run(userId: number, { items, settle }: Batch<Item, Result>): Promise<void> {
     try {

@@ -1,0 +1,65 @@
+import { describe, expect, test } from '@jest/globals';
+import { parseRedisUrl } from '../../src/store/redis/connection.js';
+
+const OPEN = { username: undefined, password: undefined, db: 0, tls: false };
+
+describe('the Redis URL', () => {
+  test.each([
+    ['redis://localhost', { host: 'localhost', port: 6379 }, OPEN],
+    ['redis://10.0.0.1:7000/2', { host: '10.0.0.1', port: 7000 }, { ...OPEN, db: 2 }],
+    [
+      'rediss://ada:p%40ss@cache.example.org',
+      { host: 'cache.example.org', port: 6379 },
+      { username: 'ada', password: 'p@ss', db: 0, tls: true },
+    ],
+    ['redis://:secret@[::1]:6380', { host: '::1', port: 6380 }, { ...OPEN, password: 'secret' }],
+  ])('reads %s as one server', (url, node, login) => {
+    expect(parseRedisUrl(url)).toEqual({ kind: 'single', node, login });
+  });
+
+  test.each(['redis://a:7000,b:7001,c', 'redis://a:7000,redis://b:7001, redis://c:6379'])(
+    'reads %s as the nodes of a Cluster',
+    (url) => {
+      expect(parseRedisUrl(url)).toEqual({
+        kind: 'cluster',
+        nodes: [
+          { host: 'a', port: 7000 },
+          { host: 'b', port: 7001 },
+          { host: 'c', port: 6379 },
+        ],
+        login: OPEN,
+      });
+    },
+  );
+
+  test('reads a Cluster that is entered through one address', () => {
+    expect(parseRedisUrl('rediss+cluster://:secret@entry.example.org:6379')).toEqual({
+      kind: 'cluster',
+      nodes: [{ host: 'entry.example.org', port: 6379 }],
+      login: { ...OPEN, password: 'secret', tls: true },
+    });
+  });
+
+  test('reads Sentinels, the name of the master and the database', () => {
+    expect(parseRedisUrl('redis+sentinel://:secret@s1:26380,s2/my-master/4')).toEqual({
+      kind: 'sentinel',
+      sentinels: [
+        { host: 's1', port: 26_380 },
+        { host: 's2', port: 26_379 },
+      ],
+      master: 'my-master',
+      login: { ...OPEN, password: 'secret', db: 4 },
+    });
+  });
+
+  test.each([
+    ['http://localhost', /must begin with/],
+    ['redis+sentinel://s1,s2', /name the master/],
+    ['redis://a,b/3', /no database but number 0/],
+    ['redis://localhost/zero', /must be a number/],
+    ['redis://host:port:secret', /cannot be read/],
+  ])('refuses %s', (url, message) => {
+    expect(() => parseRedisUrl(url)).toThrow(message);
+    expect(() => parseRedisUrl(url)).not.toThrow(/secret/);
+  });
+});
