@@ -71,10 +71,15 @@ export function makeRoute(
     route: {
       ...common,
       origin: url.origin,
-      pathOf: pathsBelow(url.pathname.replace(/\/+$/, ''), provider),
+      pathOf: pathsBelow(basePathOf(url, provider), provider),
       headers: headerList(provider, endpoint),
     },
   };
+}
+
+function basePathOf(url: URL, { chatPath }: HttpProvider): string {
+  const path = url.pathname.replace(/\/+$/, '');
+  return chatPath !== undefined && path.endsWith(chatPath) ? path.slice(0, -chatPath.length) : path;
 }
 
 function pathsBelow(basePath: string, provider: HttpProvider): PathOf {

@@ -90,6 +90,7 @@ export const cloudflare = defineProvider({
   id: 'cloudflare',
   title: 'Cloudflare Workers AI',
   baseUrl: 'https://api.cloudflare.com',
+  chatPath: '/ai/v1',
   path: ({ model, settings }) =>
     `/client/v4/accounts/${encodeURIComponent(textSetting(settings, 'account_id'))}/ai/run/${modelPath(model)}`,
   credentials: API_TOKEN,
@@ -108,7 +109,7 @@ export const cloudflare = defineProvider({
       ...(gateway === undefined ? {} : { 'cf-aig-gateway-id': gateway }),
     };
   },
-  notes: [SCALE, 'The base URL for chat (/ai/v1) has no rerank route.'],
+  notes: [SCALE],
 });
 
 /** Workers AI behind an AI Gateway's own address. */

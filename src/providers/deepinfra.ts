@@ -35,6 +35,7 @@ export const deepinfra = defineProvider({
   id: 'deepinfra',
   title: 'DeepInfra',
   baseUrl: 'https://api.deepinfra.com',
+  chatPath: '/v1/openai',
   // The model's slash stays as it is.
   path: ({ model }) => `/v1/inference/${model.split('/').map(encodeURIComponent).join('/')}`,
   credentials: REQUIRED_API_KEY,
@@ -81,8 +82,5 @@ export const deepinfra = defineProvider({
     scoreScale: { default: 'probability', models: [{ match: /nvidia\//i, value: 'unbounded' }] },
   },
   exampleModels: ['Qwen/Qwen3-Reranker-8B', 'cross-encoder/ms-marco-MiniLM-L-12-v2'],
-  notes: [
-    'The base URL for chat ends with /v1/openai; this route is beside it, so leave the base URL out.',
-    'Scores of one text differ by up to 0.02 from call to call.',
-  ],
+  notes: ['Scores of one text differ by up to 0.02 from call to call.'],
 });

@@ -28,6 +28,7 @@ function fault({ json }: UpstreamReply): FaultKind | undefined {
 
 const dialect = {
   ...pathSetting('/openai/v1/rerank'),
+  chatPath: '/v3/openai',
   credentials: REQUIRED_API_KEY,
   headers: bearer,
   body: plainBody,

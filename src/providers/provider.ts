@@ -150,6 +150,8 @@ export interface HttpProvider extends ProviderBase {
    * such as a region; `publicAddress` fills it in.
    */
   readonly baseUrl: string | undefined;
+  /** How the provider's base URL for chat ends, where this route is not below it: operators paste it, and it is cut off. */
+  readonly chatPath?: string;
   /** Path below the base URL, with its query string where it has one. */
   readonly path: string | ((target: Pick<UpstreamCall, 'model' | 'settings'>) => string);
   /** Headers that are the same for every request of a channel; content type and accept are added. */
