@@ -77,28 +77,27 @@ function collect(
     const chunks: Buffer[] = [];
     let bytes = 0;
     const fail = (error: GatewayError) => {
-      req.removeAllListeners('data');
+      stop();
       reject(error);
     };
-    req.on('data', (chunk: Buffer) => {
+    const take = (chunk: Buffer) => {
       bytes += chunk.length;
-      if (bytes > limitBytes) {
-        fail(tooLarge(limitBytes));
-      } else if (!load.charge(place, chunk.length)) {
-        fail(load.refusal());
-      } else {
-        chunks.push(chunk);
-      }
-    });
-    req.on('end', () => {
+      if (bytes > limitBytes) fail(tooLarge(limitBytes));
+      else if (!load.charge(place, chunk.length)) fail(load.refusal());
+      else chunks.push(chunk);
+    };
+    const finish = () => {
+      stop();
       const [first] = chunks;
       resolve(first !== undefined && chunks.length === 1 ? first : Buffer.concat(chunks, bytes));
-    });
-    const gone = () => {
-      reject(new GatewayError('client_closed_request', 'The client closed the connection.'));
     };
-    req.on('error', gone);
-    req.on('close', gone);
+    const gone = () => {
+      fail(new GatewayError('client_closed_request', 'The client closed the connection.'));
+    };
+    const stop = () => {
+      req.off('data', take).off('end', finish).off('error', gone).off('close', gone);
+    };
+    req.on('data', take).on('end', finish).on('error', gone).on('close', gone);
   });
 }
 

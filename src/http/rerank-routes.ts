@@ -172,12 +172,12 @@ function sendRanking(
   extra: Readonly<Record<string, string>> | undefined,
 ): void {
   if (res.destroyed) return;
-  const bytes = typeof body === 'string' ? Buffer.from(body) : body;
+  const length = typeof body === 'string' ? Buffer.byteLength(body) : body.length;
   const headers: (string | number)[] = [
     'Content-Type',
     'application/json; charset=utf-8',
     'Content-Length',
-    bytes.length,
+    length,
     'X-Request-Id',
     requestId,
     'X-Oneapi-Request-Id',
@@ -189,7 +189,9 @@ function sendRanking(
   ];
   if (extra !== undefined) headers.push(...Object.entries(extra).flat());
   res.writeHead(200, headers as unknown as string[]);
-  res.end(bytes);
+  // A string leaves in one piece with the headers; plain ASCII, which a ranking nearly always is, is copied as it stands.
+  if (typeof body === 'string') res.end(body, length === body.length ? 'latin1' : 'utf8');
+  else res.end(body);
 }
 
 /** How long a caller that is still sending may take to read its refusal. */
