@@ -67,9 +67,12 @@ export function errorCodeOf(failure: UpstreamFailure): ErrorCode {
 /** Larger than any wait in seconds: such a reset is a point in unix time. */
 const UNIX_TIME_FROM = 1_000_000_000;
 
+/** Larger than any point in unix seconds: such a reset counts milliseconds. */
+const UNIX_MILLISECONDS_FROM = 100_000_000_000;
+
 /**
  * When an upstream wants to be asked again, in milliseconds from `nowMs`, never negative: `retry-after-ms`, `Retry-After` as
- * seconds or an HTTP date, else the reset of its rate limit as seconds or unix time.
+ * seconds or an HTTP date, else the reset of its rate limit as seconds or unix time, in seconds or milliseconds.
  */
 export function parseRetryAfter(
   headers: Readonly<Record<string, string | undefined>>,
@@ -86,6 +89,7 @@ export function parseRetryAfter(
   }
   const reset = toNumber(headers['x-ratelimit-reset'] ?? headers['ratelimit-reset']);
   if (reset === undefined) return undefined;
+  if (reset >= UNIX_MILLISECONDS_FROM) return Math.max(0, reset - nowMs);
   return reset >= UNIX_TIME_FROM ? Math.max(0, reset * 1000 - nowMs) : reset * 1000;
 }
 

@@ -13,6 +13,7 @@ describe('parseRetryAfter', () => {
     [{ 'retry-after-ms': '250', 'retry-after': '9' }, 250],
     [{ 'x-ratelimit-reset': '12' }, 12_000],
     [{ 'x-ratelimit-reset': String(NOW / 1000 + 5) }, 5_000],
+    [{ 'x-ratelimit-reset': String(NOW + 7_000) }, 7_000],
     [{ 'retry-after': '-3' }, undefined],
     [{ 'retry-after': 'soon' }, undefined],
     [{ 'retry-after': '' }, undefined],
