@@ -35,6 +35,8 @@ export interface ChannelTableDeps {
 const EMPTY: RoutingTable = { version: -1, byId: new Map(), byModel: new Map() };
 /** Checks of the version in one staleness bound: the safety net below the change messages. */
 const CHECKS_PER_BOUND = 3;
+const LOCKED =
+  'its credentials cannot be read: set ENCRYPTION_KEY to the key that they were stored under, or enter them again';
 /** A node that has not reported for so many bounds is gone. */
 const NODE_TTL_BOUNDS = 5;
 
@@ -67,6 +69,8 @@ export class ChannelTable {
     this.#unwatch = this.#deps.store.watchChannels(() => {
       this.#refreshInBackground();
     });
+    await this.refresh();
+    // Once more, now that this node is on the list: a switch set between loading and reporting did not wait for it.
     await this.refresh();
     this.#timer = setInterval(() => {
       this.#refreshInBackground();
@@ -167,6 +171,10 @@ export class ChannelTable {
     const byModel = new Map<string, Route[]>();
     const unusable: { name: string; why: string }[] = [];
     for (const channel of snapshot.channels) {
+      if (snapshot.locked.has(channel.id)) {
+        unusable.push({ name: channel.name, why: LOCKED });
+        continue;
+      }
       const made = makeRoute(channel, switches, this.#deps.declared);
       if (made.kind === 'unusable') {
         unusable.push({ name: channel.name, why: made.why });

@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { Strategy as BearerStrategy } from 'passport-http-bearer';
 import { GatewayError } from '../core/errors.js';
 import { storeAnswers, unknownKey } from '../gateway/admission.js';
 import type { CredentialCache } from '../gateway/credential-cache.js';
+import { hashSecret } from '../management/secrets.js';
 import type { Credential } from '../store/store.js';
 
 /** A key that was found, with the hash that it was found by. */
@@ -35,7 +35,7 @@ interface Attempt {
  */
 export function createAuthenticate(credentials: CredentialCache): Authenticate {
   const strategy = new BearerStrategy((key: string, done: Verified) => {
-    const keyHash = hashKey(key);
+    const keyHash = hashSecret(key);
     const known = credentials.peek(keyHash);
     if (known !== undefined) {
       done(null, { keyHash, credential: known });
@@ -65,11 +65,6 @@ export function createAuthenticate(credentials: CredentialCache): Authenticate {
       attempt.error = (error) => reject(error instanceof Error ? error : new Error(String(error)));
       attempt.authenticate({ headers: { authorization: `Bearer ${key}` } });
     });
-}
-
-/** SHA-256 in hex: what is kept of a key. Keys are random, so a fast hash is enough. */
-export function hashKey(key: string): string {
-  return createHash('sha256').update(key).digest('hex');
 }
 
 /** The key as clients send it: a bearer token, the bare header, `x-api-key` or `api-key`. */
