@@ -368,14 +368,16 @@ describe('the files of the repository', () => {
   it('show every setting with its default, and every variable', () => {
     const example = loadConfig({ env: COHERE, configPath: 'config/gateway.example.yaml' });
     const defaults = loadConfig({ env: {}, folder });
-    const { server, store, log, metrics, root } = example;
+    const { server, store, log, metrics, root, accounts, mail } = example;
 
-    expect({ server, store, log, metrics, root }).toEqual({
+    expect({ server, store, log, metrics, root, accounts, mail }).toEqual({
       server: defaults.server,
       store: defaults.store,
       log: defaults.log,
       metrics: defaults.metrics,
       root: defaults.root,
+      accounts: defaults.accounts,
+      mail: defaults.mail,
     });
     expect({ ...example.gateway, defaultModel: undefined }).toEqual({
       ...defaults.gateway,
@@ -392,6 +394,8 @@ it('knows the settings that its variables stand for', () => {
     TRUSTED_PROXIES: '::1',
     REDIS_URL: 'redis://cache',
     LOG_LEVEL: 'warn',
+    REGISTRATION: 'false',
+    SMTP_URL: 'smtp://mail.internal:587',
   };
   const env = Object.fromEntries(
     Object.keys(ENVIRONMENT_SETTINGS).map((name) => [name, values[name] ?? 'some-value']),

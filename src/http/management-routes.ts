@@ -4,6 +4,7 @@ import { storeAnswers } from '../gateway/admission.js';
 import { ADMIN_ROLE, ROOT_ROLE, type Actor } from '../management/audit.js';
 import { hashSecret } from '../management/secrets.js';
 import type { Login } from '../management/sessions.js';
+import { actorOf } from '../management/users.js';
 import type { Authenticate } from './authentication.js';
 import { readJsonBody } from './body.js';
 import { addressBlock, clientAddress, isSecure, type AddressList } from './client-address.js';
@@ -161,7 +162,7 @@ async function whoCalls(
   if (user.role < LEAST_ROLE[access]) {
     throw new GatewayError('permission_denied', 'Your account may not do this.');
   }
-  return { login, actor: { id: user.id, name: user.username, role: user.role, address } };
+  return { login, actor: actorOf(user, address) };
 }
 
 function userDisabled(): GatewayError {

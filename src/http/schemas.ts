@@ -27,7 +27,7 @@ interface RerankMembers {
 
 const count = Joi.number().integer().min(1).allow(null);
 
-const MEMBERS = Joi.object<RerankMembers, true>({
+export const RERANK_MEMBERS = Joi.object<RerankMembers, true>({
   model: Joi.string().max(256).allow('', null),
   query: Joi.string().required(),
   top_n: count,
@@ -92,7 +92,7 @@ function withoutExcerpt(message: string): string {
 }
 
 function checkMembers(value: Readonly<Record<string, unknown>>): RerankMembers {
-  const result = MEMBERS.validate(value);
+  const result = RERANK_MEMBERS.validate(value);
   if (result.error !== undefined) {
     const detail = result.error.details[0];
     const param = String(detail?.path[0] ?? '');

@@ -12,6 +12,7 @@ import {
   sendError,
 } from './error-reply.js';
 import { healthRoutes, type HealthDeps } from './health-routes.js';
+import { docsRoutes } from './docs-routes.js';
 import { managementRoutes, type ManagementRouteDeps } from './management-routes.js';
 import { newId, requestIdOf } from './request-id.js';
 import { handleModels, handleRerank, isRerankPath, type RerankRouteDeps } from './rerank-routes.js';
@@ -47,6 +48,7 @@ export function createHttpApp(deps: HttpDeps): Express {
   app.use(healthRoutes(deps));
   app.use(modelRoutes(deps));
   app.use(managementRoutes(deps));
+  app.use(docsRoutes(deps.operations));
   app.use(unknownPath);
   app.use(failure(deps.observe));
   return app;

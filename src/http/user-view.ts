@@ -40,6 +40,9 @@ export const USER = Joi.object<UserView, true>({
   created_time: Joi.number().integer().min(0).required(),
 });
 
+/** The account as it is now, or null once it is gone. */
+export const USER_OR_NULL = USER.allow(null) as Joi.AnySchema<UserView | null>;
+
 export function userView(user: User): UserView {
   return {
     id: user.id,

@@ -1,6 +1,6 @@
 import type { Session, User } from '../store/store.js';
 import type { AccountSettings } from './accounts.js';
-import type { ManagementDeps } from './audit.js';
+import { recordAudit, type Actor, type ManagementDeps } from './audit.js';
 import { hashSecret } from './secrets.js';
 
 export interface SessionDeps extends ManagementDeps {
@@ -38,22 +38,24 @@ export async function startSession(
   return secret;
 }
 
-/** A new access token for a user; those made before end. */
+/** A new access token for oneself; those made before end. */
 export async function issueAccessToken(
-  { store, now, randomBytes }: ManagementDeps,
-  userId: number,
+  deps: ManagementDeps,
+  actor: Actor & { readonly id: number },
 ): Promise<string> {
+  const { store, now, randomBytes } = deps;
   const secret = `${ACCESS_TOKEN_PREFIX}${randomText(randomBytes)}`;
   const createdAtMs = now();
-  await store.deleteUserSessions(userId, 'access_token');
+  await store.deleteUserSessions(actor.id, 'access_token');
   await store.createSession({
     idHash: hashSecret(secret),
-    userId,
+    userId: actor.id,
     kind: 'access_token',
     createdAtMs,
     expiresAtMs: createdAtMs + ACCESS_TOKEN_MS,
     endsAtMs: createdAtMs + ACCESS_TOKEN_MS,
   });
+  await recordAudit(deps, actor, 'user.access_token', `user:${actor.id}`);
   return secret;
 }
 

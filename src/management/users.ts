@@ -1,8 +1,12 @@
 import { GatewayError } from '../core/errors.js';
+import { MAX_QUOTA } from '../core/quota.js';
 import type { Secret } from '../core/secret.js';
-import type { User } from '../store/store.js';
+import type { Page, QuotaChange, Role, User, UserQuery, UserUpdate } from '../store/store.js';
+import type { AccountSettings } from './accounts.js';
 import { recordAudit, ROOT_ROLE, type Actor, type ManagementDeps } from './audit.js';
-import { hashPassword, newPassword } from './passwords.js';
+import { checkInteger, checkName, invalid } from './fields.js';
+import { checkPassword } from './password-rules.js';
+import { hashPassword, newPassword, verifyPassword } from './passwords.js';
 
 export interface RootAccount {
   readonly username: string;
@@ -15,6 +19,56 @@ export type EnsuredRoot =
   /** `password` is there when it was made up here; nobody else will ever learn it. */
   | { readonly kind: 'created'; readonly user: User; readonly password: string | undefined }
   | { readonly kind: 'found'; readonly user: User };
+
+/** An account to be, as an admin makes it. */
+export interface UserDraft {
+  readonly username: string;
+  readonly password: string;
+  readonly email?: string | undefined;
+  readonly displayName?: string | undefined;
+  readonly role?: Role;
+  readonly enabled?: boolean;
+  readonly quota?: number;
+}
+
+export interface Registration {
+  readonly username: string;
+  readonly password: string;
+  readonly email?: string | undefined;
+  readonly displayName?: string | undefined;
+}
+
+/** What people change of their own account; what is left out stays. */
+export interface SelfEdit {
+  readonly username?: string | undefined;
+  /** `null` takes it away. */
+  readonly email?: string | null | undefined;
+  readonly displayName?: string | undefined;
+  readonly password?: string | undefined;
+  /** The password until now; asked for where the password or the address changes. */
+  readonly originalPassword?: string | undefined;
+}
+
+/** What an admin changes of an account; what is left out stays. */
+export interface UserEdit {
+  readonly username?: string | undefined;
+  readonly email?: string | null | undefined;
+  readonly displayName?: string | undefined;
+  readonly password?: string | undefined;
+  readonly role?: Role | undefined;
+  readonly enabled?: boolean | undefined;
+  readonly quota?: QuotaChange | undefined;
+}
+
+export interface RegistrationDeps extends ManagementDeps {
+  readonly accounts: Pick<AccountSettings, 'registration' | 'initialQuota'>;
+}
+
+const USER_ROLE = 1;
+const MAX_EMAIL_CHARACTERS = 254;
+/** No "@", so that a name is never somebody else's address; not digits alone, so that it is never an id. */
+const USERNAME = /^(?!\d+$)[\p{L}\p{N}][\p{L}\p{N}._-]{0,63}$/u;
+const EMAIL = /^[^\s@<>"(),:;\\[\]]{1,64}@[^\s@<>"(),:;\\[\]]+\.[^\s@<>"(),:;\\[\].]+$/u;
 
 const SYSTEM: Actor = { id: undefined, name: 'first start', role: ROOT_ROLE, address: undefined };
 
@@ -38,7 +92,7 @@ export async function ensureRoot(deps: ManagementDeps, account: RootAccount): Pr
   );
   if (created.kind === 'updated') {
     const { user } = created;
-    await recordAudit(deps, SYSTEM, 'user.create', `user:${user.id}`, {
+    await recordAudit(deps, SYSTEM, 'user.create', target(user.id), {
       username: user.username,
       role: user.role,
       quota: user.quota,
@@ -67,4 +121,253 @@ export async function findUser(
   const found = await store.findUser(login, now());
   if (found !== undefined || !/^\d{1,15}$/.test(login)) return found;
   return store.getUser(Number(login), now());
+}
+
+/** Somebody makes an account for themselves, where that is allowed. */
+export async function registerUser(
+  deps: RegistrationDeps,
+  registration: Registration,
+  address: string | undefined,
+): Promise<User> {
+  if (!deps.accounts.registration) {
+    throw new GatewayError('permission_denied', 'Registration is switched off; ask an admin.');
+  }
+  const user = await insertUser(deps, {
+    ...registration,
+    quota: deps.accounts.initialQuota,
+  });
+  await recordAudit(deps, actorOf(user, address), 'user.register', target(user.id), {
+    username: user.username,
+    email: user.email,
+  });
+  return user;
+}
+
+/** An admin makes an account; its role must be below the admin's own. */
+export async function createUser(
+  deps: ManagementDeps,
+  draft: UserDraft,
+  actor: Actor,
+): Promise<User> {
+  checkRole(draft.role, actor);
+  const user = await insertUser(deps, draft);
+  await recordAudit(deps, actor, 'user.create', target(user.id), {
+    username: user.username,
+    email: user.email,
+    role: user.role,
+    quota: user.quota,
+  });
+  return user;
+}
+
+export function listUsers({ store, now }: ManagementDeps, query: UserQuery): Promise<Page<User>> {
+  return store.listUsers(query, now());
+}
+
+export async function getUser({ store, now }: ManagementDeps, id: number): Promise<User> {
+  const user = await store.getUser(id, now());
+  if (user === undefined) throw noUser(id);
+  return user;
+}
+
+/** Changes one's own account. A new password ends all sessions and access tokens, the present one too. */
+export async function updateSelf(
+  deps: ManagementDeps,
+  user: User,
+  edit: SelfEdit,
+  actor: Actor,
+): Promise<User> {
+  const email = edit.email === user.email ? undefined : edit.email;
+  if (edit.password !== undefined || (email !== undefined && email !== (user.email ?? null))) {
+    const recorded = await deps.store.getPasswordHash(user.id);
+    if (!(await verifyPassword(edit.originalPassword ?? '', recorded))) {
+      throw new GatewayError(
+        'permission_denied',
+        'To change the password or the address, give the present password as original_password.',
+        { param: 'original_password' },
+      );
+    }
+  }
+  const { username, displayName, password } = edit;
+  return writeUser(deps, user, { username, displayName, password, email }, actor);
+}
+
+/** Takes one's own account away, with its keys. */
+export async function deleteSelf(deps: ManagementDeps, user: User, actor: Actor): Promise<void> {
+  await removeUser(deps, user, actor);
+}
+
+/** An admin changes an account below their own; root may also change its own quota. */
+export async function updateUser(
+  deps: ManagementDeps,
+  id: number,
+  edit: UserEdit,
+  actor: Actor,
+): Promise<User> {
+  const user = await getUser(deps, id);
+  if (user.id === actor.id) {
+    const { username, displayName, quota, ...protectedMembers } = edit;
+    const others = Object.values(protectedMembers).some((value) => value !== undefined);
+    if (others || (quota !== undefined && actor.role < ROOT_ROLE)) {
+      throw new GatewayError(
+        'permission_denied',
+        'Nobody changes their own role, status or quota; password and address are changed under /api/user/self.',
+      );
+    }
+  } else {
+    checkBelow(user, actor);
+  }
+  checkRole(edit.role, actor);
+  if (user.role === ROOT_ROLE && (edit.role !== undefined || edit.enabled === false)) {
+    throw rootStays();
+  }
+  return writeUser(deps, user, edit, actor);
+}
+
+/** Takes an account away, with its keys and logins. */
+export async function deleteUser(deps: ManagementDeps, id: number, actor: Actor): Promise<void> {
+  const user = await getUser(deps, id);
+  checkBelow(user, actor);
+  await removeUser(deps, user, actor);
+}
+
+/** Nobody acts on an equal or higher role. */
+function checkBelow(user: User, actor: Actor): void {
+  if (user.role >= actor.role && !(actor.id === undefined && actor.role === ROOT_ROLE)) {
+    throw new GatewayError(
+      'permission_denied',
+      'The role of this account is not below yours, so that you may not change it.',
+    );
+  }
+}
+
+function checkRole(role: Role | undefined, actor: Actor): void {
+  if (role !== undefined && role >= actor.role) {
+    throw new GatewayError('permission_denied', 'A role that is given must be below your own.', {
+      param: 'role',
+    });
+  }
+}
+
+async function insertUser(deps: ManagementDeps, draft: UserDraft): Promise<User> {
+  const { store, now, randomBytes } = deps;
+  const username = checkUsername(draft.username);
+  const email = draft.email === undefined ? undefined : checkEmail(draft.email);
+  checkPassword(draft.password, [username, email]);
+  const created = await store.createUser(
+    {
+      username,
+      email,
+      displayName:
+        draft.displayName === undefined ? username : checkName(draft.displayName, 'display_name'),
+      passwordHash: await hashPassword(draft.password, randomBytes),
+      role: draft.role ?? USER_ROLE,
+      enabled: draft.enabled ?? true,
+      quota: checkInteger(draft.quota ?? 0, 0, MAX_QUOTA, 'quota'),
+    },
+    now(),
+  );
+  if (created.kind !== 'updated') throw refusal(created, 0);
+  return created.user;
+}
+
+async function writeUser(
+  deps: ManagementDeps,
+  user: User,
+  { username, email, displayName, password, role, enabled, quota }: UserEdit,
+  actor: Actor,
+): Promise<User> {
+  const { store, now, randomBytes } = deps;
+  const change = {
+    ...(username === undefined || username === user.username
+      ? {}
+      : { username: checkUsername(username) }),
+    ...(email === undefined ? {} : { email: email === null ? null : checkEmail(email) }),
+    ...(displayName === undefined ? {} : { displayName: checkName(displayName, 'display_name') }),
+    ...(role === undefined ? {} : { role }),
+    ...(enabled === undefined ? {} : { enabled }),
+    ...(quota === undefined ? {} : { quota: checkQuota(quota) }),
+  };
+  if (password !== undefined) {
+    checkPassword(password, [change.username ?? user.username, change.email ?? user.email]);
+  }
+  const passwordHash =
+    password === undefined ? {} : { passwordHash: await hashPassword(password, randomBytes) };
+  const update = await store.updateUser(user.id, { ...change, ...passwordHash }, now());
+  if (update.kind !== 'updated') throw refusal(update, user.id);
+  // After the change, so that nobody who logs in meanwhile with what no longer holds stays in.
+  if (password !== undefined || enabled === false) await store.deleteUserSessions(user.id);
+  await recordAudit(deps, actor, 'user.update', target(user.id), {
+    ...change,
+    ...(password === undefined ? {} : { password: 'changed' }),
+  });
+  return update.user;
+}
+
+async function removeUser(deps: ManagementDeps, user: User, actor: Actor): Promise<void> {
+  if (user.role === ROOT_ROLE) throw rootStays();
+  if (!(await deps.store.deleteUser(user.id))) throw noUser(user.id);
+  await recordAudit(deps, actor, 'user.delete', target(user.id), { username: user.username });
+}
+
+/** An account as the one who acts. */
+export function actorOf(user: User, address: string | undefined): Actor & { readonly id: number } {
+  return { id: user.id, name: user.username, role: user.role, address };
+}
+
+function checkUsername(value: string): string {
+  const username = value.trim().normalize('NFKC');
+  if (!USERNAME.test(username)) {
+    throw invalid(
+      'username',
+      'username must have 1 to 64 letters, digits, dots, hyphens or underscores, begin with a letter or digit, and not be digits alone.',
+    );
+  }
+  return username;
+}
+
+function checkEmail(value: string): string {
+  const email = value.trim();
+  if (email.length > MAX_EMAIL_CHARACTERS || !EMAIL.test(email)) {
+    throw invalid('email', 'email must be an address such as ann@example.com.');
+  }
+  return email;
+}
+
+function checkQuota(quota: QuotaChange): QuotaChange {
+  if ('set' in quota) checkInteger(quota.set, 0, MAX_QUOTA, 'quota');
+  else checkInteger(quota.add, -MAX_QUOTA, MAX_QUOTA, 'add_quota');
+  return quota;
+}
+
+function refusal(update: Exclude<UserUpdate, { kind: 'updated' }>, id: number): GatewayError {
+  switch (update.kind) {
+    case 'not_found':
+      return noUser(id);
+    case 'taken':
+      return new GatewayError('conflict', `That ${update.field} is taken.`, {
+        param: update.field,
+      });
+    case 'conflict':
+      return new GatewayError(
+        'conflict',
+        `The quota of the account would leave the range from 0 to ${MAX_QUOTA}.`,
+        { param: 'add_quota' },
+      );
+  }
+}
+
+function rootStays(): GatewayError {
+  return new GatewayError(
+    'permission_denied',
+    'The root account cannot be disabled, deleted or given another role.',
+  );
+}
+
+function noUser(id: number): GatewayError {
+  return new GatewayError('not_found', `There is no user with id ${id}.`);
+}
+
+function target(id: number): string {
+  return `user:${id}`;
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { hashPassword } from '../../src/management/passwords.js';
 import { issueAccessToken, startSession } from '../../src/management/sessions.js';
+import { actorOf } from '../../src/management/users.js';
 import type { NewUser, Store, User } from '../../src/store/store.js';
 
 export const PASSWORD = 'correct horse battery';
@@ -67,7 +68,7 @@ export async function createAccount(
   return {
     user,
     cookie: `rerank_session=${await startSession(deps, user.id)}`,
-    token: await issueAccessToken(deps, user.id),
+    token: await issueAccessToken(deps, actorOf(user, undefined)),
   };
 }
 

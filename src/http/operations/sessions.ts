@@ -76,7 +76,7 @@ const createAccessToken = defineOperation({
   access: 'login',
   idempotent: true,
   reply: Joi.string().required(),
-  handler: ({ deps, login }) => issueAccessToken(deps, login.user.id),
+  handler: ({ deps, actor }) => issueAccessToken(deps, actor),
 });
 
 export const SESSION_OPERATIONS: readonly Operation[] = [

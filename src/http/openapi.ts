@@ -1,0 +1,387 @@
+import Joi from 'joi';
+import { ERRORS, type ErrorCode } from '../core/errors.js';
+import type { Method, Operation } from './operation.js';
+import { RERANK_MEMBERS } from './schemas.js';
+
+/** As much of a JSON schema as the reference page reads. */
+export interface JsonSchema {
+  readonly type?: string | readonly string[];
+  readonly description?: string;
+  readonly properties?: Readonly<Record<string, JsonSchema>>;
+  readonly required?: readonly string[];
+  readonly items?: JsonSchema;
+  readonly enum?: readonly unknown[];
+  readonly default?: unknown;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly anyOf?: readonly JsonSchema[];
+  readonly additionalProperties?: unknown;
+}
+
+export interface ApiParameter {
+  readonly name: string;
+  readonly in: 'path' | 'query' | 'header';
+  readonly required: boolean;
+  readonly description?: string;
+  readonly schema: JsonSchema;
+}
+
+interface Content {
+  readonly description: string;
+  readonly content?: Readonly<Record<string, { readonly schema: JsonSchema }>>;
+}
+
+export interface ApiOperation {
+  readonly operationId: string;
+  readonly tags: readonly string[];
+  readonly summary: string;
+  readonly description?: string;
+  readonly security: readonly Readonly<Record<string, readonly string[]>>[];
+  readonly parameters?: readonly ApiParameter[];
+  readonly requestBody?: {
+    readonly required: boolean;
+    readonly content: Readonly<Record<string, { readonly schema: JsonSchema }>>;
+  };
+  readonly responses: Readonly<Record<string, Content>>;
+}
+
+/** An OpenAPI 3.1 document, as far as it is made here. */
+export interface OpenApi {
+  readonly openapi: '3.1.0';
+  readonly info: { readonly title: string; readonly version: string; readonly description: string };
+  readonly components: unknown;
+  readonly paths: Readonly<Record<string, Readonly<Record<string, ApiOperation>>>>;
+}
+
+type Convert = (schema: Joi.Schema) => JsonSchema;
+
+const API_VERSION = '1';
+const JSON_TYPE = 'application/json';
+
+const INTRODUCTION = `One rerank API in front of every rerank provider, and the management API around it.
+
+Management routes answer \`{success, message, data}\`, and \`{success, message, code}\` with the fitting status when they fail. Log in at
+\`/api/user/login\` for a session cookie, or send an access token from \`/api/user/token\` as a bearer token; API keys open the rerank
+routes alone. Paths work with a trailing slash too. Members of a body that are not known are ignored.`;
+
+/** The document of the whole API, from the table of operations and from the schemas that validate. */
+export async function describeApi(operations: readonly Operation[]): Promise<OpenApi> {
+  // Loaded for the first reader: a gateway that nobody asks for its document does not need it.
+  const { parse } = await import('joi-to-json');
+  const convert: Convert = (schema) => parse(schema, 'open-api-3.1') as JsonSchema;
+  const paths: Record<string, Record<string, ApiOperation>> = rerankPaths(convert);
+  for (const operation of operations) {
+    const path = operation.path.replaceAll(/:(\w+)/g, '{$1}');
+    paths[path] = {
+      ...paths[path],
+      [operation.method.toLowerCase()]: describe(operation, convert),
+    };
+  }
+  return {
+    openapi: '3.1.0',
+    info: { title: 'rerank-gateway', version: API_VERSION, description: INTRODUCTION },
+    components: {
+      securitySchemes: {
+        apiKey: { type: 'http', scheme: 'bearer', description: 'An API key: sk-…' },
+        accessToken: { type: 'http', scheme: 'bearer', description: 'An access token: at-…' },
+        session: { type: 'apiKey', in: 'cookie', name: 'rerank_session' },
+      },
+    },
+    paths,
+  };
+}
+
+const SECURITY: Readonly<Record<Operation['access'], ApiOperation['security']>> = {
+  public: [],
+  key: [{ apiKey: [] }],
+  login: [{ session: [] }, { accessToken: [] }],
+  admin: [{ session: [] }, { accessToken: [] }],
+  root: [{ session: [] }, { accessToken: [] }],
+};
+
+function describe(operation: Operation, convert: Convert): ApiOperation {
+  const { id, area, summary, access, params, query, body, reply } = operation;
+  const parameters = [
+    ...parametersOf(params, 'path', convert),
+    ...parametersOf(query, 'query', convert),
+    ...(operation.idempotent === true ? [IDEMPOTENCY_KEY] : []),
+  ];
+  const who = access === 'admin' || access === 'root' ? `Access: ${access}.` : '';
+  const description = [operation.description, who].filter(Boolean).join(' ');
+  const files = (operation.files ?? []).map((type) => [type, { schema: { type: 'string' } }]);
+  return {
+    operationId: id,
+    tags: [area],
+    summary,
+    ...(description === '' ? {} : { description }),
+    security: SECURITY[access],
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(body === undefined ? {} : { requestBody: requestBody(convert(body)) }),
+    responses: {
+      '200': {
+        description: 'Done.',
+        content: {
+          [JSON_TYPE]: { schema: envelope(reply === undefined ? NULL : convert(reply)) },
+          ...(Object.fromEntries(files) as Record<string, { schema: JsonSchema }>),
+        },
+      },
+      ...errorResponses(errorsOf(operation), managementError),
+    },
+  };
+}
+
+const NULL: JsonSchema = { type: 'null' };
+
+const IDEMPOTENCY_KEY: ApiParameter = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description: 'A request that is repeated under the same key is done once, and answered the same.',
+  schema: { type: 'string' },
+};
+
+/** What a request may send: more than is asked for, since the rest is ignored. */
+function requestBody(schema: JsonSchema): NonNullable<ApiOperation['requestBody']> {
+  const { additionalProperties: _, ...open } = schema;
+  return {
+    required: (schema.required ?? []).length > 0,
+    content: { [JSON_TYPE]: { schema: open } },
+  };
+}
+
+function parametersOf(
+  schema: Joi.ObjectSchema | undefined,
+  where: 'path' | 'query',
+  convert: Convert,
+): ApiParameter[] {
+  if (schema === undefined) return [];
+  const { properties = {}, required = [] } = convert(schema);
+  return Object.entries(properties).map(([name, { description, ...member }]) => ({
+    name,
+    in: where,
+    required: required.includes(name),
+    ...(description === undefined ? {} : { description }),
+    schema: member,
+  }));
+}
+
+function envelope(data: JsonSchema): JsonSchema {
+  return {
+    type: 'object',
+    properties: {
+      success: { type: 'boolean', enum: [true] },
+      message: { type: 'string' },
+      data,
+    },
+    required: ['success', 'message', 'data'],
+    additionalProperties: false,
+  };
+}
+
+/** Every code that an operation can fail with. */
+function errorsOf(operation: Operation): ErrorCode[] {
+  const { access, method, body, params, query, limit, idempotent, errors = [] } = operation;
+  const { unsafe = method !== 'GET' } = operation;
+  const codes = new Set<ErrorCode>([
+    ...errors,
+    'internal_error',
+    'store_unavailable',
+    'overloaded',
+  ]);
+  const add = (...more: ErrorCode[]): void => more.forEach((code) => codes.add(code));
+  if (access === 'key') add('missing_api_key', 'invalid_api_key', 'user_disabled');
+  else if (access !== 'public') add('unauthorized', 'user_disabled', 'permission_denied');
+  if (access !== 'public' && access !== 'key') add('invalid_request');
+  if (unsafe) add('permission_denied');
+  if (params !== undefined || query !== undefined) add('invalid_request');
+  if (body !== undefined) {
+    add('invalid_request', 'invalid_json', 'payload_too_large', 'unsupported_media_type');
+    add('request_timeout');
+  }
+  if (limit !== undefined) add('rate_limited');
+  if (idempotent === true) add('invalid_request', 'conflict');
+  return [...codes];
+}
+
+function errorResponses(
+  codes: readonly ErrorCode[],
+  schema: (codes: readonly ErrorCode[]) => JsonSchema,
+): Record<string, Content> {
+  const byStatus = new Map<number, ErrorCode[]>();
+  for (const code of codes) {
+    const { status } = ERRORS[code];
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+  }
+  const responses = [...byStatus].sort(([a], [b]) => a - b);
+  return Object.fromEntries(
+    responses.map(([status, list]) => [
+      String(status),
+      { description: list.join(', '), content: { [JSON_TYPE]: { schema: schema(list) } } },
+    ]),
+  );
+}
+
+function managementError(codes: readonly ErrorCode[]): JsonSchema {
+  return {
+    type: 'object',
+    properties: {
+      success: { type: 'boolean', enum: [false] },
+      message: { type: 'string' },
+      code: { type: 'string', enum: codes },
+      param: { type: 'string', description: 'The field that is wrong.' },
+    },
+    required: ['success', 'message', 'code'],
+    additionalProperties: false,
+  };
+}
+
+function rerankError(codes: readonly ErrorCode[]): JsonSchema {
+  const text: JsonSchema = { type: 'string' };
+  return {
+    type: 'object',
+    properties: {
+      message: text,
+      detail: text,
+      error: {
+        type: 'object',
+        properties: {
+          message: text,
+          type: text,
+          code: { type: 'string', enum: codes },
+          param: { type: ['string', 'null'] },
+        },
+        required: ['message', 'type', 'code', 'param'],
+      },
+    },
+    required: ['message', 'detail', 'error'],
+  };
+}
+
+const KEY_ERRORS: readonly ErrorCode[] = [
+  ...(['missing_api_key', 'invalid_api_key', 'token_expired', 'token_disabled'] as const),
+  ...(['insufficient_user_quota', 'token_quota_exhausted', 'ip_not_allowed'] as const),
+  ...(['user_disabled', 'internal_error', 'store_unavailable'] as const),
+];
+
+const RERANK_ERRORS: readonly ErrorCode[] = [
+  ...KEY_ERRORS,
+  ...(['invalid_json', 'invalid_request', 'invalid_query', 'invalid_documents'] as const),
+  ...(['model_not_allowed', 'tag_not_allowed', 'model_not_found', 'request_timeout'] as const),
+  ...(['payload_too_large', 'too_many_documents', 'unsupported_media_type'] as const),
+  ...(['rate_limited', 'too_many_concurrent_requests', 'upstream_error'] as const),
+  ...(['upstream_invalid_response', 'no_channel_available', 'overloaded'] as const),
+  'upstream_timeout',
+];
+
+const COUNT = Joi.number().integer().min(0).required();
+
+const RERANK_REPLY = Joi.object({
+  id: Joi.string().required(),
+  model: Joi.string().required(),
+  results: Joi.array()
+    .items(
+      Joi.object({
+        index: COUNT,
+        relevance_score: Joi.number().required(),
+        document: Joi.object().unknown(true).description('Only when it was asked for.'),
+      }),
+    )
+    .required(),
+  meta: Joi.object({
+    api_version: Joi.object({ version: Joi.string().required() }).required(),
+    billed_units: Joi.object({ search_units: COUNT }).required(),
+    tokens: Joi.object({ input_tokens: COUNT, output_tokens: COUNT }).required(),
+  }).required(),
+  usage: Joi.object({
+    prompt_tokens: COUNT,
+    completion_tokens: COUNT,
+    total_tokens: COUNT,
+  }).required(),
+});
+
+const MODEL = Joi.object({
+  id: Joi.string().required(),
+  object: Joi.string().valid('model').required(),
+  created: COUNT,
+  owned_by: Joi.string().required(),
+  model_type: Joi.string().valid('rerank').required(),
+});
+
+function rerankPaths(convert: Convert): Record<string, Record<string, ApiOperation>> {
+  const common = { tags: ['rerank'], security: SECURITY.key };
+  const members = convert(RERANK_MEMBERS);
+  const documents: JsonSchema = {
+    type: 'array',
+    description: 'Texts, or objects with text (or with the members that rank_fields names).',
+    items: { anyOf: [{ type: 'string' }, { type: 'object' }] },
+  };
+  const model = ['model_not_found', 'model_not_allowed'] as const;
+  return {
+    '/v1/rerank': {
+      post: {
+        ...common,
+        operationId: 'rerank',
+        summary: 'Rank documents by how well they answer a query',
+        description:
+          'Also at /rerank and /v2/rerank. The header X-Rerank-Tag picks channels by tag.',
+        requestBody: requestBody({
+          ...members,
+          properties: { ...members.properties, documents },
+          required: ['query', 'documents'],
+        }),
+        responses: {
+          '200': jsonContent('The ranking, best first.', convert(RERANK_REPLY)),
+          ...errorResponses(RERANK_ERRORS, rerankError),
+        },
+      },
+    },
+    '/v1/models': {
+      get: {
+        ...common,
+        operationId: 'listModels',
+        summary: 'The models that the key may use',
+        responses: {
+          '200': jsonContent(
+            'All of them.',
+            convert(
+              Joi.object({
+                object: Joi.string().valid('list').required(),
+                data: Joi.array().items(MODEL).required(),
+              }),
+            ),
+          ),
+          ...errorResponses(KEY_ERRORS, rerankError),
+        },
+      },
+    },
+    '/v1/models/{id}': {
+      get: {
+        ...common,
+        operationId: 'getModel',
+        summary: 'One model that the key may use',
+        parameters: [{ name: 'id', in: 'path', required: true, schema: { type: 'string' } }],
+        responses: {
+          '200': jsonContent('The model.', convert(MODEL)),
+          ...errorResponses([...KEY_ERRORS, ...model], rerankError),
+        },
+      },
+    },
+  };
+}
+
+function jsonContent(description: string, schema: JsonSchema): Content {
+  return { description, content: { [JSON_TYPE]: { schema } } };
+}
+
+/** The operations of a document, in its order. */
+export function apiOperations(
+  api: OpenApi,
+): { readonly method: Method; readonly path: string; readonly operation: ApiOperation }[] {
+  return Object.entries(api.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({
+      method: method.toUpperCase() as Method,
+      path,
+      operation,
+    })),
+  );
+}

@@ -1,0 +1,399 @@
+import Joi from 'joi';
+import { mailResetCode, resetPassword } from '../../management/password-reset.js';
+import { redeemCode } from '../../management/redeem.js';
+import { startSession } from '../../management/sessions.js';
+import {
+  createUser,
+  deleteSelf,
+  deleteUser,
+  getUser,
+  listUsers,
+  registerUser,
+  updateSelf,
+  updateUser,
+  type UserEdit,
+} from '../../management/users.js';
+import { MAX_QUOTA } from '../../core/quota.js';
+import type { QuotaChange, Role } from '../../store/store.js';
+import { ID, ID_PARAMS, LIST_QUERY, listOf, listReply, sliceOf, type ListQuery } from '../lists.js';
+import { sessionCookieHeader } from '../login.js';
+import { defineOperation, Reply, type Operation } from '../operation.js';
+import { QUOTA, ROLE, STATUS, USER, USER_OR_NULL, userView } from '../user-view.js';
+
+interface RegisterBody {
+  username: string;
+  password: string;
+  email?: string;
+  display_name?: string;
+}
+
+interface SelfBody {
+  username?: string;
+  display_name?: string;
+  email?: string;
+  password?: string;
+  original_password?: string;
+}
+
+interface TopUpBody {
+  key: string;
+}
+
+interface ResetQuery {
+  email: string;
+}
+
+interface ResetBody {
+  email: string;
+  token: string;
+  password?: string;
+}
+
+interface SearchQuery extends ListQuery {
+  keyword?: string;
+}
+
+interface CreateBody extends RegisterBody {
+  role: Role;
+  status: 1 | 2;
+  quota: number;
+}
+
+interface UpdateBody {
+  id: number;
+  username?: string;
+  password?: string;
+  email?: string;
+  display_name?: string;
+  role?: Role;
+  status?: 1 | 2;
+  quota?: number;
+  add_quota?: number;
+}
+
+interface ManageBody {
+  id: number;
+  action: 'enable' | 'disable' | 'delete' | 'promote' | 'demote' | 'add_quota';
+  mode: 'add' | 'subtract' | 'override';
+  value?: number;
+}
+
+// How long a name may be is for the domain to say; these bounds keep what is absurd away from it.
+const USERNAME = Joi.string().trim().max(320);
+const PASSWORD = Joi.string().max(1_024);
+const EMAIL = Joi.string().trim().max(320);
+const DISPLAY_NAME = Joi.string().trim().max(1_024);
+/** Clients send empty texts for what they leave as it is. */
+const KEEP = Joi.string().trim().max(1_024).empty('');
+
+const register = defineOperation({
+  id: 'register',
+  method: 'POST',
+  path: '/api/user/register',
+  area: 'users',
+  summary: 'Make an account for oneself',
+  description: 'Can be switched off with `accounts.registration`.',
+  access: 'public',
+  body: Joi.object<RegisterBody, true>({
+    username: USERNAME.required(),
+    password: PASSWORD.required(),
+    email: EMAIL.empty(''),
+    display_name: DISPLAY_NAME.empty(''),
+  }),
+  reply: USER,
+  errors: ['permission_denied', 'conflict'],
+  limit: { name: 'register', account: ({ body }) => body.username.toLowerCase() },
+  async handler({ deps, body, address }) {
+    const { username, password, email, display_name: displayName } = body;
+    return userView(await registerUser(deps, { username, password, email, displayName }, address));
+  },
+});
+
+const getSelf = defineOperation({
+  id: 'getSelf',
+  method: 'GET',
+  path: '/api/user/self',
+  area: 'users',
+  summary: 'One’s own account',
+  access: 'login',
+  reply: USER,
+  handler: ({ login }) => userView(login.user),
+});
+
+const putSelf = defineOperation({
+  id: 'updateSelf',
+  method: 'PUT',
+  path: '/api/user/self',
+  area: 'users',
+  summary: 'Change one’s own account',
+  description:
+    'What is absent stays. A new password or address asks for `original_password`. A new password ends all sessions and access tokens; a browser that changed it gets a new session.',
+  access: 'login',
+  body: Joi.object<SelfBody, true>({
+    username: KEEP,
+    display_name: KEEP,
+    email: EMAIL.allow('').description('Empty: takes the address away.'),
+    password: PASSWORD.empty(''),
+    original_password: PASSWORD.allow(''),
+  }),
+  reply: USER,
+  errors: ['permission_denied', 'conflict'],
+  limit: { name: 'self', account: ({ login }) => String(login.user.id) },
+  async handler({ deps, body, login, actor, secure }) {
+    const { username, display_name: displayName, password, original_password } = body;
+    const email = body.email === '' ? null : body.email;
+    const edit = { username, displayName, password, email, originalPassword: original_password };
+    const user = await updateSelf(deps, login.user, edit, actor);
+    if (password === undefined || login.session.kind !== 'session') return userView(user);
+    const secret = await startSession(deps, user.id);
+    const cookie = sessionCookieHeader(secret, secure, deps.accounts.sessionMaxMs);
+    return new Reply(userView(user), { headers: { 'Set-Cookie': cookie } });
+  },
+});
+
+const removeSelf = defineOperation({
+  id: 'deleteSelf',
+  method: 'DELETE',
+  path: '/api/user/self',
+  area: 'users',
+  summary: 'Delete one’s own account, with its keys',
+  access: 'login',
+  errors: ['permission_denied'],
+  async handler({ deps, login, actor, secure }) {
+    await deleteSelf(deps, login.user, actor);
+    return new Reply(null, { headers: { 'Set-Cookie': sessionCookieHeader('', secure, 0) } });
+  },
+});
+
+const topUp = defineOperation({
+  id: 'topUp',
+  method: 'POST',
+  path: '/api/user/topup',
+  area: 'users',
+  summary: 'Redeem a code',
+  description: 'Answers with the quota that was added.',
+  access: 'login',
+  body: Joi.object<TopUpBody, true>({ key: Joi.string().trim().max(256).required() }),
+  reply: QUOTA.required(),
+  errors: ['conflict'],
+  idempotent: true,
+  limit: { name: 'topup', account: ({ login }) => String(login.user.id) },
+  handler: ({ deps, body, actor }) => redeemCode(deps, body.key, actor),
+});
+
+const askReset = defineOperation({
+  id: 'requestPasswordReset',
+  method: 'GET',
+  path: '/api/reset_password',
+  area: 'users',
+  summary: 'Have a one-time code mailed',
+  description: 'Answers the same, as fast, whether or not the address belongs to an account.',
+  access: 'public',
+  unsafe: true,
+  query: Joi.object<ResetQuery, true>({ email: EMAIL.required() }),
+  limit: { name: 'reset-mail', account: ({ query }) => query.email.toLowerCase() },
+  handler({ deps, query }) {
+    deps.later('the mail with a one-time code', () => mailResetCode(deps, query.email));
+    return new Reply(null, {
+      message: 'If the address belongs to an account, a code is on its way.',
+    });
+  },
+});
+
+const reset = defineOperation({
+  id: 'resetPassword',
+  method: 'POST',
+  path: '/api/user/reset',
+  area: 'users',
+  summary: 'Set a password with a one-time code',
+  description:
+    'Ends all sessions and access tokens of the account. Without `password` a strong one is made and answered in `data`. Wrong, expired and used codes get the same answer.',
+  access: 'public',
+  body: Joi.object<ResetBody, true>({
+    email: EMAIL.required(),
+    token: Joi.string().trim().max(256).required(),
+    password: PASSWORD.empty(''),
+  }),
+  reply: Joi.string<string | null>().allow(null).required(),
+  limit: { name: 'reset', account: ({ body }) => body.email.toLowerCase() },
+  async handler({ deps, body, address }) {
+    const { email, token: code, password } = body;
+    return (await resetPassword(deps, { email, code, password }, address)) ?? null;
+  },
+});
+
+const list = defineOperation({
+  id: 'listUsers',
+  method: 'GET',
+  path: '/api/user',
+  area: 'users',
+  summary: 'All accounts, newest first',
+  access: 'admin',
+  query: Joi.object<ListQuery, true>(LIST_QUERY),
+  reply: listOf(USER),
+  handler: async ({ deps, query }) =>
+    listReply(await listUsers(deps, sliceOf(query)), query, userView),
+});
+
+const search = defineOperation({
+  id: 'searchUsers',
+  method: 'GET',
+  path: '/api/user/search',
+  area: 'users',
+  summary: 'Accounts by part of a name or address, or by id',
+  access: 'admin',
+  query: Joi.object<SearchQuery, true>({ ...LIST_QUERY, keyword: Joi.string().max(256).empty('') }),
+  reply: listOf(USER),
+  async handler({ deps, query }) {
+    const { keyword } = query;
+    const slice = sliceOf(query);
+    const found = await listUsers(deps, keyword === undefined ? slice : { ...slice, keyword });
+    return listReply(found, query, userView);
+  },
+});
+
+const get = defineOperation({
+  id: 'getUser',
+  method: 'GET',
+  path: '/api/user/:id',
+  area: 'users',
+  summary: 'One account',
+  access: 'admin',
+  params: ID_PARAMS,
+  reply: USER,
+  errors: ['not_found'],
+  handler: async ({ deps, params }) => userView(await getUser(deps, params.id)),
+});
+
+const create = defineOperation({
+  id: 'createUser',
+  method: 'POST',
+  path: '/api/user',
+  area: 'users',
+  summary: 'Make an account',
+  description: 'Its role must be below one’s own.',
+  access: 'admin',
+  body: Joi.object<CreateBody, true>({
+    username: USERNAME.required(),
+    password: PASSWORD.required(),
+    email: EMAIL.empty(''),
+    display_name: DISPLAY_NAME.empty(''),
+    role: ROLE.default(1),
+    status: STATUS.default(1),
+    quota: QUOTA.default(0),
+  }),
+  reply: USER,
+  errors: ['permission_denied', 'conflict'],
+  idempotent: true,
+  async handler({ deps, body, actor }) {
+    const { username, password, email, display_name: displayName, role, status, quota } = body;
+    const draft = { username, password, email, displayName, role, enabled: status === 1, quota };
+    return userView(await createUser(deps, draft, actor));
+  },
+});
+
+const update = defineOperation({
+  id: 'updateUser',
+  method: 'PUT',
+  path: '/api/user',
+  area: 'users',
+  summary: 'Change an account',
+  description:
+    'What is absent stays. `quota` sets the balance, `add_quota` moves it, both atomically against running traffic. Nobody acts on an equal or higher role. Disabling, and a new password, end all logins of the account.',
+  access: 'admin',
+  body: Joi.object<UpdateBody, true>({
+    id: ID.required(),
+    username: KEEP,
+    password: PASSWORD.empty(''),
+    email: EMAIL.allow('').description('Empty: takes the address away.'),
+    display_name: KEEP,
+    role: ROLE,
+    status: STATUS,
+    quota: QUOTA,
+    add_quota: Joi.number().integer().min(-MAX_QUOTA).max(MAX_QUOTA),
+  }).oxor('quota', 'add_quota'),
+  reply: USER,
+  errors: ['permission_denied', 'not_found', 'conflict'],
+  async handler({ deps, body, actor }) {
+    const { id, username, password, display_name: displayName, role, status } = body;
+    const edit: UserEdit = {
+      ...{ username, password, displayName, role },
+      email: body.email === '' ? null : body.email,
+      enabled: status === undefined ? undefined : status === 1,
+      quota: quotaChange(body),
+    };
+    return userView(await updateUser(deps, id, edit, actor));
+  },
+});
+
+const remove = defineOperation({
+  id: 'deleteUser',
+  method: 'DELETE',
+  path: '/api/user/:id',
+  area: 'users',
+  summary: 'Delete an account, with its keys',
+  access: 'admin',
+  params: ID_PARAMS,
+  errors: ['permission_denied', 'not_found'],
+  async handler({ deps, params, actor }) {
+    await deleteUser(deps, params.id, actor);
+    return null;
+  },
+});
+
+const manage = defineOperation({
+  id: 'manageUser',
+  method: 'POST',
+  path: '/api/user/manage',
+  area: 'users',
+  summary: 'Enable, disable, promote, demote or delete an account, or move its quota',
+  description:
+    'Promoting makes an admin, which only root may do. `add_quota` takes `value` and a `mode`. Answers with the account, or null once it is deleted.',
+  access: 'admin',
+  body: Joi.object<ManageBody, true>({
+    id: ID.required(),
+    action: Joi.string()
+      .valid('enable', 'disable', 'delete', 'promote', 'demote', 'add_quota')
+      .required(),
+    mode: Joi.string().valid('add', 'subtract', 'override').default('add'),
+    value: QUOTA,
+  }),
+  reply: USER_OR_NULL,
+  errors: ['permission_denied', 'not_found', 'conflict'],
+  idempotent: true,
+  async handler({ deps, body, actor }) {
+    if (body.action === 'delete') {
+      await deleteUser(deps, body.id, actor);
+      return null;
+    }
+    return userView(await updateUser(deps, body.id, managedEdit(body), actor));
+  },
+});
+
+function managedEdit({ action, mode, value = 0 }: ManageBody): UserEdit {
+  switch (action) {
+    case 'enable':
+      return { enabled: true };
+    case 'disable':
+      return { enabled: false };
+    case 'promote':
+      return { role: 10 };
+    case 'demote':
+      return { role: 1 };
+    case 'add_quota':
+      if (mode === 'override') return { quota: { set: value } };
+      return { quota: { add: mode === 'add' ? value : -value } };
+    case 'delete':
+      return {};
+  }
+}
+
+function quotaChange({ quota, add_quota: added }: UpdateBody): QuotaChange | undefined {
+  if (quota !== undefined) return { set: quota };
+  return added === undefined ? undefined : { add: added };
+}
+
+export const USER_OPERATIONS: readonly Operation[] = [
+  ...[register, getSelf, putSelf, removeSelf, topUp, askReset, reset],
+  ...[list, search, get, create, update, remove, manage],
+];

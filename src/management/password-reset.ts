@@ -1,0 +1,108 @@
+import { GatewayError } from '../core/errors.js';
+import type { User } from '../store/store.js';
+import type { AccountSettings } from './accounts.js';
+import { recordAudit, type ManagementDeps } from './audit.js';
+import type { Mail, SendMail } from './mail.js';
+import { checkPassword } from './password-rules.js';
+import { hashPassword, newPassword } from './passwords.js';
+import { hashSecret } from './secrets.js';
+import { actorOf } from './users.js';
+
+export interface ResetMailDeps extends ManagementDeps {
+  readonly accounts: Pick<AccountSettings, 'resetMailsPerHour'>;
+  readonly sendMail: SendMail;
+}
+
+export interface PasswordReset {
+  readonly email: string;
+  /** The one-time code from the mail. */
+  readonly code: string;
+  /** Without it, a strong one is made. */
+  readonly password: string | undefined;
+}
+
+const CODE_MINUTES = 10;
+const CODE_MS = CODE_MINUTES * 60_000;
+const MAX_WRONG_CODES = 5;
+const HOUR_MS = 3_600_000;
+/** No user has this id. Asking for it keeps the work the same where there is no account. */
+const NOBODY = 0;
+
+/**
+ * Mails a one-time code to the account with this address, if there is one that may log in. Takes a different time when there
+ * is none, so that it must be called off the path of the request.
+ */
+export async function mailResetCode(deps: ResetMailDeps, email: string): Promise<void> {
+  const { store, now, randomBytes, accounts } = deps;
+  const user = await findByEmail(deps, email);
+  if (user?.email === undefined || !user.enabled) return;
+  const mails = await store.takeLimit(
+    `reset-mail:account:${user.id}`,
+    accounts.resetMailsPerHour,
+    HOUR_MS,
+    now(),
+  );
+  if (!mails.allowed) return;
+  const code = newPassword(randomBytes);
+  await store.putOneTimeCode(user.id, hashSecret(code), now() + CODE_MS);
+  await deps.sendMail(resetMail(user.email, user.username, code));
+}
+
+/**
+ * Takes the code and sets the password; all sessions and access tokens of the account end. One and the same refusal for
+ * codes that are wrong, expired or used, and for addresses that nobody has.
+ * @returns the password that was made, `undefined` when one was given.
+ */
+export async function resetPassword(
+  deps: ManagementDeps,
+  { email, code, password }: PasswordReset,
+  address: string | undefined,
+): Promise<string | undefined> {
+  const { store, now, randomBytes } = deps;
+  if (password !== undefined) checkPassword(password, [email]);
+  const user = await findByEmail(deps, email);
+  const taken = await store.takeOneTimeCode(
+    user?.id ?? NOBODY,
+    hashSecret(code.trim().toLowerCase()),
+    now(),
+    MAX_WRONG_CODES,
+  );
+  if (user === undefined || !taken) {
+    throw new GatewayError(
+      'invalid_request',
+      'The code is wrong, has expired or was used; ask for a new one.',
+      { param: 'token' },
+    );
+  }
+  const made = password === undefined ? newPassword(randomBytes) : undefined;
+  const passwordHash = await hashPassword(password ?? made ?? '', randomBytes);
+  await store.updateUser(user.id, { passwordHash }, now());
+  await store.deleteUserSessions(user.id);
+  await recordAudit(deps, actorOf(user, address), 'user.reset_password', `user:${user.id}`);
+  return made;
+}
+
+async function findByEmail(
+  { store, now }: ManagementDeps,
+  email: string,
+): Promise<User | undefined> {
+  const wanted = email.trim().toLowerCase();
+  const user = await store.findUser(wanted, now());
+  return user?.email?.toLowerCase() === wanted ? user : undefined;
+}
+
+function resetMail(to: string, username: string, code: string): Mail {
+  return {
+    to,
+    subject: 'Your code for a new password',
+    text: [
+      `Somebody, most likely you, asked for a new password for the account "${username}".`,
+      '',
+      `    ${code}`,
+      '',
+      `The code is good once, for ${CODE_MINUTES} minutes. If you did not ask for it, do nothing:`,
+      'your password stays as it is.',
+      '',
+    ].join('\n'),
+  };
+}

@@ -1,0 +1,32 @@
+import { GatewayError } from '../core/errors.js';
+import { recordAudit, type Actor, type ManagementDeps } from './audit.js';
+import { hashSecret } from './secrets.js';
+
+/** What is kept of a redemption code. People type codes by hand: case and blanks around it do not matter. */
+export function hashRedemptionCode(code: string): string {
+  return hashSecret(code.trim().toLowerCase());
+}
+
+/** Turns a code into quota of the user who redeems it, exactly once. Resolves to the quota that was added. */
+export async function redeemCode(
+  deps: ManagementDeps,
+  code: string,
+  actor: Actor & { readonly id: number },
+): Promise<number> {
+  const redemption = await deps.store.redeem(hashRedemptionCode(code), actor.id, deps.now());
+  if (redemption.kind === 'refused') {
+    if (redemption.reason === 'quota_range') {
+      throw new GatewayError('conflict', 'Your balance has no room for the quota of this code.');
+    }
+    // Whether a code was ever good is nobody's business but its owner's.
+    throw new GatewayError(
+      'invalid_request',
+      'The code is not known, was used, is disabled or has expired.',
+      { param: 'key' },
+    );
+  }
+  await recordAudit(deps, actor, 'redemption.redeem', `redemption:${redemption.codeId}`, {
+    quota: redemption.quota,
+  });
+  return redemption.quota;
+}
