@@ -147,7 +147,7 @@ export async function connectRedis(url: string, options: ConnectOptions): Promis
   const subscriptions = openSubscriptions(target, client, options);
   return {
     client,
-    answer: (reply) => within(reply, options.commandTimeoutMs).catch(unavailable),
+    answer: (reply) => within(reply, options.commandTimeoutMs, storeError),
     together(send) {
       const stream = client instanceof Cluster ? undefined : client.stream;
       stream?.cork();
@@ -321,31 +321,34 @@ function openSubscriptions(
   };
 }
 
-async function within<T>(reply: Promise<T>, timeoutMs: number): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(
-      () => reject(new Error(`Redis did not answer within ${timeoutMs} ms`)),
-      timeoutMs,
-    );
+/** One promise and one timer: every request of the gateway comes through here. */
+function within<T>(
+  reply: Promise<T>,
+  timeoutMs: number,
+  errorOf: (error: unknown) => unknown = (error) => error,
+): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const fail = (error: unknown): void => {
+      clearTimeout(timer);
+      // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- what a command failed with is passed on
+      reject(errorOf(error));
+    };
+    const timer = setTimeout(() => {
+      fail(new Error(`Redis did not answer within ${timeoutMs} ms`));
+    }, timeoutMs);
+    reply.then((value) => {
+      clearTimeout(timer);
+      resolve(value);
+    }, fail);
   });
-  try {
-    return await Promise.race([reply, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 /** Replies by which Redis says that it cannot serve now, as opposed to a command that is wrong. */
 const UNAVAILABLE_REPLY =
   /^(LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|MOVED|ASK|MISCONF|OOM|BUSY|NOREPLICAS|NOAUTH|NOPERM|WRONGPASS)\b/;
 
-export function unavailable(error: unknown): never {
-  throw storeError(error);
-}
-
 /** What a failed command means: everything but a refusal of the command itself is a Redis that is not available. */
-export function storeError(error: unknown): unknown {
+function storeError(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   if (error.name === 'ReplyError' && !UNAVAILABLE_REPLY.test(error.message)) return error;
   return new StoreUnavailableError('Redis is not available.', { cause: error });

@@ -47,7 +47,7 @@ export const SCRIPTS = {
 export type Reply = string | number | null | readonly Reply[];
 
 /** Runs a script whose keys all are, or begin with, `key`. */
-export async function run(
+export function run(
   connection: Connection,
   script: Script,
   key: string,
@@ -56,8 +56,7 @@ export async function run(
   return connection.answer(evaluate(connection, script, key, args));
 }
 
-/** Without a bound of time: for callers that have their own. */
-export async function evaluate(
+async function evaluate(
   { client }: Connection,
   { lua, sha }: Script,
   key: string,
@@ -79,7 +78,7 @@ function send(
   key: string,
   args: readonly (string | number)[],
 ): Promise<Reply> {
-  const command = new Command(name, [script, 1, key, ...args.map(String)], {
+  const command = new Command(name, [script, 1, key, ...args], {
     replyEncoding: 'utf8',
   });
   return client.sendCommand(command) as Promise<Reply>;
