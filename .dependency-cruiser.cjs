@@ -68,7 +68,7 @@ module.exports = {
         '^src/store/store\\.ts$',
         'undici',
         'lru-cache',
-        '^(node:)?(util|zlib)$',
+        '^(node:)?(dns|net|util|zlib)$',
       ],
       'the data plane: no HTTP server, no driver',
     ),

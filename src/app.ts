@@ -16,6 +16,7 @@ import { OPERATIONS } from './http/operations/index.js';
 import { createHttpApp, createHttpServer } from './http/server.js';
 import { Background } from './gateway/background.js';
 import { createSendMail } from './mail/send-mail.js';
+import { isPrivateAddress } from './management/addresses.js';
 import type { Store } from './store/store.js';
 import { logEvents, type Logger } from './telemetry/log.js';
 import { createMetrics } from './telemetry/metrics.js';
@@ -55,7 +56,10 @@ export async function createApp(config: Config, parts: AppParts): Promise<App> {
   if (metrics !== undefined) observers.push(metrics.observe);
 
   await announceConfig(config, store, now());
-  const upstream = new Upstream({ maxReplyBytes: settings.maxReplyBytes });
+  const upstream = new Upstream({
+    maxReplyBytes: settings.maxReplyBytes,
+    refuses: settings.allowPrivateUpstreams ? undefined : isPrivateAddress,
+  });
   const tokens = new TokenCache({
     now,
     fetchToken: (request, signal) => upstream.fetchToken(request, signal),

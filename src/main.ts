@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { parseArgs } from 'node:util';
 import { createApp } from './app.js';
 import { CONFIG_EXIT_CODE, ConfigError, loadConfig, printConfig, type Config } from './config.js';
+import { systemCode } from './core/errors.js';
 import { welcome } from './first-start.js';
 import { openStore } from './open-store.js';
 import { StoreUnavailableError } from './store/store.js';
@@ -98,7 +99,7 @@ try {
   } else if (error instanceof StoreUnavailableError) {
     process.stderr.write(`The store cannot be reached: ${error.message}\n`);
     process.exitCode = UNAVAILABLE_EXIT_CODE;
-  } else if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE') {
+  } else if (systemCode(error) === 'EADDRINUSE') {
     process.stderr.write('The port is in use. Name another one: PORT=8081 npm start\n');
     process.exitCode = 1;
   } else {

@@ -1,5 +1,9 @@
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { StoreSettings } from './config.js';
+import { systemCode } from './core/errors.js';
+import { Secret } from './core/secret.js';
 import type { Store } from './store/store.js';
 import { createVault } from './store/vault.js';
 
@@ -24,11 +28,27 @@ export async function openStore(
   const { openSqliteStore } = await import('./store/sqlite/sqlite-store.js');
   return openSqliteStore({
     file: storeFile(settings.dataDir),
-    vault: createVault(settings.encryptionKey),
+    vault: createVault(settings.encryptionKey ?? embeddedKey(settings.dataDir)),
   });
 }
 
 /** Where the embedded store keeps everything. */
 export function storeFile(dataDir: string): string {
   return join(dataDir, 'gateway.db');
+}
+
+/**
+ * The key that encrypts channel credentials where none was given: made once, beside the embedded store, readable by its
+ * owner alone. It keeps credentials out of a copy of the database file, not from somebody who can read the folder.
+ */
+function embeddedKey(dataDir: string): Secret {
+  const file = join(dataDir, 'encryption.key');
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  try {
+    writeFileSync(file, randomBytes(32).toString('hex'), { flag: 'wx', mode: 0o600 });
+  } catch (error) {
+    // It is there already: made at an earlier start, or by another process at this very moment.
+    if (systemCode(error) !== 'EEXIST') throw error;
+  }
+  return new Secret(readFileSync(file, 'utf8').trim());
 }

@@ -72,3 +72,9 @@ export class GatewayError extends Error {
     this.headers = details.headers;
   }
 }
+
+/** The `code` of a system error (`EEXIST`, `ERR_…`); `undefined` for everything else that may be thrown. */
+export function systemCode(error: unknown): string | undefined {
+  if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
+  return typeof error.code === 'string' ? error.code : undefined;
+}

@@ -1,6 +1,9 @@
+import { lookup } from 'node:dns';
+import type { LookupFunction } from 'node:net';
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate } from 'node:zlib';
 import { Pool, type Dispatcher } from 'undici';
+import { systemCode } from '../core/errors.js';
 import type { TokenRequest } from '../providers/provider.js';
 import type { RawReply } from '../providers/reply.js';
 import type { RequestScope } from './scope.js';
@@ -46,6 +49,8 @@ export interface UpstreamRequest {
 
 export interface UpstreamOptions {
   readonly maxReplyBytes: number;
+  /** Addresses that are not connected to, whatever name led there; absent: all are fine. */
+  readonly refuses?: ((address: string) => boolean) | undefined;
 }
 
 /** Servers on uvicorn close idle connections after five seconds: ours go first. */
@@ -65,9 +70,11 @@ const decompress = {
 export class Upstream {
   readonly #pools = new Map<string, Pool>();
   readonly #maxReplyBytes: number;
+  readonly #lookup: LookupFunction | undefined;
 
   constructor(options: UpstreamOptions) {
     this.#maxReplyBytes = options.maxReplyBytes;
+    this.#lookup = options.refuses === undefined ? undefined : guardedLookup(options.refuses);
   }
 
   /**
@@ -126,6 +133,7 @@ export class Upstream {
         allowH2: false,
         keepAliveTimeout: IDLE_CONNECTION_MS,
         keepAliveMaxTimeout: MAX_IDLE_CONNECTION_MS,
+        ...(this.#lookup === undefined ? {} : { connect: { lookup: this.#lookup } }),
       });
       this.#pools.set(origin, pool);
     }
@@ -147,6 +155,23 @@ export class Upstream {
       throw new TransportError('unreadable', 'the reply does not decompress', false, error);
     }
   }
+}
+
+/** Resolves names as usual, and refuses one that leads to an address that is not to be connected to. */
+function guardedLookup(refuses: (address: string) => boolean): LookupFunction {
+  return (hostname, options, callback) => {
+    lookup(hostname, { ...options, all: true }, (error, addresses) => {
+      const refused = error === null && addresses.some(({ address }) => refuses(address));
+      const [first] = addresses;
+      if (error !== null || refused || first === undefined) {
+        callback(error ?? new Error('the name leads to an address that is not allowed'), '', 0);
+      } else if (options.all === true) {
+        callback(null, addresses);
+      } else {
+        callback(null, first.address, first.family);
+      }
+    });
+  };
 }
 
 interface Received {
@@ -262,7 +287,7 @@ function flatten(
 }
 
 function asTransportError(error: Error, written: boolean, started: boolean): TransportError {
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  const code = systemCode(error) ?? '';
   if (!written)
     return new TransportError('connect', `no connection (${code || error.name})`, false, error);
   if (code.startsWith('HPE_') || code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH') {

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { promisify, TextDecoder } from 'node:util';
 import { brotliDecompress, gunzip, inflate } from 'node:zlib';
-import { GatewayError } from '../core/errors.js';
+import { GatewayError, systemCode } from '../core/errors.js';
 import type { Load, Place } from './load.js';
 
 const decompress = {
@@ -109,20 +109,11 @@ async function inflateBody(
   try {
     return await decompress[encoding](raw, { maxOutputLength: limitBytes });
   } catch (error) {
-    if (isTooLarge(error)) throw tooLarge(limitBytes);
+    if (systemCode(error) === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(limitBytes);
     throw new GatewayError('invalid_request', `The body is not valid ${encoding}.`, {
       cause: error,
     });
   }
-}
-
-function isTooLarge(error: unknown): boolean {
-  return (
-    typeof error === 'object' &&
-    error !== null &&
-    'code' in error &&
-    error.code === 'ERR_BUFFER_TOO_LARGE'
-  );
 }
 
 function recode(body: Buffer, charset: string): Buffer {

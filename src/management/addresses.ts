@@ -49,5 +49,10 @@ function isPrivate(address: string): boolean {
   if (!URL.canParse(address)) return false;
   const host = new URL(address).hostname.replace(/^\[|\]$/g, '');
   if (host === 'localhost' || host.endsWith('.localhost')) return true;
-  return ipaddr.isValid(host) && ipaddr.process(host).range() !== 'unicast';
+  return isPrivateAddress(host);
+}
+
+/** Whether an IP address is of this machine or of a network of one's own; false for what is no address. */
+export function isPrivateAddress(address: string): boolean {
+  return ipaddr.isValid(address) && ipaddr.process(address).range() !== 'unicast';
 }
