@@ -562,9 +562,9 @@ function checkRange(value: string, helpers: Joi.CustomHelpers): unknown {
 }
 
 function checkRedisUrl(value: string, helpers: Joi.CustomHelpers): unknown {
-  return /^rediss?(\+sentinel)?:\/\/[^\s/]/.test(value)
+  return /^rediss?(\+(sentinel|cluster))?:\/\/[^\s/]/.test(value)
     ? value
-    : helpers.message({ custom: 'must begin with redis://, rediss:// or redis+sentinel://' });
+    : helpers.message({ custom: 'must begin with redis://, rediss://, redis+sentinel:// or redis+cluster://' });
 }
 
 function checkSmtpUrl(value: string, helpers: Joi.CustomHelpers): unknown {
@@ -649,7 +649,13 @@ function providerCredentials(channel: FileChannel): Record<string, Secret> {
 
 /** A channel's settings by the provider's names; what came as text through a variable becomes the type it is read as. */
 function providerSettings(channel: FileChannel, provider: Provider): Record<string, SettingValue> {
-  const settings = camelKeys(channel.settings);
+  const own = Object.keys(provider.settings ?? {});
+  const settings: Record<string, SettingValue> = {};
+  // Some providers name settings as their APIs do: api_version is found as it stands, apiVersion by either spelling.
+  for (const [name, value] of Object.entries(channel.settings)) {
+    const known = own.find((spelling) => snakeCase(spelling) === snakeCase(name));
+    settings[known ?? name] = value;
+  }
   for (const [name, value] of Object.entries(settings)) {
     const type = provider.settings?.[name]?.type;
     if (typeof value !== 'string') continue;

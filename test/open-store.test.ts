@@ -39,7 +39,7 @@ describe('the embedded store', () => {
     await again.close();
 
     expect(channels[0]?.credentials.apiKey?.reveal()).toBe('up-secret');
-    expect(locked).toHaveLength(0);
+    expect(locked.size).toBe(0);
     expect(statSync(join(folder, 'encryption.key')).mode & 0o777).toBe(0o600);
     expect(readFileSync(join(folder, 'gateway.db')).includes('up-secret')).toBe(false);
   });

@@ -24,7 +24,11 @@ const REFUSALS: ReadonlySet<string> = new Set<RefusalReason>([
 ]);
 const ADMITTED: Admission = { kind: 'admitted', rate: undefined };
 
-export function openAdmission(connection: Connection, keys: Keys): AdmissionStore {
+/** `flush` sends what still waits for company. */
+export function openAdmission(
+  connection: Connection,
+  keys: Keys,
+): AdmissionStore & { readonly flush: () => void } {
   const reserve = async (
     userId: number,
     requests: readonly AdmitRequest[],
@@ -74,6 +78,7 @@ export function openAdmission(connection: Connection, keys: Keys): AdmissionStor
     },
     admit: (request) => admissions.add(request.userId, request),
     settle: (settlement) => settlements.add(settlement.userId, settlement),
+    flush,
   };
 }
 

@@ -34,8 +34,9 @@ export async function openRedisStore({
 }: RedisStoreOptions): Promise<Store> {
   const connection = await connectRedis(url, { commandTimeoutMs, connectTimeoutMs });
   const keys = createKeys(prefix);
+  const { flush, ...admission } = openAdmission(connection, keys);
   return {
-    ...openAdmission(connection, keys),
+    ...admission,
     ...openTokens(connection, keys),
     ...openUsers(connection, keys),
     ...openChannels(connection, keys, vault),
@@ -45,6 +46,10 @@ export async function openRedisStore({
     async ping() {
       await connection.answer(connection.client.ping());
     },
-    close: () => connection.close(),
+    async close() {
+      // Sent now, they are answered before the connection says goodbye.
+      flush();
+      await connection.close();
+    },
   };
 }
