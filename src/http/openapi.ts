@@ -67,8 +67,10 @@ routes alone. Paths work with a trailing slash too. Members of a body that are n
 /** The document of the whole API, from the table of operations and from the schemas that validate. */
 export async function describeApi(operations: readonly Operation[]): Promise<OpenApi> {
   // Loaded for the first reader: a gateway that nobody asks for its document does not need it.
-  const { parse } = await import('joi-to-json');
-  const convert: Convert = (schema) => parse(schema, 'open-api-3.1') as JsonSchema;
+  const { default: parse } = await import('joi-to-json');
+  // Its types describe an ES module, and it is none: what they call the module is the function.
+  const converter = parse as unknown as (schema: Joi.Schema, mode: 'open-api-3.1') => JsonSchema;
+  const convert: Convert = (schema) => converter(schema, 'open-api-3.1');
   const paths: Record<string, Record<string, ApiOperation>> = rerankPaths(convert);
   for (const operation of operations) {
     const path = operation.path.replaceAll(/:(\w+)/g, '{$1}');

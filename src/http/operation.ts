@@ -36,7 +36,8 @@ import type { Identity } from './authentication.js';
  *
  * Authentication, CSRF, access, limits, validation, idempotency, the envelope, the OpenAPI entry and the tests of who may
  * call it follow from the entry. Rules belong into `management/`; a handler translates between wire and domain. Unknown
- * members of a body are dropped, texts become numbers in paths and queries alone.
+ * members of a body are dropped. Values are converted in paths and queries alone: in a body, joi's `trim()` refuses instead of
+ * trimming, so leave that to `management/`.
  */
 export function defineOperation<
   const A extends Access,

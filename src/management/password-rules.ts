@@ -1,7 +1,7 @@
 import { invalid } from './fields.js';
 
-export const MIN_PASSWORD_CHARACTERS = 8;
-export const MAX_PASSWORD_CHARACTERS = 256;
+const MIN_PASSWORD_CHARACTERS = 8;
+const MAX_PASSWORD_CHARACTERS = 256;
 
 /** What is tried first on any account; shorter ones are refused for their length. */
 const COMMON = new Set(

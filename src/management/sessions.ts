@@ -14,7 +14,7 @@ export interface Login {
 }
 
 /** What access tokens begin with, so that they cannot be taken for API keys. */
-export const ACCESS_TOKEN_PREFIX = 'at-';
+const ACCESS_TOKEN_PREFIX = 'at-';
 
 const SECRET_BYTES = 32;
 /** Access tokens live until they are revoked: a century, which every store can keep as a date. */

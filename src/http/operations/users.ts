@@ -79,12 +79,12 @@ interface ManageBody {
 }
 
 // How long a name may be is for the domain to say; these bounds keep what is absurd away from it.
-const USERNAME = Joi.string().trim().max(320);
+const USERNAME = Joi.string().max(320);
 const PASSWORD = Joi.string().max(1_024);
-const EMAIL = Joi.string().trim().max(320);
-const DISPLAY_NAME = Joi.string().trim().max(1_024);
+const EMAIL = Joi.string().max(320);
+const DISPLAY_NAME = Joi.string().max(1_024);
 /** Clients send empty texts for what they leave as it is. */
-const KEEP = Joi.string().trim().max(1_024).empty('');
+const KEEP = Joi.string().max(1_024).empty('');
 
 const register = defineOperation({
   id: 'register',
@@ -173,7 +173,7 @@ const topUp = defineOperation({
   summary: 'Redeem a code',
   description: 'Answers with the quota that was added.',
   access: 'login',
-  body: Joi.object<TopUpBody, true>({ key: Joi.string().trim().max(256).required() }),
+  body: Joi.object<TopUpBody, true>({ key: Joi.string().max(256).required() }),
   reply: QUOTA.required(),
   errors: ['conflict'],
   idempotent: true,
@@ -211,7 +211,7 @@ const reset = defineOperation({
   access: 'public',
   body: Joi.object<ResetBody, true>({
     email: EMAIL.required(),
-    token: Joi.string().trim().max(256).required(),
+    token: Joi.string().max(256).required(),
     password: PASSWORD.empty(''),
   }),
   reply: Joi.string<string | null>().allow(null).required(),

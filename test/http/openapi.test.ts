@@ -1,0 +1,141 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import fc from 'fast-check';
+import {
+  apiOperations,
+  describeApi,
+  type JsonSchema,
+  type OpenApi,
+} from '../../src/http/openapi.js';
+import { OPERATIONS } from '../../src/http/operations/index.js';
+import { createAccount } from '../support/accounts.js';
+import { startGateway, type TestGateway } from '../support/gateway.js';
+
+/** Drives every operation of the document with requests that are made from it, right ones and wrong ones. */
+
+const RUNS = 12;
+
+const api = await describeApi(OPERATIONS);
+const ajv = new Ajv2020({ strict: false });
+
+let gateway: TestGateway;
+beforeAll(async () => {
+  gateway = await startGateway({
+    gateway: { default_model: 'local' },
+    channels: [{ name: 'local', provider: 'local', models: ['local'] }],
+    accounts: { attempts_per_address: 100_000, attempts_per_account: 100_000 },
+  });
+});
+afterAll(() => gateway.close());
+
+const JUNK = fc.oneof(
+  fc.constantFrom<unknown>(null, '', '__proto__', -1, 1.5, 2 ** 53, true, [], {}, [[]], '\u0000'),
+  fc.string(),
+  fc.jsonValue({ maxDepth: 2 }),
+);
+
+/** Values of a schema, and now and then something else. */
+function valueOf(schema: JsonSchema): fc.Arbitrary<unknown> {
+  return fc.oneof({ weight: 5, arbitrary: rightValueOf(schema) }, { weight: 1, arbitrary: JUNK });
+}
+
+function rightValueOf(schema: JsonSchema): fc.Arbitrary<unknown> {
+  if (schema.enum !== undefined) return fc.constantFrom(...schema.enum);
+  if (schema.anyOf !== undefined) return fc.oneof(...schema.anyOf.map(valueOf));
+  const type = typeof schema.type === 'string' ? schema.type : (schema.type?.[0] ?? 'string');
+  switch (type) {
+    case 'integer':
+    case 'number':
+      return fc.integer({
+        min: Math.max(schema.minimum ?? 0, -1_000),
+        max: Math.min(schema.maximum ?? 1_000, Math.max(1_000, schema.minimum ?? 0)),
+      });
+    case 'boolean':
+      return fc.boolean();
+    case 'array':
+      return fc.array(valueOf(schema.items ?? {}), { maxLength: 3 });
+    case 'object':
+      return objectOf(schema);
+    default:
+      return fc.string({ minLength: 1, maxLength: 30 });
+  }
+}
+
+function objectOf({ properties = {}, required = [] }: JsonSchema): fc.Arbitrary<object> {
+  const members = Object.entries(properties).map(([name, member]) => [name, valueOf(member)]);
+  return fc.record(Object.fromEntries(members) as Record<string, fc.Arbitrary<unknown>>, {
+    requiredKeys: [...required],
+  });
+}
+
+async function credentials(security: readonly object[]): Promise<Record<string, string>> {
+  const ways = security.flatMap((scheme) => Object.keys(scheme));
+  if (ways.includes('apiKey')) {
+    return { authorization: `Bearer ${(await gateway.createKey()).key}` };
+  }
+  if (!ways.includes('session')) return {};
+  return { cookie: (await createAccount(gateway.store, { role: 100 })).cookie };
+}
+
+describe.each(
+  apiOperations(api).map((entry) => ({ ...entry, name: `${entry.method} ${entry.path}` })),
+)('$name', ({ method, path, operation }) => {
+  it('answers as the document says, whatever is sent', async () => {
+    const { parameters = [], requestBody, responses } = operation;
+    const bodySchema = requestBody?.content['application/json']?.schema;
+    const requests = fc.record({
+      parameters: fc.record(
+        Object.fromEntries(parameters.map(({ name, schema }) => [name, valueOf(schema)])),
+      ),
+      body: bodySchema === undefined ? fc.constant(undefined) : valueOf(bodySchema),
+    });
+    const headers = await credentials(operation.security);
+    const surprises: unknown[] = [];
+    for (const request of fc.sample(requests, RUNS)) {
+      const url = new URL(gateway.url);
+      url.pathname = path;
+      for (const parameter of parameters) {
+        const value = textOf(request.parameters[parameter.name]);
+        if (parameter.in === 'query') url.searchParams.set(parameter.name, value);
+        if (parameter.in === 'path') {
+          // An empty or dotted segment is another path.
+          const segment = /^\.*$/.test(value) ? '1' : value.replaceAll('/', '');
+          url.pathname = path.replace(`{${parameter.name}}`, encodeURIComponent(segment || '1'));
+        }
+      }
+      const response = await fetch(url, {
+        method,
+        headers: { ...headers, 'content-type': 'application/json' },
+        ...(request.body === undefined ? {} : { body: JSON.stringify(request.body) }),
+      });
+      const reply: unknown = await response.json();
+      const schema = responses[String(response.status)]?.content?.['application/json']?.schema;
+      const right = schema !== undefined && response.status < 500 && ajv.validate(schema, reply);
+      if (!right) surprises.push({ request, status: response.status, reply, errors: ajv.errors });
+    }
+
+    expect(surprises).toEqual([]);
+  });
+});
+
+it('is served, with a page for people that loads nothing', async () => {
+  const served = await fetch(`${gateway.url}/openapi.json`);
+  const page = await fetch(`${gateway.url}/docs/`);
+
+  expect((await served.json()) as OpenApi).toEqual(JSON.parse(JSON.stringify(api)));
+  expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
+  expect(page.headers.get('content-security-policy')).toMatch(/^default-src 'none'; style-src 's/);
+  const html = await page.text();
+  for (const { path } of apiOperations(api)) expect(html).toContain(`<span>${path}</span>`);
+  expect(html).not.toMatch(/<script|<link|<img|https?:\/\//);
+});
+
+it('names every operation once', () => {
+  const names = apiOperations(api).map(({ operation }) => operation.operationId);
+
+  expect(new Set(names).size).toBe(names.length);
+});
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}

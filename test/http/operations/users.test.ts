@@ -1,0 +1,386 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { hashRedemptionCode } from '../../../src/management/redeem.js';
+import type { User } from '../../../src/store/store.js';
+import { callApi, createAccount, PASSWORD, type Account } from '../../support/accounts.js';
+import { startGateway, type TestGateway } from '../../support/gateway.js';
+import { startMailServer, type TestMailServer } from '../../support/mail-server.js';
+
+let gateway: TestGateway;
+let mail: TestMailServer;
+beforeAll(async () => {
+  mail = await startMailServer();
+  gateway = await startGateway({
+    accounts: { attempts_per_address: 10_000, attempts_per_account: 100, initial_quota: 5 },
+    mail: { smtp_url: mail.url, from: 'gateway@example.com' },
+  });
+});
+afterAll(async () => {
+  await gateway.close();
+  await mail.close();
+});
+
+const call = <T = Record<string, unknown>>(
+  method: string,
+  path: string,
+  options?: Parameters<typeof callApi>[3],
+) => callApi<T>(gateway.url, method, path, options);
+
+const NEW_PASSWORD = 'a better one than before';
+
+function logIn(username: string, password: string) {
+  return call('POST', '/api/user/login', { body: { username, password } });
+}
+
+describe('registration', () => {
+  it('makes an account with role 1 and the initial quota, whatever else is asked for', async () => {
+    const body = { username: 'newcomer', password: PASSWORD, role: 100, quota: 1_000_000 };
+
+    const made = await call('POST', '/api/user/register', { body });
+    const login = await logIn('newcomer', PASSWORD);
+
+    expect(made.body.data).toMatchObject({ username: 'newcomer', role: 1, quota: 5, status: 1 });
+    expect(login.status).toBe(200);
+  });
+
+  it.each([
+    ['a name with @', { username: 'ann@example.com' }, 'username'],
+    ['a name of digits', { username: '12345' }, 'username'],
+    ['no address', { email: 'nowhere' }, 'email'],
+    ['an address with two lines', { email: 'a@example.com\nBcc: b@example.com' }, 'email'],
+    ['a short password', { password: 'short' }, 'password'],
+    ['a password that is tried first', { password: 'Password123' }, 'password'],
+    ['the name as password', { username: 'someoneelse', password: 'SomeoneElse' }, 'password'],
+    ['a password of one letter', { password: 'aaaaaaaaaaaa' }, 'password'],
+  ])('refuses %s', async (_, wrong, param) => {
+    const body = { username: 'somebody-new', password: PASSWORD, ...wrong };
+
+    const reply = await call('POST', '/api/user/register', { body });
+
+    expect([reply.status, reply.body.code, reply.body.param]).toEqual([
+      400,
+      'invalid_request',
+      param,
+    ]);
+  });
+
+  it('gives a name to one alone, in whatever case', async () => {
+    const register = (username: string) =>
+      call('POST', '/api/user/register', { body: { username, password: PASSWORD } });
+
+    const replies = await Promise.all(['Twin', 'tWIN', 'twin'].map(register));
+
+    expect(replies.map(({ status }) => status).sort()).toEqual([200, 409, 409]);
+  });
+});
+
+describe('one’s own account', () => {
+  it('is shown without anything secret', async () => {
+    const { cookie, user } = await createAccount(gateway.store, { email: 'self@example.com' });
+
+    const { body } = await call('GET', '/api/user/self', { cookie });
+
+    expect(body.data).toEqual({
+      id: user.id,
+      username: user.username,
+      email: 'self@example.com',
+      display_name: user.displayName,
+      role: 1,
+      status: 1,
+      quota: 0,
+      used_quota: 0,
+      request_count: 0,
+      created_time: user.createdTime,
+    });
+  });
+
+  it('ends every login when its password changes, and gives the browser a new one', async () => {
+    const { cookie, token, user } = await createAccount(gateway.store);
+    const body = { password: NEW_PASSWORD, original_password: PASSWORD };
+
+    const changed = await call('PUT', '/api/user/self', { cookie, body });
+    const fresh = changed.headers.get('set-cookie') ?? '';
+    const statuses = await Promise.all(
+      [{ cookie }, { token }, { cookie: fresh }].map(
+        async (login) => (await call('GET', '/api/user/self', login)).status,
+      ),
+    );
+
+    expect(statuses).toEqual([401, 401, 200]);
+    expect((await logIn(user.username, PASSWORD)).status).toBe(401);
+    expect((await logIn(user.username, NEW_PASSWORD)).status).toBe(200);
+  });
+
+  it.each([
+    ['password', { password: NEW_PASSWORD }],
+    ['address', { email: 'other@example.com' }],
+  ])('keeps its %s from who does not know the password', async (_, change) => {
+    const { cookie } = await createAccount(gateway.store);
+
+    const without = await call('PUT', '/api/user/self', { cookie, body: change });
+    const wrong = await call('PUT', '/api/user/self', {
+      cookie,
+      body: { ...change, original_password: 'a guess at it' },
+    });
+
+    expect([without.status, wrong.status]).toEqual([403, 403]);
+  });
+
+  it('cannot raise its own role or quota', async () => {
+    const { cookie } = await createAccount(gateway.store);
+    const body = { role: 100, quota: 9, status: 2, display_name: 'New' };
+
+    const { body: reply } = await call('PUT', '/api/user/self', { cookie, body });
+
+    expect(reply.data).toMatchObject({ role: 1, quota: 0, status: 1, display_name: 'New' });
+  });
+
+  it('goes with its keys, but for root', async () => {
+    const somebody = await createAccount(gateway.store);
+    const root = await createAccount(gateway.store, { role: 100 });
+
+    const gone = await call('DELETE', '/api/user/self', { cookie: somebody.cookie });
+    const after = await call('GET', '/api/user/self', { cookie: somebody.cookie });
+    const stays = await call('DELETE', '/api/user/self', { cookie: root.cookie });
+
+    expect([gone.status, after.status, stays.status]).toEqual([200, 401, 403]);
+  });
+});
+
+describe('topup', () => {
+  it('credits a code once, under any number of attempts at once', async () => {
+    const [first, second] = await Promise.all([
+      createAccount(gateway.store),
+      createAccount(gateway.store),
+    ]);
+    const code = 'ab'.repeat(16);
+    const draft = { name: 'gift', quota: 70, codeHint: 'abab…abab', createdBy: 1, expiredTime: 0 };
+    await gateway.store.createCodes([{ ...draft, codeHash: hashRedemptionCode(code) }], Date.now());
+
+    const attempts = Array.from({ length: 20 }, (_, index) =>
+      call<number>('POST', '/api/user/topup', {
+        cookie: index % 2 === 0 ? first.cookie : second.cookie,
+        body: { key: ` ${code.toUpperCase()} ` },
+      }),
+    );
+    const replies = await Promise.all(attempts);
+
+    const done = replies.filter(({ status }) => status === 200);
+    const balances = await Promise.all(
+      [first, second].map(({ user }) => gateway.store.getUser(user.id, Date.now())),
+    );
+    expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200, 400]));
+    expect(done.map(({ body }) => body.data)).toEqual([70]);
+    expect(balances.reduce((sum, user) => sum + (user?.quota ?? 0), 0)).toBe(70);
+  });
+
+  it('repeats its answer under one idempotency key', async () => {
+    const { cookie } = await createAccount(gateway.store);
+    const code = 'cd'.repeat(16);
+    const draft = { name: 'gift', quota: 5, codeHint: 'cdcd…cdcd', createdBy: 1, expiredTime: 0 };
+    await gateway.store.createCodes([{ ...draft, codeHash: hashRedemptionCode(code) }], Date.now());
+    const redeem = (key: string) =>
+      call('POST', '/api/user/topup', {
+        cookie,
+        body: { key },
+        headers: { 'idempotency-key': 'once' },
+      });
+
+    const first = await redeem(code);
+    const again = await redeem(code);
+    const other = await redeem('another one');
+
+    expect([first.status, first.body.data]).toEqual([200, 5]);
+    expect([again.status, again.body]).toEqual([200, first.body]);
+    expect([other.status, other.body.code]).toEqual([409, 'conflict']);
+  });
+});
+
+describe('what admins do', () => {
+  const ofRole = (role: User['role']): Promise<Account> => createAccount(gateway.store, { role });
+
+  it.each([
+    ['an admin', 10, 'a user', 1, 200],
+    ['an admin', 10, 'another admin', 10, 403],
+    ['an admin', 10, 'root', 100, 403],
+    ['root', 100, 'an admin', 10, 200],
+    ['root', 100, 'another root', 100, 403],
+  ] as const)('%s (%i) acts on %s (%i): %i', async (_a, role, _b, targetRole, status) => {
+    const [actor, target] = [await ofRole(role), await ofRole(targetRole)];
+    const { id } = target.user;
+    const { cookie } = actor;
+
+    const replies = [
+      await call('PUT', '/api/user/', { cookie, body: { id, display_name: 'Renamed' } }),
+      await call('POST', '/api/user/manage', { cookie, body: { id, action: 'disable' } }),
+      await call('POST', '/api/user/manage', { cookie, body: { id, action: 'enable' } }),
+      await call('POST', '/api/user/manage', {
+        cookie,
+        body: { id, action: 'add_quota', value: 3 },
+      }),
+      await call('DELETE', `/api/user/${id}`, { cookie }),
+    ];
+
+    expect(new Set(replies.map((reply) => reply.status))).toEqual(new Set([status]));
+  });
+
+  it('lets nobody give a role that is not below their own', async () => {
+    const [admin, root, user] = [await ofRole(10), await ofRole(100), await ofRole(1)];
+    const body = { username: 'made-by-admin', password: PASSWORD, role: 10 };
+    const promote = { id: user.user.id, action: 'promote' };
+
+    const statuses = [
+      (await call('POST', '/api/user', { cookie: admin.cookie, body })).status,
+      (await call('POST', '/api/user/manage', { cookie: admin.cookie, body: promote })).status,
+      (await call('POST', '/api/user', { cookie: root.cookie, body: { ...body, role: 100 } }))
+        .status,
+      (await call('POST', '/api/user', { cookie: root.cookie, body })).status,
+      (await call('POST', '/api/user/manage', { cookie: root.cookie, body: promote })).status,
+    ];
+
+    expect(statuses).toEqual([403, 403, 403, 200, 200]);
+  });
+
+  it('leaves root as it is, also for root', async () => {
+    const { cookie, user } = await ofRole(100);
+    const act = async (action: string) =>
+      (await call('POST', '/api/user/manage', { cookie, body: { id: user.id, action } })).status;
+
+    expect([await act('disable'), await act('demote'), await act('delete')]).toEqual([
+      403, 403, 403,
+    ]);
+  });
+
+  it('ends all logins of an account that is disabled', async () => {
+    const [admin, user] = [await ofRole(10), await ofRole(1)];
+    const manage = (action: string) =>
+      call('POST', '/api/user/manage', {
+        cookie: admin.cookie,
+        body: { id: user.user.id, action },
+      });
+
+    await manage('disable');
+    await manage('enable');
+    const { status } = await call('GET', '/api/user/self', { cookie: user.cookie });
+
+    expect(status).toBe(401);
+  });
+
+  it('finds accounts, page by page', async () => {
+    const { cookie } = await ofRole(10);
+    for (const name of ['quince-1', 'quince-2', 'quince-3']) {
+      await createAccount(gateway.store, { username: name });
+    }
+
+    const { body } = await call('GET', '/api/user/search?keyword=QUINCE&p=2&page_size=2', {
+      cookie,
+    });
+
+    expect(body.data).toMatchObject({
+      items: [{ username: 'quince-1' }],
+      total: 3,
+      page: 2,
+      page_size: 2,
+    });
+  });
+});
+
+describe('password reset', () => {
+  const ask = (email: string) =>
+    call('GET', `/api/reset_password?email=${encodeURIComponent(email)}`);
+  const codeIn = (text: string): string => / {4}(\w{24})/.exec(text)?.[1] ?? '';
+  const reset = (body: unknown) => call<string | null>('POST', '/api/user/reset', { body });
+
+  it('mails a code that sets a password once and ends every login', async () => {
+    const email = 'forgetful@example.com';
+    const { cookie, token, user } = await createAccount(gateway.store, { email });
+
+    const asked = await ask('Forgetful@Example.com');
+    const message = await mail.next(email);
+    const body = { email, token: codeIn(message), password: NEW_PASSWORD };
+    const replies = await Promise.all([reset(body), reset(body), reset(body)]);
+
+    expect(asked.body.data).toBeNull();
+    expect(message).toContain('From: gateway@example.com');
+    expect(replies.map(({ status }) => status).sort()).toEqual([200, 400, 400]);
+    expect((await call('GET', '/api/user/self', { cookie })).status).toBe(401);
+    expect((await call('GET', '/api/user/self', { token })).status).toBe(401);
+    expect((await logIn(user.username, PASSWORD)).status).toBe(401);
+    expect((await logIn(user.username, NEW_PASSWORD)).status).toBe(200);
+  });
+
+  it('makes a password when none is given', async () => {
+    const email = 'lazy@example.com';
+    const { user } = await createAccount(gateway.store, { email });
+    await ask(email);
+    const code = codeIn(await mail.next(email));
+
+    const made = await reset({ email, token: code });
+    const login = await logIn(user.username, made.body.data ?? '');
+
+    expect(made.body.data).toMatch(/^\w{24}$/);
+    expect(login.status).toBe(200);
+  });
+
+  it('says the same of wrong and used codes, and of addresses that nobody has', async () => {
+    const email = 'known@example.com';
+    await createAccount(gateway.store, { email });
+    await ask(email);
+    const code = codeIn(await mail.next(email));
+    await reset({ email, token: code, password: NEW_PASSWORD });
+
+    const used = await reset({ email, token: code });
+    const wrong = await reset({ email, token: 'x'.repeat(24) });
+    const unknown = await reset({ email: 'unknown@example.com', token: code });
+    const asked = [await ask(email), await ask('unknown@example.com')];
+
+    expect(used.status).toBe(400);
+    expect(wrong.body).toEqual(used.body);
+    expect(unknown.body).toEqual(used.body);
+    expect(asked[0]?.body).toEqual(asked[1]?.body);
+  });
+
+  it('lets a code die of five wrong tries', async () => {
+    const email = 'target@example.com';
+    await createAccount(gateway.store, { email });
+    await ask(email);
+    const code = codeIn(await mail.next(email));
+
+    for (let attempt = 0; attempt < 5; attempt += 1) await reset({ email, token: 'guess' });
+    const late = await reset({ email, token: code });
+
+    expect(late.status).toBe(400);
+  });
+
+  it('sends few mails to one address', async () => {
+    const email = 'bombed@example.com';
+    const own = await startGateway({ mail: { smtp_url: mail.url } });
+    await createAccount(own.store, { email });
+
+    for (let count = 0; count < 6; count += 1) {
+      await callApi(own.url, 'GET', `/api/reset_password?email=${email}`);
+    }
+    await own.close();
+
+    expect(mail.waiting(email)).toBe(3);
+  });
+
+  it('writes mails to a folder of its owner alone where there is no server', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'outbox-'));
+    const outbox = join(folder, 'out');
+    const own = await startGateway({ mail: { outbox_dir: outbox } });
+    await createAccount(own.store, { email: 'local@example.com' });
+
+    await callApi(own.url, 'GET', '/api/reset_password?email=local@example.com');
+    await own.close();
+
+    const [name = ''] = readdirSync(outbox);
+    const file = join(outbox, name);
+    expect(codeIn(readFileSync(file, 'utf8'))).toHaveLength(24);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    await rm(folder, { recursive: true });
+  });
+});
