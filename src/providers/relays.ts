@@ -1,5 +1,6 @@
 import type { JsonBody } from '../core/json.js';
 import type { FaultKind } from '../core/retry.js';
+import { cohere } from './cohere.js';
 import { decodeJinaLike, jinaLikeBody, plainBody } from './dialects.js';
 import { HOSTED } from './hosted.js';
 import {
@@ -170,15 +171,16 @@ export const futurmix = defineProvider({
   notes: [RELAY],
 });
 
-/** MWS: Cohere's second API below a path of its own. */
+/** MWS: Cohere's second API below a path of its own, with what that refuses. */
 export const mws = defineProvider({
   ...dialect,
   id: 'mws',
   title: 'MWS',
   baseUrl: 'https://api.gpt.mws.ru',
   path: '/cohere/v2/rerank',
-  body: (call) => ({ ...plainBody(call), max_tokens_per_doc: call.options.maxTokensPerDoc }),
-  profile: HOSTED,
+  body: cohere.body,
+  fault: (reply) => cohere.fault?.(reply) ?? fault(reply),
+  profile: { ...HOSTED, blanks: 'as_space' },
   exampleModels: ['bge-reranker-v2-m3'],
   notes: ['The host is the one of its chat API; set a base URL where yours is another.'],
 });

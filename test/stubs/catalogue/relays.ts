@@ -1,0 +1,48 @@
+import { count, flag } from '../checks.js';
+import { errorObject, USUAL_ERRORS } from '../errors.js';
+import type { Stub } from '../stub.js';
+import { echoObject, wireStub, type Wire } from '../wire.js';
+import { cohereWire } from './cohere.js';
+
+const relay: Wire = {
+  rowMembers: echoObject,
+  optional: { top_n: count, return_documents: flag },
+  around: ({ model, tokens }) => ({
+    model,
+    usage: { prompt_tokens: tokens, total_tokens: tokens },
+  }),
+  error: errorObject(({ code, status }) => ({
+    type: 'invalid_request_error',
+    param: '',
+    code: code ?? status,
+  })),
+  errors: {
+    invalid: { status: 400, message: 'query is required', blames: 'caller' },
+    ...USUAL_ERRORS,
+    'no-channel': {
+      status: 503,
+      message: 'no available channel for model x',
+      code: 'model_not_found',
+    },
+  },
+};
+
+/** An echo flag is not known of these, so it must not come. */
+const plain: Wire = { ...relay, optional: { top_n: count }, unknown: 'refused' };
+
+/** Hosts in the form of Jina or Cohere whose own rules are hardly documented. */
+export const RELAY_STUBS = {
+  'huawei-maas': wireStub({ ...plain, optional: {} }),
+  'huawei-maas-singapore': wireStub({ ...plain, optional: {} }),
+  'ucloud-modelverse': wireStub(plain),
+  qiniu: wireStub(plain),
+  'fpt-cloud': wireStub(plain),
+  apiyi: wireStub(plain),
+  '302ai': wireStub({ ...relay, paths: ['/jina/v1/rerank'] }),
+  aihubmix: wireStub(relay),
+  greenpt: wireStub(relay),
+  n1n: wireStub(relay),
+  ragcon: wireStub(relay),
+  futurmix: wireStub(relay),
+  mws: wireStub({ ...cohereWire, paths: ['/cohere/v2/rerank'] }),
+} satisfies Record<string, Stub>;
