@@ -86,6 +86,24 @@ export function stringRanges(array: Buffer, count: number): Uint32Array {
   return ranges;
 }
 
+/** Whether arrays and objects lie in each other more than `limit` deep; of what is no JSON it may say either. */
+export function nestsDeeper(body: Buffer, limit: number): boolean {
+  let depth = 0;
+  for (let at = 0; at < body.length; at += 1) {
+    const byte = body[at] ?? 0;
+    if (byte === QUOTE) {
+      at = endOfString(body, at);
+      if (at < 0) return false;
+    } else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
+      depth += 1;
+      if (depth > limit) return true;
+    } else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) {
+      depth -= 1;
+    }
+  }
+  return false;
+}
+
 function parseMembers(
   body: Buffer,
   cutStart: number,

@@ -6,7 +6,7 @@ import {
   type Documents,
 } from '../core/documents.js';
 import { GatewayError } from '../core/errors.js';
-import { scanBody } from '../core/json-scan.js';
+import { nestsDeeper, scanBody } from '../core/json-scan.js';
 import type { RerankOptions, RerankRequest } from '../core/rerank.js';
 
 /** The members of a rerank request but `documents`, as they come on the wire. `null` means absent. */
@@ -24,6 +24,9 @@ interface RerankMembers {
   readonly truncation?: boolean | null;
   readonly priority?: number | null;
 }
+
+/** What is written again, in a reply or for a provider, is written recursively: deeper ones would exhaust the stack. */
+const MAX_NESTING = 256;
 
 const count = Joi.number().integer().min(1).allow(null);
 
@@ -69,6 +72,9 @@ export function parseRerank(body: Buffer, maxDocuments: number): ParsedRerank {
 function parseObject(body: Buffer): Readonly<Record<string, unknown>> {
   if (body.length === 0) {
     throw new GatewayError('invalid_json', 'The body is empty. Send a JSON object.');
+  }
+  if (nestsDeeper(body, MAX_NESTING)) {
+    throw new GatewayError('invalid_json', `The body is nested more than ${MAX_NESTING} deep.`);
   }
   let value: unknown;
   try {

@@ -71,9 +71,13 @@ export function createHttpServer(app: Express, timeouts: ServerTimeouts): Server
       requestTimeout: timeouts.headersTimeoutMs + timeouts.bodyTimeoutMs,
       keepAliveTimeout: timeouts.keepAliveTimeoutMs,
       connectionsCheckingInterval: 1_000,
+      // Node would answer with a bare 400 of its own; no route here depends on the host.
+      requireHostHeader: false,
     },
     app,
   );
+  // Neither is an expectation that nobody knows answered with a bare 417: it may be ignored.
+  server.on('checkExpectation', app);
   server.on('clientError', answerBadHttp);
   return server;
 }
@@ -87,8 +91,10 @@ function adopt<T extends object>(prototype: object, expressOwn: T): T {
 
 function pathnameOf(req: IncomingMessage): string {
   const url = req.url ?? '/';
+  // A client that takes this for a proxy sends the whole address.
+  const start = url.startsWith('/') ? 0 : (/^https?:\/\/[^/?]*/i.exec(url)?.[0].length ?? 0);
   const query = url.indexOf('?');
-  return query < 0 ? url : url.slice(0, query);
+  return url.slice(start, query < 0 ? undefined : query);
 }
 
 function requestId(req: Request, res: Response, next: NextFunction): void {
