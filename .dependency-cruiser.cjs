@@ -69,6 +69,8 @@ module.exports = {
         'undici',
         'lru-cache',
         '^(node:)?(dns|net|util|zlib)$',
+        // llama.ts: whether a model's file is there, and how many cores may work on it.
+        '^(node:)?(fs/promises|os)$',
       ],
       'the data plane: no HTTP server, no driver',
     ),

@@ -15,7 +15,9 @@ import {
   CredentialError,
   documentLimit,
   forModel,
+  RankingFault,
   type HttpProvider,
+  type NeuralRanker,
   type Provider,
   type ProviderProfile,
   type UpstreamCall,
@@ -33,6 +35,7 @@ export interface DispatchDeps {
   readonly channels: ChannelTable;
   readonly upstream: Upstream;
   readonly tokens: TokenCache;
+  readonly neural: NeuralRanker;
   readonly observe: Observe;
   readonly now: () => number;
   readonly random: () => number;
@@ -69,7 +72,19 @@ export interface DispatchResult {
   readonly warning: string | undefined;
 }
 
-type AttemptResult =
+/** What one attempt needs of the gateway. */
+export interface AttemptDeps {
+  readonly channels: Pick<ChannelTable, 'live'>;
+  readonly upstream: Pick<Upstream, 'send'>;
+  readonly tokens: Pick<TokenCache, 'get' | 'drop'>;
+  readonly neural: NeuralRanker;
+  readonly now: () => number;
+  readonly attemptTimeoutMs: number;
+}
+
+export type AttemptCall = Pick<DispatchCall, 'request' | 'model' | 'scope'>;
+
+export type AttemptResult =
   | { readonly kind: 'ranked'; readonly result: DispatchResult }
   | { readonly kind: 'failed'; readonly failure: UpstreamFailure }
   /** Switched off before anything was sent: as if it had not been chosen. */
@@ -217,9 +232,9 @@ async function tryRoute(
 }
 
 /** One attempt from body to ranking. A cancelled request throws; every fault of the upstream is a value. */
-async function runAttempt(
-  deps: DispatchDeps,
-  call: DispatchCall,
+export async function runAttempt(
+  deps: AttemptDeps,
+  call: AttemptCall,
   route: Route,
 ): Promise<AttemptResult> {
   const { request } = call;
@@ -249,8 +264,8 @@ async function runAttempt(
 }
 
 async function rankBy(
-  deps: DispatchDeps,
-  call: DispatchCall,
+  deps: AttemptDeps,
+  call: AttemptCall,
   route: Route,
   upstreamCall: UpstreamCall,
   timeoutMs: number,
@@ -265,9 +280,10 @@ async function rankBy(
       stop.abort(new TransportError('cancelled', 'the request was cancelled'));
     });
     try {
-      return await provider.rank(upstreamCall, stop.signal);
+      return await provider.rank(upstreamCall, stop.signal, deps.neural);
     } catch (error) {
       if (error instanceof TransportError) throw error;
+      if (error instanceof RankingFault) return failed(error.kind, error.message);
       return failed('transient', cleanMessage(error instanceof Error ? error.message : ''));
     } finally {
       clearTimeout(timer);
@@ -278,8 +294,8 @@ async function rankBy(
 }
 
 async function sendHttp(
-  deps: DispatchDeps,
-  call: DispatchCall,
+  deps: AttemptDeps,
+  call: AttemptCall,
   route: Route,
   provider: HttpProvider,
   upstreamCall: UpstreamCall,
@@ -329,7 +345,7 @@ async function sendHttp(
  */
 function prepareCall(
   route: Route,
-  call: DispatchCall,
+  call: AttemptCall,
 ): { call: UpstreamCall; restore: (ranking: UpstreamRanking) => UpstreamRanking } {
   const { request } = call;
   const { blanks } = route.provider.profile;

@@ -28,6 +28,7 @@ import { isaacus } from './isaacus.js';
 import { jina } from './jina.js';
 import { jinaSagemaker } from './jina-sagemaker.js';
 import { litellm } from './litellm.js';
+import { llama } from './llama.js';
 import { lemonade, llamacpp, llamaSwap } from './llamacpp.js';
 import { local } from './local.js';
 import { localai } from './localai.js';
@@ -132,6 +133,7 @@ const PROVIDERS: readonly Provider[] = [
   jinaSagemaker,
   lemonade,
   litellm,
+  llama,
   llamacpp,
   llamaSwap,
   local,

@@ -140,6 +140,10 @@ interface ProviderBase {
   readonly exampleModels: readonly string[];
   /** Sentences for an operator: what is particular, what is uncertain. */
   readonly notes?: readonly string[];
+  /** Sentences on credentials and settings that are each well formed and wrong together, or unreadable inside. */
+  readonly mistakes?: (
+    channel: Pick<Endpoint, 'credentials' | 'settings'>,
+  ) => readonly (string | false)[];
 }
 
 /** A provider behind HTTP: one POST with a JSON body, one JSON reply. */
@@ -182,17 +186,49 @@ export interface HttpProvider extends ProviderBase {
   ) => Record<string, string>;
   /** A short-lived token, sent as `Authorization: Bearer`. `undefined` for an endpoint that needs none. */
   readonly token?: (endpoint: Endpoint) => TokenSource | undefined;
-  /** Sentences on credentials and settings that are each well formed and wrong together, or unreadable inside. */
-  readonly mistakes?: (
-    channel: Pick<Endpoint, 'credentials' | 'settings'>,
-  ) => readonly (string | false)[];
+}
+
+/** What a neural model in this process is asked. */
+export interface NeuralRequest {
+  /** The file of its weights. */
+  readonly modelPath: string;
+  /** Absent: what suits the machine. */
+  readonly threads: number | undefined;
+  /** Tokens of query and document together. */
+  readonly contextTokens: number;
+  readonly query: string;
+  readonly documents: Documents;
+}
+
+/** Loads and runs neural models in this process: the gateway's, so that providers stay pure. */
+export interface NeuralRanker {
+  /** A probability for each document, in their order; stops early, by rejecting, when the signal aborts. */
+  rank(request: NeuralRequest, signal: AbortSignal): Promise<readonly number[]>;
+}
+
+/**
+ * Ranking inside this process failed in a way that has a meaning. For faults of the channel the message is an operator's,
+ * for those of the request a caller's.
+ */
+export class RankingFault extends Error {
+  override readonly name = 'RankingFault';
+  readonly kind: FaultKind;
+
+  constructor(kind: FaultKind, message: string) {
+    super(message);
+    this.kind = kind;
+  }
 }
 
 /** A provider that ranks inside this process. */
 export interface InProcessProvider extends ProviderBase {
   readonly transport: 'process';
   /** Ranks without blocking the event loop for long; stops early, by rejecting, when the signal aborts. */
-  readonly rank: (call: UpstreamCall, signal: AbortSignal) => Promise<UpstreamRanking>;
+  readonly rank: (
+    call: UpstreamCall,
+    signal: AbortSignal,
+    neural: NeuralRanker,
+  ) => Promise<UpstreamRanking>;
 }
 
 export type Provider = HttpProvider | InProcessProvider;

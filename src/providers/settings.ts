@@ -61,7 +61,7 @@ export function channelMistakes(
   channel: Pick<Endpoint, 'credentials' | 'settings'>,
 ): string[] {
   const mistakes = settingMistakes(provider, channel.settings, Object.keys(channel.credentials));
-  if (mistakes.length > 0 || provider.transport !== 'http') return mistakes;
+  if (mistakes.length > 0) return mistakes;
   const settings = { ...defaultSettings(provider), ...channel.settings };
   return (provider.mistakes?.({ credentials: channel.credentials, settings }) ?? []).filter(
     (mistake) => mistake !== false,

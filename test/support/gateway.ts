@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createApp, type App } from '../../src/app.js';
+import { createApp, type App, type AppParts } from '../../src/app.js';
 import { loadConfig } from '../../src/config.js';
 import { openStore } from '../../src/open-store.js';
 import type { NewToken, Store } from '../../src/store/store.js';
@@ -64,6 +64,7 @@ let keys = 0;
 export async function startGateway(
   settings: Readonly<Record<string, unknown>>,
   env: Readonly<Record<string, string>> = {},
+  parts: Pick<AppParts, 'loadLlama'> = {},
 ): Promise<TestGateway> {
   const folder = mkdtempSync(join(tmpdir(), 'rerank-test-'));
   const file = join(folder, 'gateway.yaml');
@@ -72,7 +73,7 @@ export async function startGateway(
   const store = await openStore(config.store);
   const log: string[] = [];
   const logger = createLogger('info', { write: (line: string) => log.push(line) });
-  const app = await createApp(config, { store, logger });
+  const app = await createApp(config, { store, logger, ...parts });
   app.server.listen(0, '127.0.0.1');
   await once(app.server, 'listening');
   const { port } = app.server.address() as AddressInfo;
