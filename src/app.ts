@@ -6,7 +6,6 @@ import { ChannelTable } from './gateway/channel-table.js';
 import { CredentialCache } from './gateway/credential-cache.js';
 import type { GatewayEvent, Observe } from './gateway/events.js';
 import { LlamaEngine, loadLlama, type LlamaModule } from './gateway/llama.js';
-import { createProbe } from './gateway/probe.js';
 import type { GatewayDeps } from './gateway/rerank.js';
 import { Settlements } from './gateway/settlements.js';
 import { TokenCache } from './gateway/token-cache.js';
@@ -19,7 +18,6 @@ import { createHttpApp, createHttpServer } from './http/server.js';
 import { Background } from './gateway/background.js';
 import { createSendMail } from './mail/send-mail.js';
 import { isPrivateAddress } from './management/addresses.js';
-import { recoverRedemptions } from './management/redemption-codes.js';
 import type { Store } from './store/store.js';
 import { logEvents, type Logger } from './telemetry/log.js';
 import { createMetrics } from './telemetry/metrics.js';
@@ -39,8 +37,6 @@ export interface AppParts {
   /** Gets the optional package of the provider `llama`. */
   readonly loadLlama?: () => Promise<LlamaModule>;
 }
-
-const RECOVER_EVERY_MS = 60_000;
 
 /** Builds every part once and hands it what it needs. The channels are loaded when this resolves; nothing listens yet. */
 export async function createApp(config: Config, parts: AppParts): Promise<App> {
@@ -72,12 +68,11 @@ export async function createApp(config: Config, parts: AppParts): Promise<App> {
     fetchToken: (request, signal) => upstream.fetchToken(request, signal),
   });
   const neural = new LlamaEngine({ load: parts.loadLlama ?? loadLlama });
-  const declared = new Map(
-    (config.channels ?? []).map(({ declared: { name }, credentials }) => [name, credentials]),
-  );
   const channels = new ChannelTable({
     store,
-    declared,
+    declared: new Map(
+      (config.channels ?? []).map(({ declared, credentials }) => [declared.name, credentials]),
+    ),
     observe,
     now,
     stalenessMs: settings.stalenessMs,
@@ -113,24 +108,12 @@ export async function createApp(config: Config, parts: AppParts): Promise<App> {
     allowPrivateUpstreams: settings.allowPrivateUpstreams,
     stalenessMs: settings.stalenessMs,
     gateway,
-    probe: createProbe({
-      upstream,
-      declared,
-      now,
-      attemptTimeoutMs: settings.attemptTimeoutMs,
-    }),
     sendMail: createSendMail({
       ...config.mail,
       outboxDir: config.mail.outboxDir ?? join(config.store.dataDir, 'outbox'),
     }),
     later: background.run,
   };
-  const recover = (): void => {
-    background.run('redemptions left half done', () => recoverRedemptions(management));
-  };
-  recover();
-  const recovering = setInterval(recover, RECOVER_EVERY_MS);
-  recovering.unref();
   const app = createHttpApp({
     operations: OPERATIONS,
     management,
@@ -160,7 +143,6 @@ export async function createApp(config: Config, parts: AppParts): Promise<App> {
     async close(drainMs) {
       closing = true;
       await closeServer(server, drainMs);
-      clearInterval(recovering);
       await settlements.drained();
       await background.drained();
       await channels.stop();
