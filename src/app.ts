@@ -25,7 +25,10 @@ import { createMetrics } from './telemetry/metrics.js';
 export interface App {
   readonly server: Server;
   readonly gateway: GatewayDeps;
-  /** Stops taking requests, lets those in flight end within `drainMs`, settles, and lets go of the store. */
+  /**
+   * Stops taking requests, lets those in flight end within `drainMs`, settles, and lets go of the store. A store that is
+   * away is not waited for longer than that either: what it was not told of, it gives back when the reservation expires.
+   */
   close(drainMs: number): Promise<void>;
 }
 
@@ -142,8 +145,11 @@ export async function createApp(config: Config, parts: AppParts): Promise<App> {
     gateway,
     async close(drainMs) {
       closing = true;
+      const untilMs = now() + drainMs;
       await closeServer(server, drainMs);
-      await settlements.drained();
+      // A connection that was cut off is closed before its request has come to its end, and to its settlement.
+      await load.idle();
+      await settlements.drained(untilMs);
       await background.drained();
       await channels.stop();
       await upstream.close();

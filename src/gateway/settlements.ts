@@ -17,6 +17,7 @@ const LONGEST_RETRY_MS = 5_000;
 export class Settlements {
   readonly #deps: SettlementsDeps;
   readonly #pending = new Set<Promise<void>>();
+  #untilMs = Infinity;
 
   constructor(deps: SettlementsDeps) {
     this.#deps = deps;
@@ -32,8 +33,12 @@ export class Settlements {
     return this.#pending.size;
   }
 
-  /** Resolves when all that were added so far are settled or given up. */
-  async drained(): Promise<void> {
+  /**
+   * Resolves when all that were added so far are settled or given up. From `untilMs` on, whatever fails is given up: a
+   * process that is to end must not wait for a store that does not come back.
+   */
+  async drained(untilMs = Infinity): Promise<void> {
+    this.#untilMs = untilMs;
     await Promise.all(this.#pending);
   }
 
@@ -48,7 +53,8 @@ export class Settlements {
         return;
       } catch (error) {
         const retriable = error instanceof StoreUnavailableError;
-        if (!retriable || this.#deps.now() + waitMs >= expiresAtMs) {
+        const giveUpAtMs = Math.min(expiresAtMs, this.#untilMs);
+        if (!retriable || this.#deps.now() + waitMs >= giveUpAtMs) {
           this.#giveUp(settlement, error);
           return;
         }

@@ -14,6 +14,7 @@ export class Load {
   readonly #maxBytes: number;
   #requests = 0;
   #bytes = 0;
+  readonly #whenIdle: (() => void)[] = [];
 
   constructor(maxRequests: number, maxBytes: number) {
     this.#maxRequests = maxRequests;
@@ -43,6 +44,14 @@ export class Load {
   leave(place: Place): void {
     this.#requests -= 1;
     this.#bytes -= place.bytes;
+    if (this.#requests > 0) return;
+    for (const resolve of this.#whenIdle.splice(0)) resolve();
+  }
+
+  /** Resolves when no request holds a place. */
+  async idle(): Promise<void> {
+    if (this.#requests === 0) return;
+    await new Promise<void>((resolve) => this.#whenIdle.push(resolve));
   }
 
   refusal(): GatewayError {

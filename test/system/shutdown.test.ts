@@ -1,0 +1,172 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { promisify } from 'node:util';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { eventually, startRedis, type RedisServer } from '../support/redis-server.js';
+import { startUpstream, type TestUpstream } from '../support/upstream.js';
+import {
+  makeHome,
+  PROGRAM,
+  runCli,
+  startProcess,
+  type GatewayProcess,
+  type Home,
+  type KeyRecord,
+} from './fleet.js';
+import { closedGate, rerankBody, type Gate } from './upstreams.js';
+
+const PRICE = 5;
+const QUOTA = 100;
+const DRAIN_MS = 3_000;
+
+let redis: RedisServer;
+let upstream: TestUpstream;
+let gate: Gate;
+let home: Home;
+let id = 0;
+let key = '';
+let gateway: GatewayProcess | undefined;
+
+beforeAll(async () => {
+  redis = await startRedis();
+  upstream = await startUpstream();
+  home = await makeHome(
+    {
+      server: { drain_ms: DRAIN_MS },
+      prices: { default: { per_request: PRICE } },
+      channels: [
+        {
+          name: 'only',
+          provider: 'cohere',
+          base_url: upstream.url,
+          api_key: 'upstream-key',
+          models: ['m'],
+        },
+      ],
+    },
+    { REDIS_URL: redis.url },
+  );
+}, 60_000);
+
+afterAll(async () => {
+  await redis.stop();
+  await upstream.close();
+  await home.remove();
+});
+
+beforeEach(() => {
+  gate = closedGate();
+  upstream.answer(gate.answer);
+});
+
+afterEach(async () => {
+  gateway?.kill('SIGKILL');
+  await gateway?.exited;
+  gateway = undefined;
+});
+
+async function start(program: readonly string[] = PROGRAM): Promise<GatewayProcess> {
+  gateway = await startProcess(home, program);
+  ({ id, key } = (await runCli(home, ['keys', 'create', '--quota', String(QUOTA)])) as {
+    id: number;
+    key: string;
+  });
+  return gateway;
+}
+
+async function keyRecord(): Promise<KeyRecord> {
+  return (await runCli(home, ['keys', 'show', String(id)])) as KeyRecord;
+}
+
+function refusesConnections(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.on('connect', () => {
+      socket.destroy();
+      resolve(false);
+    });
+    socket.on('error', () => resolve(true));
+  });
+}
+
+describe('a gateway that is asked to stop', () => {
+  it.each([
+    ['itself', PROGRAM],
+    ['through npm start', ['npm', 'start', '--silent']],
+  ])(
+    'ends what it has begun, refuses what is new, settles and exits with 0: %s',
+    async (_how, program) => {
+      const running = await start(program);
+      const held = [running.post(key, rerankBody('m')), running.post(key, rerankBody('m'))];
+      await eventually('both are upstream', () => Promise.resolve(gate.waiting === 2));
+
+      running.kill('SIGTERM');
+      await eventually('it listens no more', () => refusesConnections(running.port));
+      gate.open();
+      const replies = await Promise.all(held);
+
+      expect(replies.map(({ status }) => status)).toEqual([200, 200]);
+      expect(await running.exited).toEqual({ code: 0, signal: null });
+      expect(await keyRecord()).toMatchObject({
+        used_quota: 2 * PRICE,
+        remain_quota: QUOTA - 2 * PRICE,
+      });
+    },
+    120_000,
+  );
+
+  it('cuts off what does not end, gives its quota back, and exits with 0 when the drain is over', async () => {
+    const running = await start();
+    const held = running.post(key, rerankBody('m')).then(
+      () => 'answered',
+      () => 'cut off',
+    );
+    await eventually('it is upstream', () => Promise.resolve(gate.waiting === 1));
+
+    const askedMs = Date.now();
+    running.kill('SIGTERM');
+    const exit = await running.exited;
+    const tookMs = Date.now() - askedMs;
+
+    expect(exit).toEqual({ code: 0, signal: null });
+    expect(await held).toBe('cut off');
+    expect(tookMs).toBeGreaterThanOrEqual(DRAIN_MS - 50);
+    expect(tookMs).toBeLessThan(DRAIN_MS + 5_000);
+    expect(await keyRecord()).toMatchObject({ used_quota: 0, remain_quota: QUOTA });
+  }, 60_000);
+
+  it('does not wait for a store that is away longer than the drain', async () => {
+    const running = await start();
+    const held = running.post(key, rerankBody('m'));
+    await eventually('it is upstream', () => Promise.resolve(gate.waiting === 1));
+
+    process.kill(redis.pid, 'SIGSTOP');
+    try {
+      gate.open();
+      expect((await held).status).toBe(200);
+      const askedMs = Date.now();
+      running.kill('SIGTERM');
+
+      expect(await running.exited).toEqual({ code: 0, signal: null });
+      expect(Date.now() - askedMs).toBeLessThan(DRAIN_MS + 10_000);
+    } finally {
+      process.kill(redis.pid, 'SIGCONT');
+    }
+  }, 60_000);
+});
+
+describe('the health check of the image', () => {
+  it('finds a gateway that runs healthy, and one that is gone not', async () => {
+    const running = await start();
+    const command = /\n\s+CMD (\["node", "-e".*)/.exec(readFileSync('Dockerfile', 'utf8'))?.[1];
+    const [, ...args] = JSON.parse(command ?? '') as string[];
+    const check = (): Promise<unknown> =>
+      promisify(execFile)(process.execPath, args, { env: { PORT: String(running.port) } });
+
+    await expect(check()).resolves.toBeDefined();
+    running.kill('SIGTERM');
+    await running.exited;
+    await expect(check()).rejects.toMatchObject({ code: 1 });
+  }, 60_000);
+});
