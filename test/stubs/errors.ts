@@ -2,9 +2,6 @@ import type { ErrorShape, Problem } from './wire.js';
 
 /** Error bodies that several providers share, by what they look like. */
 
-/** `{"message": …}` */
-export const messageBody: ErrorShape = ({ status, message }) => ({ status, json: { message } });
-
 /** `{"detail": "…"}` */
 export const detailText: ErrorShape = ({ status, message }) => ({
   status,

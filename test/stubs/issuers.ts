@@ -40,7 +40,7 @@ function isForm({ headers, method }: StubCall): boolean {
 }
 
 export const GOOGLE_ACCOUNT = 'reranker@demo.iam.gserviceaccount.com';
-export const CLOUD_SCOPE = 'https://www.googleapis.com/auth/cloud-platform';
+const CLOUD_SCOPE = 'https://www.googleapis.com/auth/cloud-platform';
 
 /** Google: assertions of a service account, refresh tokens of a user, and the metadata server. */
 export function googleIssuer(call: StubCall): StubReply | undefined {

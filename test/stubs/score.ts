@@ -14,12 +14,12 @@ export interface ScoredRow {
  * The score that every stub gives: the share of the query's words that the document has, and a trace for the earlier
  * document. The same everywhere, so that all agree on the order and differ in scale alone.
  */
-export function relevance(query: string, text: string, index: number, count: number): number {
+function relevance(query: string, text: string, index: number, count: number): number {
   const trace = Math.min(1e-4, 0.005 / count) * (count - index);
   return 0.98 * wordOverlap(query, text) + trace;
 }
 
-export function scaled(relevance: number, scale: Scale): number {
+function scaled(relevance: number, scale: Scale): number {
   return scale === 'probability' ? relevance : Math.log((relevance + 0.01) / (1.01 - relevance));
 }
 

@@ -126,7 +126,7 @@ function joinedText(document: unknown): string {
   return isObject(document) ? Object.values(document).join('\n') : String(document);
 }
 
-export const cohereV1Wire: Wire = {
+const cohereV1Wire: Wire = {
   ...common,
   required: {
     // The schema calls it optional, newer keys do not.
