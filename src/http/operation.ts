@@ -1,6 +1,7 @@
 import type Joi from 'joi';
 import type { ErrorCode } from '../core/errors.js';
 import { GatewayError } from '../core/errors.js';
+import type { Probe } from '../core/probe.js';
 import type { GatewayDeps } from '../gateway/rerank.js';
 import type { AccountSettings } from '../management/accounts.js';
 import type { Actor } from '../management/audit.js';
@@ -81,6 +82,7 @@ export interface OperationDeps extends ChannelDeps, SessionDeps {
   /** Runs something after the reply; a failure is observed, and shutdown waits for it. */
   readonly later: (what: string, work: () => Promise<void>) => void;
   readonly gateway: GatewayDeps;
+  readonly probe: Probe;
   /** How long a gateway may act on channels as they were; `awaitInForce` waits no longer. */
   readonly stalenessMs: number;
 }

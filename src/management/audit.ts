@@ -15,6 +15,8 @@ export interface Actor {
   readonly name: string;
   readonly role: Role;
   readonly address: string | undefined;
+  /** Why, in their own words; goes into the audit log with whatever they do. */
+  readonly reason?: string | undefined;
 }
 
 export const ADMIN_ROLE = 10;
@@ -37,7 +39,7 @@ export async function recordAudit(
       actor: actor.name,
       action,
       target,
-      detail,
+      detail: actor.reason === undefined ? detail : { ...detail, reason: actor.reason },
       address: actor.address,
     },
     MAX_AUDIT_ENTRIES,

@@ -1,4 +1,5 @@
 import {
+  CHANNEL_AUTO_DISABLED,
   CHANNEL_DISABLED,
   CHANNEL_ENABLED,
   effectiveStatus,
@@ -8,6 +9,7 @@ import {
   type TagSwitch,
 } from '../core/channel.js';
 import { GatewayError } from '../core/errors.js';
+import type { Probe, ProbeReport } from '../core/probe.js';
 import type { Secret } from '../core/secret.js';
 import { allProviders, findProvider } from '../providers/index.js';
 import type { Provider, SettingValue } from '../providers/provider.js';
@@ -42,6 +44,12 @@ export interface ChannelEdit extends Partial<Omit<NewChannel, 'settings' | 'cred
   readonly credentials?: Readonly<Record<string, Secret | null>>;
 }
 
+/** What many channels may be given at once: nothing that says which server each of them is. */
+export type SharedEdit = Pick<
+  ChannelEdit,
+  'models' | 'tag' | 'priority' | 'weight' | 'timeoutMs' | 'maxConcurrency' | 'scores'
+>;
+
 export type ChannelState =
   | EffectiveStatus
   /** Its credentials are in the store and cannot be read with this encryption key. */
@@ -66,6 +74,23 @@ export interface ChannelFilter {
   readonly provider?: string;
   /** The caller's name of a model. */
   readonly model?: string;
+  /** Part of the name, the address or a model in any case, or an id. */
+  readonly keyword?: string;
+  /** Whether it takes traffic. */
+  readonly live?: boolean;
+}
+
+/** A model as callers name it, and who serves it. */
+export interface ServedModel {
+  readonly model: string;
+  readonly channels: readonly Pick<ChannelView, 'id' | 'name' | 'tag' | 'state'>[];
+}
+
+/** What came of a write of several channels. */
+export interface ChannelsWrite {
+  /** Ids of the channels that it covered. */
+  readonly ids: readonly number[];
+  readonly version: number;
 }
 
 const MAX_WEIGHT = 1_000_000;
@@ -77,13 +102,63 @@ export async function listChannels(
 ): Promise<ChannelView[]> {
   const snapshot = await store.loadChannels();
   return snapshot.channels
+    .map((channel) => viewOf(channel, snapshot))
     .filter(
-      ({ tag, provider, models }) =>
-        (filter.tag === undefined || tag === filter.tag) &&
-        (filter.provider === undefined || provider === filter.provider) &&
-        (filter.model === undefined || Object.hasOwn(models, filter.model)),
-    )
-    .map((channel) => viewOf(channel, snapshot));
+      (channel) =>
+        (filter.tag === undefined || channel.tag === filter.tag) &&
+        (filter.provider === undefined || channel.provider === filter.provider) &&
+        (filter.model === undefined || Object.hasOwn(channel.models, filter.model)) &&
+        (filter.live === undefined || channel.state.live === filter.live) &&
+        (filter.keyword === undefined || mentions(channel, filter.keyword)),
+    );
+}
+
+function mentions({ id, name, baseUrl = '', models }: ChannelView, keyword: string): boolean {
+  if (String(id) === keyword) return true;
+  const wanted = keyword.toLowerCase();
+  const texts = [name, baseUrl, ...Object.entries(models).flat()];
+  return texts.some((text) => text.toLowerCase().includes(wanted));
+}
+
+/** What a channel of a provider may carry, for who fills in a form. */
+export interface ProviderView {
+  readonly id: string;
+  readonly title: string;
+  /** Its public address; `undefined` where a channel must name its server, or where it ranks inside the gateway. */
+  readonly baseUrl: string | undefined;
+  readonly inside: boolean;
+  readonly credentials: Provider['credentials'];
+  readonly settings: Provider['settings'];
+  readonly exampleModels: readonly string[];
+  readonly notes: readonly string[];
+}
+
+export function listProviders(): ProviderView[] {
+  return allProviders().map((provider) => ({
+    id: provider.id,
+    title: provider.title,
+    baseUrl: provider.transport === 'http' ? provider.baseUrl : undefined,
+    inside: provider.transport === 'process',
+    credentials: provider.credentials,
+    settings: provider.settings,
+    exampleModels: provider.exampleModels,
+    notes: provider.notes ?? [],
+  }));
+}
+
+/** Every model that a channel serves, live or not, by name. */
+export async function listModels(deps: Pick<ManagementDeps, 'store'>): Promise<ServedModel[]> {
+  const byModel = new Map<string, ChannelView[]>();
+  for (const channel of await listChannels(deps)) {
+    for (const model of Object.keys(channel.models)) {
+      const serving = byModel.get(model);
+      if (serving === undefined) byModel.set(model, [channel]);
+      else serving.push(channel);
+    }
+  }
+  return [...byModel]
+    .map(([model, channels]) => ({ model, channels }))
+    .sort((a, b) => (a.model < b.model ? -1 : 1));
 }
 
 export async function getChannel(
@@ -110,7 +185,7 @@ export async function createChannel(
     status: CHANNEL_ENABLED,
     scores: 'raw',
     settings: {},
-    ...draft,
+    ...spelled(draft, draft.provider),
   });
   const created = await unlocked(() => deps.store.createChannel(channel));
   return written(deps, created, 'channel.create', channel, actor);
@@ -125,7 +200,14 @@ export async function updateChannel(
 ): Promise<ChannelWrite> {
   const snapshot = await deps.store.loadChannels();
   const current = find(snapshot, id);
-  const change = checkEdit(deps, current, edit, snapshot.locked.has(id));
+  const changed = withoutSame(current, spelled(edit, edit.provider ?? current.provider));
+  if (changed.status === CHANNEL_AUTO_DISABLED) {
+    throw invalid(
+      'status',
+      'status can be set to 1 (enabled) or 2 (disabled); 3 is for the gateway to set.',
+    );
+  }
+  const change = checkEdit(deps, current, changed, snapshot.locked.has(id));
   const updated = await unlocked(() => deps.store.updateChannel(id, change));
   return written(deps, updated, 'channel.update', change, actor);
 }
@@ -151,6 +233,84 @@ export async function deleteChannel(
   if (version === undefined) throw noChannel(id);
   await recordAudit(deps, actor, 'channel.delete', target(id), { name: channel.name });
   return version;
+}
+
+/** Deletes those that are there, in turn. One of the configuration among them refuses the whole. */
+export async function deleteChannels(
+  deps: ManagementDeps,
+  ids: readonly number[],
+  actor: Actor,
+): Promise<ChannelsWrite> {
+  const { channels, version: before } = await deps.store.loadChannels();
+  const wanted = new Set(ids);
+  const found = channels.filter(({ id }) => wanted.has(id));
+  const fixed = found.find(({ origin }) => origin === 'config');
+  if (fixed !== undefined) throw declared(fixed);
+  const gone: number[] = [];
+  let version = before;
+  for (const { id, name } of found) {
+    const after = await deps.store.deleteChannel(id);
+    // Somebody else was faster.
+    if (after === undefined) continue;
+    version = after;
+    gone.push(id);
+    await recordAudit(deps, actor, 'channel.delete', target(id), { name });
+  }
+  return { ids: gone, version };
+}
+
+/**
+ * One edit of many channels as one write: all of them or, when one may not be changed so, none. `before` runs ahead of the
+ * write, once nothing speaks against it.
+ */
+export async function editChannels(
+  deps: ManagementDeps,
+  ids: readonly number[],
+  edit: SharedEdit,
+  actor: Actor,
+  before: () => Promise<void> = () => Promise.resolve(),
+): Promise<ChannelsWrite> {
+  const { channels } = await deps.store.loadChannels();
+  const byId = new Map(channels.map((channel) => [channel.id, channel]));
+  const wanted = [...new Set(ids)];
+  for (const id of wanted) {
+    const channel = byId.get(id);
+    if (channel === undefined) throw noChannel(id);
+    if (channel.origin === 'config') throw declared(channel);
+  }
+  const change = checkPlain(edit);
+  await before();
+  const version = await deps.store.updateChannels(wanted.map((id) => ({ id, change })));
+  if (version === undefined) {
+    throw new GatewayError('conflict', 'The channels have changed meanwhile; nothing was done.');
+  }
+  for (const id of wanted)
+    await recordAudit(deps, actor, 'channel.update', target(id), { ...change });
+  return { ids: wanted, version };
+}
+
+/** Sends one channel a real request of two documents, also when it is switched off. */
+export async function testChannel(
+  deps: ManagementDeps & { readonly probe: Probe },
+  id: number,
+  given: string | undefined,
+  actor: Actor,
+): Promise<ProbeReport> {
+  const snapshot = await deps.store.loadChannels();
+  const channel = find(snapshot, id);
+  if (snapshot.locked.has(id)) throw lockedCredentials(channel.name);
+  const [first = ''] = Object.keys(channel.models);
+  const model = given ?? first;
+  if (!Object.hasOwn(channel.models, model)) {
+    throw invalid(
+      'model',
+      `Channel "${channel.name}" does not serve "${model}"; it serves ${Object.keys(channel.models).join(', ')}.`,
+    );
+  }
+  const tested = await deps.probe(channel, model);
+  const outcome = tested.problem?.code ?? 'ok';
+  await recordAudit(deps, actor, 'channel.test', target(id), { model, outcome });
+  return tested;
 }
 
 /** A second channel like the first, with its credentials, under a name of its own. */
@@ -266,6 +426,72 @@ function checkEdit(
     // Written only when they change: untouched ones need no encryption key.
     ...(moves || credentials !== undefined ? { credentials: next.credentials } : {}),
   };
+}
+
+/** What an edit really changes: clients send whole channels back with one member changed. */
+function withoutSame(current: Channel, edit: ChannelEdit): ChannelEdit {
+  const moves = edit.provider !== undefined && edit.provider !== current.provider;
+  const entries = Object.entries(edit).filter(([member, value]) => {
+    const before = current[member as keyof ChannelEdit];
+    switch (member) {
+      case 'credentials':
+        return Object.keys(edit.credentials ?? {}).length > 0;
+      case 'settings':
+        // Another provider starts without them, so that the same ones are news there.
+        return (
+          moves ||
+          Object.entries(edit.settings ?? {}).some(
+            ([name, setting]) => (setting ?? undefined) !== current.settings[name],
+          )
+        );
+      case 'models':
+        return !isSameMap(edit.models ?? {}, current.models);
+      default:
+        return value !== before;
+    }
+  });
+  return Object.fromEntries(entries);
+}
+
+function isSameMap(
+  one: Readonly<Record<string, string>>,
+  other: Readonly<Record<string, string>>,
+): boolean {
+  const names = Object.keys(one);
+  return (
+    names.length === Object.keys(other).length && names.every((name) => one[name] === other[name])
+  );
+}
+
+/**
+ * Settings and credentials under the names that their provider gives them, which a client may also write as in a
+ * configuration file: `api_key` for `apiKey`. Other names stay, to be refused by name.
+ */
+function spelled<T extends Pick<ChannelEdit, 'settings' | 'credentials'>>(
+  edit: T,
+  providerId: string,
+): T {
+  const provider: Provider | undefined = findProvider(providerId);
+  return {
+    ...edit,
+    ...(edit.settings === undefined
+      ? {}
+      : { settings: renamed(edit.settings, provider?.settings ?? {}) }),
+    ...(edit.credentials === undefined
+      ? {}
+      : { credentials: renamed(edit.credentials, provider?.credentials ?? {}) }),
+  };
+}
+
+function renamed<T>(
+  given: Readonly<Record<string, T>>,
+  specs: Readonly<Record<string, unknown>>,
+): Record<string, T> {
+  const plain = (name: string): string => name.replaceAll('_', '').toLowerCase();
+  const known = new Map(Object.keys(specs).map((name) => [plain(name), name]));
+  return Object.fromEntries(
+    Object.entries(given).map(([name, value]) => [known.get(plain(name)) ?? name, value]),
+  );
 }
 
 function merge<T>(

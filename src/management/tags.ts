@@ -2,7 +2,13 @@ import type { TagSwitch } from '../core/channel.js';
 import { GatewayError } from '../core/errors.js';
 import type { ChannelSnapshot } from '../store/store.js';
 import { recordAudit, type Actor, type ManagementDeps } from './audit.js';
-import { channelState, switchesOf } from './channels.js';
+import {
+  channelState,
+  editChannels,
+  switchesOf,
+  type ChannelsWrite,
+  type SharedEdit,
+} from './channels.js';
 import { checkName, invalid } from './fields.js';
 
 /** A tag as people see it: its switch, and the channels that bear it. */
@@ -105,6 +111,36 @@ async function switchTag(
     channels: covered.map(({ id }) => id),
   });
   return { tag, disabled, reason, covered, version };
+}
+
+/**
+ * Changes every channel that bears a tag, in one write; with another `tag` among the changes they all move to it. A tag that
+ * is given a new name while it is switched off stays off under that name.
+ */
+export async function editTag(
+  deps: ManagementDeps,
+  given: string,
+  edit: SharedEdit,
+  actor: Actor,
+): Promise<ChannelsWrite> {
+  const tag = checkName(given, 'tag');
+  const snapshot = await deps.store.loadChannels();
+  const ids = snapshot.channels.filter((channel) => channel.tag === tag).map(({ id }) => id);
+  if (ids.length === 0) {
+    throw new GatewayError('not_found', `There is no tag "${tag}": no channel bears it.`, {
+      param: 'tag',
+    });
+  }
+  const { tag: moved = tag } = edit;
+  const next = checkName(moved, 'new_tag');
+  const held = switchesOf(snapshot).get(tag);
+  const isRename = next !== tag && !snapshot.channels.some((channel) => channel.tag === next);
+  const write = await editChannels(deps, ids, edit, actor, async () => {
+    // Ahead of the channels, so that none of them is live in between.
+    if (isRename && held?.disabled === true) await deps.store.setTagSwitch({ ...held, tag: next });
+  });
+  if (!isRename || held === undefined) return write;
+  return { ...write, version: await deps.store.deleteTagSwitch(tag) };
 }
 
 function bearers(

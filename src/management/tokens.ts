@@ -5,8 +5,12 @@ import {
   keyHint,
   NEVER_EXPIRES,
   newApiKey,
+  TOKEN_DISABLED,
+  TOKEN_ENABLED,
+  tokenStatus,
   type Token,
   type TokenPolicy,
+  type TokenStatus,
 } from '../core/token.js';
 import type { Page, TokenChange, TokenQuery, TokenUpdate } from '../store/store.js';
 import { isAddressOrRange } from './addresses.js';
@@ -131,6 +135,53 @@ export async function updateToken(
   if (update.kind !== 'updated') throw refusal(update, id);
   await recordAudit(deps, actor, 'token.update', target(id), { ...checked });
   return update.token;
+}
+
+/**
+ * What a status that a client sends sets. Expired and exhausted follow from the clock and the balance: they may be sent back
+ * as they were read and then change nothing.
+ */
+export async function enabledBy(
+  deps: ManagementDeps,
+  id: number,
+  status: TokenStatus,
+  actor: Actor,
+): Promise<boolean | undefined> {
+  if (status === TOKEN_ENABLED) return true;
+  if (status === TOKEN_DISABLED) return false;
+  const token = await getToken(deps, id, actor);
+  if (tokenStatus(token, deps.now()) === status) return undefined;
+  throw invalid(
+    'status',
+    'status can be set to 1 (enabled) or 2 (disabled); 3 and 4 follow from expired_time and remain_quota.',
+  );
+}
+
+/** The models that a key is limited to, for who wants the limit as it is; refused where there is none. */
+export async function requireModelLimits(
+  deps: ManagementDeps,
+  id: number,
+  actor: Actor,
+): Promise<void> {
+  const { policy } = await getToken(deps, id, actor);
+  if (policy.models === undefined) {
+    throw invalid('model_limits', 'model_limits must name the models that the key may use.');
+  }
+}
+
+/** Deletes those of the keys that are there and may be; resolves to how many. */
+export async function deleteTokens(
+  deps: ManagementDeps,
+  ids: readonly number[],
+  actor: Actor,
+): Promise<number> {
+  let gone = 0;
+  for (const id of new Set(ids)) {
+    if (!(await deps.store.deleteToken(id, ownerScope(actor)))) continue;
+    gone += 1;
+    await recordAudit(deps, actor, 'token.delete', target(id));
+  }
+  return gone;
 }
 
 export async function deleteToken(deps: ManagementDeps, id: number, actor: Actor): Promise<void> {
