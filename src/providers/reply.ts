@@ -108,6 +108,12 @@ function parse(text: string): Json | undefined {
 }
 
 const MAX_MESSAGE_CHARACTERS = 300;
+/** More of a page that is no JSON is not searched for its sentence. */
+const MAX_PAGE_CHARACTERS = 4_096;
+/** Lists inside lists that are looked through for a message. */
+const MAX_NESTING = 8;
+/** Entries of a list of mistakes that are put into words. */
+const MAX_DETAILS = 10;
 
 /**
  * The human sentence of an error reply, wherever the provider puts it; empty where there is none. Validation errors echo
@@ -119,9 +125,12 @@ export function readErrorMessage(reply: Pick<UpstreamReply, 'json' | 'text'>): s
   );
 }
 
-function findMessage(json: Json): string | undefined {
+function findMessage(json: Json, nesting = 0): string | undefined {
   if (typeof json.value === 'string') return json.value;
-  if (json.isArray()) return json.array().length > 0 ? findMessage(json.item(0)) : undefined;
+  if (json.isArray()) {
+    const hasMore = json.array().length > 0 && nesting < MAX_NESTING;
+    return hasMore ? findMessage(json.item(0), nesting + 1) : undefined;
+  }
   const error = json.maybe('error');
   const response = json.maybe('Response').maybe('Error');
   return (
@@ -141,11 +150,15 @@ function findMessage(json: Json): string | undefined {
 
 function detailMessage(detail: Json): string | undefined {
   if (detail.isArray()) {
-    const messages = detail.map((entry) => {
-      const place = entry.maybe('loc').isArray() ? entry.maybe('loc').array().join('.') : '';
-      const text = entry.maybe('msg').optionalString() ?? '';
-      return place === '' ? text : `${place}: ${text}`;
-    });
+    const messages = detail
+      .array()
+      .slice(0, MAX_DETAILS)
+      .map((_value, index) => {
+        const entry = detail.item(index);
+        const place = entry.maybe('loc').isArray() ? entry.maybe('loc').array().join('.') : '';
+        const text = entry.maybe('msg').optionalString() ?? '';
+        return place === '' ? text : `${place}: ${text}`;
+      });
     return messages.filter((text) => text !== '').join('; ') || undefined;
   }
   return detail.optionalString() ?? detail.firstOf('error', 'message').optionalString();
@@ -157,7 +170,10 @@ function firstMessage(errors: Json): string | undefined {
 }
 
 function withoutTags(text: string): string {
-  return text.replace(/<(script|style)[\s\S]*?<\/\1>/gi, ' ').replace(/<[^>]*>/g, ' ');
+  return text
+    .slice(0, MAX_PAGE_CHARACTERS)
+    .replace(/<(script|style)\b[\s\S]*?(<\/\1>|$)/gi, ' ')
+    .replace(/<[^<>]*>/g, ' ');
 }
 
 /** Text that may be shown to a caller: one line, no addresses, nothing that looks like a key, at most 300 characters. */
