@@ -6,6 +6,7 @@ import { ChannelTable } from './gateway/channel-table.js';
 import { CredentialCache } from './gateway/credential-cache.js';
 import type { GatewayEvent, Observe } from './gateway/events.js';
 import { LlamaEngine, loadLlama, type LlamaModule } from './gateway/llama.js';
+import { createProbe } from './gateway/probe.js';
 import type { GatewayDeps } from './gateway/rerank.js';
 import { Settlements } from './gateway/settlements.js';
 import { TokenCache } from './gateway/token-cache.js';
@@ -18,9 +19,11 @@ import { createHttpApp, createHttpServer } from './http/server.js';
 import { Background } from './gateway/background.js';
 import { createSendMail } from './mail/send-mail.js';
 import { isPrivateAddress } from './management/addresses.js';
+import { recoverRedemptions } from './management/redemption-codes.js';
 import type { Store } from './store/store.js';
 import { logEvents, type Logger } from './telemetry/log.js';
 import { createMetrics } from './telemetry/metrics.js';
+import { UsageLog } from './telemetry/usage-log.js';
 
 export interface App {
   readonly server: Server;
@@ -41,6 +44,11 @@ export interface AppParts {
   readonly loadLlama?: () => Promise<LlamaModule>;
 }
 
+const RECOVER_EVERY_MS = 60_000;
+
+const TRIM_EVERY_MS = 3_600_000;
+const DAY_MS = 24 * 3_600_000;
+
 /** Builds every part once and hands it what it needs. The channels are loaded when this resolves; nothing listens yet. */
 export async function createApp(config: Config, parts: AppParts): Promise<App> {
   const { store, logger, now = Date.now, random = Math.random } = parts;
@@ -60,6 +68,9 @@ export async function createApp(config: Config, parts: AppParts): Promise<App> {
       })
     : undefined;
   if (metrics !== undefined) observers.push(metrics.observe);
+  const { usageEntries, retentionDays } = config.log;
+  const usage = new UsageLog({ store, observe, now, maxEntries: usageEntries });
+  if (usageEntries > 0) observers.push(usage.observe);
 
   await announceConfig(config, store, now());
   const upstream = new Upstream({
@@ -71,11 +82,12 @@ export async function createApp(config: Config, parts: AppParts): Promise<App> {
     fetchToken: (request, signal) => upstream.fetchToken(request, signal),
   });
   const neural = new LlamaEngine({ load: parts.loadLlama ?? loadLlama });
+  const declared = new Map(
+    (config.channels ?? []).map(({ declared: { name }, credentials }) => [name, credentials]),
+  );
   const channels = new ChannelTable({
     store,
-    declared: new Map(
-      (config.channels ?? []).map(({ declared, credentials }) => [declared.name, credentials]),
-    ),
+    declared,
     observe,
     now,
     stalenessMs: settings.stalenessMs,
@@ -103,6 +115,14 @@ export async function createApp(config: Config, parts: AppParts): Promise<App> {
     reservationGraceMs: settings.reservationGraceMs,
   };
   const background = new Background(observe);
+  const trim = (): void => {
+    background.run('log entries that are too old', async () => {
+      await store.trimLogs(now() - retentionDays * DAY_MS);
+    });
+  };
+  trim();
+  const trimming = setInterval(trim, TRIM_EVERY_MS);
+  trimming.unref();
   const management = {
     store,
     now,
@@ -111,12 +131,25 @@ export async function createApp(config: Config, parts: AppParts): Promise<App> {
     allowPrivateUpstreams: settings.allowPrivateUpstreams,
     stalenessMs: settings.stalenessMs,
     gateway,
+    probe: createProbe({
+      upstream,
+      neural,
+      declared,
+      now,
+      attemptTimeoutMs: settings.attemptTimeoutMs,
+    }),
     sendMail: createSendMail({
       ...config.mail,
       outboxDir: config.mail.outboxDir ?? join(config.store.dataDir, 'outbox'),
     }),
     later: background.run,
   };
+  const recover = (): void => {
+    background.run('redemptions left half done', () => recoverRedemptions(management));
+  };
+  recover();
+  const recovering = setInterval(recover, RECOVER_EVERY_MS);
+  recovering.unref();
   const app = createHttpApp({
     operations: OPERATIONS,
     management,
@@ -147,9 +180,12 @@ export async function createApp(config: Config, parts: AppParts): Promise<App> {
       closing = true;
       const untilMs = now() + drainMs;
       await closeServer(server, drainMs);
+      clearInterval(recovering);
       // A connection that was cut off is closed before its request has come to its end, and to its settlement.
       await load.idle();
+      clearInterval(trimming);
       await settlements.drained(untilMs);
+      await usage.close(untilMs);
       await background.drained();
       await channels.stop();
       await upstream.close();
