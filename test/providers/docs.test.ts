@@ -1,0 +1,50 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { loadConfig } from '../../src/config.js';
+import { allProviders } from '../../src/providers/index.js';
+import { PROVIDER_PAGE, readyChannel, renderProviders } from '../support/provider-docs.js';
+
+const written = readFileSync(PROVIDER_PAGE, 'utf8');
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'provider-docs-'));
+});
+afterAll(() => {
+  rmSync(folder, { recursive: true, force: true });
+});
+
+describe('docs/providers.md', () => {
+  it('is current: `npm run docs:providers` would not change it', async () => {
+    expect(written).toBe(await renderProviders());
+  });
+
+  it('has links that lead to its sections', () => {
+    const anchors = [...written.matchAll(/^## (.*)$/gm)].map(([, heading = '']) =>
+      heading
+        .toLowerCase()
+        .replace(/[^\p{L}\p{N}\- ]/gu, '')
+        .replaceAll(' ', '-'),
+    );
+
+    const links = [...written.matchAll(/\]\(#([^)]+)\)/g)].map(([, anchor]) => anchor);
+    expect(links).toHaveLength(allProviders().length);
+    expect(links.filter((link) => !anchors.includes(link ?? ''))).toEqual([]);
+    expect(new Set(anchors).size).toBe(anchors.length);
+  });
+
+  it.each(allProviders().map((provider) => [provider.id, provider] as const))(
+    'has a channel of %s that can be pasted as it is',
+    (id, provider) => {
+      const { yaml, env } = readyChannel(provider);
+      const file = join(folder, `${id}.yaml`);
+      writeFileSync(file, yaml);
+
+      const config = loadConfig({ env: { ...env, CONFIG: file, DATA_DIR: folder } });
+
+      expect(config.channels?.map(({ declared }) => declared.provider)).toEqual([id]);
+    },
+  );
+});
