@@ -97,6 +97,8 @@ module.exports = {
       [
         '^src/(core|telemetry)',
         '^src/gateway/events\\.ts$',
+        // usage-log.ts: the entries that it appends.
+        '^src/store/store\\.ts$',
         'pino',
         'prom-client',
         '^(node:)?(perf_hooks|cluster|process)$',

@@ -74,6 +74,10 @@ interface GatewaySettings {
 
 interface LogSettings {
   readonly level: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
+  /** How many entries of the usage log the store keeps; 0: none is written. */
+  readonly usageEntries: number;
+  /** How long the store keeps entries of the usage and the audit log. */
+  readonly retentionDays: number;
 }
 
 interface MetricsSettings {
@@ -199,7 +203,7 @@ export function loadConfig(sources: ConfigSources): Config {
       encryptionKey: toSecret(settings.store.encryption_key),
     },
     gateway: camelKeys(settings.gateway) as unknown as GatewaySettings,
-    log: settings.log,
+    log: camelKeys(settings.log) as unknown as LogSettings,
     metrics: { enabled: settings.metrics.enabled, token: toSecret(settings.metrics.token) },
     root: { ...settings.root, password: toSecret(settings.root.password) },
     accounts: camelKeys(settings.accounts) as unknown as AccountSettings,
@@ -391,6 +395,8 @@ const FILE_SCHEMA = Joi.object<FileSettings>({
       .lowercase()
       .valid('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent')
       .default('info'),
+    usage_entries: Joi.number().integer().min(0).max(100_000_000).default(200_000),
+    retention_days: count(90).max(36_500),
   }).default(),
   metrics: Joi.object<FileSettings['metrics'], true>({
     enabled: Joi.boolean().default(true),
@@ -564,7 +570,9 @@ function checkRange(value: string, helpers: Joi.CustomHelpers): unknown {
 function checkRedisUrl(value: string, helpers: Joi.CustomHelpers): unknown {
   return /^rediss?(\+(sentinel|cluster))?:\/\/[^\s/]/.test(value)
     ? value
-    : helpers.message({ custom: 'must begin with redis://, rediss://, redis+sentinel:// or redis+cluster://' });
+    : helpers.message({
+        custom: 'must begin with redis://, rediss://, redis+sentinel:// or redis+cluster://',
+      });
 }
 
 function checkSmtpUrl(value: string, helpers: Joi.CustomHelpers): unknown {

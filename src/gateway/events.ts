@@ -49,6 +49,17 @@ export interface RequestEvent {
   readonly upstreamMs: number;
 }
 
+/** Any other request, answered. */
+export interface AccessEvent {
+  readonly kind: 'access';
+  readonly requestId: string;
+  readonly method: string;
+  /** The pattern that was matched: what callers write into paths stays out of logs. */
+  readonly route: string;
+  readonly status: number;
+  readonly durationMs: number;
+}
+
 /** Something went wrong that no request can be told of: a settlement given up, a table that cannot be refreshed. */
 export interface FaultEvent {
   readonly kind: 'fault';
@@ -73,6 +84,6 @@ export interface ChannelsEvent {
 }
 
 /** What happens in the gateway: logs, metrics and traces are made from this and nothing else. */
-export type GatewayEvent = AttemptEvent | RequestEvent | FaultEvent | ChannelsEvent;
+export type GatewayEvent = AttemptEvent | RequestEvent | AccessEvent | FaultEvent | ChannelsEvent;
 
 export type Observe = (event: GatewayEvent) => void;

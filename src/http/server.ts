@@ -27,6 +27,10 @@ export interface ServerTimeouts {
   readonly keepAliveTimeoutMs: number;
 }
 
+/** In the log alone: nobody was there to read it. */
+const CLIENT_CLOSED_REQUEST = 499;
+const NO_ROUTE = 'none';
+
 /** The whole HTTP surface as an Express app: the middleware chain, in order. */
 export function createHttpApp(deps: HttpDeps): Express {
   const app = express();
@@ -44,6 +48,7 @@ export function createHttpApp(deps: HttpDeps): Express {
   });
 
   app.use(requestId);
+  app.use(accessLog(deps.observe, deps.gateway.now));
   app.use(helmet({ contentSecurityPolicy: false }));
   app.use(healthRoutes(deps));
   app.use(modelRoutes(deps));
@@ -102,6 +107,31 @@ function requestId(req: Request, res: Response, next: NextFunction): void {
   res.setHeader('X-Request-Id', id);
   res.setHeader('X-Oneapi-Request-Id', id);
   next();
+}
+
+function accessLog(observe: Observe, now: () => number) {
+  return (req: Request, res: Response, next: NextFunction): void => {
+    const startedMs = now();
+    res.once('close', () => {
+      observe({
+        kind: 'access',
+        requestId: String(res.getHeader('X-Request-Id')),
+        method: req.method,
+        route: routeOf(req),
+        status: res.headersSent ? res.statusCode : CLIENT_CLOSED_REQUEST,
+        durationMs: now() - startedMs,
+      });
+    });
+    next();
+  };
+}
+
+/** The pattern that Express has matched; the first where one route has several. */
+function routeOf(req: Request): string {
+  const route: unknown = req.route;
+  if (typeof route !== 'object' || route === null || !('path' in route)) return NO_ROUTE;
+  const path: unknown = Array.isArray(route.path) ? route.path[0] : route.path;
+  return typeof path === 'string' ? path : NO_ROUTE;
 }
 
 function modelRoutes(deps: RerankRouteDeps): express.Router {

@@ -4,6 +4,9 @@ import type { GatewayEvent, Observe } from '../gateway/events.js';
 /** Members that no line shows, should one ever be logged. Without wildcards: those are looked for in every line. */
 const REDACTED = ['authorization', 'apiKey', 'key', 'password', 'token', 'credentials', 'cookie'];
 
+/** Asked every few seconds by machines. */
+const PROBED: ReadonlySet<string> = new Set(['/healthz', '/readyz', '/metrics']);
+
 export type { Logger };
 
 /** The logger of the process: JSON lines on standard output, secrets masked by declaration. */
@@ -39,6 +42,13 @@ function write(logger: Logger, event: GatewayEvent): void {
       if (event.outcome === 'ok') return;
       const { kind, ...line } = event;
       logger.warn(line, 'attempt failed');
+      return;
+    }
+    case 'access': {
+      const { kind, ...line } = event;
+      if (PROBED.has(event.route)) logger.debug(line, 'request');
+      else if (event.status >= 500) logger.error(line, 'request');
+      else logger.info(line, 'request');
       return;
     }
     case 'fault': {

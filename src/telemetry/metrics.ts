@@ -138,6 +138,8 @@ export function createMetrics(sources: {
           child.observe(event.durationMs / 1000);
           return;
         }
+        case 'access':
+          return;
         case 'fault':
           faults.inc();
           return;

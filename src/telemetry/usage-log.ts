@@ -1,0 +1,150 @@
+import type { Observe, RequestEvent } from '../gateway/events.js';
+import { StoreUnavailableError, type LogStore, type UsageEntry } from '../store/store.js';
+
+export interface UsageLogDeps {
+  readonly store: Pick<LogStore, 'appendUsage'>;
+  readonly observe: Observe;
+  readonly now: () => number;
+  /** How many entries the store keeps. */
+  readonly maxEntries: number;
+}
+
+const BATCH = 200;
+const FLUSH_AFTER_MS = 500;
+/** What may wait for a store that is away: some ten megabytes. What comes on top of that is lost, and counted. */
+const MAX_WAITING = 20_000;
+const FIRST_RETRY_MS = 100;
+const LONGEST_RETRY_MS = 5_000;
+const TOO_MANY = 'more entries were waiting than are kept in memory';
+
+/**
+ * Writes an entry for every admitted request, in batches that no request waits for. While the store is away entries wait,
+ * up to a bound. A batch of which the store did not say whether it was written is written again, so that an entry may be
+ * there twice after an outage, and none is missing below the bound.
+ */
+export class UsageLog {
+  readonly #deps: UsageLogDeps;
+  #waiting: UsageEntry[] = [];
+  #dropped = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #writing: Promise<void> | undefined;
+  /** Ends a pause between attempts. */
+  #wake: (() => void) | undefined;
+  #giveUpAtMs = Infinity;
+
+  constructor(deps: UsageLogDeps) {
+    this.#deps = deps;
+  }
+
+  /** Entries that the store does not have yet. */
+  get size(): number {
+    return this.#waiting.length;
+  }
+
+  readonly observe: Observe = (event) => {
+    if (event.kind !== 'request' || !event.admitted) return;
+    if (this.#waiting.length >= MAX_WAITING) {
+      this.#dropped += 1;
+      return;
+    }
+    this.#waiting.push(entryOf(event));
+    if (this.#waiting.length >= BATCH) this.#write();
+    else this.#writeSoon();
+  };
+
+  /** Writes what is left. From `untilMs` on, a store that is away is not waited for any longer. */
+  async close(untilMs: number): Promise<void> {
+    this.#giveUpAtMs = untilMs;
+    this.#wake?.();
+    while (this.#waiting.length > 0) {
+      this.#write();
+      await this.#writing;
+    }
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#tellDropped(new Error(TOO_MANY));
+  }
+
+  #writeSoon(): void {
+    this.#timer ??= setTimeout(() => this.#write(), FLUSH_AFTER_MS).unref();
+  }
+
+  #write(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#writing ??= this.#writeFull().finally(() => {
+      this.#writing = undefined;
+    });
+  }
+
+  /** Full batches one after the other; what is left then waits for more to come. */
+  async #writeFull(): Promise<void> {
+    do await this.#writeBatch();
+    while (this.#waiting.length >= BATCH);
+    if (this.#waiting.length > 0) this.#writeSoon();
+  }
+
+  /** Comes back when the batch is written or lost. */
+  async #writeBatch(): Promise<void> {
+    const batch = this.#waiting.slice(0, BATCH);
+    for (let retryMs = FIRST_RETRY_MS; ; retryMs = Math.min(retryMs * 2, LONGEST_RETRY_MS)) {
+      try {
+        await this.#deps.store.appendUsage(batch, this.#deps.maxEntries);
+        this.#waiting.splice(0, batch.length);
+        this.#tellDropped(new Error(TOO_MANY));
+        return;
+      } catch (error) {
+        const away = error instanceof StoreUnavailableError;
+        if (away && this.#deps.now() + retryMs < this.#giveUpAtMs) {
+          await this.#pause(retryMs);
+          continue;
+        }
+        // What cannot be written as it is must not hold up the rest.
+        const lost = this.#waiting.splice(0, away ? this.#waiting.length : batch.length);
+        this.#dropped += lost.length;
+        this.#tellDropped(error);
+        return;
+      }
+    }
+  }
+
+  #pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      this.#wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  /** One fault for all that were lost since the last one: a store that is away is no news for each request. */
+  #tellDropped(error: unknown): void {
+    if (this.#dropped === 0) return;
+    const what = `${this.#dropped} entries of the usage log were lost`;
+    this.#dropped = 0;
+    this.#deps.observe({ kind: 'fault', what, error });
+  }
+}
+
+function entryOf(event: RequestEvent): UsageEntry {
+  return {
+    atMs: event.atMs,
+    requestId: event.requestId,
+    // An admitted request has all three.
+    userId: event.userId ?? 0,
+    tokenId: event.tokenId ?? 0,
+    tokenName: event.tokenName ?? '',
+    model: event.model ?? '',
+    channelId: event.channelId,
+    provider: event.provider,
+    tag: event.tag,
+    attempts: event.attempts,
+    documents: event.documents,
+    inputTokens: event.inputTokens,
+    searchUnits: event.searchUnits,
+    quota: event.quota,
+    durationMs: event.durationMs,
+    outcome: event.outcome,
+  };
+}

@@ -1,0 +1,165 @@
+import { describe, expect, it } from '@jest/globals';
+import type { FaultEvent, RequestEvent } from '../../src/gateway/events.js';
+import { StoreUnavailableError, type UsageEntry } from '../../src/store/store.js';
+import { UsageLog } from '../../src/telemetry/usage-log.js';
+import { startGateway } from '../support/gateway.js';
+
+const NOW = 1_800_000_000_000;
+
+function event(fields: Partial<RequestEvent> = {}): RequestEvent {
+  return {
+    kind: 'request',
+    requestId: 'r',
+    atMs: NOW,
+    method: 'POST',
+    route: '/v1/rerank',
+    status: 200,
+    outcome: 'ok',
+    userId: 1,
+    tokenId: 2,
+    tokenName: 'search',
+    model: 'm',
+    knownModel: true,
+    channelId: 3,
+    provider: 'cohere',
+    tag: undefined,
+    attempts: 1,
+    documents: 5,
+    inputTokens: 10,
+    searchUnits: 1,
+    quota: 1_000,
+    admitted: true,
+    durationMs: 7,
+    upstreamMs: 6,
+    ...fields,
+  };
+}
+
+/** A log over a store that answers as told, and what it got. */
+function usageLog(append: (attempt: number) => Promise<void> = () => Promise.resolve()) {
+  const batches: (readonly UsageEntry[])[] = [];
+  const faults: FaultEvent[] = [];
+  let attempts = 0;
+  const log = new UsageLog({
+    store: {
+      async appendUsage(entries) {
+        attempts += 1;
+        await append(attempts);
+        batches.push(entries);
+      },
+    },
+    observe: (happened) => {
+      if (happened.kind === 'fault') faults.push(happened);
+    },
+    now: () => NOW,
+    maxEntries: 1_000,
+  });
+  return { log, batches, faults };
+}
+
+describe('the usage log', () => {
+  it('has an entry for every admitted request, and for those alone', async () => {
+    const { log, batches } = usageLog();
+
+    log.observe(event({ requestId: 'served' }));
+    log.observe(event({ requestId: 'failed', outcome: 'upstream_error', status: 502, quota: 0 }));
+    log.observe(event({ requestId: 'refused', admitted: false, status: 403 }));
+    await log.close(NOW);
+
+    expect(batches.flat().map(({ requestId, outcome }) => [requestId, outcome])).toEqual([
+      ['served', 'ok'],
+      ['failed', 'upstream_error'],
+    ]);
+  });
+
+  it('is written in batches of 200, in order', async () => {
+    const { log, batches } = usageLog();
+
+    for (let count = 0; count < 450; count += 1) log.observe(event({ requestId: String(count) }));
+    await log.close(NOW);
+
+    expect(batches.map(({ length }) => length)).toEqual([200, 200, 50]);
+    expect(batches.flat().map(({ requestId }) => Number(requestId))).toEqual(
+      Array.from({ length: 450 }, (_, index) => index),
+    );
+  });
+
+  it('waits for a store that is away, and loses nothing', async () => {
+    const { log, batches, faults } = usageLog((attempt) =>
+      attempt < 3 ? Promise.reject(new StoreUnavailableError('away')) : Promise.resolve(),
+    );
+
+    for (let count = 0; count < 200; count += 1) log.observe(event());
+    await log.close(NOW + 60_000);
+
+    expect(batches.flat()).toHaveLength(200);
+    expect(faults).toEqual([]);
+  });
+
+  it('does not grow without bound meanwhile, and tells once how much was lost', async () => {
+    let comeBack = (): void => undefined;
+    const back = new Promise<void>((resolve) => (comeBack = resolve));
+    const { log, batches, faults } = usageLog(() => back);
+
+    for (let count = 0; count < 20_005; count += 1) log.observe(event());
+    const { size } = log;
+    comeBack();
+    await log.close(NOW + 60_000);
+
+    expect(size).toBe(20_000);
+    expect(batches.flat()).toHaveLength(20_000);
+    expect(faults.map(({ what }) => what)).toEqual(['5 entries of the usage log were lost']);
+  });
+
+  it('gives up at shutdown when the store does not come back in time', async () => {
+    const { log, faults } = usageLog(() => Promise.reject(new StoreUnavailableError('away')));
+
+    for (let count = 0; count < 300; count += 1) log.observe(event());
+    await log.close(NOW);
+
+    expect(log.size).toBe(0);
+    expect(faults.map(({ what }) => what)).toEqual(['300 entries of the usage log were lost']);
+  });
+
+  it('goes on with the next batch when one cannot be written at all', async () => {
+    const { log, batches, faults } = usageLog((attempt) =>
+      attempt === 1 ? Promise.reject(new Error('no such table')) : Promise.resolve(),
+    );
+
+    for (let count = 0; count < 201; count += 1) log.observe(event({ requestId: String(count) }));
+    await log.close(NOW);
+
+    expect(batches.flat().map(({ requestId }) => requestId)).toEqual(['200']);
+    expect(faults).toMatchObject([
+      {
+        what: '200 entries of the usage log were lost',
+        error: expect.objectContaining({ message: 'no such table' }),
+      },
+    ]);
+  });
+});
+
+it('every other request has one line in the log, with its pattern and nothing of what was asked', async () => {
+  const gateway = await startGateway({});
+  try {
+    const before = gateway.log.length;
+    const headers = { 'x-request-id': 'seen-in-the-log' };
+    await fetch(`${gateway.url}/api/user/4711?secret=1`, { headers });
+    await fetch(`${gateway.url}/nothing/here`, { headers });
+    await fetch(`${gateway.url}/healthz`, { headers });
+
+    await gateway.app.close(1_000);
+
+    const lines = gateway.log
+      .slice(before)
+      .map((line) => JSON.parse(line) as Record<string, unknown>)
+      .filter(({ requestId }) => requestId === 'seen-in-the-log');
+    expect(lines).toMatchObject([
+      { level: 'info', msg: 'request', method: 'GET', route: '/api/user/:id', status: 401 },
+      { level: 'info', msg: 'request', method: 'GET', route: 'none', status: 404 },
+    ]);
+    expect(JSON.stringify(lines)).not.toMatch(/4711|secret=1|nothing/);
+  } finally {
+    await gateway.close();
+  }
+});
