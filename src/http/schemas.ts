@@ -8,6 +8,7 @@ import {
 import { GatewayError } from '../core/errors.js';
 import { nestsDeeper, scanBody } from '../core/json-scan.js';
 import type { RerankOptions, RerankRequest } from '../core/rerank.js';
+import { arePlain } from './plain-members.js';
 
 /** The members of a rerank request but `documents`, as they come on the wire. `null` means absent. */
 interface RerankMembers {
@@ -28,7 +29,8 @@ interface RerankMembers {
 /** What is written again, in a reply or for a provider, is written recursively: deeper ones would exhaust the stack. */
 const MAX_NESTING = 256;
 
-const count = Joi.number().integer().min(1).allow(null);
+/** Whole numbers of any size: a count beyond what there is means all of it. */
+const count = Joi.number().unsafe().integer().min(1).allow(null);
 
 export const RERANK_MEMBERS = Joi.object<RerankMembers, true>({
   model: Joi.string().max(256).allow('', null),
@@ -39,7 +41,7 @@ export const RERANK_MEMBERS = Joi.object<RerankMembers, true>({
   max_chunks_per_doc: count,
   max_chunk_per_doc: count,
   max_tokens_per_doc: count,
-  overlap_tokens: Joi.number().integer().min(0).allow(null),
+  overlap_tokens: Joi.number().unsafe().integer().min(0).allow(null),
   instruction: Joi.string().allow('', null),
   truncation: Joi.boolean().allow(null),
   priority: Joi.number().integer().min(0).max(999).allow(null),
@@ -98,6 +100,15 @@ function withoutExcerpt(message: string): string {
 }
 
 function checkMembers(value: Readonly<Record<string, unknown>>): RerankMembers {
+  // What `arePlain` has looked at is what the type says.
+  const members = arePlain(value) ? (value as unknown as RerankMembers) : validate(value);
+  if (members.query.trim() === '') {
+    throw new GatewayError('invalid_query', 'query must not be blank.', { param: 'query' });
+  }
+  return members;
+}
+
+function validate(value: Readonly<Record<string, unknown>>): RerankMembers {
   const result = RERANK_MEMBERS.validate(value);
   if (result.error !== undefined) {
     const detail = result.error.details[0];
@@ -108,11 +119,7 @@ function checkMembers(value: Readonly<Record<string, unknown>>): RerankMembers {
       param === '' ? {} : { param },
     );
   }
-  const members = result.value;
-  if (members.query.trim() === '') {
-    throw new GatewayError('invalid_query', 'query must not be blank.', { param: 'query' });
-  }
-  return members;
+  return result.value;
 }
 
 function readDocuments(

@@ -116,6 +116,23 @@ describe('POST /v1/rerank', () => {
     expect(body.results).toHaveLength(4);
   });
 
+  it('gives back documents that are nested, and brackets in their texts', async () => {
+    const deep: unknown = JSON.parse('['.repeat(200) + '"\\\\"' + ']'.repeat(200));
+    const documents = [{ text: '['.repeat(500) + '\\"', deep }];
+
+    const { status, body } = await gateway.post(key, { ...ask, documents, return_documents: true });
+
+    expect(status).toBe(200);
+    expect(body.results[0]?.document).toEqual(documents[0]);
+  });
+
+  it.each([4, 1e20, Number.MAX_SAFE_INTEGER + 2])('takes a top_n of %d for all', async (topN) => {
+    const { status, body } = await gateway.post(key, { ...ask, top_n: topN });
+
+    expect(status).toBe(200);
+    expect(body.results).toHaveLength(DOCUMENTS.length);
+  });
+
   it('ranks objects by rank_fields', async () => {
     const documents = [{ title: 'Oil' }, { title: 'planet moons most' }];
 
@@ -207,6 +224,13 @@ describe('POST /v1/rerank', () => {
     ['no JSON', '{"model":', 400, 'invalid_json', undefined],
     ['an empty body', '', 400, 'invalid_json', undefined],
     ['an array', [], 400, 'invalid_request', undefined],
+    [
+      'an object nested deeper than it could be written again',
+      `{"model":"moon","query":"q","documents":[{"text":"[","deep":${'['.repeat(5_000)}${']'.repeat(5_000)}}]}`,
+      400,
+      'invalid_json',
+      undefined,
+    ],
     ['no query', { documents: ['a'] }, 400, 'invalid_query', 'query'],
     ['a blank query', { ...ask, query: ' \n' }, 400, 'invalid_query', 'query'],
     ['a query that is a number', { ...ask, query: 7 }, 400, 'invalid_query', 'query'],
