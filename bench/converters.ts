@@ -1,0 +1,132 @@
+/**
+ * Times what each provider's converter costs: `npm run bench:converters`. 1000 documents of 1 kB go through its body and
+ * encoding, and its reply through decoding and normalizing. The measure is the leanest there is: splicing the bytes that
+ * came into an object, and reading rows of two members.
+ */
+import { stringDocuments } from '../src/core/documents.js';
+import { encodeJson, Json, JsonShapeError } from '../src/core/json.js';
+import { InvalidRankingError, normalizeRanking } from '../src/core/rerank.js';
+import { allProviders } from '../src/providers/index.js';
+import type { HttpProvider, UpstreamCall } from '../src/providers/provider.js';
+import { defaultSettings } from '../src/providers/settings.js';
+import { readFixture } from '../test/support/provider-fixtures.js';
+
+const COUNT = 1_000;
+const SIZE_BYTES = 1_024;
+const ROUNDS = 30;
+
+/** Prose, with a quotation and a line's end here and there. */
+const text = `${'The quick brown fox jumps over the lazy dog. '.repeat(6)}It said "yes".\n`.repeat(
+  4,
+);
+const array = Buffer.from(
+  JSON.stringify(Array.from({ length: COUNT }, (_, at) => `${at} ${text.slice(0, SIZE_BYTES)}`)),
+);
+
+/** As fresh as a request's: what was located in the documents is not there yet. */
+function callFor(provider: HttpProvider): UpstreamCall {
+  const { channel } = readFixture(provider.id);
+  return {
+    model: provider.exampleModels[0] ?? 'a-model',
+    query: 'Which fox jumps?',
+    documents: stringDocuments(array, COUNT),
+    topN: COUNT,
+    options: {},
+    settings: { ...defaultSettings(provider), ...channel?.settings },
+  };
+}
+
+/** The quickest of a few rounds, in microseconds: what is added to it is the machine's. */
+function timed(run: () => unknown): number {
+  let quickest = Infinity;
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const start = performance.now();
+    run();
+    quickest = Math.min(quickest, performance.now() - start);
+  }
+  return quickest * 1_000;
+}
+
+/** The fixture's first successful reply with its list of rows grown to `COUNT`; `undefined` where rows cannot be told apart. */
+function longReply(provider: HttpProvider): string | undefined {
+  const { cases } = readFixture(provider.id);
+  const json = cases.find(({ result, reply }) => result !== undefined && reply?.json !== undefined)
+    ?.reply?.json;
+  return json === undefined ? undefined : JSON.stringify(grow(json));
+}
+
+/** Repeats the rows of each list; a row's own number becomes its place. */
+function grow(value: unknown): unknown {
+  if (Array.isArray(value)) {
+    const list: readonly unknown[] = value;
+    const [first] = list;
+    if (first === undefined || Array.isArray(first)) return list.map(grow);
+    return Array.from({ length: COUNT }, (_, at) => numbered(first, at));
+  }
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, grow(member)]));
+}
+
+function numbered(row: unknown, at: number): unknown {
+  if (typeof row === 'number') return 1 - at / COUNT;
+  if (typeof row !== 'object' || row === null) return row;
+  const members = Object.entries(row as Record<string, unknown>).map(
+    ([name, member]): [string, unknown] => [
+      name,
+      /index|^id$|corpus_id/i.test(name)
+        ? typeof member === 'string'
+          ? String(at)
+          : at
+        : typeof member === 'number'
+          ? 1 - at / COUNT
+          : member,
+    ],
+  );
+  return Object.fromEntries(members) as unknown;
+}
+
+const rows = JSON.stringify({
+  results: Array.from({ length: COUNT }, (_, index) => ({ index, score: 1 - index / COUNT })),
+});
+
+const leanBody = timed(() =>
+  encodeJson({ model: 'm', documents: stringDocuments(array, COUNT).texts() }),
+);
+const leanReply = timed(() => {
+  const reply = new Json(JSON.parse(rows) as unknown);
+  const list = reply.field('results').array() as { index: number; score: number }[];
+  return normalizeRanking({ rows: list }, COUNT, COUNT, 'none');
+});
+
+const parsedBody = timed(() =>
+  JSON.stringify({ model: 'm', documents: JSON.parse(array.toString()) as unknown }),
+);
+
+console.log(`leanest: body ${leanBody.toFixed(0)} µs, reply ${leanReply.toFixed(0)} µs`);
+console.log(`parsing and writing the documents: body ${(parsedBody / leanBody).toFixed(1)}x\n`);
+console.log(`${'provider'.padEnd(36)}${'body'.padStart(8)}${'reply'.padStart(8)}`);
+for (const provider of allProviders()) {
+  if (provider.transport !== 'http') continue;
+  const body = timed(() => encodeJson(provider.body(callFor(provider))));
+  const ratios = [`${(body / leanBody).toFixed(1)}x`, replyRatio(provider)];
+  console.log(provider.id.padEnd(36) + ratios.map((ratio) => ratio.padStart(8)).join(''));
+}
+
+function replyRatio(provider: HttpProvider): string {
+  const reply = longReply(provider);
+  if (reply === undefined) return '-';
+  const call = callFor(provider);
+  const read = (): unknown => {
+    const json = new Json(JSON.parse(reply) as unknown);
+    const http = { status: 200, headers: {}, json, text: reply };
+    return normalizeRanking(provider.decode(json, call, http), COUNT, COUNT, 'none');
+  };
+  try {
+    read();
+  } catch (error) {
+    // Its rows are made in a way that repeating does not give.
+    if (error instanceof InvalidRankingError || error instanceof JsonShapeError) return '?';
+    throw error;
+  }
+  return `${(timed(read) / leanReply).toFixed(1)}x`;
+}
