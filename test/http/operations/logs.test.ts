@@ -1,0 +1,196 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { UsageEntry } from '../../../src/store/store.js';
+import { callApi, createAccount, type Account } from '../../support/accounts.js';
+import { startGateway, type TestGateway } from '../../support/gateway.js';
+import { eventually } from '../../support/redis-server.js';
+
+interface Listed {
+  readonly items: readonly Readonly<Record<string, unknown>>[];
+  readonly total: number;
+  readonly page: number;
+  readonly page_size: number;
+}
+
+const AT_SECONDS = 1_700_000_000;
+
+let gateway: TestGateway;
+let admin: Account;
+let user: Account;
+let other: Account;
+
+beforeAll(async () => {
+  gateway = await startGateway({
+    log: { retention_days: 36_500 },
+    channels: [{ name: 'local', provider: 'local', models: ['local'], tag: 'house' }],
+  });
+  admin = await createAccount(gateway.store, { role: 10 });
+  user = await createAccount(gateway.store);
+  other = await createAccount(gateway.store);
+  await gateway.store.appendUsage(
+    [
+      entry({ userId: user.user.id, requestId: 'first', tokenName: '=1+1' }),
+      entry({ userId: other.user.id, requestId: 'second', model: 'b', atMs: at(1) }),
+      entry({ userId: user.user.id, requestId: 'third', outcome: 'upstream_error', atMs: at(2) }),
+    ],
+    1_000,
+  );
+});
+afterAll(() => gateway.close());
+
+function at(seconds: number): number {
+  return (AT_SECONDS + seconds) * 1000;
+}
+
+function entry(fields: Partial<UsageEntry>): UsageEntry {
+  return {
+    atMs: at(0),
+    requestId: 'r',
+    userId: 1,
+    tokenId: 7,
+    tokenName: 'search',
+    model: 'a',
+    channelId: 3,
+    provider: 'cohere',
+    tag: 'blue',
+    attempts: 1,
+    documents: 5,
+    inputTokens: 10,
+    searchUnits: 1,
+    quota: 1_000,
+    durationMs: 7,
+    outcome: 'ok',
+    ...fields,
+  };
+}
+
+async function get<T>(path: string, account: Account): Promise<T> {
+  const { status, body } = await callApi<T>(gateway.url, 'GET', path, { token: account.token });
+  if (status !== 200) throw new Error(`${path}: ${status} ${body.message}`);
+  return body.data;
+}
+
+async function found(path: string, account = admin): Promise<unknown[]> {
+  return (await get<Listed>(path, account)).items.map(({ request_id: id }) => id);
+}
+
+describe('the usage log', () => {
+  it.each([
+    ['', ['third', 'second', 'first']],
+    ['&model=b', ['second']],
+    ['&outcome=upstream_error', ['third']],
+    ['&token_name=%3D1%2B1', ['first']],
+    ['&token_id=8', []],
+    ['&channel_id=3&model=', ['third', 'second', 'first']],
+    [`&start_timestamp=${AT_SECONDS + 1}`, ['third', 'second']],
+    [`&end_timestamp=${AT_SECONDS + 1}`, ['second', 'first']],
+    [`&start_timestamp=${AT_SECONDS + 1}&end_timestamp=${AT_SECONDS + 1}`, ['second']],
+  ])('is filtered: "%s"', async (filter, expected) => {
+    expect(await found(`/api/log/?page_size=100${filter}`)).toEqual(expected);
+  });
+
+  it('is filtered by user, in pages', async () => {
+    const path = `/api/log?user_id=${user.user.id}&page_size=1&p=2`;
+
+    expect(await get<Listed>(path, admin)).toMatchObject({
+      items: [{ request_id: 'first', channel_id: 3, provider: 'cohere', created_at: AT_SECONDS }],
+      total: 2,
+      page: 2,
+      page_size: 1,
+    });
+  });
+
+  it('shows people their own requests alone, and not who served them', async () => {
+    const path = `/api/log/self?user_id=${other.user.id}`;
+    const { items } = await get<Listed>(path, user);
+
+    expect(items.map(({ request_id: id }) => id)).toEqual(['third', 'first']);
+    expect(items[0]).not.toHaveProperty('channel_id');
+    expect(items[0]).not.toHaveProperty('tag');
+  });
+
+  it('is added up, for all and for oneself', async () => {
+    expect(await get('/api/log/stat?model=a', admin)).toEqual({
+      requests: 2,
+      quota: 2_000,
+      documents: 10,
+      input_tokens: 20,
+    });
+    expect(await get('/api/log/self/stat', other)).toMatchObject({ requests: 1, quota: 1_000 });
+  });
+
+  it('comes as a file that no spreadsheet runs', async () => {
+    const response = await fetch(`${gateway.url}/api/log/self?format=csv`, {
+      headers: { authorization: `Bearer ${user.token}` },
+    });
+
+    expect(response.headers.get('content-type')).toBe('text/csv; charset=utf-8');
+    expect(response.headers.get('content-disposition')).toBe('attachment; filename="usage.csv"');
+    expect((await response.text()).split('\r\n')).toEqual([
+      'created_at,request_id,token_id,token_name,model,documents,input_tokens,search_units,quota,duration_ms,outcome',
+      `${AT_SECONDS + 2},third,7,search,a,5,10,1,1000,7,upstream_error`,
+      `${AT_SECONDS},first,7,'=1+1,a,5,10,1,1000,7,ok`,
+      '',
+    ]);
+  });
+
+  it('gets an entry of every admitted request soon after it was answered', async () => {
+    const { key, id } = await gateway.createKey();
+    const body = { model: 'local', query: 'moon', documents: ['a moon', 'a sun'] };
+    const { status, headers } = await gateway.post(key, body);
+
+    const path = `/api/log?token_id=${id}`;
+    await eventually('the entry is there', async () => (await found(path)).length > 0);
+
+    expect(status).toBe(200);
+    expect((await get<Listed>(path, admin)).items).toMatchObject([
+      {
+        request_id: headers.get('x-request-id'),
+        user_id: gateway.userId,
+        model: 'local',
+        provider: 'local',
+        tag: 'house',
+        attempts: 1,
+        documents: 2,
+        outcome: 'ok',
+      },
+    ]);
+  });
+
+  it.each(['/api/log', '/api/log/stat', '/api/audit'])('%s is for admins', async (path) => {
+    const forbidden = await callApi(gateway.url, 'GET', path, { token: user.token });
+    const anonymous = await callApi(gateway.url, 'GET', path);
+
+    expect([forbidden.status, anonymous.status]).toEqual([403, 401]);
+  });
+});
+
+describe('the audit log', () => {
+  it('tells who did what to what, from where', async () => {
+    const body = { username: 'audited-user', password: 'a password of theirs' };
+    await callApi(gateway.url, 'POST', '/api/user', { body, token: admin.token });
+
+    const path = `/api/audit?actor_id=${admin.user.id}&action=user.create`;
+    const { items, total } = await get<Listed>(path, admin);
+
+    expect(total).toBe(1);
+    expect(items).toMatchObject([
+      {
+        actor: admin.user.username,
+        target: expect.stringMatching(/^user:\d+$/),
+        detail: { username: 'audited-user' },
+        address: '127.0.0.1',
+      },
+    ]);
+    expect(JSON.stringify(items)).not.toContain('a password of theirs');
+  });
+
+  it('comes as a file too', async () => {
+    const response = await fetch(`${gateway.url}/api/audit/?format=csv&action=none.such`, {
+      headers: { authorization: `Bearer ${admin.token}` },
+    });
+
+    expect(await response.text()).toBe(
+      'created_at,actor_id,actor,action,target,detail,address\r\n',
+    );
+  });
+});
