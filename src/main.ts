@@ -87,6 +87,8 @@ async function serve(config: Config): Promise<void> {
   logger.info({ signal, drainMs: config.server.drainMs }, 'draining');
   await app.close(config.server.drainMs);
   logger.info('stopped');
+  // The channel to the primary would keep a worker alive.
+  cluster.worker?.disconnect();
   logger.flush();
 }
 

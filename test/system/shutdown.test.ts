@@ -94,6 +94,7 @@ describe('a gateway that is asked to stop', () => {
   it.each([
     ['itself', PROGRAM],
     ['through npm start', ['npm', 'start', '--silent']],
+    ['with several workers', ['env', 'WORKERS=2', ...PROGRAM]],
   ])(
     'ends what it has begun, refuses what is new, settles and exits with 0: %s',
     async (_how, program) => {
