@@ -29,7 +29,8 @@ export async function readJsonBody(
   const encoding = contentEncoding(req.headers['content-encoding']);
   const raw = await collect(req, limitBytes, load, place);
   const plain = encoding === undefined ? raw : await inflateBody(raw, encoding, limitBytes);
-  if (plain.length > raw.length) load.charge(place, plain.length - raw.length);
+  const grown = plain.length - raw.length;
+  if (grown > 0 && !load.charge(place, grown)) throw load.refusal();
   const body = charset === undefined ? plain : recode(plain, charset);
   if (!isUtf8(body)) {
     throw new GatewayError('invalid_json', 'The body is not valid UTF-8.');
@@ -73,6 +74,8 @@ function collect(
 ): Promise<Buffer> {
   const declared = Number(req.headers['content-length'] ?? 0);
   if (declared > limitBytes) return Promise.reject(tooLarge(limitBytes));
+  // A caller that left while its key was looked up: none of the events below would come any more.
+  if (req.destroyed) return Promise.reject(callerGone());
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let bytes = 0;
@@ -92,7 +95,7 @@ function collect(
       resolve(first !== undefined && chunks.length === 1 ? first : Buffer.concat(chunks, bytes));
     };
     const gone = () => {
-      fail(new GatewayError('client_closed_request', 'The client closed the connection.'));
+      fail(callerGone());
     };
     const stop = () => {
       req.off('data', take).off('end', finish).off('error', gone).off('close', gone);
@@ -134,6 +137,10 @@ function recode(body: Buffer, charset: string): Buffer {
       cause: error,
     });
   }
+}
+
+function callerGone(): GatewayError {
+  return new GatewayError('client_closed_request', 'The client closed the connection.');
 }
 
 function tooLarge(limitBytes: number): GatewayError {

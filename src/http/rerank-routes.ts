@@ -194,10 +194,13 @@ function sendRanking(
   else res.end(body);
 }
 
-/** How long a caller that is still sending may take to read its refusal. */
-const LINGER_MS = 2_000;
+/** How long a caller that has been refused may go on sending. */
+const LINGER_MS = 10_000;
 
-/** Answers an error; a body that is still coming is not read to its end. */
+/**
+ * Answers an error. A body that is still coming is read and thrown away for a while: closing at once would reset the
+ * connection, and the caller would see that and not the answer.
+ */
 function refuse(
   req: IncomingMessage,
   res: ServerResponse,
@@ -208,9 +211,8 @@ function refuse(
   res.setHeader('X-Request-Id', requestId);
   res.setHeader('X-Oneapi-Request-Id', requestId);
   if (!req.complete) {
-    res.setHeader('Connection', 'close');
-    req.resume();
-    setTimeout(() => req.socket.destroy(), LINGER_MS).unref();
+    const timer = setTimeout(() => req.socket.destroy(), LINGER_MS).unref();
+    req.on('close', () => clearTimeout(timer)).resume();
   }
   sendError(res, error);
 }

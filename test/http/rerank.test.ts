@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { connect } from 'node:net';
+import { createInterface } from 'node:readline';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { startGateway, type TestGateway } from '../support/gateway.js';
 import { sendJson, startUpstream, type TestUpstream } from '../support/upstream.js';
@@ -297,6 +299,31 @@ describe('POST /v1/rerank', () => {
     });
     expect(reply.body.detail).toBe(reply.body.message);
     expect(upstream.seen).toHaveLength(sentBefore);
+  });
+
+  it.each([
+    ['too large', 413, () => key],
+    ['under a wrong key', 401, () => 'sk-wrong'],
+  ])('reads on where a body is %s, so that the answer arrives', async (_why, status, keyOf) => {
+    const start = (sizeBytes: number) =>
+      `POST /v1/rerank HTTP/1.1\r\nHost: a\r\nAuthorization: ${keyOf()}\r\nContent-Length: ${sizeBytes}\r\n\r\n`;
+    const caller = connect(Number(new URL(gateway.url).port), '127.0.0.1');
+    const lines: AsyncIterator<string, undefined> = createInterface(caller)[Symbol.asyncIterator]();
+    const nextStatus = async () => {
+      for (;;) {
+        const { value = '', done } = await lines.next();
+        const found = /HTTP\/1.1 (\d+)/.exec(value);
+        if (found !== null || done === true) return Number(found?.[1]);
+      }
+    };
+
+    caller.write(`${start(1_000_000)}{`);
+    const refused = await nextStatus();
+    caller.write(`${'q'.repeat(999_999)}${start(1_000_000)}{`);
+    const refusedAgain = await nextStatus();
+    caller.destroy();
+
+    expect([refused, refusedAgain]).toEqual([status, status]);
   });
 
   it('counts the body limit after decompression', async () => {

@@ -1,0 +1,43 @@
+import { describe, expect, it } from '@jest/globals';
+import { once } from 'node:events';
+import { createServer, IncomingMessage } from 'node:http';
+import { connect, Socket, type AddressInfo } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { readJsonBody } from '../../src/http/body.js';
+import { Load } from '../../src/http/load.js';
+
+const LIMIT = 100_000;
+
+describe('reading a body', () => {
+  it('ends where the caller has left before it began', async () => {
+    const server = createServer();
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const caller = connect(port, '127.0.0.1');
+    caller.write('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n{');
+    const [req] = (await once(server, 'request')) as [IncomingMessage];
+    const closed = new Promise((resolve) => req.on('close', resolve));
+    caller.destroy();
+    await closed;
+
+    const load = new Load(1, LIMIT);
+    const reading = readJsonBody(req, LIMIT, load, load.enter(0));
+
+    await expect(reading).rejects.toMatchObject({ code: 'client_closed_request' });
+    server.close();
+  });
+
+  it('does not hold more than there is room for once it is decompressed', async () => {
+    const zipped = gzipSync(JSON.stringify('a'.repeat(LIMIT / 2)));
+    const req = new IncomingMessage(new Socket());
+    req.headers = { 'content-encoding': 'gzip' };
+    req.push(zipped);
+    req.push(null);
+
+    const load = new Load(1, LIMIT / 4);
+    const reading = readJsonBody(req, LIMIT, load, load.enter(zipped.length));
+
+    await expect(reading).rejects.toMatchObject({ code: 'overloaded' });
+  });
+});
