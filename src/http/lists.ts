@@ -52,3 +52,8 @@ export function listOf<V>(item: Joi.ObjectSchema<V>): Joi.ObjectSchema<ListReply
     page_size: Joi.number().integer().min(1).required(),
   });
 }
+
+/** The schema of an object with members of any names, such as models. */
+export function mapOf<V>(value: Joi.Schema): Joi.ObjectSchema<Record<string, V>> {
+  return Joi.object<Record<string, V>>().pattern(/^/, value);
+}

@@ -237,10 +237,18 @@ async function answer(
   };
   const kept = await onlyOnce(store, now, request, async () => {
     const reply = await prepared.run();
-    if (reply instanceof FileReply) throw new Error(`${operation.id} cannot be kept`);
+    if (reply instanceof FileReply) return { status: 200, body: JSON.stringify({ file: reply }) };
     return envelope(reply.data, reply.extras);
   });
-  send(res, kept);
+  sendKept(res, kept);
+}
+
+/** Sends a reply that was kept, or is to be: an envelope, or a file in a wrapping of its own. */
+function sendKept(res: Response, kept: KeptReply): void {
+  // Both are written above.
+  const { file } = JSON.parse(kept.body) as { readonly file?: FileReply };
+  if (file === undefined) send(res, kept);
+  else sendFile(res, file);
 }
 
 /** What the caller is logged in with. */

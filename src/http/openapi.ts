@@ -70,7 +70,7 @@ export async function describeApi(operations: readonly Operation[]): Promise<Ope
   const { default: parse } = await import('joi-to-json');
   // Its types describe an ES module, and it is none: what they call the module is the function.
   const converter = parse as unknown as (schema: Joi.Schema, mode: 'open-api-3.1') => JsonSchema;
-  const convert: Convert = (schema) => converter(schema, 'open-api-3.1');
+  const convert: Convert = (schema) => withMaps(converter(schema, 'open-api-3.1')) as JsonSchema;
   const paths: Record<string, Record<string, ApiOperation>> = rerankPaths(convert);
   for (const operation of operations) {
     const path = operation.path.replaceAll(/:(\w+)/g, '{$1}');
@@ -91,6 +91,20 @@ export async function describeApi(operations: readonly Operation[]): Promise<Ope
     },
     paths,
   };
+}
+
+/** Objects of any names, such as models: joi-to-json writes their pattern as if it were a member. */
+function withMaps(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(withMaps);
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const entries: [string, unknown][] = Object.entries(schema);
+  const [, patterns] = entries.find(([name]) => name === 'patternProperties') ?? [];
+  if (typeof patterns !== 'object' || patterns === null) {
+    return Object.fromEntries(entries.map(([name, value]) => [name, withMaps(value)]));
+  }
+  const [values] = Object.values<unknown>({ ...patterns });
+  const kept = entries.filter(([name]) => name !== 'patternProperties' && name !== 'properties');
+  return { ...Object.fromEntries(kept), additionalProperties: withMaps(values) };
 }
 
 const SECURITY: Readonly<Record<Operation['access'], ApiOperation['security']>> = {

@@ -1,0 +1,266 @@
+import Joi from 'joi';
+import { MAX_QUOTA } from '../../core/quota.js';
+import {
+  createRedemptionCodes,
+  deleteInvalidRedemptionCodes,
+  deleteRedemptionCode,
+  getRedemptionCode,
+  listRedemptionCodes,
+  MAX_CODES_AT_ONCE,
+  refuseToUse,
+  updateRedemptionCode,
+  type FreshCode,
+} from '../../management/redemption-codes.js';
+import type { RedemptionChange, RedemptionCode } from '../../store/store.js';
+import { ID, ID_PARAMS, LIST_QUERY, listOf, listReply, sliceOf, type ListQuery } from '../lists.js';
+import { defineOperation, FileReply, type Operation } from '../operation.js';
+import { because, REASON, REASON_QUERY } from '../reason.js';
+import { isStatusOnly, STATUS_ONLY_QUERY } from '../status-only.js';
+
+interface SearchQuery extends ListQuery {
+  keyword?: string;
+}
+
+interface CreateBody {
+  name: string;
+  quota: number;
+  count: number;
+  expired_time: number;
+  reason?: string;
+}
+
+interface CreateQuery {
+  format: 'json' | 'csv' | 'text';
+}
+
+interface UpdateBody {
+  id: number;
+  name?: string;
+  quota?: number;
+  expired_time?: number;
+  status?: CodeStatus;
+  reason?: string;
+}
+
+type CodeStatus = 1 | 2 | 3;
+
+/** A code on the wire: everything but the code itself. */
+interface CodeView {
+  id: number;
+  /** Who made it. */
+  user_id: number;
+  name: string;
+  key_hint: string;
+  quota: number;
+  status: CodeStatus;
+  created_time: number;
+  redeemed_time: number;
+  used_user_id: number;
+  expired_time: number;
+}
+
+const STATUS: Readonly<Record<RedemptionCode['status'], CodeStatus>> = {
+  enabled: 1,
+  disabled: 2,
+  used: 3,
+};
+const CODE_STATUS = Joi.number<CodeStatus>()
+  .valid(1, 2, 3)
+  .description('1 enabled, 2 disabled, 3 used');
+const TIME = Joi.number().integer().min(0);
+const EXPIRED_TIME = TIME.description('Unix seconds; 0: never.');
+const QUOTA = Joi.number().integer().min(1).max(MAX_QUOTA);
+const NAME = Joi.string().max(1_024);
+const COUNT = Joi.number().integer().min(0);
+
+const CODE = Joi.object<CodeView, true>({
+  id: ID.required(),
+  user_id: COUNT.required(),
+  name: Joi.string().required(),
+  key_hint: Joi.string().required(),
+  quota: COUNT.required(),
+  status: CODE_STATUS.required(),
+  created_time: TIME.required(),
+  redeemed_time: TIME.required().description('0 while unused.'),
+  used_user_id: COUNT.required().description('0 while unused.'),
+  expired_time: EXPIRED_TIME.required(),
+});
+
+const list = defineOperation({
+  id: 'listRedemptionCodes',
+  method: 'GET',
+  path: '/api/redemption',
+  area: 'redemption',
+  summary: 'All redemption codes, newest first',
+  access: 'admin',
+  query: Joi.object<ListQuery, true>(LIST_QUERY),
+  reply: listOf(CODE),
+  handler: async ({ deps, query }) =>
+    listReply(await listRedemptionCodes(deps, sliceOf(query)), query, codeView),
+});
+
+const search = defineOperation({
+  id: 'searchRedemptionCodes',
+  method: 'GET',
+  path: '/api/redemption/search',
+  area: 'redemption',
+  summary: 'Redemption codes by part of the name, or by id',
+  access: 'admin',
+  query: Joi.object<SearchQuery, true>({ ...LIST_QUERY, keyword: Joi.string().max(256).empty('') }),
+  reply: listOf(CODE),
+  async handler({ deps, query }) {
+    const { keyword } = query;
+    const slice = sliceOf(query);
+    const wanted = keyword === undefined ? slice : { ...slice, keyword };
+    return listReply(await listRedemptionCodes(deps, wanted), query, codeView);
+  },
+});
+
+const get = defineOperation({
+  id: 'getRedemptionCode',
+  method: 'GET',
+  path: '/api/redemption/:id',
+  area: 'redemption',
+  summary: 'One redemption code',
+  access: 'admin',
+  params: ID_PARAMS,
+  reply: CODE,
+  errors: ['not_found'],
+  handler: async ({ deps, params }) => codeView(await getRedemptionCode(deps, params.id)),
+});
+
+const create = defineOperation({
+  id: 'createRedemptionCodes',
+  method: 'POST',
+  path: '/api/redemption',
+  area: 'redemption',
+  summary: 'Make redemption codes',
+  description: 'Answers with the codes, which are shown this once: as JSON, or as a file.',
+  access: 'admin',
+  query: Joi.object<CreateQuery, true>({
+    format: Joi.string().valid('json', 'csv', 'text').default('json'),
+  }),
+  body: Joi.object<CreateBody, true>({
+    name: NAME.required(),
+    quota: QUOTA.required().description('What each of them is worth.'),
+    count: Joi.number().integer().min(1).max(MAX_CODES_AT_ONCE).default(1),
+    expired_time: EXPIRED_TIME.default(0),
+    reason: REASON,
+  }),
+  reply: Joi.array<string[]>().items(Joi.string()).required(),
+  files: ['text/csv', 'text/plain'],
+  idempotent: true,
+  async handler({ deps, query, body, actor }) {
+    const { name, quota, count, expired_time: expiredTime, reason } = body;
+    const draft = { name, quota, count, expiredTime };
+    const fresh = await createRedemptionCodes(deps, draft, because(actor, reason));
+    switch (query.format) {
+      case 'json':
+        return fresh.map(({ code }) => code);
+      case 'csv':
+        return new FileReply('text/csv', 'redemption-codes.csv', csvOf(fresh));
+      case 'text': {
+        const lines = fresh.map(({ code }) => `${code}\n`);
+        return new FileReply('text/plain', 'redemption-codes.txt', lines.join(''));
+      }
+    }
+  },
+});
+
+const update = defineOperation({
+  id: 'updateRedemptionCode',
+  method: 'PUT',
+  path: '/api/redemption',
+  area: 'redemption',
+  summary: 'Change a redemption code',
+  description:
+    'What is absent stays. A used code is final. With `status_only`, the status alone is changed.',
+  access: 'admin',
+  query: STATUS_ONLY_QUERY,
+  body: Joi.object<UpdateBody, true>({
+    id: ID.required(),
+    name: NAME,
+    quota: QUOTA,
+    expired_time: EXPIRED_TIME,
+    status: CODE_STATUS,
+    reason: REASON,
+  }),
+  reply: CODE,
+  errors: ['not_found', 'conflict'],
+  async handler({ deps, query, body, actor }) {
+    const { id, reason } = body;
+    if (body.status === STATUS.used) await refuseToUse(deps, id);
+    const change = changeOf(body, isStatusOnly(query, body));
+    return codeView(await updateRedemptionCode(deps, id, change, because(actor, reason)));
+  },
+});
+
+const removeInvalid = defineOperation({
+  id: 'deleteInvalidRedemptionCodes',
+  method: 'DELETE',
+  path: '/api/redemption/invalid',
+  area: 'redemption',
+  summary: 'Delete the codes that are used, disabled or expired',
+  description: 'Answers with how many.',
+  access: 'admin',
+  query: REASON_QUERY,
+  reply: COUNT.required(),
+  handler: ({ deps, query, actor }) =>
+    deleteInvalidRedemptionCodes(deps, because(actor, query.reason)),
+});
+
+const remove = defineOperation({
+  id: 'deleteRedemptionCode',
+  method: 'DELETE',
+  path: '/api/redemption/:id',
+  area: 'redemption',
+  summary: 'Delete a redemption code',
+  access: 'admin',
+  params: ID_PARAMS,
+  query: REASON_QUERY,
+  errors: ['not_found'],
+  async handler({ deps, params, query, actor }) {
+    await deleteRedemptionCode(deps, params.id, because(actor, query.reason));
+    return null;
+  },
+});
+
+function codeView(code: RedemptionCode): CodeView {
+  return {
+    id: code.id,
+    user_id: code.createdBy,
+    name: code.name,
+    key_hint: code.codeHint,
+    quota: code.quota,
+    status: STATUS[code.status],
+    created_time: code.createdTime,
+    redeemed_time: code.redeemedTime,
+    used_user_id: code.usedUserId,
+    expired_time: code.expiredTime,
+  };
+}
+
+function changeOf(body: UpdateBody, statusOnly: boolean): RedemptionChange {
+  const { name, quota, expired_time: expiredTime, status } = body;
+  const enabled = status === undefined ? undefined : status === STATUS.enabled;
+  return {
+    ...(enabled === undefined ? {} : { enabled }),
+    ...(statusOnly || name === undefined ? {} : { name }),
+    ...(statusOnly || quota === undefined ? {} : { quota }),
+    ...(statusOnly || expiredTime === undefined ? {} : { expiredTime }),
+  };
+}
+
+/** Lines end as RFC 4180 has it; a name that a spreadsheet would run as a formula is kept a text. */
+function csvOf(fresh: readonly FreshCode[]): string {
+  const cell = (text: string): string =>
+    `"${(/^[=+\-@\t\r]/.test(text) ? `'${text}` : text).replaceAll('"', '""')}"`;
+  const rows = fresh.map(({ record, code }) =>
+    [record.id, cell(record.name), code, record.quota, record.expiredTime].join(','),
+  );
+  return ['id,name,code,quota,expired_time', ...rows, ''].join('\r\n');
+}
+
+export const REDEMPTION_OPERATIONS: readonly Operation[] = [
+  ...[list, search, get, create, update, removeInvalid, remove],
+];

@@ -1,0 +1,454 @@
+import Joi from 'joi';
+import { MAX_QUOTA } from '../../core/quota.js';
+import { tokenStatus, type Token, type TokenPolicy, type TokenStatus } from '../../core/token.js';
+import { unknownKey } from '../../gateway/admission.js';
+import {
+  createToken,
+  deleteToken,
+  deleteTokens,
+  enabledBy,
+  getToken,
+  listTokens,
+  requireModelLimits,
+  updateToken,
+} from '../../management/tokens.js';
+import { hashSecret } from '../../management/secrets.js';
+import type { QuotaChange, TokenChange } from '../../store/store.js';
+import { ID, ID_PARAMS, LIST_QUERY, listOf, listReply, sliceOf, type ListQuery } from '../lists.js';
+import { defineOperation, type Operation } from '../operation.js';
+import { because, IDS, REASON, REASON_QUERY } from '../reason.js';
+import { isStatusOnly, STATUS_ONLY_QUERY } from '../status-only.js';
+import { QUOTA, STATUS } from '../user-view.js';
+
+/** Names as an array, or between commas or line breaks, as other clients send them. */
+type Names = readonly string[] | string;
+
+interface PolicyBody {
+  model_limits_enabled?: boolean;
+  model_limits?: Names;
+  allow_ips?: Names;
+  tags?: Names;
+  /** Null takes it away. */
+  default_model?: string | null;
+  rate_limit?: number;
+  max_concurrency?: number;
+}
+
+interface CreateBody extends PolicyBody {
+  name: string;
+  user_id?: number;
+  status: 1 | 2;
+  expired_time?: number;
+  remain_quota?: number;
+  unlimited_quota?: boolean;
+  reason?: string;
+}
+
+interface UpdateBody extends PolicyBody {
+  id: number;
+  name?: string;
+  status?: TokenStatus;
+  expired_time?: number;
+  remain_quota?: number;
+  add_quota?: number;
+  unlimited_quota?: boolean;
+  reason?: string;
+}
+
+interface TokenListQuery extends ListQuery {
+  user_id?: number;
+}
+
+interface SearchQuery extends TokenListQuery {
+  keyword?: string;
+  token?: string;
+}
+
+interface BatchBody {
+  ids: number[];
+  reason?: string;
+}
+
+/** A key on the wire: everything but the key itself. */
+interface TokenView {
+  id: number;
+  user_id: number;
+  name: string;
+  key_hint: string;
+  status: TokenStatus;
+  created_time: number;
+  accessed_time: number;
+  expired_time: number;
+  remain_quota: number;
+  unlimited_quota: boolean;
+  used_quota: number;
+  model_limits_enabled: boolean;
+  model_limits: string[];
+  allow_ips: string[];
+  tags: string[];
+  default_model: string | null;
+  rate_limit: number;
+  max_concurrency: number;
+}
+
+interface CreatedView extends TokenView {
+  key: string;
+}
+
+interface UsageView {
+  object: 'token_usage';
+  name: string;
+  status: TokenStatus;
+  total_granted: number;
+  total_used: number;
+  total_available: number;
+  unlimited_quota: boolean;
+  model_limits_enabled: boolean;
+  model_limits: string[];
+  expires_at: number;
+}
+
+const TOKEN_STATUS = Joi.number<TokenStatus>()
+  .valid(1, 2, 3, 4)
+  .description('1 enabled, 2 disabled, 3 expired, 4 exhausted');
+const TIME = Joi.number().integer();
+const EXPIRED_TIME = TIME.description('Unix seconds; -1: never.');
+const COUNT = Joi.number().integer().min(0);
+const MAX_LIST_CHARACTERS = 200_000;
+const NAMES = Joi.array().items(Joi.string().allow('').max(1_024)).max(1_000);
+const NAMES_IN = Joi.alternatives<Names>().try(
+  NAMES,
+  Joi.string().allow('').max(MAX_LIST_CHARACTERS),
+);
+
+const POLICY = {
+  model_limits_enabled: Joi.boolean().description('False lifts the limit to certain models.'),
+  model_limits: NAMES_IN.empty(null).description('Models; none: all.'),
+  allow_ips: NAMES_IN.empty(null).description('Addresses and ranges; none: all.'),
+  tags: NAMES_IN.empty(null).description('Tags that the key is bound to; none: all.'),
+  default_model: Joi.string().allow(null, '').max(1_024),
+  rate_limit: COUNT.description('Requests a minute; 0: no limit.'),
+  max_concurrency: COUNT.description('Requests at once; 0: no limit.'),
+};
+
+const TOKEN_MEMBERS = {
+  id: ID.required(),
+  user_id: ID.required(),
+  name: Joi.string().required(),
+  key_hint: Joi.string().required(),
+  status: TOKEN_STATUS.required(),
+  created_time: TIME.required(),
+  accessed_time: TIME.required(),
+  expired_time: EXPIRED_TIME.required(),
+  remain_quota: QUOTA.required(),
+  unlimited_quota: Joi.boolean().required(),
+  used_quota: COUNT.required(),
+  model_limits_enabled: Joi.boolean().required(),
+  model_limits: NAMES.required(),
+  allow_ips: NAMES.required(),
+  tags: NAMES.required(),
+  default_model: Joi.string().allow(null).required(),
+  rate_limit: COUNT.required(),
+  max_concurrency: COUNT.required(),
+};
+
+const TOKEN = Joi.object<TokenView, true>(TOKEN_MEMBERS);
+
+const list = defineOperation({
+  id: 'listTokens',
+  method: 'GET',
+  path: '/api/token',
+  area: 'tokens',
+  summary: 'One’s own keys, newest first; for admins everybody’s',
+  access: 'login',
+  query: Joi.object<TokenListQuery, true>({ ...LIST_QUERY, user_id: ID }),
+  reply: listOf(TOKEN),
+  async handler({ deps, query, actor }) {
+    const found = await listTokens(deps, { ...sliceOf(query), ...ownerOf(query) }, actor);
+    return listReply(found, query, tokenView(deps.now()));
+  },
+});
+
+const search = defineOperation({
+  id: 'searchTokens',
+  method: 'GET',
+  path: '/api/token/search',
+  area: 'tokens',
+  summary: 'Keys by part of the name, or by the key itself',
+  access: 'login',
+  query: Joi.object<SearchQuery, true>({
+    ...LIST_QUERY,
+    user_id: ID,
+    keyword: Joi.string().max(256).empty(''),
+    token: Joi.string().trim().max(512).empty('').description('The whole key.'),
+  }),
+  reply: listOf(TOKEN),
+  async handler({ deps, query, actor }) {
+    const { keyword, token } = query;
+    const wanted = {
+      ...sliceOf(query),
+      ...ownerOf(query),
+      ...(keyword === undefined ? {} : { name: keyword }),
+      ...(token === undefined ? {} : { keyHash: hashSecret(withPrefix(token)) }),
+    };
+    return listReply(await listTokens(deps, wanted, actor), query, tokenView(deps.now()));
+  },
+});
+
+const get = defineOperation({
+  id: 'getToken',
+  method: 'GET',
+  path: '/api/token/:id',
+  area: 'tokens',
+  summary: 'One key',
+  access: 'login',
+  params: ID_PARAMS,
+  reply: TOKEN,
+  errors: ['not_found'],
+  handler: async ({ deps, params, actor }) =>
+    tokenView(deps.now())(await getToken(deps, params.id, actor)),
+});
+
+const create = defineOperation({
+  id: 'createToken',
+  method: 'POST',
+  path: '/api/token',
+  area: 'tokens',
+  summary: 'Make a key',
+  description:
+    'The reply has the key, which is shown this once. Without `remain_quota` the key may spend what its user has. Admins may make keys for others with `user_id`.',
+  access: 'login',
+  body: Joi.object<CreateBody, true>({
+    name: Joi.string().max(1_024).required(),
+    user_id: ID,
+    status: STATUS.default(1),
+    expired_time: EXPIRED_TIME,
+    remain_quota: QUOTA,
+    unlimited_quota: Joi.boolean(),
+    ...POLICY,
+    reason: REASON,
+  }),
+  reply: Joi.object<CreatedView, true>({ ...TOKEN_MEMBERS, key: Joi.string().required() }),
+  errors: ['not_found'],
+  idempotent: true,
+  async handler({ deps, body, actor }) {
+    const { name, user_id: userId = actor.id, status, expired_time: expiredTime } = body;
+    const { remain_quota: remainQuota, unlimited_quota: unlimitedQuota } = body;
+    const { token, key } = await createToken(
+      deps,
+      {
+        userId,
+        name,
+        enabled: status === 1,
+        unlimitedQuota: unlimitedQuota ?? remainQuota === undefined,
+        ...(remainQuota === undefined ? {} : { remainQuota }),
+        ...(expiredTime === undefined ? {} : { expiredTime }),
+        policy: policyOf(body.model_limits_enabled === true ? { model_limits: [], ...body } : body),
+      },
+      because(actor, body.reason),
+    );
+    return { ...tokenView(deps.now())(token), key };
+  },
+});
+
+const update = defineOperation({
+  id: 'updateToken',
+  method: 'PUT',
+  path: '/api/token',
+  area: 'tokens',
+  summary: 'Change a key',
+  description:
+    'What is absent stays. `remain_quota` sets the quota, `add_quota` moves it, both atomically against running traffic. Enabling is judged on the values after the change, so that extending and enabling are one call; a key that would still be expired or exhausted is refused. With `status_only`, the status alone is changed.',
+  access: 'login',
+  query: STATUS_ONLY_QUERY,
+  body: Joi.object<UpdateBody, true>({
+    id: ID.required(),
+    name: Joi.string().max(1_024),
+    status: TOKEN_STATUS,
+    expired_time: EXPIRED_TIME,
+    remain_quota: QUOTA,
+    add_quota: Joi.number().integer().min(-MAX_QUOTA).max(MAX_QUOTA),
+    unlimited_quota: Joi.boolean(),
+    ...POLICY,
+    reason: REASON,
+  }).oxor('remain_quota', 'add_quota'),
+  reply: TOKEN,
+  errors: ['not_found', 'conflict'],
+  async handler({ deps, query, body, actor: who }) {
+    const actor = because(who, body.reason);
+    const { id, status } = body;
+    const statusOnly = isStatusOnly(query, body);
+    const enabled = status === undefined ? undefined : await enabledBy(deps, id, status, actor);
+    const keepsLimits = body.model_limits_enabled === true && body.model_limits === undefined;
+    if (!statusOnly && keepsLimits) await requireModelLimits(deps, id, actor);
+    const change: TokenChange = {
+      ...(statusOnly ? {} : changeOf(body)),
+      ...(enabled === undefined ? {} : { enabled }),
+    };
+    return tokenView(deps.now())(await updateToken(deps, id, change, actor));
+  },
+});
+
+const remove = defineOperation({
+  id: 'deleteToken',
+  method: 'DELETE',
+  path: '/api/token/:id',
+  area: 'tokens',
+  summary: 'Delete a key',
+  access: 'login',
+  params: ID_PARAMS,
+  query: REASON_QUERY,
+  errors: ['not_found'],
+  async handler({ deps, params, query, actor }) {
+    await deleteToken(deps, params.id, because(actor, query.reason));
+    return null;
+  },
+});
+
+const removeMany = defineOperation({
+  id: 'deleteTokens',
+  method: 'POST',
+  path: '/api/token/batch',
+  area: 'tokens',
+  summary: 'Delete many keys',
+  description:
+    'Those that are not there, or not one’s own, are passed over. Answers with how many.',
+  access: 'login',
+  body: Joi.object<BatchBody, true>({ ids: IDS.required(), reason: REASON }),
+  reply: COUNT.required(),
+  handler: ({ deps, body, actor }) => deleteTokens(deps, body.ids, because(actor, body.reason)),
+});
+
+const usage = defineOperation({
+  id: 'getTokenUsage',
+  method: 'GET',
+  path: '/api/usage/token',
+  area: 'tokens',
+  summary: 'What the key that asks has used and has left',
+  description:
+    'Send the API key as for a rerank; disabled, expired and exhausted ones are answered too.',
+  access: 'key',
+  reply: Joi.object<UsageView, true>({
+    object: Joi.string().valid('token_usage').required(),
+    name: Joi.string().required(),
+    status: TOKEN_STATUS.required(),
+    total_granted: COUNT.required(),
+    total_used: COUNT.required(),
+    total_available: COUNT.required().description('Of an unlimited key: the balance of its user.'),
+    unlimited_quota: Joi.boolean().required(),
+    model_limits_enabled: Joi.boolean().required(),
+    model_limits: NAMES.required(),
+    expires_at: TIME.required().description('Unix seconds; 0: never.'),
+  }),
+  async handler({ deps, identity }) {
+    // Memory is good enough to let a key in, not to tell a balance.
+    const { id, userId } = identity.credential.token;
+    const nowMs = deps.now();
+    const [token, user] = await Promise.all([
+      deps.store.getToken(id, nowMs),
+      deps.store.getUser(userId, nowMs),
+    ]);
+    if (token === undefined || user === undefined) throw unknownKey();
+    const available = token.unlimitedQuota ? user.quota : token.remainQuota;
+    return {
+      object: 'token_usage' as const,
+      name: token.name,
+      status: tokenStatus(token, nowMs),
+      total_granted: token.usedQuota + available,
+      total_used: token.usedQuota,
+      total_available: available,
+      unlimited_quota: token.unlimitedQuota,
+      model_limits_enabled: token.policy.models !== undefined,
+      model_limits: [...(token.policy.models ?? [])],
+      expires_at: Math.max(0, token.expiredTime),
+    };
+  },
+});
+
+function tokenView(nowMs: number): (token: Token) => TokenView {
+  return (token) => ({
+    id: token.id,
+    user_id: token.userId,
+    name: token.name,
+    key_hint: token.keyHint,
+    status: tokenStatus(token, nowMs),
+    created_time: token.createdTime,
+    accessed_time: token.accessedTime,
+    expired_time: token.expiredTime,
+    remain_quota: token.remainQuota,
+    unlimited_quota: token.unlimitedQuota,
+    used_quota: token.usedQuota,
+    model_limits_enabled: token.policy.models !== undefined,
+    model_limits: [...(token.policy.models ?? [])],
+    allow_ips: [...token.policy.allowIps],
+    tags: [...token.policy.tags],
+    default_model: token.policy.defaultModel ?? null,
+    rate_limit: token.policy.rateLimit,
+    max_concurrency: token.policy.maxConcurrency,
+  });
+}
+
+function changeOf(body: UpdateBody): TokenChange {
+  const { name, expired_time: expiredTime, unlimited_quota: unlimitedQuota } = body;
+  const quota = quotaChange(body);
+  const policy = policyOf(body);
+  return {
+    ...(name === undefined ? {} : { name }),
+    ...(expiredTime === undefined ? {} : { expiredTime }),
+    ...(unlimitedQuota === undefined ? {} : { unlimitedQuota }),
+    ...(quota === undefined ? {} : { quota }),
+    ...(Object.keys(policy).length === 0 ? {} : { policy }),
+  };
+}
+
+function quotaChange({ remain_quota, add_quota }: UpdateBody): QuotaChange | undefined {
+  if (remain_quota !== undefined) return { set: remain_quota };
+  return add_quota === undefined ? undefined : { add: add_quota };
+}
+
+function policyOf(body: PolicyBody): Partial<TokenPolicy> {
+  const { allow_ips, tags, default_model, rate_limit, max_concurrency } = body;
+  return {
+    ...modelLimits(body),
+    ...(allow_ips === undefined ? {} : { allowIps: namesOf(allow_ips) }),
+    ...(tags === undefined ? {} : { tags: namesOf(tags) }),
+    ...(default_model === undefined ? {} : { defaultModel: textOf(default_model) }),
+    ...(rate_limit === undefined ? {} : { rateLimit: rate_limit }),
+    ...(max_concurrency === undefined ? {} : { maxConcurrency: max_concurrency }),
+  };
+}
+
+/** The switch decides where it is sent; a list alone limits when it names a model. */
+function modelLimits({
+  model_limits_enabled: enabled,
+  model_limits: given,
+}: PolicyBody): Partial<TokenPolicy> {
+  if (enabled === false) return { models: undefined };
+  if (given === undefined) return {};
+  const models = namesOf(given);
+  return { models: enabled === undefined && models.length === 0 ? undefined : models };
+}
+
+/** Null and blanks take away what was set. */
+function textOf(given: string | null): string | undefined {
+  const text = given?.trim() ?? '';
+  return text === '' ? undefined : text;
+}
+
+function namesOf(given: Names): string[] {
+  const names = typeof given === 'string' ? given.split(/[,\n]/) : given;
+  return names.map((name) => name.trim()).filter((name) => name !== '');
+}
+
+function ownerOf({ user_id: userId }: TokenListQuery): { readonly userId?: number } {
+  return userId === undefined ? {} : { userId };
+}
+
+/** Other systems show keys without what they all begin with. */
+function withPrefix(key: string): string {
+  return key.startsWith('sk-') ? key : `sk-${key}`;
+}
+
+export const TOKEN_OPERATIONS: readonly Operation[] = [
+  ...[list, search, get, create, update, remove, removeMany, usage],
+];

@@ -1,0 +1,26 @@
+import Joi from 'joi';
+import { GatewayError } from '../core/errors.js';
+
+export interface StatusOnlyQuery {
+  status_only?: string;
+}
+
+/** Clients switch things on and off with whole objects at hand, and mean the status alone. */
+export const STATUS_ONLY_QUERY = Joi.object<StatusOnlyQuery, true>({
+  status_only: Joi.string()
+    .allow('')
+    .max(16)
+    .description('Any text but "false" and "0": change the status alone.'),
+});
+
+/** Whether a change is of the status alone; refused where it names none. */
+export function isStatusOnly(
+  { status_only: flag = '' }: StatusOnlyQuery,
+  { status }: { readonly status?: number },
+): boolean {
+  if (flag === '' || flag === 'false' || flag === '0') return false;
+  if (status !== undefined) return true;
+  throw new GatewayError('invalid_request', 'status is required where status_only is asked for.', {
+    param: 'status',
+  });
+}
