@@ -82,7 +82,7 @@ function numbered(row: unknown, at: number): unknown {
           : member,
     ],
   );
-  return Object.fromEntries(members) as unknown;
+  return Object.fromEntries(members);
 }
 
 const rows = JSON.stringify({

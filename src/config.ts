@@ -657,13 +657,7 @@ function providerCredentials(channel: FileChannel): Record<string, Secret> {
 
 /** A channel's settings by the provider's names; what came as text through a variable becomes the type it is read as. */
 function providerSettings(channel: FileChannel, provider: Provider): Record<string, SettingValue> {
-  const own = Object.keys(provider.settings ?? {});
-  const settings: Record<string, SettingValue> = {};
-  // Some providers name settings as their APIs do: api_version is found as it stands, apiVersion by either spelling.
-  for (const [name, value] of Object.entries(channel.settings)) {
-    const known = own.find((spelling) => snakeCase(spelling) === snakeCase(name));
-    settings[known ?? name] = value;
-  }
+  const settings = camelKeys(channel.settings);
   for (const [name, value] of Object.entries(settings)) {
     const type = provider.settings?.[name]?.type;
     if (typeof value !== 'string') continue;

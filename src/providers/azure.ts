@@ -18,7 +18,7 @@ const BEARER_HEADER = 'authorization';
 function headers(endpoint: Endpoint): Record<string, string> {
   const { apiKey } = endpoint.credentials;
   if (apiKey === undefined) return {};
-  const name = textSetting(endpoint.settings, 'api_key_header').toLowerCase();
+  const name = textSetting(endpoint.settings, 'apiKeyHeader').toLowerCase();
   return name === '' || name === BEARER_HEADER ? bearer(endpoint) : { [name]: apiKey.reveal() };
 }
 
@@ -27,14 +27,14 @@ function mistakes({
   settings,
 }: Pick<Endpoint, 'credentials' | 'settings'>): (string | false)[] {
   const { apiKey, clientSecret } = credentials;
-  const named = ['tenant', 'client_id'].every((name) => textSetting(settings, name) !== '');
+  const named = ['tenant', 'clientId'].every((name) => textSetting(settings, name) !== '');
   return [
     apiKey === undefined &&
       clientSecret === undefined &&
-      'credentials.apiKey is missing, or credentials.clientSecret with settings.tenant and settings.client_id',
+      'credentials.apiKey is missing, or credentials.clientSecret with settings.tenant and settings.clientId',
     clientSecret !== undefined &&
       !named &&
-      'credentials.clientSecret needs settings.tenant and settings.client_id',
+      'credentials.clientSecret needs settings.tenant and settings.clientId',
   ];
 }
 
@@ -57,7 +57,7 @@ const common = {
     },
   },
   settings: {
-    api_key_header: {
+    apiKeyHeader: {
       type: 'string',
       default: BEARER_HEADER,
       describe: 'header for the key: authorization (as a bearer token) or api-key',

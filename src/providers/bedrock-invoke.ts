@@ -21,7 +21,7 @@ export const bedrockInvoke = defineProvider({
   },
   settings: {
     ...AWS_REGION,
-    api_version: {
+    apiVersion: {
       type: 'number',
       default: 2,
       describe: 'api_version in the body, for models that are not of Amazon',
@@ -40,7 +40,7 @@ export const bedrockInvoke = defineProvider({
     if (model.includes('amazon.rerank')) return body;
     return {
       ...body,
-      api_version: Number(settings.api_version),
+      api_version: Number(settings.apiVersion),
       max_tokens_per_doc: options.maxTokensPerDoc,
     };
   },

@@ -92,18 +92,18 @@ export const cloudflare = defineProvider({
   baseUrl: 'https://api.cloudflare.com',
   chatPath: '/ai/v1',
   path: ({ model, settings }) =>
-    `/client/v4/accounts/${encodeURIComponent(textSetting(settings, 'account_id'))}/ai/run/${modelPath(model)}`,
+    `/client/v4/accounts/${encodeURIComponent(textSetting(settings, 'accountId'))}/ai/run/${modelPath(model)}`,
   credentials: API_TOKEN,
   settings: {
-    account_id: ACCOUNT,
-    gateway_id: {
+    accountId: ACCOUNT,
+    gatewayId: {
       type: 'string',
       default: '',
       describe: 'AI Gateway that the request is routed through; empty: none',
     },
   },
   headers: (endpoint) => {
-    const gateway = optionalTextSetting(endpoint.settings, 'gateway_id');
+    const gateway = optionalTextSetting(endpoint.settings, 'gatewayId');
     return {
       ...bearer(endpoint),
       ...(gateway === undefined ? {} : { 'cf-aig-gateway-id': gateway }),
@@ -119,7 +119,7 @@ export const cloudflareGateway = defineProvider({
   title: 'Cloudflare AI Gateway (Workers AI)',
   baseUrl: 'https://gateway.ai.cloudflare.com',
   path: ({ model, settings }) =>
-    `/v1/${encodeURIComponent(textSetting(settings, 'account_id'))}/${encodeURIComponent(textSetting(settings, 'gateway_id'))}/workers-ai/${modelPath(model)}`,
+    `/v1/${encodeURIComponent(textSetting(settings, 'accountId'))}/${encodeURIComponent(textSetting(settings, 'gatewayId'))}/workers-ai/${modelPath(model)}`,
   credentials: {
     ...API_TOKEN,
     gatewayToken: {
@@ -128,8 +128,8 @@ export const cloudflareGateway = defineProvider({
     },
   },
   settings: {
-    account_id: ACCOUNT,
-    gateway_id: { type: 'string', required: true, describe: 'name of the gateway' },
+    accountId: ACCOUNT,
+    gatewayId: { type: 'string', required: true, describe: 'name of the gateway' },
   },
   headers: (endpoint) => {
     const token = endpoint.credentials.gatewayToken;

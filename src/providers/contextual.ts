@@ -11,7 +11,7 @@ import {
 
 /** One string a document, empty where it has none: a list of another length is refused. */
 function metadata({ documents, settings }: UpstreamCall): string[] | undefined {
-  const key = optionalTextSetting(settings, 'metadata_key');
+  const key = optionalTextSetting(settings, 'metadataKey');
   if (key === undefined) return undefined;
   return documents
     .parts()
@@ -26,7 +26,7 @@ export const contextual = defineProvider({
   path: '/v1/rerank',
   credentials: REQUIRED_API_KEY,
   settings: {
-    metadata_key: {
+    metadataKey: {
       type: 'string',
       default: '',
       describe: 'member of object documents that is sent as their metadata; empty sends none',

@@ -14,7 +14,7 @@ type QueryKey = 'query' | 'queries';
 
 /** No source says which models take which key: cross-encoders are documented with the one, Qwen3 with the other. */
 function queryKey({ model, settings }: Pick<UpstreamCall, 'model' | 'settings'>): QueryKey {
-  const own = textSetting(settings, 'query_key');
+  const own = textSetting(settings, 'queryKey');
   if (own === 'query' || own === 'queries') return own;
   return model.startsWith('cross-encoder/') ? 'query' : 'queries';
 }
@@ -23,11 +23,11 @@ function queryKey({ model, settings }: Pick<UpstreamCall, 'model' | 'settings'>)
 function otherForm(
   reply: UpstreamReply,
   call: Pick<UpstreamCall, 'model' | 'settings'>,
-): { readonly query_key: QueryKey } | undefined {
-  if (reply.status !== 422 || textSetting(call.settings, 'query_key') !== 'auto') return undefined;
+): { readonly queryKey: QueryKey } | undefined {
+  if (reply.status !== 422 || textSetting(call.settings, 'queryKey') !== 'auto') return undefined;
   const other = queryKey(call) === 'query' ? 'queries' : 'query';
   const named = new RegExp(String.raw`\b${other}\b`).test(readErrorMessage(reply));
-  return named ? { query_key: other } : undefined;
+  return named ? { queryKey: other } : undefined;
 }
 
 /** DeepInfra: the model in the path, scores by position, no number of rows. */
@@ -40,12 +40,12 @@ export const deepinfra = defineProvider({
   path: ({ model }) => `/v1/inference/${model.split('/').map(encodeURIComponent).join('/')}`,
   credentials: REQUIRED_API_KEY,
   settings: {
-    query_key: {
+    queryKey: {
       type: 'string',
       default: 'auto',
       describe: 'member that carries the query: query, queries, or auto to choose by the model',
     },
-    service_tier: {
+    serviceTier: {
       type: 'string',
       default: '',
       describe: 'default or priority; empty sends none',
@@ -53,7 +53,7 @@ export const deepinfra = defineProvider({
   },
   headers: bearer,
   body: (call) => {
-    const tier = textSetting(call.settings, 'service_tier');
+    const tier = textSetting(call.settings, 'serviceTier');
     return {
       // One query stands for all documents.
       ...(queryKey(call) === 'query' ? { query: call.query } : { queries: [call.query] }),
@@ -72,8 +72,8 @@ export const deepinfra = defineProvider({
   }),
   otherForm,
   mistakes: ({ settings }) => [
-    !['auto', 'query', 'queries'].includes(textSetting(settings, 'query_key')) &&
-      'settings.query_key must be query, queries or auto',
+    !['auto', 'query', 'queries'].includes(textSetting(settings, 'queryKey')) &&
+      'settings.queryKey must be query, queries or auto',
   ],
   profile: {
     ...HOSTED,

@@ -15,7 +15,7 @@ const SCHEMES = ['ApiKey', 'Basic', 'Bearer'];
 /** Older clusters take the number of rows and the echo flag as settings of the task. */
 function options({ topN, settings }: UpstreamCall): Record<string, JsonBody> {
   const members = { top_n: topN, return_documents: false };
-  return settings.legacy_options === true ? { task_settings: members } : members;
+  return settings.legacyOptions === true ? { task_settings: members } : members;
 }
 
 /** Elasticsearch's inference API: the model is the id of an inference endpoint, in the path. */
@@ -35,7 +35,7 @@ export const elastic = defineProvider({
     },
   },
   settings: {
-    auth_scheme: {
+    authScheme: {
       type: 'string',
       default: 'ApiKey',
       describe: 'word before the credential: ApiKey, Basic or Bearer',
@@ -45,20 +45,20 @@ export const elastic = defineProvider({
       default: '',
       describe: 'how long the cluster waits, such as 30s; empty leaves it to the cluster',
     },
-    legacy_options: {
+    legacyOptions: {
       type: 'boolean',
       default: false,
       describe: 'for clusters before 9.1: sends top_n and return_documents in task_settings',
     },
   },
   headers: (endpoint) => ({
-    authorization: `${textSetting(endpoint.settings, 'auth_scheme')} ${requiredCredential(endpoint, 'apiKey')}`,
+    authorization: `${textSetting(endpoint.settings, 'authScheme')} ${requiredCredential(endpoint, 'apiKey')}`,
   }),
   body: (call) => ({ query: call.query, input: call.documents.texts(), ...options(call) }),
   decode: (reply) => ({ rows: readRows(reply.field('rerank'), 'index', 'relevance_score') }),
   mistakes: ({ settings }) => [
-    !SCHEMES.includes(textSetting(settings, 'auth_scheme')) &&
-      `settings.auth_scheme must be one of ${SCHEMES.join(', ')}`,
+    !SCHEMES.includes(textSetting(settings, 'authScheme')) &&
+      `settings.authScheme must be one of ${SCHEMES.join(', ')}`,
   ],
   profile: {
     ...HOSTED,

@@ -33,7 +33,7 @@ function readKey(channel: Channel): GoogleKey | CredentialError | undefined {
 
 /** Users belong to no project, so they name the one that is billed. */
 function headers(endpoint: Endpoint): Record<string, string> {
-  const named = optionalTextSetting(endpoint.settings, 'quota_project');
+  const named = optionalTextSetting(endpoint.settings, 'quotaProject');
   const key = readKey(endpoint);
   const isUser =
     key !== undefined && !(key instanceof CredentialError) && key.kind === 'authorized_user';
@@ -59,7 +59,7 @@ function fault({ status, json }: UpstreamReply): FaultKind | undefined {
 const common = {
   path: ({ settings }) => {
     const part = (name: string) => encodeURIComponent(textSetting(settings, name));
-    return `/${part('api_version')}/projects/${part('project')}/locations/${part('location')}/rankingConfigs/${part('ranking_config')}:rank`;
+    return `/${part('apiVersion')}/projects/${part('project')}/locations/${part('location')}/rankingConfigs/${part('rankingConfig')}:rank`;
   },
   credentials: GOOGLE_CREDENTIALS,
   mistakes: (channel) => {
@@ -106,13 +106,13 @@ function settings(location: string) {
   return {
     project: { type: 'string', required: true, describe: 'Google Cloud project id or number' },
     location: { type: 'string', default: location, describe: 'location of the ranking' },
-    api_version: { type: 'string', default: 'v1', describe: 'v1, v1beta or v1alpha' },
-    ranking_config: {
+    apiVersion: { type: 'string', default: 'v1', describe: 'v1, v1beta or v1alpha' },
+    rankingConfig: {
       type: 'string',
       default: 'default_ranking_config',
       describe: 'name of the ranking configuration',
     },
-    quota_project: {
+    quotaProject: {
       type: 'string',
       describe: 'project that is billed, where it is not the account’s own',
     },

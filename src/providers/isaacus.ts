@@ -29,7 +29,7 @@ export const isaacus = defineProvider({
   path: '/v1/rerankings',
   credentials: REQUIRED_API_KEY,
   settings: {
-    scoring_method: {
+    scoringMethod: {
       type: 'string',
       default: '',
       describe: 'auto, chunk_max, chunk_avg or chunk_min; empty leaves it to Isaacus',
@@ -41,7 +41,7 @@ export const isaacus = defineProvider({
     query,
     texts: documents.texts(),
     top_n: topN,
-    scoring_method: optionalTextSetting(settings, 'scoring_method'),
+    scoring_method: optionalTextSetting(settings, 'scoringMethod'),
     chunking_options:
       options.overlapTokens === undefined ? undefined : { overlap_tokens: options.overlapTokens },
   }),
@@ -51,11 +51,11 @@ export const isaacus = defineProvider({
   }),
   fault,
   mistakes: ({ settings }) => {
-    const method = optionalTextSetting(settings, 'scoring_method');
+    const method = optionalTextSetting(settings, 'scoringMethod');
     return [
       method !== undefined &&
         !METHODS.includes(method) &&
-        `settings.scoring_method must be one of ${METHODS.join(', ')}`,
+        `settings.scoringMethod must be one of ${METHODS.join(', ')}`,
     ];
   },
   profile: {

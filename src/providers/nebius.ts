@@ -8,15 +8,15 @@ export const nebius = defineProvider({
   title: 'Nebius Token Factory',
   baseUrl: 'https://api.tokenfactory.nebius.com',
   path: ({ settings }) => {
-    const project = optionalTextSetting(settings, 'project_id');
+    const project = optionalTextSetting(settings, 'projectId');
     return project === undefined
       ? '/v1/rerank'
       : `/v1/rerank?ai_project_id=${encodeURIComponent(project)}`;
   },
   credentials: REQUIRED_API_KEY,
   settings: {
-    project_id: { type: 'string', default: '', describe: 'project, sent as ai_project_id' },
-    service_tier: {
+    projectId: { type: 'string', default: '', describe: 'project, sent as ai_project_id' },
+    serviceTier: {
       type: 'string',
       default: '',
       describe: 'auto, default, over-limit, flex or no-limit; empty sends none',
@@ -27,7 +27,7 @@ export const nebius = defineProvider({
     model,
     query,
     documents: documents.texts(),
-    service_tier: optionalTextSetting(settings, 'service_tier'),
+    service_tier: optionalTextSetting(settings, 'serviceTier'),
   }),
   decode: decodeJinaLike,
   profile: { ...HOSTED, topN: 'unsupported', echo: 'always' },

@@ -54,7 +54,7 @@ export const pinecone = defineProvider({
   path: '/rerank',
   credentials: { apiKey: { required: true, describe: 'API key, sent in the header Api-Key' } },
   settings: {
-    api_version: {
+    apiVersion: {
       type: 'string',
       default: '2026-04',
       describe: 'value of the header X-Pinecone-Api-Version',
@@ -62,7 +62,7 @@ export const pinecone = defineProvider({
   },
   headers: (endpoint) => ({
     'api-key': requiredCredential(endpoint, 'apiKey'),
-    'x-pinecone-api-version': textSetting(endpoint.settings, 'api_version'),
+    'x-pinecone-api-version': textSetting(endpoint.settings, 'apiVersion'),
   }),
   body: (call) => ({
     model: call.model,

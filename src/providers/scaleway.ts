@@ -8,12 +8,12 @@ export const scaleway = defineProvider({
   title: 'Scaleway Generative APIs',
   baseUrl: 'https://api.scaleway.ai',
   path: ({ settings }) => {
-    const project = optionalTextSetting(settings, 'project_id');
+    const project = optionalTextSetting(settings, 'projectId');
     return project === undefined ? '/v1/rerank' : `/${encodeURIComponent(project)}/v1/rerank`;
   },
   credentials: REQUIRED_API_KEY,
   settings: {
-    project_id: {
+    projectId: {
       type: 'string',
       default: '',
       describe: 'project that is billed; empty: the default',

@@ -50,14 +50,14 @@ export const vikingdb = defineProvider({
   settings: {
     region: { type: 'string', default: 'cn-beijing', describe: 'region to sign for' },
     service: { type: 'string', default: 'vikingdb', describe: 'service name to sign for' },
-    model_version: { type: 'string', describe: 'version of the model, such as 251028' },
+    modelVersion: { type: 'string', describe: 'version of the model, such as 251028' },
   },
   mistakes: volcengineMistakes,
   headers: bearer,
   sign: signUnlessApiKey,
   body: ({ model, query, documents, options, settings }) => ({
     model_name: model,
-    model_version: optionalTextSetting(settings, 'model_version'),
+    model_version: optionalTextSetting(settings, 'modelVersion'),
     query: [{ text: query }],
     data: documents.around('[{"text":', '}]'),
     instruction: options.instruction,

@@ -66,11 +66,11 @@ export const volcengine = defineProvider({
   settings: {
     region: { type: 'string', default: 'cn-beijing', describe: 'region to sign for' },
     service: { type: 'string', default: 'air', describe: 'service name to sign for' },
-    account_id: { type: 'string', describe: 'account id, sent as V-Account-Id to older services' },
+    accountId: { type: 'string', describe: 'account id, sent as V-Account-Id to older services' },
   },
   mistakes: volcengineMistakes,
   headers: (endpoint) => {
-    const accountId = textSetting(endpoint.settings, 'account_id');
+    const accountId = textSetting(endpoint.settings, 'accountId');
     return { ...bearer(endpoint), ...(accountId === '' ? {} : { 'v-account-id': accountId }) };
   },
   sign: signUnlessApiKey,

@@ -37,22 +37,22 @@ function fault({ status, json }: UpstreamReply): FaultKind | undefined {
 /** How many tokens of a document are read; beyond that the model refuses the request unless it is told to cut. */
 function tokenLimit({ options, settings }: UpstreamCall): number | undefined {
   if (options.truncation === false) return undefined;
-  const limit = options.maxTokensPerDoc ?? Number(settings.truncate_input_tokens);
+  const limit = options.maxTokensPerDoc ?? Number(settings.truncateInputTokens);
   return limit > 0 ? limit : undefined;
 }
 
 function mistakes({ settings }: Pick<Endpoint, 'settings'>): (string | false)[] {
-  const owners = ['project_id', 'space_id'].filter((name) => textSetting(settings, name) !== '');
+  const owners = ['projectId', 'spaceId'].filter((name) => textSetting(settings, name) !== '');
   return [
-    owners.length !== 1 && 'exactly one of settings.project_id and settings.space_id must be set',
+    owners.length !== 1 && 'exactly one of settings.projectId and settings.spaceId must be set',
   ];
 }
 
 const commonSettings = {
-  project_id: { type: 'string', describe: 'project that is billed; it or space_id' },
-  space_id: { type: 'string', describe: 'deployment space that is billed; it or project_id' },
+  projectId: { type: 'string', describe: 'project that is billed; it or space_id' },
+  spaceId: { type: 'string', describe: 'deployment space that is billed; it or project_id' },
   version: { type: 'string', default: '2024-05-31', describe: 'date of the API version' },
-  truncate_input_tokens: {
+  truncateInputTokens: {
     type: 'number',
     default: 512,
     describe:
@@ -65,12 +65,12 @@ const common = {
     `/ml/v1/text/rerank?version=${encodeURIComponent(textSetting(settings, 'version'))}`,
   body: (call) => {
     const { model, query, documents, topN, settings } = call;
-    const projectId = optionalTextSetting(settings, 'project_id');
+    const projectId = optionalTextSetting(settings, 'projectId');
     return {
       model_id: model,
       // Both together are refused.
       project_id: projectId,
-      space_id: projectId === undefined ? optionalTextSetting(settings, 'space_id') : undefined,
+      space_id: projectId === undefined ? optionalTextSetting(settings, 'spaceId') : undefined,
       query,
       inputs: documents.objects('text'),
       parameters: {
@@ -135,23 +135,23 @@ export const watsonxOnPrem = defineProvider({
   },
   settings: {
     username: { type: 'string', required: true, describe: 'user that the API key belongs to' },
-    zen_api_key: {
+    zenApiKey: {
       type: 'boolean',
       default: false,
       describe: 'send user and key with each request (ZenApiKey) in place of a token',
     },
     ...commonSettings,
-    token_url: {
+    tokenUrl: {
       type: 'string',
       describe: 'where the cluster issues tokens, in place of its own /icp4d-api/v1/authorize',
     },
   },
   mistakes,
   headers: ({ credentials, settings }) => {
-    if (settings.zen_api_key !== true) return {};
+    if (settings.zenApiKey !== true) return {};
     const pair = `${textSetting(settings, 'username')}:${credentials.apiKey?.reveal() ?? ''}`;
     return { authorization: `ZenApiKey ${Buffer.from(pair).toString('base64')}` };
   },
-  token: ({ settings }) => (settings.zen_api_key === true ? undefined : cloudPakToken),
+  token: ({ settings }) => (settings.zenApiKey === true ? undefined : cloudPakToken),
   notes: ['Scores of cross-encoders are logits; embedding models give similarities.'],
 });

@@ -12,22 +12,22 @@ type Row = readonly [
 ];
 
 const NO_AZURE_KEY =
-  'credentials.apiKey is missing, or credentials.clientSecret with settings.tenant and settings.client_id';
-const NO_ENTRA = 'credentials.clientSecret needs settings.tenant and settings.client_id';
-const NO_OWNER = 'exactly one of settings.project_id and settings.space_id must be set';
+  'credentials.apiKey is missing, or credentials.clientSecret with settings.tenant and settings.clientId';
+const NO_ENTRA = 'credentials.clientSecret needs settings.tenant and settings.clientId';
+const NO_OWNER = 'exactly one of settings.projectId and settings.spaceId must be set';
 const NO_KEYS = 'credentials.accessKeyId and credentials.secretAccessKey must both be set';
 
 it.each<Row>([
   ['azure-foundry', { apiKey: 'k' }, {}, []],
   ['azure-foundry', {}, {}, [NO_AZURE_KEY]],
   ['azure-foundry', { clientSecret: 's' }, { tenant: 't' }, [NO_ENTRA]],
-  ['azure-foundry', { clientSecret: 's' }, { tenant: 't', client_id: 'c' }, []],
+  ['azure-foundry', { clientSecret: 's' }, { tenant: 't', clientId: 'c' }, []],
   ['bedrock-invoke', { apiKey: 'k' }, {}, []],
   ['bedrock-invoke', { accessKeyId: 'a' }, {}, [`${NO_KEYS}, or credentials.apiKey`]],
   ['bedrock-invoke', { accessKeyId: 'a', secretAccessKey: 's' }, {}, []],
-  ['watsonx', { apiKey: 'k' }, { project_id: 'p' }, []],
+  ['watsonx', { apiKey: 'k' }, { projectId: 'p' }, []],
   ['watsonx', { apiKey: 'k' }, {}, [NO_OWNER]],
-  ['watsonx', { apiKey: 'k' }, { project_id: 'p', space_id: 's' }, [NO_OWNER]],
+  ['watsonx', { apiKey: 'k' }, { projectId: 'p', spaceId: 's' }, [NO_OWNER]],
   ['volcengine', { accessKeyId: 'a' }, {}, [NO_KEYS]],
   ['vikingdb', { apiKey: 'k' }, {}, []],
   [

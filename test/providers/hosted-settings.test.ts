@@ -12,22 +12,22 @@ function mistakesOf(id: string, settings: Readonly<Record<string, SettingValue>>
 
 describe('settings of hosted providers', () => {
   it.each([
-    ['cloudflare', {}, 'settings.account_id is missing: account id'],
+    ['cloudflare', {}, 'settings.accountId is missing: account id'],
     [
       'cloudflare-gateway',
-      { account_id: 'a' },
-      'settings.gateway_id is missing: name of the gateway',
+      { accountId: 'a' },
+      'settings.gatewayId is missing: name of the gateway',
     ],
-    ['deepinfra', { query_key: 'question' }, 'settings.query_key must be query, queries or auto'],
+    ['deepinfra', { queryKey: 'question' }, 'settings.queryKey must be query, queries or auto'],
     [
       'elastic',
-      { auth_scheme: 'Digest' },
-      'settings.auth_scheme must be one of ApiKey, Basic, Bearer',
+      { authScheme: 'Digest' },
+      'settings.authScheme must be one of ApiKey, Basic, Bearer',
     ],
     [
       'isaacus',
-      { scoring_method: 'max' },
-      'settings.scoring_method must be one of auto, chunk_max, chunk_avg, chunk_min',
+      { scoringMethod: 'max' },
+      'settings.scoringMethod must be one of auto, chunk_max, chunk_avg, chunk_min',
     ],
     [
       'openrouter',
@@ -45,10 +45,10 @@ describe('settings of hosted providers', () => {
   });
 
   it.each([
-    ['cloudflare', { account_id: 'a', gateway_id: 'g' }],
+    ['cloudflare', { accountId: 'a', gatewayId: 'g' }],
     ['deepinfra', {}],
-    ['elastic', { auth_scheme: 'Bearer', timeout: '30s' }],
-    ['isaacus', { scoring_method: 'chunk_avg' }],
+    ['elastic', { authScheme: 'Bearer', timeout: '30s' }],
+    ['isaacus', { scoringMethod: 'chunk_avg' }],
     ['openrouter', { provider: '{"only": ["cohere"]}' }],
     ['zeroentropy-eu', { latency: 'slow' }],
   ] as const)('of %s are fine as %j', (id, settings) => {

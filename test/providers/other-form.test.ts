@@ -73,7 +73,7 @@ describe('a provider with two forms', () => {
   });
 
   it('is asked once where the channel names the form', async () => {
-    const seen = await play(deepinfra, [WANTS_QUERY], { query_key: 'queries' });
+    const seen = await play(deepinfra, [WANTS_QUERY], { queryKey: 'queries' });
 
     expect(seen.asked).toHaveLength(1);
     expect(seen.outcome).toBe('caller');

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { allProviders } from '../../src/providers/index.js';
 import { publicAddress } from '../../src/providers/settings.js';
 
 describe('publicAddress', () => {
@@ -27,4 +28,12 @@ describe('publicAddress', () => {
   it('has none where the provider has none', () => {
     expect(publicAddress({ baseUrl: undefined }, {})).toBeUndefined();
   });
+});
+
+it('names of settings and credentials are in camel case in every provider', () => {
+  const names = allProviders().flatMap(({ id, settings = {}, credentials = {} }) =>
+    [...Object.keys(settings), ...Object.keys(credentials)].map((name) => `${id} ${name}`),
+  );
+
+  expect(names.filter((name) => !/ [a-z][a-zA-Z]*$/.test(name))).toEqual([]);
 });

@@ -623,8 +623,8 @@ describe('short-lived tokens', () => {
       credentials: { client_secret: secret },
       settings: {
         tenant: 'tenant',
-        client_id: 'client',
-        token_url: `${stubs.url('azure-foundry')}/tenant/oauth2/v2.0/token`,
+        clientId: 'client',
+        tokenUrl: `${stubs.url('azure-foundry')}/tenant/oauth2/v2.0/token`,
       },
     });
 

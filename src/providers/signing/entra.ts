@@ -9,13 +9,13 @@ import { formRequest, readAccessToken } from './oauth.js';
 
 export const ENTRA_SETTINGS = {
   tenant: { type: 'string', describe: 'Entra tenant id, for a token in place of a key' },
-  client_id: { type: 'string', describe: 'Entra application (client) id' },
+  clientId: { type: 'string', describe: 'Entra application (client) id' },
   scope: {
     type: 'string',
     default: 'https://cognitiveservices.azure.com/.default',
     describe: 'what the token is for; some hosts want https://ai.azure.com/.default',
   },
-  token_url: {
+  tokenUrl: {
     type: 'string',
     describe: 'where tokens are issued, in place of the public cloud of the tenant',
   },
@@ -26,11 +26,11 @@ export const entraToken: TokenSource = {
   request: (endpoint) => {
     const tenant = encodeURIComponent(textSetting(endpoint.settings, 'tenant'));
     return formRequest(
-      optionalTextSetting(endpoint.settings, 'token_url') ??
+      optionalTextSetting(endpoint.settings, 'tokenUrl') ??
         `https://login.microsoftonline.com/${tenant}/oauth2/v2.0/token`,
       {
         grant_type: 'client_credentials',
-        client_id: textSetting(endpoint.settings, 'client_id'),
+        client_id: textSetting(endpoint.settings, 'clientId'),
         client_secret: requiredCredential(endpoint, 'clientSecret'),
         scope: textSetting(endpoint.settings, 'scope'),
       },

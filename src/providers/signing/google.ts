@@ -21,11 +21,11 @@ export const GOOGLE_CREDENTIALS = {
 } as const satisfies Record<string, CredentialSpec>;
 
 export const GOOGLE_TOKEN_SETTINGS = {
-  token_url: {
+  tokenUrl: {
     type: 'string',
     describe: 'where keys are exchanged for tokens, in place of the address in the key',
   },
-  metadata_url: {
+  metadataUrl: {
     type: 'string',
     default:
       'http://metadata.google.internal/computeMetadata/v1/instance/service-accounts/default/token',
@@ -109,7 +109,7 @@ export const googleToken: TokenSource = {
   request: async (endpoint, nowMs) => {
     const key = googleKey(endpoint);
     if (key === undefined) return metadataRequest(endpoint);
-    const url = optionalTextSetting(endpoint.settings, 'token_url') ?? key.tokenUrl;
+    const url = optionalTextSetting(endpoint.settings, 'tokenUrl') ?? key.tokenUrl;
     if (key.kind === 'authorized_user') {
       return formRequest(url, {
         grant_type: 'refresh_token',
@@ -129,7 +129,7 @@ export const googleToken: TokenSource = {
 function metadataRequest({ settings }: Endpoint): TokenRequest {
   return {
     method: 'GET',
-    url: textSetting(settings, 'metadata_url'),
+    url: textSetting(settings, 'metadataUrl'),
     headers: { 'metadata-flavor': 'Google', accept: 'application/json' },
     body: undefined,
   };

@@ -10,7 +10,7 @@ import {
 import { formRequest } from './oauth.js';
 
 export const IBM_IAM_SETTINGS = {
-  token_url: {
+  tokenUrl: {
     type: 'string',
     default: 'https://iam.cloud.ibm.com/identity/token',
     describe: 'where IAM exchanges API keys for tokens',
@@ -20,7 +20,7 @@ export const IBM_IAM_SETTINGS = {
 /** Tokens of IBM Cloud's IAM, in exchange for an API key. */
 export const ibmIamToken: TokenSource = {
   request: (endpoint) =>
-    formRequest(textSetting(endpoint.settings, 'token_url'), {
+    formRequest(textSetting(endpoint.settings, 'tokenUrl'), {
       grant_type: 'urn:ibm:params:oauth:grant-type:apikey',
       apikey: requiredCredential(endpoint, 'apiKey'),
     }),
@@ -58,7 +58,7 @@ export const cloudPakToken: TokenSource = {
 
 function authorizeUrl({ baseUrl, settings }: Endpoint): string {
   return (
-    optionalTextSetting(settings, 'token_url') ??
+    optionalTextSetting(settings, 'tokenUrl') ??
     new URL('/icp4d-api/v1/authorize', baseUrl).toString()
   );
 }

@@ -82,7 +82,7 @@ describe('a token for Google', () => {
   it('is asked for where the key says, and elsewhere where the channel says', async () => {
     const credentialsJson = JSON.stringify({ ...serviceAccount, token_uri: 'https://key.test/t' });
     const byKey = endpointOf(google, { credentialsJson });
-    const byChannel = endpointOf(google, { credentialsJson }, { token_url: 'http://stub.test/t' });
+    const byChannel = endpointOf(google, { credentialsJson }, { tokenUrl: 'http://stub.test/t' });
 
     expect((await asked(google, byKey)).url).toBe('https://key.test/t');
     expect((await asked(google, byChannel)).url).toBe('http://stub.test/t');
@@ -206,7 +206,7 @@ describe('a token for watsonx.ai in a cluster', () => {
   });
 
   it('is not needed where user and key go with each request', () => {
-    const settings = { username: 'admin', zen_api_key: true };
+    const settings = { username: 'admin', zenApiKey: true };
     const zen = endpointOf(watsonxOnPrem, { apiKey: 'cpd-key' }, settings);
 
     expect(watsonxOnPrem.token?.(zen)).toBeUndefined();
@@ -214,7 +214,7 @@ describe('a token for watsonx.ai in a cluster', () => {
 });
 
 describe('a token for Azure', () => {
-  const settings = { tenant: 'contoso', client_id: 'app' };
+  const settings = { tenant: 'contoso', clientId: 'app' };
   const endpoint = endpointOf(azureFoundry, { clientSecret: 'secret' }, settings);
 
   it('is asked for with the secret of the application', async () => {
@@ -232,7 +232,7 @@ describe('a token for Azure', () => {
   it('is asked for elsewhere and for something else where the channel says', async () => {
     const own = {
       ...settings,
-      token_url: 'https://login.test/token',
+      tokenUrl: 'https://login.test/token',
       scope: 'https://ai.azure.com/.default',
     };
     const { url, form } = await asked(

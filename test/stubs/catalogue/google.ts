@@ -119,7 +119,7 @@ function google(location: string): Stub {
       credentials: {},
       settings: (base) => ({
         project: 'demo',
-        metadata_url: `${base}/computeMetadata/v1/instance/service-accounts/default/token`,
+        metadataUrl: `${base}/computeMetadata/v1/instance/service-accounts/default/token`,
       }),
       wrongCredentials: (base) => ({ credentialsJson: strangersKeyFile(base) }),
     },

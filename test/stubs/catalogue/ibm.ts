@@ -118,7 +118,7 @@ const isZen = ({ headers }: StubCall): boolean =>
 /** IBM watsonx.ai, whose cross-encoders give logits. */
 export const IBM_STUBS = {
   watsonx: watsonx(issuedBy('ibm'), {
-    settings: (base) => ({ project_id: PROJECT, token_url: `${base}/identity/token` }),
+    settings: (base) => ({ projectId: PROJECT, tokenUrl: `${base}/identity/token` }),
   }),
   'watsonx-on-prem': watsonx(
     (call) => {
@@ -126,9 +126,9 @@ export const IBM_STUBS = {
     },
     {
       settings: (base) => ({
-        space_id: PROJECT,
+        spaceId: PROJECT,
         username: 'admin',
-        token_url: `${base}/icp4d-api/v1/authorize`,
+        tokenUrl: `${base}/icp4d-api/v1/authorize`,
       }),
     },
   ),

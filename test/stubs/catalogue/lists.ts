@@ -1019,10 +1019,10 @@ export const LIST_STUBS = {
   scaleway: wireStub(scaleway),
   elastic: wireStub(elastic),
   cloudflare: cloudflare(/^\/client\/v4\/accounts\/acct\/ai\/run\/@cf\/.+$/, {
-    channel: { settings: () => ({ account_id: 'acct' }) },
+    channel: { settings: () => ({ accountId: 'acct' }) },
   }),
   'cloudflare-gateway': cloudflare(/^\/v1\/acct\/gateway\/workers-ai\/@cf\/.+$/, {
-    channel: { settings: () => ({ account_id: 'acct', gateway_id: 'gateway' }) },
+    channel: { settings: () => ({ accountId: 'acct', gatewayId: 'gateway' }) },
   }),
   deepinfra: wireStub(deepinfra),
 } satisfies Record<string, Stub>;
