@@ -74,7 +74,7 @@ export interface DispatchResult {
 
 /** What one attempt needs of the gateway. */
 export interface AttemptDeps {
-  readonly channels: Pick<ChannelTable, 'live'>;
+  readonly channels: Pick<ChannelTable, 'live' | 'isFresh'>;
   readonly upstream: Pick<Upstream, 'send'>;
   readonly tokens: Pick<TokenCache, 'get' | 'drop'>;
   readonly neural: NeuralRanker;
@@ -109,7 +109,11 @@ export async function dispatch(deps: DispatchDeps, call: DispatchCall): Promise<
     if (route === undefined) break;
     tried.add(route.id);
     const attempt = await tryRoute(deps, call, route);
-    if (attempt.kind === 'withdrawn') continue;
+    if (attempt.kind === 'withdrawn') {
+      // Still live: it was only not known any more whether it is, which the next round asks before it goes on.
+      if (deps.channels.live(route.id) !== undefined) tried.delete(route.id);
+      continue;
+    }
     if (attempt.kind === 'ranked') return attempt.result;
     const { failure } = attempt;
     if (!mayFailOver(failure.kind)) throw refusalOf(failure);
@@ -321,7 +325,7 @@ async function sendHttp(
       headers,
       body,
       timeoutMs: Math.max(1, untilMs - deps.now()),
-      stillWanted: () => deps.channels.live(route.id) !== undefined,
+      stillWanted: () => deps.channels.isFresh() && deps.channels.live(route.id) !== undefined,
     };
     try {
       return await deps.upstream.send(request, call.scope);
