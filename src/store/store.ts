@@ -284,11 +284,18 @@ export interface UserChange {
   readonly quota?: QuotaChange;
 }
 
+/** What an account must still have for a change of it to be made: what the one who asks has judged it by. */
+export interface UserCondition {
+  readonly role?: Role;
+  readonly passwordHash?: string;
+}
+
 export type UserUpdate =
   | { readonly kind: 'updated'; readonly user: User }
   | { readonly kind: 'not_found' }
   | { readonly kind: 'taken'; readonly field: 'username' | 'email' }
-  | { readonly kind: 'conflict'; readonly reason: 'quota_range' };
+  /** `changed`: the condition no longer holds. */
+  | { readonly kind: 'conflict'; readonly reason: 'quota_range' | 'changed' };
 
 export interface UserQuery extends Slice {
   /** Part of username, email or display name, in any case; or an id. */
@@ -305,7 +312,12 @@ export interface UserStore {
   /** The recorded password hash of a user. */
   getPasswordHash(userId: number): Promise<string | undefined>;
   listUsers(query: UserQuery, nowMs: number): Promise<Page<User>>;
-  updateUser(id: number, change: UserChange, nowMs: number): Promise<UserUpdate>;
+  updateUser(
+    id: number,
+    change: UserChange,
+    nowMs: number,
+    condition?: UserCondition,
+  ): Promise<UserUpdate>;
   /** Removes the user with its tokens and sessions. */
   deleteUser(id: number): Promise<boolean>;
 }
@@ -400,6 +412,11 @@ export type IdempotencyClaim =
 
 export interface SessionStore {
   createSession(session: Session): Promise<void>;
+  /**
+   * A login made on the strength of another one of the same user: it ends those of its own kind, in the same step. When `by`
+   * no longer lives nothing is done, and it resolves to false.
+   */
+  deriveSession(session: Session, by: string): Promise<boolean>;
   /** Finds a live one and, for a session, slides its expiry to `nowMs + slideMs`, at most `endsAtMs`. */
   findSession(idHash: string, nowMs: number, slideMs: number): Promise<Session | undefined>;
   deleteSession(idHash: string): Promise<boolean>;

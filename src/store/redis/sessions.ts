@@ -13,6 +13,7 @@ export function openSessions(connection: Connection, keys: Keys): SessionStore {
 
 type LoginMethods =
   | 'createSession'
+  | 'deriveSession'
   | 'findSession'
   | 'deleteSession'
   | 'deleteUserSessions'
@@ -27,14 +28,26 @@ function openLogins(connection: Connection, keys: Keys): Pick<SessionStore, Logi
     return userId === null ? undefined : Number(userId);
   }
 
+  async function create(session: Session, ...by: string[]): Promise<boolean> {
+    const { idHash, userId, kind, createdAtMs, expiresAtMs, endsAtMs } = session;
+    const lifeMs = Math.max(1, endsAtMs - createdAtMs);
+    await answer(client.set(keys.session(idHash), `${userId}`, 'PX', lifeMs));
+    const ended = await run(connection, SCRIPTS.createSession, keys.userSessions(userId), [
+      ...[idHash, `${kind}:${createdAtMs}:${expiresAtMs}:${endsAtMs}`, createdAtMs],
+      ...by,
+    ]);
+    // Ways that lead nowhere now.
+    const gone = ended === null ? [idHash] : listOf(ended).map(textOf);
+    for (const each of gone) await answer(client.del(keys.session(each)));
+    return ended !== null;
+  }
+
   return {
-    async createSession({ idHash, userId, kind, createdAtMs, expiresAtMs, endsAtMs }) {
-      const lifeMs = Math.max(1, endsAtMs - createdAtMs);
-      await answer(client.set(keys.session(idHash), `${userId}`, 'PX', lifeMs));
-      await run(connection, SCRIPTS.createSession, keys.userSessions(userId), [
-        ...[idHash, `${kind}:${createdAtMs}:${expiresAtMs}:${endsAtMs}`, createdAtMs],
-      ]);
+    async createSession(session) {
+      await create(session);
     },
+
+    deriveSession: (session, by) => create(session, by, session.kind),
 
     async findSession(idHash, nowMs, slideMs) {
       const userId = await ownerOf(idHash);

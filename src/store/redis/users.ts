@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { MAX_QUOTA } from '../../core/quota.js';
 import type {
   NewUser,
@@ -5,6 +6,7 @@ import type {
   Role,
   User,
   UserChange,
+  UserCondition,
   UserQuery,
   UserStore,
   UserUpdate,
@@ -21,6 +23,17 @@ const CLAIM_MS = 30_000;
 
 type Taken = Extract<UserUpdate, { kind: 'taken' }>;
 
+/** A name and an address, in small letters or ''. */
+interface Logins {
+  readonly username: string;
+  readonly email: string;
+}
+
+/** The claims that they were taken with; '' for whichever the account holds. */
+const ANY_CLAIM: Logins = { username: '', email: '' };
+
+const MARK_BYTES = 8;
+
 export function openUsers(connection: Connection, keys: Keys): UserStore {
   const { client, answer } = connection;
 
@@ -32,14 +45,15 @@ export function openUsers(connection: Connection, keys: Keys): UserStore {
   /** Claims names for an account; those in the way that no account bears, and that are old, are taken over. */
   async function claim(
     id: number,
-    { username, email }: { username: string; email: string },
+    { username, email }: Logins,
+    mark: string,
     nowMs: number,
   ): Promise<Taken | undefined> {
     const stale: string[] = [];
     for (;;) {
       const reply = listOf(
         await run(connection, SCRIPTS.claimLogin, keys.users, [
-          ...[id, nowMs, username, email],
+          ...[id, mark, username, email],
           ...stale,
         ]),
       );
@@ -58,31 +72,37 @@ export function openUsers(connection: Connection, keys: Keys): UserStore {
 
   async function release(
     id: number,
-    { username, email }: { username: string; email: string },
+    { username, email }: Logins,
+    claims: Logins,
     gone: boolean,
   ): Promise<void> {
-    await run(connection, SCRIPTS.releaseLogin, keys.users, [id, username, email, gone ? 1 : 0]);
+    await run(connection, SCRIPTS.releaseLogin, keys.users, [
+      ...[id, username, claims.username, email, claims.email, gone ? 1 : 0],
+    ]);
   }
 
   async function create(user: NewUser, nowMs: number): Promise<UserUpdate> {
     const { username, email, displayName, role, enabled, quota } = user;
     if (quota < 0 || quota > MAX_QUOTA) return { kind: 'conflict', reason: 'quota_range' };
     const id = await answer(client.incr(`${keys.users}:seq`));
-    const taken = await claim(
-      id,
-      { username: username.toLowerCase(), email: email?.toLowerCase() ?? '' },
-      nowMs,
-    );
-    if (taken !== undefined) return taken;
+    const mark = newClaim(id, nowMs);
     const createdTime = Math.floor(nowMs / 1000);
+    // Before its name is taken, so that whoever finds the name taken finds the account too.
     await answer(
       client.hset(
         keys.user(id),
         ...['id', id, 'username', username, 'email', email ?? '', 'display', displayName],
         ...['password', user.passwordHash, 'role', role, 'enabled', Number(enabled)],
         ...['quota', quota, 'used', 0, 'requests', 0, 'created', createdTime],
+        ...['username_claim', mark, 'email_claim', mark],
       ),
     );
+    const logins = { username: username.toLowerCase(), email: email?.toLowerCase() ?? '' };
+    const taken = await claim(id, logins, mark, nowMs);
+    if (taken !== undefined) {
+      await answer(client.del(keys.user(id)));
+      return taken;
+    }
     return {
       kind: 'updated',
       user: {
@@ -92,33 +112,42 @@ export function openUsers(connection: Connection, keys: Keys): UserStore {
     };
   }
 
-  async function update(id: number, change: UserChange, nowMs: number): Promise<UserUpdate> {
+  async function update(
+    id: number,
+    change: UserChange,
+    nowMs: number,
+    { role, passwordHash }: UserCondition = {},
+  ): Promise<UserUpdate> {
     const wanted = {
       username: change.username?.toLowerCase() ?? '',
       email: change.email?.toLowerCase() ?? '',
     };
+    const mark = newClaim(id, nowMs);
     if (wanted.username !== '' || wanted.email !== '') {
       if ((await read(id, nowMs)) === undefined) return { kind: 'not_found' };
-      const taken = await claim(id, wanted, nowMs);
+      const taken = await claim(id, wanted, mark, nowMs);
       if (taken !== undefined) return taken;
     }
     const reply = await run(connection, SCRIPTS.updateUser, keys.user(id), [
-      ...[nowMs, MAX_QUOTA, ...quotaArguments(change.quota)],
+      ...[nowMs, MAX_QUOTA, ...quotaArguments(change.quota), role ?? '', passwordHash ?? ''],
       ...fieldsOf(change),
+      ...(wanted.username === '' ? [] : ['username_claim', mark]),
+      ...(wanted.email === '' ? [] : ['email_claim', mark]),
     ]);
     if (reply === null) {
-      await release(id, wanted, true);
+      await release(id, wanted, ANY_CLAIM, true);
       return { kind: 'not_found' };
     }
-    if (reply === 'quota_range') {
-      await releaseUnused(id, wanted, nowMs);
-      return { kind: 'conflict', reason: 'quota_range' };
+    if (reply === 'quota_range' || reply === 'changed') {
+      await releaseUnused(id, wanted, mark, nowMs);
+      return { kind: 'conflict', reason: reply };
     }
-    const [usernameBefore, emailBefore, ...fields] = listOf(reply);
+    const [usernameBefore, usernameClaim, emailBefore, emailClaim, ...fields] = listOf(reply);
     const before = {
       username: textOf(usernameBefore).toLowerCase(),
       email: textOf(emailBefore).toLowerCase(),
     };
+    const claims = { username: textOf(usernameClaim), email: textOf(emailClaim) };
     const user = userOf(fields);
     await release(
       id,
@@ -126,6 +155,8 @@ export function openUsers(connection: Connection, keys: Keys): UserStore {
         username: before.username === user.username.toLowerCase() ? '' : before.username,
         email: before.email === user.email?.toLowerCase() ? '' : before.email,
       },
+      // Beside this, the account may be taking back the very name that it gives up here.
+      claims,
       false,
     );
     return { kind: 'updated', user };
@@ -134,7 +165,8 @@ export function openUsers(connection: Connection, keys: Keys): UserStore {
   /** Gives up what was claimed for a change that was refused, but not what the account bears. */
   async function releaseUnused(
     id: number,
-    claimed: { username: string; email: string },
+    claimed: Logins,
+    mark: string,
     nowMs: number,
   ): Promise<void> {
     const user = await read(id, nowMs);
@@ -142,7 +174,7 @@ export function openUsers(connection: Connection, keys: Keys): UserStore {
       username: claimed.username === user?.username.toLowerCase() ? '' : claimed.username,
       email: claimed.email === user?.email?.toLowerCase() ? '' : claimed.email,
     };
-    await release(id, unused, user === undefined);
+    await release(id, unused, { username: mark, email: mark }, user === undefined);
   }
 
   async function find(login: string, nowMs: number): Promise<User | undefined> {
@@ -204,11 +236,16 @@ export function openUsers(connection: Connection, keys: Keys): UserStore {
       await release(
         id,
         { username: textOf(username).toLowerCase(), email: textOf(email).toLowerCase() },
+        ANY_CLAIM,
         true,
       );
       return true;
     },
   };
+}
+
+function newClaim(id: number, nowMs: number): string {
+  return `${id}:${nowMs}:${randomBytes(MARK_BYTES).toString('hex')}`;
 }
 
 function fieldsOf(change: UserChange): (string | number)[] {

@@ -41,7 +41,10 @@ export function openSessions(database: Database): SessionStore {
 
 function openLogins(
   database: Database,
-): Pick<SessionStore, 'createSession' | 'findSession' | 'deleteSession' | 'deleteUserSessions'> {
+): Pick<
+  SessionStore,
+  'createSession' | 'deriveSession' | 'findSession' | 'deleteSession' | 'deleteUserSessions'
+> {
   const insert = database.prepare<never>(
     `INSERT INTO sessions (id_hash, user_id, kind, created_at_ms, expires_at_ms, ends_at_ms)
      VALUES (?, ?, ?, ?, ?, ?)`,
@@ -57,11 +60,21 @@ function openLogins(
     'DELETE FROM sessions WHERE user_id = ? AND kind = ?',
   );
 
+  function create({ idHash, userId, kind, createdAtMs, expiresAtMs, endsAtMs }: Session): void {
+    removeExpired.run(createdAtMs);
+    insert.run(idHash, userId, kind, createdAtMs, expiresAtMs, endsAtMs);
+  }
+
   return {
-    createSession: ({ idHash, userId, kind, createdAtMs, expiresAtMs, endsAtMs }) =>
+    createSession: (session) => database.write(() => create(session)),
+
+    deriveSession: (session, by) =>
       database.write(() => {
-        removeExpired.run(createdAtMs);
-        insert.run(idHash, userId, kind, createdAtMs, expiresAtMs, endsAtMs);
+        const { userId, kind, createdAtMs } = session;
+        if (find.get(by, createdAtMs)?.user_id !== userId) return false;
+        removeOfKind.run(userId, kind);
+        create(session);
+        return true;
       }),
 
     findSession: (idHash, nowMs, slideMs) =>

@@ -1,5 +1,13 @@
 import { MAX_QUOTA } from '../../core/quota.js';
-import type { NewUser, Role, User, UserChange, UserStore, UserUpdate } from '../store.js';
+import type {
+  NewUser,
+  Role,
+  User,
+  UserChange,
+  UserCondition,
+  UserStore,
+  UserUpdate,
+} from '../store.js';
 import { changedBalance } from './balance.js';
 import type { Database } from './database.js';
 import { Filter, selectPage } from './page.js';
@@ -78,11 +86,22 @@ export function openUsers(database: Database, reservations: Reservations): UserS
     );
   }
 
-  function change(id: number, wanted: UserChange, nowMs: number): UserUpdate {
+  function change(
+    id: number,
+    wanted: UserChange,
+    nowMs: number,
+    { role, passwordHash }: UserCondition,
+  ): UserUpdate {
     const row = read(byId.get(id), nowMs);
     if (row === undefined) return { kind: 'not_found' };
     const conflict = taken(wanted, id);
     if (conflict !== undefined) return conflict;
+    if (
+      (role ?? row.role) !== row.role ||
+      (passwordHash ?? row.password_hash) !== row.password_hash
+    ) {
+      return { kind: 'conflict', reason: 'changed' };
+    }
     const quota = changedBalance(row.quota, wanted.quota);
     if (quota === undefined) return { kind: 'conflict', reason: 'quota_range' };
     const username = wanted.username ?? row.username;
@@ -134,7 +153,8 @@ export function openUsers(database: Database, reservations: Reservations): UserS
         });
       }),
 
-    updateUser: (id, wanted, nowMs) => database.write(() => change(id, wanted, nowMs)),
+    updateUser: (id, wanted, nowMs, condition = {}) =>
+      database.write(() => change(id, wanted, nowMs, condition)),
 
     deleteUser: (id) =>
       database.write(() => {

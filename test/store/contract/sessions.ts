@@ -80,6 +80,45 @@ export function describeSessions(open: OpenHarness): void {
       expect(await given.store.findSession(second.idHash, T0, HOUR)).toBeDefined();
     });
 
+    test('makes a login by another one as long as that one lives, in the place of those of its kind', async () => {
+      const userId = await createUser(given.store);
+      const session = newSession(userId);
+      const other = newSession(userId);
+      const [first, second, third] = [1, 2, 3].map(() =>
+        newSession(userId, { kind: 'access_token' }),
+      ) as [Session, Session, Session];
+      for (const each of [session, other, first]) await given.store.createSession(each);
+
+      expect(await given.store.deriveSession(second, session.idHash)).toBe(true);
+      expect(await given.store.findSession(first.idHash, T0, HOUR)).toBeUndefined();
+      expect(await given.store.findSession(second.idHash, T0, HOUR)).toEqual(second);
+      expect(await given.store.findSession(other.idHash, T0, HOUR)).toBeDefined();
+
+      await given.store.deleteUserSessions(userId);
+      expect(await given.store.deriveSession(third, session.idHash)).toBe(false);
+      expect(await given.store.findSession(third.idHash, T0, HOUR)).toBeUndefined();
+    });
+
+    test('leaves one access token alive of many that are made at the same time', async () => {
+      const userId = await createUser(given.store);
+      const other = await given.reopen();
+      const first = newSession(userId, { kind: 'access_token' });
+      await given.store.createSession(first);
+      const wanted = Array.from({ length: 10 }, () => newSession(userId, { kind: 'access_token' }));
+
+      const made = await Promise.all(
+        wanted.map((token, index) =>
+          (index % 2 === 0 ? given.store : other).deriveSession(token, first.idHash),
+        ),
+      );
+
+      expect(made.filter((isMade) => isMade)).toHaveLength(1);
+      const found = await Promise.all(
+        wanted.map(({ idHash }) => given.store.findSession(idHash, T0, HOUR)),
+      );
+      expect(found.map((each) => each !== undefined)).toEqual(made);
+    });
+
     test('ends all sessions of a user, or those of one kind, and no one else’s', async () => {
       const [userId, otherId] = [await createUser(given.store), await createUser(given.store)];
       const session = newSession(userId);

@@ -48,6 +48,63 @@ export function describeUsers(open: OpenHarness): void {
       expect(await again.getPasswordHash(user.id)).toBe(passwordHash);
     });
 
+    test('changes an account only while it is what the change was judged by', async () => {
+      const user = await created(given.store, { role: 10, passwordHash: 'first' });
+      const { store } = given;
+      const changed = { kind: 'conflict', reason: 'changed' };
+
+      const byRole = { displayName: 'x', username: unique('name') };
+      expect(await store.updateUser(user.id, byRole, T0, { role: 1 })).toEqual(changed);
+      const byPassword = { passwordHash: 'third' };
+      const condition = { passwordHash: 'second' };
+      expect(await store.updateUser(user.id, byPassword, T0, condition)).toEqual(changed);
+
+      expect(await store.getUser(user.id, T0)).toEqual(user);
+      expect(await store.getPasswordHash(user.id)).toBe('first');
+      expect(await store.findUser(byRole.username, T0)).toBeUndefined();
+      const right = { role: 10, passwordHash: 'first' } as const;
+      expect(await store.updateUser(user.id, byPassword, T0, right)).toMatchObject({
+        kind: 'updated',
+      });
+      expect(await store.getPasswordHash(user.id)).toBe('third');
+    });
+
+    test('is found by the name that it has, however its names change at the same time', async () => {
+      const other = await given.reopen();
+      for (let round = 0; round < 20; round += 1) {
+        const [one, two] = [unique('one'), unique('two')];
+        const { id } = await created(given.store, { username: one });
+
+        await Promise.all(
+          [two, one, two, one].map((username, index) =>
+            (index % 2 === 0 ? given.store : other).updateUser(id, { username }, T0),
+          ),
+        );
+
+        const user = await given.store.getUser(id, T0);
+        expect(await given.store.findUser(user?.username ?? '', T0)).toEqual(user);
+        const free = user?.username === one ? two : one;
+        expect(await given.store.findUser(free, T0)).toBeUndefined();
+      }
+    });
+
+    test('tells that a name is taken when the account can be found by it', async () => {
+      const other = await given.reopen();
+      for (let round = 0; round < 20; round += 1) {
+        const username = unique('same');
+
+        const replies = await Promise.all(
+          [given.store, other].map(async (store) => {
+            const reply = await store.createUser(newUser({ username }), T0);
+            return { reply, found: await store.findUser(username, T0) };
+          }),
+        );
+
+        expect(replies.filter(({ reply }) => reply.kind === 'updated')).toHaveLength(1);
+        expect(replies.every(({ found }) => found !== undefined)).toBe(true);
+      }
+    });
+
     test('knows nothing of an account that is not there', async () => {
       expect(await given.store.getUser(999, T0)).toBeUndefined();
       expect(await given.store.findUser('nobody', T0)).toBeUndefined();

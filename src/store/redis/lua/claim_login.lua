@@ -1,8 +1,9 @@
--- Claims a name and an address for an account, both or none. A claim stands before the record of the account is written.
+-- Claims a name and an address for an account, both or none. A claim `<id>:<ms>:<mark>` is unlike any other, so that who gives
+-- one up cannot hit a later one.
 -- KEYS[1]  the registry of accounts; touches `:names`, `:emails` and `:ids` below it
--- ARGV     account id, now ms, name or '', address or '', then pairs to take over: 'names' or 'emails', the stale claim
--- Returns  {}, or {'names' or 'emails', the claim `<id>:<ms>` that is in the way}
-local id, now = ARGV[1], ARGV[2]
+-- ARGV     account id, the claim to write, name or '', address or '', then pairs to take over: 'names' or 'emails', the stale claim
+-- Returns  {}, or {'names' or 'emails', the claim that is in the way}
+local id, claim = ARGV[1], ARGV[2]
 local stale = {}
 for i = 5, #ARGV, 2 do
   stale[ARGV[i]] = ARGV[i + 1]
@@ -15,7 +16,7 @@ for _, want in ipairs(wanted) do
   end
 end
 for _, want in ipairs(wanted) do
-  if want[2] ~= '' then redis.call('HSET', KEYS[1] .. ':' .. want[1], want[2], id .. ':' .. now) end
+  if want[2] ~= '' then redis.call('HSET', KEYS[1] .. ':' .. want[1], want[2], claim) end
 end
 redis.call('ZADD', KEYS[1] .. ':ids', id, id)
 return {}

@@ -1,12 +1,14 @@
 -- Gives up claims of an account.
 -- KEYS[1]  the registry of accounts; touches `:names`, `:emails` and `:ids` below it
--- ARGV     account id, name or '', address or '', 1 when the account is gone altogether
+-- ARGV     account id, name or '', its claim or '' for any of the account, address or '', its claim or '', 1 when the account
+--          is gone altogether
 -- Returns  nothing
-local function release(kind, claimed)
+local function release(kind, name, claim)
   local key = KEYS[1] .. ':' .. kind
-  local held = claimed ~= '' and redis.call('HGET', key, claimed)
-  if held and string.match(held, '^%d+') == ARGV[1] then redis.call('HDEL', key, claimed) end
+  local held = name ~= '' and redis.call('HGET', key, name)
+  if not held or string.match(held, '^%d+') ~= ARGV[1] then return end
+  if claim == '' or claim == held then redis.call('HDEL', key, name) end
 end
-release('names', ARGV[2])
-release('emails', ARGV[3])
-if ARGV[4] == '1' then redis.call('ZREM', KEYS[1] .. ':ids', ARGV[1]) end
+release('names', ARGV[2], ARGV[3])
+release('emails', ARGV[4], ARGV[5])
+if ARGV[6] == '1' then redis.call('ZREM', KEYS[1] .. ':ids', ARGV[1]) end

@@ -1,16 +1,22 @@
 -- Changes an account; its balance moves from what it is now, whatever runs beside it.
 -- KEYS[1]  the user; touches `:t:<token>` and `:r` below it
--- ARGV     now ms, largest balance, 'set' or 'add' or '', quota to set or add, then fields and values to write
--- Returns  {name before, address before, fields...}; nil when it is not there; or 'quota_range'
+-- ARGV     now ms, largest balance, 'set' or 'add' or '', quota to set or add, role and password that it must have or '',
+--          then fields and values to write
+-- Returns  {name, its claim, address, its claim, all as before, then fields...}; nil when it is not there; 'changed'; or
+--          'quota_range'
 --!include _reclaim
 reclaim(KEYS[1], ARGV[1])
-local user = redis.call('HMGET', KEYS[1], 'quota', 'username', 'email')
+local user = redis.call('HMGET', KEYS[1], 'quota', 'username', 'email', 'role', 'password', 'username_claim',
+  'email_claim')
 if not user[1] then return false end
+for i = 5, 6 do
+  if ARGV[i] ~= '' and ARGV[i] ~= user[i - 1] then return 'changed' end
+end
 local quota = tonumber(user[1])
 if ARGV[3] == 'set' then quota = tonumber(ARGV[4]) end
 if ARGV[3] == 'add' then quota = quota + tonumber(ARGV[4]) end
 if quota < 0 or quota > tonumber(ARGV[2]) then return 'quota_range' end
-redis.call('HSET', KEYS[1], 'quota', string.format('%.0f', quota), unpack(ARGV, 5))
+redis.call('HSET', KEYS[1], 'quota', string.format('%.0f', quota), unpack(ARGV, 7))
 local fields = redis.call('HMGET', KEYS[1], 'id', 'username', 'email', 'display', 'role', 'enabled', 'quota', 'used',
   'requests', 'created')
-return { user[2], user[3], unpack(fields) }
+return { user[2], user[6] or '', user[3], user[7] or '', unpack(fields) }
