@@ -1,10 +1,10 @@
-import { randomBytes } from 'node:crypto';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { StoreSettings } from './config.js';
 import { systemCode } from './core/errors.js';
 import { Secret } from './core/secret.js';
-import type { Store } from './store/store.js';
+import { StoreUnavailableError, type Store } from './store/store.js';
 import { createVault } from './store/vault.js';
 
 /**
@@ -44,11 +44,23 @@ export function storeFile(dataDir: string): string {
 function embeddedKey(dataDir: string): Secret {
   const file = join(dataDir, 'encryption.key');
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  if (!existsSync(file)) makeKey(file);
+  const key = readFileSync(file, 'utf8').trim();
+  if (key === '')
+    throw new StoreUnavailableError(`${file} is empty: put the key back, or delete it`);
+  return new Secret(key);
+}
+
+/** The file appears with the key already in it: workers that start together read no half of one. */
+function makeKey(file: string): void {
+  const draft = `${file}.${randomUUID()}`;
+  writeFileSync(draft, randomBytes(32).toString('hex'), { flag: 'wx', mode: 0o600 });
   try {
-    writeFileSync(file, randomBytes(32).toString('hex'), { flag: 'wx', mode: 0o600 });
+    linkSync(draft, file);
   } catch (error) {
-    // It is there already: made at an earlier start, or by another process at this very moment.
+    // Another process has made it at this very moment.
     if (systemCode(error) !== 'EEXIST') throw error;
+  } finally {
+    rmSync(draft, { force: true });
   }
-  return new Secret(readFileSync(file, 'utf8').trim());
 }

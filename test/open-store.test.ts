@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadConfig } from '../src/config.js';
@@ -42,5 +42,14 @@ describe('the embedded store', () => {
     expect(locked.size).toBe(0);
     expect(statSync(join(folder, 'encryption.key')).mode & 0o777).toBe(0o600);
     expect(readFileSync(join(folder, 'gateway.db')).includes('up-secret')).toBe(false);
+  });
+
+  it('refuses an encryption key that is empty', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'rerank-test-'));
+    folders.push(folder);
+    writeFileSync(join(folder, 'encryption.key'), '\n');
+    const settings = loadConfig({ env: { DATA_DIR: folder }, folder }).store;
+
+    await expect(openStore(settings)).rejects.toThrow(/encryption\.key is empty/);
   });
 });
