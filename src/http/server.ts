@@ -198,6 +198,9 @@ function shortPath(path: string): string {
   return path.length > MAX_SHOWN_PATH ? `${path.slice(0, MAX_SHOWN_PATH)}…` : path;
 }
 
+/** How long the answer to what is no HTTP has to arrive. */
+const BAD_HTTP_LINGER_MS = 1_000;
+
 /** Answers what is no readable HTTP request, in the shape of every other error, and closes the connection. */
 function answerBadHttp(error: Error, socket: Socket): void {
   if (!socket.writable || socket.bytesWritten > 0) {
@@ -216,4 +219,7 @@ function answerBadHttp(error: Error, socket: Socket): void {
         ? new GatewayError('request_timeout', 'The request did not arrive in time.')
         : new GatewayError('invalid_request', 'The request is not valid HTTP.');
   socket.end(rawErrorReply(reply));
+  // A caller that never closes its own side would hold the connection for ever.
+  const timer = setTimeout(() => socket.destroy(), BAD_HTTP_LINGER_MS).unref();
+  socket.on('close', () => clearTimeout(timer));
 }

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { connect } from 'node:net';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { startGateway, type TestGateway } from '../support/gateway.js';
@@ -396,6 +397,20 @@ describe('POST /v1/rerank', () => {
     expect(((await wrong.json()) as { error: { code: string } }).error.code).toBe(
       'method_not_allowed',
     );
+  });
+
+  it('closes on a caller that sends no HTTP and keeps its own side open', async () => {
+    const port = Number(new URL(gateway.url).port);
+    const caller = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+    const [accepted] = (await once(gateway.app.server, 'connection')) as [Socket];
+    const closed = new Promise((resolve) => accepted.on('close', resolve));
+
+    caller.write('no HTTP\r\n\r\n');
+    const answer = String((await once(caller, 'data'))[0]);
+    await closed;
+    caller.destroy();
+
+    expect(answer).toContain('"code":"invalid_request"');
   });
 
   it('lists the models of the key', async () => {
