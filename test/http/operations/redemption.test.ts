@@ -1,0 +1,252 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { callApi, createAccount, type Account, type ApiReply } from '../../support/accounts.js';
+import { startGateway, type TestGateway } from '../../support/gateway.js';
+
+interface CodeWire {
+  readonly id: number;
+  readonly user_id: number;
+  readonly name: string;
+  readonly key_hint: string;
+  readonly quota: number;
+  readonly status: number;
+  readonly used_user_id: number;
+  readonly expired_time: number;
+}
+
+interface ListWire {
+  readonly items: readonly CodeWire[];
+  readonly total: number;
+}
+
+let gateway: TestGateway;
+let admin: Account;
+let user: Account;
+
+beforeAll(async () => {
+  gateway = await startGateway({
+    accounts: { attempts_per_account: 1_000, attempts_per_address: 1_000 },
+  });
+  admin = await createAccount(gateway.store, { role: 10 });
+  user = await createAccount(gateway.store);
+});
+afterAll(() => gateway.close());
+
+function call<T = CodeWire>(
+  method: string,
+  path: string,
+  body?: unknown,
+  who: Account = admin,
+): Promise<ApiReply<T>> {
+  return callApi<T>(gateway.url, method, path, {
+    token: who.token,
+    ...(body === undefined ? {} : { body }),
+  });
+}
+
+let names = 0;
+
+/** Codes of a name of their own. */
+async function create(
+  fields: object = {},
+): Promise<{ readonly codes: string[]; readonly records: readonly CodeWire[] }> {
+  names += 1;
+  const name = `batch ${names}.`;
+  const { body } = await call<string[]>('POST', '/api/redemption/', { name, quota: 50, ...fields });
+  const found = await call<ListWire>('GET', `/api/redemption/search?keyword=${name}`);
+  return { codes: body.data, records: found.body.data.items };
+}
+
+async function createOne(fields: object = {}) {
+  const { codes, records } = await create(fields);
+  const [code = ''] = codes;
+  const [record] = records;
+  if (record === undefined) throw new Error('no code was made');
+  return { code, record };
+}
+
+function redeem(code: string, who: Account = user) {
+  return call<number>('POST', '/api/user/topup', { key: code }, who);
+}
+
+/** A code as a file, by a request of its own. */
+async function download(format: string, headers: Record<string, string> = {}) {
+  const response = await fetch(`${gateway.url}/api/redemption?format=${format}`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${admin.token}`,
+      'content-type': 'application/json',
+      ...headers,
+    },
+    body: JSON.stringify({ name: '=1+1 "quoted"', quota: 7, count: 2 }),
+  });
+  return { headers: response.headers, text: await response.text() };
+}
+
+const soon = (): number => Math.floor(Date.now() / 1000) + 60;
+
+describe('making codes', () => {
+  it('answers with fresh ones, which nothing shows again', async () => {
+    const { codes, records } = await create({ count: 100 });
+
+    expect(new Set(codes).size).toBe(100);
+    for (const code of codes) expect(code).toMatch(/^[0-9a-f]{32}$/);
+    const [last] = records;
+    expect(last).toMatchObject({ quota: 50, status: 1, user_id: admin.user.id, expired_time: 0 });
+    const shown = JSON.stringify([records, await gateway.store.listAudit({ offset: 0, limit: 5 })]);
+    for (const code of codes) expect(shown).not.toContain(code);
+  });
+
+  it('exports them as CSV that a spreadsheet takes for text', async () => {
+    const { headers, text } = await download('csv');
+
+    expect(headers.get('content-type')).toBe('text/csv; charset=utf-8');
+    expect(headers.get('content-disposition')).toBe('attachment; filename="redemption-codes.csv"');
+    const [heading, first, second, end] = text.split('\r\n');
+    expect(heading).toBe('id,name,code,quota,expired_time');
+    expect(first).toMatch(/^\d+,"'=1\+1 ""quoted""",[0-9a-f]{32},7,0$/);
+    expect(second).toMatch(/,[0-9a-f]{32},7,0$/);
+    expect(end).toBe('');
+  });
+
+  it('exports them as text, the same again for the same idempotency key', async () => {
+    const first = await download('text', { 'idempotency-key': 'codes' });
+    const again = await download('text', { 'idempotency-key': 'codes' });
+    const other = await download('text', { 'idempotency-key': 'others' });
+
+    expect(first.text).toMatch(/^([0-9a-f]{32}\n){2}$/);
+    expect(again.text).toBe(first.text);
+    expect(again.headers.get('content-disposition')).toContain('redemption-codes.txt');
+    expect(other.text).not.toBe(first.text);
+  });
+
+  it.each([
+    ['count', { count: 0 }],
+    ['count', { count: 101 }],
+    ['quota', { quota: 0 }],
+    ['quota', { quota: 1.5 }],
+    ['name', { name: ' ' }],
+    ['expired_time', { expired_time: 1 }],
+    ['format', {}, '?format=xml'],
+  ])('refuses a wrong %s', async (param, fields, query = '') => {
+    const body = { name: 'a', quota: 1, ...fields };
+
+    const reply = await call('POST', `/api/redemption${query}`, body);
+
+    expect([reply.status, reply.body.param]).toEqual([400, param]);
+  });
+
+  it('is for admins', async () => {
+    const reply = await call('POST', '/api/redemption', { name: 'a', quota: 1 }, user);
+
+    expect([reply.status, reply.body.code]).toEqual([403, 'permission_denied']);
+  });
+});
+
+describe('changing a code', () => {
+  it('merges, and takes a whole one back as it was read', async () => {
+    const { record } = await createOne();
+    const expired_time = soon();
+
+    const changed = await call('PUT', '/api/redemption/', { id: record.id, expired_time });
+    const back = await call('PUT', '/api/redemption', { ...changed.body.data, quota: 60 });
+
+    expect(changed.body.data).toEqual({ ...record, expired_time });
+    expect(back.body.data).toEqual({ ...record, expired_time, quota: 60 });
+  });
+
+  it('switches it off and on, alone where that is asked for', async () => {
+    const { code, record } = await createOne();
+    const path = '/api/redemption?status_only=true';
+
+    const off = await call('PUT', path, { id: record.id, status: 2, quota: 1_000 });
+    const refused = await redeem(code);
+    const on = await call('PUT', path, { id: record.id, status: 1 });
+    const taken = await redeem(code);
+
+    expect(off.body.data).toMatchObject({ status: 2, quota: 50 });
+    expect(refused.status).toBe(400);
+    expect(on.body.data.status).toBe(1);
+    expect(taken.body.data).toBe(50);
+  });
+
+  it('is over once it was used', async () => {
+    const { code, record } = await createOne();
+    await redeem(code);
+    const { body } = await call('GET', `/api/redemption/${record.id}`);
+
+    const edits = [{ status: 1 }, { status: 2 }, { quota: 9 }, body.data];
+    const statuses = [];
+    for (const edit of edits) {
+      const reply = await call('PUT', '/api/redemption', { ...edit, id: record.id });
+      statuses.push([reply.status, reply.body.code]);
+    }
+
+    expect(body.data).toMatchObject({ status: 3, used_user_id: user.user.id });
+    expect(statuses).toEqual(edits.map(() => [409, 'conflict']));
+  });
+
+  it('cannot make it used', async () => {
+    const { record } = await createOne();
+
+    const reply = await call('PUT', '/api/redemption', { id: record.id, status: 3 });
+
+    expect([reply.status, reply.body.param]).toEqual([400, 'status']);
+  });
+
+  it('knows what is not there', async () => {
+    for (const fields of [{ name: 'x' }, { status: 1 }, { status: 3 }]) {
+      const reply = await call('PUT', '/api/redemption', { id: 999_999_999, ...fields });
+      expect([reply.status, reply.body.code]).toEqual([404, 'not_found']);
+    }
+  });
+});
+
+describe('redeeming a code', () => {
+  it('happens once, whoever tries at the same time', async () => {
+    const [a, b] = [await createAccount(gateway.store), await createAccount(gateway.store)];
+    const { code } = await createOne();
+
+    const tries = Array.from({ length: 20 }, (_, index) => redeem(code, index % 2 === 0 ? a : b));
+    const statuses = (await Promise.all(tries)).map(({ status }) => status);
+
+    expect(statuses.filter((status) => status === 200)).toHaveLength(1);
+    const balances = await Promise.all(
+      [a, b].map(async ({ user: { id } }) => (await gateway.store.getUser(id, Date.now()))?.quota),
+    );
+    expect(balances.sort()).toEqual([0, 50]);
+  });
+});
+
+describe('deleting codes', () => {
+  it('takes one away', async () => {
+    const { code, record } = await createOne();
+
+    const gone = await call('DELETE', `/api/redemption/${record.id}?reason=printed+twice`);
+    const again = await call('DELETE', `/api/redemption/${record.id}`);
+
+    expect([gone.status, again.status]).toEqual([200, 404]);
+    expect((await redeem(code)).status).toBe(400);
+    const target = `redemption:${record.id}`;
+    const { items } = await gateway.store.listAudit({ target, offset: 0, limit: 1 });
+    expect(items[0]).toMatchObject({
+      action: 'redemption.delete',
+      detail: { reason: 'printed twice' },
+    });
+  });
+
+  it('takes away what can no longer be redeemed, and nothing else', async () => {
+    await call('DELETE', '/api/redemption/invalid');
+    const { codes, records } = await create({ count: 4 });
+    const [good, expired, disabled, used] = [...records].reverse();
+    await call('PUT', '/api/redemption', { id: expired?.id, expired_time: 1 });
+    await call('PUT', '/api/redemption', { id: disabled?.id, status: 2 });
+    await redeem(codes[3] ?? '');
+
+    const reply = await call<number>('DELETE', '/api/redemption/invalid/');
+
+    expect(used?.status).toBe(1);
+    expect(reply.body.data).toBe(3);
+    expect((await call('GET', `/api/redemption/${good?.id ?? 0}`)).status).toBe(200);
+    expect((await redeem(codes[0] ?? '')).body.data).toBe(50);
+  });
+});

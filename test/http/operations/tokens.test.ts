@@ -1,0 +1,371 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { callApi, createAccount, type Account, type ApiReply } from '../../support/accounts.js';
+import { startGateway, type TestGateway } from '../../support/gateway.js';
+
+interface TokenWire {
+  readonly id: number;
+  readonly user_id: number;
+  readonly name: string;
+  readonly key: string;
+  readonly key_hint: string;
+  readonly status: number;
+  readonly expired_time: number;
+  readonly remain_quota: number;
+  readonly used_quota: number;
+  readonly unlimited_quota: boolean;
+  readonly model_limits_enabled: boolean;
+  readonly model_limits: readonly string[];
+  readonly allow_ips: readonly string[];
+  readonly tags: readonly string[];
+  readonly default_model: string | null;
+}
+
+interface ListWire {
+  readonly items: readonly TokenWire[];
+  readonly total: number;
+  readonly page: number;
+  readonly page_size: number;
+}
+
+let gateway: TestGateway;
+let owner: Account;
+let other: Account;
+let admin: Account;
+
+beforeAll(async () => {
+  gateway = await startGateway({
+    channels: [{ name: 'local', provider: 'local', models: ['local'] }],
+    prices: { models: { local: { per_request: 10 } } },
+  });
+  owner = await createAccount(gateway.store, { quota: 1_000_000 });
+  other = await createAccount(gateway.store, { quota: 1_000_000 });
+  admin = await createAccount(gateway.store, { role: 10 });
+});
+afterAll(() => gateway.close());
+
+function call<T = TokenWire>(
+  method: string,
+  path: string,
+  body?: unknown,
+  who: Account = owner,
+): Promise<ApiReply<T>> {
+  return callApi<T>(gateway.url, method, path, {
+    token: who.token,
+    ...(body === undefined ? {} : { body }),
+  });
+}
+
+async function create(fields: object = {}, who: Account = owner): Promise<TokenWire> {
+  const reply = await call('POST', '/api/token/', { name: 'a key', ...fields }, who);
+  if (reply.status !== 200) throw new Error(reply.body.message);
+  return reply.body.data;
+}
+
+function rerank(key: string) {
+  return gateway.post(key, { model: 'local', query: 'apple', documents: ['apple', 'pear'] });
+}
+
+const past = (): number => Math.floor(Date.now() / 1000) - 10;
+
+describe('making a key', () => {
+  it('shows the key once, and never again', async () => {
+    const { key, ...token } = await create();
+
+    expect(key).toMatch(/^sk-[A-Za-z0-9]{48}$/);
+    expect((await rerank(key)).status).toBe(200);
+    const read = await call('GET', `/api/token/${token.id}`);
+    const list = await call<ListWire>('GET', '/api/token/');
+    expect(read.body.data).toMatchObject({ name: 'a key', unlimited_quota: true, status: 1 });
+    expect(JSON.stringify([read.body, list.body])).not.toContain(key);
+    expect(list.body.data).toMatchObject({ page: 1, page_size: 20 });
+  });
+
+  it('is done once for each idempotency key', async () => {
+    const make = () =>
+      callApi<TokenWire>(gateway.url, 'POST', '/api/token', {
+        token: owner.token,
+        body: { name: 'once' },
+        headers: { 'idempotency-key': 'make-once' },
+      });
+
+    const [first, again] = [await make(), await make()];
+
+    expect(again.body).toEqual(first.body);
+  });
+
+  it('takes lists as arrays and as texts', async () => {
+    const token = await create({
+      model_limits_enabled: true,
+      model_limits: 'local,other',
+      allow_ips: '127.0.0.1\n10.0.0.0/8',
+      tags: ['eu'],
+      default_model: 'local',
+      remain_quota: 5,
+    });
+
+    expect(token).toMatchObject({
+      model_limits: ['local', 'other'],
+      allow_ips: ['127.0.0.1', '10.0.0.0/8'],
+      tags: ['eu'],
+      default_model: 'local',
+      unlimited_quota: false,
+      remain_quota: 5,
+    });
+  });
+
+  it.each([
+    ['name', {}],
+    ['expired_time', { name: 'a', expired_time: 1 }],
+    ['model_limits', { name: 'a', model_limits_enabled: true }],
+    ['allow_ips', { name: 'a', allow_ips: 'anywhere' }],
+    ['remain_quota', { name: 'a', remain_quota: -1 }],
+  ])('refuses what is wrong with %s', async (param, body) => {
+    const reply = await call('POST', '/api/token', body);
+
+    expect([reply.status, reply.body.code, reply.body.param]).toEqual([
+      400,
+      'invalid_request',
+      param,
+    ]);
+  });
+
+  it('is for oneself, and as an admin for anybody', async () => {
+    const foreign = await call('POST', '/api/token', { name: 'a', user_id: other.user.id });
+    const token = await create({ user_id: other.user.id }, admin);
+
+    expect(foreign.status).toBe(404);
+    expect(token.user_id).toBe(other.user.id);
+  });
+});
+
+describe('changing a key', () => {
+  it('merges, and answers with the key as it is then, without the key itself', async () => {
+    const { key, ...token } = await create({ tags: ['eu'], remain_quota: 10 });
+
+    const reply = await call('PUT', '/api/token/', { id: token.id, name: 'renamed' });
+
+    expect(reply.status).toBe(200);
+    expect(reply.body.data).toEqual({ ...token, name: 'renamed' });
+    expect(JSON.stringify(reply.body)).not.toContain(key);
+  });
+
+  it('takes a whole key back as it was read, with one member changed', async () => {
+    const { id } = await create({ model_limits: 'local', remain_quota: 10 });
+    const { body } = await call('GET', `/api/token/${id}`);
+
+    const reply = await call('PUT', '/api/token', { ...body.data, name: 'sent back' });
+
+    expect(reply.body.data).toEqual({ ...body.data, name: 'sent back' });
+  });
+
+  it('changes the status alone where that is asked for', async () => {
+    const { id, key } = await create();
+    const path = '/api/token/?status_only=true';
+
+    const off = await call('PUT', path, { id, status: 2, name: 'ignored' });
+    const refused = await rerank(key);
+    const on = await call('PUT', path, { id, status: 1 });
+    const missing = await call('PUT', path, { id, name: 'no status' });
+
+    expect(off.body.data).toMatchObject({ status: 2, name: 'a key' });
+    expect(refused.body.error.code).toBe('token_disabled');
+    expect(on.body.data.status).toBe(1);
+    expect((await rerank(key)).status).toBe(200);
+    expect([missing.status, missing.body.param]).toEqual([400, 'status']);
+  });
+
+  it('enables an exhausted key only together with what mends it', async () => {
+    const { id } = await create({ remain_quota: 0 });
+
+    const read = await call('GET', `/api/token/${id}`);
+    const refused = await call('PUT', '/api/token', { id, status: 1 });
+    const mended = await call('PUT', '/api/token', { id, status: 1, add_quota: 50 });
+
+    expect(read.body.data.status).toBe(4);
+    expect([refused.status, refused.body.code]).toEqual([409, 'conflict']);
+    expect(mended.body.data).toMatchObject({ status: 1, remain_quota: 50 });
+  });
+
+  it('enables an expired key only together with what mends it', async () => {
+    const { id } = await create();
+    const expired = await call('PUT', '/api/token', { id, expired_time: past() });
+
+    const refused = await call('PUT', '/api/token?status_only=1', { id, status: 1 });
+    const mended = await call('PUT', '/api/token', { id, status: 1, expired_time: -1 });
+
+    expect(expired.body.data.status).toBe(3);
+    expect([refused.status, refused.body.code]).toEqual([409, 'conflict']);
+    expect(mended.body.data.status).toBe(1);
+  });
+
+  it('leaves the status alone when it comes back as it is', async () => {
+    const { id } = await create({ remain_quota: 0 });
+
+    const same = await call('PUT', '/api/token', { id, status: 4, remain_quota: 9 });
+    const other = await call('PUT', '/api/token', { id, status: 3 });
+
+    expect(same.body.data).toMatchObject({ status: 1, remain_quota: 9 });
+    expect([other.status, other.body.param]).toEqual([400, 'status']);
+  });
+
+  it('moves quota, and never below zero', async () => {
+    const { id } = await create({ remain_quota: 10 });
+
+    const less = await call('PUT', '/api/token', { id, add_quota: -4 });
+    const tooMuch = await call('PUT', '/api/token', { id, add_quota: -7 });
+    const both = await call('PUT', '/api/token', { id, add_quota: 1, remain_quota: 1 });
+
+    expect(less.body.data.remain_quota).toBe(6);
+    expect([tooMuch.status, tooMuch.body.code]).toEqual([409, 'conflict']);
+    expect(both.status).toBe(400);
+    expect((await call('GET', `/api/token/${id}`)).body.data.remain_quota).toBe(6);
+  });
+
+  it('adds up against traffic that runs meanwhile', async () => {
+    const { id, key } = await create({ remain_quota: 1_000 });
+
+    const runs = Array.from({ length: 20 }, (_, index) =>
+      index % 2 === 0 ? rerank(key) : call('PUT', '/api/token', { id, add_quota: 5 }),
+    );
+    const statuses = (await Promise.all(runs)).map(({ status }) => status);
+    await gateway.app.gateway.settlements.drained();
+
+    expect(new Set(statuses)).toEqual(new Set([200]));
+    const { body } = await call('GET', `/api/token/${id}`);
+    expect(body.data).toMatchObject({ remain_quota: 1_000 + 50 - 100, used_quota: 100 });
+  });
+
+  it('lifts and sets the limit to certain models', async () => {
+    const { id } = await create({ model_limits: ['local'] });
+    const change = async (fields: object) => {
+      const { status, body } = await call('PUT', '/api/token', { id, ...fields });
+      return status === 200 ? body.data.model_limits : body.param;
+    };
+
+    expect(await change({ model_limits_enabled: true })).toEqual(['local']);
+    expect(await change({ model_limits_enabled: false, model_limits: ['local'] })).toEqual([]);
+    expect(await change({ model_limits_enabled: true })).toBe('model_limits');
+    expect(await change({ model_limits: 'a, b' })).toEqual(['a', 'b']);
+    expect(await change({ model_limits: '' })).toEqual([]);
+  });
+
+  it('knows nothing of the keys of others, but for admins', async () => {
+    const { id } = await create();
+    const unknown = { id: 999_999_999, name: 'x' };
+
+    const foreign = await call('PUT', '/api/token', { id, name: 'x' }, other);
+    const foreignStatus = await call('PUT', '/api/token', { id, status: 3 }, other);
+    const missing = await call('PUT', '/api/token', unknown, other);
+    const byAdmin = await call('PUT', '/api/token', { id, name: 'by admin' }, admin);
+
+    expect([foreign.status, foreignStatus.status, missing.status]).toEqual([404, 404, 404]);
+    expect(foreign.body.code).toBe(missing.body.code);
+    expect(byAdmin.body.data.name).toBe('by admin');
+  });
+
+  it('is audited with who, what and why', async () => {
+    const { id } = await create();
+
+    await call('PUT', '/api/token', { id, name: 'audited', reason: ' a ticket ' });
+
+    const { items } = await gateway.store.listAudit({ target: `token:${id}`, offset: 0, limit: 1 });
+    expect(items[0]).toMatchObject({
+      actorId: owner.user.id,
+      actor: owner.user.username,
+      action: 'token.update',
+      detail: { name: 'audited', reason: 'a ticket' },
+      address: '127.0.0.1',
+    });
+  });
+});
+
+describe('finding and deleting keys', () => {
+  it('lists one’s own, newest first, and everybody’s for admins', async () => {
+    const mine = await createAccount(gateway.store);
+    const [first, second] = [await create({}, mine), await create({}, mine)];
+
+    const list = await call<ListWire>('GET', '/api/token?page_size=1', undefined, mine);
+    const asked = `/api/token?user_id=${mine.user.id}`;
+    const forAdmin = await call<ListWire>('GET', asked, undefined, admin);
+    const forOther = await call<ListWire>('GET', asked, undefined, other);
+
+    expect(list.body.data).toMatchObject({ total: 2, items: [{ id: second.id }] });
+    expect(forAdmin.body.data.items.map(({ id }) => id)).toEqual([second.id, first.id]);
+    expect(forOther.body.data.items.every(({ user_id: id }) => id === other.user.id)).toBe(true);
+  });
+
+  it('finds by part of the name and by the whole key', async () => {
+    const mine = await createAccount(gateway.store);
+    const { id, key } = await create({ name: 'Needle in hay' }, mine);
+    await create({ name: 'straw' }, mine);
+    const found = async (query: string) => {
+      const reply = await call<ListWire>('GET', `/api/token/search?${query}`, undefined, mine);
+      return reply.body.data.items.map((token) => token.id);
+    };
+
+    expect(await found('keyword=needle')).toEqual([id]);
+    expect(await found(`token=${key}`)).toEqual([id]);
+    expect(await found(`token=${key.slice(3)}`)).toEqual([id]);
+    expect(await found(`token=${key.slice(0, 10)}`)).toEqual([]);
+  });
+
+  it('deletes one', async () => {
+    const { id, key } = await create();
+
+    const foreign = await call('DELETE', `/api/token/${id}`, undefined, other);
+    const gone = await call('DELETE', `/api/token/${id}?reason=leaked`);
+    const again = await call('DELETE', `/api/token/${id}`);
+
+    expect([foreign.status, gone.status, again.status]).toEqual([404, 200, 404]);
+    expect((await rerank(key)).status).toBe(401);
+  });
+
+  it('deletes many, and passes over those of others', async () => {
+    const [a, b] = [await create(), await create()];
+    const foreign = await create({}, other);
+
+    const reply = await call<number>('POST', '/api/token/batch', {
+      ids: [a.id, b.id, b.id, foreign.id, 999_999_999],
+    });
+
+    expect(reply.body.data).toBe(2);
+    expect((await call('GET', `/api/token/${foreign.id}`, undefined, other)).status).toBe(200);
+  });
+});
+
+describe('usage of a key', () => {
+  it('is told to the key itself, as the store has it now', async () => {
+    const { key, name } = await create({ remain_quota: 100, model_limits: 'local' });
+    await rerank(key);
+    await gateway.app.gateway.settlements.drained();
+
+    const reply = await callApi(gateway.url, 'GET', '/api/usage/token/', { token: key });
+
+    expect(reply.body.data).toEqual({
+      object: 'token_usage',
+      name,
+      status: 1,
+      total_granted: 100,
+      total_used: 10,
+      total_available: 90,
+      unlimited_quota: false,
+      model_limits_enabled: true,
+      model_limits: ['local'],
+      expires_at: 0,
+    });
+  });
+
+  it('of an unlimited key is bounded by its user, and of a deleted one is not told', async () => {
+    const mine = await createAccount(gateway.store, { quota: 77 });
+    const { id, key } = await create({}, mine);
+    const ask = () =>
+      callApi<{ total_available: number }>(gateway.url, 'GET', '/api/usage/token', { token: key });
+
+    const before = await ask();
+    await call('DELETE', `/api/token/${id}`, undefined, mine);
+    const after = await ask();
+
+    expect(before.body.data.total_available).toBe(77);
+    expect([after.status, after.body.code]).toEqual([401, 'invalid_api_key']);
+  });
+});
