@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { spawn } from 'node:child_process';
 import {
   chmodSync,
@@ -181,11 +182,9 @@ describe('the file of the SQLite store', () => {
     const { token } = await createToken(store, wanted);
     const file = join(folder, 'gateway.db');
 
-    const [killed, ...finished] = await Promise.all([
-      drain(file, wanted.keyHash, 20),
-      drain(file, wanted.keyHash),
-      drain(file, wanted.keyHash),
-    ]);
+    const drains = [20, Infinity, Infinity].map((killAt) => drain(file, wanted.keyHash, killAt));
+    await Promise.all(drains.map(({ ready }) => ready));
+    const [killed = 0, ...finished] = await Promise.all(drains.map(({ go }) => go()));
 
     const taken = finished.reduce((sum, count) => sum + count, killed);
     expect(killed).toBeGreaterThanOrEqual(20);
@@ -197,22 +196,30 @@ describe('the file of the SQLite store', () => {
   });
 });
 
-/** Reserves one unit after another in a process of its own; resolves to how many. `killAt` kills it when it has so many. */
-function drain(file: string, keyHash: string, killAt = Infinity): Promise<number> {
+/** Reserves one unit after another in a process of its own; `go` resolves to how many. `killAt` kills it when it has so many. */
+function drain(
+  file: string,
+  keyHash: string,
+  killAt: number,
+): { readonly ready: Promise<unknown>; readonly go: () => Promise<number> } {
   const program = fileURLToPath(new URL('../support/drain-quota.ts', import.meta.url));
   const child = spawn(process.execPath, ['--import', 'tsx', program, file, keyHash, String(T0)], {
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['pipe', 'pipe', 'inherit'],
   });
-  let count = 0;
-  child.stdout.on('data', (marks: Buffer) => {
-    count += marks.length;
-    if (count >= killAt) child.kill('SIGKILL');
-  });
-  return new Promise((resolve, reject) => {
-    child.on('error', reject);
-    child.on('close', (code, signal) => {
-      if (code === 0 || signal === 'SIGKILL') resolve(count);
-      else reject(new Error(`the process ended with ${code ?? signal ?? 'nothing'}`));
+  const go = (): Promise<number> => {
+    let count = 0;
+    child.stdout.on('data', (marks: Buffer) => {
+      count += marks.length;
+      if (count >= killAt) child.kill('SIGKILL');
     });
-  });
+    child.stdin.end('go');
+    return new Promise((resolve, reject) => {
+      child.on('error', reject);
+      child.on('close', (code, signal) => {
+        if (code === 0 || signal === 'SIGKILL') resolve(count);
+        else reject(new Error(`the process ended with ${code ?? signal ?? 'nothing'}`));
+      });
+    });
+  };
+  return { ready: once(child.stdout, 'data'), go };
 }
