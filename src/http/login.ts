@@ -4,6 +4,7 @@ import passport from 'passport';
 import { Strategy as BearerStrategy } from 'passport-http-bearer';
 import { GatewayError } from '../core/errors.js';
 import { storeAnswers } from '../gateway/admission.js';
+import { loginName } from '../management/fields.js';
 import { findLogin, type Login, type SessionDeps } from '../management/sessions.js';
 
 /** Finds who is logged in; `undefined` for somebody who shows nothing. Throws 401 for what is wrong or over. */
@@ -74,6 +75,11 @@ export function createFindLogin(deps: SessionDeps): FindLogin {
       handle(req, res, done);
     });
   };
+}
+
+/** What attempts on an account are counted by: the same however its name is typed. */
+export function accountNamed(login: string): string {
+  return loginName(login).toLowerCase();
 }
 
 /** The cookie of a login. It lasts as long as the browser's memory of it, and never longer than the login in the store. */

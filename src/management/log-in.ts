@@ -1,5 +1,6 @@
 import { GatewayError } from '../core/errors.js';
 import type { User } from '../store/store.js';
+import { loginName } from './fields.js';
 import { hashPassword, needsRehash, verifyPassword } from './passwords.js';
 import { hashSecret } from './secrets.js';
 import { startSession, type SessionDeps } from './sessions.js';
@@ -18,28 +19,35 @@ const NOBODY = 0;
  * passwords; that an account is disabled is told only to who knows its password.
  */
 export async function logIn(deps: SessionDeps, login: string, password: string): Promise<LoggedIn> {
-  const { store, now, randomBytes } = deps;
-  const user = await store.findUser(login.trim(), now());
+  const { store, now } = deps;
+  const user = await store.findUser(loginName(login), now());
   const recorded = await store.getPasswordHash(user?.id ?? NOBODY);
   const matches = await verifyPassword(password, recorded);
   if (user === undefined || recorded === undefined || !matches) throw wrongLogin();
   if (!user.enabled) throw new GatewayError('user_disabled', 'The account is disabled.');
-  let current = recorded;
-  if (needsRehash(recorded)) {
-    const passwordHash = await hashPassword(password, randomBytes);
-    // Hashing takes a while, and a new password that was set meanwhile must stay.
-    if ((await store.getPasswordHash(user.id)) === recorded) {
-      await store.updateUser(user.id, { passwordHash }, now());
-      current = passwordHash;
-    }
-  }
+  const current = await upgradeHash(deps, user.id, recorded, password);
   const secret = await startSession(deps, user.id);
-  // A new password ends all sessions; this one may have begun right after that, on the strength of the old one.
-  if ((await store.getPasswordHash(user.id)) !== current) {
+  // A new password, or disabling, ends all sessions; this one may have begun right after that, on what no longer holds.
+  const stillRight = (await store.getPasswordHash(user.id)) === current;
+  if (!stillRight || (await store.getUser(user.id, now()))?.enabled !== true) {
     await store.deleteSession(hashSecret(secret));
     throw wrongLogin();
   }
   return { user, secret };
+}
+
+/** The hash that is kept from now on: one of today's cost, unless another password was set meanwhile. */
+async function upgradeHash(
+  { store, now, randomBytes }: SessionDeps,
+  userId: number,
+  recorded: string,
+  password: string,
+): Promise<string> {
+  if (!needsRehash(recorded)) return recorded;
+  const passwordHash = await hashPassword(password, randomBytes);
+  const condition = { passwordHash: recorded };
+  const update = await store.updateUser(userId, { passwordHash }, now(), condition);
+  return update.kind === 'updated' ? passwordHash : recorded;
 }
 
 function wrongLogin(): GatewayError {

@@ -2,6 +2,7 @@ import { GatewayError } from '../core/errors.js';
 import type { User } from '../store/store.js';
 import type { AccountSettings } from './accounts.js';
 import { recordAudit, type ManagementDeps } from './audit.js';
+import { loginName } from './fields.js';
 import type { Mail, SendMail } from './mail.js';
 import { checkPassword } from './password-rules.js';
 import { hashPassword, newPassword } from './passwords.js';
@@ -86,7 +87,7 @@ async function findByEmail(
   { store, now }: ManagementDeps,
   email: string,
 ): Promise<User | undefined> {
-  const wanted = email.trim().toLowerCase();
+  const wanted = loginName(email).toLowerCase();
   const user = await store.findUser(wanted, now());
   return user?.email?.toLowerCase() === wanted ? user : undefined;
 }

@@ -1,3 +1,4 @@
+import { GatewayError } from '../core/errors.js';
 import type { Session, User } from '../store/store.js';
 import type { AccountSettings } from './accounts.js';
 import { recordAudit, type Actor, type ManagementDeps } from './audit.js';
@@ -38,24 +39,27 @@ export async function startSession(
   return secret;
 }
 
-/** A new access token for oneself; those made before end. */
+/** A new access token for oneself; those made before end. A login that ends meanwhile leaves none behind. */
 export async function issueAccessToken(
   deps: ManagementDeps,
-  actor: Actor & { readonly id: number },
+  { user, session }: Login,
+  actor: Actor,
 ): Promise<string> {
   const { store, now, randomBytes } = deps;
   const secret = `${ACCESS_TOKEN_PREFIX}${randomText(randomBytes)}`;
   const createdAtMs = now();
-  await store.deleteUserSessions(actor.id, 'access_token');
-  await store.createSession({
+  const token: Session = {
     idHash: hashSecret(secret),
-    userId: actor.id,
+    userId: user.id,
     kind: 'access_token',
     createdAtMs,
     expiresAtMs: createdAtMs + ACCESS_TOKEN_MS,
     endsAtMs: createdAtMs + ACCESS_TOKEN_MS,
-  });
-  await recordAudit(deps, actor, 'user.access_token', `user:${actor.id}`);
+  };
+  if (!(await store.deriveSession(token, session.idHash))) {
+    throw new GatewayError('unauthorized', 'The login is over; log in again.');
+  }
+  await recordAudit(deps, actor, 'user.access_token', `user:${user.id}`);
   return secret;
 }
 

@@ -1,10 +1,18 @@
 import { GatewayError } from '../core/errors.js';
 import { MAX_QUOTA } from '../core/quota.js';
 import type { Secret } from '../core/secret.js';
-import type { Page, QuotaChange, Role, User, UserQuery, UserUpdate } from '../store/store.js';
+import type {
+  Page,
+  QuotaChange,
+  Role,
+  User,
+  UserCondition,
+  UserQuery,
+  UserUpdate,
+} from '../store/store.js';
 import type { AccountSettings } from './accounts.js';
 import { recordAudit, ROOT_ROLE, type Actor, type ManagementDeps } from './audit.js';
-import { checkInteger, checkName, invalid } from './fields.js';
+import { checkInteger, checkName, invalid, loginName } from './fields.js';
 import { checkPassword } from './password-rules.js';
 import { hashPassword, newPassword, verifyPassword } from './passwords.js';
 
@@ -68,7 +76,9 @@ const USER_ROLE = 1;
 const MAX_EMAIL_CHARACTERS = 254;
 /** No "@", so that a name is never somebody else's address; not digits alone, so that it is never an id. */
 const USERNAME = /^(?!\d+$)[\p{L}\p{N}][\p{L}\p{N}._-]{0,63}$/u;
-const EMAIL = /^[^\s@<>"(),:;\\[\]]{1,64}@[^\s@<>"(),:;\\[\]]+\.[^\s@<>"(),:;\\[\].]+$/u;
+/** No `\p{C}` either: an address with a character that nobody sees is taken for another one. */
+const EMAIL =
+  /^[^\s\p{C}@<>"(),:;\\[\]]{1,64}@[^\s\p{C}@<>"(),:;\\[\]]+\.[^\s\p{C}@<>"(),:;\\[\].]+$/u;
 
 const SYSTEM: Actor = { id: undefined, name: 'first start', role: ROOT_ROLE, address: undefined };
 
@@ -118,7 +128,7 @@ export async function findUser(
   { store, now }: ManagementDeps,
   login: string,
 ): Promise<User | undefined> {
-  const found = await store.findUser(login, now());
+  const found = await store.findUser(loginName(login), now());
   if (found !== undefined || !/^\d{1,15}$/.test(login)) return found;
   return store.getUser(Number(login), now());
 }
@@ -178,8 +188,11 @@ export async function updateSelf(
   actor: Actor,
 ): Promise<User> {
   const email = edit.email === user.email ? undefined : edit.email;
+  let condition: UserCondition = {};
   if (edit.password !== undefined || (email !== undefined && email !== (user.email ?? null))) {
     const recorded = await deps.store.getPasswordHash(user.id);
+    // Hashing takes a while: who knows a password that was replaced meanwhile changes nothing.
+    if (recorded !== undefined) condition = { passwordHash: recorded };
     if (!(await verifyPassword(edit.originalPassword ?? '', recorded))) {
       throw new GatewayError(
         'permission_denied',
@@ -189,7 +202,7 @@ export async function updateSelf(
     }
   }
   const { username, displayName, password } = edit;
-  return writeUser(deps, user, { username, displayName, password, email }, actor);
+  return writeUser(deps, user, { username, displayName, password, email }, actor, condition);
 }
 
 /** Takes one's own account away, with its keys. */
@@ -221,7 +234,7 @@ export async function updateUser(
   if (user.role === ROOT_ROLE && (edit.role !== undefined || edit.enabled === false)) {
     throw rootStays();
   }
-  return writeUser(deps, user, edit, actor);
+  return writeUser(deps, user, edit, actor, { role: user.role });
 }
 
 /** Takes an account away, with its keys and logins. */
@@ -276,6 +289,7 @@ async function writeUser(
   user: User,
   { username, email, displayName, password, role, enabled, quota }: UserEdit,
   actor: Actor,
+  condition: UserCondition,
 ): Promise<User> {
   const { store, now, randomBytes } = deps;
   const change = {
@@ -293,7 +307,8 @@ async function writeUser(
   }
   const passwordHash =
     password === undefined ? {} : { passwordHash: await hashPassword(password, randomBytes) };
-  const update = await store.updateUser(user.id, { ...change, ...passwordHash }, now());
+  const written = { ...change, ...passwordHash };
+  const update = await store.updateUser(user.id, written, now(), condition);
   if (update.kind !== 'updated') throw refusal(update, user.id);
   // After the change, so that nobody who logs in meanwhile with what no longer holds stays in.
   if (password !== undefined || enabled === false) await store.deleteUserSessions(user.id);
@@ -316,7 +331,7 @@ export function actorOf(user: User, address: string | undefined): Actor & { read
 }
 
 function checkUsername(value: string): string {
-  const username = value.trim().normalize('NFKC');
+  const username = loginName(value);
   if (!USERNAME.test(username)) {
     throw invalid(
       'username',
@@ -327,7 +342,7 @@ function checkUsername(value: string): string {
 }
 
 function checkEmail(value: string): string {
-  const email = value.trim();
+  const email = loginName(value);
   if (email.length > MAX_EMAIL_CHARACTERS || !EMAIL.test(email)) {
     throw invalid('email', 'email must be an address such as ann@example.com.');
   }
@@ -349,6 +364,9 @@ function refusal(update: Exclude<UserUpdate, { kind: 'updated' }>, id: number): 
         param: update.field,
       });
     case 'conflict':
+      if (update.reason === 'changed') {
+        return new GatewayError('conflict', 'The account was changed meanwhile; look at it again.');
+      }
       return new GatewayError(
         'conflict',
         `The quota of the account would leave the range from 0 to ${MAX_QUOTA}.`,

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { hashPassword } from '../../src/management/passwords.js';
-import { issueAccessToken, startSession } from '../../src/management/sessions.js';
+import { findLogin, issueAccessToken, startSession } from '../../src/management/sessions.js';
 import { actorOf } from '../../src/management/users.js';
 import type { NewUser, Store, User } from '../../src/store/store.js';
 
@@ -65,10 +65,13 @@ export async function createAccount(
   const { user } = created;
   const settings = { sessionIdleMs: WEEK_MS, sessionMaxMs: 4 * WEEK_MS };
   const deps = { store, now, randomBytes, accounts: settings };
+  const secret = await startSession(deps, user.id);
+  const login = await findLogin(deps, secret, 'session');
+  if (login === undefined) throw new Error('the session was not found');
   return {
     user,
-    cookie: `rerank_session=${await startSession(deps, user.id)}`,
-    token: await issueAccessToken(deps, actorOf(user, undefined)),
+    cookie: `rerank_session=${secret}`,
+    token: await issueAccessToken(deps, login, actorOf(user, undefined)),
   };
 }
 

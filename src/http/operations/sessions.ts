@@ -1,7 +1,7 @@
 import Joi from 'joi';
 import { logIn } from '../../management/log-in.js';
 import { endLogin, issueAccessToken } from '../../management/sessions.js';
-import { sessionCookieHeader } from '../login.js';
+import { accountNamed, sessionCookieHeader } from '../login.js';
 import { defineOperation, Reply, type Operation } from '../operation.js';
 import { USER, userView } from '../user-view.js';
 
@@ -28,7 +28,7 @@ const login = defineOperation({
   }),
   reply: USER,
   errors: ['unauthorized', 'user_disabled'],
-  limit: { name: 'login', account: ({ body }) => body.username.trim().toLowerCase() },
+  limit: { name: 'login', account: ({ body }) => accountNamed(body.username) },
   async handler({ deps, body, secure }) {
     const { user, secret } = await logIn(deps, body.username, body.password);
     const cookie = sessionCookieHeader(secret, secure, deps.accounts.sessionMaxMs);
@@ -76,7 +76,7 @@ const createAccessToken = defineOperation({
   access: 'login',
   idempotent: true,
   reply: Joi.string().required(),
-  handler: ({ deps, actor }) => issueAccessToken(deps, actor),
+  handler: ({ deps, login: current, actor }) => issueAccessToken(deps, current, actor),
 });
 
 export const SESSION_OPERATIONS: readonly Operation[] = [

@@ -1,7 +1,8 @@
 import Joi from 'joi';
+import { invalid } from '../../management/fields.js';
+import { logIn } from '../../management/log-in.js';
 import { mailResetCode, resetPassword } from '../../management/password-reset.js';
 import { redeemCode } from '../../management/redeem.js';
-import { startSession } from '../../management/sessions.js';
 import {
   createUser,
   deleteSelf,
@@ -16,7 +17,7 @@ import {
 import { MAX_QUOTA } from '../../core/quota.js';
 import type { QuotaChange, Role } from '../../store/store.js';
 import { ID, ID_PARAMS, LIST_QUERY, listOf, listReply, sliceOf, type ListQuery } from '../lists.js';
-import { sessionCookieHeader } from '../login.js';
+import { accountNamed, sessionCookieHeader } from '../login.js';
 import { defineOperation, Reply, type Operation } from '../operation.js';
 import { QUOTA, ROLE, STATUS, USER, USER_OR_NULL, userView } from '../user-view.js';
 
@@ -102,7 +103,7 @@ const register = defineOperation({
   }),
   reply: USER,
   errors: ['permission_denied', 'conflict'],
-  limit: { name: 'register', account: ({ body }) => body.username.toLowerCase() },
+  limit: { name: 'register', account: ({ body }) => accountNamed(body.username) },
   async handler({ deps, body, address }) {
     const { username, password, email, display_name: displayName } = body;
     return userView(await registerUser(deps, { username, password, email, displayName }, address));
@@ -145,7 +146,7 @@ const putSelf = defineOperation({
     const edit = { username, displayName, password, email, originalPassword: original_password };
     const user = await updateSelf(deps, login.user, edit, actor);
     if (password === undefined || login.session.kind !== 'session') return userView(user);
-    const secret = await startSession(deps, user.id);
+    const { secret } = await logIn(deps, user.username, password);
     const cookie = sessionCookieHeader(secret, secure, deps.accounts.sessionMaxMs);
     return new Reply(userView(user), { headers: { 'Set-Cookie': cookie } });
   },
@@ -191,7 +192,7 @@ const askReset = defineOperation({
   access: 'public',
   unsafe: true,
   query: Joi.object<ResetQuery, true>({ email: EMAIL.required() }),
-  limit: { name: 'reset-mail', account: ({ query }) => query.email.toLowerCase() },
+  limit: { name: 'reset-mail', account: ({ query }) => accountNamed(query.email) },
   handler({ deps, query }) {
     deps.later('the mail with a one-time code', () => mailResetCode(deps, query.email));
     return new Reply(null, {
@@ -215,7 +216,7 @@ const reset = defineOperation({
     password: PASSWORD.empty(''),
   }),
   reply: Joi.string<string | null>().allow(null).required(),
-  limit: { name: 'reset', account: ({ body }) => body.email.toLowerCase() },
+  limit: { name: 'reset', account: ({ body }) => accountNamed(body.email) },
   async handler({ deps, body, address }) {
     const { email, token: code, password } = body;
     return (await resetPassword(deps, { email, code, password }, address)) ?? null;
@@ -370,7 +371,7 @@ const manage = defineOperation({
   },
 });
 
-function managedEdit({ action, mode, value = 0 }: ManageBody): UserEdit {
+function managedEdit({ action, mode, value }: ManageBody): UserEdit {
   switch (action) {
     case 'enable':
       return { enabled: true };
@@ -381,6 +382,7 @@ function managedEdit({ action, mode, value = 0 }: ManageBody): UserEdit {
     case 'demote':
       return { role: 1 };
     case 'add_quota':
+      if (value === undefined) throw invalid('value', 'value is required: how much quota.');
       if (mode === 'override') return { quota: { set: value } };
       return { quota: { add: mode === 'add' ? value : -value } };
     case 'delete':

@@ -67,6 +67,40 @@ describe('registration', () => {
     ]);
   });
 
+  it.each(['\u200b', '\u202e', '\u0000', '\ufeff'])(
+    'refuses a name and an address with what nobody sees (%j)',
+    async (unseen) => {
+      const register = (wrong: object) =>
+        call('POST', '/api/user/register', {
+          body: { username: 'somebody-seen', password: PASSWORD, ...wrong },
+        });
+
+      const replies = [
+        await register({ email: `an${unseen}n@example.com` }),
+        await register({ username: `an${unseen}n` }),
+        await register({ display_name: `An${unseen}n` }),
+      ];
+
+      expect(replies.map(({ status, body }) => [status, body.param])).toEqual([
+        [400, 'email'],
+        [400, 'username'],
+        [400, 'display_name'],
+      ]);
+    },
+  );
+
+  it('knows a name and an address however they are typed', async () => {
+    const username = 'Jose\u0301';
+    const email = 'jose\u0301@example.com';
+    await call('POST', '/api/user/register', { body: { username, email, password: PASSWORD } });
+
+    const typed = [username, username.normalize('NFC'), email, ' ｊosé@example.com'];
+    const statuses: number[] = [];
+    for (const each of typed) statuses.push((await logIn(each, PASSWORD)).status);
+
+    expect(statuses).toEqual([200, 200, 200, 200]);
+  });
+
   it('gives a name to one alone, in whatever case', async () => {
     const register = (username: string) =>
       call('POST', '/api/user/register', { body: { username, password: PASSWORD } });
@@ -225,6 +259,22 @@ describe('what admins do', () => {
     ];
 
     expect(new Set(replies.map((reply) => reply.status))).toEqual(new Set([status]));
+  });
+
+  it('moves no quota by an amount that was not named', async () => {
+    const [admin, user] = [await ofRole(10), await createAccount(gateway.store, { quota: 7 })];
+    const manage = (mode: string) =>
+      call('POST', '/api/user/manage', {
+        cookie: admin.cookie,
+        body: { id: user.user.id, action: 'add_quota', mode },
+      });
+
+    const replies = [await manage('override'), await manage('add'), await manage('subtract')];
+
+    expect(replies.map(({ status, body }) => [status, body.param])).toEqual(
+      replies.map(() => [400, 'value']),
+    );
+    expect((await gateway.store.getUser(user.user.id, Date.now()))?.quota).toBe(7);
   });
 
   it('lets nobody give a role that is not below their own', async () => {
