@@ -34,7 +34,7 @@ export function clientAddress(req: IncomingMessage, trusted: AddressList | undef
   const header = req.headers['x-forwarded-for'];
   const hops = (Array.isArray(header) ? header.join(',') : (header ?? ''))
     .split(',')
-    .map((hop) => hop.trim())
+    .map((hop) => withoutPort(hop.trim()))
     .filter((hop) => hop !== '');
   let client = peer;
   for (const hop of hops.reverse()) {
@@ -70,10 +70,15 @@ function parseRange(entry: string): Range | undefined {
   return Number.isInteger(length) && length >= 0 && length <= width ? [address, length] : undefined;
 }
 
-/** An address with IPv4 in IPv6 clothes undressed, and without a zone or a port in brackets. */
+/** An address with IPv4 in IPv6 clothes undressed, and without a zone. */
 function parseAddress(text: string): Address | undefined {
-  const bare = text.replace(/^\[(.*)\](:\d+)?$/, '$1').replace(/%.*$/, '');
+  const bare = text.replace(/%.*$/, '');
   return ipaddr.isValid(bare) ? ipaddr.process(bare) : undefined;
+}
+
+/** Some proxies name the port too; whoever opens another connection is still the same. */
+function withoutPort(hop: string): string {
+  return hop.replace(/^\[(.*)\](:\d+)?$/, '$1').replace(/^(\d+(?:\.\d+){3}):\d+$/, '$1');
 }
 
 function plain(text: string): string {

@@ -110,6 +110,26 @@ describe('login', () => {
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
   });
 
+  it('counts attempts on one account however its name is typed', async () => {
+    const { user } = await createAccount(gateway.store, { username: 'fishmonger' });
+    const typed = ['fishmonger', ' FISHMONGER', 'ﬁshmonger', 'ｆishmonger', '\u00a0ﬁshmonger '];
+
+    for (const username of typed) await logIn({ username, password: 'wrong one' });
+    const refused = await logIn({ username: user.username, password: PASSWORD });
+
+    expect(refused.status).toBe(429);
+  });
+
+  it('counts one address behind a proxy that names ports too', async () => {
+    const statuses: number[] = [];
+    for (let port = 1; port <= 21; port += 1) {
+      const headers = { 'x-forwarded-for': `203.0.113.9:${port}` };
+      statuses.push((await logIn({}, headers)).status);
+    }
+
+    expect(statuses).toEqual([...Array.from({ length: 20 }, () => 400), 429]);
+  });
+
   it('counts attempts from one address, and from one /64 of IPv6, on any account', async () => {
     const statuses = new Set<number>();
     for (let attempt = 0; attempt < 20; attempt += 1) {
