@@ -307,6 +307,9 @@ const RERANK_REPLY = Joi.object({
     api_version: Joi.object({ version: Joi.string().required() }).required(),
     billed_units: Joi.object({ search_units: COUNT }).required(),
     tokens: Joi.object({ input_tokens: COUNT, output_tokens: COUNT }).required(),
+    warnings: Joi.array()
+      .items(Joi.string())
+      .description('What there is to know of the ranking, such as that a stopgap made it.'),
   }).required(),
   usage: Joi.object({
     prompt_tokens: COUNT,
