@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { Observe } from './events.js';
 
 /** More work than this waiting means that what it waits for is down. */
@@ -17,7 +18,8 @@ export class Background {
       this.#observe({ kind: 'fault', what, error: new Error('too much work is waiting') });
       return;
     }
-    const done = Promise.resolve()
+    // Not before the reply that goes out in this turn of the loop: how long the work takes must not show there.
+    const done = setImmediate()
       .then(work)
       .catch((error: unknown) => this.#observe({ kind: 'fault', what, error }))
       .finally(() => this.#pending.delete(done));
