@@ -23,6 +23,13 @@ Settings come from the file and from the environment, which wins. docs/configura
 /** `EX_UNAVAILABLE` of sysexits: what the gateway stands on is not there. */
 const UNAVAILABLE_EXIT_CODE = 69;
 
+/** `EX_USAGE`, as shells have it. */
+const USAGE_EXIT_CODE = 2;
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
 async function main(): Promise<number> {
   const { values } = parseArgs({
     options: {
@@ -101,8 +108,15 @@ try {
   } else if (error instanceof StoreUnavailableError) {
     process.stderr.write(`The store cannot be reached: ${error.message}\n`);
     process.exitCode = UNAVAILABLE_EXIT_CODE;
+  } else if (systemCode(error)?.startsWith('ERR_PARSE_ARGS') === true) {
+    process.stderr.write(`${messageOf(error)}\n\n${USAGE}`);
+    process.exitCode = USAGE_EXIT_CODE;
   } else if (systemCode(error) === 'EADDRINUSE') {
     process.stderr.write('The port is in use. Name another one: PORT=8081 npm start\n');
+    process.exitCode = 1;
+  } else if (typeof error === 'object' && error !== null && 'syscall' in error) {
+    // The folder cannot be written, the address is not of this machine: the message says which.
+    process.stderr.write(`The gateway cannot start: ${messageOf(error)}\n`);
     process.exitCode = 1;
   } else {
     throw error;

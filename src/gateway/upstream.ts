@@ -69,6 +69,8 @@ const decompress = {
 /** HTTP to upstreams: one pool for each origin, redirects are not followed, HTTP/1.1 only. */
 export class Upstream {
   readonly #pools = new Map<string, Pool>();
+  /** Origins that have answered: their connections are kept, and may be found closed. */
+  readonly #answered = new Set<string>();
   readonly #maxReplyBytes: number;
   readonly #lookup: LookupFunction | undefined;
 
@@ -83,7 +85,8 @@ export class Upstream {
    */
   async send(request: UpstreamRequest, scope?: RequestScope): Promise<RawReply> {
     const { status, headers, body } = await new Promise<Received>((resolve, reject) => {
-      const exchange = new Exchange(request, this.#maxReplyBytes, resolve, reject, scope);
+      const kept = this.#answered.has(request.origin);
+      const exchange = new Exchange(request, kept, this.#maxReplyBytes, resolve, reject, scope);
       this.#pool(request.origin).dispatch(
         {
           path: request.path,
@@ -96,6 +99,7 @@ export class Upstream {
         exchange,
       );
     });
+    this.#answered.add(request.origin);
     return { status, headers, text: await this.#text(headers['content-encoding'], body) };
   }
 
@@ -183,6 +187,8 @@ interface Received {
 /** One request on its way; undici calls it back. Settles its promise once, whatever comes in whatever order. */
 class Exchange implements Dispatcher.DispatchHandler {
   readonly #request: UpstreamRequest;
+  /** Whether the connection may be one that was kept from an earlier reply. */
+  readonly #kept: boolean;
   readonly #maxBytes: number;
   readonly #resolve: (received: Received) => void;
   readonly #reject: (error: TransportError) => void;
@@ -199,12 +205,14 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   constructor(
     request: UpstreamRequest,
+    kept: boolean,
     maxBytes: number,
     resolve: (received: Received) => void,
     reject: (error: TransportError) => void,
     scope: RequestScope | undefined,
   ) {
     this.#request = request;
+    this.#kept = kept;
     this.#maxBytes = maxBytes;
     this.#resolve = resolve;
     this.#reject = reject;
@@ -259,7 +267,9 @@ class Exchange implements Dispatcher.DispatchHandler {
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     this.#stop();
     if (this.#failure !== undefined) return;
-    this.#reject(asTransportError(error, this.#controller !== undefined, this.#started));
+    this.#reject(
+      asTransportError(error, this.#controller !== undefined, this.#kept && !this.#started),
+    );
   }
 
   /** Ends the exchange from our side. The promise settles now: an abort of a queued request is told only much later. */
@@ -286,24 +296,12 @@ function flatten(
   return headers as Record<string, string | undefined>;
 }
 
-function asTransportError(error: Error, written: boolean, started: boolean): TransportError {
+function asTransportError(error: Error, written: boolean, stale: boolean): TransportError {
   const code = systemCode(error) ?? '';
   if (!written)
     return new TransportError('connect', `no connection (${code || error.name})`, false, error);
   if (code.startsWith('HPE_') || code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH') {
     return new TransportError('unreadable', `the reply is not valid HTTP (${code})`, false, error);
   }
-  return new TransportError(
-    'reset',
-    `the connection broke (${code || error.name})`,
-    !started && hadEarlierReplies(error),
-    error,
-  );
-}
-
-/** Whether the connection that broke had carried replies before: then it was idle and its end says nothing of the server. */
-function hadEarlierReplies(error: Error): boolean {
-  if (!('socket' in error) || typeof error.socket !== 'object' || error.socket === null)
-    return false;
-  return 'bytesRead' in error.socket && Number(error.socket.bytesRead) > 0;
+  return new TransportError('reset', `the connection broke (${code || error.name})`, stale, error);
 }

@@ -275,7 +275,7 @@ describe('failover', () => {
     upstream.answer((request, res) => {
       if (cut) return rankLikeCohere(request, res);
       cut = true;
-      res.destroy();
+      res.socket?.resetAndDestroy();
     });
 
     const { status } = await gateway.post(key, ask);
