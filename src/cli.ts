@@ -1,17 +1,34 @@
 #!/usr/bin/env node
 import { userInfo } from 'node:os';
 import { createInterface } from 'node:readline/promises';
+import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { runCli } from './cli/program.js';
 
-async function ask(question: string): Promise<string> {
+async function ask(question: string, unseen = false): Promise<string> {
   // On standard error, so that standard output is the result and nothing else.
-  const prompt = createInterface({ input: process.stdin, output: process.stderr });
+  if (unseen) process.stderr.write(question);
+  const prompt = createInterface({
+    input: process.stdin,
+    output: unseen ? nowhere() : process.stderr,
+    // Of its own, the terminal would show what is typed.
+    terminal: true,
+  });
   try {
-    return await prompt.question(question);
+    return await prompt.question(unseen ? '' : question);
   } finally {
     prompt.close();
+    if (unseen) process.stderr.write('\n');
   }
+}
+
+/** Takes what would echo a password. */
+function nowhere(): Writable {
+  return new Writable({
+    write(_chunk, _encoding, done) {
+      done();
+    },
+  });
 }
 
 function userName(): string {

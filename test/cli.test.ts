@@ -403,7 +403,7 @@ describe('the command line', () => {
   describe('as a program of its own', () => {
     async function start(...args: string[]): Promise<Run> {
       const child = spawn(process.execPath, ['--import', 'tsx', 'src/cli.ts', ...args], {
-        env: { ...process.env, ...env },
+        env: { ...process.env, XDG_CONFIG_HOME: folder, ...env },
         stdio: ['ignore', 'pipe', 'pipe'],
       });
       const exit = new Promise<number>((resolve) => {

@@ -8,24 +8,21 @@ import {
 } from '../core/channel.js';
 import { GatewayError } from '../core/errors.js';
 import { Secret } from '../core/secret.js';
-import {
-  copyChannel,
-  createChannel,
-  deleteChannel,
-  getChannel,
-  listChannels,
-  setChannelEnabled,
-  updateChannel,
-  type ChannelFilter,
-  type ChannelState,
-  type ChannelView,
-  type ChannelWrite,
-} from '../management/channels.js';
+import type { ChannelFilter, ChannelState, ChannelView } from '../management/channels.js';
 import { allProviders, findProvider } from '../providers/index.js';
 import type { Provider, SettingValue } from '../providers/provider.js';
-import { confirm, onStore, UsageError, withoutStore, type CliIo, type Session } from './session.js';
+import type { ChannelChanged } from './backend.js';
+import { UsageError } from './errors.js';
+import {
+  confirm,
+  onGateway,
+  readSecret,
+  withoutStore,
+  type Session,
+  type CliIo,
+} from './session.js';
 import { counted, facts, inForceText, names, table } from './text.js';
-import { decimal, models, pair, present, wholeNumber } from './values.js';
+import { decimal, models, nameIn, pair, present, wholeNumber } from './values.js';
 
 interface ChannelOptions {
   readonly name?: string;
@@ -66,7 +63,7 @@ export function addChannelCommands(program: Command, io: CliIo): void {
   withFields(channels.command('create'), true)
     .description('add a channel')
     .option('--disabled', 'do not send it traffic yet')
-    .action(onStore(io, (session, command) => create(session, command.opts())));
+    .action(onGateway(io, (session, command) => create(session, command.opts())));
 
   channels
     .command('list')
@@ -74,14 +71,14 @@ export function addChannelCommands(program: Command, io: CliIo): void {
     .option('--tag <tag>', 'with this tag')
     .option('--provider <provider>', 'of this provider')
     .option('--model <name>', 'that serve this model, by the name that callers use')
-    .action(onStore(io, (session, command) => listAll(session, command.opts())));
+    .action(onGateway(io, (session, command) => listAll(session, command.opts())));
 
   channels
     .command('show')
     .description('tell everything about a channel but its credentials')
     .argument('<channel>', CHANNEL_ARGUMENT)
     .action(
-      onStore(io, async (session, { args: [given] }) => {
+      onGateway(io, async (session, { args: [given] }) => {
         const channel = await resolveChannel(session, given);
         session.show(channelJson(channel), describe(channel));
       }),
@@ -96,10 +93,12 @@ export function addChannelCommands(program: Command, io: CliIo): void {
       .description(enabled ? 'send a channel traffic' : 'send a channel no more traffic')
       .argument('<channel>', CHANNEL_ARGUMENT)
       .action(
-        onStore(io, async (session, { args: [given] }) => {
+        onGateway(io, async (session, { args: [given] }) => {
           const { id } = await resolveChannel(session, given);
-          const write = await setChannelEnabled(session.deps, id, enabled, session.actor);
-          await showWrite(session, write, `is ${STATUS[write.channel.status]}`);
+          const write = await session.backend.updateChannel(id, {
+            status: enabled ? CHANNEL_ENABLED : CHANNEL_DISABLED,
+          });
+          showWrite(session, write, `is ${STATUS[write.channel.status]}`);
         }),
       );
   }
@@ -107,7 +106,7 @@ export function addChannelCommands(program: Command, io: CliIo): void {
   withFields(channels.command('update'), false)
     .description('change what is given and leave the rest')
     .argument('<channel>', CHANNEL_ARGUMENT)
-    .action(onStore(io, (session, command) => update(session, command.opts(), command.args[0])));
+    .action(onGateway(io, (session, command) => update(session, command.opts(), command.args[0])));
 
   channels
     .command('copy')
@@ -116,13 +115,13 @@ export function addChannelCommands(program: Command, io: CliIo): void {
     .option('--name <name>', 'what to call it')
     .option('--disabled', 'do not send it traffic yet')
     .action(
-      onStore(io, async (session, command) => {
+      onGateway(io, async (session, command) => {
         const { name, disabled } = command.opts<{ name?: string; disabled?: true }>();
         const { id } = await resolveChannel(session, command.args[0]);
         const status: ChannelStatus | undefined = disabled === true ? CHANNEL_DISABLED : undefined;
         const given = present({ name, status });
-        const write = await copyChannel(session.deps, id, given, session.actor);
-        await showWrite(session, write, 'is there');
+        const write = await session.backend.copyChannel(id, given);
+        showWrite(session, write, 'is there');
       }),
     );
 
@@ -131,7 +130,7 @@ export function addChannelCommands(program: Command, io: CliIo): void {
     .description('delete a channel for good')
     .argument('<channel>', CHANNEL_ARGUMENT)
     .option('-y, --yes', 'do not ask')
-    .action(onStore(io, remove));
+    .action(onGateway(io, remove));
 
   channels
     .command('providers')
@@ -176,28 +175,24 @@ function withFields(command: Command, creating: boolean): Command {
 
 async function create(session: Session, options: CreateOptions): Promise<void> {
   const provider = findProvider(options.provider);
-  const write = await createChannel(
-    session.deps,
-    {
-      name: options.name,
-      provider: options.provider,
-      models: options.models,
-      baseUrl: options.baseUrl,
-      tag: options.tag,
-      credentials: await credentialsOf(session, provider, options),
-      settings: settingsOf(provider, options.setting ?? {}),
-      timeoutMs: options.timeout,
-      status: options.disabled === true ? CHANNEL_DISABLED : CHANNEL_ENABLED,
-      ...present({
-        priority: options.priority,
-        weight: options.weight,
-        maxConcurrency: options.maxConcurrency,
-        scores: options.scores,
-      }),
-    },
-    session.actor,
-  );
-  await showWrite(session, write, 'is there');
+  const write = await session.backend.createChannel({
+    name: options.name,
+    provider: options.provider,
+    models: options.models,
+    baseUrl: options.baseUrl,
+    tag: options.tag,
+    credentials: await credentialsOf(session, provider, options),
+    settings: settingsOf(provider, options.setting ?? {}),
+    timeoutMs: options.timeout,
+    status: options.disabled === true ? CHANNEL_DISABLED : CHANNEL_ENABLED,
+    ...present({
+      priority: options.priority,
+      weight: options.weight,
+      maxConcurrency: options.maxConcurrency,
+      scores: options.scores,
+    }),
+  });
+  showWrite(session, write, 'is there');
 }
 
 async function update(
@@ -218,13 +213,13 @@ async function update(
     ...(Object.keys(credentials).length === 0 ? {} : { credentials }),
   };
   if (Object.keys(edit).length === 0) throw new UsageError('Say what to change.');
-  const write = await updateChannel(session.deps, current.id, edit, session.actor);
-  await showWrite(session, write, 'is changed');
+  const write = await session.backend.updateChannel(current.id, edit);
+  showWrite(session, write, 'is changed');
 }
 
 async function listAll(session: Session, options: ChannelFilter): Promise<void> {
   const { tag, provider, model } = options;
-  const channels = await listChannels(session.deps, present({ tag, provider, model }));
+  const channels = await session.backend.listChannels(present({ tag, provider, model }));
   const rows = channels.map((channel) => [
     String(channel.id),
     channel.name,
@@ -241,7 +236,7 @@ async function listAll(session: Session, options: ChannelFilter): Promise<void> 
   session.show(
     { items: channels.map(channelJson), total: channels.length },
     channels.length === 0
-      ? `No such channels in ${session.place}.`
+      ? `No such channels in ${session.backend.place}.`
       : table([...heading, 'ORIGIN', 'MODELS'], rows),
   );
 }
@@ -251,20 +246,18 @@ async function remove(session: Session, command: Command): Promise<void> {
   const { id, name, provider } = await resolveChannel(session, command.args[0]);
   const what = `Channel ${id} "${name}" (${provider}) will be deleted for good, with its credentials.`;
   await confirm(session, what, yes);
-  const version = await deleteChannel(session.deps, id, session.actor);
-  const inForce = await session.awaitInForce(version);
+  const { version, inForce } = await session.backend.deleteChannel(id);
   session.show(
     { id, name, deleted: true, version, in_force: inForce },
     `Channel ${id} "${name}" is deleted. ${inForceText(inForce)}`,
   );
 }
 
-async function showWrite(
+function showWrite(
   session: Session,
-  { channel, version }: ChannelWrite,
+  { channel, version, inForce }: ChannelChanged,
   what: string,
-): Promise<void> {
-  const inForce = await session.awaitInForce(version);
+): void {
   session.show(
     { ...channelJson(channel), version, in_force: inForce },
     `Channel ${channel.id} "${channel.name}" ${what}; it is ${effective(channel.state)}. ${inForceText(inForce)}`,
@@ -272,10 +265,10 @@ async function showWrite(
 }
 
 /** The channel that is meant: by its name, or by its id. */
-async function resolveChannel({ deps }: Session, given = ''): Promise<ChannelView> {
-  const named = (await listChannels(deps)).find(({ name }) => name === given);
+async function resolveChannel({ backend }: Session, given = ''): Promise<ChannelView> {
+  const named = (await backend.listChannels()).find(({ name }) => name === given);
   if (named !== undefined) return named;
-  if (/^\d{1,15}$/.test(given)) return getChannel(deps, Number(given));
+  if (/^\d{1,15}$/.test(given)) return backend.getChannel(Number(given));
   throw new GatewayError('not_found', `There is no channel "${given}".`);
 }
 
@@ -292,17 +285,6 @@ async function credentialsOf(
   return secrets;
 }
 
-/** A secret as it was given, or from where it does not show in the list of processes. */
-async function readSecret(io: CliIo, text: string): Promise<string> {
-  const variable = /^env:(\w+)$/.exec(text)?.[1];
-  const secret = variable === undefined ? text : (io.env[variable] ?? '');
-  const value = (text === '-' ? await io.readInput() : secret).trim();
-  if (value !== '') return value;
-  throw new UsageError(
-    variable === undefined ? 'A secret is empty.' : `The variable ${variable} is not set.`,
-  );
-}
-
 /** Settings as the provider reads them. What does not fit is refused later, by name. */
 function settingsOf(
   provider: Provider | undefined,
@@ -314,12 +296,6 @@ function settingsOf(
       return [name, settingValue(provider, name, text)];
     }),
   );
-}
-
-/** A provider's own spelling of a name, which may be written as in a file or as in code. */
-function nameIn(specs: Readonly<Record<string, unknown>> = {}, written: string): string {
-  const plain = (name: string): string => name.replaceAll('_', '').toLowerCase();
-  return Object.keys(specs).find((name) => plain(name) === plain(written)) ?? written;
 }
 
 function emptyAsNull(

@@ -10,19 +10,21 @@ import {
   type TokenPolicy,
   type TokenStatus,
 } from '../core/token.js';
-import {
-  createToken,
-  deleteToken,
-  findTokenByKey,
-  getToken,
-  listTokens,
-  updateToken,
-} from '../management/tokens.js';
-import { findRoot, findUser } from '../management/users.js';
 import type { TokenChange, User } from '../store/store.js';
-import { confirm, onStore, RefusedError, UsageError, type CliIo, type Session } from './session.js';
+import { RefusedError, UsageError } from './errors.js';
+import { confirm, namedUser, onGateway, type CliIo, type Session } from './session.js';
 import { amount, counted, facts, moment, names, table } from './text.js';
-import { expiry, list, listOrAny, present, units, wholeNumber } from './values.js';
+import {
+  expiry,
+  list,
+  listOrAny,
+  pageOf,
+  present,
+  units,
+  wholeNumber,
+  withPage,
+  type PageOptions,
+} from './values.js';
 
 interface PolicyOptions {
   readonly models?: readonly string[] | 'all';
@@ -50,11 +52,9 @@ interface UpdateOptions extends PolicyOptions {
   readonly disable?: true;
 }
 
-interface ListOptions {
+interface ListOptions extends PageOptions {
   readonly user?: string;
   readonly name?: string;
-  readonly limit: number;
-  readonly offset: number;
 }
 
 const STATUS: Readonly<Record<TokenStatus, string>> = {
@@ -71,7 +71,10 @@ export function addKeyCommands(program: Command, io: CliIo): void {
   withPolicy(keys.command('create'))
     .description('make a key and print it, this once')
     .option('--name <name>', 'what to call it', 'default')
-    .option('--user <user>', 'whose it is: name, address or id (default: root)')
+    .option(
+      '--user <user>',
+      'whose it is: name, address or id (default: root, or you where you are logged in)',
+    )
     .addOption(
       new Option('--quota <amount>', 'what it may spend: units, or dollars such as 1.50usd')
         .argParser(units)
@@ -79,23 +82,20 @@ export function addKeyCommands(program: Command, io: CliIo): void {
     )
     .option('--unlimited', 'bounded by the balance of its user alone (without --quota)')
     .option('--expires <when>', '30d, 12h, a date, or never', expiry(io.now))
-    .action(onStore(io, (session, command) => create(session, command.opts())));
+    .action(onGateway(io, (session, command) => create(session, command.opts())));
 
-  keys
-    .command('list')
+  withPage(keys.command('list'))
     .description('list keys, newest first')
     .option('--user <user>', 'of one user: name, address or id')
     .option('--name <part>', 'whose name has this in it')
-    .option('--limit <count>', 'how many', wholeNumber, 100)
-    .option('--offset <count>', 'leave out the first', wholeNumber, 0)
-    .action(onStore(io, (session, command) => listAll(session, command.opts())));
+    .action(onGateway(io, (session, command) => listAll(session, command.opts())));
 
   keys
     .command('show')
     .description('tell everything about a key but the key')
     .argument('<key>', KEY_ARGUMENT)
     .action(
-      onStore(io, async (session, { args: [key] }) => {
+      onGateway(io, async (session, { args: [key] }) => {
         await showToken(session, await resolveKey(session, key));
       }),
     );
@@ -109,9 +109,9 @@ export function addKeyCommands(program: Command, io: CliIo): void {
       .description(enabled ? 'let a key be used again' : 'refuse a key from now on')
       .argument('<key>', KEY_ARGUMENT)
       .action(
-        onStore(io, async (session, { args: [key] }) => {
+        onGateway(io, async (session, { args: [key] }) => {
           const { id } = await resolveKey(session, key);
-          const token = await updateToken(session.deps, id, { enabled }, session.actor);
+          const token = await session.backend.updateKey(id, { enabled });
           const text = `Key ${id} "${token.name}" is ${STATUS[statusOf(session, token)]}, for all gateways from now on.`;
           session.show(tokenJson(session, token), text);
         }),
@@ -133,12 +133,12 @@ export function addKeyCommands(program: Command, io: CliIo): void {
     .addOption(new Option('--enable', 'let it be used').conflicts('disable'))
     .option('--disable', 'refuse it')
     .action(
-      onStore(io, async (session, command) => {
+      onGateway(io, async (session, command) => {
         const [key] = command.args;
         const change = changeOf(command.opts());
         if (Object.keys(change).length === 0) throw new UsageError('Say what to change.');
         const { id } = await resolveKey(session, key);
-        await showToken(session, await updateToken(session.deps, id, change, session.actor));
+        await showToken(session, await session.backend.updateKey(id, change));
       }),
     );
 
@@ -147,7 +147,7 @@ export function addKeyCommands(program: Command, io: CliIo): void {
     .description('delete a key for good')
     .argument('<key>', KEY_ARGUMENT)
     .option('-y, --yes', 'do not ask')
-    .action(onStore(io, remove));
+    .action(onGateway(io, remove));
 }
 
 function withPolicy(command: Command): Command {
@@ -163,19 +163,15 @@ function withPolicy(command: Command): Command {
 }
 
 async function create(session: Session, options: CreateOptions): Promise<void> {
-  const { deps, actor, io } = session;
+  const { backend, io } = session;
   const user = await resolveUser(session, options.user);
-  const { token, key } = await createToken(
-    deps,
-    {
-      userId: user.id,
-      name: options.name,
-      unlimitedQuota: options.quota === undefined,
-      policy: policyOf(options),
-      ...present({ remainQuota: options.quota, expiredTime: options.expires }),
-    },
-    actor,
-  );
+  const { token, key } = await backend.createKey({
+    userId: user.id,
+    name: options.name,
+    unlimitedQuota: options.quota === undefined,
+    policy: policyOf(options),
+    ...present({ remainQuota: options.quota, expiredTime: options.expires }),
+  });
   session.show({ ...tokenJson(session, token), key }, key);
   const quota = token.unlimitedQuota
     ? `what ${user.username} has: ${amount(user.quota)}`
@@ -187,14 +183,12 @@ async function create(session: Session, options: CreateOptions): Promise<void> {
 }
 
 async function listAll(session: Session, options: ListOptions): Promise<void> {
-  const { limit, offset, name } = options;
-  if (limit < 1 || limit > 1_000 || offset < 0) {
-    throw new UsageError('--limit must be 1 to 1000, and --offset not negative.');
-  }
+  const { name } = options;
+  const page = pageOf(options);
   const user = options.user === undefined ? undefined : await resolveUser(session, options.user);
-  const query = { limit, offset, ...present({ name, userId: user?.id }) };
-  const { items, total } = await listTokens(session.deps, query, session.actor);
-  const owners = await usernames(session, items);
+  const query = { ...page, ...present({ name, userId: user?.id }) };
+  const { items, total } = await session.backend.listKeys(query);
+  const owners = await session.backend.usernames(items.map(({ userId }) => userId));
   const rows = items.map((token) => [
     String(token.id),
     token.name,
@@ -217,16 +211,17 @@ async function listAll(session: Session, options: ListOptions): Promise<void> {
     'EXPIRES',
     'LAST USED',
   ];
-  const more = total > offset + items.length ? `\n${items.length} of ${total}; see --offset.` : '';
   session.show(
     { items: items.map((token) => tokenJson(session, token)), total },
-    total === 0 ? `No keys in ${session.place}.` : table(heading, rows) + more,
+    total === 0
+      ? `No keys in ${session.backend.place}.`
+      : table(heading, rows, { total, offset: page.offset }),
   );
 }
 
 async function showToken(session: Session, token: Token): Promise<void> {
   const { policy } = token;
-  const owners = await usernames(session, [token]);
+  const owners = await session.backend.usernames([token.userId]);
   session.show(
     tokenJson(session, token),
     facts([
@@ -257,20 +252,20 @@ async function remove(session: Session, command: Command): Promise<void> {
   const left = token.unlimitedQuota ? '' : `, and the ${amount(token.remainQuota)} it has left go`;
   const what = `Key ${id} "${token.name}" (${token.keyHint}) will be deleted for good: requests with it are refused${left}.`;
   await confirm(session, what, yes);
-  await deleteToken(session.deps, id, session.actor);
+  await session.backend.deleteKey(id);
   session.show({ id, deleted: true }, `Key ${id} "${token.name}" is deleted.`);
 }
 
 /** The token that is meant: by id, by the key, or by its name where only one has it. */
 async function resolveKey(session: Session, given = ''): Promise<Token> {
-  const { deps, actor } = session;
-  if (/^\d{1,15}$/.test(given)) return getToken(deps, Number(given), actor);
+  const { backend } = session;
+  if (/^\d{1,15}$/.test(given)) return backend.getKey(Number(given));
   if (given.startsWith('sk-')) {
-    const token = await findTokenByKey(deps, given, actor);
+    const token = await backend.findKey(given);
     if (token === undefined) throw new GatewayError('not_found', 'There is no such key.');
     return token;
   }
-  const page = await listTokens(deps, { name: given, offset: 0, limit: 1_000 }, actor);
+  const page = await backend.listKeys({ name: given, offset: 0, limit: 1_000 });
   const [token, ...others] = page.items.filter(({ name }) => name === given);
   if (token === undefined) {
     throw new GatewayError('not_found', `There is no key with the name "${given}".`);
@@ -284,23 +279,14 @@ async function resolveKey(session: Session, given = ''): Promise<Token> {
   return token;
 }
 
-async function resolveUser(session: Session, login: string | undefined): Promise<User> {
-  const user =
-    login === undefined ? await findRoot(session.deps) : await findUser(session.deps, login);
+/** The user that is named, or the one for whom keys are where nobody is. */
+async function resolveUser({ backend }: Session, login: string | undefined): Promise<User> {
+  if (login !== undefined) return namedUser(backend, login);
+  const user = await backend.defaultUser();
   if (user !== undefined) return user;
-  if (login !== undefined) throw new GatewayError('not_found', `There is no user "${login}".`);
   throw new RefusedError(
-    `There is no account yet in ${session.place}. Start the gateway once: it creates root.`,
+    `There is no account yet in ${backend.place}. Start the gateway once: it creates root.`,
   );
-}
-
-async function usernames(
-  { deps }: Session,
-  tokens: readonly Token[],
-): Promise<ReadonlyMap<number, string>> {
-  const ids = [...new Set(tokens.map(({ userId }) => userId))];
-  const users = await Promise.all(ids.map((id) => deps.store.getUser(id, deps.now())));
-  return new Map(users.flatMap((user) => (user === undefined ? [] : [[user.id, user.username]])));
 }
 
 function policyOf(options: PolicyOptions): Partial<TokenPolicy> {
@@ -328,8 +314,8 @@ function changeOf(options: UpdateOptions): TokenChange {
   };
 }
 
-function statusOf({ deps }: Session, token: Token): TokenStatus {
-  return tokenStatus(token, deps.now());
+function statusOf({ io }: Session, token: Token): TokenStatus {
+  return tokenStatus(token, io.now());
 }
 
 function quotaOf(token: Token): string {

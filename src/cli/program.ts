@@ -3,11 +3,17 @@ import { Command, CommanderError } from 'commander';
 import { CONFIG_EXIT_CODE, ConfigError } from '../config.js';
 import { GatewayError } from '../core/errors.js';
 import { StoreUnavailableError } from '../store/store.js';
+import { GatewayUnreachableError } from './api-client.js';
 import { addChannelCommands } from './channels.js';
+import { addCodeCommands } from './codes.js';
 import { addConfigCommands } from './config.js';
 import { addKeyCommands } from './keys.js';
-import { UsageError, type CliIo, type GlobalOptions } from './session.js';
+import { addLoginCommands } from './login.js';
+import { addLogCommands } from './logs.js';
+import { UsageError } from './errors.js';
+import { type CliIo, type GlobalOptions } from './session.js';
 import { addTagCommands } from './tags.js';
+import { addUserCommands } from './users.js';
 
 /** Done. */
 const OK = 0;
@@ -15,13 +21,15 @@ const OK = 0;
 const REFUSED = 1;
 /** Not understood: a wrong command, option or value. */
 const USAGE = 2;
-/** `EX_UNAVAILABLE` of sysexits: the store cannot be reached. */
+/** `EX_UNAVAILABLE` of sysexits: the store, or the gateway, cannot be reached. */
 const UNAVAILABLE = 69;
 
 const EPILOGUE = `
-The commands work on the store of the gateway, found through the same settings (--config, CONFIG and the environment), while
-it runs or not. Amounts of quota are units; 500000 units are one dollar, and 1.50usd is understood too.
-Exit codes: 0 done, 1 refused, 2 wrong usage, 69 store not reachable, 78 mistakes in the settings.`;
+Once you are logged in (login), or with --url and --access-token (also: RERANK_GATEWAY_URL, RERANK_GATEWAY_ACCESS_TOKEN), the
+commands go over HTTP to the gateway, as your account. Otherwise, and with --local, they work on its store, found through
+the same settings (--config, CONFIG and the environment), while it runs or not. "whoami" says which.
+Amounts of quota are units; 500000 units are one dollar, and 1.50usd is understood too.
+Exit codes: 0 done, 1 refused, 2 wrong usage, 69 store or gateway not reachable, 78 mistakes in the settings.`;
 
 /** Runs one command line, without the name of the program; resolves to the exit code. */
 export async function runCli(args: readonly string[], io: CliIo): Promise<number> {
@@ -41,17 +49,27 @@ export async function runCli(args: readonly string[], io: CliIo): Promise<number
 
 function createProgram(io: CliIo): Command {
   const program = new Command('rerank-gateway')
-    .description('Keys, channels and tags of the rerank gateway.')
+    .description('Keys, channels, tags, accounts, codes and logs of the rerank gateway.')
     .version(version())
     .option('--config <path>', 'a YAML file or a folder of them (also: CONFIG)')
     .option('--json', 'print JSON, for scripts')
+    .option('--url <url>', 'the gateway to talk to, if not the one of the saved login')
+    .option(
+      '--access-token <secret>',
+      'as it is, or env:NAME for a variable, or - for standard input',
+    )
+    .option('--local', 'work on the store, whoever is logged in')
     .addHelpText('after', EPILOGUE)
     .exitOverride()
     .configureOutput({ writeOut: io.writeOut, writeErr: io.writeError })
     .showSuggestionAfterError();
+  addLoginCommands(program, io);
   addKeyCommands(program, io);
   addChannelCommands(program, io);
   addTagCommands(program, io);
+  addUserCommands(program, io);
+  addCodeCommands(program, io);
+  addLogCommands(program, io);
   addConfigCommands(program, io);
   return program;
 }
@@ -67,6 +85,9 @@ function explain(error: unknown): {
   if (error instanceof StoreUnavailableError) {
     const message = `The store cannot be reached: ${error.message}`;
     return { code: 'store_unavailable', exitCode: UNAVAILABLE, message };
+  }
+  if (error instanceof GatewayUnreachableError) {
+    return { code: 'gateway_unreachable', exitCode: UNAVAILABLE, message: error.message };
   }
   if (error instanceof GatewayError) {
     const exitCode = error.code === 'invalid_request' ? USAGE : REFUSED;

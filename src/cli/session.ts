@@ -1,11 +1,15 @@
-import { randomBytes } from 'node:crypto';
 import type { Command } from 'commander';
 import type { Environment } from '../config-files.js';
 import { loadConfig, type Config } from '../config.js';
-import type { Actor } from '../management/audit.js';
-import type { ChannelDeps } from '../management/channels.js';
-import { awaitInForce, type InForce } from '../management/in-force.js';
-import { openStore, storeFile } from '../open-store.js';
+import { GatewayError } from '../core/errors.js';
+import { Secret } from '../core/secret.js';
+import type { User } from '../store/store.js';
+import { createApiClient, type ApiClient } from './api-client.js';
+import type { Backend } from './backend.js';
+import { RefusedError, UsageError } from './errors.js';
+import { createHttpBackend } from './http-backend.js';
+import { readLogin } from './saved-login.js';
+import { openStoreBackend } from './store-backend.js';
 
 /** What the command line has of the process around it. */
 export interface CliIo {
@@ -15,73 +19,51 @@ export interface CliIo {
   readonly now: () => number;
   readonly writeOut: (text: string) => void;
   readonly writeError: (text: string) => void;
-  /** Puts a question to a person; `undefined` where none sits at a terminal. */
-  readonly ask: ((question: string) => Promise<string>) | undefined;
+  /** Puts a question to a person, who may answer unseen; `undefined` where none sits at a terminal. */
+  readonly ask: ((question: string, unseen?: boolean) => Promise<string>) | undefined;
   /** All of standard input. */
   readonly readInput: () => Promise<string>;
-}
-
-/** The command is at odds with itself or lacks something; nothing was done. */
-export class UsageError extends Error {
-  override readonly name = 'UsageError';
-}
-
-/** What is asked for cannot be had as things stand; nothing was done. */
-export class RefusedError extends Error {
-  override readonly name = 'RefusedError';
 }
 
 /** What every command understands, before or after its name. */
 export interface GlobalOptions {
   readonly config?: string;
   readonly json?: boolean;
+  readonly url?: string;
+  readonly accessToken?: string;
+  readonly local?: boolean;
 }
 
-/** One command at work on the store of the gateway. */
+/** One command at work on a gateway. */
 export interface Session {
-  readonly config: Config;
   readonly io: CliIo;
-  readonly deps: ChannelDeps;
-  readonly actor: Actor;
-  /** Where the data lies, for people; no secrets. */
-  readonly place: string;
+  readonly backend: Backend;
   /** Prints what came of it: for a script when it asked for that, else for people. */
   readonly show: (json: unknown, text: string) => void;
-  /** Resolves when no gateway acts any more on what was before `version`. */
-  readonly awaitInForce: (version: number) => Promise<InForce>;
 }
 
-/** Somebody waits for the answer. */
-const CONNECT_TIMEOUT_MS = 3_000;
+/** The gateway that commands are sent to, or `undefined` where they work on the store. */
+export interface Remote {
+  readonly api: ApiClient;
+  readonly accessToken: Secret;
+}
 
-/** An action that works on the store; it opens it, and closes it whatever happens. */
-export function onStore(
+/** An action that works on a gateway: through its API where somebody is logged in, else on its store. */
+export function onGateway(
   io: CliIo,
-  work: (session: Session, command: Command) => Promise<void>,
+  work: (session: Session, command: Command) => Promise<void> | void,
 ): (this: Command) => Promise<void> {
   return async function (this: Command) {
     const options = this.optsWithGlobals<GlobalOptions>();
-    const config = settings(io, options);
-    const store = await openStore(config.store, { connectTimeoutMs: CONNECT_TIMEOUT_MS });
-    const { allowPrivateUpstreams, stalenessMs } = config.gateway;
+    const remote = await findRemote(io, options);
+    const backend =
+      remote === undefined
+        ? await openStoreBackend(settings(io, options), io.user, io.now)
+        : createHttpBackend(remote.api);
     try {
-      await work(
-        {
-          config,
-          io,
-          deps: { store, now: io.now, randomBytes, allowPrivateUpstreams },
-          actor: { id: undefined, name: `cli:${io.user}`, role: 100, address: undefined },
-          place:
-            config.store.redisUrl === undefined
-              ? storeFile(config.store.dataDir)
-              : `Redis under the prefix ${config.store.redisPrefix}`,
-          show: showing(io, options),
-          awaitInForce: (version) => awaitInForce({ store, now: io.now }, version, stalenessMs),
-        },
-        this,
-      );
+      await work({ io, backend, show: showing(io, options) }, this);
     } finally {
-      await store.close();
+      await backend.close();
     }
   };
 }
@@ -92,16 +74,57 @@ export function withoutStore(
   work: (
     session: Pick<Session, 'show'> & { readonly settings: () => Config },
     command: Command,
-  ) => void,
-): (this: Command) => void {
-  return function (this: Command) {
+  ) => Promise<void> | void,
+): (this: Command) => Promise<void> {
+  return async function (this: Command) {
     const options = this.optsWithGlobals<GlobalOptions>();
-    work({ show: showing(io, options), settings: () => settings(io, options) }, this);
+    await work({ show: showing(io, options), settings: () => settings(io, options) }, this);
   };
 }
 
+/** The address and access token that the command names, else the environment, else the saved login. */
+export async function findRemote(
+  io: CliIo,
+  { url: givenUrl, accessToken: givenToken, local = false }: GlobalOptions,
+): Promise<Remote | undefined> {
+  if (local) {
+    if (givenUrl === undefined && givenToken === undefined) return undefined;
+    throw new UsageError('--local works on the store: leave out --url and --access-token.');
+  }
+  const url = givenUrl ?? nonEmpty(io.env.RERANK_GATEWAY_URL);
+  const token =
+    givenToken === undefined
+      ? nonEmpty(io.env.RERANK_GATEWAY_ACCESS_TOKEN)
+      : await readSecret(io, givenToken);
+  if (url !== undefined && token !== undefined) return remote(url, new Secret(token));
+  const saved = readLogin(io.env);
+  if (token !== undefined) {
+    if (saved === undefined) throw new UsageError('Say where the gateway is: --url.');
+    return remote(saved.url, new Secret(token));
+  }
+  if (url !== undefined && saved?.url !== gatewayUrl(url)) {
+    throw new UsageError(
+      `There is no login for ${url}. Log in first (rerank-gateway login --url ${url}), or give --access-token.`,
+    );
+  }
+  return saved === undefined ? undefined : remote(saved.url, saved.accessToken);
+}
+
+/** An address as it is kept: without a slash at the end. */
+export function gatewayUrl(text: string): string {
+  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) {
+    throw new UsageError('--url must be an address such as https://rerank.example.com.');
+  }
+  const { origin, pathname } = new URL(text);
+  return `${origin}${pathname}`.replace(/\/+$/, '');
+}
+
 /** Goes on when somebody has agreed to what cannot be undone. */
-export async function confirm({ io }: Session, what: string, agreed = false): Promise<void> {
+export async function confirm(
+  { io }: Pick<Session, 'io'>,
+  what: string,
+  agreed = false,
+): Promise<void> {
   if (agreed) return;
   if (io.ask === undefined) {
     throw new UsageError(`${what} Add --yes to do it without being asked.`);
@@ -110,13 +133,40 @@ export async function confirm({ io }: Session, what: string, agreed = false): Pr
   if (!/^y(es)?$/i.test(answer.trim())) throw new RefusedError('Nothing was done.');
 }
 
-function settings(io: CliIo, { config }: GlobalOptions): Config {
-  return loadConfig({ env: io.env, configPath: config });
+/** A secret as it was given, or from where it does not show in the list of processes. */
+export async function readSecret(io: CliIo, text: string): Promise<string> {
+  const variable = /^env:(\w+)$/.exec(text)?.[1];
+  const secret = variable === undefined ? text : (io.env[variable] ?? '');
+  const value = (text === '-' ? await io.readInput() : secret).trim();
+  if (value !== '') return value;
+  throw new UsageError(
+    variable === undefined ? 'A secret is empty.' : `The variable ${variable} is not set.`,
+  );
 }
 
-function showing(io: CliIo, { json = false }: GlobalOptions): Session['show'] {
+/** A user by id, name or address. */
+export async function namedUser(backend: Backend, login: string): Promise<User> {
+  const user = await backend.findUser(login);
+  if (user === undefined) throw new GatewayError('not_found', `There is no user "${login}".`);
+  return user;
+}
+
+/** Prints as the command was asked to. */
+export function showing(io: CliIo, { json = false }: GlobalOptions): Session['show'] {
   return (value, text) => {
     if (json) io.writeOut(`${JSON.stringify(value, null, 2)}\n`);
     else io.writeOut(text.endsWith('\n') ? text : `${text}\n`);
   };
+}
+
+function remote(url: string, accessToken: Secret): Remote {
+  return { api: createApiClient(gatewayUrl(url), accessToken), accessToken };
+}
+
+function settings(io: CliIo, { config }: GlobalOptions): Config {
+  return loadConfig({ env: io.env, configPath: config });
+}
+
+function nonEmpty(text: string | undefined): string | undefined {
+  return text === '' ? undefined : text;
 }

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { disableTag, enableTag, listTags, type TagWrite } from '../management/tags.js';
-import { onStore, type CliIo, type Session } from './session.js';
+import type { TagChanged } from './backend.js';
+import { onGateway, type CliIo, type Session } from './session.js';
 import { counted, inForceText, moment, table } from './text.js';
 
 export function addTagCommands(program: Command, io: CliIo): void {
@@ -9,7 +9,7 @@ export function addTagCommands(program: Command, io: CliIo): void {
   tags
     .command('list')
     .description('list tags with their switch and their channels')
-    .action(onStore(io, listAll));
+    .action(onGateway(io, listAll));
 
   tags
     .command('disable')
@@ -17,10 +17,10 @@ export function addTagCommands(program: Command, io: CliIo): void {
     .argument('<tag>')
     .option('--reason <text>', 'why, for those who look later')
     .action(
-      onStore(io, async (session, command) => {
+      onGateway(io, async (session, command) => {
         const { reason } = command.opts<{ reason?: string }>();
         const [tag = ''] = command.args;
-        await showWrite(session, await disableTag(session.deps, tag, reason, session.actor));
+        showWrite(session, await session.backend.disableTag(tag, reason));
       }),
     );
 
@@ -29,14 +29,14 @@ export function addTagCommands(program: Command, io: CliIo): void {
     .description('put the channels with a tag back as they were before')
     .argument('<tag>')
     .action(
-      onStore(io, async (session, { args: [tag = ''] }) => {
-        await showWrite(session, await enableTag(session.deps, tag, session.actor));
+      onGateway(io, async (session, { args: [tag = ''] }) => {
+        showWrite(session, await session.backend.enableTag(tag));
       }),
     );
 }
 
-async function listAll({ deps, place, show }: Session): Promise<void> {
-  const tags = await listTags(deps);
+async function listAll({ backend, show }: Session): Promise<void> {
+  const tags = await backend.listTags();
   const rows = tags.map((entry) => [
     entry.tag,
     entry.disabled ? 'off' : 'on',
@@ -61,14 +61,13 @@ async function listAll({ deps, place, show }: Session): Promise<void> {
       total: tags.length,
     },
     tags.length === 0
-      ? `No channel in ${place} bears a tag.`
+      ? `No channel in ${backend.place} bears a tag.`
       : table(['TAG', 'SWITCH', 'CHANNELS', 'LIVE', 'SINCE', 'BY', 'REASON'], rows),
   );
 }
 
-async function showWrite(session: Session, write: TagWrite): Promise<void> {
-  const inForce = await session.awaitInForce(write.version);
-  const { tag, disabled, reason, covered, version } = write;
+function showWrite(session: Session, write: TagChanged): void {
+  const { tag, disabled, reason, covered, version, inForce } = write;
   const wasLive = covered.filter((channel) => channel.wasLive).length;
   const live = liveOf(covered);
   const tell = disabled ? `${wasLive} of them live until now` : `${live} of them live now`;

@@ -2,19 +2,24 @@ import { UNITS_PER_DOLLAR } from '../core/quota.js';
 import { NEVER_EXPIRES } from '../core/token.js';
 import type { InForce } from '../management/in-force.js';
 
-/** Columns that line up, under a heading. */
-export function table(heading: readonly string[], rows: readonly (readonly string[])[]): string {
+/** Columns that line up, under a heading; of a part of a list also how much there is of it. */
+export function table(
+  heading: readonly string[],
+  rows: readonly (readonly string[])[],
+  part: { readonly total: number; readonly offset: number } = { total: rows.length, offset: 0 },
+): string {
   const widths = heading.map((title, column) =>
     Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)),
   );
-  return [heading, ...rows]
-    .map((row) =>
-      row
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n');
+  const lines = [heading, ...rows].map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
+  const { total, offset } = part;
+  if (total > offset + rows.length) lines.push(`${rows.length} of ${total}; see --offset.`);
+  return lines.join('\n');
 }
 
 /** Facts one below the other. */

@@ -1,6 +1,8 @@
-import { InvalidArgumentError } from 'commander';
+import { InvalidArgumentError, type Command } from 'commander';
 import { UNITS_PER_DOLLAR } from '../core/quota.js';
 import { NEVER_EXPIRES } from '../core/token.js';
+import type { Slice } from '../store/store.js';
+import { UsageError } from './errors.js';
 
 const SECONDS: Readonly<Record<string, number>> = {
   m: 60,
@@ -51,6 +53,35 @@ export function expiry(now: () => number): (text: string) => number {
   };
 }
 
+/** A date, or a time before now such as `7d`; in unix seconds. */
+export function past(now: () => number): (text: string) => number {
+  return (text) => {
+    const seconds = expiry(now)(text);
+    if (seconds === NEVER_EXPIRES) throw new InvalidArgumentError('Give 7d, 12h, or a date.');
+    const nowSeconds = Math.floor(now() / 1000);
+    return /^\d+[mhdwy]$/.test(text) ? 2 * nowSeconds - seconds : seconds;
+  };
+}
+
+/** Which part of a list is shown. */
+export interface PageOptions {
+  readonly limit: number;
+  readonly offset: number;
+}
+
+const MAX_LIMIT = 1_000;
+
+export function withPage(command: Command): Command {
+  return command
+    .option('--limit <count>', `how many, ${MAX_LIMIT} at most`, wholeNumber, 100)
+    .option('--offset <count>', 'leave out the first', wholeNumber, 0);
+}
+
+export function pageOf({ limit, offset }: PageOptions): Slice {
+  if (limit >= 1 && limit <= MAX_LIMIT && offset >= 0) return { limit, offset };
+  throw new UsageError(`--limit must be 1 to ${MAX_LIMIT}, and --offset not negative.`);
+}
+
 /** Names between commas. */
 export function list(text: string): string[] {
   return text
@@ -82,6 +113,12 @@ export function pair(
   const at = text.indexOf('=');
   if (at < 1) throw new InvalidArgumentError('Write it as name=value.');
   return { ...before, [text.slice(0, at).trim()]: text.slice(at + 1) };
+}
+
+/** A provider's own spelling of a name, which may be written as in a file or as in code. */
+export function nameIn(specs: Readonly<Record<string, unknown>> = {}, written: string): string {
+  const plain = (name: string): string => name.replaceAll('_', '').toLowerCase();
+  return Object.keys(specs).find((name) => plain(name) === plain(written)) ?? written;
 }
 
 /** The members that are there. */

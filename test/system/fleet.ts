@@ -88,6 +88,8 @@ export async function makeHome(
     env: {
       PATH: process.env.PATH ?? '',
       HOME: process.env.HOME ?? folder,
+      // Where a login of whoever runs the tests would be found.
+      XDG_CONFIG_HOME: folder,
       NODE_ENV: 'production',
       CONFIG: file,
       DATA_DIR: folder,

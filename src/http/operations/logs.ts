@@ -50,6 +50,7 @@ interface OwnUsageView {
   token_id: number;
   token_name: string;
   model: string;
+  attempts: number;
   documents: number;
   input_tokens: number;
   search_units: number;
@@ -63,7 +64,6 @@ interface UsageView extends OwnUsageView {
   channel_id: number | null;
   provider: string | null;
   tag: string | null;
-  attempts: number;
 }
 
 interface StatsView {
@@ -118,6 +118,7 @@ const OWN_USAGE_MEMBERS = {
   token_id: COUNT.required(),
   token_name: TEXT,
   model: TEXT,
+  attempts: COUNT.required(),
   documents: COUNT.required(),
   input_tokens: COUNT.required(),
   search_units: COUNT.required(),
@@ -131,7 +132,6 @@ const USAGE_MEMBERS = {
   channel_id: ID.allow(null).required(),
   provider: Joi.string().allow(null).required(),
   tag: Joi.string().allow(null).required(),
-  attempts: COUNT.required(),
 };
 const OWN_USAGE = Joi.object<OwnUsageView, true>(OWN_USAGE_MEMBERS);
 const USAGE = Joi.object<UsageView, true>(USAGE_MEMBERS);
@@ -305,6 +305,7 @@ function ownUsageView(entry: UsageEntry): OwnUsageView {
     token_id: entry.tokenId,
     token_name: entry.tokenName,
     model: entry.model,
+    attempts: entry.attempts,
     documents: entry.documents,
     input_tokens: entry.inputTokens,
     search_units: entry.searchUnits,
@@ -321,7 +322,6 @@ function usageView(entry: UsageEntry): UsageView {
     channel_id: entry.channelId ?? null,
     provider: entry.provider ?? null,
     tag: entry.tag ?? null,
-    attempts: entry.attempts,
   };
 }
 

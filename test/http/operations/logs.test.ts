@@ -126,9 +126,9 @@ describe('the usage log', () => {
     expect(response.headers.get('content-type')).toBe('text/csv; charset=utf-8');
     expect(response.headers.get('content-disposition')).toBe('attachment; filename="usage.csv"');
     expect((await response.text()).split('\r\n')).toEqual([
-      'created_at,request_id,token_id,token_name,model,documents,input_tokens,search_units,quota,duration_ms,outcome',
-      `${AT_SECONDS + 2},third,7,search,a,5,10,1,1000,7,upstream_error`,
-      `${AT_SECONDS},first,7,'=1+1,a,5,10,1,1000,7,ok`,
+      'created_at,request_id,token_id,token_name,model,attempts,documents,input_tokens,search_units,quota,duration_ms,outcome',
+      `${AT_SECONDS + 2},third,7,search,a,1,5,10,1,1000,7,upstream_error`,
+      `${AT_SECONDS},first,7,'=1+1,a,1,5,10,1,1000,7,ok`,
       '',
     ]);
   });

@@ -1,0 +1,93 @@
+import type { Token } from '../core/token.js';
+import type { ChannelStatus } from '../core/channel.js';
+import type {
+  ChannelDraft,
+  ChannelEdit,
+  ChannelFilter,
+  ChannelView,
+} from '../management/channels.js';
+import type { InForce } from '../management/in-force.js';
+import type { RedemptionDraft } from '../management/redemption-codes.js';
+import type { TagView, TagWrite } from '../management/tags.js';
+import type { CreatedToken, TokenDraft } from '../management/tokens.js';
+import type { UserDraft, UserEdit } from '../management/users.js';
+import type {
+  AuditEntry,
+  AuditQuery,
+  Page,
+  RedemptionChange,
+  RedemptionCode,
+  RedemptionQuery,
+  TokenChange,
+  TokenQuery,
+  UsageEntry,
+  UsageQuery,
+  UsageStats,
+  User,
+  UserQuery,
+} from '../store/store.js';
+
+/** How a change of channels or tags came into force. */
+export interface Enforced {
+  readonly version: number;
+  readonly inForce: InForce;
+}
+
+export type ChannelChanged = Enforced & { readonly channel: ChannelView };
+export type TagChanged = Enforced & TagWrite;
+
+/**
+ * What the commands work on: the store of a gateway, or its management API. Both refuse with `GatewayError`, so that a
+ * command is written once. Writes of channels and tags resolve when they are in force.
+ */
+export interface Backend {
+  /** Where the data lies, for people; no secrets. */
+  readonly place: string;
+
+  createKey(draft: TokenDraft): Promise<CreatedToken>;
+  getKey(id: number): Promise<Token>;
+  findKey(key: string): Promise<Token | undefined>;
+  listKeys(query: Omit<TokenQuery, 'keyHash'>): Promise<Page<Token>>;
+  updateKey(id: number, change: TokenChange): Promise<Token>;
+  deleteKey(id: number): Promise<void>;
+
+  listChannels(filter?: ChannelFilter): Promise<readonly ChannelView[]>;
+  getChannel(id: number): Promise<ChannelView>;
+  createChannel(draft: ChannelDraft): Promise<ChannelChanged>;
+  updateChannel(id: number, edit: ChannelEdit): Promise<ChannelChanged>;
+  copyChannel(
+    id: number,
+    given: { readonly name?: string; readonly status?: ChannelStatus },
+  ): Promise<ChannelChanged>;
+  deleteChannel(id: number): Promise<Enforced>;
+
+  listTags(): Promise<readonly TagView[]>;
+  disableTag(tag: string, reason: string | undefined): Promise<TagChanged>;
+  enableTag(tag: string): Promise<TagChanged>;
+
+  /** Who new keys are for where nobody is named: root on the store, else whoever is logged in. */
+  defaultUser(): Promise<User | undefined>;
+  /** By id, name or address. */
+  findUser(login: string): Promise<User | undefined>;
+  listUsers(query: UserQuery): Promise<Page<User>>;
+  createUser(draft: UserDraft): Promise<User>;
+  updateUser(id: number, edit: UserEdit): Promise<User>;
+  deleteUser(id: number): Promise<void>;
+  /** Names by id, of those that one may know. */
+  usernames(ids: Iterable<number>): Promise<ReadonlyMap<number, string>>;
+
+  /** The codes themselves, which are shown this once. */
+  createCodes(draft: RedemptionDraft): Promise<readonly string[]>;
+  getCode(id: number): Promise<RedemptionCode>;
+  listCodes(query: RedemptionQuery): Promise<Page<RedemptionCode>>;
+  updateCode(id: number, change: RedemptionChange): Promise<RedemptionCode>;
+  deleteCode(id: number): Promise<void>;
+  /** Deletes the used, disabled and expired ones; resolves to how many. */
+  deleteInvalidCodes(): Promise<number>;
+
+  listUsage(query: UsageQuery): Promise<Page<UsageEntry>>;
+  usageStats(query: Omit<UsageQuery, 'offset' | 'limit'>): Promise<UsageStats>;
+  listAudit(query: AuditQuery): Promise<Page<AuditEntry>>;
+
+  close(): Promise<void>;
+}

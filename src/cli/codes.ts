@@ -1,0 +1,146 @@
+import type { Command } from 'commander';
+import { NEVER_EXPIRES } from '../core/token.js';
+import type { RedemptionCode } from '../store/store.js';
+import { confirm, onGateway, type CliIo, type Session } from './session.js';
+import { amount, counted, moment, table } from './text.js';
+import {
+  expiry,
+  pageOf,
+  present,
+  units,
+  wholeNumber,
+  withPage,
+  type PageOptions,
+} from './values.js';
+
+interface CreateOptions {
+  readonly name: string;
+  readonly quota: number;
+  readonly count: number;
+  readonly expires: number;
+}
+
+const STATUS: Readonly<Record<RedemptionCode['status'], number>> = {
+  enabled: 1,
+  disabled: 2,
+  used: 3,
+};
+
+export function addCodeCommands(program: Command, io: CliIo): void {
+  const codes = program
+    .command('codes')
+    .alias('code')
+    .description('redemption codes, which people turn into quota');
+
+  codes
+    .command('create')
+    .description('make codes and print them, this once, one in a line')
+    .requiredOption('--quota <amount>', 'what each is worth: units, or dollars as 1.50usd', units)
+    .option('--count <count>', 'how many, 100 at most', wholeNumber, 1)
+    .option('--name <name>', 'what to call them', 'code')
+    .option('--expires <when>', '30d, 12h, a date, or never', expiry(io.now), NEVER_EXPIRES)
+    .action(onGateway(io, (session, command) => create(session, command.opts())));
+
+  withPage(codes.command('list'))
+    .description('list codes, newest first, without the codes themselves')
+    .option('--keyword <part>', 'whose name has this in it')
+    .action(onGateway(io, listAll));
+
+  for (const [verb, enabled] of [
+    ['disable', false],
+    ['enable', true],
+  ] as const) {
+    codes
+      .command(verb)
+      .description(enabled ? 'let a code be redeemed' : 'refuse to redeem a code')
+      .argument('<id>', 'of the code', wholeNumber)
+      .action(
+        onGateway(io, async ({ backend, show }, { processedArgs: [id] }) => {
+          const code = await backend.updateCode(id as number, { enabled });
+          show(codeJson(code), `Code ${code.id} "${code.name}" is ${code.status}.`);
+        }),
+      );
+  }
+
+  codes
+    .command('delete')
+    .description('delete a code for good')
+    .argument('<id>', 'of the code', wholeNumber)
+    .option('-y, --yes', 'do not ask')
+    .action(
+      onGateway(io, async (session, command) => {
+        const { yes } = command.opts<{ yes?: true }>();
+        const code = await session.backend.getCode(command.processedArgs[0] as number);
+        const { id, name, status } = code;
+        const what = `Code ${id} "${name}" (${status}, ${amount(code.quota)}) will be deleted for good.`;
+        await confirm(session, what, yes);
+        await session.backend.deleteCode(id);
+        session.show({ id, deleted: true }, `Code ${id} "${name}" is deleted.`);
+      }),
+    );
+
+  codes
+    .command('prune')
+    .description('delete the codes that are used, disabled or expired')
+    .option('-y, --yes', 'do not ask')
+    .action(
+      onGateway(io, async (session, command) => {
+        const { yes } = command.opts<{ yes?: true }>();
+        const what = 'All codes that are used, disabled or expired will be deleted for good.';
+        await confirm(session, what, yes);
+        const deleted = await session.backend.deleteInvalidCodes();
+        session.show({ deleted }, `${counted(deleted, 'code')} deleted.`);
+      }),
+    );
+}
+
+async function create({ backend, io, show }: Session, options: CreateOptions): Promise<void> {
+  const { name, quota, count, expires } = options;
+  const expiredTime = expires === NEVER_EXPIRES ? 0 : expires;
+  const codes = await backend.createCodes({ name, quota, count, expiredTime });
+  show({ codes }, codes.join('\n'));
+  io.writeError(
+    `${counted(codes.length, 'code')} "${name}", each worth ${amount(quota)}. They are shown this once: only their hashes are kept.\n`,
+  );
+}
+
+async function listAll({ backend, show }: Session, command: Command): Promise<void> {
+  const options = command.opts<PageOptions & { keyword?: string }>();
+  const page = pageOf(options);
+  const { items, total } = await backend.listCodes({
+    ...page,
+    ...present({ keyword: options.keyword }),
+  });
+  const rows = items.map((code) => [
+    String(code.id),
+    code.name,
+    code.codeHint,
+    code.status,
+    amount(code.quota),
+    moment(code.createdTime),
+    code.expiredTime === 0 ? 'never' : moment(code.expiredTime),
+    code.usedUserId === 0 ? '' : `user ${code.usedUserId}, ${moment(code.redeemedTime)}`,
+  ]);
+  const heading = ['ID', 'NAME', 'CODE', 'STATUS', 'QUOTA', 'CREATED', 'EXPIRES', 'REDEEMED'];
+  show(
+    { items: items.map(codeJson), total },
+    total === 0
+      ? `No such codes in ${backend.place}.`
+      : table(heading, rows, { total, offset: page.offset }),
+  );
+}
+
+function codeJson(code: RedemptionCode): Record<string, unknown> {
+  return {
+    id: code.id,
+    user_id: code.createdBy,
+    name: code.name,
+    key_hint: code.codeHint,
+    quota: code.quota,
+    status: STATUS[code.status],
+    created_time: code.createdTime,
+    redeemed_time: code.redeemedTime,
+    used_user_id: code.usedUserId,
+    expired_time: code.expiredTime,
+  };
+}

@@ -1,0 +1,143 @@
+import type { Command } from 'commander';
+import { GatewayError } from '../core/errors.js';
+import { Secret } from '../core/secret.js';
+import type { User } from '../store/store.js';
+import { createApiClient, GatewayUnreachableError } from './api-client.js';
+import { readUser } from './http-backend.js';
+import { forgetLogin, readLogin, saveLogin } from './saved-login.js';
+import { RefusedError, UsageError } from './errors.js';
+import {
+  findRemote,
+  gatewayUrl,
+  readSecret,
+  showing,
+  type CliIo,
+  type GlobalOptions,
+} from './session.js';
+import { amount, facts } from './text.js';
+import { ROLE } from './users.js';
+
+interface LoginOptions extends GlobalOptions {
+  readonly username?: string;
+  readonly password?: string;
+}
+
+export function addLoginCommands(program: Command, io: CliIo): void {
+  program
+    .command('login')
+    .description('log in at a gateway, for all commands to come')
+    .option('--username <name>', 'who you are: name or address')
+    .option('--password <secret>', 'env:NAME for a variable, or - for standard input; else asked')
+    .addHelpText(
+      'after',
+      '\nMakes a new access token; the one that the account had before ends. To use one that is there, give --access-token.',
+    )
+    .action(async function (this: Command) {
+      await logIn(io, this.optsWithGlobals<LoginOptions>());
+    });
+
+  program
+    .command('logout')
+    .description('end the saved login: its access token, and what is saved of it')
+    .action(async function (this: Command) {
+      await logOut(io, this.optsWithGlobals<GlobalOptions>());
+    });
+
+  program
+    .command('whoami')
+    .description('tell where commands go, and as whom')
+    .action(async function (this: Command) {
+      const options = this.optsWithGlobals<GlobalOptions>();
+      const remote = await findRemote(io, options);
+      if (remote === undefined) {
+        showing(io, options)(
+          { url: null, user: null, local: true, name: `cli:${io.user}` },
+          `Nobody is logged in: commands work on the store that the settings name, as cli:${io.user}.`,
+        );
+        return;
+      }
+      const user = readUser(await remote.api.call('GET', '/api/user/self'));
+      showing(io, options)(
+        { url: remote.api.url, local: false, ...userJson(user) },
+        facts([
+          ['gateway', remote.api.url],
+          ['user', user.username],
+          ['role', ROLE[user.role]],
+          ['quota left', amount(user.quota)],
+        ]),
+      );
+    });
+}
+
+async function logIn(io: CliIo, options: LoginOptions): Promise<void> {
+  const given = options.url ?? io.env.RERANK_GATEWAY_URL ?? '';
+  if (given === '') throw new UsageError('Say where the gateway is: --url.');
+  const url = gatewayUrl(given);
+  const accessToken =
+    options.accessToken === undefined
+      ? await newAccessToken(io, url, options)
+      : new Secret(await readSecret(io, options.accessToken));
+  const user = readUser(await createApiClient(url, accessToken).call('GET', '/api/user/self'));
+  const file = saveLogin(io.env, { url, username: user.username, accessToken });
+  showing(io, options)(
+    { url, ...userJson(user), saved_in: file },
+    `You are ${user.username} (${ROLE[user.role]}) at ${url}. The access token is saved in ${file}; "rerank-gateway logout" ends it.`,
+  );
+}
+
+/** A login by password, for as long as it takes to get an access token. */
+async function newAccessToken(io: CliIo, url: string, options: LoginOptions): Promise<Secret> {
+  const { username, password } = options;
+  if (username === undefined) throw new UsageError('Say who you are: --username.');
+  const api = createApiClient(url, undefined);
+  const body = { username, password: await passwordOf(io, username, password) };
+  const cookie = await api.callForCookie('/api/user/login', body);
+  const token = await api.call('POST', '/api/user/token', { cookie });
+  await api.call('POST', '/api/user/logout', { cookie, body: {} });
+  return new Secret(token.string());
+}
+
+async function passwordOf(io: CliIo, username: string, given: string | undefined): Promise<string> {
+  if (given !== undefined) return readSecret(io, given);
+  const variable = io.env.RERANK_GATEWAY_PASSWORD ?? '';
+  if (variable !== '') return variable;
+  if (io.ask !== undefined) {
+    io.writeError('A new access token will be made; the one that the account had before ends.\n');
+    return io.ask(`Password of ${username}: `, true);
+  }
+  const input = (await io.readInput()).replace(/\r?\n$/, '');
+  if (input !== '') return input;
+  throw new UsageError(
+    'There is no password: give it on standard input or in RERANK_GATEWAY_PASSWORD.',
+  );
+}
+
+async function logOut(io: CliIo, options: GlobalOptions): Promise<void> {
+  const saved = readLogin(io.env);
+  if (saved === undefined) throw new RefusedError('Nobody is logged in.');
+  const { url, username, accessToken } = saved;
+  const ended = await endAccessToken(url, accessToken);
+  forgetLogin(io.env);
+  showing(io, options)(
+    { url, username, ended },
+    ended
+      ? `${username} is logged out of ${url}.`
+      : `What was saved is gone, but ${url} cannot be reached: the access token lives there until the password changes or another one is made.`,
+  );
+}
+
+/** Whether the token has ended, at the latest now. */
+async function endAccessToken(url: string, accessToken: Secret): Promise<boolean> {
+  try {
+    await createApiClient(url, accessToken).call('POST', '/api/user/logout', { body: {} });
+    return true;
+  } catch (error) {
+    if (error instanceof GatewayUnreachableError) return false;
+    if (error instanceof GatewayError && error.status === 401) return true;
+    throw error;
+  }
+}
+
+function userJson({ id, username, role, quota }: User): Record<string, unknown> {
+  return { user: { id, username, role, quota } };
+}

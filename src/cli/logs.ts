@@ -1,0 +1,166 @@
+import type { Command } from 'commander';
+import type { UsageQuery } from '../store/store.js';
+import { namedUser, onGateway, type CliIo, type Session } from './session.js';
+import { amount, facts, moment, table } from './text.js';
+import { pageOf, past, present, wholeNumber, withPage, type PageOptions } from './values.js';
+
+interface FilterOptions {
+  readonly user?: string;
+  readonly key?: number;
+  readonly model?: string;
+  readonly channel?: number;
+  readonly outcome?: string;
+  readonly since?: number;
+}
+
+interface AuditOptions extends PageOptions {
+  readonly user?: string;
+  readonly action?: string;
+  readonly target?: string;
+  readonly since?: number;
+}
+
+export function addLogCommands(program: Command, io: CliIo): void {
+  const logs = program.command('logs').alias('log').description('requests that were admitted');
+
+  withFilters(withPage(logs.command('list')), io)
+    .description('list requests, newest first')
+    .action(onGateway(io, listUsage));
+
+  withFilters(logs.command('stat'), io)
+    .description('add up what requests took')
+    .action(
+      onGateway(io, async ({ backend, show }, command) => {
+        const stats = await backend.usageStats(await filterOf({ backend }, command.opts()));
+        const { requests, quota, documents, inputTokens } = stats;
+        show(
+          { requests, quota, documents, input_tokens: inputTokens },
+          facts([
+            ['requests', String(requests)],
+            ['quota', amount(quota)],
+            ['documents', String(documents)],
+            ['tokens', String(inputTokens)],
+          ]),
+        );
+      }),
+    );
+
+  withPage(program.command('audit'))
+    .description('list management writes: who did what, when and why')
+    .option('--user <user>', 'by this account: id, name or address')
+    .option('--action <action>', 'such as tag.disable or key.create')
+    .option('--target <target>', 'such as tag:eu or channel:7')
+    .option('--since <when>', 'from then on: 30d ago, or a date', past(io.now))
+    .action(onGateway(io, listAudit));
+}
+
+function withFilters(command: Command, io: CliIo): Command {
+  return command
+    .option('--user <user>', 'of this account: id, name or address')
+    .option('--key <id>', 'with this key', wholeNumber)
+    .option('--model <name>', 'for this model')
+    .option('--channel <id>', 'that this channel answered', wholeNumber)
+    .option('--outcome <code>', 'ok, or an error code')
+    .option('--since <when>', 'from then on: 30d ago, or a date', past(io.now));
+}
+
+async function filterOf(
+  { backend }: Pick<Session, 'backend'>,
+  { user, key, model, channel, outcome, since }: FilterOptions,
+): Promise<Omit<UsageQuery, 'offset' | 'limit'>> {
+  return present({
+    userId: user === undefined ? undefined : (await namedUser(backend, user)).id,
+    tokenId: key,
+    channelId: channel,
+    fromMs: since === undefined ? undefined : since * 1000,
+    ...{ model, outcome },
+  });
+}
+
+async function listUsage({ backend, show }: Session, command: Command): Promise<void> {
+  const options = command.opts<FilterOptions & PageOptions>();
+  const page = pageOf(options);
+  const filter = await filterOf({ backend }, options);
+  const { items, total } = await backend.listUsage({ ...filter, ...page });
+  const rows = items.map((entry) => [
+    moment(Math.floor(entry.atMs / 1000)),
+    entry.requestId,
+    `${entry.tokenId} ${entry.tokenName}`,
+    entry.model,
+    entry.channelId === undefined ? '' : `${entry.channelId} ${entry.provider ?? ''}`,
+    String(entry.attempts),
+    String(entry.documents),
+    amount(entry.quota),
+    `${Math.round(entry.durationMs)} ms`,
+    entry.outcome,
+  ]);
+  const heading = ['TIME', 'REQUEST', 'KEY', 'MODEL', 'CHANNEL', 'ATTEMPTS', 'DOCUMENTS', 'QUOTA'];
+  show(
+    {
+      items: items.map((entry) => ({
+        created_at: Math.floor(entry.atMs / 1000),
+        request_id: entry.requestId,
+        user_id: entry.userId,
+        token_id: entry.tokenId,
+        token_name: entry.tokenName,
+        model: entry.model,
+        channel_id: entry.channelId ?? null,
+        provider: entry.provider ?? null,
+        tag: entry.tag ?? null,
+        attempts: entry.attempts,
+        documents: entry.documents,
+        input_tokens: entry.inputTokens,
+        search_units: entry.searchUnits,
+        quota: entry.quota,
+        duration_ms: Math.round(entry.durationMs),
+        outcome: entry.outcome,
+      })),
+      total,
+    },
+    total === 0
+      ? `No such requests in the log of ${backend.place}.`
+      : table([...heading, 'TOOK', 'OUTCOME'], rows, { total, offset: page.offset }),
+  );
+}
+
+async function listAudit({ backend, show }: Session, command: Command): Promise<void> {
+  const options = command.opts<AuditOptions>();
+  const { user, action, target, since } = options;
+  const page = pageOf(options);
+  const { items, total } = await backend.listAudit({
+    ...page,
+    ...present({
+      actorId: user === undefined ? undefined : (await namedUser(backend, user)).id,
+      fromMs: since === undefined ? undefined : since * 1000,
+      ...{ action, target },
+    }),
+  });
+  const rows = items.map((entry) => [
+    moment(Math.floor(entry.atMs / 1000)),
+    entry.actor,
+    entry.action,
+    entry.target,
+    entry.address ?? '',
+    JSON.stringify(entry.detail),
+  ]);
+  show(
+    {
+      items: items.map((entry) => ({
+        created_at: Math.floor(entry.atMs / 1000),
+        actor_id: entry.actorId ?? null,
+        actor: entry.actor,
+        action: entry.action,
+        target: entry.target,
+        detail: entry.detail,
+        address: entry.address ?? null,
+      })),
+      total,
+    },
+    total === 0
+      ? `Nothing of that kind is in the audit log of ${backend.place}.`
+      : table(['TIME', 'WHO', 'WHAT', 'OF', 'FROM', 'DETAIL'], rows, {
+          total,
+          offset: page.offset,
+        }),
+  );
+}

@@ -1,0 +1,208 @@
+import { Option, type Command } from 'commander';
+import type { UserEdit } from '../management/users.js';
+import type { Role, User } from '../store/store.js';
+import { UsageError } from './errors.js';
+import { confirm, namedUser, onGateway, readSecret, type CliIo, type Session } from './session.js';
+import { amount, facts, moment, table } from './text.js';
+import { pageOf, present, units, withPage, type PageOptions } from './values.js';
+
+interface UserOptions {
+  readonly email?: string;
+  readonly displayName?: string;
+  readonly password?: string;
+  readonly role?: keyof typeof ROLES;
+  readonly quota?: number;
+}
+
+interface UpdateOptions extends UserOptions {
+  readonly username?: string;
+  readonly addQuota?: number;
+  readonly enable?: true;
+  readonly disable?: true;
+}
+
+const ROLES = { guest: 0, user: 1, admin: 10 } as const satisfies Record<string, Role>;
+export const ROLE: Readonly<Record<Role, string>> = {
+  0: 'guest',
+  1: 'user',
+  10: 'admin',
+  100: 'root',
+};
+const USER_ARGUMENT = 'id, name or address';
+
+export function addUserCommands(program: Command, io: CliIo): void {
+  const users = program.command('users').alias('user').description('accounts of people');
+
+  withFields(users.command('create'))
+    .description('make an account')
+    .argument('<name>', 'what to call it')
+    .action(onGateway(io, create));
+
+  withPage(users.command('list'))
+    .description('list accounts, newest first')
+    .option('--keyword <part>', 'whose name or address has this in it')
+    .action(onGateway(io, listAll));
+
+  users
+    .command('show')
+    .description('tell everything about an account but its password')
+    .argument('<user>', USER_ARGUMENT)
+    .action(
+      onGateway(io, async (session, { args: [login = ''] }) => {
+        showUser(session, await namedUser(session.backend, login));
+      }),
+    );
+
+  withFields(users.command('update'))
+    .description('change what is given and leave the rest')
+    .argument('<user>', USER_ARGUMENT)
+    .option('--username <name>', 'what to call it')
+    .addOption(
+      new Option('--add-quota <amount>', 'move its quota by so much; may be negative')
+        .argParser(units)
+        .conflicts('quota'),
+    )
+    .addOption(new Option('--enable', 'let it log in and be served').conflicts('disable'))
+    .option('--disable', 'refuse it: ends its logins, and its keys are refused')
+    .action(onGateway(io, update));
+
+  users
+    .command('delete')
+    .description('delete an account for good, with its keys')
+    .argument('<user>', USER_ARGUMENT)
+    .option('-y, --yes', 'do not ask')
+    .action(onGateway(io, remove));
+}
+
+function withFields(command: Command): Command {
+  return command
+    .option('--password <secret>', 'env:NAME for a variable, or - for standard input')
+    .option('--email <address>', 'where one-time codes for a new password go; none takes it away')
+    .option('--display-name <text>', 'what people see')
+    .addOption(new Option('--role <role>', 'what it may do').choices(Object.keys(ROLES)))
+    .option('--quota <amount>', 'its balance: units, or dollars such as 1.50usd', units);
+}
+
+async function create(session: Session, command: Command): Promise<void> {
+  const { email, displayName, password, role = 'user', quota } = command.opts<UserOptions>();
+  const { io, backend } = session;
+  const [username = ''] = command.args;
+  const user = await backend.createUser({
+    username,
+    password: await newPassword(io, username, password),
+    email: email === 'none' ? undefined : email,
+    displayName,
+    role: ROLES[role],
+    ...present({ quota }),
+  });
+  showUser(session, user);
+}
+
+async function listAll({ backend, show }: Session, command: Command): Promise<void> {
+  const options = command.opts<PageOptions & { keyword?: string }>();
+  const page = pageOf(options);
+  const { items, total } = await backend.listUsers({
+    ...page,
+    ...present({ keyword: options.keyword }),
+  });
+  const rows = items.map((user) => [
+    String(user.id),
+    user.username,
+    user.email ?? '',
+    ROLE[user.role],
+    statusOf(user),
+    amount(user.quota),
+    amount(user.usedQuota),
+    String(user.requestCount),
+    moment(user.createdTime),
+  ]);
+  const heading = ['ID', 'NAME', 'ADDRESS', 'ROLE', 'STATUS', 'QUOTA LEFT', 'USED', 'REQUESTS'];
+  show(
+    { items: items.map(userJson), total },
+    total === 0
+      ? `No such accounts in ${backend.place}.`
+      : table([...heading, 'CREATED'], rows, { total, offset: page.offset }),
+  );
+}
+
+async function update(session: Session, command: Command): Promise<void> {
+  const options = command.opts<UpdateOptions>();
+  const { username, email, displayName, password, role, quota, addQuota } = options;
+  const { enable, disable } = options;
+  const [login = ''] = command.args;
+  const edit: UserEdit = present({
+    username,
+    displayName,
+    email: email === 'none' ? null : email,
+    password: password === undefined ? undefined : await readSecret(session.io, password),
+    role: role === undefined ? undefined : ROLES[role],
+    enabled: enable === undefined && disable === undefined ? undefined : enable === true,
+    quota:
+      quota === undefined
+        ? addQuota === undefined
+          ? undefined
+          : { add: addQuota }
+        : { set: quota },
+  });
+  if (Object.keys(edit).length === 0) throw new UsageError('Say what to change.');
+  const { id } = await namedUser(session.backend, login);
+  showUser(session, await session.backend.updateUser(id, edit));
+}
+
+async function remove(session: Session, command: Command): Promise<void> {
+  const { yes } = command.opts<{ yes?: true }>();
+  const [login = ''] = command.args;
+  const user = await namedUser(session.backend, login);
+  const { id, username } = user;
+  const what = `Account ${id} "${username}" will be deleted for good, with its keys and the ${amount(user.quota)} it has left.`;
+  await confirm(session, what, yes);
+  await session.backend.deleteUser(id);
+  session.show({ id, deleted: true }, `Account ${id} "${username}" is deleted.`);
+}
+
+async function newPassword(
+  io: CliIo,
+  username: string,
+  given: string | undefined,
+): Promise<string> {
+  if (given !== undefined) return readSecret(io, given);
+  if (io.ask === undefined) throw new UsageError('Give the account a --password.');
+  return io.ask(`Password for ${username}: `, true);
+}
+
+function showUser({ show }: Session, user: User): void {
+  show(
+    userJson(user),
+    facts([
+      ['id', String(user.id)],
+      ['name', user.username],
+      ['display name', user.displayName],
+      ['address', user.email ?? 'none'],
+      ['role', ROLE[user.role]],
+      ['status', statusOf(user)],
+      ['quota left', amount(user.quota)],
+      ['used', amount(user.usedQuota)],
+      ['requests', String(user.requestCount)],
+      ['created', moment(user.createdTime)],
+    ]),
+  );
+}
+
+function statusOf({ enabled }: User): string {
+  return enabled ? 'enabled' : 'disabled';
+}
+
+function userJson(user: User): Record<string, unknown> {
+  return {
+    id: user.id,
+    username: user.username,
+    email: user.email ?? null,
+    display_name: user.displayName,
+    role: user.role,
+    status: user.enabled ? 1 : 2,
+    quota: user.quota,
+    used_quota: user.usedQuota,
+    request_count: user.requestCount,
+    created_time: user.createdTime,
+  };
+}

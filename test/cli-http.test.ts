@@ -1,0 +1,307 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { runCli } from '../src/cli/program.js';
+import type { CliIo } from '../src/cli/session.js';
+import { callApi, createAccount, PASSWORD, type Account } from './support/accounts.js';
+import { startGateway, type TestGateway } from './support/gateway.js';
+import { eventually } from './support/redis-server.js';
+
+interface Run {
+  readonly code: number;
+  readonly out: string;
+  readonly error: string;
+}
+
+let gateway: TestGateway;
+let folder = '';
+let loginFile = '';
+
+beforeAll(async () => {
+  gateway = await startGateway(
+    { channels: [{ name: 'house', provider: 'local', models: ['local'], tag: 'house' }] },
+    { ENCRYPTION_KEY: 'a key for the tests' },
+  );
+});
+afterAll(() => gateway.close());
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'cli-http-'));
+  loginFile = join(folder, 'rerank-gateway', 'login.json');
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+async function run(args: readonly string[], io: Partial<CliIo> = {}): Promise<Run> {
+  let out = '';
+  let error = '';
+  const code = await runCli(args, {
+    env: { XDG_CONFIG_HOME: folder },
+    user: 'alice',
+    now: Date.now,
+    writeOut: (output) => (out += output),
+    writeError: (output) => (error += output),
+    ask: undefined,
+    readInput: () => Promise.resolve(''),
+    ...io,
+  });
+  return { code, out, error };
+}
+
+async function json(...args: string[]): Promise<Record<string, unknown>> {
+  const { code, out, error } = await run([...args, '--json']);
+  if (code !== 0) throw new Error(`${args.join(' ')}: exit code ${code}: ${error}`);
+  return JSON.parse(out) as Record<string, unknown>;
+}
+
+function logIn({ user }: Account): Promise<Run> {
+  return run(['login', '--url', `${gateway.url}/`, '--username', user.username], {
+    readInput: () => Promise.resolve(`${PASSWORD}\n`),
+  });
+}
+
+describe('a login', () => {
+  it('is kept for its owner alone, without the password, and is what commands go by', async () => {
+    const admin = await createAccount(gateway.store, { role: 10 });
+
+    const { code, out } = await logIn(admin);
+
+    expect(code).toBe(0);
+    expect(out).toContain(`You are ${admin.user.username} (admin) at ${gateway.url}.`);
+    expect(statSync(loginFile).mode & 0o777).toBe(0o600);
+    const saved = readFileSync(loginFile, 'utf8');
+    expect(saved).not.toContain(PASSWORD);
+    expect(out).not.toContain((JSON.parse(saved) as { access_token: string }).access_token);
+    expect(await json('whoami')).toMatchObject({
+      url: gateway.url,
+      user: { id: admin.user.id, username: admin.user.username, role: 10 },
+    });
+  });
+
+  it('asks for the password unseen, after it has said what will end', async () => {
+    const account = await createAccount(gateway.store);
+    const asked: unknown[] = [];
+
+    const { code, error } = await run(
+      ['login', '--url', gateway.url, '--username', account.user.username],
+      {
+        ask: (question, unseen) => {
+          asked.push([question, unseen]);
+          return Promise.resolve(PASSWORD);
+        },
+      },
+    );
+
+    expect(code).toBe(0);
+    expect(asked).toEqual([[`Password of ${account.user.username}: `, true]]);
+    expect(error).toContain('the one that the account had before ends');
+  });
+
+  it('can be by an access token that is there, which stays', async () => {
+    const { user, token } = await createAccount(gateway.store);
+
+    const { code } = await run(['login', '--url', gateway.url, '--access-token', 'env:TOKEN'], {
+      env: { XDG_CONFIG_HOME: folder, TOKEN: token },
+    });
+
+    expect(code).toBe(0);
+    expect(await json('whoami')).toMatchObject({ user: { id: user.id } });
+  });
+
+  it('is not made with a wrong password', async () => {
+    const { user } = await createAccount(gateway.store);
+
+    const { code, error } = await run(
+      ['login', '--url', gateway.url, '--username', user.username, '--password', '-'],
+      { readInput: () => Promise.resolve('wrong password') },
+    );
+
+    expect([code, existsSync(loginFile)]).toEqual([1, false]);
+    expect(error).not.toContain('wrong password');
+  });
+
+  it('ends at the gateway too', async () => {
+    await logIn(await createAccount(gateway.store));
+    const { access_token: token = '' } = JSON.parse(readFileSync(loginFile, 'utf8')) as {
+      access_token?: string;
+    };
+
+    const { code } = await run(['logout']);
+
+    expect([code, existsSync(loginFile)]).toEqual([0, false]);
+    const reply = await callApi(gateway.url, 'GET', '/api/user/self', { token });
+    expect(reply.status).toBe(401);
+    expect(await run(['logout'])).toMatchObject({ code: 1, error: 'Nobody is logged in.\n' });
+  });
+
+  it('is passed over with --local', async () => {
+    await logIn(await createAccount(gateway.store));
+    const env = { XDG_CONFIG_HOME: folder, DATA_DIR: folder };
+
+    const { code, out } = await run(['keys', 'list', '--local'], { env });
+
+    expect(code).toBe(0);
+    expect(out).toBe(`No keys in ${join(folder, 'gateway.db')}.\n`);
+  });
+
+  it('does not go to another gateway than the one that it was made at', async () => {
+    await logIn(await createAccount(gateway.store));
+
+    const { code, error } = await run(['keys', 'list', '--url', 'http://127.0.0.1:9']);
+
+    expect(code).toBe(2);
+    expect(error).toContain('There is no login for http://127.0.0.1:9');
+  });
+});
+
+it('says so when the gateway cannot be reached', async () => {
+  const args = ['whoami', '--url', 'http://127.0.0.1:9', '--access-token', 'at-whatever'];
+
+  const { code, out, error } = await run(args);
+
+  expect([code, out]).toEqual([69, '']);
+  expect(error).toMatch(/^The gateway at http:\/\/127\.0\.0\.1:9 cannot be reached: .+\.\n$/);
+  expect(error).not.toContain('at-whatever');
+});
+
+describe('over HTTP', () => {
+  it('keys are made, found, changed and deleted', async () => {
+    await logIn(await createAccount(gateway.store));
+
+    const made = await json(
+      ...['keys', 'create', '--name', 'bound', '--quota', '10', '--expires', '30d'],
+      ...['--models', 'a,b', '--default-model', 'b', '--ips', '10.0.0.0/8', '--rate-limit', '60'],
+    );
+    const { key, ...shown } = made;
+    expect(key).toMatch(/^sk-/);
+    expect(shown).toMatchObject({
+      name: 'bound',
+      status: 1,
+      remain_quota: 10,
+      unlimited_quota: false,
+      model_limits: ['a', 'b'],
+      default_model: 'b',
+      allow_ips: ['10.0.0.0/8'],
+      rate_limit: 60,
+    });
+    for (const handle of [String(made.id), 'bound', String(key)]) {
+      expect(await json('keys', 'show', handle)).toEqual(shown);
+    }
+    expect(
+      await json('keys', 'update', 'bound', '--add-quota', '-10', '--models', 'all', '--disable'),
+    ).toMatchObject({ remain_quota: 0, model_limits_enabled: false, status: 2 });
+    expect(await run(['keys', 'enable', 'bound'])).toMatchObject({ code: 1, out: '' });
+    expect(await run(['keys', 'delete', 'bound'])).toMatchObject({ code: 2 });
+    expect(await json('keys', 'delete', 'bound', '--yes')).toMatchObject({ deleted: true });
+    expect(await json('keys', 'list')).toEqual({ items: [], total: 0 });
+  });
+
+  it('lists come in as many pages as it takes', async () => {
+    const account = await createAccount(gateway.store, { role: 10 });
+    await logIn(account);
+    await json('codes', 'create', '--quota', '1', '--count', '100', '--name', 'many');
+    await json('codes', 'create', '--quota', '1', '--count', '50', '--name', 'many');
+
+    const all = await json('codes', 'list', '--keyword', 'many', '--limit', '1000');
+    const some = await json(
+      'codes',
+      'list',
+      '--keyword',
+      'many',
+      '--limit',
+      '20',
+      '--offset',
+      '95',
+    );
+
+    const items = all.items as { id: number }[];
+    expect([all.total, new Set(items.map(({ id }) => id)).size]).toEqual([150, 150]);
+    expect(some.items).toEqual(items.slice(95, 115));
+  });
+
+  it('channels and tags are changed at once, and credentials are never shown', async () => {
+    await logIn(await createAccount(gateway.store, { role: 10 }));
+
+    const made = await run([
+      ...['channels', 'create', '--name', 'far', '--provider', 'cohere', '--models', 'm=up'],
+      ...['--api-key', 'upstream-secret', '--tag', 'eu', '--base-url', 'http://127.0.0.1:9'],
+    ]);
+    expect(made).toMatchObject({ code: 0 });
+    expect(await json('channels', 'show', 'far')).toMatchObject({
+      credentials: ['apiKey'],
+      models: { m: 'up' },
+      tag: 'eu',
+      live: true,
+    });
+    expect(await json('tags', 'disable', 'eu', '--reason', 'slow')).toMatchObject({
+      was_live_count: 1,
+      live_count: 0,
+      in_force: 'confirmed',
+    });
+    expect(await json('channels', 'show', 'far')).toMatchObject({
+      status: 1,
+      because: 'tag_disabled',
+      reason: 'slow',
+    });
+    expect(await json('tags', 'enable', 'eu')).toMatchObject({ live_count: 1 });
+    expect(await json('channels', 'disable', 'far')).toMatchObject({ status: 2, live: false });
+    expect(await json('channels', 'update', 'far', '--tag', 'none')).toMatchObject({ tag: null });
+    expect(await json('channels', 'copy', 'far', '--name', 'near')).toMatchObject({ name: 'near' });
+    for (const name of ['far', 'near']) await json('channels', 'delete', name, '--yes');
+    const list = await json('channels', 'list');
+    expect(list).toMatchObject({ items: [{ name: 'house' }], total: 1 });
+    expect(JSON.stringify(list)).not.toContain('upstream-secret');
+  });
+
+  it('accounts are made, changed and deleted, and codes are worth what they say', async () => {
+    await logIn(await createAccount(gateway.store, { role: 100 }));
+
+    const created = await run(['users', 'create', 'cli-made', '--password', '-', '--json'], {
+      readInput: () => Promise.resolve('a password of theirs'),
+    });
+    expect(JSON.parse(created.out)).toMatchObject({ username: 'cli-made', role: 1, quota: 0 });
+    expect(
+      await json('users', 'update', 'cli-made', '--role', 'admin', '--add-quota', '1usd'),
+    ).toMatchObject({ role: 10, quota: 500_000 });
+    expect(await json('users', 'list', '--keyword', 'cli-made')).toMatchObject({ total: 1 });
+    const [code] = (await json('codes', 'create', '--quota', '7', '--name', 'gift'))
+      .codes as string[];
+    const { token } = await createAccount(gateway.store);
+    const redeemed = await callApi(gateway.url, 'POST', '/api/user/topup', {
+      token,
+      body: { key: code },
+    });
+    expect(redeemed.body.data).toBe(7);
+    expect(await json('codes', 'list', '--keyword', 'gift')).toMatchObject({
+      items: [{ status: 3, quota: 7 }],
+    });
+    expect(await json('codes', 'prune', '--yes')).toEqual({ deleted: 1 });
+    expect(await json('users', 'delete', 'cli-made', '--yes')).toMatchObject({ deleted: true });
+    expect(await run(['users', 'show', 'cli-made'])).toMatchObject({ code: 1 });
+  });
+
+  it('people see their own requests, admins everybody’s and the audit log', async () => {
+    const someone = await createAccount(gateway.store, { quota: 1_000_000 });
+    await logIn(someone);
+    const { key } = await json('keys', 'create', '--name', 'logged');
+    await gateway.post(String(key), { model: 'local', query: 'q', documents: ['d'] });
+
+    await eventually('it is in the log', async () => (await json('logs', 'list')).total === 1);
+    expect(await json('logs', 'list')).toMatchObject({
+      items: [{ token_name: 'logged', user_id: someone.user.id, channel_id: null, outcome: 'ok' }],
+    });
+    expect(await json('logs', 'stat', '--since', '1h')).toMatchObject({
+      requests: 1,
+      documents: 1,
+    });
+    expect(await run(['audit'])).toMatchObject({ code: 1 });
+
+    await logIn(await createAccount(gateway.store, { role: 10 }));
+    expect(await json('logs', 'list', '--user', someone.user.username)).toMatchObject({
+      items: [{ token_name: 'logged', provider: 'local' }],
+      total: 1,
+    });
+    expect(
+      await json('audit', '--user', someone.user.username, '--action', 'token.create'),
+    ).toMatchObject({ total: 1 });
+  });
+});
