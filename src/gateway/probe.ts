@@ -1,5 +1,6 @@
 import type { Channel } from '../core/channel.js';
 import { textDocuments } from '../core/documents.js';
+import { systemCode } from '../core/errors.js';
 import {
   judgeRanking,
   PROBE_DOCUMENTS,
@@ -351,10 +352,9 @@ function isTlsCode(code: string): boolean {
   return /CERT|SSL|TLS|EPROTO|UNABLE_TO_/.test(code);
 }
 
-/** The system's or TLS's own name of a fault. */
-function causeCode({ cause }: TransportError): string {
-  if (!(cause instanceof Error)) return 'unknown';
-  return 'code' in cause && typeof cause.code === 'string' ? cause.code : cause.name;
+/** The system's or TLS's own name of a fault, else its words. */
+function causeCode({ cause, message }: TransportError): string {
+  return systemCode(cause) ?? (cause instanceof Error ? cause.message : message);
 }
 
 function isPage({ headers, text }: RawReply): boolean {
