@@ -14,7 +14,7 @@ const SEED = 20_240_229;
 const BATCHES = 125;
 const BATCH = 40;
 const REPLY_TIMEOUT_MS = 20_000;
-const MAY_GROW_BYTES = 12 * 1024 * 1024;
+const MAY_GROW_BYTES = 32 * 1024 * 1024;
 const MODELS = ['hosted', 'local'];
 
 let upstream: TestUpstream;
