@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { createChannel, listChannels, setChannelEnabled } from '../../src/management/channels.js';
-import { disableTag, enableTag, listTags } from '../../src/management/tags.js';
+import { disableTag, editTag, enableTag, listTags } from '../../src/management/tags.js';
 import { freshManagement, NOW_SECONDS, OPERATOR } from '../support/management.js';
 
 describe('tags', () => {
@@ -146,5 +146,50 @@ describe('tags', () => {
       { action: 'tag.disable', actor: 'operator', detail: { reason: 'maintenance' } },
       { action: 'tag.enable', actor: 'operator' },
     ]);
+  });
+
+  it('keep their switch when they are renamed, and lose it when they join another', async () => {
+    const { deps } = management;
+    await disableTag(deps, 'eu', 'broken', OPERATOR);
+
+    await editTag(deps, 'eu', { tag: 'emea' }, OPERATOR);
+    expect(await states()).toEqual({ one: 'tag_disabled', two: 'disabled', three: 'live' });
+    await editTag(deps, 'emea', { tag: 'us' }, OPERATOR);
+
+    expect(await states()).toEqual({ one: 'live', two: 'disabled', three: 'live' });
+    const tags = await listTags(deps);
+    expect(tags.map(({ tag, disabled }) => [tag, disabled])).toEqual([
+      ['emea', true],
+      ['us', false],
+    ]);
+  });
+
+  it('are edited with all their channels or not at all', async () => {
+    const { deps, store } = management;
+    await store.declareChannels([
+      {
+        name: 'declared',
+        provider: 'local',
+        baseUrl: undefined,
+        models: { m: 'm' },
+        tag: 'eu',
+        priority: 0,
+        weight: 1,
+        timeoutMs: undefined,
+        maxConcurrency: 0,
+        status: 1,
+        scores: 'raw',
+        settings: {},
+      },
+    ]);
+    await disableTag(deps, 'eu', undefined, OPERATOR);
+    const before = await store.loadChannels();
+
+    await expect(editTag(deps, 'eu', { tag: 'emea' }, OPERATOR)).rejects.toMatchObject({
+      code: 'conflict',
+      message: expect.stringContaining('configuration') as unknown,
+    });
+
+    expect(await store.loadChannels()).toEqual(before);
   });
 });

@@ -1,0 +1,86 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import type { Actor } from '../../src/management/audit.js';
+import { redeemCode } from '../../src/management/redeem.js';
+import {
+  createRedemptionCodes,
+  deleteInvalidRedemptionCodes,
+  getRedemptionCode,
+  listRedemptionCodes,
+  recoverRedemptions,
+  updateRedemptionCode,
+} from '../../src/management/redemption-codes.js';
+import { freshManagement, NOW_SECONDS, OPERATOR } from '../support/management.js';
+
+const BATCH = { name: 'spring', quota: 500, count: 3, expiredTime: NOW_SECONDS + 60 };
+
+describe('redemption codes', () => {
+  const management = freshManagement();
+  let ann: Actor & { readonly id: number };
+
+  beforeEach(async () => {
+    ann = await management.createUser('ann');
+  });
+
+  it('are made in one write, of random bytes, and kept as hashes', async () => {
+    const fresh = await createRedemptionCodes(management.deps, BATCH, OPERATOR);
+
+    expect(fresh.map(({ code }) => code)).toEqual([
+      expect.stringMatching(/^[0-9a-f]{32}$/),
+      expect.stringMatching(/^[0-9a-f]{32}$/),
+      expect.stringMatching(/^[0-9a-f]{32}$/),
+    ]);
+    for (const { record, code } of fresh) {
+      expect(record.codeHint).toBe(`${code.slice(0, 4)}…${code.slice(-4)}`);
+    }
+    const [entry] = await management.audited();
+    expect(entry).toMatchObject({
+      action: 'redemption.create',
+      detail: { name: 'spring', quota: 500, ids: fresh.map(({ record }) => record.id) },
+    });
+  });
+
+  it('turn into quota until they expire, typed in any case', async () => {
+    const [first, second] = await createRedemptionCodes(management.deps, BATCH, OPERATOR);
+    const typed = ` ${first?.code.toUpperCase() ?? ''} `;
+
+    expect(await redeemCode(management.deps, typed, ann)).toBe(500);
+    management.pass(60_000);
+
+    await expect(redeemCode(management.deps, second?.code ?? '', ann)).rejects.toMatchObject({
+      code: 'invalid_request',
+    });
+    expect(await deleteInvalidRedemptionCodes(management.deps, OPERATOR)).toBe(3);
+    const left = await listRedemptionCodes(management.deps, { offset: 0, limit: 10 });
+    expect(left.total).toBe(0);
+  });
+
+  it('can be given more time, unless they were used', async () => {
+    const [first, second] = await createRedemptionCodes(management.deps, BATCH, OPERATOR);
+    await redeemCode(management.deps, first?.code ?? '', ann);
+    const used = first?.record.id ?? 0;
+    const unused = second?.record.id ?? 0;
+
+    await expect(
+      updateRedemptionCode(management.deps, used, { expiredTime: 0 }, OPERATOR),
+    ).rejects.toMatchObject({ code: 'conflict' });
+    await updateRedemptionCode(management.deps, unused, { expiredTime: 0 }, OPERATOR);
+    management.pass(60_000);
+
+    expect(await redeemCode(management.deps, second?.code ?? '', ann)).toBe(500);
+    expect(await getRedemptionCode(management.deps, unused)).toMatchObject({
+      status: 'used',
+      usedUserId: ann.id,
+    });
+  });
+
+  it('have nothing to recover where every credit was made', async () => {
+    const [code] = await createRedemptionCodes(management.deps, BATCH, OPERATOR);
+    await redeemCode(management.deps, code?.code ?? '', ann);
+    management.pass(3_600_000);
+
+    await recoverRedemptions(management.deps);
+
+    const user = await management.store.getUser(ann.id, management.deps.now());
+    expect(user?.quota).toBe(1_000_500);
+  });
+});
