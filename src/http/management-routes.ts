@@ -122,7 +122,8 @@ function refuseForeignPage(
   req: Request,
   trustedProxies: AddressList | undefined,
 ): void {
-  if (!unsafe || req.headers.authorization !== undefined) return;
+  // A blank header is none: then it is the cookie that counts.
+  if (!unsafe || (req.headers.authorization ?? '').trim() !== '') return;
   const proxied = trustedProxies?.includes(req.socket.remoteAddress ?? '') === true;
   const hosts = [req.headers.host, proxied ? req.headers['x-forwarded-host'] : undefined];
   refuseForeignOrigin(

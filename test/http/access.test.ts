@@ -202,4 +202,5 @@ it('lets pages of its own send what changes something', async () => {
   expect((await send(own)).status).toBe(200);
   expect((await send({ ...own, 'sec-fetch-site': 'same-site' })).status).toBe(403);
   expect((await send({ origin: 'null' })).status).toBe(403);
+  expect((await send({ origin: 'null', authorization: '' })).status).toBe(403);
 });
