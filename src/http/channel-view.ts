@@ -118,7 +118,7 @@ export function snakeKeys<T>(members: Readonly<Record<string, T>>): Record<strin
   );
 }
 
-export function snakeCase(name: string): string {
+function snakeCase(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
