@@ -121,7 +121,7 @@ export function normalizeRanking(
 }
 
 /** The logistic function: a logit as a probability. */
-export function logistic(logit: number): number {
+function logistic(logit: number): number {
   return 1 / (1 + Math.exp(-logit));
 }
 

@@ -43,9 +43,6 @@ export interface Token {
   readonly policy: TokenPolicy;
 }
 
-/** Why a token may not be used for what is asked, judged without the store. */
-export type PolicyRefusal = 'ip' | 'model' | 'tag';
-
 /** The status that people see: what was set, unless the clock or the balance says otherwise. */
 export function tokenStatus(token: Token, nowMs: number): TokenStatus {
   if (!token.enabled) return TOKEN_DISABLED;

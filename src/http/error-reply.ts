@@ -51,7 +51,7 @@ export function managementErrorBody(error: GatewayError): string {
 }
 
 /** Headers that belong to an error: what went wrong with the key, when to come back, what is allowed. */
-export function errorHeaders(error: GatewayError): Record<string, string> {
+function errorHeaders(error: GatewayError): Record<string, string> {
   const headers: Record<string, string> = { ...error.headers };
   if (error.status === 401) {
     headers['WWW-Authenticate'] =

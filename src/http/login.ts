@@ -10,7 +10,7 @@ import { findLogin, type Login, type SessionDeps } from '../management/sessions.
 /** Finds who is logged in; `undefined` for somebody who shows nothing. Throws 401 for what is wrong or over. */
 export type FindLogin = (req: Request, res: Response) => Promise<Login | undefined>;
 
-export const SESSION_COOKIE = 'rerank_session';
+const SESSION_COOKIE = 'rerank_session';
 
 /** Longer than any session or access token. */
 const MAX_SECRET_CHARACTERS = 256;

@@ -29,7 +29,7 @@ export interface ManagementRouteDeps {
   readonly trustedProxies: AddressList | undefined;
 }
 
-export const MANAGEMENT_BODY_LIMIT_BYTES = 1024 * 1024;
+const MANAGEMENT_BODY_LIMIT_BYTES = 1024 * 1024;
 /** Apart from the data plane's, so that a tag can be switched off in the middle of an overload. */
 const MAX_REQUESTS = 200;
 const MAX_BYTES = 32 * 1024 * 1024;

@@ -160,7 +160,7 @@ function modelRoutes(deps: RerankRouteDeps): express.Router {
 }
 
 /** Answers every other method of a path that exists. */
-export function allow(methods: string): (req: Request) => never {
+function allow(methods: string): (req: Request) => never {
   return (req) => {
     throw new GatewayError(
       'method_not_allowed',

@@ -20,7 +20,7 @@ export interface RedisStoreOptions {
   readonly connectTimeoutMs?: number;
 }
 
-export const DEFAULT_PREFIX = 'rg:';
+const DEFAULT_PREFIX = 'rg:';
 const DEFAULT_COMMAND_TIMEOUT_MS = 1_000;
 const DEFAULT_CONNECT_TIMEOUT_MS = 10_000;
 
