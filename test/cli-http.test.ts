@@ -305,3 +305,18 @@ describe('over HTTP', () => {
     ).toMatchObject({ total: 1 });
   });
 });
+
+it('tests a channel by way of the gateway', async () => {
+  await logIn(await createAccount(gateway.store, { role: 10 }));
+
+  const tested = await json('channels', 'test', 'house');
+
+  expect(tested).toMatchObject({
+    ok: true,
+    model: 'local',
+    url: null,
+    order: 'right',
+    score_scale: { fits: true },
+    problem: null,
+  });
+});

@@ -194,6 +194,27 @@ describe('the command line', () => {
   });
 
   describe('channels', () => {
+    it('are tested with a real request, and scripts see by the exit code what came of it', async () => {
+      const local = ['--provider', 'local', '--models', 'words'];
+      await json('channels', 'create', '--name', 'inside', ...local, '--disabled');
+      const nowhere = ['--provider', 'tei', '--models', 'm', '--base-url', 'http://127.0.0.1:1'];
+      await json('channels', 'create', '--name', 'nowhere', ...nowhere);
+
+      const works = await run(['channels', 'test', 'inside']);
+      const broken = await run(['channels', 'test', 'nowhere', '--json']);
+      const unknown = await run(['channels', 'test', 'inside', '--model', 'another']);
+
+      expect(works).toMatchObject({ code: 0, error: '' });
+      expect(works.out).toMatch(/Channel 1 "inside" works\.[^]*order +right/);
+      expect(broken.code).toBe(1);
+      expect(JSON.parse(broken.out)).toMatchObject({
+        ok: false,
+        problem: { code: 'unreachable' },
+      });
+      expect(broken.error).toContain('ECONNREFUSED');
+      expect(unknown).toMatchObject({ code: 2, out: '' });
+    });
+
     it('are created, listed, changed, copied and deleted', async () => {
       const created = await json(
         ...['channels', 'create', '--name', 'primary', ...HOSTED, '--api-key', 'upstream secret'],

@@ -1,5 +1,6 @@
 import type { Token } from '../core/token.js';
 import type { ChannelStatus } from '../core/channel.js';
+import type { ProbeReport } from '../core/probe.js';
 import type {
   ChannelDraft,
   ChannelEdit,
@@ -60,6 +61,8 @@ export interface Backend {
     given: { readonly name?: string; readonly status?: ChannelStatus },
   ): Promise<ChannelChanged>;
   deleteChannel(id: number): Promise<Enforced>;
+  /** Sends it a real request, switched on or not; for its first model where none is named. */
+  testChannel(id: number, model: string | undefined): Promise<ProbeReport>;
 
   listTags(): Promise<readonly TagView[]>;
   disableTag(tag: string, reason: string | undefined): Promise<TagChanged>;

@@ -7,12 +7,13 @@ import {
   type ChannelStatus,
 } from '../core/channel.js';
 import { GatewayError } from '../core/errors.js';
+import type { ProbeReport } from '../core/probe.js';
 import { Secret } from '../core/secret.js';
 import type { ChannelFilter, ChannelState, ChannelView } from '../management/channels.js';
 import { allProviders, findProvider } from '../providers/index.js';
 import type { Provider, SettingValue } from '../providers/provider.js';
 import type { ChannelChanged } from './backend.js';
-import { UsageError } from './errors.js';
+import { RefusedError, UsageError } from './errors.js';
 import {
   confirm,
   onGateway,
@@ -124,6 +125,13 @@ export function addChannelCommands(program: Command, io: CliIo): void {
         showWrite(session, write, 'is there');
       }),
     );
+
+  channels
+    .command('test')
+    .description('send a channel a real request of two documents, switched on or not')
+    .argument('<channel>', CHANNEL_ARGUMENT)
+    .option('--model <name>', 'by the name that callers use (default: its first)')
+    .action(onGateway(io, test));
 
   channels
     .command('delete')
@@ -251,6 +259,64 @@ async function remove(session: Session, command: Command): Promise<void> {
     { id, name, deleted: true, version, in_force: inForce },
     `Channel ${id} "${name}" is deleted. ${inForceText(inForce)}`,
   );
+}
+
+async function test(session: Session, command: Command): Promise<void> {
+  const { model } = command.opts<{ model?: string }>();
+  const { id, name } = await resolveChannel(session, command.args[0]);
+  const tested = await session.backend.testChannel(id, model);
+  const { ranking, usage, problem, warnings } = tested;
+  session.show(
+    {
+      id,
+      name,
+      ok: problem === undefined,
+      model: tested.model,
+      upstream_model: tested.upstreamModel,
+      url: tested.url ?? null,
+      status: tested.status ?? null,
+      latency_ms: tested.durationMs,
+      order: ranking?.order ?? null,
+      scores: ranking?.scores ?? null,
+      score_scale: ranking?.scale ?? null,
+      usage: { input_tokens: usage.inputTokens ?? null, search_units: usage.searchUnits ?? null },
+      problem: problem ?? null,
+      warnings,
+    },
+    describeTest(`Channel ${id} "${name}"`, tested),
+  );
+  // A script sees it by the exit code; people have read it.
+  if (problem !== undefined) throw new RefusedError(problem.message);
+}
+
+function describeTest(channel: string, tested: ProbeReport): string {
+  const { ranking, usage, problem, warnings, upstreamModel } = tested;
+  const model =
+    tested.model === upstreamModel ? upstreamModel : `${tested.model} (${upstreamModel})`;
+  const told = [
+    ...(usage.inputTokens === undefined ? [] : [counted(usage.inputTokens, 'token')]),
+    ...(usage.searchUnits === undefined ? [] : [counted(usage.searchUnits, 'search unit')]),
+  ];
+  const rows: [string, string][] = [
+    ['model', model],
+    ['sent to', tested.url ?? 'nowhere'],
+    ['status', tested.status === undefined ? 'none' : String(tested.status)],
+    ['latency', `${tested.durationMs} ms`],
+  ];
+  if (ranking !== undefined) {
+    const { order, scores, scale } = ranking;
+    rows.push(
+      ['order', order],
+      ['scores', `${scores.right} for the answer, ${scores.other} for the other`],
+      ['scale', `${scale.observed}, expected ${scale.expected}`],
+      ['usage told', names(told, 'none')],
+    );
+  }
+  return [
+    `${channel} ${problem === undefined ? 'works' : 'does not work'}.`,
+    facts(rows),
+    ...warnings,
+  ].join('\n');
 }
 
 function showWrite(

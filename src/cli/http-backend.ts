@@ -1,6 +1,7 @@
 import type { ChannelStatus } from '../core/channel.js';
 import { GatewayError } from '../core/errors.js';
 import type { Json } from '../core/json.js';
+import type { ProbeRanking, ProbeReport } from '../core/probe.js';
 import { TOKEN_DISABLED, type Token, type TokenPolicy } from '../core/token.js';
 import type { ChannelEdit, ChannelState, ChannelView } from '../management/channels.js';
 import type { InForce } from '../management/in-force.js';
@@ -111,6 +112,8 @@ export function createHttpBackend(api: ApiClient): Backend {
     copyChannel: async (id, given) =>
       readChannelChanged(await api.call('POST', `/api/channel/copy/${id}`, { body: given })),
     deleteChannel: async (id) => readEnforced(await api.call('DELETE', `/api/channel/${id}`)),
+    testChannel: async (id, model) =>
+      readTested(await api.call('POST', `/api/channel/test/${id}`, { body: present({ model }) })),
 
     listTags: async () => (await api.call('GET', '/api/channel/tag')).map(readTag),
     disableTag: async (tag, reason) =>
@@ -372,6 +375,31 @@ function readEnforced(reply: Json): Enforced {
 
 function readChannelChanged(reply: Json): ChannelChanged {
   return { channel: readChannel(reply), ...readEnforced(reply) };
+}
+
+function readTested(tested: Json): ProbeReport {
+  const usage = tested.field('usage');
+  const problem = tested.maybe('problem');
+  return {
+    model: tested.field('model').string(),
+    upstreamModel: tested.field('upstream_model').string(),
+    url: tested.field('url').optionalString(),
+    status: tested.field('status').optionalNumber(),
+    durationMs: tested.field('latency_ms').number(),
+    ranking: tested.maybe('order').isPresent()
+      ? {
+          order: tested.field('order').string() as ProbeRanking['order'],
+          scores: tested.field('scores').value as ProbeRanking['scores'],
+          scale: tested.field('score_scale').value as ProbeRanking['scale'],
+        }
+      : undefined,
+    usage: {
+      inputTokens: usage.field('input_tokens').optionalNumber(),
+      searchUnits: usage.field('search_units').optionalNumber(),
+    },
+    problem: problem.isPresent() ? (problem.value as ProbeReport['problem']) : undefined,
+    warnings: texts(tested.field('warnings')),
+  };
 }
 
 function readTag(tag: Json): TagView {

@@ -1,5 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { Config } from '../config.js';
+import { LlamaEngine, loadLlama } from '../gateway/llama.js';
+import { createProbe } from '../gateway/probe.js';
+import { Upstream } from '../gateway/upstream.js';
+import { isPrivateAddress } from '../management/addresses.js';
 import type { Actor } from '../management/audit.js';
 import {
   copyChannel,
@@ -7,6 +11,7 @@ import {
   deleteChannel,
   getChannel,
   listChannels,
+  testChannel,
   updateChannel,
   type ChannelWrite,
 } from '../management/channels.js';
@@ -81,6 +86,22 @@ export async function openStoreBackend(
     updateChannel: (id, edit) => changed(updateChannel(deps, id, edit, actor)),
     copyChannel: (id, given) => changed(copyChannel(deps, id, given, actor)),
     deleteChannel: async (id) => enforced({ version: await deleteChannel(deps, id, actor) }),
+    async testChannel(id, model) {
+      const { maxReplyBytes, attemptTimeoutMs } = config.gateway;
+      const refuses = allowPrivateUpstreams ? undefined : isPrivateAddress;
+      const upstream = new Upstream({ maxReplyBytes, refuses });
+      const neural = new LlamaEngine({ load: loadLlama });
+      const declared = new Map(
+        (config.channels ?? []).map(({ declared: { name }, credentials }) => [name, credentials]),
+      );
+      const probe = createProbe({ upstream, neural, declared, now, attemptTimeoutMs });
+      try {
+        return await testChannel({ ...deps, probe }, id, model, actor);
+      } finally {
+        await upstream.close();
+        await neural.close();
+      }
+    },
 
     listTags: () => listTags(deps),
     disableTag: async (tag, reason) => enforced(await disableTag(deps, tag, reason, actor)),

@@ -30,7 +30,7 @@ export interface ProbeDeps {
 }
 
 /** Nobody waits longer for a test, whatever the channel gives its requests. */
-const MAX_PROBE_MS = 60_000;
+const MAX_PROBE_MS = 45_000;
 /** For a token before the request itself. */
 const TOKEN_GRACE_MS = 15_000;
 
