@@ -293,7 +293,7 @@ describe('a process that dies half way', () => {
     const server = await givenServer();
     const store = await givenStore(server);
     const { connection, keys } = await givenConnection(server);
-    await run(connection, SCRIPTS.claimLogin, keys.users, [9_999, T0, 'ada', '']);
+    await run(connection, SCRIPTS.claimLogin, keys.users, [9_999, `9999:${T0}:mark`, 'ada', '']);
     const ada = newUser({ username: 'Ada', email: `${unique('ada')}@example.org` });
 
     expect(await store.createUser(ada, T0 + 1_000)).toEqual({ kind: 'taken', field: 'username' });
