@@ -17,9 +17,10 @@ import { CHANNEL_DISABLED, CHANNEL_ENABLED } from './core/channel.js';
 import { DEFAULT_PRICE, MAX_QUOTA, type Price, type PriceList } from './core/quota.js';
 import { Secret } from './core/secret.js';
 import type { AccountSettings } from './management/accounts.js';
+import { addressMistake } from './management/addresses.js';
 import { allProviders, findProvider } from './providers/index.js';
 import type { Provider, SettingValue } from './providers/provider.js';
-import { channelMistakes, defaultSettings, publicAddress } from './providers/settings.js';
+import { channelMistakes } from './providers/settings.js';
 import type { DeclaredChannel } from './store/store.js';
 
 interface ServerSettings {
@@ -689,33 +690,6 @@ function inFileNames(sentence: string, provider: Provider): string {
     /\b(settings|credentials)\.(\w+)/,
     (_, group: string, name: string) => `${group}.${snakeCase(name)}`,
   );
-}
-
-function addressMistake(
-  baseUrl: string | undefined,
-  provider: Provider,
-  settings: Readonly<Record<string, SettingValue>>,
-  allowPrivate: boolean,
-): string | undefined {
-  if (provider.transport === 'process') {
-    if (baseUrl === undefined) return undefined;
-    return `is not used: ${provider.id} ranks inside the gateway; leave it out`;
-  }
-  const address = baseUrl ?? publicAddress(provider, { ...defaultSettings(provider), ...settings });
-  if (address === undefined) {
-    return `is missing: ${provider.id} has no public address, so the channel must name its server`;
-  }
-  return allowPrivate || !isPrivate(address)
-    ? undefined
-    : 'is a private address, which gateway.allow_private_upstreams: false forbids';
-}
-
-/** Whether a URL names a host inside; what a public name resolves to is seen only when it is called. */
-function isPrivate(address: string): boolean {
-  if (!URL.canParse(address)) return false;
-  const host = new URL(address).hostname.replace(/^\[|\]$/g, '');
-  if (host === 'localhost' || host.endsWith('.localhost')) return true;
-  return ipaddr.isValid(host) && ipaddr.process(host).range() !== 'unicast';
 }
 
 /** Says where a name was used before; read from what was written, since the schema drops what it refuses. */
