@@ -1,5 +1,5 @@
 import { encodeJson, JsonFragment } from './json.js';
-import { stringRanges } from './json-scan.js';
+import { mayBeginBlank, stringRanges } from './json-scan.js';
 
 /** One document of a request that was parsed: what is ranked, and what the caller sent. */
 export interface DocumentPart {
@@ -53,12 +53,14 @@ class StringDocuments implements Documents {
   readonly sizeBytes: number;
   readonly hasImages = false;
   readonly #array: Buffer;
+  readonly #mayHaveBlanks: boolean;
   #ranges: Uint32Array | undefined;
 
-  constructor(array: Buffer, count: number) {
+  constructor(array: Buffer, count: number, mayHaveBlanks: boolean) {
     this.#array = array;
     this.count = count;
     this.sizeBytes = array.length;
+    this.#mayHaveBlanks = mayHaveBlanks;
   }
 
   texts(): JsonFragment {
@@ -92,19 +94,18 @@ class StringDocuments implements Documents {
 
   blanks(): readonly number[] {
     const blanks: number[] = [];
+    if (!this.#mayHaveBlanks) return blanks;
     const ranges = this.#located();
     for (let index = 0; index < this.count; index += 1) {
       const first = this.#array[(ranges[index * 2] ?? 0) + 1] ?? 0;
-      // Most documents begin with a letter: only a quote, a space or something escaped or rare needs the whole text.
-      const maybeBlank = first === 0x22 || first === 0x20 || first === 0x5c || first >= 0x80;
-      if (maybeBlank && this.text(index).trim() === '') blanks.push(index);
+      if (mayBeginBlank(first) && this.text(index).trim() === '') blanks.push(index);
     }
     return blanks;
   }
 
   pick(indexes: readonly number[]): Documents {
     const { bytes } = wrapEach(indexes.length, '', (at) => this.#raw(indexes[at] ?? 0), '');
-    return new StringDocuments(bytes, indexes.length);
+    return new StringDocuments(bytes, indexes.length, this.#mayHaveBlanks);
   }
 
   fillBlanks(text: string): Documents {
@@ -117,7 +118,7 @@ class StringDocuments implements Documents {
       (index) => (blanks.has(index) ? filler : this.#raw(index)),
       '',
     );
-    return new StringDocuments(bytes, this.count);
+    return new StringDocuments(bytes, this.count, false);
   }
 
   #located(): Uint32Array {
@@ -203,9 +204,12 @@ class PartDocuments implements Documents {
   }
 }
 
-/** Documents from the bytes of a JSON array of strings, which `scanBody` has validated. */
-export function stringDocuments(array: Buffer, count: number): Documents {
-  return new StringDocuments(array, count);
+/**
+ * Documents from the bytes of a JSON array of strings, which `scanBody` has validated. `mayHaveBlanks`: whether any begins
+ * as one with nothing but white space does.
+ */
+export function stringDocuments(array: Buffer, count: number, mayHaveBlanks = true): Documents {
+  return new StringDocuments(array, count, mayHaveBlanks);
 }
 
 /** Documents from parsed values; a string is a document with that text. */

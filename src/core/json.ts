@@ -9,17 +9,22 @@ function kindOf(value: unknown): string {
   return value === undefined ? 'nothing' : typeof value;
 }
 
+type Step = string | number | readonly string[];
+
 /**
  * Reads unknown JSON step by step. A mismatch throws a `JsonShapeError` that names the path, so that a converter is
  * written as if the reply were well formed.
  */
 export class Json {
   readonly value: unknown;
-  readonly #path: string;
+  readonly #parent: Json | undefined;
+  /** What was read of the parent: a member, the first of several, an element; of the root its own name. */
+  readonly #step: Step;
 
-  constructor(value: unknown, path = '$') {
+  constructor(value: unknown, step: Step = '$', parent?: Json) {
     this.value = value;
-    this.#path = path;
+    this.#step = step;
+    this.#parent = parent;
   }
 
   /** The member `name`; absent members read as `undefined`, on which `optional` readers give `undefined`. */
@@ -28,15 +33,12 @@ export class Json {
       throw this.mismatch('an object');
     }
     const members = this.value as Readonly<Record<string, unknown>>;
-    return new Json(
-      Object.hasOwn(members, name) ? members[name] : undefined,
-      `${this.#path}.${name}`,
-    );
+    return new Json(Object.hasOwn(members, name) ? members[name] : undefined, name, this);
   }
 
   /** Like `field`, but a parent that is no object reads as absent too. */
   maybe(name: string): Json {
-    return this.isObject() ? this.field(name) : new Json(undefined, `${this.#path}.${name}`);
+    return this.isObject() ? this.field(name) : new Json(undefined, name, this);
   }
 
   /** The first of `names` that is present and not null. */
@@ -45,17 +47,15 @@ export class Json {
       const found = this.maybe(name);
       if (found.isPresent()) return found;
     }
-    return new Json(undefined, `${this.#path}.(${names.join('|')})`);
+    return new Json(undefined, names, this);
   }
 
   item(index: number): Json {
-    return new Json(this.array()[index], `${this.#path}[${index}]`);
+    return new Json(this.array()[index], index, this);
   }
 
   map<T>(read: (item: Json, index: number) => T): T[] {
-    return this.array().map((value, index) =>
-      read(new Json(value, `${this.#path}[${index}]`), index),
-    );
+    return this.array().map((value, index) => read(new Json(value, index, this), index));
   }
 
   array(): readonly unknown[] {
@@ -104,7 +104,16 @@ export class Json {
 
   /** The error to throw where this value is not what was expected. */
   mismatch(expected: string): JsonShapeError {
-    return new JsonShapeError(`${this.#path} should be ${expected} and is ${kindOf(this.value)}`);
+    return new JsonShapeError(`${this.#path()} should be ${expected} and is ${kindOf(this.value)}`);
+  }
+
+  /** Put together when something is wrong: most values are read without a mistake. */
+  #path(): string {
+    const step = this.#step;
+    if (this.#parent === undefined) return String(step);
+    const path = this.#parent.#path();
+    if (typeof step === 'number') return `${path}[${step}]`;
+    return typeof step === 'string' ? `${path}.${step}` : `${path}.(${step.join('|')})`;
   }
 }
 
@@ -143,16 +152,25 @@ export function encodeJson(body: JsonBody): Buffer {
   const text = write(body, '', parts);
   if (parts.length === 0) return Buffer.from(text);
   parts.push(text);
-  return Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part)));
+  let length = 0;
+  for (const part of parts) {
+    length += typeof part === 'string' ? Buffer.byteLength(part) : part.length;
+  }
+  const bytes = Buffer.allocUnsafe(length);
+  let at = 0;
+  for (const part of parts) {
+    at += typeof part === 'string' ? bytes.write(part, at) : part.copy(bytes, at);
+  }
+  return bytes;
 }
 
 /** Appends `value` to `text`; a fragment flushes the text before it into `parts`. Returns the open text. */
 function write(value: JsonBody, text: string, parts: (string | Buffer)[]): string {
+  if (typeof value !== 'object' || value === null) return text + JSON.stringify(value ?? null);
   if (value instanceof JsonFragment) {
     parts.push(text, value.bytes);
     return '';
   }
-  if (typeof value !== 'object' || value === null) return text + JSON.stringify(value ?? null);
   if (isList(value)) {
     let open = text + '[';
     for (let index = 0; index < value.length; index += 1) {
@@ -162,7 +180,8 @@ function write(value: JsonBody, text: string, parts: (string | Buffer)[]): strin
   }
   let open = text + '{';
   let first = true;
-  for (const [name, member] of Object.entries(value)) {
+  for (const name of Object.keys(value)) {
+    const member = value[name];
     if (member === undefined) continue;
     open = write(member, `${open}${first ? '' : ','}${JSON.stringify(name)}:`, parts);
     first = false;

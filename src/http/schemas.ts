@@ -63,7 +63,8 @@ export function parseRerank(body: Buffer, maxDocuments: number): ParsedRerank {
   if (scanned !== undefined) {
     const members = checkMembers(scanned.members);
     checkCount(scanned.count, maxDocuments);
-    return toRequest(members, stringDocuments(scanned.documents, scanned.count));
+    const documents = stringDocuments(scanned.documents, scanned.count, scanned.mayHaveBlanks);
+    return toRequest(members, documents);
   }
   const value = parseObject(body);
   const members = checkMembers(value);

@@ -55,6 +55,7 @@ describe('scanBody', () => {
       fc.string(),
       fc.string({ unit: 'grapheme' }),
       fc.string({ unit: 'binary' }),
+      fc.constantFrom('', ' ', '\u00a0', '\n\t', '\u3000 '),
     );
     const body = fc.record(
       {
@@ -75,12 +76,33 @@ describe('scanBody', () => {
         }
         const { documents, ...members } = JSON.parse(json) as { documents: string[] };
         expect(scanned.members).toEqual(members);
-        const read = stringDocuments(scanned.documents, scanned.count);
+        const read = stringDocuments(scanned.documents, scanned.count, scanned.mayHaveBlanks);
         expect(documents.map((_, index) => read.text(index))).toEqual(documents);
+        expect(read.blanks()).toEqual(
+          documents.flatMap((document, index) => (document.trim() === '' ? [index] : [])),
+        );
         expect(stringRanges(scanned.documents, scanned.count)).toHaveLength(documents.length * 2);
       }),
       { numRuns: 1_000 },
     );
+  });
+
+  it('finds a raw control character at every place of a document, and wherever the body lies in memory', () => {
+    const json = JSON.stringify({ documents: ['x'.repeat(70), 'y'.repeat(70)] });
+    for (let shift = 0; shift < 4; shift += 1) {
+      const memory = Buffer.alloc(json.length + shift);
+      const body = memory.subarray(shift);
+      for (let at = json.indexOf('x'); at <= json.lastIndexOf('y'); at += 1) {
+        if (json[at] !== 'x' && json[at] !== 'y') continue;
+        for (const code of [0x00, 0x0a, 0x1f]) {
+          body.write(json);
+          body[at] = code;
+          expect(scanBody(body)).toBeUndefined();
+        }
+        body[at] = 0x20;
+        expect(scanBody(body)?.count).toBe(2);
+      }
+    }
   });
 
   it('accepts nothing that the plain parser refuses, whatever byte is broken', () => {
