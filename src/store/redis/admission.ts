@@ -33,17 +33,11 @@ export function openAdmission(
     userId: number,
     requests: readonly AdmitRequest[],
   ): Promise<Admission[]> => {
-    const args: string[] = [];
-    for (const { tokenId, version, reservationId, amount, nowMs, expiresAtMs } of requests) {
-      args.push(
-        `${tokenId}`,
-        `${version}`,
-        reservationId,
-        `${amount}`,
-        `${nowMs}`,
-        `${expiresAtMs}`,
-      );
-    }
+    // One argument for each request: six would cost the client more than the script's taking one apart.
+    const args = requests.map(
+      ({ tokenId, version, reservationId, amount, nowMs, expiresAtMs }) =>
+        `${tokenId} ${version} ${reservationId} ${amount} ${nowMs} ${expiresAtMs}`,
+    );
     const replies = listOf(await run(connection, SCRIPTS.admit, keys.user(userId), args));
     return requests.map((request, index) => admissionOf(request, replies[index] ?? null));
   };
@@ -59,10 +53,10 @@ export function openAdmission(
     userId: number,
     ended: readonly Settlement[],
   ): Promise<(number | undefined)[]> => {
-    const args: string[] = [];
-    for (const { tokenId, reservationId, amount, cost, served } of ended) {
-      args.push(`${tokenId}`, reservationId, `${amount}`, `${cost}`, served ? '1' : '0');
-    }
+    const args = ended.map(
+      ({ tokenId, reservationId, amount, cost, served }) =>
+        `${tokenId} ${reservationId} ${amount} ${cost} ${served ? 1 : 0}`,
+    );
     const replies = listOf(await run(connection, SCRIPTS.settle, keys.user(userId), args));
     return replies.map((charged) => (charged === null ? undefined : numberOf(charged)));
   };

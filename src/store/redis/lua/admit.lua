@@ -1,6 +1,6 @@
 -- Admits requests of one user in the order given, each as if it came alone: checks, then reserves.
 -- KEYS[1]  the user; touches `:t:<token>` and `:r` below it
--- ARGV     six for each request: token id, version, reservation id, amount, now ms, expires at ms
+-- ARGV     one for each request, blanks between: token id, version, reservation id, amount, now ms, expires at ms
 -- Returns  for each request: 1 when admitted; {1, limit, remaining, reset ms} when its rate was counted; the reason when
 --          refused; {'rate', limit, remaining, reset ms, retry after ms}; {'stale', user enabled, token fields...}
 --!include _reclaim
@@ -97,16 +97,18 @@ forget()
 local replies = {}
 -- The time up to which expired reservations are known to be given back.
 local reclaimed = -1
-for i = 1, #ARGV, 6 do
-  local now = tonumber(ARGV[i + 4])
+for i = 1, #ARGV do
+  local token, version, reservation, amount, now_text, expires =
+    string.match(ARGV[i], '^(%S+) (%S+) (%S+) (%S+) (%S+) (%S+)$')
+  local now = tonumber(now_text)
   if now > reclaimed then
     -- What is to be given back is in the records, so these must be true first, and read again after.
     flush()
-    if reclaim(user_key, ARGV[i + 4]) then forget() end
+    if reclaim(user_key, now_text) then forget() end
     reclaimed = now
   end
-  replies[#replies + 1] = admit(ARGV[i], ARGV[i + 1], ARGV[i + 2], ARGV[i + 3], now, ARGV[i + 5])
-  if tonumber(ARGV[i + 5]) <= now then reclaimed = -1 end
+  replies[i] = admit(token, version, reservation, amount, now, expires)
+  if tonumber(expires) <= now then reclaimed = -1 end
 end
 flush()
 return replies

@@ -1,6 +1,7 @@
 -- Settles reservations of one user in the order given.
 -- KEYS[1]  the user; touches `:t:<token>` and `:r` below it
--- ARGV     five for each settlement: token id, reservation id, reserved amount, cost, 1 if a ranking was delivered
+-- ARGV     one for each settlement, blanks between: token id, reservation id, reserved amount, cost, 1 if a ranking was
+--          delivered
 -- Returns  for each: what was charged, or nil when the reservation is not there
 local user_key = KEYS[1]
 local reservations = user_key .. ':r'
@@ -44,8 +45,9 @@ local function settle(id, reservation, amount_text, cost, delivered)
 end
 
 local replies = {}
-for i = 1, #ARGV, 5 do
-  replies[#replies + 1] = settle(ARGV[i], ARGV[i + 1], ARGV[i + 2], tonumber(ARGV[i + 3]), tonumber(ARGV[i + 4]))
+for i = 1, #ARGV do
+  local token, reservation, amount, cost, delivered = string.match(ARGV[i], '^(%S+) (%S+) (%S+) (%S+) (%S+)$')
+  replies[i] = settle(token, reservation, amount, tonumber(cost), tonumber(delivered))
 end
 if quota then
   redis.call('HSET', user_key, 'quota', whole(quota))
