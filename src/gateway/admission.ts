@@ -64,15 +64,20 @@ export async function admit(deps: AdmissionDeps, ask: AdmissionAsk): Promise<Res
     const { token, version } = caller.credential;
     judgeAddress(caller);
     ask.judge(token.policy);
-    const admission = await reserve(deps, {
-      tokenId: token.id,
-      userId: token.userId,
-      version,
-      reservationId: ask.reservationId,
-      amount: ask.amount,
-      nowMs: deps.now(),
-      expiresAtMs,
-    });
+    let admission: Admission;
+    try {
+      admission = await deps.store.admit({
+        tokenId: token.id,
+        userId: token.userId,
+        version,
+        reservationId: ask.reservationId,
+        amount: ask.amount,
+        nowMs: deps.now(),
+        expiresAtMs,
+      });
+    } catch (error) {
+      throw storeError(error);
+    }
     switch (admission.kind) {
       case 'admitted':
         return {
@@ -153,17 +158,6 @@ function storeError(error: unknown): unknown {
       cause: error,
     },
   );
-}
-
-async function reserve(
-  deps: AdmissionDeps,
-  request: Parameters<AdmissionStore['admit']>[0],
-): Promise<Admission> {
-  try {
-    return await deps.store.admit(request);
-  } catch (error) {
-    throw storeError(error);
-  }
 }
 
 function judgeAddress(caller: Caller): void {

@@ -18,6 +18,7 @@ import {
   RankingFault,
   type HttpProvider,
   type NeuralRanker,
+  type InProcessProvider,
   type Provider,
   type ProviderProfile,
   type UpstreamCall,
@@ -267,7 +268,7 @@ export async function runAttempt(
   }
 }
 
-async function rankBy(
+function rankBy(
   deps: AttemptDeps,
   call: AttemptCall,
   route: Route,
@@ -275,26 +276,35 @@ async function rankBy(
   timeoutMs: number,
 ): Promise<UpstreamRanking | AttemptResult> {
   const { provider } = route;
-  if (provider.transport === 'process') {
-    const stop = new AbortController();
-    const timer = setTimeout(() => {
-      stop.abort(new TransportError('timeout', 'no ranking in time'));
-    }, timeoutMs);
-    call.scope.whenCancelled(() => {
-      stop.abort(new TransportError('cancelled', 'the request was cancelled'));
-    });
-    try {
-      return await provider.rank(upstreamCall, stop.signal, deps.neural);
-    } catch (error) {
-      if (error instanceof TransportError) throw error;
-      if (error instanceof RankingFault) return failed(error.kind, error.message);
-      return failed('transient', cleanMessage(error instanceof Error ? error.message : ''));
-    } finally {
-      clearTimeout(timer);
-      call.scope.whenCancelled(undefined);
-    }
+  return provider.transport === 'process'
+    ? rankInProcess(deps, call, provider, upstreamCall, timeoutMs)
+    : sendHttp(deps, call, route, provider, upstreamCall, timeoutMs);
+}
+
+async function rankInProcess(
+  deps: AttemptDeps,
+  call: AttemptCall,
+  provider: InProcessProvider,
+  upstreamCall: UpstreamCall,
+  timeoutMs: number,
+): Promise<UpstreamRanking | AttemptResult> {
+  const stop = new AbortController();
+  const timer = setTimeout(() => {
+    stop.abort(new TransportError('timeout', 'no ranking in time'));
+  }, timeoutMs);
+  call.scope.whenCancelled(() => {
+    stop.abort(new TransportError('cancelled', 'the request was cancelled'));
+  });
+  try {
+    return await provider.rank(upstreamCall, stop.signal, deps.neural);
+  } catch (error) {
+    if (error instanceof TransportError) throw error;
+    if (error instanceof RankingFault) return failed(error.kind, error.message);
+    return failed('transient', cleanMessage(error instanceof Error ? error.message : ''));
+  } finally {
+    clearTimeout(timer);
+    call.scope.whenCancelled(undefined);
   }
-  return sendHttp(deps, call, route, provider, upstreamCall, timeoutMs);
 }
 
 async function sendHttp(
@@ -310,7 +320,7 @@ async function sendHttp(
   const bearer =
     source === undefined ? undefined : await deps.tokens.get(route, source, call.scope);
   if (bearer?.kind === 'failed') return { kind: 'failed', failure: bearer.failure };
-  const send = async (page: UpstreamCall): Promise<RawReply> => {
+  const send = (page: UpstreamCall): Promise<RawReply> => {
     const path = route.pathOf(page);
     const body = encodeJson(provider.body(page));
     let headers = route.headers as string[];
@@ -327,13 +337,12 @@ async function sendHttp(
       timeoutMs: Math.max(1, untilMs - deps.now()),
       stillWanted: () => deps.channels.isFresh() && deps.channels.live(route.id) !== undefined,
     };
-    try {
-      return await deps.upstream.send(request, call.scope);
-    } catch (error) {
+    return deps.upstream.send(request, call.scope).catch((error: unknown) => {
       // An idle connection that the server has closed: nothing was answered, so once more on a fresh one.
       if (!(error instanceof TransportError) || !error.stale) throw error;
-      return deps.upstream.send(request, call.scope);
-    }
+      const left = { ...request, timeoutMs: Math.max(1, untilMs - deps.now()) };
+      return deps.upstream.send(left, call.scope);
+    });
   };
   const reading = await readPages(provider, upstreamCall, send, deps.now);
   if (reading.kind === 'ranking') return reading.ranking;

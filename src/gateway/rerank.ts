@@ -59,7 +59,8 @@ interface Target {
 /** Admit, select and dispatch, rank; then settle: the life of one rerank request. */
 export async function rerank(deps: GatewayDeps, call: RerankCall): Promise<RerankReply> {
   const { request, trace } = call;
-  const target = await resolveTarget(deps, call);
+  const named = splitModel(deps, call);
+  const target = isLive(deps, call, named) ? named : await refuseOrWait(deps, call, named);
   trace.model = target.model;
   const price = priceOf(deps.prices, target.model);
   const reservation = await reserve(deps, call, target, price);
@@ -108,7 +109,7 @@ export async function listModels(deps: GatewayDeps, caller: Caller): Promise<str
   return models.sort();
 }
 
-async function reserve(
+function reserve(
   deps: GatewayDeps,
   call: RerankCall,
   target: Target,
@@ -126,17 +127,18 @@ async function reserve(
   });
 }
 
-/**
- * The model and tag of a request: `model@tag` names both where no model has that whole name.
- * Nothing is reserved for a model that nobody serves, or that is switched off everywhere; the key is judged first, so that
- * only who may ask learns of it.
- */
-async function resolveTarget(deps: GatewayDeps, call: RerankCall): Promise<Target> {
-  const target = splitModel(deps, call);
+/** Whether a channel that the key may reach takes traffic for what is named. */
+function isLive(deps: GatewayDeps, call: RerankCall, target: Target): boolean {
   const routes = deps.channels.current.byModel.get(target.model) ?? [];
-  const tags = call.caller.credential.token.policy.tags;
-  if (routes.some((route) => route.live && bears(route, target.tag, tags))) return target;
+  const { tags } = call.caller.credential.token.policy;
+  return routes.some((route) => route.live && bears(route, target.tag, tags));
+}
 
+/**
+ * Looks again, at what the store knows now, where no live channel was found: nothing is reserved for a model that nobody
+ * serves, or that is switched off everywhere. The key is judged first, so that only who may ask learns of it.
+ */
+async function refuseOrWait(deps: GatewayDeps, call: RerankCall, target: Target): Promise<Target> {
   await judgeFresh(deps, call.caller);
   await deps.channels.ensureFresh();
   const { policy } = call.caller.credential.token;
@@ -159,10 +161,11 @@ async function resolveTarget(deps: GatewayDeps, call: RerankCall): Promise<Targe
       { param: 'model' },
     );
   }
-  if (known.some((route) => route.live && bears(route, target.tag, policy.tags))) return target;
+  if (isLive(deps, call, target)) return target;
   throw noChannelError(target.model);
 }
 
+/** The model and tag of a request: `model@tag` names both where no model has that whole name. */
 function splitModel(deps: GatewayDeps, call: RerankCall): Target {
   const { model } = call.request;
   const at = model.lastIndexOf('@');

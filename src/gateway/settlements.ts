@@ -24,9 +24,10 @@ export class Settlements {
   }
 
   add(settlement: Settlement, expiresAtMs: number): void {
-    const pending = this.#settle(settlement, expiresAtMs);
+    const pending = this.#settle(settlement, expiresAtMs).then(() => {
+      this.#pending.delete(pending);
+    });
     this.#pending.add(pending);
-    void pending.finally(() => this.#pending.delete(pending));
   }
 
   get size(): number {

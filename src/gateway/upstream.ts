@@ -83,11 +83,22 @@ export class Upstream {
    * Sends one request and reads the whole reply, any status.
    * @throws TransportError when there is none.
    */
-  async send(request: UpstreamRequest, scope?: RequestScope): Promise<RawReply> {
-    const { status, headers, body } = await new Promise<Received>((resolve, reject) => {
-      const kept = this.#answered.has(request.origin);
-      const exchange = new Exchange(request, kept, this.#maxReplyBytes, resolve, reject, scope);
-      this.#pool(request.origin).dispatch(
+  send(request: UpstreamRequest, scope?: RequestScope): Promise<RawReply> {
+    return new Promise((resolve, reject) => {
+      const { origin } = request;
+      const receive = (received: Received): void => {
+        this.#answered.add(origin);
+        const { status, headers, body } = received;
+        const encoding = headers['content-encoding'];
+        if (encoding === undefined || encoding === 'identity' || body.length === 0) {
+          resolve({ status, headers, text: body.toString('utf8') });
+          return;
+        }
+        this.#inflate(encoding, body).then((text) => resolve({ status, headers, text }), reject);
+      };
+      const kept = this.#answered.has(origin);
+      const exchange = new Exchange(request, kept, this.#maxReplyBytes, receive, reject, scope);
+      this.#pool(origin).dispatch(
         {
           path: request.path,
           method: request.method,
@@ -99,8 +110,6 @@ export class Upstream {
         exchange,
       );
     });
-    this.#answered.add(request.origin);
-    return { status, headers, text: await this.#text(headers['content-encoding'], body) };
   }
 
   /**
@@ -144,10 +153,7 @@ export class Upstream {
     return pool;
   }
 
-  async #text(encoding: string | undefined, body: Buffer): Promise<string> {
-    if (encoding === undefined || encoding === 'identity' || body.length === 0) {
-      return body.toString('utf8');
-    }
+  async #inflate(encoding: string, body: Buffer): Promise<string> {
     const name = encoding.trim().toLowerCase().replace(/^x-/, '');
     if (name !== 'gzip' && name !== 'deflate' && name !== 'br') {
       throw new TransportError('unreadable', 'the reply is compressed in an unknown way');

@@ -79,28 +79,34 @@ function collect(
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let bytes = 0;
+    // Listeners stay until the request goes: taking four off again costs more than asking whether they still count.
+    let done = false;
     const fail = (error: GatewayError) => {
-      stop();
+      if (done) return;
+      done = true;
+      chunks.length = 0;
       reject(error);
-    };
-    const take = (chunk: Buffer) => {
-      bytes += chunk.length;
-      if (bytes > limitBytes) fail(tooLarge(limitBytes));
-      else if (!load.charge(place, chunk.length)) fail(load.refusal());
-      else chunks.push(chunk);
-    };
-    const finish = () => {
-      stop();
-      const [first] = chunks;
-      resolve(first !== undefined && chunks.length === 1 ? first : Buffer.concat(chunks, bytes));
     };
     const gone = () => {
       fail(callerGone());
     };
-    const stop = () => {
-      req.off('data', take).off('end', finish).off('error', gone).off('close', gone);
-    };
-    req.on('data', take).on('end', finish).on('error', gone).on('close', gone);
+    req
+      .on('data', (chunk: Buffer) => {
+        if (done) return;
+        bytes += chunk.length;
+        if (bytes > limitBytes) fail(tooLarge(limitBytes));
+        else if (!load.charge(place, chunk.length)) fail(load.refusal());
+        else chunks.push(chunk);
+      })
+      .on('end', () => {
+        if (done) return;
+        done = true;
+        const [first] = chunks;
+        resolve(first !== undefined && chunks.length === 1 ? first : Buffer.concat(chunks, bytes));
+        chunks.length = 0;
+      })
+      .on('error', gone)
+      .on('close', gone);
   });
 }
 
