@@ -12,20 +12,16 @@ export interface Identity {
   readonly credential: Credential;
 }
 
-export type Authenticate = (req: IncomingMessage) => Promise<Identity>;
+/** Finds the key's token; at once where this node knows it already. */
+export type Authenticate = (req: IncomingMessage) => Identity | Promise<Identity>;
 
 /** Longer than any key: such a header is refused before it is hashed. */
 const MAX_KEY_CHARACTERS = 512;
 
-type Verified = (error: unknown, user?: Identity | false) => void;
+const BEARER = 'Bearer ';
+const PLAIN_BEARER = /^Bearer [\w.~+/=-]{1,512}$/;
 
-/** What a passport strategy calls on itself; passport binds these for each request. */
-interface Attempt {
-  success: (user: Identity) => void;
-  fail: (challenge?: unknown, status?: number) => void;
-  error: (error: unknown) => void;
-  authenticate: (req: Pick<IncomingMessage, 'headers'>) => void;
-}
+type Verified = (error: unknown, user?: Identity | false) => void;
 
 /**
  * Authentication by API key with passport-http-bearer. The strategy is run as passport runs it, on an object made from it
@@ -47,29 +43,61 @@ export function createAuthenticate(credentials: CredentialCache): Authenticate {
     );
   });
 
-  return (req) =>
-    new Promise((resolve, reject) => {
-      const key = presentedKey(req);
-      if (key === undefined) {
-        reject(
-          new GatewayError(
-            'missing_api_key',
-            'No API key was sent. Send it as "Authorization: Bearer <key>".',
-          ),
-        );
-        return;
-      }
-      const attempt = Object.create(strategy) as Attempt;
-      attempt.success = resolve;
-      attempt.fail = () => reject(unknownKey());
-      attempt.error = (error) => reject(error instanceof Error ? error : new Error(String(error)));
-      attempt.authenticate({ headers: { authorization: `Bearer ${key}` } });
-    });
+  /** Made from the strategy, as passport makes one for each request; what passport would bind to it are its methods. */
+  class Attempt {
+    #identity: Identity | undefined;
+    #failure: Error | undefined;
+    #later: { resolve: (identity: Identity) => void; reject: (reason: Error) => void } | undefined;
+
+    success(identity: Identity): void {
+      this.#identity = identity;
+      this.#later?.resolve(identity);
+    }
+
+    fail(): void {
+      this.error(unknownKey());
+    }
+
+    error(failure: unknown): void {
+      this.#failure = failure instanceof Error ? failure : new Error(String(failure));
+      this.#later?.reject(this.#failure);
+    }
+
+    outcome(): Identity | Promise<Identity> {
+      if (this.#identity !== undefined) return this.#identity;
+      return new Promise((resolve, reject) => {
+        if (this.#failure !== undefined) reject(this.#failure);
+        else this.#later = { resolve, reject };
+      });
+    }
+  }
+  Object.setPrototypeOf(Attempt.prototype, strategy);
+
+  return (req) => {
+    const key = presentedKey(req);
+    if (key === undefined) {
+      throw new GatewayError(
+        'missing_api_key',
+        'No API key was sent. Send it as "Authorization: Bearer <key>".',
+      );
+    }
+    const attempt = new Attempt() as Attempt & Authenticating;
+    attempt.authenticate({ headers: { authorization: `Bearer ${key}` } });
+    return attempt.outcome();
+  };
+}
+
+interface Authenticating {
+  authenticate(req: Pick<IncomingMessage, 'headers'>): void;
 }
 
 /** The key as clients send it: a bearer token, the bare header, `x-api-key` or `api-key`. */
 function presentedKey(req: IncomingMessage): string | undefined {
   const { authorization } = req.headers;
+  // As nearly all send it; the length bounds what is hashed.
+  if (authorization !== undefined && PLAIN_BEARER.test(authorization)) {
+    return authorization.slice(BEARER.length);
+  }
   if (authorization !== undefined && authorization.trim() !== '') {
     const match = /^bearer(?:\s+(.*))?$/is.exec(authorization.trim());
     return cleanKey(match === null ? authorization : (match[1] ?? ''));
