@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Config } from './config.js';
 import { ChannelTable } from './gateway/channel-table.js';
 import { CredentialCache } from './gateway/credential-cache.js';
-import type { GatewayEvent, Observe } from './gateway/events.js';
+import type { ReadEvents } from './gateway/events.js';
 import { LlamaEngine, loadLlama, type LlamaModule } from './gateway/llama.js';
 import { createProbe } from './gateway/probe.js';
 import type { GatewayDeps } from './gateway/rerank.js';
@@ -15,12 +15,14 @@ import { createAuthenticate } from './http/authentication.js';
 import { AddressList } from './http/client-address.js';
 import { Load } from './http/load.js';
 import { OPERATIONS } from './http/operations/index.js';
-import { createHttpApp, createHttpServer } from './http/server.js';
+import { ReplyBatches } from './http/reply-batches.js';
+import { createHttpServer } from './http/server.js';
 import { Background } from './gateway/background.js';
 import { createSendMail } from './mail/send-mail.js';
 import { isPrivateAddress } from './management/addresses.js';
 import { recoverRedemptions } from './management/redemption-codes.js';
 import type { Store } from './store/store.js';
+import { EventBatches } from './telemetry/event-batches.js';
 import { logEvents, type Logger } from './telemetry/log.js';
 import { createMetrics } from './telemetry/metrics.js';
 import { UsageLog } from './telemetry/usage-log.js';
@@ -56,21 +58,21 @@ export async function createApp(config: Config, parts: AppParts): Promise<App> {
   const load = new Load(limits.maxInFlight, limits.maxInFlightBytes);
   let closing = false;
 
-  const observers: Observe[] = [logEvents(logger)];
-  const observe = (event: GatewayEvent) => {
-    for (const observer of observers) observer(event);
-  };
+  const readers: ReadEvents[] = [logEvents(logger)];
+  const events = new EventBatches(readers);
+  const { observe } = events;
   const settlements = new Settlements({ store, observe, now });
   const metrics = config.metrics.enabled
     ? createMetrics({
         inFlight: () => load.requests,
         pendingSettlements: () => settlements.size,
+        catchUp: () => events.flush(),
       })
     : undefined;
-  if (metrics !== undefined) observers.push(metrics.observe);
+  if (metrics !== undefined) readers.push(metrics.read);
   const { usageEntries, retentionDays } = config.log;
   const usage = new UsageLog({ store, observe, now, maxEntries: usageEntries });
-  if (usageEntries > 0) observers.push(usage.observe);
+  if (usageEntries > 0) readers.push(usage.read);
 
   await announceConfig(config, store, now());
   const upstream = new Upstream({
@@ -150,28 +152,31 @@ export async function createApp(config: Config, parts: AppParts): Promise<App> {
   recover();
   const recovering = setInterval(recover, RECOVER_EVERY_MS);
   recovering.unref();
-  const app = createHttpApp({
-    operations: OPERATIONS,
-    management,
-    gateway,
-    observe,
-    authenticate: createAuthenticate(credentials),
-    load,
-    trustedProxies:
-      limits.trustedProxies.length === 0 ? undefined : new AddressList(limits.trustedProxies),
-    bodyLimitBytes: limits.bodyLimitBytes,
-    maxDocuments: limits.maxDocuments,
-    deadlineMs: settings.deadlineMs,
-    defaultModel: settings.defaultModel,
-    ready: async () => {
-      if (closing) throw new Error('shutting down');
-      await store.ping();
-      await channels.ensureFresh();
+  const server = createHttpServer(
+    {
+      operations: OPERATIONS,
+      management,
+      gateway,
+      observe,
+      authenticate: createAuthenticate(credentials),
+      load,
+      replies: new ReplyBatches(),
+      trustedProxies:
+        limits.trustedProxies.length === 0 ? undefined : new AddressList(limits.trustedProxies),
+      bodyLimitBytes: limits.bodyLimitBytes,
+      maxDocuments: limits.maxDocuments,
+      deadlineMs: settings.deadlineMs,
+      defaultModel: settings.defaultModel,
+      ready: async () => {
+        if (closing) throw new Error('shutting down');
+        await store.ping();
+        await channels.ensureFresh();
+      },
+      metrics: metrics === undefined ? undefined : () => metrics.render(),
+      metricsToken: config.metrics.token?.reveal(),
     },
-    metrics: metrics === undefined ? undefined : () => metrics.render(),
-    metricsToken: config.metrics.token?.reveal(),
-  });
-  const server = createHttpServer(app, limits);
+    limits,
+  );
 
   return {
     server,
@@ -185,12 +190,14 @@ export async function createApp(config: Config, parts: AppParts): Promise<App> {
       await load.idle();
       clearInterval(trimming);
       await settlements.drained(untilMs);
+      events.flush();
       await usage.close(untilMs);
       await background.drained();
       await channels.stop();
       await upstream.close();
       await neural.close();
       await store.close();
+      events.flush();
     },
   };
 }

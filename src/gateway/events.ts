@@ -87,3 +87,6 @@ export interface ChannelsEvent {
 export type GatewayEvent = AttemptEvent | RequestEvent | AccessEvent | FaultEvent | ChannelsEvent;
 
 export type Observe = (event: GatewayEvent) => void;
+
+/** Reads events in the order in which they happened. */
+export type ReadEvents = (events: readonly GatewayEvent[]) => void;

@@ -11,6 +11,7 @@ import { AddressList, clientAddress } from './client-address.js';
 import { asGatewayError, sendError } from './error-reply.js';
 import type { Load, Place } from './load.js';
 import { newId, requestIdOf } from './request-id.js';
+import type { ReplyBatches } from './reply-batches.js';
 import { rerankReplyBody } from './rerank-reply.js';
 import { parseRerank } from './schemas.js';
 
@@ -18,6 +19,7 @@ export interface RerankRouteDeps {
   readonly gateway: GatewayDeps;
   readonly authenticate: Authenticate;
   readonly load: Load;
+  readonly replies: ReplyBatches;
   readonly trustedProxies: AddressList | undefined;
   readonly bodyLimitBytes: number;
   readonly maxDocuments: number;
@@ -70,7 +72,7 @@ export async function handleRerank(
       trace,
     });
     const headers = reply.rate === undefined ? undefined : rateHeaders(reply.rate);
-    sendRanking(res, requestId, rerankReplyBody(id, request, reply), headers);
+    sendRanking(deps.replies, res, requestId, rerankReplyBody(id, request, reply), headers);
   } catch (error) {
     failure = asGatewayError(error);
     if (failure.code === 'internal_error') {
@@ -166,6 +168,7 @@ function tagOf(req: IncomingMessage): string | undefined {
 }
 
 function sendRanking(
+  replies: ReplyBatches,
   res: ServerResponse,
   requestId: string,
   body: string | Buffer,
@@ -190,8 +193,7 @@ function sendRanking(
   if (extra !== undefined) headers.push(...Object.entries(extra).flat());
   res.writeHead(200, headers as unknown as string[]);
   // A string leaves in one piece with the headers; plain ASCII, which a ranking nearly always is, is copied as it stands.
-  if (typeof body === 'string') res.end(body, length === body.length ? 'latin1' : 'utf8');
-  else res.end(body);
+  replies.end(res, body, length === body.length ? 'latin1' : 'utf8');
 }
 
 /** How long a caller that has been refused may go on sending. */

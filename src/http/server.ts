@@ -31,21 +31,12 @@ export interface ServerTimeouts {
 const CLIENT_CLOSED_REQUEST = 499;
 const NO_ROUTE = 'none';
 
-/** The whole HTTP surface as an Express app: the middleware chain, in order. */
-export function createHttpApp(deps: HttpDeps): Express {
+/** Everything but the posting of rerank requests, as an Express app: the middleware chain, in order. */
+function createHttpApp(deps: HttpDeps): Express {
   const app = express();
   app.disable('x-powered-by');
   app.set('etag', false);
   app.set('query parser', 'simple');
-
-  // Ahead of everything else: the route that is measured in microseconds needs none of what follows.
-  app.use((req: IncomingMessage, res: ServerResponse, next: NextFunction) => {
-    if (req.method !== 'POST' || !isRerankPath(pathnameOf(req))) {
-      next();
-      return;
-    }
-    void handleRerank(deps, req, res);
-  });
 
   app.use(requestId);
   app.use(accessLog(deps.observe, deps.gateway.now));
@@ -60,10 +51,16 @@ export function createHttpApp(deps: HttpDeps): Express {
 }
 
 /**
- * A server for the app. Its request and response classes are born with the app's prototypes: Express would otherwise change
- * the prototype of both on every request, which costs more than all the rest of it.
+ * The server with the whole HTTP surface. Its request and response classes are born with the Express app's prototypes:
+ * Express would otherwise change the prototype of both on every request, which costs more than all the rest of it.
  */
-export function createHttpServer(app: Express, timeouts: ServerTimeouts): Server {
+export function createHttpServer(deps: HttpDeps, timeouts: ServerTimeouts): Server {
+  const app = createHttpApp(deps);
+  const serve = (req: IncomingMessage, res: ServerResponse): void => {
+    // Ahead of Express: the route that is measured in microseconds needs none of what the app does.
+    if (req.method === 'POST' && isRerankPath(pathnameOf(req))) void handleRerank(deps, req, res);
+    else app(req, res);
+  };
   class AppRequest extends IncomingMessage {}
   class AppResponse extends ServerResponse {}
   app.request = adopt(AppRequest.prototype, app.request);
@@ -79,10 +76,10 @@ export function createHttpServer(app: Express, timeouts: ServerTimeouts): Server
       // Node would answer with a bare 400 of its own; no route here depends on the host.
       requireHostHeader: false,
     },
-    app,
+    serve,
   );
   // Neither is an expectation that nobody knows answered with a bare 417: it may be ignored.
-  server.on('checkExpectation', app);
+  server.on('checkExpectation', serve);
   server.on('clientError', answerBadHttp);
   return server;
 }

@@ -1,10 +1,10 @@
 import cluster from 'node:cluster';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
-import type { ChannelsEvent, Observe, RequestEvent } from '../gateway/events.js';
+import type { ChannelsEvent, GatewayEvent, ReadEvents, RequestEvent } from '../gateway/events.js';
 import { shareMetrics } from './shared-metrics.js';
 
 export interface Metrics {
-  readonly observe: Observe;
+  readonly read: ReadEvents;
   /** The state of this process in Prometheus' text format. */
   render(): Promise<{ readonly contentType: string; readonly text: string }>;
 }
@@ -18,6 +18,8 @@ const NONE = 'none';
 export function createMetrics(sources: {
   readonly inFlight: () => number;
   readonly pendingSettlements: () => number;
+  /** Brings in what has happened and was not observed yet; called before anything is read. */
+  readonly catchUp: () => void;
 }): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
@@ -27,6 +29,8 @@ export function createMetrics(sources: {
     help: 'Rerank requests that were answered, by outcome: ok or the error code',
     labelNames: ['model', 'provider', 'tag', 'outcome'],
     registers,
+    // The first of ours, and so read before the others.
+    collect: sources.catchUp,
   });
   const duration = new Histogram({
     name: 'rerank_request_duration_seconds',
@@ -99,6 +103,7 @@ export function createMetrics(sources: {
         duration: duration.labels(model, outcome),
         documents: documents.labels(model),
         quota: quota.labels(model),
+        seen: { requests: 0, documents: 0, quota: 0 },
       };
       children.set(key, found);
     }
@@ -113,39 +118,44 @@ export function createMetrics(sources: {
     }
   };
 
+  const observe = (event: GatewayEvent): void => {
+    switch (event.kind) {
+      case 'request': {
+        const child = childrenOf(event);
+        child.duration.observe(event.durationMs / 1000);
+        child.seen.requests += 1;
+        if (event.outcome === 'ok') {
+          child.seen.documents += event.documents;
+          child.seen.quota += event.quota;
+        }
+        return;
+      }
+      case 'attempt': {
+        const { provider, tag = NONE, outcome } = event;
+        const key = `${provider}\n${tag}\n${outcome}`;
+        let child = upstreams.get(key);
+        if (child === undefined) {
+          child = upstream.labels(provider, tag, outcome);
+          upstreams.set(key, child);
+        }
+        child.observe(event.durationMs / 1000);
+        return;
+      }
+      case 'access':
+        return;
+      case 'fault':
+        faults.inc();
+        return;
+      case 'channels':
+        showChannels(event);
+    }
+  };
+
   return {
     render: async () => ({ contentType: registry.contentType, text: await collect() }),
-    observe(event) {
-      switch (event.kind) {
-        case 'request': {
-          const child = childrenOf(event);
-          child.requests.inc();
-          child.duration.observe(event.durationMs / 1000);
-          if (event.outcome === 'ok') {
-            child.documents.inc(event.documents);
-            child.quota.inc(event.quota);
-          }
-          return;
-        }
-        case 'attempt': {
-          const { provider, tag = NONE, outcome } = event;
-          const key = `${provider}\n${tag}\n${outcome}`;
-          let child = upstreams.get(key);
-          if (child === undefined) {
-            child = upstream.labels(provider, tag, outcome);
-            upstreams.set(key, child);
-          }
-          child.observe(event.durationMs / 1000);
-          return;
-        }
-        case 'access':
-          return;
-        case 'fault':
-          faults.inc();
-          return;
-        case 'channels':
-          showChannels(event);
-      }
+    read(events) {
+      for (const event of events) observe(event);
+      for (const child of children.values()) count(child);
     },
   };
 }
@@ -155,4 +165,18 @@ interface RequestChildren {
   readonly duration: Histogram.Internal<string>;
   readonly documents: Counter.Internal;
   readonly quota: Counter.Internal;
+  /** Of the events that are being read: what is counted is added once for all of them. */
+  readonly seen: { requests: number; documents: number; quota: number };
+}
+
+function count({ requests, documents, quota, seen }: RequestChildren): void {
+  if (seen.requests === 0) return;
+  requests.inc(seen.requests);
+  if (seen.documents > 0) {
+    documents.inc(seen.documents);
+    quota.inc(seen.quota);
+  }
+  seen.requests = 0;
+  seen.documents = 0;
+  seen.quota = 0;
 }

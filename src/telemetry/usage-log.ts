@@ -1,4 +1,4 @@
-import type { Observe, RequestEvent } from '../gateway/events.js';
+import type { Observe, ReadEvents, RequestEvent } from '../gateway/events.js';
 import { StoreUnavailableError, type LogStore, type UsageEntry } from '../store/store.js';
 
 export interface UsageLogDeps {
@@ -41,15 +41,14 @@ export class UsageLog {
     return this.#waiting.length;
   }
 
-  readonly observe: Observe = (event) => {
-    if (event.kind !== 'request' || !event.admitted) return;
-    if (this.#waiting.length >= MAX_WAITING) {
-      this.#dropped += 1;
-      return;
+  readonly read: ReadEvents = (events) => {
+    for (const event of events) {
+      if (event.kind !== 'request' || !event.admitted) continue;
+      if (this.#waiting.length >= MAX_WAITING) this.#dropped += 1;
+      else this.#waiting.push(entryOf(event));
     }
-    this.#waiting.push(entryOf(event));
     if (this.#waiting.length >= BATCH) this.#write();
-    else this.#writeSoon();
+    else if (this.#waiting.length > 0) this.#writeSoon();
   };
 
   /** Writes what is left. From `untilMs` on, a store that is away is not waited for any longer. */

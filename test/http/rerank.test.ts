@@ -4,6 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { startGateway, type TestGateway } from '../support/gateway.js';
+import { eventually } from '../support/redis-server.js';
 import { sendJson, startUpstream, type TestUpstream } from '../support/upstream.js';
 
 type Body = string | Uint8Array<ArrayBuffer>;
@@ -448,7 +449,10 @@ describe('POST /v1/rerank', () => {
     const before = gateway.log.length;
     await gateway.post(key, ask, { 'x-request-id': 'logged-1' });
 
-    const lines = gateway.log.slice(before).filter((line) => line.includes('logged-1'));
+    const written = () => gateway.log.slice(before).filter((line) => line.includes('logged-1'));
+    // Lines are written behind the reply, with those of other requests.
+    await eventually('the line is written', () => Promise.resolve(written().length > 0));
+    const lines = written();
     expect(lines).toHaveLength(1);
     expect(JSON.parse(lines[0] ?? '')).toMatchObject({
       requestId: 'logged-1',

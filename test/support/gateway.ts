@@ -72,7 +72,9 @@ export async function startGateway(
   const config = loadConfig({ env: { DATA_DIR: folder, CONFIG: file, ...env } });
   const store = await openStore(config.store);
   const log: string[] = [];
-  const logger = createLogger('info', { write: (line: string) => log.push(line) });
+  const logger = createLogger('info', {
+    write: (text: string) => log.push(...text.split(/(?<=\n)/)),
+  });
   const app = await createApp(config, { store, logger, ...parts });
   app.server.listen(0, '127.0.0.1');
   await once(app.server, 'listening');

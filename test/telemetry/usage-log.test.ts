@@ -61,9 +61,9 @@ describe('the usage log', () => {
   it('has an entry for every admitted request, and for those alone', async () => {
     const { log, batches } = usageLog();
 
-    log.observe(event({ requestId: 'served' }));
-    log.observe(event({ requestId: 'failed', outcome: 'upstream_error', status: 502, quota: 0 }));
-    log.observe(event({ requestId: 'refused', admitted: false, status: 403 }));
+    log.read([event({ requestId: 'served' })]);
+    log.read([event({ requestId: 'failed', outcome: 'upstream_error', status: 502, quota: 0 })]);
+    log.read([event({ requestId: 'refused', admitted: false, status: 403 })]);
     await log.close(NOW);
 
     expect(batches.flat().map(({ requestId, outcome }) => [requestId, outcome])).toEqual([
@@ -75,7 +75,7 @@ describe('the usage log', () => {
   it('is written in batches of 200, in order', async () => {
     const { log, batches } = usageLog();
 
-    for (let count = 0; count < 450; count += 1) log.observe(event({ requestId: String(count) }));
+    for (let count = 0; count < 450; count += 1) log.read([event({ requestId: String(count) })]);
     await log.close(NOW);
 
     expect(batches.map(({ length }) => length)).toEqual([200, 200, 50]);
@@ -89,7 +89,7 @@ describe('the usage log', () => {
       attempt < 3 ? Promise.reject(new StoreUnavailableError('away')) : Promise.resolve(),
     );
 
-    for (let count = 0; count < 200; count += 1) log.observe(event());
+    for (let count = 0; count < 200; count += 1) log.read([event()]);
     await log.close(NOW + 60_000);
 
     expect(batches.flat()).toHaveLength(200);
@@ -101,7 +101,7 @@ describe('the usage log', () => {
     const back = new Promise<void>((resolve) => (comeBack = resolve));
     const { log, batches, faults } = usageLog(() => back);
 
-    for (let count = 0; count < 20_005; count += 1) log.observe(event());
+    for (let count = 0; count < 20_005; count += 1) log.read([event()]);
     const { size } = log;
     comeBack();
     await log.close(NOW + 60_000);
@@ -114,7 +114,7 @@ describe('the usage log', () => {
   it('gives up at shutdown when the store does not come back in time', async () => {
     const { log, faults } = usageLog(() => Promise.reject(new StoreUnavailableError('away')));
 
-    for (let count = 0; count < 300; count += 1) log.observe(event());
+    for (let count = 0; count < 300; count += 1) log.read([event()]);
     await log.close(NOW);
 
     expect(log.size).toBe(0);
@@ -126,7 +126,7 @@ describe('the usage log', () => {
       attempt === 1 ? Promise.reject(new Error('no such table')) : Promise.resolve(),
     );
 
-    for (let count = 0; count < 201; count += 1) log.observe(event({ requestId: String(count) }));
+    for (let count = 0; count < 201; count += 1) log.read([event({ requestId: String(count) })]);
     await log.close(NOW);
 
     expect(batches.flat().map(({ requestId }) => requestId)).toEqual(['200']);

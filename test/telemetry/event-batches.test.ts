@@ -1,0 +1,80 @@
+import { describe, expect, it } from '@jest/globals';
+import type { AttemptEvent, GatewayEvent } from '../../src/gateway/events.js';
+import { EventBatches } from '../../src/telemetry/event-batches.js';
+
+function attempt(requestId: string): AttemptEvent {
+  return {
+    kind: 'attempt',
+    requestId,
+    channelId: 1,
+    provider: 'cohere',
+    tag: undefined,
+    outcome: 'ok',
+    status: 200,
+    message: '',
+    durationMs: 1,
+  };
+}
+
+function watch() {
+  const batches: GatewayEvent[][] = [];
+  const events = new EventBatches([(batch) => batches.push([...batch])]);
+  return { events, batches };
+}
+
+describe('events in batches', () => {
+  it('reach every reader once, in order, when they are asked for', () => {
+    const [first, second]: [GatewayEvent[], GatewayEvent[]] = [[], []];
+    const events = new EventBatches([
+      (batch) => first.push(...batch),
+      (batch) => second.push(...batch),
+    ]);
+    const happened = Array.from({ length: 300 }, (_, index) => attempt(String(index)));
+
+    for (const event of happened) events.observe(event);
+    events.flush();
+    events.flush();
+
+    expect(first).toEqual(happened);
+    expect(second).toEqual(happened);
+  });
+
+  it('wait for others, but not for long', async () => {
+    const { events, batches } = watch();
+
+    events.observe(attempt('a'));
+    events.observe(attempt('b'));
+    expect(batches).toEqual([]);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+
+    expect(batches).toEqual([[attempt('a'), attempt('b')]]);
+  });
+
+  it('go at once where they are rare, behind what came before', () => {
+    const { events, batches } = watch();
+    const fault = { kind: 'fault', what: 'broken', error: undefined } as const;
+
+    events.observe(attempt('a'));
+    events.observe(fault);
+
+    expect(batches).toEqual([[attempt('a'), fault]]);
+  });
+
+  it('survive a reader that observes something itself', () => {
+    const seen: string[] = [];
+    const events: EventBatches = new EventBatches([
+      (batch) => {
+        for (const event of batch) {
+          seen.push(event.kind);
+          if (event.kind === 'attempt')
+            events.observe({ kind: 'fault', what: 'reader', error: undefined });
+        }
+      },
+    ]);
+
+    events.observe(attempt('a'));
+    events.flush();
+
+    expect(seen).toEqual(['attempt', 'fault']);
+  });
+});
