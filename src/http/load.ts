@@ -41,6 +41,12 @@ export class Load {
     return this.#bytes <= this.#maxBytes;
   }
 
+  /** Counts `bytes` in place of what a place held so far: its request is answered, and the reply not taken yet. */
+  hold(place: Place, bytes: number): void {
+    this.#bytes += bytes - place.bytes;
+    place.bytes = bytes;
+  }
+
   leave(place: Place): void {
     this.#requests -= 1;
     this.#bytes -= place.bytes;

@@ -121,3 +121,30 @@ describe('more requests than the gateway takes', () => {
     expect(await gateway.metric('rerank_requests_in_flight')).toBe(0);
   });
 });
+
+describe('a client that does not take its reply', () => {
+  it('keeps its place until it goes', async () => {
+    gate.open();
+    const ranked = () => gateway.metric('rerank_documents_total');
+    const before = await ranked();
+    const body = JSON.stringify({
+      ...rerankBody('m'),
+      documents: Array.from({ length: 3 }, () => 'x'.repeat(8_000_000)),
+      return_documents: true,
+    });
+    const socket = connect(gateway.port, '127.0.0.1').pause();
+    socket.on('error', () => undefined);
+    socket.write(
+      `POST /v1/rerank HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\n` +
+        `content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+    );
+    await eventually('the reply waits', async () => (await ranked()) === before + 3);
+
+    expect(await gateway.metric('rerank_requests_in_flight')).toBe(1);
+    socket.destroy();
+    await eventually(
+      'the place is free',
+      async () => (await gateway.metric('rerank_requests_in_flight')) === 0,
+    );
+  });
+});
