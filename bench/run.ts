@@ -1,16 +1,16 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { startRedis } from '../test/support/redis-server.js';
-import { drive, percentile, type LoadResult } from './load.js';
+import { drive, percentile } from './load.js';
 
 const { values } = parseArgs({
   options: {
-    rounds: { type: 'string', default: '5' },
-    seconds: { type: 'string', default: '3' },
+    rounds: { type: 'string', default: '15' },
+    seconds: { type: 'string', default: '1' },
     connections: { type: 'string', default: '16' },
     documents: { type: 'string', default: '10,100,1000' },
     rate: { type: 'string', default: '100' },
@@ -37,6 +37,10 @@ interface Sample {
   readonly throughput: number;
 }
 
+/** Engines go on optimizing for a while: what they do until then is no steady state. */
+const WARM_UP_SECONDS = 4;
+const SLOW_SECONDS = 3;
+
 const folder = await mkdtemp(join(tmpdir(), 'rerank-bench-'));
 const children: ChildProcess[] = [];
 const redis = await startRedis();
@@ -58,43 +62,45 @@ try {
 }
 
 async function compare(documents: number, bare: Target, gateway: Target): Promise<void> {
-  const samples = new Map<Target, Sample[]>([
-    [bare, []],
-    [gateway, []],
-  ]);
   for (const target of [bare, gateway]) {
-    await drive({ port: target.port, request: target.request(documents), connections, seconds: 1 });
+    const request = target.request(documents);
+    await drive({ port: target.port, request, connections, seconds: WARM_UP_SECONDS });
   }
+  const turns = { bare: [] as Sample[], gateway: [] as Sample[] };
   for (let round = 0; round < rounds; round += 1) {
-    for (const target of round % 2 === 0 ? [bare, gateway] : [gateway, bare]) {
-      samples.get(target)?.push(await measure(target, documents));
-    }
+    turns.bare.push(await measure(bare, documents));
+    turns.gateway.push(await measure(gateway, documents));
   }
-  const slow = new Map<Target, LoadResult>();
-  for (const target of [bare, gateway]) {
-    slow.set(
-      target,
-      await drive({
-        port: target.port,
-        request: target.request(documents),
-        connections: 4,
-        seconds,
-        rate,
-      }),
-    );
-  }
-  const of = (target: Target, read: (sample: Sample) => number) =>
-    median((samples.get(target) ?? []).map(read));
-  const bareCpu = of(bare, ({ cpuUs }) => cpuUs);
-  const ownCpu = of(gateway, ({ cpuUs }) => cpuUs);
-  const latency = (target: Target, share: number) =>
-    percentile(slow.get(target)?.latencies ?? [], share);
+  const slow = { bare: await slowly(bare, documents), gateway: await slowly(gateway, documents) };
+
+  // The ratio of each round: a machine that slows down slows both of a round.
+  const ratios = turns.gateway.map(
+    ({ cpuUs }, round) => cpuUs / (turns.bare[round]?.cpuUs ?? Number.NaN),
+  );
+  const cpu = (samples: readonly Sample[]) => median(samples.map(({ cpuUs }) => cpuUs)).toFixed(0);
+  const throughput = (samples: readonly Sample[]) =>
+    median(samples.map((sample) => sample.throughput)).toFixed(0);
+  const added = (share: number) =>
+    (percentile(slow.gateway, share) - percentile(slow.bare, share)).toFixed(2);
   console.log(
     `${documents} documents (${(gateway.request(documents).length / 1000).toFixed(1)} kB)\n` +
-      `  CPU per request   bare ${bareCpu.toFixed(0)} us, gateway ${ownCpu.toFixed(0)} us: ${(ownCpu / bareCpu).toFixed(2)} x\n` +
-      `  throughput        bare ${of(bare, (s) => s.throughput).toFixed(0)}/s, gateway ${of(gateway, (s) => s.throughput).toFixed(0)}/s\n` +
-      `  added at ${rate}/s    p50 ${(latency(gateway, 0.5) - latency(bare, 0.5)).toFixed(2)} ms, p99 ${(latency(gateway, 0.99) - latency(bare, 0.99)).toFixed(2)} ms\n`,
+      `  CPU per request   ${median(ratios).toFixed(2)} x: bare ${cpu(turns.bare)} us, gateway ${cpu(turns.gateway)} us\n` +
+      `  throughput        bare ${throughput(turns.bare)}/s, gateway ${throughput(turns.gateway)}/s\n` +
+      `  added at ${rate}/s    p50 ${added(0.5)} ms, p99 ${added(0.99)} ms\n`,
   );
+}
+
+/** Latencies at a low rate, sorted, in milliseconds. */
+async function slowly(target: Target, documents: number): Promise<readonly number[]> {
+  const request = target.request(documents);
+  const { latencies } = await drive({
+    port: target.port,
+    request,
+    connections: 4,
+    seconds: SLOW_SECONDS,
+    rate,
+  });
+  return latencies;
 }
 
 async function measure(target: Target, documents: number): Promise<Sample> {
@@ -223,12 +229,15 @@ function document(index: number, documents: number): string {
   return sentence.repeat(Math.ceil(bytes / sentence.length)).slice(0, bytes);
 }
 
-/** User and system time of a process, from the operating system. */
+/** What all threads of a process have run for, from the scheduler; in nanoseconds there, and so also right for short turns. */
 async function cpuMicroseconds(pid: number): Promise<number> {
-  const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  const ticks = Number(fields[11]) + Number(fields[12]);
-  return ticks * 10_000;
+  const threads = await readdir(`/proc/${pid}/task`);
+  const times = await Promise.all(
+    threads.map(async (thread) =>
+      Number((await readFile(`/proc/${pid}/task/${thread}/schedstat`, 'utf8')).split(' ')[0]),
+    ),
+  );
+  return times.reduce((sum, ns) => sum + ns, 0) / 1000;
 }
 
 async function peakMiB(pid: number): Promise<number> {
