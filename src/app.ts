@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Config } from './config.js';
 import { ChannelTable } from './gateway/channel-table.js';
 import { CredentialCache } from './gateway/credential-cache.js';
+import { GatewayError } from './core/errors.js';
 import type { ReadEvents } from './gateway/events.js';
 import { LlamaEngine, loadLlama, type LlamaModule } from './gateway/llama.js';
 import { createProbe } from './gateway/probe.js';
@@ -168,7 +169,11 @@ export async function createApp(config: Config, parts: AppParts): Promise<App> {
       deadlineMs: settings.deadlineMs,
       defaultModel: settings.defaultModel,
       ready: async () => {
-        if (closing) throw new Error('shutting down');
+        if (closing) {
+          throw new GatewayError('overloaded', 'The gateway is shutting down.', {
+            retryAfterMs: 1_000,
+          });
+        }
         await store.ping();
         await channels.ensureFresh();
       },

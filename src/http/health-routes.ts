@@ -22,6 +22,7 @@ export function healthRoutes(deps: HealthDeps): Router {
     try {
       await deps.ready();
     } catch (error) {
+      if (error instanceof GatewayError) throw error;
       throw new GatewayError('store_unavailable', 'The gateway is not ready to serve.', {
         retryAfterMs: 1_000,
         cause: error,

@@ -37,7 +37,7 @@ export const RERANK_MEMBERS = Joi.object<RerankMembers, true>({
   query: Joi.string().required(),
   top_n: count,
   return_documents: Joi.alternatives(Joi.boolean(), Joi.valid('true', 'false', null)),
-  rank_fields: Joi.array().items(Joi.string().min(1)).min(1).max(100).allow(null),
+  rank_fields: Joi.array().items(Joi.string().min(1)).max(100).allow(null),
   max_chunks_per_doc: count,
   max_chunk_per_doc: count,
   max_tokens_per_doc: count,
@@ -68,7 +68,7 @@ export function parseRerank(body: Buffer, maxDocuments: number): ParsedRerank {
   }
   const value = parseObject(body);
   const members = checkMembers(value);
-  const documents = readDocuments(value.documents, members.rank_fields ?? undefined, maxDocuments);
+  const documents = readDocuments(value.documents, rankFieldsOf(members), maxDocuments);
   return toRequest(members, documents);
 }
 
@@ -201,10 +201,16 @@ function toRequest(members: RerankMembers, documents: Documents): ParsedRerank {
   };
 }
 
+/** The fields to rank by; none named is the same as nothing said. */
+function rankFieldsOf({ rank_fields: fields }: RerankMembers): readonly string[] | undefined {
+  return fields == null || fields.length === 0 ? undefined : fields;
+}
+
 function toOptions(members: RerankMembers): RerankOptions {
   const options: { -readonly [K in keyof RerankOptions]: RerankOptions[K] } = {};
   const maxChunks = members.max_chunks_per_doc ?? members.max_chunk_per_doc;
-  if (members.rank_fields != null) options.rankFields = members.rank_fields;
+  const rankFields = rankFieldsOf(members);
+  if (rankFields !== undefined) options.rankFields = rankFields;
   if (maxChunks != null) options.maxChunksPerDoc = maxChunks;
   if (members.max_tokens_per_doc != null) options.maxTokensPerDoc = members.max_tokens_per_doc;
   if (members.overlap_tokens != null) options.overlapTokens = members.overlap_tokens;

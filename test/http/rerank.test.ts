@@ -137,6 +137,15 @@ describe('POST /v1/rerank', () => {
     expect(body.results).toHaveLength(DOCUMENTS.length);
   });
 
+  it('takes an empty rank_fields for none', async () => {
+    const documents = [{ text: DOCUMENTS[0] }, { text: DOCUMENTS[1] }];
+
+    const { status, body } = await gateway.post(key, { ...ask, documents, rank_fields: [] });
+
+    expect(status).toBe(200);
+    expect(body.results).toHaveLength(2);
+  });
+
   it('ranks objects by rank_fields', async () => {
     const documents = [{ title: 'Oil' }, { title: 'planet moons most' }];
 
