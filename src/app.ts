@@ -161,7 +161,7 @@ export async function createApp(config: Config, parts: AppParts): Promise<App> {
       observe,
       authenticate: createAuthenticate(credentials),
       load,
-      replies: new ReplyBatches(),
+      replies: new ReplyBatches(load),
       trustedProxies:
         limits.trustedProxies.length === 0 ? undefined : new AddressList(limits.trustedProxies),
       bodyLimitBytes: limits.bodyLimitBytes,

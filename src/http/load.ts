@@ -6,8 +6,8 @@ export interface Place {
 }
 
 /**
- * Bounds what is in flight on this process, requests and the bytes of their bodies, so that overload is an early 503 and
- * not a growing queue.
+ * Bounds what is in flight on this process, requests and the bytes of their bodies and of replies that nobody takes, so that
+ * overload is an early 503 and not a growing queue.
  */
 export class Load {
   readonly #maxRequests: number;
@@ -41,10 +41,14 @@ export class Load {
     return this.#bytes <= this.#maxBytes;
   }
 
-  /** Counts `bytes` in place of what a place held so far: its request is answered, and the reply not taken yet. */
-  hold(place: Place, bytes: number): void {
-    this.#bytes += bytes - place.bytes;
-    place.bytes = bytes;
+  /** Counts the bytes of a reply that its caller has not taken yet; returns the way to give them back, once. */
+  keep(bytes: number): () => void {
+    this.#bytes += bytes;
+    let kept = true;
+    return () => {
+      if (kept) this.#bytes -= bytes;
+      kept = false;
+    };
   }
 
   leave(place: Place): void {

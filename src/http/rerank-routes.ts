@@ -49,13 +49,16 @@ export async function handleRerank(
   const requestId = requestIdOf(req) ?? id;
   const trace = emptyTrace();
   const scope = new RequestScope(startedMs, deps.deadlineMs);
-  res.on('close', () => {
+  const onClose = () => {
     if (!res.writableFinished) scope.cancel('client_gone');
-  });
+  };
+  res.on('close', onClose);
+  // Behind another reply of its connection it is told nothing when the connection goes.
+  const pipelinedOn = res.socket === null ? req.socket : undefined;
+  pipelinedOn?.on('close', onClose);
   let identity: Identity | undefined;
   let request: RerankRequest | undefined;
   let place: Place | undefined;
-  let replyBytes = 0;
   let failure: GatewayError | undefined;
   try {
     place = deps.load.enter(Number(req.headers['content-length'] ?? 0));
@@ -72,13 +75,7 @@ export async function handleRerank(
       trace,
     });
     const headers = reply.rate === undefined ? undefined : rateHeaders(reply.rate);
-    replyBytes = sendRanking(
-      deps.replies,
-      res,
-      requestId,
-      rerankReplyBody(id, request, reply),
-      headers,
-    );
+    sendRanking(deps.replies, res, requestId, rerankReplyBody(id, request, reply), headers);
   } catch (error) {
     failure = asGatewayError(error);
     if (failure.code === 'internal_error') {
@@ -87,7 +84,8 @@ export async function handleRerank(
     refuse(req, res, requestId, failure);
   } finally {
     scope.end();
-    if (place !== undefined) leaveWhenTaken(deps.load, place, replyBytes, res);
+    pipelinedOn?.off('close', onClose);
+    if (place !== undefined) deps.load.leave(place);
   }
   const token = identity?.credential.token;
   const event: RequestEvent = {
@@ -116,16 +114,6 @@ export async function handleRerank(
     upstreamMs: trace.upstreamMs,
   };
   gateway.observe(event);
-}
-
-/** A reply counts as load until its caller has taken it, or is gone: slow readers must not pile replies up. */
-function leaveWhenTaken(load: Load, place: Place, replyBytes: number, res: ServerResponse): void {
-  if (res.closed) {
-    load.leave(place);
-    return;
-  }
-  load.hold(place, replyBytes);
-  res.once('close', () => load.leave(place));
 }
 
 /** `GET /v1/models` and `GET /v1/models/{id}`: what the key may use now, in OpenAI's shape. */
@@ -182,15 +170,14 @@ function tagOf(req: IncomingMessage): string | undefined {
   return tag === '' ? undefined : tag;
 }
 
-/** Sends a ranking; returns the bytes of its body. */
 function sendRanking(
   replies: ReplyBatches,
   res: ServerResponse,
   requestId: string,
   body: string | Buffer,
   extra: Readonly<Record<string, string>> | undefined,
-): number {
-  if (res.destroyed) return 0;
+): void {
+  if (res.destroyed) return;
   const length = typeof body === 'string' ? Buffer.byteLength(body) : body.length;
   const headers: (string | number)[] = [
     'Content-Type',
@@ -210,7 +197,6 @@ function sendRanking(
   res.writeHead(200, headers as unknown as string[]);
   // A string leaves in one piece with the headers; plain ASCII, which a ranking nearly always is, is copied as it stands.
   replies.end(res, body, length === body.length ? 'latin1' : 'utf8');
-  return length;
 }
 
 /** How long a caller that has been refused may go on sending. */

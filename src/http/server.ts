@@ -78,8 +78,6 @@ export function createHttpServer(deps: HttpDeps, timeouts: ServerTimeouts): Serv
     },
     serve,
   );
-  // A caller that takes nothing of its reply for longer than any request may last.
-  server.setTimeout(deps.deadlineMs + timeouts.bodyTimeoutMs);
   // Neither is an expectation that nobody knows answered with a bare 417: it may be ignored.
   server.on('checkExpectation', serve);
   server.on('clientError', answerBadHttp);

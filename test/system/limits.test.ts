@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { eventually } from '../support/redis-server.js';
 import { startUpstream, type TestUpstream } from '../support/upstream.js';
@@ -24,6 +24,8 @@ beforeAll(async () => {
   home = await makeHome({
     server: {
       max_in_flight: MAX_IN_FLIGHT,
+      // The largest body there may be, and nothing beside it.
+      max_in_flight_bytes: 32 * 1_048_576,
       headers_timeout_ms: HEADERS_TIMEOUT_MS,
       body_timeout_ms: BODY_TIMEOUT_MS,
     },
@@ -123,28 +125,55 @@ describe('more requests than the gateway takes', () => {
 });
 
 describe('a client that does not take its reply', () => {
-  it('keeps its place until it goes', async () => {
+  it('takes up room for bytes, and no place, until it goes', async () => {
     gate.open();
     const ranked = () => gateway.metric('rerank_documents_total');
     const before = await ranked();
-    const body = JSON.stringify({
+    const large = {
       ...rerankBody('m'),
       documents: Array.from({ length: 3 }, () => 'x'.repeat(8_000_000)),
       return_documents: true,
-    });
-    const socket = connect(gateway.port, '127.0.0.1').pause();
-    socket.on('error', () => undefined);
-    socket.write(
-      `POST /v1/rerank HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\n` +
-        `content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
-    );
+    };
+    const socket = send(JSON.stringify(large)).pause();
     await eventually('the reply waits', async () => (await ranked()) === before + 3);
 
-    expect(await gateway.metric('rerank_requests_in_flight')).toBe(1);
+    expect(await gateway.metric('rerank_requests_in_flight')).toBe(0);
+    expect((await gateway.post(key, rerankBody('m'))).status).toBe(200);
+    expect((await gateway.post(key, large)).body.error.code).toBe('overloaded');
     socket.destroy();
     await eventually(
-      'the place is free',
+      'there is room again',
+      async () => (await gateway.post(key, large)).status === 200,
+    );
+  });
+});
+
+describe('a client that sends requests behind each other and goes', () => {
+  it.each(['destroy', 'end'] as const)('leaves nothing behind after %s', async (leave) => {
+    const body = JSON.stringify(rerankBody('m'));
+    const socket = send(body, body, body);
+    await eventually('all are upstream', () => Promise.resolve(gate.waiting === 3));
+
+    socket[leave]();
+    if (leave === 'end') socket.destroySoon();
+
+    await eventually('all are called back', () => Promise.resolve(gate.waiting === 0));
+    await eventually(
+      'their places are free',
       async () => (await gateway.metric('rerank_requests_in_flight')) === 0,
     );
   });
 });
+
+/** Sends rerank requests with these bodies, one behind the other on one connection. */
+function send(...bodies: readonly string[]): Socket {
+  const socket = connect(gateway.port, '127.0.0.1');
+  socket.on('error', () => undefined);
+  for (const body of bodies) {
+    socket.write(
+      `POST /v1/rerank HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\n` +
+        `content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+    );
+  }
+  return socket;
+}
