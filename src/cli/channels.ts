@@ -9,6 +9,7 @@ import {
 import { GatewayError } from '../core/errors.js';
 import type { ProbeReport } from '../core/probe.js';
 import { Secret } from '../core/secret.js';
+import { testedWire } from '../http/operations/views.js';
 import type { ChannelFilter, ChannelState, ChannelView } from '../management/channels.js';
 import { allProviders, findProvider } from '../providers/index.js';
 import type { Provider, SettingValue } from '../providers/provider.js';
@@ -265,23 +266,12 @@ async function test(session: Session, command: Command): Promise<void> {
   const { model } = command.opts<{ model?: string }>();
   const { id, name } = await resolveChannel(session, command.args[0]);
   const tested = await session.backend.testChannel(id, model);
-  const { ranking, usage, problem, warnings } = tested;
+  const { problem } = tested;
   session.show(
     {
       id,
       name,
-      ok: problem === undefined,
-      model: tested.model,
-      upstream_model: tested.upstreamModel,
-      url: tested.url ?? null,
-      status: tested.status ?? null,
-      latency_ms: tested.durationMs,
-      order: ranking?.order ?? null,
-      scores: ranking?.scores ?? null,
-      score_scale: ranking?.scale ?? null,
-      usage: { input_tokens: usage.inputTokens ?? null, search_units: usage.searchUnits ?? null },
-      problem: problem ?? null,
-      warnings,
+      ...testedWire(tested),
     },
     describeTest(`Channel ${id} "${name}"`, tested),
   );

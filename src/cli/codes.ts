@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { NEVER_EXPIRES } from '../core/token.js';
-import type { RedemptionCode } from '../store/store.js';
+import { codeView } from '../http/operations/views.js';
 import { confirm, onGateway, type CliIo, type Session } from './session.js';
 import { amount, counted, moment, table } from './text.js';
 import {
@@ -19,12 +19,6 @@ interface CreateOptions {
   readonly count: number;
   readonly expires: number;
 }
-
-const STATUS: Readonly<Record<RedemptionCode['status'], number>> = {
-  enabled: 1,
-  disabled: 2,
-  used: 3,
-};
 
 export function addCodeCommands(program: Command, io: CliIo): void {
   const codes = program
@@ -57,7 +51,7 @@ export function addCodeCommands(program: Command, io: CliIo): void {
       .action(
         onGateway(io, async ({ backend, show }, { processedArgs: [id] }) => {
           const code = await backend.updateCode(id as number, { enabled });
-          show(codeJson(code), `Code ${code.id} "${code.name}" is ${code.status}.`);
+          show(codeView(code), `Code ${code.id} "${code.name}" is ${code.status}.`);
         }),
       );
   }
@@ -123,24 +117,9 @@ async function listAll({ backend, show }: Session, command: Command): Promise<vo
   ]);
   const heading = ['ID', 'NAME', 'CODE', 'STATUS', 'QUOTA', 'CREATED', 'EXPIRES', 'REDEEMED'];
   show(
-    { items: items.map(codeJson), total },
+    { items: items.map(codeView), total },
     total === 0
       ? `No such codes in ${backend.place}.`
       : table(heading, rows, { total, offset: page.offset }),
   );
-}
-
-function codeJson(code: RedemptionCode): Record<string, unknown> {
-  return {
-    id: code.id,
-    user_id: code.createdBy,
-    name: code.name,
-    key_hint: code.codeHint,
-    quota: code.quota,
-    status: STATUS[code.status],
-    created_time: code.createdTime,
-    redeemed_time: code.redeemedTime,
-    used_user_id: code.usedUserId,
-    expired_time: code.expiredTime,
-  };
 }

@@ -1,6 +1,6 @@
 import Joi from 'joi';
 import type { ChannelStatus } from '../../core/channel.js';
-import type { ProbeReport, ScoreScale } from '../../core/probe.js';
+import type { ScoreScale } from '../../core/probe.js';
 import { Secret } from '../../core/secret.js';
 import {
   copyChannel,
@@ -52,6 +52,7 @@ import {
 } from '../shared-edit.js';
 import { isStatusOnly, STATUS_ONLY_QUERY } from '../status-only.js';
 import { STATUS } from '../user-view.js';
+import { testedWire, type TestedWire } from './views.js';
 
 type SettingValue = string | number | boolean;
 
@@ -150,21 +151,6 @@ interface ProviderWire {
   settings: SettingWire[];
   example_models: string[];
   notes: string[];
-}
-
-interface TestedWire {
-  ok: boolean;
-  model: string;
-  upstream_model: string;
-  url: string | null;
-  status: number | null;
-  latency_ms: number;
-  order: 'right' | 'wrong' | 'undecided' | null;
-  scores: { right: number; other: number } | null;
-  score_scale: { expected: string; observed: string; fits: boolean } | null;
-  usage: { input_tokens: number | null; search_units: number | null };
-  problem: { code: string; message: string } | null;
-  warnings: string[];
 }
 
 const NAME = Joi.string().max(1_024);
@@ -621,24 +607,6 @@ function providerWire(provider: ProviderView): ProviderWire {
     })),
     example_models: [...provider.exampleModels],
     notes: [...provider.notes],
-  };
-}
-
-function testedWire(tested: ProbeReport): TestedWire {
-  const { ranking, problem, usage } = tested;
-  return {
-    ok: problem === undefined,
-    model: tested.model,
-    upstream_model: tested.upstreamModel,
-    url: tested.url ?? null,
-    status: tested.status ?? null,
-    latency_ms: tested.durationMs,
-    order: ranking?.order ?? null,
-    scores: ranking === undefined ? null : { ...ranking.scores },
-    score_scale: ranking === undefined ? null : { ...ranking.scale },
-    usage: { input_tokens: usage.inputTokens ?? null, search_units: usage.searchUnits ?? null },
-    problem: problem === undefined ? null : { ...problem },
-    warnings: [...tested.warnings],
   };
 }
 

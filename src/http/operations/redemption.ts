@@ -11,11 +11,12 @@ import {
   updateRedemptionCode,
   type FreshCode,
 } from '../../management/redemption-codes.js';
-import type { RedemptionChange, RedemptionCode } from '../../store/store.js';
+import type { RedemptionChange } from '../../store/store.js';
 import { ID, ID_PARAMS, LIST_QUERY, listOf, listReply, sliceOf, type ListQuery } from '../lists.js';
 import { defineOperation, FileReply, type Operation } from '../operation.js';
 import { because, REASON, REASON_QUERY } from '../reason.js';
 import { isStatusOnly, STATUS_ONLY_QUERY } from '../status-only.js';
+import { CODE_STATUS_NUMBERS, codeView, type CodeStatus, type CodeView } from './views.js';
 
 interface SearchQuery extends ListQuery {
   keyword?: string;
@@ -42,28 +43,6 @@ interface UpdateBody {
   reason?: string;
 }
 
-type CodeStatus = 1 | 2 | 3;
-
-/** A code on the wire: everything but the code itself. */
-interface CodeView {
-  id: number;
-  /** Who made it. */
-  user_id: number;
-  name: string;
-  key_hint: string;
-  quota: number;
-  status: CodeStatus;
-  created_time: number;
-  redeemed_time: number;
-  used_user_id: number;
-  expired_time: number;
-}
-
-const STATUS: Readonly<Record<RedemptionCode['status'], CodeStatus>> = {
-  enabled: 1,
-  disabled: 2,
-  used: 3,
-};
 const CODE_STATUS = Joi.number<CodeStatus>()
   .valid(1, 2, 3)
   .description('1 enabled, 2 disabled, 3 used');
@@ -189,7 +168,7 @@ const update = defineOperation({
   errors: ['not_found', 'conflict'],
   async handler({ deps, query, body, actor }) {
     const { id, reason } = body;
-    if (body.status === STATUS.used) await refuseToUse(deps, id);
+    if (body.status === CODE_STATUS_NUMBERS.used) await refuseToUse(deps, id);
     const change = changeOf(body, isStatusOnly(query, body));
     return codeView(await updateRedemptionCode(deps, id, change, because(actor, reason)));
   },
@@ -225,24 +204,9 @@ const remove = defineOperation({
   },
 });
 
-function codeView(code: RedemptionCode): CodeView {
-  return {
-    id: code.id,
-    user_id: code.createdBy,
-    name: code.name,
-    key_hint: code.codeHint,
-    quota: code.quota,
-    status: STATUS[code.status],
-    created_time: code.createdTime,
-    redeemed_time: code.redeemedTime,
-    used_user_id: code.usedUserId,
-    expired_time: code.expiredTime,
-  };
-}
-
 function changeOf(body: UpdateBody, statusOnly: boolean): RedemptionChange {
   const { name, quota, expired_time: expiredTime, status } = body;
-  const enabled = status === undefined ? undefined : status === STATUS.enabled;
+  const enabled = status === undefined ? undefined : status === CODE_STATUS_NUMBERS.enabled;
   return {
     ...(enabled === undefined ? {} : { enabled }),
     ...(statusOnly || name === undefined ? {} : { name }),
