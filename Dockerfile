@@ -3,16 +3,20 @@
 FROM node:24-alpine AS base
 WORKDIR /app
 
-FROM base AS build
+# The builds share npm's cache, which stays out of the image.
+FROM base AS install
+ENV npm_config_cache=/var/cache/npm
+
+FROM install AS build
 COPY package.json package-lock.json .npmrc ./
-RUN --mount=type=cache,target=/root/.npm npm ci --ignore-scripts --no-audit --no-fund
+RUN --mount=type=cache,target=/var/cache/npm npm ci --ignore-scripts --no-audit --no-fund
 COPY tsconfig.json tsconfig.build.json ./
 COPY src ./src
 RUN node src/setup.mjs --build
 
-FROM base AS packages
+FROM install AS packages
 COPY package.json package-lock.json .npmrc ./
-RUN --mount=type=cache,target=/root/.npm \
+RUN --mount=type=cache,target=/var/cache/npm \
     npm ci --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund
 
 FROM base
