@@ -25,7 +25,7 @@ import type { DeclaredChannel } from './store/store.js';
 
 interface ServerSettings {
   readonly host: string;
-  /** 0: any free port. */
+  /** 0: the system chooses a free one. */
   readonly port: number;
   /** Processes that share the port. */
   readonly workers: number;

@@ -13,9 +13,9 @@ export const NEVER_EXPIRES = -1;
 export interface TokenPolicy {
   /** The models that may be used, or `undefined` for all. */
   readonly models: readonly string[] | undefined;
-  /** Addresses and CIDR ranges that may use it; empty: any. */
+  /** Addresses and CIDR ranges that may use it; empty: from everywhere. */
   readonly allowIps: readonly string[];
-  /** Tags that it is bound to; empty: any. */
+  /** Tags that it is bound to; empty: to none. */
   readonly tags: readonly string[];
   readonly defaultModel: string | undefined;
   /** Requests per minute; 0: no limit. */
