@@ -81,21 +81,21 @@ function collect(
     let bytes = 0;
     // Listeners stay until the request goes: taking four off again costs more than asking whether they still count.
     let done = false;
-    const fail = (error: GatewayError) => {
+    const fail = (errorOf: () => GatewayError) => {
       if (done) return;
       done = true;
       chunks.length = 0;
-      reject(error);
+      reject(errorOf());
     };
     const gone = () => {
-      fail(callerGone());
+      fail(callerGone);
     };
     req
       .on('data', (chunk: Buffer) => {
         if (done) return;
         bytes += chunk.length;
-        if (bytes > limitBytes) fail(tooLarge(limitBytes));
-        else if (!load.charge(place, chunk.length)) fail(load.refusal());
+        if (bytes > limitBytes) fail(() => tooLarge(limitBytes));
+        else if (!load.charge(place, chunk.length)) fail(() => load.refusal());
         else chunks.push(chunk);
       })
       .on('end', () => {
