@@ -149,7 +149,12 @@ async function startGateway(upstreamPort: number): Promise<Target> {
     LOG_LEVEL: 'info',
     NODE_ENV: 'production',
   };
-  const child = fork('dist/main.js', [], { env, stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
+  // As it is run: without the loader for TypeScript that this process has.
+  const child = fork('dist/main.js', [], {
+    env,
+    execArgv: [],
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+  });
   children.push(child);
   const port = await listeningPort(child);
   const key = await createKey(env);
@@ -182,6 +187,7 @@ async function createKey(env: NodeJS.ProcessEnv): Promise<string> {
     ['keys', 'create', '--name', 'bench', '--quota', '1000000000000', '--json'],
     {
       env,
+      execArgv: [],
       stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
     },
   );
