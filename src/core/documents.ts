@@ -109,6 +109,7 @@ class StringDocuments implements Documents {
   }
 
   fillBlanks(text: string): Documents {
+    if (!this.#mayHaveBlanks) return this;
     const blanks = new Set(this.blanks());
     if (blanks.size === 0) return this;
     const filler = Buffer.from(JSON.stringify(text));

@@ -197,7 +197,7 @@ function endOfString(body: Buffer, start: number): number {
 }
 
 /** The end of any value (behind it), judged only as far as finding its end needs; -1 where that fails. */
-function skipValue(body: Buffer, start: number): number {
+export function skipValue(body: Buffer, start: number): number {
   const first = body[start];
   if (first === QUOTE) {
     const end = endOfString(body, start);
@@ -296,7 +296,7 @@ function hasByte(body: Buffer, byte: number, start: number, end: number): boolea
   return false;
 }
 
-function skipSpace(body: Buffer, start: number): number {
+export function skipSpace(body: Buffer, start: number): number {
   let at = start;
   for (;;) {
     const byte = body[at];

@@ -1,3 +1,5 @@
+import { NumberRows } from './json-rows.js';
+
 /** A JSON value did not have the shape that its reader expected. The message names the path and never quotes content. */
 export class JsonShapeError extends Error {
   override readonly name = 'JsonShapeError';
@@ -5,7 +7,7 @@ export class JsonShapeError extends Error {
 
 function kindOf(value: unknown): string {
   if (value === null) return 'null';
-  if (Array.isArray(value)) return 'array';
+  if (Array.isArray(value) || value instanceof NumberRows) return 'array';
   return value === undefined ? 'nothing' : typeof value;
 }
 
@@ -16,6 +18,7 @@ type Step = string | number | readonly string[];
  * written as if the reply were well formed.
  */
 export class Json {
+  /** What the parser made; a list of rows may be `NumberRows`. */
   readonly value: unknown;
   readonly #parent: Json | undefined;
   /** What was read of the parent: a member, the first of several, an element; of the root its own name. */
@@ -29,9 +32,7 @@ export class Json {
 
   /** The member `name`; absent members read as `undefined`, on which `optional` readers give `undefined`. */
   field(name: string): Json {
-    if (typeof this.value !== 'object' || this.value === null || Array.isArray(this.value)) {
-      throw this.mismatch('an object');
-    }
+    if (!this.isObject()) throw this.mismatch('an object');
     const members = this.value as Readonly<Record<string, unknown>>;
     return new Json(Object.hasOwn(members, name) ? members[name] : undefined, name, this);
   }
@@ -59,6 +60,7 @@ export class Json {
   }
 
   array(): readonly unknown[] {
+    if (this.value instanceof NumberRows) return this.value.objects();
     if (!Array.isArray(this.value)) throw this.mismatch('an array');
     return this.value;
   }
@@ -95,11 +97,11 @@ export class Json {
   }
 
   isObject(): boolean {
-    return typeof this.value === 'object' && this.value !== null && !Array.isArray(this.value);
+    return typeof this.value === 'object' && this.value !== null && !this.isArray();
   }
 
   isArray(): boolean {
-    return Array.isArray(this.value);
+    return Array.isArray(this.value) || this.value instanceof NumberRows;
   }
 
   /** The error to throw where this value is not what was expected. */
@@ -166,7 +168,7 @@ export function encodeJson(body: JsonBody): Buffer {
 
 /** Appends `value` to `text`; a fragment flushes the text before it into `parts`. Returns the open text. */
 function write(value: JsonBody, text: string, parts: (string | Buffer)[]): string {
-  if (typeof value !== 'object' || value === null) return text + JSON.stringify(value ?? null);
+  if (typeof value !== 'object' || value === null) return text + scalarText(value);
   if (value instanceof JsonFragment) {
     parts.push(text, value.bytes);
     return '';
@@ -183,10 +185,22 @@ function write(value: JsonBody, text: string, parts: (string | Buffer)[]): strin
   for (const name of Object.keys(value)) {
     const member = value[name];
     if (member === undefined) continue;
-    open = write(member, `${open}${first ? '' : ','}${JSON.stringify(name)}:`, parts);
+    open = write(member, `${open}${first ? '' : ','}${quoted(name)}:`, parts);
     first = false;
   }
   return open + '}';
+}
+
+function scalarText(value: string | number | boolean | null | undefined): string {
+  return typeof value === 'string' ? quoted(value) : JSON.stringify(value ?? null);
+}
+
+/** Text that JSON has no escapes for; longer ones are left to the engine, which goes through them faster. */
+const PLAIN = /^[\w ,.:;/@?()+-]{0,100}$/;
+
+/** A string as JSON. */
+export function quoted(text: string): string {
+  return PLAIN.test(text) ? `"${text}"` : JSON.stringify(text);
 }
 
 function isList(value: readonly JsonBody[] | object): value is readonly JsonBody[] {

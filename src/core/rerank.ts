@@ -38,6 +38,12 @@ export interface UpstreamRow {
   readonly score: number | undefined;
 }
 
+/** Rows in the very bytes in which the contract writes them, and what they say: index and score in turn. */
+export interface WrittenRows {
+  readonly bytes: Buffer;
+  readonly values: readonly number[];
+}
+
 /** What a converter makes of a reply; `normalizeRanking` judges whether it is one. */
 export interface UpstreamRanking {
   readonly rows: readonly UpstreamRow[];
@@ -87,7 +93,7 @@ export function normalizeRanking(
   if (rows.length > documentCount) {
     throw new InvalidRankingError(`${rows.length} rows came back for ${documentCount} documents`);
   }
-  const seen = new Uint8Array(documentCount);
+  const seen = clearedFlags(documentCount);
   const ranked: { index: number; score: number }[] = [];
   const unscored: number[] = [];
   let lowest = Infinity;
@@ -118,6 +124,15 @@ export function normalizeRanking(
   if (ranked.length > topN) ranked.length = topN;
   if (transform === 'logistic') for (const row of ranked) row.score = logistic(row.score);
   return ranked;
+}
+
+let flags = new Uint8Array(1_024);
+
+/** Zeros, one for each document: used by one ranking at a time, and again by the next. */
+function clearedFlags(count: number): Uint8Array {
+  if (flags.length < count) flags = new Uint8Array(count * 2);
+  else flags.fill(0, 0, count);
+  return flags;
 }
 
 /** The logistic function: a logit as a probability. */

@@ -9,6 +9,7 @@ import {
   type ReportedUsage,
   type RerankRequest,
   type UpstreamRanking,
+  type WrittenRows,
 } from '../core/rerank.js';
 import { errorCodeOf, mayFailOver, type UpstreamFailure } from '../core/retry.js';
 import {
@@ -24,7 +25,7 @@ import {
   type UpstreamCall,
 } from '../providers/provider.js';
 import { readPages } from '../providers/pages.js';
-import { cleanMessage, type RawReply } from '../providers/reply.js';
+import { cleanMessage, type RankingReading, type RawReply } from '../providers/reply.js';
 import type { ChannelTable } from './channel-table.js';
 import type { Observe } from './events.js';
 import type { Route } from './route.js';
@@ -71,6 +72,7 @@ export interface DispatchResult {
   readonly rows: readonly RankedRow[];
   readonly reported: ReportedUsage | undefined;
   readonly warning: string | undefined;
+  readonly written: WrittenRows | undefined;
 }
 
 /** What one attempt needs of the gateway. */
@@ -247,8 +249,9 @@ export async function runAttempt(
   const timeoutMs = route.channel.timeoutMs ?? deps.attemptTimeoutMs;
   const prepared = prepareCall(route, call);
   try {
-    const ranking = await rankBy(deps, call, route, prepared.call, timeoutMs);
-    if (!('rows' in ranking)) return ranking;
+    const reading = await rankBy(deps, call, route, prepared.call, timeoutMs);
+    if (reading.kind !== 'ranking') return reading;
+    const { ranking } = reading;
     const complete = prepared.restore(ranking);
     const transform =
       route.channel.scores === 'normalized' &&
@@ -258,7 +261,12 @@ export async function runAttempt(
     const rows = normalizeRanking(complete, request.documents.count, request.topN, transform);
     return {
       kind: 'ranked',
-      result: { rows, reported: ranking.usage, warning: ranking.warning },
+      result: {
+        rows,
+        reported: ranking.usage,
+        warning: ranking.warning,
+        written: reading.written,
+      },
     };
   } catch (error) {
     if (error instanceof InvalidRankingError) return failed('invalid', error.message);
@@ -268,13 +276,17 @@ export async function runAttempt(
   }
 }
 
+type Unranked = Exclude<AttemptResult, { kind: 'ranked' }>;
+/** A ranking as it came, or why there is none. */
+type RankReading = RankingReading | Unranked;
+
 function rankBy(
   deps: AttemptDeps,
   call: AttemptCall,
   route: Route,
   upstreamCall: UpstreamCall,
   timeoutMs: number,
-): Promise<UpstreamRanking | AttemptResult> {
+): Promise<RankReading> {
   const { provider } = route;
   return provider.transport === 'process'
     ? rankInProcess(deps, call, provider, upstreamCall, timeoutMs)
@@ -287,7 +299,7 @@ async function rankInProcess(
   provider: InProcessProvider,
   upstreamCall: UpstreamCall,
   timeoutMs: number,
-): Promise<UpstreamRanking | AttemptResult> {
+): Promise<RankReading> {
   const stop = new AbortController();
   const timer = setTimeout(() => {
     stop.abort(new TransportError('timeout', 'no ranking in time'));
@@ -296,7 +308,8 @@ async function rankInProcess(
     stop.abort(new TransportError('cancelled', 'the request was cancelled'));
   });
   try {
-    return await provider.rank(upstreamCall, stop.signal, deps.neural);
+    const ranking = await provider.rank(upstreamCall, stop.signal, deps.neural);
+    return { kind: 'ranking', ranking };
   } catch (error) {
     if (error instanceof TransportError) throw error;
     if (error instanceof RankingFault) return failed(error.kind, error.message);
@@ -314,7 +327,7 @@ async function sendHttp(
   provider: HttpProvider,
   upstreamCall: UpstreamCall,
   timeoutMs: number,
-): Promise<UpstreamRanking | AttemptResult> {
+): Promise<RankReading> {
   const untilMs = deps.now() + timeoutMs;
   const source = provider.token?.(route.endpoint);
   const bearer =
@@ -345,7 +358,7 @@ async function sendHttp(
     });
   };
   const reading = await readPages(provider, upstreamCall, send, deps.now);
-  if (reading.kind === 'ranking') return reading.ranking;
+  if (reading.kind === 'ranking') return reading;
   if (bearer !== undefined && reading.failure.status === 401) {
     deps.tokens.drop(route, bearer.token);
   }
@@ -362,15 +375,9 @@ function prepareCall(
 ): { call: UpstreamCall; restore: (ranking: UpstreamRanking) => UpstreamRanking } {
   const { request } = call;
   const { blanks } = route.provider.profile;
-  const base = {
-    model: upstreamModel(route, call.model),
-    query: request.query,
-    options: request.options,
-    settings: route.endpoint.settings,
-  };
   const whole = (documents: RerankRequest['documents']) => ({
-    call: { ...base, documents, topN: request.topN },
-    restore: (ranking: UpstreamRanking) => ranking,
+    call: upstreamCall(route, call, documents, request.topN),
+    restore: unchanged,
   });
   if (blanks === 'accepted') return whole(request.documents);
   if (blanks === 'as_space') return whole(request.documents.fillBlanks(' '));
@@ -385,11 +392,12 @@ function prepareCall(
     return whole(textDocuments(Array.from({ length: blank.length }, () => '-')));
   }
   return {
-    call: {
-      ...base,
-      documents: request.documents.pick(kept),
-      topN: Math.min(request.topN, kept.length),
-    },
+    call: upstreamCall(
+      route,
+      call,
+      request.documents.pick(kept),
+      Math.min(request.topN, kept.length),
+    ),
     restore: (ranking) => ({
       ...ranking,
       rows: [
@@ -397,6 +405,26 @@ function prepareCall(
         ...blank.map((index) => ({ index, score: undefined })),
       ],
     }),
+  };
+}
+
+function unchanged(ranking: UpstreamRanking): UpstreamRanking {
+  return ranking;
+}
+
+function upstreamCall(
+  route: Route,
+  { request, model }: AttemptCall,
+  documents: RerankRequest['documents'],
+  topN: number,
+): UpstreamCall {
+  return {
+    model: upstreamModel(route, model),
+    query: request.query,
+    documents,
+    topN,
+    options: request.options,
+    settings: route.endpoint.settings,
   };
 }
 
@@ -415,7 +443,7 @@ function signedHeaders(
   return Object.entries({ ...named, ...signature }).flat();
 }
 
-function transportFailure(error: TransportError, scope: RequestScope): AttemptResult {
+function transportFailure(error: TransportError, scope: RequestScope): Unranked {
   switch (error.fault) {
     case 'withdrawn':
       return { kind: 'withdrawn' };
@@ -432,7 +460,7 @@ function transportFailure(error: TransportError, scope: RequestScope): AttemptRe
   }
 }
 
-function failed(kind: UpstreamFailure['kind'], message: string): AttemptResult {
+function failed(kind: UpstreamFailure['kind'], message: string): Unranked {
   return { kind: 'failed', failure: { kind, status: undefined, message } };
 }
 

@@ -1,7 +1,13 @@
 import { GatewayError } from '../core/errors.js';
 import { actualCost, estimateCost, priceOf, type Price, type PriceList } from '../core/quota.js';
 import type { RateState } from '../core/rate-limit.js';
-import { completeUsage, type RankedRow, type RerankRequest, type Usage } from '../core/rerank.js';
+import {
+  completeUsage,
+  type RankedRow,
+  type RerankRequest,
+  type Usage,
+  type WrittenRows,
+} from '../core/rerank.js';
 import {
   admit,
   judgeFresh,
@@ -48,6 +54,8 @@ export interface RerankReply {
   readonly usage: Usage;
   readonly rate: RateState | undefined;
   readonly warning: string | undefined;
+  /** Rows as the upstream wrote them, which may be these. */
+  readonly written: WrittenRows | undefined;
 }
 
 /** Where a request may go: the model and the tag that it names. */
@@ -77,7 +85,8 @@ export async function rerank(deps: GatewayDeps, call: RerankCall): Promise<Reran
     const usage = completeUsage(result.reported, request.query, request.documents);
     trace.usage = usage;
     trace.quota = actualCost(price, request.documents.count, usage);
-    return { rows: result.rows, usage, rate: reservation.rate, warning: result.warning };
+    const { rows, warning, written } = result;
+    return { rows, usage, rate: reservation.rate, warning, written };
   } finally {
     // Settling never delays or spoils a reply that was paid for upstream; shutdown waits for it.
     deps.settlements.add(

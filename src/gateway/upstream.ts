@@ -91,10 +91,13 @@ export class Upstream {
         const { status, headers, body } = received;
         const encoding = headers['content-encoding'];
         if (encoding === undefined || encoding === 'identity' || body.length === 0) {
-          resolve({ status, headers, text: body.toString('utf8') });
+          resolve(new Reply(status, headers, body));
           return;
         }
-        this.#inflate(encoding, body).then((text) => resolve({ status, headers, text }), reject);
+        this.#inflate(encoding, body).then(
+          (plain) => resolve(new Reply(status, headers, plain)),
+          reject,
+        );
       };
       const kept = this.#answered.has(origin);
       const exchange = new Exchange(request, kept, this.#maxReplyBytes, receive, reject, scope);
@@ -153,14 +156,13 @@ export class Upstream {
     return pool;
   }
 
-  async #inflate(encoding: string, body: Buffer): Promise<string> {
+  async #inflate(encoding: string, body: Buffer): Promise<Buffer> {
     const name = encoding.trim().toLowerCase().replace(/^x-/, '');
     if (name !== 'gzip' && name !== 'deflate' && name !== 'br') {
       throw new TransportError('unreadable', 'the reply is compressed in an unknown way');
     }
     try {
-      const plain = await decompress[name](body, { maxOutputLength: this.#maxReplyBytes });
-      return plain.toString('utf8');
+      return await decompress[name](body, { maxOutputLength: this.#maxReplyBytes });
     } catch (error) {
       throw new TransportError('unreadable', 'the reply does not decompress', false, error);
     }
@@ -188,6 +190,22 @@ interface Received {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly body: Buffer;
+}
+
+class Reply implements RawReply {
+  readonly status: number;
+  readonly headers: RawReply['headers'];
+  readonly bytes: Buffer;
+
+  constructor(status: number, headers: RawReply['headers'], bytes: Buffer) {
+    this.status = status;
+    this.headers = headers;
+    this.bytes = bytes;
+  }
+
+  get text(): string {
+    return this.bytes.toString('utf8');
+  }
 }
 
 /** One request on its way; undici calls it back. Settles its promise once, whatever comes in whatever order. */

@@ -1,3 +1,4 @@
+import { quoted } from '../core/json.js';
 import type { RankedRow, RerankRequest, Usage } from '../core/rerank.js';
 import type { RerankReply } from '../gateway/rerank.js';
 
@@ -8,13 +9,24 @@ import type { RerankReply } from '../gateway/rerank.js';
 export function rerankReplyBody(
   id: string,
   request: RerankRequest,
-  reply: Pick<RerankReply, 'rows' | 'usage' | 'warning'>,
+  reply: Pick<RerankReply, 'rows' | 'usage' | 'warning' | 'written'>,
 ): string | Buffer {
-  const head = `{"id":"${id}","model":${JSON.stringify(request.model)},"results":[`;
+  const head = `{"id":"${id}","model":${quoted(request.model)},"results":[`;
   const tail = usageText(reply.usage, reply.warning);
   return request.returnDocuments
     ? withDocuments(head, request, reply.rows, tail)
-    : head + rowsText(reply.rows) + tail;
+    : head + (asWritten(reply) ?? rowsText(reply.rows)) + tail;
+}
+
+/** The rows in the upstream's own bytes, where the ranking came out as they say: writing numbers anew costs most of a reply. */
+function asWritten({ rows, written }: Pick<RerankReply, 'rows' | 'written'>): string | undefined {
+  if (written?.values.length !== rows.length * 2) return undefined;
+  const { values, bytes } = written;
+  for (let at = 0; at < rows.length; at += 1) {
+    const row = rows[at];
+    if (row?.index !== values[at * 2] || row?.score !== values[at * 2 + 1]) return undefined;
+  }
+  return bytes.toString('latin1');
 }
 
 function rowsText(rows: readonly RankedRow[]): string {

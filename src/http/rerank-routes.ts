@@ -152,7 +152,8 @@ function withModel(
       },
     );
   }
-  return { ...parsed, model };
+  const { query, documents, topN, returnDocuments, options } = parsed;
+  return { model, query, documents, topN, returnDocuments, options };
 }
 
 function callerOf(deps: RerankRouteDeps, req: IncomingMessage, identity: Identity): Caller {

@@ -1,4 +1,5 @@
 import { Json, JsonShapeError, parseNumeric, type JsonBody } from '../core/json.js';
+import { NumberRows } from '../core/json-rows.js';
 import type { ReportedUsage, UpstreamRanking, UpstreamRow } from '../core/rerank.js';
 import type { UpstreamCall } from './provider.js';
 
@@ -8,6 +9,7 @@ import type { UpstreamCall } from './provider.js';
  * since a list may have ten thousand.
  */
 export function readRows(list: Json, indexKey: string, scoreKey: string): UpstreamRow[] {
+  if (list.value instanceof NumberRows) return rowsOfNumbers(list.value, indexKey, scoreKey);
   const items = list.array();
   const rows: UpstreamRow[] = [];
   for (let at = 0; at < items.length; at += 1) {
@@ -19,6 +21,24 @@ export function readRows(list: Json, indexKey: string, scoreKey: string): Upstre
     rows.push({
       index: parseNumeric(members[indexKey]) ?? Number.NaN,
       score: parseNumeric(members[scoreKey]),
+    });
+  }
+  return rows;
+}
+
+function rowsOfNumbers(
+  { keys, count, values }: NumberRows,
+  indexKey: string,
+  scoreKey: string,
+): UpstreamRow[] {
+  const indexAt = keys.indexOf(indexKey);
+  const scoreAt = keys.indexOf(scoreKey);
+  const rows: UpstreamRow[] = [];
+  for (let row = 0; row < count; row += 1) {
+    const start = row * keys.length;
+    rows.push({
+      index: indexAt < 0 ? Number.NaN : (values[start + indexAt] ?? Number.NaN),
+      score: scoreAt < 0 ? undefined : values[start + scoreAt],
     });
   }
   return rows;

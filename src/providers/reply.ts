@@ -1,5 +1,6 @@
 import { Json, JsonShapeError } from '../core/json.js';
-import type { UpstreamRanking } from '../core/rerank.js';
+import { parseAroundRows, type RowForm } from '../core/json-rows.js';
+import type { UpstreamRanking, WrittenRows } from '../core/rerank.js';
 import {
   faultOfStatus,
   parseRetryAfter,
@@ -12,16 +13,29 @@ import type { HttpProvider, SettingValue, UpstreamCall, UpstreamReply } from './
 export interface RawReply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | undefined>>;
+  /** The body, decoded when it is asked for. */
   readonly text: string;
+  /** The same as bytes, where it came as such. */
+  readonly bytes?: Buffer;
+}
+
+/** Rows as the contract writes them. */
+const WRITTEN: RowForm = {
+  around: ['{"index":', ',"relevance_score":', '}'].map((text) => Buffer.from(text)),
+  whole: [true, false],
+};
+
+export interface RankingReading {
+  readonly kind: 'ranking';
+  readonly ranking: UpstreamRanking;
+  /** The list as the upstream wrote it, where it writes as we do: a reply that has the same rows need not write them anew. */
+  readonly written?: WrittenRows;
+  /** Where there are more rows to fetch. */
+  readonly nextPage?: string;
 }
 
 export type ReplyReading =
-  | {
-      readonly kind: 'ranking';
-      readonly ranking: UpstreamRanking;
-      /** Where there are more rows to fetch. */
-      readonly nextPage?: string;
-    }
+  | RankingReading
   | {
       readonly kind: 'failure';
       readonly failure: UpstreamFailure;
@@ -39,8 +53,9 @@ export function readReply(
   raw: RawReply,
   nowMs: number,
 ): ReplyReading {
-  const json = parse(raw.text);
-  const reply: UpstreamReply = { ...raw, json };
+  const parsed = raw.bytes === undefined ? undefined : parseAroundRows(raw.bytes);
+  const json = parsed === undefined ? parse(raw.text) : new Json(parsed.value);
+  const reply = new ReadReply(raw, json);
   const kind = provider.fault?.(reply) ?? genericFault(reply);
   if (kind !== undefined) {
     const otherForm = provider.otherForm?.(reply, call);
@@ -51,13 +66,35 @@ export function readReply(
   try {
     const ranking = provider.decode(json, call, reply);
     const nextPage = provider.nextPage?.(json);
-    return { kind: 'ranking', ranking, ...(nextPage === undefined ? {} : { nextPage }) };
+    if (nextPage !== undefined) return { kind: 'ranking', ranking, nextPage };
+    const bytes = parsed?.rows.writtenAs(WRITTEN);
+    if (parsed === undefined || bytes === undefined) return { kind: 'ranking', ranking };
+    return { kind: 'ranking', ranking, written: { bytes, values: parsed.rows.values } };
   } catch (error) {
     if (!(error instanceof JsonShapeError)) throw error;
     return {
       kind: 'failure',
       failure: { kind: 'invalid', status: raw.status, message: error.message },
     };
+  }
+}
+
+/** A reply with what was parsed of it. */
+class ReadReply implements UpstreamReply {
+  readonly status: number;
+  readonly headers: UpstreamReply['headers'];
+  readonly json: Json | undefined;
+  readonly #raw: RawReply;
+
+  constructor(raw: RawReply, json: Json | undefined) {
+    this.status = raw.status;
+    this.headers = raw.headers;
+    this.json = json;
+    this.#raw = raw;
+  }
+
+  get text(): string {
+    return this.#raw.text;
   }
 }
 

@@ -1,0 +1,338 @@
+import { skipSpace, skipValue } from './json-scan.js';
+
+/**
+ * Reads JSON whose bulk is one list of objects of numbers, all of one form, as rankings come: `[{"index":3,"score":0.9},…]`
+ * by itself or as a member of an object. The rows are read off the bytes, which costs a fraction of making objects of
+ * them; the rest is parsed as ever. Whatever is unusual (strings or null in a row, another order of the members, escaped
+ * keys) answers `undefined`, and the plain parser then decides, so that both ways accept and mean the same.
+ */
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const MINUS = 0x2d;
+const PLUS = 0x2b;
+const POINT = 0x2e;
+const ZERO = 0x30;
+const NINE = 0x39;
+const UPPER_E = 0x45;
+const LOWER_E = 0x65;
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+
+/** How rows may be written: the bytes around the numbers of each, and which numbers are whole. Rows follow one another behind a comma. */
+export interface RowForm {
+  /** Before the first number, between two, behind the last. */
+  readonly around: readonly Buffer[];
+  /** For each number: whether it must be written as digits alone, or must not (typed clients tell them apart). */
+  readonly whole: readonly boolean[];
+}
+
+/** A list of objects of numbers. */
+export class NumberRows {
+  readonly keys: readonly string[];
+  readonly count: number;
+  /** Row by row, in the order of the keys. */
+  readonly values: readonly number[];
+  readonly #scan: RowScan;
+
+  constructor(scan: RowScan) {
+    this.keys = scan.keys;
+    this.values = scan.values;
+    this.count = scan.values.length / scan.keys.length;
+    this.#scan = scan;
+  }
+
+  /** What the plain parser would have made of them. */
+  objects(): Record<string, number>[] {
+    const width = this.keys.length;
+    return Array.from({ length: this.count }, (_, row) =>
+      Object.fromEntries(
+        this.keys.map((key, column) => [key, this.values[row * width + column] ?? 0]),
+      ),
+    );
+  }
+
+  /** The bytes of the rows, without brackets, where they are written in this form. */
+  writtenAs(form: RowForm): Buffer | undefined {
+    return this.#scan.writtenAs(form);
+  }
+}
+
+/** A parsed JSON text, and the list in it (or that it is). */
+export interface ParsedRows {
+  readonly value: unknown;
+  readonly rows: NumberRows;
+}
+
+/** Parses a JSON text in UTF-8, its list of rows as `NumberRows`; `undefined` where it has none, or is no JSON. */
+export function parseAroundRows(bytes: Buffer): ParsedRows | undefined {
+  const text = bytes.toString('utf8');
+  // What has other characters has strings that matter, and is left to the plain parser: here each byte is a character.
+  if (text.length !== bytes.length) return undefined;
+  const start = skipSpace(bytes, 0);
+  if (bytes[start] === OPEN_BRACKET) {
+    const scan = scanRows(bytes, text, start);
+    if (scan === undefined || skipSpace(bytes, scan.end) !== bytes.length) return undefined;
+    const rows = new NumberRows(scan);
+    return { value: rows, rows };
+  }
+  if (bytes[start] !== OPEN_BRACE) return undefined;
+  let at = skipSpace(bytes, start + 1);
+  for (;;) {
+    const keyEnd = endOfKey(bytes, at);
+    if (keyEnd < 0) return undefined;
+    const value = valueBehind(bytes, keyEnd);
+    if (value < 0) return undefined;
+    if (bytes[value] === OPEN_BRACKET) {
+      const scan = scanRows(bytes, text, value);
+      return scan && withMember(text, text.slice(at + 1, keyEnd - 1), value, scan);
+    }
+    at = skipValue(bytes, value);
+    if (at < 0) return undefined;
+    at = skipSpace(bytes, at);
+    if (bytes[at] !== COMMA) return undefined;
+    at = skipSpace(bytes, at + 1);
+  }
+}
+
+/** Stands for the rows while the rest is parsed, so that a second member of that name is noticed. */
+const PLACEHOLDER = '(the rows)';
+const PLACEHOLDER_JSON = JSON.stringify(PLACEHOLDER);
+/** Assigning to this one would not make a member. */
+const NO_MEMBER = '__proto__';
+
+function withMember(
+  text: string,
+  name: string,
+  start: number,
+  scan: RowScan,
+): ParsedRows | undefined {
+  const others = text.slice(0, start) + PLACEHOLDER_JSON + text.slice(scan.end);
+  let value: Record<string, unknown>;
+  try {
+    value = JSON.parse(others) as Record<string, unknown>;
+  } catch {
+    // Not an answer yet: the plain parser reads the same bytes.
+    return undefined;
+  }
+  if (name === NO_MEMBER || value[name] !== PLACEHOLDER) return undefined;
+  const rows = new NumberRows(scan);
+  value[name] = rows;
+  return { value, rows };
+}
+
+/** Behind the closing quote of a key without escapes; -1 where there is none. */
+function endOfKey(bytes: Buffer, start: number): number {
+  if (bytes[start] !== QUOTE) return -1;
+  for (let at = start + 1; at < bytes.length; at += 1) {
+    const byte = bytes[at] ?? 0;
+    if (byte === QUOTE) return at + 1;
+    if (byte === BACKSLASH || byte < 0x20) return -1;
+  }
+  return -1;
+}
+
+function valueBehind(bytes: Buffer, keyEnd: number): number {
+  const colon = skipSpace(bytes, keyEnd);
+  return bytes[colon] === COLON ? skipSpace(bytes, colon + 1) : -1;
+}
+
+function scanRows(bytes: Buffer, text: string, start: number): RowScan | undefined {
+  const scan = new RowScan(bytes, text, start);
+  return scan.run() ? scan : undefined;
+}
+
+/** Powers of ten that a double holds exactly. */
+const POWERS = Array.from({ length: 23 }, (_, exponent) => Number(`1e${exponent}`));
+/** Up to here a double holds every whole number, and so whatever digits make it. */
+const MAX_EXACT = Number.MAX_SAFE_INTEGER;
+/** What has more is no ranking; a bit stands for each. */
+const MAX_COLUMNS = 16;
+
+/** Reads rows off their bytes. The first row tells the form; the others must have the same bytes around their numbers. */
+class RowScan {
+  readonly keys: string[] = [];
+  readonly values = emptyNumbers();
+  /** Behind the closing bracket. */
+  end = -1;
+  readonly #bytes: Buffer;
+  readonly #text: string;
+  /** Of the first row, where the bytes before each number and behind the last begin and end, in turn. */
+  readonly #around: number[] = [];
+  readonly #first: number;
+  #last = -1;
+  /** A bit for each column: whether numbers of digits alone were seen, and others. */
+  #whole = 0;
+  #broken = 0;
+  /** Whether rows follow one another behind a comma and nothing else. */
+  #tight = true;
+
+  constructor(bytes: Buffer, text: string, start: number) {
+    this.#bytes = bytes;
+    this.#text = text;
+    this.#first = skipSpace(bytes, start + 1);
+  }
+
+  run(): boolean {
+    const bytes = this.#bytes;
+    let at = this.#firstRow(this.#first);
+    while (at >= 0) {
+      const next = skipSpace(bytes, at);
+      if (bytes[next] === CLOSE_BRACKET) {
+        this.#last = at;
+        this.end = next + 1;
+        return true;
+      }
+      if (bytes[next] !== COMMA) return false;
+      const row = bytes[next + 1] === OPEN_BRACE ? next + 1 : skipSpace(bytes, next + 1);
+      if (row !== at + 1) this.#tight = false;
+      at = this.#nextRow(row);
+    }
+    return false;
+  }
+
+  writtenAs({ around, whole }: RowForm): Buffer | undefined {
+    if (!this.#tight || around.length * 2 !== this.#around.length) return undefined;
+    for (const [index, literal] of around.entries()) {
+      const start = this.#around[index * 2] ?? 0;
+      const end = this.#around[index * 2 + 1] ?? 0;
+      if (end - start !== literal.length || !isEqual(this.#bytes, start, literal, 0, end - start)) {
+        return undefined;
+      }
+    }
+    for (const [column, isWhole] of whole.entries()) {
+      const others = isWhole ? this.#broken : this.#whole;
+      if ((others & (1 << column)) !== 0) return undefined;
+    }
+    return this.#bytes.subarray(this.#first, this.#last);
+  }
+
+  /** Reads the keys and the first numbers; returns what is behind the row, or -1. */
+  #firstRow(start: number): number {
+    const bytes = this.#bytes;
+    let literal = start;
+    if (bytes[literal] !== OPEN_BRACE) return -1;
+    let at = skipSpace(bytes, literal + 1);
+    for (;;) {
+      const keyEnd = endOfKey(bytes, at);
+      if (keyEnd < 0) return -1;
+      const key = this.#text.slice(at + 1, keyEnd - 1);
+      const column = this.keys.length;
+      if (key === NO_MEMBER || column === MAX_COLUMNS || this.keys.includes(key)) return -1;
+      const value = valueBehind(bytes, keyEnd);
+      if (value < 0) return -1;
+      this.keys.push(key);
+      this.#around.push(literal, value);
+      literal = this.#number(value, column);
+      if (literal < 0) return -1;
+      at = skipSpace(bytes, literal);
+      if (bytes[at] === CLOSE_BRACE) break;
+      if (bytes[at] !== COMMA) return -1;
+      at = skipSpace(bytes, at + 1);
+    }
+    this.#around.push(literal, at + 1);
+    return at + 1;
+  }
+
+  #nextRow(start: number): number {
+    const around = this.#around;
+    const bytes = this.#bytes;
+    const width = this.keys.length;
+    let at = start;
+    for (let column = 0; column <= width; column += 1) {
+      const from = around[column * 2] ?? 0;
+      const to = around[column * 2 + 1] ?? 0;
+      if (!isEqual(bytes, at, bytes, from, to)) return -1;
+      at += to - from;
+      if (column === width) break;
+      at = this.#number(at, column);
+      if (at < 0) return -1;
+    }
+    return at;
+  }
+
+  /** Reads a number of JSON's grammar, to the bit as the plain parser reads it; returns what is behind it, or -1. */
+  #number(start: number, column: number): number {
+    const bytes = this.#bytes;
+    let at = start;
+    const negative = bytes[at] === MINUS;
+    if (negative) at += 1;
+    let byte = bytes[at] ?? 0;
+    if (byte < ZERO || byte > NINE) return -1;
+    let number = byte - ZERO;
+    at += 1;
+    byte = bytes[at] ?? 0;
+    if (number !== 0) {
+      while (byte >= ZERO && byte <= NINE) {
+        number = number * 10 + (byte - ZERO);
+        at += 1;
+        byte = bytes[at] ?? 0;
+      }
+    }
+    let scale = 0;
+    let whole = true;
+    if (byte === POINT) {
+      whole = false;
+      const point = at;
+      at += 1;
+      byte = bytes[at] ?? 0;
+      while (byte >= ZERO && byte <= NINE) {
+        number = number * 10 + (byte - ZERO);
+        at += 1;
+        byte = bytes[at] ?? 0;
+      }
+      scale = at - point - 1;
+      if (scale === 0) return -1;
+    }
+    if (byte === LOWER_E || byte === UPPER_E) {
+      whole = false;
+      at += 1;
+      byte = bytes[at] ?? 0;
+      const down = byte === MINUS;
+      if (down || byte === PLUS) {
+        at += 1;
+        byte = bytes[at] ?? 0;
+      }
+      const first = at;
+      let exponent = 0;
+      while (byte >= ZERO && byte <= NINE) {
+        exponent = exponent * 10 + (byte - ZERO);
+        at += 1;
+        byte = bytes[at] ?? 0;
+      }
+      if (at === first) return -1;
+      scale += down ? exponent : -exponent;
+    }
+    if (whole) this.#whole |= 1 << column;
+    else this.#broken |= 1 << column;
+    if (number > MAX_EXACT || scale > 22 || scale < -22) {
+      this.values.push(Number(this.#text.slice(start, at)));
+      return at;
+    }
+    // One rounding at most, since both sides of the division are exact.
+    if (scale > 0) number /= POWERS[scale] ?? 1;
+    else if (scale < 0) number *= POWERS[-scale] ?? 1;
+    this.values.push(negative ? -number : number);
+    return at;
+  }
+}
+
+/** Whether the bytes at `at` are those of `other` from `start` to `end`. */
+function isEqual(bytes: Buffer, at: number, other: Buffer, start: number, end: number): boolean {
+  const shift = at - start;
+  for (let index = start; index < end; index += 1) {
+    if (bytes[index + shift] !== other[index]) return false;
+  }
+  return true;
+}
+
+/** An array that the engine keeps as doubles from the first element on: one that it has to convert costs on every push. */
+function emptyNumbers(): number[] {
+  const numbers = [0.5];
+  numbers.pop();
+  return numbers;
+}

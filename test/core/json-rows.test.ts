@@ -1,0 +1,200 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { Json } from '../../src/core/json.js';
+import { NumberRows, parseAroundRows, type RowForm } from '../../src/core/json-rows.js';
+
+const FORM: RowForm = {
+  around: ['{"index":', ',"relevance_score":', '}'].map((text) => Buffer.from(text)),
+  whole: [true, false],
+};
+
+const read = (text: string) => parseAroundRows(Buffer.from(text));
+
+/** The whole value as the plain parser would have it. */
+function plain(value: unknown): unknown {
+  if (value instanceof NumberRows) return value.objects();
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [
+      name,
+      member instanceof NumberRows ? member.objects() : (member as unknown),
+    ]),
+  );
+}
+
+const NUMBERS = [
+  '0',
+  '-0',
+  '7',
+  '-12',
+  '0.5',
+  '-0.0',
+  '0.9990871548652649',
+  '0.30000000000000004',
+  '9007199254740993',
+  '9007199254740991.5',
+  '1e-7',
+  '1E+3',
+  '2.5e-10',
+  '5e-324',
+  '1.7976931348623157e308',
+  '1e400',
+  '1e-400',
+  '123456789012345678901234567890',
+  '0.000000000000000000000000000001',
+  '3.14159265358979323846264338327950288',
+  '4.35',
+  '1e22',
+  '1e23',
+  '8.5e22',
+];
+
+describe('parseAroundRows', () => {
+  it.each([
+    ['a list', '[{"index":0,"score":0.5},{"index":1,"score":0.25}]'],
+    ['a member', '{"id":"x","results":[{"index":0,"relevance_score":0.5}],"meta":{"a":[1]}}'],
+    ['one number a row', '{"results":[{"score":1},{"score":-2.5}]}'],
+    ['three numbers a row', '{"r":[{"a":1,"b":2,"c":3},{"a":4,"b":5,"c":6}]}'],
+    ['blanks in rows', '{"results": [{"index": 0, "score": 0.5}, {"index": 1, "score": 0.25}]}'],
+    ['line breaks', '{\n "results" : [\n {"i":1} ,\n {"i":2}\n ]\n}\n'],
+    ['members before', '{"usage":{"total":[{"x":"]}"}]},"n":null,"results":[{"i":1}]}'],
+    ['an earlier member of that name', '{"results":5,"results":[{"i":1}]}'],
+  ])('reads %s as the plain parser does', (_name, text) => {
+    const parsed = read(text);
+
+    expect(parsed?.rows).toBeInstanceOf(NumberRows);
+    expect(plain(parsed?.value)).toEqual(JSON.parse(text));
+  });
+
+  it.each([
+    ['nothing', ''],
+    ['a number', '5'],
+    ['no list', '{"results":5}'],
+    ['an empty list', '{"results":[]}'],
+    ['a list of numbers', '[0.5,0.25]'],
+    ['empty rows', '[{},{}]'],
+    ['a string in a row', '{"results":[{"index":0,"text":"a"}]}'],
+    ['null in a later row', '{"results":[{"index":0,"score":1},{"index":1,"score":null}]}'],
+    ['another order in a later row', '[{"a":1,"b":2},{"b":1,"a":2}]'],
+    ['a longer later row', '[{"a":1},{"a":1,"b":2}]'],
+    ['an object in a row', '[{"a":{"b":1}}]'],
+    ['the same member twice in a row', '[{"a":1,"a":2}]'],
+    ['an escaped key', '[{"\\u0061":1}]'],
+    ['a prototype', '[{"__proto__":1}]'],
+    ['rows as a prototype', '{"__proto__":[{"a":1}]}'],
+    ['a later member of that name', '{"results":[{"a":1}],"results":5}'],
+    ['characters beyond ASCII', '{"id":"ü","results":[{"a":1}]}'],
+    ['a leading zero', '[{"a":01}]'],
+    ['a lone sign', '[{"a":-}]'],
+    ['a plus sign', '[{"a":+1}]'],
+    ['a point without digits', '[{"a":1.}]'],
+    ['a point in front', '[{"a":.5}]'],
+    ['an exponent without digits', '[{"a":1e}]'],
+    ['an exponent of a sign', '[{"a":1e+}]'],
+    ['NaN', '[{"a":NaN}]'],
+    ['a cut row', '[{"a":1},{"a":'],
+    ['a cut list', '{"results":[{"a":1},{"a":2}'],
+    ['no comma between rows', '[{"a":1}{"a":2}]'],
+    ['a trailing comma', '[{"a":1},]'],
+    ['text behind the list', '[{"a":1}] x'],
+    ['text behind the object', '{"r":[{"a":1}]} x'],
+    ['a bad member', '{"x":tru,"r":[{"a":1}]}'],
+    ['a bad member behind', '{"r":[{"a":1}],"x":tru}'],
+  ])('leaves %s to the plain parser', (_name, text) => {
+    expect(read(text)).toBeUndefined();
+  });
+
+  it.each(NUMBERS)('reads %s to the bit', (number) => {
+    const text = `[{"a":${number},"b":0},{"a":1,"b":${number}}]`;
+    const [first, second] = JSON.parse(text) as { a: number; b: number }[];
+
+    const values = read(text)?.rows.values ?? [];
+
+    expect(Object.is(values[0], first?.a)).toBe(true);
+    expect(Object.is(values[3], second?.b)).toBe(true);
+  });
+
+  it('agrees with the plain parser on whatever it accepts', () => {
+    const number = fc.oneof(
+      fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => JSON.stringify(value)),
+      fc.float({ noNaN: true, noDefaultInfinity: true }).map((value) => JSON.stringify(value)),
+      fc.integer().map(String),
+      fc.constantFrom(...NUMBERS),
+      fc.tuple(fc.nat(), fc.bigInt({ min: 0n, max: 10n ** 20n })).map(([a, b]) => `${a}.${b}`),
+    );
+    const rows = fc
+      .uniqueArray(fc.stringMatching(/^[a-z_]{1,8}$/), { minLength: 1, maxLength: 4 })
+      .chain((keys) =>
+        fc
+          .array(fc.tuple(...keys.map(() => number)), { minLength: 1, maxLength: 12 })
+          .map((list) =>
+            list.map(
+              (row) => `{${row.map((value, at) => `"${keys[at] ?? ''}": ${value}`).join(', ')}}`,
+            ),
+          ),
+      );
+    const members = fc.dictionary(fc.string(), fc.jsonValue(), { maxKeys: 3 });
+    fc.assert(
+      fc.property(members, rows, members, fc.boolean(), (before, list, after, tight) => {
+        const comma = tight ? ',' : ' ,\n';
+        const inside = (value: object): string => JSON.stringify(value).slice(1, -1);
+        const parts = [inside(before), `"rows":[${list.join(comma)}]`, inside(after)];
+        const text = `{${parts.filter((part) => part !== '').join(comma)}}`;
+        const parsed = read(text);
+        if (parsed === undefined) return;
+        expect(plain(parsed.value)).toEqual(JSON.parse(text));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('never throws, and never accepts what is no JSON', () => {
+    const valid = '{"id":"x","results":[{"index":0,"score":0.5},{"index":10,"score":-2e3}],"n":1}';
+    fc.assert(
+      fc.property(fc.nat(valid.length - 1), fc.string({ maxLength: 2 }), (at, put) => {
+        const text = valid.slice(0, at) + put + valid.slice(at + 1);
+        const parsed = read(text);
+        if (parsed !== undefined) expect(plain(parsed.value)).toEqual(JSON.parse(text));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+});
+
+describe('NumberRows', () => {
+  it.each([
+    ['as in the form', '[{"index":3,"relevance_score":0.5},{"index":0,"relevance_score":1e-7}]'],
+  ])('gives its bytes where they are written %s', (_name, text) => {
+    expect(read(text)?.rows.writtenAs(FORM)?.toString()).toBe(text.slice(1, -1));
+  });
+
+  it.each([
+    ['blanks', '[{"index": 3,"relevance_score":0.5}]'],
+    [
+      'blanks between rows',
+      '[{"index":3,"relevance_score":0.5}, {"index":1,"relevance_score":0.5}]',
+    ],
+    [
+      'a blank before the comma',
+      '[{"index":3,"relevance_score":0.5} ,{"index":1,"relevance_score":0.5}]',
+    ],
+    ['another name', '[{"index":3,"score":0.5}]'],
+    ['another order', '[{"relevance_score":0.5,"index":3}]'],
+    ['a further number', '[{"index":3,"relevance_score":0.5,"x":1}]'],
+    ['a score without a fraction', '[{"index":3,"relevance_score":1}]'],
+    ['an index with a fraction', '[{"index":3.0,"relevance_score":0.5}]'],
+  ])('does not where there are %s', (_name, text) => {
+    expect(read(text)?.rows).toBeInstanceOf(NumberRows);
+    expect(read(text)?.rows.writtenAs(FORM)).toBeUndefined();
+  });
+
+  it('reads as a list, and as nothing else', () => {
+    const json = new Json(read('{"rows":[{"a":1},{"a":2}]}')?.value).field('rows');
+
+    expect(json.isArray()).toBe(true);
+    expect(json.isObject()).toBe(false);
+    expect(json.array()).toEqual([{ a: 1 }, { a: 2 }]);
+    expect(json.map((row) => row.field('a').number())).toEqual([1, 2]);
+    expect(() => json.field('keys')).toThrow('$.rows should be an object and is array');
+  });
+});
