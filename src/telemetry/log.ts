@@ -1,4 +1,5 @@
 import { pino, stdTimeFunctions, symbols, type DestinationStream, type Logger } from 'pino';
+import { quoted } from '../core/json.js';
 import type { GatewayEvent, ReadEvents, RequestEvent } from '../gateway/events.js';
 
 /** Members that no line shows, should one ever be logged. Without wildcards: those are looked for in every line. */
@@ -19,15 +20,8 @@ export function createLogger(level: string, destination?: DestinationStream): Lo
       formatters: { level: (label) => ({ level: label }) },
       redact: { paths: REDACTED, censor: '[secret]' },
     },
-    // One write for many lines; flushed by the exit handlers of pino, and at least every quarter of a second.
-    destination ??
-      pino.destination({
-        dest: 1,
-        minLength: 60_000,
-        maxWrite: 65_536,
-        sync: false,
-        periodicFlush: 250,
-      }),
+    // What is written while a write is under way goes with the next; the rest is flushed by pino's exit handlers.
+    destination ?? pino.destination({ dest: 1, sync: false }),
   );
 }
 
@@ -56,32 +50,42 @@ export function logEvents(logger: Logger): ReadEvents {
  * masked: pino's way to it costs as much as reading the whole request.
  */
 function requestLine(level: 'info' | 'error', event: RequestEvent): string {
-  const line = {
-    level,
-    time: new Date(event.atMs + event.durationMs).toISOString(),
-    requestId: event.requestId,
-    method: event.method,
-    route: event.route,
-    status: event.status,
-    outcome: event.outcome,
-    userId: event.userId,
-    tokenId: event.tokenId,
-    tokenName: event.tokenName,
-    model: event.model,
-    channelId: event.channelId,
-    provider: event.provider,
-    tag: event.tag,
-    attempts: event.attempts,
-    documents: event.documents,
-    inputTokens: event.inputTokens,
-    searchUnits: event.searchUnits,
-    quota: event.quota,
-    admitted: event.admitted,
-    durationMs: event.durationMs,
-    upstreamMs: event.upstreamMs,
-    msg: 'request',
-  };
-  return `${JSON.stringify(line)}\n`;
+  return (
+    `{"level":"${level}","time":"${isoTime(event.atMs + event.durationMs)}"` +
+    member('requestId', event.requestId) +
+    `,"method":"${event.method}","route":"${event.route}","status":${event.status}` +
+    `,"outcome":"${event.outcome}"` +
+    member('userId', event.userId) +
+    member('tokenId', event.tokenId) +
+    member('tokenName', event.tokenName) +
+    member('model', event.model) +
+    member('channelId', event.channelId) +
+    member('provider', event.provider) +
+    member('tag', event.tag) +
+    `,"attempts":${event.attempts},"documents":${event.documents}` +
+    `,"inputTokens":${event.inputTokens},"searchUnits":${event.searchUnits}` +
+    `,"quota":${event.quota},"admitted":${event.admitted}` +
+    `,"durationMs":${event.durationMs},"upstreamMs":${event.upstreamMs},"msg":"request"}\n`
+  );
+}
+
+function member(name: string, value: string | number | undefined): string {
+  if (value === undefined) return '';
+  if (typeof value === 'number') return `,"${name}":${value}`;
+  return `,"${name}":${quoted(value)}`;
+}
+
+let second = Number.NaN;
+let secondText = '';
+
+/** Like `toISOString`, of which all but the milliseconds are the same for a second. */
+function isoTime(ms: number): string {
+  const now = Math.floor(ms / 1000);
+  if (now !== second) {
+    second = now;
+    secondText = new Date(now * 1000).toISOString().slice(0, -'000Z'.length);
+  }
+  return `${secondText}${String(Math.floor(ms) - now * 1000).padStart(3, '0')}Z`;
 }
 
 function write(logger: Logger, event: Exclude<GatewayEvent, RequestEvent>): void {
