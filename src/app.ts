@@ -229,7 +229,7 @@ async function announceConfig(config: Config, store: Store, nowMs: number): Prom
 
 const IDLE_SWEEP_MS = 50;
 
-/** Resolves when all connections are closed: idle ones at once, busy ones after their reply, all after `drainMs`. */
+/** Resolves when all connections are closed: idle ones at once, busy ones once their reply is taken, all after `drainMs`. */
 async function closeServer(server: Server, drainMs: number): Promise<void> {
   if (!server.listening) return;
   const sweep = setInterval(() => {

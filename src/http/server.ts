@@ -1,4 +1,10 @@
-import { createServer, IncomingMessage, ServerResponse, type Server } from 'node:http';
+import {
+  IncomingMessage,
+  Server,
+  ServerResponse,
+  type RequestListener,
+  type ServerOptions,
+} from 'node:http';
 import type { Socket } from 'node:net';
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import helmet from 'helmet';
@@ -62,10 +68,12 @@ export function createHttpServer(deps: HttpDeps, timeouts: ServerTimeouts): Serv
     else app(req, res);
   };
   class AppRequest extends IncomingMessage {}
-  class AppResponse extends ServerResponse {}
+  class AppResponse<
+    Request extends IncomingMessage = IncomingMessage,
+  > extends ServerResponse<Request> {}
   app.request = adopt(AppRequest.prototype, app.request);
   app.response = adopt(AppResponse.prototype, app.response);
-  const server = createServer(
+  const server = new PatientServer(
     {
       IncomingMessage: AppRequest,
       ServerResponse: AppResponse,
@@ -82,6 +90,31 @@ export function createHttpServer(deps: HttpDeps, timeouts: ServerTimeouts): Serv
   server.on('checkExpectation', serve);
   server.on('clientError', answerBadHttp);
   return server;
+}
+
+/**
+ * A server to which a connection is idle when its last reply has been taken. To Node it is as soon as the reply was ended:
+ * closing it then would cut off whoever is slow to read.
+ */
+class PatientServer extends Server {
+  readonly #sockets = new Set<Socket>();
+
+  constructor(options: ServerOptions, serve: RequestListener) {
+    super(options, serve);
+    this.on('connection', (socket) => {
+      this.#sockets.add(socket);
+      socket.on('close', () => this.#sockets.delete(socket));
+    });
+  }
+
+  /** Called by `close` too. */
+  override closeIdleConnections(): void {
+    // Which connection waits for a request is known to Node alone, and it destroys what does: these must not hear of it.
+    const unread = [...this.#sockets].filter((socket) => socket.writableLength > 0);
+    for (const socket of unread) socket.destroy = () => socket;
+    super.closeIdleConnections();
+    for (const socket of unread) Reflect.deleteProperty(socket, 'destroy');
+  }
 }
 
 /** Makes `prototype` what Express expects as its own: inherits from Express's, and has what the app put on it. */
