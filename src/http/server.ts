@@ -8,7 +8,7 @@ import {
 import type { Socket } from 'node:net';
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import helmet from 'helmet';
-import { GatewayError } from '../core/errors.js';
+import { GatewayError, systemCode } from '../core/errors.js';
 import type { Observe } from '../gateway/events.js';
 import {
   asGatewayError,
@@ -231,17 +231,40 @@ function shortPath(path: string): string {
 /** How long the answer to what is no HTTP has to arrive. */
 const BAD_HTTP_LINGER_MS = 1_000;
 
-/** Answers what is no readable HTTP request, in the shape of every other error, and closes the connection. */
+/** Connections on which nothing more can be read. Each further byte that comes is told as one more error. */
+const unreadable = new WeakSet<Socket>();
+
+/**
+ * Answers what is no readable HTTP request, in the shape of every other error, and closes the connection. Replies to the
+ * requests before it go first.
+ */
 function answerBadHttp(error: Error, socket: Socket): void {
-  if (!socket.writable || socket.bytesWritten > 0) {
-    socket.destroy(error);
+  if (unreadable.has(socket)) {
+    if (socket.readableEnded) socket.end();
     return;
   }
-  const code = 'code' in error ? error.code : undefined;
-  if (code === 'ECONNRESET') {
-    socket.destroy();
-    return;
-  }
+  unreadable.add(socket);
+  const answer = (): void => {
+    const current = replyOn(socket);
+    if (current?.req.complete === true) {
+      current.on('close', answer);
+      return;
+    }
+    const isGone = !socket.writable || systemCode(error) === 'ECONNRESET';
+    // It may be this very request that has its answer already.
+    if (isGone || current?.headersSent === true) socket.destroySoon();
+    else endWithError(socket, error);
+  };
+  answer();
+}
+
+/** The reply that a connection is busy with. Node tells it nowhere else, and asks the same before it answers by itself. */
+function replyOn(socket: Socket & { readonly _httpMessage?: ServerResponse | null }) {
+  return socket._httpMessage ?? undefined;
+}
+
+function endWithError(socket: Socket, error: Error): void {
+  const code = systemCode(error);
   const reply =
     code === 'HPE_HEADER_OVERFLOW'
       ? new GatewayError('headers_too_large', 'The headers are too large.')

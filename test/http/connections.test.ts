@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { deferred } from '../support/deferred.js';
 import { startGateway, type TestGateway } from '../support/gateway.js';
 import { eventually } from '../support/redis-server.js';
 import { sendJson, startUpstream, type TestUpstream } from '../support/upstream.js';
@@ -62,6 +63,26 @@ function rerank(documents: readonly string[]): string {
   );
 }
 
+/** The replies that came, one behind the other. */
+function repliesIn(text: string): { readonly status: number; readonly body: string }[] {
+  const replies: { status: number; body: string }[] = [];
+  for (let rest = text; rest !== '';) {
+    const start = rest.indexOf('\r\n\r\n') + '\r\n\r\n'.length;
+    const length = Number(/content-length: (\d+)/i.exec(rest)?.[1]);
+    replies.push({
+      status: Number(rest.split(' ', 2)[1]),
+      body: rest.slice(start, start + length),
+    });
+    rest = rest.slice(start + length);
+  }
+  return replies;
+}
+
+function errorCode(reply: { readonly body: string } | undefined): string {
+  return (JSON.parse(reply?.body ?? '') as { error: { code: string } }).error.code;
+}
+
+const NO_HTTP = 'what is this?\r\n\r\n';
 const HEALTH = 'GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n';
 
 async function askWithoutReading(): Promise<{ socket: Socket; text: () => string }> {
@@ -103,5 +124,51 @@ describe('a gateway that stops', () => {
 
     expect(sockets.at(-1)?.destroyed).toBe(true);
     slow.socket.destroy();
+  });
+});
+
+describe('what is no HTTP', () => {
+  it('is answered like every other error on a connection that has served before', async () => {
+    const client = await open();
+    client.socket.write(HEALTH);
+    await once(client.socket, 'data');
+
+    client.socket.write(NO_HTTP);
+    await once(client.socket, 'close');
+
+    const [, refusal] = repliesIn(client.text());
+    expect([refusal?.status, errorCode(refusal)]).toEqual([400, 'invalid_request']);
+  });
+
+  it('is answered behind the requests before it, which are served as if it had not come', async () => {
+    const gate = deferred();
+    upstream.answer(async (_request, res) => {
+      await gate.promise;
+      sendJson(res, { results: [{ index: 0, relevance_score: 0.5 }] });
+    });
+    const client = await open();
+
+    client.socket.write(rerank(['a']) + rerank(['b']) + NO_HTTP);
+    await upstream.reached(2);
+    client.socket.write(NO_HTTP);
+    gate.resolve();
+    await once(client.socket, 'close');
+
+    const replies = repliesIn(client.text());
+    expect(replies.map(({ status }) => status)).toEqual([200, 200, 400]);
+    expect(replies[1]?.body).toContain('"text":"b"');
+    expect(errorCode(replies[2])).toBe('invalid_request');
+  });
+
+  it('does not spoil a reply that is being taken', async () => {
+    const slow = await askWithoutReading();
+
+    slow.socket.write(NO_HTTP);
+    slow.socket.resume();
+    await once(slow.socket, 'close');
+
+    const replies = repliesIn(slow.text());
+    expect(replies.map(({ status }) => status)).toEqual([200, 400]);
+    expect(replies[0]?.body.endsWith('}')).toBe(true);
   });
 });
