@@ -11,11 +11,14 @@ const MAX_WAITING = 64;
  */
 export class EventBatches {
   readonly #readers: readonly ReadEvents[];
+  readonly #lastResort: (error: unknown) => void;
   #waiting: GatewayEvent[] = [];
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(readers: readonly ReadEvents[]) {
+  /** `lastResort` is told what a reader failed with where even that could not be read by all of them. */
+  constructor(readers: readonly ReadEvents[], lastResort = writeToStandardError) {
     this.#readers = readers;
+    this.#lastResort = lastResort;
   }
 
   readonly observe: Observe = (event) => {
@@ -32,6 +35,32 @@ export class EventBatches {
     const batch = this.#waiting;
     if (batch.length === 0) return;
     this.#waiting = [];
-    for (const read of this.#readers) read(batch);
+    const errors = this.#handOn(batch);
+    if (errors.length === 0) return;
+    const faults = errors.map(
+      (error) => ({ kind: 'fault', what: 'a reader of events failed', error }) as const,
+    );
+    // A reader that fails again is not told of that: it might go on for ever.
+    const again = this.#handOn(faults);
+    if (again.length > 0) for (const error of [...errors, ...again]) this.#lastResort(error);
   }
+
+  /** One reader that throws costs the others nothing; what they threw is returned. */
+  #handOn(batch: readonly GatewayEvent[]): unknown[] {
+    const errors: unknown[] = [];
+    for (const read of this.#readers) {
+      try {
+        read(batch);
+      } catch (error) {
+        errors.push(error);
+      }
+    }
+    return errors;
+  }
+}
+
+/** Where the log itself may be what fails. */
+function writeToStandardError(error: unknown): void {
+  const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  process.stderr.write(`a reader of events failed: ${text}\n`);
 }

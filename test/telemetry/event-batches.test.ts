@@ -77,4 +77,52 @@ describe('events in batches', () => {
 
     expect(seen).toEqual(['attempt', 'fault']);
   });
+
+  it('reach the other readers whole when one fails, and its fault with them, once', () => {
+    const unhandled: unknown[] = [];
+    const seen: GatewayEvent[][] = [[], []];
+    const error = new Error('broken');
+    let failures = 0;
+    const events = new EventBatches(
+      [
+        (batch) => seen[0]?.push(...batch),
+        () => {
+          failures += 1;
+          if (failures === 1) throw error;
+        },
+        (batch) => seen[1]?.push(...batch),
+      ],
+      (thrown) => unhandled.push(thrown),
+    );
+
+    events.observe(attempt('a'));
+    events.flush();
+
+    const fault = { kind: 'fault', what: 'a reader of events failed', error };
+    expect(seen).toEqual([
+      [attempt('a'), fault],
+      [attempt('a'), fault],
+    ]);
+    expect(unhandled).toEqual([]);
+  });
+
+  it('end at the last resort where a reader fails at every one', () => {
+    const unhandled: unknown[] = [];
+    const seen: string[] = [];
+    const events = new EventBatches(
+      [
+        ([event]) => {
+          throw new Error(event?.kind);
+        },
+        (batch) => seen.push(...batch.map(({ kind }) => kind)),
+      ],
+      (thrown) => unhandled.push(thrown),
+    );
+
+    events.observe(attempt('a'));
+    events.flush();
+
+    expect(seen).toEqual(['attempt', 'fault']);
+    expect(unhandled).toEqual([new Error('attempt'), new Error('fault')]);
+  });
 });
