@@ -45,12 +45,14 @@ export class Settlements {
 
   async #settle(settlement: Settlement, expiresAtMs: number): Promise<void> {
     let waitMs = FIRST_RETRY_MS;
-    for (;;) {
+    for (let isFirst = true; ; isFirst = false) {
       try {
         const charged = await this.#deps.store.settle(settlement);
-        if (charged === undefined && settlement.cost > 0) {
-          this.#giveUp(settlement, new Error('the reservation had expired before it was settled'));
-        }
+        const isThere = charged !== undefined;
+        // The store gives no reservation back before it expires: one that is gone earlier was settled by a try whose
+        // answer was lost, and there is nothing to report.
+        const isDone = isThere || (!isFirst && this.#deps.now() < expiresAtMs);
+        if (!isDone && settlement.cost > 0) this.#tellGone(settlement, isFirst);
         return;
       } catch (error) {
         const retriable = error instanceof StoreUnavailableError;
@@ -63,6 +65,22 @@ export class Settlements {
       await new Promise((resolve) => setTimeout(resolve, waitMs));
       waitMs = Math.min(waitMs * 2, LONGEST_RETRY_MS);
     }
+  }
+
+  #tellGone(settlement: Settlement, isFirst: boolean): void {
+    const { cost, reservationId } = settlement;
+    this.#deps.observe({
+      kind: 'fault',
+      what: isFirst
+        ? `${cost} units were not charged`
+        : `${cost} units may not have been charged: an earlier try had no answer`,
+      error: new Error(
+        isFirst
+          ? 'the reservation had expired before it was settled'
+          : 'the reservation is gone: it was settled by the earlier try, or it has expired',
+      ),
+      requestId: reservationId,
+    });
   }
 
   #giveUp(settlement: Settlement, error: unknown): void {

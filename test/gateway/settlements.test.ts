@@ -1,0 +1,88 @@
+import { describe, expect, it } from '@jest/globals';
+import type { GatewayEvent } from '../../src/gateway/events.js';
+import { Settlements } from '../../src/gateway/settlements.js';
+import { StoreUnavailableError, type Settlement } from '../../src/store/store.js';
+
+const T0 = Date.parse('2026-11-01T12:00:00Z');
+const EXPIRES_MS = T0 + 60_000;
+
+const settlement: Settlement = {
+  tokenId: 1,
+  userId: 1,
+  reservationId: 'rr_1',
+  amount: 10,
+  cost: 7,
+  served: true,
+  nowMs: T0,
+};
+
+/** What the store says to one try, and when. */
+interface Answer {
+  readonly charged: number | undefined | 'none';
+  readonly atMs?: number;
+}
+
+/** Settles with a store that answers so, one answer for each try; resolves to what was observed. */
+async function settle(...answers: readonly Answer[]): Promise<readonly GatewayEvent[]> {
+  const events: GatewayEvent[] = [];
+  let nowMs = T0;
+  let tries = 0;
+  const settlements = new Settlements({
+    store: {
+      settle() {
+        const { charged, atMs = T0 } = answers[tries] ?? { charged: 'none' };
+        tries += 1;
+        nowMs = atMs;
+        return charged === 'none'
+          ? Promise.reject(new StoreUnavailableError('The store is not available.'))
+          : Promise.resolve(charged);
+      },
+    },
+    observe: (event) => events.push(event),
+    now: () => nowMs,
+  });
+  settlements.add(settlement, EXPIRES_MS);
+  await settlements.drained();
+  expect(tries).toBe(answers.length);
+  return events;
+}
+
+describe('a settlement', () => {
+  it('that is done is nothing to report, at once or when it is tried again', async () => {
+    expect(await settle({ charged: 7 })).toEqual([]);
+    expect(await settle({ charged: 'none' }, { charged: 7 })).toEqual([]);
+  });
+
+  it('whose answer was lost is not reported when it turns out to be done', async () => {
+    expect(await settle({ charged: 'none' }, { charged: undefined })).toEqual([]);
+  });
+
+  it('that comes too late is reported as not charged', async () => {
+    expect(await settle({ charged: undefined })).toMatchObject([
+      {
+        kind: 'fault',
+        what: '7 units were not charged',
+        error: { message: 'the reservation had expired before it was settled' },
+        requestId: 'rr_1',
+      },
+    ]);
+  });
+
+  it('is reported as open when an earlier try or the end of the reservation may be why it is gone', async () => {
+    const late = { charged: undefined, atMs: EXPIRES_MS };
+
+    expect(await settle({ charged: 'none' }, late)).toMatchObject([
+      {
+        kind: 'fault',
+        what: '7 units may not have been charged: an earlier try had no answer',
+        requestId: 'rr_1',
+      },
+    ]);
+  });
+
+  it('that gets no answer until the reservation has expired is given up', async () => {
+    expect(await settle({ charged: 'none', atMs: EXPIRES_MS })).toMatchObject([
+      { kind: 'fault', what: 'settlement of 7 units given up' },
+    ]);
+  });
+});
