@@ -331,7 +331,9 @@ async function sendHttp(
   const untilMs = deps.now() + timeoutMs;
   const source = provider.token?.(route.endpoint);
   const bearer =
-    source === undefined ? undefined : await deps.tokens.get(route, source, call.scope);
+    source === undefined
+      ? undefined
+      : await deps.tokens.get(route, source, { scope: call.scope, timeoutMs });
   if (bearer?.kind === 'failed') return { kind: 'failed', failure: bearer.failure };
   const send = (page: UpstreamCall): Promise<RawReply> => {
     const path = route.pathOf(page);

@@ -22,6 +22,12 @@ export interface TokenOwner {
   readonly endpoint: Endpoint;
 }
 
+/** How long a request waits for a token. */
+export interface TokenPatience {
+  readonly scope: Pick<RequestScope, 'whenCancelled' | 'reason'>;
+  readonly timeoutMs: number;
+}
+
 export interface TokenCacheOptions {
   readonly fetchToken: FetchToken;
   readonly now: () => number;
@@ -73,13 +79,14 @@ export class TokenCache {
   }
 
   /**
-   * A token that can be sent now. A fetch goes on when the request that started it is cancelled, for the others.
+   * A token that can be sent now; a failure of the kind `timeout` when it has not come in `patience.timeoutMs`. A fetch
+   * goes on when the request that started it stops waiting, for the others.
    * @throws GatewayError when the scope ends first.
    */
   async get(
     owner: TokenOwner,
     source: TokenSource,
-    scope?: Pick<RequestScope, 'whenCancelled' | 'reason'>,
+    patience?: TokenPatience,
   ): Promise<TokenReading> {
     const entry = this.#entryOf(owner);
     const { held, failed } = entry;
@@ -94,7 +101,7 @@ export class TokenCache {
       return { kind: 'failed', failure: { ...failed.failure, retryAfterMs } };
     }
     const fetching = this.#fetch(entry, source);
-    return scope === undefined ? fetching : orCancelled(fetching, scope);
+    return patience === undefined ? fetching : waitFor(fetching, patience);
   }
 
   /**
@@ -238,18 +245,23 @@ function parse(text: string): Json | undefined {
   }
 }
 
-async function orCancelled(
+async function waitFor(
   fetching: Promise<TokenReading>,
-  scope: Pick<RequestScope, 'whenCancelled' | 'reason'>,
+  { scope, timeoutMs }: TokenPatience,
 ): Promise<TokenReading> {
+  let timer: NodeJS.Timeout | undefined;
   try {
     return await new Promise((resolve, reject) => {
+      timer = setTimeout(() => {
+        resolve({ kind: 'failed', ...failed('timeout', 'it did not come in time') });
+      }, timeoutMs);
       scope.whenCancelled(() => {
         reject(cancellationError(scope.reason ?? 'client_gone'));
       });
       fetching.then(resolve, reject);
     });
   } finally {
+    clearTimeout(timer);
     scope.whenCancelled(undefined);
   }
 }

@@ -239,6 +239,26 @@ describe('failover', () => {
     expect(silent.seen).toHaveLength(2);
   });
 
+  it('a token endpoint that falls silent holds an attempt no longer than its timeout', async () => {
+    const issuer = await upstreamWith(() => undefined);
+    const good = await upstreamWith();
+    const gateway = await gatewayWith([
+      channel('locked', issuer.url, {
+        provider: 'watsonx',
+        settings: { token_url: `${issuer.url}/token`, project_id: 'p' },
+        priority: 9,
+      }),
+      channel('good', good.url),
+    ]);
+    const { key } = await gateway.createKey();
+
+    const { status } = await gateway.post(key, ask);
+
+    expect(status).toBe(200);
+    expect(issuer.seen.map(({ path }) => path)).toEqual(['/token']);
+    expect(gateway.log.join('')).toContain('"outcome":"timeout"');
+  });
+
   it('aborts the upstream call when the client goes away, and charges nothing', async () => {
     const aborted = deferred();
     const slow = await upstreamWith((_request, res) => {

@@ -338,7 +338,7 @@ describe('a request that ends while it waits for a token', () => {
     const stub = tokenEndpoint();
     const scope = new RequestScope(T0, 60_000);
 
-    const leaving = stub.cache.get(channel, source, scope);
+    const leaving = stub.cache.get(channel, source, { scope, timeoutMs: 60_000 });
     const staying = stub.cache.get(channel, source);
     scope.cancel('client_gone');
     scope.end();
@@ -346,6 +346,23 @@ describe('a request that ends while it waits for a token', () => {
     await expect(leaving).rejects.toMatchObject({ code: 'client_closed_request' });
     await stub.answer('first');
     expect(tokenOf(await staying)).toBe('first');
+  });
+
+  it('stops when the time of its attempt is over, and the fetch goes on for the others', async () => {
+    const stub = tokenEndpoint();
+    const scope = new RequestScope(T0, 60_000);
+
+    const staying = stub.cache.get(channel, source);
+    const waited = await stub.cache.get(channel, source, { scope, timeoutMs: 1 });
+    scope.end();
+    await stub.answer('first');
+
+    expect(failureOf(waited)).toMatchObject({
+      kind: 'timeout',
+      message: 'no access token: it did not come in time',
+    });
+    expect(tokenOf(await staying)).toBe('first');
+    expect(stub.requests).toHaveLength(1);
   });
 });
 
