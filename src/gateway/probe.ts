@@ -118,6 +118,7 @@ async function ask(
 /** Passes requests on and remembers what became of the last one. */
 class Witness {
   readonly #upstream: ProbeDeps['upstream'];
+  askedForToken = false;
   url: string | undefined;
   reply: RawReply | undefined;
   error: TransportError | undefined;
@@ -131,8 +132,10 @@ class Witness {
     return this.#watch(() => this.#upstream.send(request, scope));
   }
 
-  readonly fetchToken = (request: TokenRequest, signal: AbortSignal): Promise<RawReply> =>
-    this.#watch(() => this.#upstream.fetchToken(request, signal));
+  readonly fetchToken = (request: TokenRequest, signal: AbortSignal): Promise<RawReply> => {
+    this.askedForToken = true;
+    return this.#watch(() => this.#upstream.fetchToken(request, signal));
+  };
 
   async #watch(send: () => Promise<RawReply>): Promise<RawReply> {
     this.reply = undefined;
@@ -201,16 +204,17 @@ function scaleWarnings({ scores }: Channel, { scale }: ProbeRanking): string[] {
 /** What an operator should look at, from what was seen on the wire. */
 function explain(
   failure: UpstreamFailure,
-  { url, reply, error }: Witness,
+  { askedForToken, url, reply, error }: Witness,
   route: Route,
   model: string,
 ): ProbeProblem {
   // The token endpoint was asked and the provider was not.
-  const forToken = url === undefined && (reply !== undefined || error !== undefined);
+  const forToken = askedForToken && url === undefined;
   const where = forToken ? 'The token endpoint' : 'The server';
   if (error !== undefined) return explainTransport(error, where, route);
   const said = failure.message === '' ? '' : ` It says: ${failure.message}`;
   if (forToken) {
+    if (failure.kind === 'timeout') return silentProblem(where, route);
     return failure.kind === 'misconfigured'
       ? problem('wrong_key', `The credentials were refused: no token was given for them.${said}`)
       : problem('upstream_fault', `The token endpoint failed.${said}`);
@@ -294,9 +298,15 @@ function explainReply(
   }
 }
 
+function silentProblem(where: string, { channel: { timeoutMs } }: Route): ProbeProblem {
+  return problem(
+    'timeout',
+    `${where} did not answer within ${timeoutMs ?? MAX_PROBE_MS} ms. If it loads the model first, try again; if it is slow, raise timeout_ms; else check the address.`,
+  );
+}
+
 function explainTransport(error: TransportError, where: string, route: Route): ProbeProblem {
   const code = causeCode(error);
-  const { timeoutMs } = route.channel;
   switch (error.fault) {
     case 'connect':
       if (code === 'ENOTFOUND' || code === 'EAI_AGAIN' || code === 'EAI_NODATA') {
@@ -311,10 +321,7 @@ function explainTransport(error: TransportError, where: string, route: Route): P
         `${where} cannot be reached (${code}). Check host and port of base_url, that it is running and listens beyond its own machine, and firewalls on the way.`,
       );
     case 'timeout':
-      return problem(
-        'timeout',
-        `${where} did not answer within ${timeoutMs ?? MAX_PROBE_MS} ms. If it loads the model first, try again; if it is slow, raise timeout_ms; else check the address.`,
-      );
+      return silentProblem(where, route);
     case 'reset':
       if (isTlsCode(code)) return tlsProblem(code, where);
       return problem(

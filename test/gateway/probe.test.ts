@@ -257,6 +257,17 @@ describe('a channel that needs a token first', () => {
     expect([url, status]).toEqual([undefined, 401]);
   });
 
+  it('is told when the token endpoint never answers', async () => {
+    upstream.answer(() => undefined);
+
+    const { problem } = await probe({ ...onPrem(), timeoutMs: 50 });
+
+    expect(problem).toMatchObject({
+      code: 'timeout',
+      message: expect.stringMatching(/^The token endpoint did not answer within 50 ms/) as unknown,
+    });
+  });
+
   it('fetches a token of its own, and is told what came after', async () => {
     upstream.answer(({ path }, res) => {
       if (path.startsWith('/icp4d-api')) sendJson(res, { token: 'opaque' });
