@@ -96,6 +96,7 @@ export async function createApp(config: Config, parts: AppParts): Promise<App> {
     stalenessMs: settings.stalenessMs,
     nodeId: randomUUID(),
     onGone: (channelId) => tokens.forget(channelId),
+    onOrigins: (origins) => upstream.keepOnly(origins),
   });
   await channels.start();
 

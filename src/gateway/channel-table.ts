@@ -30,6 +30,8 @@ export interface ChannelTableDeps {
   readonly nodeId: string;
   /** Called with the id of a channel that is there no more. */
   readonly onGone: (channelId: number) => void;
+  /** Called with every origin that the channels in force name, whenever they have changed. */
+  readonly onOrigins: (origins: ReadonlySet<string>) => void;
 }
 
 const EMPTY: RoutingTable = { version: -1, byId: new Map(), byModel: new Map() };
@@ -193,6 +195,7 @@ export class ChannelTable {
       this.#states.delete(id);
       this.#deps.onGone(id);
     }
+    this.#deps.onOrigins(new Set(Array.from(byId.values(), ({ origin }) => origin)));
     this.#deps.observe({
       kind: 'channels',
       version: snapshot.version,

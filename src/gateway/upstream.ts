@@ -69,6 +69,8 @@ const decompress = {
 /** HTTP to upstreams: one pool for each origin, redirects are not followed, HTTP/1.1 only. */
 export class Upstream {
   readonly #pools = new Map<string, Pool>();
+  /** Pools that take nothing new any more; what they have under way ends. */
+  readonly #leaving = new Set<Pool>();
   /** Origins that have answered: their connections are kept, and may be found closed. */
   readonly #answered = new Set<string>();
   readonly #maxReplyBytes: number;
@@ -135,8 +137,27 @@ export class Upstream {
     );
   }
 
+  /**
+   * Lets go of all origins but these. What is under way ends; whoever asks an origin again, as for a new token, opens
+   * connections anew.
+   */
+  keepOnly(origins: ReadonlySet<string>): void {
+    for (const [origin, pool] of this.#pools) {
+      if (origins.has(origin)) continue;
+      this.#pools.delete(origin);
+      this.#answered.delete(origin);
+      this.#leaving.add(pool);
+      const gone = (): void => {
+        this.#leaving.delete(pool);
+      };
+      // Told of by the requests that it cost, should it fail.
+      pool.close().then(gone, gone);
+    }
+  }
+
   async close(): Promise<void> {
-    await Promise.all([...this.#pools.values()].map((pool) => pool.destroy()));
+    const pools = [...this.#pools.values(), ...this.#leaving];
+    await Promise.all(pools.map((pool) => pool.destroy()));
   }
 
   #pool(origin: string): Pool {

@@ -23,6 +23,7 @@ describe('the channels of a node', () => {
       stalenessMs: 1_000,
       nodeId: 'node',
       onGone: () => undefined,
+      onOrigins: () => undefined,
     });
 
     await table.refresh();

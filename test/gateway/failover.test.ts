@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { gzipSync } from 'node:zlib';
 import { deferred } from '../support/deferred.js';
 import { startGateway, type TestGateway } from '../support/gateway.js';
+import { eventually } from '../support/redis-server.js';
 import {
   rankLikeCohere,
   sendJson,
@@ -256,7 +257,9 @@ describe('failover', () => {
 
     expect(status).toBe(200);
     expect(issuer.seen.map(({ path }) => path)).toEqual(['/token']);
-    expect(gateway.log.join('')).toContain('"outcome":"timeout"');
+    await eventually('the log tells why', () =>
+      Promise.resolve(gateway.log.join('').includes('"outcome":"timeout"')),
+    );
   });
 
   it('aborts the upstream call when the client goes away, and charges nothing', async () => {
@@ -302,6 +305,28 @@ describe('failover', () => {
 
     expect(status).toBe(200);
   });
+});
+
+it('lets go of the connections to a provider that no channel names any more', async () => {
+  const sockets = new Set<unknown>();
+  const upstream = await upstreamWith((request, res) => {
+    sockets.add(res.socket);
+    return rankLikeCohere(request, res);
+  });
+  const gateway = await gatewayWith([channel('a', upstream.url)]);
+  const { channels } = gateway.app.gateway;
+  const { key } = await gateway.createKey();
+  const declared = (await gateway.store.loadChannels()).channels;
+  await gateway.post(key, ask);
+
+  await gateway.store.declareChannels([]);
+  await channels.refresh();
+  await gateway.store.declareChannels(declared);
+  await channels.refresh();
+  const { status } = await gateway.post(key, ask);
+
+  expect(status).toBe(200);
+  expect(sockets.size).toBe(2);
 });
 
 describe('a tag that is switched off', () => {

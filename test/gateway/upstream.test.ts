@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { Upstream, type UpstreamRequest } from '../../src/gateway/upstream.js';
+import { deferred } from '../support/deferred.js';
 import { startUpstream, type TestUpstream } from '../support/upstream.js';
 
 const open: { close(): Promise<void> }[] = [];
@@ -64,5 +65,58 @@ describe('Upstream', () => {
       fault: 'connect',
       stale: false,
     });
+  });
+
+  it('lets go of an origin that is not kept, once what is under way has ended', async () => {
+    const answer = deferred();
+    const sockets = new Set<unknown>();
+    const target = await startUpstream(async (_request, res) => {
+      sockets.add(res.socket);
+      await answer.promise;
+      res.writeHead(200).end('ok');
+    });
+    open.push(target);
+    const upstream = upstreamWith();
+    const sending = upstream.send(post(target.url));
+    await target.reached(1);
+
+    upstream.keepOnly(new Set());
+    answer.resolve();
+
+    expect(await sending).toMatchObject({ text: 'ok' });
+    expect(await upstream.send(post(target.url))).toMatchObject({ text: 'ok' });
+    expect(sockets.size).toBe(2);
+  });
+
+  it('keeps the connections to the origins that are kept', async () => {
+    const sockets = new Set<unknown>();
+    const target = await startUpstream((_request, res) => {
+      sockets.add(res.socket);
+      res.writeHead(200).end('ok');
+    });
+    open.push(target);
+    const upstream = upstreamWith();
+    await upstream.send(post(target.url));
+    // The connection is free again a turn after its reply.
+    await new Promise((resolve) => setImmediate(resolve));
+
+    upstream.keepOnly(new Set([target.url]));
+    await upstream.send(post(target.url));
+
+    expect(sockets.size).toBe(1);
+  });
+
+  it('waits at its end for nothing that was let go', async () => {
+    const target = await startUpstream(() => undefined);
+    open.push(target);
+    const upstream = upstreamWith();
+    const sending = upstream.send(post(target.url));
+    await target.reached(1);
+    upstream.keepOnly(new Set());
+
+    await Promise.all([
+      expect(sending).rejects.toMatchObject({ fault: 'reset' }),
+      upstream.close(),
+    ]);
   });
 });
