@@ -149,10 +149,10 @@ async function startGateway(upstreamPort: number): Promise<Target> {
     LOG_LEVEL: 'info',
     NODE_ENV: 'production',
   };
-  // As it is run: without the loader for TypeScript that this process has.
+  // As `npm start` and the image run it: without the loader for TypeScript that this process has.
   const child = fork('dist/main.js', [], {
     env,
-    execArgv: [],
+    execArgv: ['--single-threaded-gc'],
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });
   children.push(child);
