@@ -1,3 +1,5 @@
+import { hasControlByte } from './control-bytes.js';
+
 /**
  * Finds `documents` in a request body without parsing it. A megabyte of documents is looked at once, natively where
  * possible, and handed on as the bytes that the caller sent. Whatever is unusual (escaped keys, a second `documents`,
@@ -241,37 +243,6 @@ function stringsAreClean(body: Buffer, start: number, count: number): boolean {
     at = end + 1;
   }
   return true;
-}
-
-/**
- * Whether a byte below 0x20 lies in the range. This reads every byte of every document, and is most of the scan: sixteen
- * bytes a round, by index, which is ten times as fast as a loop over the elements.
- */
-function hasControlByte(body: Buffer, start: number, end: number): boolean {
-  let at = start;
-  while (at < end && ((body.byteOffset + at) & 3) !== 0) {
-    if ((body[at] ?? 0) < FIRST_PRINTABLE) return true;
-    at += 1;
-  }
-  const words = new Int32Array(body.buffer, body.byteOffset + at, (end - at) >> 2);
-  const whole = words.length & ~3;
-  let seen = 0;
-  for (let index = 0; index < whole; index += 4) {
-    const a = words[index] ?? 0;
-    const b = words[index + 1] ?? 0;
-    const c = words[index + 2] ?? 0;
-    const d = words[index + 3] ?? 0;
-    seen |=
-      ((a - 0x20202020) & ~a) |
-      ((b - 0x20202020) & ~b) |
-      ((c - 0x20202020) & ~c) |
-      ((d - 0x20202020) & ~d);
-  }
-  if ((seen & 0x80808080) !== 0) return true;
-  for (at += whole * 4; at < end; at += 1) {
-    if ((body[at] ?? 0) < FIRST_PRINTABLE) return true;
-  }
-  return false;
 }
 
 /** Whether a `\ud8xx` … `\udfxx` escape may be present; a false alarm only costs the fast path. */
