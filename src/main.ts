@@ -77,7 +77,11 @@ async function greet(config: Config, port: number): Promise<void> {
 /** Runs until SIGTERM or SIGINT, then drains. */
 async function serve(config: Config): Promise<void> {
   const logger = createLogger(config.log.level);
-  const store = await openStore(config.store);
+  const store = await openStore(config.store, {
+    onWaiting: (why) => {
+      logger.warn(why);
+    },
+  });
   const app = await createApp(config, { store, logger });
   app.server.listen(config.server.port, config.server.host);
   await once(app.server, 'listening');

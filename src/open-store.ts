@@ -9,11 +9,15 @@ import { createVault } from './store/vault.js';
 
 /**
  * Opens the store that the settings name: Redis, or the embedded one in the data folder. Drivers are loaded only when they
- * are used. `connectTimeoutMs` bounds the first connection where the caller has less patience than a gateway.
+ * are used. `connectTimeoutMs` bounds the first connection where the caller has less patience than a gateway; `onWaiting` is
+ * told, in words, when it has to be waited for.
  */
 export async function openStore(
   settings: StoreSettings,
-  patience: { readonly connectTimeoutMs?: number } = {},
+  patience: {
+    readonly connectTimeoutMs?: number;
+    readonly onWaiting?: (why: string) => void;
+  } = {},
 ): Promise<Store> {
   if (settings.redisUrl !== undefined) {
     const { openRedisStore } = await import('./store/redis/redis-store.js');

@@ -449,7 +449,9 @@ describe('the command line', () => {
 
       expect(code).toBe(69);
       expect(out).toBe('');
-      expect(error).toContain('The store cannot be reached');
+      const [waiting, end] = error.split('\n');
+      expect(waiting).toContain('Redis at 127.0.0.1:9 cannot be used yet (connect ECONNREFUSED');
+      expect(end).toContain('The store cannot be reached');
     });
   });
 });

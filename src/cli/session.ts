@@ -58,7 +58,10 @@ export function onGateway(
     const remote = await findRemote(io, options);
     const backend =
       remote === undefined
-        ? await openStoreBackend(settings(io, options), io.user, io.now)
+        ? await openStoreBackend(settings(io, options), io.user, io.now, (why) => {
+            // A script reads nothing but JSON there.
+            if (options.json !== true) io.writeError(`${why}\n`);
+          })
         : createHttpBackend(remote.api);
     try {
       await work({ io, backend, show: showing(io, options) }, this);

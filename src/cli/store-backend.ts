@@ -52,8 +52,9 @@ export async function openStoreBackend(
   config: Config,
   user: string,
   now: () => number,
+  onWaiting: (why: string) => void,
 ): Promise<Backend> {
-  const store = await openStore(config.store, { connectTimeoutMs: CONNECT_TIMEOUT_MS });
+  const store = await openStore(config.store, { connectTimeoutMs: CONNECT_TIMEOUT_MS, onWaiting });
   const { allowPrivateUpstreams, stalenessMs } = config.gateway;
   const deps = { store, now, randomBytes, allowPrivateUpstreams };
   const actor: Actor = { id: undefined, name: `cli:${user}`, role: 100, address: undefined };

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { connectRedis } from '../../src/store/redis/connection.js';
@@ -177,6 +179,74 @@ describe('a Redis that goes away', () => {
       connectTimeoutMs: 200,
     });
 
+    await expect(opening).rejects.toBeInstanceOf(StoreUnavailableError);
+    await expect(opening).rejects.not.toThrow(/geheim/);
+  });
+
+  test('tells while it waits at the start what it tries and why that fails, and goes on when somebody answers', async () => {
+    const server = await givenServer();
+    await server.kill();
+    const told: string[] = [];
+    let restarted: Promise<void> | undefined;
+
+    const store = await openRedisStore({
+      url: server.url.replace('redis://', 'redis://:geheim@'),
+      vault: VAULT,
+      connectTimeoutMs: 20_000,
+      onWaiting: (why) => {
+        told.push(why);
+        restarted = server.restart();
+      },
+    });
+    cleanUps.push(() => store.close());
+
+    await restarted;
+    const address = `127.0.0.1:${server.port}`;
+    expect(told).toEqual([
+      `Redis at ${address} cannot be used yet (connect ECONNREFUSED ${address}); it is tried for 20000 ms`,
+    ]);
+  });
+
+  test('tells of a server that takes connections and says nothing', async () => {
+    const silent = createServer();
+    silent.listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const sockets: Socket[] = [];
+    silent.on('connection', (socket) => sockets.push(socket));
+    cleanUps.push(async () => {
+      for (const socket of sockets) socket.destroy();
+      silent.close();
+      await once(silent, 'close');
+    });
+    const { port } = silent.address() as AddressInfo;
+    const told: string[] = [];
+
+    const opening = openRedisStore({
+      url: `redis://127.0.0.1:${port}`,
+      vault: VAULT,
+      connectTimeoutMs: 1_500,
+      onWaiting: (why) => told.push(why),
+    });
+
+    await expect(opening).rejects.toThrow(`Redis at 127.0.0.1:${port} cannot be used (no answer)`);
+    expect(told).toHaveLength(1);
+  });
+
+  test.each([
+    ['a wrong password', ':geheim@', /refuses the login \(WRONGPASS .*Check user and password/],
+    ['no password', '', /refuses the login \(NOAUTH .*Check user and password/],
+  ])('says at once that %s is refused, and does not repeat it', async (_name, login, message) => {
+    const server = await startRedis({ password: 'right' });
+    cleanUps.push(() => server.stop());
+
+    const opening = openRedisStore({
+      url: `redis://${login}127.0.0.1:${server.port}`,
+      vault: VAULT,
+      // Longer than the test may take.
+      connectTimeoutMs: 600_000,
+    });
+
+    await expect(opening).rejects.toThrow(message);
     await expect(opening).rejects.toBeInstanceOf(StoreUnavailableError);
     await expect(opening).rejects.not.toThrow(/geheim/);
   });

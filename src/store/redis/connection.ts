@@ -6,6 +6,8 @@ export interface ConnectOptions {
   readonly commandTimeoutMs: number;
   /** Bound of the first connection; later ones are tried for ever. */
   readonly connectTimeoutMs: number;
+  /** Told once, in words, when the first connection has to be waited for: what is tried, and why it fails. */
+  readonly onWaiting?: ((why: string) => void) | undefined;
 }
 
 /** Where Redis is, read from the URL of the configuration. */
@@ -126,23 +128,20 @@ export interface Connection {
   close(): Promise<void>;
 }
 
+/** A server that says nothing at all is told of after so long. */
+const WAITING_AFTER_MS = 1_000;
+
+/** A refused login: it does not pass by itself. */
+const REFUSED_LOGIN = /^(WRONGPASS|NOAUTH|ERR invalid password)\b/;
+
 /**
- * Connects, and rejects with `StoreUnavailableError` when that takes too long. From then on the connection comes back by
- * itself; while it is away every command fails at once, and none is sent twice.
+ * Connects, and rejects with `StoreUnavailableError` when that takes too long, or at once when the login is refused. From
+ * then on the connection comes back by itself; while it is away every command fails at once, and none is sent twice.
  */
 export async function connectRedis(url: string, options: ConnectOptions): Promise<Connection> {
   const target = parseRedisUrl(url);
   const client = openClient(target, options);
-  let lastError: Error | undefined;
-  client.on('error', (error: Error) => (lastError = error));
-  try {
-    await within(ready(client), options.connectTimeoutMs);
-  } catch (error) {
-    client.disconnect();
-    throw new StoreUnavailableError('Redis does not answer: is REDIS_URL right, and Redis up?', {
-      cause: lastError ?? error,
-    });
-  }
+  await firstConnection(client, target, options);
 
   const subscriptions = openSubscriptions(target, client, options);
   return {
@@ -165,6 +164,67 @@ export async function connectRedis(url: string, options: ConnectOptions): Promis
       }
     },
   };
+}
+
+async function firstConnection(
+  client: Redis | Cluster,
+  target: Target,
+  { connectTimeoutMs, onWaiting }: ConnectOptions,
+): Promise<void> {
+  const server = `Redis at ${placeOf(target)}`;
+  let reason = 'no answer';
+  let isTold = onWaiting === undefined;
+  const tell = (): void => {
+    if (isTold) return;
+    isTold = true;
+    onWaiting?.(`${server} cannot be used yet (${reason}); it is tried for ${connectTimeoutMs} ms`);
+  };
+  const timer = setTimeout(tell, WAITING_AFTER_MS);
+  let onError: (error: Error) => void = () => undefined;
+  const refused = new Promise<never>((_resolve, reject) => {
+    onError = (error) => {
+      reason = reasonOf(error, target.login);
+      if (REFUSED_LOGIN.test(reason)) reject(error);
+      else tell();
+    };
+  });
+  client.on('error', onError);
+  try {
+    await within(Promise.race([ready(client), refused]), connectTimeoutMs);
+  } catch (error) {
+    client.disconnect();
+    const isLogin = REFUSED_LOGIN.test(reason);
+    throw new StoreUnavailableError(
+      isLogin
+        ? `${server} refuses the login (${reason}). Check user and password in REDIS_URL.`
+        : `${server} cannot be used (${reason}). Is REDIS_URL right, and Redis up?`,
+      { cause: error },
+    );
+  } finally {
+    clearTimeout(timer);
+    isTold = true;
+  }
+}
+
+/** The servers of a URL, without the login. */
+function placeOf(target: Target): string {
+  const list = (nodes: readonly NodeAddress[]): string =>
+    nodes.map(({ host, port }) => `${host.includes(':') ? `[${host}]` : host}:${port}`).join(', ');
+  switch (target.kind) {
+    case 'single':
+      return list([target.node]);
+    case 'sentinel':
+      return `${list(target.sentinels)} (Sentinel, master ${target.master})`;
+    case 'cluster':
+      return `${list(target.nodes)} (Cluster)`;
+  }
+}
+
+/** What a failed connection says for itself; of a Cluster, what its last node said. */
+function reasonOf(error: Error, { password = '' }: Login): string {
+  const { lastNodeError } = error as Error & { readonly lastNodeError?: Error | null };
+  const { message } = lastNodeError ?? error;
+  return password === '' ? message : message.replaceAll(password, '[secret]');
 }
 
 function commonOptions({ username, password, tls }: Login, { commandTimeoutMs }: ConnectOptions) {

@@ -18,6 +18,8 @@ export interface RedisStoreOptions {
   readonly vault: Vault;
   readonly commandTimeoutMs?: number;
   readonly connectTimeoutMs?: number;
+  /** Told once, in words, when the first connection has to be waited for. */
+  readonly onWaiting?: ((why: string) => void) | undefined;
 }
 
 const DEFAULT_PREFIX = 'rg:';
@@ -31,8 +33,9 @@ export async function openRedisStore({
   vault,
   commandTimeoutMs = DEFAULT_COMMAND_TIMEOUT_MS,
   connectTimeoutMs = DEFAULT_CONNECT_TIMEOUT_MS,
+  onWaiting,
 }: RedisStoreOptions): Promise<Store> {
-  const connection = await connectRedis(url, { commandTimeoutMs, connectTimeoutMs });
+  const connection = await connectRedis(url, { commandTimeoutMs, connectTimeoutMs, onWaiting });
   const keys = createKeys(prefix);
   const { flush, ...admission } = openAdmission(connection, keys);
   return {
