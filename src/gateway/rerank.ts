@@ -46,7 +46,10 @@ export interface RerankTrace extends DispatchTrace {
   model: string | undefined;
   admitted: boolean;
   usage: Usage | undefined;
+  /** What the request costs. */
   quota: number;
+  /** What is charged of it, where that may be less: resolves after the reply, to `undefined` where it cannot be known. */
+  charged: Promise<number | undefined> | undefined;
 }
 
 export interface RerankReply {
@@ -89,7 +92,7 @@ export async function rerank(deps: GatewayDeps, call: RerankCall): Promise<Reran
     return { rows, usage, rate: reservation.rate, warning, written };
   } finally {
     // Settling never delays or spoils a reply that was paid for upstream; shutdown waits for it.
-    deps.settlements.add(
+    const charged = deps.settlements.add(
       {
         tokenId: reservation.tokenId,
         userId: reservation.userId,
@@ -101,6 +104,8 @@ export async function rerank(deps: GatewayDeps, call: RerankCall): Promise<Reran
       },
       reservation.expiresAtMs,
     );
+    // What was reserved is there; what goes beyond it is charged as far as the balances reach.
+    if (trace.quota > reservation.amount) trace.charged = charged;
   }
 }
 

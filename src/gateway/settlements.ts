@@ -23,11 +23,14 @@ export class Settlements {
     this.#deps = deps;
   }
 
-  add(settlement: Settlement, expiresAtMs: number): void {
-    const pending = this.#settle(settlement, expiresAtMs).then(() => {
+  /** Resolves to what was charged; to `undefined` when that cannot be known. Never rejects. */
+  add(settlement: Settlement, expiresAtMs: number): Promise<number | undefined> {
+    const settled = this.#settle(settlement, expiresAtMs);
+    const pending = settled.then(() => {
       this.#pending.delete(pending);
     });
     this.#pending.add(pending);
+    return settled;
   }
 
   get size(): number {
@@ -43,7 +46,7 @@ export class Settlements {
     await Promise.all(this.#pending);
   }
 
-  async #settle(settlement: Settlement, expiresAtMs: number): Promise<void> {
+  async #settle(settlement: Settlement, expiresAtMs: number): Promise<number | undefined> {
     let waitMs = FIRST_RETRY_MS;
     for (let isFirst = true; ; isFirst = false) {
       try {
@@ -53,13 +56,13 @@ export class Settlements {
         // answer was lost, and there is nothing to report.
         const isDone = isThere || (!isFirst && this.#deps.now() < expiresAtMs);
         if (!isDone && settlement.cost > 0) this.#tellGone(settlement, isFirst);
-        return;
+        return isFirst ? (charged ?? 0) : charged;
       } catch (error) {
         const retriable = error instanceof StoreUnavailableError;
         const giveUpAtMs = Math.min(expiresAtMs, this.#untilMs);
         if (!retriable || this.#deps.now() + waitMs >= giveUpAtMs) {
           this.#giveUp(settlement, error);
-          return;
+          return undefined;
         }
       }
       await new Promise((resolve) => setTimeout(resolve, waitMs));

@@ -87,6 +87,9 @@ export async function handleRerank(
     pipelinedOn?.off('close', onClose);
     if (place !== undefined) deps.load.leave(place);
   }
+  const durationMs = gateway.now() - startedMs;
+  // The reply is on its way; only what tells of it waits.
+  const charged = trace.charged === undefined ? undefined : await trace.charged;
   const token = identity?.credential.token;
   const event: RequestEvent = {
     kind: 'request',
@@ -108,9 +111,9 @@ export async function handleRerank(
     documents: request?.documents.count ?? 0,
     inputTokens: trace.usage?.inputTokens ?? 0,
     searchUnits: trace.usage?.searchUnits ?? 0,
-    quota: trace.quota,
+    quota: charged ?? trace.quota,
     admitted: trace.admitted,
-    durationMs: gateway.now() - startedMs,
+    durationMs,
     upstreamMs: trace.upstreamMs,
   };
   gateway.observe(event);
@@ -229,6 +232,7 @@ function emptyTrace(): RerankTrace {
     admitted: false,
     usage: undefined,
     quota: 0,
+    charged: undefined,
     attempts: 0,
     upstreamMs: 0,
     channelId: undefined,

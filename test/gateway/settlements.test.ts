@@ -41,7 +41,7 @@ async function settle(...answers: readonly Answer[]): Promise<readonly GatewayEv
     observe: (event) => events.push(event),
     now: () => nowMs,
   });
-  settlements.add(settlement, EXPIRES_MS);
+  void settlements.add(settlement, EXPIRES_MS);
   await settlements.drained();
   expect(tries).toBe(answers.length);
   return events;

@@ -3,6 +3,8 @@ import type { FaultEvent, RequestEvent } from '../../src/gateway/events.js';
 import { StoreUnavailableError, type UsageEntry } from '../../src/store/store.js';
 import { UsageLog } from '../../src/telemetry/usage-log.js';
 import { startGateway } from '../support/gateway.js';
+import { eventually } from '../support/redis-server.js';
+import { sendJson, startUpstream } from '../support/upstream.js';
 
 const NOW = 1_800_000_000_000;
 
@@ -161,5 +163,46 @@ it('every other request has one line in the log, with its pattern and nothing of
     expect(JSON.stringify(lines)).not.toMatch(/4711|secret=1|nothing/);
   } finally {
     await gateway.close();
+  }
+});
+
+it('a request that costs more than its key has left is told of with what was charged', async () => {
+  const upstream = await startUpstream((_request, res) =>
+    sendJson(res, {
+      results: [{ index: 0, relevance_score: 0.5 }],
+      usage: { total_tokens: 100 },
+    }),
+  );
+  const gateway = await startGateway({
+    prices: { default: { per_million_tokens: 1_000_000 } },
+    channels: [
+      {
+        name: 'only',
+        provider: 'jina',
+        base_url: upstream.url,
+        credentials: { apiKey: 'k' },
+        models: ['m'],
+      },
+    ],
+  });
+  try {
+    const { key, id } = await gateway.createKey({ remainQuota: 5 });
+
+    const { status } = await gateway.post(key, { model: 'm', query: 'q', documents: ['d'] });
+    const told = (): unknown =>
+      gateway.log
+        .map((line) => JSON.parse(line) as Record<string, unknown>)
+        .find(({ route }) => route === '/v1/rerank');
+    await eventually('the request is in the log', () => Promise.resolve(told() !== undefined));
+
+    expect(status).toBe(200);
+    expect(told()).toMatchObject({ outcome: 'ok', inputTokens: 100, quota: 5 });
+    expect(await gateway.store.getToken(id, Date.now())).toMatchObject({
+      remainQuota: 0,
+      usedQuota: 5,
+    });
+  } finally {
+    await gateway.close();
+    await upstream.close();
   }
 });
