@@ -94,7 +94,7 @@ export function normalizeRanking(
     throw new InvalidRankingError(`${rows.length} rows came back for ${documentCount} documents`);
   }
   const seen = clearedFlags(documentCount);
-  const ranked: { index: number; score: number }[] = [];
+  const ranked: RankedRow[] = [];
   const unscored: number[] = [];
   let lowest = Infinity;
   let previous = Infinity;
@@ -108,22 +108,28 @@ export function normalizeRanking(
     }
     if (seen[index] === 1) throw new InvalidRankingError(`index ${index} came back twice`);
     seen[index] = 1;
-    const score = ranking.orderOnly === true ? 1 - at / rows.length : row.score;
-    if (score === undefined || !Number.isFinite(score)) {
+    const kept = ranking.orderOnly === true ? { index, score: 1 - at / rows.length } : row;
+    if (!isScored(kept)) {
       unscored.push(index);
       continue;
     }
+    const { score } = kept;
     if (score > previous) sorted = false;
     previous = score;
     if (score < lowest) lowest = score;
-    ranked.push({ index, score });
+    ranked.push(kept);
   }
   if (ranked.length === 0) throw new InvalidRankingError('no row has a score');
   if (!sorted) ranked.sort((a, b) => b.score - a.score);
   for (const index of unscored) ranked.push({ index, score: lowest });
   if (ranked.length > topN) ranked.length = topN;
-  if (transform === 'logistic') for (const row of ranked) row.score = logistic(row.score);
-  return ranked;
+  return transform === 'none'
+    ? ranked
+    : ranked.map(({ index, score }) => ({ index, score: logistic(score) }));
+}
+
+function isScored(row: UpstreamRow): row is RankedRow {
+  return row.score !== undefined && Number.isFinite(row.score);
 }
 
 let flags = new Uint8Array(1_024);
