@@ -245,22 +245,29 @@ function answerBadHttp(error: Error, socket: Socket): void {
   }
   unreadable.add(socket);
   const answer = (): void => {
-    const current = replyOn(socket);
-    if (current?.req.complete === true) {
-      current.on('close', answer);
+    const { reply, request } = workOn(socket);
+    if (reply?.req.complete === true) {
+      reply.on('close', answer);
       return;
     }
     const isGone = !socket.writable || systemCode(error) === 'ECONNRESET';
-    // It may be this very request that has its answer already.
-    if (isGone || current?.headersSent === true) socket.destroySoon();
+    // A request may have had its answer before it was there as a whole.
+    const isAnswered = reply === undefined ? request?.complete === false : reply.headersSent;
+    if (isGone || isAnswered) socket.destroySoon();
     else endWithError(socket, error);
   };
   answer();
 }
 
-/** The reply that a connection is busy with. Node tells it nowhere else, and asks the same before it answers by itself. */
-function replyOn(socket: Socket & { readonly _httpMessage?: ServerResponse | null }) {
-  return socket._httpMessage ?? undefined;
+/** What Node keeps on a socket under no public name, and asks itself before it answers what it cannot read. */
+interface WorkingSocket extends Socket {
+  readonly _httpMessage?: ServerResponse | null;
+  readonly parser?: { readonly incoming?: IncomingMessage | null } | null;
+}
+
+/** The reply that a connection is busy with, and the last request whose headers came. */
+function workOn({ _httpMessage: reply, parser }: WorkingSocket) {
+  return { reply: reply ?? undefined, request: parser?.incoming ?? undefined };
 }
 
 function endWithError(socket: Socket, error: Error): void {

@@ -171,4 +171,15 @@ describe('what is no HTTP', () => {
     expect(replies.map(({ status }) => status)).toEqual([200, 400]);
     expect(replies[0]?.body.endsWith('}')).toBe(true);
   });
+
+  it('is not answered again where its request had its answer before it ended', async () => {
+    const client = await open();
+    client.socket.write('GET /healthz HTTP/1.1\r\nhost: x\r\ncontent-length: 5\r\n\r\n');
+    await once(client.socket, 'data');
+
+    client.socket.end();
+    await once(client.socket, 'close');
+
+    expect(repliesIn(client.text()).map(({ status }) => status)).toEqual([200]);
+  });
 });
