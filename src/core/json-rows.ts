@@ -27,7 +27,7 @@ const CLOSE_BRACE = 0x7d;
 export interface RowForm {
   /** Before the first number, between two, behind the last. */
   readonly around: readonly Buffer[];
-  /** For each number: whether it must be written as digits alone, or must not (typed clients tell them apart). */
+  /** For each number: whether it must be written as digits alone, or must not: typed clients tell the two apart. */
   readonly whole: readonly boolean[];
 }
 
@@ -38,6 +38,7 @@ export class NumberRows {
   /** Row by row, in the order of the keys. */
   readonly values: readonly number[];
   readonly #scan: RowScan;
+  #objects: readonly Readonly<Record<string, number>>[] | undefined;
 
   constructor(scan: RowScan) {
     this.keys = scan.keys;
@@ -46,14 +47,18 @@ export class NumberRows {
     this.#scan = scan;
   }
 
-  /** What the plain parser would have made of them. */
-  objects(): Record<string, number>[] {
-    const width = this.keys.length;
-    return Array.from({ length: this.count }, (_, row) =>
-      Object.fromEntries(
-        this.keys.map((key, column) => [key, this.values[row * width + column] ?? 0]),
-      ),
-    );
+  /** What the plain parser would have made of them; made once. */
+  objects(): readonly Readonly<Record<string, number>>[] {
+    this.#objects ??= Array.from({ length: this.count }, (_, row) => this.#object(row));
+    return this.#objects;
+  }
+
+  #object(row: number): Record<string, number> {
+    const object: Record<string, number> = {};
+    for (const [column, key] of this.keys.entries()) {
+      object[key] = this.values[row * this.keys.length + column] ?? 0;
+    }
+    return object;
   }
 
   /** The bytes of the rows, without brackets, where they are written in this form. */
@@ -112,6 +117,7 @@ function withMember(
   scan: RowScan,
 ): ParsedRows | undefined {
   const others = text.slice(0, start) + PLACEHOLDER_JSON + text.slice(scan.end);
+  if (others.indexOf(PLACEHOLDER) !== others.lastIndexOf(PLACEHOLDER)) return undefined;
   let value: Record<string, unknown>;
   try {
     value = JSON.parse(others) as Record<string, unknown>;
@@ -150,6 +156,8 @@ function scanRows(bytes: Buffer, text: string, start: number): RowScan | undefin
 const POWERS = Array.from({ length: 23 }, (_, exponent) => Number(`1e${exponent}`));
 /** Up to here a double holds every whole number, and so whatever digits make it. */
 const MAX_EXACT = Number.MAX_SAFE_INTEGER;
+/** No number is longer where an engine writes it: `-1.2345678901234567e-308`. */
+const MAX_WRITTEN = 24;
 /** What has more is no ranking; a bit stands for each. */
 const MAX_COLUMNS = 16;
 
@@ -169,6 +177,8 @@ class RowScan {
   /** A bit for each column: whether numbers of digits alone were seen, and others. */
   #whole = 0;
   #broken = 0;
+  /** Whether a number was seen that we would not write: with a minus and nothing behind it but zeros, or without end. */
+  #strange = false;
   /** Whether rows follow one another behind a comma and nothing else. */
   #tight = true;
 
@@ -198,7 +208,8 @@ class RowScan {
   }
 
   writtenAs({ around, whole }: RowForm): Buffer | undefined {
-    if (!this.#tight || around.length * 2 !== this.#around.length) return undefined;
+    if (!this.#tight || this.#strange) return undefined;
+    if (around.length * 2 !== this.#around.length) return undefined;
     for (const [index, literal] of around.entries()) {
       const start = this.#around[index * 2] ?? 0;
       const end = this.#around[index * 2 + 1] ?? 0;
@@ -322,6 +333,7 @@ class RowScan {
     }
     if (whole) this.#whole |= 1 << column;
     else this.#broken |= 1 << column;
+    if ((negative && number === 0) || at - start > MAX_WRITTEN) this.#strange = true;
     if (number > MAX_EXACT || scale > 22 || scale < -22) {
       this.values.push(Number(this.#text.slice(start, at)));
       return at;

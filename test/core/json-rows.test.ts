@@ -83,6 +83,7 @@ describe('parseAroundRows', () => {
     ['a prototype', '[{"__proto__":1}]'],
     ['rows as a prototype', '{"__proto__":[{"a":1}]}'],
     ['a later member of that name', '{"results":[{"a":1}],"results":5}'],
+    ['a later text of that name', '{"results":[{"a":1}],"results":"(the rows)"}'],
     ['characters beyond ASCII', '{"id":"ü","results":[{"a":1}]}'],
     ['a leading zero', '[{"a":01}]'],
     ['a lone sign', '[{"a":-}]'],
@@ -183,9 +184,18 @@ describe('NumberRows', () => {
     ['a further number', '[{"index":3,"relevance_score":0.5,"x":1}]'],
     ['a score without a fraction', '[{"index":3,"relevance_score":1}]'],
     ['an index with a fraction', '[{"index":3.0,"relevance_score":0.5}]'],
+    ['an index of minus zero', '[{"index":-0,"relevance_score":0.5}]'],
+    ['a score of minus zero', '[{"index":0,"relevance_score":-0.0}]'],
+    ['more digits than a double has', `[{"index":0,"relevance_score":0.${'9'.repeat(30)}}]`],
   ])('does not where there are %s', (_name, text) => {
     expect(read(text)?.rows).toBeInstanceOf(NumberRows);
     expect(read(text)?.rows.writtenAs(FORM)).toBeUndefined();
+  });
+
+  it('makes its objects once, however often they are asked for', () => {
+    const { rows } = read('[{"a":1},{"a":2}]') ?? {};
+
+    expect(rows?.objects()).toBe(rows?.objects());
   });
 
   it('reads as a list, and as nothing else', () => {
