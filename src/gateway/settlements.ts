@@ -48,17 +48,19 @@ export class Settlements {
 
   async #settle(settlement: Settlement, expiresAtMs: number): Promise<number | undefined> {
     let waitMs = FIRST_RETRY_MS;
-    for (let isFirst = true; ; isFirst = false) {
+    let mayBeDone = false;
+    for (;;) {
       try {
         const charged = await this.#deps.store.settle(settlement);
         const isThere = charged !== undefined;
         // The store gives no reservation back before it expires: one that is gone earlier was settled by a try whose
         // answer was lost, and there is nothing to report.
-        const isDone = isThere || (!isFirst && this.#deps.now() < expiresAtMs);
-        if (!isDone && settlement.cost > 0) this.#tellGone(settlement, isFirst);
-        return isFirst ? (charged ?? 0) : charged;
+        const isDone = isThere || (mayBeDone && this.#deps.now() < expiresAtMs);
+        if (!isDone && settlement.cost > 0) this.#tellGone(settlement, mayBeDone);
+        return mayBeDone ? charged : (charged ?? 0);
       } catch (error) {
         const retriable = error instanceof StoreUnavailableError;
+        mayBeDone ||= retriable && !error.didNothing;
         const giveUpAtMs = Math.min(expiresAtMs, this.#untilMs);
         if (!retriable || this.#deps.now() + waitMs >= giveUpAtMs) {
           this.#giveUp(settlement, error);
@@ -70,17 +72,17 @@ export class Settlements {
     }
   }
 
-  #tellGone(settlement: Settlement, isFirst: boolean): void {
+  #tellGone(settlement: Settlement, mayBeDone: boolean): void {
     const { cost, reservationId } = settlement;
     this.#deps.observe({
       kind: 'fault',
-      what: isFirst
-        ? `${cost} units were not charged`
-        : `${cost} units may not have been charged: an earlier try had no answer`,
+      what: mayBeDone
+        ? `${cost} units may not have been charged: an earlier try had no answer`
+        : `${cost} units were not charged`,
       error: new Error(
-        isFirst
-          ? 'the reservation had expired before it was settled'
-          : 'the reservation is gone: it was settled by the earlier try, or it has expired',
+        mayBeDone
+          ? 'the reservation is gone: it was settled by the earlier try, or it has expired'
+          : 'the reservation is gone: it had expired, or the store has lost it',
       ),
       requestId: reservationId,
     });

@@ -22,9 +22,16 @@ export interface Store
   close(): Promise<void>;
 }
 
-/** The store cannot be reached or did not answer in time. Nothing is known of what it did. */
+/** The store cannot be reached or did not answer in time. */
 export class StoreUnavailableError extends Error {
   override readonly name = 'StoreUnavailableError';
+  /** Whether it is certain that the store did nothing; else nothing is known of what it did. */
+  readonly didNothing: boolean;
+
+  constructor(message: string, options: ErrorOptions & { readonly didNothing?: boolean } = {}) {
+    super(message, options);
+    this.didNothing = options.didNothing ?? false;
+  }
 }
 
 /** Channel credentials are to be written or read and no encryption key is configured, or the key is another one. */

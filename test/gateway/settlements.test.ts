@@ -18,7 +18,7 @@ const settlement: Settlement = {
 
 /** What the store says to one try, and when. */
 interface Answer {
-  readonly charged: number | undefined | 'none';
+  readonly charged: number | undefined | 'none' | 'not asked';
   readonly atMs?: number;
 }
 
@@ -33,9 +33,11 @@ async function settle(...answers: readonly Answer[]): Promise<readonly GatewayEv
         const { charged, atMs = T0 } = answers[tries] ?? { charged: 'none' };
         tries += 1;
         nowMs = atMs;
-        return charged === 'none'
-          ? Promise.reject(new StoreUnavailableError('The store is not available.'))
-          : Promise.resolve(charged);
+        if (typeof charged !== 'string') return Promise.resolve(charged);
+        const didNothing = charged === 'not asked';
+        return Promise.reject(
+          new StoreUnavailableError('The store is not available.', { didNothing }),
+        );
       },
     },
     observe: (event) => events.push(event),
@@ -57,12 +59,18 @@ describe('a settlement', () => {
     expect(await settle({ charged: 'none' }, { charged: undefined })).toEqual([]);
   });
 
+  it('that never reached the store before is reported where its reservation is gone', async () => {
+    expect(await settle({ charged: 'not asked' }, { charged: undefined })).toMatchObject([
+      { kind: 'fault', what: '7 units were not charged' },
+    ]);
+  });
+
   it('that comes too late is reported as not charged', async () => {
     expect(await settle({ charged: undefined })).toMatchObject([
       {
         kind: 'fault',
         what: '7 units were not charged',
-        error: { message: 'the reservation had expired before it was settled' },
+        error: { message: 'the reservation is gone: it had expired, or the store has lost it' },
         requestId: 'rr_1',
       },
     ]);

@@ -407,9 +407,17 @@ function within<T>(
 const UNAVAILABLE_REPLY =
   /^(LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|MOVED|ASK|MISCONF|OOM|BUSY|NOREPLICAS|NOAUTH|NOPERM|WRONGPASS)\b/;
 
+/** What the client says of a command that it did not send: there is no connection, and none is waited for. */
+const NOT_SENT =
+  /^(Stream isn't writeable|Cluster isn't ready) and enableOfflineQueue options is false/;
+
 /** What a failed command means: everything but a refusal of the command itself is a Redis that is not available. */
 function storeError(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
-  if (error.name === 'ReplyError' && !UNAVAILABLE_REPLY.test(error.message)) return error;
-  return new StoreUnavailableError('Redis is not available.', { cause: error });
+  const isReply = error.name === 'ReplyError';
+  if (isReply && !UNAVAILABLE_REPLY.test(error.message)) return error;
+  return new StoreUnavailableError('Redis is not available.', {
+    cause: error,
+    didNothing: isReply || NOT_SENT.test(error.message),
+  });
 }

@@ -154,6 +154,7 @@ export class Database {
         if (!isBusy(error) || performance.now() >= deadline) {
           throw new StoreUnavailableError('The database file cannot be used at the moment.', {
             cause: error,
+            didNothing: true,
           });
         }
       }
@@ -162,6 +163,7 @@ export class Database {
   }
 
   #refuseWhenClosed(): void {
-    if (!this.#open) throw new StoreUnavailableError('The store has been closed.');
+    if (this.#open) return;
+    throw new StoreUnavailableError('The store has been closed.', { didNothing: true });
   }
 }
