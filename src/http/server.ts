@@ -63,6 +63,8 @@ function createHttpApp(deps: HttpDeps): Express {
 export function createHttpServer(deps: HttpDeps, timeouts: ServerTimeouts): Server {
   const app = createHttpApp(deps);
   const serve = (req: IncomingMessage, res: ServerResponse): void => {
+    // A connection that is kept while the server closes would be closed under the caller's next request.
+    if (!server.listening) res.shouldKeepAlive = false;
     // Ahead of Express: the route that is measured in microseconds needs none of what the app does.
     if (req.method === 'POST' && isRerankPath(pathnameOf(req))) void handleRerank(deps, req, res);
     else app(req, res);
@@ -105,6 +107,15 @@ class PatientServer extends Server {
       this.#sockets.add(socket);
       socket.on('close', () => this.#sockets.delete(socket));
     });
+  }
+
+  /** What is under way is the last that its connection serves, and its reply says so. */
+  override close(closed?: (error?: Error) => void): this {
+    for (const socket of this.#sockets) {
+      const { reply } = workOn(socket);
+      if (reply?.headersSent === false) reply.shouldKeepAlive = false;
+    }
+    return super.close(closed);
   }
 
   /** Called by `close` too. */
@@ -244,10 +255,13 @@ function answerBadHttp(error: Error, socket: Socket): void {
     return;
   }
   unreadable.add(socket);
-  const answer = (): void => {
+  const isLate = systemCode(error) === 'ERR_HTTP_REQUEST_TIMEOUT';
+  const answer = (waited: boolean): void => {
     const { reply, request } = workOn(socket);
     if (reply?.req.complete === true) {
-      reply.on('close', answer);
+      // What was late has come meanwhile, and is being served.
+      if (isLate && waited) unreadable.delete(socket);
+      else reply.on('close', () => answer(true));
       return;
     }
     const isGone = !socket.writable || systemCode(error) === 'ECONNRESET';
@@ -256,7 +270,7 @@ function answerBadHttp(error: Error, socket: Socket): void {
     if (isGone || isAnswered) socket.destroySoon();
     else endWithError(socket, error);
   };
-  answer();
+  answer(false);
 }
 
 /** What Node keeps on a socket under no public name, and asks itself before it answers what it cannot read. */

@@ -117,6 +117,24 @@ describe('a gateway that stops', () => {
     expect(body.length).toBe(Number(/content-length: (\d+)/i.exec(head)?.[1]));
   });
 
+  it('says in the replies that are under way that they are the last of their connections', async () => {
+    const gate = deferred();
+    upstream.answer(async (_request, res) => {
+      await gate.promise;
+      sendJson(res, { results: [{ index: 0, relevance_score: 0.5 }] });
+    });
+    const caller = await open();
+    caller.socket.write(rerank(['a']));
+    await upstream.reached(1);
+
+    const closing = close(LONG_MS);
+    gate.resolve();
+    await once(caller.socket, 'close');
+    await closing;
+
+    expect(caller.text()).toMatch(/^HTTP\/1\.1 200 .*\r\nconnection: close\r\n/is);
+  });
+
   it('waits for nobody longer than the drain', async () => {
     const slow = await askWithoutReading();
 
@@ -158,6 +176,31 @@ describe('what is no HTTP', () => {
     expect(replies.map(({ status }) => status)).toEqual([200, 200, 400]);
     expect(replies[1]?.body).toContain('"text":"b"');
     expect(errorCode(replies[2])).toBe('invalid_request');
+  });
+
+  it('is nothing any more where what was late has come before its turn', async () => {
+    const gate = deferred();
+    upstream.answer(async (_request, res) => {
+      await gate.promise;
+      sendJson(res, { results: [{ index: 0, relevance_score: 0.5 }] });
+    });
+    const client = await open();
+    client.socket.write(rerank(['a']));
+    await upstream.reached(1);
+
+    // As Node tells of a request that takes too long to arrive.
+    const late = Object.assign(new Error('late'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
+    gateway.app.server.emit('clientError', late, sockets[0]);
+    client.socket.write(rerank(['b']));
+    await upstream.reached(2);
+    gate.resolve();
+    await eventually('both are answered', () =>
+      Promise.resolve(client.text().includes('"text":"b"')),
+    );
+    client.socket.write(HEALTH.replace('\r\n\r\n', '\r\nconnection: close\r\n\r\n'));
+    await once(client.socket, 'close');
+
+    expect(repliesIn(client.text()).map(({ status }) => status)).toEqual([200, 200, 200]);
   });
 
   it('does not spoil a reply that is being taken', async () => {
