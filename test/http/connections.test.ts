@@ -55,12 +55,23 @@ async function open(): Promise<{ readonly socket: Socket; readonly text: () => s
   return { socket, text: () => Buffer.concat(chunks).toString('latin1') };
 }
 
-function rerank(documents: readonly string[]): string {
+function rerank(documents: readonly string[], bearer = key): string {
   const body = JSON.stringify({ model: 'm', query: 'q', documents, return_documents: true });
   return (
-    `POST /v1/rerank HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\n` +
+    `POST /v1/rerank HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${bearer}\r\n` +
     `content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`
   );
+}
+
+/** Sends on a connection what it is given, each behind the reply to the one before; the statuses. */
+async function inTurn(client: Awaited<ReturnType<typeof open>>, requests: readonly string[]) {
+  for (const [index, request] of requests.entries()) {
+    client.socket.write(request);
+    await eventually('a reply', () =>
+      Promise.resolve(repliesIn(client.text()).length === index + 1),
+    );
+  }
+  return repliesIn(client.text()).map(({ status }) => status);
 }
 
 /** The replies that came, one behind the other. */
@@ -98,6 +109,39 @@ async function close(drainMs: number): Promise<void> {
   isClosed = true;
   await gateway.app.close(drainMs);
 }
+
+describe('a connection', () => {
+  it('is served by the key that each request brings', async () => {
+    const other = await gateway.createKey({ policy: { models: ['another'] } });
+    const client = await open();
+
+    const statuses = await inTurn(client, [
+      rerank(['a']),
+      rerank(['a'], other.key),
+      rerank(['a']),
+      rerank(['a'], 'sk-unknown'),
+      rerank(['a'], other.key),
+    ]);
+
+    expect(statuses).toEqual([200, 403, 200, 401, 403]);
+    client.socket.destroy();
+  });
+
+  it('is not served any more when its key is gone', async () => {
+    const gone = await gateway.createKey();
+    const client = await open();
+    expect(await inTurn(client, [rerank(['a'], gone.key)])).toEqual([200]);
+
+    await gateway.store.deleteToken(gone.id, undefined);
+
+    for (let count = 2; count <= 3; count += 1) {
+      client.socket.write(rerank(['a'], gone.key));
+      await eventually('a reply', () => Promise.resolve(repliesIn(client.text()).length === count));
+    }
+    expect(repliesIn(client.text()).map(({ status }) => status)).toEqual([200, 401, 401]);
+    client.socket.destroy();
+  });
+});
 
 describe('a gateway that stops', () => {
   it('closes idle connections at once, and lets a slow reader take the whole of its reply', async () => {
