@@ -73,9 +73,11 @@ export interface ParsedRows {
   readonly rows: NumberRows;
 }
 
-/** Parses a JSON text in UTF-8, its list of rows as `NumberRows`; `undefined` where it has none, or is no JSON. */
-export function parseAroundRows(bytes: Buffer): ParsedRows | undefined {
-  const text = bytes.toString('utf8');
+/**
+ * Parses a JSON text, given as its UTF-8 bytes and decoded, its list of rows as `NumberRows`; `undefined` where it has none,
+ * or is no JSON.
+ */
+export function parseAroundRows(bytes: Buffer, text: string): ParsedRows | undefined {
   // What has other characters has strings that matter, and is left to the plain parser: here each byte is a character.
   if (text.length !== bytes.length) return undefined;
   const start = skipSpace(bytes, 0);
@@ -174,9 +176,9 @@ class RowScan {
   readonly #around: number[] = [];
   readonly #first: number;
   #last = -1;
-  /** A bit for each column: whether numbers of digits alone were seen, and others. */
-  #whole = 0;
-  #broken = 0;
+  /** A bit for each column: whether numbers of digits alone were seen in it, and numbers with a fraction or an exponent. */
+  #wholeSeen = 0;
+  #fractionSeen = 0;
   /** Whether a number was seen that we would not write: with a minus and nothing behind it but zeros, or without end. */
   #strange = false;
   /** Whether rows follow one another behind a comma and nothing else. */
@@ -218,8 +220,8 @@ class RowScan {
       }
     }
     for (const [column, isWhole] of whole.entries()) {
-      const others = isWhole ? this.#broken : this.#whole;
-      if ((others & (1 << column)) !== 0) return undefined;
+      const unwanted = isWhole ? this.#fractionSeen : this.#wholeSeen;
+      if ((unwanted & (1 << column)) !== 0) return undefined;
     }
     return this.#bytes.subarray(this.#first, this.#last);
   }
@@ -331,8 +333,8 @@ class RowScan {
       if (at === first) return -1;
       scale += down ? exponent : -exponent;
     }
-    if (whole) this.#whole |= 1 << column;
-    else this.#broken |= 1 << column;
+    if (whole) this.#wholeSeen |= 1 << column;
+    else this.#fractionSeen |= 1 << column;
     if ((negative && number === 0) || at - start > MAX_WRITTEN) this.#strange = true;
     if (number > MAX_EXACT || scale > 22 || scale < -22) {
       this.values.push(Number(this.#text.slice(start, at)));

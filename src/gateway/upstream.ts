@@ -213,10 +213,12 @@ interface Received {
   readonly body: Buffer;
 }
 
+/** A reply whose text is decoded when it is asked for, once. */
 class Reply implements RawReply {
   readonly status: number;
   readonly headers: RawReply['headers'];
   readonly bytes: Buffer;
+  #text: string | undefined;
 
   constructor(status: number, headers: RawReply['headers'], bytes: Buffer) {
     this.status = status;
@@ -225,7 +227,8 @@ class Reply implements RawReply {
   }
 
   get text(): string {
-    return this.bytes.toString('utf8');
+    this.#text ??= this.bytes.toString('utf8');
+    return this.#text;
   }
 }
 

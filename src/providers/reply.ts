@@ -13,7 +13,7 @@ import type { HttpProvider, SettingValue, UpstreamCall, UpstreamReply } from './
 export interface RawReply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | undefined>>;
-  /** The body, decoded when it is asked for. */
+  /** The body. */
   readonly text: string;
   /** The same as bytes, where it came as such. */
   readonly bytes?: Buffer;
@@ -53,7 +53,7 @@ export function readReply(
   raw: RawReply,
   nowMs: number,
 ): ReplyReading {
-  const parsed = raw.bytes === undefined ? undefined : parseAroundRows(raw.bytes);
+  const parsed = raw.bytes === undefined ? undefined : parseAroundRows(raw.bytes, raw.text);
   const json = parsed === undefined ? parse(raw.text) : new Json(parsed.value);
   const reply = new ReadReply(raw, json);
   const kind = provider.fault?.(reply) ?? genericFault(reply);
