@@ -255,13 +255,15 @@ function answerBadHttp(error: Error, socket: Socket): void {
     return;
   }
   unreadable.add(socket);
-  const isLate = systemCode(error) === 'ERR_HTTP_REQUEST_TIMEOUT';
-  const answer = (waited: boolean): void => {
+  const hasCome = arrivalOn(socket);
+  const answer = (): void => {
     const { reply, request } = workOn(socket);
+    if (systemCode(error) === 'ERR_HTTP_REQUEST_TIMEOUT' && hasCome()) {
+      unreadable.delete(socket);
+      return;
+    }
     if (reply?.req.complete === true) {
-      // What was late has come meanwhile, and is being served.
-      if (isLate && waited) unreadable.delete(socket);
-      else reply.on('close', () => answer(true));
+      reply.on('close', answer);
       return;
     }
     const isGone = !socket.writable || systemCode(error) === 'ECONNRESET';
@@ -270,7 +272,17 @@ function answerBadHttp(error: Error, socket: Socket): void {
     if (isGone || isAnswered) socket.destroySoon();
     else endWithError(socket, error);
   };
-  answer(false);
+  answer();
+}
+
+/** Tells whether the request that a connection waits for now, or for the rest of, has come as a whole since. */
+function arrivalOn(socket: Socket): () => boolean {
+  const { request: last } = workOn(socket);
+  if (last?.complete === false) return () => last.complete;
+  return () => {
+    const { request } = workOn(socket);
+    return request !== last && request?.complete === true;
+  };
 }
 
 /** What Node keeps on a socket under no public name, and asks itself before it answers what it cannot read. */

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { deferred } from '../support/deferred.js';
+import { deferred, type Deferred } from '../support/deferred.js';
 import { startGateway, type TestGateway } from '../support/gateway.js';
 import { eventually } from '../support/redis-server.js';
 import { sendJson, startUpstream, type TestUpstream } from '../support/upstream.js';
@@ -53,6 +53,16 @@ async function open(): Promise<{ readonly socket: Socket; readonly text: () => s
   await once(socket, 'connect');
   socket.on('data', (chunk: Buffer) => chunks.push(chunk));
   return { socket, text: () => Buffer.concat(chunks).toString('latin1') };
+}
+
+/** Lets the upstream answer only when the gate is opened. */
+function holdAnswers(): Deferred {
+  const gate = deferred();
+  upstream.answer(async (_request, res) => {
+    await gate.promise;
+    sendJson(res, { results: [{ index: 0, relevance_score: 0.5 }] });
+  });
+  return gate;
 }
 
 function rerank(documents: readonly string[], bearer = key): string {
@@ -162,11 +172,7 @@ describe('a gateway that stops', () => {
   });
 
   it('says in the replies that are under way that they are the last of their connections', async () => {
-    const gate = deferred();
-    upstream.answer(async (_request, res) => {
-      await gate.promise;
-      sendJson(res, { results: [{ index: 0, relevance_score: 0.5 }] });
-    });
+    const gate = holdAnswers();
     const caller = await open();
     caller.socket.write(rerank(['a']));
     await upstream.reached(1);
@@ -203,11 +209,7 @@ describe('what is no HTTP', () => {
   });
 
   it('is answered behind the requests before it, which are served as if it had not come', async () => {
-    const gate = deferred();
-    upstream.answer(async (_request, res) => {
-      await gate.promise;
-      sendJson(res, { results: [{ index: 0, relevance_score: 0.5 }] });
-    });
+    const gate = holdAnswers();
     const client = await open();
 
     client.socket.write(rerank(['a']) + rerank(['b']) + NO_HTTP);
@@ -223,11 +225,7 @@ describe('what is no HTTP', () => {
   });
 
   it('is nothing any more where what was late has come before its turn', async () => {
-    const gate = deferred();
-    upstream.answer(async (_request, res) => {
-      await gate.promise;
-      sendJson(res, { results: [{ index: 0, relevance_score: 0.5 }] });
-    });
+    const gate = holdAnswers();
     const client = await open();
     client.socket.write(rerank(['a']));
     await upstream.reached(1);
