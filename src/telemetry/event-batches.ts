@@ -1,8 +1,8 @@
 import type { GatewayEvent, Observe, ReadEvents } from '../gateway/events.js';
 
 /** How long an event may wait for company. */
-const WITHIN_MS = 10;
-const MAX_WAITING = 64;
+const WITHIN_MS = 25;
+const MAX_WAITING = 256;
 
 /**
  * Hands the events of requests to their readers in batches, after the replies: one reader goes through a whole batch at a

@@ -32,6 +32,8 @@ export function logEvents(logger: Logger): ReadEvents {
   return (events) => {
     let lines = '';
     for (const event of events) {
+      // Of each good request there is one: it must not part the lines, which the stream takes dearly one by one.
+      if (event.kind === 'attempt' && event.outcome === 'ok') continue;
       if (event.kind === 'request') {
         const level = event.status >= 500 ? 'error' : 'info';
         if (logger.isLevelEnabled(level)) lines += requestLine(level, event);
@@ -91,7 +93,6 @@ function isoTime(ms: number): string {
 function write(logger: Logger, event: Exclude<GatewayEvent, RequestEvent>): void {
   switch (event.kind) {
     case 'attempt': {
-      if (event.outcome === 'ok') return;
       const { kind, ...line } = event;
       logger.warn(line, 'attempt failed');
       return;

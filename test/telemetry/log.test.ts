@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { RequestEvent } from '../../src/gateway/events.js';
+import type { AttemptEvent, RequestEvent } from '../../src/gateway/events.js';
 import { createLogger, logEvents } from '../../src/telemetry/log.js';
 
 const EVENT: RequestEvent = {
@@ -28,10 +28,27 @@ const EVENT: RequestEvent = {
   upstreamMs: 20,
 };
 
+const GOOD_ATTEMPT: AttemptEvent = {
+  kind: 'attempt',
+  requestId: 'req-1',
+  channelId: 3,
+  provider: 'cohere',
+  tag: undefined,
+  outcome: 'ok',
+  status: 200,
+  message: '',
+  durationMs: 20,
+};
+
 function openLog(level = 'info') {
   const written: string[] = [];
   const logger = createLogger(level, { write: (text) => written.push(text) });
-  return { logger, read: logEvents(logger), lines: () => written.join('').trimEnd().split('\n') };
+  return {
+    logger,
+    read: logEvents(logger),
+    writes: () => written.length,
+    lines: () => written.join('').trimEnd().split('\n'),
+  };
 }
 
 describe('the line of a request', () => {
@@ -61,6 +78,26 @@ describe('the line of a request', () => {
     read([EVENT, { ...EVENT, requestId: 'failed', status: 500, outcome: 'internal_error' }]);
 
     expect(lines().map((line) => (JSON.parse(line) as RequestEvent).requestId)).toEqual(['failed']);
+  });
+
+  it('leaves with the others of its batch, whatever attempts lie between', () => {
+    const { read, lines, writes } = openLog();
+
+    read([GOOD_ATTEMPT, EVENT, GOOD_ATTEMPT, EVENT, GOOD_ATTEMPT]);
+
+    expect(lines()).toHaveLength(2);
+    expect(writes()).toBe(1);
+  });
+
+  it('has a line beside it for each attempt that failed, and none for good ones', () => {
+    const { read, lines } = openLog();
+
+    read([GOOD_ATTEMPT, { ...GOOD_ATTEMPT, outcome: 'timeout', status: undefined }, EVENT]);
+
+    expect(lines().map((line) => (JSON.parse(line) as { msg: string }).msg)).toEqual([
+      'attempt failed',
+      'request',
+    ]);
   });
 
   it('stands in the order in which things happened', () => {
