@@ -38,7 +38,7 @@ interface Sample {
 }
 
 /** Engines go on optimizing for a while: what they do until then is no steady state. */
-const WARM_UP_SECONDS = 4;
+const WARM_UP_SECONDS = 10;
 const SLOW_SECONDS = 3;
 
 const folder = await mkdtemp(join(tmpdir(), 'rerank-bench-'));
