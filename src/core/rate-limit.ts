@@ -23,7 +23,7 @@ export type RateDecision =
 
 /**
  * A sliding window from two counters: the previous window counts by the share of it that still lies within the last
- * `windowMs`. `redis/lua/admit.lua` is its twin, and the store contract holds the two equal.
+ * `windowMs`. `redis/lua/_rate.lua` is its twin, and the store contract holds the two equal.
  */
 export function takeRate(
   last: RateWindow,

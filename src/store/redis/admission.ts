@@ -1,16 +1,10 @@
 import type { RateState } from '../../core/rate-limit.js';
-import type { Admission, AdmissionStore, AdmitRequest, Settlement } from '../store.js';
+import type { Admission, AdmissionStore, AdmitRequest } from '../store.js';
+import { AdmissionBatches, type Answered, type Asked } from './admission-batches.js';
 import type { Connection } from './connection.js';
 import type { Keys } from './keys.js';
 import { listOf, numberOf, run, SCRIPTS, type Reply } from './scripts.js';
-import { TickBatches } from './tick-batches.js';
 import { credentialOf, pairOf, readTokens } from './token-records.js';
-
-/** Bounds how long one script keeps the server from others. */
-const MAX_BATCH = 256;
-
-/** How long a settlement may wait for an admission to travel with: a write to the socket costs more than a script. */
-const SETTLE_WITHIN_MS = 4;
 
 type RefusalReason = Exclude<Extract<Admission, { kind: 'refused' }>['reason'], 'rate'>;
 const REFUSALS: ReadonlySet<string> = new Set<RefusalReason>([
@@ -29,38 +23,23 @@ export function openAdmission(
   connection: Connection,
   keys: Keys,
 ): AdmissionStore & { readonly flush: () => void } {
-  const reserve = async (
-    userId: number,
-    requests: readonly AdmitRequest[],
-  ): Promise<Admission[]> => {
-    // One argument for each request: six would cost the client more than the script's taking one apart.
-    const args = requests.map(
-      ({ tokenId, version, reservationId, amount, nowMs, expiresAtMs }) =>
-        `${tokenId} ${version} ${reservationId} ${amount} ${nowMs} ${expiresAtMs}`,
-    );
-    const replies = listOf(await run(connection, SCRIPTS.admit, keys.user(userId), args));
-    return requests.map((request, index) => admissionOf(request, replies[index] ?? null));
+  const send = async (userId: number, { settlements, admissions }: Asked): Promise<Answered> => {
+    // One argument for each: five or six would cost the client more than the script's taking one apart.
+    const args = [String(settlements.length)];
+    for (const { tokenId, reservationId, amount, cost, served } of settlements) {
+      args.push(`${tokenId} ${reservationId} ${amount} ${cost} ${served ? 1 : 0}`);
+    }
+    for (const { tokenId, version, reservationId, amount, nowMs, expiresAtMs } of admissions) {
+      args.push(`${tokenId} ${version} ${reservationId} ${amount} ${nowMs} ${expiresAtMs}`);
+    }
+    const reply = listOf(await run(connection, SCRIPTS.admission, keys.user(userId), args));
+    const [charged, admitted] = [listOf(reply[0]), listOf(reply[1])];
+    return {
+      charged: charged.map((units) => (units === null ? undefined : numberOf(units))),
+      admissions: admissions.map((request, index) => admissionOf(request, admitted[index] ?? null)),
+    };
   };
-  const flush = () =>
-    connection.together(() => {
-      // Settlements first: a place that one request gives back may be the one that the next asks for.
-      settlements.flush();
-      admissions.flush();
-    });
-  const admissions = new TickBatches(reserve, MAX_BATCH, () => setImmediate(flush));
-
-  const settle = async (
-    userId: number,
-    ended: readonly Settlement[],
-  ): Promise<(number | undefined)[]> => {
-    const args = ended.map(
-      ({ tokenId, reservationId, amount, cost, served }) =>
-        `${tokenId} ${reservationId} ${amount} ${cost} ${served ? 1 : 0}`,
-    );
-    const replies = listOf(await run(connection, SCRIPTS.settle, keys.user(userId), args));
-    return replies.map((charged) => (charged === null ? undefined : numberOf(charged)));
-  };
-  const settlements = new TickBatches(settle, MAX_BATCH, () => setTimeout(flush, SETTLE_WITHIN_MS));
+  const batches = new AdmissionBatches(send, connection.together);
 
   return {
     async findToken(keyHash) {
@@ -70,13 +49,13 @@ export function openAdmission(
       const [credential] = await readTokens(connection, keys, userId, [tokenId]);
       return credential;
     },
-    admit: (request) => admissions.add(request.userId, request),
-    settle: (settlement) => settlements.add(settlement.userId, settlement),
-    flush,
+    admit: (request) => batches.admit(request),
+    settle: (settlement) => batches.settle(settlement),
+    flush: () => batches.flush(),
   };
 }
 
-/** Reads a reply of `admit.lua`. */
+/** Reads what `admission.lua` says of one admission. */
 function admissionOf(request: AdmitRequest, reply: Reply): Admission {
   if (reply === 1) return ADMITTED;
   if (typeof reply === 'string' && REFUSALS.has(reply)) {

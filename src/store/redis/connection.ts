@@ -122,7 +122,7 @@ export interface Connection {
   /** An answer within the bound; a failure of Redis becomes `StoreUnavailableError`. */
   readonly answer: <T>(reply: Promise<T>) => Promise<T>;
   /** Runs `send`; the commands that it sends leave in one write where there is one server. */
-  together(send: () => void): void;
+  readonly together: (send: () => void) => void;
   /** Calls `onMessage` for each message, and after every time that messages may have been missed. Returns the way to stop. */
   subscribe(channel: string, onMessage: () => void): () => void;
   close(): Promise<void>;
@@ -147,7 +147,7 @@ export async function connectRedis(url: string, options: ConnectOptions): Promis
   return {
     client,
     answer: (reply) => within(reply, options.commandTimeoutMs, storeError),
-    together(send) {
+    together: (send) => {
       const stream = client instanceof Cluster ? undefined : client.stream;
       stream?.cork();
       send();

@@ -105,7 +105,9 @@ export function openLogs(connection: Connection, keys: Keys): LogStore {
     async appendUsage(added, maxEntries) {
       if (added.length === 0) return;
       const args: (string | number)[] = [maxEntries];
-      for (const entry of added) args.push(entry.atMs, entry.userId, JSON.stringify(entry));
+      for (const entry of added) {
+        args.push(`${entry.atMs} ${entry.userId} ${JSON.stringify(entry)}`);
+      }
       await run(connection, SCRIPTS.appendLog, usage.key, args);
     },
 
@@ -126,7 +128,8 @@ export function openLogs(connection: Connection, keys: Keys): LogStore {
 
     async appendAudit(entry, maxEntries) {
       await run(connection, SCRIPTS.appendLog, audit.key, [
-        ...[maxEntries, entry.atMs, '', JSON.stringify(entry)],
+        maxEntries,
+        `${entry.atMs}  ${JSON.stringify(entry)}`,
       ]);
     },
 

@@ -10,8 +10,7 @@ export interface Script {
 }
 
 export const SCRIPTS = {
-  admit: load('admit'),
-  settle: load('settle'),
+  admission: load('admission'),
   createToken: load('create_token'),
   readTokens: load('read_tokens'),
   updateToken: load('update_token'),

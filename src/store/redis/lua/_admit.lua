@@ -1,0 +1,109 @@
+local RATE_WINDOW_MS = 60000
+local CREDENTIAL = {
+  'name', 'enabled', 'hint', 'created', 'accessed', 'expires', 'remain', 'unlimited', 'used', 'policy', 'version',
+}
+
+-- Admits the requests of one user that the arguments `first` to `last` name, each as if it came alone: checks, then
+-- reserves. Returns a list of their outcomes.
+local function admit_all(user_key, first, last)
+  local user, tokens, changed
+
+  local function forget()
+    user, tokens, changed = nil, {}, {}
+  end
+
+  -- Balances are kept in locals over the batch, and written once.
+  local function flush()
+    if #changed > 0 then redis.call('HSET', user_key, 'quota', string.format('%.0f', user.quota)) end
+    for _, token in ipairs(changed) do
+      redis.call('HSET', token.key, 'remain', string.format('%.0f', token.remain), 'busy', token.busy,
+        'accessed', token.accessed, 'window', token.rate.window, 'current', token.rate.current,
+        'previous', token.rate.previous)
+      token.changed = false
+    end
+    changed = {}
+  end
+
+  local function load_user()
+    local fields = redis.call('HMGET', user_key, 'enabled', 'quota')
+    user = { known = fields[1] ~= false, enabled = fields[1] == '1', quota = tonumber(fields[2] or 0) }
+  end
+
+  local function load_token(id)
+    local key = user_key .. ':t:' .. id
+    local fields = redis.call('HMGET', key, 'version', 'enabled', 'expires', 'remain', 'unlimited', 'rate', 'places',
+      'busy', 'window', 'current', 'previous')
+    local token = { known = false }
+    if fields[1] then
+      token = {
+        known = true, changed = false, key = key, version = fields[1], enabled = fields[2] == '1',
+        expires = tonumber(fields[3]), remain = tonumber(fields[4]), unlimited = fields[5] == '1',
+        rate_limit = tonumber(fields[6]), places = tonumber(fields[7]), busy = tonumber(fields[8]),
+        rate = { window = tonumber(fields[9]), current = tonumber(fields[10]), previous = tonumber(fields[11]) },
+      }
+    end
+    tokens[id] = token
+    return token
+  end
+
+  local function admit(id, version, reservation, amount_text, now, expires_text)
+    if not user then load_user() end
+    local token = tokens[id] or load_token(id)
+    if not user.known or not token.known then return 'unknown' end
+    if token.version ~= version then
+      if token.changed then flush() end
+      local reply = redis.call('HMGET', token.key, unpack(CREDENTIAL))
+      table.insert(reply, 1, user.enabled and 1 or 0)
+      table.insert(reply, 1, 'stale')
+      return reply
+    end
+    if not user.enabled then return 'user_disabled' end
+    if not token.enabled then return 'disabled' end
+    if token.expires ~= -1 and token.expires * 1000 <= now then return 'expired' end
+    local amount = tonumber(amount_text)
+    if not token.unlimited and (token.remain <= 0 or token.remain < amount) then return 'token_quota' end
+    if user.quota < amount then return 'user_quota' end
+    local answer = 1
+    local rate
+    if token.rate_limit > 0 then
+      rate = { window = token.rate.window, current = token.rate.current, previous = token.rate.previous }
+      local allowed, remaining, reset, retry_after = take_rate(rate, token.rate_limit, now, RATE_WINDOW_MS)
+      if not allowed then return { 'rate', token.rate_limit, remaining, reset, retry_after } end
+      answer = { 1, token.rate_limit, remaining, reset }
+    end
+    if token.places > 0 and token.busy >= token.places then return 'concurrency' end
+
+    local member = id .. ':' .. (token.unlimited and '0' or '1') .. ':' .. amount_text .. ':' .. reservation
+    redis.call('ZADD', user_key .. ':r', expires_text, member)
+    user.quota = user.quota - amount
+    if not token.unlimited then token.remain = token.remain - amount end
+    token.busy = token.busy + 1
+    token.accessed = string.format('%.0f', math.floor(now / 1000))
+    if rate then token.rate = rate end
+    if not token.changed then
+      token.changed = true
+      changed[#changed + 1] = token
+    end
+    return answer
+  end
+
+  forget()
+  local replies = {}
+  -- The time up to which expired reservations are known to be given back.
+  local reclaimed = -1
+  for i = first, last do
+    local token, version, reservation, amount, now_text, expires =
+      string.match(ARGV[i], '^(%S+) (%S+) (%S+) (%S+) (%S+) (%S+)$')
+    local now = tonumber(now_text)
+    if now > reclaimed then
+      -- What is to be given back is in the records, so these must be true first, and read again after.
+      flush()
+      if reclaim(user_key, now_text) then forget() end
+      reclaimed = now
+    end
+    replies[#replies + 1] = admit(token, version, reservation, amount, now, expires)
+    if tonumber(expires) <= now then reclaimed = -1 end
+  end
+  flush()
+  return replies
+end

@@ -1,0 +1,15 @@
+-- Settles reservations of one user, then admits requests of the same.
+-- KEYS[1]  the user; touches `:t:<token>` and `:r` below it
+-- ARGV     how many settlements there are, then an argument for each settlement and each admission, blanks between:
+--          token id, reservation id, reserved amount, cost, 1 if a ranking was delivered
+--          token id, version, reservation id, amount, now ms, expires at ms
+-- Returns  two lists: for each settlement what was charged, or nil when the reservation is not there; for each admission
+--          1 when admitted; {1, limit, remaining, reset ms} when its rate was counted; the reason when refused;
+--          {'rate', limit, remaining, reset ms, retry after ms}; {'stale', user enabled, token fields...}
+--!include _reclaim
+--!include _rate
+--!include _settle
+--!include _admit
+local settlements = tonumber(ARGV[1])
+local charged = settle_all(KEYS[1], 2, settlements + 1)
+return { charged, admit_all(KEYS[1], settlements + 2, #ARGV) }
