@@ -1,3 +1,4 @@
+import { isAscii } from 'node:buffer';
 import { skipSpace, skipValue } from './json-scan.js';
 
 /**
@@ -73,16 +74,13 @@ export interface ParsedRows {
   readonly rows: NumberRows;
 }
 
-/**
- * Parses a JSON text, given as its UTF-8 bytes and decoded, its list of rows as `NumberRows`; `undefined` where it has none,
- * or is no JSON.
- */
-export function parseAroundRows(bytes: Buffer, text: string): ParsedRows | undefined {
+/** Parses a JSON text, its list of rows as `NumberRows`; `undefined` where it has none, or is no JSON. */
+export function parseAroundRows(bytes: Buffer): ParsedRows | undefined {
   // What has other characters has strings that matter, and is left to the plain parser: here each byte is a character.
-  if (text.length !== bytes.length) return undefined;
+  if (!isAscii(bytes)) return undefined;
   const start = skipSpace(bytes, 0);
   if (bytes[start] === OPEN_BRACKET) {
-    const scan = scanRows(bytes, text, start);
+    const scan = scanRows(bytes, start);
     if (scan === undefined || skipSpace(bytes, scan.end) !== bytes.length) return undefined;
     const rows = new NumberRows(scan);
     return { value: rows, rows };
@@ -95,8 +93,8 @@ export function parseAroundRows(bytes: Buffer, text: string): ParsedRows | undef
     const value = valueBehind(bytes, keyEnd);
     if (value < 0) return undefined;
     if (bytes[value] === OPEN_BRACKET) {
-      const scan = scanRows(bytes, text, value);
-      return scan && withMember(text, text.slice(at + 1, keyEnd - 1), value, scan);
+      const scan = scanRows(bytes, value);
+      return scan && withMember(bytes, textOf(bytes, at + 1, keyEnd - 1), value, scan);
     }
     at = skipValue(bytes, value);
     if (at < 0) return undefined;
@@ -113,12 +111,12 @@ const PLACEHOLDER_JSON = JSON.stringify(PLACEHOLDER);
 const NO_MEMBER = '__proto__';
 
 function withMember(
-  text: string,
+  bytes: Buffer,
   name: string,
   start: number,
   scan: RowScan,
 ): ParsedRows | undefined {
-  const others = text.slice(0, start) + PLACEHOLDER_JSON + text.slice(scan.end);
+  const others = textOf(bytes, 0, start) + PLACEHOLDER_JSON + textOf(bytes, scan.end, bytes.length);
   if (others.indexOf(PLACEHOLDER) !== others.lastIndexOf(PLACEHOLDER)) return undefined;
   let value: Record<string, unknown>;
   try {
@@ -149,8 +147,8 @@ function valueBehind(bytes: Buffer, keyEnd: number): number {
   return bytes[colon] === COLON ? skipSpace(bytes, colon + 1) : -1;
 }
 
-function scanRows(bytes: Buffer, text: string, start: number): RowScan | undefined {
-  const scan = new RowScan(bytes, text, start);
+function scanRows(bytes: Buffer, start: number): RowScan | undefined {
+  const scan = new RowScan(bytes, start);
   return scan.run() ? scan : undefined;
 }
 
@@ -171,7 +169,8 @@ class RowScan {
   end = -1;
   readonly #bytes: Buffer;
   readonly #view: DataView;
-  readonly #text: string;
+  /** All of the bytes, decoded where some number needs it: once costs less than each by itself. */
+  #text: string | undefined;
   /** Of the first row, where the bytes before each number and behind the last begin and end, in turn. */
   readonly #around: number[] = [];
   readonly #first: number;
@@ -184,10 +183,9 @@ class RowScan {
   /** Whether rows follow one another behind a comma and nothing else. */
   #tight = true;
 
-  constructor(bytes: Buffer, text: string, start: number) {
+  constructor(bytes: Buffer, start: number) {
     this.#bytes = bytes;
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-    this.#text = text;
     this.#first = skipSpace(bytes, start + 1);
   }
 
@@ -235,7 +233,7 @@ class RowScan {
     for (;;) {
       const keyEnd = endOfKey(bytes, at);
       if (keyEnd < 0) return -1;
-      const key = this.#text.slice(at + 1, keyEnd - 1);
+      const key = textOf(bytes, at + 1, keyEnd - 1);
       const column = this.keys.length;
       if (key === NO_MEMBER || column === MAX_COLUMNS || this.keys.includes(key)) return -1;
       const value = valueBehind(bytes, keyEnd);
@@ -337,6 +335,7 @@ class RowScan {
     else this.#fractionSeen |= 1 << column;
     if ((negative && number === 0) || at - start > MAX_WRITTEN) this.#strange = true;
     if (number > MAX_EXACT || scale > 22 || scale < -22) {
+      this.#text ??= textOf(bytes, 0, bytes.length);
       this.values.push(Number(this.#text.slice(start, at)));
       return at;
     }
@@ -346,6 +345,11 @@ class RowScan {
     this.values.push(negative ? -number : number);
     return at;
   }
+}
+
+/** Of bytes that are ASCII. */
+function textOf(bytes: Buffer, start: number, end: number): string {
+  return bytes.toString('latin1', start, end);
 }
 
 /** Whether the bytes at `at` are those of `other` from `start` to `end`. */

@@ -53,7 +53,7 @@ export function readReply(
   raw: RawReply,
   nowMs: number,
 ): ReplyReading {
-  const parsed = raw.bytes === undefined ? undefined : parseAroundRows(raw.bytes, raw.text);
+  const parsed = raw.bytes === undefined ? undefined : parseAroundRows(raw.bytes);
   const json = parsed === undefined ? parse(raw.text) : new Json(parsed.value);
   const reply = new ReadReply(raw, json);
   const kind = provider.fault?.(reply) ?? genericFault(reply);

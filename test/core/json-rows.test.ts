@@ -8,7 +8,7 @@ const FORM: RowForm = {
   whole: [true, false],
 };
 
-const read = (text: string) => parseAroundRows(Buffer.from(text), text);
+const read = (text: string) => parseAroundRows(Buffer.from(text));
 
 /** The whole value as the plain parser would have it. */
 function plain(value: unknown): unknown {
