@@ -152,7 +152,7 @@ async function startGateway(upstreamPort: number): Promise<Target> {
   // As `npm start` and the image run it: without the loader for TypeScript that this process has.
   const child = fork('dist/main.js', [], {
     env,
-    execArgv: ['--single-threaded-gc'],
+    execArgv: ['--single-threaded-gc', '--initial-old-space-size=128'],
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });
   children.push(child);

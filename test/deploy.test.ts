@@ -130,8 +130,15 @@ describe('the image', () => {
     };
     const command = execForm(/\nCMD (.*)/);
 
-    expect(command).toEqual(['node', '--single-threaded-gc', 'dist/main.js']);
-    expect(scripts.start).toBe('exec node --single-threaded-gc src/setup.mjs --run dist/main.js');
+    expect(command).toEqual([
+      'node',
+      '--single-threaded-gc',
+      '--initial-old-space-size=128',
+      'dist/main.js',
+    ]);
+    expect(scripts.start).toBe(
+      'exec node --single-threaded-gc --initial-old-space-size=128 src/setup.mjs --run dist/main.js',
+    );
     expect(dockerfile).toMatch(/\nUSER node\n/);
     expect(dockerfile).toContain('NODE_ENV=production');
     expect(dockerfile).toMatch(/\nSTOPSIGNAL SIGTERM\n/);
