@@ -99,6 +99,8 @@ function collect(
         else chunks.push(chunk);
       })
       .on('end', () => {
+        // What came too late has had its answer, the last of its connection: nothing must be done for it any more.
+        if (!req.socket.writable) fail(tooLate);
         if (done) return;
         done = true;
         const [first] = chunks;
@@ -147,6 +149,10 @@ function recode(body: Buffer, charset: string): Buffer {
 
 function callerGone(): GatewayError {
   return new GatewayError('client_closed_request', 'The client closed the connection.');
+}
+
+function tooLate(): GatewayError {
+  return new GatewayError('request_timeout', 'The request did not arrive in time.');
 }
 
 function tooLarge(limitBytes: number): GatewayError {

@@ -63,6 +63,11 @@ function createHttpApp(deps: HttpDeps): Express {
 export function createHttpServer(deps: HttpDeps, timeouts: ServerTimeouts): Server {
   const app = createHttpApp(deps);
   const serve = (req: IncomingMessage, res: ServerResponse): void => {
+    // What comes on a connection that has had its last answer is not served: its caller would never know.
+    if (!req.socket.writable) {
+      req.resume();
+      return;
+    }
     // A connection that is kept while the server closes would be closed under the caller's next request.
     if (!server.listening) res.shouldKeepAlive = false;
     // Ahead of Express: the route that is measured in microseconds needs none of what the app does.

@@ -9,6 +9,8 @@ import { sendJson, startUpstream, type TestUpstream } from '../support/upstream.
 /** More than the buffers of a connection hold. */
 const DOCUMENTS = Array.from({ length: 3 }, () => 'x'.repeat(8_000_000));
 const LONG_MS = 60_000;
+/** As Node tells of a request that takes too long to arrive. */
+const LATE = Object.assign(new Error('late'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
 
 let upstream: TestUpstream;
 let gateway: TestGateway;
@@ -230,9 +232,7 @@ describe('what is no HTTP', () => {
     client.socket.write(rerank(['a']));
     await upstream.reached(1);
 
-    // As Node tells of a request that takes too long to arrive.
-    const late = Object.assign(new Error('late'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
-    gateway.app.server.emit('clientError', late, sockets[0]);
+    gateway.app.server.emit('clientError', LATE, sockets[0]);
     client.socket.write(rerank(['b']));
     await upstream.reached(2);
     gate.resolve();
@@ -244,6 +244,34 @@ describe('what is no HTTP', () => {
 
     expect(repliesIn(client.text()).map(({ status }) => status)).toEqual([200, 200, 200]);
   });
+
+  it.each([
+    ['in its body', 20],
+    ['in its headers', 120],
+  ])(
+    'is told that it came too late, and is not served when the rest comes (%s)',
+    async (_where, missing) => {
+      const client = await open();
+      const request = rerank(['a']);
+      const begun = request.slice(0, -missing);
+      client.socket.write(begun);
+      await eventually('the beginning has come', () =>
+        Promise.resolve(sockets[0]?.bytesRead === begun.length),
+      );
+
+      gateway.app.server.emit('clientError', LATE, sockets[0]);
+      await once(client.socket, 'data');
+      client.socket.write(request.slice(-missing));
+      await once(client.socket, 'close');
+      // Waits for all that is under way.
+      await gateway.close();
+      isClosed = true;
+
+      const [refusal, ...more] = repliesIn(client.text());
+      expect([refusal?.status, errorCode(refusal), more]).toEqual([408, 'request_timeout', []]);
+      expect(upstream.seen).toEqual([]);
+    },
+  );
 
   it('does not spoil a reply that is being taken', async () => {
     const slow = await askWithoutReading();
