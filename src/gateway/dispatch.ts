@@ -8,7 +8,6 @@ import {
   type RankedRow,
   type ReportedUsage,
   type RerankRequest,
-  type UpstreamRanking,
   type WrittenRows,
 } from '../core/rerank.js';
 import { errorCodeOf, mayFailOver, type UpstreamFailure } from '../core/retry.js';
@@ -124,7 +123,7 @@ export async function dispatch(deps: DispatchDeps, call: DispatchCall): Promise<
     failures.push(failure);
   }
   call.scope.throwIfCancelled();
-  throw failures.length > 0 ? failedError(failures) : unavailableError(deps, call);
+  throw failures.length > 0 ? failedError(deps, failures) : unavailableError(deps, call);
 }
 
 /** Whether all channels of a provider reach the same service, with the same limits; self-hosted servers have their own. */
@@ -244,7 +243,6 @@ export async function runAttempt(
   call: AttemptCall,
   route: Route,
 ): Promise<AttemptResult> {
-  const { request } = call;
   // Not cut to what is left of the deadline: that ends the request as a whole, and not this attempt alone.
   const timeoutMs = route.channel.timeoutMs ?? deps.attemptTimeoutMs;
   const prepared = prepareCall(route, call);
@@ -252,17 +250,18 @@ export async function runAttempt(
     const reading = await rankBy(deps, call, route, prepared.call, timeoutMs);
     if (reading.kind !== 'ranking') return reading;
     const { ranking } = reading;
-    const complete = prepared.restore(ranking);
     const transform =
       route.channel.scores === 'normalized' &&
       forModel(route.provider.profile.scoreScale, prepared.call.model) === 'logit'
         ? 'logistic'
         : 'none';
-    const rows = normalizeRanking(complete, request.documents.count, request.topN, transform);
+    // Judged by what was asked of the upstream: what was kept from it cannot stand in for rows that it left out.
+    const { documents, topN } = prepared.call;
+    const rows = normalizeRanking(ranking, documents.count, topN, transform);
     return {
       kind: 'ranked',
       result: {
-        rows,
+        rows: prepared.restore(rows),
         reported: ranking.usage,
         warning: ranking.warning,
         written: reading.written,
@@ -369,12 +368,12 @@ async function sendHttp(
 
 /**
  * The request in the channel's terms: its model name, and its way with blank documents. Where they must not be sent they
- * are left out, and `restore` puts them behind the others without a score of their own.
+ * are left out, and `restore` puts them behind the others, with the lowest score of these.
  */
 function prepareCall(
   route: Route,
   call: AttemptCall,
-): { call: UpstreamCall; restore: (ranking: UpstreamRanking) => UpstreamRanking } {
+): { call: UpstreamCall; restore: (rows: RankedRow[]) => RankedRow[] } {
   const { request } = call;
   const { blanks } = route.provider.profile;
   const whole = (documents: RerankRequest['documents']) => ({
@@ -400,18 +399,18 @@ function prepareCall(
       request.documents.pick(kept),
       Math.min(request.topN, kept.length),
     ),
-    restore: (ranking) => ({
-      ...ranking,
-      rows: [
-        ...ranking.rows.map((row) => ({ ...row, index: kept[row.index] ?? Number.NaN })),
-        ...blank.map((index) => ({ index, score: undefined })),
-      ],
-    }),
+    restore: (rows) => {
+      const lowest = rows.at(-1)?.score ?? 0;
+      return [
+        ...rows.map(({ index, score }) => ({ index: kept[index] ?? index, score })),
+        ...blank.map((index) => ({ index, score: lowest })),
+      ].slice(0, request.topN);
+    },
   };
 }
 
-function unchanged(ranking: UpstreamRanking): UpstreamRanking {
-  return ranking;
+function unchanged(rows: RankedRow[]): RankedRow[] {
+  return rows;
 }
 
 function upstreamCall(
@@ -491,7 +490,10 @@ function refusalOf(failure: UpstreamFailure): GatewayError {
 }
 
 /** All candidates failed: what the caller is told, and whether trying again later makes sense. */
-function failedError(failures: readonly UpstreamFailure[]): GatewayError {
+function failedError(
+  { maxCooldownMs }: DispatchDeps,
+  failures: readonly UpstreamFailure[],
+): GatewayError {
   const last = failures.findLast(({ kind }) => kind !== 'limit') ?? failures.at(-1);
   if (last === undefined || last.kind === 'limit') {
     return refusalOf(last ?? { kind: 'limit', status: undefined, message: '' });
@@ -499,7 +501,8 @@ function failedError(failures: readonly UpstreamFailure[]): GatewayError {
   if (failures.every(({ kind }) => kind === 'busy')) {
     const waits = failures.map(({ retryAfterMs }) => retryAfterMs ?? DEFAULT_COOLDOWN_MS);
     return new GatewayError('overloaded', 'Every provider for this model is overloaded.', {
-      retryAfterMs: Math.min(...waits),
+      // No longer than the channels are kept out.
+      retryAfterMs: Math.min(...waits, maxCooldownMs),
     });
   }
   const code = errorCodeOf(last.kind === 'busy' ? { ...last, kind: 'transient' } : last);

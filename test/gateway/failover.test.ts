@@ -184,6 +184,38 @@ describe('a hostile upstream', () => {
   });
 });
 
+describe('blank documents that an upstream does not take', () => {
+  const blanks = { ...ask, documents: ['', 'no moons', ' ', 'the most moons'] };
+  const rank = async (rows: readonly unknown[], topN: number) => {
+    const upstream = await upstreamWith((_request, res) => sendJson(res, rows));
+    const gateway = await gatewayWith([channel('only', upstream.url, { provider: 'sglang' })]);
+    const { key } = await gateway.createKey();
+    return gateway.post(key, { ...blanks, top_n: topN });
+  };
+
+  it.each([2, 3, 4])('do not stand in for rows that it leaves out (top_n %i)', async (topN) => {
+    const { status, body } = await rank([{ index: 1, score: 0.9 }], topN);
+
+    expect([status, body.error.code]).toEqual([502, 'upstream_invalid_response']);
+  });
+
+  it('come behind the others, with the lowest score of these', async () => {
+    const { body } = await rank(
+      [
+        { index: 1, score: 0.9 },
+        { index: 0, score: 0.2 },
+      ],
+      3,
+    );
+
+    expect(body.results).toEqual([
+      { index: 3, relevance_score: 0.9 },
+      { index: 1, relevance_score: 0.2 },
+      { index: 0, relevance_score: 0.2 },
+    ]);
+  });
+});
+
 describe('failover', () => {
   it('tells when to come back when all fail for load', async () => {
     const busy = await upstreamWith((_request, res) => {
@@ -199,6 +231,18 @@ describe('failover', () => {
     expect(first.headers.get('retry-after')).toBe('7');
     expect(Number(second.headers.get('retry-after'))).toBeLessThanOrEqual(7);
     expect(busy.seen).toHaveLength(1);
+  });
+
+  it('tells of no longer wait than the channels are kept out', async () => {
+    const busy = await upstreamWith((_request, res) => {
+      res.writeHead(429, { 'retry-after': '99999999999' }).end('{}');
+    });
+    const gateway = await gatewayWith([channel('busy', busy.url)], { max_cooldown_ms: 30_000 });
+    const { key } = await gateway.createKey();
+
+    const { status, headers } = await gateway.post(key, ask);
+
+    expect([status, headers.get('retry-after')]).toEqual([503, '30']);
   });
 
   it('makes no more attempts than allowed', async () => {
