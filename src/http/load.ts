@@ -25,10 +25,15 @@ export class Load {
     return this.#requests;
   }
 
-  /** Takes a place, or throws 503 `overloaded`; `declaredBytes` is what the caller says it will send. */
-  enter(declaredBytes: number): Place {
-    if (this.#requests >= this.#maxRequests || this.#bytes + declaredBytes > this.#maxBytes) {
-      throw this.refusal();
+  /**
+   * Takes a place, or throws 503 `overloaded`; `declaredBytes` is what the caller says it will send. Nothing is kept of a body
+   * that is larger than `limitBytes`: it needs no room, and without a place it is told 413, since no later try would fare better.
+   */
+  enter(declaredBytes: number, limitBytes: number): Place {
+    const isTooLarge = declaredBytes > limitBytes;
+    const bytes = isTooLarge ? 0 : declaredBytes;
+    if (this.#requests >= this.#maxRequests || this.#bytes + bytes > this.#maxBytes) {
+      throw isTooLarge ? neverTaken(limitBytes) : this.refusal();
     }
     this.#requests += 1;
     return { bytes: 0 };
@@ -73,4 +78,11 @@ export class Load {
       },
     );
   }
+}
+
+function neverTaken(limitBytes: number): GatewayError {
+  return new GatewayError(
+    'payload_too_large',
+    `The body is declared larger than ${limitBytes} bytes, the most that is taken.`,
+  );
 }

@@ -93,7 +93,9 @@ async function serve(
   req: Request,
   res: Response,
 ): Promise<void> {
-  const place = load.enter(Number(req.headers['content-length'] ?? 0));
+  // Where no body is read, none is kept.
+  const declaredBytes = operation.body === undefined ? 0 : req.headers['content-length'];
+  const place = load.enter(Number(declaredBytes ?? 0), MANAGEMENT_BODY_LIMIT_BYTES);
   try {
     await storeAnswers(async () => {
       const address = clientAddress(req, deps.trustedProxies);

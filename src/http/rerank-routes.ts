@@ -61,7 +61,7 @@ export async function handleRerank(
   let place: Place | undefined;
   let failure: GatewayError | undefined;
   try {
-    place = deps.load.enter(Number(req.headers['content-length'] ?? 0));
+    place = deps.load.enter(Number(req.headers['content-length'] ?? 0), deps.bodyLimitBytes);
     identity = await deps.authenticate(req);
     const body = await readJsonBody(req, deps.bodyLimitBytes, deps.load, place);
     request = withModel(parseRerank(body, deps.maxDocuments), identity, deps.defaultModel);

@@ -22,7 +22,7 @@ describe('reading a body', () => {
     await closed;
 
     const load = new Load(1, LIMIT);
-    const reading = readJsonBody(req, LIMIT, load, load.enter(0));
+    const reading = readJsonBody(req, LIMIT, load, load.enter(0, LIMIT));
 
     await expect(reading).rejects.toMatchObject({ code: 'client_closed_request' });
     server.close();
@@ -36,7 +36,7 @@ describe('reading a body', () => {
     req.push(null);
 
     const load = new Load(1, LIMIT / 4);
-    const reading = readJsonBody(req, LIMIT, load, load.enter(zipped.length));
+    const reading = readJsonBody(req, LIMIT, load, load.enter(zipped.length, LIMIT));
 
     await expect(reading).rejects.toMatchObject({ code: 'overloaded' });
   });

@@ -1,0 +1,74 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Load } from '../../src/http/load.js';
+import { startGateway, type TestGateway } from '../support/gateway.js';
+
+const MIB = 1024 * 1024;
+
+describe('the load', () => {
+  it('has room for as much as the bodies that are taken', () => {
+    const load = new Load(2, 100);
+    load.charge(load.enter(60, 80), 60);
+
+    expect(() => load.enter(41, 80)).toThrow(expect.objectContaining({ code: 'overloaded' }));
+    expect(load.enter(40, 80)).toEqual({ bytes: 0 });
+  });
+
+  it('tells nobody to come back with a body that is never taken', () => {
+    const load = new Load(1, 100);
+    const tooLarge = expect.objectContaining({ code: 'payload_too_large' });
+
+    const place = load.enter(101, 80);
+    expect(() => load.enter(81, 80)).toThrow(tooLarge);
+    load.leave(place);
+    load.keep(101);
+    expect(() => load.enter(81, 80)).toThrow(tooLarge);
+  });
+});
+
+describe('a declared length', () => {
+  let gateway: TestGateway;
+  let key = '';
+  beforeAll(async () => {
+    gateway = await startGateway({});
+    ({ key } = await gateway.createKey());
+  });
+  afterAll(() => gateway.close());
+
+  /** What is answered to the head of a request alone: as much of its body as anybody waits for. */
+  async function answerTo(line: string, ...headers: readonly string[]): Promise<string> {
+    const socket = connect(Number(new URL(gateway.url).port), '127.0.0.1');
+    socket.write([`${line} HTTP/1.1`, 'Host: a', ...headers, '', ''].join('\r\n'));
+    const answer = String((await once(socket, 'data'))[0]);
+    socket.destroy();
+    return answer;
+  }
+
+  it.each([
+    ['more than a body may have', 33 * MIB],
+    ['more than there is room for', 257 * MIB],
+    ['absurd', 1_000_000_000_000],
+  ])('that is %s is 413 for a key and 401 without one', async (_what, bytes) => {
+    const length = `Content-Length: ${bytes}`;
+    const authorization = `Authorization: Bearer ${key}`;
+
+    for (const extra of [[], ['Content-Encoding: gzip']]) {
+      const refused = await answerTo('POST /v1/rerank', length, authorization, ...extra);
+      const unknown = await answerTo('POST /v1/rerank', length, ...extra);
+
+      expect(refused).toMatch(/^HTTP\/1.1 413 /);
+      expect(refused).toContain('"code":"payload_too_large"');
+      expect(refused).not.toMatch(/^retry-after/im);
+      expect(unknown).toMatch(/^HTTP\/1.1 401 /);
+    }
+  });
+
+  it('is 413 on the management side too, and nothing where no body is read', async () => {
+    const length = 'Content-Length: 1000000000000';
+    const json = 'Content-Type: application/json';
+
+    expect(await answerTo('POST /api/user/login', length, json)).toMatch(/^HTTP\/1.1 413 /);
+    expect(await answerTo('GET /api/channel', length)).toMatch(/^HTTP\/1.1 401 /);
+  });
+});
