@@ -1,4 +1,5 @@
 import { encodeJson, JsonFragment } from './json.js';
+import { elementRanges } from './json-elements.js';
 import { mayBeginBlank, stringRanges } from './json-scan.js';
 
 /** One document of a request that was parsed: what is ranked, and what the caller sent. */
@@ -31,7 +32,7 @@ export interface Documents {
    * that makes a value of the three.
    */
   around(before: string | ((index: number) => string), after: string): JsonFragment;
-  /** A JSON array of what the caller sent: strings, and whole objects, in the caller's own kinds. */
+  /** A JSON array of what the caller sent: strings, and whole objects, in the caller's own kinds and bytes. */
   sources(): JsonFragment;
   /** Text and image of each document, for dialects whose parts are objects of their own. */
   parts(): readonly DocumentPart[];
@@ -133,15 +134,41 @@ class StringDocuments implements Documents {
   }
 }
 
+/** The body that documents were parsed from; they are looked for in it when one is asked for, as few requests do. */
+class SentDocuments {
+  readonly #body: Buffer;
+  readonly #count: number;
+  /** Empty where they were not found. */
+  #ranges: Uint32Array | undefined;
+
+  constructor(body: Buffer, count: number) {
+    this.#body = body;
+    this.#count = count;
+  }
+
+  raw(index: number): Buffer | undefined {
+    this.#ranges ??= elementRanges(this.#body, 'documents', this.#count) ?? new Uint32Array();
+    const start = this.#ranges[index * 2];
+    return start === undefined
+      ? undefined
+      : this.#body.subarray(start, this.#ranges[index * 2 + 1]);
+  }
+}
+
 /** Documents that were parsed: mixed kinds, objects, images, or strings with unusual content. */
 class PartDocuments implements Documents {
   readonly count: number;
   readonly hasImages: boolean;
   readonly #parts: readonly DocumentPart[];
+  readonly #sent: SentDocuments | undefined;
+  /** Which of those that were sent these are; absent where they are all of them. */
+  readonly #picked: readonly number[] | undefined;
   #texts: JsonFragment | undefined;
 
-  constructor(parts: readonly DocumentPart[]) {
+  constructor(parts: readonly DocumentPart[], sent?: SentDocuments, picked?: readonly number[]) {
     this.#parts = parts;
+    this.#sent = sent;
+    this.#picked = picked;
     this.count = parts.length;
     this.hasImages = parts.some(({ image }) => image !== undefined);
   }
@@ -174,7 +201,7 @@ class PartDocuments implements Documents {
   }
 
   sources(): JsonFragment {
-    return new JsonFragment(Buffer.from(JSON.stringify(this.#parts.map(({ source }) => source))));
+    return wrapEach(this.count, '', (index) => this.#source(index), '');
   }
 
   parts(): readonly DocumentPart[] {
@@ -182,8 +209,10 @@ class PartDocuments implements Documents {
   }
 
   echo(index: number): Buffer {
-    const source = this.#parts[index]?.source;
-    return Buffer.from(JSON.stringify(typeof source === 'string' ? { text: source } : source));
+    const source = this.#source(index);
+    return typeof this.#parts[index]?.source === 'string'
+      ? Buffer.concat([Buffer.from('{"text":'), source, Buffer.from('}')])
+      : source;
   }
 
   blanks(): readonly number[] {
@@ -193,7 +222,11 @@ class PartDocuments implements Documents {
   }
 
   pick(indexes: readonly number[]): Documents {
-    return new PartDocuments(indexes.flatMap((index) => this.#parts[index] ?? []));
+    return new PartDocuments(
+      indexes.flatMap((index) => this.#parts[index] ?? []),
+      this.#sent,
+      indexes.map((index) => this.#picked?.[index] ?? index),
+    );
   }
 
   fillBlanks(text: string): Documents {
@@ -201,6 +234,16 @@ class PartDocuments implements Documents {
     if (blanks.size === 0) return this;
     return new PartDocuments(
       this.#parts.map((part, index) => (blanks.has(index) ? { ...part, text } : part)),
+      this.#sent,
+      this.#picked,
+    );
+  }
+
+  /** Written anew only where the caller's bytes are not at hand: numbers would not survive it. */
+  #source(index: number): Buffer {
+    return (
+      this.#sent?.raw(this.#picked?.[index] ?? index) ??
+      Buffer.from(JSON.stringify(this.#parts[index]?.source))
     );
   }
 }
@@ -213,9 +256,12 @@ export function stringDocuments(array: Buffer, count: number, mayHaveBlanks = tr
   return new StringDocuments(array, count, mayHaveBlanks);
 }
 
-/** Documents from parsed values; a string is a document with that text. */
-export function partDocuments(parts: readonly DocumentPart[]): Documents {
-  return new PartDocuments(parts);
+/** Documents from parsed values. `body`: the request whose `documents` they are, valid UTF-8, for what the caller sent. */
+export function partDocuments(parts: readonly DocumentPart[], body?: Buffer): Documents {
+  return new PartDocuments(
+    parts,
+    body === undefined ? undefined : new SentDocuments(body, parts.length),
+  );
 }
 
 /** Documents from plain strings: for tests, channel checks and everything else that starts from text. */

@@ -68,7 +68,7 @@ export function parseRerank(body: Buffer, maxDocuments: number): ParsedRerank {
   }
   const value = parseObject(body);
   const members = checkMembers(value);
-  const documents = readDocuments(value.documents, rankFieldsOf(members), maxDocuments);
+  const documents = readDocuments(value.documents, body, rankFieldsOf(members), maxDocuments);
   return toRequest(members, documents);
 }
 
@@ -125,6 +125,7 @@ function validate(value: Readonly<Record<string, unknown>>): RerankMembers {
 
 function readDocuments(
   value: unknown,
+  body: Buffer,
   rankFields: readonly string[] | undefined,
   maxDocuments: number,
 ): Documents {
@@ -133,7 +134,8 @@ function readDocuments(
   }
   if (!Array.isArray(value)) throw documentsError('documents must be an array.');
   checkCount(value.length, maxDocuments);
-  return partDocuments(value.map((item, index) => readDocument(item, index, rankFields)));
+  const parts = value.map((item, index) => readDocument(item, index, rankFields));
+  return partDocuments(parts, body);
 }
 
 function readDocument(

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
 import { partDocuments, stringDocuments, textDocuments } from '../../src/core/documents.js';
 import type { JsonFragment } from '../../src/core/json.js';
 
@@ -61,5 +62,113 @@ describe('documents that are objects', () => {
   it('leave no lone surrogate in what is sent', () => {
     expect(read(documents.texts())).toEqual(['a', '', 'lone \ufffd']);
     expect(read(documents.objects())).toEqual([{ text: 'a' }, { image }, { text: 'lone \ufffd' }]);
+  });
+});
+
+describe('documents that were parsed from a body', () => {
+  const fromBody = (array: string, around: (array: string) => string) => {
+    const sources = JSON.parse(array) as unknown[];
+    const parts = sources.map((source) => ({ text: 'ranked', source }));
+    return partDocuments(parts, Buffer.from(around(array)));
+  };
+  const objectOnly = (array: string) => `{"documents":${array}}`;
+  const ID = '{ "id": 9223372036854775807, "f":1.0, "h":1e400, "__proto__":{"a":[1,"]}"]} }';
+  const ARRAY = `[${ID} ,\n "a \\"b\\\\", {},"\\ud800","汉字"]`;
+  const SENT = [ID, '"a \\"b\\\\"', '{}', '"\\ud800"', '"汉字"'];
+
+  it.each<[string, (array: string) => string]>([
+    ['alone', objectOnly],
+    ['first', (array) => `{"documents":${array},"query":"q"}`],
+    ['last', (array) => ` {\r\n "top_n" : 1 , "x":null,"documents"\t: ${array} } \n`],
+    [
+      'behind others of that name',
+      (array) => `{"documents":["x"],"documents":7,"documents":${array}}`,
+    ],
+    [
+      'behind a nested one',
+      (array) => `{"x":{"documents":["x"]},"y":["documents"],"documents":${array}}`,
+    ],
+    [
+      'ahead of a longer name',
+      (array) => `{"documents":${array},"documents2":["x"],"a\\"":"\\\\"}`,
+    ],
+    ['under an escaped name', (array) => `{"documents":["x"],"docum\\u0065nts":${array}}`],
+  ])('are in the caller’s own bytes: the list %s', (_place, around) => {
+    const documents = fromBody(ARRAY, around);
+
+    expect(documents.sources().bytes.toString()).toBe(`[${SENT.join(',')}]`);
+    expect(SENT.map((_, index) => documents.echo(index).toString())).toEqual(
+      SENT.map((sent) => (sent.startsWith('"') ? `{"text":${sent}}` : sent)),
+    );
+  });
+
+  it('are found however deep they are', () => {
+    const deep = `{"a":${'['.repeat(200)}1.0${']'.repeat(200)}}`;
+
+    expect(fromBody(`[${deep}]`, objectOnly).echo(0).toString()).toBe(deep);
+  });
+
+  it.each([
+    ['long', 'a'.repeat(500)],
+    ['long with escapes far behind', `${'a'.repeat(200)}\\"b\\\\`],
+    ['long with escapes all along', '\\"\\\\'.repeat(100)],
+    ['just at the length of a step, and an escape across it', `${'a'.repeat(63)}\\"b`],
+  ])('are found where a string is %s', (_kind, text) => {
+    const list = [`{"t":"${text}"}`, `"${text}"`, `{"a":1.0,"${text}":["${text}"]}`];
+
+    expect(fromBody(`[${list.join()}]`, objectOnly).sources().bytes.toString()).toBe(
+      `[${list.join()}]`,
+    );
+  });
+
+  it('stay so when some are picked, twice over, and when blanks are filled', () => {
+    const documents = fromBody(ARRAY, objectOnly).pick([4, 2, 0]).pick([2, 0]);
+    const blank = partDocuments(
+      [{ text: ' ', source: {} }],
+      Buffer.from('{"documents":[{"a":1.0}]}'),
+    );
+
+    expect(documents.sources().bytes.toString()).toBe(`[${ID},"汉字"]`);
+    expect(documents.echo(0).toString()).toBe(ID);
+    expect(blank.fillBlanks('-').echo(0).toString()).toBe('{"a":1.0}');
+  });
+
+  it.each([
+    ['that is no list', '{"documents":7}'],
+    ['of fewer', '{"documents":[]}'],
+    ['of more', '{"documents":[{"a":1.0},{"a":1.0}]}'],
+    ['of another name', '{"texts":[{"a":1.0}]}'],
+    ['that goes on', '{"documents":[{"a":1.0}]} x'],
+    ['that ends early', '{"documents":[{"a":1.0'],
+    ['that is no object', '[{"a":1.0}]'],
+    ['of nothing', ''],
+    ['without values', '{"documents"}'],
+    ['without names', '{1:2}'],
+    ['without commas', '{"documents":[{"a":1.0}"b"]}'],
+  ])('are written anew where the body is one %s', (_what, body) => {
+    const documents = partDocuments([{ text: 'a', source: { a: 1 } }], Buffer.from(body));
+
+    expect(documents.echo(0).toString()).toBe('{"a":1}');
+    expect(documents.sources().bytes.toString()).toBe('[{"a":1}]');
+  });
+
+  it('are those that the parser reads, whatever the body', () => {
+    const documents = fc.array(fc.oneof(fc.string({ unit: 'grapheme' }), fc.object()), {
+      minLength: 1,
+    });
+    const body = fc.tuple(fc.dictionary(fc.string(), fc.jsonValue()), documents, fc.boolean());
+    fc.assert(
+      fc.property(body, ([members, list, spaced]) => {
+        const text = JSON.stringify({ ...members, documents: list }, null, spaced ? 2 : 0);
+        const { documents: read } = JSON.parse(text) as { documents: unknown[] };
+
+        const made = partDocuments(
+          read.map(() => ({ source: undefined })),
+          Buffer.from(text),
+        );
+
+        expect(JSON.parse(made.sources().bytes.toString())).toEqual(read);
+      }),
+    );
   });
 });

@@ -100,6 +100,24 @@ describe('POST /v1/rerank', () => {
     ]);
   });
 
+  it('gives objects back as they came, with numbers that no parser keeps', async () => {
+    const documents = [
+      `{ "text":"${DOCUMENTS[1]}", "id":9223372036854775807,"f":1.0,"h":1e400 }`,
+      '{"text":"Oil.","lone":"\\ud800"}',
+    ];
+
+    const reply = await send(
+      `{"query":"${QUERY}","return_documents":true,"documents":[${documents.join()},"a"]}`,
+    );
+
+    const text = await reply.text();
+    expect(reply.status).toBe(200);
+    expect(text).toContain(`"document":${documents[0]}}`);
+    expect(text).toContain(`"document":${documents[1]}}`);
+    expect(text).toContain('"document":{"text":"a"}}');
+    expect(JSON.parse(text)).toMatchObject({ results: [{ index: 0 }, {}, {}] });
+  });
+
   it.each([
     ['more than there are', 99, 3],
     ['one', 1, 1],
