@@ -47,10 +47,10 @@ function createHttpApp(deps: HttpDeps): Express {
   app.use(requestId);
   app.use(accessLog(deps.observe, deps.gateway.now));
   app.use(helmet({ contentSecurityPolicy: false }));
-  app.use(healthRoutes(deps));
+  app.use(readOnly(healthRoutes(deps)));
   app.use(modelRoutes(deps));
   app.use(managementRoutes(deps));
-  app.use(docsRoutes(deps.operations));
+  app.use(readOnly(docsRoutes(deps.operations)));
   app.use(unknownPath);
   app.use(failure(deps.observe));
   return app;
@@ -214,6 +214,13 @@ function allow(methods: string): (req: Request) => never {
       { headers: { Allow: methods } },
     );
   };
+}
+
+/** A router all of whose routes answer GET; every other method on their paths is told so. */
+function readOnly(router: express.Router): express.Router {
+  const paths = router.stack.flatMap(({ route }) => route?.path ?? []);
+  for (const path of paths) router.all(path, allow('GET, HEAD'));
+  return router;
 }
 
 function unknownPath(req: Request): never {
