@@ -21,6 +21,7 @@ import { addressMistake } from './management/addresses.js';
 import { allProviders, findProvider } from './providers/index.js';
 import type { Provider, SettingValue } from './providers/provider.js';
 import { channelMistakes } from './providers/settings.js';
+import { parseRedisUrl, RedisUrlError } from './store/redis/url.js';
 import type { DeclaredChannel } from './store/store.js';
 
 interface ServerSettings {
@@ -569,11 +570,13 @@ function checkRange(value: string, helpers: Joi.CustomHelpers): unknown {
 }
 
 function checkRedisUrl(value: string, helpers: Joi.CustomHelpers): unknown {
-  return /^rediss?(\+(sentinel|cluster))?:\/\/[^\s/]/.test(value)
-    ? value
-    : helpers.message({
-        custom: 'must begin with redis://, rediss://, redis+sentinel:// or redis+cluster://',
-      });
+  try {
+    parseRedisUrl(value);
+    return value;
+  } catch (error) {
+    if (!(error instanceof RedisUrlError)) throw error;
+    return helpers.message({ custom: error.mistake });
+  }
 }
 
 function checkSmtpUrl(value: string, helpers: Joi.CustomHelpers): unknown {

@@ -283,6 +283,24 @@ channels:
     expect(found).toEqual([`gateway.yaml:1: channels[0].base_url: ${message}`]);
   });
 
+  it.each([
+    ['redis+sentinel://:hush@127.0.0.1:26379', 'must name the master'],
+    ['redis://a:b:c', 'names a server that cannot be read'],
+    ['redis://:hush@127.0.0.1:1,127.0.0.1:2/3', 'must name no database but 0'],
+    ['redis://%zz:hush@h', 'write a percent sign in a user, a password or a master as %25'],
+    ['redis://%zz@h', 'write a percent sign in a user, a password or a master as %25'],
+    ['redis://:hush@127.0.0.1:19710/abc', 'must end with the number of the database'],
+    ['redis://', 'names a server that cannot be read'],
+  ])('include the Redis URL %s, beside all others', (url, message) => {
+    const found = mistakes('server: { port: high }', { REDIS_URL: url });
+
+    expect(found).toHaveLength(2);
+    expect(found).toContainEqual(expect.stringContaining('server.port: '));
+    expect(found).toContainEqual(expect.stringContaining('environment REDIS_URL: store.redis_url'));
+    expect(found).toContainEqual(expect.stringContaining(message));
+    expect(found.join()).not.toContain('hush');
+  });
+
   it('include private upstreams where they are forbidden', () => {
     const channel = (url: string): string =>
       `{ name: ${JSON.stringify(url)}, provider: cohere, api_key: k, models: [m], base_url: "${url}" }`;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { parseRedisUrl } from '../../src/store/redis/connection.js';
+import { parseRedisUrl } from '../../src/store/redis/url.js';
 
 const OPEN = { username: undefined, password: undefined, db: 0, tls: false };
 
@@ -55,9 +55,17 @@ describe('the Redis URL', () => {
   test.each([
     ['http://localhost', /must begin with/],
     ['redis+sentinel://s1,s2', /name the master/],
-    ['redis://a,b/3', /no database but number 0/],
-    ['redis://localhost/zero', /must be a number/],
+    ['redis+sentinel://s1/%secret', /write a percent sign/],
+    ['redis://a,b/3', /no database but 0/],
+    ['redis+cluster://a/3', /no database but 0/],
+    ['redis://localhost/zero', /the number of the database/],
     ['redis://host:port:secret', /cannot be read/],
+    ['redis://:se,cret@host', /cannot be read.*%2C/],
+    ['redis://%zz:secret@host', /write a percent sign/],
+    ['redis://:%secret@host', /write a percent sign/],
+    ['redis://', /cannot be read/],
+    ['redis:///1', /cannot be read/],
+    ['redis://a:7000,', /cannot be read/],
   ])('refuses %s', (url, message) => {
     expect(() => parseRedisUrl(url)).toThrow(message);
     expect(() => parseRedisUrl(url)).not.toThrow(/secret/);

@@ -1,5 +1,6 @@
 import { Cluster, Redis, type ClusterOptions, type RedisOptions } from 'ioredis';
 import { StoreUnavailableError } from '../store.js';
+import { parseRedisUrl, type Login, type NodeAddress, type Target } from './url.js';
 
 export interface ConnectOptions {
   /** Bound of one command, from asking to the answer. */
@@ -8,112 +9,6 @@ export interface ConnectOptions {
   readonly connectTimeoutMs: number;
   /** Told once, in words, when the first connection has to be waited for: what is tried, and why it fails. */
   readonly onWaiting?: ((why: string) => void) | undefined;
-}
-
-/** Where Redis is, read from the URL of the configuration. */
-export type Target =
-  | { readonly kind: 'single'; readonly node: NodeAddress; readonly login: Login }
-  | {
-      readonly kind: 'sentinel';
-      readonly sentinels: readonly NodeAddress[];
-      readonly master: string;
-      readonly login: Login;
-    }
-  | { readonly kind: 'cluster'; readonly nodes: readonly NodeAddress[]; readonly login: Login };
-
-export interface NodeAddress {
-  readonly host: string;
-  readonly port: number;
-}
-
-interface Login {
-  readonly username: string | undefined;
-  readonly password: string | undefined;
-  readonly db: number;
-  readonly tls: boolean;
-}
-
-const REDIS_PORT = 6379;
-const SENTINEL_PORT = 26_379;
-const SCHEME = /^(rediss?)(\+sentinel|\+cluster)?:\/\//;
-
-/**
- * `redis://[user:password@]host[:port][/db]`; `rediss://` for TLS; several, separated by commas, for the nodes of a Cluster
- * (`redis+cluster://` for one that is entered through a single node); `redis+sentinel://host:port,host:port/master[/db]`.
- */
-export function parseRedisUrl(url: string): Target {
-  const match = SCHEME.exec(url);
-  if (match === null) {
-    throw new Error(
-      'The Redis URL must begin with redis://, rediss://, redis+sentinel:// or redis+cluster://.',
-    );
-  }
-  const [start, scheme = '', variant] = match;
-  const tls = scheme === 'rediss';
-  // Each part after the first may repeat the scheme; login and path may stand at any of them.
-  const parts = url
-    .slice(start.length)
-    .split(',')
-    .map((part) => parsePart(part.trim().replace(SCHEME, '')));
-  const credentials = parts.find(({ password }) => password !== undefined);
-  const path = parts.flatMap(({ path }) => path);
-  const login = (db: string | undefined): Login => ({
-    username: credentials?.username,
-    password: credentials?.password,
-    db: databaseNumber(db),
-    tls,
-  });
-  const addresses = (defaultPort: number): NodeAddress[] =>
-    parts.map(({ host, port }) => ({ host, port: port ?? defaultPort }));
-
-  if (variant === '+sentinel') {
-    const [master, db] = path;
-    if (master === undefined) {
-      throw new Error(
-        'The Redis URL must name the master: redis+sentinel://host:port,host:port/master.',
-      );
-    }
-    return {
-      kind: 'sentinel',
-      sentinels: addresses(SENTINEL_PORT),
-      master: decodeURIComponent(master),
-      login: login(db),
-    };
-  }
-  const nodes = addresses(REDIS_PORT);
-  const [node] = nodes;
-  if (nodes.length > 1 || variant === '+cluster' || node === undefined) {
-    const cluster = login(path[0]);
-    if (cluster.db !== 0) throw new Error('A Redis Cluster has no database but number 0.');
-    return { kind: 'cluster', nodes, login: cluster };
-  }
-  return { kind: 'single', node, login: login(path[0]) };
-}
-
-function parsePart(text: string): {
-  readonly host: string;
-  readonly port: number | undefined;
-  readonly username: string | undefined;
-  readonly password: string | undefined;
-  readonly path: readonly string[];
-} {
-  if (!URL.canParse(`redis://${text}`)) {
-    throw new Error('The Redis URL names a server that cannot be read: host, or host:port.');
-  }
-  const { hostname, port, username, password, pathname } = new URL(`redis://${text}`);
-  return {
-    host: hostname.replace(/^\[(.*)\]$/, '$1') || '127.0.0.1',
-    port: port === '' ? undefined : Number(port),
-    username: username === '' ? undefined : decodeURIComponent(username),
-    password: password === '' ? undefined : decodeURIComponent(password),
-    path: pathname.split('/').filter((part) => part !== ''),
-  };
-}
-
-function databaseNumber(text: string | undefined): number {
-  if (text === undefined) return 0;
-  if (!/^\d{1,5}$/.test(text)) throw new Error('The database of the Redis URL must be a number.');
-  return Number(text);
 }
 
 /** Commands go to one client, subscriptions to another, so that neither waits for the other. */
