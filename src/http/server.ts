@@ -70,6 +70,7 @@ export function createHttpServer(deps: HttpDeps, timeouts: ServerTimeouts): Serv
     }
     // A connection that is kept while the server closes would be closed under the caller's next request.
     if (!server.listening) res.shouldKeepAlive = false;
+    if (req.url?.startsWith('/') === false) req.url = pathOfAddress(req.url);
     // Ahead of Express: the route that is measured in microseconds needs none of what the app does.
     if (req.method === 'POST' && isRerankPath(pathnameOf(req))) void handleRerank(deps, req, res);
     else app(req, res);
@@ -95,6 +96,10 @@ export function createHttpServer(deps: HttpDeps, timeouts: ServerTimeouts): Serv
   );
   // Neither is an expectation that nobody knows answered with a bare 417: it may be ignored.
   server.on('checkExpectation', serve);
+  // Without a listener Node would close the connection and say nothing.
+  server.on('connect', (req: IncomingMessage) => {
+    answerConnect(req, new AppResponse(req), serve);
+  });
   server.on('clientError', answerBadHttp);
   return server;
 }
@@ -142,10 +147,15 @@ function adopt<T extends object>(prototype: object, expressOwn: T): T {
 
 function pathnameOf(req: IncomingMessage): string {
   const url = req.url ?? '/';
-  // A client that takes this for a proxy sends the whole address.
-  const start = url.startsWith('/') ? 0 : (/^https?:\/\/[^/?]*/i.exec(url)?.[0].length ?? 0);
   const query = url.indexOf('?');
-  return url.slice(start, query < 0 ? undefined : query);
+  return query < 0 ? url : url.slice(0, query);
+}
+
+/** The path and query of a target that does not begin with them: Express has no error for one that it finds no path in. */
+function pathOfAddress(target: string): string {
+  // A client that takes this for a proxy sends the whole address; CONNECT has a host and a port.
+  const path = target.replace(/^https?:\/\/[^/?]*/i, '');
+  return path.startsWith('/') ? path : `/${path}`;
 }
 
 function requestId(req: Request, res: Response, next: NextFunction): void {
@@ -251,8 +261,35 @@ function shortPath(path: string): string {
   return path.length > MAX_SHOWN_PATH ? `${path.slice(0, MAX_SHOWN_PATH)}…` : path;
 }
 
-/** How long the answer to what is no HTTP has to arrive. */
-const BAD_HTTP_LINGER_MS = 1_000;
+/** How long the last answer of a connection has to arrive. */
+const LAST_ANSWER_MS = 1_000;
+
+/**
+ * Answers CONNECT like any other method that a path does not have, behind the replies to the requests before it. Node takes a
+ * tunnel to begin, and has let go of the connection: it is closed here.
+ */
+function answerConnect(
+  req: IncomingMessage,
+  res: ServerResponse,
+  serve: (req: IncomingMessage, res: ServerResponse) => void,
+): void {
+  const { socket } = req;
+  // What comes now would go through the tunnel. It is read all the same: closing on it would reset the connection.
+  socket.on('error', () => socket.destroy()).resume();
+  const answer = (): void => {
+    const { reply } = workOn(socket);
+    if (reply !== undefined) {
+      reply.on('close', answer);
+      return;
+    }
+    if (!socket.writable) return;
+    res.shouldKeepAlive = false;
+    res.assignSocket(socket);
+    res.on('finish', () => endSoon(socket));
+    serve(req, res);
+  };
+  answer();
+}
 
 /** Connections on which nothing more can be read. Each further byte that comes is told as one more error. */
 const unreadable = new WeakSet<Socket>();
@@ -316,8 +353,12 @@ function endWithError(socket: Socket, error: Error): void {
       : code === 'ERR_HTTP_REQUEST_TIMEOUT'
         ? new GatewayError('request_timeout', 'The request did not arrive in time.')
         : new GatewayError('invalid_request', 'The request is not valid HTTP.');
-  socket.end(rawErrorReply(reply));
-  // A caller that never closes its own side would hold the connection for ever.
-  const timer = setTimeout(() => socket.destroy(), BAD_HTTP_LINGER_MS).unref();
+  endSoon(socket, rawErrorReply(reply));
+}
+
+/** Ends a connection. A caller that never closes its own side would hold it for ever. */
+function endSoon(socket: Socket, last = ''): void {
+  socket.end(last);
+  const timer = setTimeout(() => socket.destroy(), LAST_ANSWER_MS).unref();
   socket.on('close', () => clearTimeout(timer));
 }

@@ -197,6 +197,97 @@ describe('a gateway that stops', () => {
   });
 });
 
+describe('CONNECT', () => {
+  const connectTo = (target: string) => `CONNECT ${target} HTTP/1.1\r\nhost: x\r\n\r\n`;
+
+  it.each([
+    ['/v1/rerank', 405, 'POST'],
+    ['/v1/models', 405, 'GET, HEAD'],
+    ['/docs', 405, 'GET, HEAD'],
+    ['/api/user/login', 405, 'POST'],
+    ['/nothing', 404, undefined],
+    ['example.com:443', 404, undefined],
+    ['[::1]:443', 404, undefined],
+    ['http://x/v1/rerank', 405, 'POST'],
+  ])('to %s is answered %i, and the connection is closed', async (target, status, allowed) => {
+    const client = await open();
+
+    client.socket.write(`${connectTo(target)}what goes through a tunnel`);
+    await once(client.socket, 'close');
+
+    const [refusal, ...more] = repliesIn(client.text());
+    expect([refusal?.status, more]).toEqual([status, []]);
+    expect(refusal?.body).toContain(status === 405 ? '"method_not_allowed"' : '"not_found"');
+    expect(/^allow: (.*)\r$/im.exec(client.text())?.[1]).toBe(allowed);
+    expect(client.text()).toMatch(/^connection: close\r$/im);
+    await eventually('the line of the log', () =>
+      Promise.resolve(gateway.log.some((line) => line.includes('CONNECT'))),
+    );
+  });
+
+  it('is answered behind the requests before it', async () => {
+    const gate = holdAnswers();
+    const client = await open();
+
+    client.socket.write(rerank(['a']) + rerank(['b']) + connectTo('/v1/rerank'));
+    await upstream.reached(2);
+    gate.resolve();
+    await once(client.socket, 'close');
+
+    expect(repliesIn(client.text()).map(({ status }) => status)).toEqual([200, 200, 405]);
+  });
+
+  it('is not answered behind the last reply of its connection', async () => {
+    const gate = holdAnswers();
+    const client = await open();
+
+    const last = rerank(['a']).replace('\r\n\r\n', '\r\nconnection: close\r\n\r\n');
+    client.socket.write(last + connectTo('/v1/rerank'));
+    await upstream.reached(1);
+    gate.resolve();
+    await once(client.socket, 'close');
+
+    expect(repliesIn(client.text()).map(({ status }) => status)).toEqual([200]);
+  });
+
+  it('of a caller that is gone, or never closes its own side, holds nothing', async () => {
+    const gate = holdAnswers();
+    const gone = await open();
+    gone.socket.write(rerank(['a']) + connectTo('/v1/rerank'));
+    await upstream.reached(1);
+    gone.socket.resetAndDestroy();
+    const { port } = gateway.app.server.address() as AddressInfo;
+    const silent = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+    silent.write(connectTo('/v1/rerank'));
+
+    await eventually('both are closed', () =>
+      Promise.resolve(sockets.length === 2 && sockets.every((socket) => socket.destroyed)),
+    );
+    gate.resolve();
+    silent.destroy();
+  });
+});
+
+describe('an address in the place of a path', () => {
+  it.each([
+    ['http://x:99999999/healthz?a', 200],
+    ['http://[::/healthz', 200],
+    ['http://', 404],
+    ['http://?a', 404],
+    ['ftp://x/healthz', 404],
+    ['*', 404],
+  ])('is served by the path in it: %s', async (target, status) => {
+    const client = await open();
+
+    client.socket.write(`GET ${target} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`);
+    await once(client.socket, 'close');
+
+    const [reply] = repliesIn(client.text());
+    expect(reply?.status).toBe(status);
+    expect(reply?.body).toContain(status === 200 ? '"ok"' : '"not_found"');
+  });
+});
+
 describe('what is no HTTP', () => {
   it('is answered like every other error on a connection that has served before', async () => {
     const client = await open();
