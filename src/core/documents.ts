@@ -20,7 +20,10 @@ export interface Documents {
   readonly count: number;
   /** UTF-8 bytes of all texts as JSON; the base of token estimates and byte limits. */
   readonly sizeBytes: number;
+  /** Whether any has an image, beside its text or alone. */
   readonly hasImages: boolean;
+  /** Whether any is an image alone, which nothing but a model that takes images can rank. */
+  readonly hasLoneImages: boolean;
   /** A JSON array of strings. */
   texts(): JsonFragment;
   /** The text of one document; an image without text reads as the empty string. */
@@ -44,6 +47,8 @@ export interface Documents {
   pick(indexes: readonly number[]): Documents;
   /** The same documents with `text` in place of the blank ones. */
   fillBlanks(text: string): Documents;
+  /** The same documents by their texts, for models that take nothing else; what the caller sent stays. */
+  withoutImages(): Documents;
 }
 
 const EMPTY_ARRAY = Buffer.from('[]');
@@ -53,6 +58,7 @@ class StringDocuments implements Documents {
   readonly count: number;
   readonly sizeBytes: number;
   readonly hasImages = false;
+  readonly hasLoneImages = false;
   readonly #array: Buffer;
   readonly #mayHaveBlanks: boolean;
   #ranges: Uint32Array | undefined;
@@ -123,6 +129,10 @@ class StringDocuments implements Documents {
     return new StringDocuments(bytes, this.count, false);
   }
 
+  withoutImages(): Documents {
+    return this;
+  }
+
   #located(): Uint32Array {
     this.#ranges ??= stringRanges(this.#array, this.count);
     return this.#ranges;
@@ -159,6 +169,7 @@ class SentDocuments {
 class PartDocuments implements Documents {
   readonly count: number;
   readonly hasImages: boolean;
+  readonly hasLoneImages: boolean;
   readonly #parts: readonly DocumentPart[];
   readonly #sent: SentDocuments | undefined;
   /** Which of those that were sent these are; absent where they are all of them. */
@@ -171,6 +182,8 @@ class PartDocuments implements Documents {
     this.#picked = picked;
     this.count = parts.length;
     this.hasImages = parts.some(({ image }) => image !== undefined);
+    this.hasLoneImages =
+      this.hasImages && parts.some(({ text, image }) => text === undefined && image !== undefined);
   }
 
   get sizeBytes(): number {
@@ -234,6 +247,15 @@ class PartDocuments implements Documents {
     if (blanks.size === 0) return this;
     return new PartDocuments(
       this.#parts.map((part, index) => (blanks.has(index) ? { ...part, text } : part)),
+      this.#sent,
+      this.#picked,
+    );
+  }
+
+  withoutImages(): Documents {
+    if (!this.hasImages) return this;
+    return new PartDocuments(
+      this.#parts.map(({ text = '', source }) => ({ text, source })),
       this.#sent,
       this.#picked,
     );

@@ -167,7 +167,7 @@ function misfit(
   const model = upstreamModel(route, call.model);
   const limit = documentLimit(profile, model, route.endpoint.settings);
   if (limit !== undefined && documents.count > limit) return 'documents';
-  if (documents.hasImages && !forModel(profile.documents.images, model)) return 'images';
+  if (documents.hasLoneImages && !takesImages(route, model)) return 'images';
   return isTooLong(profile.limits, call.request) ? 'characters' : undefined;
 }
 
@@ -186,6 +186,10 @@ function isTooLong(
     total += length;
   }
   return total > (requestCharacters ?? Infinity);
+}
+
+function takesImages({ provider }: Route, upstreamModel: string): boolean {
+  return forModel(provider.profile.documents.images, upstreamModel);
 }
 
 function upstreamModel(route: Route, model: string): string {
@@ -367,8 +371,8 @@ async function sendHttp(
 }
 
 /**
- * The request in the channel's terms: its model name, and its way with blank documents. Where they must not be sent they
- * are left out, and `restore` puts them behind the others, with the lowest score of these.
+ * The request in the channel's terms: its model name, no images where it takes none, and its way with blank documents.
+ * Where they must not be sent they are left out, and `restore` puts them behind the others, with the lowest score of these.
  */
 function prepareCall(
   route: Route,
@@ -376,16 +380,19 @@ function prepareCall(
 ): { call: UpstreamCall; restore: (rows: RankedRow[]) => RankedRow[] } {
   const { request } = call;
   const { blanks } = route.provider.profile;
+  const all = takesImages(route, upstreamModel(route, call.model))
+    ? request.documents
+    : request.documents.withoutImages();
   const whole = (documents: RerankRequest['documents']) => ({
     call: upstreamCall(route, call, documents, request.topN),
     restore: unchanged,
   });
-  if (blanks === 'accepted') return whole(request.documents);
-  if (blanks === 'as_space') return whole(request.documents.fillBlanks(' '));
-  const blank = request.documents.blanks();
-  if (blank.length === 0) return whole(request.documents);
+  if (blanks === 'accepted') return whole(all);
+  if (blanks === 'as_space') return whole(all.fillBlanks(' '));
+  const blank = all.blanks();
+  if (blank.length === 0) return whole(all);
   const left = new Set(blank);
-  const kept = Array.from({ length: request.documents.count }, (_, index) => index).filter(
+  const kept = Array.from({ length: all.count }, (_, index) => index).filter(
     (index) => !left.has(index),
   );
   if (kept.length === 0) {
@@ -393,12 +400,7 @@ function prepareCall(
     return whole(textDocuments(Array.from({ length: blank.length }, () => '-')));
   }
   return {
-    call: upstreamCall(
-      route,
-      call,
-      request.documents.pick(kept),
-      Math.min(request.topN, kept.length),
-    ),
+    call: upstreamCall(route, call, all.pick(kept), Math.min(request.topN, kept.length)),
     restore: (rows) => {
       const lowest = rows.at(-1)?.score ?? 0;
       return [

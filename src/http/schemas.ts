@@ -150,19 +150,18 @@ function readDocument(
   const members = item as Readonly<Record<string, unknown>>;
   if (rankFields !== undefined) return { text: fieldsText(members, rankFields), source: item };
   const { text, image } = members;
-  if (image !== undefined && image !== null) {
-    if (typeof image !== 'string' || image === '') {
-      throw documentsError(`documents[${index}].image must be a URL or base64 in a string.`);
-    }
-    if (text === undefined || text === null) return { image, source: item };
-    if (typeof text === 'string') return { text, image, source: item };
+  const isImage = typeof image === 'string' && image !== '';
+  // Beside a text, an image that is none is a member like any other.
+  if (typeof text === 'string') {
+    return isImage ? { text, image, source: item } : { text, source: item };
   }
-  if (typeof text !== 'string') {
-    throw documentsError(
-      `documents[${index}] must have "text" as a string, or rank_fields must name the fields to rank by.`,
-    );
-  }
-  return { text, source: item };
+  const isAlone = (text === undefined || text === null) && image !== undefined && image !== null;
+  if (isAlone && isImage) return { image, source: item };
+  throw documentsError(
+    isAlone
+      ? `documents[${index}].image must be a URL or base64 in a string.`
+      : `documents[${index}] must have "text" as a string, or rank_fields must name the fields to rank by.`,
+  );
 }
 
 /** The text of an object by the fields to rank by, in their order: one alone as it is, several as `name: value` lines. */

@@ -59,6 +59,33 @@ describe('documents that are objects', () => {
     expect(documents.blanks()).toEqual([]);
   });
 
+  it('tell an image alone from one beside a text', () => {
+    const both = partDocuments([{ text: '', image, source: { text: '', image } }]);
+    const plain = partDocuments([{ text: 'a', source: { text: 'a', image: {} } }]);
+
+    expect([documents.hasImages, documents.hasLoneImages]).toEqual([true, true]);
+    expect([both.hasImages, both.hasLoneImages]).toEqual([true, false]);
+    expect([plain.hasImages, plain.hasLoneImages]).toEqual([false, false]);
+    expect(fromBytes(['a'])).toMatchObject({ hasImages: false, hasLoneImages: false });
+  });
+
+  it('go by their texts without their images, and are still what the caller sent', () => {
+    const source = { text: ' ', image, id: 7 };
+    const both = partDocuments([
+      { text: 'a', source: 'a' },
+      { text: ' ', image, source },
+    ]);
+
+    const texts = both.withoutImages();
+
+    expect(texts.hasImages).toBe(false);
+    expect(read(texts.objects())).toEqual([{ text: 'a' }, { text: ' ' }]);
+    expect(texts.parts().map((part) => part.image)).toEqual([undefined, undefined]);
+    expect(texts.blanks()).toEqual([1]);
+    expect(JSON.parse(texts.echo(1).toString())).toEqual(source);
+    expect(texts.withoutImages()).toBe(texts);
+  });
+
   it('leave no lone surrogate in what is sent', () => {
     expect(read(documents.texts())).toEqual(['a', '', 'lone \ufffd']);
     expect(read(documents.objects())).toEqual([{ text: 'a' }, { image }, { text: 'lone \ufffd' }]);

@@ -13,15 +13,14 @@ const DOCUMENTS = [
   { text: 'Saturn and its moons', image: DATA_IMAGE },
 ];
 
+const RESULTS = [
+  { index: 2, relevance_score: 0.9 },
+  { index: 1, relevance_score: 0.5 },
+  { index: 0, relevance_score: 0.1 },
+];
+
 const rankLast: Answer = (_request, res) =>
-  sendJson(res, {
-    results: [
-      { index: 2, relevance_score: 0.9 },
-      { index: 1, relevance_score: 0.5 },
-      { index: 0, relevance_score: 0.1 },
-    ],
-    usage: { total_tokens: 40 },
-  });
+  sendJson(res, { results: RESULTS, usage: { total_tokens: 40 } });
 
 const open: { close(): Promise<void> }[] = [];
 afterEach(async () => {
@@ -200,5 +199,83 @@ describe('documents with images', () => {
       { image: IMAGE },
       { text: 'Saturn and its moons', image: DATA_IMAGE },
     ]);
+  });
+});
+
+describe('documents with a text and an image', () => {
+  const BOTH = [
+    { text: 'Mercury has no moons.', image: IMAGE, id: 1 },
+    { text: 'Saturn and its moons', image: { src: 1 } },
+    { text: 'Oil.', image: '' },
+  ];
+  const TEXTS = BOTH.map(({ text }) => text);
+
+  it.each<[string, string, string, unknown]>([
+    ['as strings', 'cohere', 'rerank-v3.5', TEXTS],
+    ['to a model without images of a provider that has others', 'jina', 'jina-reranker-v3', TEXTS],
+    [
+      'as objects',
+      'jina-sagemaker',
+      'jina-reranker-v2-base-multilingual',
+      TEXTS.map((text) => ({ text })),
+    ],
+    ['in parts', 'vllm', 'BAAI/bge-reranker-v2-m3', TEXTS],
+  ])('are ranked by their texts alone: %s', async (_how, provider, model, sent) => {
+    const upstream = await upstreamWith((_request, res) =>
+      sendJson(res, { results: RESULTS, data: { results: RESULTS } }),
+    );
+    const gateway = await gatewayWith([channel(provider, model, upstream.url)]);
+    const { key } = await gateway.createKey();
+
+    const reply = await gateway.post(key, ask({ documents: BOTH, return_documents: true }));
+
+    const body = JSON.parse(upstream.seen[0]?.body ?? '{}') as Record<string, unknown>;
+    const { documents } = (body.data ?? body) as { documents?: unknown };
+    expect(reply.status).toBe(200);
+    expect(documents).toEqual(sent);
+    expect(reply.body.results.map(({ document }) => document)).toEqual(BOTH.toReversed());
+  });
+
+  it('go with both to a model that takes images', async () => {
+    const jina = await upstreamWith(rankLast);
+    const gateway = await gatewayWith([channel('jina', 'jina-reranker-m0', jina.url)]);
+    const { key } = await gateway.createKey();
+
+    const reply = await gateway.post(key, ask({ documents: BOTH }));
+
+    expect(reply.status).toBe(200);
+    expect(sentDocuments(jina)).toEqual([
+      { text: TEXTS[0], image: IMAGE },
+      { text: TEXTS[1] },
+      { text: TEXTS[2] },
+    ]);
+  });
+
+  it('are kept back as blank where the text is, from a model that takes neither', async () => {
+    const upstream = await upstreamWith((_request, res) =>
+      sendJson(res, { results: [{ index: 0, relevance_score: 0.9 }] }),
+    );
+    const gateway = await gatewayWith([channel('mlx-vlm', 'Qwen3-Reranker-0.6B', upstream.url)]);
+    const { key } = await gateway.createKey();
+
+    const reply = await gateway.post(
+      key,
+      ask({ documents: [{ text: ' ', image: IMAGE }, { text: 'Saturn' }] }),
+    );
+
+    expect(reply.status).toBe(200);
+    expect(sentDocuments(upstream)).toEqual(['Saturn']);
+    expect(reply.body.results.map(({ index }) => index)).toEqual([1, 0]);
+  });
+
+  it('are ranked inside the gateway too', async () => {
+    const gateway = await gatewayWith([
+      { name: 'local', provider: 'local', models: { moon: 'lexical' } },
+    ]);
+    const { key } = await gateway.createKey();
+
+    const reply = await gateway.post(key, ask({ documents: BOTH }));
+
+    expect([reply.status, reply.body.results.length]).toEqual([200, 3]);
   });
 });
