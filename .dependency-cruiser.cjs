@@ -27,7 +27,7 @@ module.exports = {
     only(
       'providers',
       '^src/providers',
-      ['^src/(core|providers)', '^(node:)?crypto$', 'node_modules/(@types/)?(aws4|jose)/'],
+      ['^src/(core|providers)', '^(node:)?(buffer|crypto)$', 'node_modules/(@types/)?(aws4|jose)/'],
       'a dialect is pure; it may sign: aws4 and jose only turn bytes into signatures, they make no calls',
     ),
     only(

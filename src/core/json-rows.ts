@@ -1,4 +1,3 @@
-import { isAscii } from 'node:buffer';
 import { skipSpace, skipValue } from './json-scan.js';
 
 /**
@@ -74,13 +73,14 @@ export interface ParsedRows {
   readonly rows: NumberRows;
 }
 
-/** Parses a JSON text, its list of rows as `NumberRows`; `undefined` where it has none, or is no JSON. */
-export function parseAroundRows(bytes: Buffer): ParsedRows | undefined {
-  // What has other characters has strings that matter, and is left to the plain parser: here each byte is a character.
-  if (!isAscii(bytes)) return undefined;
+/**
+ * Parses a JSON text in ASCII, its list of at most `maxRows` rows as `NumberRows`; `undefined` where it has none, or is no JSON, or
+ * has too much around the rows.
+ */
+export function parseAroundRows(bytes: Buffer, maxRows: number): ParsedRows | undefined {
   const start = skipSpace(bytes, 0);
   if (bytes[start] === OPEN_BRACKET) {
-    const scan = scanRows(bytes, start);
+    const scan = scanRows(bytes, start, maxRows);
     if (scan === undefined || skipSpace(bytes, scan.end) !== bytes.length) return undefined;
     const rows = new NumberRows(scan);
     return { value: rows, rows };
@@ -93,7 +93,7 @@ export function parseAroundRows(bytes: Buffer): ParsedRows | undefined {
     const value = valueBehind(bytes, keyEnd);
     if (value < 0) return undefined;
     if (bytes[value] === OPEN_BRACKET) {
-      const scan = scanRows(bytes, value);
+      const scan = scanRows(bytes, value, maxRows);
       return scan && withMember(bytes, textOf(bytes, at + 1, keyEnd - 1), value, scan);
     }
     at = skipValue(bytes, value);
@@ -104,8 +104,10 @@ export function parseAroundRows(bytes: Buffer): ParsedRows | undefined {
   }
 }
 
-/** Stands for the rows while the rest is parsed, so that a second member of that name is noticed. */
-const PLACEHOLDER = '(the rows)';
+/** What lies around the rows is parsed here if it is no larger. */
+const MAX_AROUND_BYTES = 65_536;
+/** Stands for the rows while the rest is parsed, so that a second member of that name is noticed; nobody can guess it. */
+const PLACEHOLDER = `(${crypto.randomUUID()})`;
 const PLACEHOLDER_JSON = JSON.stringify(PLACEHOLDER);
 /** Assigning to this one would not make a member. */
 const NO_MEMBER = '__proto__';
@@ -116,8 +118,8 @@ function withMember(
   start: number,
   scan: RowScan,
 ): ParsedRows | undefined {
+  if (bytes.length - (scan.end - start) > MAX_AROUND_BYTES) return undefined;
   const others = textOf(bytes, 0, start) + PLACEHOLDER_JSON + textOf(bytes, scan.end, bytes.length);
-  if (others.indexOf(PLACEHOLDER) !== others.lastIndexOf(PLACEHOLDER)) return undefined;
   let value: Record<string, unknown>;
   try {
     value = JSON.parse(others) as Record<string, unknown>;
@@ -147,9 +149,9 @@ function valueBehind(bytes: Buffer, keyEnd: number): number {
   return bytes[colon] === COLON ? skipSpace(bytes, colon + 1) : -1;
 }
 
-function scanRows(bytes: Buffer, start: number): RowScan | undefined {
+function scanRows(bytes: Buffer, start: number, maxRows: number): RowScan | undefined {
   const scan = new RowScan(bytes, start);
-  return scan.run() ? scan : undefined;
+  return scan.run(maxRows) ? scan : undefined;
 }
 
 /** Powers of ten that a double holds exactly. */
@@ -189,10 +191,10 @@ class RowScan {
     this.#first = skipSpace(bytes, start + 1);
   }
 
-  run(): boolean {
+  run(maxRows: number): boolean {
     const bytes = this.#bytes;
     let at = this.#firstRow(this.#first);
-    while (at >= 0) {
+    for (let rows = 1; at >= 0 && rows <= maxRows; rows += 1) {
       const next = skipSpace(bytes, at);
       if (bytes[next] === CLOSE_BRACKET) {
         this.#last = at;

@@ -19,6 +19,10 @@ const LOWER_U = 0x75;
 const FIRST_PRINTABLE = 0x20;
 /** Deeper members than this are left to the plain parser. */
 const MAX_DEPTH = 64;
+/** What lies around the documents is parsed here if it is no larger: more of it has to be judged first. */
+const MAX_AROUND_BYTES = 65_536;
+
+const AROUND_LIMITS: ParseLimits = { depth: MAX_DEPTH, values: 10_000 };
 
 const DOCUMENTS_KEY = Buffer.from('documents');
 
@@ -63,6 +67,11 @@ export function scanBody(body: Buffer): ScannedBody | undefined {
   }
   if (found === undefined || skipSpace(body, at + 1) !== body.length) return undefined;
   const { end, count, mayHaveBlanks } = found.array;
+  const around = [body.subarray(0, found.keyStart), body.subarray(end)];
+  const isDear = (part: Buffer) => excessOf(part, AROUND_LIMITS) !== undefined;
+  if (body.length - (end - found.keyStart) > MAX_AROUND_BYTES && around.some(isDear)) {
+    return undefined;
+  }
   const members = parseMembers(body, found.keyStart, end);
   if (members === undefined) return undefined;
   return { members, documents: body.subarray(found.start, end), count, mayHaveBlanks };
@@ -97,22 +106,36 @@ export function mayBeginBlank(first: number): boolean {
   return first === QUOTE || first === FIRST_PRINTABLE || first === BACKSLASH || first >= 0x80;
 }
 
-/** Whether arrays and objects lie in each other more than `limit` deep; of what is no JSON it may say either. */
-export function nestsDeeper(body: Buffer, limit: number): boolean {
+/** How much JSON may be parsed as a whole. Bytes alone do not tell: `{},` takes three of them, and a hundred in memory. */
+export interface ParseLimits {
+  /** Of arrays and objects in each other. */
+  readonly depth: number;
+  /** Of values of every kind, about. */
+  readonly values: number;
+}
+
+/** Which limit a JSON text goes beyond, found without parsing it; of what is no JSON it may say either. */
+export function excessOf(body: Buffer, limits: ParseLimits): keyof ParseLimits | undefined {
   let depth = 0;
+  let values = 0;
   for (let at = 0; at < body.length; at += 1) {
     const byte = body[at] ?? 0;
     if (byte === QUOTE) {
       at = endOfString(body, at);
-      if (at < 0) return false;
+      if (at < 0) return undefined;
+    } else if (byte === COMMA) {
+      values += 1;
+      if (values > limits.values) return 'values';
     } else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
       depth += 1;
-      if (depth > limit) return true;
+      if (depth > limits.depth) return 'depth';
+      values += 1;
+      if (values > limits.values) return 'values';
     } else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) {
       depth -= 1;
     }
   }
-  return false;
+  return undefined;
 }
 
 function parseMembers(

@@ -6,7 +6,7 @@ import {
   type Documents,
 } from '../core/documents.js';
 import { GatewayError } from '../core/errors.js';
-import { nestsDeeper, scanBody } from '../core/json-scan.js';
+import { excessOf, scanBody, type ParseLimits } from '../core/json-scan.js';
 import type { RerankOptions, RerankRequest } from '../core/rerank.js';
 import { arePlain } from './plain-members.js';
 
@@ -26,8 +26,11 @@ interface RerankMembers {
   readonly priority?: number | null;
 }
 
-/** What is written again, in a reply or for a provider, is written recursively: deeper ones would exhaust the stack. */
-const MAX_NESTING = 256;
+/**
+ * What is written again, in a reply or for a provider, is written recursively: deeper ones would exhaust the stack. The
+ * values are those of ten thousand documents with fifty members each, which take a tenth of a second.
+ */
+const LIMITS: ParseLimits = { depth: 256, values: 500_000 };
 
 /** Whole numbers of any size: a count beyond what there is means all of it. */
 const count = Joi.number().unsafe().integer().min(1).allow(null);
@@ -76,8 +79,15 @@ function parseObject(body: Buffer): Readonly<Record<string, unknown>> {
   if (body.length === 0) {
     throw new GatewayError('invalid_json', 'The body is empty. Send a JSON object.');
   }
-  if (nestsDeeper(body, MAX_NESTING)) {
-    throw new GatewayError('invalid_json', `The body is nested more than ${MAX_NESTING} deep.`);
+  const excess = excessOf(body, LIMITS);
+  if (excess === 'depth') {
+    throw new GatewayError('invalid_json', `The body is nested more than ${LIMITS.depth} deep.`);
+  }
+  if (excess === 'values') {
+    throw new GatewayError(
+      'payload_too_large',
+      `The body has more than ${LIMITS.values} JSON values, the limit beside that of its bytes.`,
+    );
   }
   let value: unknown;
   try {

@@ -1,5 +1,7 @@
+import { isAscii } from 'node:buffer';
 import { Json, JsonShapeError } from '../core/json.js';
 import { parseAroundRows, type RowForm } from '../core/json-rows.js';
+import { excessOf } from '../core/json-scan.js';
 import type { UpstreamRanking, WrittenRows } from '../core/rerank.js';
 import {
   faultOfStatus,
@@ -53,8 +55,11 @@ export function readReply(
   raw: RawReply,
   nowMs: number,
 ): ReplyReading {
-  const parsed = raw.bytes === undefined ? undefined : parseAroundRows(raw.bytes);
-  const json = parsed === undefined ? parse(raw.text) : new Json(parsed.value);
+  const { count } = call.documents;
+  // What has other characters has strings that matter, and is left to the plain parser.
+  const plain = raw.bytes !== undefined && isAscii(raw.bytes) ? raw.bytes : undefined;
+  const parsed = plain === undefined ? undefined : parseAroundRows(plain, count);
+  const json = parsed === undefined ? parse(raw, count) : new Json(parsed.value);
   const reply = new ReadReply(raw, json);
   const kind = provider.fault?.(reply) ?? genericFault(reply);
   if (kind !== undefined) {
@@ -133,8 +138,21 @@ function genericFault(reply: UpstreamReply): FaultKind | undefined {
   return hasError || !(json.isObject() || json.isArray()) ? 'invalid' : undefined;
 }
 
-function parse(text: string): Json | undefined {
-  const trimmed = text.trim();
+/** Replies up to this size are parsed whatever they hold. */
+const LIGHT_BYTES = 65_536;
+/** Nothing that a ranking needs lies deeper. */
+const MAX_DEPTH = 64;
+/** Beside the rows, and for each of them: documents come back with theirs, and may be objects. */
+const [MAX_VALUES, MAX_VALUES_PER_ROW] = [20_000, 100];
+
+/** `undefined` for what is no JSON, or so much of it that no ranking of `count` documents can be meant. */
+function parse(raw: RawReply, count: number): Json | undefined {
+  const { bytes } = raw;
+  if (bytes !== undefined && bytes.length > LIGHT_BYTES) {
+    const limits = { depth: MAX_DEPTH, values: MAX_VALUES + count * MAX_VALUES_PER_ROW };
+    if (excessOf(bytes, limits) !== undefined) return undefined;
+  }
+  const trimmed = raw.text.trim();
   if (trimmed === '') return undefined;
   try {
     return new Json(JSON.parse(trimmed.startsWith('\uFEFF') ? trimmed.slice(1) : trimmed));

@@ -8,7 +8,7 @@ const FORM: RowForm = {
   whole: [true, false],
 };
 
-const read = (text: string) => parseAroundRows(Buffer.from(text));
+const read = (text: string) => parseAroundRows(Buffer.from(text), 1_000);
 
 /** The whole value as the plain parser would have it. */
 function plain(value: unknown): unknown {
@@ -84,7 +84,6 @@ describe('parseAroundRows', () => {
     ['rows as a prototype', '{"__proto__":[{"a":1}]}'],
     ['a later member of that name', '{"results":[{"a":1}],"results":5}'],
     ['a later text of that name', '{"results":[{"a":1}],"results":"(the rows)"}'],
-    ['characters beyond ASCII', '{"id":"ü","results":[{"a":1}]}'],
     ['a leading zero', '[{"a":01}]'],
     ['a lone sign', '[{"a":-}]'],
     ['a plus sign', '[{"a":+1}]'],

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { stringDocuments } from '../../src/core/documents.js';
-import { scanBody, stringRanges } from '../../src/core/json-scan.js';
+import { excessOf, scanBody, stringRanges } from '../../src/core/json-scan.js';
 
 const bytes = (text: string) => Buffer.from(text);
 
@@ -118,5 +118,20 @@ describe('scanBody', () => {
       }),
       { numRuns: 5_000 },
     );
+  });
+});
+
+describe('excessOf', () => {
+  it.each([
+    ['[[[1]]]', undefined],
+    ['[[[[1]]]]', 'depth'],
+    ['{"a":{"b":[{}]}}', 'depth'],
+    ['[1,2,3,4]', undefined],
+    ['[1,2,3,4,5,6]', 'values'],
+    ['[{},{},{}]', 'values'],
+    ['["[[[[", "{,,,,,,,", "\\"[[[["]', undefined],
+    ['[[[', undefined],
+  ])('of %s is %s', (text, excess) => {
+    expect(excessOf(bytes(text), { depth: 3, values: 5 })).toBe(excess);
   });
 });

@@ -80,6 +80,19 @@ const HOSTILE: readonly [string, Answer][] = [
     'a bare NaN',
     (_r, res) => void res.writeHead(200).end('{"results":[{"index":0,"relevance_score":NaN}]}'),
   ],
+  [
+    'lists in lists without end',
+    (_r, res) => void res.writeHead(200).end('['.repeat(50_000) + ']'.repeat(50_000)),
+  ],
+  [
+    'more values than any ranking has',
+    (_r, res) =>
+      void res
+        .writeHead(200)
+        .end(
+          `{"x":[${'{},'.repeat(50_000)}{}],"results":[{"index":0,"relevance_score":1},{"index":1,"relevance_score":0.5},{"index":2,"relevance_score":0}]}`,
+        ),
+  ],
   ['null', (_r, res) => sendJson(res, null)],
   ['nothing', (_r, res) => void res.writeHead(204).end()],
   ['an empty body', (_r, res) => void res.writeHead(200).end()],

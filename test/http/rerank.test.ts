@@ -262,6 +262,13 @@ describe('POST /v1/rerank', () => {
       'invalid_json',
       undefined,
     ],
+    [
+      'more values than are parsed',
+      `{"model":"moon","query":"q","documents":["a"],"x":[${'{},'.repeat(300_000)}{}]}`,
+      413,
+      'payload_too_large',
+      undefined,
+    ],
     ['no query', { documents: ['a'] }, 400, 'invalid_query', 'query'],
     ['a blank query', { ...ask, query: ' \n' }, 400, 'invalid_query', 'query'],
     ['a query that is a number', { ...ask, query: 7 }, 400, 'invalid_query', 'query'],

@@ -1,6 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { Json } from '../../src/core/json.js';
-import { readErrorMessage } from '../../src/providers/reply.js';
+import { stringDocuments } from '../../src/core/documents.js';
+import { cohere } from '../../src/providers/cohere.js';
+import type { UpstreamCall } from '../../src/providers/provider.js';
+import { readErrorMessage, readReply } from '../../src/providers/reply.js';
 
 const MAX_MS = 1_000;
 
@@ -43,5 +46,43 @@ describe('the message of an error reply', () => {
 
     expect(message).toMatch(/^body\.0: no; body\.0: no/);
     expect(ms).toBeLessThan(MAX_MS);
+  });
+});
+
+describe('the rows of a reply', () => {
+  const call: UpstreamCall = {
+    model: 'm',
+    query: 'q',
+    documents: stringDocuments(Buffer.from('["a","b"]'), 2),
+    topN: 2,
+    options: {},
+    settings: {},
+  };
+  const rows = '[{"index":1,"relevance_score":0.5},{"index":0,"relevance_score":0.25}]';
+  const read = (text: string) => {
+    const bytes = Buffer.from(text);
+    return readReply(cohere, call, { status: 200, headers: {}, text, bytes }, 0);
+  };
+
+  it.each([
+    ['characters beyond ASCII', `{"id":"ü","results":${rows}}`],
+    ['much around them', `{"id":"${'x'.repeat(100_000)}","results":${rows}}`],
+  ])('are read beside %s', (_what, text) => {
+    const reading = read(text);
+
+    expect(reading.kind === 'ranking' && reading.ranking.rows).toEqual([
+      { index: 1, score: 0.5 },
+      { index: 0, score: 0.25 },
+    ]);
+  });
+
+  it.each([
+    [
+      'lists in lists without end',
+      `{"results":${rows},"x":${'['.repeat(40_000)}${']'.repeat(40_000)}}`,
+    ],
+    ['more values than any ranking has', `{"results":${rows},"x":[${'{},'.repeat(40_000)}{}]}`],
+  ])('are not looked for beside %s', (_what, text) => {
+    expect(read(text)).toMatchObject({ kind: 'failure', failure: { kind: 'invalid' } });
   });
 });
