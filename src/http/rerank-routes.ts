@@ -2,9 +2,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RequestEvent } from '../gateway/events.js';
 import { GatewayError } from '../core/errors.js';
 import type { RerankRequest } from '../core/rerank.js';
-import { rateHeaders, type Caller } from '../gateway/admission.js';
+import { judgeFresh, rateHeaders, type Caller } from '../gateway/admission.js';
 import { listModels, rerank, type GatewayDeps, type RerankTrace } from '../gateway/rerank.js';
 import { RequestScope } from '../gateway/scope.js';
+import type { Credential } from '../store/store.js';
 import type { Authenticate, Identity } from './authentication.js';
 import { readJsonBody } from './body.js';
 import { AddressList, clientAddress } from './client-address.js';
@@ -27,8 +28,10 @@ export interface RerankRouteDeps {
   readonly defaultModel: string | undefined;
 }
 
-/** Versions that clients put before the path, also twice: their base URL has one and their code adds another. */
-const RERANK_PATH = /^(?:\/+v[12])*\/+rerank\/*$/;
+/** With versions before the path, also twice: a client's base URL has one and its code adds another. */
+const RERANK_PATH = /^(?:\/+v[12])*\/+rerank\/*$/i;
+export const MODELS_PATH = /^(?:\/+v[12])*\/+models\/*$/i;
+export const MODEL_PATH = /^(?:\/+v[12])*\/+models\/(?<model>.+)$/i;
 const COMMON_PATHS = new Set(['/v1/rerank', '/rerank', '/v2/rerank']);
 const NO_STORE = 'no-store';
 
@@ -64,11 +67,15 @@ export async function handleRerank(
     place = deps.load.enter(Number(req.headers['content-length'] ?? 0), deps.bodyLimitBytes);
     identity = await deps.authenticate(req);
     const body = await readJsonBody(req, deps.bodyLimitBytes, deps.load, place);
-    request = withModel(parseRerank(body, deps.maxDocuments), identity, deps.defaultModel);
+    const parsed = parseRerank(body, deps.maxDocuments);
+    const caller = callerOf(deps, req, identity);
+    // The key's default may have been changed since it was read, and nothing after this would notice.
+    if (parsed.model === undefined) await judgeFresh(gateway, caller);
+    request = withModel(parsed, caller.credential, deps.defaultModel);
     const reply = await rerank(gateway, {
       id,
       requestId,
-      caller: callerOf(deps, req, identity),
+      caller,
       request,
       tag: tagOf(req),
       scope,
@@ -119,7 +126,10 @@ export async function handleRerank(
   gateway.observe(event);
 }
 
-/** `GET /v1/models` and `GET /v1/models/{id}`: what the key may use now, in OpenAI's shape. */
+/**
+ * `GET /v1/models` and `GET /v1/models/{id}`: what the key may use now, in OpenAI's shape. Slashes around an id are the path's,
+ * unless a model is called so: some are named by a file.
+ */
 export async function handleModels(
   deps: RerankRouteDeps,
   req: IncomingMessage,
@@ -128,12 +138,14 @@ export async function handleModels(
   const identity = await deps.authenticate(req);
   const models = await listModels(deps.gateway, callerOf(deps, req, identity));
   if (model === undefined) return { object: 'list', data: models.map(modelObject) };
-  if (!models.includes(model)) {
-    throw new GatewayError('model_not_found', `Model "${model}" does not exist here.`, {
+  const named = model.replace(/(?<!\/)\/+$/, '');
+  const id = [named, named.replace(/^\/+/, '')].find((name) => models.includes(name));
+  if (id === undefined) {
+    throw new GatewayError('model_not_found', `Model "${named}" does not exist here.`, {
       param: 'model',
     });
   }
-  return modelObject(model);
+  return modelObject(id);
 }
 
 function modelObject(id: string): Record<string, unknown> {
@@ -142,10 +154,10 @@ function modelObject(id: string): Record<string, unknown> {
 
 function withModel(
   parsed: ReturnType<typeof parseRerank>,
-  identity: Identity,
+  { token }: Credential,
   defaultModel: string | undefined,
 ): RerankRequest {
-  const model = parsed.model ?? identity.credential.token.policy.defaultModel ?? defaultModel;
+  const model = parsed.model ?? token.policy.defaultModel ?? defaultModel;
   if (model === undefined) {
     throw new GatewayError(
       'invalid_request',

@@ -21,7 +21,14 @@ import { healthRoutes, type HealthDeps } from './health-routes.js';
 import { docsRoutes } from './docs-routes.js';
 import { managementRoutes, type ManagementRouteDeps } from './management-routes.js';
 import { newId, requestIdOf } from './request-id.js';
-import { handleModels, handleRerank, isRerankPath, type RerankRouteDeps } from './rerank-routes.js';
+import {
+  handleModels,
+  handleRerank,
+  isRerankPath,
+  MODEL_PATH,
+  MODELS_PATH,
+  type RerankRouteDeps,
+} from './rerank-routes.js';
 
 export interface HttpDeps extends RerankRouteDeps, HealthDeps, ManagementRouteDeps {
   readonly observe: Observe;
@@ -192,22 +199,17 @@ function routeOf(req: Request): string {
 
 function modelRoutes(deps: RerankRouteDeps): express.Router {
   const router = express.Router();
-  const paths = ['/v1/models', '/models', '/v1/v1/models', '/v2/models'];
-  router.get(paths, async (req, res) => {
+  // The names by which the log knows them are first.
+  const list = ['/v1/models', MODELS_PATH];
+  const one = ['/v1/models/*model', MODEL_PATH];
+  router.get(list, async (req, res) => {
     res.json(await handleModels(deps, req, undefined));
   });
-  router.get(
-    paths.map((path) => `${path}/*model`),
-    async (req, res) => {
-      const { model } = req.params;
-      res.json(await handleModels(deps, req, Array.isArray(model) ? model.join('/') : model));
-    },
-  );
-  router.all(paths, allow('GET, HEAD'));
-  router.all(
-    paths.map((path) => `${path}/*model`),
-    allow('GET, HEAD'),
-  );
+  router.get(one, async (req, res) => {
+    const { model } = req.params;
+    res.json(await handleModels(deps, req, Array.isArray(model) ? model.join('/') : model));
+  });
+  router.all([...list, ...one], allow('GET, HEAD'));
   router.use((req, _res, next) => {
     if (isRerankPath(pathnameOf(req))) allow('POST')(req);
     next();
