@@ -16,7 +16,7 @@ import { confirm, namedUser, onGateway, type CliIo, type Session } from './sessi
 import { amount, counted, facts, moment, names, table } from './text.js';
 import {
   expiry,
-  list,
+  listOr,
   listOrAny,
   pageOf,
   present,
@@ -152,12 +152,18 @@ export function addKeyCommands(program: Command, io: CliIo): void {
 
 function withPolicy(command: Command): Command {
   return command
-    .option('--models <names>', 'the models it may use: a,b or all', (text) =>
-      text === 'all' ? 'all' : list(text),
-    )
+    .option('--models <names>', 'the models it may use: a,b, or all for no limit', listOr('all'))
     .option('--default-model <name>', 'for requests that name none; none takes it away')
-    .option('--ips <ranges>', 'where it may be used from: addresses and CIDR, or any', listOrAny)
-    .option('--tags <names>', 'the channels it is bound to, by tag: a,b or any', listOrAny)
+    .option(
+      '--ips <ranges>',
+      'where it may be used from: addresses and CIDR between commas, or any for no limit',
+      listOrAny,
+    )
+    .option(
+      '--tags <names>',
+      'the channels it is bound to, by tag: a,b, or any for no limit',
+      listOrAny,
+    )
     .option('--rate-limit <count>', 'requests per minute; 0: no limit', wholeNumber)
     .option('--max-concurrency <count>', 'requests at once; 0: no limit', wholeNumber);
 }

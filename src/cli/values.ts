@@ -82,23 +82,34 @@ export function pageOf({ limit, offset }: PageOptions): Slice {
   throw new UsageError(`--limit must be 1 to ${MAX_LIMIT}, and --offset not negative.`);
 }
 
-/** Names between commas. */
-export function list(text: string): string[] {
-  return text
+/** Names between commas, or the word for no limit. */
+export function listOr<W extends string>(word: W): (text: string) => string[] | W {
+  return (text) => {
+    const items = listAs(text, `Give names between commas, or ${word} for no limit.`);
+    return items.length === 1 && items[0] === word ? word : items;
+  };
+}
+
+/** Like `listOr`, where no names are no limit. */
+export function listOrAny(text: string): string[] {
+  const items = listOr('any')(text);
+  return items === 'any' ? [] : items;
+}
+
+/** At least one, for an empty text is a variable that nobody has set, and no wish. */
+function listAs(text: string, usage: string): string[] {
+  const items = text
     .split(',')
     .map((item) => item.trim())
     .filter((item) => item !== '');
-}
-
-/** Names between commas; `any` is none of them, which does not limit. */
-export function listOrAny(text: string): string[] {
-  return text === 'any' ? [] : list(text);
+  if (items.length === 0) throw new InvalidArgumentError(usage);
+  return items;
 }
 
 /** `a,b=c`: the name that callers use, and the upstream's where it is another. */
 export function models(text: string): Record<string, string> {
   return Object.fromEntries(
-    list(text).map((item) => {
+    listAs(text, 'Give names between commas.').map((item) => {
       const at = item.indexOf('=');
       return at < 0 ? [item, item] : [item.slice(0, at).trim(), item.slice(at + 1).trim()];
     }),
