@@ -60,10 +60,16 @@ const MAX_STALE = 5;
 export async function admit(deps: AdmissionDeps, ask: AdmissionAsk): Promise<Reservation> {
   const { caller } = ask;
   const expiresAtMs = ask.deadlineMs + deps.reservationGraceMs;
+  try {
+    judge(ask);
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error;
+    // What this node remembers of the key lets it in or not at all: a refusal is by what the store knows now.
+    await judgeFresh(deps, caller);
+    judge(ask);
+  }
   for (let round = 0; round < MAX_STALE; round += 1) {
     const { token, version } = caller.credential;
-    judgeAddress(caller);
-    ask.judge(token.policy);
     let admission: Admission;
     try {
       admission = await deps.store.admit({
@@ -91,6 +97,7 @@ export async function admit(deps: AdmissionDeps, ask: AdmissionAsk): Promise<Res
       case 'stale':
         caller.credential = admission.credential;
         deps.credentials.remember(caller.keyHash, admission.credential);
+        judge(ask);
         break;
       case 'refused':
         if (admission.reason === 'unknown') deps.credentials.forget(caller.keyHash);
@@ -100,6 +107,11 @@ export async function admit(deps: AdmissionDeps, ask: AdmissionAsk): Promise<Res
   throw new GatewayError('overloaded', 'The key is being changed at the moment. Try again.', {
     retryAfterMs: 1_000,
   });
+}
+
+function judge({ caller, judge: judgePolicy }: AdmissionAsk): void {
+  judgeAddress(caller);
+  judgePolicy(caller.credential.token.policy);
 }
 
 /**
