@@ -50,3 +50,42 @@ describe('an option that takes a list', () => {
     expect(error).toContain('Give names between commas.');
   });
 });
+
+describe('wrong usage', () => {
+  it.each([
+    [['keys', 'show'], "missing required argument 'key'"],
+    [['keys', 'create', '--quota', '1.5'], "option '--quota <amount>' argument '1.5' is invalid."],
+    [['keys', 'create', '--colour', 'red'], "unknown option '--colour'"],
+    [['keys', 'create', '--name'], "option '--name <name>' argument missing"],
+    [['keys', 'crate'], "unknown command 'crate'\n(Did you mean create?)"],
+    [['keys', 'create', '--quota', '10', '--unlimited'], 'cannot be used with'],
+    [['channels', 'create', '--name', 'x'], 'required option'],
+    [['keys'], '--help'],
+    [[], '--help'],
+  ])('of %j is told to scripts in JSON alone, and to people in words', async (args, message) => {
+    const words = await run(...args);
+    expect(words).toMatchObject({ code: 2, out: '' });
+    expect(words.error).toContain(message);
+    expect(words.error).not.toContain('"error"');
+
+    // An option without its value would take the next word for it.
+    for (const line of [
+      ['--json', ...args],
+      ...(args.at(-1) === '--name' ? [] : [[...args, '--json']]),
+    ]) {
+      const { code, out, error } = await run(...line);
+      expect({ code, out }).toEqual({ code: 2, out: '' });
+      expect(JSON.parse(error)).toEqual({
+        error: { code: 'invalid_request', message: expect.stringContaining(message) },
+      });
+      expect(error).not.toContain('error: ');
+    }
+  });
+
+  it('is no matter of asking for help', async () => {
+    const { code, out, error } = await run('--json', 'keys', 'create', '--help');
+
+    expect({ code, error }).toEqual({ code: 0, error: '' });
+    expect(out).toContain('--quota <amount>');
+  });
+});

@@ -38,17 +38,18 @@ export async function runCli(args: readonly string[], io: CliIo): Promise<number
     await program.parseAsync(args, { from: 'user' });
     return OK;
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? OK : USAGE;
+    if (error instanceof CommanderError && error.exitCode === 0) return OK;
     const { code, exitCode, message } = explain(error);
-    const { json = false } = program.opts<GlobalOptions>();
-    const text = json ? JSON.stringify({ error: { code, message } }) : message;
-    io.writeError(`${text}\n`);
+    if (wantsJson(program)) io.writeError(`${JSON.stringify({ error: { code, message } })}\n`);
+    // The parser has said it already.
+    else if (!(error instanceof CommanderError)) io.writeError(`${message}\n`);
     return exitCode;
   }
 }
 
 function createProgram(io: CliIo): Command {
-  const program = new Command('rerank-gateway')
+  const program = new Command('rerank-gateway');
+  program
     .description('Keys, channels, tags, accounts, codes and logs of the rerank gateway.')
     .version(version())
     .option('--config <path>', 'a YAML file or a folder of them (also: CONFIG)')
@@ -61,7 +62,12 @@ function createProgram(io: CliIo): Command {
     .option('--local', 'work on the store, whoever is logged in')
     .addHelpText('after', EPILOGUE)
     .exitOverride()
-    .configureOutput({ writeOut: io.writeOut, writeErr: io.writeError })
+    .configureOutput({
+      writeOut: io.writeOut,
+      writeErr: (text) => {
+        if (!wantsJson(program)) io.writeError(text);
+      },
+    })
     .showSuggestionAfterError();
   addLoginCommands(program, io);
   addKeyCommands(program, io);
@@ -72,6 +78,11 @@ function createProgram(io: CliIo): Command {
   addLogCommands(program, io);
   addConfigCommands(program, io);
   return program;
+}
+
+/** Known once the options are read; the program's own are, before those of any command. */
+function wantsJson(program: Command): boolean {
+  return program.opts<GlobalOptions>().json ?? false;
 }
 
 function explain(error: unknown): {
@@ -92,6 +103,13 @@ function explain(error: unknown): {
   if (error instanceof GatewayError) {
     const exitCode = error.code === 'invalid_request' ? USAGE : REFUSED;
     return { code: error.code, exitCode, message: error.message };
+  }
+  if (error instanceof CommanderError) {
+    const message =
+      error.code === 'commander.help'
+        ? 'The command is not complete; --help tells how it goes on.'
+        : error.message.replace(/^error: /, '');
+    return { code: 'invalid_request', exitCode: USAGE, message };
   }
   if (error instanceof UsageError) {
     return { code: 'invalid_request', exitCode: USAGE, message: error.message };
