@@ -31,8 +31,11 @@ export function takeRate(
   nowMs: number,
   windowMs = RATE_WINDOW_MS,
 ): RateDecision {
-  const window = Math.floor(nowMs / windowMs);
-  const elapsed = nowMs - window * windowMs;
+  // Requests of several nodes come in another order than their times, and clocks differ a little: one from just before
+  // the window counts at its beginning.
+  const own = Math.floor(nowMs / windowMs);
+  const window = last.window === own + 1 ? last.window : own;
+  const elapsed = Math.max(0, nowMs - window * windowMs);
   const current = last.window === window ? last.current : 0;
   const previous =
     last.window === window ? last.previous : last.window === window - 1 ? last.current : 0;

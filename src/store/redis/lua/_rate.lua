@@ -2,7 +2,8 @@
 -- and previous, and is moved on when the request is let through. Returns allowed, remaining, reset in ms, retry after in ms.
 local function take_rate(last, limit, now, window_ms)
   local window = math.floor(now / window_ms)
-  local elapsed = now - window * window_ms
+  if last.window == window + 1 then window = last.window end
+  local elapsed = math.max(0, now - window * window_ms)
   local current = 0
   local previous = 0
   if last.window == window then
