@@ -14,6 +14,8 @@ export interface JsonSchema {
   readonly default?: unknown;
   readonly minimum?: number;
   readonly maximum?: number;
+  readonly minLength?: number;
+  readonly minItems?: number;
   readonly anyOf?: readonly JsonSchema[];
   readonly additionalProperties?: unknown;
 }
@@ -62,7 +64,8 @@ const INTRODUCTION = `One rerank API in front of every rerank provider, and the 
 
 Management routes answer \`{success, message, data}\`, and \`{success, message, code}\` with the fitting status when they fail. Log in at
 \`/api/user/login\` for a session cookie, or send an access token from \`/api/user/token\` as a bearer token; API keys open the rerank
-routes alone. Paths work with a trailing slash too. Members of a body that are not known are ignored.`;
+routes alone. Paths work with a trailing slash too. Members of a body that are not known are ignored. Every
+request may carry \`X-Request-Id\`, and every reply does.`;
 
 /** The document of the whole API, from the table of operations and from the schemas that validate. */
 export async function describeApi(operations: readonly Operation[]): Promise<OpenApi> {
@@ -156,6 +159,23 @@ const IDEMPOTENCY_KEY: ApiParameter = {
   schema: { type: 'string' },
 };
 
+const REQUEST_ID: ApiParameter = {
+  name: 'X-Request-Id',
+  in: 'header',
+  required: false,
+  description:
+    "The request's id in replies and logs. Up to 128 letters, digits and `. _ : + / = @ -` are kept; for others the gateway makes one.",
+  schema: { type: 'string' },
+};
+
+const RERANK_TAG: ApiParameter = {
+  name: 'X-Rerank-Tag',
+  in: 'header',
+  required: false,
+  description: 'Only channels that bear this tag are asked.',
+  schema: { type: 'string' },
+};
+
 /** What a request may send: more than is asked for, since the rest is ignored. */
 function requestBody(schema: JsonSchema): NonNullable<ApiOperation['requestBody']> {
   const { additionalProperties: _, ...open } = schema;
@@ -222,11 +242,13 @@ function errorsOf(operation: Operation): ErrorCode[] {
 function errorResponses(
   codes: readonly ErrorCode[],
   schema: (codes: readonly ErrorCode[]) => JsonSchema,
+  kept: Readonly<Partial<Record<ErrorCode, readonly number[]>>> = {},
 ): Record<string, Content> {
   const byStatus = new Map<number, ErrorCode[]>();
   for (const code of codes) {
-    const { status } = ERRORS[code];
-    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+    for (const status of new Set([ERRORS[code].status, ...(kept[code] ?? [])])) {
+      byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+    }
   }
   const responses = [...byStatus].sort(([a], [b]) => a - b);
   return Object.fromEntries(
@@ -289,6 +311,9 @@ const RERANK_ERRORS: readonly ErrorCode[] = [
   'upstream_timeout',
 ];
 
+/** What an upstream says of the caller's input keeps its status, whichever of the two it comes to. */
+const KEPT_STATUSES = { invalid_request: [400, 413, 422], payload_too_large: [400, 413, 422] };
+
 const COUNT = Joi.number().integer().min(0).required();
 
 const RERANK_REPLY = Joi.object({
@@ -331,8 +356,15 @@ function rerankPaths(convert: Convert): Record<string, Record<string, ApiOperati
   const members = convert(RERANK_MEMBERS);
   const documents: JsonSchema = {
     type: 'array',
-    description: 'Texts, or objects with text (or with the members that rank_fields names).',
+    minItems: 1,
+    description:
+      'Texts, or objects with text, image or both (or with the members that rank_fields names).',
     items: { anyOf: [{ type: 'string' }, { type: 'object' }] },
+  };
+  const query: JsonSchema = {
+    ...members.properties?.query,
+    minLength: 1,
+    description: 'Not blank.',
   };
   const model = ['model_not_found', 'model_not_allowed'] as const;
   return {
@@ -341,16 +373,16 @@ function rerankPaths(convert: Convert): Record<string, Record<string, ApiOperati
         ...common,
         operationId: 'rerank',
         summary: 'Rank documents by how well they answer a query',
-        description:
-          'Also at /rerank and /v2/rerank. The header X-Rerank-Tag picks channels by tag.',
+        description: 'Also at /rerank and /v2/rerank.',
+        parameters: [RERANK_TAG, REQUEST_ID],
         requestBody: requestBody({
           ...members,
-          properties: { ...members.properties, documents },
+          properties: { ...members.properties, query, documents },
           required: ['query', 'documents'],
         }),
         responses: {
           '200': jsonContent('The ranking, best first.', convert(RERANK_REPLY)),
-          ...errorResponses(RERANK_ERRORS, rerankError),
+          ...errorResponses(RERANK_ERRORS, rerankError, KEPT_STATUSES),
         },
       },
     },

@@ -10,6 +10,7 @@ import {
 import { OPERATIONS } from '../../src/http/operations/index.js';
 import { createAccount } from '../support/accounts.js';
 import { startGateway, type TestGateway } from '../support/gateway.js';
+import { sendJson, startUpstream, type TestUpstream } from '../support/upstream.js';
 
 /** Drives every operation of the document with requests that are made from it, right ones and wrong ones. */
 
@@ -21,14 +22,28 @@ const api = await describeApi(OPERATIONS);
 const ajv = new Ajv2020({ strict: false });
 
 let gateway: TestGateway;
+let upstream: TestUpstream;
 beforeAll(async () => {
+  upstream = await startUpstream();
   gateway = await startGateway({
     gateway: { default_model: 'local' },
-    channels: [{ name: 'local', provider: 'local', models: ['local'] }],
+    channels: [
+      { name: 'local', provider: 'local', models: ['local'] },
+      {
+        name: 'remote',
+        provider: 'cohere',
+        base_url: upstream.url,
+        api_key: 'k',
+        models: ['remote'],
+      },
+    ],
     accounts: { attempts_per_address: 100_000, attempts_per_account: 100_000 },
   });
 });
-afterAll(() => gateway.close());
+afterAll(async () => {
+  await gateway.close();
+  await upstream.close();
+});
 
 const JUNK = fc.oneof(
   fc.constantFrom<unknown>(null, '', '__proto__', -1, 1.5, 2 ** 53, true, [], {}, [[]], '\u0000'),
@@ -55,7 +70,10 @@ function rightValueOf(schema: JsonSchema): fc.Arbitrary<unknown> {
     case 'boolean':
       return fc.boolean();
     case 'array':
-      return fc.array(valueOf(schema.items ?? {}), { maxLength: 3 });
+      return fc.array(valueOf(schema.items ?? {}), {
+        minLength: schema.minItems ?? 0,
+        maxLength: 3,
+      });
     case 'object':
       return objectOf(schema);
     default:
@@ -70,13 +88,15 @@ function objectOf({ properties = {}, required = [] }: JsonSchema): fc.Arbitrary<
   });
 }
 
+/** Of a user of its own: what was tried before may have deleted the others. */
+async function newKey(): Promise<string> {
+  const { user } = await createAccount(gateway.store, { quota: 1_000_000 });
+  return (await gateway.createKey({ userId: user.id })).key;
+}
+
 async function credentials(security: readonly object[]): Promise<Record<string, string>> {
   const ways = security.flatMap((scheme) => Object.keys(scheme));
-  if (ways.includes('apiKey')) {
-    // Of a user of its own: what was tried before may have deleted the others.
-    const { user } = await createAccount(gateway.store, { quota: 1_000_000 });
-    return { authorization: `Bearer ${(await gateway.createKey({ userId: user.id })).key}` };
-  }
+  if (ways.includes('apiKey')) return { authorization: `Bearer ${await newKey()}` };
   if (!ways.includes('session')) return {};
   return { cookie: (await createAccount(gateway.store, { role: 100 })).cookie };
 }
@@ -126,6 +146,46 @@ describe.each(
     },
     TIMEOUT_MS,
   );
+});
+
+describe('POST /v1/rerank', () => {
+  const operation = api.paths['/v1/rerank']?.post;
+  const bodySchema = operation?.requestBody?.content['application/json']?.schema ?? {};
+  const valid = { model: 'local', query: 'moon', documents: ['Moon', 'Mars'] };
+
+  it.each([
+    [{}, 200],
+    [{ model: 'm'.repeat(257) }, 400],
+    [{ query: '' }, 400],
+    [{ documents: [] }, 400],
+    [{ documents: [1] }, 400],
+    [{ top_n: 0 }, 400],
+    [{ priority: 999 }, 200],
+    [{ priority: 1000 }, 400],
+  ])('with %j is judged by its schema as by the gateway', async (members, status) => {
+    const key = await newKey();
+    const body = { ...valid, ...members };
+
+    expect((await gateway.post(key, body)).status).toBe(status);
+    expect(ajv.validate(bodySchema, body)).toBe(status === 200);
+  });
+
+  it.each([400, 413, 422])('describes what an upstream refuses with %i', async (status) => {
+    const key = await newKey();
+    upstream.answer((_request, res) => sendJson(res, { message: 'not like that' }, status));
+
+    const reply = await gateway.post(key, { ...valid, model: 'remote' });
+
+    expect(reply.status).toBe(status);
+    const schema = operation?.responses[String(status)]?.content?.['application/json']?.schema;
+    expect(schema && ajv.validate(schema, reply.body)).toBe(true);
+  });
+
+  it('names the headers that it reads', () => {
+    const headers = operation?.parameters?.filter((parameter) => parameter.in === 'header') ?? [];
+
+    expect(headers.map(({ name }) => name)).toEqual(['X-Rerank-Tag', 'X-Request-Id']);
+  });
 });
 
 it('is served, with a page for people that loads nothing', async () => {
