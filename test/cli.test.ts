@@ -411,6 +411,16 @@ describe('the command line', () => {
     expect(out).toContain('--quota <amount>');
   });
 
+  it('tells of defaults where there are some', async () => {
+    const created = await run(['channels', 'create', '--help']);
+    const updated = await run(['channels', 'update', '--help']);
+    const codes = await run(['codes', 'create', '--help']);
+
+    expect(created.out).toMatch(/--priority <number> +higher is tried first \(default: 0\)/);
+    expect(updated.out).not.toContain('(default');
+    expect(codes.out).toContain('or never (default: never)');
+  });
+
   it('tells scripts of errors in JSON', async () => {
     const { code, out, error } = await run(['keys', 'show', '99', '--json']);
 

@@ -152,6 +152,8 @@ function withFields(command: Command, creating: boolean): Command {
   const required = (flags: string, text: string): Option =>
     new Option(flags, text).makeOptionMandatory(creating);
   const none = creating ? '' : '; none takes it away';
+  // An update leaves what is not given.
+  const byDefault = (value: string): string => (creating ? ` (default: ${value})` : '');
   return command
     .addOption(required('--name <name>', 'what to call it; names are unique'))
     .addOption(required('--provider <provider>', 'whose API it speaks; see "channels providers"'))
@@ -170,9 +172,9 @@ function withFields(command: Command, creating: boolean): Command {
       pair,
     )
     .option('--tag <tag>', `the tag that it bears${none}`)
-    .option('--priority <number>', 'higher is tried first (default: 0)', wholeNumber)
-    .option('--weight <number>', 'its share among equal priorities (default: 1)', decimal)
-    .option('--timeout <ms>', "bound of one attempt (default: the gateway's)", wholeNumber)
+    .option('--priority <number>', `higher is tried first${byDefault('0')}`, wholeNumber)
+    .option('--weight <number>', `its share among equal priorities${byDefault('1')}`, decimal)
+    .option('--timeout <ms>', `bound of one attempt${byDefault("the gateway's")}`, wholeNumber)
     .option('--max-concurrency <count>', 'attempts at once on one node; 0: no bound', wholeNumber)
     .addOption(
       new Option('--scores <kind>', 'whether logits become probabilities').choices([

@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import { NEVER_EXPIRES } from '../core/token.js';
 import { codeView } from '../http/operations/views.js';
 import { confirm, onGateway, type CliIo, type Session } from './session.js';
@@ -32,7 +32,11 @@ export function addCodeCommands(program: Command, io: CliIo): void {
     .requiredOption('--quota <amount>', 'what each is worth: units, or dollars as 1.50usd', units)
     .option('--count <count>', 'how many, 100 at most', wholeNumber, 1)
     .option('--name <name>', 'what to call them', 'code')
-    .option('--expires <when>', '30d, 12h, a date, or never', expiry(io.now), NEVER_EXPIRES)
+    .addOption(
+      new Option('--expires <when>', '30d, 12h, a date, or never')
+        .argParser(expiry(io.now))
+        .default(NEVER_EXPIRES, 'never'),
+    )
     .action(onGateway(io, (session, command) => create(session, command.opts())));
 
   withPage(codes.command('list'))
