@@ -22,7 +22,7 @@ const connections = Number(values.connections);
 const rate = Number(values.rate);
 const sizes = values.documents.split(',').map(Number);
 
-/** About what performance.md was measured with: 200 bytes a document at 10, 500 at 100, a kilobyte at 1000. */
+/** How large a document is, by how many there are: requests of 2 kB, 51 kB and a megabyte. */
 const BYTES_PER_DOCUMENT: Readonly<Record<number, number>> = { 10: 200, 100: 510, 1000: 1000 };
 
 interface Target {

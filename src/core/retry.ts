@@ -25,7 +25,7 @@ export interface UpstreamFailure {
   readonly retryAfterMs?: number | undefined;
 }
 
-/** Meaning of an HTTP status where the provider's dialect does not know better (design section 6). */
+/** Meaning of an HTTP status where the provider's dialect does not know better. */
 export function faultOfStatus(status: number): FaultKind {
   if (status === 429 || status === 503 || status === 529) return 'busy';
   if (status === 408 || status === 504 || status === 524) return 'timeout';
