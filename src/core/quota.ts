@@ -1,4 +1,4 @@
-import { DOCUMENTS_PER_SEARCH_UNIT, estimateTokens, searchUnits, type Usage } from './rerank.js';
+import { estimateTokens, searchUnits, type Usage } from './rerank.js';
 import type { Documents } from './documents.js';
 
 /** Quota units of one US dollar. */
@@ -46,7 +46,7 @@ export function actualCost(price: Price, documentCount: number, usage: Usage): n
     case 'request':
       return price.units;
     case 'search_unit':
-      return price.units * Math.max(1, Math.ceil(documentCount / DOCUMENTS_PER_SEARCH_UNIT));
+      return price.units * searchUnits(documentCount);
     case 'million_tokens':
       return tokensCost(price.units, usage.inputTokens);
   }
