@@ -112,3 +112,21 @@ describe('the line of a request', () => {
     ]);
   });
 });
+
+describe('a line of anything', () => {
+  it.each(['authorization', 'apiKey', 'key', 'password', 'token', 'credentials', 'cookie'])(
+    'shows nothing of its member %s',
+    (member) => {
+      const { logger, lines } = openLog();
+
+      logger.info({ [member]: 'opensesame', requestId: 'req-1' }, 'done');
+
+      expect(lines().join('')).not.toContain('opensesame');
+      expect(JSON.parse(lines()[0] ?? '')).toMatchObject({
+        [member]: '[secret]',
+        requestId: 'req-1',
+        msg: 'done',
+      });
+    },
+  );
+});

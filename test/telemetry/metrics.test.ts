@@ -1,0 +1,289 @@
+import { describe, expect, it } from '@jest/globals';
+import type {
+  AttemptEvent,
+  ChannelsEvent,
+  FaultEvent,
+  GatewayEvent,
+  RequestEvent,
+} from '../../src/gateway/events.js';
+import { createMetrics } from '../../src/telemetry/metrics.js';
+
+const REQUEST: RequestEvent = {
+  kind: 'request',
+  requestId: 'req-1',
+  atMs: 1_700_000_000_000,
+  method: 'POST',
+  route: '/v1/rerank',
+  status: 200,
+  outcome: 'ok',
+  userId: 1,
+  tokenId: 2,
+  tokenName: 'token',
+  model: 'moon',
+  knownModel: true,
+  channelId: 3,
+  provider: 'cohere',
+  tag: 'blue',
+  attempts: 1,
+  documents: 10,
+  inputTokens: 12,
+  searchUnits: 1,
+  quota: 5,
+  admitted: true,
+  durationMs: 20,
+  upstreamMs: 15,
+};
+const FAILED: RequestEvent = { ...REQUEST, status: 502, outcome: 'upstream_error' };
+
+const ATTEMPT: AttemptEvent = {
+  kind: 'attempt',
+  requestId: 'req-1',
+  channelId: 3,
+  provider: 'cohere',
+  tag: 'blue',
+  outcome: 'ok',
+  status: 200,
+  message: '',
+  durationMs: 15,
+};
+
+const FAULT: FaultEvent = { kind: 'fault', what: 'broken', error: undefined };
+
+function channels(...states: readonly (readonly [string, string | undefined, boolean])[]) {
+  return {
+    kind: 'channels',
+    version: 1,
+    channels: states.map(([name, tag, live], id) => ({ id, name, provider: 'tei', tag, live })),
+    unusable: [],
+  } satisfies ChannelsEvent;
+}
+
+function openMetrics(sources: Partial<Parameters<typeof createMetrics>[0]> = {}) {
+  const metrics = createMetrics({
+    inFlight: () => 0,
+    pendingSettlements: () => 0,
+    catchUp: () => undefined,
+    ...sources,
+  });
+  return {
+    read: (...events: readonly GatewayEvent[]) => {
+      metrics.read(events);
+    },
+    /** Every sample whose name begins with `prefix`, by the rest of its name and its labels. */
+    samples: async (prefix: string): Promise<Record<string, number>> => {
+      const { text } = await metrics.render();
+      return Object.fromEntries(
+        text
+          .split('\n')
+          .filter((line) => line.startsWith(prefix))
+          .map((line) => {
+            const end = line.lastIndexOf(' ');
+            return [line.slice(prefix.length, end), Number(line.slice(end + 1))];
+          }),
+      );
+    },
+  };
+}
+
+describe('requests', () => {
+  it('are counted by model, provider, tag and outcome', async () => {
+    const { read, samples } = openMetrics();
+
+    read(
+      REQUEST,
+      FAILED,
+      REQUEST,
+      { ...REQUEST, model: 'sun' },
+      { ...REQUEST, provider: 'jina' },
+      { ...REQUEST, tag: undefined },
+      { ...REQUEST, provider: undefined, tag: undefined, outcome: 'insufficient_user_quota' },
+    );
+
+    expect(await samples('rerank_requests_total')).toEqual({
+      '{model="moon",provider="cohere",tag="blue",outcome="ok"}': 2,
+      '{model="moon",provider="cohere",tag="blue",outcome="upstream_error"}': 1,
+      '{model="sun",provider="cohere",tag="blue",outcome="ok"}': 1,
+      '{model="moon",provider="jina",tag="blue",outcome="ok"}': 1,
+      '{model="moon",provider="cohere",tag="none",outcome="ok"}': 1,
+      '{model="moon",provider="none",tag="none",outcome="insufficient_user_quota"}': 1,
+    });
+  });
+
+  it('share one label where their model is known to no channel, whatever callers name it', async () => {
+    const { read, samples } = openMetrics();
+    const refused = { ...FAILED, knownModel: false, outcome: 'model_not_found' } as const;
+
+    read({ ...refused, model: 'made up' }, { ...refused, model: 'made up too' });
+
+    const labels = '{model="unknown",provider="cohere",tag="blue",outcome="model_not_found"}';
+    expect(await samples('rerank_requests_total')).toEqual({ [labels]: 2 });
+    expect(await samples('rerank_request_duration_seconds_count')).toEqual({
+      '{model="unknown",outcome="model_not_found"}': 2,
+    });
+  });
+
+  it('add their documents and their quota to those of the model where they succeed', async () => {
+    const { read, samples } = openMetrics();
+
+    read(
+      REQUEST,
+      { ...REQUEST, provider: 'jina', documents: 4, quota: 2 },
+      { ...REQUEST, model: 'sun', documents: 100, quota: 70 },
+      { ...FAILED, model: 'sun' },
+      FAILED,
+    );
+
+    expect(await samples('rerank_documents_total')).toMatchObject({
+      '{model="moon"}': 14,
+      '{model="sun"}': 100,
+    });
+    expect(await samples('rerank_quota_spent_total')).toMatchObject({
+      '{model="moon"}': 7,
+      '{model="sun"}': 70,
+    });
+  });
+
+  it('are timed by model and outcome, in seconds', async () => {
+    const { read, samples } = openMetrics();
+
+    read(
+      REQUEST,
+      { ...REQUEST, durationMs: 40 },
+      { ...REQUEST, model: 'sun', durationMs: 250 },
+      { ...FAILED, durationMs: 2_000 },
+    );
+
+    const name = 'rerank_request_duration_seconds';
+    expect(await samples(`${name}_count`)).toEqual({
+      '{model="moon",outcome="ok"}': 2,
+      '{model="sun",outcome="ok"}': 1,
+      '{model="moon",outcome="upstream_error"}': 1,
+    });
+    expect(await samples(`${name}_sum`)).toEqual({
+      '{model="moon",outcome="ok"}': 0.06,
+      '{model="sun",outcome="ok"}': 0.25,
+      '{model="moon",outcome="upstream_error"}': 2,
+    });
+    expect(await samples(`${name}_bucket`)).toMatchObject({
+      '{le="0.01",model="moon",outcome="ok"}': 0,
+      '{le="0.025",model="moon",outcome="ok"}': 1,
+      '{le="0.05",model="moon",outcome="ok"}': 2,
+      '{le="+Inf",model="moon",outcome="ok"}': 2,
+    });
+  });
+
+  it('count once each, in however many batches they are read', async () => {
+    const { read, samples } = openMetrics();
+
+    read(REQUEST, REQUEST);
+    read({ ...REQUEST, model: 'sun' });
+    read();
+    read(FAILED, REQUEST);
+
+    expect(await samples('rerank_requests_total')).toEqual({
+      '{model="moon",provider="cohere",tag="blue",outcome="ok"}': 3,
+      '{model="moon",provider="cohere",tag="blue",outcome="upstream_error"}': 1,
+      '{model="sun",provider="cohere",tag="blue",outcome="ok"}': 1,
+    });
+    expect(await samples('rerank_documents_total')).toEqual({
+      '{model="moon"}': 30,
+      '{model="sun"}': 10,
+    });
+    expect(await samples('rerank_quota_spent_total')).toEqual({
+      '{model="moon"}': 15,
+      '{model="sun"}': 5,
+    });
+  });
+});
+
+describe('attempts', () => {
+  it('are timed by provider, tag and outcome, in seconds', async () => {
+    const { read, samples } = openMetrics();
+
+    read(ATTEMPT, { ...ATTEMPT, provider: 'jina' }, { ...ATTEMPT, tag: undefined });
+    read({ ...ATTEMPT, durationMs: 60 }, { ...ATTEMPT, outcome: 'timeout', durationMs: 3_000 });
+
+    const name = 'rerank_upstream_duration_seconds';
+    expect(await samples(`${name}_count`)).toEqual({
+      '{provider="cohere",tag="blue",outcome="ok"}': 2,
+      '{provider="jina",tag="blue",outcome="ok"}': 1,
+      '{provider="cohere",tag="none",outcome="ok"}': 1,
+      '{provider="cohere",tag="blue",outcome="timeout"}': 1,
+    });
+    expect(await samples(`${name}_sum`)).toEqual({
+      '{provider="cohere",tag="blue",outcome="ok"}': 0.075,
+      '{provider="jina",tag="blue",outcome="ok"}': 0.015,
+      '{provider="cohere",tag="none",outcome="ok"}': 0.015,
+      '{provider="cohere",tag="blue",outcome="timeout"}': 3,
+    });
+  });
+});
+
+describe('channels', () => {
+  it('show whether they take traffic, as of the last change', async () => {
+    const { read, samples } = openMetrics();
+
+    read(channels(['a', 'blue', true], ['b', 'blue', true], ['c', undefined, false]));
+    const before = await samples('rerank_channel_live');
+    read(channels(['b', 'blue', false], ['c', undefined, true]));
+
+    expect(before).toEqual({
+      '{channel="a",provider="tei",tag="blue"}': 1,
+      '{channel="b",provider="tei",tag="blue"}': 1,
+      '{channel="c",provider="tei",tag="none"}': 0,
+    });
+    expect(await samples('rerank_channel_live')).toEqual({
+      '{channel="b",provider="tei",tag="blue"}': 0,
+      '{channel="c",provider="tei",tag="none"}': 1,
+    });
+  });
+});
+
+describe('what is told when metrics are asked for', () => {
+  it('counts the faults that no caller was told of', async () => {
+    const { read, samples } = openMetrics();
+
+    const before = await samples('rerank_faults_total');
+    read(FAULT, REQUEST);
+    read(FAULT);
+
+    expect([before, await samples('rerank_faults_total')]).toEqual([{ '': 0 }, { '': 2 }]);
+  });
+
+  it('is what is in flight and what is not settled at that moment', async () => {
+    const now = { inFlight: 3, pending: 5 };
+    const { samples } = openMetrics({
+      inFlight: () => now.inFlight,
+      pendingSettlements: () => now.pending,
+    });
+
+    expect(await samples('rerank_requests_in_flight')).toEqual({ '': 3 });
+    expect(await samples('rerank_settlements_pending')).toEqual({ '': 5 });
+    now.inFlight = 1;
+    now.pending = 0;
+
+    expect(await samples('rerank_requests_in_flight')).toEqual({ '': 1 });
+    expect(await samples('rerank_settlements_pending')).toEqual({ '': 0 });
+  });
+
+  it('has what was not observed until then', async () => {
+    const late: GatewayEvent[] = [REQUEST, ATTEMPT, FAULT, channels(['a', 'blue', true])];
+    const { read, samples } = openMetrics({
+      catchUp: () => {
+        read(...late.splice(0));
+      },
+    });
+
+    const seen = await samples('rerank_');
+
+    expect(seen).toMatchObject({
+      'requests_total{model="moon",provider="cohere",tag="blue",outcome="ok"}': 1,
+      'request_duration_seconds_count{model="moon",outcome="ok"}': 1,
+      'upstream_duration_seconds_count{provider="cohere",tag="blue",outcome="ok"}': 1,
+      'documents_total{model="moon"}': 10,
+      'quota_spent_total{model="moon"}': 5,
+      'channel_live{channel="a",provider="tei",tag="blue"}': 1,
+      faults_total: 1,
+    });
+  });
+});
