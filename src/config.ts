@@ -16,6 +16,7 @@ import {
 import { CHANNEL_DISABLED, CHANNEL_ENABLED } from './core/channel.js';
 import { DEFAULT_PRICE, MAX_QUOTA, type Price, type PriceList } from './core/quota.js';
 import { Secret } from './core/secret.js';
+import { AMBIGUOUS_RANGE, isAmbiguousRange } from './http/client-address.js';
 import type { AccountSettings } from './management/accounts.js';
 import { addressMistake } from './management/addresses.js';
 import { allProviders, findProvider } from './providers/index.js';
@@ -564,9 +565,10 @@ function checkRange(value: string, helpers: Joi.CustomHelpers): unknown {
   // The library also reads "10.1" and octal numbers as addresses; a range that is trusted had better be spelled out.
   const valid = value.includes('/') ? ipaddr.isValidCIDR(value) : ipaddr.isValid(value);
   const whole = address.includes(':') || ipaddr.IPv4.isValidFourPartDecimal(address);
-  return valid && whole
-    ? value
-    : helpers.message({ custom: 'must be an address or a range such as 10.0.0.0/8' });
+  if (!valid || !whole) {
+    return helpers.message({ custom: 'must be an address or a range such as 10.0.0.0/8' });
+  }
+  return isAmbiguousRange(value) ? helpers.message({ custom: AMBIGUOUS_RANGE }) : value;
 }
 
 function checkRedisUrl(value: string, helpers: Joi.CustomHelpers): unknown {

@@ -43,6 +43,17 @@ describe('an option that takes a list', () => {
     );
   });
 
+  it('of addresses refuses IPv4 in IPv6 form with a prefix that holds more than IPv4', async () => {
+    for (const command of KEY_COMMANDS) {
+      const refused = await run('keys', ...command, '--ips', '::1,::ffff:10.0.0.0/64');
+      const taken = await run('keys', ...command, '--ips', '::1,::ffff:10.0.0.0/104');
+
+      expect(refused.code).toBe(2);
+      expect(refused.error).toContain('"::ffff:10.0.0.0/64" is IPv4 in IPv6 form');
+      expect(taken.code).toBe(78);
+    }
+  });
+
   it('of a channel refuses an empty value', async () => {
     const { code, error } = await run('channels', 'update', 'search', '--models', '');
 

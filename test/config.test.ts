@@ -301,6 +301,17 @@ channels:
     expect(found.join()).not.toContain('hush');
   });
 
+  it('include trusted ranges of IPv4 in IPv6 form that hold more than IPv4', () => {
+    const ranges = ['::ffff:10.0.0.0/8', '::ffff:10.0.0.0/104', '::ffff:0:0/95', '::ffff:0:0/96'];
+
+    expect(mistakes(`server: { trusted_proxies: ${JSON.stringify(ranges)} }`)).toEqual(
+      [0, 2].map(
+        (index) =>
+          `gateway.yaml:1: server.trusted_proxies[${index}]: is IPv4 in IPv6 form, where the prefix is 96 to 128; write an IPv4 range such as 10.0.0.0/8`,
+      ),
+    );
+  });
+
   it('include private upstreams where they are forbidden', () => {
     const channel = (url: string): string =>
       `{ name: ${JSON.stringify(url)}, provider: cohere, api_key: k, models: [m], base_url: "${url}" }`;

@@ -20,6 +20,7 @@ import {
   listOrAny,
   pageOf,
   present,
+  rangesOrAny,
   units,
   wholeNumber,
   withPage,
@@ -157,7 +158,7 @@ function withPolicy(command: Command): Command {
     .option(
       '--ips <ranges>',
       'where it may be used from: addresses and CIDR between commas, or any for no limit',
-      listOrAny,
+      rangesOrAny,
     )
     .option(
       '--tags <names>',

@@ -1,6 +1,7 @@
 import { InvalidArgumentError, type Command } from 'commander';
 import { UNITS_PER_DOLLAR } from '../core/quota.js';
 import { NEVER_EXPIRES } from '../core/token.js';
+import { AMBIGUOUS_RANGE, isAmbiguousRange } from '../http/client-address.js';
 import type { Slice } from '../store/store.js';
 import { UsageError } from './errors.js';
 
@@ -94,6 +95,14 @@ export function listOr<W extends string>(word: W): (text: string) => string[] | 
 export function listOrAny(text: string): string[] {
   const items = listOr('any')(text);
   return items === 'any' ? [] : items;
+}
+
+/** Addresses and ranges as `listOrAny` has names, without those that no two readers read alike. */
+export function rangesOrAny(text: string): string[] {
+  const ranges = listOrAny(text);
+  const wrong = ranges.find(isAmbiguousRange);
+  if (wrong !== undefined) throw new InvalidArgumentError(`"${wrong}" ${AMBIGUOUS_RANGE}.`);
+  return ranges;
 }
 
 /** At least one, for an empty text is a variable that nobody has set, and no wish. */

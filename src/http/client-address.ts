@@ -24,6 +24,17 @@ export class AddressList {
   }
 }
 
+/** Whether a range is IPv4 in IPv6 clothes with more than IPv4 in it: nobody can say which callers are meant. */
+export function isAmbiguousRange(entry: string): boolean {
+  const [text = '', bits] = entry.trim().split('/', 2);
+  const address = parseAddress(text);
+  return address !== undefined && isMapped(text, address) && Number(bits) < 96;
+}
+
+/** What to say of such a range, as the end of a sentence. */
+export const AMBIGUOUS_RANGE =
+  'is IPv4 in IPv6 form, where the prefix is 96 to 128; write an IPv4 range such as 10.0.0.0/8';
+
 /**
  * Where a request comes from. `X-Forwarded-For` counts only as far as the hops it names are trusted proxies, read from the
  * nearest one outwards.
@@ -66,8 +77,14 @@ function parseRange(entry: string): Range | undefined {
   if (address === undefined) return undefined;
   const width = address.kind() === 'ipv4' ? 32 : 128;
   if (bits === undefined) return [address, width];
-  const length = Number(bits);
+  // In IPv6 clothes the prefix counts the 96 bits before the address too. One that is no longer than an IPv4 prefix was never taken
+  // for the whole of IPv4, which would let everybody in; it counts as what its writer had in mind.
+  const length = isMapped(text, address) && Number(bits) > 32 ? Number(bits) - 96 : Number(bits);
   return Number.isInteger(length) && length >= 0 && length <= width ? [address, length] : undefined;
+}
+
+function isMapped(text: string, address: Address): boolean {
+  return address.kind() === 'ipv4' && text.includes(':');
 }
 
 /** An address with IPv4 in IPv6 clothes undressed, and without a zone. */
