@@ -8,6 +8,7 @@ import { systemCode } from './core/errors.js';
 import { welcome } from './first-start.js';
 import { openStore } from './open-store.js';
 import { StoreUnavailableError } from './store/store.js';
+import { onStopSignal } from './signals.js';
 import { createLogger } from './telemetry/log.js';
 import { runWorkers } from './workers.js';
 
@@ -77,11 +78,20 @@ async function greet(config: Config, port: number): Promise<void> {
 /** Runs until SIGTERM or SIGINT, then drains. */
 async function serve(config: Config): Promise<void> {
   const logger = createLogger(config.log.level);
+  let isOpening = true;
+  const stopped = new Promise<string>((resolve) => {
+    onStopSignal((signal) => {
+      // Nothing is there yet that would have to be ended, and the store may keep us waiting.
+      if (isOpening) process.exit(0);
+      resolve(signal);
+    });
+  });
   const store = await openStore(config.store, {
     onWaiting: (why) => {
       logger.warn(why);
     },
   });
+  isOpening = false;
   const app = await createApp(config, { store, logger });
   app.server.listen(config.server.port, config.server.host);
   await once(app.server, 'listening');
@@ -91,10 +101,7 @@ async function serve(config: Config): Promise<void> {
   }
   logger.info({ port, host: config.server.host, pid: process.pid }, 'listening');
 
-  const signal = await new Promise<string>((resolve) => {
-    process.once('SIGTERM', resolve);
-    process.once('SIGINT', resolve);
-  });
+  const signal = await stopped;
   logger.info({ signal, drainMs: config.server.drainMs }, 'draining');
   await app.close(config.server.drainMs);
   logger.info('stopped');
@@ -116,7 +123,9 @@ try {
     process.stderr.write(`${messageOf(error)}\n\n${USAGE}`);
     process.exitCode = USAGE_EXIT_CODE;
   } else if (systemCode(error) === 'EADDRINUSE') {
-    process.stderr.write('The port is in use. Name another one: PORT=8081 npm start\n');
+    process.stderr.write(
+      `${messageOf(error)}: the port is in use. Name another one: PORT=<port> npm start\n`,
+    );
     process.exitCode = 1;
   } else if (typeof error === 'object' && error !== null && 'syscall' in error) {
     // The folder cannot be written, the address is not of this machine: the message says which.

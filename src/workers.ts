@@ -1,6 +1,7 @@
 import cluster, { type Address, type Worker } from 'node:cluster';
 import type { Logger } from './telemetry/log.js';
 import { answerWorkers } from './telemetry/shared-metrics.js';
+import { onStopSignal } from './signals.js';
 
 /** A worker that ends sooner than this after its start was not able to run: the next one waits. */
 const HEALTHY_MS = 5_000;
@@ -58,8 +59,7 @@ export async function runWorkers(plan: WorkersPlan): Promise<number> {
         if (!stopping) fork();
       }, pauseMs);
     });
-    process.once('SIGTERM', stop);
-    process.once('SIGINT', stop);
+    onStopSignal(stop);
     for (let index = 0; index < plan.count; index += 1) fork();
   });
 }

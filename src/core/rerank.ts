@@ -147,7 +147,7 @@ function logistic(logit: number): number {
 }
 
 /** Documents that one search unit covers; the unit is Cohere's and has become the market's. */
-export const DOCUMENTS_PER_SEARCH_UNIT = 100;
+const DOCUMENTS_PER_SEARCH_UNIT = 100;
 
 /** A rough count for text whose tokens nobody told: four bytes a token, the query once per document as cross-encoders read it. */
 export function estimateTokens(query: string, documents: Documents): number {

@@ -14,7 +14,7 @@ export interface HealthDeps {
 
 /** `/healthz`: the process runs. `/readyz`: it can serve. `/metrics`: for Prometheus. */
 export function healthRoutes(deps: HealthDeps): Router {
-  const router = express.Router();
+  const router = express.Router({ caseSensitive: true });
   router.get('/healthz', (_req, res) => {
     res.json({ status: 'ok' });
   });

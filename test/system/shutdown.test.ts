@@ -102,6 +102,8 @@ describe('a gateway that is asked to stop', () => {
       const held = [running.post(key, rerankBody('m')), running.post(key, rerankBody('m'))];
       await eventually('both are upstream', () => Promise.resolve(gate.waiting === 2));
 
+      // Twice, as it comes from a terminal that npm has handed it on to as well.
+      running.kill('SIGTERM');
       running.kill('SIGTERM');
       await eventually('it listens no more', () => refusesConnections(running.port));
       gate.open();

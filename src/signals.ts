@@ -1,0 +1,22 @@
+import { constants } from 'node:os';
+
+/** A signal that comes again so soon is the same one: a terminal and npm, or a process manager, each hand it on. */
+const SAME_WITHIN_MS = 1_000;
+
+/**
+ * Calls `stop` on the first SIGTERM or SIGINT. One that comes later again is meant: it ends the process at once, as it would
+ * if nobody listened.
+ */
+export function onStopSignal(stop: (signal: NodeJS.Signals) => void): void {
+  let firstMs: number | undefined;
+  const hear = (signal: NodeJS.Signals): void => {
+    if (firstMs === undefined) {
+      firstMs = performance.now();
+      stop(signal);
+    } else if (performance.now() - firstMs >= SAME_WITHIN_MS) {
+      process.exit(128 + constants.signals[signal]);
+    }
+  };
+  process.on('SIGTERM', hear);
+  process.on('SIGINT', hear);
+}
