@@ -232,6 +232,17 @@ describe('a Redis that goes away', () => {
     expect(told).toHaveLength(1);
   });
 
+  test('is refused a database that the server does not have', async () => {
+    const server = await givenServer();
+
+    const opening = connectRedis(`${server.url}/99`, {
+      commandTimeoutMs: 1_000,
+      connectTimeoutMs: 600_000,
+    });
+
+    await expect(opening).rejects.toThrow(/cannot be used \(ERR DB index is out of range\)/);
+  });
+
   test.each([
     ['a wrong password', ':geheim@', /refuses the login \(WRONGPASS .*Check user and password/],
     ['no password', '', /refuses the login \(NOAUTH .*Check user and password/],

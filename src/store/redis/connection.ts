@@ -85,9 +85,11 @@ async function firstConnection(
   });
   client.on('error', onError);
   try {
-    await within(Promise.race([ready(client), refused]), connectTimeoutMs);
+    await within(Promise.race([ready(client, target), refused]), connectTimeoutMs);
   } catch (error) {
     client.disconnect();
+    if (error instanceof Error && error.name === 'ReplyError')
+      reason = reasonOf(error, target.login);
     const isLogin = REFUSED_LOGIN.test(reason);
     throw new StoreUnavailableError(
       isLogin
@@ -186,13 +188,15 @@ function openClient(target: Target, options: ConnectOptions): Redis | Cluster {
   }
 }
 
-async function ready(client: Redis | Cluster): Promise<void> {
+async function ready(client: Redis | Cluster, { login }: Target): Promise<void> {
   if (client.status !== 'ready') {
     await new Promise<void>((resolve) => client.once('ready', () => resolve()));
   }
   // Nodes of a Cluster are connected on first use, and refuse what comes while they are.
   if (client instanceof Cluster)
     await Promise.all(client.nodes('master').map((node) => node.ping()));
+  // The client goes on with database 0 where the server does not have the one that was named.
+  else if (login.db !== 0) await client.select(login.db);
 }
 
 interface Subscriptions {
