@@ -231,14 +231,24 @@ function withoutTags(text: string): string {
     .replace(/<[^<>]*>/g, ' ');
 }
 
+/** Times of day have colons too. */
+function hideIpv6(text: string): string {
+  return text.includes('::') || text.split(':').length >= 8 ? '[address]' : text;
+}
+
 /** Text that may be shown to a caller: one line, no addresses, nothing that looks like a key, at most 300 characters. */
 export function cleanMessage(text: string): string {
   const line = text
     .slice(0, MAX_MESSAGE_CHARACTERS * 4)
     .replace(/[a-z][a-z0-9+.-]*:\/\/\S+/gi, '[address]')
     .replace(/\b\d{1,3}(\.\d{1,3}){3}(:\d+)?\b/g, '[address]')
+    .replace(/\[?(?<![\w:])(?:[\da-f]{0,4}:){2,7}[\da-f]{0,4}(?!\w)(\](:\d+)?)?/gi, hideIpv6)
+    .replace(/\b(?:[a-z\d-]+\.)+[a-z][a-z\d-]*:\d{2,5}\b/gi, '[address]')
+    .replace(/\b[a-z][a-z\d-]*\d:\d{4,5}\b/gi, '[address]')
     .replace(/\b(?:[a-z0-9-]+\.)+(?:internal|local|svc|cluster|lan|corp)\b(:\d+)?/gi, '[address]')
-    .replace(/\b(bearer\s+)\S+/gi, '$1[secret]')
+    .replace(/\b((?:bearer|basic)\s+)[\w.~+/=-]{6,}/gi, '$1[secret]')
+    .replace(/\b((?:password|passwd|secret|token|api[_ -]?key)=)\S+/gi, '$1[secret]')
+    .replace(/\b(?:AIza|AKIA|hf_|gsk_|xai-|ghp_)[A-Za-z0-9_-]{6,}/g, '[secret]')
     .replace(/\b(?:sk|pk|pa|al|fw|jina|nvapi|key)[-_][A-Za-z0-9_*.-]{6,}/g, '[secret]')
     .replace(/\b[A-Za-z0-9_-]{32,}\b/g, '[secret]')
     .replace(/\s+/g, ' ')

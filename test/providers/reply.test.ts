@@ -18,6 +18,15 @@ describe('the message of an error reply', () => {
     ['<h1>502</h1> <style>p { x }</style>Bad gateway', '502 Bad gateway'],
     ['the length must be < 512 tokens', 'the length must be < 512 tokens'],
     ['<html><script>let a = 1;', ''],
+    ['connect fd00::12:8080 refused', 'connect [address] refused'],
+    ['worker gpu01:8000 [fd00::12]:80', 'worker [address] [address]'],
+    ['host gpu01.mycompany.com:8000 down', 'host [address] down'],
+    ['no model at 12:30:45, see line 3:7', 'no model at 12:30:45, see line 3:7'],
+    ['api key AIzaSyA-1234567890abcdefghijk', 'api key [secret]'],
+    ['token hf_abcdefghijklmnopqrstuv', 'token [secret]'],
+    ['password=hunter2 is wrong', 'password=[secret] is wrong'],
+    ['Authorization: Basic abcdefgh==', 'Authorization: Basic [secret]'],
+    ['error code: 1234', 'error code: 1234'],
   ])('of the page %s is its text', (text, message) => {
     expect(readErrorMessage({ json: undefined, text })).toBe(message);
   });
