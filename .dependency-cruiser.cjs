@@ -68,7 +68,7 @@ module.exports = {
         '^src/store/store\\.ts$',
         'undici',
         'lru-cache',
-        '^(node:)?(dns|net|timers/promises|util|zlib)$',
+        '^(node:)?(diagnostics_channel|dns|net|timers/promises|util|zlib)$',
         // llama.ts: whether a model's file is there, and how many cores may work on it.
         '^(node:)?(fs/promises|os)$',
       ],

@@ -235,10 +235,29 @@ async function tryRoute(
           ? 'cancelled'
           : attempt.failure.kind,
     status: attempt.kind === 'ranked' ? 200 : failure?.status,
-    message: failure?.message ?? '',
+    message: failure === undefined ? '' : loggable(failure.message, call.request),
     durationMs: deps.now() - startedMs,
   });
   return attempt;
+}
+
+/** So much of a text in a message is a quotation; shorter ones are words that any message may have. */
+const QUOTED_CHARACTERS = 12;
+/** Documents that are looked for in a message. */
+const MAX_LOOKED_FOR = 1_000;
+
+/** Providers quote what they refuse. The caller may see its own words again; the log must not have them. */
+function loggable(message: string, { query, documents }: RerankRequest): string {
+  if (message.length < QUOTED_CHARACTERS) return message;
+  const isQuoted = (text: string): boolean => {
+    const words = text.replace(/\s+/g, ' ').trim().slice(0, QUOTED_CHARACTERS);
+    return words.length === QUOTED_CHARACTERS && message.includes(words);
+  };
+  let quotes = isQuoted(query);
+  const count = Math.min(documents.count, MAX_LOOKED_FOR);
+  for (let index = 0; index < count && !quotes; index += 1)
+    quotes = isQuoted(documents.text(index));
+  return quotes ? '[the message quotes the request]' : message;
 }
 
 /** One attempt from body to ranking. A cancelled request throws; every fault of the upstream is a value. */

@@ -1,3 +1,4 @@
+import { subscribe } from 'node:diagnostics_channel';
 import { lookup } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import { promisify } from 'node:util';
@@ -71,8 +72,6 @@ export class Upstream {
   readonly #pools = new Map<string, Pool>();
   /** Pools that take nothing new any more; what they have under way ends. */
   readonly #leaving = new Set<Pool>();
-  /** Origins that have answered: their connections are kept, and may be found closed. */
-  readonly #answered = new Set<string>();
   readonly #maxReplyBytes: number;
   readonly #lookup: LookupFunction | undefined;
 
@@ -89,7 +88,6 @@ export class Upstream {
     return new Promise((resolve, reject) => {
       const { origin } = request;
       const receive = (received: Received): void => {
-        this.#answered.add(origin);
         const { status, headers, body } = received;
         const encoding = headers['content-encoding'];
         if (encoding === undefined || encoding === 'identity' || body.length === 0) {
@@ -101,8 +99,7 @@ export class Upstream {
           reject,
         );
       };
-      const kept = this.#answered.has(origin);
-      const exchange = new Exchange(request, kept, this.#maxReplyBytes, receive, reject, scope);
+      const exchange = new Exchange(request, this.#maxReplyBytes, receive, reject, scope);
       this.#pool(origin).dispatch(
         {
           path: request.path,
@@ -145,7 +142,6 @@ export class Upstream {
     for (const [origin, pool] of this.#pools) {
       if (origins.has(origin)) continue;
       this.#pools.delete(origin);
-      this.#answered.delete(origin);
       this.#leaving.add(pool);
       const gone = (): void => {
         this.#leaving.delete(pool);
@@ -232,11 +228,21 @@ class Reply implements RawReply {
   }
 }
 
+/** Connections that have brought a reply: the other side may close one while it is idle. */
+const proven = new WeakSet<object>();
+
+/** Of the exchange whose request is being written. */
+let tellConnection: ((connection: object) => void) | undefined;
+
+// The client tells nowhere else which connection it writes a request to; it does so in the same turn.
+subscribe('undici:client:sendHeaders', (message) => {
+  tellConnection?.((message as { readonly socket: object }).socket);
+  tellConnection = undefined;
+});
+
 /** One request on its way; undici calls it back. Settles its promise once, whatever comes in whatever order. */
 class Exchange implements Dispatcher.DispatchHandler {
   readonly #request: UpstreamRequest;
-  /** Whether the connection may be one that was kept from an earlier reply. */
-  readonly #kept: boolean;
   readonly #maxBytes: number;
   readonly #resolve: (received: Received) => void;
   readonly #reject: (error: TransportError) => void;
@@ -244,6 +250,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   readonly #timer: NodeJS.Timeout;
   #controller: Dispatcher.DispatchController | undefined;
   #failure: TransportError | undefined;
+  #connection: object | undefined;
   #started = false;
   #status = 0;
   #headers: Received['headers'] = {};
@@ -253,14 +260,12 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   constructor(
     request: UpstreamRequest,
-    kept: boolean,
     maxBytes: number,
     resolve: (received: Received) => void,
     reject: (error: TransportError) => void,
     scope: RequestScope | undefined,
   ) {
     this.#request = request;
-    this.#kept = kept;
     this.#maxBytes = maxBytes;
     this.#resolve = resolve;
     this.#reject = reject;
@@ -275,6 +280,9 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
+    tellConnection = (connection) => {
+      this.#connection = connection;
+    };
     if (this.#failure === undefined && !this.#request.stillWanted()) {
       this.#fail(new TransportError('withdrawn', 'the channel was switched off'));
     } else if (this.#failure !== undefined) {
@@ -307,6 +315,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   onResponseEnd(): void {
     this.#stop();
     if (this.#failure !== undefined) return;
+    if (this.#connection !== undefined) proven.add(this.#connection);
     const body =
       this.#more === undefined ? (this.#first ?? Buffer.alloc(0)) : Buffer.concat(this.#more);
     this.#resolve({ status: this.#status, headers: this.#headers, body });
@@ -315,8 +324,9 @@ class Exchange implements Dispatcher.DispatchHandler {
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     this.#stop();
     if (this.#failure !== undefined) return;
+    const wasKept = this.#connection !== undefined && proven.has(this.#connection);
     this.#reject(
-      asTransportError(error, this.#controller !== undefined, this.#kept && !this.#started),
+      asTransportError(error, this.#controller !== undefined, wasKept && !this.#started),
     );
   }
 

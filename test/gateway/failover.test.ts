@@ -346,6 +346,22 @@ describe('failover', () => {
     expect((await gateway.store.getToken(id, Date.now()))?.remainQuota).toBe(100);
   });
 
+  it('asks a channel once where a connection broke that never served', async () => {
+    const upstream = await upstreamWith((request, res) => {
+      res.setHeader('connection', 'close');
+      return rankLikeCohere(request, res);
+    });
+    const gateway = await gatewayWith([channel('a', upstream.url)]);
+    const { key } = await gateway.createKey();
+    await gateway.post(key, ask);
+    upstream.answer((_request, res) => void res.socket?.resetAndDestroy());
+
+    const { status } = await gateway.post(key, ask);
+
+    expect(status).toBe(502);
+    expect(upstream.seen).toHaveLength(2);
+  });
+
   it('answers once more on a fresh connection when an idle one was closed', async () => {
     const upstream = await upstreamWith();
     const gateway = await gatewayWith([channel('a', upstream.url)]);
@@ -437,4 +453,23 @@ describe('a tag that is switched off', () => {
     expect((await request).status).toBe(502);
     expect(second.seen).toHaveLength(0);
   });
+});
+
+it('logs no message of a provider that quotes the request', async () => {
+  const upstream = await upstreamWith(({ body }, res) => {
+    const { documents } = JSON.parse(body) as { documents: string[] };
+    sendJson(res, { message: `cannot rank: ${documents[1] ?? ''}` }, 500);
+  });
+  const gateway = await gatewayWith([channel('a', upstream.url)]);
+  const { key } = await gateway.createKey();
+
+  await gateway.post(key, { ...ask, documents: ['b', 'a document that nobody else may read'] });
+  await gateway.post(key, ask);
+
+  await eventually('both are logged', () =>
+    Promise.resolve(gateway.log.filter((line) => line.includes('attempt failed')).length === 2),
+  );
+  const log = gateway.log.join('');
+  expect(log).not.toContain('nobody else');
+  expect(log).toContain('the message quotes the request');
 });
