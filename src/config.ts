@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import ipaddr from 'ipaddr.js';
 import Joi from 'joi';
 import { stringify } from 'yaml';
 import {
@@ -16,9 +15,13 @@ import {
 import { CHANNEL_DISABLED, CHANNEL_ENABLED } from './core/channel.js';
 import { DEFAULT_PRICE, MAX_QUOTA, type Price, type PriceList } from './core/quota.js';
 import { Secret } from './core/secret.js';
-import { AMBIGUOUS_RANGE, isAmbiguousRange } from './http/client-address.js';
 import type { AccountSettings } from './management/accounts.js';
-import { addressMistake } from './management/addresses.js';
+import {
+  addressMistake,
+  AMBIGUOUS_RANGE,
+  isAddressOrRange,
+  isAmbiguousRange,
+} from './management/addresses.js';
 import { allProviders, findProvider } from './providers/index.js';
 import type { Provider, SettingValue } from './providers/provider.js';
 import { channelMistakes } from './providers/settings.js';
@@ -561,14 +564,12 @@ function checkBaseUrl(value: string, helpers: Joi.CustomHelpers): unknown {
 }
 
 function checkRange(value: string, helpers: Joi.CustomHelpers): unknown {
-  const address = value.replace(/\/.*/, '');
-  // The library also reads "10.1" and octal numbers as addresses; a range that is trusted had better be spelled out.
-  const valid = value.includes('/') ? ipaddr.isValidCIDR(value) : ipaddr.isValid(value);
-  const whole = address.includes(':') || ipaddr.IPv4.isValidFourPartDecimal(address);
-  if (!valid || !whole) {
-    return helpers.message({ custom: 'must be an address or a range such as 10.0.0.0/8' });
-  }
-  return isAmbiguousRange(value) ? helpers.message({ custom: AMBIGUOUS_RANGE }) : value;
+  if (isAddressOrRange(value)) return value;
+  return helpers.message({
+    custom: isAmbiguousRange(value)
+      ? AMBIGUOUS_RANGE
+      : 'must be an address or a range such as 10.0.0.0/8',
+  });
 }
 
 function checkRedisUrl(value: string, helpers: Joi.CustomHelpers): unknown {

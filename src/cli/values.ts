@@ -1,7 +1,7 @@
 import { InvalidArgumentError, type Command } from 'commander';
 import { UNITS_PER_DOLLAR } from '../core/quota.js';
 import { NEVER_EXPIRES } from '../core/token.js';
-import { AMBIGUOUS_RANGE, isAmbiguousRange } from '../http/client-address.js';
+import { AMBIGUOUS_RANGE, isAmbiguousRange } from '../management/addresses.js';
 import type { Slice } from '../store/store.js';
 import { UsageError } from './errors.js';
 

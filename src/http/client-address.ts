@@ -24,17 +24,6 @@ export class AddressList {
   }
 }
 
-/** Whether a range is IPv4 in IPv6 clothes with more than IPv4 in it: nobody can say which callers are meant. */
-export function isAmbiguousRange(entry: string): boolean {
-  const [text = '', bits] = entry.trim().split('/', 2);
-  const address = parseAddress(text);
-  return address !== undefined && isMapped(text, address) && Number(bits) < 96;
-}
-
-/** What to say of such a range, as the end of a sentence. */
-export const AMBIGUOUS_RANGE =
-  'is IPv4 in IPv6 form, where the prefix is 96 to 128; write an IPv4 range such as 10.0.0.0/8';
-
 /**
  * Where a request comes from. `X-Forwarded-For` counts only as far as the hops it names are trusted proxies, read from the
  * nearest one outwards.

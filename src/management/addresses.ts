@@ -7,8 +7,23 @@ export function isAddressOrRange(text: string): boolean {
   const address = text.replace(/\/.*/, '');
   // The library also reads "10.1" and octal numbers as addresses; a range that decides over access is no place for that.
   const whole = address.includes(':') || ipaddr.IPv4.isValidFourPartDecimal(address);
-  return whole && (text.includes('/') ? ipaddr.isValidCIDR(text) : ipaddr.isValid(text));
+  const valid = text.includes('/') ? ipaddr.isValidCIDR(text) : ipaddr.isValid(text);
+  return whole && valid && !isAmbiguousRange(text);
 }
+
+/** Whether a range is IPv4 in IPv6 clothes with more than IPv4 in it: nobody can say which callers are meant. */
+export function isAmbiguousRange(text: string): boolean {
+  const [address = '', bits] = text.trim().split('/', 2);
+  if (bits === undefined || !address.includes(':') || !ipaddr.isValid(address)) return false;
+  return ipaddr.process(address).kind() === 'ipv4' && Number(bits) < MAPPED_BITS;
+}
+
+/** Of an IPv4 address in IPv6 form, those in front of it. */
+const MAPPED_BITS = 96;
+
+/** What to say of such a range, as the end of a sentence. */
+export const AMBIGUOUS_RANGE =
+  'is IPv4 in IPv6 form, where the prefix is 96 to 128; write an IPv4 range such as 10.0.0.0/8';
 
 /** What is wrong with a base URL as it is written, as the end of a sentence; `undefined` when nothing is. */
 export function urlMistake(text: string): string | undefined {

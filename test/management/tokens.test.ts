@@ -87,6 +87,7 @@ describe('keys', () => {
     ],
     ['an address that is none', 'allow_ips', { policy: { allowIps: ['10.1'] } }],
     ['a range that is too long', 'allow_ips', { policy: { allowIps: ['10.0.0.0/33'] } }],
+    ['IPv4 in IPv6 form beyond IPv4', 'allow_ips', { policy: { allowIps: ['::ffff:10.0.0.0/8'] } }],
     ['an empty tag', 'tags', { policy: { tags: [''] } }],
     ['a negative rate', 'rate_limit', { policy: { rateLimit: -1 } }],
     ['half a place', 'max_concurrency', { policy: { maxConcurrency: 0.5 } }],
