@@ -27,8 +27,8 @@ What the columns say:
 - **top n**: whether the provider honours it, ignores it, does not know it, or requires it. Callers always get exactly as many
   rows as they asked for.
 - **echo**: whether it sends documents back. The gateway never asks for that, and rebuilds documents from the request.
-- **objects**, **images**: whether its wire format has documents that are objects, and images. A request with images goes to
-  channels that take them, and is a 400 where there is none.
+- **objects**, **images**: whether its wire format has documents that are objects, and images. A document that is an image
+  alone goes to channels that take them, and is a 400 where there is none; one with a text too is ranked by that elsewhere.
 - **blanks**: what becomes of a document of white space: it is accepted, sent as one space, or refused (then the gateway keeps it
   back and ranks it last).
 - **scores**: \`probability\` 0..1, \`logit\` any number (\`scores: normalized\` on the channel makes it a probability), \`cosine\` -1..1,
