@@ -14,7 +14,11 @@ module.exports = {
     {
       name: 'no-orphans',
       severity: 'error',
-      from: { orphan: true, path: '^src', pathNot: '^src/(main|cli)\\.ts$' },
+      from: {
+        orphan: true,
+        path: '^src',
+        pathNot: '^src/(main|cli)\\.ts$|^src/console/.*\\.(mjs|d\\.ts|css)$',
+      },
       to: {},
     },
     {
@@ -25,10 +29,27 @@ module.exports = {
     },
     only('core', '^src/core', ['^src/core'], 'core is pure: it knows nothing but itself'),
     only(
+      'ingress',
+      '^src/ingress',
+      ['^src/(core|ingress)', 'node_modules/joi/'],
+      'a caller’s dialect is pure: bytes to a request, a ranking to bytes',
+    ),
+    only(
       'providers',
       '^src/providers',
-      ['^src/(core|providers)', '^(node:)?(buffer|crypto)$', 'node_modules/(@types/)?(aws4|jose)/'],
+      [
+        '^src/(core|providers|rankers)',
+        '^(node:)?(buffer|crypto)$',
+        'node_modules/(@types/)?(aws4|jose)/',
+      ],
       'a dialect is pure; it may sign: aws4 and jose only turn bytes into signatures, they make no calls',
+    ),
+    only(
+      'rankers',
+      '^src/rankers',
+      // llama.ts: whether a model's file is there, and how many cores may work on it.
+      ['^src/(core|rankers)', '^(node:)?(fs/promises|os)$'],
+      'what ranks in this process: it knows no channel and no provider',
     ),
     only(
       'store',
@@ -64,20 +85,28 @@ module.exports = {
       'gateway',
       '^src/gateway',
       [
-        '^src/(core|providers|gateway)',
+        '^src/(core|providers|rankers|gateway)',
         '^src/store/store\\.ts$',
         'undici',
         'lru-cache',
-        '^(node:)?(diagnostics_channel|dns|net|timers/promises|util|zlib)$',
-        // llama.ts: whether a model's file is there, and how many cores may work on it.
-        '^(node:)?(fs/promises|os)$',
+        '^(node:)?(crypto|diagnostics_channel|dns|net|stream|timers/promises|util|zlib)$',
       ],
       'the data plane: no HTTP server, no driver',
+    ),
+    only(
+      'policies',
+      '^src/gateway/policies',
+      [
+        '^src/core',
+        '^src/gateway/(rank|scope|trace|events|channel-health|failover|job-key|loggable)\\.ts$',
+        'lru-cache',
+      ],
+      'a capability is a function around Rank, Attempt or Turn, and knows no other',
     ),
     {
       name: 'undici-in-upstream-only',
       severity: 'error',
-      from: { path: '^src', pathNot: '^src/gateway/upstream\\.ts$' },
+      from: { path: '^src', pathNot: '^src/gateway/(connector|exchange|upstream)\\.ts$' },
       to: { path: 'node_modules/undici' },
     },
     only(
@@ -87,9 +116,15 @@ module.exports = {
         '^src/(core|management|providers)',
         '^src/store/store\\.ts$',
         'ipaddr\\.js',
-        '^(node:)?crypto$',
+        '^(node:)?(crypto|worker_threads)$',
       ],
       'the control plane: domain functions over the store; a channel is judged by what its provider declares',
+    ),
+    only(
+      'wire',
+      '^src/wire',
+      ['^src/(core|management|wire)', '^src/store/store\\.ts$', 'joi'],
+      'how things look outside: of management and the store it knows the types',
     ),
     only(
       'telemetry',
@@ -101,7 +136,7 @@ module.exports = {
         '^src/store/store\\.ts$',
         'pino',
         'prom-client',
-        '^(node:)?(perf_hooks|cluster|process)$',
+        '^(node:)?(perf_hooks|cluster|process|crypto)$',
       ],
       'telemetry reads events and nothing else',
     ),
@@ -126,7 +161,7 @@ module.exports = {
       'http',
       '^src/http',
       [
-        '^src/(core|gateway|management|http)',
+        '^src/(core|gateway|ingress|management|wire|http)',
         '^src/store/store\\.ts$',
         'express',
         'passport',
@@ -134,10 +169,44 @@ module.exports = {
         'helmet',
         'ipaddr\\.js',
         'lru-cache',
-        '^(node:)?(http|zlib|crypto|stream|url|net|buffer|fs|path|events|util)$',
+        '^(node:)?(http|zlib|crypto|stream|url|net|buffer|fs|path|events|timers/promises|util)$',
       ],
       'the only folder that knows Express',
     ),
+    only(
+      'console',
+      '^src/console/.*\\.tsx?$',
+      [
+        '^src/console',
+        // No package and no part of Node is behind these: the console's errors and sums are the gateway's own.
+        '^src/core/(agreement|errors|evaluation|quota)\\.ts$',
+        'node_modules/(preact|@tanstack/query-core|uplot)/',
+      ],
+      'a client of the API in the browser: it shares rules with the gateway and nothing else',
+    ),
+    only(
+      'console-lib',
+      '^src/console/lib',
+      [
+        '^src/console/(lib|words|api/operations\\.ts)',
+        '^src/core/(agreement|errors|evaluation|quota)\\.ts$',
+      ],
+      'rules of the pages: neither Preact nor the document',
+    ),
+    {
+      name: 'console-alone',
+      comment: 'nothing of the gateway is made of the console',
+      severity: 'error',
+      from: { path: '^src', pathNot: '^src/console' },
+      to: { path: '^src/console' },
+    },
+    {
+      name: 'cli-never-http',
+      comment: 'what the API and the command line share of how things look is in wire',
+      severity: 'error',
+      from: { path: '^src/cli/' },
+      to: { path: '^src/http' },
+    },
     {
       name: 'express-in-http-only',
       severity: 'error',

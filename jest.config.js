@@ -1,3 +1,6 @@
+// Processes that tests start are not to find the settings of whoever runs them.
+process.env.ENV_FILE = '';
+
 /** @type {import('jest').Config} */
 export default {
   roots: ['<rootDir>/test'],

@@ -18,6 +18,10 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const inRoot = (...names) => path.join(root, ...names);
 const STAMP = inRoot('dist', '.built-from');
+/** The console has a build of its own, which knows what it is made of. */
+const CONSOLE_SOURCES = path.join('src', 'console');
+const CONSOLE_BUILD = path.join(CONSOLE_SOURCES, 'build.mjs');
+const CONSOLE_FILES = path.join('dist', 'console');
 const LOCK_WAIT_MS = 10 * 60_000;
 const LOCK_POLL_MS = 200;
 
@@ -89,10 +93,11 @@ async function setUp() {
     await npmCi();
     worked = true;
   }
-  const sources = hashSources();
-  if (options.build || !isBuilt(sources)) {
-    say('building dist (tsc)');
-    await build(sources);
+  if (options.build || !isBuilt(hashSources())) {
+    say('building dist (tsc, esbuild)');
+    // The sources import what this compiles.
+    await run(process.execPath, [inRoot('wasm', 'build.mjs')], {}, 'wasm/build.mjs');
+    await build(hashSources());
     worked = true;
   }
   if (worked) say(`ready after ${((Date.now() - startedAt) / 1000).toFixed(0)} s`);
@@ -131,8 +136,8 @@ async function npmCi() {
 /** A hash over everything that a build is made from. */
 function hashSources() {
   const hash = createHash('sha256');
-  const settings = ['tsconfig.json', 'tsconfig.build.json', 'package-lock.json'];
-  for (const file of [...settings, ...filesBelow('src')]) {
+  const settings = ['package.json', 'tsconfig.json', 'tsconfig.build.json', 'package-lock.json'];
+  for (const file of [...settings, ...filesBelow('wasm'), ...filesBelow('src')]) {
     hash
       .update(`${file}\0`)
       .update(fs.readFileSync(inRoot(file)))
@@ -150,9 +155,21 @@ async function build(sources) {
   fs.rmSync(inRoot('dist', '.tsbuildinfo'), { force: true });
   fs.rmSync(STAMP, { force: true });
   const compiler = inRoot('node_modules', 'typescript', 'bin', 'tsc');
-  await run(process.execPath, [compiler, '-p', inRoot('tsconfig.build.json')], {}, 'tsc');
+  const compiling = run(
+    process.execPath,
+    [compiler, '-p', inRoot('tsconfig.build.json')],
+    {},
+    'tsc',
+  );
+  // Side by side; both are waited for, so that nothing writes any more when one has failed.
+  const [compiled, bundled] = await Promise.allSettled([
+    compiling,
+    run(process.execPath, [inRoot(CONSOLE_BUILD)], {}, 'the build of the console'),
+  ]);
+  for (const { reason } of [compiled, bundled]) if (reason !== undefined) throw reason;
   const built = new Set();
   for (const file of filesBelow('src')) {
+    if (file.startsWith(CONSOLE_SOURCES + path.sep)) continue;
     const target = path.join('dist', path.relative('src', file));
     if (file.endsWith('.mjs')) continue;
     if (file.endsWith('.ts')) {
@@ -164,6 +181,7 @@ async function build(sources) {
     built.add(target);
   }
   for (const file of filesBelow('dist')) {
+    if (file.startsWith(CONSOLE_FILES + path.sep)) continue;
     const made = built.has(file) || built.has(file.replace(/\.map$/, ''));
     if (!made && path.basename(file) !== '.tsbuildinfo') fs.rmSync(inRoot(file));
   }
@@ -206,7 +224,7 @@ function run(command, args, settings, title) {
     child.on('error', (error) => end(`${title} cannot be started: ${error.message}`));
     child.on('close', (code, signal) => {
       if (code === 0) end(undefined);
-      else end(`${title} failed (${signal ?? `exit code ${code}`}); what it said is above`);
+      else end(`${title} failed (${signal ?? `exit code ${code}`}); its output is above`);
     });
   });
 }
@@ -223,9 +241,7 @@ async function withLock(work) {
       continue;
     }
     if (Date.now() > giveUpAt) {
-      throw new SetupError(
-        `another setup does not come to an end; if there is none, delete ${lock}`,
-      );
+      throw new SetupError(`another setup does not finish; if none is running, delete ${lock}`);
     }
     if (!waiting) say('waiting for another setup of this clone to finish');
     await wait(LOCK_POLL_MS);

@@ -39,6 +39,16 @@ for (const name of fs.readdirSync('src', { recursive: true })) {
   fs.writeFileSync('dist/' + name.replace(/ts$/, 'js'), code);
 }
 `;
+const FAKE_CONSOLE_BUILD = `
+import fs from 'node:fs';
+const code = fs.readFileSync('src/console/main.tsx', 'utf8');
+if (code.includes('broken')) {
+  console.log('main.tsx: error: unexpected end');
+  process.exit(1);
+}
+fs.mkdirSync('dist/console/assets', { recursive: true });
+fs.writeFileSync('dist/console/assets/main.js', code);
+`;
 const PROGRAM = `
 process.on('SIGTERM', () => { console.log('drained'); process.exit(7); });
 console.log(JSON.stringify(process.argv.slice(1)));
@@ -59,6 +69,9 @@ beforeEach(() => {
   put('bin/package.json', '{}');
   put('bin/npm', FAKE_NPM);
   chmodSync(join(root, 'bin/npm'), 0o755);
+  put('wasm/build.mjs', '');
+  put('src/console/build.mjs', FAKE_CONSOLE_BUILD);
+  put('src/console/main.tsx', 'the console');
   copyFileSync('src/setup.mjs', join(root, 'src/setup.mjs'));
 });
 
@@ -132,6 +145,27 @@ describe('setup', () => {
     expect(existsSync(join(root, 'dist/page/page.html'))).toBe(true);
     expect(existsSync(join(root, 'dist/setup.mjs'))).toBe(false);
     expect(existsSync(join(root, '.setup.lock'))).toBe(false);
+  });
+
+  it('bundles the console beside the program, and copies none of its sources', async () => {
+    await setup();
+
+    expect(readFileSync(join(root, 'dist/console/assets/main.js'), 'utf8')).toBe('the console');
+    expect(existsSync(join(root, 'dist/console/main.tsx'))).toBe(false);
+    expect(existsSync(join(root, 'dist/console/build.mjs'))).toBe(false);
+  });
+
+  it('fails with what the bundler said where the console is broken, and mends itself', async () => {
+    put('src/console/main.tsx', 'broken');
+    const { code, said } = await setup();
+
+    expect(code).toBe(1);
+    expect(said).toContain('main.tsx: error: unexpected end');
+    expect(said).toContain('the build of the console failed (exit code 1)');
+
+    put('src/console/main.tsx', 'whole');
+    expect((await setup()).code).toBe(0);
+    expect(readFileSync(join(root, 'dist/console/assets/main.js'), 'utf8')).toBe('whole');
   });
 
   it('does and says nothing the second time', async () => {

@@ -1,0 +1,542 @@
+/**
+ * Walks over JSON text in windows, judges all of it, and notes where the documents of a request lie: sixteen bytes at a
+ * time inside strings, a step for each escape and each token. AssemblyScript: TypeScript's syntax, WebAssembly's types.
+ *
+ * The host copies the text into the window piece by piece and calls `run`; whatever spans two windows is kept in the globals
+ * below. Only strings that are values may be cut anywhere. In front of every other token that the window's end cuts, `run`
+ * stops, and the host begins the next window there.
+ *
+ * What the walk does not take, it leaves to the plain parser: what is no JSON, and what is rare (see `FAILED`).
+ */
+
+// Memory: tables, names, what was found, window. The host reads these numbers from the exports.
+const HEX: i32 = 0;
+const ESCAPES: i32 = 256;
+export const NAMES: i32 = 512;
+/** Bytes of a name: its length, then the name. */
+export const NAME_SIZE: i32 = 64;
+export const MAX_NAMES: i32 = 16;
+export const ROWS: i32 = 2048;
+export const MAX_ROWS: i32 = 4096;
+/** Of an element: where it starts and ends, where its text does. */
+const ROW_SIZE: i32 = 16;
+export const BLANKS: i32 = ROWS + MAX_ROWS * ROW_SIZE;
+export const WINDOW: i32 = BLANKS + MAX_ROWS * 4;
+/** Behind it lies room for what is read beyond its end, sixteen bytes at a time. */
+export const WINDOW_SIZE: i32 = 65536;
+
+/** `run` returns it for what it does not take. */
+const FAILED: i32 = -1;
+
+// What may come next.
+const VALUE: i32 = 0;
+const FIRST_VALUE: i32 = 1;
+const KEY: i32 = 2;
+const FIRST_KEY: i32 = 3;
+const COLON: i32 = 4;
+const AFTER_VALUE: i32 = 5;
+const IN_STRING: i32 = 6;
+const NOTHING: i32 = 7;
+
+/** Deeper text is left to the plain parser: a bit stands for each level. */
+const MAX_DEPTH: i32 = 64;
+
+/** Two escapes of six bytes as far as they are the same in all. */
+const PAIR_OF_HEADS = i8x16(0x5c, 0x75, 0, 0, 0, 0, 0x5c, 0x75, 0, 0, 0, 0, 0, 0, 0, 0);
+
+let state: i32 = VALUE;
+let depth: i32 = 0;
+/** For each level whether it is an object, the innermost in the lowest bit. */
+let objects: u64 = 0;
+/** What makes an offset in memory one in the text. */
+let shift: i32 = 0;
+let names: i32 = 0;
+/** The text has a list whose name was asked for, and which name that is; -1 as long as it has none. */
+let found: i32 = -1;
+/** The key that was read last names such a list. */
+let wanted: i32 = -1;
+let inList: bool = false;
+let keyStart: i32 = 0;
+let listStart: i32 = 0;
+let listEnd: i32 = 0;
+let count: i32 = 0;
+let rows: i32 = 0;
+let blanks: i32 = 0;
+let hasObjects: bool = false;
+let values: i32 = 0;
+// Of the element at hand.
+let sourceStart: i32 = 0;
+let textStart: i32 = 0;
+let textEnd: i32 = 0;
+let textIsNext: bool = false;
+let textIsBlank: bool = false;
+// Of the string at hand.
+let isText: bool = false;
+/** Whether it is a text, and white space alone so far. */
+let isBlank: bool = false;
+
+/** Fills the tables; called once. */
+export function prepare(): void {
+  for (let byte: i32 = 0; byte < 256; byte += 1) store<u8>(HEX + byte, 0xff);
+  for (let digit: i32 = 0; digit < 10; digit += 1) store<u8>(HEX + 0x30 + digit, digit as u8);
+  for (let digit: i32 = 10; digit < 16; digit += 1) {
+    store<u8>(HEX + 0x41 + digit - 10, digit as u8);
+    store<u8>(HEX + 0x61 + digit - 10, digit as u8);
+  }
+  store<u8>(ESCAPES + 0x22, 1); // "
+  store<u8>(ESCAPES + 0x5c, 1); // \
+  store<u8>(ESCAPES + 0x2f, 1); // /
+  store<u8>(ESCAPES + 0x62, 1); // b
+  store<u8>(ESCAPES + 0x66, 1); // f
+  store<u8>(ESCAPES + 0x6e, 1); // n
+  store<u8>(ESCAPES + 0x72, 1); // r
+  store<u8>(ESCAPES + 0x74, 1); // t
+}
+
+/** Begins a text. `howMany` names lie at `NAMES`. */
+export function begin(howMany: i32): void {
+  state = VALUE;
+  depth = 0;
+  objects = 0;
+  names = howMany;
+  found = -1;
+  wanted = -1;
+  inList = false;
+  hasObjects = false;
+  textIsNext = false;
+  count = 0;
+  values = 0;
+}
+
+/** Whether the text may end here. */
+export function isComplete(): bool {
+  return state == NOTHING;
+}
+export function foundName(): i32 {
+  return found;
+}
+export function foundKeyStart(): i32 {
+  return keyStart;
+}
+export function foundStart(): i32 {
+  return listStart;
+}
+export function foundEnd(): i32 {
+  return listEnd;
+}
+export function foundObjects(): bool {
+  return hasObjects;
+}
+/** Elements of the list so far. */
+export function elements(): i32 {
+  return count;
+}
+/** Rows that the last `run` has noted. */
+export function notedRows(): i32 {
+  return rows;
+}
+/** Indexes of blank elements that the last `run` has noted. */
+export function notedBlanks(): i32 {
+  return blanks;
+}
+/** Values outside of the list so far. */
+export function otherValues(): i32 {
+  return values;
+}
+
+/**
+ * Walks on through the first `length` bytes of the window, which stand at `position` in the text. Returns how many of them
+ * need not come again; fewer than `length` where a token is cut or no more rows can be noted.
+ */
+export function run(length: i32, position: i32): i32 {
+  const end = WINDOW + length;
+  let at = WINDOW;
+  shift = position - WINDOW;
+  rows = 0;
+  blanks = 0;
+  while (at < end) {
+    if (state == IN_STRING) {
+      const next = walkString(at, end);
+      if (next == FAILED) return FAILED;
+      at = next;
+      if (state == IN_STRING || rows == MAX_ROWS) break;
+      continue;
+    }
+    const byte = load<u8>(at);
+    if (byte <= 0x20) {
+      if (!isSpace(byte)) return FAILED;
+      at += 1;
+      continue;
+    }
+    const next = walkToken(byte, at, end);
+    if (next == FAILED) return FAILED;
+    if (next == at) break;
+    at = next;
+    if (rows == MAX_ROWS) break;
+  }
+  return at - WINDOW;
+}
+
+function isSpace(byte: u8): bool {
+  return byte == 0x20 || byte == 0x0a || byte == 0x0d || byte == 0x09;
+}
+
+/** Behind the token at `at`; `at` where the end cuts it. */
+function walkToken(byte: u8, at: i32, end: i32): i32 {
+  switch (state) {
+    case FIRST_VALUE:
+      if (byte == 0x5d) return close(at);
+      return walkValue(byte, at, end);
+    case VALUE:
+      return walkValue(byte, at, end);
+    case FIRST_KEY:
+      if (byte == 0x7d) return close(at);
+      return walkKey(byte, at, end);
+    case KEY:
+      return walkKey(byte, at, end);
+    case COLON:
+      if (byte != 0x3a) return FAILED;
+      state = VALUE;
+      return at + 1;
+    case AFTER_VALUE: {
+      const inObject = (objects & 1) == 1;
+      if (byte == 0x2c) {
+        state = inObject ? KEY : VALUE;
+        return at + 1;
+      }
+      if (byte != (inObject ? 0x7d : 0x5d)) return FAILED;
+      return close(at);
+    }
+    default:
+      return FAILED;
+  }
+}
+
+function walkValue(byte: u8, at: i32, end: i32): i32 {
+  if (!inList) values += 1;
+  const isElement = inList && depth == 2;
+  const isWanted = depth == 1 && wanted >= 0;
+  if (byte == 0x22) {
+    if (isWanted) return FAILED;
+    if (isElement) sourceStart = at + shift;
+    isText = isElement || textIsNext;
+    isBlank = isText;
+    if (isText) textStart = at + shift;
+    state = IN_STRING;
+    return at + 1;
+  }
+  // The list, elements and texts have kinds of their own.
+  if (textIsNext) return FAILED;
+  if (byte == 0x7b) {
+    if (isWanted) return FAILED;
+    if (isElement) {
+      hasObjects = true;
+      sourceStart = at + shift;
+      textEnd = 0;
+    }
+    return open(at, true);
+  }
+  if (isElement) return FAILED;
+  if (byte == 0x5b) {
+    if (isWanted) {
+      found = wanted;
+      wanted = -1;
+      inList = true;
+      listStart = at + shift;
+    }
+    return open(at, false);
+  }
+  if (isWanted) return FAILED;
+  const next = byte == 0x2d || isDigit(byte) ? walkNumber(at, end) : walkWord(byte, at, end);
+  if (next > at) state = AFTER_VALUE;
+  else if (!inList) values -= 1;
+  // A number without anything around it: nothing that is asked about.
+  return depth == 0 ? FAILED : next;
+}
+
+function open(at: i32, isObject: bool): i32 {
+  if (depth == MAX_DEPTH) return FAILED;
+  depth += 1;
+  objects = (objects << 1) | (isObject ? 1 : 0);
+  state = isObject ? FIRST_KEY : FIRST_VALUE;
+  return at + 1;
+}
+
+function close(at: i32): i32 {
+  depth -= 1;
+  objects >>= 1;
+  state = depth == 0 ? NOTHING : AFTER_VALUE;
+  if (inList) {
+    if (depth == 2) {
+      if (textEnd == 0) return FAILED;
+      note(at + 1 + shift);
+    } else if (depth == 1) {
+      inList = false;
+      listEnd = at + 1 + shift;
+    }
+  }
+  return at + 1;
+}
+
+/** Notes the element that ends at `sourceEnd`. */
+function note(sourceEnd: i32): void {
+  const row = ROWS + rows * ROW_SIZE;
+  store<i32>(row, sourceStart);
+  store<i32>(row, sourceEnd, 4);
+  store<i32>(row, textStart, 8);
+  store<i32>(row, textEnd, 12);
+  rows += 1;
+  if (textIsBlank) {
+    store<i32>(BLANKS + blanks * 4, count);
+    blanks += 1;
+  }
+  count += 1;
+}
+
+function walkKey(byte: u8, at: i32, end: i32): i32 {
+  if (byte != 0x22) return FAILED;
+  const start = at + 1;
+  let next = start;
+  let isEscaped = false;
+  for (;;) {
+    next = findSpecial(next, end);
+    if (next >= end) return at;
+    const special = load<u8>(next);
+    if (special == 0x22) break;
+    if (special != 0x5c) return FAILED;
+    isEscaped = true;
+    const behind = walkEscapes(next, end);
+    if (behind == FAILED) return FAILED;
+    if (behind < end && load<u8>(behind) == 0x5c) return at;
+    next = behind;
+  }
+  state = COLON;
+  if (depth == 1) {
+    // It may name a list, or what else is asked about; where nothing is, it is as good as any other.
+    if (isEscaped && names > 0) return FAILED;
+    wanted = nameOf(start, next - start);
+    if (wanted >= 0) {
+      // A second list: which of them counts, or whether that is a mistake, is not decided here.
+      if (found >= 0) return FAILED;
+      keyStart = at + shift;
+    }
+  } else if (inList && depth == 3) {
+    if (isEscaped) return FAILED;
+    const length = next - start;
+    textIsNext = length == 4 && load<u32>(start) == 0x74786574; // text
+    if (textIsNext && textEnd != 0) return FAILED;
+    const isImage = length == 5 && load<u32>(start) == 0x67616d69 && load<u8>(start, 4) == 0x65; // image
+    if (isImage) return FAILED;
+  }
+  return next + 1;
+}
+
+function nameOf(start: i32, length: i32): i32 {
+  for (let index: i32 = 0; index < names; index += 1) {
+    const name = NAMES + index * NAME_SIZE;
+    if (load<u8>(name) != length) continue;
+    let at: i32 = 0;
+    while (at < length && load<u8>(name + at, 1) == load<u8>(start + at)) at += 1;
+    if (at == length) return index;
+  }
+  return -1;
+}
+
+/** Goes on in a string that is a value, to behind its end or as far as the window goes. */
+function walkString(from: i32, end: i32): i32 {
+  let at = from;
+  if (isBlank) {
+    at = walkBlanks(at, end);
+    if (isBlank && (at >= end || load<u8>(at) != 0x22)) return at;
+  }
+  for (;;) {
+    at = findSpecial(at, end);
+    if (at >= end) return end;
+    const special = load<u8>(at);
+    if (special == 0x22) break;
+    if (special != 0x5c) return FAILED;
+    at = walkEscapes(at, end);
+    if (at == FAILED) return FAILED;
+    if (at < end && load<u8>(at) == 0x5c) return at;
+  }
+  state = AFTER_VALUE;
+  if (isText) {
+    textIsNext = false;
+    textIsBlank = isBlank;
+    textEnd = at + 1 + shift;
+    if (depth == 2) note(textEnd);
+  }
+  return at + 1;
+}
+
+/** The next quote, backslash or control character; `end` or more where there is none. */
+function findSpecial(from: i32, end: i32): i32 {
+  let at = from;
+  while (at < end) {
+    const bytes = v128.load(at);
+    const special = v128.or(
+      v128.or(i8x16.eq(bytes, i8x16.splat(0x22)), i8x16.eq(bytes, i8x16.splat(0x5c))),
+      i8x16.lt_u(bytes, i8x16.splat(0x20)),
+    );
+    const lanes = i8x16.bitmask(special);
+    if (lanes != 0) return at + ctz(lanes);
+    at += 16;
+  }
+  return at;
+}
+
+/** Behind the escapes that follow one another from `at`; on one that the end cuts. */
+function walkEscapes(from: i32, end: i32): i32 {
+  let at = from;
+  while (true) {
+    while (at + 12 <= end && isTwoUnits(at)) at += 12;
+    if (at >= end || load<u8>(at) != 0x5c || at + 2 > end) return at;
+    const letter = load<u8>(at, 1);
+    if (letter != 0x75) {
+      if (load<u8>(ESCAPES + letter) == 0) return FAILED;
+      at += 2;
+      continue;
+    }
+    if (at + 6 > end) return at;
+    const unit = hexAt(at + 2);
+    if (unit < 0) return FAILED;
+    if ((unit & 0xf800) != 0xd800) {
+      at += 6;
+      continue;
+    }
+    // The first half of a pair, or a lone one, which is not for here.
+    if (unit >= 0xdc00) return FAILED;
+    if (at + 12 > end) return at;
+    if (load<u16>(at, 6) != 0x755c || (hexAt(at + 8) & ~0x3ff) != 0xdc00) return FAILED;
+    at += 12;
+  }
+}
+
+/** Whether two escapes `\uXXXX` lie here, neither of them a half of a pair: of other scripts there are many in a row. */
+function isTwoUnits(at: i32): bool {
+  const bytes = v128.load(at);
+  const lower = v128.or(bytes, i8x16.splat(0x20));
+  const heads = i8x16.eq(bytes, PAIR_OF_HEADS);
+  const digits = i8x16.lt_u(i8x16.sub(bytes, i8x16.splat(0x30)), i8x16.splat(10));
+  const letters = i8x16.lt_u(i8x16.sub(lower, i8x16.splat(0x61)), i8x16.splat(6));
+  const hex = i8x16.bitmask(v128.or(digits, letters)) & 0b111100111100;
+  if (((i8x16.bitmask(heads) & 0b000011000011) | hex) != 0b111111111111) return false;
+  // Halves begin with a d.
+  return (i8x16.bitmask(i8x16.eq(lower, i8x16.splat(0x64))) & 0b000100000100) == 0;
+}
+
+/** Four hexadecimal digits as a number; negative where they are none. */
+function hexAt(at: i32): i32 {
+  const first = load<u8>(HEX + load<u8>(at)) as i32;
+  const second = load<u8>(HEX + load<u8>(at, 1)) as i32;
+  const third = load<u8>(HEX + load<u8>(at, 2)) as i32;
+  const fourth = load<u8>(HEX + load<u8>(at, 3)) as i32;
+  if ((first | second | third | fourth) > 15) return -1;
+  return (first << 12) | (second << 8) | (third << 4) | fourth;
+}
+
+/** Behind the white space that a text begins with, however it is written. `isBlank` stays unless something else follows. */
+function walkBlanks(from: i32, end: i32): i32 {
+  let at = from;
+  while (at < end) {
+    const byte: i32 = load<u8>(at);
+    if (byte == 0x22) return at;
+    let unit = byte;
+    let length: i32 = 1;
+    if (byte == 0x5c) {
+      if (at + 2 > end) return at;
+      const letter = load<u8>(at, 1);
+      length = letter == 0x75 ? 6 : 2;
+      if (at + length > end) return at;
+      if (letter == 0x75) unit = hexAt(at + 2);
+      else unit = letter == 0x6e || letter == 0x72 || letter == 0x74 || letter == 0x66 ? 0x20 : 0;
+    } else if (byte >= 0xe0) {
+      length = 3;
+      if (at + length > end) return at;
+      unit = byte >= 0xf0 ? 0 : ((byte & 0x0f) << 12) | (tail(at, 1) << 6) | tail(at, 2);
+    } else if (byte >= 0x80) {
+      length = 2;
+      if (at + length > end) return at;
+      unit = ((byte & 0x1f) << 6) | tail(at, 1);
+    } else if (byte != 0x20) {
+      unit = 0;
+    }
+    if (!isWhite(unit)) {
+      isBlank = false;
+      return at;
+    }
+    at += length;
+  }
+  return at;
+}
+
+function tail(at: i32, index: i32): i32 {
+  return load<u8>(at + index) & 0x3f;
+}
+
+/** What `String.prototype.trim` takes away. */
+function isWhite(unit: i32): bool {
+  if (unit < 0x80) return unit == 0x20 || (unit >= 0x09 && unit <= 0x0d);
+  if (unit >= 0x2000 && unit <= 0x200a) return true;
+  switch (unit) {
+    case 0xa0:
+    case 0x1680:
+    case 0x2028:
+    case 0x2029:
+    case 0x202f:
+    case 0x205f:
+    case 0x3000:
+    case 0xfeff:
+      return true;
+    default:
+      return false;
+  }
+}
+
+function isDigit(byte: u8): bool {
+  return byte >= 0x30 && byte <= 0x39;
+}
+
+/** Behind the digits from `at`. */
+function walkDigits(from: i32, end: i32): i32 {
+  let at = from;
+  while (at < end && isDigit(load<u8>(at))) at += 1;
+  return at;
+}
+
+/** Behind a number; where the window ends with it, more of it may come. */
+function walkNumber(start: i32, end: i32): i32 {
+  let at = start;
+  if (load<u8>(at) == 0x2d) at += 1;
+  if (at < end && load<u8>(at) == 0x30) {
+    at += 1;
+  } else {
+    const digits = at;
+    at = walkDigits(at, end);
+    if (at == digits) return at < end ? FAILED : start;
+  }
+  if (at < end && load<u8>(at) == 0x2e) {
+    const digits = at + 1;
+    at = walkDigits(digits, end);
+    if (at == digits) return at < end ? FAILED : start;
+  }
+  if (at < end && (load<u8>(at) | 0x20) == 0x65) {
+    at += 1;
+    if (at < end && (load<u8>(at) == 0x2b || load<u8>(at) == 0x2d)) at += 1;
+    const digits = at;
+    at = walkDigits(digits, end);
+    if (at == digits) return at < end ? FAILED : start;
+  }
+  return at < end ? at : start;
+}
+
+/** Behind `true`, `false` or `null`. */
+function walkWord(byte: u8, at: i32, end: i32): i32 {
+  const length: i32 = byte == 0x66 ? 5 : 4;
+  if (at + length > end) return at;
+  const word = load<u32>(at);
+  if (byte == 0x74 && word == 0x65757274) return at + 4;
+  if (byte == 0x6e && word == 0x6c6c756e) return at + 4;
+  if (byte == 0x66 && word == 0x736c6166 && load<u8>(at, 4) == 0x65) return at + 5;
+  return FAILED;
+}
