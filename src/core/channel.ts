@@ -1,3 +1,6 @@
+import type { ChannelMembers } from './channel-members.js';
+import { outageText, type Outage } from './outage.js';
+import { mapValues } from './records.js';
 import type { Secret } from './secret.js';
 
 export const CHANNEL_ENABLED = 1;
@@ -6,8 +9,8 @@ export const CHANNEL_AUTO_DISABLED = 3;
 export type ChannelStatus =
   typeof CHANNEL_ENABLED | typeof CHANNEL_DISABLED | typeof CHANNEL_AUTO_DISABLED;
 
-/** A configured provider: where it is, with which credentials, for which models. */
-export interface Channel {
+/** A configured provider: where it is, with which credentials, for which models; and its plain members. */
+export interface Channel extends ChannelMembers {
   readonly id: number;
   readonly name: string;
   /** Id of the provider whose dialect it speaks. */
@@ -19,17 +22,9 @@ export interface Channel {
   /** Models that it serves: the caller's name to the upstream's. */
   readonly models: Readonly<Record<string, string>>;
   readonly tag: string | undefined;
-  /** Higher is tried first. */
-  readonly priority: number;
-  /** Share of the traffic inside one priority; 0: only when nothing else is left. */
-  readonly weight: number;
-  /** Bound of one attempt; `undefined`: the gateway's default. */
-  readonly timeoutMs: number | undefined;
-  /** Attempts in flight at once on one node; 0: no bound. */
-  readonly maxConcurrency: number;
   readonly status: ChannelStatus;
-  /** Whether logits become probabilities: `normalized` puts them through the logistic function. */
-  readonly scores: 'raw' | 'normalized';
+  /** Why it has status 3; absent where it has another one. */
+  readonly outage?: Outage | undefined;
   /** What a provider wants to know besides: paths, API versions, regions, projects. */
   readonly settings: Readonly<Record<string, unknown>>;
   /** Where it was declared: channels of the configuration are changed there, except for their status. */
@@ -46,6 +41,20 @@ export interface TagSwitch {
   readonly changedBy: string | undefined;
 }
 
+/** Whether two versions of a channel send the same credentials to the same account, so that what is known of one holds. */
+export function isSameAccount(one: Channel, other: Channel): boolean {
+  return accountOf(one) === accountOf(other);
+}
+
+function accountOf({ provider, baseUrl, settings, credentials }: Channel): string {
+  return JSON.stringify([
+    provider,
+    baseUrl,
+    settings,
+    mapValues(credentials, (each) => each.reveal()),
+  ]);
+}
+
 export type EffectiveStatus =
   | { readonly live: true }
   | {
@@ -56,16 +65,32 @@ export type EffectiveStatus =
 
 /** Whether a channel takes traffic now, and if not, why: its own status first, then its tag's switch. */
 export function effectiveStatus(
-  channel: Pick<Channel, 'status' | 'tag'>,
+  channel: Pick<Channel, 'status' | 'tag' | 'outage'>,
   switches: ReadonlyMap<string, TagSwitch>,
 ): EffectiveStatus {
   if (channel.status === CHANNEL_DISABLED) return { live: false, because: 'disabled' };
-  if (channel.status === CHANNEL_AUTO_DISABLED) return { live: false, because: 'auto_disabled' };
+  if (channel.status === CHANNEL_AUTO_DISABLED) {
+    const reason = channel.outage === undefined ? undefined : outageText(channel.outage);
+    return { live: false, because: 'auto_disabled', reason };
+  }
   const tagSwitch = channel.tag === undefined ? undefined : switches.get(channel.tag);
   if (tagSwitch?.disabled === true) {
     return { live: false, because: 'tag_disabled', reason: tagSwitch.reason };
   }
   return { live: true };
+}
+
+/**
+ * The status of a channel of the configuration once it is declared anew. It follows what is declared until somebody sets
+ * it by hand; what the gateway disabled stays so unless the declaration itself has changed.
+ */
+export function statusOnceDeclared(
+  before: ChannelStatus,
+  declaredBefore: ChannelStatus | undefined,
+  declared: ChannelStatus,
+): ChannelStatus {
+  if (before === declaredBefore) return declared;
+  return before === CHANNEL_AUTO_DISABLED && declared !== declaredBefore ? declared : before;
 }
 
 /** What selection needs to know of a channel. */
@@ -105,4 +130,10 @@ export function nextChannel<T extends Candidate>(
     if (candidate.weight > 0 && point < 0) return candidate;
   }
   return tier.find(({ weight }) => weight > 0);
+}
+
+/** The chance of each of several equally good candidates to be drawn by `nextChannel`. */
+export function chancesOf(candidates: readonly Candidate[]): number[] {
+  const total = candidates.reduce((sum, { weight }) => sum + weight, 0);
+  return candidates.map(({ weight }) => (total > 0 ? weight / total : 1 / candidates.length));
 }

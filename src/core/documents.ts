@@ -1,6 +1,6 @@
-import { encodeJson, JsonFragment } from './json.js';
-import { elementRanges } from './json-elements.js';
-import { mayBeginBlank, stringRanges } from './json-scan.js';
+import { encodeJson, JsonFragment } from './json/json.js';
+import { elementRanges } from './json/elements.js';
+import { ROW, type FoundList } from './json/scanner.js';
 
 /** One document of a request that was parsed: what is ranked, and what the caller sent. */
 export interface DocumentPart {
@@ -45,119 +45,213 @@ export interface Documents {
   blanks(): readonly number[];
   /** The same documents with only those at `indexes`, numbered anew from 0. */
   pick(indexes: readonly number[]): Documents;
+  /** UTF-8 bytes of one text, at least: as JSON where it came so. */
+  textBytes(index: number): number;
   /** The same documents with `text` in place of the blank ones. */
   fillBlanks(text: string): Documents;
+  /** The same documents with other texts for some of them, by index; images stay, and what the caller sent. */
+  withTexts(texts: ReadonlyMap<number, string>): Documents;
   /** The same documents by their texts, for models that take nothing else; what the caller sent stays. */
   withoutImages(): Documents;
+  /** Does ahead of time, with a pause after every step, what would hold up others where documents are large. */
+  prepare(pause: () => Promise<void>): Promise<void>;
 }
 
 const EMPTY_ARRAY = Buffer.from('[]');
+const ECHO_HEAD = Buffer.from('{"text":');
+const ECHO_TAIL = Buffer.from('}');
+const QUOTE = 0x22;
+const QUOTE_BYTES = Buffer.from('"');
+/** Where in a row of a list the document and its text are. */
+const SOURCE = 0;
+const TEXT = 2;
 
-/** Documents that were sent as an array of strings and are kept as the bytes that came. */
-class StringDocuments implements Documents {
+/**
+ * Documents that are kept as the bytes that came: strings, and objects with a text. A row says where in `bytes` a document
+ * starts and ends, and where its text does.
+ */
+class SentDocuments implements Documents {
   readonly count: number;
-  readonly sizeBytes: number;
   readonly hasImages = false;
   readonly hasLoneImages = false;
-  readonly #array: Buffer;
-  readonly #mayHaveBlanks: boolean;
-  #ranges: Uint32Array | undefined;
+  readonly #bytes: Buffer;
+  readonly #rows: Uint32Array;
+  readonly #hasObjects: boolean;
+  readonly #blanks: readonly number[];
+  /** All that was sent, `[` to `]`, where these are all of it. */
+  readonly #whole: Buffer | undefined;
+  #texts: JsonFragment | undefined;
 
-  constructor(array: Buffer, count: number, mayHaveBlanks: boolean) {
-    this.#array = array;
-    this.count = count;
-    this.sizeBytes = array.length;
-    this.#mayHaveBlanks = mayHaveBlanks;
+  constructor(
+    bytes: Buffer,
+    { rows, hasObjects, blanks }: Pick<FoundList, 'rows' | 'hasObjects' | 'blanks'>,
+    whole?: Buffer,
+  ) {
+    this.#bytes = bytes;
+    this.#rows = rows;
+    this.#hasObjects = hasObjects;
+    this.#blanks = blanks;
+    this.#whole = whole;
+    this.count = rows.length / ROW;
+  }
+
+  get sizeBytes(): number {
+    const isList = this.#whole !== undefined && !this.#hasObjects;
+    return isList ? this.#whole.length : 2 + this.#bytesOf(TEXT) + Math.max(0, this.count - 1);
   }
 
   texts(): JsonFragment {
-    return new JsonFragment(this.#array);
+    this.#texts ??=
+      this.#whole === undefined || this.#hasObjects
+        ? this.#join('', TEXT, '')
+        : new JsonFragment(this.#whole, true);
+    return this.#texts;
   }
 
   text(index: number): string {
-    return JSON.parse(this.#raw(index).toString('utf8')) as string;
+    return JSON.parse(this.#raw(index, TEXT).toString('utf8')) as string;
   }
 
   objects(key = 'text'): JsonFragment {
-    return wrapEach(this.count, `{${JSON.stringify(key)}:`, (index) => this.#raw(index), '}');
+    return this.#join(`{${JSON.stringify(key)}:`, TEXT, '}');
   }
 
   around(before: string | ((index: number) => string), after: string): JsonFragment {
-    return wrapEach(this.count, before, (index) => this.#raw(index), after);
+    return typeof before === 'string'
+      ? this.#join(before, TEXT, after)
+      : wrapEach(this.count, before, (index) => this.#raw(index, TEXT), after);
   }
 
   sources(): JsonFragment {
-    return this.texts();
+    return this.#whole === undefined
+      ? this.#join('', SOURCE, '')
+      : new JsonFragment(this.#whole, true);
   }
 
   parts(): readonly DocumentPart[] {
-    const texts = JSON.parse(this.#array.toString('utf8')) as string[];
-    return texts.map((text) => ({ text, source: text }));
+    const sources = JSON.parse(this.sources().bytes.toString('utf8')) as unknown[];
+    const texts = this.#hasObjects
+      ? (JSON.parse(this.texts().bytes.toString('utf8')) as string[])
+      : (sources as string[]);
+    return sources.map((source, index) => ({ text: texts[index] ?? '', source }));
   }
 
   echo(index: number): Buffer {
-    return Buffer.concat([Buffer.from('{"text":'), this.#raw(index), Buffer.from('}')]);
+    const source = this.#raw(index, SOURCE);
+    return source[0] === QUOTE ? Buffer.concat([ECHO_HEAD, source, ECHO_TAIL]) : source;
   }
 
   blanks(): readonly number[] {
-    const blanks: number[] = [];
-    if (!this.#mayHaveBlanks) return blanks;
-    const ranges = this.#located();
-    for (let index = 0; index < this.count; index += 1) {
-      const first = this.#array[(ranges[index * 2] ?? 0) + 1] ?? 0;
-      if (mayBeginBlank(first) && this.text(index).trim() === '') blanks.push(index);
-    }
-    return blanks;
+    return this.#blanks;
   }
 
   pick(indexes: readonly number[]): Documents {
-    const { bytes } = wrapEach(indexes.length, '', (at) => this.#raw(indexes[at] ?? 0), '');
-    return new StringDocuments(bytes, indexes.length, this.#mayHaveBlanks);
+    const rows = new Uint32Array(indexes.length * ROW);
+    const left = new Set(this.#blanks);
+    const blanks: number[] = [];
+    for (const [at, index] of indexes.entries()) {
+      rows.set(this.#rows.subarray(index * ROW, (index + 1) * ROW), at * ROW);
+      if (left.has(index)) blanks.push(at);
+    }
+    return new SentDocuments(this.#bytes, { rows, hasObjects: this.#hasObjects, blanks });
   }
 
   fillBlanks(text: string): Documents {
-    if (!this.#mayHaveBlanks) return this;
-    const blanks = new Set(this.blanks());
-    if (blanks.size === 0) return this;
-    const filler = Buffer.from(JSON.stringify(text));
-    const { bytes } = wrapEach(
-      this.count,
-      '',
-      (index) => (blanks.has(index) ? filler : this.#raw(index)),
-      '',
-    );
-    return new StringDocuments(bytes, this.count, false);
+    return this.withTexts(new Map(this.#blanks.map((index) => [index, text])));
+  }
+
+  withTexts(texts: ReadonlyMap<number, string>): Documents {
+    if (texts.size === 0) return this;
+    const rows = this.#rows.slice();
+    const pieces = [this.#bytes];
+    let end = this.#bytes.length;
+    for (const [index, text] of texts) {
+      const piece = Buffer.from(JSON.stringify(text));
+      pieces.push(piece);
+      rows[index * ROW + TEXT] = end;
+      end += piece.length;
+      rows[index * ROW + TEXT + 1] = end;
+    }
+    const blanks = this.#blanks.filter((index) => !texts.has(index));
+    return new SentDocuments(Buffer.concat(pieces), { rows, hasObjects: true, blanks });
+  }
+
+  textBytes(index: number): number {
+    const at = index * ROW + TEXT;
+    return (this.#rows[at + 1] ?? 0) - (this.#rows[at] ?? 0);
   }
 
   withoutImages(): Documents {
     return this;
   }
 
-  #located(): Uint32Array {
-    this.#ranges ??= stringRanges(this.#array, this.count);
-    return this.#ranges;
+  async prepare(): Promise<void> {
+    // They lie there as they are needed.
   }
 
-  #raw(index: number): Buffer {
-    const ranges = this.#located();
-    return this.#array.subarray(ranges[index * 2], ranges[index * 2 + 1]);
+  /** What lies at `place` in the rows, of one document. */
+  #raw(index: number, place: number): Buffer {
+    const at = index * ROW + place;
+    return this.#bytes.subarray(this.#rows[at], this.#rows[at + 1]);
+  }
+
+  #bytesOf(place: number): number {
+    let bytes = 0;
+    for (let at = place; at < this.#rows.length; at += ROW) {
+      bytes += (this.#rows[at + 1] ?? 0) - (this.#rows[at] ?? 0);
+    }
+    return bytes;
+  }
+
+  /** The same of all, each between `before` and `after`; copied when the list is written. */
+  #join(before: string, place: number, after: string): JsonFragment {
+    if (this.count === 0) return new JsonFragment(EMPTY_ARRAY);
+    const [bytes, rows] = [this.#bytes, this.#rows];
+    const head = Buffer.from(`[${before}`);
+    const between = Buffer.from(`${after},${before}`);
+    const tail = Buffer.from(`${after}]`);
+    const glued = head.length + tail.length + between.length * (this.count - 1);
+    function* iterate(): Iterable<Buffer> {
+      for (let at = place; at < rows.length; at += ROW) {
+        yield at === place ? head : between;
+        yield bytes.subarray(rows[at], rows[at + 1]);
+      }
+      yield tail;
+    }
+    return new JsonFragment({
+      size: glued + this.#bytesOf(place),
+      iterate,
+      copy: (target: Buffer, start: number) => {
+        let end = start;
+        for (let at = place; at < rows.length; at += ROW) {
+          const glue = at === place ? head : between;
+          for (let index = 0; index < glue.length; index += 1)
+            target[end + index] = glue[index] ?? 0;
+          end += glue.length;
+          end += bytes.copy(target, end, rows[at], rows[at + 1]);
+        }
+        tail.copy(target, end);
+      },
+    });
   }
 }
 
 /** The body that documents were parsed from; they are looked for in it when one is asked for, as few requests do. */
-class SentDocuments {
+class SentBody {
   readonly #body: Buffer;
+  readonly #name: string;
   readonly #count: number;
   /** Empty where they were not found. */
   #ranges: Uint32Array | undefined;
 
-  constructor(body: Buffer, count: number) {
+  constructor(body: Buffer, name: string, count: number) {
     this.#body = body;
+    this.#name = name;
     this.#count = count;
   }
 
   raw(index: number): Buffer | undefined {
-    this.#ranges ??= elementRanges(this.#body, 'documents', this.#count) ?? new Uint32Array();
+    this.#ranges ??= elementRanges(this.#body, this.#name, this.#count) ?? new Uint32Array();
     const start = this.#ranges[index * 2];
     return start === undefined
       ? undefined
@@ -171,15 +265,23 @@ class PartDocuments implements Documents {
   readonly hasImages: boolean;
   readonly hasLoneImages: boolean;
   readonly #parts: readonly DocumentPart[];
-  readonly #sent: SentDocuments | undefined;
+  readonly #sent: SentBody | undefined;
   /** Which of those that were sent these are; absent where they are all of them. */
   readonly #picked: readonly number[] | undefined;
+  /** Their texts and images as JSON, where that was made ahead of time. */
+  #written: readonly WrittenPart[] | undefined;
   #texts: JsonFragment | undefined;
 
-  constructor(parts: readonly DocumentPart[], sent?: SentDocuments, picked?: readonly number[]) {
+  constructor(
+    parts: readonly DocumentPart[],
+    sent?: SentBody,
+    picked?: readonly number[],
+    written?: readonly WrittenPart[],
+  ) {
     this.#parts = parts;
     this.#sent = sent;
     this.#picked = picked;
+    this.#written = written;
     this.count = parts.length;
     this.hasImages = parts.some(({ image }) => image !== undefined);
     this.hasLoneImages =
@@ -187,14 +289,36 @@ class PartDocuments implements Documents {
   }
 
   get sizeBytes(): number {
-    return this.texts().bytes.length;
+    return this.texts().size;
   }
 
   texts(): JsonFragment {
-    this.#texts ??= new JsonFragment(
-      Buffer.from(JSON.stringify(this.#parts.map(({ text }) => (text ?? '').toWellFormed()))),
-    );
+    this.#texts ??=
+      this.#written === undefined
+        ? new JsonFragment(
+            Buffer.from(JSON.stringify(this.#parts.map(({ text }) => (text ?? '').toWellFormed()))),
+          )
+        : inList(this.#written.map(({ text }) => [text]));
     return this.#texts;
+  }
+
+  async prepare(pause: () => Promise<void>): Promise<void> {
+    const written: WrittenPart[] = [];
+    let units = 0;
+    for (const { text = '', image } of this.#parts) {
+      const isLong = text.length > PREPARED_UNITS;
+      written.push({
+        text: isLong
+          ? await longText(text, pause)
+          : Buffer.from(JSON.stringify(text.toWellFormed())),
+        image: image === undefined ? undefined : Buffer.from(JSON.stringify(image)),
+      });
+      units += text.length + (image?.length ?? 0);
+      if (units < PREPARED_UNITS) continue;
+      units = 0;
+      await pause();
+    }
+    this.#written = written;
   }
 
   text(index: number): string {
@@ -202,14 +326,24 @@ class PartDocuments implements Documents {
   }
 
   objects(key = 'text'): JsonFragment {
-    return new JsonFragment(
-      encodeJson(this.#parts.map(({ text, image }) => ({ [key]: text?.toWellFormed(), image }))),
+    if (this.#written === undefined) {
+      return new JsonFragment(
+        encodeJson(this.#parts.map(({ text, image }) => ({ [key]: text?.toWellFormed(), image }))),
+      );
+    }
+    const [named, alone] = [Buffer.from(`{${JSON.stringify(key)}:`), Buffer.from('{"image":')];
+    return inList(
+      this.#written.map(({ text, image }, index) => {
+        if (image === undefined) return [named, text, CLOSE];
+        const isAlone = this.#parts[index]?.text === undefined;
+        return isAlone ? [alone, image, CLOSE] : [named, text, BESIDE, image, CLOSE];
+      }),
     );
   }
 
   around(before: string | ((index: number) => string), after: string): JsonFragment {
     const text = (index: number): Buffer =>
-      Buffer.from(JSON.stringify(this.text(index).toWellFormed()));
+      this.#written?.[index]?.text ?? Buffer.from(JSON.stringify(this.text(index).toWellFormed()));
     return wrapEach(this.count, before, text, after);
   }
 
@@ -239,17 +373,28 @@ class PartDocuments implements Documents {
       indexes.flatMap((index) => this.#parts[index] ?? []),
       this.#sent,
       indexes.map((index) => this.#picked?.[index] ?? index),
+      this.#written && indexes.flatMap((index) => this.#written?.[index] ?? []),
     );
   }
 
   fillBlanks(text: string): Documents {
-    const blanks = new Set(this.blanks());
-    if (blanks.size === 0) return this;
+    return this.withTexts(new Map(this.blanks().map((index) => [index, text])));
+  }
+
+  withTexts(texts: ReadonlyMap<number, string>): Documents {
+    if (texts.size === 0) return this;
     return new PartDocuments(
-      this.#parts.map((part, index) => (blanks.has(index) ? { ...part, text } : part)),
+      this.#parts.map((part, index) => {
+        const text = texts.get(index);
+        return text === undefined ? part : { ...part, text };
+      }),
       this.#sent,
       this.#picked,
     );
+  }
+
+  textBytes(index: number): number {
+    return Buffer.byteLength(this.text(index));
   }
 
   withoutImages(): Documents {
@@ -258,6 +403,7 @@ class PartDocuments implements Documents {
       this.#parts.map(({ text = '', source }) => ({ text, source })),
       this.#sent,
       this.#picked,
+      this.#written?.map(({ text }) => ({ text, image: undefined })),
     );
   }
 
@@ -270,19 +416,70 @@ class PartDocuments implements Documents {
   }
 }
 
-/**
- * Documents from the bytes of a JSON array of strings, which `scanBody` has validated. `mayHaveBlanks`: whether any begins
- * as one with nothing but white space does.
- */
-export function stringDocuments(array: Buffer, count: number, mayHaveBlanks = true): Documents {
-  return new StringDocuments(array, count, mayHaveBlanks);
+/** How much text is written as JSON in one step. */
+const PREPARED_UNITS = 262_144;
+
+/** A text as JSON, written in steps. */
+async function longText(text: string, pause: () => Promise<void>): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  for (let at = 0; at < text.length;) {
+    const end = at + PREPARED_UNITS;
+    // Not between the halves of a character.
+    const cut = (text.codePointAt(end - 1) ?? 0) > 0xffff ? end + 1 : end;
+    const json = JSON.stringify(text.slice(at, cut).toWellFormed());
+    pieces.push(Buffer.from(json.slice(1, -1)));
+    at = cut;
+    await pause();
+  }
+  return Buffer.concat([QUOTE_BYTES, ...pieces, QUOTE_BYTES]);
 }
 
-/** Documents from parsed values. `body`: the request whose `documents` they are, valid UTF-8, for what the caller sent. */
-export function partDocuments(parts: readonly DocumentPart[], body?: Buffer): Documents {
+/** A document's text, the empty one where it has none, and its image; both as JSON. */
+interface WrittenPart {
+  readonly text: Buffer;
+  readonly image: Buffer | undefined;
+}
+
+const OPEN_LIST = Buffer.from('[');
+const CLOSE_LIST = Buffer.from(']');
+const NEXT = Buffer.from(',');
+const BESIDE = Buffer.from(',"image":');
+const CLOSE = Buffer.from('}');
+
+/** An array of elements that lie in pieces; they are put together when it is written. */
+function inList(elements: readonly (readonly Buffer[])[]): JsonFragment {
+  const pieces = elements.flatMap((element, index) => [index === 0 ? OPEN_LIST : NEXT, ...element]);
+  if (pieces.length === 0) pieces.push(OPEN_LIST);
+  pieces.push(CLOSE_LIST);
+  return new JsonFragment({
+    size: pieces.reduce((bytes, { length }) => bytes + length, 0),
+    iterate: () => pieces,
+    copy: (target: Buffer, start: number) => {
+      let end = start;
+      for (const piece of pieces) end += piece.copy(target, end);
+    },
+  });
+}
+
+/**
+ * Documents from a body and the list that `scanBody` has found in it. What lies around the list may be written over: who needs
+ * it has read it before.
+ */
+export function sentDocuments(body: Buffer, list: FoundList): Documents {
+  return new SentDocuments(body, list, body.subarray(list.start, list.end));
+}
+
+/**
+ * Documents from parsed values. `body`: the request whose list `name` they are, valid UTF-8, for what the caller sent.
+ */
+export function partDocuments(
+  parts: readonly DocumentPart[],
+  body?: Buffer,
+  name = 'documents',
+): Documents {
   return new PartDocuments(
     parts,
-    body === undefined ? undefined : new SentDocuments(body, parts.length),
+    body === undefined ? undefined : new SentBody(body, name, parts.length),
   );
 }
 

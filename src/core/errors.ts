@@ -9,6 +9,7 @@ export const ERRORS = {
   invalid_documents: { status: 400, type: 'invalid_request_error', retryable: false },
   missing_api_key: { status: 401, type: 'authentication_error', retryable: false },
   invalid_api_key: { status: 401, type: 'authentication_error', retryable: false },
+  invalid_signature: { status: 403, type: 'authentication_error', retryable: false },
   token_expired: { status: 401, type: 'authentication_error', retryable: false },
   token_disabled: { status: 401, type: 'authentication_error', retryable: false },
   unauthorized: { status: 401, type: 'authentication_error', retryable: false },

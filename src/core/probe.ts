@@ -10,7 +10,7 @@ export const PROBE_DOCUMENTS = [
 const RIGHT_INDEX = 1;
 
 /** What scores may be, as a provider declares it: chances, logits, cosines, or anything. */
-export type ScoreScale = 'probability' | 'logit' | 'cosine' | 'unbounded';
+export type ScoreScale = 'probability' | 'logit' | 'cosine' | 'unbounded' | 'order';
 
 /** What an operator has to look at when a channel does not work. */
 export type ProbeProblemCode =
@@ -102,6 +102,7 @@ function judgeScale(scores: readonly number[], expected: ScoreScale): ObservedSc
     // The logit of what does not belong together is negative: two between 0 and 1 are chances already.
     logit: observed !== 'probability',
     unbounded: true,
+    order: true,
   }[expected];
   return { expected, observed, fits };
 }

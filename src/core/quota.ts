@@ -1,7 +1,7 @@
 import { estimateTokens, searchUnits, type Usage } from './rerank.js';
 import type { Documents } from './documents.js';
 
-/** Quota units of one US dollar. */
+/** Quota units per US dollar. */
 export const UNITS_PER_DOLLAR = 500_000;
 
 /** The largest balance or amount; sums of two stay exact in a double, which Redis scripts and JavaScript share. */
@@ -28,15 +28,23 @@ export function priceOf(prices: PriceList, model: string): Price {
     : prices.fallback;
 }
 
-/** What a request will cost at most by what is known before the call; the amount that is reserved. */
-export function estimateCost(price: Price, query: string, documents: Documents): number {
+/**
+ * What a request will cost at most by what is known before the call; the amount that is reserved. `rankerTokens` is what a
+ * ranker that reads more than query and documents may take.
+ */
+export function estimateCost(
+  price: Price,
+  query: string,
+  documents: Documents,
+  rankerTokens = 0,
+): number {
   switch (price.per) {
     case 'request':
       return price.units;
     case 'search_unit':
       return price.units * searchUnits(documents.count);
     case 'million_tokens':
-      return tokensCost(price.units, estimateTokens(query, documents));
+      return tokensCost(price.units, Math.max(rankerTokens, estimateTokens(query, documents)));
   }
 }
 

@@ -108,11 +108,12 @@ export function normalizeRanking(
     }
     if (seen[index] === 1) throw new InvalidRankingError(`index ${index} came back twice`);
     seen[index] = 1;
-    const kept = ranking.orderOnly === true ? { index, score: 1 - at / rows.length } : row;
-    if (!isScored(kept)) {
+    const given = ranking.orderOnly === true ? { index, score: 1 - at / rows.length } : row;
+    if (!isScored(given)) {
       unscored.push(index);
       continue;
     }
+    const kept = Number.isFinite(given.score) ? given : { index, score: clamped(given.score) };
     const { score } = kept;
     if (score > previous) sorted = false;
     previous = score;
@@ -129,7 +130,12 @@ export function normalizeRanking(
 }
 
 function isScored(row: UpstreamRow): row is RankedRow {
-  return row.score !== undefined && Number.isFinite(row.score);
+  return row.score !== undefined && !Number.isNaN(row.score);
+}
+
+/** A score beyond all numbers, as `1e999` is, is the greatest that JSON can tell; one below them is the least. */
+function clamped(score: number): number {
+  return score > 0 ? Number.MAX_VALUE : -Number.MAX_VALUE;
 }
 
 let flags = new Uint8Array(1_024);
@@ -180,6 +186,27 @@ export function completeUsage(
     estimated: tokens === undefined,
   };
 }
+
+/**
+ * What is left of a report by a server that is known to count other units than tokens, such as characters: no tokens, where
+ * they are more than the text can well have by the gateway's own estimate.
+ */
+export function withoutForeignUnits(
+  reported: ReportedUsage | undefined,
+  query: string,
+  documents: Documents,
+): ReportedUsage | undefined {
+  const tokens = reported?.inputTokens;
+  if (tokens === undefined) return reported;
+  const most =
+    LIKELY_FACTOR * estimateTokens(query, documents) + MARKS_PER_DOCUMENT * documents.count;
+  return tokens > most ? { ...reported, inputTokens: undefined } : reported;
+}
+
+/** Four bytes are a token in the estimate, and a character has one to three: characters of an alphabet are beyond it. */
+const LIKELY_FACTOR = 1.8;
+/** What a tokenizer puts around a pair. */
+const MARKS_PER_DOCUMENT = 4;
 
 const BELIEVABLE_FACTOR = 100;
 

@@ -2,8 +2,13 @@ import type { ErrorCode } from './errors.js';
 
 /** Whose fault a failed attempt is; decides what happens next. */
 export type FaultKind =
-  /** What the caller sent: no other channel of any dialect would take it. */
+  /** What the caller sent, by the provider's documented word: no other channel of any dialect would take it. */
   | 'caller'
+  /**
+   * A request that the gateway found valid is refused as invalid: until another channel says so too, the channel's own
+   * fault (another wire form, a model unknown there, a proxy that answers a refused key with 400).
+   */
+  | 'rejected'
   /** A limit of this provider alone (too many documents, too long a body): another dialect may take it. */
   | 'limit'
   /** Overload or a rate limit: the channel cools down. */
@@ -12,7 +17,7 @@ export type FaultKind =
   | 'timeout'
   /** A passing fault of the upstream or the way to it. */
   | 'transient'
-  /** An answer that is no ranking: an error inside 200, HTML, a bad index. */
+  /** An answer that is not a ranking: an error inside 200, HTML, a bad index. */
   | 'invalid'
   /** Wrong credentials, unknown model, no credit: an operator has to act. */
   | 'misconfigured';
@@ -23,6 +28,8 @@ export interface UpstreamFailure {
   readonly status: number | undefined;
   readonly message: string;
   readonly retryAfterMs?: number | undefined;
+  /** Whether nothing of the request has left, so that nothing can have come of it. */
+  readonly unsent?: boolean;
 }
 
 /** Meaning of an HTTP status where the provider's dialect does not know better. */
@@ -30,7 +37,7 @@ export function faultOfStatus(status: number): FaultKind {
   if (status === 429 || status === 503 || status === 529) return 'busy';
   if (status === 408 || status === 504 || status === 524) return 'timeout';
   if (status === 413) return 'limit';
-  if (status === 400 || status === 422) return 'caller';
+  if (status === 400 || status === 422) return 'rejected';
   if (status === 401 || status === 402 || status === 403 || status === 404 || status === 405) {
     return 'misconfigured';
   }
@@ -40,28 +47,58 @@ export function faultOfStatus(status: number): FaultKind {
   return status >= 500 ? 'transient' : 'misconfigured';
 }
 
-/** Whether another channel may be asked after such a failure. */
-export function mayFailOver(kind: FaultKind): boolean {
-  return kind !== 'caller';
+/** What a kind of failure means: for the next attempt, for the caller when none is left, and for the channel. */
+export interface Fault {
+  /** Whether another channel may be asked. */
+  readonly failsOver: boolean;
+  /** What the caller is told when no channel is left. */
+  readonly code: ErrorCode;
+  /** `cools`: the channel is left alone for a while. `fails`: it counts against the channel. */
+  readonly health: 'none' | 'cools' | 'fails';
 }
 
-/** What the caller is told when no channel is left. */
-export function errorCodeOf(failure: UpstreamFailure): ErrorCode {
-  switch (failure.kind) {
-    case 'caller':
-      return 'invalid_request';
-    case 'limit':
-      return 'payload_too_large';
-    case 'busy':
-      return 'overloaded';
-    case 'timeout':
-      return 'upstream_timeout';
-    case 'invalid':
-      return 'upstream_invalid_response';
-    case 'transient':
-    case 'misconfigured':
-      return 'upstream_error';
-  }
+export const FAULTS: Readonly<Record<FaultKind, Fault>> = {
+  caller: { failsOver: false, code: 'invalid_request', health: 'none' },
+  rejected: { failsOver: true, code: 'invalid_request', health: 'none' },
+  limit: { failsOver: true, code: 'payload_too_large', health: 'none' },
+  busy: { failsOver: true, code: 'overloaded', health: 'cools' },
+  timeout: { failsOver: true, code: 'upstream_timeout', health: 'fails' },
+  transient: { failsOver: true, code: 'upstream_error', health: 'fails' },
+  invalid: { failsOver: true, code: 'upstream_invalid_response', health: 'fails' },
+  misconfigured: { failsOver: true, code: 'upstream_error', health: 'fails' },
+};
+
+/** Of the time that is left, what an attempt may take while another channel could still be asked. */
+const ATTEMPT_SHARE = 2 / 3;
+
+/** Bound of an attempt that has to leave time for another one, from the time that is left; at least a millisecond. */
+export function attemptShareMs(leftMs: number): number {
+  return Math.max(1, Math.floor(leftMs * ATTEMPT_SHARE));
+}
+
+const FIRST_BACKOFF_MS = 100;
+const LONGEST_BACKOFF_MS = 2_000;
+/** How long an overloaded channel is waited for that does not say so itself. */
+const BUSY_WAIT_MS = 1_000;
+
+/**
+ * How long to wait before the same channel is asked again: full jitter over a bound that doubles with each failure, or as
+ * long as an overloaded channel asks for. `undefined` where the failure does not pass by itself, or where waiting would
+ * take more than half of the time that is left.
+ */
+export function retryWaitMs(
+  { kind, status, retryAfterMs, unsent }: UpstreamFailure,
+  failures: number,
+  leftMs: number,
+  random: () => number,
+): number | undefined {
+  if (kind !== 'transient' && kind !== 'busy') return undefined;
+  // A connection that broke does not tell what became of the request: sent again, it might be paid twice.
+  if (status === undefined && unsent !== true) return undefined;
+  const most = Math.min(LONGEST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** Math.max(0, failures - 1));
+  const waitMs =
+    kind === 'busy' ? (retryAfterMs ?? BUSY_WAIT_MS) : Math.max(retryAfterMs ?? 0, random() * most);
+  return waitMs <= leftMs / 2 ? waitMs : undefined;
 }
 
 /** Larger than any wait in seconds: such a reset is a point in unix time. */

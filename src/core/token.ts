@@ -1,3 +1,5 @@
+import { TOKEN_DEFAULTS, type TokenMembers } from './token-members.js';
+
 /** 1 and 2 are set by people; 3 and 4 follow from the clock and the balance and are never stored. */
 export type TokenStatus = 1 | 2 | 3 | 4;
 
@@ -10,7 +12,7 @@ export const TOKEN_EXHAUSTED = 4;
 export const NEVER_EXPIRES = -1;
 
 /** What a token may be used for; changes only by management, so nodes keep it in memory under its version. */
-export interface TokenPolicy {
+export interface TokenPolicy extends TokenMembers {
   /** The models that may be used, or `undefined` for all. */
   readonly models: readonly string[] | undefined;
   /** Addresses and CIDR ranges that may use it; empty: from everywhere. */
@@ -18,11 +20,16 @@ export interface TokenPolicy {
   /** Tags that it is bound to; empty: to none. */
   readonly tags: readonly string[];
   readonly defaultModel: string | undefined;
-  /** Requests per minute; 0: no limit. */
-  readonly rateLimit: number;
-  /** Requests in flight at once, on all nodes together; 0: no limit. */
-  readonly maxConcurrency: number;
 }
+
+/** Forbids nothing. */
+export const OPEN_POLICY: TokenPolicy = {
+  models: undefined,
+  allowIps: [],
+  tags: [],
+  defaultModel: undefined,
+  ...TOKEN_DEFAULTS,
+};
 
 /** A credential of a client, as the store keeps it. Times are unix seconds, quota is in units. */
 export interface Token {
@@ -80,7 +87,7 @@ export function newApiKey(randomBytes: (count: number) => Uint8Array): string {
   return key;
 }
 
-/** What may be shown of a key for ever: its first and last four characters behind the prefix. */
+/** What may be shown of a key forever: its first and last four characters behind the prefix. */
 export function keyHint(key: string): string {
   const body = key.startsWith(KEY_PREFIX) ? key.slice(KEY_PREFIX.length) : key;
   return `${KEY_PREFIX}${body.slice(0, 4)}…${body.slice(-4)}`;

@@ -1,11 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
-import { stringDocuments, textDocuments } from '../../src/core/documents.js';
+import { textDocuments } from '../../src/core/documents.js';
+import { documentsIn } from '../support/documents.js';
 
 const TEXTS = ['plain', 'quo"te\n', ''];
 const BYTES = Buffer.from(JSON.stringify(TEXTS));
 
 describe.each([
-  ['documents kept as bytes', stringDocuments(BYTES, TEXTS.length)],
+  ['documents kept as bytes', documentsIn(BYTES)],
   ['documents that were parsed', textDocuments(TEXTS)],
 ])('around, for %s', (_name, documents) => {
   it('puts the same JSON around each text', () => {

@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { partDocuments, stringDocuments, textDocuments } from '../../src/core/documents.js';
-import type { JsonFragment } from '../../src/core/json.js';
+import { partDocuments, textDocuments } from '../../src/core/documents.js';
+import { documentsIn } from '../support/documents.js';
+import type { JsonFragment } from '../../src/core/json/json.js';
 
 const read = ({ bytes }: JsonFragment): unknown => JSON.parse(bytes.toString());
-const fromBytes = (texts: string[]) =>
-  stringDocuments(Buffer.from(JSON.stringify(texts)), texts.length);
+const fromBytes = (texts: string[]) => documentsIn(JSON.stringify(texts));
 
 describe.each([
   ['sent as strings', fromBytes],
@@ -39,6 +39,95 @@ describe.each([
     ]);
     expect(read(documents.pick([4, 0]).texts())).toEqual([texts[4], texts[0]]);
     expect(read(documents.pick([]).texts())).toEqual([]);
+  });
+});
+
+describe('documents that are kept as they were sent', () => {
+  const LIST =
+    '[{"id":9223372036854775807,"text":"a\\u0041"}, "b\\n" ,{"text":" \\u3000","f":1.0}]';
+  const documents = documentsIn(LIST);
+  const TEXTS = ['aA', 'b\n', ' \u3000'];
+
+  it('give texts of objects and strings alike, and what was sent in its own bytes', () => {
+    expect(read(documents.texts())).toEqual(TEXTS);
+    expect(documents.sizeBytes).toBe(documents.texts().size);
+    expect(read(documents.objects('content'))).toEqual(TEXTS.map((content) => ({ content })));
+    expect(documents.sources().bytes.toString()).toBe(LIST);
+    expect(documents.echo(0).toString()).toBe('{"id":9223372036854775807,"text":"a\\u0041"}');
+    expect(documents.echo(1).toString()).toBe('{"text":"b\\n"}');
+    expect(documents.parts()).toEqual(
+      (JSON.parse(LIST) as unknown[]).map((source, index) => ({ text: TEXTS[index], source })),
+    );
+  });
+
+  it('fill blanks and leave some out without a change to what was sent', () => {
+    expect(documents.blanks()).toEqual([2]);
+    const filled = documents.fillBlanks('-');
+    const picked = filled.pick([2, 0]);
+
+    expect(read(filled.texts())).toEqual(['aA', 'b\n', '-']);
+    expect(filled.blanks()).toEqual([]);
+    expect(read(picked.texts())).toEqual(['-', 'aA']);
+    expect(documents.pick([2, 1]).blanks()).toEqual([0]);
+    expect(read(picked.sources())).toEqual([
+      { text: ' \u3000', f: 1 },
+      { id: Number('9223372036854775807'), text: 'aA' },
+    ]);
+    expect(picked.echo(0).toString()).toBe('{"text":" \\u3000","f":1.0}');
+  });
+});
+
+describe('documents that were parsed and prepared', () => {
+  const text = fc.string({ unit: 'binary' });
+  const image = fc.constantFrom('https://images.example/a.png', 'data:image/png;base64,AAAA', '"');
+  const part = fc.oneof(fc.record({ text }), fc.record({ image }), fc.record({ text, image }));
+  const parts = fc.array(part).map((some) => some.map((one) => ({ ...one, source: one })));
+
+  it('are written like those that were not', async () => {
+    await fc.assert(
+      fc.asyncProperty(parts, async (some) => {
+        const plain = partDocuments(some);
+        const prepared = partDocuments(some);
+        await prepared.prepare(() => Promise.resolve());
+
+        const indexes = some.map((_, index) => index).filter((index) => index % 2 === 0);
+        const pairs = [
+          [prepared, plain],
+          [prepared.pick(indexes), plain.pick(indexes)],
+          [prepared.fillBlanks('-"'), plain.fillBlanks('-"')],
+          [prepared.withoutImages(), plain.withoutImages()],
+        ] as const;
+        for (const [left, right] of pairs) {
+          expect(left.sizeBytes).toBe(right.sizeBytes);
+          expect(left.texts().bytes).toEqual(right.texts().bytes);
+          expect(left.objects('content').bytes).toEqual(right.objects('content').bytes);
+          expect(left.around('[', ']').bytes).toEqual(right.around('[', ']').bytes);
+        }
+      }),
+    );
+  });
+
+  it('are prepared a part of a long text at a time', async () => {
+    const texts = [0, 1].map((shift) => 'x'.repeat(shift) + '🪐\ud800'.repeat(300_000));
+    const documents = textDocuments(texts);
+
+    await documents.prepare(() => Promise.resolve());
+
+    const wellFormed = JSON.stringify(texts.map((text) => text.toWellFormed()));
+    expect(documents.texts().bytes.equals(Buffer.from(wellFormed))).toBe(true);
+  });
+
+  it('are prepared with a pause after some hundred kilobytes', async () => {
+    const documents = textDocuments(Array.from({ length: 40 }, () => 'x'.repeat(100_000)));
+    let pauses = 0;
+
+    await documents.prepare(() => {
+      pauses += 1;
+      return Promise.resolve();
+    });
+
+    expect(pauses).toBeGreaterThan(10);
+    expect(documents.sizeBytes).toBe(40 * 100_002 + 41);
   });
 });
 
@@ -197,5 +286,36 @@ describe('documents that were parsed from a body', () => {
         expect(JSON.parse(made.sources().bytes.toString())).toEqual(read);
       }),
     );
+  });
+});
+
+describe('documents with other texts', () => {
+  const sent = '[{"id":1,"text":"one"},"two",{"text":" "}]';
+  const image = 'https://images.test/a.png';
+  const parts = partDocuments([
+    { text: 'one', image, source: { text: 'one', image } },
+    { text: 'two', source: 'two' },
+  ]);
+
+  it('keep what the caller sent', () => {
+    const given = documentsIn(sent);
+    const changed = given.withTexts(new Map([[0, 'eins']]));
+
+    expect(read(changed.texts())).toEqual(['eins', 'two', ' ']);
+    expect(changed.echo(0).toString()).toBe('{"id":1,"text":"one"}');
+    expect(changed.blanks()).toEqual([2]);
+    expect(given.withTexts(new Map())).toBe(given);
+  });
+
+  it('keep their images, also when one is there several times', () => {
+    const changed = parts.pick([0, 0, 1]).withTexts(new Map([[1, 'eins']]));
+
+    expect(read(changed.texts())).toEqual(['one', 'eins', 'two']);
+    expect(changed.parts()[1]?.image).toBe(image);
+  });
+
+  it('know how long each is without reading it', () => {
+    expect([0, 1, 2].map((index) => documentsIn(sent).textBytes(index))).toEqual([5, 5, 3]);
+    expect(textDocuments(['süß']).textBytes(0)).toBe(5);
   });
 });

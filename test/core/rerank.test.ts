@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { textDocuments } from '../../src/core/documents.js';
 import {
   completeUsage,
+  withoutForeignUnits,
   InvalidRankingError,
   normalizeRanking,
   type UpstreamRow,
@@ -23,6 +24,21 @@ describe('normalizeRanking', () => {
     const ranked = normalizeRanking({ rows: [row(0, 0.1), row(1, 0.9)] }, 2, 1, 'none');
 
     expect(ranked).toEqual([{ index: 1, score: 0.9 }]);
+  });
+
+  it('ranks a score beyond all numbers first or last, as a number that JSON can tell', () => {
+    const rows = [row(0, -Infinity), row(1, 0.5), row(2, Infinity)];
+
+    expect(normalizeRanking({ rows }, 3, 3, 'none')).toEqual([
+      { index: 2, score: Number.MAX_VALUE },
+      { index: 1, score: 0.5 },
+      { index: 0, score: -Number.MAX_VALUE },
+    ]);
+    expect(normalizeRanking({ rows }, 3, 3, 'logistic').map(({ score }) => score)).toEqual([
+      1,
+      expect.closeTo(0.62, 2),
+      0,
+    ]);
   });
 
   it('puts documents without a score last, with the lowest score there is', () => {
@@ -64,7 +80,7 @@ describe('normalizeRanking', () => {
     ['no index', [row(0, 1), row(Number.NaN, 0.5)]],
     ['too few rows', [row(0, 1)]],
     ['too many rows', [row(0, 1), row(1, 1), row(2, 1)]],
-    ['no score at all', [row(0, undefined), row(1, Infinity)]],
+    ['no score at all', [row(0, undefined), row(1, Number.NaN)]],
   ])('refuses %s', (_name, rows) => {
     expect(() => normalizeRanking({ rows }, 2, 2, 'none')).toThrow(InvalidRankingError);
   });
@@ -99,6 +115,25 @@ describe('normalizeRanking', () => {
         }
       }),
     );
+  });
+});
+
+describe('withoutForeignUnits', () => {
+  const query = 'Which planet has the most moons?';
+  const latin = textDocuments(['Saturn is circled by well over a hundred moons. '.repeat(20)]);
+  const chinese = textDocuments(['土星有一百多颗卫星。'.repeat(50)]);
+
+  it.each([
+    ['tokens of an alphabet', latin, 240, 240],
+    ['characters of an alphabet', latin, 992, undefined],
+    ['tokens of Chinese', chinese, 520, 520],
+    ['the bytes of Chinese', chinese, 1_600, undefined],
+    ['nothing', latin, undefined, undefined],
+  ])('judges %s', (_name, documents, inputTokens, expected) => {
+    expect(withoutForeignUnits({ inputTokens, searchUnits: 1 }, query, documents)).toEqual({
+      inputTokens: expected,
+      searchUnits: 1,
+    });
   });
 });
 

@@ -11,20 +11,11 @@ import {
   TOKEN_EXPIRED,
   tokenStatus,
   type Token,
-  type TokenPolicy,
 } from '../../src/core/token.js';
+import { OPEN_POLICY } from '../support/policy.js';
 
 const NOW_SECONDS = 1_800_000_000;
 const NOW = NOW_SECONDS * 1000;
-
-const POLICY: TokenPolicy = {
-  models: undefined,
-  allowIps: [],
-  tags: [],
-  defaultModel: undefined,
-  rateLimit: 0,
-  maxConcurrency: 0,
-};
 
 const TOKEN: Token = {
   id: 1,
@@ -38,7 +29,7 @@ const TOKEN: Token = {
   remainQuota: 100,
   unlimitedQuota: false,
   usedQuota: 0,
-  policy: POLICY,
+  policy: OPEN_POLICY,
 };
 
 const OFF = { enabled: false };
@@ -87,7 +78,7 @@ describe('allowsModel', () => {
     [['Moon'], 'moon', false],
     [[], 'moon', false],
   ])('of the list %j for %s is %j', (models, model, allowed) => {
-    expect(allowsModel({ ...POLICY, models }, model)).toBe(allowed);
+    expect(allowsModel({ ...OPEN_POLICY, models }, model)).toBe(allowed);
   });
 });
 

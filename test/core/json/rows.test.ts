@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { Json } from '../../src/core/json.js';
-import { NumberRows, parseAroundRows, type RowForm } from '../../src/core/json-rows.js';
+import { Json } from '../../../src/core/json/json.js';
+import { NumberRows, parseAroundRows, type RowForm } from '../../../src/core/json/rows.js';
 
 const FORM: RowForm = {
   around: ['{"index":', ',"relevance_score":', '}'].map((text) => Buffer.from(text)),
@@ -58,6 +58,12 @@ describe('parseAroundRows', () => {
     ['blanks in rows', '{"results": [{"index": 0, "score": 0.5}, {"index": 1, "score": 0.25}]}'],
     ['line breaks', '{\n "results" : [\n {"i":1} ,\n {"i":2}\n ]\n}\n'],
     ['members before', '{"usage":{"total":[{"x":"]}"}]},"n":null,"results":[{"i":1}]}'],
+    [
+      'words that are the same in all',
+      '[{"o":"rank","document":null,"i":1,"ok":true},{"o":"rank","document":null,"i":2,"ok":true}]',
+    ],
+    ['a string in one row', '{"results":[{"index":0,"text":"a b"}]}'],
+    ['a word at the end', '[{"i":1,"d":null} , {"i":2,"d":null}]'],
     ['an earlier member of that name', '{"results":5,"results":[{"i":1}]}'],
   ])('reads %s as the plain parser does', (_name, text) => {
     const parsed = read(text);
@@ -73,7 +79,16 @@ describe('parseAroundRows', () => {
     ['an empty list', '{"results":[]}'],
     ['a list of numbers', '[0.5,0.25]'],
     ['empty rows', '[{},{}]'],
-    ['a string in a row', '{"results":[{"index":0,"text":"a"}]}'],
+    ['strings that differ', '{"r":[{"index":0,"text":"a"},{"index":1,"text":"b"}]}'],
+    ['a string that differs in its end', '{"r":[{"i":0,"text":"a"},{"i":1,"text":"a "}]}'],
+    ['a string that spells a number', '[{"index":"3","score":0.5}]'],
+    ['an escaped string', '[{"a":"x\\n","b":1}]'],
+    ['a raw line break in a string', '[{"a":"x\ny","b":1}]'],
+    ['a long string', `[{"a":"${'x'.repeat(70)}","b":1}]`],
+    ['a string that does not end', '[{"b":1,"a":"x'],
+    ['a word that is longer', '[{"a":nulls,"b":1}]'],
+    ['nothing but words', '[{"a":null},{"a":null}]'],
+    ['the same member twice, once a word', '[{"a":null,"a":1}]'],
     ['null in a later row', '{"results":[{"index":0,"score":1},{"index":1,"score":null}]}'],
     ['another order in a later row', '[{"a":1,"b":2},{"b":1,"a":2}]'],
     ['a longer later row', '[{"a":1},{"a":1,"b":2}]'],
@@ -149,7 +164,8 @@ describe('parseAroundRows', () => {
   });
 
   it('never throws, and never accepts what is no JSON', () => {
-    const valid = '{"id":"x","results":[{"index":0,"score":0.5},{"index":10,"score":-2e3}],"n":1}';
+    const valid =
+      '{"id":"x","results":[{"o":"r","index":0,"d":null,"score":0.5},{"o":"r","index":10,"d":null,"score":-2e3}],"n":1}';
     fc.assert(
       fc.property(fc.nat(valid.length - 1), fc.string({ maxLength: 2 }), (at, put) => {
         const text = valid.slice(0, at) + put + valid.slice(at + 1);

@@ -1,4 +1,5 @@
-import { NumberRows } from './json-rows.js';
+import { writeAround } from './room.js';
+import { NumberRows } from './rows.js';
 
 /** A JSON value did not have the shape that its reader expected. The message names the path and never quotes content. */
 export class JsonShapeError extends Error {
@@ -37,7 +38,7 @@ export class Json {
     return new Json(Object.hasOwn(members, name) ? members[name] : undefined, name, this);
   }
 
-  /** Like `field`, but a parent that is no object reads as absent too. */
+  /** Like `field`, but a parent that is not an object reads as absent too. */
   maybe(name: string): Json {
     return this.isObject() ? this.field(name) : new Json(undefined, name, this);
   }
@@ -128,12 +129,60 @@ export function parseNumeric(value: unknown): number | undefined {
   return undefined;
 }
 
+/** JSON text that lies in pieces, in the order in which they follow one another. */
+export interface JsonPieces {
+  readonly size: number;
+  readonly copy: (target: Buffer, start: number) => void;
+  readonly iterate: () => Iterable<Buffer>;
+}
+
 /** JSON text that is known to be valid and is written as it stands: documents are spliced in, never copied by value. */
 export class JsonFragment {
-  readonly bytes: Buffer;
+  readonly size: number;
+  readonly #pieces: JsonPieces | undefined;
+  readonly #isLast: boolean;
+  #bytes: Buffer | undefined;
 
-  constructor(bytes: Buffer) {
-    this.bytes = bytes;
+  /** @param isLast whether nothing around the bytes is read any more, so that it may be written over. */
+  constructor(text: Buffer | JsonPieces, isLast = false) {
+    this.#isLast = isLast;
+    if (Buffer.isBuffer(text)) {
+      this.#bytes = text;
+      this.size = text.length;
+    } else {
+      this.#pieces = text;
+      this.size = text.size;
+    }
+  }
+
+  /** All of it in one; put together when it is first asked for. */
+  get bytes(): Buffer {
+    if (this.#bytes === undefined) {
+      const joined = Buffer.allocUnsafe(this.size);
+      this.copy(joined, 0);
+      this.#bytes = joined;
+    }
+    return this.#bytes;
+  }
+
+  /** The text with `before` and `after` around it, written where it lies; `undefined` where that must not or cannot be. */
+  within(before: string, after: string): Buffer | undefined {
+    return this.#isLast && this.#bytes !== undefined
+      ? writeAround(this.#bytes, before, after)
+      : undefined;
+  }
+
+  /** Writes it into `target`; returns how many bytes that are. */
+  copy(target: Buffer, start: number): number {
+    if (this.#bytes !== undefined) return this.#bytes.copy(target, start);
+    this.#pieces?.copy(target, start);
+    return this.size;
+  }
+
+  pieces(): Iterable<Buffer> {
+    return this.#bytes === undefined && this.#pieces !== undefined
+      ? this.#pieces.iterate()
+      : [this.bytes];
   }
 }
 
@@ -150,15 +199,12 @@ export type JsonBody =
 
 /** The UTF-8 bytes of `body`; fragments are copied byte for byte. */
 export function encodeJson(body: JsonBody): Buffer {
-  const parts: (string | Buffer)[] = [];
-  const text = write(body, '', parts);
-  if (parts.length === 0) return Buffer.from(text);
-  parts.push(text);
-  let length = 0;
-  for (const part of parts) {
-    length += typeof part === 'string' ? Buffer.byteLength(part) : part.length;
-  }
-  const bytes = Buffer.allocUnsafe(length);
+  const parts = partsOf(body);
+  const [first] = parts;
+  if (parts.length === 1 && typeof first === 'string') return Buffer.from(first);
+  const inPlace = aroundFragment(parts);
+  if (inPlace !== undefined) return inPlace;
+  const bytes = Buffer.allocUnsafe(lengthOf(parts));
   let at = 0;
   for (const part of parts) {
     at += typeof part === 'string' ? bytes.write(part, at) : part.copy(bytes, at);
@@ -166,11 +212,62 @@ export function encodeJson(body: JsonBody): Buffer {
   return bytes;
 }
 
+/** How much is copied in one go. */
+const STEP_BYTES = 1_048_576;
+
+/** The same with a pause after every megabyte, for bodies that would hold up others. */
+export async function encodeJsonInSteps(
+  body: JsonBody,
+  pause: () => Promise<void>,
+): Promise<Buffer> {
+  const parts = partsOf(body);
+  const inPlace = aroundFragment(parts);
+  if (inPlace !== undefined) return inPlace;
+  const bytes = Buffer.allocUnsafeSlow(lengthOf(parts));
+  let at = 0;
+  let paused = 0;
+  for (const part of parts) {
+    for (const piece of typeof part === 'string' ? [Buffer.from(part)] : part.pieces()) {
+      for (let from = 0; from < piece.length; from += STEP_BYTES) {
+        at += piece.copy(bytes, at, from, Math.min(piece.length, from + STEP_BYTES));
+        if (at - paused < STEP_BYTES) continue;
+        await pause();
+        paused = at;
+      }
+    }
+  }
+  return bytes;
+}
+
+/** The parts written around their one fragment, where that has room for them. */
+function aroundFragment(parts: readonly (string | JsonFragment)[]): Buffer | undefined {
+  const [before, fragment, after] = parts;
+  if (parts.length !== 3 || typeof fragment !== 'object') return undefined;
+  if (typeof before !== 'string' || typeof after !== 'string') return undefined;
+  return fragment.within(before, after);
+}
+
+/** The text between fragments, and these. */
+function partsOf(body: JsonBody): readonly (string | JsonFragment)[] {
+  const parts: (string | JsonFragment)[] = [];
+  const rest = write(body, '', parts);
+  parts.push(rest);
+  return parts;
+}
+
+function lengthOf(parts: readonly (string | JsonFragment)[]): number {
+  let length = 0;
+  for (const part of parts) {
+    length += typeof part === 'string' ? Buffer.byteLength(part) : part.size;
+  }
+  return length;
+}
+
 /** Appends `value` to `text`; a fragment flushes the text before it into `parts`. Returns the open text. */
-function write(value: JsonBody, text: string, parts: (string | Buffer)[]): string {
+function write(value: JsonBody, text: string, parts: (string | JsonFragment)[]): string {
   if (typeof value !== 'object' || value === null) return text + scalarText(value);
   if (value instanceof JsonFragment) {
-    parts.push(text, value.bytes);
+    parts.push(text, value);
     return '';
   }
   if (isList(value)) {

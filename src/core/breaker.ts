@@ -1,0 +1,113 @@
+/** When a circuit opens and for how long. Times in milliseconds. */
+export interface BreakerRule {
+  /** Failures in the window that open it, where they are also at least half of the calls; 0: it never opens. */
+  readonly failures: number;
+  readonly windowMs: number;
+  /** How long it stays open at first; twice as long after each probe that fails, up to `longestMs`. */
+  readonly openMs: number;
+  readonly longestMs: number;
+}
+
+/** Calls that ended in one half of the window. */
+interface Count {
+  readonly calls: number;
+  readonly failures: number;
+}
+
+/** The circuit of one channel. Open: nothing is sent. Half-open: one probe is under way, and decides. */
+export type Breaker =
+  | {
+      readonly state: 'closed';
+      /** When the younger half of the window began. */
+      readonly sinceMs: number;
+      readonly older: Count;
+      readonly younger: Count;
+    }
+  | { readonly state: 'open'; readonly untilMs: number; readonly openings: number }
+  | { readonly state: 'half_open'; readonly openings: number };
+
+/** What a call says of its channel: it works, it fails, or nothing either way. */
+export type Verdict = 'praise' | 'blame' | 'none';
+
+const NO_CALLS: Count = { calls: 0, failures: 0 };
+
+/** A circuit that knows nothing yet. */
+export const NEW_BREAKER: Breaker = {
+  state: 'closed',
+  sinceMs: -Infinity,
+  older: NO_CALLS,
+  younger: NO_CALLS,
+};
+
+/** Whether a call may be made; `probe`: one, which decides. */
+export function permits(breaker: Breaker, nowMs: number): 'yes' | 'probe' | 'no' {
+  switch (breaker.state) {
+    case 'closed':
+      return 'yes';
+    case 'open':
+      return nowMs >= breaker.untilMs ? 'probe' : 'no';
+    case 'half_open':
+      return 'no';
+  }
+}
+
+/** The circuit once a permitted call has begun. */
+export function begun(breaker: Breaker): Breaker {
+  return breaker.state === 'open' ? { state: 'half_open', openings: breaker.openings } : breaker;
+}
+
+/** The circuit once a call has ended. A probe that says nothing is given back: the next call is the probe. */
+export function ended(
+  breaker: Breaker,
+  verdict: Verdict,
+  nowMs: number,
+  rule: BreakerRule,
+): Breaker {
+  switch (breaker.state) {
+    case 'closed':
+      return verdict === 'none' ? breaker : counted(breaker, verdict, nowMs, rule);
+    case 'half_open':
+      if (verdict === 'praise') return NEW_BREAKER;
+      return verdict === 'blame'
+        ? opened(breaker.openings + 1, nowMs, rule)
+        : { state: 'open', untilMs: nowMs, openings: breaker.openings };
+    case 'open':
+      // A call from before it opened: what it says is known already.
+      return breaker;
+  }
+}
+
+/** The circuit of what is known to fail, whatever calls say. */
+export function tripped(nowMs: number, rule: BreakerRule): Breaker {
+  return opened(1, nowMs, rule);
+}
+
+function counted(
+  { sinceMs, older, younger }: Extract<Breaker, { state: 'closed' }>,
+  verdict: Verdict,
+  nowMs: number,
+  rule: BreakerRule,
+): Breaker {
+  const halfMs = rule.windowMs / 2;
+  const ageMs = nowMs - sinceMs;
+  const isTurn = ageMs >= halfMs;
+  const before = isTurn ? (ageMs < rule.windowMs ? younger : NO_CALLS) : older;
+  const current = isTurn ? NO_CALLS : younger;
+  const now: Count = {
+    calls: current.calls + 1,
+    failures: current.failures + (verdict === 'blame' ? 1 : 0),
+  };
+  const failures = before.failures + now.failures;
+  const opens =
+    verdict === 'blame' &&
+    rule.failures > 0 &&
+    failures >= rule.failures &&
+    failures * 2 >= before.calls + now.calls;
+  if (opens) return opened(1, nowMs, rule);
+  return { state: 'closed', sinceMs: isTurn ? nowMs : sinceMs, older: before, younger: now };
+}
+
+function opened(openings: number, nowMs: number, { openMs, longestMs }: BreakerRule): Breaker {
+  const lastsMs = Math.min(openMs * 2 ** (openings - 1), longestMs);
+  return { state: 'open', untilMs: nowMs + lastsMs, openings };
+}

@@ -1,0 +1,192 @@
+import { defaultsOf, type MembersOf, type MemberSpec } from './members.js';
+
+interface ChannelMemberSpec {
+  /** Whether many channels may be given it at once, as by their tag; not for what says which server a channel is. */
+  readonly shared: boolean;
+}
+
+/**
+ * The plain members of a channel, one row each. Configuration files, the stores' defaults, the API and its document, the
+ * command line with `--json`, and the table in docs/configuration.md are made from it: a new member is a row here and
+ * whatever reads it.
+ */
+export const CHANNEL_MEMBERS = {
+  /** Higher is tried first. */
+  priority: {
+    type: 'integer',
+    least: Number.MIN_SAFE_INTEGER,
+    most: Number.MAX_SAFE_INTEGER,
+    default: 0,
+    shared: true,
+    flag: 'priority <number>',
+    label: 'priority',
+    help: 'Higher is tried first.',
+  },
+  /** Share of the traffic inside one priority; 0: only when nothing else is left. */
+  weight: {
+    type: 'number',
+    least: 0,
+    most: 1_000_000,
+    default: 1,
+    shared: true,
+    flag: 'weight <number>',
+    label: 'weight',
+    help: 'Its share among channels of the same priority; 0: only when no other is left.',
+  },
+  /** Bound of one attempt; `undefined`: the gateway's default. */
+  timeoutMs: {
+    type: 'integer',
+    least: 1,
+    most: 3_600_000,
+    default: undefined,
+    shared: true,
+    flag: 'timeout <ms>',
+    label: 'timeout',
+    unset: "the gateway's",
+    unit: 'ms',
+    help: 'How long one attempt may take, in place of the gateway’s attempt_timeout_ms.',
+  },
+  /** Attempts in flight at once on one node; 0: no bound. */
+  maxConcurrency: {
+    type: 'integer',
+    least: 0,
+    most: 1_000_000,
+    default: 0,
+    shared: true,
+    flag: 'max-concurrency <count>',
+    label: 'at once',
+    unset: 'no bound',
+    help: 'Attempts at once on one node; 0: no limit.',
+  },
+  /** Whether fewer attempts are under way at once, by how long they take, than `maxConcurrency` allows. */
+  adaptiveConcurrency: {
+    type: 'boolean',
+    default: false,
+    shared: true,
+    flag: 'adaptive-concurrency <true|false>',
+    label: 'adaptive',
+    help: 'Whether each node works out, from how long answers take, how many attempts at once the channel takes; max_concurrency stays the most.',
+  },
+  /** Attempts in flight at once with one key, where a channel has several, on one node; 0: no bound. */
+  keyMaxConcurrency: {
+    type: 'integer',
+    least: 0,
+    most: 1_000_000,
+    default: 0,
+    shared: true,
+    flag: 'key-max-concurrency <count>',
+    label: 'at once with one key',
+    unset: 'no limit',
+    help: 'Attempts at once with one key of several, on one node; 0: no limit.',
+  },
+  /** Whether logits become probabilities: `normalized` puts them through the logistic function. */
+  scores: {
+    type: 'choice',
+    choices: ['raw', 'normalized'],
+    default: 'raw',
+    shared: true,
+    flag: 'scores <kind>',
+    label: 'scores',
+    help: 'Whether logits become probabilities: normalized puts them through the logistic function.',
+  },
+  /** What its model reads of query and document together; `undefined`: what is known of the provider. */
+  pairTokens: {
+    type: 'integer',
+    least: 16,
+    most: 10_000_000,
+    default: undefined,
+    shared: true,
+    flag: 'pair-tokens <count>',
+    label: 'reads',
+    unset: 'what its provider reads',
+    unit: 'tokens',
+    help: 'Tokens of query and document together that its model reads, in place of what is known of its provider.',
+  },
+  longDocuments: {
+    type: 'choice',
+    choices: ['truncate', 'chunk'],
+    default: 'truncate',
+    shared: true,
+    flag: 'long-documents <how>',
+    label: 'long documents',
+    help: 'Documents longer than its model reads: truncate ranks their beginning, chunk the best of their parts.',
+  },
+  /** Documents of one window where a listwise model is shown long lists in parts; `undefined`: it is not. */
+  windowSize: {
+    type: 'integer',
+    least: 2,
+    most: 100_000,
+    default: undefined,
+    shared: true,
+    flag: 'window-size <count>',
+    label: 'window',
+    unset: 'none',
+    unit: 'documents',
+    help: 'Shows a model that ranks all documents together longer lists in windows of so many, from the end to the beginning.',
+  },
+  /** How far the next window lies; `undefined`: half of one. */
+  windowStride: {
+    type: 'integer',
+    least: 1,
+    most: 99_999,
+    default: undefined,
+    shared: true,
+    flag: 'window-stride <count>',
+    label: 'next window',
+    unset: 'half a window on',
+    unit: 'documents on',
+    help: 'How far the next window lies, less than window_size; half of it where it is not set.',
+  },
+  /** Whether a request may be sent again that the upstream may have served: it may then be paid for twice. */
+  retryUnsafe: {
+    type: 'boolean',
+    default: false,
+    shared: true,
+    flag: 'retry-unsafe <true|false>',
+    label: 'retry unsafe',
+    help: 'Whether a request that was sent in full on a kept connection, which then broke, is sent once more; it may be paid for twice.',
+  },
+  /** Seconds between health checks; 0: none; `undefined`: as `healthCheckMs` of `core/health-check.ts` says. */
+  healthCheckS: {
+    type: 'integer',
+    least: 0,
+    most: 86_400,
+    default: undefined,
+    shared: true,
+    flag: 'health-check <seconds>',
+    label: 'health check',
+    unset: "the provider's",
+    unit: 's',
+    help: 'Seconds between health checks, each a rerank of two short documents, made by one node for all; 0: none. Where nothing is said, model servers of your own (TEI, Infinity, vLLM, SGLang, NIM, OpenVINO, Mosec) are checked every 60 s, and nothing else is.',
+  },
+} as const satisfies Readonly<Record<string, MemberSpec & ChannelMemberSpec>>;
+
+export type ChannelMembers = MembersOf<typeof CHANNEL_MEMBERS>;
+
+/** What is wrong with members that are each well formed; `undefined` when nothing is. */
+export function windowMistake({
+  windowSize,
+  windowStride,
+}: Pick<ChannelMembers, 'windowSize' | 'windowStride'>): string | undefined {
+  if (windowStride === undefined) return undefined;
+  if (windowSize === undefined) return 'is of no use without window_size';
+  return windowStride < windowSize
+    ? undefined
+    : 'must be less than window_size, so that windows overlap';
+}
+
+/** The members that many channels may be given at once. */
+export type SharedMember = {
+  [K in keyof ChannelMembers]: (typeof CHANNEL_MEMBERS)[K]['shared'] extends true ? K : never;
+}[keyof ChannelMembers];
+
+/** What a channel has where nothing else is said; also what one lacks that an older release stored. */
+export const CHANNEL_DEFAULTS: ChannelMembers = defaultsOf(CHANNEL_MEMBERS);
+
+/** The rows of those that many channels may be given at once. */
+export const SHARED_CHANNEL_MEMBERS = Object.fromEntries(
+  Object.entries<MemberSpec & ChannelMemberSpec>(CHANNEL_MEMBERS).filter(
+    ([, { shared }]) => shared,
+  ),
+  // The filter is what `SharedMember` says.
+) as Pick<typeof CHANNEL_MEMBERS, SharedMember>;

@@ -1,0 +1,41 @@
+/** The known name that was probably meant, if one is close: another spelling, or a letter or two away. */
+export function closest(name: string, known: readonly string[]): string | undefined {
+  const plain = (text: string): string => text.toLowerCase().replace(/[^a-z0-9]/g, '');
+  const allowed = Math.max(1, Math.floor(name.length / 4));
+  let best: { readonly name: string; readonly distance: number } | undefined;
+  for (const candidate of known) {
+    const distance = editDistance(plain(name), plain(candidate));
+    if (distance <= allowed && (best === undefined || distance < best.distance)) {
+      best = { name: candidate, distance };
+    }
+  }
+  return best?.name;
+}
+
+/** Letters to add, drop, change or swap with their neighbour to get from one word to the other. */
+function editDistance(from: string, to: string): number {
+  let beforeLast: number[] = [];
+  let last = Array.from({ length: to.length + 1 }, (_, index) => index);
+  for (let row = 1; row <= from.length; row += 1) {
+    const current = [row];
+    for (let column = 1; column <= to.length; column += 1) {
+      const same = from[row - 1] === to[column - 1] ? 0 : 1;
+      let distance = Math.min(
+        (last[column] ?? 0) + 1,
+        (current[column - 1] ?? 0) + 1,
+        (last[column - 1] ?? 0) + same,
+      );
+      if (row > 1 && column > 1 && swapped(from, to, row, column)) {
+        distance = Math.min(distance, (beforeLast[column - 2] ?? 0) + 1);
+      }
+      current.push(distance);
+    }
+    beforeLast = last;
+    last = current;
+  }
+  return last[to.length] ?? 0;
+}
+
+function swapped(from: string, to: string, row: number, column: number): boolean {
+  return from[row - 1] === to[column - 2] && from[row - 2] === to[column - 1];
+}

@@ -1,0 +1,82 @@
+import type { Channel } from './channel.js';
+import type { ProbeReport } from './probe.js';
+import type { FaultKind } from './retry.js';
+
+/**
+ * Servers that hold one model in memory and are nobody's to pay for. Not proxies, behind which a provider may take money,
+ * and not servers that load a model when they are asked, which a check would keep awake.
+ */
+const OWN_SERVERS: ReadonlySet<string> = new Set([
+  'tei',
+  'infinity',
+  'vllm',
+  'sglang',
+  'nim',
+  'openvino',
+  'mosec',
+]);
+const OWN_SERVER_CHECK_MS = 60_000;
+
+/** Checks that must fail in a row before a channel is left alone for it. */
+export const FAILED_CHECKS_BELIEVED = 2;
+
+/** How much time lies between the health checks of a channel; 0: there are none. */
+export function healthCheckMs({
+  provider,
+  healthCheckS,
+}: Pick<Channel, 'provider' | 'healthCheckS'>): number {
+  if (healthCheckS !== undefined) return healthCheckS * 1_000;
+  return OWN_SERVERS.has(provider) ? OWN_SERVER_CHECK_MS : 0;
+}
+
+/** What all nodes know of the health checks of a channel. */
+export interface CheckNote {
+  /** Checks so far. */
+  readonly count: number;
+  /** Of these the last ones that failed, in a row. */
+  readonly failures: number;
+  readonly kind: FaultKind | 'ok';
+  readonly atMs: number;
+}
+
+/** The note that follows another one. */
+export function noteAfter(
+  before: CheckNote | undefined,
+  kind: FaultKind | 'ok',
+  atMs: number,
+): CheckNote {
+  const failures = kind === 'ok' ? 0 : (before?.failures ?? 0) + 1;
+  return { count: (before?.count ?? 0) + 1, failures, kind, atMs };
+}
+
+/** What a probe says of its channel, in the terms of an attempt. A ranking in the wrong order is one all the same. */
+export function faultOfProbe({
+  ranking,
+  problem,
+}: Pick<ProbeReport, 'ranking' | 'problem'>): FaultKind | 'ok' {
+  if (ranking !== undefined || problem === undefined) return 'ok';
+  switch (problem.code) {
+    case 'busy':
+      return 'busy';
+    case 'timeout':
+      return 'timeout';
+    case 'not_a_ranking':
+    case 'web_page':
+    case 'redirected':
+      return 'invalid';
+    case 'unreachable':
+    case 'unknown_host':
+    case 'tls':
+    case 'connection_broken':
+    case 'upstream_fault':
+      return 'transient';
+    case 'unusable':
+    case 'wrong_key':
+    case 'no_credit':
+    case 'wrong_path':
+    case 'unknown_model':
+    case 'refused':
+    case 'wrong_order':
+      return 'misconfigured';
+  }
+}

@@ -1,0 +1,328 @@
+import type { ParseLimits } from './scan.js';
+
+/**
+ * Parses JSON of many megabytes a piece at a time, so that others get their turn in between: the plain parser holds everything
+ * up until it is done. Members and elements that follow one another are handed to the plain parser together, some
+ * hundred kilobytes of them; what is larger is put together from its parts. The result is what the plain parser makes of the
+ * whole, and what it refuses is refused.
+ */
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+const LOWER_U = 0x75;
+const ESCAPE_BYTES = 2;
+const UNIT_BYTES = 6;
+
+/** What the plain parser gets at once, about. */
+const PIECE_BYTES = 262_144;
+/** Looking for the next quote or bracket costs the same for a few bytes as for hundreds. */
+const STEP_TOKENS = 16_384;
+
+export type PiecewiseResult =
+  | { readonly kind: 'value'; readonly value: unknown }
+  | { readonly kind: 'excess'; readonly excess: keyof ParseLimits }
+  /** `byte`: about where. */
+  | { readonly kind: 'invalid'; readonly byte: number };
+
+/** An array or object that is open. */
+interface Frame {
+  readonly isObject: boolean;
+  readonly start: number;
+  /** Its members from here on have not been parsed. */
+  runStart: number;
+  /** Of the member at hand, behind the comma. */
+  memberStart: number;
+  /** What was parsed of it; absent as long as its parent may parse it as a whole. */
+  parts: unknown[] | Record<string, unknown> | undefined;
+  /** Whether what comes before `runStart` is a member that was put together, so that nothing but a comma may follow. */
+  isBehindPart: boolean;
+  /** Whether a comma comes before `runStart`, so that a member has to follow. */
+  isBehindComma: boolean;
+}
+
+/** A string that is read in parts. */
+interface LongString {
+  readonly start: number;
+  readonly end: number;
+  at: number;
+  text: string;
+}
+
+/** Ends the walk with a result. */
+class Ended extends Error {
+  readonly result: PiecewiseResult;
+
+  constructor(result: PiecewiseResult) {
+    super();
+    this.result = result;
+  }
+}
+
+/** One text that is being parsed. */
+export class PiecewiseParser {
+  readonly #text: Buffer;
+  readonly #limits: ParseLimits;
+  /** The first stands for what holds the text: an array of one. */
+  readonly #frames: Frame[] = [openFrame(false, -1)];
+  readonly #pieceBytes: number;
+  #at = 0;
+  #values = 0;
+  /** The string whose end is looked for: where it opens, and from where on. */
+  #open: { readonly start: number; from: number } | undefined;
+  #long: LongString | undefined;
+  #result: PiecewiseResult | undefined;
+
+  constructor(text: Buffer, limits: ParseLimits, pieceBytes = PIECE_BYTES) {
+    this.#text = text;
+    this.#limits = limits;
+    this.#pieceBytes = pieceBytes;
+  }
+
+  /** Goes on for some hundred kilobytes; the result when it is over. */
+  step(): PiecewiseResult | undefined {
+    try {
+      this.#result ??= this.#go();
+    } catch (error) {
+      if (!(error instanceof Ended)) throw error;
+      this.#result = error.result;
+    }
+    return this.#result;
+  }
+
+  #go(): PiecewiseResult | undefined {
+    const text = this.#text;
+    const until = Math.min(text.length, this.#at + this.#pieceBytes);
+    for (let tokens = 0; tokens < STEP_TOKENS; tokens += 1) {
+      if (this.#open !== undefined && !this.#seekEnd(this.#open)) return undefined;
+      if (this.#long !== undefined && !this.#readLong(this.#long)) return undefined;
+      let at = this.#at;
+      while (at < until && !isToken(text[at] ?? 0)) at += 1;
+      this.#at = at;
+      if (at >= until) break;
+      this.#token(text[at] ?? 0, at);
+    }
+    const isOver = this.#at >= text.length && this.#open === undefined && this.#long === undefined;
+    return isOver ? this.#end() : undefined;
+  }
+
+  #token(byte: number, at: number): void {
+    const frame = this.#frame();
+    this.#at = at + 1;
+    switch (byte) {
+      case QUOTE:
+        this.#open = { start: at, from: at + 1 };
+        break;
+      case COMMA:
+        this.#count(1);
+        if (frame.isBehindPart || at - frame.runStart >= this.#pieceBytes) {
+          this.#parse(frame, at);
+          frame.runStart = at + 1;
+          frame.isBehindPart = false;
+          frame.isBehindComma = true;
+        }
+        frame.memberStart = at + 1;
+        break;
+      case OPEN_BRACE:
+      case OPEN_BRACKET:
+        if (this.#frames.length > this.#limits.depth) {
+          throw new Ended({ kind: 'excess', excess: 'depth' });
+        }
+        this.#count(1);
+        this.#frames.push(openFrame(byte === OPEN_BRACE, at));
+        break;
+      default:
+        this.#close(frame, byte, at);
+    }
+  }
+
+  #close(frame: Frame, byte: number, at: number): void {
+    const isRight = byte === (frame.isObject ? CLOSE_BRACE : CLOSE_BRACKET);
+    if (!isRight || this.#frames.length === 1) throw invalidAt(at);
+    this.#frames.pop();
+    if (frame.parts === undefined && at - frame.start < this.#pieceBytes) return;
+    this.#parse(frame, at);
+    this.#attach(this.#frame(), frame.start, frame.parts, at + 1);
+  }
+
+  /** Looks for the closing quote, which nothing escapes; true when it is found. */
+  #seekEnd(open: { readonly start: number; from: number }): boolean {
+    const until = open.from + this.#pieceBytes;
+    for (let tokens = 0; open.from < until && tokens < STEP_TOKENS; tokens += 1) {
+      const quote = this.#text.indexOf(QUOTE, open.from);
+      if (quote < 0) throw invalidAt(open.start);
+      if (backslashesBefore(this.#text, quote, open.from) % 2 === 0) {
+        this.#open = undefined;
+        this.#string(this.#frame(), open.start, quote);
+        return true;
+      }
+      open.from = quote + 1;
+    }
+    return false;
+  }
+
+  /** Passes over a string; one that is long is read in parts, unless it is a key. */
+  #string(frame: Frame, start: number, end: number): void {
+    this.#at = end + 1;
+    if (end - start < this.#pieceBytes) return;
+    if (frame.isObject && this.#isBlank(frame.memberStart, start)) return;
+    this.#long = { start, end, at: start + 1, text: '' };
+  }
+
+  /** Reads on in a long string; true when it is over. */
+  #readLong(long: LongString): boolean {
+    const { start, end, at } = long;
+    const most = at + this.#pieceBytes;
+    const cut = end <= most ? end : cutBefore(this.#text, at, most);
+    const part = this.#json('"', at, cut, '"');
+    if (typeof part !== 'string') throw invalidAt(at);
+    long.text += part;
+    long.at = cut;
+    if (cut < end) return false;
+    this.#long = undefined;
+    this.#attach(this.#frame(), start, long.text, end + 1);
+    return true;
+  }
+
+  /** Puts a value, which starts at `start`, into what it is a member of. */
+  #attach(frame: Frame, start: number, value: unknown, end: number): void {
+    const { memberStart } = frame;
+    if (frame.isBehindPart && memberStart === frame.runStart) throw invalidAt(start);
+    if (memberStart > frame.runStart) this.#parse(frame, memberStart - 1);
+    frame.parts ??= frame.isObject ? {} : [];
+    if (Array.isArray(frame.parts)) {
+      if (!this.#isBlank(memberStart, start)) throw invalidAt(memberStart);
+      frame.parts.push(value);
+    } else {
+      // Its key and colon, and nothing else, make an object of any value.
+      const member = this.#json('{', memberStart, start, 'null}') as object;
+      for (const key of Object.keys(member)) setMember(frame.parts, key, value);
+    }
+    frame.runStart = end;
+    frame.memberStart = end;
+    frame.isBehindPart = true;
+    frame.isBehindComma = false;
+  }
+
+  /** Has the plain parser read the members that have not been read, up to `end`. */
+  #parse(frame: Frame, end: number): void {
+    const { isObject, runStart } = frame;
+    frame.parts ??= isObject ? {} : [];
+    const isBlank = this.#isBlank(runStart, end);
+    if (frame.isBehindPart) {
+      if (!isBlank) throw invalidAt(runStart);
+    } else if (isBlank) {
+      // Nothing at all is in an empty one alone.
+      const byte = this.#text[end];
+      if (frame.isBehindComma || (byte !== CLOSE_BRACE && byte !== CLOSE_BRACKET)) {
+        throw invalidAt(end);
+      }
+    } else if (Array.isArray(frame.parts)) {
+      for (const value of this.#json('[', runStart, end, ']') as unknown[]) frame.parts.push(value);
+    } else {
+      const members = this.#json('{', runStart, end, '}') as Record<string, unknown>;
+      for (const key of Object.keys(members)) setMember(frame.parts, key, members[key]);
+    }
+  }
+
+  #end(): PiecewiseResult {
+    const [root, ...open] = this.#frames;
+    if (root === undefined || open.length > 0) throw invalidAt(this.#text.length);
+    this.#parse(root, this.#text.length);
+    const values = root.parts as readonly unknown[];
+    if (values.length !== 1) throw invalidAt(0);
+    return { kind: 'value', value: values[0] };
+  }
+
+  /** The plain parser's value of the bytes between, with something before and after. */
+  #json(before: string, start: number, end: number, after: string): unknown {
+    const text = this.#text.toString('utf8', start, end);
+    try {
+      return JSON.parse(before + text + after);
+    } catch (error) {
+      const place = /at position (\d+)/.exec(error instanceof Error ? error.message : '')?.[1];
+      const units = place === undefined ? text.length : Number(place) - before.length;
+      throw invalidAt(start + Buffer.byteLength(text.slice(0, Math.max(0, units))));
+    }
+  }
+
+  #count(values: number): void {
+    this.#values += values;
+    if (this.#values > this.#limits.values) throw new Ended({ kind: 'excess', excess: 'values' });
+  }
+
+  #isBlank(start: number, end: number): boolean {
+    for (let at = start; at < end; at += 1) {
+      const byte = this.#text[at];
+      if (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) return false;
+    }
+    return true;
+  }
+
+  #frame(): Frame {
+    const frame = this.#frames[this.#frames.length - 1];
+    if (frame === undefined) throw new RangeError('no frame is open');
+    return frame;
+  }
+}
+
+function openFrame(isObject: boolean, start: number): Frame {
+  return {
+    isObject,
+    start,
+    runStart: start + 1,
+    memberStart: start + 1,
+    parts: undefined,
+    isBehindPart: false,
+    isBehindComma: false,
+  };
+}
+
+function invalidAt(byte: number): Ended {
+  return new Ended({ kind: 'invalid', byte });
+}
+
+function isToken(byte: number): boolean {
+  return (
+    byte === QUOTE ||
+    byte === COMMA ||
+    byte === OPEN_BRACE ||
+    byte === CLOSE_BRACE ||
+    byte === OPEN_BRACKET ||
+    byte === CLOSE_BRACKET
+  );
+}
+
+/** As the parser does it: a member of any name, the last of two with the same. */
+function setMember(object: Record<string, unknown>, key: string, value: unknown): void {
+  if (key !== '__proto__') object[key] = value;
+  else {
+    const property = { value, writable: true, enumerable: true, configurable: true };
+    Object.defineProperty(object, key, property);
+  }
+}
+
+function backslashesBefore(text: Buffer, end: number, start: number): number {
+  let at = end;
+  while (at > start && text[at - 1] === BACKSLASH) at -= 1;
+  return end - at;
+}
+
+/** The last place up to `end` where a string, of which `start` is not part of an escape, may be cut. */
+function cutBefore(text: Buffer, start: number, end: number): number {
+  for (let at = end - 1; at >= Math.max(start, end - UNIT_BYTES + 1); at -= 1) {
+    if (text[at] !== BACKSLASH) continue;
+    const begins = backslashesBefore(text, at + 1, start) % 2 === 1;
+    const bytes = text[at + 1] === LOWER_U ? UNIT_BYTES : ESCAPE_BYTES;
+    if (begins && at + bytes > end) return at;
+    break;
+  }
+  let cut = end;
+  // Not within a character.
+  while (((text[cut] ?? 0) & 0xc0) === 0x80) cut -= 1;
+  return cut;
+}

@@ -1,0 +1,43 @@
+/**
+ * Text that arrives with room around it, so that what it becomes a part of can be written around it where it lies. A megabyte
+ * is thus handed on without a second megabyte. The room of a text is used once: whoever comes next has to copy.
+ */
+
+/** On either side. What is sent around the documents, a query above all, is rarely longer. */
+const ROOM_BYTES = 1_024;
+
+/** Memory whose room nobody has used yet. */
+const unused = new WeakSet<object>();
+
+/** A buffer with room around it; none of it is filled. */
+export function bufferWithRoom(bytes: number): Buffer {
+  const all = Buffer.allocUnsafeSlow(bytes + 2 * ROOM_BYTES);
+  unused.add(all.buffer);
+  return all.subarray(ROOM_BYTES, ROOM_BYTES + bytes);
+}
+
+/** The pieces as one, with room around them. */
+export function joinWithRoom(pieces: readonly Buffer[], bytes: number): Buffer {
+  const joined = bufferWithRoom(bytes);
+  let at = 0;
+  for (const piece of pieces) at += piece.copy(joined, at);
+  return joined;
+}
+
+/**
+ * `text` with `before` and `after` around it, written over what lies there; `undefined` where there is no room, or no longer.
+ * What `text` is a part of must not be read any more beyond it.
+ */
+export function writeAround(text: Buffer, before: string, after: string): Buffer | undefined {
+  const { buffer, byteOffset } = text;
+  if (!unused.has(buffer)) return undefined;
+  const start = byteOffset - Buffer.byteLength(before);
+  const end = byteOffset + text.length;
+  const size = end + Buffer.byteLength(after) - start;
+  if (start < 0 || start + size > buffer.byteLength) return undefined;
+  unused.delete(buffer);
+  const whole = Buffer.from(buffer, start, size);
+  whole.write(before, 0);
+  whole.write(after, end - start);
+  return whole;
+}

@@ -1,0 +1,223 @@
+import { listName, ROW, Walk, type FoundList, type ListName } from './scanner.js';
+
+export { listName, ROW, Walk, type FoundList, type ListName };
+
+/**
+ * Finds the documents of a request in its body without parsing them: they are looked at once, and handed on as the bytes that
+ * the caller sent. Whatever is unusual (escaped keys, a second list, elements that are neither strings nor objects with a
+ * text, images, lone surrogates, invalid JSON) answers `undefined`: the plain parser then decides, so that both ways accept
+ * and mean the same.
+ */
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+const LOWER_U = 0x75;
+const FIRST_PRINTABLE = 0x20;
+/** Deeper text than this is left to the plain parser, as it is by the walk. */
+const MAX_DEPTH = 64;
+/** What lies around the documents is parsed here if it is no larger, or holds no more values. */
+const MAX_AROUND_BYTES = 65_536;
+const MAX_AROUND_VALUES = 10_000;
+
+const DOCUMENTS: readonly ListName[] = [listName('documents')];
+
+export interface ScannedBody {
+  readonly body: Buffer;
+  /** Every member but the list, parsed. */
+  readonly members: Readonly<Record<string, unknown>>;
+  /** The name of the list. */
+  readonly name: string;
+  /** Its elements: strings, and objects that have a text. */
+  readonly list: FoundList;
+}
+
+/**
+ * Splits a body, which must be valid UTF-8, at the one list among `names` that it has; `undefined` where the plain parser
+ * has to look.
+ * @param maxDocuments how many of them are located; all are judged and counted.
+ */
+export function scanBody(
+  body: Buffer,
+  names: readonly ListName[] = DOCUMENTS,
+  maxDocuments = Infinity,
+): ScannedBody | undefined {
+  const walk = new Walk(body, names, maxDocuments);
+  walk.go();
+  return splitBody(body, walk);
+}
+
+/**
+ * The same from a walk over the body that is over.
+ * @param mostAround how many bytes around the list are parsed.
+ */
+export function splitBody(
+  body: Buffer,
+  { list, otherValues }: Walk,
+  mostAround = Infinity,
+): ScannedBody | undefined {
+  if (list === undefined) return undefined;
+  const { keyStart, end } = list;
+  const aroundBytes = body.length - (end - keyStart);
+  if (aroundBytes > mostAround) return undefined;
+  if (aroundBytes > MAX_AROUND_BYTES && otherValues > MAX_AROUND_VALUES) return undefined;
+  const members = parseMembers(body, keyStart, end);
+  return members === undefined ? undefined : { body, members, name: list.name.name, list };
+}
+
+/** How much JSON may be parsed as a whole. Bytes alone do not tell: `{},` takes three of them, and a hundred in memory. */
+export interface ParseLimits {
+  /** Of arrays and objects in each other. */
+  readonly depth: number;
+  /** Of values of every kind, about. */
+  readonly values: number;
+}
+
+/** Which limit a JSON text goes beyond, found without parsing it; of what is no JSON it may say either. */
+export function excessOf(body: Buffer, limits: ParseLimits): keyof ParseLimits | undefined {
+  if (limits.depth >= MAX_DEPTH) {
+    const walk = new Walk(body);
+    walk.go();
+    if (walk.isValid) return walk.otherValues > limits.values ? 'values' : undefined;
+  }
+  return excessByStep(body, limits);
+}
+
+/** The same of text that the walk does not take: what is deep, has lone surrogates, or is no JSON. */
+function excessByStep(body: Buffer, limits: ParseLimits): keyof ParseLimits | undefined {
+  let depth = 0;
+  let values = 0;
+  for (let at = 0; at < body.length; at += 1) {
+    const byte = body[at] ?? 0;
+    if (byte === QUOTE) {
+      at = endOfString(body, at);
+      if (at < 0) return undefined;
+    } else if (byte === COMMA) {
+      values += 1;
+      if (values > limits.values) return 'values';
+    } else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
+      depth += 1;
+      if (depth > limits.depth) return 'depth';
+      values += 1;
+      if (values > limits.values) return 'values';
+    } else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) {
+      depth -= 1;
+    }
+  }
+  return undefined;
+}
+
+function parseMembers(
+  body: Buffer,
+  cutStart: number,
+  cutEnd: number,
+): Record<string, unknown> | undefined {
+  const before = body.toString('utf8', 0, cutStart).trimEnd();
+  let after = body.toString('utf8', cutEnd).trimStart();
+  let head = before;
+  if (after.startsWith(',') && !before.endsWith(',')) after = after.slice(1);
+  else if (before.endsWith(',')) head = before.slice(0, -1);
+  try {
+    return JSON.parse(head + after) as Record<string, unknown>;
+  } catch {
+    // Not an answer yet: the plain parser reads the same bytes and words the error.
+    return undefined;
+  }
+}
+
+/** Position of the closing quote of the string that opens at `start`; -1 where it is not a valid string. */
+export function endOfString(body: Buffer, start: number): number {
+  for (let at = start + 1; at < body.length; at += 1) {
+    const byte = body[at] ?? 0;
+    if (byte === QUOTE) return at;
+    if (byte < FIRST_PRINTABLE) return -1;
+    if (byte === BACKSLASH) {
+      at += 1;
+      const escape = body[at] ?? 0;
+      if (escape === LOWER_U) {
+        for (let digit = 1; digit <= 4; digit += 1) {
+          if (!isHexDigit(body[at + digit] ?? 0)) return -1;
+        }
+        at += 4;
+      } else if (!isSimpleEscape(escape)) {
+        return -1;
+      }
+    }
+  }
+  return -1;
+}
+
+/**
+ * The end of any value (behind it), judged only as far as finding its end needs; -1 where that fails, or where it is deeper than
+ * `maxDepth`.
+ */
+export function skipValue(body: Buffer, start: number, maxDepth = MAX_DEPTH): number {
+  const first = body[start];
+  if (first === QUOTE) {
+    const end = endOfString(body, start);
+    return end < 0 ? -1 : end + 1;
+  }
+  if (first !== OPEN_BRACE && first !== OPEN_BRACKET) return skipScalar(body, start);
+  let depth = 0;
+  for (let at = start; at < body.length; at += 1) {
+    const byte = body[at] ?? 0;
+    if (byte === QUOTE) {
+      at = endOfString(body, at);
+      if (at < 0) return -1;
+    } else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
+      depth += 1;
+      if (depth > maxDepth) return -1;
+    } else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) {
+      depth -= 1;
+      if (depth === 0) return at + 1;
+    }
+  }
+  return -1;
+}
+
+function skipScalar(body: Buffer, start: number): number {
+  let at = start;
+  while (at < body.length) {
+    const byte = body[at] ?? 0;
+    if (byte === COMMA || byte === CLOSE_BRACE || byte <= FIRST_PRINTABLE) break;
+    at += 1;
+  }
+  return at === start ? -1 : at;
+}
+
+export function skipSpace(body: Buffer, start: number): number {
+  let at = start;
+  for (;;) {
+    const byte = body[at];
+    if (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) return at;
+    at += 1;
+  }
+}
+
+function isHexDigit(byte: number): boolean {
+  return (
+    (byte >= 0x30 && byte <= 0x39) ||
+    (byte >= 0x41 && byte <= 0x46) ||
+    (byte >= 0x61 && byte <= 0x66)
+  );
+}
+
+function isSimpleEscape(byte: number): boolean {
+  switch (byte) {
+    case 0x22: // "
+    case 0x5c: // \
+    case 0x2f: // /
+    case 0x62: // b
+    case 0x66: // f
+    case 0x6e: // n
+    case 0x72: // r
+    case 0x74: // t
+      return true;
+    default:
+      return false;
+  }
+}

@@ -1,0 +1,251 @@
+import { SCANNER } from './scanner-module.js';
+
+/**
+ * Walks over JSON text in WebAssembly (`wasm/scanner.ts`): judges all of it, and finds the documents of a request. Text is
+ * copied in window by window, so that memory is the same for any size of it, and can be walked over in several goes.
+ */
+
+/** A name that the list of documents may have in a body. */
+export interface ListName {
+  readonly name: string;
+  readonly bytes: Buffer;
+}
+
+export function listName(name: string): ListName {
+  return { name, bytes: Buffer.from(name) };
+}
+
+/** Where a list and its elements lie in a text. */
+export interface FoundList {
+  readonly name: ListName;
+  /** Of the key, in front of its quote. */
+  readonly keyStart: number;
+  readonly start: number;
+  /** Behind the closing bracket. */
+  readonly end: number;
+  readonly count: number;
+  /** Of each element in turn: where it starts and ends, where its text does, quotes included. At most as many as were wanted. */
+  readonly rows: Uint32Array;
+  /** Whether elements are objects; each has its text as `text`, and no `image`. */
+  readonly hasObjects: boolean;
+  /** Indexes of those whose text is white space alone, in order. */
+  readonly blanks: readonly number[];
+}
+
+/** Numbers of a row. */
+export const ROW = 4;
+
+/** Of every engine; only browsers' type definitions know it. */
+declare const WebAssembly: {
+  readonly Module: new (bytes: Uint8Array) => object;
+  readonly Instance: new (module: object) => { readonly exports: ScannerExports };
+};
+
+interface ScannerExports {
+  readonly memory: { readonly buffer: ArrayBuffer };
+  readonly NAMES: Constant;
+  readonly NAME_SIZE: Constant;
+  readonly MAX_NAMES: Constant;
+  readonly ROWS: Constant;
+  readonly BLANKS: Constant;
+  readonly WINDOW: Constant;
+  readonly WINDOW_SIZE: Constant;
+  prepare(): void;
+  begin(names: number): void;
+  run(length: number, position: number): number;
+  isComplete(): number;
+  foundName(): number;
+  foundKeyStart(): number;
+  foundStart(): number;
+  foundEnd(): number;
+  foundObjects(): number;
+  elements(): number;
+  notedRows(): number;
+  notedBlanks(): number;
+  otherValues(): number;
+}
+
+interface Constant {
+  readonly value: number;
+}
+
+/** Bytes of a name's entry in front of the name. */
+const NAME_HEAD = 1;
+
+let compiled: object | undefined;
+
+/** One walker and its memory, for one text at a time. */
+class Scanner {
+  readonly #code: ScannerExports;
+  readonly #window: Uint8Array;
+  readonly #bytes: Uint8Array;
+  readonly #words: Uint32Array;
+  #names: readonly ListName[] | undefined;
+
+  constructor() {
+    compiled ??= new WebAssembly.Module(Buffer.from(SCANNER, 'base64'));
+    this.#code = new WebAssembly.Instance(compiled).exports;
+    const { memory, WINDOW, WINDOW_SIZE } = this.#code;
+    this.#window = new Uint8Array(memory.buffer, WINDOW.value, WINDOW_SIZE.value);
+    this.#bytes = new Uint8Array(memory.buffer);
+    this.#words = new Uint32Array(memory.buffer);
+    this.#code.prepare();
+  }
+
+  begin(names: readonly ListName[]): void {
+    if (names !== this.#names) this.#write(names);
+    this.#code.begin(names.length);
+  }
+
+  /** Walks on from `position`; returns how far it came, or -1 where the text is not for it. */
+  run(text: Buffer, position: number): number {
+    const size = Math.min(this.#window.length, text.length - position);
+    this.#window.set(size === text.length ? text : text.subarray(position, position + size));
+    const walked = this.#code.run(size, position);
+    return walked < 0 ? -1 : position + walked;
+  }
+
+  /** What was noted by the last `run`: a view, until the next. */
+  rows(): Uint32Array {
+    const start = this.#code.ROWS.value >> 2;
+    return this.#words.subarray(start, start + this.#code.notedRows() * ROW);
+  }
+
+  blanks(): readonly number[] {
+    const noted = this.#code.notedBlanks();
+    if (noted === 0) return [];
+    const start = this.#code.BLANKS.value >> 2;
+    return Array.from(this.#words.subarray(start, start + noted));
+  }
+
+  get isComplete(): boolean {
+    return this.#code.isComplete() !== 0;
+  }
+
+  get otherValues(): number {
+    return this.#code.otherValues();
+  }
+
+  found(rows: Uint32Array, blanks: readonly number[]): FoundList | undefined {
+    const code = this.#code;
+    const name = this.#names?.[code.foundName()];
+    if (name === undefined) return undefined;
+    return {
+      name,
+      keyStart: code.foundKeyStart(),
+      start: code.foundStart(),
+      end: code.foundEnd(),
+      count: code.elements(),
+      rows,
+      hasObjects: code.foundObjects() !== 0,
+      blanks,
+    };
+  }
+
+  #write(names: readonly ListName[]): void {
+    const { NAMES, NAME_SIZE, MAX_NAMES } = this.#code;
+    if (names.length > MAX_NAMES.value) throw new RangeError('too many names of lists');
+    for (const [index, { bytes }] of names.entries()) {
+      const at = NAMES.value + index * NAME_SIZE.value;
+      if (bytes.length > NAME_SIZE.value - NAME_HEAD) throw new RangeError('too long a name');
+      this.#bytes[at] = bytes.length;
+      this.#bytes.set(bytes, at + NAME_HEAD);
+    }
+    this.#names = names;
+  }
+}
+
+/** Walkers that are not at work. More than one is at work where texts are walked over in several goes. */
+const idle: Scanner[] = [];
+const MAX_IDLE = 4;
+
+const NO_NAMES: readonly ListName[] = [];
+const NO_ROWS = new Uint32Array(0);
+
+/** A walk over one text, in one go or several. Whoever begins one goes on until it is over, or ends it. */
+export class Walk {
+  readonly #text: Buffer;
+  readonly #maxRows: number;
+  #scanner: Scanner | undefined;
+  #position = 0;
+  #isValid = false;
+  #otherValues = 0;
+  #list: FoundList | undefined;
+  #rows = NO_ROWS;
+  #filled = 0;
+  #blanks: readonly number[] = [];
+
+  /** @param maxRows of how many elements it is noted where they lie; they are counted beyond that. */
+  constructor(text: Buffer, names: readonly ListName[] = NO_NAMES, maxRows = Infinity) {
+    this.#text = text;
+    this.#maxRows = maxRows;
+    this.#scanner = idle.pop() ?? new Scanner();
+    this.#scanner.begin(names);
+  }
+
+  /** Walks on for at least `bytes`, or to the end; true when the walk is over. */
+  go(bytes = Infinity): boolean {
+    const scanner = this.#scanner;
+    if (scanner === undefined) return true;
+    const until = Math.min(this.#text.length, this.#position + bytes);
+    while (this.#position < until) {
+      const reached = scanner.run(this.#text, this.#position);
+      // Nothing gained: a token that is longer than the window, or that the end of the text cuts.
+      if (reached <= this.#position) return this.end();
+      this.#position = reached;
+      this.#take(scanner);
+    }
+    if (this.#position < this.#text.length) return false;
+    this.#isValid = scanner.isComplete;
+    this.#otherValues = scanner.otherValues;
+    if (this.#isValid) {
+      const rows = this.#rows.subarray(0, this.#filled);
+      this.#list = scanner.found(rows, this.#blanks);
+    }
+    return this.end();
+  }
+
+  /** Ends a walk that is given up. */
+  end(): true {
+    if (this.#scanner !== undefined && idle.length < MAX_IDLE) idle.push(this.#scanner);
+    this.#scanner = undefined;
+    return true;
+  }
+
+  /** Whether the text is an object or array of JSON, no deeper than 64 levels, without lone surrogates. */
+  get isValid(): boolean {
+    return this.#isValid;
+  }
+
+  /** Its list of one of the names; absent where it has none, or something unusual. */
+  get list(): FoundList | undefined {
+    return this.#list;
+  }
+
+  /** Values outside of the list, keys not counted. */
+  get otherValues(): number {
+    return this.#otherValues;
+  }
+
+  #take(scanner: Scanner): void {
+    const rows = scanner.rows();
+    if (rows.length === 0) return;
+    const blanks = scanner.blanks();
+    if (blanks.length > 0 && this.#filled < this.#maxRows * ROW) {
+      this.#blanks = this.#blanks.concat(blanks);
+    }
+    const room = Math.min(rows.length, this.#maxRows * ROW - this.#filled);
+    if (room <= 0) return;
+    const filled = this.#filled + room;
+    if (filled > this.#rows.length) {
+      // Most texts take one window: what it found is all there is.
+      const size =
+        this.#position === this.#text.length ? filled : Math.max(filled, 2 * this.#filled);
+      const grown = new Uint32Array(size);
+      grown.set(this.#rows.subarray(0, this.#filled));
+      this.#rows = grown;
+    }
+    this.#rows.set(room === rows.length ? rows : rows.subarray(0, room), this.#filled);
+    this.#filled = filled;
+  }
+}

@@ -1,0 +1,199 @@
+/** How long a key is left alone. Times in milliseconds. */
+export interface KeyRule {
+  /** Attempts at once with one key; 0: there is no limit. */
+  readonly most: number;
+  /** After a refusal at first; twice as long after each that follows, up to `longestMs`. */
+  readonly refusedMs: number;
+  readonly longestMs: number;
+}
+
+/** What an attempt says of its key: it works, it is to rest until then, it is refused, or nothing either way. */
+export type KeyVerdict =
+  | { readonly kind: 'works' | 'refused' | 'none' }
+  | { readonly kind: 'rests'; readonly untilMs: number };
+
+/** A key that is left alone. */
+export interface KeyPause {
+  readonly key: number;
+  readonly state: 'open' | 'cooling';
+  readonly sinceMs: number;
+  readonly untilMs: number;
+}
+
+interface State {
+  readonly key: number;
+  inFlight: number;
+  /** Refusals in a row. */
+  refusals: number;
+  outSinceMs: number;
+  outUntilMs: number;
+  /** Whether it stands in the line of those that may be taken, and between whom. */
+  isInLine: boolean;
+  before: State | undefined;
+  behind: State | undefined;
+  /** Whether it waits among those that are out. */
+  isWaiting: boolean;
+}
+
+/**
+ * The keys of one channel, taken in turn. A key that is refused or rests is out until its time has come, and one that was
+ * refused then has to prove itself with a single attempt. Taking one costs the same however many there are; putting one
+ * out, the logarithm of how many are out.
+ */
+export class KeyRing {
+  readonly #rule: KeyRule;
+  readonly #states: readonly State[];
+  /** The line of the keys that may be taken. */
+  #first: State | undefined;
+  #last: State | undefined;
+  /** A heap of those that are out, by when they are back. */
+  readonly #out: State[] = [];
+
+  constructor(count: number, rule: KeyRule) {
+    this.#rule = rule;
+    this.#states = Array.from({ length: count }, (_, key) => ({
+      ...{ key, inFlight: 0, refusals: 0, outSinceMs: 0, outUntilMs: 0 },
+      ...{ isInLine: false, isWaiting: false, before: undefined, behind: undefined },
+    }));
+    for (const state of this.#states) this.#lineUp(state);
+  }
+
+  /** The next key to send with; `undefined` where none may be used now. */
+  take(nowMs: number): number | undefined {
+    this.#return(nowMs);
+    const state = this.#first;
+    if (state === undefined) return undefined;
+    this.#leaveLine(state);
+    state.inFlight += 1;
+    this.#lineUp(state);
+    return state.key;
+  }
+
+  /** Ends what `take` began. */
+  done(key: number, verdict: KeyVerdict, nowMs: number): void {
+    const state = this.#states[key];
+    if (state === undefined) return;
+    state.inFlight -= 1;
+    if (verdict.kind === 'works') state.refusals = 0;
+    if (verdict.kind === 'rests') this.#putOut(state, verdict.untilMs, nowMs);
+    if (verdict.kind === 'refused') {
+      const { refusedMs, longestMs } = this.#rule;
+      state.refusals += 1;
+      this.#putOut(
+        state,
+        nowMs + Math.min(refusedMs * 2 ** (state.refusals - 1), longestMs),
+        nowMs,
+      );
+    }
+    this.#lineUp(state);
+  }
+
+  /** When a key can be taken: now, as soon as one is free, or at that time. */
+  readiness(nowMs: number): 'ready' | 'full' | number {
+    this.#return(nowMs);
+    if (this.#first !== undefined) return 'ready';
+    const [first] = this.#out;
+    // Some are at work, and come back when that is done.
+    if (first === undefined || this.#out.length < this.#states.length) return 'full';
+    return first.outUntilMs;
+  }
+
+  /** The keys that are out, in their order. */
+  pauses(nowMs: number): KeyPause[] {
+    return this.#out
+      .filter(({ outUntilMs }) => outUntilMs > nowMs)
+      .map(({ key, refusals, outSinceMs, outUntilMs }) => ({
+        key,
+        state: refusals > 0 ? ('open' as const) : ('cooling' as const),
+        sinceMs: outSinceMs,
+        untilMs: outUntilMs,
+      }))
+      .sort((one, other) => one.key - other.key);
+  }
+
+  #putOut(state: State, untilMs: number, nowMs: number): void {
+    if (untilMs <= nowMs || untilMs <= state.outUntilMs) return;
+    if (state.outUntilMs <= nowMs) state.outSinceMs = nowMs;
+    state.outUntilMs = untilMs;
+    if (state.isInLine) this.#leaveLine(state);
+    if (state.isWaiting) this.#heapify();
+    else this.#wait(state);
+  }
+
+  #leaveLine(state: State): void {
+    const { before, behind } = state;
+    if (before === undefined) this.#first = behind;
+    else before.behind = behind;
+    if (behind === undefined) this.#last = before;
+    else behind.before = before;
+    state.before = undefined;
+    state.behind = undefined;
+    state.isInLine = false;
+  }
+
+  #lineUp(state: State): void {
+    if (state.isInLine || state.isWaiting) return;
+    const most = state.refusals > 0 ? 1 : this.#rule.most;
+    if (most !== 0 && state.inFlight >= most) return;
+    state.isInLine = true;
+    state.before = this.#last;
+    if (this.#last === undefined) this.#first = state;
+    else this.#last.behind = state;
+    this.#last = state;
+  }
+
+  /** Lets those back whose time has come. */
+  #return(nowMs: number): void {
+    for (let [first] = this.#out; first !== undefined; [first] = this.#out) {
+      if (first.outUntilMs > nowMs) return;
+      const last = this.#out.pop();
+      if (last !== undefined && last !== first) {
+        this.#out[0] = last;
+        this.#sink(0);
+      }
+      first.isWaiting = false;
+      this.#lineUp(first);
+    }
+  }
+
+  #wait(state: State): void {
+    state.isWaiting = true;
+    this.#out.push(state);
+    let at = this.#out.length - 1;
+    while (at > 0) {
+      const above = (at - 1) >> 1;
+      if (!this.#swapIfSooner(at, above)) return;
+      at = above;
+    }
+  }
+
+  #heapify(): void {
+    for (let at = (this.#out.length >> 1) - 1; at >= 0; at -= 1) this.#sink(at);
+  }
+
+  #sink(from: number): void {
+    let at = from;
+    for (;;) {
+      const left = 2 * at + 1;
+      const right = left + 1;
+      const child = this.#isSooner(right, left) ? right : left;
+      if (!this.#swapIfSooner(child, at)) return;
+      at = child;
+    }
+  }
+
+  #isSooner(one: number, other: number): boolean {
+    const a = this.#out[one];
+    const b = this.#out[other];
+    return a !== undefined && b !== undefined && a.outUntilMs < b.outUntilMs;
+  }
+
+  #swapIfSooner(one: number, other: number): boolean {
+    const a = this.#out[one];
+    const b = this.#out[other];
+    if (a === undefined || b === undefined || a.outUntilMs >= b.outUntilMs) return false;
+    this.#out[one] = b;
+    this.#out[other] = a;
+    return true;
+  }
+}

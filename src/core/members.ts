@@ -1,0 +1,76 @@
+/** What everybody who reads, writes, checks or shows a member must know of it. */
+interface MemberText {
+  /** A sentence for people: in the API's document, in the tables of `docs/` and, without its full stop, in `--help`. */
+  readonly help: string;
+  /** Its option on the command line with the argument, as `timeout <ms>`. */
+  readonly flag: string;
+  /** Its name among the facts that the command line tells. */
+  readonly label: string;
+  /** What people read in place of the default, as `no bound`. */
+  readonly unset?: string;
+  /** Stands behind the value where people read it. */
+  readonly unit?: string;
+}
+
+interface NumberSpec extends MemberText {
+  readonly type: 'integer' | 'number';
+  readonly least: number;
+  readonly most: number;
+  /** `undefined` for a member that may be absent; on the wire that is null. */
+  readonly default: number | undefined;
+}
+
+interface BooleanSpec extends MemberText {
+  readonly type: 'boolean';
+  readonly default: boolean;
+}
+
+interface ChoiceSpec extends MemberText {
+  readonly type: 'choice';
+  readonly choices: readonly [string, ...string[]];
+  readonly default: string;
+}
+
+/** One row of a table of members: all that files, API, command line and documentation are made from. */
+export type MemberSpec = NumberSpec | BooleanSpec | ChoiceSpec;
+export type MemberSpecs = Readonly<Record<string, MemberSpec>>;
+
+/** The type of a member, by its row. */
+export type MemberValue<S extends MemberSpec> =
+  | (S extends { readonly type: 'choice'; readonly choices: readonly (infer C)[] }
+      ? C
+      : S extends { readonly type: 'boolean' }
+        ? boolean
+        : number)
+  | (undefined extends S['default'] ? undefined : never);
+
+/** The members that a table describes. */
+export type MembersOf<T extends MemberSpecs> = {
+  readonly [K in keyof T]: MemberValue<T[K]>;
+};
+
+export function defaultsOf<T extends MemberSpecs>(specs: T): MembersOf<T> {
+  const defaults = Object.entries(specs).map(([name, spec]) => [name, spec.default]);
+  // Each name has the default of its row, whose type is the member's.
+  return Object.fromEntries(defaults) as MembersOf<T>;
+}
+
+/** What is wrong with a value, and what would be right; `undefined` when nothing is. */
+export function memberMistake(spec: MemberSpec, value: unknown): string | undefined {
+  if (value === undefined && spec.default === undefined) return undefined;
+  switch (spec.type) {
+    case 'integer':
+    case 'number': {
+      const { type, least, most } = spec;
+      const isOfType = type === 'integer' ? Number.isInteger(value) : Number.isFinite(value);
+      if (isOfType && Number(value) >= least && Number(value) <= most) return undefined;
+      return `must be a ${type === 'integer' ? 'whole number' : 'number'} from ${least} to ${most}`;
+    }
+    case 'boolean':
+      return typeof value === 'boolean' ? undefined : 'must be true or false';
+    case 'choice':
+      return spec.choices.some((choice) => choice === value)
+        ? undefined
+        : `must be ${spec.choices.join(' or ')}`;
+  }
+}

@@ -1,0 +1,112 @@
+import type { Documents } from './documents.js';
+import type { RankedRow } from './rerank.js';
+import { cutToTokens } from './tokens.js';
+
+/** Of one document; what lies behind them is not read. */
+export const MOST_PASSAGES = 100;
+/** How much of a passage the next one has again, so that a sentence on the border is whole in one of them. */
+const OVERLAP_SHARE = 1 / 8;
+/** The last part of a passage, in which it may end early, between two words. */
+const LOOSE_SHARE = 1 / 4;
+
+/** A list in which long documents are replaced by their passages. */
+export interface PassageList {
+  readonly documents: Documents;
+  /** The document that each passage is of. */
+  readonly of: readonly number[];
+  /** Whether a document had more passages than are read. */
+  readonly isCut: boolean;
+}
+
+/** Cuts the documents at `long` into passages of at most so many tokens; the others stay whole. */
+export function passageList(
+  documents: Documents,
+  long: readonly number[],
+  mostTokens: number,
+): PassageList {
+  const isLong = new Set(long);
+  const of: number[] = [];
+  const texts = new Map<number, string>();
+  let isCut = false;
+  for (let index = 0; index < documents.count; index += 1) {
+    if (!isLong.has(index)) {
+      of.push(index);
+      continue;
+    }
+    const passages = passagesOf(documents.text(index), mostTokens);
+    if (passages.length > MOST_PASSAGES) isCut = true;
+    for (const passage of passages.slice(0, MOST_PASSAGES)) {
+      texts.set(of.length, passage);
+      of.push(index);
+    }
+  }
+  return { documents: documents.pick(of).withTexts(texts), of, isCut };
+}
+
+/**
+ * A text as passages that overlap, each of which surely has no more than so many tokens; at least one, and at most one
+ * more than are read. They end between words where there are any.
+ */
+export function passagesOf(text: string, mostTokens: number): string[] {
+  const passages: string[] = [];
+  let from = 0;
+  while (passages.length <= MOST_PASSAGES) {
+    const rest = text.slice(from);
+    const most = cutToTokens(rest, mostTokens) || firstCharacter(rest);
+    const isLast = most.length === rest.length;
+    const passage = isLast ? most : upToWord(most);
+    // One of white space alone says nothing, and some providers refuse it.
+    if (passage.trim() !== '') passages.push(passage);
+    if (isLast) break;
+    from += stepOver(passage);
+  }
+  return passages.length === 0 ? [cutToTokens(text, mostTokens)] : passages;
+}
+
+function firstCharacter(text: string): string {
+  return text.slice(0, String.fromCodePoint(text.codePointAt(0) ?? 0).length);
+}
+
+/** As much as ends between words, unless that leaves out too much. */
+function upToWord(text: string): string {
+  const least = Math.ceil(text.length * (1 - LOOSE_SHARE));
+  for (let end = text.length; end > least; end -= 1) {
+    if (isSpace(text.charCodeAt(end - 1))) return text.slice(0, end);
+  }
+  return text;
+}
+
+/** How far behind the beginning of a passage the next one begins: at a word where there is one, never in a character. */
+function stepOver(passage: string): number {
+  const { length } = passage;
+  const step = Math.max(1, length - Math.floor(length * OVERLAP_SHARE));
+  const least = Math.ceil(length * (1 - OVERLAP_SHARE - LOOSE_SHARE));
+  for (let at = step; at > least; at -= 1) {
+    if (isSpace(passage.charCodeAt(at - 1))) return at;
+  }
+  const isLowHalf = (passage.charCodeAt(step) & 0xfc00) === 0xdc00;
+  return isLowHalf ? step + 1 : step;
+}
+
+function isSpace(unit: number): boolean {
+  return unit === 0x20 || unit === 0x0a || unit === 0x09 || unit === 0x0d || unit === 0x3000;
+}
+
+/** A ranking of documents from one of their passages: each has the score of its best; equal ones in the list's order. */
+export function bestPassages(
+  rows: readonly RankedRow[],
+  of: readonly number[],
+  topN: number,
+): RankedRow[] {
+  const best = new Map<number, number>();
+  for (const { index, score } of rows) {
+    const document = of[index];
+    if (document === undefined) continue;
+    const known = best.get(document);
+    if (known === undefined || score > known) best.set(document, score);
+  }
+  return [...best]
+    .map(([index, score]) => ({ index, score }))
+    .sort((one, other) => other.score - one.score || one.index - other.index)
+    .slice(0, topN);
+}

@@ -1,0 +1,37 @@
+/** Names as the code has them become names as the wire, files and the documentation have them, and back. */
+export type SnakeCase<S extends string> = S extends `${infer Head}${infer Tail}`
+  ? Head extends Lowercase<Head>
+    ? `${Head}${SnakeCase<Tail>}`
+    : `_${Lowercase<Head>}${SnakeCase<Tail>}`
+  : S;
+
+export function snakeCase<S extends string>(name: S): SnakeCase<S> {
+  // The type says letter by letter what this does.
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`) as SnakeCase<S>;
+}
+
+export function snakeKeys<T>(members: Readonly<Record<string, T>>): Record<string, T> {
+  return renamed(members, snakeCase);
+}
+
+export function camelKeys<T>(members: Readonly<Record<string, T>>): Record<string, T> {
+  return renamed(members, camelCase);
+}
+
+export function camelCase(name: string): string {
+  return name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+function renamed<T>(
+  members: Readonly<Record<string, T>>,
+  rename: (name: string) => string,
+): Record<string, T> {
+  return Object.fromEntries(Object.entries(members).map(([name, value]) => [rename(name), value]));
+}
+
+export function mapValues<T, U>(
+  record: Readonly<Record<string, T>>,
+  change: (value: T) => U,
+): Record<string, U> {
+  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(value)]));
+}

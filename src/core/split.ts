@@ -1,0 +1,117 @@
+import type { Documents } from './documents.js';
+import type { RankedRow, ReportedUsage } from './rerank.js';
+import { mayExceed, mostTokens } from './tokens.js';
+
+/** What one window may hold; `undefined` where no limit is known. */
+export interface WindowLimits {
+  readonly documents: number | undefined;
+  /** Of the query and all documents of a window. */
+  readonly characters: number | undefined;
+  /** Of the query and all documents of a window. */
+  readonly bytes: number | undefined;
+  /** Of the documents of a window, and of the query once for each, as those count who have such a limit. */
+  readonly tokens: number | undefined;
+}
+
+/** Consecutive documents that go out together: from the first to before the last. */
+export interface Window {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** A limit of a window in some unit: what the query takes of it, and what a document does. */
+interface Measure {
+  readonly most: number;
+  readonly ofQuery: number;
+  readonly of: (index: number) => number;
+}
+
+/** Cuts a list into as few windows as fit the limits, about as long as each other. A single document is never cut. */
+export function windowsOf(documents: Documents, query: string, limits: WindowLimits): Window[] {
+  const { count } = documents;
+  const { documents: most } = limits;
+  const size = most === undefined ? count : Math.ceil(count / Math.ceil(count / Math.max(1, most)));
+  const measures = measuresOf(documents, query, limits);
+  if (count <= size && measures.length === 0) return [{ from: 0, to: count }];
+  const empty = measures.map(({ ofQuery }) => ofQuery);
+  const windows: Window[] = [];
+  let from = 0;
+  let filled = [...empty];
+  for (let index = 0; index < count; index += 1) {
+    const sizes = measures.map(({ of }) => of(index));
+    const grown = filled.map((size, at) => size + (sizes[at] ?? 0));
+    const isFull = index - from >= size || grown.some((size, at) => size > mostOf(measures, at));
+    if (isFull && index > from) {
+      windows.push({ from, to: index });
+      from = index;
+      filled = empty.map((size, at) => size + (sizes[at] ?? 0));
+    } else {
+      filled = grown;
+    }
+  }
+  windows.push({ from, to: count });
+  return windows;
+}
+
+function mostOf(measures: readonly Measure[], at: number): number {
+  return measures[at]?.most ?? Infinity;
+}
+
+/** The limits that a list may break, by its bytes: small lists need no count. */
+function measuresOf(
+  documents: Documents,
+  query: string,
+  { characters, bytes, tokens }: WindowLimits,
+): Measure[] {
+  const { count, sizeBytes } = documents;
+  const measures: Measure[] = [];
+  // A character has at least one byte.
+  if (characters !== undefined && sizeBytes + query.length > characters) {
+    const of = (index: number): number => documents.text(index).length;
+    measures.push({ most: characters, ofQuery: query.length, of });
+  }
+  const queryBytes = Buffer.byteLength(query);
+  if (bytes !== undefined && sizeBytes + queryBytes > bytes) {
+    // A comma stands between two.
+    const of = (index: number): number => documents.textBytes(index) + 3;
+    measures.push({ most: bytes, ofQuery: queryBytes, of });
+  }
+  if (tokens !== undefined && mayExceed(sizeBytes + queryBytes * count, tokens)) {
+    const perDocument = mostTokens(query, tokens);
+    const of = (index: number): number => perDocument + mostTokens(documents.text(index), tokens);
+    measures.push({ most: tokens, ofQuery: 0, of });
+  }
+  return measures;
+}
+
+/** The ranking of one window, its rows numbered from 0. */
+export interface WindowRanking {
+  readonly window: Window;
+  readonly rows: readonly RankedRow[];
+}
+
+/** One ranking of the whole list, best first; equal scores keep the order of the list. */
+export function mergeWindows(rankings: readonly WindowRanking[], topN: number): RankedRow[] {
+  const rows = rankings.flatMap(({ window, rows: own }) =>
+    own.map(({ index, score }) => ({ index: window.from + index, score })),
+  );
+  rows.sort((one, other) => other.score - one.score || one.index - other.index);
+  return rows.slice(0, topN);
+}
+
+/** What all windows used together; a count that one of them did not report is not known. */
+export function sumUsage(reports: readonly (ReportedUsage | undefined)[]): ReportedUsage {
+  return {
+    inputTokens: sumOf(reports.map((report) => report?.inputTokens)),
+    searchUnits: sumOf(reports.map((report) => report?.searchUnits)),
+  };
+}
+
+function sumOf(counts: readonly (number | undefined)[]): number | undefined {
+  let total = 0;
+  for (const count of counts) {
+    if (count === undefined) return undefined;
+    total += count;
+  }
+  return total;
+}

@@ -1,0 +1,88 @@
+/** What is added up over requests or attempts, in the order in which it is kept. */
+export const SUMS = [
+  'requests',
+  'failed',
+  'documents',
+  'inputTokens',
+  'searchUnits',
+  'quota',
+] as const;
+
+export type Sums = Record<(typeof SUMS)[number], number>;
+
+/** Sums, and how long things took: how many took up to which bound, by the number of the bound. */
+export interface Tally {
+  readonly sums: Sums;
+  readonly durations: Map<number, number>;
+}
+
+/** The last bound is 2^18 ms, more than four minutes; whatever takes longer is counted there. */
+const LAST_BOUND = 36;
+
+export function newTally(): Tally {
+  return {
+    sums: { requests: 0, failed: 0, documents: 0, inputTokens: 0, searchUnits: 0, quota: 0 },
+    durations: new Map(),
+  };
+}
+
+/** Which bound a duration lies at: bounds are 1 ms times the powers of the square root of two. */
+export function boundOf(durationMs: number): number {
+  if (!(durationMs > 1)) return 0;
+  return Math.min(LAST_BOUND, Math.ceil(2 * Math.log2(durationMs) - 1e-9));
+}
+
+/** Adds one thing that took so long. */
+export function count(tally: Tally, added: Partial<Sums>, durationMs: number): void {
+  for (const name of SUMS) tally.sums[name] += added[name] ?? 0;
+  const bound = boundOf(durationMs);
+  tally.durations.set(bound, (tally.durations.get(bound) ?? 0) + 1);
+}
+
+/** Adds all of another one. */
+export function addTally(to: Tally, from: Tally): void {
+  for (const name of SUMS) to.sums[name] += from.sums[name];
+  for (const [bound, times] of from.durations) {
+    to.durations.set(bound, (to.durations.get(bound) ?? 0) + times);
+  }
+}
+
+/**
+ * The duration that a share of all did not exceed, in milliseconds: read out of the bounds, so at most 19 % off.
+ * `undefined` where nothing was counted.
+ */
+export function percentile({ durations }: Tally, share: number): number | undefined {
+  const bounds = [...durations].sort(([a], [b]) => a - b);
+  const total = bounds.reduce((sum, [, times]) => sum + times, 0);
+  if (total === 0) return undefined;
+  let rest = share * total;
+  for (const [bound, times] of bounds) {
+    if (rest <= times) {
+      const upper = 2 ** (bound / 2);
+      const lower = bound === 0 ? 0 : 2 ** ((bound - 1) / 2);
+      return lower + (upper - lower) * (rest / times);
+    }
+    rest -= times;
+  }
+  return 2 ** ((bounds.at(-1)?.[0] ?? 0) / 2);
+}
+
+/** As stores keep it: the sums, a bar, and `bound:times` for each bound. */
+export function writeTally({ sums, durations }: Tally): string {
+  const bounds = [...durations].sort(([a], [b]) => a - b).map(([bound, n]) => `${bound}:${n}`);
+  return `${SUMS.map((name) => sums[name]).join(' ')}|${bounds.join(',')}`;
+}
+
+export function readTally(text: string): Tally {
+  const [before = '', after = ''] = text.split('|');
+  const tally = newTally();
+  const numbers = before.split(' ');
+  SUMS.forEach((name, index) => {
+    tally.sums[name] = Number(numbers[index] ?? 0);
+  });
+  for (const pair of after === '' ? [] : after.split(',')) {
+    const [bound, times] = pair.split(':');
+    tally.durations.set(Number(bound), Number(times));
+  }
+  return tally;
+}

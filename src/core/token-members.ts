@@ -1,0 +1,61 @@
+import { defaultsOf, type MembersOf, type MemberSpec } from './members.js';
+
+/** The plain members of a key's policy, one row each, as `CHANNEL_MEMBERS` has those of a channel. */
+export const TOKEN_MEMBERS = {
+  /** Requests per minute; 0: no limit. */
+  rateLimit: {
+    type: 'integer',
+    least: 0,
+    most: 1_000_000_000,
+    default: 0,
+    flag: 'rate-limit <count>',
+    label: 'rate limit',
+    unset: 'none',
+    unit: 'per minute',
+    help: 'Requests a minute; 0: no limit.',
+  },
+  /** The form that the key's client speaks on paths that several share; `auto`: what its requests look like. */
+  dialect: {
+    type: 'choice',
+    choices: [
+      'auto',
+      'cohere',
+      'combined',
+      'infinity',
+      'ollama',
+      'openrouter',
+      'pinecone',
+      'tei',
+      'voyage',
+    ],
+    default: 'auto',
+    flag: 'dialect <form>',
+    label: 'dialect',
+    unset: 'as its requests look',
+    help: 'Form that its client speaks on /v1/rerank, where that cannot be told; auto: what its requests look like.',
+  },
+  /** Requests in flight at once, on all nodes together; 0: no limit. */
+  maxConcurrency: {
+    type: 'integer',
+    least: 0,
+    most: 1_000_000_000,
+    default: 0,
+    flag: 'max-concurrency <count>',
+    label: 'at once',
+    unset: 'no limit',
+    help: 'Requests at once, on all nodes together; 0: no limit.',
+  },
+  /** Whether its requests may ask what would become of them, channels and all; an admin's keys always may. */
+  mayExplain: {
+    type: 'boolean',
+    default: false,
+    flag: 'may-explain <true|false>',
+    label: 'may explain',
+    help: 'Whether it may ask for explanations, which tell of channels; admins alone may set it.',
+  },
+} as const satisfies Readonly<Record<string, MemberSpec>>;
+
+export type TokenMembers = MembersOf<typeof TOKEN_MEMBERS>;
+
+/** What a policy has where nothing else is said; also what one lacks that an older release stored. */
+export const TOKEN_DEFAULTS: TokenMembers = defaultsOf(TOKEN_MEMBERS);

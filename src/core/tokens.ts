@@ -1,0 +1,113 @@
+/**
+ * How many tokens a text has is known to its model's tokenizer alone. These are bounds by script, from the vocabularies
+ * that rerankers, embedding and chat models come with: what a text has at least, to tell what cannot fit, and at most,
+ * to tell what surely does.
+ */
+
+interface Bounds {
+  /** Tokens of one UTF-16 unit. */
+  readonly least: number;
+  readonly most: number;
+}
+
+const ASCII_LETTER: Bounds = { least: 0.12, most: 0.35 };
+/** What the first letter of a word adds to that: a word is a token at least, to a model that knows few. */
+const FIRST_LETTER_MOST = 0.65;
+const ASCII_DIGIT: Bounds = { least: 0.33, most: 1 };
+const ASCII_OTHER: Bounds = { least: 0.1, most: 1 };
+const SPACE: Bounds = { least: 0, most: 0.25 };
+/** Latin with marks, Greek, Cyrillic, Armenian, Hebrew, Arabic. */
+const ALPHABETS: Bounds = { least: 0.15, most: 1 };
+/** Scripts of South and South-East Asia, Georgian, Ethiopic and the like. */
+const SYLLABLES: Bounds = { least: 0.15, most: 3 };
+const IDEOGRAPHS: Bounds = { least: 0.3, most: 2 };
+const SYMBOLS: Bounds = { least: 0.2, most: 3 };
+
+/** Ranges up to and including a unit, in order. */
+const RANGES: readonly (readonly [last: number, bounds: Bounds])[] = [
+  [0x06ff, ALPHABETS],
+  [0x1dff, SYLLABLES],
+  [0x1fff, ALPHABETS],
+  [0x2dff, SYMBOLS],
+  [0x9fff, IDEOGRAPHS],
+  [0xabff, SYLLABLES],
+  [0xd7ff, IDEOGRAPHS],
+  // Halves of what lies beyond the first plane, private characters and forms.
+  [0xffff, SYMBOLS],
+];
+
+/** Of ASCII. */
+function isLetter(unit: number): boolean {
+  const lower = unit | 0x20;
+  return lower >= 0x61 && lower <= 0x7a;
+}
+
+function boundsOf(unit: number): Bounds {
+  if (unit < 0x80) {
+    if (isLetter(unit)) return ASCII_LETTER;
+    if (unit >= 0x30 && unit <= 0x39) return ASCII_DIGIT;
+    return unit === 0x20 || (unit >= 0x09 && unit <= 0x0d) ? SPACE : ASCII_OTHER;
+  }
+  return RANGES.find(([last]) => unit <= last)?.[1] ?? SYMBOLS;
+}
+
+/** By UTF-16 unit: looked up for each unit of a text. */
+const LEAST = new Float32Array(0x10000);
+const MOST = new Float32Array(0x10000);
+for (let unit = 0; unit < 0x10000; unit += 1) {
+  const { least, most } = boundsOf(unit);
+  LEAST[unit] = least;
+  MOST[unit] = most;
+}
+
+/** A byte of UTF-8 has at most so many: half of a character of four bytes, or of one of two. */
+const MOST_PER_BYTE = 1.5;
+/** Of those that a text has at least, digits have the most. */
+const LEAST_PER_BYTE = 0.34;
+
+/** Whether so many bytes of text may have more tokens than this: where not, nothing has to be counted. */
+export function mayExceed(bytes: number, tokens: number): boolean {
+  return bytes * MOST_PER_BYTE > tokens;
+}
+
+/** Whether so many bytes of text may be known to have more tokens than this: where not, nothing has to be counted. */
+export function maySurelyExceed(bytes: number, tokens: number): boolean {
+  return bytes * LEAST_PER_BYTE > tokens;
+}
+
+/** A text has no fewer tokens than this. Counting ends once there are more than `upTo`: text may be megabytes. */
+export function leastTokens(text: string, upTo = Infinity): number {
+  const enough = upTo + 1;
+  let total = 0;
+  for (let at = 0; at < text.length && total < enough; at += 1) {
+    total += LEAST[text.charCodeAt(at)] ?? 0;
+  }
+  return Math.floor(total);
+}
+
+/** A text has no more tokens than this, or has more than `upTo`, where counting ends. */
+export function mostTokens(text: string, upTo = Infinity): number {
+  let total = 0;
+  for (let at = 0; at < text.length && total <= upTo; at += 1) total += mostAt(text, at);
+  return Math.ceil(total);
+}
+
+/** The most tokens that the unit at a place adds to those before it. */
+function mostAt(text: string, at: number): number {
+  const unit = text.charCodeAt(at);
+  const begins = isLetter(unit) && !isLetter(text.charCodeAt(at - 1));
+  return (MOST[unit] ?? 0) + (begins ? FIRST_LETTER_MOST : 0);
+}
+
+/** As much of a text as surely has no more than `most` tokens; never half a character. */
+export function cutToTokens(text: string, most: number): string {
+  let total = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    total += mostAt(text, at);
+    if (total > most) {
+      const isLowHalf = (text.charCodeAt(at) & 0xfc00) === 0xdc00;
+      return text.slice(0, isLowHalf ? Math.max(0, at - 1) : at);
+    }
+  }
+  return text;
+}

@@ -1,0 +1,377 @@
+import Joi from 'joi';
+import { joinApiKeys, MAX_API_KEYS } from '../core/api-keys.js';
+import { CHANNEL_MEMBERS, SHARED_CHANNEL_MEMBERS } from '../core/channel-members.js';
+import type { Channel, ChannelStatus } from '../core/channel.js';
+import type { Json } from '../core/json/json.js';
+import { camelCase, camelKeys, mapValues, snakeCase, snakeKeys } from '../core/records.js';
+import { Secret } from '../core/secret.js';
+import type { ChannelEdit, ChannelState, ChannelView, SharedEdit } from '../management/channels.js';
+import type { ChannelPause, Sighting } from '../management/channel-sightings.js';
+import { ID, mapOf } from './lists.js';
+import {
+  bodyMembers,
+  membersOf,
+  membersWire,
+  readMembers,
+  replyMembers,
+  writeMembers,
+  type MembersWire,
+} from './members.js';
+
+export type SettingValue = string | number | boolean;
+
+/** A channel outside: everything but its credentials. */
+export interface ChannelWire extends MembersWire<typeof CHANNEL_MEMBERS> {
+  id: number;
+  name: string;
+  provider: string;
+  base_url: string | null;
+  credential_names: string[];
+  /** How many API keys it has; null where the configuration keeps them. */
+  key_count: number | null;
+  settings: Record<string, SettingValue>;
+  models: Record<string, string>;
+  tag: string | null;
+  /** Its own: 1 enabled, 2 disabled, 3 disabled by the gateway. */
+  status: ChannelStatus;
+  effective: EffectiveWire;
+  origin: Channel['origin'];
+}
+
+/** Whether a channel takes traffic, all told; apart from what can be sent back to change it. */
+export interface EffectiveWire {
+  live: boolean;
+  because: Extract<ChannelState, { live: false }>['because'] | null;
+  reason: string | null;
+  /** Unix seconds, as the two below; of a channel that was disabled automatically. */
+  since: number | null;
+  next_try: number | null;
+  /** Gateways that leave it alone for a while. */
+  paused: PauseWire[];
+}
+
+export interface PauseWire {
+  node: string;
+  /** The end of a key, where it is one of several alone that rests. */
+  key: string | null;
+  state: ChannelPause['state'];
+  reason: string;
+  since: number;
+  until: number;
+}
+
+/** Models as an object of the callers' names and the upstream's, or as names alone: an array, or between commas. */
+export type Models = Readonly<Record<string, string>> | readonly string[] | string;
+
+/** What one channel and many alike may be given. */
+export interface SharedBody extends Partial<MembersWire<typeof SHARED_CHANNEL_MEMBERS>> {
+  models?: Models;
+}
+
+/** What a channel may be given. */
+export interface ChannelBody extends SharedBody, Partial<MembersWire<typeof CHANNEL_MEMBERS>> {
+  name?: string;
+  provider?: string;
+  base_url?: string | null;
+  api_key?: string;
+  api_keys?: string[];
+  credentials?: Record<string, string | null>;
+  settings?: Record<string, SettingValue | null>;
+  tag?: string | null;
+  status?: ChannelStatus;
+}
+
+const NAME = Joi.string().max(1_024);
+const SETTING_KINDS = [Joi.string().allow('').max(65_536), Joi.number(), Joi.boolean()];
+export const SETTING = Joi.alternatives<SettingValue>().try(...SETTING_KINDS);
+// Not `SETTING.allow(null)`: in the document, null would take the place of the kinds.
+export const SETTING_OR_NULL = Joi.alternatives<SettingValue | null>().try(
+  ...SETTING_KINDS,
+  Joi.any().valid(null),
+);
+/** Private keys and service accounts are whole files. */
+export const SECRET = Joi.string().max(65_536);
+export const TAG = NAME.allow(null, '').description('Null or an empty string: none.');
+const CHANNEL_STATUS = Joi.number<ChannelStatus>()
+  .valid(1, 2, 3)
+  .description('1 enabled, 2 disabled, 3 disabled by the gateway');
+export const MODELS = Joi.alternatives<Models>()
+  .try(mapOf<string>(NAME), Joi.array().items(NAME).max(10_000), Joi.string().max(100_000))
+  .description(
+    'The callers’ names, each with the upstream’s; or names alone, listed or with commas.',
+  );
+
+/** The members of `SharedBody` for the schema of a body. */
+export const SHARED_BODY = { models: MODELS, ...bodyMembers(SHARED_CHANNEL_MEMBERS) };
+
+export const API_KEY = SECRET.empty('').description('The same as credentials.api_key.');
+
+export const API_KEYS = Joi.array()
+  .items(SECRET)
+  .min(1)
+  .max(MAX_API_KEYS)
+  .description('Several keys of one account or of many, which take turns; in place of api_key.');
+
+/** The members of `ChannelBody` for the schema of a body. */
+export const CHANNEL_BODY = {
+  name: NAME,
+  provider: NAME,
+  base_url: Joi.string()
+    .max(4_096)
+    .allow(null, '')
+    .description('Null or an empty string: the provider’s own.'),
+  api_key: API_KEY,
+  api_keys: API_KEYS,
+  credentials: mapOf<string | null>(SECRET.allow(null)),
+  settings: mapOf<SettingValue | null>(SETTING_OR_NULL),
+  tag: TAG,
+  status: CHANNEL_STATUS,
+  models: MODELS,
+  ...bodyMembers(CHANNEL_MEMBERS),
+};
+
+export const BECAUSE = Joi.string<EffectiveWire['because'] & string>().valid(
+  'disabled',
+  'auto_disabled',
+  'tag_disabled',
+  'credentials_locked',
+  'unusable',
+);
+
+const TIME = Joi.number().integer().allow(null).required();
+
+const EFFECTIVE = Joi.object<EffectiveWire, true>({
+  live: Joi.boolean().required().description('Whether it takes traffic.'),
+  because: BECAUSE.allow(null).required().description('Why it takes none.'),
+  reason: Joi.string().allow(null).required().description('The same in words, where available.'),
+  since: TIME.description('When it was disabled automatically, in unix seconds.'),
+  next_try: TIME.description('When it is tried again after that, in unix seconds.'),
+  paused: Joi.array()
+    .items(
+      Joi.object<PauseWire, true>({
+        node: Joi.string().required(),
+        key: Joi.string()
+          .allow(null)
+          .required()
+          .description(
+            'The end of an API key, where one of several is left alone; null: the channel is.',
+          ),
+        state: Joi.string<PauseWire['state']>()
+          .valid('open', 'half_open', 'cooling')
+          .required()
+          .description(
+            'open: its circuit is, after failures; half_open: one request is under way, which decides; cooling: it asked for a pause.',
+          ),
+        reason: Joi.string().required().description('The kind of the last failure.'),
+        since: Joi.number().integer().required().description('Unix seconds.'),
+        until: Joi.number().integer().required().description('Unix seconds.'),
+      }),
+    )
+    .required()
+    .description('Gateways that leave it alone for a while, as they told within the last seconds.'),
+});
+
+/** The members of `ChannelWire` for the schema of a reply. */
+export const CHANNEL_REPLY = {
+  id: ID.required(),
+  name: Joi.string().required(),
+  provider: Joi.string().required(),
+  base_url: Joi.string().allow(null).required().description('Null: the provider’s own.'),
+  credential_names: Joi.array()
+    .items(Joi.string())
+    .required()
+    .description('Empty for a channel of the configuration, which keeps them there.'),
+  key_count: Joi.number()
+    .integer()
+    .allow(null)
+    .required()
+    .description('API keys that take turns; null where the configuration keeps them.'),
+  settings: mapOf<SettingValue>(SETTING).required(),
+  models: mapOf<string>(Joi.string())
+    .required()
+    .description('The callers’ names, each with the upstream’s.'),
+  tag: Joi.string().allow(null).required(),
+  ...replyMembers(CHANNEL_MEMBERS),
+  status: CHANNEL_STATUS.required(),
+  effective: EFFECTIVE.required(),
+  origin: Joi.string<Channel['origin']>()
+    .valid('config', 'store')
+    .required()
+    .description('Channels of the configuration are changed there, except for their status.'),
+};
+
+export const CHANNEL = Joi.object<ChannelWire, true>(CHANNEL_REPLY);
+
+/** What the API answers for a channel, and the command line prints of it with `--json`. */
+export function channelWire(channel: ChannelView): ChannelWire {
+  const { state } = channel;
+  return {
+    id: channel.id,
+    name: channel.name,
+    provider: channel.provider,
+    base_url: channel.baseUrl ?? null,
+    credential_names: channel.credentialNames.map(snakeCase),
+    key_count: channel.keyCount ?? null,
+    // Settings are checked when they are written.
+    settings: snakeKeys(channel.settings as Record<string, SettingValue>),
+    models: channel.models,
+    tag: channel.tag ?? null,
+    ...membersWire(CHANNEL_MEMBERS, channel),
+    status: channel.status,
+    effective: {
+      live: state.live,
+      because: state.live ? null : state.because,
+      reason: reasonOf(state),
+      since: secondsOf(channel.sighted.sinceMs),
+      next_try: secondsOf(channel.sighted.nextTryMs),
+      paused: channel.sighted.pauses.map(
+        ({ node, key, state: paused, reason, sinceMs, untilMs }) => ({
+          ...{ node, key: key ?? null, state: paused, reason },
+          since: Math.floor(sinceMs / 1_000),
+          until: Math.ceil(untilMs / 1_000),
+        }),
+      ),
+    },
+    origin: channel.origin,
+  };
+}
+
+export function readChannel(channel: Json): ChannelView {
+  const settings = channel.field('settings').value as Record<string, SettingValue>;
+  return {
+    id: channel.field('id').number(),
+    name: channel.field('name').string(),
+    provider: channel.field('provider').string(),
+    baseUrl: channel.field('base_url').optionalString(),
+    credentialNames: channel.field('credential_names').map((name) => camelCase(name.string())),
+    keyCount: channel.field('key_count').optionalNumber(),
+    settings: camelKeys(settings),
+    models: channel.field('models').value as Record<string, string>,
+    tag: channel.field('tag').optionalString(),
+    ...membersOf(CHANNEL_MEMBERS, channel),
+    status: channel.field('status').number() as ChannelStatus,
+    origin: channel.field('origin').string() as ChannelView['origin'],
+    state: readState(channel.field('effective')),
+    sighted: readSighting(channel.field('effective')),
+  };
+}
+
+function readSighting(effective: Json): Sighting {
+  return {
+    sinceMs: milliseconds(effective.field('since').optionalNumber()),
+    nextTryMs: milliseconds(effective.field('next_try').optionalNumber()),
+    pauses: effective.field('paused').map((pause) => ({
+      node: pause.field('node').string(),
+      key: pause.field('key').optionalString(),
+      // What the API's document says of it.
+      state: pause.field('state').string() as PauseWire['state'],
+      reason: pause.field('reason').string(),
+      sinceMs: pause.field('since').number() * 1_000,
+      untilMs: pause.field('until').number() * 1_000,
+    })),
+  };
+}
+
+function milliseconds(seconds: number | undefined): number | undefined {
+  return seconds === undefined ? undefined : seconds * 1_000;
+}
+
+function secondsOf(ms: number | undefined): number | null {
+  return ms === undefined ? null : Math.floor(ms / 1_000);
+}
+
+/** The body that makes an edit. */
+export function channelBody(edit: ChannelEdit): ChannelBody {
+  const { name, provider, models, settings, credentials, status } = edit;
+  return {
+    ...writeMembers(CHANNEL_MEMBERS, edit),
+    ...(name === undefined ? {} : { name }),
+    ...(provider === undefined ? {} : { provider }),
+    ...(models === undefined ? {} : { models }),
+    ...(status === undefined ? {} : { status }),
+    ...('baseUrl' in edit ? { base_url: edit.baseUrl ?? null } : {}),
+    ...('tag' in edit ? { tag: edit.tag ?? null } : {}),
+    ...(settings === undefined ? {} : { settings: snakeKeys(settings) }),
+    ...(credentials === undefined
+      ? {}
+      : { credentials: snakeKeys(mapValues(credentials, (secret) => secret?.reveal() ?? null)) }),
+  };
+}
+
+/** The edit that a body asks for. */
+export function channelEdit(body: ChannelBody): ChannelEdit {
+  const { name, provider, base_url, models, tag, settings, status } = body;
+  const credentials = credentialsOf(body);
+  return {
+    ...readMembers(CHANNEL_MEMBERS, body),
+    ...(models === undefined ? {} : { models: modelMap(models) }),
+    ...(name === undefined ? {} : { name }),
+    ...(provider === undefined ? {} : { provider }),
+    ...(base_url === undefined ? {} : { baseUrl: textOf(base_url) }),
+    ...(tag === undefined ? {} : { tag: textOf(tag) }),
+    ...(status === undefined ? {} : { status }),
+    ...(settings === undefined ? {} : { settings }),
+    ...(Object.keys(credentials).length === 0 ? {} : { credentials }),
+  };
+}
+
+export function sharedEdit(body: SharedBody): SharedEdit {
+  const { models } = body;
+  return {
+    ...readMembers(SHARED_CHANNEL_MEMBERS, body),
+    ...(models === undefined ? {} : { models: modelMap(models) }),
+  };
+}
+
+export function modelMap(models: Models): Record<string, string> {
+  if (typeof models !== 'string' && !Array.isArray(models)) {
+    return { ...(models as Readonly<Record<string, string>>) };
+  }
+  const names = typeof models === 'string' ? models.split(',') : (models as readonly string[]);
+  return Object.fromEntries(
+    names
+      .map((name) => name.trim())
+      .filter((name) => name !== '')
+      .map((name) => [name, name]),
+  );
+}
+
+/** Null and the empty text say that there is none. */
+export function textOf(given: string | null | undefined): string | undefined {
+  return given === null || given === '' ? undefined : given;
+}
+
+export function credentialsOf({
+  credentials = {},
+  api_key: key,
+  api_keys: keys,
+}: Pick<ChannelBody, 'credentials' | 'api_key' | 'api_keys'>): Record<string, Secret | null> {
+  const one = keys === undefined ? key : joinApiKeys(keys);
+  const given = one === undefined ? credentials : { ...credentials, api_key: one };
+  return mapValues(given, (text) => (text === null ? null : new Secret(text)));
+}
+
+function reasonOf(state: ChannelState): string | null {
+  if (state.live) return null;
+  if (state.because === 'credentials_locked') {
+    return 'Its credentials cannot be read: set ENCRYPTION_KEY to the key that they were stored under, or enter them again.';
+  }
+  return ('reason' in state ? state.reason : undefined) ?? null;
+}
+
+function readState(effective: Json): ChannelState {
+  if (effective.field('live').value === true) return { live: true };
+  // What the API's document says of it.
+  const because = effective.field('because').string() as EffectiveWire['because'] & string;
+  const reason = effective.field('reason').optionalString();
+  switch (because) {
+    case 'credentials_locked':
+      return { live: false, because };
+    case 'unusable':
+      return { live: false, because, reason: reason ?? '' };
+    case 'disabled':
+    case 'auto_disabled':
+    case 'tag_disabled':
+      return { live: false, because, reason };
+  }
+}

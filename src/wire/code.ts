@@ -1,0 +1,79 @@
+import Joi from 'joi';
+import type { Json } from '../core/json/json.js';
+import type { RedemptionCode } from '../store/store.js';
+import { ID } from './lists.js';
+
+/** `status` of a redemption code on the wire. */
+export type CodeStatus = 1 | 2 | 3;
+
+/** A code outside: everything but the code itself. */
+export interface CodeWire {
+  id: number;
+  /** Who made it. */
+  user_id: number;
+  name: string;
+  key_hint: string;
+  quota: number;
+  status: CodeStatus;
+  created_time: number;
+  redeemed_time: number;
+  used_user_id: number;
+  expired_time: number;
+}
+
+export const CODE_STATUS_NUMBERS: Readonly<Record<RedemptionCode['status'], CodeStatus>> = {
+  enabled: 1,
+  disabled: 2,
+  used: 3,
+};
+
+const STATUSES = ['enabled', 'disabled', 'used'] as const;
+export const CODE_STATUS = Joi.number<CodeStatus>()
+  .valid(1, 2, 3)
+  .description('1 enabled, 2 disabled, 3 used');
+const TIME = Joi.number().integer().min(0);
+const COUNT = Joi.number().integer().min(0);
+
+export const CODE = Joi.object<CodeWire, true>({
+  id: ID.required(),
+  user_id: COUNT.required(),
+  name: Joi.string().required(),
+  key_hint: Joi.string().required(),
+  quota: COUNT.required(),
+  status: CODE_STATUS.required(),
+  created_time: TIME.required(),
+  redeemed_time: TIME.required().description('0 while unused.'),
+  used_user_id: COUNT.required().description('0 while unused.'),
+  expired_time: TIME.required().description('Unix seconds; 0: never.'),
+});
+
+/** What the API answers for a code, and the command line prints of it with `--json`. */
+export function codeWire(code: RedemptionCode): CodeWire {
+  return {
+    id: code.id,
+    user_id: code.createdBy,
+    name: code.name,
+    key_hint: code.codeHint,
+    quota: code.quota,
+    status: CODE_STATUS_NUMBERS[code.status],
+    created_time: code.createdTime,
+    redeemed_time: code.redeemedTime,
+    used_user_id: code.usedUserId,
+    expired_time: code.expiredTime,
+  };
+}
+
+export function readCode(code: Json): RedemptionCode {
+  return {
+    id: code.field('id').number(),
+    name: code.field('name').string(),
+    quota: code.field('quota').number(),
+    status: STATUSES[code.field('status').number() - 1] ?? 'disabled',
+    codeHint: code.field('key_hint').string(),
+    createdBy: code.field('user_id').number(),
+    createdTime: code.field('created_time').number(),
+    redeemedTime: code.field('redeemed_time').number(),
+    usedUserId: code.field('used_user_id').number(),
+    expiredTime: code.field('expired_time').number(),
+  };
+}

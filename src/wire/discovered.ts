@@ -1,0 +1,66 @@
+import Joi from 'joi';
+import type { Json } from '../core/json/json.js';
+import { CERTAINTIES, type Certainty, type Discovery } from '../core/discovery.js';
+
+/** What was found out about a server, on the wire. */
+export interface DiscoveredWire {
+  candidates: { provider: string; certainty: Certainty; because: string }[];
+  models: string[];
+  max_documents: number | null;
+  score_scale: string | null;
+  order: 'right' | 'wrong' | 'undecided' | null;
+  requests: number;
+  problem: { code: string; message: string } | null;
+}
+
+export const DISCOVERED = Joi.object<DiscoveredWire, true>({
+  candidates: Joi.array()
+    .items(
+      Joi.object<DiscoveredWire['candidates'][number], true>({
+        provider: Joi.string().required(),
+        certainty: Joi.string<Certainty>()
+          .valid(...CERTAINTIES)
+          .required(),
+        because: Joi.string().required(),
+      }),
+    )
+    .required()
+    .description('Providers whose requests it answers, the best first.'),
+  models: Joi.array().items(Joi.string().allow('')).required().description('That it lists.'),
+  max_documents: Joi.number()
+    .allow(null)
+    .required()
+    .description('Of one request, where it tells its limit.'),
+  score_scale: Joi.string().allow(null).required(),
+  order: Joi.string<'right' | 'wrong' | 'undecided'>()
+    .valid('right', 'wrong', 'undecided')
+    .allow(null)
+    .required(),
+  requests: Joi.number().integer().min(0).required().description('How many it took.'),
+  problem: Joi.object<{ code: string; message: string }, true>({
+    code: Joi.string().required(),
+    message: Joi.string().required(),
+  })
+    .allow(null)
+    .required(),
+});
+
+export function discoveredWire(discovery: Discovery): DiscoveredWire {
+  const { candidates, models, mostDocuments, scale, order, requests, problem } = discovery;
+  return {
+    candidates: candidates.map((candidate) => ({ ...candidate })),
+    models: [...models],
+    max_documents: mostDocuments ?? null,
+    score_scale: scale ?? null,
+    order: order ?? null,
+    requests,
+    problem: problem === undefined ? null : { ...problem },
+  };
+}
+
+/** @throws JsonShapeError where it is of a gateway of another release. */
+export function readDiscovered(discovered: Json): DiscoveredWire {
+  const result = DISCOVERED.validate(discovered.value, { stripUnknown: true });
+  if (result.error === undefined) return result.value;
+  throw discovered.mismatch(`what was found out (${result.error.message})`);
+}

@@ -1,0 +1,64 @@
+import Joi from 'joi';
+import type { Json } from '../core/json/json.js';
+import type { InForce, InForceState } from '../management/in-force.js';
+
+interface ConfirmedWire {
+  confirmed: number;
+  total: number;
+  late: string[];
+}
+
+/** The version of channels and tags that a write made, and how it came into force. */
+export interface InForceWire {
+  version: number;
+  in_force: InForceState;
+  nodes: ConfirmedWire;
+  waited_ms: number;
+}
+
+const COUNT = Joi.number().integer().min(0).required();
+
+/** The members of `InForceWire` for the schema of a reply. */
+export const IN_FORCE = {
+  version: COUNT.description('Of all channels and tags.'),
+  in_force: Joi.string<InForceState>()
+    .valid('confirmed', 'bound_passed', 'no_gateway')
+    .required()
+    .description(
+      'confirmed: by every running gateway; bound_passed: not by all, but the time has passed after which none acts on what was before; no_gateway: none is running.',
+    ),
+  nodes: Joi.object<ConfirmedWire, true>({
+    confirmed: COUNT.description('Gateways that have it in force.'),
+    total: COUNT.description('Gateways that are running.'),
+    late: Joi.array().items(Joi.string()).required().description('The names of the others.'),
+  })
+    .required()
+    .description('On how many gateways it is in force.'),
+  waited_ms: Joi.number().min(0).required().description('From the write to that.'),
+};
+
+export function inForceWire(
+  version: number,
+  { state, nodes: { confirmed, total, late }, waitedMs }: InForce,
+): InForceWire {
+  return {
+    version,
+    in_force: state,
+    nodes: { confirmed, total, late: [...late] },
+    waited_ms: waitedMs,
+  };
+}
+
+export function readInForce(reply: Json): InForce {
+  const nodes = reply.field('nodes');
+  return {
+    // The API answers one of these.
+    state: reply.field('in_force').string() as InForceState,
+    nodes: {
+      confirmed: nodes.field('confirmed').number(),
+      total: nodes.field('total').number(),
+      late: nodes.field('late').map((name) => name.string()),
+    },
+    waitedMs: reply.field('waited_ms').number(),
+  };
+}

@@ -1,0 +1,208 @@
+import Joi from 'joi';
+import type { Json } from '../core/json/json.js';
+import { TOKEN_MEMBERS } from '../core/token-members.js';
+import {
+  TOKEN_DISABLED,
+  tokenStatus,
+  type Token,
+  type TokenPolicy,
+  type TokenStatus,
+} from '../core/token.js';
+import { ID } from './lists.js';
+import {
+  bodyMembers,
+  membersOf,
+  membersWire,
+  readMembers,
+  replyMembers,
+  writeMembers,
+  type MembersWire,
+} from './members.js';
+import { QUOTA } from './user.js';
+
+/** Names as an array, or between commas or line breaks, as other clients send them. */
+type Names = readonly string[] | string;
+
+/** What a key may be used for, as a body sets it. */
+export interface PolicyBody extends Partial<MembersWire<typeof TOKEN_MEMBERS>> {
+  model_limits_enabled?: boolean;
+  model_limits?: Names;
+  allow_ips?: Names;
+  tags?: Names;
+  /** Null takes it away. */
+  default_model?: string | null;
+}
+
+/** A key outside: everything but the key itself. */
+export interface TokenWire extends MembersWire<typeof TOKEN_MEMBERS> {
+  id: number;
+  user_id: number;
+  name: string;
+  key_hint: string;
+  status: TokenStatus;
+  created_time: number;
+  accessed_time: number;
+  expired_time: number;
+  remain_quota: number;
+  unlimited_quota: boolean;
+  used_quota: number;
+  model_limits_enabled: boolean;
+  model_limits: string[];
+  allow_ips: string[];
+  tags: string[];
+  default_model: string | null;
+}
+
+export const TOKEN_STATUS = Joi.number<TokenStatus>()
+  .valid(1, 2, 3, 4)
+  .description('1 enabled, 2 disabled, 3 expired, 4 exhausted');
+const TIME = Joi.number().integer();
+export const EXPIRED_TIME = TIME.description('Unix seconds; -1: never.');
+const COUNT = Joi.number().integer().min(0);
+const MAX_LIST_CHARACTERS = 200_000;
+export const NAMES = Joi.array().items(Joi.string().allow('').max(1_024)).max(1_000);
+const NAMES_IN = Joi.alternatives<Names>().try(
+  NAMES,
+  Joi.string().allow('').max(MAX_LIST_CHARACTERS),
+);
+
+/** The members of `PolicyBody` for the schema of a body. */
+export const POLICY_BODY = {
+  model_limits_enabled: Joi.boolean().description('False lifts the limit to certain models.'),
+  model_limits: NAMES_IN.empty(null).description('Models; none: all.'),
+  allow_ips: NAMES_IN.empty(null).description('Addresses and ranges; none: all.'),
+  tags: NAMES_IN.empty(null).description('Tags that the key is bound to; none: all.'),
+  default_model: Joi.string().allow(null, '').max(1_024),
+  ...bodyMembers(TOKEN_MEMBERS),
+};
+
+/** The members of `TokenWire` for the schema of a reply. */
+export const TOKEN_REPLY = {
+  id: ID.required(),
+  user_id: ID.required(),
+  name: Joi.string().required(),
+  key_hint: Joi.string().required(),
+  status: TOKEN_STATUS.required(),
+  created_time: TIME.required(),
+  accessed_time: TIME.required(),
+  expired_time: EXPIRED_TIME.required(),
+  remain_quota: QUOTA.required(),
+  unlimited_quota: Joi.boolean().required(),
+  used_quota: COUNT.required(),
+  model_limits_enabled: Joi.boolean().required(),
+  model_limits: NAMES.required(),
+  allow_ips: NAMES.required(),
+  tags: NAMES.required(),
+  default_model: Joi.string().allow(null).required(),
+  ...replyMembers(TOKEN_MEMBERS),
+};
+
+export const TOKEN = Joi.object<TokenWire, true>(TOKEN_REPLY);
+
+/** What the API answers for a key, and the command line prints of it with `--json`. */
+export function tokenWire(nowMs: number): (token: Token) => TokenWire {
+  return (token) => ({
+    id: token.id,
+    user_id: token.userId,
+    name: token.name,
+    key_hint: token.keyHint,
+    status: tokenStatus(token, nowMs),
+    created_time: token.createdTime,
+    accessed_time: token.accessedTime,
+    expired_time: token.expiredTime,
+    remain_quota: token.remainQuota,
+    unlimited_quota: token.unlimitedQuota,
+    used_quota: token.usedQuota,
+    model_limits_enabled: token.policy.models !== undefined,
+    model_limits: [...(token.policy.models ?? [])],
+    allow_ips: [...token.policy.allowIps],
+    tags: [...token.policy.tags],
+    default_model: token.policy.defaultModel ?? null,
+    ...membersWire(TOKEN_MEMBERS, token.policy),
+  });
+}
+
+export function readToken(token: Json): Token {
+  const status = token.field('status').number();
+  return {
+    id: token.field('id').number(),
+    userId: token.field('user_id').number(),
+    name: token.field('name').string(),
+    keyHint: token.field('key_hint').string(),
+    // Expired and exhausted follow from the other members.
+    enabled: status !== TOKEN_DISABLED,
+    createdTime: token.field('created_time').number(),
+    accessedTime: token.field('accessed_time').number(),
+    expiredTime: token.field('expired_time').number(),
+    remainQuota: token.field('remain_quota').number(),
+    unlimitedQuota: token.field('unlimited_quota').value === true,
+    usedQuota: token.field('used_quota').number(),
+    policy: {
+      models:
+        token.field('model_limits_enabled').value === true
+          ? texts(token.field('model_limits'))
+          : undefined,
+      allowIps: texts(token.field('allow_ips')),
+      tags: texts(token.field('tags')),
+      defaultModel: token.field('default_model').optionalString(),
+      ...membersOf(TOKEN_MEMBERS, token),
+    },
+  };
+}
+
+/** The body that makes a change of a policy. */
+export function policyBody(policy: Partial<TokenPolicy>): PolicyBody {
+  const { allowIps, tags } = policy;
+  return {
+    ...writeMembers(TOKEN_MEMBERS, policy),
+    ...(allowIps === undefined ? {} : { allow_ips: allowIps }),
+    ...(tags === undefined ? {} : { tags }),
+    ...modelsBody(policy),
+    ...('defaultModel' in policy ? { default_model: policy.defaultModel ?? null } : {}),
+  };
+}
+
+function modelsBody(policy: Partial<TokenPolicy>): PolicyBody {
+  if (!('models' in policy)) return {};
+  return policy.models === undefined
+    ? { model_limits_enabled: false }
+    : { model_limits_enabled: true, model_limits: policy.models };
+}
+
+/** The change of a policy that a body asks for. */
+export function readPolicy(body: PolicyBody): Partial<TokenPolicy> {
+  const { allow_ips, tags, default_model } = body;
+  return {
+    ...modelLimits(body),
+    ...(allow_ips === undefined ? {} : { allowIps: namesOf(allow_ips) }),
+    ...(tags === undefined ? {} : { tags: namesOf(tags) }),
+    ...(default_model === undefined ? {} : { defaultModel: textOf(default_model) }),
+    ...readMembers(TOKEN_MEMBERS, body),
+  };
+}
+
+/** The switch decides where it is sent; a list alone limits when it names a model. */
+function modelLimits({
+  model_limits_enabled: enabled,
+  model_limits: given,
+}: PolicyBody): Partial<TokenPolicy> {
+  if (enabled === false) return { models: undefined };
+  if (given === undefined) return {};
+  const models = namesOf(given);
+  return { models: enabled === undefined && models.length === 0 ? undefined : models };
+}
+
+/** Null and blanks take away what was set. */
+function textOf(given: string | null): string | undefined {
+  const text = given?.trim() ?? '';
+  return text === '' ? undefined : text;
+}
+
+function namesOf(given: Names): string[] {
+  const names = typeof given === 'string' ? given.split(/[,\n]/) : given;
+  return names.map((name) => name.trim()).filter((name) => name !== '');
+}
+
+function texts(list: Json): string[] {
+  return list.map((item) => item.string());
+}

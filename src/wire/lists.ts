@@ -1,0 +1,59 @@
+import Joi from 'joi';
+import type { Page, Slice } from '../store/store.js';
+
+/** Which part of a list: `p` from 1. */
+export interface ListQuery {
+  p: number;
+  page_size: number;
+}
+
+const MAX_PAGE_SIZE = 100;
+const MAX_PAGE = 1_000_000;
+
+/** The members of `ListQuery` for the schema of a query. */
+export const LIST_QUERY = {
+  p: Joi.number().integer().min(1).max(MAX_PAGE).default(1).description('The page, from 1.'),
+  page_size: Joi.number().integer().min(1).max(MAX_PAGE_SIZE).default(20),
+};
+
+export interface IdParams {
+  id: number;
+}
+
+export const ID = Joi.number().integer().min(1).max(Number.MAX_SAFE_INTEGER);
+
+/** The `:id` of a path. */
+export const ID_PARAMS = Joi.object<IdParams, true>({ id: ID.required() });
+
+export function sliceOf({ p, page_size }: ListQuery): Slice {
+  return { offset: (p - 1) * page_size, limit: page_size };
+}
+
+export interface ListReply<V> extends Page<V> {
+  readonly page: number;
+  readonly page_size: number;
+}
+
+/** A page of a list on the wire, each item as `view` shows it. */
+export function listReply<T, V>(
+  { items, total }: Page<T>,
+  { p, page_size }: ListQuery,
+  view: (item: T) => V,
+): ListReply<V> {
+  return { items: items.map(view), total, page: p, page_size };
+}
+
+/** The schema of a list whose items have this one. */
+export function listOf<V>(item: Joi.ObjectSchema<V>): Joi.ObjectSchema<ListReply<V>> {
+  return Joi.object<ListReply<V>>({
+    items: Joi.array().items(item).required(),
+    total: Joi.number().integer().min(0).required(),
+    page: Joi.number().integer().min(1).required(),
+    page_size: Joi.number().integer().min(1).required(),
+  });
+}
+
+/** The schema of an object with members of any names, such as models. */
+export function mapOf<V>(value: Joi.Schema): Joi.ObjectSchema<Record<string, V>> {
+  return Joi.object<Record<string, V>>().pattern(/^/, value);
+}

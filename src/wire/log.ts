@@ -1,0 +1,150 @@
+import Joi from 'joi';
+import type { Json } from '../core/json/json.js';
+import { snakeCase, type SnakeCase } from '../core/records.js';
+import {
+  SUMMED_MEMBERS,
+  USAGE_ROWS,
+  usageMembersOf,
+  usageSums,
+  type OwnMember,
+  type SummedMember,
+  type UsageMembers,
+} from '../core/usage-members.js';
+import type { AuditEntry, UsageEntry, UsageStats } from '../store/store.js';
+import { ID } from './lists.js';
+
+type Wire<K extends keyof UsageMembers> = {
+  -readonly [N in K as SnakeCase<N>]: undefined extends UsageMembers[N]
+    ? Exclude<UsageMembers[N], undefined> | null
+    : UsageMembers[N];
+};
+
+/** A request in the log, as the one who made it may see it. */
+export interface OwnUsageWire extends Wire<OwnMember> {
+  /** Unix seconds. */
+  created_at: number;
+}
+
+/** A request in the log, as operators see it. */
+export interface UsageWire extends Wire<keyof UsageMembers> {
+  created_at: number;
+}
+
+export type StatsWire = Record<'requests' | SnakeCase<SummedMember>, number>;
+
+/** A management write in the log. */
+export interface AuditWire {
+  created_at: number;
+  actor_id: number | null;
+  actor: string;
+  action: string;
+  target: string;
+  detail: Record<string, unknown>;
+  address: string | null;
+}
+
+export const SECONDS = Joi.number().integer().min(0).max(8_640_000_000_000);
+const COUNT = Joi.number().integer().min(0);
+const TEXT = Joi.string().allow('').required();
+
+const OWN_ROWS = USAGE_ROWS.filter(({ own }) => own);
+
+/** The members of a request in the log for the schema of a reply, in the order of a file's columns. */
+export const OWN_USAGE_REPLY = usageSchemas(OWN_ROWS) as Joi.StrictSchemaMap<OwnUsageWire>;
+export const USAGE_REPLY = usageSchemas(USAGE_ROWS) as Joi.StrictSchemaMap<UsageWire>;
+export const STATS = Joi.object<StatsWire, true>(
+  Object.fromEntries(
+    ['requests', ...SUMMED_MEMBERS].map((name) => [snakeCase(name), COUNT.required()]),
+    // One for each name that `StatsWire` has.
+  ) as Joi.StrictSchemaMap<StatsWire>,
+);
+export const AUDIT_REPLY = {
+  created_at: SECONDS.required(),
+  actor_id: ID.allow(null).required().description('Null for the command line.'),
+  actor: TEXT,
+  action: Joi.string().required(),
+  target: TEXT,
+  detail: Joi.object<Record<string, unknown>>()
+    .unknown(true)
+    .required()
+    .description(
+      'What was written, by the names of the code and without secrets; with `reason` where one was given. Empty where the action says it all.',
+    ),
+  address: Joi.string().allow(null).required(),
+};
+
+/** What the API answers for a request in the log, and the command line prints of it with `--json`. */
+export function usageWire(entry: UsageEntry): UsageWire {
+  return usageShape(entry, USAGE_ROWS) as UsageWire;
+}
+
+export function ownUsageWire(entry: UsageEntry): OwnUsageWire {
+  return usageShape(entry, OWN_ROWS) as OwnUsageWire;
+}
+
+/** Reads either shape: one's own entries do not say whose they are. */
+export function readUsage(entry: Json, self: number): UsageEntry {
+  const told = USAGE_ROWS.map(({ name }) => [
+    name,
+    entry.maybe(snakeCase(name)).value ?? undefined,
+  ]);
+  const members = Object.fromEntries(told) as Partial<UsageMembers>;
+  return {
+    atMs: entry.field('created_at').number() * 1000,
+    ...usageMembersOf({ ...members, userId: members.userId ?? self }),
+  };
+}
+
+export function statsWire(stats: UsageStats): StatsWire {
+  const sums = SUMMED_MEMBERS.map((name) => [snakeCase(name), stats[name]]);
+  return { requests: stats.requests, ...Object.fromEntries(sums) } as StatsWire;
+}
+
+export function readStats(stats: Json): UsageStats {
+  return usageSums((name) => stats.field(snakeCase(name)).number());
+}
+
+export function auditWire(entry: AuditEntry): AuditWire {
+  return {
+    created_at: Math.floor(entry.atMs / 1000),
+    actor_id: entry.actorId ?? null,
+    actor: entry.actor,
+    action: entry.action,
+    target: entry.target,
+    detail: { ...entry.detail },
+    address: entry.address ?? null,
+  };
+}
+
+export function readAudit(entry: Json): AuditEntry {
+  return {
+    atMs: entry.field('created_at').number() * 1000,
+    actorId: entry.field('actor_id').optionalNumber(),
+    actor: entry.field('actor').string(),
+    action: entry.field('action').string(),
+    target: entry.field('target').string(),
+    detail: entry.field('detail').value as AuditEntry['detail'],
+    address: entry.field('address').optionalString(),
+  };
+}
+
+type Rows = typeof USAGE_ROWS;
+
+/** The rows make the shape that the types above say, here and below. */
+function usageShape(entry: UsageEntry, rows: Rows): object {
+  const members = rows.map(({ name, type }) => {
+    const value = entry[name] ?? null;
+    return [snakeCase(name), type === 'milliseconds' ? Math.round(Number(value)) : value];
+  });
+  return Object.fromEntries([['created_at', Math.floor(entry.atMs / 1000)], ...members]) as object;
+}
+
+function usageSchemas(rows: Rows): Joi.SchemaMap {
+  const schemas = rows.map(({ name, type, default: absent, help }) => {
+    const schema: Joi.AnySchema = type === 'text' ? Joi.string().allow('') : COUNT;
+    const whole = absent === undefined ? schema.allow(null) : schema;
+    return [snakeCase(name), whole.required().description(help)];
+  });
+  const time = ['created_at', SECONDS.required().description('Unix seconds.')];
+  return Object.fromEntries([time, ...schemas]) as Joi.SchemaMap;
+}

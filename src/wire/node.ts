@@ -1,0 +1,134 @@
+import Joi from 'joi';
+import type { Json } from '../core/json/json.js';
+import type { NodeStanding, NodesView, NodeView } from '../management/nodes.js';
+
+interface NodeChannelWire {
+  name: string;
+  until: number | null;
+  why: string;
+}
+
+/** A gateway outside. What it has not told is null. */
+interface NodeWire {
+  id: string;
+  name: string;
+  standing: NodeStanding;
+  version: number | null;
+  release: string | null;
+  pid: number | null;
+  started_time: number | null;
+  reported_time: number | null;
+  in_flight: number | null;
+  max_in_flight: number | null;
+  pending_settlements: number | null;
+  faults: number | null;
+  channels: NodeChannelWire[];
+}
+
+export interface NodesWire {
+  version: number;
+  store_ms: number;
+  nodes: NodeWire[];
+}
+
+const COUNT = Joi.number().integer().min(0);
+const TOLD = COUNT.allow(null).required();
+
+/** The members of `NodesWire` for the schema of a reply. */
+export const NODES_REPLY = {
+  version: COUNT.required().description('The newest of channels and tags.'),
+  store_ms: Joi.number().min(0).required().description('How long the store took to answer.'),
+  nodes: Joi.array()
+    .items(
+      Joi.object<NodeWire, true>({
+        id: Joi.string().required(),
+        name: Joi.string().required(),
+        standing: Joi.string<NodeStanding>()
+          .valid('current', 'behind', 'silent')
+          .required()
+          .description(
+            'current: has the newest version in force; behind: an older one; silent: has stopped to report without taking leave, and acts on nothing that it knew.',
+          ),
+        version: TOLD.description('What it has in force.'),
+        release: Joi.string().allow(null).required(),
+        pid: TOLD,
+        started_time: TOLD.description('Unix seconds.'),
+        reported_time: TOLD.description('When it last reported, in unix seconds.'),
+        in_flight: TOLD.description('Requests to rank that are under way.'),
+        max_in_flight: TOLD,
+        pending_settlements: TOLD.description('What the store has not heard of yet.'),
+        faults: TOLD.description('Since its start.'),
+        channels: Joi.array()
+          .items(
+            Joi.object<NodeChannelWire, true>({
+              name: Joi.string().required(),
+              until: TOLD.description('Unix seconds; null where that has no end.'),
+              why: Joi.string().required(),
+            }),
+          )
+          .required()
+          .description('Those that it leaves alone for a while, or cannot use.'),
+      }),
+    )
+    .required(),
+};
+
+export function nodesWire({ version, storeMs, nodes }: NodesView): NodesWire {
+  return { version, store_ms: storeMs, nodes: nodes.map(nodeWire) };
+}
+
+function nodeWire({ id, name, standing, version, about }: NodeView): NodeWire {
+  return {
+    id,
+    name,
+    standing,
+    version: version ?? null,
+    release: about?.release ?? null,
+    pid: about?.pid ?? null,
+    started_time: secondsOf(about?.startedMs),
+    reported_time: secondsOf(about?.atMs),
+    in_flight: about?.inFlight ?? null,
+    max_in_flight: about?.maxInFlight ?? null,
+    pending_settlements: about?.pendingSettlements ?? null,
+    faults: about?.faults ?? null,
+    channels: (about?.channels ?? []).map(({ name: channel, untilMs, why }) => ({
+      name: channel,
+      until: untilMs === 0 ? null : Math.ceil(untilMs / 1_000),
+      why,
+    })),
+  };
+}
+
+function secondsOf(ms: number | undefined): number | null {
+  return ms === undefined ? null : Math.floor(ms / 1_000);
+}
+
+export function readNodes(reply: Json): NodesWire {
+  return {
+    version: reply.field('version').number(),
+    store_ms: reply.field('store_ms').number(),
+    nodes: reply.field('nodes').map((node) => {
+      const told = (name: string): number | null => node.field(name).optionalNumber() ?? null;
+      return {
+        id: node.field('id').string(),
+        name: node.field('name').string(),
+        // The API answers one of these.
+        standing: node.field('standing').string() as NodeStanding,
+        version: told('version'),
+        release: node.field('release').optionalString() ?? null,
+        pid: told('pid'),
+        started_time: told('started_time'),
+        reported_time: told('reported_time'),
+        in_flight: told('in_flight'),
+        max_in_flight: told('max_in_flight'),
+        pending_settlements: told('pending_settlements'),
+        faults: told('faults'),
+        channels: node.field('channels').map((channel) => ({
+          name: channel.field('name').string(),
+          until: channel.field('until').optionalNumber() ?? null,
+          why: channel.field('why').string(),
+        })),
+      };
+    }),
+  };
+}

@@ -1,0 +1,129 @@
+import Joi from 'joi';
+import type { Json } from '../core/json/json.js';
+import type { TagView, TagWrite } from '../management/tags.js';
+import { ID } from './lists.js';
+
+interface TaggedWire {
+  id: number;
+  name: string;
+  live: boolean;
+}
+
+/** A tag with its switch and the channels that bear it, outside. */
+export interface TagWire {
+  tag: string;
+  disabled: boolean;
+  reason: string | null;
+  changed_time: number;
+  changed_by: string | null;
+  channels: TaggedWire[];
+  channel_count: number;
+  live_count: number;
+}
+
+interface CoveredWire extends TaggedWire {
+  was_live: boolean;
+}
+
+/** What a switch of a tag has done. */
+export interface SwitchedWire {
+  tag: string;
+  disabled: boolean;
+  reason: string | null;
+  channels: CoveredWire[];
+  channel_count: number;
+  was_live_count: number;
+  live_count: number;
+}
+
+const COUNT = Joi.number().integer().min(0);
+const TAGGED = {
+  id: ID.required(),
+  name: Joi.string().required(),
+  live: Joi.boolean().required().description('Whether it takes traffic.'),
+};
+
+export const TAG_ENTRY = Joi.object<TagWire, true>({
+  tag: Joi.string().required(),
+  disabled: Joi.boolean().required(),
+  reason: Joi.string().allow(null).required(),
+  changed_time: COUNT.required().description('Unix seconds; 0: never.'),
+  changed_by: Joi.string().allow(null).required(),
+  channels: Joi.array().items(Joi.object<TaggedWire, true>(TAGGED)).required(),
+  channel_count: COUNT.required(),
+  live_count: COUNT.required(),
+});
+
+/** The members of `SwitchedWire` for the schema of a reply. */
+export const SWITCHED_REPLY = {
+  tag: Joi.string().required(),
+  disabled: Joi.boolean().required(),
+  reason: Joi.string().allow(null).required(),
+  channels: Joi.array()
+    .items(
+      Joi.object<CoveredWire, true>({
+        ...TAGGED,
+        was_live: Joi.boolean().required().description('Whether it took traffic before.'),
+      }),
+    )
+    .required(),
+  channel_count: COUNT.required(),
+  was_live_count: COUNT.required(),
+  live_count: COUNT.required(),
+};
+
+/** What the API answers for a tag, and the command line prints of it with `--json`. */
+export function tagWire(entry: TagView): TagWire {
+  return {
+    tag: entry.tag,
+    disabled: entry.disabled,
+    reason: entry.reason ?? null,
+    changed_time: entry.changedTime,
+    changed_by: entry.changedBy ?? null,
+    channels: [...entry.channels],
+    channel_count: entry.channels.length,
+    live_count: entry.channels.filter(({ live }) => live).length,
+  };
+}
+
+export function readTag(tag: Json): TagView {
+  return {
+    tag: tag.field('tag').string(),
+    disabled: tag.field('disabled').value === true,
+    reason: tag.field('reason').optionalString(),
+    changedTime: tag.field('changed_time').number(),
+    changedBy: tag.field('changed_by').optionalString(),
+    channels: tag.field('channels').map((channel) => ({
+      id: channel.field('id').number(),
+      name: channel.field('name').string(),
+      live: channel.field('live').value === true,
+    })),
+  };
+}
+
+export function switchedWire({ tag, disabled, reason, covered }: TagWrite): SwitchedWire {
+  return {
+    tag,
+    disabled,
+    reason: reason ?? null,
+    channels: covered.map(({ id, name, live, wasLive }) => ({ id, name, live, was_live: wasLive })),
+    channel_count: covered.length,
+    was_live_count: covered.filter(({ wasLive }) => wasLive).length,
+    live_count: covered.filter(({ live }) => live).length,
+  };
+}
+
+/** What a switch has done, without the version that it made. */
+export function readSwitched(reply: Json): Omit<TagWrite, 'version'> {
+  return {
+    tag: reply.field('tag').string(),
+    disabled: reply.field('disabled').value === true,
+    reason: reply.field('reason').optionalString(),
+    covered: reply.field('channels').map((channel) => ({
+      id: channel.field('id').number(),
+      name: channel.field('name').string(),
+      live: channel.field('live').value === true,
+      wasLive: channel.field('was_live').value === true,
+    })),
+  };
+}

@@ -1,0 +1,77 @@
+import Joi from 'joi';
+import { MAX_QUOTA } from '../core/quota.js';
+import type { Json } from '../core/json/json.js';
+import type { Role, User } from '../store/store.js';
+import { ID } from './lists.js';
+
+/** An account outside. */
+export interface UserWire {
+  id: number;
+  username: string;
+  /** Empty where none is known. */
+  email: string;
+  display_name: string;
+  /** 0 guest, 1 user, 10 admin, 100 root. */
+  role: Role;
+  /** 1 enabled, 2 disabled. */
+  status: 1 | 2;
+  quota: number;
+  used_quota: number;
+  request_count: number;
+  /** Unix seconds. */
+  created_time: number;
+}
+
+export const ROLE = Joi.number<Role>()
+  .valid(0, 1, 10, 100)
+  .description('0 guest, 1 user, 10 admin, 100 root');
+export const STATUS = Joi.number<1 | 2>().valid(1, 2).description('1 enabled, 2 disabled');
+export const QUOTA = Joi.number().integer().min(0).max(MAX_QUOTA);
+
+export const USER = Joi.object<UserWire, true>({
+  id: ID.required(),
+  username: Joi.string().required(),
+  email: Joi.string().allow('').required(),
+  display_name: Joi.string().allow('').required(),
+  role: ROLE.required(),
+  status: STATUS.required(),
+  quota: QUOTA.required(),
+  used_quota: Joi.number().integer().min(0).required(),
+  request_count: Joi.number().integer().min(0).required(),
+  created_time: Joi.number().integer().min(0).required(),
+});
+
+/** The account as it is now, or null once it is gone. */
+export const USER_OR_NULL = USER.allow(null) as Joi.AnySchema<UserWire | null>;
+
+/** What the API answers for an account, and the command line prints of it with `--json`. */
+export function userWire(user: User): UserWire {
+  return {
+    id: user.id,
+    username: user.username,
+    email: user.email ?? '',
+    display_name: user.displayName,
+    role: user.role,
+    status: user.enabled ? 1 : 2,
+    quota: user.quota,
+    used_quota: user.usedQuota,
+    request_count: user.requestCount,
+    created_time: user.createdTime,
+  };
+}
+
+export function readUser(user: Json): User {
+  const email = user.field('email').string();
+  return {
+    id: user.field('id').number(),
+    username: user.field('username').string(),
+    email: email === '' ? undefined : email,
+    displayName: user.field('display_name').string(),
+    role: user.field('role').number() as Role,
+    enabled: user.field('status').number() === 1,
+    quota: user.field('quota').number(),
+    usedQuota: user.field('used_quota').number(),
+    requestCount: user.field('request_count').number(),
+    createdTime: user.field('created_time').number(),
+  };
+}

@@ -1,0 +1,88 @@
+import { describe, expect, it } from '@jest/globals';
+import {
+  begun,
+  ended,
+  NEW_BREAKER,
+  permits,
+  type Breaker,
+  type BreakerRule,
+  type Verdict,
+} from '../../src/core/breaker.js';
+
+const T0 = 1_700_000_000_000;
+const RULE: BreakerRule = { failures: 3, windowMs: 10_000, openMs: 1_000, longestMs: 3_000 };
+
+/** A circuit after calls that ended one millisecond after the other. */
+function after(verdicts: readonly Verdict[], rule = RULE, everyMs = 1): Breaker {
+  let nowMs = T0;
+  return verdicts.reduce<Breaker>((breaker, verdict) => {
+    nowMs += everyMs;
+    return ended(begun(breaker), verdict, nowMs, rule);
+  }, NEW_BREAKER);
+}
+
+describe('a circuit breaker', () => {
+  it.each<[string, readonly Verdict[], Breaker['state']]>([
+    ['below its number of failures', ['blame', 'blame'], 'closed'],
+    ['at its number of failures', ['blame', 'blame', 'blame'], 'open'],
+    [
+      'while most calls succeed',
+      ['praise', 'praise', 'praise', 'praise', 'blame', 'blame', 'blame'],
+      'closed',
+    ],
+    [
+      'when half of the calls fail',
+      ['praise', 'blame', 'praise', 'blame', 'praise', 'blame'],
+      'open',
+    ],
+    ['through calls that say nothing', ['blame', 'none', 'blame', 'none'], 'closed'],
+  ])('%s is %s', (_when, verdicts, state) => {
+    expect(after(verdicts).state).toBe(state);
+  });
+
+  it('forgets failures that are older than its window', () => {
+    expect(after(['blame', 'blame', 'blame'], RULE, 6_000).state).toBe('closed');
+    expect(after(['blame', 'blame', 'blame'], RULE, 2_000).state).toBe('open');
+  });
+
+  it('never opens where its number of failures is 0', () => {
+    const verdicts = Array.from({ length: 100 }, (): Verdict => 'blame');
+    expect(after(verdicts, { ...RULE, failures: 0 }).state).toBe('closed');
+  });
+
+  it('lets nothing through until its time has come, and then one probe', () => {
+    const open = after(['blame', 'blame', 'blame']);
+
+    expect(permits(open, T0 + 3 + 999)).toBe('no');
+    expect(permits(open, T0 + 3 + 1_000)).toBe('probe');
+    expect(permits(begun(open), T0 + 5_000)).toBe('no');
+  });
+
+  it('closes after a probe that succeeds, with nothing remembered', () => {
+    const closed = ended(begun(after(['blame', 'blame', 'blame'])), 'praise', T0 + 2_000, RULE);
+
+    expect(closed).toEqual(NEW_BREAKER);
+  });
+
+  it('stays open twice as long after each probe that fails, up to its bound', () => {
+    let breaker = after(['blame', 'blame', 'blame']);
+    const lasted = [2_000, 3_000, 3_000].map(() => {
+      breaker = ended(begun(breaker), 'blame', T0, RULE);
+      return breaker.state === 'open' ? breaker.untilMs - T0 : undefined;
+    });
+
+    expect(lasted).toEqual([2_000, 3_000, 3_000]);
+  });
+
+  it('gives back a probe whose caller left', () => {
+    const givenBack = ended(begun(after(['blame', 'blame', 'blame'])), 'none', T0 + 2_000, RULE);
+
+    expect(permits(givenBack, T0 + 2_000)).toBe('probe');
+  });
+
+  it('does not listen to calls from before it opened', () => {
+    const open = after(['blame', 'blame', 'blame']);
+
+    expect(ended(open, 'praise', T0 + 10, RULE)).toBe(open);
+  });
+});

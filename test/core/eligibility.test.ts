@@ -1,0 +1,70 @@
+import { describe, expect, it } from '@jest/globals';
+import { partDocuments, textDocuments } from '../../src/core/documents.js';
+import { misfitOf, type Room } from '../../src/core/eligibility.js';
+import { leastTokens, mostTokens } from '../../src/core/tokens.js';
+
+const ROOM: Room = {
+  documents: undefined,
+  documentsWithImages: undefined,
+  queryCharacters: undefined,
+  documentCharacters: undefined,
+  requestCharacters: undefined,
+  requestBytes: undefined,
+  requestTokens: undefined,
+  wholeTokens: undefined,
+  documentTokens: undefined,
+  images: false,
+};
+const LONG = { limit: 'length' };
+/** Between 300 and 2,500 tokens, whatever the model. */
+const text = 'Saturn is circled by well over a hundred moons. '.repeat(100);
+
+const asked = (texts: readonly string[], options: { truncation?: boolean } = {}) => ({
+  query: 'moons',
+  documents: textDocuments(texts),
+  options,
+});
+
+describe('what a channel takes of a request', () => {
+  it.each<[string, Partial<Room>, object | undefined]>([
+    ['no limit', {}, undefined],
+    ['as many documents', { documents: 2 }, undefined],
+    ['fewer documents', { documents: 1 }, { limit: 'documents', most: 1 }],
+    ['a shorter query', { queryCharacters: 4 }, LONG],
+    ['shorter documents', { documentCharacters: 4_799 }, LONG],
+    ['documents as long', { documentCharacters: 4_800 }, undefined],
+    ['fewer characters in all', { requestCharacters: 9_604 }, LONG],
+    ['as many characters in all', { requestCharacters: 9_605 }, undefined],
+    ['fewer bytes', { requestBytes: 9_000 }, LONG],
+    ['as many bytes', { requestBytes: 9_700 }, undefined],
+    ['fewer tokens than there are for sure', { requestTokens: 700 }, LONG],
+    ['as many tokens as there may be', { requestTokens: 2_000 }, undefined],
+    ['less of a document, which it cuts', { wholeTokens: 100 }, undefined],
+  ])('is told by %s', (_what, given, expected) => {
+    expect(misfitOf({ ...ROOM, ...given }, asked([text, text]))).toEqual(expected);
+  });
+
+  it('is told by what it reads of a document where nothing may be cut', () => {
+    const whole = asked([text, 'short'], { truncation: false });
+    const least = leastTokens('moons') + leastTokens(text);
+
+    expect(misfitOf({ ...ROOM, wholeTokens: least }, whole)).toBeUndefined();
+    expect(misfitOf({ ...ROOM, wholeTokens: least - 1 }, whole)).toEqual(LONG);
+  });
+
+  it('is asked of images alone where there is no text', () => {
+    const documents = partDocuments([{ image: 'https://images.test/a.png', source: {} }]);
+
+    expect(misfitOf(ROOM, { ...asked([]), documents })).toEqual({ limit: 'images' });
+    expect(misfitOf({ ...ROOM, images: true }, { ...asked([]), documents })).toBeUndefined();
+  });
+
+  it('never turns a request away that may fit', () => {
+    for (const script of ['moons ', 'Сатурн ', '土星', '0123 ', '🪐', 'शनि ']) {
+      const documents = [script.repeat(500)];
+      const most = mostTokens(documents[0] ?? '') + mostTokens('moons');
+
+      expect(misfitOf({ ...ROOM, requestTokens: most }, asked(documents))).toBeUndefined();
+    }
+  });
+});

@@ -1,0 +1,113 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import {
+  encodeJson,
+  encodeJsonInSteps,
+  JsonFragment,
+  type JsonBody,
+} from '../../../src/core/json/json.js';
+import { bufferWithRoom, joinWithRoom } from '../../../src/core/json/room.js';
+import { sentDocuments } from '../../../src/core/documents.js';
+import { scanBody } from '../../../src/core/json/scan.js';
+import { documentsIn } from '../../support/documents.js';
+
+describe('encodeJsonInSteps', () => {
+  const text = 'é"\n汉'.repeat(300_000);
+  const strings = documentsIn(JSON.stringify([text, 'b', text]));
+  const objects = documentsIn(JSON.stringify([{ text }, 'b', { text, id: 1 }]));
+
+  it.each<[string, JsonBody]>([
+    ['a list as it was sent', { query: 'é', documents: strings.texts() }],
+    ['texts of objects', { documents: objects.texts(), top_n: 1 }],
+    ['objects with texts', [objects.objects('content')]],
+    ['sources', { documents: objects.sources() }],
+    ['several lists', [strings.texts(), objects.sources()]],
+    ['no fragment', { a: [1, 'b', null] }],
+  ])('writes the same bytes as in one go, and pauses on the way: %s', async (_name, body) => {
+    let pauses = 0;
+    const bytes = await encodeJsonInSteps(body, () => {
+      pauses += 1;
+      return Promise.resolve();
+    });
+
+    expect(bytes.equals(encodeJson(body))).toBe(true);
+    expect(pauses).toBeGreaterThanOrEqual(Math.floor(bytes.length / 2_100_000));
+  });
+});
+
+describe('a body that is written around the documents where they lie', () => {
+  const LISTS = [
+    '{"documents":["a","b"],"query":"q"}',
+    '{"query":"q","documents" : [ "a", "b" ] }',
+    '{"query":"q","documents":[{"text":"a"},"b"]}',
+  ];
+  const documentsOf = (body: Buffer) => {
+    const scanned = scanBody(body);
+    if (scanned === undefined) throw new Error('the body is not scanned');
+    return sentDocuments(body, scanned.list);
+  };
+  const roomy = (text: string) => joinWithRoom([Buffer.from(text)], Buffer.byteLength(text));
+
+  it('is the same as one that is copied, however long its other members are', () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...LISTS),
+        fc.string({ unit: 'binary', maxLength: 2_000 }),
+        fc.array(fc.integer(), { maxLength: 300 }),
+        (text, query, rest) => {
+          const bodyOf = (body: Buffer) => {
+            const documents = documentsOf(body);
+            return [documents.texts(), documents.sources()].map((list) =>
+              encodeJson({ query, list, rest }),
+            );
+          };
+
+          expect(bodyOf(roomy(text))).toEqual(bodyOf(Buffer.from(text)));
+        },
+      ),
+    );
+  });
+
+  it('takes no memory of its own, and is made once', () => {
+    const body = roomy(LISTS[0] ?? '');
+    const documents = documentsOf(body);
+
+    const first = encodeJson({ model: 'm', documents: documents.texts(), top_n: 2 });
+    const second = encodeJson({ model: 'another', documents: documents.texts(), top_n: 1 });
+
+    expect(first.buffer).toBe(body.buffer);
+    expect(second.buffer).not.toBe(body.buffer);
+    expect(first.toString()).toBe('{"model":"m","documents":["a","b"],"top_n":2}');
+    expect(second.toString()).toBe('{"model":"another","documents":["a","b"],"top_n":1}');
+    expect([documents.text(0), documents.echo(1).toString()]).toEqual(['a', '{"text":"b"}']);
+  });
+
+  it('never lies over other documents, nor over memory that is not its own', () => {
+    const body = roomy(LISTS[2] ?? '');
+    const documents = documentsOf(body);
+    const pooled = documentsOf(Buffer.from(LISTS[0] ?? ''));
+
+    const reply = encodeJson({ results: [{ document: new JsonFragment(documents.echo(0)) }] });
+    const picked = encodeJson({ documents: documents.pick([1]).sources() });
+    const other = encodeJson({ documents: pooled.texts() });
+
+    expect(reply.toString()).toBe('{"results":[{"document":{"text":"a"}}]}');
+    expect([reply.buffer, picked.buffer]).not.toContain(body.buffer);
+    expect(other.toString()).toBe('{"documents":["a","b"]}');
+    expect(documents.sources().bytes.toString()).toBe('[{"text":"a"},"b"]');
+  });
+
+  it('is copied where there is not room enough', () => {
+    const body = bufferWithRoom(0);
+    const long = 'x'.repeat(1_100);
+    const list = new JsonFragment(body, true);
+
+    for (const json of [
+      { long, list },
+      { list, long },
+    ]) {
+      expect(encodeJson(json).buffer).not.toBe(body.buffer);
+    }
+    expect(encodeJson({ list }).buffer).toBe(body.buffer);
+  });
+});

@@ -1,0 +1,160 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { PiecewiseParser, type PiecewiseResult } from '../../../src/core/json/pieces.js';
+
+const NO_LIMITS = { depth: 1_000, values: 1_000_000 };
+/** Small ones, so that short texts have many. */
+const PIECE_BYTES = 24;
+
+function parse(text: Buffer, pieceBytes = PIECE_BYTES, limits = NO_LIMITS): PiecewiseResult {
+  const parser = new PiecewiseParser(text, limits, pieceBytes);
+  for (let steps = 0; steps <= text.length * 4 + 4; steps += 1) {
+    const result = parser.step();
+    if (result !== undefined) return result;
+  }
+  throw new Error('the parser does not come to an end');
+}
+
+/** What the plain parser says. */
+function oracle(text: string): { value: unknown } | undefined {
+  try {
+    return { value: JSON.parse(text) };
+  } catch {
+    return undefined;
+  }
+}
+
+function expectLikePlain(text: string, pieceBytes?: number): void {
+  const bytes = Buffer.from(text);
+  const plain = oracle(bytes.toString());
+  const result = parse(bytes, pieceBytes);
+  if (plain === undefined) expect(result.kind).toBe('invalid');
+  else {
+    expect(result).toEqual({ kind: 'value', value: plain.value });
+    // Equality does not see the order of members.
+    expect(JSON.stringify('value' in result ? result.value : undefined)).toBe(
+      JSON.stringify(plain.value),
+    );
+  }
+}
+
+describe('PiecewiseParser', () => {
+  it.each([
+    ['nothing', ''],
+    ['blanks', ' \n '],
+    ['a number', ' 12 '],
+    ['a short string', '"a"'],
+    ['a long string', `"${'a'.repeat(200)}"`],
+    ['a long string with escapes at every place', `"${'\\u00e4\\n\\\\'.repeat(50)}"`],
+    ['a long string of backslashes', `"${'\\\\'.repeat(100)}"`],
+    ['a long string with quotes', `"${'\\"'.repeat(100)}"`],
+    ['a long string of other scripts', `["${'签名ключ😀'.repeat(30)}"]`],
+    ['escaped pairs and lone halves', `["${'\\ud83d\\ude00\\ud83dx\\ude00'.repeat(20)}"]`],
+    ['a long string with a bad escape', `"${'a'.repeat(100)}\\x${'a'.repeat(100)}"`],
+    ['a long string with a control character', `["${'a'.repeat(100)}\u0001${'a'.repeat(100)}"]`],
+    ['a string that does not end', `["${'a'.repeat(100)}`],
+    ['a long key', `{"${'k'.repeat(100)}":1}`],
+    ['a list of much', JSON.stringify(Array.from({ length: 100 }, (_, index) => index))],
+    ['a list in a list in a list', JSON.stringify([[[Array.from({ length: 50 }, () => 'abc')]]])],
+    ['members twice', `{"a":1,"b":"${'x'.repeat(60)}","a":2,"c":[${'1,'.repeat(30)}1],"c":3}`],
+    ['a member called __proto__', `{"__proto__":[${'1,'.repeat(30)}1],"a":1}`],
+    ['a short member called __proto__', `{"__proto__":{"a":1},"a":"${'x'.repeat(60)}"}`],
+    ['numbers as keys', `{"b":"${'x'.repeat(60)}","2":1,"1":"${'x'.repeat(60)}"}`],
+    ['a blank list', `[${' '.repeat(60)}]`],
+    ['blanks around everything', ` [ "${'x'.repeat(60)}" , { "a" : [ ${'1 , '.repeat(30)}1 ] } ] `],
+    ['a comma too many', `["${'x'.repeat(60)}",]`],
+    ['a comma too many in an object', `{"a":"${'x'.repeat(60)}",}`],
+    ['a comma too early', `[,"${'x'.repeat(60)}"]`],
+    ['two commas', `["${'x'.repeat(60)}",,1]`],
+    ['two commas around blanks', `[1,${' '.repeat(60)},2]`],
+    ['no comma', `["${'x'.repeat(60)}" "${'x'.repeat(60)}"]`],
+    ['no comma before a list', `["${'x'.repeat(60)}" [${'1,'.repeat(30)}1]]`],
+    ['something behind a part', `["${'x'.repeat(60)}" 5]`],
+    ['something before a part', `[5 "${'x'.repeat(60)}"]`],
+    ['a minus before a part', `{"a":-"${'x'.repeat(60)}"}`],
+    ['a member without a key', `{"${'x'.repeat(60)}"}`],
+    ['a part without a key', `{[${'1,'.repeat(30)}1]}`],
+    ['a part with two keys', `{"a":"b":[${'1,'.repeat(30)}1]}`],
+    ['a key in a list', `["a":"${'x'.repeat(60)}"]`],
+    ['a list that is closed as an object', `[${'1,'.repeat(30)}1}`],
+    ['a list that is not closed', `[${'1,'.repeat(30)}1`],
+    ['a list that is closed twice', `[${'1,'.repeat(30)}1]]`],
+    ['two values', `[${'1,'.repeat(30)}1] [1]`],
+    ['two values with a comma', `[${'1,'.repeat(30)}1],1`],
+    ['a value and a comma', `[${'1,'.repeat(30)}1],`],
+    ['words', `[${'true,false,null,'.repeat(20)}nul]`],
+  ])('reads %s as the plain parser does', (_name, text) => {
+    expectLikePlain(text);
+    expectLikePlain(text, 1_000);
+  });
+
+  it('reads any value as the plain parser does, however it is cut', () => {
+    fc.assert(
+      fc.property(fc.json({ maxDepth: 6 }), fc.integer({ min: 16, max: 200 }), expectLikePlain),
+      { numRuns: 300 },
+    );
+  });
+
+  it('refuses and reads mutated text as the plain parser does', () => {
+    const mutated = fc
+      .tuple(
+        fc.json({ maxDepth: 5, noUnicodeString: false }),
+        fc.nat(),
+        fc.constantFrom(
+          '',
+          ',',
+          '"',
+          '\\',
+          '[',
+          ']',
+          '{',
+          '}',
+          ':',
+          ' ',
+          '1',
+          '\\u12',
+          'null',
+          '-',
+        ),
+        fc.integer({ min: 0, max: 2 }),
+      )
+      .map(([text, place, put, dropped]) => {
+        const at = place % (text.length + 1);
+        return text.slice(0, at) + put + text.slice(at + dropped);
+      });
+    fc.assert(
+      fc.property(mutated, fc.integer({ min: 16, max: 60 }), (text, pieceBytes) =>
+        expectLikePlain(text.toWellFormed(), pieceBytes),
+      ),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it('tells where a text is wrong', () => {
+    const text = `["ä${'x'.repeat(60)}",${'1,'.repeat(20)}nul]`;
+
+    const result = parse(Buffer.from(text));
+
+    // Behind the word that is cut short.
+    const byte = Buffer.byteLength(text) - 1;
+    expect(result).toEqual({ kind: 'invalid', byte });
+  });
+
+  it.each([
+    ['depth', `${'['.repeat(4)}${']'.repeat(4)}`],
+    ['values', '[1,2,3,4,5,6,7,8,9,10,11]'],
+  ])('tells that there is too much of %s', (excess, text) => {
+    const limits = { depth: 3, values: 10 };
+
+    expect(parse(Buffer.from(text), PIECE_BYTES, limits)).toEqual({ kind: 'excess', excess });
+  });
+
+  it('does a piece of work at a time', () => {
+    const text = Buffer.from(JSON.stringify({ a: 'x\\"\n'.repeat(500_000), b: [['y'.repeat(9)]] }));
+    const parser = new PiecewiseParser(text, NO_LIMITS);
+    let steps = 1;
+    while (parser.step() === undefined) steps += 1;
+
+    expect(steps).toBeGreaterThan(text.length / 524_288);
+  });
+});

@@ -1,0 +1,149 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { listName, ROW, Walk, type FoundList } from '../../../src/core/json/scanner.js';
+
+const NAMES = [listName('documents')];
+const WINDOW = 65_536;
+
+function walkOver(json: string | Buffer, names = NAMES): Walk {
+  const walk = new Walk(Buffer.from(json), names);
+  walk.go();
+  return walk;
+}
+
+function textsOf(json: Buffer, { rows }: FoundList): string[] {
+  return Array.from({ length: rows.length / ROW }, (_, index) => {
+    const [start, end] = rows.subarray(index * ROW + 2, index * ROW + ROW);
+    return JSON.parse(json.toString('utf8', start, end)) as string;
+  });
+}
+
+describe('Walk', () => {
+  const DOCUMENTS = [
+    'a\n"b"\\ 汉字 🪐',
+    '\u3000\u00a0 ',
+    { text: 'été \u2028', id: -12.5e-3, tags: [true, false, null, { text: 0 }] },
+    '',
+    '🪐🪐🪐',
+  ];
+  const BLANKS = [1, 3];
+  const TEXTS = DOCUMENTS.map((item) => (typeof item === 'string' ? item : item.text));
+
+  it.each([
+    ['as it is', (json: string) => json],
+    [
+      'escaped',
+      (json: string) =>
+        json.replace(
+          /[^\0-\x7f]/g,
+          (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+        ),
+    ],
+  ])('reads the same wherever a window ends: %s', (_name, write) => {
+    const json = write(JSON.stringify({ query: 'q', documents: DOCUMENTS, top_n: 12 }));
+    const length = Buffer.byteLength(json);
+    // In front of the text lies as much white space as brings each of its bytes to the end of a window once.
+    for (let shift = 0; shift <= length + 1; shift += 1) {
+      const body = Buffer.from(' '.repeat(WINDOW - shift) + json);
+      const walk = walkOver(body);
+      const { list } = walk;
+      if (list === undefined)
+        throw new Error(`nothing found with ${shift} bytes in the first window`);
+      expect(textsOf(body, list)).toEqual(TEXTS);
+      expect(list.blanks).toEqual(BLANKS);
+      // The object, the query, the list, the count.
+      expect(walk.otherValues).toBe(4);
+    }
+  });
+
+  it('goes on where it stopped, beside others', () => {
+    const long = (text: string) =>
+      Buffer.from(JSON.stringify({ documents: Array.from({ length: 20_000 }, () => text) }));
+    const walks = ['a "b"', 'c\nd', '汉字', '🪐'].map((text) => {
+      const body = long(text);
+      return { text, body, walk: new Walk(body, NAMES) };
+    });
+    for (let left = walks; left.length > 0;) left = left.filter(({ walk }) => !walk.go(1));
+
+    for (const { text, body, walk } of walks) {
+      expect(walk.list?.count).toBe(20_000);
+      expect(walk.list && textsOf(body, walk.list)).toEqual(
+        Array.from({ length: 20_000 }, () => text),
+      );
+    }
+  });
+
+  it('can be given up', () => {
+    const body = Buffer.from(JSON.stringify({ documents: ['x'.repeat(3 * WINDOW)] }));
+    const walk = new Walk(body, NAMES);
+    expect(walk.go(1)).toBe(false);
+    expect(walk.end()).toBe(true);
+    expect(walk.go()).toBe(true);
+    expect(walk.isValid).toBe(false);
+    expect(walkOver(body).list?.count).toBe(1);
+  });
+
+  it.each([
+    ['a string of many windows', JSON.stringify({ documents: ['汉\n'.repeat(WINDOW)] }), 1],
+    [
+      'more elements than a window notes',
+      JSON.stringify({ documents: Array.from({ length: 50_000 }, () => '') }),
+      50_000,
+    ],
+    ['more white space than a window', `{"documents":[${' '.repeat(3 * WINDOW)}"a"]}`, 1],
+    ['a blank of many windows', `{"documents":["${' \\u3000'.repeat(WINDOW)}"]}`, 1],
+  ])('takes %s', (_name, json, count) => {
+    expect(walkOver(json).list?.count).toBe(count);
+  });
+
+  it.each([
+    ['a key', `{"${'k'.repeat(WINDOW)}":1,"documents":[]}`],
+    ['a number', `{"a":${'1'.repeat(WINDOW)},"documents":[]}`],
+  ])('leaves %s that is longer than a window to others', (_name, json) => {
+    expect(walkOver(json).isValid).toBe(false);
+  });
+
+  it('judges JSON as the plain parser does', () => {
+    const json = fc.oneof(
+      fc.json(),
+      fc.string(),
+      fc.tuple(fc.json(), fc.nat(), fc.string({ maxLength: 2 })).map(([text, at, put]) => {
+        const place = at % (text.length + 1);
+        return text.slice(0, place) + put + text.slice(place + 1);
+      }),
+      fc.constantFrom(
+        '[0]',
+        '[-0]',
+        '[01]',
+        '[1.]',
+        '[.1]',
+        '[1e]',
+        '[1e+]',
+        '[-]',
+        '[+1]',
+        '[1 2]',
+        '[tru]',
+        '[nulll]',
+        '[1e5,2E-3]',
+      ),
+    );
+    fc.assert(
+      fc.property(json, (text) => {
+        const body = Buffer.from(text);
+        const { isValid } = walkOver(body, []);
+        let isJson = true;
+        let value: unknown;
+        try {
+          value = JSON.parse(body.toString());
+        } catch {
+          isJson = false;
+        }
+        if (isValid) expect(isJson).toBe(true);
+        // What it leaves to others: values that are no object and no list, and lone surrogates.
+        else if (isJson && typeof value === 'object' && value !== null)
+          expect(text).toMatch(/\\ud/i);
+      }),
+      { numRuns: 5_000 },
+    );
+  });
+});

@@ -1,0 +1,80 @@
+import { describe, expect, it } from '@jest/globals';
+import { Json } from '../../src/core/json/json.js';
+import type { AuditEntry, UsageEntry } from '../../src/store/store.js';
+import {
+  auditWire,
+  OWN_USAGE_REPLY,
+  ownUsageWire,
+  readAudit,
+  readStats,
+  readUsage,
+  statsWire,
+  USAGE_REPLY,
+  usageWire,
+} from '../../src/wire/log.js';
+
+const ENTRY: UsageEntry = {
+  atMs: 1_800_000_000_000,
+  requestId: 'r',
+  userId: 2,
+  tokenId: 3,
+  tokenName: 'k',
+  model: 'm',
+  channelId: 4,
+  provider: 'voyage',
+  tag: undefined,
+  attempts: 1,
+  documents: 5,
+  inputTokens: 6,
+  searchUnits: 7,
+  quota: 8,
+  durationMs: 9,
+  outcome: 'ok',
+};
+
+const overHttp = (value: unknown): Json => new Json(JSON.parse(JSON.stringify(value)));
+
+describe('a request in the log, outside', () => {
+  it('is read back as it was written', () => {
+    expect(readUsage(overHttp(usageWire(ENTRY)), 99)).toEqual(ENTRY);
+  });
+
+  it('does not say to whom it belongs which channel served it, or whose it is', () => {
+    const own = ownUsageWire(ENTRY);
+
+    expect(own).not.toHaveProperty('channel_id');
+    expect(own).not.toHaveProperty('provider');
+    expect(own).not.toHaveProperty('tag');
+    expect(readUsage(overHttp(own), 2)).toEqual({
+      ...ENTRY,
+      channelId: undefined,
+      provider: undefined,
+    });
+  });
+
+  it('has the members that its schema says, in the order of the columns of a file', () => {
+    expect(Object.keys(usageWire(ENTRY))).toEqual(Object.keys(USAGE_REPLY));
+    expect(Object.keys(ownUsageWire(ENTRY))).toEqual(Object.keys(OWN_USAGE_REPLY));
+    expect(usageWire({ ...ENTRY, durationMs: 1.6 })).toMatchObject({
+      created_at: 1_800_000_000,
+      tag: null,
+      duration_ms: 2,
+    });
+  });
+});
+
+it('sums of the log are read back as they were written', () => {
+  const stats = { requests: 1, quota: 2, documents: 3, inputTokens: 4 };
+
+  expect(statsWire(stats)).toEqual({ requests: 1, quota: 2, documents: 3, input_tokens: 4 });
+  expect(readStats(overHttp(statsWire(stats)))).toEqual(stats);
+});
+
+it('a management write in the log is read back as it was written', () => {
+  const entry: AuditEntry = {
+    ...{ atMs: 1_800_000_000_000, actorId: undefined, actor: 'cli:ada', action: 'tag.disable' },
+    ...{ target: 'tag:eu', detail: { reason: 'slow' }, address: undefined },
+  };
+
+  expect(readAudit(overHttp(auditWire(entry)))).toEqual(entry);
+});
