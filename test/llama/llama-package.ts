@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { textDocuments } from '../../src/core/documents.js';
-import { LlamaEngine, type LlamaModule } from '../../src/gateway/llama.js';
-import type { NeuralRequest } from '../../src/providers/provider.js';
+import { LlamaEngine, type LlamaModule } from '../../src/rankers/llama.js';
+import type { NeuralRequest } from '../../src/rankers/ranker.js';
 import { startGateway } from '../support/gateway.js';
 import { writeTinyReranker } from '../support/tiny-gguf.js';
 

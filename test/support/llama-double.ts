@@ -1,4 +1,4 @@
-import type { LlamaModule } from '../../src/gateway/llama.js';
+import type { LlamaModule } from '../../src/rankers/llama.js';
 
 /** What was asked of the double. */
 export interface LlamaCalls {
