@@ -5,7 +5,7 @@ import type { StoreSettings } from './config.js';
 import { systemCode } from './core/errors.js';
 import { Secret } from './core/secret.js';
 import { StoreUnavailableError, type Store } from './store/store.js';
-import { createVault } from './store/vault.js';
+import { createVault, type Vault, type VaultKey } from './store/vault.js';
 
 /**
  * Opens the store that the settings name: Redis, or the embedded one in the data folder. Drivers are loaded only when they
@@ -17,7 +17,26 @@ export async function openStore(
   patience: {
     readonly connectTimeoutMs?: number;
     readonly onWaiting?: (why: string) => void;
+    /** A gateway notes its key where none is noted yet, and does not start without one where there are credentials. */
+    readonly asGateway?: boolean;
   } = {},
+): Promise<Store> {
+  const { asGateway = false, ...waiting } = patience;
+  const vault = createVault(keysOf(settings));
+  const store = await openDriver(settings, vault, waiting);
+  try {
+    await checkKey(store, vault, asGateway);
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+  return store;
+}
+
+async function openDriver(
+  settings: StoreSettings,
+  vault: Vault,
+  patience: { readonly connectTimeoutMs?: number; readonly onWaiting?: (why: string) => void },
 ): Promise<Store> {
   if (settings.redisUrl !== undefined) {
     const { openRedisStore } = await import('./store/redis/redis-store.js');
@@ -25,15 +44,88 @@ export async function openStore(
       url: settings.redisUrl.reveal(),
       prefix: settings.redisPrefix,
       commandTimeoutMs: settings.commandTimeoutMs,
-      vault: createVault(settings.encryptionKey),
+      vault,
       ...patience,
     });
   }
   const { openSqliteStore } = await import('./store/sqlite/sqlite-store.js');
   return openSqliteStore({
     file: storeFile(settings.dataDir),
-    vault: createVault(settings.encryptionKey ?? embeddedKey(settings.dataDir)),
+    vault,
   });
+}
+
+/** The key of this process is not the one that the credentials in the store are sealed with. */
+export class EncryptionKeyError extends Error {
+  override readonly name = 'EncryptionKeyError';
+}
+
+/**
+ * Seals the credentials of all channels with the first of the keys that the settings name, while gateways run that have all
+ * of them. Resolves to how many were sealed, and how many could not be read.
+ */
+export async function rotateKey(
+  settings: StoreSettings,
+  store: Store,
+): Promise<{ readonly sealed: number; readonly locked: number }> {
+  const [mark] = createVault(keysOf(settings)).marks();
+  if (mark === undefined) {
+    throw new EncryptionKeyError('There is no key to encrypt with: set ENCRYPTION_KEYS.');
+  }
+  return store.resealCredentials(mark);
+}
+
+/** The keys of this process, the one that seals first. */
+function keysOf({
+  redisUrl,
+  dataDir,
+  encryptionKey,
+  encryptionKeys,
+}: StoreSettings): readonly VaultKey[] {
+  const named = (encryptionKeys?.reveal() ?? '')
+    .split(',')
+    .filter((text) => text.trim() !== '')
+    .map((text) => {
+      const at = text.indexOf(':');
+      return { id: text.slice(0, at).trim(), secret: new Secret(text.slice(at + 1).trim()) };
+    });
+  const plain = encryptionKey === undefined ? [] : [{ id: undefined, secret: encryptionKey }];
+  const given: VaultKey[] = [...named, ...plain];
+  // The key of the folder is made where no other is given, and still opens what it has sealed where one is.
+  const hasFolderKey = given.length === 0 || existsSync(keyFile(dataDir));
+  if (redisUrl !== undefined || !hasFolderKey) return given;
+  return [...given, { id: undefined, secret: embeddedKey(dataDir) }];
+}
+
+async function checkKey(store: Store, vault: Vault, asGateway: boolean): Promise<void> {
+  const noted = await store.encryptionMark();
+  const marks = vault.marks();
+  const [first] = marks;
+  if (noted !== undefined && marks.includes(noted)) return;
+  // A command that touches no credentials needs no key.
+  if (!asGateway && (noted === undefined || first === undefined)) return;
+  const { channels, locked } = await store.loadChannels();
+  const isEmpty = locked.size === 0 && channels.every(({ credentials }) => isNone(credentials));
+  if (noted === undefined) {
+    const isReadable = locked.size === 0 || channels.some((each) => !isNone(each.credentials));
+    if (first === undefined || isReadable) {
+      const claimed = first === undefined ? undefined : await store.encryptionMark(first);
+      if (claimed === undefined || marks.includes(claimed)) return;
+    }
+  } else if (isEmpty && asGateway && (await store.oldestNodeVersion(Date.now())) === undefined) {
+    // Nothing is sealed and nobody else is there: the key may be another one from now on.
+    if (first !== undefined) await store.resealCredentials(first);
+    return;
+  }
+  throw new EncryptionKeyError(
+    first === undefined
+      ? 'The credentials of channels in the store are encrypted, and no key is configured: set ENCRYPTION_KEY, or ENCRYPTION_KEYS, to the one that the other gateways use.'
+      : 'The encryption key is not the one that the credentials in the store are encrypted with: set ENCRYPTION_KEY to that one. To change it, name both in ENCRYPTION_KEYS and run "rerank-gateway encryption rotate".',
+  );
+}
+
+function isNone(credentials: Readonly<Record<string, Secret>>): boolean {
+  return Object.keys(credentials).length === 0;
 }
 
 /** Where the embedded store keeps everything. */
@@ -41,12 +133,17 @@ export function storeFile(dataDir: string): string {
   return join(dataDir, 'gateway.db');
 }
 
+/** Where the key lies that encrypts channel credentials where none was given. */
+export function keyFile(dataDir: string): string {
+  return join(dataDir, 'encryption.key');
+}
+
 /**
  * The key that encrypts channel credentials where none was given: made once, beside the embedded store, readable by its
  * owner alone. It keeps credentials out of a copy of the database file, not from somebody who can read the folder.
  */
 function embeddedKey(dataDir: string): Secret {
-  const file = join(dataDir, 'encryption.key');
+  const file = keyFile(dataDir);
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   if (!existsSync(file)) makeKey(file);
   const key = readFileSync(file, 'utf8').trim();

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { CHANNEL_DEFAULTS } from '../src/core/channel-members.js';
 import { loadConfig } from '../src/config.js';
 import { Secret } from '../src/core/secret.js';
 import { openStore } from '../src/open-store.js';
@@ -24,12 +25,8 @@ describe('the embedded store', () => {
       credentials: { apiKey: new Secret('up-secret') },
       models: { m: 'm' },
       tag: undefined,
-      priority: 0,
-      weight: 1,
-      timeoutMs: undefined,
-      maxConcurrency: 0,
+      ...CHANNEL_DEFAULTS,
       status: 1,
-      scores: 'raw',
       settings: {},
     });
     await store.close();

@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, randomBytes, scryptSync } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHmac, randomBytes, scryptSync } from 'node:crypto';
 import { Secret } from '../core/secret.js';
 import { CredentialsLockedError } from './store.js';
 
@@ -7,6 +7,8 @@ export type Credentials = Readonly<Record<string, Secret>>;
 
 /** Seals channel credentials for the store and opens them again. */
 export interface Vault {
+  /** Fingerprints of its keys, that of the one which seals first. */
+  marks(): readonly string[];
   /** Text for the store, or `undefined` for no credentials. Throws `CredentialsLockedError` without a key. */
   seal(credentials: Credentials): string | undefined;
   /** What was sealed. Throws `CredentialsLockedError` when the key is missing or another one. */
@@ -15,6 +17,10 @@ export interface Vault {
 
 const CIPHER = 'aes-256-gcm';
 const FORMAT = 'v1.';
+const NAMED_FORMAT = 'v2.';
+const NAMED = /^v2\.([\w-]+)\.(.*)$/s;
+/** What a key's fingerprint is made from; it tells nothing of the key. */
+const MARK = 'rerank-gateway fingerprint of an encryption key';
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const KEY_BYTES = 32;
@@ -24,69 +30,107 @@ const CONTEXT = Buffer.from('rerank-gateway channel credentials v1');
 const SALT = 'rerank-gateway channel credentials';
 const SCRYPT = { N: 16_384, r: 8, p: 1 };
 
+/** A key with a name, which what it seals is marked with. */
+export interface VaultKey {
+  /** Letters, digits, `-` and `_`; `undefined` for the one key of installations that never had another. */
+  readonly id: string | undefined;
+  readonly secret: Secret;
+}
+
+interface Derived {
+  readonly id: string | undefined;
+  readonly bytes: () => Buffer;
+}
+
 /**
- * AES-256-GCM under a key that is derived from `key` when it is first needed. Without a key, channels that have no
- * credentials still work.
+ * AES-256-GCM under keys that are derived when they are first needed. The first one seals; all of them open. Without a key,
+ * channels that have no credentials still work.
  */
-export function createVault(key: Secret | undefined): Vault {
-  let derived: Buffer | undefined;
-  const keyFor = (what: string): Buffer => {
-    if (key === undefined) {
-      throw new CredentialsLockedError(
-        `Channel credentials cannot be ${what}: no encryption key is configured. ` +
-          'Set ENCRYPTION_KEY to a long random text, the same on every node.',
-      );
-    }
-    derived ??= scryptSync(key.reveal(), SALT, KEY_BYTES, SCRYPT);
-    return derived;
-  };
+export function createVault(given: Secret | readonly VaultKey[] | undefined): Vault {
+  const named = given instanceof Secret ? [{ id: undefined, secret: given }] : (given ?? []);
+  const keys = named.map(derivedOnce);
 
   return {
+    marks: () => keys.map(({ bytes }) => createHmac('sha256', bytes()).update(MARK).digest('hex')),
+
     seal(credentials) {
       const entries = Object.entries(credentials).map(([name, secret]) => [name, secret.reveal()]);
       if (entries.length === 0) return undefined;
+      const [key] = keys;
+      if (key === undefined) throw noKey('stored');
       const nonce = randomBytes(NONCE_BYTES);
-      const cipher = createCipheriv(CIPHER, keyFor('stored'), nonce).setAAD(CONTEXT);
+      const cipher = createCipheriv(CIPHER, key.bytes(), nonce).setAAD(CONTEXT);
       const sealed = Buffer.concat([
         nonce,
         cipher.update(JSON.stringify(entries), 'utf8'),
         cipher.final(),
         cipher.getAuthTag(),
-      ]);
-      return FORMAT + sealed.toString('base64url');
+      ]).toString('base64url');
+      return key.id === undefined ? FORMAT + sealed : `${NAMED_FORMAT}${key.id}.${sealed}`;
     },
 
     open(sealed) {
       if (sealed === undefined) return {};
-      if (!sealed.startsWith(FORMAT)) {
+      const [, id, named] = NAMED.exec(sealed) ?? [];
+      const text = named ?? (sealed.startsWith(FORMAT) ? sealed.slice(FORMAT.length) : undefined);
+      if (text === undefined) {
         throw new CredentialsLockedError(
           'Channel credentials cannot be read: a newer version of the gateway has stored them. ' +
             'Upgrade this node, or enter the credentials again.',
         );
       }
-      const secret = keyFor('read');
-      const bytes = Buffer.from(sealed.slice(FORMAT.length), 'base64url');
-      let text: string;
-      try {
-        const decipher = createDecipheriv(CIPHER, secret, bytes.subarray(0, NONCE_BYTES), {
-          authTagLength: TAG_BYTES,
-        });
-        decipher.setAAD(CONTEXT).setAuthTag(bytes.subarray(-TAG_BYTES));
-        text =
-          decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES), undefined, 'utf8') +
-          decipher.final('utf8');
-      } catch (cause) {
+      if (keys.length === 0) throw noKey('read');
+      // A key may have got a name, or another one, since.
+      const likely = keys.filter((key) => key.id === id);
+      const others = keys.filter((key) => key.id !== id);
+      const plain = [...likely, ...others].map((key) => decrypt(text, key.bytes())).find(isText);
+      if (plain === undefined) {
         throw new CredentialsLockedError(
           'Channel credentials cannot be read: they were stored under another encryption key. ' +
             'Set ENCRYPTION_KEY to that key again, or enter the credentials again under this one.',
-          { cause },
         );
       }
       // The tag has proven that `seal` wrote this.
-      const entries = JSON.parse(text) as [string, string][];
+      const entries = JSON.parse(plain) as [string, string][];
       return Object.fromEntries(entries.map(([name, value]) => [name, new Secret(value)]));
     },
   };
+}
+
+function derivedOnce({ id, secret }: VaultKey): Derived {
+  let derived: Buffer | undefined;
+  return {
+    id,
+    bytes: () => (derived ??= scryptSync(secret.reveal(), SALT, KEY_BYTES, SCRYPT)),
+  };
+}
+
+/** What was encrypted, or `undefined` where it was with another key. */
+function decrypt(text: string, key: Buffer): string | undefined {
+  const bytes = Buffer.from(text, 'base64url');
+  // Shorter than a nonce and a tag: nothing that was ever sealed.
+  if (bytes.length < NONCE_BYTES + TAG_BYTES) return undefined;
+  const options = { authTagLength: TAG_BYTES };
+  const decipher = createDecipheriv(CIPHER, key, bytes.subarray(0, NONCE_BYTES), options);
+  decipher.setAAD(CONTEXT).setAuthTag(bytes.subarray(-TAG_BYTES));
+  const head = decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES), undefined, 'utf8');
+  try {
+    return head + decipher.final('utf8');
+  } catch {
+    // Node has no code for a tag that does not fit: it is the only thing that `final` can find.
+    return undefined;
+  }
+}
+
+function isText(text: string | undefined): text is string {
+  return text !== undefined;
+}
+
+function noKey(what: string): CredentialsLockedError {
+  return new CredentialsLockedError(
+    `Channel credentials cannot be ${what}: no encryption key is configured. ` +
+      'Set ENCRYPTION_KEY to a long random text, the same on every node.',
+  );
 }
 
 /**

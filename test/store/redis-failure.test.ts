@@ -36,7 +36,9 @@ async function givenServer(): Promise<RedisServer> {
 }
 
 async function givenStore({ url }: RedisServer): Promise<Store> {
-  const store = await openRedisStore({ url, vault: VAULT, commandTimeoutMs: COMMAND_TIMEOUT_MS });
+  const store = await openRedisStore({
+    ...{ url, vault: VAULT, commandTimeoutMs: COMMAND_TIMEOUT_MS, clock: 'caller' },
+  });
   cleanUps.push(() => store.close());
   return store;
 }
@@ -293,10 +295,11 @@ describe('a process that dies half way', () => {
     const store = await givenStore(server);
     const { connection, keys } = await givenConnection(server);
     const userId = await createUser(store, { quota: 0 });
-    const code = { name: 'c', quota: 500, codeHash: sha256('c'), codeHint: 'c', createdBy: 1 };
+    const code = { name: 'c', quota: 500, codeHash: sha256('c'), codeHint: 'c', createdBy: 0 };
     await store.createCodes([{ ...code, expiredTime: 0 }], T0);
-    const reply = await run(connection, SCRIPTS.claimCode, keys.codes, [
-      ...[sha256('c'), userId, claimedAtMs],
+    const places = ['hashes', 'claims', '1'].map((part) => `${keys.codes}:${part}`);
+    const reply = await run(connection, SCRIPTS.takeCode, places, [
+      ...[sha256('c'), '1', userId, `=${claimedAtMs}`],
     ]);
     const claim = textOf(listOf(reply)[0]);
     return { store, connection, keys, userId, claim };
@@ -335,7 +338,12 @@ describe('a process that dies half way', () => {
   test('between credit and the end of the claim: nobody credits again, nor after the code is deleted', async () => {
     const { store, connection, keys, userId, claim } = await givenClaim(T0);
     const [codeId = '', number = ''] = claim.split(':');
-    await run(connection, SCRIPTS.creditCode, keys.user(userId), [codeId, number, 500, 1e15]);
+    await run(
+      connection,
+      SCRIPTS.creditUser,
+      [keys.user(userId), keys.userCredits(userId)],
+      [codeId, number, 500, 1e15],
+    );
     await store.deleteInvalidCodes(T0);
 
     expect(await store.recoverRedemptions(T0 + 60_001, 60_000)).toBe(0);
@@ -346,13 +354,48 @@ describe('a process that dies half way', () => {
   test('after a refused credit: whoever goes on refuses as well, though it would fit by now', async () => {
     const { store, connection, keys, userId, claim } = await givenClaim(T0);
     const [codeId = '', number = ''] = claim.split(':');
-    await run(connection, SCRIPTS.creditCode, keys.user(userId), [codeId, number, 500, 499]);
+    await run(
+      connection,
+      SCRIPTS.creditUser,
+      [keys.user(userId), keys.userCredits(userId)],
+      [codeId, number, 500, 499],
+    );
 
     expect(await store.recoverRedemptions(T0 + 60_001, 60_000)).toBe(0);
 
     expect((await store.getCode(Number(codeId)))?.status).toBe('enabled');
     expect(await store.redeem(sha256('c'), userId, T0)).toMatchObject({ kind: 'redeemed' });
     expect((await store.getUser(userId, T0))?.quota).toBe(500);
+  });
+
+  test('of an older claim after a newer one of the same code: nothing is credited', async () => {
+    const { store, connection, keys, userId, claim } = await givenClaim(T0);
+    const [codeId = ''] = claim.split(':');
+    const credit = (number: number) =>
+      run(
+        connection,
+        SCRIPTS.creditUser,
+        [keys.user(userId), keys.userCredits(userId)],
+        [codeId, number, 500, 1e15],
+      );
+    const newer = await credit(7);
+
+    const older = await credit(6);
+
+    expect([newer, older]).toEqual(['credited', 'over']);
+    expect((await store.getUser(userId, T0))?.quota).toBe(500);
+  });
+
+  test('limits leave no keys behind for ever', async () => {
+    const server = await givenServer();
+    const store = await givenStore(server);
+    const { connection, keys } = await givenConnection(server);
+    await store.takeLimit('login:ip:192.0.2.1', 5, 60_000, T0);
+
+    const lifeMs = await connection.client.pttl(keys.limit('login:ip:192.0.2.1'));
+
+    expect(lifeMs).toBeGreaterThan(60_000);
+    expect(lifeMs).toBeLessThanOrEqual(120_000);
   });
 
   test('before a token is written: its key opens nothing, and lists leave it out', async () => {
@@ -374,7 +417,8 @@ describe('a process that dies half way', () => {
     const server = await givenServer();
     const store = await givenStore(server);
     const { connection, keys } = await givenConnection(server);
-    await run(connection, SCRIPTS.claimLogin, keys.users, [9_999, `9999:${T0}:mark`, 'ada', '']);
+    const registry = ['names', 'emails', 'ids'].map((part) => `${keys.users}:${part}`);
+    await run(connection, SCRIPTS.takeLogin, registry, [9_999, `9999:${T0}:mark`, 'ada', '']);
     const ada = newUser({ username: 'Ada', email: `${unique('ada')}@example.org` });
 
     expect(await store.createUser(ada, T0 + 1_000)).toEqual({ kind: 'taken', field: 'username' });

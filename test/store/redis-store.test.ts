@@ -15,14 +15,15 @@ import { describeStoreContract } from './contract/index.js';
 async function openHarness(url: string): Promise<StoreHarness> {
   const prefix = `${unique('test')}:`;
   const opened: Store[] = [];
-  const open = async (vault: Vault): Promise<Store> => {
-    const store = await openRedisStore({ url, prefix, vault });
+  const open = async (vault: Vault, where = prefix): Promise<Store> => {
+    const store = await openRedisStore({ url, prefix: where, vault, clock: 'caller' });
     opened.push(store);
     return store;
   };
   return {
     store: await open(VAULT),
     reopen: (vault = VAULT) => open(vault),
+    fresh: () => open(VAULT, `${unique('fresh')}:`),
     dispose: async () => {
       await Promise.all(opened.map((store) => store.close()));
     },

@@ -53,6 +53,21 @@ function openOther(): Driver {
 }
 
 describe('the file of the SQLite store', () => {
+  test('keeps no rows of sessions that have ended once the next one begins', async () => {
+    const store = openStore();
+    const session = (name: string, createdAtMs: number) => ({
+      ...{ idHash: sha256(name), userId: 1, kind: 'session' as const, createdAtMs },
+      ...{ expiresAtMs: createdAtMs + 1_000, endsAtMs: createdAtMs + 1_000 },
+    });
+    await store.createSession(session('first', T0));
+    await store.createSession(session('second', T0 + 500));
+
+    await store.createSession(session('third', T0 + 1_000));
+
+    const rows = openOther().prepare('SELECT id_hash FROM sessions ORDER BY created_at_ms').all([]);
+    expect(rows).toEqual([{ id_hash: sha256('second') }, { id_hash: sha256('third') }]);
+  });
+
   test('is made with its folder, for its owner alone', async () => {
     const inner = join(folder, 'data', 'gateway');
     const store = openStore({ file: join(inner, 'gateway.db') });
@@ -82,6 +97,23 @@ describe('the file of the SQLite store', () => {
     expect(() => openStore()).toThrow(/written by a newer release \(schema 999, this one knows \d/);
 
     expect(other.prepare('PRAGMA user_version').get([])).toMatchObject({ user_version: 999 });
+  });
+
+  test('gets columns for members of usage entries that its release did not know', async () => {
+    await openStore().close();
+    const older = openOther();
+    older.exec('ALTER TABLE usage_log DROP COLUMN provider');
+    older.exec('ALTER TABLE usage_log DROP COLUMN search_units');
+    older.exec(`INSERT INTO usage_log (at_ms, request_id, user_id, token_id, token_name, model, attempts,
+      documents, input_tokens, quota, duration_ms, outcome)
+      VALUES (1, 'old', 1, 1, 'k', 'm', 1, 2, 3, 4, 5.5, 'ok')`);
+    older.close();
+
+    const { items } = await openStore().listUsage({ offset: 0, limit: 1 });
+
+    expect(items).toMatchObject([
+      { requestId: 'old', documents: 2, searchUnits: 0, provider: undefined },
+    ]);
   });
 
   test('is refused by name when it is something else', () => {

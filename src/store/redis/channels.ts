@@ -1,13 +1,26 @@
-import type { Channel, ChannelStatus, TagSwitch } from '../../core/channel.js';
+import { randomUUID } from 'node:crypto';
+import { CHANNEL_DEFAULTS } from '../../core/channel-members.js';
+import {
+  CHANNEL_AUTO_DISABLED,
+  statusOnceDeclared,
+  type Channel,
+  type ChannelStatus,
+  type TagSwitch,
+} from '../../core/channel.js';
 import {
   StoreUnavailableError,
   type ChannelChange,
+  type ChannelNews,
+  type ChannelSnapshot,
   type ChannelStore,
+  type ChannelUpdate,
   type DeclaredChannel,
+  type EncryptionStore,
 } from '../store.js';
 import { openCredentials, type Vault } from '../vault.js';
 import type { Connection } from './connection.js';
 import type { Keys } from './keys.js';
+import { versionMark } from '../version.js';
 import { listOf, numberOf, run, SCRIPTS, textOf, type Reply } from './scripts.js';
 import { pairOf } from './token-records.js';
 
@@ -39,27 +52,46 @@ interface SealedChange {
   readonly sealed: string | undefined;
 }
 
+/** Why a channel is not changed. */
+type Refused = Exclude<ChannelUpdate['kind'], 'updated'>;
+
 /** Each round is lost only to another change, and changes of one process wait for each other. */
 const MAX_ROUNDS = 100;
 
-export function openChannels(connection: Connection, keys: Keys, vault: Vault): ChannelStore {
+export function openChannels(
+  connection: Connection,
+  keys: Keys,
+  vault: Vault,
+): ChannelStore & EncryptionStore {
   const { client, answer } = connection;
   let lastTurn: Promise<unknown> = Promise.resolve();
 
+  const {
+    channelsVersion: versionKey,
+    channelRecords: recordsKey,
+    channelSwitches: switchesKey,
+    channelNodes: nodesKey,
+    channelsMark: markKey,
+  } = keys;
+
   async function load(): Promise<StoredChannels> {
-    const [version, channels, switches] = listOf(
-      await run(connection, SCRIPTS.loadChannels, keys.channels),
+    const [version, records, switches] = listOf(
+      await run(connection, SCRIPTS.findChannels, [versionKey, recordsKey, switchesKey]),
     );
+    return storedOf(version, records, switches);
+  }
+
+  /** Whether there were both channels and switches when they were read last. */
+  let isWhole = false;
+
+  function snapshotOf({ version, channels, switches }: StoredChannels): ChannelSnapshot {
+    isWhole = channels.size > 0 && switches.length > 0;
+    const opened = [...channels].map(([id, stored]) => channelOf(id, stored, vault));
     return {
-      version: numberOf(version),
-      channels: new Map(
-        pairsOf(channels)
-          .map(([id, record]): [number, StoredChannel] => [Number(id), storedChannelOf(record)])
-          .sort(([a], [b]) => a - b),
-      ),
-      switches: pairsOf(switches)
-        .map(([, record]) => switchOf(record))
-        .sort((a, b) => (a.tag < b.tag ? -1 : 1)),
+      version,
+      channels: opened.map(({ channel }) => channel),
+      locked: new Set(opened.filter(({ locked }) => locked).map(({ channel }) => channel.id)),
+      switches,
     };
   }
 
@@ -75,13 +107,18 @@ export function openChannels(connection: Connection, keys: Keys, vault: Vault): 
         const stored = await load();
         const { edits, result } = await work(stored);
         if (edits.size === 0) return { version: stored.version, result };
-        const version = await run(connection, SCRIPTS.commitChannels, keys.channels, [
-          ...[stored.version, keys.channelsChanged],
-          ...[...edits].flatMap(([id, channel]) => [
-            id,
-            channel === undefined ? '' : JSON.stringify(channel),
-          ]),
-        ]);
+        const version = await run(
+          connection,
+          SCRIPTS.writeChannels,
+          [versionKey, recordsKey],
+          [
+            ...[stored.version, versionMark(), keys.channelsChanged],
+            ...[...edits].flatMap(([id, channel]) => [
+              id,
+              channel === undefined ? '' : JSON.stringify(channel),
+            ]),
+          ],
+        );
         if (version !== null) return { version: numberOf(version), result };
       }
       throw new StoreUnavailableError('The channels are being changed without end.');
@@ -90,7 +127,7 @@ export function openChannels(connection: Connection, keys: Keys, vault: Vault): 
     return turn;
   }
 
-  const nextId = (): Promise<number> => answer(client.incr(`${keys.channels}:seq`));
+  const nextId = (): Promise<number> => answer(client.incr(keys.channelSequence));
 
   const present = (id: number, stored: StoredChannel): Channel =>
     channelOf(id, stored, vault).channel;
@@ -103,11 +140,12 @@ export function openChannels(connection: Connection, keys: Keys, vault: Vault): 
 
   async function setSwitch(tag: string, record: string): Promise<number> {
     return numberOf(
-      await run(connection, SCRIPTS.setTagSwitch, keys.channels, [
-        keys.channelsChanged,
-        tag,
-        record,
-      ]),
+      await run(
+        connection,
+        SCRIPTS.switchTag,
+        [versionKey, switchesKey],
+        [...[versionMark(), keys.channelsChanged, tag, record]],
+      ),
     );
   }
 
@@ -126,12 +164,17 @@ export function openChannels(connection: Connection, keys: Keys, vault: Vault): 
         continue;
       }
       const status =
-        before === undefined || before.channel.status === before.channel.declaredStatus
+        before === undefined
           ? channel.status
-          : before.channel.status;
+          : statusOnceDeclared(
+              before.channel.status,
+              before.channel.declaredStatus,
+              channel.status,
+            );
       const next: StoredChannel = {
         ...channel,
         status,
+        outage: status === CHANNEL_AUTO_DISABLED ? before?.channel.outage : undefined,
         origin: 'config',
         sealed: undefined,
         declaredStatus: channel.status,
@@ -147,18 +190,11 @@ export function openChannels(connection: Connection, keys: Keys, vault: Vault): 
 
   return {
     async loadChannels() {
-      const { version, channels, switches } = await load();
-      const opened = [...channels].map(([id, stored]) => channelOf(id, stored, vault));
-      return {
-        version,
-        channels: opened.map(({ channel }) => channel),
-        locked: new Set(opened.filter(({ locked }) => locked).map(({ channel }) => channel.id)),
-        switches,
-      };
+      return snapshotOf(await load());
     },
 
     async channelsVersion() {
-      return Number((await answer(client.get(`${keys.channels}:version`))) ?? 0);
+      return Number((await answer(client.get(versionKey))) ?? 0);
     },
 
     async createChannel({ credentials, ...definition }) {
@@ -178,17 +214,16 @@ export function openChannels(connection: Connection, keys: Keys, vault: Vault): 
       return { kind: 'updated', channel: present(id, stored), version };
     },
 
-    async updateChannel(id, change) {
+    async updateChannel(id, change, when) {
       const sealedChange = seal(id, change);
-      const { version, result } = await edit<StoredChannel | 'not_found' | 'name_taken'>(
-        ({ channels }) => {
-          const before = channels.get(id);
-          const next = before === undefined ? undefined : changed(before, sealedChange);
-          if (next === undefined) return unchanged('not_found');
-          if (isTaken(channels, next.name, id)) return unchanged('name_taken');
-          return { edits: new Map([[id, next]]), result: next };
-        },
-      );
+      const { version, result } = await edit<StoredChannel | Refused>(({ channels }) => {
+        const before = channels.get(id);
+        const next = before === undefined ? undefined : changed(before, sealedChange);
+        if (next === undefined) return unchanged('not_found');
+        if (when !== undefined && before?.status !== when.status) return unchanged('other_status');
+        if (isTaken(channels, next.name, id)) return unchanged('name_taken');
+        return { edits: new Map([[id, next]]), result: next };
+      });
       if (typeof result === 'string') return { kind: result };
       return { kind: 'updated', channel: present(id, result), version };
     },
@@ -218,6 +253,32 @@ export function openChannels(connection: Connection, keys: Keys, vault: Vault): 
       return result ? version : undefined;
     },
 
+    async encryptionMark(claim) {
+      if (claim !== undefined) await answer(client.set(keys.encryptionMark, claim, 'NX'));
+      return (await answer(client.get(keys.encryptionMark))) ?? undefined;
+    },
+
+    async resealCredentials(mark) {
+      // First: a gateway that lacks the new key must not start on records that are half way there.
+      await answer(client.set(keys.encryptionMark, mark));
+      const { result } = await edit(({ channels }) => {
+        const holding = [...channels].filter(([, { sealed }]) => sealed !== undefined);
+        const opened = holding.map(([id, stored]) => ({
+          id,
+          stored,
+          ...openCredentials(vault, stored.sealed),
+        }));
+        const readable = opened.filter(({ locked }) => !locked);
+        const edits = readable.map(({ id, stored, credentials }): [number, StoredChannel] => [
+          id,
+          { ...stored, sealed: vault.seal(credentials) },
+        ]);
+        const counts = { sealed: readable.length, locked: opened.length - readable.length };
+        return { edits: new Map(edits), result: counts };
+      });
+      return result;
+    },
+
     setTagSwitch: (tagSwitch) => setSwitch(tagSwitch.tag, JSON.stringify(tagSwitch)),
     deleteTagSwitch: (tag) => setSwitch(tag, ''),
 
@@ -228,24 +289,60 @@ export function openChannels(connection: Connection, keys: Keys, vault: Vault): 
 
     watchChannels: (onChange) => connection.subscribe(keys.channelsChanged, onChange),
 
-    async reportNode(nodeId, version, nowMs, ttlMs) {
-      await run(connection, SCRIPTS.reportNode, keys.channels, [
-        nodeId,
-        version,
-        nowMs,
-        nowMs + ttlMs,
-      ]);
+    async begin() {
+      await answer(client.set(markKey, randomUUID(), 'NX'));
+    },
+
+    async syncNode({ nodeId, version, serial, heardSerial, nowMs, ttlMs }) {
+      const places = [versionKey, nodesKey, markKey];
+      // A Cluster that moves the slot answers nothing for a key that is not there: it is asked for what is there.
+      if (isWhole) places.push(recordsKey, switchesKey);
+      const [current, time, told, records, switches] = listOf(
+        await run(connection, SCRIPTS.syncNode, places, [
+          ...[nodeId, version, serial, heardSerial, connection.told(nowMs), ttlMs],
+        ]),
+      );
+      // The script returns one of these.
+      const memory = textOf(told) as ChannelNews['memory'];
+      let snapshot: ChannelSnapshot | undefined;
+      if (records !== undefined) snapshot = snapshotOf(storedOf(current, records, switches));
+      else if (memory !== 'kept' || numberOf(current) !== version)
+        snapshot = snapshotOf(await load());
+      return { snapshot, storeTimeMs: numberOf(time), memory };
     },
 
     async oldestNodeVersion(nowMs) {
-      const reports = Object.values(await answer(client.hgetall(`${keys.channels}:nodes`)));
-      const live = reports.map(pairOf).filter(([, expiresAtMs]) => expiresAtMs > nowMs);
+      const [time, ...reports] = listOf(
+        await run(connection, SCRIPTS.findNodes, nodesKey, [connection.told(nowMs)]),
+      );
+      const live = reports
+        .map((report) => pairOf(textOf(report)))
+        .filter(([, expiresAtMs]) => expiresAtMs > numberOf(time));
       return live.length === 0 ? undefined : Math.min(...live.map(([version]) => version));
     },
 
     async forgetNode(nodeId) {
-      await answer(client.hdel(`${keys.channels}:nodes`, nodeId));
+      await answer(client.hdel(nodesKey, nodeId));
+      await answer(client.hdel(keys.nodesAbout, nodeId));
     },
+  };
+}
+
+function storedOf(
+  version: Reply | undefined,
+  records: Reply | undefined,
+  switches: Reply | undefined,
+): StoredChannels {
+  return {
+    version: numberOf(version),
+    channels: new Map(
+      pairsOf(records)
+        .map(([id, record]): [number, StoredChannel] => [Number(id), storedChannelOf(record)])
+        .sort(([a], [b]) => a - b),
+    ),
+    switches: pairsOf(switches)
+      .map(([, record]) => switchOf(record))
+      .sort((a, b) => (a.tag < b.tag ? -1 : 1)),
   };
 }
 
@@ -271,11 +368,11 @@ function channelOf(
   return { channel: { ...definition, id, credentials }, locked };
 }
 
-/** JSON drops members that are undefined; they are part of the type and come back here. */
+/** What JSON drops as undefined, and what the release that wrote it did not know yet, comes back here. */
 function storedChannelOf(record: string): StoredChannel {
   const stored = JSON.parse(record) as StoredChannel;
-  const { baseUrl, tag, timeoutMs, sealed, declaredStatus } = stored;
-  return { ...stored, baseUrl, tag, timeoutMs, sealed, declaredStatus };
+  const { baseUrl, tag, sealed, declaredStatus } = stored;
+  return { ...CHANNEL_DEFAULTS, ...stored, baseUrl, tag, sealed, declaredStatus };
 }
 
 function switchOf(record: string): TagSwitch {

@@ -5,8 +5,10 @@ import { parseRedisUrl, type Login, type NodeAddress, type Target } from './url.
 export interface ConnectOptions {
   /** Bound of one command, from asking to the answer. */
   readonly commandTimeoutMs: number;
-  /** Bound of the first connection; later ones are tried for ever. */
+  /** Bound of the first connection; later ones are tried forever. */
   readonly connectTimeoutMs: number;
+  /** Whose clock decides: the server's own, or, for tests that turn it, the one that each call names. */
+  readonly clock?: 'server' | 'caller' | undefined;
   /** Told once, in words, when the first connection has to be waited for: what is tried, and why it fails. */
   readonly onWaiting?: ((why: string) => void) | undefined;
 }
@@ -14,16 +16,22 @@ export interface ConnectOptions {
 /** Commands go to one client, subscriptions to another, so that neither waits for the other. */
 export interface Connection {
   readonly client: Redis | Cluster;
+  /** The time as a script is told it: see `_clock.lua`. */
+  readonly told: (nowMs: number) => string;
   /** An answer within the bound; a failure of Redis becomes `StoreUnavailableError`. */
   readonly answer: <T>(reply: Promise<T>) => Promise<T>;
   /** Runs `send`; the commands that it sends leave in one write where there is one server. */
   readonly together: (send: () => void) => void;
   /** Calls `onMessage` for each message, and after every time that messages may have been missed. Returns the way to stop. */
   subscribe(channel: string, onMessage: () => void): () => void;
-  close(): Promise<void>;
+  /** Says goodbye, and waits for the answer so long at most. */
+  close(waitMs?: number): Promise<void>;
 }
 
-/** A server that says nothing at all is told of after so long. */
+/** How soon a Cluster is asked again for keys that are being moved. */
+const TRY_AGAIN_MS = 20;
+
+/** A server that says nothing at all is told about after so long. */
 const WAITING_AFTER_MS = 1_000;
 
 /** A refused login: it does not pass by itself. */
@@ -39,8 +47,10 @@ export async function connectRedis(url: string, options: ConnectOptions): Promis
   await firstConnection(client, target, options);
 
   const subscriptions = openSubscriptions(target, client, options);
+  const { clock = 'server' } = options;
   return {
     client,
+    told: (nowMs) => (clock === 'caller' ? `=${nowMs}` : `${nowMs}`),
     answer: (reply) => within(reply, options.commandTimeoutMs, storeError),
     together: (send) => {
       const stream = client instanceof Cluster ? undefined : client.stream;
@@ -49,10 +59,10 @@ export async function connectRedis(url: string, options: ConnectOptions): Promis
       stream?.uncork();
     },
     subscribe: (channel, onMessage) => subscriptions.add(channel, onMessage),
-    async close() {
+    async close(waitMs = Infinity) {
       subscriptions.close();
       try {
-        await within(client.quit(), options.commandTimeoutMs);
+        await within(client.quit(), Math.max(0, Math.min(waitMs, options.commandTimeoutMs)));
       } catch {
         // Nobody is there to say goodbye to; what was under way has had its answer or its timeout.
         client.disconnect();
@@ -180,7 +190,10 @@ function openClient(target: Target, options: ConnectOptions): Redis | Cluster {
         clusterRetryStrategy: retryStrategy,
         slotsRefreshTimeout: commandTimeoutMs,
         slotsRefreshInterval: 2_000,
-        maxRedirections: 5,
+        // While a slot is moved, its keys are in two places: what cannot be answered yet is asked again, for as long as its
+        // caller waits.
+        retryDelayOnTryAgain: TRY_AGAIN_MS,
+        maxRedirections: Math.max(8, Math.ceil((commandTimeoutMs * 0.8) / TRY_AGAIN_MS)),
         retryDelayOnFailover: 0,
         // With TLS the certificate is for the name, and CLUSTER SLOTS tells addresses.
         ...(tls ? { dnsLookup: (address, done) => done(null, address) } : {}),
@@ -306,17 +319,48 @@ function within<T>(
 const UNAVAILABLE_REPLY =
   /^(LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|MOVED|ASK|MISCONF|OOM|BUSY|NOREPLICAS|NOAUTH|NOPERM|WRONGPASS)\b/;
 
+/** A script of a release that did not name all keys touched one that had been moved: it has stopped half way. */
+const STOPPED_REPLY = /^ERR .*attempted to access a non local key/;
+
+/** What the client says when a Cluster answered with redirections only: each of them says that nothing was done. */
+const REDIRECTED = 'Too many Cluster redirections';
+
 /** What the client says of a command that it did not send: there is no connection, and none is waited for. */
 const NOT_SENT =
   /^(Stream isn't writeable|Cluster isn't ready) and enableOfflineQueue options is false/;
 
+/** Why Redis cannot serve, in words, by how its reply begins. */
+const WORDS: readonly (readonly [RegExp, string])[] = [
+  [/^OOM/, 'Redis is full: it takes no writes until there is memory (maxmemory).'],
+  [/^READONLY/, 'Redis is read-only: this is a replica and not the master.'],
+  [/^MISCONF/, 'Redis takes no writes because it cannot save to its disk.'],
+  [/^NOREPLICAS/, 'Redis takes no writes because too few replicas follow it.'],
+  [/^LOADING/, 'Redis is still loading its data.'],
+  [/^MASTERDOWN/, 'Redis is a replica that has lost its master.'],
+  [/^CLUSTERDOWN/, 'The Redis Cluster is down: nobody serves some of its slots.'],
+  [/^BUSY/, 'Redis is busy with a script that does not end.'],
+  [/^(NOAUTH|NOPERM|WRONGPASS)/, 'Redis refuses the login, or what it may do.'],
+  [
+    /^(TRYAGAIN|MOVED|ASK|ERR|Too many Cluster redirections)/,
+    'The Redis Cluster is moving the keys that are asked for.',
+  ],
+  [/^Redis did not answer/, 'Redis did not answer in time.'],
+];
+
+function wordsOf(message: string): string {
+  return WORDS.find(([beginning]) => beginning.test(message))?.[1] ?? 'Redis cannot be reached.';
+}
+
 /** What a failed command means: everything but a refusal of the command itself is a Redis that is not available. */
 function storeError(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
+  const { message } = error;
   const isReply = error.name === 'ReplyError';
-  if (isReply && !UNAVAILABLE_REPLY.test(error.message)) return error;
-  return new StoreUnavailableError('Redis is not available.', {
+  const hasStopped = isReply && STOPPED_REPLY.test(message);
+  if (isReply && !hasStopped && !UNAVAILABLE_REPLY.test(message)) return error;
+  return new StoreUnavailableError(wordsOf(message), {
     cause: error,
-    didNothing: isReply || NOT_SENT.test(error.message),
+    didNothing:
+      !hasStopped && (isReply || message.startsWith(REDIRECTED) || NOT_SENT.test(message)),
   });
 }

@@ -1,12 +1,14 @@
+import { SUMMED_MEMBERS, usageMembersOf, usageSums } from '../../core/usage-members.js';
 import type {
   AuditEntry,
   AuditQuery,
   LogStore,
   Page,
+  RefusedEntry,
+  RefusedQuery,
   Slice,
   UsageEntry,
   UsageQuery,
-  UsageStats,
 } from '../store.js';
 import type { Connection } from './connection.js';
 import type { Keys } from './keys.js';
@@ -19,6 +21,8 @@ const CHUNK = 1_000;
 interface Log<T> {
   readonly key: string;
   readonly read: (json: string) => T;
+  /** What its entries are found by, where they are found by something. */
+  readonly idOf?: (entry: T) => string;
 }
 
 interface Span {
@@ -31,7 +35,7 @@ export function openLogs(connection: Connection, keys: Keys): LogStore {
 
   /** The numbers of entries in a span of time, newest first: of all users or of one. */
   function numbers(
-    { key: log }: Log<unknown>,
+    { key: log }: { readonly key: string },
     userId: number | undefined,
     { fromMs, toMs }: Span,
     offset: number,
@@ -43,7 +47,7 @@ export function openLogs(connection: Connection, keys: Keys): LogStore {
   }
 
   async function count(
-    { key: log }: Log<unknown>,
+    { key: log }: { readonly key: string },
     userId: number | undefined,
     span: Span,
   ): Promise<number> {
@@ -98,63 +102,196 @@ export function openLogs(connection: Connection, keys: Keys): LogStore {
     return { items, total };
   }
 
-  const usage: Log<UsageEntry> = { key: keys.log('usage'), read: usageOf };
+  /** Appends entries, each about a user or, with '', about none; then drops the oldest beyond the bound. */
+  async function append<T extends { readonly atMs: number }>(
+    appended: Log<T>,
+    added: readonly { readonly userId: string; readonly entry: T }[],
+    maxEntries: number,
+  ): Promise<void> {
+    const { key: log, idOf } = appended;
+    const shared = [`${log}:seq`, `${log}:entries`, `${log}:times`];
+    const places = new Places(idOf === undefined ? shared : [...shared, `${log}:ids`], log);
+    const args = added.map(({ userId, entry }) => {
+      const id = idOf === undefined ? '' : `${idOf(entry)} `;
+      return `${places.of(userId)} ${entry.atMs} ${id}${userId} ${JSON.stringify(entry)}`;
+    });
+    const script = idOf === undefined ? SCRIPTS.writeLog : SCRIPTS.writeRequests;
+    const total = numberOf(await run(connection, script, places.keys, args));
+    // A bound that was lowered by much is reached step by step, so that others are not kept waiting.
+    const excess = Math.min(total - maxEntries, 2 * CHUNK);
+    if (excess <= 0) return;
+    await drop(appended, await answer(client.zrange(`${log}:times`, '0', `${excess - 1}`)));
+  }
+
+  /** Drops entries by their numbers; whom they are about never changes, so it is looked up before. Resolves to how many went. */
+  async function drop<T>(
+    { key: log, idOf, read }: Log<T>,
+    found: readonly string[],
+  ): Promise<number> {
+    if (found.length === 0) return 0;
+    const records = await answer(client.hmget(`${log}:entries`, ...found));
+    const shared = [`${log}:entries`, `${log}:times`];
+    const places = new Places(idOf === undefined ? shared : [...shared, `${log}:ids`], log);
+    const args = found.flatMap((number, index) => {
+      const record = records[index] ?? '';
+      const blank = record.indexOf(' ');
+      const of = places.of(record.slice(0, blank + 1).trim());
+      if (idOf === undefined) return [of, number];
+      return [of, number, record === '' ? '' : idOf(read(record.slice(blank + 1)))];
+    });
+    const script = idOf === undefined ? SCRIPTS.dropEntries : SCRIPTS.dropRequests;
+    return numberOf(await run(connection, script, places.keys, args));
+  }
+
+  async function trim<T>(log: Log<T>, olderThanMs: number): Promise<number> {
+    for (let dropped = 0; ;) {
+      const old = await answer(
+        client.zrange(
+          ...([`${log.key}:times`, '-inf', `(${olderThanMs}`] as const),
+          ...(['BYSCORE', 'LIMIT', 0, CHUNK] as const),
+        ),
+      );
+      dropped += await drop(log, old);
+      if (old.length < CHUNK) return dropped;
+    }
+  }
+
+  async function find<T>(log: Log<T>, requestId: string): Promise<T | undefined> {
+    const number = await answer(client.hget(`${log.key}:ids`, requestId));
+    if (number === null) return undefined;
+    const [entry] = await entries(log, [number]);
+    return entry;
+  }
+
+  async function oldest({ key }: { readonly key: string }): Promise<number | undefined> {
+    const [, time] = await answer(
+      client.zrange(`${key}:times`, '-inf', '+inf', 'BYSCORE', 'LIMIT', 0, 1, 'WITHSCORES'),
+    );
+    return time === undefined ? undefined : Number(time);
+  }
+
+  const idOf = ({ requestId }: { readonly requestId: string }): string => requestId;
+  const usage: Log<UsageEntry> = { key: keys.log('usage'), read: usageOf, idOf };
+  const refused: Log<RefusedEntry> = { key: keys.log('refused'), read: refusedOf, idOf };
   const audit: Log<AuditEntry> = { key: keys.log('audit'), read: auditOf };
 
   return {
     async appendUsage(added, maxEntries) {
       if (added.length === 0) return;
-      const args: (string | number)[] = [maxEntries];
-      for (const entry of added) {
-        args.push(`${entry.atMs} ${entry.userId} ${JSON.stringify(entry)}`);
-      }
-      await run(connection, SCRIPTS.appendLog, usage.key, args);
+      await append(
+        usage,
+        added.map((entry) => ({ userId: String(entry.userId), entry })),
+        maxEntries,
+      );
     },
 
     listUsage: (query) => page(usage, query.userId, query, usageFilter(query)),
 
     async usageStats(query) {
       const matches = usageFilter(query) ?? (() => true);
-      const sum = { requests: 0, quota: 0, documents: 0, inputTokens: 0 } satisfies UsageStats;
+      const sum = usageSums(() => 0);
       await scan(usage, query.userId, query, (entry) => {
         if (!matches(entry)) return;
         sum.requests += 1;
-        sum.quota += entry.quota;
-        sum.documents += entry.documents;
-        sum.inputTokens += entry.inputTokens;
+        for (const name of SUMMED_MEMBERS) sum[name] += entry[name];
       });
       return sum;
     },
 
-    async appendAudit(entry, maxEntries) {
-      await run(connection, SCRIPTS.appendLog, audit.key, [
+    async appendRefused(added, maxEntries) {
+      if (added.length === 0) return;
+      await append(
+        refused,
+        added.map((entry) => ({ userId: String(entry.userId ?? ''), entry })),
         maxEntries,
-        `${entry.atMs}  ${JSON.stringify(entry)}`,
+      );
+    },
+
+    listRefused: (query) => page(refused, query.userId, query, refusedFilter(query)),
+
+    async findRequest(requestId) {
+      const [served, turnedAway] = await Promise.all([
+        find(usage, requestId),
+        find(refused, requestId),
       ]);
+      return { usage: served, refused: turnedAway };
+    },
+
+    async logReach() {
+      const [usageFromMs, refusedFromMs] = await Promise.all([oldest(usage), oldest(refused)]);
+      return { usageFromMs, refusedFromMs };
+    },
+
+    async appendAudit(entry, maxEntries) {
+      await append(audit, [{ userId: '', entry }], maxEntries);
     },
 
     listAudit: (query) => page(audit, undefined, query, auditFilter(query)),
 
     async trimLogs(olderThanMs) {
-      let dropped = 0;
-      for (const { key } of [usage, audit]) {
-        for (;;) {
-          const part = numberOf(await run(connection, SCRIPTS.trimLog, key, [olderThanMs, CHUNK]));
-          dropped += part;
-          if (part < CHUNK) break;
-        }
-      }
-      return dropped;
+      const trimmed = [
+        await trim(usage, olderThanMs),
+        await trim(refused, olderThanMs),
+        await trim(audit, olderThanMs),
+      ];
+      return trimmed.reduce((sum, dropped) => sum + dropped);
     },
   };
+}
+
+/** The keys of a script, with the times of each user that it is told about, once. */
+class Places {
+  readonly keys: string[];
+  readonly #log: string;
+  readonly #byUser = new Map<string, number>();
+
+  constructor(keys: readonly string[], log: string) {
+    this.keys = [...keys];
+    this.#log = log;
+  }
+
+  /** Which of the keys has the times of a user, from 1; 0 for nobody. */
+  of(userId: string): number {
+    if (userId === '') return 0;
+    let place = this.#byUser.get(userId);
+    if (place === undefined) {
+      place = this.keys.push(`${this.#log}:of:${userId}`);
+      this.#byUser.set(userId, place);
+    }
+    return place;
+  }
 }
 
 /** What the lists by time and user cannot tell, or `undefined` when they tell everything. */
 function usageFilter(
   query: Omit<UsageQuery, 'offset' | 'limit'>,
 ): ((entry: UsageEntry) => boolean) | undefined {
-  const { tokenId, tokenName, model, channelId, outcome } = query;
-  return filterOf<UsageEntry>({ tokenId, tokenName, model, channelId, outcome });
+  const { tokenId, tokenName, model, channelId, provider, tag, outcome } = query;
+  const { failed, minDurationMs = 0 } = query;
+  const equal = filterOf<UsageEntry>({
+    tokenId,
+    tokenName,
+    model,
+    channelId,
+    provider,
+    tag,
+    outcome,
+  });
+  if (failed === undefined && minDurationMs === 0) return equal;
+  return (entry) =>
+    (failed === undefined || entry.outcome !== 'ok') &&
+    entry.durationMs >= minDurationMs &&
+    equal?.(entry) !== false;
+}
+
+function refusedFilter({
+  tokenId,
+  tokenName,
+  model,
+  outcome,
+  address,
+}: RefusedQuery): ((entry: RefusedEntry) => boolean) | undefined {
+  return filterOf<RefusedEntry>({ tokenId, tokenName, model, outcome, address });
 }
 
 function auditFilter({
@@ -174,13 +311,20 @@ function filterOf<T>(wanted: {
   return (entry) => given.every(([name, value]) => entry[name as keyof T] === value);
 }
 
-/** JSON drops members that are undefined; they are part of the type and come back here. */
+/** What JSON drops as undefined, and what the release that wrote it did not know yet, comes back here. */
 function usageOf(json: string): UsageEntry {
   const stored = JSON.parse(json) as UsageEntry;
-  const { channelId, provider, tag } = stored;
-  return { ...stored, channelId, provider, tag };
+  const { atMs, detail } = stored;
+  return { atMs, ...usageMembersOf(stored), ...(detail === undefined ? {} : { detail }) };
 }
 
+function refusedOf(json: string): RefusedEntry {
+  const stored = JSON.parse(json) as RefusedEntry;
+  const { userId, tokenId, tokenName, model, address } = stored;
+  return { ...stored, userId, tokenId, tokenName, model, address };
+}
+
+/** JSON drops members that are undefined; they are part of the type and come back here. */
 function auditOf(json: string): AuditEntry {
   const stored = JSON.parse(json) as AuditEntry;
   const { actorId, address } = stored;

@@ -1,5 +1,6 @@
 import { MAX_QUOTA } from '../../core/quota.js';
 import type {
+  CodeBatch,
   NewRedemptionCode,
   Redemption,
   RedemptionChange,
@@ -33,6 +34,17 @@ const CHUNK = 500;
  */
 export function openRedemption(connection: Connection, keys: Keys): RedemptionStore {
   const { client, answer } = connection;
+  const [hashesKey, idsKey, claimsKey] = [
+    `${keys.codes}:hashes`,
+    `${keys.codes}:ids`,
+    `${keys.codes}:claims`,
+  ];
+  const recordKey = (id: number | string): string => `${keys.codes}:${id}`;
+
+  async function remove(told: string, ids: readonly (number | string)[]): Promise<number> {
+    const places = [hashesKey, idsKey, ...ids.map(recordKey)];
+    return numberOf(await run(connection, SCRIPTS.removeCodes, places, [told, ...ids]));
+  }
 
   async function read(id: number): Promise<RedemptionCode | undefined> {
     const fields = await answer(client.hgetall(`${keys.codes}:${id}`));
@@ -45,18 +57,24 @@ export function openRedemption(connection: Connection, keys: Keys): RedemptionSt
   ): Promise<RedemptionCode[]> {
     if (codes.length === 0) return [];
     const createdTime = Math.floor(nowMs / 1000);
-    const ids = await run(connection, SCRIPTS.createCodes, keys.codes, [
-      createdTime,
-      ...codes.flatMap(({ name, quota, codeHash, codeHint, createdBy, expiredTime }) => [
-        ...[name, quota, codeHash, codeHint, createdBy, expiredTime],
-      ]),
-    ]);
-    if (ids === null) throw new Error('There is such a redemption code already.');
-    const created = listOf(ids);
+    const last = await answer(client.incrby(`${keys.codes}:seq`, codes.length));
+    const ids = codes.map((_code, index) => last - codes.length + 1 + index);
+    const written = await run(
+      connection,
+      SCRIPTS.writeCodes,
+      [hashesKey, idsKey, ...ids.map(recordKey)],
+      [
+        createdTime,
+        ...codes.flatMap(({ name, quota, codeHash, codeHint, createdBy, expiredTime }, index) => [
+          ...[ids[index] ?? 0, name, quota, codeHash, codeHint, createdBy, expiredTime],
+        ]),
+      ],
+    );
+    if (written === null) throw new Error('There is such a redemption code already.');
     return codes.map(({ codeHash: _, ...code }, index) => ({
       ...code,
       ...({ status: 'enabled', redeemedTime: 0, usedUserId: 0 } as const),
-      id: numberOf(created[index]),
+      id: ids[index] ?? 0,
       createdTime,
     }));
   }
@@ -66,19 +84,46 @@ export function openRedemption(connection: Connection, keys: Keys): RedemptionSt
     claim: Claim,
   ): Promise<'credited' | 'already' | 'over' | 'quota_range' | 'unknown'> {
     const { codeId, number, userId, quota } = claim;
-    const decision = await run(connection, SCRIPTS.creditCode, keys.user(userId), [
-      ...[codeId, number, quota, MAX_QUOTA],
-    ]);
+    const decision = await run(
+      connection,
+      SCRIPTS.creditUser,
+      [keys.user(userId), keys.userCredits(userId)],
+      [codeId, number, quota, MAX_QUOTA],
+    );
     // The script returns one of these.
     const outcome = decision as Awaited<ReturnType<typeof complete>>;
     const isRefused = outcome === 'quota_range' || outcome === 'unknown';
-    await run(connection, SCRIPTS.endClaim, keys.codes, [claim.text, codeId, isRefused ? 0 : 1]);
+    await run(
+      connection,
+      SCRIPTS.finishClaim,
+      [claimsKey, recordKey(codeId)],
+      [claim.text, isRefused ? 0 : 1],
+    );
     return outcome;
   }
 
+  /** Who made a code never changes: looking before the deletion is as good as in its step. */
+  async function madeByOthers(
+    ids: readonly string[],
+    makers: ReadonlySet<number>,
+  ): Promise<readonly string[]> {
+    if (makers.size === 0) return ids;
+    const found = await Promise.all(
+      ids.map((id) => answer(client.hget(`${keys.codes}:${id}`, 'creator'))),
+    );
+    return ids.filter((_id, index) => !makers.has(Number(found[index] ?? -1)));
+  }
+
   async function redeem(codeHash: string, userId: number, nowMs: number): Promise<Redemption> {
+    const id = await answer(client.hget(hashesKey, codeHash));
+    if (id === null) return { kind: 'refused', reason: 'unknown' };
     const [claimed, refused] = listOf(
-      await run(connection, SCRIPTS.claimCode, keys.codes, [codeHash, userId, nowMs]),
+      await run(
+        connection,
+        SCRIPTS.takeCode,
+        [hashesKey, claimsKey, recordKey(id)],
+        [codeHash, id, userId, connection.told(nowMs)],
+      ),
     );
     if (claimed === null) {
       return { kind: 'refused', reason: textOf(refused) as RefusalReason };
@@ -120,28 +165,40 @@ export function openRedemption(connection: Connection, keys: Keys): RedemptionSt
       );
     },
 
+    async sumCodes(nowMs) {
+      const ids = await answer(client.zrange(idsKey, '0', '-1'));
+      const batches = new Map<string, CodeBatch>();
+      for (let start = 0; start < ids.length; start += CHUNK) {
+        const chunk = ids.slice(start, start + CHUNK).map((id) => read(Number(id)));
+        for (const code of await Promise.all(chunk)) {
+          if (code === undefined) continue;
+          const batch = withCode(batches.get(code.name), code, nowMs);
+          // In again at the end, so that the names stand in the order of their newest codes.
+          batches.delete(code.name);
+          batches.set(code.name, batch);
+        }
+      }
+      return [...batches.values()].reverse();
+    },
+
     async updateCode(id, change) {
-      const reply = await run(connection, SCRIPTS.updateCode, keys.codes, [
-        id,
-        ...fieldsOf(change),
-      ]);
+      const reply = await run(connection, SCRIPTS.changeCode, recordKey(id), fieldsOf(change));
       if (reply === 'used') return { kind: 'used' };
       const code = reply === null ? undefined : await read(id);
       return code === undefined ? { kind: 'not_found' } : { kind: 'updated', code };
     },
 
     async deleteCode(id) {
-      return (await run(connection, SCRIPTS.deleteCodes, keys.codes, ['', id])) === 1;
+      return (await remove('', [id])) === 1;
     },
 
-    async deleteInvalidCodes(nowMs) {
+    async deleteInvalidCodes(nowMs, notOf = []) {
       const ids = await answer(client.zrange(`${keys.codes}:ids`, '0', '-1'));
       let deleted = 0;
       for (let start = 0; start < ids.length; start += CHUNK) {
-        const chunk = ids.slice(start, start + CHUNK);
-        deleted += numberOf(
-          await run(connection, SCRIPTS.deleteCodes, keys.codes, [nowMs, ...chunk]),
-        );
+        const chunk = await madeByOthers(ids.slice(start, start + CHUNK), new Set(notOf));
+        if (chunk.length === 0) continue;
+        deleted += await remove(connection.told(nowMs), chunk);
       }
       return deleted;
     },
@@ -158,6 +215,25 @@ export function openRedemption(connection: Connection, keys: Keys): RedemptionSt
       }
       return credited;
     },
+  };
+}
+
+function withCode(
+  batch: CodeBatch | undefined,
+  { name, quota, status, expiredTime, createdTime }: RedemptionCode,
+  nowMs: number,
+): CodeBatch {
+  const { made = 0, used = 0, usedQuota = 0, left = 0, leftQuota = 0 } = batch ?? {};
+  const isUsed = status === 'used';
+  const isLeft = status === 'enabled' && (expiredTime === 0 || expiredTime * 1000 > nowMs);
+  return {
+    name,
+    made: made + 1,
+    used: used + (isUsed ? 1 : 0),
+    usedQuota: usedQuota + (isUsed ? quota : 0),
+    left: left + (isLeft ? 1 : 0),
+    leftQuota: leftQuota + (isLeft ? quota : 0),
+    createdTime: Math.max(createdTime, batch?.createdTime ?? 0),
   };
 }
 

@@ -1,12 +1,16 @@
 import type { Store } from '../store.js';
 import type { Vault } from '../vault.js';
+import { openAccounts } from './accounts.js';
 import { openAdmission } from './admission.js';
 import { openChannels } from './channels.js';
 import { connectRedis } from './connection.js';
 import { createKeys } from './keys.js';
+import { openDuties } from './duties.js';
 import { openLogs } from './logs.js';
+import { openNodes } from './nodes.js';
 import { openRedemption } from './redemption.js';
 import { openSessions } from './sessions.js';
+import { openStats } from './stats.js';
 import { openTokens } from './tokens.js';
 import { openUsers } from './users.js';
 
@@ -18,6 +22,8 @@ export interface RedisStoreOptions {
   readonly vault: Vault;
   readonly commandTimeoutMs?: number;
   readonly connectTimeoutMs?: number;
+  /** Whose clock decides: the server's own, or, for tests that turn it, the one that each call names. */
+  readonly clock?: 'server' | 'caller';
   /** Told once, in words, when the first connection has to be waited for. */
   readonly onWaiting?: ((why: string) => void) | undefined;
 }
@@ -33,9 +39,12 @@ export async function openRedisStore({
   vault,
   commandTimeoutMs = DEFAULT_COMMAND_TIMEOUT_MS,
   connectTimeoutMs = DEFAULT_CONNECT_TIMEOUT_MS,
+  clock = 'server',
   onWaiting,
 }: RedisStoreOptions): Promise<Store> {
-  const connection = await connectRedis(url, { commandTimeoutMs, connectTimeoutMs, onWaiting });
+  const connection = await connectRedis(url, {
+    ...{ commandTimeoutMs, connectTimeoutMs, clock, onWaiting },
+  });
   const keys = createKeys(prefix);
   const { flush, ...admission } = openAdmission(connection, keys);
   return {
@@ -45,14 +54,18 @@ export async function openRedisStore({
     ...openChannels(connection, keys, vault),
     ...openRedemption(connection, keys),
     ...openSessions(connection, keys),
+    ...openAccounts(connection, keys),
     ...openLogs(connection, keys),
+    ...openNodes(connection, keys),
+    ...openDuties(connection, keys),
+    ...openStats(connection, keys),
     async ping() {
       await connection.answer(connection.client.ping());
     },
-    async close() {
+    async close(waitMs) {
       // Sent now, they are answered before the connection says goodbye.
       flush();
-      await connection.close();
+      await connection.close(waitMs);
     },
   };
 }

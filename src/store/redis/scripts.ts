@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Command } from 'ioredis';
+import { StoreUnavailableError } from '../store.js';
 import type { Connection } from './connection.js';
 
 /** A Lua file, known to the server by the hash of its text: nodes of different releases do not get in each other's way. */
@@ -10,63 +11,105 @@ export interface Script {
 }
 
 export const SCRIPTS = {
-  admission: load('admission'),
-  createToken: load('create_token'),
-  readTokens: load('read_tokens'),
-  updateToken: load('update_token'),
-  deleteToken: load('delete_token'),
-  claimLogin: load('claim_login'),
-  releaseLogin: load('release_login'),
-  readUser: load('read_user'),
-  updateUser: load('update_user'),
-  deleteUser: load('delete_user'),
-  loadChannels: load('load_channels'),
-  commitChannels: load('commit_channels'),
-  setTagSwitch: load('set_tag_switch'),
-  reportNode: load('report_node'),
-  createCodes: load('create_codes'),
-  updateCode: load('update_code'),
-  deleteCodes: load('delete_codes'),
-  claimCode: load('claim_code'),
-  creditCode: load('credit_code'),
-  endClaim: load('end_claim'),
-  createSession: load('create_session'),
-  findSession: load('find_session'),
+  settleAndAdmit: load('settle_and_admit'),
+  writeToken: load('write_token'),
+  findTokens: load('find_tokens'),
+  changeToken: load('change_token'),
+  removeToken: load('remove_token'),
+  takeLogin: load('take_login'),
+  giveUpLogin: load('give_up_login'),
+  findUser: load('find_user'),
+  changeUser: load('change_user'),
+  removeUser: load('remove_user'),
+  findChannels: load('find_channels'),
+  writeChannels: load('write_channels'),
+  switchTag: load('switch_tag'),
+  syncNode: load('sync_node'),
+  findNodes: load('find_nodes'),
+  describeNode: load('describe_node'),
+  listNodes: load('list_nodes'),
+  writeCodes: load('write_codes'),
+  changeCode: load('change_code'),
+  removeCodes: load('remove_codes'),
+  takeCode: load('take_code'),
+  creditUser: load('credit_user'),
+  finishClaim: load('finish_claim'),
+  writeSession: load('write_session'),
+  useSession: load('use_session'),
   deleteSessions: load('delete_sessions'),
+  putCode: load('put_code'),
   takeOneTimeCode: load('take_one_time_code'),
-  takeLimit: load('take_limit'),
-  claimIdempotent: load('claim_idempotent'),
-  completeIdempotent: load('complete_idempotent'),
+  rememberPlace: load('remember_place'),
+  knowsPlace: load('knows_place'),
+  takeAddressCode: load('take_address_code'),
+  countLimit: load('count_limit'),
+  holdIdempotent: load('hold_idempotent'),
+  keepIdempotent: load('keep_idempotent'),
   releaseIdempotent: load('release_idempotent'),
-  appendLog: load('append_log'),
-  trimLog: load('trim_log'),
+  writeLog: load('write_log'),
+  dropEntries: load('drop_entries'),
+  writeRequests: load('write_requests'),
+  dropRequests: load('drop_requests'),
+  takeDuty: load('take_duty'),
+  endDuty: load('end_duty'),
+  addStats: load('add_stats'),
 };
 
 /** A bulk string, a whole number, nothing, or a list of these: all that the scripts return. */
 export type Reply = string | number | null | readonly Reply[];
 
-/** Runs a script whose keys all are, or begin with, `key`. */
+/** Runs a script on its keys, which lie in one slot. */
 export function run(
   connection: Connection,
   script: Script,
-  key: string,
+  keys: string | readonly string[],
   args: readonly (string | number)[] = [],
 ): Promise<Reply> {
-  return connection.answer(evaluate(connection, script, key, args));
+  return connection.answer(
+    evaluate(connection, script, typeof keys === 'string' ? [keys] : keys, args),
+  );
+}
+
+const MORE_KEYS = 'more keys';
+/** Each round is lost only to reservations that have expired since the last one. */
+const MAX_KEY_ROUNDS = 50;
+
+/** The tokens that a script asks to be called again with, if that is what it answers. */
+export function missingTokens(reply: Reply): readonly string[] | undefined {
+  if (!Array.isArray(reply) || reply[0] !== MORE_KEYS) return undefined;
+  return listOf(reply).slice(1).map(textOf);
+}
+
+/** Runs a script that may find, only when it runs, that it needs the keys of more tokens than it was given. */
+export async function runWithTokens(
+  connection: Connection,
+  script: Script,
+  keys: readonly string[],
+  tokenKey: (tokenId: string) => string,
+  args: readonly (string | number)[] = [],
+): Promise<Reply> {
+  const all = [...keys];
+  for (let round = 0; round < MAX_KEY_ROUNDS; round += 1) {
+    const reply = await run(connection, script, all, args);
+    const missing = missingTokens(reply);
+    if (missing === undefined) return reply;
+    all.push(...missing.map(tokenKey));
+  }
+  throw new StoreUnavailableError('Reservations expire faster than they are given back.');
 }
 
 async function evaluate(
   { client }: Connection,
   { lua, sha }: Script,
-  key: string,
+  keys: readonly string[],
   args: readonly (string | number)[],
 ): Promise<Reply> {
   try {
-    return await send(client, 'evalsha', sha, key, args);
+    return await send(client, 'evalsha', sha, keys, args);
   } catch (error) {
     // The server was restarted, or is another one: it does not know the script, and has done nothing.
     if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error;
-    return send(client, 'eval', lua, key, args);
+    return send(client, 'eval', lua, keys, args);
   }
 }
 
@@ -74,10 +117,10 @@ function send(
   client: Connection['client'],
   name: 'eval' | 'evalsha',
   script: string,
-  key: string,
+  keys: readonly string[],
   args: readonly (string | number)[],
 ): Promise<Reply> {
-  const command = new Command(name, [script, 1, key, ...args], {
+  const command = new Command(name, [script, keys.length, ...keys, ...args], {
     replyEncoding: 'utf8',
   });
   return client.sendCommand(command) as Promise<Reply>;

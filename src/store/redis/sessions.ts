@@ -5,7 +5,7 @@ import { listOf, numberOf, run, SCRIPTS, textOf } from './scripts.js';
 
 /**
  * Sessions lie with their user, so that all of them end in one step; a way by their id leads there. Times are arguments, and
- * expiry in Redis only clears away what nobody can find any more.
+ * expiry in Redis only clears away what nobody can find any longer.
  */
 export function openSessions(connection: Connection, keys: Keys): SessionStore {
   return { ...openLogins(connection, keys), ...openLimits(connection, keys) };
@@ -16,6 +16,7 @@ type LoginMethods =
   | 'deriveSession'
   | 'findSession'
   | 'deleteSession'
+  | 'listSessions'
   | 'deleteUserSessions'
   | 'putOneTimeCode'
   | 'takeOneTimeCode';
@@ -32,8 +33,8 @@ function openLogins(connection: Connection, keys: Keys): Pick<SessionStore, Logi
     const { idHash, userId, kind, createdAtMs, expiresAtMs, endsAtMs } = session;
     const lifeMs = Math.max(1, endsAtMs - createdAtMs);
     await answer(client.set(keys.session(idHash), `${userId}`, 'PX', lifeMs));
-    const ended = await run(connection, SCRIPTS.createSession, keys.userSessions(userId), [
-      ...[idHash, `${kind}:${createdAtMs}:${expiresAtMs}:${endsAtMs}`, createdAtMs],
+    const ended = await run(connection, SCRIPTS.writeSession, keys.userSessions(userId), [
+      ...[idHash, kind, createdAtMs, expiresAtMs, endsAtMs, connection.told(createdAtMs)],
       ...by,
     ]);
     // Ways that lead nowhere now.
@@ -52,8 +53,8 @@ function openLogins(connection: Connection, keys: Keys): Pick<SessionStore, Logi
     async findSession(idHash, nowMs, slideMs) {
       const userId = await ownerOf(idHash);
       if (userId === undefined) return undefined;
-      const reply = await run(connection, SCRIPTS.findSession, keys.userSessions(userId), [
-        ...[idHash, nowMs, slideMs],
+      const reply = await run(connection, SCRIPTS.useSession, keys.userSessions(userId), [
+        ...[idHash, connection.told(nowMs), slideMs],
       ]);
       if (reply === null) return undefined;
       const [kind, created, expires, ends] = listOf(reply);
@@ -76,6 +77,14 @@ function openLogins(connection: Connection, keys: Keys): Pick<SessionStore, Logi
       return deleted > 0;
     },
 
+    async listSessions(userId, nowMs) {
+      const records = await answer(client.hgetall(keys.userSessions(userId)));
+      return Object.entries(records)
+        .map(([idHash, record]) => sessionOf(idHash, userId, record))
+        .filter(({ expiresAtMs, endsAtMs }) => expiresAtMs > nowMs && endsAtMs > nowMs)
+        .sort((a, b) => b.createdAtMs - a.createdAtMs || (a.idHash < b.idHash ? -1 : 1));
+    },
+
     async deleteUserSessions(userId, kind) {
       const ended = listOf(
         await run(connection, SCRIPTS.deleteSessions, keys.userSessions(userId), [kind ?? '']),
@@ -84,19 +93,15 @@ function openLogins(connection: Connection, keys: Keys): Pick<SessionStore, Logi
       return ended.length;
     },
 
-    async putOneTimeCode(userId, codeHash, expiresAtMs) {
-      await answer(
-        client.hset(keys.userOneTimeCode(userId), {
-          hash: codeHash,
-          expires: expiresAtMs,
-          attempts: 0,
-        }),
-      );
+    async putOneTimeCode(userId, codeHash, nowMs, lifeMs) {
+      await run(connection, SCRIPTS.putCode, keys.userOneTimeCode(userId), [
+        ...[connection.told(nowMs), lifeMs, 'hash', codeHash, 'attempts', 0],
+      ]);
     },
 
     async takeOneTimeCode(userId, codeHash, nowMs, maxAttempts) {
       const taken = await run(connection, SCRIPTS.takeOneTimeCode, keys.userOneTimeCode(userId), [
-        ...[codeHash, nowMs, maxAttempts],
+        ...[codeHash, connection.told(nowMs), maxAttempts],
       ]);
       return taken === 1;
     },
@@ -107,7 +112,11 @@ function openLimits(connection: Connection, keys: Keys): Omit<SessionStore, Logi
   return {
     async takeLimit(name, limit, windowMs, nowMs) {
       const [allowed, remaining, retryAfterMs] = listOf(
-        await run(connection, SCRIPTS.takeLimit, keys.limit(name), [limit, windowMs, nowMs]),
+        await run(connection, SCRIPTS.countLimit, keys.limit(name), [
+          limit,
+          windowMs,
+          connection.told(nowMs),
+        ]),
       );
       return {
         allowed: allowed === 1,
@@ -116,10 +125,14 @@ function openLimits(connection: Connection, keys: Keys): Omit<SessionStore, Logi
       };
     },
 
+    async clearLimit(name) {
+      await connection.answer(connection.client.del(keys.limit(name)));
+    },
+
     async claimIdempotent(key, fingerprint, nowMs, claimMs): Promise<IdempotencyClaim> {
       const [kind, status, body] = listOf(
-        await run(connection, SCRIPTS.claimIdempotent, keys.idempotency(key), [
-          ...[fingerprint, nowMs, claimMs],
+        await run(connection, SCRIPTS.holdIdempotent, keys.idempotency(key), [
+          ...[fingerprint, connection.told(nowMs), claimMs],
         ]),
       );
       if (kind === 'done') return { kind, status: numberOf(status), body: textOf(body) };
@@ -128,13 +141,26 @@ function openLimits(connection: Connection, keys: Keys): Omit<SessionStore, Logi
     },
 
     async completeIdempotent(key, fingerprint, { status, body }, nowMs, keepMs) {
-      await run(connection, SCRIPTS.completeIdempotent, keys.idempotency(key), [
-        ...[fingerprint, status, body, nowMs, keepMs],
+      await run(connection, SCRIPTS.keepIdempotent, keys.idempotency(key), [
+        ...[fingerprint, status, body, connection.told(nowMs), keepMs],
       ]);
     },
 
     async releaseIdempotent(key, fingerprint) {
       await run(connection, SCRIPTS.releaseIdempotent, keys.idempotency(key), [fingerprint]);
     },
+  };
+}
+
+function sessionOf(idHash: string, userId: number, record: string): Session {
+  const [kind, created, expires, ends] = record.split(':');
+  return {
+    idHash,
+    userId,
+    // Written from a Session.
+    kind: textOf(kind) as Session['kind'],
+    createdAtMs: numberOf(created),
+    expiresAtMs: numberOf(expires),
+    endsAtMs: numberOf(ends),
   };
 }

@@ -1,8 +1,9 @@
+import { TOKEN_DEFAULTS } from '../../core/token-members.js';
 import type { Token, TokenPolicy } from '../../core/token.js';
 import type { Credential } from '../store.js';
 import type { Connection } from './connection.js';
 import type { Keys } from './keys.js';
-import { listOf, numberOf, run, SCRIPTS, textOf, type Reply } from './scripts.js';
+import { listOf, numberOf, runWithTokens, SCRIPTS, textOf, type Reply } from './scripts.js';
 
 /** Where a token lives: its record is in the slot of its user. */
 export interface TokenPlace {
@@ -28,6 +29,7 @@ export function credentialOf(
     used,
     policy,
     version,
+    keyHash,
   ] = fields;
   const token: Token = {
     id: tokenId,
@@ -43,13 +45,13 @@ export function credentialOf(
     usedQuota: numberOf(used),
     policy: policyOf(textOf(policy)),
   };
-  return { token, version: numberOf(version), userEnabled };
+  return { token, version: numberOf(version), keyHash: textOf(keyHash), userEnabled };
 }
 
 /** JSON drops members that are undefined; they are part of the type and come back here. */
 function policyOf(text: string): TokenPolicy {
   const stored = JSON.parse(text) as TokenPolicy;
-  return { ...stored, models: stored.models, defaultModel: stored.defaultModel };
+  return { ...TOKEN_DEFAULTS, ...stored, models: stored.models, defaultModel: stored.defaultModel };
 }
 
 /** Tokens of one user; with a time, after its expired reservations are given back. Those that are gone are left out. */
@@ -60,10 +62,14 @@ export async function readTokens(
   tokenIds: readonly number[],
   nowMs?: number,
 ): Promise<Credential[]> {
-  const reply = await run(connection, SCRIPTS.readTokens, keys.user(userId), [
-    nowMs ?? '',
-    ...tokenIds,
-  ]);
+  const tokenKey = (tokenId: number | string): string => keys.userToken(userId, tokenId);
+  const reply = await runWithTokens(
+    connection,
+    SCRIPTS.findTokens,
+    [keys.user(userId), keys.userReservations(userId), ...tokenIds.map(tokenKey)],
+    tokenKey,
+    [tokenIds.length, nowMs === undefined ? '' : connection.told(nowMs)],
+  );
   const [userEnabled, ...records] = listOf(reply);
   if (userEnabled === null) return [];
   return tokenIds.flatMap((tokenId, index) => {

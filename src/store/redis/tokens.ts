@@ -13,7 +13,8 @@ import {
 import type { Connection } from './connection.js';
 import type { Keys } from './keys.js';
 import { pageOf, type Listing } from './listing.js';
-import { listOf, run, SCRIPTS } from './scripts.js';
+import { tokenVersion } from '../version.js';
+import { listOf, run, runWithTokens, SCRIPTS } from './scripts.js';
 import { credentialOf, pairOf, readTokens } from './token-records.js';
 
 /** Each round is lost only to another change of the same token. */
@@ -34,7 +35,11 @@ export function openTokens(connection: Connection, keys: Keys): TokenStore {
     return credential?.token;
   }
 
-  async function create(token: NewToken, nowMs: number): Promise<Token | undefined> {
+  async function create(
+    token: NewToken,
+    most: number,
+    nowMs: number,
+  ): Promise<Token | 'too_many' | undefined> {
     const { userId, keyHash, policy } = token;
     const id = await answer(client.incr(keys.tokenSequence));
     // The ways to the record come before it: a crash in between leaves ways to nothing, which are taken for no token.
@@ -42,17 +47,18 @@ export function openTokens(connection: Connection, keys: Keys): TokenStore {
     if (claimed === null) throw new Error('There is a token with this key already.');
     await answer(client.zadd(keys.tokens, id, `${id}:${userId}`));
     const seconds = Math.floor(nowMs / 1000);
-    const created = await run(connection, SCRIPTS.createToken, keys.user(userId), [
-      id,
+    const places = [keys.user(userId), keys.userTokens(userId), keys.userToken(userId, id)];
+    const created = await run(connection, SCRIPTS.writeToken, places, [
+      ...[id, most],
       ...['name', token.name, 'hash', keyHash, 'hint', token.keyHint],
       ...['enabled', Number(token.enabled), 'created', seconds, 'accessed', seconds],
       ...['expires', token.expiredTime, 'remain', token.remainQuota, 'used', 0],
-      ...['unlimited', Number(token.unlimitedQuota), 'version', 1, 'busy', 0],
+      ...['unlimited', Number(token.unlimitedQuota), 'version', tokenVersion(), 'busy', 0],
       ...['window', 0, 'current', 0, 'previous', 0, ...policyFields(policy)],
     ]);
-    if (created === 0) {
+    if (created !== 1) {
       await forget(id, userId, keyHash);
-      return undefined;
+      return created === 2 ? 'too_many' : undefined;
     }
     const { name, keyHint, enabled, expiredTime, remainQuota, unlimitedQuota } = token;
     return {
@@ -79,11 +85,19 @@ export function openTokens(connection: Connection, keys: Keys): TokenStore {
     for (let round = 0; round < MAX_ROUNDS; round += 1) {
       const policy = await changedPolicy(tokenId, userId, change.policy);
       if (policy === undefined) return { kind: 'not_found' };
-      const reply = await run(connection, SCRIPTS.updateToken, keys.user(userId), [
-        ...[tokenId, nowMs, MAX_QUOTA, policy.version, ...quotaArguments(change.quota)],
-        ...fieldsOf(change),
-        ...policy.fields,
-      ]);
+      const tokenKey = (id: number | string): string => keys.userToken(userId, id);
+      const reply = await runWithTokens(
+        connection,
+        SCRIPTS.changeToken,
+        [keys.user(userId), keys.userReservations(userId), tokenKey(tokenId)],
+        tokenKey,
+        [
+          ...[connection.told(nowMs), MAX_QUOTA, tokenVersion(), policy.version],
+          ...quotaArguments(change.quota),
+          ...fieldsOf(change),
+          ...policy.fields,
+        ],
+      );
       switch (reply) {
         case null:
           return { kind: 'not_found' };
@@ -161,14 +175,23 @@ export function openTokens(connection: Connection, keys: Keys): TokenStore {
   }
 
   return {
-    createToken: create,
+    async createToken(token, nowMs) {
+      const created = await create(token, Number.MAX_SAFE_INTEGER, nowMs);
+      return created === 'too_many' ? undefined : created;
+    },
+    createTokenWithin: create,
     getToken: read,
     listTokens: list,
     updateToken: update,
     async deleteToken(tokenId, ownerId) {
       const userId = await ownerOf(tokenId);
       if (userId === undefined || (ownerId !== undefined && ownerId !== userId)) return false;
-      const keyHash = await run(connection, SCRIPTS.deleteToken, keys.user(userId), [tokenId]);
+      const keyHash = await run(
+        connection,
+        SCRIPTS.removeToken,
+        [keys.userTokens(userId), keys.userToken(userId, tokenId)],
+        [tokenId],
+      );
       if (typeof keyHash !== 'string') return false;
       await forget(tokenId, userId, keyHash);
       return true;

@@ -14,7 +14,16 @@ import type {
 import type { Connection } from './connection.js';
 import type { Keys } from './keys.js';
 import { pageOf } from './listing.js';
-import { listOf, numberOf, run, SCRIPTS, textOf, type Reply } from './scripts.js';
+import {
+  listOf,
+  numberOf,
+  run,
+  runWithTokens,
+  SCRIPTS,
+  textOf,
+  type Reply,
+  type Script,
+} from './scripts.js';
 import { pairOf } from './token-records.js';
 import { quotaArguments } from './tokens.js';
 
@@ -36,9 +45,20 @@ const MARK_BYTES = 8;
 
 export function openUsers(connection: Connection, keys: Keys): UserStore {
   const { client, answer } = connection;
+  const registry = ['names', 'emails', 'ids'].map((part) => `${keys.users}:${part}`);
+
+  /** Runs a script that gives back what has expired first. */
+  function runOnUser(
+    script: Script,
+    id: number,
+    args: readonly (string | number)[],
+  ): Promise<Reply> {
+    const places = [keys.user(id), keys.userReservations(id)];
+    return runWithTokens(connection, script, places, (token) => keys.userToken(id, token), args);
+  }
 
   async function read(id: number, nowMs: number): Promise<User | undefined> {
-    const reply = await run(connection, SCRIPTS.readUser, keys.user(id), [nowMs]);
+    const reply = await runOnUser(SCRIPTS.findUser, id, [connection.told(nowMs)]);
     return reply === null ? undefined : userOf(listOf(reply));
   }
 
@@ -52,7 +72,7 @@ export function openUsers(connection: Connection, keys: Keys): UserStore {
     const stale: string[] = [];
     for (;;) {
       const reply = listOf(
-        await run(connection, SCRIPTS.claimLogin, keys.users, [
+        await run(connection, SCRIPTS.takeLogin, registry, [
           ...[id, mark, username, email],
           ...stale,
         ]),
@@ -76,7 +96,7 @@ export function openUsers(connection: Connection, keys: Keys): UserStore {
     claims: Logins,
     gone: boolean,
   ): Promise<void> {
-    await run(connection, SCRIPTS.releaseLogin, keys.users, [
+    await run(connection, SCRIPTS.giveUpLogin, registry, [
       ...[id, username, claims.username, email, claims.email, gone ? 1 : 0],
     ]);
   }
@@ -88,19 +108,22 @@ export function openUsers(connection: Connection, keys: Keys): UserStore {
     const mark = newClaim(id, nowMs);
     const createdTime = Math.floor(nowMs / 1000);
     // Before its name is taken, so that whoever finds the name taken finds the account too.
-    await answer(
-      client.hset(
-        keys.user(id),
-        ...['id', id, 'username', username, 'email', email ?? '', 'display', displayName],
-        ...['password', user.passwordHash, 'role', role, 'enabled', Number(enabled)],
-        ...['quota', quota, 'used', 0, 'requests', 0, 'created', createdTime],
-        ...['username_claim', mark, 'email_claim', mark],
+    await Promise.all([
+      answer(
+        client.hset(
+          keys.user(id),
+          ...['id', id, 'username', username, 'email', email ?? '', 'display', displayName],
+          ...['password', user.passwordHash, 'role', role, 'enabled', Number(enabled)],
+          ...['quota', quota, 'used', 0, 'requests', 0, 'created', createdTime],
+          ...['username_claim', mark, 'email_claim', mark],
+        ),
       ),
-    );
+      answer(client.zadd(keys.userReservations(id), '+inf', '-')),
+    ]);
     const logins = { username: username.toLowerCase(), email: email?.toLowerCase() ?? '' };
     const taken = await claim(id, logins, mark, nowMs);
     if (taken !== undefined) {
-      await answer(client.del(keys.user(id)));
+      await answer(client.del(keys.user(id), keys.userReservations(id)));
       return taken;
     }
     return {
@@ -128,8 +151,14 @@ export function openUsers(connection: Connection, keys: Keys): UserStore {
       const taken = await claim(id, wanted, mark, nowMs);
       if (taken !== undefined) return taken;
     }
-    const reply = await run(connection, SCRIPTS.updateUser, keys.user(id), [
-      ...[nowMs, MAX_QUOTA, ...quotaArguments(change.quota), role ?? '', passwordHash ?? ''],
+    const reply = await runOnUser(SCRIPTS.changeUser, id, [
+      ...[
+        connection.told(nowMs),
+        MAX_QUOTA,
+        ...quotaArguments(change.quota),
+        role ?? '',
+        passwordHash ?? '',
+      ],
       ...fieldsOf(change),
       ...(wanted.username === '' ? [] : ['username_claim', mark]),
       ...(wanted.email === '' ? [] : ['email_claim', mark]),
@@ -223,11 +252,23 @@ export function openUsers(connection: Connection, keys: Keys): UserStore {
       return (await answer(client.hget(keys.user(userId), 'password'))) ?? undefined;
     },
     async deleteUser(id) {
-      const reply = await run(connection, SCRIPTS.deleteUser, keys.user(id));
+      const tokens = await answer(client.zrange(keys.userTokens(id), '0', '-1'));
+      const parts = [
+        ...[keys.user(id), keys.userTokens(id), keys.userSessions(id)],
+        ...keys.userOthers(id),
+      ];
+      const tokenKey = (token: string): string => keys.userToken(id, token);
+      const reply = await runWithTokens(
+        connection,
+        SCRIPTS.removeUser,
+        [...parts, ...tokens.map(tokenKey)],
+        tokenKey,
+        [parts.length + 1],
+      );
       if (reply === null) return false;
-      const [username, email, tokens, sessions] = listOf(reply);
+      const [username, email, deleted, sessions] = listOf(reply);
       // The account is gone with the step above; what follows clears ways that lead nowhere now.
-      const places = listOf(tokens).map(textOf);
+      const places = listOf(deleted).map(textOf);
       for (let index = 0; index < places.length; index += 2) {
         await answer(client.del(keys.keyHash(places[index + 1] ?? '')));
         await answer(client.zrem(keys.tokens, `${places[index] ?? ''}:${id}`));

@@ -58,6 +58,7 @@ export function openAdmission(database: Database, reservations: Reservations): A
     const row = byId.get(tokenId, userId);
     if (row === undefined) return { kind: 'refused', reason: 'unknown' };
     const credential = credentialOf(row);
+    if (credential.keyHash !== request.keyHash) return { kind: 'refused', reason: 'unknown' };
     if (credential.version !== request.version) return { kind: 'stale', credential };
     const { token } = credential;
     const reason = refusal(credential, row.user_quota, amount, nowMs);
@@ -119,7 +120,12 @@ export function openAdmission(database: Database, reservations: Reservations): A
 }
 
 function credentialOf(row: CredentialRow): Credential {
-  return { token: tokenOf(row), version: row.version, userEnabled: row.user_enabled === 1 };
+  return {
+    token: tokenOf(row),
+    version: row.version,
+    keyHash: row.key_hash,
+    userEnabled: row.user_enabled === 1,
+  };
 }
 
 function refusal(

@@ -1,12 +1,23 @@
-import type { Channel, ChannelStatus, TagSwitch } from '../../core/channel.js';
+import { CHANNEL_DEFAULTS } from '../../core/channel-members.js';
+import {
+  CHANNEL_AUTO_DISABLED,
+  statusOnceDeclared,
+  type Channel,
+  type ChannelStatus,
+  type TagSwitch,
+} from '../../core/channel.js';
 import type {
   ChannelChange,
+  ChannelNews,
   ChannelSnapshot,
   ChannelStore,
+  EncryptionStore,
   ChannelUpdate,
   DeclaredChannel,
+  NodeReport,
 } from '../store.js';
 import { openCredentials, type Vault } from '../vault.js';
+import { knownVersion, versionAfter } from '../version.js';
 import type { Database } from './database.js';
 
 interface ChannelRow {
@@ -46,13 +57,11 @@ export function openChannels(
   database: Database,
   vault: Vault,
   pollMs: number,
-): { readonly store: ChannelStore; readonly stopWatching: () => void } {
+): { readonly store: ChannelStore & EncryptionStore; readonly stopWatching: () => void } {
   const readVersion = database.prepare<{ readonly version: number }>(
     'SELECT version FROM channels_version',
   );
-  const growVersion = database.prepare<{ readonly version: number }>(
-    'UPDATE channels_version SET version = version + 1 RETURNING version',
-  );
+  const putVersion = database.prepare<never>('UPDATE channels_version SET version = ?');
   const all = database.prepare<ChannelRow>('SELECT * FROM channels ORDER BY id');
   const byId = database.prepare<ChannelRow>('SELECT * FROM channels WHERE id = ?');
   const byName = database.prepare<ChannelRow>('SELECT * FROM channels WHERE name = ?');
@@ -74,10 +83,20 @@ export function openChannels(
   const putNode = database.prepare<never>(
     'INSERT OR REPLACE INTO nodes (id, version, expires_at_ms) VALUES (?, ?, ?)',
   );
+  const node = database.prepare<{ readonly id: string }>('SELECT id FROM nodes WHERE id = ?');
   const removeNode = database.prepare<never>('DELETE FROM nodes WHERE id = ?');
+  const removeAbout = database.prepare<never>('DELETE FROM nodes_about WHERE id = ?');
   const removeDeadNodes = database.prepare<never>('DELETE FROM nodes WHERE expires_at_ms <= ?');
   const oldestNode = database.prepare<{ readonly version: number | null }>(
     'SELECT min(version) AS version FROM nodes WHERE expires_at_ms > ?',
+  );
+
+  const readMark = database.prepare<{ readonly mark: string }>('SELECT mark FROM encryption_mark');
+  const claimMark = database.prepare<never>(
+    'INSERT OR IGNORE INTO encryption_mark (only_row, mark) VALUES (1, ?)',
+  );
+  const putMark = database.prepare<never>(
+    'INSERT OR REPLACE INTO encryption_mark (only_row, mark) VALUES (1, ?)',
   );
 
   const watch = openWatch(() => readVersion.get()?.version ?? 0, pollMs);
@@ -90,7 +109,40 @@ export function openChannels(
   }
 
   const version = (): number => readVersion.get()?.version ?? 0;
-  const nextVersion = (): number => growVersion.get()?.version ?? 0;
+  const nextVersion = (): number => {
+    const next = versionAfter(version());
+    putVersion.run(next);
+    return next;
+  };
+  const state = (): { version: number; rows: ChannelRow[]; switches: SwitchRow[] } => ({
+    version: version(),
+    rows: all.all(),
+    switches: switches.all(),
+  });
+
+  function snapshotOf(read: ReturnType<typeof state>): ChannelSnapshot {
+    const opened = read.rows.map((row) => channelOf(row, vault));
+    return {
+      version: read.version,
+      channels: opened.map(({ channel }) => channel),
+      locked: new Set(opened.filter(({ locked }) => locked).map(({ channel }) => channel.id)),
+      switches: read.switches.map(switchOf),
+    };
+  }
+
+  /** Inside a transaction; what it reads is opened when that is over. */
+  function sync({ nodeId, version: reported, heardSerial, nowMs, ttlMs }: NodeReport): {
+    readonly memory: ChannelNews['memory'];
+    readonly read: ReturnType<typeof state> | undefined;
+  } {
+    const isKnown = node.get(nodeId) !== undefined;
+    const memory = heardSerial > 0 && !isKnown ? 'lost' : 'kept';
+    removeDeadNodes.run(nowMs);
+    const current = version();
+    const known = memory === 'kept' ? knownVersion(reported, current) : 0;
+    putNode.run(nodeId, known, nowMs + ttlMs);
+    return { memory, read: memory === 'kept' && reported === current ? undefined : state() };
+  }
 
   function write(
     row: ChannelRow,
@@ -178,13 +230,15 @@ export function openChannels(
       } else if (row.origin === 'store') {
         taken.push(name);
       } else {
-        const next = row.status === row.declared_status ? status : row.status;
+        const next = statusOnceDeclared(row.status, row.declared_status ?? undefined, status);
+        const before = definitionOf(row);
+        const outage = next === CHANNEL_AUTO_DISABLED ? before.outage : undefined;
         if (
           row.tag !== (tag ?? null) ||
           row.status !== next ||
-          canonical(definitionOf(row)) !== canonical(definition)
+          canonical(before) !== canonical({ ...definition, outage })
         ) {
-          write(row, { ...definition, tag, status: next }, undefined, status);
+          write(row, { ...definition, outage, tag, status: next }, undefined, status);
           changed = true;
         } else if (row.declared_status !== status) {
           write(row, {}, undefined, status);
@@ -198,21 +252,8 @@ export function openChannels(
     return { version: changed ? nextVersion() : version(), taken };
   }
 
-  const store: ChannelStore = {
-    loadChannels: async (): Promise<ChannelSnapshot> => {
-      const read = await database.read(() => ({
-        version: version(),
-        rows: all.all(),
-        switches: switches.all(),
-      }));
-      const opened = read.rows.map((row) => channelOf(row, vault));
-      return {
-        version: read.version,
-        channels: opened.map(({ channel }) => channel),
-        locked: new Set(opened.filter(({ locked }) => locked).map(({ channel }) => channel.id)),
-        switches: read.switches.map(switchOf),
-      };
-    },
+  const store: ChannelStore & EncryptionStore = {
+    loadChannels: async () => snapshotOf(await database.read(state)),
 
     channelsVersion: () => database.read(version),
 
@@ -226,12 +267,13 @@ export function openChannels(
       });
     },
 
-    updateChannel: async (id, wanted) => {
+    updateChannel: async (id, wanted, when) => {
       const { sealed } = seal(id, wanted);
       return changeOne(() => {
         const row = byId.get(id);
         if (row === undefined) return { kind: 'not_found' };
         if (isTaken(wanted.name, id)) return { kind: 'name_taken' };
+        if (when !== undefined && row.status !== when.status) return { kind: 'other_status' };
         return written(write(row, wanted, sealed));
       });
     },
@@ -242,6 +284,29 @@ export function openChannels(
       const sealed = changes.map(({ id, change: wanted }) => seal(id, wanted));
       return change(() => updateAll(sealed));
     },
+
+    encryptionMark: (claim) =>
+      claim === undefined
+        ? database.read(() => readMark.get()?.mark)
+        : database.write(() => {
+            claimMark.run(claim);
+            return readMark.get()?.mark;
+          }),
+
+    resealCredentials: (mark) =>
+      change(() => {
+        const rows = all.all().filter(({ credentials }) => credentials !== null);
+        const opened = rows.map((row) => channelOf(row, vault));
+        const sealed = opened.filter(({ locked }) => !locked);
+        for (const { channel } of sealed) {
+          const row = byId.get(channel.id);
+          const { credentials } = channel;
+          if (row !== undefined) write(row, { credentials }, vault.seal(credentials));
+        }
+        putMark.run(mark);
+        if (sealed.length > 0) nextVersion();
+        return { sealed: sealed.length, locked: rows.length - sealed.length };
+      }),
 
     setTagSwitch: ({ tag, disabled, reason, changedTime, changedBy }) =>
       change(() => {
@@ -255,17 +320,25 @@ export function openChannels(
 
     watchChannels: watch.start,
 
-    reportNode: (nodeId, reported, nowMs, ttlMs) =>
-      database.write(() => {
-        removeDeadNodes.run(nowMs);
-        putNode.run(nodeId, reported, nowMs + ttlMs);
-      }),
+    // The schema is the mark: an emptied file has no tables.
+    begin: () => Promise.resolve(),
+
+    syncNode: async (report) => {
+      const { memory, read } = await database.write(() => sync(report));
+      return {
+        snapshot: read === undefined ? undefined : snapshotOf(read),
+        // Everybody who shares the file has the same clock.
+        storeTimeMs: report.nowMs,
+        memory,
+      };
+    },
 
     oldestNodeVersion: (nowMs) => database.read(() => oldestNode.get(nowMs)?.version ?? undefined),
 
     forgetNode: (nodeId) =>
       database.write(() => {
         removeNode.run(nodeId);
+        removeAbout.run(nodeId);
       }),
   };
   return { store, stopWatching: watch.stop };
@@ -340,10 +413,10 @@ function channelOf(
   return { channel, locked };
 }
 
-/** JSON drops members that are undefined; they are part of the type and come back here. */
+/** What JSON drops as undefined, and what the release that wrote it did not know yet, comes back here. */
 function definitionOf(row: ChannelRow): Definition {
   const stored = JSON.parse(row.definition) as Definition;
-  return { ...stored, baseUrl: stored.baseUrl, timeoutMs: stored.timeoutMs };
+  return { ...CHANNEL_DEFAULTS, ...stored, baseUrl: stored.baseUrl };
 }
 
 function switchOf(row: SwitchRow): TagSwitch {

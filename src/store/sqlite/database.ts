@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import { StoreUnavailableError } from '../store.js';
-import { isBusy, isUnavailable, type Driver, type SqlValue } from './driver.js';
+import { isBusy, isUnavailable, wordsOf, type Driver, type SqlValue } from './driver.js';
 
 export type { SqlValue } from './driver.js';
 
@@ -152,7 +152,7 @@ export class Database {
       } catch (error) {
         if (!isUnavailable(error)) throw error;
         if (!isBusy(error) || performance.now() >= deadline) {
-          throw new StoreUnavailableError('The database file cannot be used at the moment.', {
+          throw new StoreUnavailableError(`The database file cannot be used: ${wordsOf(error)}.`, {
             cause: error,
             didNothing: true,
           });

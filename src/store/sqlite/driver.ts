@@ -131,6 +131,23 @@ export function isUnavailable(error: unknown): boolean {
   return code !== undefined && UNAVAILABLE.has(code);
 }
 
+const WORDS = new Map([
+  [BUSY, 'another process keeps it busy'],
+  [LOCKED, 'another process keeps it busy'],
+  [7, 'there is no memory left'],
+  [8, 'it is read-only'],
+  [10, 'its disk fails'],
+  [11, 'it is damaged'],
+  [13, 'the disk is full'],
+  [14, 'it cannot be opened'],
+  [26, 'it is not a database'],
+]);
+
+/** Why the file cannot be worked with, in words. */
+export function wordsOf(error: unknown): string {
+  return WORDS.get(resultCode(error) ?? 0) ?? 'it cannot be used';
+}
+
 /** Whether somebody else is using the file right now. */
 export function isBusy(error: unknown): boolean {
   const code = resultCode(error);

@@ -1,24 +1,37 @@
-import type { AuditEntry, LogStore, UsageEntry, UsageQuery, UsageStats } from '../store.js';
+import { SUMMED_MEMBERS, USAGE_ROWS, usageMembersOf, usageSums } from '../../core/usage-members.js';
+import { snakeCase } from '../../core/records.js';
+import type {
+  AuditEntry,
+  LogStore,
+  RefusedEntry,
+  RefusedQuery,
+  UsageEntry,
+  UsageQuery,
+  UsageStats,
+} from '../store.js';
 import type { Database } from './database.js';
 import { Filter, selectPage } from './page.js';
 
-interface UsageRow {
+type UsageRow = Readonly<Record<string, string | number | null>> & {
+  readonly at_ms: number;
+  readonly detail: string | null;
+};
+
+interface RefusedRow {
   readonly at_ms: number;
   readonly request_id: string;
-  readonly user_id: number;
-  readonly token_id: number;
-  readonly token_name: string;
-  readonly model: string;
-  readonly channel_id: number | null;
-  readonly provider: string | null;
-  readonly tag: string | null;
-  readonly attempts: number;
-  readonly documents: number;
-  readonly input_tokens: number;
-  readonly search_units: number;
-  readonly quota: number;
-  readonly duration_ms: number;
+  readonly user_id: number | null;
+  readonly token_id: number | null;
+  readonly token_name: string | null;
+  readonly model: string | null;
   readonly outcome: string;
+  readonly status: number;
+  readonly message: string;
+  readonly address: string | null;
+  readonly node: string;
+  readonly documents: number;
+  readonly duration_ms: number;
+  readonly repeated: number;
 }
 
 interface AuditRow {
@@ -31,40 +44,71 @@ interface AuditRow {
   readonly address: string | null;
 }
 
+const USAGE_COLUMNS = USAGE_ROWS.map(({ name }) => ({ name, column: snakeCase(name) }));
+const SUMS = [
+  'count(*) AS requests',
+  ...SUMMED_MEMBERS.map((name) => `total(${snakeCase(name)}) AS ${name}`),
+];
+
 export function openLogs(database: Database): LogStore {
   const insertUsage = database.prepare<{ readonly id: number }>(
-    `INSERT INTO usage_log (at_ms, request_id, user_id, token_id, token_name, model, channel_id, provider, tag,
-       attempts, documents, input_tokens, search_units, quota, duration_ms, outcome)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
+    `INSERT INTO usage_log (at_ms, detail, ${USAGE_COLUMNS.map(({ column }) => column).join(', ')})
+     VALUES (?, ?, ${USAGE_COLUMNS.map(() => '?').join(', ')}) RETURNING id`,
   );
+  const insertRefused = database.prepare<{ readonly id: number }>(
+    `INSERT INTO refused_log (at_ms, request_id, user_id, token_id, token_name, model, outcome, status, message,
+       address, node, documents, duration_ms, repeated)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
+  );
+  const findUsage = database.prepare<UsageRow>(
+    'SELECT * FROM usage_log WHERE request_id = ? ORDER BY id DESC LIMIT 1',
+  );
+  const findRefused = database.prepare<RefusedRow>(
+    'SELECT * FROM refused_log WHERE request_id = ? ORDER BY id DESC LIMIT 1',
+  );
+  const oldest = (table: 'usage_log' | 'refused_log') =>
+    database.prepare<{ readonly at_ms: number }>(
+      `SELECT at_ms FROM ${table} ORDER BY at_ms LIMIT 1`,
+    );
+  const oldestUsage = oldest('usage_log');
+  const oldestRefused = oldest('refused_log');
   const insertAudit = database.prepare<{ readonly id: number }>(
     `INSERT INTO audit_log (at_ms, actor_id, actor, action, target, detail, address)
      VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id`,
   );
   // Ids have no gaps but at the old end, so the newest id alone tells which entries are too many.
   const boundUsage = database.prepare<never>('DELETE FROM usage_log WHERE id <= ?');
+  const boundRefused = database.prepare<never>('DELETE FROM refused_log WHERE id <= ?');
   const boundAudit = database.prepare<never>('DELETE FROM audit_log WHERE id <= ?');
   const trimUsage = database.prepare<never>('DELETE FROM usage_log WHERE at_ms < ?');
+  const trimRefused = database.prepare<never>('DELETE FROM refused_log WHERE at_ms < ?');
   const trimAudit = database.prepare<never>('DELETE FROM audit_log WHERE at_ms < ?');
 
   function append(entry: UsageEntry): number {
     const row = insertUsage.get(
       entry.atMs,
+      entry.detail === undefined ? null : JSON.stringify(entry.detail),
+      ...USAGE_COLUMNS.map(({ name }) => entry[name] ?? null),
+    );
+    return row?.id ?? 0;
+  }
+
+  function appendOneRefused(entry: RefusedEntry): number {
+    const row = insertRefused.get(
+      entry.atMs,
       entry.requestId,
-      entry.userId,
-      entry.tokenId,
-      entry.tokenName,
-      entry.model,
-      entry.channelId ?? null,
-      entry.provider ?? null,
-      entry.tag ?? null,
-      entry.attempts,
-      entry.documents,
-      entry.inputTokens,
-      entry.searchUnits,
-      entry.quota,
-      entry.durationMs,
+      entry.userId ?? null,
+      entry.tokenId ?? null,
+      entry.tokenName ?? null,
+      entry.model ?? null,
       entry.outcome,
+      entry.status,
+      entry.message,
+      entry.address ?? null,
+      entry.node,
+      entry.documents,
+      entry.durationMs,
+      entry.repeated,
     );
     return row?.id ?? 0;
   }
@@ -86,19 +130,43 @@ export function openLogs(database: Database): LogStore {
       database.read(() => {
         const filter = usageFilter(query);
         const row = database
-          .prepare<UsageStats>(
-            `SELECT count(*) AS requests, total(quota) AS quota, total(documents) AS documents,
-               total(input_tokens) AS inputTokens
-             FROM usage_log t ${filter.sql}`,
-          )
+          .prepare<UsageStats>(`SELECT ${SUMS.join(', ')} FROM usage_log t ${filter.sql}`)
           .get(...filter.parameters);
+        return usageSums((name) => row?.[name] ?? 0);
+      }),
+
+    appendRefused: (entries, maxEntries) =>
+      database.write(() => {
+        let newest = 0;
+        for (const entry of entries) newest = appendOneRefused(entry);
+        boundRefused.run(newest - maxEntries);
+      }),
+
+    listRefused: (query) =>
+      database.read(() =>
+        selectPage(
+          database,
+          { table: 'refused_log', read: refusedOf },
+          refusedFilter(query),
+          query,
+        ),
+      ),
+
+    findRequest: (requestId) =>
+      database.read(() => {
+        const usage = findUsage.get(requestId);
+        const refused = findRefused.get(requestId);
         return {
-          requests: row?.requests ?? 0,
-          quota: row?.quota ?? 0,
-          documents: row?.documents ?? 0,
-          inputTokens: row?.inputTokens ?? 0,
+          usage: usage === undefined ? undefined : usageOf(usage),
+          refused: refused === undefined ? undefined : refusedOf(refused),
         };
       }),
+
+    logReach: () =>
+      database.read(() => ({
+        usageFromMs: oldestUsage.get()?.at_ms,
+        refusedFromMs: oldestRefused.get()?.at_ms,
+      })),
 
     appendAudit: ({ atMs, actorId, actor, action, target, detail, address }, maxEntries) =>
       database.write(() => {
@@ -126,7 +194,10 @@ export function openLogs(database: Database): LogStore {
       }),
 
     trimLogs: (olderThanMs) =>
-      database.write(() => trimUsage.run(olderThanMs) + trimAudit.run(olderThanMs)),
+      database.write(
+        () =>
+          trimUsage.run(olderThanMs) + trimRefused.run(olderThanMs) + trimAudit.run(olderThanMs),
+      ),
   };
 }
 
@@ -137,29 +208,54 @@ function usageFilter(query: Omit<UsageQuery, 'offset' | 'limit'>): Filter {
     .where('t.token_name = ?', query.tokenName)
     .where('t.model = ?', query.model)
     .where('t.channel_id = ?', query.channelId)
+    .where('t.provider = ?', query.provider)
+    .where('t.tag = ?', query.tag)
     .where('t.outcome = ?', query.outcome)
+    .where("t.outcome <> 'ok' AND ?", query.failed === undefined ? undefined : 1)
+    .where('t.duration_ms >= ?', query.minDurationMs)
     .where('t.at_ms >= ?', query.fromMs)
     .where('t.at_ms <= ?', query.toMs);
 }
 
-function usageOf(row: UsageRow): UsageEntry {
+function refusedFilter(query: RefusedQuery): Filter {
+  return new Filter()
+    .where('t.user_id = ?', query.userId)
+    .where('t.token_id = ?', query.tokenId)
+    .where('t.token_name = ?', query.tokenName)
+    .where('t.model = ?', query.model)
+    .where('t.outcome = ?', query.outcome)
+    .where('t.address = ?', query.address)
+    .where('t.at_ms >= ?', query.fromMs)
+    .where('t.at_ms <= ?', query.toMs);
+}
+
+function refusedOf(row: RefusedRow): RefusedEntry {
   return {
     atMs: row.at_ms,
     requestId: row.request_id,
-    userId: row.user_id,
-    tokenId: row.token_id,
-    tokenName: row.token_name,
-    model: row.model,
-    channelId: row.channel_id ?? undefined,
-    provider: row.provider ?? undefined,
-    tag: row.tag ?? undefined,
-    attempts: row.attempts,
-    documents: row.documents,
-    inputTokens: row.input_tokens,
-    searchUnits: row.search_units,
-    quota: row.quota,
-    durationMs: row.duration_ms,
+    userId: row.user_id ?? undefined,
+    tokenId: row.token_id ?? undefined,
+    tokenName: row.token_name ?? undefined,
+    model: row.model ?? undefined,
     outcome: row.outcome,
+    status: row.status,
+    message: row.message,
+    address: row.address ?? undefined,
+    node: row.node,
+    documents: row.documents,
+    durationMs: row.duration_ms,
+    repeated: row.repeated,
+  };
+}
+
+function usageOf(row: UsageRow): UsageEntry {
+  const kept = USAGE_COLUMNS.map(({ name, column }) => [name, row[column]] as const);
+  return {
+    atMs: row.at_ms,
+    ...usageMembersOf(Object.fromEntries(kept)),
+    ...(row.detail === null
+      ? {}
+      : { detail: JSON.parse(row.detail) as NonNullable<UsageEntry['detail']> }),
   };
 }
 

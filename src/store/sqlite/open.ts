@@ -2,7 +2,7 @@ import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { StoreUnavailableError } from '../store.js';
 import { Database } from './database.js';
-import { isBusy, isUnavailable, openDriver, type Driver } from './driver.js';
+import { isBusy, isUnavailable, openDriver, wordsOf, type Driver } from './driver.js';
 import { migrate } from './schema.js';
 
 /** Others on this machine have no business with the keys' hashes and balances. */
@@ -29,9 +29,12 @@ export function openDatabase(file: string, busyTimeoutMs: number): Database {
   } catch (error) {
     driver.close();
     if (!isUnavailable(error)) throw error;
-    throw new StoreUnavailableError(`${file} cannot be used as the store of the gateway.`, {
-      cause: error,
-    });
+    throw new StoreUnavailableError(
+      `${file} cannot be used as the store of the gateway: ${wordsOf(error)}.`,
+      {
+        cause: error,
+      },
+    );
   }
 }
 

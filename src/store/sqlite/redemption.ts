@@ -1,5 +1,6 @@
 import { MAX_QUOTA } from '../../core/quota.js';
 import type {
+  CodeBatch,
   NewRedemptionCode,
   Redemption,
   RedemptionCode,
@@ -22,12 +23,30 @@ interface CodeRow {
   readonly expired_time: number;
 }
 
+interface BatchRow {
+  readonly name: string;
+  readonly made: number;
+  readonly used: number;
+  readonly used_quota: number;
+  readonly left_count: number;
+  readonly left_quota: number;
+  readonly created_time: number;
+}
+
 export function openRedemption(database: Database): RedemptionStore {
   const insert = database.prepare<CodeRow>(
     `INSERT INTO codes (name, name_key, quota, status, code_hash, code_hint, created_by, created_time, expired_time)
      VALUES (?, ?, ?, 'enabled', ?, ?, ?, ?, ?) RETURNING *`,
   );
   const byId = database.prepare<CodeRow>('SELECT * FROM codes WHERE id = ?');
+  const sums = database.prepare<BatchRow>(
+    `SELECT name, COUNT(*) AS made,
+       SUM(status = 'used') AS used, TOTAL(quota * (status = 'used')) AS used_quota,
+       SUM(is_left) AS left_count, TOTAL(quota * is_left) AS left_quota,
+       MAX(created_time) AS created_time
+     FROM (SELECT *, status = 'enabled' AND (expired_time = 0 OR expired_time * 1000 > ?) AS is_left FROM codes)
+     GROUP BY name ORDER BY MAX(id) DESC`,
+  );
   const byHash = database.prepare<CodeRow>('SELECT * FROM codes WHERE code_hash = ?');
   const update = database.prepare<CodeRow>(
     'UPDATE codes SET name = ?, name_key = ?, quota = ?, expired_time = ?, status = ? WHERE id = ? RETURNING *',
@@ -38,7 +57,8 @@ export function openRedemption(database: Database): RedemptionStore {
   const remove = database.prepare<never>('DELETE FROM codes WHERE id = ?');
   const removeInvalid = database.prepare<never>(
     `DELETE FROM codes
-     WHERE status <> 'enabled' OR (expired_time <> 0 AND expired_time * 1000 <= ?)`,
+     WHERE (status <> 'enabled' OR (expired_time <> 0 AND expired_time * 1000 <= ?))
+       AND created_by NOT IN (SELECT value FROM json_each(?))`,
   );
   const balance = database.prepare<{ readonly quota: number }>(
     'SELECT quota FROM users WHERE id = ?',
@@ -63,7 +83,9 @@ export function openRedemption(database: Database): RedemptionStore {
     const code = byHash.get(codeHash);
     const user = balance.get(userId);
     if (code === undefined || user === undefined) return { kind: 'refused', reason: 'unknown' };
-    if (code.status !== 'enabled') return { kind: 'refused', reason: code.status };
+    if (code.status === 'used') return { kind: 'refused', reason: 'used' };
+    if (code.created_by === userId) return { kind: 'refused', reason: 'own' };
+    if (code.status === 'disabled') return { kind: 'refused', reason: 'disabled' };
     if (code.expired_time !== 0 && code.expired_time * 1000 <= nowMs) {
       return { kind: 'refused', reason: 'expired' };
     }
@@ -92,6 +114,8 @@ export function openRedemption(database: Database): RedemptionStore {
         return selectPage(database, { table: 'codes', read: codeOf }, filter, { offset, limit });
       }),
 
+    sumCodes: (nowMs) => database.read(() => sums.all(nowMs).map(batchOf)),
+
     updateCode: (id, wanted) =>
       database.write((): RedemptionUpdate => {
         const row = byId.get(id);
@@ -113,12 +137,20 @@ export function openRedemption(database: Database): RedemptionStore {
 
     deleteCode: (id) => database.write(() => remove.run(id) > 0),
 
-    deleteInvalidCodes: (nowMs) => database.write(() => removeInvalid.run(nowMs)),
+    deleteInvalidCodes: (nowMs, notOf = []) =>
+      database.write(() => removeInvalid.run(nowMs, JSON.stringify(notOf))),
 
     redeem: (codeHash, userId, nowMs) => database.write(() => redeem(codeHash, userId, nowMs)),
 
     /** Claim and credit are one transaction here: there is never one without the other. */
     recoverRedemptions: () => database.read(() => 0),
+  };
+}
+
+function batchOf(row: BatchRow): CodeBatch {
+  return {
+    ...{ name: row.name, made: row.made, used: row.used, usedQuota: row.used_quota },
+    ...{ left: row.left_count, leftQuota: row.left_quota, createdTime: row.created_time },
   };
 }
 

@@ -1,3 +1,6 @@
+import { snakeCase } from '../../core/records.js';
+import { USAGE_ROWS } from '../../core/usage-members.js';
+import { StoreUnavailableError } from '../store.js';
 import type { Driver } from './driver.js';
 
 /**
@@ -169,6 +172,88 @@ const MIGRATIONS: readonly string[] = [
   ) STRICT;
   CREATE INDEX audit_log_by_time ON audit_log (at_ms);
   `,
+  `
+  CREATE TABLE known_places (
+    user_id       INTEGER NOT NULL,
+    place_hash    TEXT NOT NULL,
+    expires_at_ms INTEGER NOT NULL,
+    PRIMARY KEY (user_id, place_hash)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE address_codes (
+    user_id       INTEGER PRIMARY KEY,
+    email         TEXT NOT NULL,
+    code_hash     TEXT NOT NULL,
+    expires_at_ms INTEGER NOT NULL
+  ) STRICT;
+
+  CREATE TABLE encryption_mark (
+    only_row INTEGER PRIMARY KEY CHECK (only_row = 1),
+    mark     TEXT NOT NULL
+  ) STRICT;
+  `,
+  `
+  ALTER TABLE usage_log ADD COLUMN detail TEXT;
+  CREATE INDEX usage_log_by_request ON usage_log (request_id);
+
+  CREATE TABLE refused_log (
+    id          INTEGER PRIMARY KEY AUTOINCREMENT,
+    at_ms       INTEGER NOT NULL,
+    request_id  TEXT NOT NULL,
+    user_id     INTEGER,
+    token_id    INTEGER,
+    token_name  TEXT,
+    model       TEXT,
+    outcome     TEXT NOT NULL,
+    status      INTEGER NOT NULL,
+    message     TEXT NOT NULL,
+    address     TEXT,
+    node        TEXT NOT NULL,
+    documents   INTEGER NOT NULL,
+    duration_ms REAL NOT NULL,
+    repeated    INTEGER NOT NULL
+  ) STRICT;
+  CREATE INDEX refused_log_by_time ON refused_log (at_ms);
+  CREATE INDEX refused_log_by_user ON refused_log (user_id);
+  CREATE INDEX refused_log_by_request ON refused_log (request_id);
+  `,
+  `
+  CREATE TABLE nodes_about (
+    id            TEXT PRIMARY KEY,
+    expires_at_ms INTEGER NOT NULL,
+    about         TEXT NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  `,
+  `
+  CREATE TABLE duties (
+    name      TEXT PRIMARY KEY,
+    due_at_ms INTEGER NOT NULL,
+    note      TEXT NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  `,
+  `
+  CREATE TABLE stats (
+    rollup        TEXT NOT NULL,
+    at_ms         INTEGER NOT NULL,
+    owner         INTEGER NOT NULL,
+    row           TEXT NOT NULL,
+    tally         TEXT NOT NULL,
+    expires_at_ms INTEGER NOT NULL,
+    PRIMARY KEY (rollup, at_ms, owner, row)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX stats_by_end ON stats (expires_at_ms);
+
+  CREATE TABLE stats_writers (
+    writer        TEXT PRIMARY KEY,
+    serial        INTEGER NOT NULL,
+    expires_at_ms INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE stats_since (
+    only_row INTEGER PRIMARY KEY CHECK (only_row = 1),
+    since_ms INTEGER NOT NULL
+  ) STRICT;
+  `,
 ];
 
 /** Brings a file up to the version that this release works with. Several processes may do it at once. */
@@ -179,16 +264,39 @@ export function migrate(driver: Driver, file: string): void {
       readonly user_version: number;
     };
     if (version > MIGRATIONS.length) {
-      throw new Error(
+      throw new StoreUnavailableError(
         `${file} has been written by a newer release (schema ${version}, this one knows ${MIGRATIONS.length}): ` +
           'run that release, or start this one with another file.',
       );
     }
     for (const sql of MIGRATIONS.slice(version)) driver.exec(sql);
+    addUsageColumns(driver);
     driver.exec(`PRAGMA user_version = ${MIGRATIONS.length}`);
     driver.exec('COMMIT');
   } catch (error) {
     driver.exec('ROLLBACK');
     throw error;
+  }
+}
+
+const COLUMN_TYPES = { text: 'TEXT', count: 'INTEGER', milliseconds: 'REAL' } as const;
+
+/**
+ * The members of a usage entry that the file has no columns for yet. They have defaults, so that older gateways on the same
+ * file go on writing, and need no version of their own.
+ */
+function addUsageColumns(driver: Driver): void {
+  const columns = driver.prepare('PRAGMA table_info(usage_log)').all([]) as readonly {
+    readonly name: string;
+  }[];
+  const known = new Set(columns.map(({ name }) => name));
+  for (const { name, type, default: absent } of USAGE_ROWS) {
+    const column = snakeCase(name);
+    if (known.has(column)) continue;
+    const constraint =
+      absent === undefined
+        ? ''
+        : ` NOT NULL DEFAULT ${typeof absent === 'string' ? `'${absent.replaceAll("'", "''")}'` : absent}`;
+    driver.exec(`ALTER TABLE usage_log ADD COLUMN ${column} ${COLUMN_TYPES[type]}${constraint}`);
   }
 }

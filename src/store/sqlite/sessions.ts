@@ -43,7 +43,12 @@ function openLogins(
   database: Database,
 ): Pick<
   SessionStore,
-  'createSession' | 'deriveSession' | 'findSession' | 'deleteSession' | 'deleteUserSessions'
+  | 'createSession'
+  | 'deriveSession'
+  | 'findSession'
+  | 'deleteSession'
+  | 'listSessions'
+  | 'deleteUserSessions'
 > {
   const insert = database.prepare<never>(
     `INSERT INTO sessions (id_hash, user_id, kind, created_at_ms, expires_at_ms, ends_at_ms)
@@ -51,6 +56,10 @@ function openLogins(
   );
   const find = database.prepare<SessionRow>(
     'SELECT * FROM sessions WHERE id_hash = ? AND expires_at_ms > ?',
+  );
+  const findOfUser = database.prepare<SessionRow>(
+    `SELECT * FROM sessions WHERE user_id = ? AND expires_at_ms > ?
+     ORDER BY created_at_ms DESC, id_hash`,
   );
   const slide = database.prepare<never>('UPDATE sessions SET expires_at_ms = ? WHERE id_hash = ?');
   const remove = database.prepare<never>('DELETE FROM sessions WHERE id_hash = ?');
@@ -90,6 +99,9 @@ function openLogins(
 
     deleteSession: (idHash) => database.write(() => remove.run(idHash) > 0),
 
+    listSessions: (userId, nowMs) =>
+      database.read(() => findOfUser.all(userId, nowMs).map(sessionOf)),
+
     deleteUserSessions: (userId, kind) =>
       database.write(() =>
         kind === undefined ? removeOfUser.run(userId) : removeOfKind.run(userId, kind),
@@ -110,9 +122,9 @@ function openOneTimeCodes(
   const remove = database.prepare<never>('DELETE FROM one_time_codes WHERE user_id = ?');
 
   return {
-    putOneTimeCode: (userId, codeHash, expiresAtMs) =>
+    putOneTimeCode: (userId, codeHash, nowMs, lifeMs) =>
       database.write(() => {
-        put.run(userId, codeHash, expiresAtMs);
+        put.run(userId, codeHash, nowMs + lifeMs);
       }),
 
     takeOneTimeCode: (userId, codeHash, nowMs, maxAttempts) =>
@@ -128,15 +140,21 @@ function openOneTimeCodes(
   };
 }
 
-function openLimits(database: Database): Pick<SessionStore, 'takeLimit'> {
+function openLimits(database: Database): Pick<SessionStore, 'takeLimit' | 'clearLimit'> {
   const find = database.prepare<LimitRow>('SELECT * FROM limits WHERE name = ?');
   const put = database.prepare<never>(
     `INSERT OR REPLACE INTO limits (name, rate_window, rate_current, rate_previous, expires_at_ms)
      VALUES (?, ?, ?, ?, ?)`,
   );
   const removeExpired = database.prepare<never>('DELETE FROM limits WHERE expires_at_ms <= ?');
+  const remove = database.prepare<never>('DELETE FROM limits WHERE name = ?');
 
   return {
+    clearLimit: (name) =>
+      database.write(() => {
+        remove.run(name);
+      }),
+
     takeLimit: (name, limit, windowMs, nowMs) =>
       database.write(() => {
         removeExpired.run(nowMs);

@@ -1,12 +1,16 @@
 import type { Store } from '../store.js';
 import type { Vault } from '../vault.js';
+import { openAccounts } from './accounts.js';
 import { openAdmission } from './admission.js';
 import { openChannels } from './channels.js';
+import { openDuties } from './duties.js';
 import { openLogs } from './logs.js';
+import { openNodes } from './nodes.js';
 import { openDatabase } from './open.js';
 import { openRedemption } from './redemption.js';
 import { openReservations } from './reservations.js';
 import { openSessions } from './sessions.js';
+import { openStats } from './stats.js';
 import { openTokens } from './tokens.js';
 import { openUsers } from './users.js';
 
@@ -43,7 +47,11 @@ export function openSqliteStore({
     ...openUsers(database, reservations),
     ...openRedemption(database),
     ...openSessions(database),
+    ...openAccounts(database),
     ...openLogs(database),
+    ...openNodes(database),
+    ...openDuties(database),
+    ...openStats(database),
 
     ping: () =>
       database.read(() => {

@@ -1,9 +1,10 @@
+import { TOKEN_DEFAULTS } from '../../core/token-members.js';
 import type { Token, TokenPolicy } from '../../core/token.js';
 
 /** The columns of `tokens` that make a `Token`; `t` is the table. */
 export const TOKEN_COLUMNS = `
   t.id, t.user_id, t.name, t.enabled, t.key_hint, t.created_time, t.accessed_time, t.expired_time, t.remain_quota,
-  t.unlimited_quota, t.used_quota, t.version, t.policy`;
+  t.unlimited_quota, t.used_quota, t.version, t.policy, t.key_hash`;
 
 export interface TokenRow {
   readonly id: number;
@@ -19,6 +20,7 @@ export interface TokenRow {
   readonly used_quota: number;
   readonly version: number;
   readonly policy: string;
+  readonly key_hash: string;
 }
 
 export function tokenOf(row: TokenRow): Token {
@@ -41,5 +43,5 @@ export function tokenOf(row: TokenRow): Token {
 /** JSON drops members that are undefined; they are part of the type and come back here. */
 function policyOf(text: string): TokenPolicy {
   const stored = JSON.parse(text) as TokenPolicy;
-  return { ...stored, models: stored.models, defaultModel: stored.defaultModel };
+  return { ...TOKEN_DEFAULTS, ...stored, models: stored.models, defaultModel: stored.defaultModel };
 }

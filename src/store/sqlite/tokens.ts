@@ -1,5 +1,6 @@
 import { isExpired, type Token } from '../../core/token.js';
-import type { TokenChange, TokenStore, TokenUpdate } from '../store.js';
+import type { NewToken, TokenChange, TokenStore, TokenUpdate } from '../store.js';
+import { tokenVersion } from '../version.js';
 import { changedBalance } from './balance.js';
 import type { Database } from './database.js';
 import { Filter, selectPage } from './page.js';
@@ -10,16 +11,40 @@ export function openTokens(database: Database, reservations: Reservations): Toke
   const userExists = database.prepare<{ readonly id: number }>('SELECT id FROM users WHERE id = ?');
   const insert = database.prepare<TokenRow>(
     `INSERT INTO tokens AS t (user_id, name, name_key, key_hash, key_hint, enabled, created_time, accessed_time,
-       expired_time, remain_quota, unlimited_quota, policy)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING *`,
+       expired_time, remain_quota, unlimited_quota, policy, version)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING *`,
   );
   const byId = database.prepare<TokenRow>(`SELECT ${TOKEN_COLUMNS} FROM tokens t WHERE t.id = ?`);
   const update = database.prepare<never>(
     `UPDATE tokens SET name = ?, name_key = ?, enabled = ?, expired_time = ?, remain_quota = ?, unlimited_quota = ?,
-       policy = ?, version = version + 1
+       policy = ?, version = ?
      WHERE id = ?`,
   );
+  const countOfUser = database.prepare<{ readonly count: number }>(
+    'SELECT count(*) AS count FROM tokens WHERE user_id = ?',
+  );
   const remove = database.prepare<never>('DELETE FROM tokens WHERE id = ?');
+
+  function create(token: NewToken, nowMs: number): Token | undefined {
+    if (userExists.get(token.userId) === undefined) return undefined;
+    const seconds = Math.floor(nowMs / 1000);
+    const row = insert.get(
+      token.userId,
+      token.name,
+      token.name.toLowerCase(),
+      token.keyHash,
+      token.keyHint,
+      Number(token.enabled),
+      seconds,
+      seconds,
+      token.expiredTime,
+      token.remainQuota,
+      Number(token.unlimitedQuota),
+      JSON.stringify(token.policy),
+      tokenVersion(),
+    );
+    return row === undefined ? undefined : tokenOf(row);
+  }
 
   /** With the reservations of its owner that have expired given back. */
   function read(id: number, nowMs: number): Token | undefined {
@@ -65,32 +90,19 @@ export function openTokens(database: Database, reservations: Reservations): Toke
       next.remainQuota,
       Number(next.unlimitedQuota),
       JSON.stringify(next.policy),
+      tokenVersion(),
       id,
     );
     return { kind: 'updated', token: next };
   }
 
   return {
-    createToken: (token, nowMs) =>
-      database.write(() => {
-        if (userExists.get(token.userId) === undefined) return undefined;
-        const seconds = Math.floor(nowMs / 1000);
-        const row = insert.get(
-          token.userId,
-          token.name,
-          token.name.toLowerCase(),
-          token.keyHash,
-          token.keyHint,
-          Number(token.enabled),
-          seconds,
-          seconds,
-          token.expiredTime,
-          token.remainQuota,
-          Number(token.unlimitedQuota),
-          JSON.stringify(token.policy),
-        );
-        return row === undefined ? undefined : tokenOf(row);
-      }),
+    createToken: (token, nowMs) => database.write(() => create(token, nowMs)),
+
+    createTokenWithin: (token, most, nowMs) =>
+      database.write(() =>
+        (countOfUser.get(token.userId)?.count ?? 0) >= most ? 'too_many' : create(token, nowMs),
+      ),
 
     getToken: (id, nowMs) => database.write(() => read(id, nowMs)),
 

@@ -42,9 +42,9 @@ export function openUsers(database: Database, reservations: Reservations): UserS
      WHERE id = ? RETURNING *`,
   );
   const remove = database.prepare<never>('DELETE FROM users WHERE id = ?');
-  const removeWhatBelongs = ['tokens', 'reservations', 'sessions', 'one_time_codes'].map((table) =>
-    database.prepare<never>(`DELETE FROM ${table} WHERE user_id = ?`),
-  );
+  const removeWhatBelongs = [
+    ...['tokens', 'reservations', 'sessions', 'one_time_codes', 'known_places', 'address_codes'],
+  ].map((table) => database.prepare<never>(`DELETE FROM ${table} WHERE user_id = ?`));
 
   /** With the user's expired reservations given back. */
   function read(row: UserRow | undefined, nowMs: number): UserRow | undefined {

@@ -8,12 +8,13 @@ import {
   createUser,
   freshStore,
   newToken,
-  OPEN_POLICY,
   T0,
   T0_SECONDS,
   unique,
   type OpenHarness,
+  sha256,
 } from './harness.js';
+import { OPEN_POLICY } from '../../support/policy.js';
 
 const LATER = T0 + 120_000;
 
@@ -31,6 +32,8 @@ export function describeAdmission(open: OpenHarness): void {
           defaultModel: 'rerank-v1',
           rateLimit: 7,
           maxConcurrency: 3,
+          dialect: 'tei',
+          mayExplain: true,
         },
       });
       const token = await given.store.createToken(wanted, T0);
@@ -38,6 +41,7 @@ export function describeAdmission(open: OpenHarness): void {
       expect(await given.store.findToken(wanted.keyHash)).toEqual({
         token,
         version: expect.any(Number),
+        keyHash: wanted.keyHash,
         userEnabled: true,
       });
       expect(await given.store.findToken('0'.repeat(64))).toBeUndefined();
@@ -94,10 +98,59 @@ export function describeAdmission(open: OpenHarness): void {
 
       if (stale.kind !== 'stale') throw new Error(`expected stale, got ${stale.kind}`);
       expect(stale.credential.token.policy.tags).toEqual(['eu']);
-      expect(stale.credential.version).toBeGreaterThan(credential.version);
+      expect(stale.credential.version).not.toBe(credential.version);
       expect(stale.credential.userEnabled).toBe(true);
       expect((await balances(given.store, credential)).token).toBe(100);
       expect((await given.store.admit(admitRequest(stale.credential))).kind).toBe('admitted');
+    });
+
+    test('makes no version of a token twice', async () => {
+      const versions = new Set<number>();
+      for (const store of [await given.fresh(), await given.fresh(), await given.fresh()]) {
+        const { token, version, keyHash } = await createToken(store);
+        await store.updateToken(token.id, { name: 'renamed' }, T0);
+        versions.add(version).add((await store.findToken(keyHash))?.version ?? version);
+      }
+
+      expect(versions.size).toBe(6);
+    });
+
+    test('lets nobody in with the key of another token that had the same id', async () => {
+      const credential = await createToken(given.store);
+      const foreign = { ...credential, keyHash: sha256('a key that was lost') };
+
+      const outdated = await given.store.admit(admitRequest(foreign, { version: 1 }));
+      const current = await given.store.admit(admitRequest(foreign, { version: 1 }));
+
+      expect([outdated, current]).toEqual([
+        { kind: 'refused', reason: 'unknown' },
+        { kind: 'refused', reason: 'unknown' },
+      ]);
+    });
+
+    test('gives back what has expired of all tokens of the user, whichever is asked for', async () => {
+      const first = await createToken(given.store, { userQuota: 100, remainQuota: 100 });
+      const { userId } = first.token;
+      const others = await Promise.all(
+        [1, 2, 3].map(() => createToken(given.store, { userId, remainQuota: 100 })),
+      );
+      for (const credential of [first, ...others]) {
+        const asked = admitRequest(credential, { amount: 25 });
+        expect(await given.store.admit(asked)).toMatchObject({ kind: 'admitted' });
+      }
+
+      const early = await given.store.admit(admitRequest(first, { amount: 1 }));
+      const late = await given.store.admit(
+        admitRequest(first, { amount: 100, nowMs: T0 + 60_000 }),
+      );
+
+      expect(early).toMatchObject({ kind: 'refused', reason: 'user_quota' });
+      expect(late).toMatchObject({ kind: 'admitted' });
+      for (const { token } of others) {
+        expect(await given.store.getToken(token.id, T0 + 60_001)).toMatchObject({
+          remainQuota: 100,
+        });
+      }
     });
 
     test('keeps the version while traffic and settlements go on', async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { CHANNEL_DEFAULTS } from '../../../src/core/channel-members.js';
 import type { Channel, TagSwitch } from '../../../src/core/channel.js';
 import { Secret } from '../../../src/core/secret.js';
 import type {
@@ -8,6 +9,8 @@ import type {
   Store,
 } from '../../../src/store/store.js';
 import { createVault } from '../../../src/store/vault.js';
+import { VERSION_STEP } from '../../../src/store/version.js';
+import { report } from '../../support/nodes.js';
 import { freshStore, newChannel, T0, T0_SECONDS, type OpenHarness } from './harness.js';
 
 const ANOTHER_KEY = createVault(new Secret('the key of somebody else'));
@@ -52,6 +55,19 @@ export function describeChannels(open: OpenHarness): void {
       expect((await load(given.store)).channels).toEqual([channel]);
     });
 
+    test('gives channels that an older release stored the defaults of members that it did not know', async () => {
+      // Left out of the record, as undefined is of JSON.
+      const unknown = { weight: undefined, scores: undefined } as unknown as Partial<NewChannel>;
+      const { id } = await create(given.store, newChannel({ ...unknown, priority: 4 }));
+
+      const { channels } = await load(await given.reopen());
+
+      expect(channels.find((channel) => channel.id === id)).toMatchObject({
+        ...CHANNEL_DEFAULTS,
+        priority: 4,
+      });
+    });
+
     test('numbers channels upwards and gives no number twice', async () => {
       const first = await create(given.store);
       const second = await create(given.store);
@@ -92,7 +108,7 @@ export function describeChannels(open: OpenHarness): void {
       await given.store.updateChannels([{ id: 99, change: { weight: 1 } }]);
       await given.store.deleteChannel(99);
       await given.store.deleteTagSwitch('never switched');
-      await given.store.reportNode('node', before, T0, 1_000);
+      await report(given.store, 'node', before, T0, 1_000);
 
       expect(await given.store.channelsVersion()).toBe(before);
     });
@@ -337,6 +353,52 @@ export function describeChannels(open: OpenHarness): void {
       ]);
     });
 
+    test('changes a channel only while it has the status that the change depends on', async () => {
+      const { store } = given;
+      const { id } = await create(store);
+      const outage = { reason: 'no_credit', message: 'top up ü', sinceMs: T0 } as const;
+      const enabled = { status: 1 } as const;
+
+      const writes = await Promise.all(
+        Array.from({ length: 10 }, () => store.updateChannel(id, { status: 3, outage }, enabled)),
+      );
+
+      expect(writes.filter(({ kind }) => kind === 'updated')).toHaveLength(1);
+      expect(writes.filter(({ kind }) => kind === 'other_status')).toHaveLength(9);
+      const [kept] = (await load(await given.reopen())).channels;
+      expect(kept).toMatchObject({ status: 3, outage });
+      const version = await store.channelsVersion();
+      expect(await store.updateChannel(id, { status: 2 }, enabled)).toEqual({
+        kind: 'other_status',
+      });
+      expect(await store.channelsVersion()).toBe(version);
+      const returned = updated(
+        await store.updateChannel(id, { status: 1, outage: undefined }, { status: 3 }),
+      );
+      expect(returned.outage).toBeUndefined();
+      expect((await load(store)).channels[0]?.outage).toBeUndefined();
+    });
+
+    test('keeps what the gateway disabled disabled when it is declared again, until that has changed', async () => {
+      const { store } = given;
+      await store.declareChannels([declared('sick'), declared('other')]);
+      const { channels } = await load(store);
+      const id = channels.find(({ name }) => name === 'sick')?.id ?? 0;
+      const outage = { reason: 'credentials_refused', message: '', sinceMs: T0 } as const;
+      await store.updateChannel(id, { status: 3, outage });
+      const version = await store.channelsVersion();
+      const sick = async () => (await load(store)).channels.find((each) => each.id === id);
+
+      await store.declareChannels([declared('sick'), declared('other')]);
+      expect(await store.channelsVersion()).toBe(version);
+      await store.declareChannels([declared('sick', { weight: 7 }), declared('other')]);
+      expect(await sick()).toMatchObject({ status: 3, outage, weight: 7 });
+
+      await store.declareChannels([declared('sick', { status: 2 }), declared('other')]);
+      const off = await sick();
+      expect([off?.status, off?.outage]).toEqual([2, undefined]);
+    });
+
     test('declares the same again without a new version, in whatever order members come', async () => {
       const models = { one: '1', two: '2' };
       const settings = { a: 1, b: { c: [1, 2], d: undefined } };
@@ -430,16 +492,71 @@ export function describeChannels(open: OpenHarness): void {
       const second = await given.reopen();
       expect(await given.store.oldestNodeVersion(T0)).toBeUndefined();
 
-      await given.store.reportNode('a', 7, T0, 1_000);
-      await second.reportNode('b', 5, T0 + 500, 1_000);
-      expect(await given.store.oldestNodeVersion(T0 + 500)).toBe(5);
+      const first = await given.store.setTagSwitch(tagSwitch('first'));
+      await given.store.begin();
+      await report(second, 'b', first, T0 + 500, 1_000);
+      const next = await given.store.setTagSwitch(tagSwitch('second'));
+      await report(given.store, 'a', next, T0, 1_000);
+      expect(await given.store.oldestNodeVersion(T0 + 500)).toBe(first);
 
-      await second.reportNode('b', 8, T0 + 600, 1_000);
-      expect(await given.store.oldestNodeVersion(T0 + 999)).toBe(7);
-      expect(await given.store.oldestNodeVersion(T0 + 1_000)).toBe(8);
+      const last = await given.store.setTagSwitch(tagSwitch('third'));
+      await report(second, 'b', last, T0 + 600, 1_000);
+      expect(await given.store.oldestNodeVersion(T0 + 999)).toBe(next);
+      expect(await given.store.oldestNodeVersion(T0 + 1_000)).toBe(last);
 
       await given.store.forgetNode('b');
       expect(await second.oldestNodeVersion(T0 + 1_000)).toBeUndefined();
+    });
+
+    test('tells a node in one step what is new, and nothing where nothing is', async () => {
+      await given.store.begin();
+      await create(given.store, newChannel({ name: 'one' }));
+      const version = await given.store.setTagSwitch(tagSwitch('eu'));
+
+      const first = await report(given.store, 'a', -1, T0, 1_000);
+      const again = await report(given.store, 'a', version, T0, 1_000);
+
+      expect(first).toMatchObject({ memory: 'kept', storeTimeMs: T0 });
+      expect(first.snapshot).toEqual(await given.store.loadChannels());
+      expect(first.snapshot).toMatchObject({ version, channels: [{ name: 'one' }] });
+      expect(again).toEqual({ snapshot: undefined, memory: 'kept', storeTimeMs: T0 });
+    });
+
+    test('takes a version that it has not made for none, and hands out what it has', async () => {
+      await given.store.begin();
+      await given.store.setTagSwitch(tagSwitch('eu'));
+      const version = await given.store.setTagSwitch(tagSwitch('us'));
+
+      for (const lost of [version + 1, version - 1, version + VERSION_STEP]) {
+        const { snapshot } = await report(given.store, 'a', lost, T0, 1_000);
+
+        expect(snapshot?.version).toBe(version);
+        expect(await given.store.oldestNodeVersion(T0)).toBe(0);
+      }
+    });
+
+    test('makes no version twice, though the writes of one were lost', async () => {
+      const versions = new Set<number>();
+      for (let round = 0; round < 3; round += 1) {
+        const fresh = await given.fresh();
+        versions.add(await fresh.setTagSwitch(tagSwitch('eu')));
+      }
+
+      expect(versions.size).toBe(3);
+    });
+
+    test('tells a node whose last report it does not know that it has lost something', async () => {
+      await given.store.begin();
+      const version = await given.store.setTagSwitch(tagSwitch('eu'));
+      const told = { nodeId: 'a', version, nowMs: T0, ttlMs: 1_000 };
+
+      const never = await given.store.syncNode({ ...told, serial: 8, heardSerial: 7 });
+      const known = await given.store.syncNode({ ...told, serial: 9, heardSerial: 8 });
+      await given.store.forgetNode('a');
+      const lost = await given.store.syncNode({ ...told, serial: 10, heardSerial: 9 });
+
+      expect([never.memory, known.memory, lost.memory]).toEqual(['lost', 'kept', 'lost']);
+      expect(lost.snapshot?.version).toBe(version);
     });
   });
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach } from '@jest/globals';
+import { CHANNEL_DEFAULTS } from '../../../src/core/channel-members.js';
 import { Secret } from '../../../src/core/secret.js';
-import type { TokenPolicy } from '../../../src/core/token.js';
 import type {
   AdmitRequest,
   Credential,
@@ -11,12 +11,15 @@ import type {
   Store,
 } from '../../../src/store/store.js';
 import { createVault, type Vault } from '../../../src/store/vault.js';
+import { OPEN_POLICY } from '../../support/policy.js';
 
 /** One empty store, and more views of the same data. */
 export interface StoreHarness {
   readonly store: Store;
   /** The same data through a connection of its own, as another process has it; with `vault` instead of `VAULT` if given. */
   reopen(vault?: Vault): Promise<Store>;
+  /** An empty store of the same kind, with nothing in common. */
+  fresh(): Promise<Store>;
   /** Closes all of them and removes the data. */
   dispose(): Promise<void>;
 }
@@ -34,6 +37,7 @@ export const T0_SECONDS = T0 / 1000;
 export function freshStore(open: OpenHarness): {
   readonly store: Store;
   reopen(vault?: Vault): Promise<Store>;
+  fresh(): Promise<Store>;
 } {
   let harness: StoreHarness | undefined;
   const opened = (): StoreHarness => {
@@ -52,6 +56,7 @@ export function freshStore(open: OpenHarness): {
       return opened().store;
     },
     reopen: (vault) => opened().reopen(vault),
+    fresh: () => opened().fresh(),
   };
 }
 
@@ -65,15 +70,6 @@ export function unique(prefix: string): string {
   serial += 1;
   return `${prefix}-${serial}`;
 }
-
-export const OPEN_POLICY: TokenPolicy = {
-  models: undefined,
-  allowIps: [],
-  tags: [],
-  defaultModel: undefined,
-  rateLimit: 0,
-  maxConcurrency: 0,
-};
 
 export function newUser(given: Partial<NewUser> = {}): NewUser {
   return {
@@ -111,12 +107,8 @@ export function newChannel(given: Partial<NewChannel> = {}): NewChannel {
     credentials: { apiKey: new Secret('upstream key') },
     models: { 'rerank-v1': 'rerank-v1' },
     tag: undefined,
-    priority: 0,
-    weight: 1,
-    timeoutMs: undefined,
-    maxConcurrency: 0,
+    ...CHANNEL_DEFAULTS,
     status: 1,
-    scores: 'raw',
     settings: {},
     ...given,
   };
@@ -144,7 +136,7 @@ export async function createToken(
 }
 
 export function admitRequest(
-  { token, version }: Credential,
+  { token, version, keyHash }: Credential,
   given: Partial<AdmitRequest> = {},
 ): AdmitRequest {
   const nowMs = given.nowMs ?? T0;
@@ -152,6 +144,7 @@ export function admitRequest(
     tokenId: token.id,
     userId: token.userId,
     version,
+    keyHash,
     reservationId: unique('reservation'),
     amount: 10,
     nowMs,

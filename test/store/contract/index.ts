@@ -1,10 +1,14 @@
 import { describe } from '@jest/globals';
+import { describeAccounts } from './accounts.js';
 import { describeAdmission } from './admission.js';
 import { describeChannels } from './channels.js';
+import { describeDuties } from './duties.js';
 import type { OpenHarness } from './harness.js';
 import { describeLogs } from './logs.js';
+import { describeNodes } from './nodes.js';
 import { describeRedemption } from './redemption.js';
 import { describeSessions } from './sessions.js';
+import { describeStats } from './stats.js';
 import { describeTokens } from './tokens.js';
 import { describeUsers } from './users.js';
 
@@ -17,6 +21,10 @@ export function describeStoreContract(name: string, open: OpenHarness): void {
     describeUsers(open);
     describeRedemption(open);
     describeSessions(open);
+    describeAccounts(open);
     describeLogs(open);
+    describeNodes(open);
+    describeDuties(open);
+    describeStats(open);
   });
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { AuditEntry, UsageEntry, UsageQuery } from '../../../src/store/store.js';
+import type { AuditEntry, RefusedEntry, UsageEntry, UsageQuery } from '../../../src/store/store.js';
 import { freshStore, T0, unique, type OpenHarness } from './harness.js';
 
 const MANY = 1_000;
@@ -35,6 +35,26 @@ function audit(given: Partial<AuditEntry> = {}): AuditEntry {
     target: 'channel 3',
     detail: { fields: ['weight'], before: 1 },
     address: '127.0.0.1',
+    ...given,
+  };
+}
+
+function refusal(given: Partial<RefusedEntry> = {}): RefusedEntry {
+  return {
+    atMs: T0,
+    requestId: unique('request'),
+    userId: 1,
+    tokenId: 1,
+    tokenName: 'a key',
+    model: 'rerank-v1',
+    outcome: 'no_channel_available',
+    status: 503,
+    message: 'No channel is available.',
+    address: '192.0.2.7',
+    node: 'node-a',
+    documents: 3,
+    durationMs: 0.5,
+    repeated: 0,
     ...given,
   };
 }
@@ -159,6 +179,163 @@ export function describeLogs(open: OpenHarness): void {
       expect(await given.store.usageStats({ model: 'even' })).toMatchObject({ requests: 1_250 });
       expect(await given.store.trimLogs(T0 + 2_400)).toBe(2_400);
       expect(await given.store.usageStats({})).toMatchObject({ requests: 100, quota: 100 });
+    });
+  });
+
+  describe('details of requests', () => {
+    const given = freshStore(open);
+
+    test('are kept with what was tried, and found by the id of the request', async () => {
+      const plain = usage();
+      const failed = usage({
+        atMs: T0 + 1,
+        outcome: 'upstream_timeout',
+        attempts: 2,
+        detail: {
+          message: 'No provider answered in time.',
+          status: 504,
+          upstreamMs: 8_212.5,
+          node: 'node-b',
+          source: 'console',
+          tried: [
+            {
+              channelId: 3,
+              provider: 'cohere',
+              tag: 'eu',
+              outcome: 'timeout',
+              message: 'nothing came "in time" {"requestId":"another"}',
+              durationMs: 8_000,
+            },
+            {
+              channelId: 4,
+              provider: 'tei',
+              outcome: 'ok',
+              status: 200,
+              message: '',
+              durationMs: 9,
+            },
+          ],
+        },
+      });
+      await given.store.appendUsage([plain, failed], MANY);
+
+      const again = await given.reopen();
+      expect(await again.findRequest(failed.requestId)).toEqual({
+        usage: failed,
+        refused: undefined,
+      });
+      expect((await again.findRequest(plain.requestId)).usage).toEqual(plain);
+      expect(await again.findRequest('another')).toEqual({ usage: undefined, refused: undefined });
+    });
+
+    test('are filtered by provider, tag, duration, and whether they failed', async () => {
+      await given.store.appendUsage(
+        [
+          usage({ atMs: T0, durationMs: 99.5 }),
+          usage({ atMs: T0 + 1, provider: 'tei', tag: undefined, durationMs: 100 }),
+          usage({ atMs: T0 + 2, outcome: 'upstream_error', durationMs: 101 }),
+        ],
+        MANY,
+      );
+      const indexes = async (query: Partial<UsageQuery>): Promise<number[]> => {
+        const page = await given.store.listUsage({ offset: 0, limit: 10, ...query });
+        return page.items.map(({ atMs }) => atMs - T0);
+      };
+
+      expect(await indexes({ provider: 'tei' })).toEqual([1]);
+      expect(await indexes({ tag: 'eu' })).toEqual([2, 0]);
+      expect(await indexes({ minDurationMs: 100 })).toEqual([2, 1]);
+      expect(await indexes({ failed: true })).toEqual([2]);
+      expect(await indexes({ failed: true, minDurationMs: 102 })).toEqual([]);
+      expect(await indexes({ tag: 'eu', minDurationMs: 100 })).toEqual([2]);
+    });
+  });
+
+  describe('log of refused requests', () => {
+    const given = freshStore(open);
+
+    test('keeps entries whole, newest first, those of nobody too, and finds each by its id', async () => {
+      const known = refusal();
+      const unknown = refusal({
+        atMs: T0 + 1,
+        userId: undefined,
+        tokenId: undefined,
+        tokenName: undefined,
+        model: undefined,
+        address: undefined,
+        outcome: 'invalid_api_key',
+        status: 401,
+        repeated: 412,
+      });
+      await given.store.appendRefused([known, unknown], MANY);
+      await given.store.appendRefused([], MANY);
+
+      const again = await given.reopen();
+      expect(await again.listRefused({ offset: 0, limit: 10 })).toEqual({
+        items: [unknown, known],
+        total: 2,
+      });
+      expect(await again.findRequest(unknown.requestId)).toEqual({
+        usage: undefined,
+        refused: unknown,
+      });
+    });
+
+    test('finds by user, token, model, code, address and time', async () => {
+      await given.store.appendRefused(
+        [
+          refusal({ tokenName: 'one' }),
+          refusal({ atMs: T0 + 1, tokenId: 2, model: 'other' }),
+          refusal({ atMs: T0 + 2, userId: 2, outcome: 'rate_limited', address: '192.0.2.8' }),
+        ],
+        MANY,
+      );
+      const indexes = async (
+        query: Omit<Parameters<typeof given.store.listRefused>[0], 'offset' | 'limit'>,
+      ): Promise<number[]> => {
+        const page = await given.store.listRefused({ ...query, offset: 0, limit: 10 });
+        expect(page.total).toBe(page.items.length);
+        return page.items.map(({ atMs }) => atMs - T0);
+      };
+
+      expect(await indexes({ userId: 1 })).toEqual([1, 0]);
+      expect(await indexes({ tokenId: 2 })).toEqual([1]);
+      expect(await indexes({ tokenName: 'one' })).toEqual([0]);
+      expect(await indexes({ model: 'other' })).toEqual([1]);
+      expect(await indexes({ outcome: 'rate_limited' })).toEqual([2]);
+      expect(await indexes({ address: '192.0.2.8' })).toEqual([2]);
+      expect(await indexes({ fromMs: T0 + 1, toMs: T0 + 1 })).toEqual([1]);
+      expect(await indexes({ userId: 1, outcome: 'rate_limited' })).toEqual([]);
+    });
+
+    test('an id that is used again leads to the newest, and to nothing once that is gone', async () => {
+      const first = refusal({ requestId: 'again' });
+      const second = refusal({ requestId: 'again', atMs: T0 + 1, status: 401 });
+      await given.store.appendRefused([first], MANY);
+      await given.store.appendRefused([second], MANY);
+      expect((await given.store.findRequest('again')).refused).toEqual(second);
+
+      await given.store.appendRefused([refusal({ atMs: T0 + 2 })], 1);
+      expect((await given.store.findRequest('again')).refused).toBeUndefined();
+    });
+
+    test('is bounded and trimmed with the others, and says how far it reaches back', async () => {
+      expect(await given.store.logReach()).toEqual({
+        usageFromMs: undefined,
+        refusedFromMs: undefined,
+      });
+      await given.store.appendRefused([refusal(), refusal({ atMs: T0 + 5 })], MANY);
+      await given.store.appendUsage([usage({ atMs: T0 + 1 }), usage({ atMs: T0 + 9 })], MANY);
+      expect(await given.store.logReach()).toEqual({
+        usageFromMs: T0 + 1,
+        refusedFromMs: T0,
+      });
+
+      expect(await given.store.trimLogs(T0 + 2)).toBe(2);
+      expect(await given.store.logReach()).toEqual({
+        usageFromMs: T0 + 9,
+        refusedFromMs: T0 + 5,
+      });
     });
   });
 

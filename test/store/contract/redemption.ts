@@ -17,7 +17,7 @@ function newCode(given: Partial<NewRedemptionCode> = {}): NewRedemptionCode {
     quota: 500,
     codeHash: sha256(unique('code')),
     codeHint: 'abcd…',
-    createdBy: 1,
+    createdBy: 999_998,
     expiredTime: 0,
     ...given,
   };
@@ -37,6 +37,40 @@ export function describeRedemption(open: OpenHarness): void {
     const given = freshStore(open);
     const quotaOf = async (userId: number): Promise<number | undefined> =>
       (await given.store.getUser(userId, T0))?.quota;
+
+    test('adds codes up by name, the newest name first', async () => {
+      const { store } = given;
+      const [early, late] = [unique('early'), unique('late')];
+      const userId = await createUser(store);
+      const codeHash = sha256(unique('code'));
+      await store.createCodes([newCode({ name: early, quota: 5, codeHash })], T0);
+      await store.createCodes(
+        [
+          newCode({ name: late, quota: MAX_QUOTA }),
+          newCode({ name: late, quota: MAX_QUOTA }),
+          newCode({ name: late, quota: MAX_QUOTA }),
+          newCode({ name: late, quota: 7, expiredTime: T0_SECONDS + 60 }),
+        ],
+        T0 + 5_000,
+      );
+      const disabled = await createCode(store, { name: early, quota: 3 });
+      await store.updateCode(disabled.id, { enabled: false });
+      await store.redeem(codeHash, userId, T0);
+      const sums = async (nowMs: number) =>
+        (await store.sumCodes(nowMs)).filter(({ name }) => [early, late].includes(name));
+
+      const [first, second] = await sums(T0);
+
+      expect(first).toEqual({
+        ...{ name: early, made: 2, used: 1, usedQuota: 5, left: 0, leftQuota: 0 },
+        createdTime: T0_SECONDS,
+      });
+      expect(second).toEqual({
+        ...{ name: late, made: 4, used: 0, usedQuota: 0, left: 4, leftQuota: 3 * MAX_QUOTA + 7 },
+        createdTime: T0_SECONDS + 5,
+      });
+      expect((await sums(T0 + 60_000))[1]).toMatchObject({ left: 3, leftQuota: 3 * MAX_QUOTA });
+    });
 
     test('keeps codes as they were created, in the order given, without what opens them', async () => {
       const wanted = [
@@ -105,6 +139,35 @@ export function describeRedemption(open: OpenHarness): void {
       expect(await redeem('dated', T0 + 60_000)).toEqual(refused('expired'));
       expect(await quotaOf(userId)).toBe(101);
       expect(await redeem('dated', T0 + 59_999)).toMatchObject({ kind: 'redeemed' });
+    });
+
+    test('refuses a code to who made it, and gives it to others', async () => {
+      const maker = await createUser(given.store, { quota: 100 });
+      const other = await createUser(given.store, { quota: 100 });
+      const code = await createCode(given.store, { codeHash: sha256('c'), createdBy: maker });
+
+      const refused = await given.store.redeem(sha256('c'), maker, T0);
+      const untouched = await given.store.getCode(code.id);
+
+      expect(refused).toEqual({ kind: 'refused', reason: 'own' });
+      expect(untouched).toEqual(code);
+      expect(await quotaOf(maker)).toBe(100);
+      expect(await given.store.redeem(sha256('c'), other, T0)).toMatchObject({ kind: 'redeemed' });
+      expect(await given.store.redeem(sha256('c'), maker, T0)).toMatchObject({ reason: 'used' });
+    });
+
+    test('deletes what is past use, but for the codes of those it is told to leave', async () => {
+      const [mine, theirs] = [
+        await createCode(given.store, { createdBy: 5 }),
+        await createCode(given.store, { createdBy: 6 }),
+      ];
+      for (const { id } of [mine, theirs]) await given.store.updateCode(id, { enabled: false });
+
+      const deleted = await given.store.deleteInvalidCodes(T0, [6, 7]);
+
+      expect(deleted).toBe(1);
+      expect(await given.store.getCode(mine.id)).toBeUndefined();
+      expect(await given.store.getCode(theirs.id)).toMatchObject({ status: 'disabled' });
     });
 
     test('leaves a code as it was when its quota does not fit, and takes it when it does', async () => {

@@ -119,6 +119,21 @@ export function describeSessions(open: OpenHarness): void {
       expect(found.map((each) => each !== undefined)).toEqual(made);
     });
 
+    test('lists what lives of one user, newest first', async () => {
+      const userId = await createUser(given.store);
+      const old = newSession(userId, { expiresAtMs: T0 + 1 });
+      const token = newSession(userId, { kind: 'access_token', createdAtMs: T0 + 5 });
+      const session = newSession(userId, { createdAtMs: T0 + 9 });
+      for (const each of [token, session, old, newSession(await createUser(given.store))]) {
+        await given.store.createSession(each);
+      }
+
+      const listed = await given.store.listSessions(userId, T0 + 10);
+
+      expect(listed).toEqual([session, token]);
+      expect(await given.store.listSessions(userId, T0 + HOUR)).toEqual([]);
+    });
+
     test('ends all sessions of a user, or those of one kind, and no one else’s', async () => {
       const [userId, otherId] = [await createUser(given.store), await createUser(given.store)];
       const session = newSession(userId);
@@ -142,7 +157,7 @@ export function describeSessions(open: OpenHarness): void {
     test('are taken once, also when many try at the same time', async () => {
       const userId = await createUser(given.store);
       const other = await given.reopen();
-      await given.store.putOneTimeCode(userId, 'right', T0 + 600_000);
+      await given.store.putOneTimeCode(userId, 'right', T0, 600_000);
 
       const taken = await Promise.all(
         Array.from({ length: 20 }, (_, index) =>
@@ -155,7 +170,7 @@ export function describeSessions(open: OpenHarness): void {
 
     test('end with their time', async () => {
       const userId = await createUser(given.store);
-      await given.store.putOneTimeCode(userId, 'right', T0 + 600_000);
+      await given.store.putOneTimeCode(userId, 'right', T0, 600_000);
 
       expect(await given.store.takeOneTimeCode(userId, 'right', T0 + 600_000, 5)).toBe(false);
     });
@@ -163,7 +178,7 @@ export function describeSessions(open: OpenHarness): void {
     test('survive wrong tries up to the bound, and none beyond', async () => {
       const userId = await createUser(given.store);
       const tries = async (count: number): Promise<void> => {
-        await given.store.putOneTimeCode(userId, 'right', T0 + 600_000);
+        await given.store.putOneTimeCode(userId, 'right', T0, 600_000);
         for (let index = 0; index < count; index += 1) {
           expect(await given.store.takeOneTimeCode(userId, 'wrong', T0, 5)).toBe(false);
         }
@@ -177,9 +192,9 @@ export function describeSessions(open: OpenHarness): void {
 
     test('are replaced by the next one, with all its tries', async () => {
       const userId = await createUser(given.store);
-      await given.store.putOneTimeCode(userId, 'first', T0 + 600_000);
+      await given.store.putOneTimeCode(userId, 'first', T0, 600_000);
       await given.store.takeOneTimeCode(userId, 'wrong', T0, 2);
-      await given.store.putOneTimeCode(userId, 'second', T0 + 600_000);
+      await given.store.putOneTimeCode(userId, 'second', T0, 600_000);
 
       expect(await given.store.takeOneTimeCode(userId, 'first', T0, 2)).toBe(false);
       expect(await given.store.takeOneTimeCode(userId, 'second', T0, 2)).toBe(true);
@@ -187,7 +202,7 @@ export function describeSessions(open: OpenHarness): void {
 
     test('belong to one user', async () => {
       const [userId, otherId] = [await createUser(given.store), await createUser(given.store)];
-      await given.store.putOneTimeCode(userId, 'right', T0 + 600_000);
+      await given.store.putOneTimeCode(userId, 'right', T0, 600_000);
 
       expect(await given.store.takeOneTimeCode(otherId, 'right', T0, 5)).toBe(false);
       expect(await given.store.takeOneTimeCode(userId, 'right', T0, 5)).toBe(true);
@@ -212,6 +227,16 @@ export function describeSessions(open: OpenHarness): void {
         remaining: 9,
         retryAfterMs: 0,
       });
+    });
+
+    test('begin anew once they are cleared, and those of other names do not', async () => {
+      for (const name of ['one', 'other']) await given.store.takeLimit(name, 1, HOUR, T0);
+
+      await given.store.clearLimit('one');
+      await given.store.clearLimit('never counted');
+
+      expect(await given.store.takeLimit('one', 1, HOUR, T0)).toMatchObject({ allowed: true });
+      expect(await given.store.takeLimit('other', 1, HOUR, T0)).toMatchObject({ allowed: false });
     });
 
     test('decide as the rule in core does, for any window and any times', async () => {

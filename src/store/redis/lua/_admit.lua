@@ -1,11 +1,14 @@
 local RATE_WINDOW_MS = 60000
 local CREDENTIAL = {
-  'name', 'enabled', 'hint', 'created', 'accessed', 'expires', 'remain', 'unlimited', 'used', 'policy', 'version',
+  'name', 'enabled', 'hint', 'created', 'accessed', 'expires', 'remain', 'unlimited', 'used', 'policy', 'version', 'hash',
 }
+-- Places are counted anew at most so often, and only where so many reservations have to be looked at.
+local RECOUNT_MS = 1000
+local RECOUNT_MOST = 10000
 
 -- Admits the requests of one user that the arguments `first` to `last` name, each as if it came alone: checks, then
 -- reserves. Returns a list of their outcomes.
-local function admit_all(user_key, first, last)
+local function admit_all(user_key, reservations, token_keys, first, last)
   local user, tokens, changed
 
   local function forget()
@@ -30,9 +33,9 @@ local function admit_all(user_key, first, last)
   end
 
   local function load_token(id)
-    local key = user_key .. ':t:' .. id
+    local key = token_keys[id]
     local fields = redis.call('HMGET', key, 'version', 'enabled', 'expires', 'remain', 'unlimited', 'rate', 'places',
-      'busy', 'window', 'current', 'previous')
+      'busy', 'window', 'current', 'previous', 'recounted')
     local token = { known = false }
     if fields[1] then
       token = {
@@ -40,10 +43,27 @@ local function admit_all(user_key, first, last)
         expires = tonumber(fields[3]), remain = tonumber(fields[4]), unlimited = fields[5] == '1',
         rate_limit = tonumber(fields[6]), places = tonumber(fields[7]), busy = tonumber(fields[8]),
         rate = { window = tonumber(fields[9]), current = tonumber(fields[10]), previous = tonumber(fields[11]) },
+        recounted = tonumber(fields[12] or 0),
       }
     end
     tokens[id] = token
     return token
+  end
+
+  -- Whether the token has a place left. The count beside the token is what the reservations say; where it went wrong (a
+  -- server that moved keys in the middle of a script of an older release) it is set right before anybody is refused by it.
+  local function has_place(id, token, now)
+    if token.busy >= 0 and token.busy < token.places then return true end
+    if now >= token.recounted and now - token.recounted < RECOUNT_MS then return false end
+    if redis.call('ZCARD', reservations) > RECOUNT_MOST then return false end
+    local busy, prefix = 0, id .. ':'
+    for _, member in ipairs(redis.call('ZRANGE', reservations, 0, -1)) do
+      if string.sub(member, 1, #prefix) == prefix then busy = busy + 1 end
+    end
+    token.recounted = now
+    redis.call('HSET', token.key, 'recounted', string.format('%.0f', now), 'busy', busy)
+    token.busy = busy
+    return busy < token.places
   end
 
   local function admit(id, version, reservation, amount_text, now, expires_text)
@@ -71,10 +91,12 @@ local function admit_all(user_key, first, last)
       if not allowed then return { 'rate', token.rate_limit, remaining, reset, retry_after } end
       answer = { 1, token.rate_limit, remaining, reset }
     end
-    if token.places > 0 and token.busy >= token.places then return 'concurrency' end
+    if token.places > 0 and not has_place(id, token, now) then return 'concurrency' end
 
     local member = id .. ':' .. (token.unlimited and '0' or '1') .. ':' .. amount_text .. ':' .. reservation
-    redis.call('ZADD', user_key .. ':r', expires_text, member)
+    -- With a member that never expires: a set without members is no key, and a Cluster that moves the slot keeps scripts
+    -- waiting for a key that is not there.
+    redis.call('ZADD', reservations, expires_text, member, '+inf', '-')
     user.quota = user.quota - amount
     if not token.unlimited then token.remain = token.remain - amount end
     token.busy = token.busy + 1
@@ -92,17 +114,26 @@ local function admit_all(user_key, first, last)
   -- The time up to which expired reservations are known to be given back.
   local reclaimed = -1
   for i = first, last do
-    local token, version, reservation, amount, now_text, expires =
+    local token, version, reservation, amount, told, life =
       string.match(ARGV[i], '^(%S+) (%S+) (%S+) (%S+) (%S+) (%S+)$')
-    local now = tonumber(now_text)
+    local now = clock(told)
     if now > reclaimed then
       -- What is to be given back is in the records, so these must be true first, and read again after.
       flush()
-      if reclaim(user_key, now_text) then forget() end
+      local given, missing = give_back(user_key, reservations, token_keys, now)
+      if given then forget() end
+      if missing then
+        -- The tokens are not known to the caller: from here on it has to ask again.
+        for rest = i, last do
+          replies[#replies + 1] = more_keys(missing)
+        end
+        return replies
+      end
       reclaimed = now
     end
-    replies[#replies + 1] = admit(token, version, reservation, amount, now, expires)
-    if tonumber(expires) <= now then reclaimed = -1 end
+    local expires = now + tonumber(life)
+    replies[#replies + 1] = admit(token, version, reservation, amount, now, string.format('%.0f', expires))
+    if expires <= now then reclaimed = -1 end
   end
   flush()
   return replies

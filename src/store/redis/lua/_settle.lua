@@ -1,7 +1,6 @@
 -- Settles the reservations of one user that the arguments `first` to `last` name, in this order. Returns what was charged
 -- for each, or false when the reservation is not there.
-local function settle_all(user_key, first, last)
-  local reservations = user_key .. ':r'
+local function settle_all(user_key, reservations, token_keys, first, last)
   local quota, tokens, changed = nil, {}, {}
   local used, served = 0, 0
 
@@ -10,7 +9,7 @@ local function settle_all(user_key, first, last)
   end
 
   local function load_token(id)
-    local key = user_key .. ':t:' .. id
+    local key = token_keys[id]
     local remain = redis.call('HGET', key, 'remain')
     local token = { key = key, known = remain ~= false, remain = tonumber(remain or 0), used = 0, freed = 0 }
     tokens[id] = token

@@ -1,10 +1,13 @@
+#!lua
 -- Takes a one-time code, or counts a wrong try.
 -- KEYS[1]  the one-time code of the user
--- ARGV     hash of the code that was given, now ms, wrong tries after which it dies
+-- ARGV     hash of the code that was given, time, wrong tries after which it dies
 -- Returns  1 when it was the right one, else 0
+--!include _clock
+local now = clock(ARGV[2])
 local code = redis.call('HMGET', KEYS[1], 'hash', 'expires')
 if not code[1] then return 0 end
-if tonumber(code[2]) <= tonumber(ARGV[2]) then
+if tonumber(code[2]) <= now then
   redis.call('DEL', KEYS[1])
   return 0
 end

@@ -1,0 +1,85 @@
+import type { Page, Slice } from './page.js';
+
+/** A code that turns into quota. Times are unix seconds; only the SHA-256 of the code is stored. */
+export interface RedemptionCode {
+  readonly id: number;
+  readonly name: string;
+  readonly quota: number;
+  readonly status: 'enabled' | 'disabled' | 'used';
+  readonly codeHint: string;
+  readonly createdBy: number;
+  readonly createdTime: number;
+  readonly redeemedTime: number;
+  /** 0 while unused. */
+  readonly usedUserId: number;
+  /** 0: never. */
+  readonly expiredTime: number;
+}
+
+export interface NewRedemptionCode {
+  readonly name: string;
+  readonly quota: number;
+  readonly codeHash: string;
+  readonly codeHint: string;
+  readonly createdBy: number;
+  readonly expiredTime: number;
+}
+
+export interface RedemptionChange {
+  readonly name?: string;
+  readonly quota?: number;
+  readonly expiredTime?: number;
+  readonly enabled?: boolean;
+}
+
+export type RedemptionUpdate =
+  | { readonly kind: 'updated'; readonly code: RedemptionCode }
+  | { readonly kind: 'not_found' }
+  /** A used code is final. */
+  | { readonly kind: 'used' };
+
+export type Redemption =
+  | { readonly kind: 'redeemed'; readonly quota: number; readonly codeId: number }
+  | {
+      readonly kind: 'refused';
+      /** `own`: who made a code may not redeem it. */
+      readonly reason: 'unknown' | 'used' | 'own' | 'disabled' | 'expired' | 'quota_range';
+    };
+
+export interface RedemptionQuery extends Slice {
+  /** Part of the name in any case, or an id. */
+  readonly keyword?: string;
+}
+
+/** Codes of one name, added up. */
+export interface CodeBatch {
+  readonly name: string;
+  readonly made: number;
+  readonly used: number;
+  readonly usedQuota: number;
+  /** Those that can be redeemed: enabled and not expired. */
+  readonly left: number;
+  readonly leftQuota: number;
+  /** Of the newest. */
+  readonly createdTime: number;
+}
+
+export interface RedemptionStore {
+  /** All of them or none; in the order given. */
+  createCodes(codes: readonly NewRedemptionCode[], nowMs: number): Promise<RedemptionCode[]>;
+  getCode(id: number): Promise<RedemptionCode | undefined>;
+  listCodes(query: RedemptionQuery): Promise<Page<RedemptionCode>>;
+  /** All codes by name, the newest first; reads every code. */
+  sumCodes(nowMs: number): Promise<CodeBatch[]>;
+  updateCode(id: number, change: RedemptionChange): Promise<RedemptionUpdate>;
+  deleteCode(id: number): Promise<boolean>;
+  /** Deletes the used, disabled and expired ones, but for those that `notOf` have made; resolves to how many. */
+  deleteInvalidCodes(nowMs: number, notOf?: readonly number[]): Promise<number>;
+  /**
+   * Exactly once under any race: claims the code and credits the user. When a process dies between the two, the same user's
+   * next attempt or `recoverRedemptions` completes the credit, once.
+   */
+  redeem(codeHash: string, userId: number, nowMs: number): Promise<Redemption>;
+  /** Completes claims older than `olderThanMs` whose credit is missing; resolves to how many. */
+  recoverRedemptions(nowMs: number, olderThanMs: number): Promise<number>;
+}

@@ -1,0 +1,42 @@
+-- Gives back what nobody settled in time. A reservation is a member `<token id>:<limited>:<amount>:<id>` of the zset of the
+-- user, scored with when it expires; `limited` tells whether the amount was taken off the token too. `tokens` has the keys of
+-- the tokens that may be touched, by token id: in a Cluster a script must name all its keys before. Where others would have to
+-- be touched nothing is done, and their ids are the second result.
+local function give_back(user, reservations, tokens, now)
+  local expired = redis.call('ZRANGE', reservations, '-inf', string.format('%.0f', now), 'BYSCORE')
+  if #expired == 0 then return false end
+  local missing, seen = {}, {}
+  for _, member in ipairs(expired) do
+    local token_id = string.match(member, '^(%d+):')
+    if not tokens[token_id] and not seen[token_id] then
+      seen[token_id] = true
+      missing[#missing + 1] = token_id
+    end
+  end
+  if #missing > 0 then return false, missing end
+  for _, member in ipairs(expired) do
+    local token_id, limited, amount = string.match(member, '^(%d+):([01]):(%d+):')
+    redis.call('HINCRBY', user, 'quota', amount)
+    local token = tokens[token_id]
+    if redis.call('EXISTS', token) == 1 then
+      redis.call('HINCRBY', token, 'busy', -1)
+      if limited == '1' then redis.call('HINCRBY', token, 'remain', amount) end
+    end
+    redis.call('ZREM', reservations, member)
+  end
+  return true
+end
+
+-- The tokens that a script was given: their keys from `first` on, by their ids.
+local function tokens_from(first)
+  local tokens = {}
+  for i = first, #KEYS do
+    tokens[string.match(KEYS[i], ':(%d+)$')] = KEYS[i]
+  end
+  return tokens
+end
+
+-- The answer that asks to be called again with the keys of these tokens as well.
+local function more_keys(missing)
+  return { 'more keys', unpack(missing, 1, math.min(#missing, 1000)) }
+end

@@ -1,0 +1,10 @@
+#!lua
+-- Changes a redemption code that is not used.
+-- KEYS     the record of the code
+-- ARGV     fields and values
+-- Returns  1; nil when it is not there; 'used'
+local status = redis.call('HGET', KEYS[1], 'status')
+if not status then return false end
+if status == 'used' then return 'used' end
+if #ARGV > 0 then redis.call('HSET', KEYS[1], unpack(ARGV)) end
+return 1

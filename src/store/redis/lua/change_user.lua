@@ -1,0 +1,25 @@
+#!lua
+-- Changes an account; its balance moves from what it is now, whatever runs beside it.
+-- KEYS     user, its reservations, and tokens whose reservations may be given back
+-- ARGV     time, largest balance, 'set' or 'add' or '', quota to set or add, role and password that it must have or '',
+--          then fields and values to write
+-- Returns  {name, its claim, address, its claim, all as before, then fields...}; nil when it is not there; 'changed'; or
+--          'quota_range'; or {'more keys', token ids...}
+--!include _clock
+--!include _give_back
+local _, missing = give_back(KEYS[1], KEYS[2], tokens_from(3), (clock(ARGV[1])))
+if missing then return more_keys(missing) end
+local user = redis.call('HMGET', KEYS[1], 'quota', 'username', 'email', 'role', 'password', 'username_claim',
+  'email_claim')
+if not user[1] then return false end
+for i = 5, 6 do
+  if ARGV[i] ~= '' and ARGV[i] ~= user[i - 1] then return 'changed' end
+end
+local quota = tonumber(user[1])
+if ARGV[3] == 'set' then quota = tonumber(ARGV[4]) end
+if ARGV[3] == 'add' then quota = quota + tonumber(ARGV[4]) end
+if quota < 0 or quota > tonumber(ARGV[2]) then return 'quota_range' end
+redis.call('HSET', KEYS[1], 'quota', string.format('%.0f', quota), unpack(ARGV, 7))
+local fields = redis.call('HMGET', KEYS[1], 'id', 'username', 'email', 'display', 'role', 'enabled', 'quota', 'used',
+  'requests', 'created')
+return { user[2], user[6] or '', user[3], user[7] or '', unpack(fields) }

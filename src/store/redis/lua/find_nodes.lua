@@ -1,0 +1,8 @@
+#!lua flags=no-writes
+-- What the nodes have reported, for whoever waits until something is in force.
+-- KEYS     nodes
+-- ARGV     time
+-- Returns  {time ms, report, ...}
+--!include _clock
+local now = clock(ARGV[1])
+return { now, unpack(redis.call('HVALS', KEYS[1])) }

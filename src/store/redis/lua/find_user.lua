@@ -1,0 +1,12 @@
+#!lua
+-- Reads an account with its expired reservations given back.
+-- KEYS     user, its reservations, and tokens whose reservations may be given back
+-- ARGV     time
+-- Returns  its fields, or nil; or {'more keys', token ids...}
+--!include _clock
+--!include _give_back
+local _, missing = give_back(KEYS[1], KEYS[2], tokens_from(3), (clock(ARGV[1])))
+if missing then return more_keys(missing) end
+local fields = redis.call('HMGET', KEYS[1], 'id', 'username', 'email', 'display', 'role', 'enabled', 'quota', 'used',
+  'requests', 'created')
+return fields[1] and fields

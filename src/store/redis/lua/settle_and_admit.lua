@@ -1,0 +1,19 @@
+#!lua
+-- Settles reservations of one user, then admits requests of the same.
+-- KEYS     user, its reservations, every token that is named below
+-- ARGV     how many settlements there are, then an argument for each settlement and each admission, blanks between:
+--          token id, reservation id, reserved amount, cost, 1 if a ranking was delivered
+--          token id, version, reservation id, amount, time, ms that the reservation lives
+-- Returns  two lists: for each settlement what was charged, or nil when the reservation is not there; for each admission
+--          1 when admitted; {1, limit, remaining, reset ms} when its rate was counted; the reason when refused;
+--          {'rate', limit, remaining, reset ms, retry after ms}; {'stale', user enabled, token fields...}; {'more keys',
+--          token ids...} when nothing was done because reservations of these have to be given back first
+--!include _clock
+--!include _give_back
+--!include _rate
+--!include _settle
+--!include _admit
+local settlements = tonumber(ARGV[1])
+local tokens = tokens_from(3)
+local charged = settle_all(KEYS[1], KEYS[2], tokens, 2, settlements + 1)
+return { charged, admit_all(KEYS[1], KEYS[2], tokens, settlements + 2, #ARGV) }

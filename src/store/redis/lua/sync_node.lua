@@ -1,0 +1,43 @@
+#!lua
+-- Notes which version of the channels a node has in force, forgets nodes that have not reported in time, and tells what is
+-- new. A node is noted as `<version>:<expires ms>:<serial>:<expires ms>`: releases before this one read the first two or the
+-- last number.
+-- KEYS     version, nodes, mark of a store in use; and channels, switches where these are wanted in the same step
+-- ARGV     node, its version, serial of this report, serial of the last one that is known to be noted, time, ttl ms
+-- Returns  {version, time ms, 'kept' or 'lost' or 'emptied'}, and where the node has another version or something was
+--          lost: {id, record, ...}, {tag, switch, ...}
+--!include _clock
+--!include _version
+local now = clock(ARGV[5])
+local noted = 0
+local nodes = redis.call('HGETALL', KEYS[2])
+for i = 1, #nodes, 2 do
+  if nodes[i] == ARGV[1] then
+    noted = tonumber(string.match(nodes[i + 1], '^%d+:%d+:(%d+):') or 0)
+  elseif tonumber(string.match(nodes[i + 1], ':(%d+)$')) <= now then
+    redis.call('HDEL', KEYS[2], nodes[i])
+  end
+end
+
+local current = tonumber(redis.call('GET', KEYS[1]) or 0)
+local version, serial = tonumber(ARGV[2]), tonumber(ARGV[3])
+local memory = 'kept'
+if redis.call('EXISTS', KEYS[3]) == 0 then
+  memory = 'emptied'
+elseif noted < tonumber(ARGV[4]) then
+  memory = 'lost'
+end
+
+local known = version
+local earlier = math.floor(version / VERSION_STEP) < math.floor(current / VERSION_STEP)
+if memory ~= 'kept' or version < 0 or (version ~= current and not earlier) then known = 0 end
+local expires = string.format('%.0f', now + tonumber(ARGV[6]))
+redis.call('HSET', KEYS[2], ARGV[1],
+  string.format('%.0f', known) .. ':' .. expires .. ':' .. string.format('%.0f', math.max(noted, serial)) .. ':' .. expires)
+
+local reply = { current, now, memory }
+if KEYS[4] and (memory ~= 'kept' or version ~= current) then
+  reply[4] = redis.call('HGETALL', KEYS[4])
+  reply[5] = redis.call('HGETALL', KEYS[5])
+end
+return reply

@@ -1,0 +1,15 @@
+#!lua
+-- Appends to a log of requests, as `write_log` does, and notes by which id each is found.
+-- KEYS     sequence, entries, times, ids, then the times of each user that is named
+-- ARGV     one for each, blanks between: which of the keys has the times of its user or 0, time in ms, id of the request, user
+--          id or nothing, record
+-- Returns  how many entries there are
+for i = 1, #ARGV do
+  local of, time, id, entry = string.match(ARGV[i], '^(%d+) (%S+) (%S+) (.*)$')
+  local number = string.format('%015.0f', redis.call('INCR', KEYS[1]))
+  redis.call('HSET', KEYS[2], number, entry)
+  redis.call('ZADD', KEYS[3], time, number)
+  redis.call('HSET', KEYS[4], id, number)
+  if of ~= '0' then redis.call('ZADD', KEYS[tonumber(of)], time, number) end
+end
+return redis.call('ZCARD', KEYS[3])

@@ -1,0 +1,59 @@
+import type { NodeAbout, NodeStore } from '../store.js';
+import type { Connection } from './connection.js';
+import type { Keys } from './keys.js';
+import { listOf, numberOf, run, SCRIPTS, textOf } from './scripts.js';
+
+export function openNodes(connection: Connection, keys: Keys): NodeStore {
+  /** What nodes have noted in a hash, by their ids, without what has expired. */
+  async function notes<T>(
+    key: string,
+    nowMs: number,
+    read: (note: string) => { readonly expiresMs: number; readonly value: T },
+  ): Promise<ReadonlyMap<string, T>> {
+    const [time, ...flat] = listOf(
+      await run(connection, SCRIPTS.listNodes, key, [connection.told(nowMs)]),
+    );
+    const found = new Map<string, T>();
+    for (let at = 0; at < flat.length; at += 2) {
+      const { expiresMs, value } = read(textOf(flat[at + 1]));
+      if (expiresMs > numberOf(time)) found.set(textOf(flat[at]), value);
+    }
+    return found;
+  }
+
+  return {
+    async describeNode(about, keepMs) {
+      await run(connection, SCRIPTS.describeNode, keys.nodesAbout, [
+        ...[about.nodeId, JSON.stringify(about), connection.told(about.atMs), keepMs],
+      ]);
+    },
+
+    async listNodes(nowMs) {
+      // Two questions, as a Cluster that moves the slot answers none about keys of which one is not there.
+      const [versions, told] = await Promise.all([
+        notes(keys.channelNodes, nowMs, versionOf),
+        notes(keys.nodesAbout, nowMs, aboutOf),
+      ]);
+      const ids = [...new Set([...versions.keys(), ...told.keys()])].sort();
+      return ids.map((nodeId) => ({
+        nodeId,
+        version: versions.get(nodeId),
+        about: told.get(nodeId),
+      }));
+    },
+  };
+}
+
+/** `<version>:<expires ms>:…`, as `sync_node` notes it. */
+function versionOf(note: string): { readonly expiresMs: number; readonly value: number } {
+  const [version, expiresMs] = note.split(':').map(Number);
+  return { expiresMs: expiresMs ?? 0, value: version ?? 0 };
+}
+
+function aboutOf(note: string): { readonly expiresMs: number; readonly value: NodeAbout } {
+  const blank = note.indexOf(' ');
+  return {
+    expiresMs: Number(note.slice(0, blank)),
+    value: JSON.parse(note.slice(blank + 1)) as NodeAbout,
+  };
+}

@@ -1,0 +1,86 @@
+import { ROLLUPS } from '../../core/rollups.js';
+import { readTally, writeTally } from '../../core/tally.js';
+import type { StatsAddition, StatsQuery, StatsRow, StatsStore } from '../store.js';
+import type { Connection } from './connection.js';
+import type { Keys } from './keys.js';
+import { run, SCRIPTS } from './scripts.js';
+
+/** How many buckets are asked for at once. */
+const CHUNK = 64;
+
+export function openStats(connection: Connection, keys: Keys): StatsStore {
+  const { client, answer } = connection;
+  const { stats } = keys;
+  const bucketsOf = (rollup: string, atMs: number): string => `${stats}:${rollup}:${atMs}`;
+  const bucketOf = (rollup: string, atMs: number, owner: number): string =>
+    `${bucketsOf(rollup, atMs)}:${owner}`;
+
+  async function visitBucket(
+    { rollup }: StatsQuery,
+    atMs: number,
+    owner: number,
+    visit: (row: StatsRow) => void,
+  ): Promise<void> {
+    const rows = await answer(client.hgetall(bucketOf(rollup, atMs, owner)));
+    for (const [key, text] of Object.entries(rows)) {
+      visit({ atMs, owner, key, tally: readTally(text) });
+    }
+  }
+
+  /** Whose rows a bucket has. */
+  async function ownersOf({ rollup, owner }: StatsQuery, atMs: number): Promise<number[]> {
+    if (owner !== undefined) return [owner];
+    return (await answer(client.smembers(bucketsOf(rollup, atMs)))).map(Number);
+  }
+
+  return {
+    async addStats({ writer, serial, nowMs, maxRows, additions }) {
+      const places = new Map<string, number>();
+      const names = [`${stats}:writer:${writer}`, `${stats}:since`];
+      const placeOf = (key: string): number => {
+        const known = places.get(key);
+        if (known !== undefined) return known;
+        const place = names.push(key);
+        places.set(key, place);
+        return place;
+      };
+      const argsOf = (addition: StatsAddition): (string | number)[] => {
+        const { rollup, atMs, owner, expiresMs, key, otherKey, tally } = addition;
+        return [
+          placeOf(bucketOf(rollup, atMs, owner)),
+          owner === 0 ? 0 : placeOf(bucketsOf(rollup, atMs)),
+          ...[owner, expiresMs, key, otherKey, writeTally(tally)],
+        ];
+      };
+      const args = additions.flatMap(argsOf);
+      await run(connection, SCRIPTS.addStats, names, [serial, nowMs, maxRows, ...args]);
+    },
+
+    async readStats(query, visit) {
+      const { rollup, fromMs, toMs } = query;
+      const { stepMs } = ROLLUPS[rollup];
+      const isOwned = rollup.startsWith('spend');
+      for (let chunkMs = fromMs; chunkMs <= toMs; chunkMs += CHUNK * stepMs) {
+        const times = Array.from({ length: CHUNK }, (_, index) => chunkMs + index * stepMs).filter(
+          (atMs) => atMs <= toMs,
+        );
+        const found: StatsRow[][] = await Promise.all(
+          times.map(async (atMs) => {
+            const rows: StatsRow[] = [];
+            const owners = isOwned ? await ownersOf(query, atMs) : [0];
+            for (const owner of owners) {
+              await visitBucket(query, atMs, owner, (row) => rows.push(row));
+            }
+            return rows;
+          }),
+        );
+        for (const rows of found) for (const row of rows) visit(row);
+      }
+    },
+
+    async statsSince() {
+      const since = await answer(client.get(`${stats}:since`));
+      return since === null ? undefined : Number(since);
+    },
+  };
+}

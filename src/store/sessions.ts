@@ -1,0 +1,77 @@
+/** A login by cookie, or an access token: only the hash of the secret is stored. */
+export interface Session {
+  readonly idHash: string;
+  readonly userId: number;
+  readonly kind: 'session' | 'access_token';
+  readonly createdAtMs: number;
+  /** Slides with use for sessions, up to `endsAtMs`. */
+  readonly expiresAtMs: number;
+  readonly endsAtMs: number;
+}
+
+export type IdempotencyClaim =
+  /** Nobody has done this yet: do it, then `completeIdempotent`. */
+  | { readonly kind: 'fresh' }
+  /** It was done: answer this again. */
+  | { readonly kind: 'done'; readonly status: number; readonly body: string }
+  | { readonly kind: 'running' }
+  /** The key was used for another request. */
+  | { readonly kind: 'mismatch' };
+
+export interface SessionStore {
+  createSession(session: Session): Promise<void>;
+  /**
+   * A login made on the strength of another one of the same user: it ends those of its own kind, in the same step. When `by`
+   * no longer lives nothing is done, and it resolves to false.
+   */
+  deriveSession(session: Session, by: string): Promise<boolean>;
+  /** Finds a live one and, for a session, slides its expiry to `nowMs + slideMs`, at most `endsAtMs`. */
+  findSession(idHash: string, nowMs: number, slideMs: number): Promise<Session | undefined>;
+  deleteSession(idHash: string): Promise<boolean>;
+  /** Those of a user that live, newest first. */
+  listSessions(userId: number, nowMs: number): Promise<readonly Session[]>;
+  /** Ends all sessions and access tokens of a user, or those of one kind. */
+  deleteUserSessions(userId: number, kind?: Session['kind']): Promise<number>;
+
+  /** Replaces the user's one-time code, which lives for `lifeMs`. */
+  putOneTimeCode(userId: number, codeHash: string, nowMs: number, lifeMs: number): Promise<void>;
+  /** Takes the code if it matches and lives, once; a wrong one counts, and the code dies at `maxAttempts` wrong ones. */
+  takeOneTimeCode(
+    userId: number,
+    codeHash: string,
+    nowMs: number,
+    maxAttempts: number,
+  ): Promise<boolean>;
+
+  /** Counts one event against `limit` per sliding window (two-window estimate as in core/rate-limit, any length). */
+  takeLimit(
+    name: string,
+    limit: number,
+    windowMs: number,
+    nowMs: number,
+  ): Promise<{
+    readonly allowed: boolean;
+    readonly remaining: number;
+    readonly retryAfterMs: number;
+  }>;
+
+  /** Forgets what was counted under a name. */
+  clearLimit(name: string): Promise<void>;
+
+  /** Claims an idempotency key for a request with that fingerprint; a claim that is not completed is free again after `claimMs`. */
+  claimIdempotent(
+    key: string,
+    fingerprint: string,
+    nowMs: number,
+    claimMs: number,
+  ): Promise<IdempotencyClaim>;
+  completeIdempotent(
+    key: string,
+    fingerprint: string,
+    reply: { readonly status: number; readonly body: string },
+    nowMs: number,
+    keepMs: number,
+  ): Promise<void>;
+  /** Gives a claim back after a failure, so that the next try is fresh. */
+  releaseIdempotent(key: string, fingerprint: string): Promise<void>;
+}

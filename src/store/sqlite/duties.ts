@@ -1,0 +1,46 @@
+import type { DutyStore } from '../store.js';
+import type { Database } from './database.js';
+
+interface DutyRow {
+  readonly due_at_ms: number;
+  readonly note: string;
+}
+
+/** Duties that nobody takes any more, of channels that are gone, are forgotten after so long. */
+const FORGOTTEN_AFTER_MS = 24 * 3_600_000;
+
+export function openDuties(database: Database): DutyStore {
+  const find = database.prepare<DutyRow>('SELECT due_at_ms, note FROM duties WHERE name = ?');
+  const put = database.prepare<never>(
+    'INSERT OR REPLACE INTO duties (name, due_at_ms, note) VALUES (?, ?, ?)',
+  );
+  const remove = database.prepare<never>('DELETE FROM duties WHERE name = ?');
+  const removeOld = database.prepare<never>('DELETE FROM duties WHERE due_at_ms <= ?');
+
+  return {
+    takeDuty: (name, nowMs, forMs) =>
+      database.write(() => {
+        const { due_at_ms: due = 0, note = '' } = find.get(name) ?? {};
+        if (due > nowMs) return { isMine: false, dueAtMs: due, note };
+        put.run(name, nowMs + forMs, note);
+        return { isMine: true, dueAtMs: nowMs + forMs, note };
+      }),
+
+    endDuty: (name, note, nowMs, waitMs) =>
+      database.write(() => {
+        removeOld.run(nowMs - FORGOTTEN_AFTER_MS);
+        put.run(name, nowMs + waitMs, note);
+      }),
+
+    readDuty: (name) =>
+      database.read(() => {
+        const row = find.get(name);
+        return row === undefined ? undefined : { dueAtMs: row.due_at_ms, note: row.note };
+      }),
+
+    dropDuty: (name) =>
+      database.write(() => {
+        remove.run(name);
+      }),
+  };
+}

@@ -1,0 +1,32 @@
+import { randomInt } from 'node:crypto';
+
+/** Versions between two that follow each other: the room of the random part. 2^25 changes fit below 2^53. */
+export const VERSION_STEP = 2 ** 28;
+
+/** The random part of a version, for where the rest of it is worked out elsewhere. */
+export function versionMark(): number {
+  return randomInt(VERSION_STEP);
+}
+
+/**
+ * The version after another one: larger, and with a random part, so that no two writes ever make the same. A store that has
+ * lost its last writes counts from an earlier version again, and would otherwise give the lost ones to other contents.
+ */
+export function versionAfter(version: number): number {
+  return (Math.floor(version / VERSION_STEP) + 1) * VERSION_STEP + versionMark();
+}
+
+/**
+ * What a node's version counts as when the store has `current`: nothing, where it is certain that the store did not make it
+ * or has lost it.
+ */
+export function knownVersion(version: number, current: number): number {
+  const isSame = version === current;
+  const isEarlier = Math.floor(version / VERSION_STEP) < Math.floor(current / VERSION_STEP);
+  return isSame || isEarlier ? Math.max(0, version) : 0;
+}
+
+/** The version of a token after a write: compared, never ordered. */
+export function tokenVersion(): number {
+  return 1 + randomInt(2 ** 48 - 2);
+}

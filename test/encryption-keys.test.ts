@@ -1,0 +1,110 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { runCli } from '../src/cli/program.js';
+import { loadConfig } from '../src/config.js';
+import { Secret } from '../src/core/secret.js';
+import { openStore } from '../src/open-store.js';
+import type { Store } from '../src/store/store.js';
+import { newChannel } from './store/contract/harness.js';
+import { startRedis, type RedisServer } from './support/redis-server.js';
+
+type Env = Readonly<Record<string, string>>;
+
+const KEYS = { first: 'the-first-key', second: 'the-second-key' };
+
+/** What a gateway, or a command, does with the store when it starts. */
+async function use<T>(env: Env, work: (store: Store) => Promise<T>, asGateway = true): Promise<T> {
+  const store = await openStore(loadConfig({ env, folder: 'none' }).store, { asGateway });
+  try {
+    return await work(store);
+  } finally {
+    await store.close();
+  }
+}
+
+async function cli(env: Env, ...args: string[]) {
+  let out = '';
+  let error = '';
+  const code = await runCli(['--local', ...args], {
+    env,
+    user: 'alice',
+    now: Date.now,
+    writeOut: (text) => (out += text),
+    writeError: (text) => (error += text),
+    ask: undefined,
+    readInput: () => Promise.resolve(''),
+  });
+  return { code, out, error };
+}
+
+const keyOf = async (store: Store): Promise<string | undefined> =>
+  (await store.loadChannels()).channels[0]?.credentials.apiKey?.reveal();
+
+let redis: RedisServer;
+let folder: string;
+beforeAll(async () => {
+  redis = await startRedis();
+  folder = mkdtempSync(join(tmpdir(), 'encryption-'));
+});
+afterAll(async () => {
+  await redis.stop();
+  rmSync(folder, { recursive: true });
+});
+
+describe.each(['redis', 'embedded'] as const)('the encryption key of a store: %s', (kind) => {
+  const env = (keys: Env): Env => ({
+    ...(kind === 'redis' ? { REDIS_URL: redis.url } : { DATA_DIR: join(folder, 'data') }),
+    ...keys,
+  });
+
+  it('is one, and a gateway or a command with another refuses to start with a sentence', async () => {
+    const credentials = { apiKey: new Secret('upstream key') };
+    await use(env({ ENCRYPTION_KEY: KEYS.first }), (store) =>
+      store.createChannel(newChannel({ name: 'sealed', credentials })),
+    );
+    const wrong = env({ ENCRYPTION_KEY: KEYS.second });
+
+    await expect(use(wrong, keyOf)).rejects.toMatchObject({
+      name: 'EncryptionKeyError',
+      message: expect.stringContaining('set ENCRYPTION_KEY to that one') as unknown,
+    });
+    const command = await cli(wrong, 'channels', 'update', 'sealed', '--priority', '7');
+
+    expect([command.code, command.out]).toEqual([78, '']);
+    expect(command.error).toContain('not the one that the credentials');
+    const right = env({ ENCRYPTION_KEY: KEYS.first });
+    expect(await use(right, keyOf)).toBe('upstream key');
+    expect(
+      await use(right, async (store) => (await store.loadChannels()).channels[0]?.priority),
+    ).toBe(0);
+  });
+
+  it('is changed by one command, while who has both goes on', async () => {
+    const both = env({ ENCRYPTION_KEYS: `b:${KEYS.second},a:${KEYS.first}` });
+
+    await use(both, async (running) => {
+      const rotated = await cli(both, 'encryption', 'rotate');
+
+      expect(rotated).toMatchObject({ code: 0, error: '' });
+      expect(rotated.out).toContain('credentials of 1 channel');
+      expect(await keyOf(running)).toBe('upstream key');
+    });
+
+    expect(await use(env({ ENCRYPTION_KEYS: `b:${KEYS.second}` }), keyOf)).toBe('upstream key');
+    // The id is a name, not a part of the key.
+    expect(await use(env({ ENCRYPTION_KEY: KEYS.second }), keyOf)).toBe('upstream key');
+    await expect(use(env({ ENCRYPTION_KEY: KEYS.first }), keyOf)).rejects.toMatchObject({
+      name: 'EncryptionKeyError',
+    });
+  });
+});
+
+it('a gateway without a key does not start where there are credentials, a command without need of one does', async () => {
+  const env = { REDIS_URL: redis.url };
+
+  await expect(use(env, keyOf)).rejects.toMatchObject({ name: 'EncryptionKeyError' });
+
+  expect(await cli(env, 'keys', 'list')).toMatchObject({ code: 0, error: '' });
+});

@@ -1,0 +1,70 @@
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+
+/** A way to a server that takes its time, in both directions. */
+export interface SlowLink {
+  readonly port: number;
+  /** From now on bytes take half of this in each direction. */
+  roundTrip(ms: number): void;
+  /** From now on what the server says is held back, and delivered when `release` is called. */
+  hold(): void;
+  release(): void;
+  close(): Promise<void>;
+}
+
+/** Forwards to a port of this machine; the order of bytes is kept, whatever the delay does meanwhile. */
+export async function startSlowLink(toPort: number, roundTripMs = 0): Promise<SlowLink> {
+  let delayMs = roundTripMs / 2;
+  let held: (() => void)[] | undefined;
+  const sockets = new Set<Socket>();
+  const forward = (from: Socket, to: Socket, isReply: boolean): void => {
+    let last = Promise.resolve();
+    from.on('data', (bytes) => {
+      const due = new Promise<void>((resolve) => setTimeout(resolve, delayMs));
+      last = last
+        .then(() => due)
+        .then(() => (isReply ? passage() : undefined))
+        .then(() => {
+          if (!to.destroyed) to.write(bytes);
+        });
+    });
+    from.on('error', () => to.destroy());
+    from.on('close', () => to.destroy());
+  };
+  const passage = (): Promise<void> =>
+    held === undefined ? Promise.resolve() : new Promise((resolve) => held?.push(resolve));
+  const server = createServer((client) => {
+    const upstream = connect(toPort, '127.0.0.1');
+    for (const socket of [client, upstream]) {
+      sockets.add(socket);
+      socket.once('close', () => sockets.delete(socket));
+      socket.setNoDelay(true);
+    }
+    forward(client, upstream, false);
+    forward(upstream, client, true);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const release = (): void => {
+    const waiting = held ?? [];
+    held = undefined;
+    for (const go of waiting) go();
+  };
+  return {
+    port,
+    roundTrip(ms) {
+      delayMs = ms / 2;
+    },
+    hold() {
+      held ??= [];
+    },
+    release,
+    async close() {
+      release();
+      server.close();
+      for (const socket of sockets) socket.destroy();
+      await once(server, 'close');
+    },
+  };
+}
