@@ -1,5 +1,11 @@
 import type { FaultKind } from '../core/retry.js';
-import { cohere, cohereV1 } from './cohere.js';
+import {
+  cohere,
+  cohereV1,
+  LONG_DOCUMENTS_NOTE,
+  TOKENS_PER_DOCUMENT,
+  tokensPerDocumentMistake,
+} from './cohere.js';
 import {
   bearer,
   defineProvider,
@@ -31,10 +37,10 @@ function mistakes({
   return [
     apiKey === undefined &&
       clientSecret === undefined &&
-      'credentials.apiKey is missing, or credentials.clientSecret with settings.tenant and settings.clientId',
+      'credentials.api_key is missing, or credentials.client_secret with settings.tenant and settings.client_id',
     clientSecret !== undefined &&
       !named &&
-      'credentials.clientSecret needs settings.tenant and settings.clientId',
+      'credentials.client_secret needs settings.tenant and settings.client_id',
   ];
 }
 
@@ -72,6 +78,14 @@ const common = {
       : undefined,
 } satisfies Partial<HttpProvider>;
 
+/** What the second version of Cohere's API has beside the first. */
+const secondVersion = {
+  body: cohere.body,
+  decode: cohere.decode,
+  settings: { ...common.settings, ...TOKENS_PER_DOCUMENT },
+  mistakes: (channel) => [...mistakes(channel), tokensPerDocumentMistake(channel)],
+} satisfies Partial<HttpProvider>;
+
 /** Deployments are named freely, usually after the model with more around it. */
 function profileOf({ profile }: HttpProvider): ProviderProfile {
   const pairTokens = { default: 4_096, models: [{ match: /rerank-?v?4/i, value: 32_768 }] };
@@ -86,32 +100,38 @@ const faultOf =
 /** Cohere's models on an Azure AI Foundry resource; the model is the name of the deployment. */
 export const azureFoundry = defineProvider({
   ...common,
+  ...secondVersion,
   id: 'azure-foundry',
   title: 'Azure AI Foundry (Cohere)',
   path: '/providers/cohere/v2/rerank',
-  body: cohere.body,
-  decode: cohere.decode,
   fault: faultOf(cohere.fault),
   profile: profileOf(cohere),
   exampleModels: ['Cohere-rerank-v4.0-pro', 'Cohere-rerank-v4.0-fast'],
   notes: [
     'The base URL is https://<resource>.services.ai.azure.com; upstream model names are deployment names.',
     'Scores can be very small: compare them, do not cut them off.',
+    LONG_DOCUMENTS_NOTE,
   ],
 });
+
+const SERVERLESS_ADDRESS =
+  'The base URL is https://<deployment>.<region>.models.ai.azure.com, of older ones https://<endpoint>.<region>.inference.ai.azure.com.';
 
 /** Cohere's models as a serverless deployment of their own, in Cohere's second version; the model is not looked at. */
 export const azureServerless = defineProvider({
   ...common,
+  ...secondVersion,
   id: 'azure-serverless',
   title: 'Azure serverless (Cohere v2)',
   path: '/v2/rerank',
-  body: cohere.body,
-  decode: cohere.decode,
   fault: faultOf(cohere.fault),
   profile: profileOf(cohere),
   exampleModels: ['cohere-rerank-v3.5'],
-  notes: ['The base URL is https://<deployment>.<region>.models.ai.azure.com.'],
+  notes: [
+    SERVERLESS_ADDRESS,
+    'Cohere documents /v1/rerank alone for serverless deployments, of version 4 as well: where this answers 404, use azure-serverless-v1.',
+    LONG_DOCUMENTS_NOTE,
+  ],
 });
 
 /** The same in Cohere's first version. */
@@ -124,6 +144,12 @@ export const azureServerlessV1 = defineProvider({
   decode: cohereV1.decode,
   fault: faultOf(cohereV1.fault),
   profile: profileOf(cohereV1),
-  exampleModels: ['cohere-rerank-v3-multilingual', 'cohere-rerank-v3-english'],
-  notes: ['The base URL is https://<deployment>.<region>.models.ai.azure.com.'],
+  exampleModels: [
+    'cohere-rerank-v3-multilingual',
+    'cohere-rerank-v3-english',
+    'cohere-rerank-v3.5',
+    'cohere-rerank-v4-pro',
+    'cohere-rerank-v4-fast',
+  ],
+  notes: [SERVERLESS_ADDRESS],
 });

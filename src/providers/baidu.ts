@@ -88,6 +88,7 @@ export const baidu = defineProvider({
     limits: {
       documents: { default: 64 },
       pairTokens: { default: 1_424 },
+      documentTokens: { default: 1_024 },
       documentCharacters: 4_096,
       queryCharacters: 1_600,
     },

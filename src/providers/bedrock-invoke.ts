@@ -1,4 +1,10 @@
 import { bedrockFault } from './bedrock.js';
+import {
+  LONG_DOCUMENTS_NOTE,
+  TOKENS_PER_DOCUMENT,
+  tokensPerDocument,
+  tokensPerDocumentMistake,
+} from './cohere.js';
 import { readRows } from './dialects.js';
 import { bearer, defineProvider } from './provider.js';
 import { AWS_REGION, signBedrock } from './signing/aws.js';
@@ -26,22 +32,25 @@ export const bedrockInvoke = defineProvider({
       default: 2,
       describe: 'api_version in the body, for models that are not of Amazon',
     },
+    ...TOKENS_PER_DOCUMENT,
   },
-  mistakes: ({ credentials: { apiKey, accessKeyId, secretAccessKey } }) => [
+  mistakes: ({ credentials: { apiKey, accessKeyId, secretAccessKey }, settings }) => [
+    tokensPerDocumentMistake({ settings }),
     apiKey === undefined &&
       (accessKeyId === undefined || secretAccessKey === undefined) &&
-      'credentials.accessKeyId and credentials.secretAccessKey must both be set, or credentials.apiKey',
+      'credentials.access_key_id and credentials.secret_access_key must both be set, or credentials.api_key',
   ],
   headers: bearer,
   sign: (request, endpoint, nowMs) =>
     endpoint.credentials.apiKey === undefined ? signBedrock(request, endpoint, nowMs) : {},
-  body: ({ model, query, documents, topN, options, settings }) => {
+  body: (call) => {
+    const { model, query, documents, topN, settings } = call;
     const body = { query, documents: documents.texts(), top_n: topN };
     if (model.includes('amazon.rerank')) return body;
     return {
       ...body,
       api_version: Number(settings.apiVersion),
-      max_tokens_per_doc: options.maxTokensPerDoc,
+      max_tokens_per_doc: tokensPerDocument(call),
     };
   },
   decode: (reply, _call, { headers }) => ({
@@ -65,6 +74,7 @@ export const bedrockInvoke = defineProvider({
   notes: [
     'Takes access keys or a Bedrock API key, and ARNs and inference profiles as models.',
     'Whether a model is of Amazon is read from its name: an inference profile should keep it.',
+    `Cohere's: ${LONG_DOCUMENTS_NOTE}`,
   ],
 });
 

@@ -1,11 +1,13 @@
-import type { JsonBody } from '../core/json.js';
+import type { JsonBody } from '../core/json/json.js';
 import type { FaultKind } from '../core/retry.js';
 import { pickFields, readMeta, readRows } from './dialects.js';
 import {
   bearer,
   defineProvider,
   REQUIRED_API_KEY,
+  type Endpoint,
   type ProviderProfile,
+  type SettingSpec,
   type UpstreamCall,
   type UpstreamReply,
 } from './provider.js';
@@ -15,6 +17,7 @@ const profile: ProviderProfile = {
   limits: {
     documents: { default: 10_000 },
     pairTokens: { default: 4_096, models: [{ match: /^rerank-v4/, value: 32_768 }] },
+    documentTokens: { default: 4_096 },
   },
   truncates: true,
   sorted: true,
@@ -76,6 +79,36 @@ function rankedDocuments(call: UpstreamCall): Record<string, JsonBody> {
     : { documents: objects, rank_fields: call.options.rankFields };
 }
 
+/** How much of a document the second API reads is 4 096 tokens unless a request says more. */
+export const TOKENS_PER_DOCUMENT = {
+  maxTokensPerDoc: {
+    type: 'number',
+    describe:
+      'max_tokens_per_doc where the caller names none; unset: the provider cuts documents at 4096 tokens',
+  },
+} as const satisfies Record<string, SettingSpec>;
+
+/** What the caller says, else what the channel does. */
+export function tokensPerDocument({
+  options,
+  settings,
+}: Pick<UpstreamCall, 'options' | 'settings'>): number | undefined {
+  const own = settings.maxTokensPerDoc;
+  return options.maxTokensPerDoc ?? (typeof own === 'number' ? own : undefined);
+}
+
+export function tokensPerDocumentMistake({ settings }: Pick<Endpoint, 'settings'>): string | false {
+  const own = settings.maxTokensPerDoc;
+  return (
+    own !== undefined &&
+    !(Number.isInteger(own) && Number(own) >= 1) &&
+    'settings.max_tokens_per_doc must be a whole number from 1'
+  );
+}
+
+export const LONG_DOCUMENTS_NOTE =
+  'Documents are cut at 4,096 tokens without a word, by models that read more too: raise max_tokens_per_doc in the request or in the settings of the channel.';
+
 /** Cohere's second rerank API: strings only, no echo. Unknown members are refused (422). */
 export const cohere = defineProvider({
   id: 'cohere',
@@ -84,13 +117,15 @@ export const cohere = defineProvider({
   path: '/v2/rerank',
   credentials: REQUIRED_API_KEY,
   headers: bearer,
-  body: ({ model, query, documents, topN, options }) => ({
-    model,
-    query,
-    documents: documents.texts(),
-    top_n: topN,
-    max_tokens_per_doc: options.maxTokensPerDoc,
-    priority: options.priority,
+  settings: TOKENS_PER_DOCUMENT,
+  mistakes: (channel) => [tokensPerDocumentMistake(channel)],
+  body: (call) => ({
+    model: call.model,
+    query: call.query,
+    documents: call.documents.texts(),
+    top_n: call.topN,
+    max_tokens_per_doc: tokensPerDocument(call),
+    priority: call.options.priority,
   }),
   decode: (reply) => ({
     rows: readRows(reply.field('results'), 'index', 'relevance_score'),
@@ -99,4 +134,8 @@ export const cohere = defineProvider({
   fault,
   profile: { ...profile, echo: 'never', documents: { objects: false, images: { default: false } } },
   exampleModels: ['rerank-v4.0-pro', 'rerank-v4.0-fast', 'rerank-v3.5'],
+  notes: [
+    LONG_DOCUMENTS_NOTE,
+    'Gateways that pass this form on work with a base URL: Envoy AI Gateway (below /cohere), agentgateway, AISIX, aiproxy, TrueFoundry.',
+  ],
 });

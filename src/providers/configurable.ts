@@ -1,4 +1,4 @@
-import { Json, type JsonBody } from '../core/json.js';
+import { Json, type JsonBody } from '../core/json/json.js';
 import type { UpstreamRanking, UpstreamRow } from '../core/rerank.js';
 import {
   findRows,
@@ -49,7 +49,10 @@ function specs(names: WireNames): Record<string, SettingSpec> {
       `request: key of the flag for returning documents, which is sent as false; ${KEY}`,
     ),
     instructionKey: text('', `request: key of an instruction, where the caller gives one; ${KEY}`),
-    constants: text('', 'request: a JSON object whose members are sent with every request'),
+    constants: {
+      ...text('', 'request: a JSON object whose members are sent with every request'),
+      secret: true,
+    },
     resultsKey: text(
       '',
       'reply: where the list is, such as output.results or artifacts.0.value; "." is the reply itself, empty finds the usual names',
@@ -189,10 +192,10 @@ function mistakes({ settings }: Pick<Endpoint, 'settings'>): (string | false)[] 
     json !== '' &&
       parseObject(json) === undefined &&
       'settings.constants must be a JSON object, such as {"truncate": true}',
-    !Number.isInteger(settings.indexBase ?? 0) && 'settings.indexBase must be 0 or 1',
-    textSetting(settings, 'documentsKey') === '' && 'settings.documentsKey must name a key',
-    textSetting(settings, 'queryKey') === '' && 'settings.queryKey must name a key',
+    !Number.isInteger(settings.indexBase ?? 0) && 'settings.index_base must be 0 or 1',
+    textSetting(settings, 'documentsKey') === '' && 'settings.documents_key must name a key',
+    textSetting(settings, 'queryKey') === '' && 'settings.query_key must name a key',
     !/^[\w!#$%&'*+.^`|~-]+$/.test(textSetting(settings, 'authorizationHeader')) &&
-      'settings.authorizationHeader must be the name of a header',
+      'settings.authorization_header must be the name of a header',
   ];
 }

@@ -1,4 +1,4 @@
-import { Json } from '../core/json.js';
+import { Json } from '../core/json/json.js';
 import { plainBody, readRows } from './dialects.js';
 import { HOSTED } from './hosted.js';
 import {

@@ -1,4 +1,4 @@
-import type { JsonBody } from '../core/json.js';
+import type { JsonBody } from '../core/json/json.js';
 import { faultOfStatus, type FaultKind } from '../core/retry.js';
 import { readRows, readUsage } from './dialects.js';
 import {
@@ -60,31 +60,27 @@ function headers(endpoint: Endpoint): Record<string, string> {
 
 const IMAGE_MODELS = /-vl-/;
 
-function profile(requestTokens: number): ProviderProfile {
-  return {
-    limits: {
-      documents: { default: 500, models: [{ match: IMAGE_MODELS, value: 100 }] },
-      requestTokens: { default: requestTokens, models: [{ match: IMAGE_MODELS, value: 800_000 }] },
-      pairTokens: { default: 4_000, models: [{ match: IMAGE_MODELS, value: 8_000 }] },
-      documentCharacters: 300_000,
-    },
-    truncates: true,
-    sorted: true,
-    topN: 'honoured',
-    echo: 'optional',
-    documents: {
-      objects: false,
-      images: { default: false, models: [{ match: IMAGE_MODELS, value: true }] },
-    },
-    blanks: 'accepted',
-    scoreScale: { default: 'probability' },
-    ranking: { default: 'pointwise' },
-    billing: 'tokens',
-  };
-}
-
-const CHINA = profile(30_000);
-const INTERNATIONAL = profile(120_000);
+const profile: ProviderProfile = {
+  limits: {
+    documents: { default: 500, models: [{ match: IMAGE_MODELS, value: 100 }] },
+    imageDocuments: { default: 40 },
+    requestTokens: { default: 120_000, models: [{ match: /^gte-rerank/, value: 30_000 }] },
+    pairTokens: { default: 4_000, models: [{ match: IMAGE_MODELS, value: 8_000 }] },
+    documentCharacters: 300_000,
+  },
+  truncates: true,
+  sorted: true,
+  topN: 'honoured',
+  echo: 'optional',
+  documents: {
+    objects: false,
+    images: { default: false, models: [{ match: IMAGE_MODELS, value: true }] },
+  },
+  blanks: 'accepted',
+  scoreScale: { default: 'probability' },
+  ranking: { default: 'pointwise' },
+  billing: 'tokens',
+};
 
 const native = {
   path: '/api/v1/services/rerank/text-rerank/text-rerank',
@@ -102,6 +98,7 @@ const native = {
     usage: readUsage(reply),
   }),
   fault,
+  profile,
   exampleModels: ['qwen3-rerank', 'gte-rerank-v2', 'qwen3-vl-rerank'],
 } as const satisfies Partial<HttpProvider>;
 
@@ -115,10 +112,6 @@ function compatibleBody({ model, query, documents, topN, options }: UpstreamCall
   };
 }
 
-function withoutImages(of: ProviderProfile): ProviderProfile {
-  return { ...of, documents: { objects: false, images: { default: false } } };
-}
-
 const compatible = {
   path: '/compatible-api/v1/reranks',
   credentials: REQUIRED_API_KEY,
@@ -130,6 +123,7 @@ const compatible = {
     usage: readUsage(reply),
   }),
   fault,
+  profile: { ...profile, documents: { objects: false, images: { default: false } } },
   exampleModels: ['qwen3-rerank', 'qwen3.7-text-rerank'],
   notes: ['The path is compatible-api, in the plural: below compatible-mode there is no rerank.'],
 } as const satisfies Partial<HttpProvider>;
@@ -137,6 +131,33 @@ const compatible = {
 const BEIJING_URL = 'https://dashscope.aliyuncs.com';
 const SINGAPORE_URL = 'https://dashscope-intl.aliyuncs.com';
 const VIRGINIA_URL = 'https://dashscope-us.aliyuncs.com';
+const WORKSPACE_URL = 'https://{workspace}.{region}.maas.aliyuncs.com';
+
+/** Of a workspace's own host, whose name says which it is. */
+const workspaceHost = {
+  baseUrl: WORKSPACE_URL,
+  settings: {
+    workspace: {
+      type: 'string',
+      required: true,
+      describe: 'workspace id, the first part of its host',
+    },
+    region: {
+      type: 'string',
+      default: 'cn-beijing',
+      describe: 'region of the workspace: cn-beijing or ap-southeast-1',
+    },
+  },
+  headers: bearer,
+} as const satisfies Partial<HttpProvider>;
+
+const SHARED_HOST =
+  'The shared host is called legacy by now: a workspace has one of its own with more throughput (dashscope-workspace, dashscope-compatible-workspace).';
+const SINGAPORE_MODELS = 'The list of models has qwen3-rerank alone for Singapore.';
+const US_MODELS =
+  'The list of models has none for the United States: whether any is served is not known.';
+const WORKSPACE_NOTE =
+  'gte-rerank-v2 and qwen3-vl-rerank are in Beijing alone. Hong Kong has the host cn-hongkong.dashscope.aliyuncs.com, as a base URL of dashscope.';
 
 /** Alibaba Model Studio in its own dialect, nested under `input` and `parameters`. Keys belong to one region. */
 export const dashscope = defineProvider({
@@ -144,7 +165,7 @@ export const dashscope = defineProvider({
   id: 'dashscope',
   title: 'Alibaba DashScope (Beijing)',
   baseUrl: BEIJING_URL,
-  profile: CHINA,
+  notes: [SHARED_HOST],
 });
 
 export const dashscopeInternational = defineProvider({
@@ -152,7 +173,8 @@ export const dashscopeInternational = defineProvider({
   id: 'dashscope-international',
   title: 'Alibaba DashScope (Singapore)',
   baseUrl: SINGAPORE_URL,
-  profile: INTERNATIONAL,
+  exampleModels: ['qwen3-rerank'],
+  notes: [SHARED_HOST, SINGAPORE_MODELS],
 });
 
 export const dashscopeUs = defineProvider({
@@ -160,7 +182,17 @@ export const dashscopeUs = defineProvider({
   id: 'dashscope-us',
   title: 'Alibaba DashScope (United States)',
   baseUrl: VIRGINIA_URL,
-  profile: INTERNATIONAL,
+  exampleModels: ['qwen3-rerank'],
+  notes: [US_MODELS],
+});
+
+/** The host that the documentation recommends: one for each workspace. */
+export const dashscopeWorkspace = defineProvider({
+  ...native,
+  ...workspaceHost,
+  id: 'dashscope-workspace',
+  title: 'Alibaba DashScope (a workspace’s host)',
+  notes: [WORKSPACE_NOTE],
 });
 
 /** The same models in a flat dialect. */
@@ -169,7 +201,7 @@ export const dashscopeCompatible = defineProvider({
   id: 'dashscope-compatible',
   title: 'Alibaba DashScope, compatible (Beijing)',
   baseUrl: BEIJING_URL,
-  profile: withoutImages(CHINA),
+  notes: [...compatible.notes, SHARED_HOST],
 });
 
 export const dashscopeCompatibleInternational = defineProvider({
@@ -177,7 +209,8 @@ export const dashscopeCompatibleInternational = defineProvider({
   id: 'dashscope-compatible-international',
   title: 'Alibaba DashScope, compatible (Singapore)',
   baseUrl: SINGAPORE_URL,
-  profile: withoutImages(INTERNATIONAL),
+  exampleModels: ['qwen3-rerank'],
+  notes: [...compatible.notes, SHARED_HOST, SINGAPORE_MODELS],
 });
 
 export const dashscopeCompatibleUs = defineProvider({
@@ -185,5 +218,14 @@ export const dashscopeCompatibleUs = defineProvider({
   id: 'dashscope-compatible-us',
   title: 'Alibaba DashScope, compatible (United States)',
   baseUrl: VIRGINIA_URL,
-  profile: withoutImages(INTERNATIONAL),
+  exampleModels: ['qwen3-rerank'],
+  notes: [...compatible.notes, US_MODELS],
+});
+
+export const dashscopeCompatibleWorkspace = defineProvider({
+  ...compatible,
+  ...workspaceHost,
+  id: 'dashscope-compatible-workspace',
+  title: 'Alibaba DashScope, compatible (a workspace’s host)',
+  notes: [...compatible.notes, WORKSPACE_NOTE],
 });

@@ -73,7 +73,7 @@ export const deepinfra = defineProvider({
   otherForm,
   mistakes: ({ settings }) => [
     !['auto', 'query', 'queries'].includes(textSetting(settings, 'queryKey')) &&
-      'settings.queryKey must be query, queries or auto',
+      'settings.query_key must be query, queries or auto',
   ],
   profile: {
     ...HOSTED,
@@ -81,6 +81,13 @@ export const deepinfra = defineProvider({
     topN: 'unsupported',
     scoreScale: { default: 'probability', models: [{ match: /nvidia\//i, value: 'unbounded' }] },
   },
-  exampleModels: ['Qwen/Qwen3-Reranker-8B', 'cross-encoder/ms-marco-MiniLM-L-12-v2'],
-  notes: ['Scores of one text differ by up to 0.02 from call to call.'],
+  exampleModels: [
+    'Qwen/Qwen3-Reranker-8B',
+    'cross-encoder/ms-marco-MiniLM-L-12-v2',
+    'nvidia/Nemotron-3.5-Rerank-8B-BF16',
+  ],
+  notes: [
+    'Scores of one text differ by up to 0.02 from call to call.',
+    "The scale of NVIDIA's models is not documented and taken for unbounded.",
+  ],
 });

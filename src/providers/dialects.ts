@@ -1,5 +1,5 @@
-import { Json, JsonShapeError, parseNumeric, type JsonBody } from '../core/json.js';
-import { NumberRows } from '../core/json-rows.js';
+import { Json, JsonShapeError, parseNumeric, type JsonBody } from '../core/json/json.js';
+import { NumberRows } from '../core/json/rows.js';
 import type { ReportedUsage, UpstreamRanking, UpstreamRow } from '../core/rerank.js';
 import type { UpstreamCall } from './provider.js';
 

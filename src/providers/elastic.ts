@@ -1,4 +1,4 @@
-import type { JsonBody } from '../core/json.js';
+import type { JsonBody } from '../core/json/json.js';
 import { readRows } from './dialects.js';
 import { HOSTED } from './hosted.js';
 import {
@@ -8,7 +8,7 @@ import {
   textSetting,
   type UpstreamCall,
 } from './provider.js';
-import { LISTWISE_MODELS } from './self-hosted.js';
+import { COSINE_MODELS } from './self-hosted.js';
 
 const SCHEMES = ['ApiKey', 'Basic', 'Bearer'];
 
@@ -58,7 +58,7 @@ export const elastic = defineProvider({
   decode: (reply) => ({ rows: readRows(reply.field('rerank'), 'index', 'relevance_score') }),
   mistakes: ({ settings }) => [
     !SCHEMES.includes(textSetting(settings, 'authScheme')) &&
-      `settings.authScheme must be one of ${SCHEMES.join(', ')}`,
+      `settings.auth_scheme must be one of ${SCHEMES.join(', ')}`,
   ],
   profile: {
     ...HOSTED,
@@ -67,7 +67,7 @@ export const elastic = defineProvider({
     scoreScale: {
       default: 'unbounded',
       models: [
-        { match: LISTWISE_MODELS, value: 'cosine' },
+        { match: COSINE_MODELS, value: 'cosine' },
         { match: /jina|cohere/i, value: 'probability' },
       ],
     },
@@ -76,6 +76,8 @@ export const elastic = defineProvider({
   exampleModels: ['.rerank-v1-elasticsearch'],
   notes: [
     'The upstream name of the model is the inference id.',
+    'A cluster ends a rerank after 30 s, whatever the timeout of the channel, unless the setting timeout says more.',
+    "Elastic's own inference service also ranks images, in a form of its own, which is not sent: images are ranked elsewhere.",
     'Scores, their scale and the limits are those of the service behind the inference id; the profile is that of the built-in one.',
   ],
 });

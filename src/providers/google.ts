@@ -1,4 +1,4 @@
-import type { Json } from '../core/json.js';
+import type { Json } from '../core/json/json.js';
 import type { UpstreamRanking } from '../core/rerank.js';
 import type { FaultKind } from '../core/retry.js';
 import { readRows } from './dialects.js';
@@ -22,7 +22,7 @@ import {
 type Channel = Pick<Endpoint, 'credentials' | 'settings'>;
 
 /** The key, or why it is none: an unusable one is reported where it is needed. */
-function readKey(channel: Channel): GoogleKey | CredentialError | undefined {
+function readKey(channel: Pick<Channel, 'credentials'>): GoogleKey | CredentialError | undefined {
   try {
     return googleKey(channel);
   } catch (error) {
@@ -66,6 +66,11 @@ const common = {
     const key = readKey(channel);
     return [key instanceof CredentialError && key.message];
   },
+  credentialAddresses: (channel) => {
+    const key = readKey(channel);
+    const address = key instanceof CredentialError ? undefined : key?.tokenUrl;
+    return address === undefined ? {} : { credentialsJson: address };
+  },
   headers,
   token: () => googleToken,
   body: ({ model, query, documents, topN }) => ({
@@ -95,7 +100,12 @@ const common = {
     ranking: { default: 'pointwise' },
     billing: 'search_units',
   },
-  exampleModels: ['semantic-ranker-default-004', 'semantic-ranker-fast-004'],
+  exampleModels: [
+    'semantic-ranker-default-004',
+    'semantic-ranker-fast-004',
+    'semantic-ranker-default@latest',
+    'semantic-ranker-fast@latest',
+  ],
   notes: [
     'The account needs discoveryengine.rankingConfigs.rank, as in the role Discovery Engine Viewer.',
     'How many tokens of a record the newer models read is not documented.',

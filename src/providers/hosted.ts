@@ -1,5 +1,5 @@
 import type { ProviderProfile } from './provider.js';
-import { LISTWISE_MODELS } from './self-hosted.js';
+import { COSINE_MODELS, LISTWISE_MODELS } from './self-hosted.js';
 
 /** What holds for most hosted providers of the widest family; each names where it differs. */
 export const HOSTED: ProviderProfile = {
@@ -10,7 +10,7 @@ export const HOSTED: ProviderProfile = {
   echo: 'never',
   documents: { objects: false, images: { default: false } },
   blanks: 'accepted',
-  scoreScale: { default: 'probability', models: [{ match: LISTWISE_MODELS, value: 'cosine' }] },
+  scoreScale: { default: 'probability', models: [{ match: COSINE_MODELS, value: 'cosine' }] },
   ranking: { default: 'pointwise', models: [{ match: LISTWISE_MODELS, value: 'listwise' }] },
   billing: 'tokens',
 };

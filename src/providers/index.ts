@@ -1,8 +1,12 @@
+import { aliyunOpensearch } from './aliyun-opensearch.js';
 import { azureFoundry, azureServerless, azureServerlessV1 } from './azure.js';
+import { azureCosmosRerank, azureDataAi } from './azure-data-ai.js';
 import { baidu } from './baidu.js';
 import { bedrock } from './bedrock.js';
 import { bedrockInvoke } from './bedrock-invoke.js';
+import { CHAT_PROVIDERS } from './chat/apis.js';
 import { bentoml } from './bentoml.js';
+import { bifrost } from './bifrost.js';
 import { cloudflare, cloudflareGateway } from './cloudflare.js';
 import { cohere, cohereV1 } from './cohere.js';
 import { contextual } from './contextual.js';
@@ -11,13 +15,16 @@ import {
   dashscopeCompatible,
   dashscopeCompatibleInternational,
   dashscopeCompatibleUs,
+  dashscopeCompatibleWorkspace,
   dashscopeInternational,
   dashscopeUs,
+  dashscopeWorkspace,
 } from './dashscope.js';
 import { deepinfra } from './deepinfra.js';
 import { dockerModelRunner } from './docker-model-runner.js';
 import { elastic } from './elastic.js';
 import { embedRerank } from './embed-rerank.js';
+import { EMBEDDING_PROVIDERS } from './embeddings/index.js';
 import { fireworks } from './fireworks.js';
 import { gitee, giteeMultimodal, moark, moarkInternational, moarkMultimodal } from './gitee.js';
 import { google, googleEu, googleUs } from './google.js';
@@ -27,6 +34,7 @@ import { infinity } from './infinity.js';
 import { isaacus } from './isaacus.js';
 import { jina } from './jina.js';
 import { jinaSagemaker } from './jina-sagemaker.js';
+import { kserve } from './kserve.js';
 import { litellm } from './litellm.js';
 import { llama } from './llama.js';
 import { lemonade, llamacpp, llamaSwap } from './llamacpp.js';
@@ -42,38 +50,50 @@ import { nim } from './nim.js';
 import { jiekou, novita, ppio } from './novita.js';
 import { nvidia, nvidiaHub, nvidiaRetrieval } from './nvidia.js';
 import { oci } from './oci.js';
+import { ogx } from './ogx.js';
 import { ollama } from './ollama.js';
 import { openaiCompatible } from './openai-compatible.js';
+import { opengatellm } from './opengatellm.js';
 import { openrouter } from './openrouter.js';
 import { openvino } from './openvino.js';
 import { pinecone } from './pinecone.js';
-import { portkey } from './portkey.js';
+import { portkey, portkeyHosted } from './portkey.js';
+import { primeIntellect } from './prime-intellect.js';
 import type { Provider } from './provider.js';
 import { rankllm } from './rankllm.js';
 import {
   ai302,
   aihubmix,
+  aiping,
   apiyi,
+  blsc,
+  coreshub,
+  dmxapi,
   fptCloud,
   futurmix,
   greenpt,
   huaweiMaas,
   huaweiMaasSingapore,
+  lemondata,
+  matrixorigin,
   mws,
   n1n,
   qiniu,
   ragcon,
+  rongcloud,
   ucloudModelverse,
 } from './relays.js';
 import { rerankGateway } from './rerank-gateway.js';
 import { scaleway } from './scaleway.js';
 import { sglang } from './sglang.js';
+import { sie } from './sie.js';
 import { siliconflow, siliconflowInternational } from './siliconflow.js';
 import { ascendTei, huggingface, tei, teiVertex } from './tei.js';
 import { tencentEs } from './tencent-es.js';
 import { tencentLkeap } from './tencent-lkeap.js';
 import { together } from './together.js';
 import { triton } from './triton.js';
+import { vercel } from './vercel.js';
 import { vikingdb } from './vikingdb.js';
 import { aphrodite, vllm, vllmProductionStack, vllmScore } from './vllm.js';
 import { volcengine } from './volcengine.js';
@@ -83,13 +103,17 @@ import { xinference } from './xinference.js';
 import { zeroentropy, zeroentropyEu } from './zeroentropy.js';
 import { zhipu } from './zhipu.js';
 
-/** Every provider, by the id that channels name. Adding one is one line here. */
-const PROVIDERS: readonly Provider[] = [
+/** Providers with a rerank API, by the id that channels name. Adding one is one line here. */
+const RERANKERS: readonly Provider[] = [
   ai302,
   aihubmix,
+  aiping,
+  aliyunOpensearch,
   aphrodite,
   apiyi,
   ascendTei,
+  azureCosmosRerank,
+  azureDataAi,
   azureFoundry,
   azureServerless,
   azureServerlessV1,
@@ -97,18 +121,24 @@ const PROVIDERS: readonly Provider[] = [
   bedrock,
   bedrockInvoke,
   bentoml,
+  bifrost,
+  blsc,
   cloudflare,
   cloudflareGateway,
   cohere,
   cohereV1,
   contextual,
+  coreshub,
   dashscope,
   dashscopeCompatible,
   dashscopeCompatibleInternational,
   dashscopeCompatibleUs,
+  dashscopeCompatibleWorkspace,
   dashscopeInternational,
   dashscopeUs,
+  dashscopeWorkspace,
   deepinfra,
+  dmxapi,
   dockerModelRunner,
   elastic,
   embedRerank,
@@ -131,13 +161,16 @@ const PROVIDERS: readonly Provider[] = [
   jiekou,
   jina,
   jinaSagemaker,
+  kserve,
   lemonade,
+  lemondata,
   litellm,
   llama,
   llamacpp,
   llamaSwap,
   local,
   localai,
+  matrixorigin,
   mixedbread,
   mlxVlm,
   moark,
@@ -155,19 +188,25 @@ const PROVIDERS: readonly Provider[] = [
   nvidiaHub,
   nvidiaRetrieval,
   oci,
+  ogx,
   ollama,
   openaiCompatible,
+  opengatellm,
   openrouter,
   openvino,
   pinecone,
   portkey,
+  portkeyHosted,
   ppio,
+  primeIntellect,
   qiniu,
   ragcon,
   rankllm,
   rerankGateway,
+  rongcloud,
   scaleway,
   sglang,
+  sie,
   siliconflow,
   siliconflowInternational,
   tei,
@@ -177,6 +216,7 @@ const PROVIDERS: readonly Provider[] = [
   together,
   triton,
   ucloudModelverse,
+  vercel,
   vikingdb,
   vllm,
   vllmMlx,
@@ -192,6 +232,8 @@ const PROVIDERS: readonly Provider[] = [
   zeroentropyEu,
   zhipu,
 ];
+
+const PROVIDERS: readonly Provider[] = [...RERANKERS, ...EMBEDDING_PROVIDERS, ...CHAT_PROVIDERS];
 
 const BY_ID: ReadonlyMap<string, Provider> = new Map(
   PROVIDERS.map((provider) => [provider.id, provider]),

@@ -55,7 +55,7 @@ export const isaacus = defineProvider({
     return [
       method !== undefined &&
         !METHODS.includes(method) &&
-        `settings.scoringMethod must be one of ${METHODS.join(', ')}`,
+        `settings.scoring_method must be one of ${METHODS.join(', ')}`,
     ];
   },
   profile: {

@@ -1,7 +1,7 @@
 import { decodeJinaLike } from './dialects.js';
 import { bearer, defineProvider, REQUIRED_API_KEY } from './provider.js';
 import { readErrorMessage } from './reply.js';
-import { LISTWISE_MODELS } from './self-hosted.js';
+import { COSINE_MODELS, LISTWISE_MODELS } from './self-hosted.js';
 
 const NO_BALANCE = /balance not enough|insufficient balance/i;
 const IMAGE_MODELS = /reranker-m0/;
@@ -46,11 +46,16 @@ export const jina = defineProvider({
       images: { default: false, models: [{ match: IMAGE_MODELS, value: true }] },
     },
     blanks: 'accepted',
-    scoreScale: { default: 'probability', models: [{ match: LISTWISE_MODELS, value: 'cosine' }] },
+    scoreScale: { default: 'probability', models: [{ match: COSINE_MODELS, value: 'cosine' }] },
     ranking: { default: 'pointwise', models: [{ match: LISTWISE_MODELS, value: 'listwise' }] },
     billing: 'tokens',
   },
-  exampleModels: ['jina-reranker-v3', 'jina-reranker-m0', 'jina-reranker-v2-base-multilingual'],
+  exampleModels: [
+    'jina-reranker-v3',
+    'jina-reranker-v3.5',
+    'jina-reranker-m0',
+    'jina-reranker-v2-base-multilingual',
+  ],
   notes: [
     'jina-reranker-v3 and later read all documents of a request together: their scores depend on the other documents and may be slightly negative.',
   ],

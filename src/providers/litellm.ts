@@ -34,7 +34,11 @@ export const litellm = defineProvider({
     topN: 'ignored',
     echo: 'optional',
     documents: { objects: true, images: { default: false } },
+    mayCountOtherUnits: true,
   },
   exampleModels: ['local-rerank'],
-  notes: ['Scores are those of the provider behind it: logits come through as they are.'],
+  notes: [
+    'Scores are those of the provider behind it: logits come through as they are.',
+    'A token count that may be one of characters, as Infinity tells, is held against an estimate from the text, and left out where it cannot be.',
+  ],
 });

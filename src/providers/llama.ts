@@ -27,10 +27,10 @@ export const llama = defineInProcessProvider({
     },
   },
   mistakes: ({ settings }) => [
-    textSetting(settings, 'modelPath') === '' && 'settings.modelPath must name a GGUF file',
+    textSetting(settings, 'modelPath') === '' && 'settings.model_path must name a GGUF file',
     !isCount(settings.threads ?? 1, 1) && 'settings.threads must be a whole number from 1',
     !isCount(settings.contextTokens ?? CONTEXT_TOKENS, 16) &&
-      'settings.contextTokens must be a whole number from 16',
+      'settings.context_tokens must be a whole number from 16',
   ],
   rank: async ({ query, documents, settings }, signal, neural) => {
     const scores = await neural.rank(

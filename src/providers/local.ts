@@ -1,4 +1,4 @@
-import { lexicalSlices } from '../core/lexical.js';
+import { lexicalSlices } from '../rankers/lexical.js';
 import { defineInProcessProvider } from './provider.js';
 
 /** What is read between two looks at the clock: little, since code that the engine has not optimized yet takes its time. */

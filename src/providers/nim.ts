@@ -1,4 +1,4 @@
-import type { Json, JsonBody } from '../core/json.js';
+import type { Json, JsonBody } from '../core/json/json.js';
 import type { UpstreamRanking } from '../core/rerank.js';
 import { imageUrl, readRows, readUsage } from './dialects.js';
 import { bearer, defineProvider, OPTIONAL_API_KEY, type UpstreamCall } from './provider.js';

@@ -2,7 +2,7 @@ import { readRows } from './dialects.js';
 import { CredentialError, defineProvider, textSetting, type UpstreamCall } from './provider.js';
 import { ociKey, signForOci } from './signing/oci.js';
 
-/** A model of its own is addressed by the OCID of its endpoint, a shared one by its name. */
+/** A model of its own is addressed by the OCID of its endpoint, one that Oracle should ever share by its name. */
 function servingMode(model: string) {
   return model.startsWith('ocid1.generativeaiendpoint')
     ? { servingType: 'DEDICATED', endpointId: model }
@@ -66,9 +66,10 @@ export const oci = defineProvider({
     ranking: { default: 'pointwise' },
     billing: 'search_units',
   },
-  exampleModels: ['cohere.rerank-v3-5', 'cohere.rerank-multilingual-v3.1'],
+  exampleModels: ['ocid1.generativeaiendpoint.oc1.us-chicago-1.your-endpoint'],
   notes: [
-    'A model that is the OCID of an endpoint (ocid1.generativeaiendpoint…) is a dedicated one.',
-    'Which models are served on demand differs by region.',
+    'Rerank models (Rerank 3.5, Rerank 4 Pro and Fast) run on dedicated AI clusters alone: name the OCID of an endpoint.',
+    'Any other name is sent as a model on demand, of which Oracle has none for reranking today; its pages spell them cohere.rerank.v3-5.',
+    'The sovereign and government realms have hosts of their own (oraclecloud.eu, oraclegovcloud.uk): set the base URL.',
   ],
 });

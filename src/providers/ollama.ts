@@ -16,6 +16,6 @@ export const ollama = defineProvider({
   exampleModels: ['bge-reranker-v2-m3'],
   notes: [
     'Released versions have no rerank route and answer 404; builds with the proposed one have.',
-    'Ranking by its embeddings is another thing and is not done here.',
+    'ollama-embeddings and ollama-listwise rank by what released versions have.',
   ],
 });

@@ -9,9 +9,10 @@ export const openaiCompatible = defineProvider({
   title: 'Any Jina-like server',
   baseUrl: undefined,
   credentials: OPTIONAL_API_KEY,
-  profile: { ...SELF_HOSTED, sorted: false, echo: 'optional' },
+  profile: { ...SELF_HOSTED, sorted: false, echo: 'optional', mayCountOtherUnits: true },
   exampleModels: ['bge-reranker-v2-m3'],
   notes: [
+    'A token count that may be one of characters, as Infinity tells, is held against an estimate from the text, and left out where it cannot be.',
     'Without settings it posts model, query, documents, top_n and return_documents to /v1/rerank and reads results, data, rankings or a bare array.',
     'Rows that carry neither an index nor their place, only a text, cannot be used.',
     'LM Studio, Ollama, LMDeploy, TabbyAPI, text-generation-webui and FastChat have no rerank route: LM Studio answers 200 with an error inside.',

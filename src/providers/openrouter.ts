@@ -1,4 +1,4 @@
-import { Json, JsonFragment, type JsonBody } from '../core/json.js';
+import { Json, JsonFragment, type JsonBody } from '../core/json/json.js';
 import { faultOfStatus, type FaultKind } from '../core/retry.js';
 import { decodeJinaLike, imageUrl } from './dialects.js';
 import { HOSTED } from './hosted.js';
@@ -29,7 +29,7 @@ function contents({ documents }: UpstreamCall): JsonBody {
   }));
 }
 
-/** The routing preferences, as valid JSON; `undefined` where the setting is no object. */
+/** The routing preferences, as valid JSON; `undefined` where the setting is not an object. */
 function routing(settings: Endpoint['settings']): JsonFragment | undefined {
   const json = optionalTextSetting(settings, 'provider');
   if (json === undefined) return undefined;
@@ -94,6 +94,15 @@ export const openrouter = defineProvider({
     scoreScale: { default: 'probability', models: [{ match: /^nvidia\//, value: 'unbounded' }] },
     billing: 'search_units',
   },
-  exampleModels: ['cohere/rerank-v3.5', 'qwen/qwen3-reranker-8b', 'voyageai/rerank-2.5'],
-  notes: ['Rerank models are not in the plain list of models.'],
+  exampleModels: [
+    'cohere/rerank-v3.5',
+    'cohere/rerank-4-pro',
+    'cohere/rerank-4-fast',
+    'qwen/qwen3-reranker-8b',
+    'voyageai/rerank-2.5',
+  ],
+  notes: [
+    'Rerank models are not in the plain list of models.',
+    'The price that it tells in usage.cost is not read: set a price for the model.',
+  ],
 });

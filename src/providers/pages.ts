@@ -49,7 +49,7 @@ async function readFurther(
   return { kind: 'ranking', ranking: { ...reading.ranking, rows } };
 }
 
-/** A page without rows that promises another could go on for ever. */
+/** A page without rows that promises another could go on forever. */
 function emptyPage(): ReplyReading {
   return {
     kind: 'failure',

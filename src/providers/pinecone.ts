@@ -1,4 +1,4 @@
-import type { JsonBody } from '../core/json.js';
+import type { JsonBody } from '../core/json/json.js';
 import type { FaultKind } from '../core/retry.js';
 import { pickFields, readRows } from './dialects.js';
 import { HOSTED } from './hosted.js';
@@ -37,13 +37,19 @@ function rankedDocuments(call: UpstreamCall): Record<string, JsonBody> {
     : { documents: picked, rank_fields: fields };
 }
 
-/** Chunking is for Cohere's model; the others cut long input only where they are told to. */
+/**
+ * A parameter that a model does not know is refused. Cohere's models cut long documents into chunks (3.5) or off (4); the
+ * others cut long input only where they are told to.
+ */
 function parameters({ model, options }: UpstreamCall): Record<string, string | number> | undefined {
+  const { maxChunksPerDoc, maxTokensPerDoc } = options;
   if (!isCohere(model)) {
     return { truncate: options.truncation === false ? 'NONE' : 'END' };
   }
-  const { maxChunksPerDoc } = options;
-  return maxChunksPerDoc === undefined ? undefined : { max_chunks_per_doc: maxChunksPerDoc };
+  if (model.includes('rerank-3')) {
+    return maxChunksPerDoc === undefined ? undefined : { max_chunks_per_doc: maxChunksPerDoc };
+  }
+  return maxTokensPerDoc === undefined ? undefined : { max_tokens_per_doc: maxTokensPerDoc };
 }
 
 /** Pinecone Inference: documents are objects, the key has a header of its own, the version is a header too. */
@@ -85,7 +91,8 @@ export const pinecone = defineProvider({
         default: 1_024,
         models: [
           { match: /^pinecone-rerank/, value: 512 },
-          { match: /^cohere-/, value: 40_000 },
+          { match: /^cohere-rerank-3/, value: 40_000 },
+          { match: /^cohere-/, value: 32_000 },
         ],
       },
     },
@@ -93,8 +100,9 @@ export const pinecone = defineProvider({
     documents: { objects: true, images: { default: false } },
     billing: 'search_units',
   },
-  exampleModels: ['bge-reranker-v2-m3', 'pinecone-rerank-v0', 'cohere-rerank-3.5'],
+  exampleModels: ['bge-reranker-v2-m3', 'cohere-rerank-4-fast'],
   notes: [
+    'cohere-rerank-3.5 is retired: since August 2026 its name is answered by cohere-rerank-4-fast, whose scores differ, so set thresholds anew. It counts a document of more than about 500 tokens as several; max_tokens_per_doc limits that.',
     'A free plan has a quota per model and month; it is told with 429, and waiting does not help.',
   ],
 });

@@ -1,11 +1,12 @@
 import { configurableWire } from './configurable.js';
-import { defineProvider, optionalTextSetting, type Endpoint } from './provider.js';
+import { decodeAny } from './dialects.js';
+import { HOSTED } from './hosted.js';
+import { bearer, defineProvider, optionalTextSetting, type Endpoint } from './provider.js';
 import { SELF_HOSTED } from './self-hosted.js';
 
 const wire = configurableWire({});
 
-function headers(endpoint: Endpoint): Record<string, string> {
-  const { credentials, settings } = endpoint;
+function portkeyHeaders({ credentials, settings }: Endpoint): Record<string, string> {
   const named: readonly (readonly [header: string, value: string | undefined])[] = [
     ['x-portkey-provider', optionalTextSetting(settings, 'upstreamProvider')],
     ['x-portkey-custom-host', optionalTextSetting(settings, 'customHost')],
@@ -13,14 +14,14 @@ function headers(endpoint: Endpoint): Record<string, string> {
     ['x-portkey-api-key', credentials.portkeyApiKey?.reveal()],
   ];
   const own = named.flatMap(([header, value]) => (value === undefined ? [] : [[header, value]]));
-  return { ...wire.headers(endpoint), ...(Object.fromEntries(own) as Record<string, string>) };
+  return Object.fromEntries(own) as Record<string, string>;
 }
 
-/** Portkey's gateway has no rerank of its own and hands the body on to the provider that a header names. */
+/** Portkey's open-source gateway has no rerank of its own and hands the body on to the provider that a header names. */
 export const portkey = defineProvider({
   ...wire,
   id: 'portkey',
-  title: 'Portkey gateway',
+  title: 'Portkey gateway (open source)',
   baseUrl: undefined,
   credentials: {
     apiKey: { required: false, describe: "the provider's API key, sent on by Portkey" },
@@ -30,16 +31,65 @@ export const portkey = defineProvider({
     ...wire.settings,
     upstreamProvider: { type: 'string', describe: 'provider to hand on to (x-portkey-provider)' },
     customHost: { type: 'string', describe: 'address of that provider (x-portkey-custom-host)' },
-    config: { type: 'string', describe: 'id or JSON of a config (x-portkey-config)' },
+    config: {
+      type: 'string',
+      secret: true,
+      describe: 'id or JSON of a config (x-portkey-config)',
+    },
   },
-  headers,
+  headers: (endpoint) => ({ ...wire.headers(endpoint), ...portkeyHeaders(endpoint) }),
   mistakes: (channel) => [
     ...(wire.mistakes?.(channel) ?? []),
     optionalTextSetting(channel.settings, 'upstreamProvider') === undefined &&
       optionalTextSetting(channel.settings, 'config') === undefined &&
-      'settings.upstreamProvider or settings.config must say where Portkey hands requests on to',
+      'settings.upstream_provider or settings.config must say where Portkey hands requests on to',
   ],
   profile: { ...SELF_HOSTED, sorted: false, topN: 'ignored', echo: 'optional' },
   exampleModels: ['rerank-v3.5'],
-  notes: ["The form of request and reply is that provider's: set its path and keys."],
+  notes: [
+    "The form of request and reply is that provider's: set its path and keys.",
+    'The hosted product has a form of its own for all of them: portkey-hosted.',
+  ],
+});
+
+/** Portkey's hosted gateway: one form for Cohere, Voyage, Jina, Pinecone, Bedrock and Azure. */
+export const portkeyHosted = defineProvider({
+  id: 'portkey-hosted',
+  title: 'Portkey (hosted)',
+  baseUrl: 'https://api.portkey.ai',
+  path: '/v1/rerank',
+  credentials: {
+    portkeyApiKey: { required: true, describe: "Portkey's own key (x-portkey-api-key)" },
+    apiKey: {
+      required: false,
+      describe: "the provider's API key, where Portkey does not keep it",
+    },
+  },
+  settings: {
+    upstreamProvider: {
+      type: 'string',
+      describe: 'provider, where the model does not name it (x-portkey-provider)',
+    },
+    customHost: { type: 'string', describe: 'address of that provider (x-portkey-custom-host)' },
+    config: {
+      type: 'string',
+      secret: true,
+      describe: 'id or JSON of a config (x-portkey-config)',
+    },
+  },
+  headers: (endpoint) => ({ ...bearer(endpoint), ...portkeyHeaders(endpoint) }),
+  body: ({ model, query, documents, topN, options }) => ({
+    model,
+    query,
+    documents: documents.texts(),
+    top_n: topN,
+    max_tokens_per_doc: options.maxTokensPerDoc,
+  }),
+  decode: decodeAny,
+  profile: { ...HOSTED, sorted: false, echo: 'optional', blanks: 'as_space' },
+  exampleModels: ['@cohere/rerank-v3.5', '@voyage/rerank-2.5'],
+  notes: [
+    'The model names the provider as it is called at Portkey, as @name/model; for Bedrock the whole ARN stands behind it.',
+    'Scores and limits are those of the provider behind the model.',
+  ],
 });

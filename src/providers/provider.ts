@@ -1,8 +1,10 @@
+import { snakeCase } from '../core/records.js';
 import type { Documents } from '../core/documents.js';
-import type { Json, JsonBody } from '../core/json.js';
+import type { Json, JsonBody } from '../core/json/json.js';
 import type { RerankOptions, UpstreamRanking } from '../core/rerank.js';
 import type { FaultKind } from '../core/retry.js';
 import type { Secret } from '../core/secret.js';
+import type { NeuralRanker } from '../rankers/ranker.js';
 
 /** Where a channel's requests go and with what; the same for every request of a channel. */
 export interface Endpoint {
@@ -78,6 +80,10 @@ export interface SettingSpec {
   readonly type: 'string' | 'number' | 'boolean';
   readonly default?: SettingValue;
   readonly required?: boolean;
+  /** It may hold a secret: kept, shown and given as credentials are. Texts alone. */
+  readonly secret?: true;
+  /** It is an address that the gateway connects to itself, such as where tokens are issued. */
+  readonly address?: true;
   readonly describe: string;
 }
 
@@ -93,19 +99,23 @@ export interface ByModel<T> {
   readonly models?: readonly { readonly match: RegExp; readonly value: T }[];
 }
 
-export type ScoreScale = 'probability' | 'logit' | 'cosine' | 'unbounded';
+export type ScoreScale = 'probability' | 'logit' | 'cosine' | 'unbounded' | 'order';
 
 /** What is known of a provider, as data: selection, splitting, caching, calibration and the documentation read it. */
 export interface ProviderProfile {
   readonly limits: {
     /** Documents of one request. */
     readonly documents?: ByModel<number>;
+    /** Documents of one request that has images, where it is fewer. */
+    readonly imageDocuments?: ByModel<number>;
     /** Bytes of the request's body. */
     readonly bodyBytes?: number;
     /** Tokens of one request, all documents together, as the provider counts them. */
     readonly requestTokens?: ByModel<number>;
     /** Tokens of one query and document; `truncates` tells whether more is cut or refused. */
     readonly pairTokens?: ByModel<number>;
+    /** Tokens of one document, where a longer one is cut unless the setting `maxTokensPerDoc` says otherwise. */
+    readonly documentTokens?: ByModel<number>;
     readonly documentCharacters?: number;
     readonly queryCharacters?: number;
     /** Characters of one request, the query and all documents together. */
@@ -126,6 +136,8 @@ export interface ProviderProfile {
   /** Pointwise scores depend on one document alone, so lists may be split and merged; listwise ones do not. */
   readonly ranking: ByModel<'pointwise' | 'listwise'>;
   readonly billing: 'search_units' | 'tokens' | 'requests' | 'compute' | 'none';
+  /** Whether the tokens that it tells may be other units, such as characters: held against the gateway's own estimate. */
+  readonly mayCountOtherUnits?: boolean;
 }
 
 interface ProviderBase {
@@ -146,8 +158,8 @@ interface ProviderBase {
   ) => readonly (string | false)[];
 }
 
-/** A provider behind HTTP: one POST with a JSON body, one JSON reply. */
-export interface HttpProvider extends ProviderBase {
+/** What is the same for every provider behind HTTP: where it is, and how it knows who calls. */
+interface HttpBase extends ProviderBase {
   readonly transport: 'http';
   /**
    * The public address; absent where the operator runs it and must name it. `{name}` stands for the setting of that name,
@@ -160,11 +172,31 @@ export interface HttpProvider extends ProviderBase {
   readonly path: string | ((target: Pick<UpstreamCall, 'model' | 'settings'>) => string);
   /** Headers that are the same for every request of a channel; content type and accept are added. */
   readonly headers: (endpoint: Endpoint) => Record<string, string>;
+  /** Judges a reply by the provider's own codes, also a 2xx one; `undefined` leaves it to status and shape. */
+  readonly fault?: (reply: UpstreamReply) => FaultKind | undefined;
+  /**
+   * Headers that depend on the request's bytes: signatures.
+   * @throws CredentialError where the channel's credentials cannot sign.
+   */
+  readonly sign?: (
+    request: SignableRequest,
+    endpoint: Endpoint,
+    nowMs: number,
+  ) => Record<string, string>;
+  /** Addresses inside of credentials that the gateway connects to, by the name of the credential. */
+  readonly credentialAddresses?: (
+    channel: Pick<Endpoint, 'credentials'>,
+  ) => Readonly<Record<string, string>>;
+  /** A short-lived token, sent as `Authorization: Bearer`. `undefined` for an endpoint that needs none. */
+  readonly token?: (endpoint: Endpoint) => TokenSource | undefined;
+}
+
+/** A provider behind HTTP: one POST with a JSON body, one JSON reply. */
+export interface HttpProvider extends HttpBase {
+  readonly rounds?: undefined;
   readonly body: (call: UpstreamCall) => JsonBody;
   /** Reads a 2xx reply; throws `JsonShapeError` where it is not what the provider sends. */
   readonly decode: (reply: Json, call: UpstreamCall, http: UpstreamReply) => UpstreamRanking;
-  /** Judges a reply by the provider's own codes, also a 2xx one; `undefined` leaves it to status and shape. */
-  readonly fault?: (reply: UpstreamReply) => FaultKind | undefined;
   /**
    * Where nobody knows which of two forms a model takes, and a refusal asks for the other: the settings to send the same
    * call with once more.
@@ -175,49 +207,44 @@ export interface HttpProvider extends ProviderBase {
   ) => Readonly<Record<string, SettingValue>> | undefined;
   /** Where a provider hands rows out in pages: what the next call carries as `page`; `undefined` after the last. */
   readonly nextPage?: (reply: Json) => string | undefined;
-  /**
-   * Headers that depend on the request's bytes: signatures.
-   * @throws CredentialError where the channel's credentials cannot sign.
-   */
-  readonly sign?: (
-    request: SignableRequest,
-    endpoint: Endpoint,
-    nowMs: number,
-  ) => Record<string, string>;
-  /** A short-lived token, sent as `Authorization: Bearer`. `undefined` for an endpoint that needs none. */
-  readonly token?: (endpoint: Endpoint) => TokenSource | undefined;
 }
 
-/** What a neural model in this process is asked. */
-export interface NeuralRequest {
-  /** The file of its weights. */
-  readonly modelPath: string;
-  /** Absent: what suits the machine. */
-  readonly threads: number | undefined;
-  /** Tokens of query and document together. */
-  readonly contextTokens: number;
-  readonly query: string;
-  readonly documents: Documents;
-}
-
-/** Loads and runs neural models in this process: the gateway's, so that providers stay pure. */
-export interface NeuralRanker {
-  /** A probability for each document, in their order; stops early, by rejecting, when the signal aborts. */
-  rank(request: NeuralRequest, signal: AbortSignal): Promise<readonly number[]>;
+/** One of the calls that a ranking is made of; its path and headers are those of the provider. */
+export interface PartCall {
+  readonly body: JsonBody;
+  /** Keeps what its 2xx reply says; throws `JsonShapeError` where that is not what the provider sends. */
+  readonly read: (reply: Json, http: UpstreamReply) => void;
 }
 
 /**
- * Ranking inside this process failed in a way that has a meaning. For faults of the channel the message is an operator's,
- * for those of the request a caller's.
+ * A ranking that takes several calls, as data: each round is a list of calls that may be made at once, and the next round
+ * is asked for when all of them have been read. A round without calls lets others have their turn in between. Nothing in it
+ * sends anything.
  */
-export class RankingFault extends Error {
-  override readonly name = 'RankingFault';
-  readonly kind: FaultKind;
+export type Rounds = Generator<readonly PartCall[], UpstreamRanking, undefined>;
 
-  constructor(kind: FaultKind, message: string) {
-    super(message);
-    this.kind = kind;
-  }
+/** What a ranking by several calls may use of the gateway: what is remembered, and what operators have written. */
+export interface RankerTools {
+  /** Absent where nothing is to be remembered. */
+  readonly vectors: VectorMemory | undefined;
+  readonly prompts: Prompts;
+}
+
+/** Vectors of texts that were embedded before, one or several for each; it may forget any of them at any time. */
+export interface VectorMemory {
+  get(key: string): readonly Float32Array[] | undefined;
+  set(key: string, vectors: readonly Float32Array[]): void;
+}
+
+/** Prompts by name; `undefined` where there is none of that name. */
+export type Prompts = (name: string) => string | undefined;
+
+/** A provider behind HTTP that makes one ranking of several calls: embeddings, windows of a chat model. */
+export interface ComposedProvider extends HttpBase {
+  /** @throws RankingFault where the request cannot be ranked so, CredentialError where the channel is at fault. */
+  readonly rounds: (call: UpstreamCall, tools: RankerTools) => Rounds;
+  /** Tokens that ranking a list may take, prompts and answers included: what is reserved before it is known. */
+  readonly estimate: (call: Pick<UpstreamCall, 'query' | 'documents' | 'settings'>) => number;
 }
 
 /** A provider that ranks inside this process. */
@@ -231,10 +258,17 @@ export interface InProcessProvider extends ProviderBase {
   ) => Promise<UpstreamRanking>;
 }
 
-export type Provider = HttpProvider | InProcessProvider;
+export type Provider = HttpProvider | ComposedProvider | InProcessProvider;
 
 /** Declares a provider behind HTTP. */
 export function defineProvider(definition: Omit<HttpProvider, 'transport'>): HttpProvider {
+  return Object.freeze({ ...definition, transport: 'http' as const });
+}
+
+/** Declares a provider behind HTTP that ranks by several calls. */
+export function defineComposedProvider(
+  definition: Omit<ComposedProvider, 'transport'>,
+): ComposedProvider {
   return Object.freeze({ ...definition, transport: 'http' as const });
 }
 
@@ -260,7 +294,7 @@ export function requiredCredential(
   name: string,
 ): string {
   const secret = credentials[name];
-  if (secret === undefined) throw new CredentialError(`credentials.${name} is missing`);
+  if (secret === undefined) throw new CredentialError(`credentials.${snakeCase(name)} is missing`);
   return secret.reveal();
 }
 
@@ -287,15 +321,16 @@ export function forModel<T>(fact: ByModel<T>, model: string): T {
  * of its own, else what the profile says; `undefined`: no limit is known.
  */
 export function documentLimit(
-  profile: ProviderProfile,
+  { limits, documents }: ProviderProfile,
   model: string,
   settings: Readonly<Record<string, SettingValue>>,
+  hasImages = false,
 ): number | undefined {
   const own = settings.maxDocuments;
   if (typeof own === 'number' && own >= 1) return own;
-  return profile.limits.documents === undefined
-    ? undefined
-    : forModel(profile.limits.documents, model);
+  const sendsImages = hasImages && forModel(documents.images, model);
+  const limit = (sendsImages ? limits.imageDocuments : undefined) ?? limits.documents;
+  return limit === undefined ? undefined : forModel(limit, model);
 }
 
 /** A string setting of a channel; the empty string where it is not set. */

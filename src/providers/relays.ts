@@ -1,4 +1,4 @@
-import type { JsonBody } from '../core/json.js';
+import type { JsonBody } from '../core/json/json.js';
 import type { FaultKind } from '../core/retry.js';
 import { cohere } from './cohere.js';
 import { decodeJinaLike, jinaLikeBody, plainBody } from './dialects.js';
@@ -11,6 +11,7 @@ import {
   type UpstreamCall,
   type UpstreamReply,
 } from './provider.js';
+import { siliconflowBody } from './siliconflow.js';
 
 const NO_MODEL = /model_not_found|no available channel|无可用渠道|model .*(not found|not exist)/i;
 const NO_BALANCE =
@@ -183,4 +184,91 @@ export const mws = defineProvider({
   profile: { ...HOSTED, blanks: 'as_space' },
   exampleModels: ['bge-reranker-v2-m3'],
   notes: ['The host is the one of its chat API; set a base URL where yours is another.'],
+});
+
+/** MatrixOrigin's Genesis. */
+export const matrixorigin = defineProvider({
+  ...jinaLike,
+  id: 'matrixorigin',
+  title: 'MatrixOrigin Genesis',
+  baseUrl: 'https://token.moi.matrixorigin.cn',
+  exampleModels: ['bge-reranker-v2-m3'],
+});
+
+/** QingCloud's CoresHub: short lists of short texts, none of them empty. */
+export const coreshub = defineProvider({
+  ...plain,
+  id: 'coreshub',
+  title: 'QingCloud CoresHub',
+  baseUrl: 'https://openapi.coreshub.cn',
+  profile: {
+    ...HOSTED,
+    limits: { documents: { default: 64 }, documentCharacters: 4_096, queryCharacters: 1_600 },
+    echo: 'always',
+    blanks: 'refused',
+  },
+  exampleModels: ['bge-reranker-v2-m3'],
+});
+
+/** AIPing, which routes between providers. */
+export const aiping = defineProvider({
+  ...plain,
+  id: 'aiping',
+  title: 'AIPing',
+  baseUrl: 'https://aiping.cn',
+  path: '/api/v1/rerank',
+  exampleModels: ['Qwen3-Reranker-8B'],
+  notes: [RELAY, 'Its own choice of providers (extra_body.provider) is left to its defaults.'],
+});
+
+/** Hosts that have taken over SiliconFlow's members, chunk limits for some models and instructions for others. */
+const siliconflowLike = {
+  ...dialect,
+  body: siliconflowBody,
+  profile: { ...HOSTED, echo: 'optional' },
+  exampleModels: ['BAAI/bge-reranker-v2-m3'],
+} as const satisfies Partial<HttpProvider>;
+
+/** RongCloud. */
+export const rongcloud = defineProvider({
+  ...siliconflowLike,
+  id: 'rongcloud',
+  title: 'RongCloud',
+  baseUrl: 'https://ai.rong-api.com',
+  path: '/llm/v1/rerank',
+  notes: [RELAY, 'North America has the host ai.us-light-api.com: set the base URL.'],
+});
+
+/** DMXAPI. */
+export const dmxapi = defineProvider({
+  ...siliconflowLike,
+  id: 'dmxapi',
+  title: 'DMXAPI',
+  baseUrl: 'https://www.dmxapi.cn',
+  notes: [RELAY],
+});
+
+/** The supercomputing centre of Beijing. */
+export const blsc = defineProvider({
+  ...plain,
+  id: 'blsc',
+  title: 'BLSC',
+  baseUrl: 'https://llmapi.blsc.cn',
+  path: '/v1/p002/rerank',
+  profile: { ...HOSTED, limits: { pairTokens: { default: 4_000 } } },
+  exampleModels: ['GLM-Rerank'],
+});
+
+/** LemonData: an echo is a plain string. */
+export const lemondata = defineProvider({
+  ...jinaLike,
+  id: 'lemondata',
+  title: 'LemonData',
+  baseUrl: undefined,
+  exampleModels: ['rerank-v3.5'],
+  notes: [
+    RELAY,
+    'Its models: GET /v1/models?recommended_for=rerank.',
+    'Its page on reranking names the path alone: the base URL is that of your account.',
+  ],
 });

@@ -1,7 +1,7 @@
 import { isAscii } from 'node:buffer';
-import { Json, JsonShapeError } from '../core/json.js';
-import { parseAroundRows, type RowForm } from '../core/json-rows.js';
-import { excessOf } from '../core/json-scan.js';
+import { Json, JsonShapeError } from '../core/json/json.js';
+import { parseAroundRows, type RowForm } from '../core/json/rows.js';
+import { excessOf } from '../core/json/scan.js';
 import type { UpstreamRanking, WrittenRows } from '../core/rerank.js';
 import {
   faultOfStatus,
@@ -84,6 +84,25 @@ export function readReply(
   }
 }
 
+/** A reply of one of several calls, before anybody has looked for what it is to say. */
+export type JudgedReply =
+  | { readonly kind: 'reply'; readonly json: Json; readonly reply: UpstreamReply }
+  | Extract<ReplyReading, { kind: 'failure' }>;
+
+/** Judges a reply by its status, the provider's own codes, and whether it is JSON at all. */
+export function judgeReply(
+  provider: Pick<HttpProvider, 'fault'>,
+  raw: RawReply,
+  mostRows: number,
+  nowMs: number,
+): JudgedReply {
+  const json = parse(raw, mostRows);
+  const reply = new ReadReply(raw, json);
+  const kind = provider.fault?.(reply) ?? genericFault(reply);
+  if (kind !== undefined) return failure(kind, reply, nowMs);
+  return json === undefined ? failure('invalid', reply, nowMs) : { kind: 'reply', json, reply };
+}
+
 /** A reply with what was parsed of it. */
 class ReadReply implements UpstreamReply {
   readonly status: number;
@@ -127,7 +146,7 @@ function genericFault(reply: UpstreamReply): FaultKind | undefined {
   const { status, json } = reply;
   if (status < 200 || status > 299) {
     const kind = faultOfStatus(status);
-    const judgesInput = kind === 'caller' || kind === 'limit' || kind === 'transient';
+    const judgesInput = kind === 'rejected' || kind === 'limit' || kind === 'transient';
     return judgesInput && TOO_LONG.test(readErrorMessage(reply)) ? 'limit' : kind;
   }
   // 202 is a job accepted, 204 is nothing: neither is a ranking.
@@ -142,8 +161,10 @@ function genericFault(reply: UpstreamReply): FaultKind | undefined {
 const LIGHT_BYTES = 65_536;
 /** Nothing that a ranking needs lies deeper. */
 const MAX_DEPTH = 64;
-/** Beside the rows, and for each of them: documents come back with theirs, and may be objects. */
-const [MAX_VALUES, MAX_VALUES_PER_ROW] = [20_000, 100];
+/** Values beside the rows. */
+const MAX_VALUES = 20_000;
+/** Values of a row: some servers send its document back, which may be an object. */
+const MAX_VALUES_PER_ROW = 100;
 
 /** `undefined` for what is no JSON, or so much of it that no ranking of `count` documents can be meant. */
 function parse(raw: RawReply, count: number): Json | undefined {

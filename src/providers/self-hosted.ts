@@ -6,7 +6,10 @@ import {
 } from './provider.js';
 
 /** Models that read all documents of a request together, wherever they run. */
-export const LISTWISE_MODELS = /jina-reranker-v3/i;
+export const LISTWISE_MODELS = /jina-reranker-v3|mxbai-rerank\S*listwise/i;
+
+/** Models whose scores are cosines. */
+export const COSINE_MODELS = /jina-reranker-v3/i;
 
 /** What holds for most servers that an operator runs; each names where it differs. */
 export const SELF_HOSTED: ProviderProfile = {
@@ -17,7 +20,7 @@ export const SELF_HOSTED: ProviderProfile = {
   echo: 'never',
   documents: { objects: false, images: { default: false } },
   blanks: 'accepted',
-  scoreScale: { default: 'probability', models: [{ match: LISTWISE_MODELS, value: 'cosine' }] },
+  scoreScale: { default: 'probability', models: [{ match: COSINE_MODELS, value: 'cosine' }] },
   ranking: { default: 'pointwise', models: [{ match: LISTWISE_MODELS, value: 'listwise' }] },
   billing: 'none',
 };

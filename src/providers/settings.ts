@@ -1,3 +1,5 @@
+import { apiKeysOf } from '../core/api-keys.js';
+import { snakeCase } from '../core/records.js';
 import {
   textSetting,
   type Endpoint,
@@ -15,7 +17,10 @@ export function defaultSettings(provider: Provider): Record<string, SettingValue
   return settings;
 }
 
-/** What is wrong with a channel's settings and credentials for its provider: one sentence each, none when all is well. */
+/**
+ * What is wrong with a channel's settings and credentials for its provider: one sentence each, none when all is well. Names are
+ * spelled as people write them, in files and through the API.
+ */
 export function settingMistakes(
   provider: Provider,
   settings: Readonly<Record<string, unknown>>,
@@ -26,33 +31,81 @@ export function settingMistakes(
   for (const [name, value] of Object.entries(settings)) {
     const spec = specs[name];
     if (spec === undefined) {
-      mistakes.push(`settings.${name} is not known to ${provider.id}${knownNames(specs)}`);
+      mistakes.push(
+        `settings.${snakeCase(name)} is not known to ${provider.id}${knownNames(specs)}`,
+      );
     } else if (typeof value !== spec.type) {
-      mistakes.push(`settings.${name} must be a ${spec.type}: ${spec.describe}`);
+      mistakes.push(`settings.${snakeCase(name)} must be a ${spec.type}: ${spec.describe}`);
     }
   }
   for (const [name, spec] of Object.entries(specs)) {
     if (spec.required === true && settings[name] === undefined) {
-      mistakes.push(`settings.${name} is missing: ${spec.describe}`);
+      mistakes.push(`settings.${snakeCase(name)} is missing: ${spec.describe}`);
     }
   }
   const credentials = provider.credentials ?? {};
   for (const name of credentialNames) {
-    if (credentials[name] === undefined) {
-      mistakes.push(`credentials.${name} is not known to ${provider.id}${knownNames(credentials)}`);
+    if (credentials[name] === undefined && specs[name]?.secret !== true) {
+      mistakes.push(
+        `credentials.${snakeCase(name)} is not known to ${provider.id}${knownNames(credentials)}`,
+      );
     }
   }
   for (const [name, spec] of Object.entries(credentials)) {
     if (spec.required && !credentialNames.includes(name)) {
-      mistakes.push(`credentials.${name} is missing: ${spec.describe}`);
+      mistakes.push(`credentials.${snakeCase(name)} is missing: ${spec.describe}`);
     }
   }
   return mistakes;
 }
 
 function knownNames(specs: Readonly<Record<string, unknown>>): string {
-  const names = Object.keys(specs);
+  const names = Object.keys(specs).map(snakeCase);
   return names.length === 0 ? ', which has none' : `; it knows ${names.join(', ')}`;
+}
+
+type Kept = Pick<Endpoint, 'credentials' | 'settings'>;
+
+/** A channel as its provider reads it: the settings that may hold secrets are back from among the credentials. */
+export function openSettings(provider: Provider, { credentials, settings }: Kept): Kept {
+  const names = secretSettings(provider).filter((name) => credentials[name] !== undefined);
+  if (names.length === 0) return { credentials, settings };
+  return {
+    credentials: Object.fromEntries(
+      Object.entries(credentials).filter(([name]) => !names.includes(name)),
+    ),
+    settings: {
+      ...settings,
+      ...Object.fromEntries(names.map((name) => [name, credentials[name]?.reveal() ?? ''])),
+    },
+  };
+}
+
+/**
+ * Moves settings that may hold secrets to the credentials, where they are encrypted and masked; null and the empty text say
+ * that there is none. What is not text stays, to be refused.
+ */
+export function sealSettings<S, C>(
+  provider: Provider | undefined,
+  settings: Readonly<Record<string, S>>,
+  credentials: Readonly<Record<string, C>>,
+  sealed: (text: string | null) => C | undefined,
+): { readonly settings: Record<string, S>; readonly credentials: Record<string, C> } {
+  const kept = { settings: { ...settings }, credentials: { ...credentials } };
+  for (const name of provider === undefined ? [] : secretSettings(provider)) {
+    const value: unknown = settings[name];
+    if (value !== null && typeof value !== 'string') continue;
+    kept.settings = Object.fromEntries(
+      Object.entries(kept.settings).filter(([other]) => other !== name),
+    );
+    const secret = sealed(value === '' ? null : value);
+    if (secret !== undefined) kept.credentials[name] ??= secret;
+  }
+  return kept;
+}
+
+export function secretSettings({ settings = {} }: Provider): string[] {
+  return Object.keys(settings).filter((name) => settings[name]?.secret === true);
 }
 
 /** All that is wrong with a channel for its provider, also what only the values of its credentials show. */
@@ -62,9 +115,29 @@ export function channelMistakes(
 ): string[] {
   const mistakes = settingMistakes(provider, channel.settings, Object.keys(channel.credentials));
   if (mistakes.length > 0) return mistakes;
-  const settings = { ...defaultSettings(provider), ...channel.settings };
-  return (provider.mistakes?.({ credentials: channel.credentials, settings }) ?? []).filter(
-    (mistake) => mistake !== false,
+  const hasSeveral = apiKeysOf(channel.credentials.apiKey).length > 1;
+  if (hasSeveral && !takesSeveralKeys(provider)) {
+    return [`credentials.api_key is one key for ${provider.id}; make a channel for each`];
+  }
+  const opened = openSettings(provider, channel);
+  const settings = { ...defaultSettings(provider), ...opened.settings };
+  return (provider.mistakes?.({ credentials: opened.credentials, settings }) ?? [])
+    .filter((mistake) => mistake !== false)
+    .map(asWritten);
+}
+
+/** Keys that are sent as they are can take turns; where a token is fetched or a request signed with one, it is the only one. */
+function takesSeveralKeys(provider: Provider): boolean {
+  return (
+    provider.transport === 'http' && provider.token === undefined && provider.sign === undefined
+  );
+}
+
+/** Providers speak of their settings in the spelling of the code. */
+function asWritten(sentence: string): string {
+  return sentence.replace(
+    /\b(settings|credentials)\.(\w+)/g,
+    (_, group: string, name: string) => `${group}.${snakeCase(name)}`,
   );
 }
 

@@ -1,4 +1,4 @@
-import type { Json } from '../core/json.js';
+import type { Json } from '../core/json/json.js';
 import { faultOfStatus, type FaultKind } from '../core/retry.js';
 import { readRows } from './dialects.js';
 import { bearer, defineProvider, OPTIONAL_API_KEY, type UpstreamReply } from './provider.js';

@@ -1,6 +1,6 @@
 import type { FaultKind } from '../core/retry.js';
 import type { ReportedUsage } from '../core/rerank.js';
-import type { Json } from '../core/json.js';
+import type { Json, JsonBody } from '../core/json/json.js';
 import { readMeta, readRows } from './dialects.js';
 import {
   bearer,
@@ -41,18 +41,23 @@ function usage(reply: Json): ReportedUsage {
   };
 }
 
-const dialect = {
-  path: '/v1/rerank',
-  credentials: REQUIRED_API_KEY,
-  headers: bearer,
-  body: (call) => ({
+/** The request, which several hosts have taken over. */
+export function siliconflowBody(call: UpstreamCall): JsonBody {
+  return {
     model: call.model,
     query: call.query,
     documents: call.documents.texts(),
     top_n: call.topN,
     return_documents: false,
     ...modelOptions(call),
-  }),
+  };
+}
+
+const dialect = {
+  path: '/v1/rerank',
+  credentials: REQUIRED_API_KEY,
+  headers: bearer,
+  body: siliconflowBody,
   decode: (reply) => ({
     rows: readRows(reply.field('results'), 'index', 'relevance_score'),
     usage: usage(reply),
@@ -70,6 +75,9 @@ const dialect = {
     ranking: { default: 'pointwise' },
     billing: 'tokens',
   },
+  notes: [
+    'Images are not sent: whether a Qwen3-VL reranker is served, and in what form, is not documented.',
+  ],
 } as const satisfies Partial<HttpProvider>;
 
 /** SiliconFlow in China. */

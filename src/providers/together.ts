@@ -45,6 +45,12 @@ export const together = defineProvider({
     documents: { objects: true, images: { default: false } },
     scoreScale: { default: 'unbounded', models: [{ match: /mxbai/i, value: 'probability' }] },
   },
-  exampleModels: ['mixedbread-ai/Mxbai-Rerank-Large-V2', 'Salesforce/Llama-Rank-v1'],
-  notes: ["Llama-Rank runs on dedicated endpoints alone; the name of the model is the endpoint's."],
+  exampleModels: [
+    'your-account/mixedbread-ai/Mxbai-Rerank-Large-V2-0123abcd',
+    'your-account/Salesforce/Llama-Rank-v1-4567cdef',
+  ],
+  notes: [
+    'Every rerank model needs a dedicated endpoint; the name of the model is the name of the endpoint. None is serverless any longer.',
+    "The scale of the scores is read from the model's name: keep mxbai, or llama-rank, in the name of the endpoint.",
+  ],
 });

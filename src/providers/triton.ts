@@ -1,4 +1,4 @@
-import { Json, type JsonBody } from '../core/json.js';
+import { Json, type JsonBody } from '../core/json/json.js';
 import type { UpstreamRanking } from '../core/rerank.js';
 import { readPositional, readRows } from './dialects.js';
 import {

@@ -1,4 +1,4 @@
-import type { JsonBody } from '../core/json.js';
+import type { JsonBody } from '../core/json/json.js';
 import type { FaultKind } from '../core/retry.js';
 import { imageUrl, readRows, readUsage } from './dialects.js';
 import {
@@ -11,11 +11,11 @@ import {
   type UpstreamReply,
 } from './provider.js';
 import { readErrorMessage } from './reply.js';
-import { LISTWISE_MODELS, pathSetting, SELF_HOSTED } from './self-hosted.js';
+import { COSINE_MODELS, pathSetting, SELF_HOSTED } from './self-hosted.js';
 
 const NO_RERANKER = /does not support (rerank|score|.*score api)/i;
 
-/** Versions before 0.10 tell errors with status 200; `readReply` knows those. Here: a model that is no reranker. */
+/** Versions before 0.10 tell errors with status 200; `readReply` knows those. Here: a model that is not a reranker. */
 function fault(reply: UpstreamReply): FaultKind | undefined {
   const isError = reply.status >= 400 || reply.json?.maybe('object').value === 'error';
   return isError && NO_RERANKER.test(readErrorMessage(reply)) ? 'misconfigured' : undefined;
@@ -36,7 +36,7 @@ const profile: ProviderProfile = {
     models: [
       { match: /ms-marco/i, value: 'logit' },
       { match: /colbert/i, value: 'unbounded' },
-      { match: LISTWISE_MODELS, value: 'cosine' },
+      { match: COSINE_MODELS, value: 'cosine' },
     ],
   },
 };
@@ -80,7 +80,7 @@ const dialect = {
 } as const satisfies Partial<HttpProvider>;
 
 const OPEN_PATHS =
-  'A server started with a key asks for it on paths that begin with /v1 alone: keep to those, so that a wrong key shows.';
+  'A server started with a key asks for it on paths that begin with /v1 alone: keep to those, so that a wrong key shows. Newer servers log that the routes have moved to /rerank and /score: should /v1 go, set the path, and guard the server by other means.';
 
 /** vLLM's rerank route. */
 export const vllm = defineProvider({
@@ -92,6 +92,7 @@ export const vllm = defineProvider({
     OPEN_PATHS,
     'The model must be a name that the server serves it by; Qwen3 rerankers need --hf-overrides and a score template, else scores look plausible and are wrong.',
     'Documents come back unasked, which doubles the reply.',
+    "Oracle's Private AI Services Container and KServe's Hugging Face runtime speak the same form (kserve has the path of the latter).",
   ],
 });
 

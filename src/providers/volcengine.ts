@@ -31,7 +31,7 @@ export function volcengineMistakes({
   return [
     !signs &&
       credentials.apiKey === undefined &&
-      'credentials.accessKeyId and credentials.secretAccessKey must both be set',
+      'credentials.access_key_id and credentials.secret_access_key must both be set',
   ];
 }
 
@@ -49,10 +49,19 @@ const FAULTS: Readonly<Record<number, FaultKind>> = {
   300004: 'busy',
 };
 
+const IMAGE_REFUSED = /image|picture|图片/i;
+
+function isInputFault(code: number): boolean {
+  return FAULTS[code] === 'caller';
+}
+
 /** Judges by the numeric code in the body. */
 export function volcengineFault({ status, json }: UpstreamReply): FaultKind | undefined {
   const code = json?.maybe('code').optionalNumber();
   if (code === undefined || code === 0) return undefined;
+  // It takes addresses of images alone: another provider may take what it refuses.
+  const words = json?.maybe('message').optionalString() ?? '';
+  if (isInputFault(code) && IMAGE_REFUSED.test(words)) return 'limit';
   return FAULTS[code] ?? (status === 200 ? 'invalid' : undefined);
 }
 
@@ -110,6 +119,7 @@ export const volcengine = defineProvider({
   exampleModels: ['base-multilingual-rerank', 'm3-v2-rerank', 'doubao-seed-rerank'],
   notes: [
     'Requests are signed with an access key; whether a plain API key is taken as well is not documented.',
+    'Images are addresses alone (http, https or tos): base64 is refused, and the request goes to another provider.',
     'Other regions and BytePlus have hosts of their own: set the base URL, region and service together.',
   ],
 });

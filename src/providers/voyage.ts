@@ -54,7 +54,7 @@ const dialect = {
       pairTokens: {
         default: 32_000,
         models: [
-          { match: /^rerank-(2-lite|1)/, value: 8_000 },
+          { match: /^rerank-(2-lite|lite-2|1)/, value: 8_000 },
           { match: /^rerank-lite-1/, value: 4_000 },
           { match: /^rerank-2$/, value: 16_000 },
         ],
@@ -70,7 +70,7 @@ const dialect = {
     ranking: { default: 'pointwise' },
     billing: 'tokens',
   },
-  exampleModels: ['rerank-2.5', 'rerank-2.5-lite'],
+  exampleModels: ['rerank-2.5', 'rerank-2.5-lite', 'rerank-3', 'rerank-3-lite'],
 } as const satisfies Partial<HttpProvider>;
 
 /** Voyage AI: `top_k` for `top_n` (which it refuses by name), rows under `data`. */
@@ -81,7 +81,7 @@ export const voyage = defineProvider({
   baseUrl: 'https://api.voyageai.com',
   mistakes: (channel) => [
     keyBeginsWith(channel, MONGODB_KEY) &&
-      `credentials.apiKey begins with "${MONGODB_KEY}": such keys belong to the provider voyage-mongodb`,
+      `credentials.api_key begins with "${MONGODB_KEY}": such keys belong to the provider voyage-mongodb`,
   ],
 });
 
@@ -93,6 +93,6 @@ export const voyageMongodb = defineProvider({
   baseUrl: 'https://ai.mongodb.com',
   mistakes: (channel) => [
     keyBeginsWith(channel, 'pa-') &&
-      'credentials.apiKey begins with "pa-": such keys belong to the provider voyage',
+      'credentials.api_key begins with "pa-": such keys belong to the provider voyage',
   ],
 });

@@ -44,7 +44,7 @@ function tokenLimit({ options, settings }: UpstreamCall): number | undefined {
 function mistakes({ settings }: Pick<Endpoint, 'settings'>): (string | false)[] {
   const owners = ['projectId', 'spaceId'].filter((name) => textSetting(settings, name) !== '');
   return [
-    owners.length !== 1 && 'exactly one of settings.projectId and settings.spaceId must be set',
+    owners.length !== 1 && 'exactly one of settings.project_id and settings.space_id must be set',
   ];
 }
 
@@ -143,6 +143,7 @@ export const watsonxOnPrem = defineProvider({
     ...commonSettings,
     tokenUrl: {
       type: 'string',
+      address: true,
       describe: 'where the cluster issues tokens, in place of its own /icp4d-api/v1/authorize',
     },
   },

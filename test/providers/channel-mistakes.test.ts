@@ -12,10 +12,10 @@ type Row = readonly [
 ];
 
 const NO_AZURE_KEY =
-  'credentials.apiKey is missing, or credentials.clientSecret with settings.tenant and settings.clientId';
-const NO_ENTRA = 'credentials.clientSecret needs settings.tenant and settings.clientId';
-const NO_OWNER = 'exactly one of settings.projectId and settings.spaceId must be set';
-const NO_KEYS = 'credentials.accessKeyId and credentials.secretAccessKey must both be set';
+  'credentials.api_key is missing, or credentials.client_secret with settings.tenant and settings.client_id';
+const NO_ENTRA = 'credentials.client_secret needs settings.tenant and settings.client_id';
+const NO_OWNER = 'exactly one of settings.project_id and settings.space_id must be set';
+const NO_KEYS = 'credentials.access_key_id and credentials.secret_access_key must both be set';
 
 it.each<Row>([
   ['azure-foundry', { apiKey: 'k' }, {}, []],
@@ -23,7 +23,7 @@ it.each<Row>([
   ['azure-foundry', { clientSecret: 's' }, { tenant: 't' }, [NO_ENTRA]],
   ['azure-foundry', { clientSecret: 's' }, { tenant: 't', clientId: 'c' }, []],
   ['bedrock-invoke', { apiKey: 'k' }, {}, []],
-  ['bedrock-invoke', { accessKeyId: 'a' }, {}, [`${NO_KEYS}, or credentials.apiKey`]],
+  ['bedrock-invoke', { accessKeyId: 'a' }, {}, [`${NO_KEYS}, or credentials.api_key`]],
   ['bedrock-invoke', { accessKeyId: 'a', secretAccessKey: 's' }, {}, []],
   ['watsonx', { apiKey: 'k' }, { projectId: 'p' }, []],
   ['watsonx', { apiKey: 'k' }, {}, [NO_OWNER]],
@@ -34,7 +34,7 @@ it.each<Row>([
     'oci',
     { privateKey: 'not a key' },
     { compartment: 'c', tenancy: 't', user: 'u', fingerprint: 'f' },
-    ['credentials.privateKey is not a readable private key (PEM)'],
+    ['credentials.private_key is not a readable private key (PEM)'],
   ],
 ])('%s with %j and %j: %j', (id, credentials, settings, mistakes) => {
   const provider = findProvider(id);

@@ -36,7 +36,7 @@ describe('a wire form made of settings', () => {
 
   it('refuses a setting that it does not know by name', () => {
     expect(mistakes({ documentKey: 'texts' })).toEqual([
-      expect.stringContaining('settings.documentKey is not known'),
+      expect.stringContaining('settings.document_key is not known'),
     ]);
   });
 });

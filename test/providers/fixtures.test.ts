@@ -1,9 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import { encodeJson } from '../../src/core/json.js';
+import { encodeJson, type JsonBody } from '../../src/core/json/json.js';
 import { InvalidRankingError, normalizeRanking } from '../../src/core/rerank.js';
 import { allProviders } from '../../src/providers/index.js';
-import type { HttpProvider } from '../../src/providers/provider.js';
-import { readReply } from '../../src/providers/reply.js';
+import type { ComposedProvider, HttpProvider } from '../../src/providers/provider.js';
+import { readReply, type RawReply, type ReplyReading } from '../../src/providers/reply.js';
+import { readRounds } from '../../src/providers/rounds.js';
+import { loadPrompts } from '../../src/prompts.js';
 import { defaultSettings, publicAddress } from '../../src/providers/settings.js';
 import {
   fixtureCall,
@@ -13,6 +15,7 @@ import {
   type ProviderCase,
 } from '../support/provider-fixtures.js';
 
+const shippedPrompts = loadPrompts(undefined);
 const T0 = Date.parse('2026-11-01T12:00:00Z');
 const httpProviders = allProviders().filter((provider) => provider.transport === 'http');
 
@@ -27,18 +30,21 @@ describe('provider fixtures', () => {
       const fixture = readFixture(id);
 
       it('has a request with its exact body, a success and an error', () => {
-        expect(fixture.cases.some(({ sent }) => sent !== undefined)).toBe(true);
+        const isExact = ({ sent, calls }: ProviderCase): boolean =>
+          sent !== undefined || (calls ?? []).some((call) => call.sent !== undefined);
+        expect(fixture.cases.some(isExact)).toBe(true);
         expect(fixture.cases.some(({ result }) => result !== undefined)).toBe(true);
         expect(fixture.cases.some(({ failure }) => failure !== undefined)).toBe(true);
       });
 
       it.each(fixture.cases.map((example) => [example.name, example] as const))(
         '%s',
-        (_name, example) => {
-          const seen = play(provider, example, fixture.channel);
+        async (_name, example) => {
+          const seen = await play(provider, example, fixture.channel);
 
           if (example.sent !== undefined) expect(seen.sent).toEqual(example.sent);
           if (example.result !== undefined) expect(seen.result).toEqual(example.result);
+          if (example.calls !== undefined) expect(seen.calls).toEqual(example.calls);
           if (example.failure !== undefined) expect(seen.failure).toEqual(example.failure);
         },
       );
@@ -47,11 +53,11 @@ describe('provider fixtures', () => {
 });
 
 /** Runs one case; of what was seen, only the parts that the case states are returned, so that they compare whole. */
-function play(
-  provider: HttpProvider,
+async function play(
+  provider: HttpProvider | ComposedProvider,
   example: ProviderCase,
   channel: ProviderCase['channel'],
-): Pick<ProviderCase, 'sent' | 'result' | 'failure'> {
+): Promise<Pick<ProviderCase, 'sent' | 'calls' | 'result' | 'failure'>> {
   const own = { ...channel, ...example.channel };
   const defaults = defaultSettings(provider);
   const address = publicAddress(provider, { ...defaults, ...own.settings });
@@ -62,19 +68,30 @@ function play(
     provider.exampleModels[0] ?? 'a-model',
   );
   const sent = example.sent === undefined ? undefined : outgoing(provider, endpoint, call, example);
-  if (example.reply === undefined) return { ...(sent === undefined ? {} : { sent }) };
-
-  const { status = 200, headers = {}, json, text } = example.reply;
-  const reading = readReply(
-    provider,
-    call,
-    { status, headers, text: text ?? JSON.stringify(json) },
-    T0,
-  );
+  const calls: NonNullable<ProviderCase['calls']>[number][] = [];
+  let reading: ReplyReading;
+  if (provider.rounds !== undefined) {
+    const tools = { vectors: undefined, prompts: shippedPrompts };
+    const send = (body: JsonBody): Promise<RawReply> => {
+      const shown = example.calls?.[calls.length];
+      calls.push({
+        ...shown,
+        ...(shown?.sent === undefined
+          ? {}
+          : { sent: JSON.parse(encodeJson(body).toString('utf8')) as unknown }),
+      });
+      return Promise.resolve(rawReply(shown?.reply ?? example.reply ?? {}));
+    };
+    reading = await readRounds(provider, call, tools, send, () => T0);
+  } else {
+    if (example.reply === undefined) return { ...(sent === undefined ? {} : { sent }) };
+    reading = readReply(provider, call, rawReply(example.reply), T0);
+  }
   if (reading.kind === 'failure') {
     const { kind, message, retryAfterMs } = reading.failure;
     return {
       ...(sent === undefined ? {} : { sent }),
+      calls,
       failure: {
         kind,
         ...(example.failure?.message === undefined ? {} : { message }),
@@ -88,6 +105,7 @@ function play(
     const rows = normalizeRanking(reading.ranking, call.documents.count, call.topN, 'none');
     return {
       ...(sent === undefined ? {} : { sent }),
+      calls,
       result: {
         rows,
         ...(example.result?.usage === undefined
@@ -98,6 +116,7 @@ function play(
   } catch (error) {
     if (!(error instanceof InvalidRankingError)) throw error;
     return {
+      calls,
       failure: {
         kind: 'invalid',
         ...(example.failure?.message === undefined ? {} : { message: error.message }),
@@ -106,14 +125,33 @@ function play(
   }
 }
 
+function rawReply({
+  status = 200,
+  headers = {},
+  json,
+  text,
+}: NonNullable<ProviderCase['reply']>): RawReply {
+  return { status, headers, text: text ?? JSON.stringify(json ?? null) };
+}
+
+/** What goes out first, where a ranking takes several calls. */
+function firstBody(
+  provider: HttpProvider | ComposedProvider,
+  call: ReturnType<typeof fixtureCall>,
+): JsonBody {
+  if (provider.rounds === undefined) return provider.body(call);
+  const round = provider.rounds(call, { vectors: undefined, prompts: shippedPrompts }).next();
+  return round.done === true ? undefined : round.value[0]?.body;
+}
+
 function outgoing(
-  provider: HttpProvider,
+  provider: HttpProvider | ComposedProvider,
   endpoint: ReturnType<typeof fixtureEndpoint>,
   call: ReturnType<typeof fixtureCall>,
   example: ProviderCase,
 ): ProviderCase['sent'] {
   const path = typeof provider.path === 'string' ? provider.path : provider.path(call);
-  const body = encodeJson(provider.body(call));
+  const body = encodeJson(firstBody(provider, call));
   const headers = provider.headers(endpoint);
   const url = new URL(endpoint.baseUrl.replace(/\/+$/, '') + path);
   const signature = provider.sign?.(

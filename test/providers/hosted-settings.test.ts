@@ -12,22 +12,22 @@ function mistakesOf(id: string, settings: Readonly<Record<string, SettingValue>>
 
 describe('settings of hosted providers', () => {
   it.each([
-    ['cloudflare', {}, 'settings.accountId is missing: account id'],
+    ['cloudflare', {}, 'settings.account_id is missing: account id'],
     [
       'cloudflare-gateway',
       { accountId: 'a' },
-      'settings.gatewayId is missing: name of the gateway',
+      'settings.gateway_id is missing: name of the gateway',
     ],
-    ['deepinfra', { queryKey: 'question' }, 'settings.queryKey must be query, queries or auto'],
+    ['deepinfra', { queryKey: 'question' }, 'settings.query_key must be query, queries or auto'],
     [
       'elastic',
       { authScheme: 'Digest' },
-      'settings.authScheme must be one of ApiKey, Basic, Bearer',
+      'settings.auth_scheme must be one of ApiKey, Basic, Bearer',
     ],
     [
       'isaacus',
       { scoringMethod: 'max' },
-      'settings.scoringMethod must be one of auto, chunk_max, chunk_avg, chunk_min',
+      'settings.scoring_method must be one of auto, chunk_max, chunk_avg, chunk_min',
     ],
     [
       'openrouter',

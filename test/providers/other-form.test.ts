@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { textDocuments } from '../../src/core/documents.js';
-import { encodeJson } from '../../src/core/json.js';
+import { encodeJson } from '../../src/core/json/json.js';
 import { baidu } from '../../src/providers/baidu.js';
 import { deepinfra } from '../../src/providers/deepinfra.js';
 import { readPages } from '../../src/providers/pages.js';
@@ -69,14 +69,14 @@ describe('a provider with two forms', () => {
     const seen = await play(deepinfra, [WANTS_QUERY, WANTS_QUERY, WANTS_QUERY]);
 
     expect(seen.asked).toHaveLength(2);
-    expect(seen.outcome).toBe('caller');
+    expect(seen.outcome).toBe('rejected');
   });
 
   it('is asked once where the channel names the form', async () => {
     const seen = await play(deepinfra, [WANTS_QUERY], { queryKey: 'queries' });
 
     expect(seen.asked).toHaveLength(1);
-    expect(seen.outcome).toBe('caller');
+    expect(seen.outcome).toBe('rejected');
   });
 
   it('is asked once where the refusal is about something else', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { Json } from '../../src/core/json.js';
-import { stringDocuments } from '../../src/core/documents.js';
+import { Json } from '../../src/core/json/json.js';
+import { documentsIn } from '../support/documents.js';
 import { cohere } from '../../src/providers/cohere.js';
 import type { UpstreamCall } from '../../src/providers/provider.js';
 import { readErrorMessage, readReply } from '../../src/providers/reply.js';
@@ -62,7 +62,7 @@ describe('the rows of a reply', () => {
   const call: UpstreamCall = {
     model: 'm',
     query: 'q',
-    documents: stringDocuments(Buffer.from('["a","b"]'), 2),
+    documents: documentsIn('["a","b"]'),
     topN: 2,
     options: {},
     settings: {},

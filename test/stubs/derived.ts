@@ -182,7 +182,7 @@ function listedErrors({ cases }: ProviderFixture): Readonly<Record<string, Liste
       status: told.status,
       message: '',
       reply: told,
-      blames: failure.kind === 'caller' ? 'caller' : 'channel',
+      blames: failure.kind === 'caller' || failure.kind === 'rejected' ? 'caller' : 'channel',
     };
   });
   return errors;

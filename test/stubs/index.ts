@@ -1,4 +1,6 @@
+import { EMBEDDING_STUBS } from './catalogue/embeddings.js';
 import { AWS_STUBS } from './catalogue/aws.js';
+import { CHAT_STUBS } from './catalogue/chat.js';
 import { COHERE_STUBS } from './catalogue/cohere.js';
 import { GOOGLE_STUBS } from './catalogue/google.js';
 import { IBM_STUBS } from './catalogue/ibm.js';
@@ -16,7 +18,9 @@ import type { Stub } from './stub.js';
 const OWN: ReadonlyMap<string, Stub> = new Map(
   Object.entries({
     ...AWS_STUBS,
+    ...CHAT_STUBS,
     ...COHERE_STUBS,
+    ...EMBEDDING_STUBS,
     ...GOOGLE_STUBS,
     ...IBM_STUBS,
     ...LIST_STUBS,

@@ -63,6 +63,8 @@ export interface Stub {
   readonly indexed: boolean;
   /** Whether the rows' order is all that it tells. */
   readonly orderOnly: boolean;
+  /** Whether a reply that leaves something out, or says it twice, still tells an order. */
+  readonly mends?: boolean;
   answer(call: StubCall): StubReply;
 }
 

@@ -32,7 +32,7 @@ What the columns say:
 - **blanks**: what becomes of a document of white space: it is accepted, sent as one space, or refused (then the gateway keeps it
   back and ranks it last).
 - **scores**: \`probability\` 0..1, \`logit\` any number (\`scores: normalized\` on the channel makes it a probability), \`cosine\` -1..1,
-  \`unbounded\` any number.
+  \`unbounded\` any number, \`order\` 1 and less by place alone.
 - **ranking**: \`pointwise\` scores depend on one document alone; \`listwise\` ones on the whole list.
 - **billing**: what the provider counts.
 
@@ -184,9 +184,11 @@ function address(provider: Provider): string {
 function facts({ limits, truncates, ...profile }: ProviderProfile): string {
   const lines = [
     fact('Documents in one request', limits.documents),
+    fact('Documents in one request with images', limits.imageDocuments),
     limits.bodyBytes !== undefined && `Bytes of a request: ${counted(limits.bodyBytes)}`,
     fact('Tokens of a request', limits.requestTokens),
     fact('Tokens of query and document', limits.pairTokens),
+    fact('Tokens of a document', limits.documentTokens),
     limits.documentCharacters !== undefined &&
       `Characters of a document: ${counted(limits.documentCharacters)}`,
     limits.queryCharacters !== undefined &&
@@ -255,7 +257,7 @@ function settingTable(specs: Readonly<Record<string, SettingSpec>>): string {
     `\`${snakeCase(name)}\``,
     spec.type,
     spec.required === true ? 'required' : defaultOf(spec.default),
-    spec.describe,
+    spec.secret === true ? `${spec.describe}; kept like a credential` : spec.describe,
   ]);
   return rows.length === 0 ? '' : markdownTable(['setting', 'type', 'default', 'meaning'], rows);
 }

@@ -54,6 +54,12 @@ export interface ProviderCase {
     readonly json?: unknown;
     readonly text?: string;
   };
+  /** In place of `sent` and `reply`, of a provider that ranks by several calls: each of them, in the order of sending. */
+  readonly calls?: readonly {
+    /** The body, compared as JSON. */
+    readonly sent?: unknown;
+    readonly reply?: ProviderCase['reply'];
+  }[];
   /** The ranking after normalising, or the failure. */
   readonly result?: {
     readonly rows: readonly { readonly index: number; readonly score: number }[];

@@ -17,6 +17,7 @@ export const ENTRA_SETTINGS = {
   },
   tokenUrl: {
     type: 'string',
+    address: true,
     describe: 'where tokens are issued, in place of the public cloud of the tenant',
   },
 } as const satisfies Record<string, SettingSpec>;

@@ -1,5 +1,5 @@
 import { importPKCS8, SignJWT } from 'jose';
-import { Json, JsonShapeError } from '../../core/json.js';
+import { Json, JsonShapeError } from '../../core/json/json.js';
 import {
   CredentialError,
   optionalTextSetting,
@@ -23,10 +23,12 @@ export const GOOGLE_CREDENTIALS = {
 export const GOOGLE_TOKEN_SETTINGS = {
   tokenUrl: {
     type: 'string',
+    address: true,
     describe: 'where keys are exchanged for tokens, in place of the address in the key',
   },
   metadataUrl: {
     type: 'string',
+    address: true,
     default:
       'http://metadata.google.internal/computeMetadata/v1/instance/service-accounts/default/token',
     describe: 'where the metadata server hands out tokens',
@@ -56,17 +58,17 @@ export type GoogleKey =
 
 /**
  * The key in a channel's credentials; `undefined` where it has none and relies on the metadata server.
- * @throws CredentialError where there is something that is no key.
+ * @throws CredentialError where there is something that is not a key.
  */
 export function googleKey({ credentials }: Pick<Endpoint, 'credentials'>): GoogleKey | undefined {
   const text = credentials.credentialsJson?.reveal();
   if (text === undefined) return undefined;
   let json: Json;
   try {
-    json = new Json(JSON.parse(text), 'credentials.credentialsJson');
+    json = new Json(JSON.parse(text), 'credentials.credentials_json');
   } catch {
     // The parser's own message quotes the key.
-    throw new CredentialError('credentials.credentialsJson is not JSON');
+    throw new CredentialError('credentials.credentials_json is not JSON');
   }
   try {
     return readKey(json);
@@ -99,7 +101,7 @@ function readKey(json: Json): GoogleKey {
       };
     default:
       throw new CredentialError(
-        'credentials.credentialsJson must be of type service_account or authorized_user; leave it out to use the metadata server',
+        'credentials.credentials_json must be of type service_account or authorized_user; leave it out to use the metadata server',
       );
   }
 }
@@ -144,7 +146,7 @@ async function assertionOf(
   try {
     privateKey = await importPKCS8(key.privateKey, 'RS256');
   } catch (error) {
-    throw new CredentialError('private_key in credentials.credentialsJson is not a PKCS #8 key', {
+    throw new CredentialError('private_key in credentials.credentials_json is not a PKCS #8 key', {
       cause: error,
     });
   }

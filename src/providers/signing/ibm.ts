@@ -12,6 +12,7 @@ import { formRequest } from './oauth.js';
 export const IBM_IAM_SETTINGS = {
   tokenUrl: {
     type: 'string',
+    address: true,
     default: 'https://iam.cloud.ibm.com/identity/token',
     describe: 'where IAM exchanges API keys for tokens',
   },

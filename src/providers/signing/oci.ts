@@ -59,7 +59,7 @@ export function ociKey({
   const owner = ['tenancy', 'user', 'fingerprint'].map((name) => textSetting(settings, name));
   if (token === undefined && owner.includes('')) {
     throw new CredentialError(
-      'settings.tenancy, settings.user and settings.fingerprint must be set, or credentials.securityToken',
+      'settings.tenancy, settings.user and settings.fingerprint must be set, or credentials.security_token',
     );
   }
   return {
@@ -78,12 +78,12 @@ function readPrivateKey(pem: string, passphrase: string | undefined): KeyObject 
     const text = pem.replaceAll('\\n', '\n');
     key = createPrivateKey({ key: text, ...(passphrase === undefined ? {} : { passphrase }) });
   } catch (error) {
-    throw new CredentialError('credentials.privateKey is not a readable private key (PEM)', {
+    throw new CredentialError('credentials.private_key is not a readable private key (PEM)', {
       cause: error,
     });
   }
   if (key.asymmetricKeyType !== 'rsa') {
-    throw new CredentialError('credentials.privateKey must be an RSA key');
+    throw new CredentialError('credentials.private_key must be an RSA key');
   }
   return key;
 }

@@ -71,7 +71,7 @@ describe('signBedrock', () => {
     };
 
     expect(() => signBedrock(request('/rerank'), endpoint, T0)).toThrow(
-      new CredentialError('credentials.secretAccessKey is missing'),
+      new CredentialError('credentials.secret_access_key is missing'),
     );
   });
 });

@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { jwtVerify, SignJWT } from 'jose';
-import { Json, JsonShapeError } from '../../../src/core/json.js';
+import { Json, JsonShapeError } from '../../../src/core/json/json.js';
 import { Secret } from '../../../src/core/secret.js';
 import { azureFoundry } from '../../../src/providers/azure.js';
 import { google } from '../../../src/providers/google.js';
@@ -146,7 +146,7 @@ describe('a token for Google', () => {
     const asking = asked(google, endpointOf(google, { credentialsJson }));
 
     await expect(asking).rejects.toThrow(
-      /^private_key in credentials\.credentialsJson is not a PKCS #8 key$/,
+      /^private_key in credentials\.credentials_json is not a PKCS #8 key$/,
     );
   });
 });

@@ -4,6 +4,7 @@ import {
   flag,
   isObject,
   list,
+  oneOf,
   Refusal,
   string,
   valueAt,
@@ -192,12 +193,60 @@ function azure(wire: Wire, paths: readonly string[]): Stub {
   });
 }
 
+/** Microsoft's own ranker: a key or a token, a version in the address of the general service. */
+function azureRanker(version: boolean): Stub {
+  return wireStub({
+    paths: ['/inference/semanticReranking'],
+    beside: entraIssuer,
+    auth: (call) => {
+      if (version !== call.search.has('api-version')) {
+        throw new Refusal('range', 'api-version', 'the api-version query parameter is wrong');
+      }
+      if (call.headers.authorization?.startsWith('Bearer entra.') === true) {
+        issuedBy('entra')(call);
+        return;
+      }
+      const key = call.headers['api-key'];
+      if (key === undefined) throw new Refusal('no-key', '', NO_TOKEN);
+      if (key !== STUB_KEY) throw new Refusal('key', '', NO_TOKEN);
+    },
+    required: { query: string({ min: 1 }), documents: list(string({ min: 1 })) },
+    optional: {
+      model: string({ min: 1 }),
+      return_documents: flag,
+      top_k: count,
+      batch_size: count,
+      sort: flag,
+      document_type: oneOf('string', 'json'),
+      target_paths: list(string({ min: 1 })),
+    },
+    unknown: 'refused',
+    names: { topN: 'top_k' },
+    reply: (rows, { tokens }) => ({
+      scores: rows.map(({ index, score }) => ({ index, score })),
+      meta: { tokenUsage: { totalTokens: tokens } },
+    }),
+    replyHeaders: () => ({ 'x-correlation-id': '9c2e0000-0000-4000-8000-000000000001' }),
+    error: ({ status, message, code }) => ({
+      status,
+      json: { error: { code: code ?? 'BadRequest', message } },
+    }),
+    errors: {
+      invalid: { status: 400, message: 'documents must not be empty', blames: 'caller' },
+      'rate-limit': { status: 429, message: 'Too many requests', code: 'TooManyRequests' },
+      'bad-gateway': { status: 502, message: 'bad gateway', code: 'BadGateway' },
+    },
+  });
+}
+
 const NO_TOKEN =
   'Unauthorized. Access token is missing, invalid, audience is incorrect, or have expired.';
 
 export const COHERE_STUBS = {
   cohere: wireStub(cohereWire),
   'cohere-v1': wireStub(cohereV1Wire),
+  'azure-data-ai': azureRanker(true),
+  'azure-cosmos-rerank': azureRanker(false),
   'azure-serverless': azure(cohereWire, ['/v2/rerank']),
   'azure-serverless-v1': azure(cohereV1Wire, ['/v1/rerank']),
   'azure-foundry': azure(cohereWire, ['/providers/cohere/v2/rerank']),

@@ -288,11 +288,13 @@ const dashscope: Wire = {
     const documents = valueAt(body, 'input.documents');
     const isImageModel = String(valueAt(body, 'model')).includes('-vl-');
     if (!Array.isArray(documents)) return;
-    if (isImageModel && documents.length > 100) {
+    const hasImages = documents.some((document) => valueAt(document, 'image') !== undefined);
+    const most = hasImages ? 40 : 100;
+    if (isImageModel && documents.length > most) {
       throw new Refusal(
         'too-many',
         'input.documents',
-        'batch size is invalid, it should not be larger than 100',
+        `batch size is invalid, it should not be larger than ${most}`,
       );
     }
     if (!isImageModel && documents.some(isObject)) {
@@ -315,6 +317,20 @@ const dashscope: Wire = {
   errors: dashscopeErrors,
   variants: { 'empty-code': 'carries an empty code and message beside its success' },
 };
+
+/** A workspace's own host: which one it is, its name says and no header. */
+function ofWorkspace(wire: Wire): Wire {
+  return {
+    ...wire,
+    auth: (call) => {
+      if (call.headers['x-dashscope-workspace'] !== undefined) {
+        throw new Refusal('unknown', 'X-DashScope-WorkSpace', 'the host names the workspace');
+      }
+      bearerKey()(call);
+    },
+    channel: { settings: () => ({ workspace: 'ws-1' }) },
+  };
+}
 
 const dashscopeCompatible: Wire = {
   paths: ['/compatible-api/v1/reranks'],
@@ -424,14 +440,32 @@ const pinecone: Wire = {
     top_n: count,
     return_documents: flag,
     rank_fields: list(name),
-    parameters: object({}, { truncate: oneOf('END', 'NONE'), max_chunks_per_doc: count }),
+    parameters: object(
+      {},
+      { truncate: oneOf('END', 'NONE'), max_chunks_per_doc: count, max_tokens_per_doc: count },
+    ),
   },
   unknown: 'refused',
   also: (body) => {
     const documents = valueAt(body, 'documents');
     const fields = valueAt(body, 'rank_fields') ?? ['text'];
     if (!Array.isArray(documents) || !Array.isArray(fields)) return;
-    const ofCohere = String(valueAt(body, 'model')).startsWith('cohere');
+    const model = String(valueAt(body, 'model'));
+    const ofCohere = model.startsWith('cohere');
+    const known = ofCohere
+      ? [model.includes('rerank-3') ? 'max_chunks_per_doc' : 'max_tokens_per_doc']
+      : ['truncate'];
+    const given = valueAt(body, 'parameters');
+    const stranger = isObject(given)
+      ? Object.keys(given).find((parameter) => !known.includes(parameter))
+      : undefined;
+    if (stranger !== undefined) {
+      throw new Refusal(
+        'unknown',
+        stranger,
+        `Parameter '${stranger}' is not supported for model '${model}'`,
+      );
+    }
     if (!ofCohere && documents.length > 100) {
       throw new Refusal('too-many', 'documents', 'the maximum number of documents is 100');
     }
@@ -501,6 +535,81 @@ const together: Wire = {
     ...USUAL_ERRORS,
     'gateway-timeout': { status: 504, message: 'timed out' },
   },
+};
+
+const primeIntellect: Wire = {
+  paths: ['/api/v1/rerank'],
+  required: { model: name, query: text, documents: list(text, { max: 1_000 }) },
+  optional: { top_n: count, instruction: text },
+  unknown: 'refused',
+  rowMembers: ({ text: own }) => ({ document: { text: own } }),
+  around: ({ model, tokens }) => ({
+    id: 'rerank-0001',
+    model,
+    usage: { total_tokens: tokens },
+  }),
+  error: (problem) =>
+    problem.status === 401 || problem.status === 404 || problem.status === 503
+      ? { status: problem.status, json: { detail: problem.message } }
+      : errorObject(() => ({ type: 'invalid_request_error', code: 'invalid_request' }))(problem),
+  errors: {
+    invalid: { status: 400, message: 'query must not be empty', blames: 'caller' },
+    'too-long': {
+      status: 400,
+      message: 'prompt 2 has 40000 tokens, which exceeds the maximum of 32768',
+      blames: 'limit',
+    },
+    ...USUAL_ERRORS,
+  },
+};
+
+/** One query, documents under `docs`, scores for all of them. */
+const aliyunOpensearch: Wire = {
+  paths: [/^\/v3\/openapi\/workspaces\/default\/ranker\/ops-[\w.-]+$/],
+  required: { query: name, docs: list(text) },
+  optional: {},
+  unknown: 'refused',
+  names: { documents: 'docs' },
+  ignoresTopN: true,
+  reply: (rows, { texts }) => ({
+    request_id: '450fcb80-0000-46c1-8d69-000000000001',
+    latency: 12.5,
+    usage: { doc_count: texts.length },
+    result: { scores: rows.map(({ index, score }) => ({ index, score })) },
+  }),
+  error: ({ status, message, code }) => ({
+    status,
+    json: {
+      request_id: '450fcb80-0000-46c1-8d69-000000000002',
+      latency: 0,
+      code: code ?? 'InvalidParameter',
+      http_code: status,
+      message,
+    },
+  }),
+  errors: {
+    invalid: { status: 400, message: 'bad', blames: 'caller' },
+    'access-denied': { status: 403, message: 'denied', code: 'AccessDenied' },
+    'service-not-found': { status: 400, message: 'no such service', code: 'ServiceNotFound' },
+    throttling: { status: 400, message: 'qps limit', code: 'Throttling.Qps' },
+    'too-long': { status: 400, message: 'too long', code: 'InputTooLong', blames: 'limit' },
+    internal: { status: 500, message: 'internal', code: 'InternalServerError' },
+  },
+};
+
+/** Query and documents by names of its own. */
+const opengatellm: Wire = {
+  required: { model: name, prompt: text, input: strings },
+  optional: {},
+  unknown: 'refused',
+  names: { query: 'prompt', documents: 'input' },
+  ignoresTopN: true,
+  list: 'data',
+  score: 'score',
+  rowMembers: () => ({ object: 'rerank' }),
+  around: (asked) => ({ object: 'list', id: 'rerank-1', model: asked.model, ...usage(asked) }),
+  error: detailText,
+  errors: { invalid: { status: 422, message: 'bad', blames: 'caller' }, ...USUAL_ERRORS },
 };
 
 const fireworks: Wire = {
@@ -990,6 +1099,11 @@ export const LIST_STUBS = {
   dashscope: wireStub(dashscope),
   'dashscope-international': wireStub(dashscope),
   'dashscope-us': wireStub(dashscope),
+  'dashscope-workspace': wireStub(ofWorkspace(dashscope)),
+  'dashscope-compatible-workspace': wireStub(ofWorkspace(dashscopeCompatible)),
+  'prime-intellect': wireStub(primeIntellect),
+  'aliyun-opensearch': wireStub(aliyunOpensearch),
+  opengatellm: wireStub(opengatellm),
   'dashscope-compatible': wireStub(dashscopeCompatible),
   'dashscope-compatible-international': wireStub(dashscopeCompatible),
   'dashscope-compatible-us': wireStub(dashscopeCompatible),

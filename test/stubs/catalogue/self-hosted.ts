@@ -14,11 +14,12 @@ import {
   whole,
 } from '../checks.js';
 import { detailList, detailText, errorObject, errorText, plain, USUAL_ERRORS } from '../errors.js';
-import type { Stub } from '../stub.js';
+import { STUB_KEY, type Stub } from '../stub.js';
 import {
   bearerKey,
   echoObject,
   echoString,
+  header,
   open,
   plainText,
   wireStub,
@@ -1110,6 +1111,119 @@ const portkey: Wire = {
   channel: { settings: () => ({ upstreamProvider: 'cohere' }) },
 };
 
+/** Portkey as a service: one form for all providers behind it. */
+const portkeyHosted: Wire = {
+  required: { model: name, query: text, documents: list(either(text, object({ text }))) },
+  optional: { top_n: count, return_documents: flag, max_tokens_per_doc: count },
+  unknown: 'refused',
+  auth: header('x-portkey-api-key', STUB_KEY),
+  also: (body, call) => {
+    const named =
+      String(valueAt(body, 'model')).startsWith('@') ||
+      call.headers['x-portkey-provider'] !== undefined ||
+      call.headers['x-portkey-config'] !== undefined;
+    if (!named) throw new Refusal('missing', 'model', 'no provider is named');
+  },
+  around: ({ model, tokens }) => ({
+    id: 'rerank-1',
+    object: 'list',
+    model,
+    provider: 'cohere',
+    usage: { prompt_tokens: tokens, total_tokens: tokens },
+  }),
+  error: errorObject(),
+  errors: { invalid: { status: 400, message: 'bad', blames: 'caller' }, ...USUAL_ERRORS },
+  channel: { credentials: { portkeyApiKey: STUB_KEY } },
+};
+
+const part = either(
+  text,
+  object({ type: oneOf('text'), text }),
+  object({ type: oneOf('image_url'), image_url: object({ url: name }) }),
+);
+
+/** OGX, which was Llama Stack. */
+const ogx: Wire = {
+  paths: ['/v1alpha/inference/rerank'],
+  required: { model: name, query: part, items: list(part) },
+  optional: { max_num_results: count },
+  unknown: 'refused',
+  names: { documents: 'items', topN: 'max_num_results' },
+  list: 'data',
+  error: ({ status, message }) => ({ status, json: { error: { message } } }),
+  errors: { invalid: { status: 400, message: 'bad', blames: 'caller' }, ...USUAL_ERRORS },
+};
+
+/** Superlinked's engine, which answers in another format unless it is asked for JSON. */
+const sie: Wire = {
+  paths: [/^\/v1\/score\/\w[\w.-]*\/[\w.-]+$/],
+  auth: (call) => {
+    if (call.headers.accept !== 'application/json') {
+      throw new Refusal('type', 'accept', 'the reply would be msgpack');
+    }
+    bearerKey()(call);
+  },
+  required: {
+    query: object({ text }, { id: name }),
+    items: list(object({ text }, { id: name })),
+  },
+  optional: { instruction: text, options: object({}, {}, 'ignored') },
+  unknown: 'refused',
+  names: { query: 'query', documents: 'items' },
+  ignoresTopN: true,
+  reply: (rows, { model }) => ({
+    model,
+    query_id: null,
+    scores: rows.map(({ index, score, source }, rank) => ({
+      item_id: valueAt(source, 'id') ?? `item-${index}`,
+      score,
+      rank,
+    })),
+  }),
+  // The id says which document a row is of.
+  indexed: false,
+  error: ({ status, message, code }) => ({
+    status,
+    json: { detail: { code: code ?? 'INVALID_INPUT', message } },
+  }),
+  errors: {
+    invalid: { status: 400, message: 'bad', blames: 'caller' },
+    'unknown-model': { status: 404, message: 'model not found', code: 'MODEL_NOT_FOUND' },
+    'load-failed': { status: 502, message: 'failed to load', code: 'MODEL_LOAD_FAILED' },
+    loading: { status: 503, message: 'loading', code: 'MODEL_LOADING' },
+  },
+};
+
+/** Bifrost: documents are objects, and none may be blank. */
+const bifrost: Wire = {
+  required: {
+    model: name,
+    query: name,
+    documents: list(
+      object({ text: string({ min: 1, blank: false }) }, { id: name, meta: anything }),
+    ),
+  },
+  optional: {
+    top_n: count,
+    max_tokens_per_doc: count,
+    priority: whole(0),
+    return_documents: flag,
+    fallbacks: list(name),
+  },
+  unknown: 'refused',
+  rowMembers: echoObject,
+  around: ({ model, tokens }) => ({
+    model,
+    usage: { prompt_tokens: tokens, total_tokens: tokens },
+    extra_fields: { provider: 'cohere', latency: 12 },
+  }),
+  error: ({ status, message }) => ({
+    status,
+    json: { is_bifrost_error: true, status_code: status, error: { type: 'x', message } },
+  }),
+  errors: { invalid: { status: 400, message: 'bad', blames: 'caller' }, ...USUAL_ERRORS },
+};
+
 /** This gateway itself, as far as an upstream shows it. */
 const rerankGateway: Wire = {
   ...jinaLike,
@@ -1172,5 +1286,10 @@ export const SELF_HOSTED_STUBS = {
   ollama: wireStub(ollama),
   'openai-compatible': wireStub(jinaLike),
   portkey: wireStub(portkey),
+  'portkey-hosted': wireStub(portkeyHosted),
+  ogx: wireStub(ogx),
+  sie: wireStub(sie),
+  bifrost: wireStub(bifrost),
+  kserve: wireStub({ ...vllm, paths: ['/openai/v1/rerank'], auth: bearerKey() }),
   'rerank-gateway': wireStub(rerankGateway),
 } satisfies Record<string, Stub>;

@@ -1,0 +1,63 @@
+import type { FaultKind } from '../core/retry.js';
+import { readRows, readUsage } from './dialects.js';
+import { HOSTED } from './hosted.js';
+import {
+  bearer,
+  defineProvider,
+  REQUIRED_API_KEY,
+  textSetting,
+  type UpstreamReply,
+} from './provider.js';
+
+/** By the code in the body; the status is left to judge the rest. */
+const CODES: readonly (readonly [match: RegExp, kind: FaultKind])[] = [
+  [/throttl|ratelimit|rate_limit|QpsLimit/i, 'busy'],
+  [/apikey|accessdenied|forbidden|notfound|notexist/i, 'misconfigured'],
+  [/toolong|toolarge|exceed/i, 'limit'],
+];
+
+function fault({ json }: UpstreamReply): FaultKind | undefined {
+  const code = json?.maybe('code').optionalString() ?? '';
+  return CODES.find(([match]) => match.test(code))?.[1];
+}
+
+/** Alibaba's AI Search Open Platform, another product than Model Studio: the model is a service in the path. */
+export const aliyunOpensearch = defineProvider({
+  id: 'aliyun-opensearch',
+  title: 'Alibaba Cloud OpenSearch (AI Search)',
+  baseUrl: undefined,
+  path: ({ model, settings }) =>
+    `/v3/openapi/workspaces/${encodeURIComponent(textSetting(settings, 'workspace'))}/ranker/${encodeURIComponent(model)}`,
+  credentials: REQUIRED_API_KEY,
+  settings: {
+    workspace: { type: 'string', default: 'default', describe: 'name of the workspace' },
+  },
+  headers: bearer,
+  body: ({ query, documents }) => ({ query, docs: documents.texts() }),
+  decode: (reply) => {
+    const usage = reply.maybe('usage');
+    return {
+      rows: readRows(reply.field('result').field('scores'), 'index', 'score'),
+      usage: {
+        inputTokens: readUsage(reply).inputTokens ?? usage.maybe('token_count').optionalNumber(),
+      },
+    };
+  },
+  fault,
+  profile: {
+    ...HOSTED,
+    limits: {
+      bodyBytes: 8_000_000,
+      pairTokens: { default: 512, models: [{ match: /qwen3/, value: 32_000 }] },
+    },
+    sorted: false,
+    topN: 'unsupported',
+    scoreScale: { default: 'unbounded' },
+    billing: 'requests',
+  },
+  exampleModels: ['ops-bge-reranker-larger', 'ops-text-reranker-001', 'ops-qwen3-reranker-0.6b'],
+  notes: [
+    'The base URL is the address that the console shows, public or of a VPC.',
+    'An account has 20 requests a second.',
+  ],
+});

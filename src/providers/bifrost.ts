@@ -1,0 +1,28 @@
+import { decodeJinaLike } from './dialects.js';
+import { bearer, defineProvider, OPTIONAL_API_KEY } from './provider.js';
+import { SELF_HOSTED } from './self-hosted.js';
+
+/** Bifrost, a gateway: documents are objects, and none may be blank. */
+export const bifrost = defineProvider({
+  id: 'bifrost',
+  title: 'Bifrost',
+  baseUrl: undefined,
+  path: '/v1/rerank',
+  credentials: OPTIONAL_API_KEY,
+  headers: bearer,
+  body: ({ model, query, documents, topN, options }) => ({
+    model,
+    query,
+    documents: documents.objects(),
+    top_n: topN,
+    max_tokens_per_doc: options.maxTokensPerDoc,
+    priority: options.priority,
+  }),
+  decode: decodeJinaLike,
+  profile: { ...SELF_HOSTED, truncates: true, echo: 'optional', blanks: 'refused' },
+  exampleModels: ['cohere/rerank-v3.5', 'vertex/semantic-ranker-default-004'],
+  notes: [
+    'The model names the provider before a slash: Cohere, Bedrock, Vertex AI or vLLM.',
+    'Scores and limits are those of the provider behind the model.',
+  ],
+});

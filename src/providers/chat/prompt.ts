@@ -1,0 +1,69 @@
+import { cutToTokens, mostTokens } from '../../core/tokens.js';
+import { CredentialError, textSetting, type Prompts, type UpstreamCall } from '../provider.js';
+import { RankingFault } from '../../rankers/ranker.js';
+
+/** What a model is told, the query and the passages in it. */
+export interface Prompt {
+  readonly system: string;
+  readonly user: string;
+}
+
+/** A prompt's file: what the system says and what the user says, each below its heading. */
+const PARTS = /^\s*\[system\]\s*\n([\s\S]*?)\n\[user\]\s*\n([\s\S]*)$/;
+const PLACES = /\{(count|query|passages|instruction)\}/g;
+
+/**
+ * Puts the query and the passages into a prompt. A passage stands between marks that it cannot close, and is never looked
+ * through for places to fill.
+ * @throws CredentialError where the channel names a prompt that there is none of, or that is not well formed.
+ */
+export function promptOf(
+  prompts: Prompts,
+  { query, options, settings }: Pick<UpstreamCall, 'query' | 'options' | 'settings'>,
+  passages: readonly string[],
+): Prompt {
+  const name = textSetting(settings, 'prompt');
+  const file = prompts(name);
+  if (file === undefined) throw new CredentialError(`settings.prompt: there is no ${name}.txt`);
+  const [, system = '', user = ''] = PARTS.exec(file.replaceAll('\r\n', '\n')) ?? [];
+  if (!user.includes('{passages}') || !user.includes('{query}')) {
+    throw new CredentialError(
+      `settings.prompt: ${name}.txt needs [system], and [user] with {query} and {passages}`,
+    );
+  }
+  const values: Readonly<Record<string, string>> = {
+    count: String(passages.length),
+    query: harmless(query),
+    passages: passages
+      .map((text, at) => `<passage id="${at + 1}">\n${harmless(text)}\n</passage>`)
+      .join('\n'),
+    instruction: options.instruction ?? '',
+  };
+  const fill = (text: string): string =>
+    text.replace(PLACES, (_, place: string) => values[place] ?? '');
+  return { system: fill(system).trim(), user: fill(user).trim() };
+}
+
+/** The same text, unable to open or close what it stands between. */
+function harmless(text: string): string {
+  return text.toWellFormed().replace(/<(?=\s*\/?\s*(passage|query)\b)/gi, '‹');
+}
+
+/**
+ * A text of at most so many tokens.
+ * @throws RankingFault where it is longer and the caller wants nothing cut.
+ */
+export function fitted(
+  text: string,
+  most: number,
+  { options }: Pick<UpstreamCall, 'options'>,
+): string {
+  if (options.truncation !== false) return cutToTokens(text, most);
+  if (mostTokens(text, most) > most) {
+    throw new RankingFault(
+      'limit',
+      `A text may be longer than the ${most} tokens that it has room for.`,
+    );
+  }
+  return text;
+}

@@ -1,0 +1,262 @@
+import { snakeCase } from '../../core/records.js';
+import type { Json, JsonBody } from '../../core/json/json.js';
+import {
+  defineComposedProvider,
+  type ComposedProvider,
+  type Endpoint,
+  type ProviderProfile,
+  type RankerTools,
+  type Rounds,
+  type SettingSpec,
+  type SettingValue,
+  type UpstreamCall,
+  type UpstreamReply,
+} from '../provider.js';
+import { ask, sumUsage } from '../rounds.js';
+import { readChance, readOrder, type Likely } from './answer.js';
+import { fitted, promptOf, type Prompt } from './prompt.js';
+
+/** What a chat model is asked once. */
+export interface ChatQuestion extends Prompt {
+  readonly maxTokens: number;
+  /** JSON Schema of the answer, where the channel wants it held to one. */
+  readonly schema: JsonBody | undefined;
+  /** Whether the tokens that the answer could have begun with are wanted. */
+  readonly likely: boolean;
+}
+
+export interface ChatAnswer {
+  /** A text, or a value where the API gives the answer as one. */
+  readonly answer: unknown;
+  readonly likely: readonly Likely[];
+  /** Of question and answer. */
+  readonly tokens: number | undefined;
+}
+
+/** A chat API as data. */
+export interface ChatApi {
+  readonly body: (question: ChatQuestion, call: UpstreamCall) => JsonBody;
+  readonly decode: (reply: Json, http: UpstreamReply) => ChatAnswer;
+}
+
+const RANKING_SCHEMA = {
+  type: 'object',
+  properties: { ranking: { type: 'array', items: { type: 'integer' } } },
+  required: ['ranking'],
+  additionalProperties: false,
+} as const;
+
+type Settings = Readonly<Record<string, SettingValue>>;
+
+const COMMON_SETTINGS = {
+  maxDocuments: { type: 'number', default: 100, describe: 'documents of one request' },
+  sendTemperature: {
+    type: 'boolean',
+    default: true,
+    describe: 'whether temperature 0 is sent; some models refuse any',
+  },
+  seed: { type: 'number', describe: 'seed, where the API takes one' },
+} as const satisfies Record<string, SettingSpec>;
+
+const LISTWISE_SETTINGS = {
+  ...COMMON_SETTINGS,
+  prompt: {
+    type: 'string',
+    default: 'listwise',
+    describe: 'name of the prompt, a file of config/prompts or prompts_dir without .txt',
+  },
+  windowSize: { type: 'number', default: 20, describe: 'passages that the model sees at once' },
+  stride: { type: 'number', default: 10, describe: 'how far the window moves each time' },
+  windowTokens: {
+    type: 'number',
+    default: 16_000,
+    describe: 'tokens of one window; passages are cut so that it surely has no more',
+  },
+  maxTokens: {
+    type: 'number',
+    default: 1_024,
+    describe: 'tokens of an answer, and of the thoughts before it',
+  },
+} as const satisfies Record<string, SettingSpec>;
+
+const POINTWISE_SETTINGS = {
+  ...COMMON_SETTINGS,
+  prompt: { ...LISTWISE_SETTINGS.prompt, default: 'pointwise' },
+  windowTokens: { ...LISTWISE_SETTINGS.windowTokens, default: 4_000 },
+  concurrency: { type: 'number', default: 8, describe: 'calls of one ranking at once' },
+} as const satisfies Record<string, SettingSpec>;
+
+const COUNTS = ['maxDocuments', 'windowSize', 'stride', 'windowTokens', 'maxTokens', 'concurrency'];
+
+function mistakes({ settings }: Pick<Endpoint, 'settings'>): (string | false)[] {
+  const count = (name: string): number => Number(settings[name] ?? 1);
+  return [
+    ...COUNTS.map(
+      (name) =>
+        !(Number.isInteger(count(name)) && count(name) >= 1) &&
+        `settings.${snakeCase(name)} must be a whole number from 1`,
+    ),
+    settings.windowSize !== undefined &&
+      (count('windowSize') < 2 || count('stride') >= count('windowSize')) &&
+      'settings.stride must be less than settings.window_size, so that windows overlap',
+  ];
+}
+
+const PROFILE: ProviderProfile = {
+  limits: { documents: { default: 100 } },
+  truncates: true,
+  sorted: true,
+  topN: 'unsupported',
+  echo: 'never',
+  documents: { objects: false, images: { default: false } },
+  blanks: 'refused',
+  scoreScale: { default: 'order' },
+  ranking: { default: 'listwise' },
+  billing: 'tokens',
+};
+
+type Declared = Omit<ComposedProvider, 'transport' | 'rounds' | 'estimate' | 'profile'> & {
+  readonly profile?: Partial<ProviderProfile>;
+};
+
+const TIME_NOTE =
+  'Several calls make one ranking: give the channel a timeout_ms that is long enough for all of them, and the gateway a deadline_ms.';
+const DATA_NOTE =
+  'What a passage says to the model may still sway it, as it may any model. It cannot change more than the order.';
+
+/** Declares a chat model that orders windows of passages, from the last to the first, as RankGPT does. */
+export function defineListwise(api: ChatApi, { profile, ...declared }: Declared): ComposedProvider {
+  return defineComposedProvider({
+    ...declared,
+    settings: { ...LISTWISE_SETTINGS, ...declared.settings },
+    mistakes: (channel) => [...mistakes(channel), ...(declared.mistakes?.(channel) ?? [])],
+    profile: { ...PROFILE, ...profile },
+    notes: [TIME_NOTE, DATA_NOTE, ...(declared.notes ?? [])],
+    rounds: (call, tools) => rankWindows(api, call, tools),
+    estimate: ({ query, documents, settings }) => {
+      const { windowSize, stride, windowTokens } = windowsOf(settings);
+      const windows = 1 + Math.max(0, Math.ceil((documents.count - windowSize) / stride));
+      const inWindow = Math.min(1, windowSize / documents.count) * documents.sizeBytes;
+      const tokens = Math.min(
+        windowTokens,
+        (inWindow + Buffer.byteLength(query)) / BYTES_PER_TOKEN + PROMPT_TOKENS,
+      );
+      return Math.ceil(windows * (tokens + ANSWER_TOKENS * windowSize));
+    },
+  });
+}
+
+/** Declares a chat model that says of each passage how likely it answers the query. */
+export function definePointwise(
+  api: ChatApi,
+  { profile, ...declared }: Declared,
+): ComposedProvider {
+  return defineComposedProvider({
+    ...declared,
+    settings: { ...POINTWISE_SETTINGS, ...declared.settings },
+    mistakes: (channel) => [...mistakes(channel), ...(declared.mistakes?.(channel) ?? [])],
+    profile: {
+      ...PROFILE,
+      sorted: false,
+      scoreScale: { default: 'probability' },
+      ranking: { default: 'pointwise' },
+      ...profile,
+    },
+    notes: [TIME_NOTE, DATA_NOTE, ...(declared.notes ?? [])],
+    rounds: (call, tools) => rankEach(api, call, tools),
+    estimate: ({ query, documents }) =>
+      Math.ceil(
+        documents.count * (Buffer.byteLength(query) / BYTES_PER_TOKEN + PROMPT_TOKENS) +
+          documents.sizeBytes / BYTES_PER_TOKEN,
+      ),
+  });
+}
+
+/** Few bytes, so that what is reserved is enough in any script. */
+const BYTES_PER_TOKEN = 3;
+/** Of what stands around query and passages, marks included. */
+const PROMPT_TOKENS = 300;
+/** For each identifier. */
+const ANSWER_TOKENS = 5;
+/** The share of a window that is the query's at most, and what the passages have together. */
+const QUERY_SHARE = 0.2;
+const PASSAGES_SHARE = 0.7;
+
+function windowsOf(settings: Settings) {
+  return {
+    windowSize: Number(settings.windowSize ?? 20),
+    stride: Number(settings.stride ?? 10),
+    windowTokens: Number(settings.windowTokens ?? 16_000),
+  };
+}
+
+function* rankWindows(api: ChatApi, call: UpstreamCall, { prompts }: RankerTools): Rounds {
+  const { windowSize, stride, windowTokens } = windowsOf(call.settings);
+  const query = fitted(call.query, windowTokens * QUERY_SHARE, call);
+  const parts = call.documents.parts();
+  const room = Math.floor((windowTokens * PASSAGES_SHARE) / Math.min(windowSize, parts.length));
+  const texts = parts.map(({ text = '' }) => fitted(text, room, call));
+  const order = texts.map((_, index) => index);
+  const tokens: (number | undefined)[] = [];
+  // One passage is in order; a model need not be asked.
+  for (let end = order.length; order.length > 1; end -= stride) {
+    const start = Math.max(0, end - windowSize);
+    const window = order.slice(start, end);
+    const prompt = promptOf(
+      prompts,
+      { ...call, query },
+      window.map((index) => texts[index] ?? ''),
+    );
+    const question: ChatQuestion = {
+      ...prompt,
+      maxTokens: Number(call.settings.maxTokens ?? 1_024),
+      schema: call.settings.structured === true ? RANKING_SCHEMA : undefined,
+      likely: false,
+    };
+    const [reply] = yield* ask([
+      {
+        body: api.body(question, call),
+        decode: (json: Json, http: UpstreamReply) => {
+          const said = api.decode(json, http);
+          return { places: readOrder(said.answer, window.length), tokens: said.tokens };
+        },
+      },
+    ]);
+    tokens.push(reply?.tokens);
+    reply?.places.forEach((place, at) => {
+      order[start + at] = window[place] ?? 0;
+    });
+    if (start === 0) break;
+  }
+  return {
+    rows: order.map((index) => ({ index, score: undefined })),
+    orderOnly: true,
+    usage: sumUsage(tokens),
+  };
+}
+
+function* rankEach(api: ChatApi, call: UpstreamCall, { prompts }: RankerTools): Rounds {
+  const { windowTokens } = windowsOf(call.settings);
+  const query = fitted(call.query, windowTokens * QUERY_SHARE, call);
+  const questions = call.documents.parts().map(({ text = '' }) => {
+    const passage = fitted(text, windowTokens * PASSAGES_SHARE, call);
+    const question: ChatQuestion = {
+      ...promptOf(prompts, { ...call, query }, [passage]),
+      maxTokens: 1,
+      schema: undefined,
+      likely: true,
+    };
+    return {
+      body: api.body(question, call),
+      decode: (json: Json, http: UpstreamReply) => {
+        const { likely, tokens } = api.decode(json, http);
+        return { score: readChance(likely), tokens };
+      },
+    };
+  });
+  const answers = yield* ask(questions);
+  return {
+    rows: answers.map(({ score }, index) => ({ index, score })),
+    usage: sumUsage(answers.map(({ tokens }) => tokens)),
+  };
+}

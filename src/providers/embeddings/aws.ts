@@ -1,0 +1,26 @@
+import { bearer, type ComposedProvider } from '../provider.js';
+import { bedrockFault } from '../bedrock.js';
+import { AWS_REGION, signBedrock } from '../signing/aws.js';
+
+/** How a call to a model on Bedrock proves who makes it: by a signature, or by an API key. */
+export const awsHeaders = {
+  credentials: {
+    accessKeyId: { required: false, describe: 'access key id of an IAM user or role' },
+    secretAccessKey: { required: false, describe: 'secret access key' },
+    sessionToken: {
+      required: false,
+      describe: 'session token of temporary credentials; renew all three before they expire',
+    },
+    apiKey: { required: false, describe: 'Bedrock API key, in place of a signature' },
+  },
+  settings: AWS_REGION,
+  mistakes: ({ credentials: { apiKey, accessKeyId, secretAccessKey } }) => [
+    apiKey === undefined &&
+      (accessKeyId === undefined || secretAccessKey === undefined) &&
+      'credentials.access_key_id and credentials.secret_access_key must both be set, or credentials.api_key',
+  ],
+  headers: bearer,
+  sign: (request, endpoint, nowMs) =>
+    endpoint.credentials.apiKey === undefined ? signBedrock(request, endpoint, nowMs) : {},
+  fault: bedrockFault,
+} as const satisfies Partial<ComposedProvider>;

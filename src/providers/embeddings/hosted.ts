@@ -1,0 +1,224 @@
+import type { Json } from '../../core/json/json.js';
+import { readMeta } from '../dialects.js';
+import { awsHeaders } from './aws.js';
+import {
+  bearer,
+  REQUIRED_API_KEY,
+  requiredCredential,
+  type UpstreamCall,
+  type UpstreamReply,
+} from '../provider.js';
+import type { EmbeddedText } from './forms.js';
+import { decodeOpenAi } from './openai.js';
+import { defineEmbeddings, type Embedded } from './rank.js';
+import { readList, readVector } from './vectors.js';
+
+const textsOf = (texts: readonly EmbeddedText[]): string[] => texts.map(({ text }) => text);
+
+/** All texts of a call have one purpose where the API does not mix them. */
+const isQuery = ([first]: readonly EmbeddedText[]): boolean => first?.purpose === 'query';
+
+function dimensionsOf({ settings }: UpstreamCall): number | undefined {
+  return typeof settings.dimensions === 'number' ? settings.dimensions : undefined;
+}
+
+/** Jina's embeddings, which are told what they are for. */
+export const jinaEmbeddings = defineEmbeddings(
+  {
+    body: (texts, call) => ({
+      model: call.model,
+      task: isQuery(texts) ? 'retrieval.query' : 'retrieval.passage',
+      input: textsOf(texts),
+      embedding_type: 'base64',
+      dimensions: dimensionsOf(call),
+      truncate: call.options.truncation ?? true,
+    }),
+    decode: decodeOpenAi,
+    batch: 128,
+    mixes: false,
+  },
+  {
+    id: 'jina-embeddings',
+    title: 'Jina AI embeddings',
+    baseUrl: 'https://api.jina.ai',
+    path: '/v1/embeddings',
+    credentials: REQUIRED_API_KEY,
+    headers: bearer,
+    exampleModels: ['jina-embeddings-v4', 'jina-embeddings-v3'],
+  },
+);
+
+/** Voyage's embeddings, which are told what they are for. */
+export const voyageEmbeddings = defineEmbeddings(
+  {
+    body: (texts, call) => ({
+      model: call.model,
+      input: textsOf(texts),
+      input_type: isQuery(texts) ? 'query' : 'document',
+      truncation: call.options.truncation ?? true,
+      output_dimension: dimensionsOf(call),
+      encoding_format: 'base64',
+    }),
+    decode: decodeOpenAi,
+    batch: 512,
+    // 120 000 tokens in a call of the models that take the least.
+    batchBytes: 110_000,
+    mixes: false,
+  },
+  {
+    id: 'voyage-embeddings',
+    title: 'Voyage AI embeddings',
+    baseUrl: 'https://api.voyageai.com',
+    path: '/v1/embeddings',
+    credentials: REQUIRED_API_KEY,
+    headers: bearer,
+    exampleModels: ['voyage-3.5-lite', 'voyage-3.5', 'voyage-3-large'],
+    notes: ['For the twin that MongoDB runs, set the base URL https://ai.mongodb.com.'],
+  },
+);
+
+function decodeCohere(reply: Json, texts: readonly EmbeddedText[]): Embedded {
+  const lists = reply.field('embeddings');
+  const list = lists.isArray() ? lists : lists.firstOf('base64', 'float');
+  return {
+    embeddings: readList(list, texts.length, (row) => [readVector(row)]),
+    tokens: readMeta(reply).inputTokens,
+  };
+}
+
+/** Cohere's embeddings, which are told what they are for. */
+export const cohereEmbeddings = defineEmbeddings(
+  {
+    body: (texts, call) => ({
+      model: call.model,
+      texts: textsOf(texts),
+      input_type: isQuery(texts) ? 'search_query' : 'search_document',
+      embedding_types: ['float'],
+      output_dimension: dimensionsOf(call),
+      truncate: call.options.truncation === false ? 'NONE' : 'END',
+    }),
+    decode: decodeCohere,
+    batch: 96,
+    mixes: false,
+  },
+  {
+    id: 'cohere-embeddings',
+    title: 'Cohere embeddings',
+    baseUrl: 'https://api.cohere.com',
+    path: '/v2/embed',
+    credentials: REQUIRED_API_KEY,
+    headers: bearer,
+    exampleModels: ['embed-v4.0', 'embed-multilingual-v3.0'],
+  },
+);
+
+/** Google's embeddings by the Gemini API: each text of a batch is told what it is for. */
+export const geminiEmbeddings = defineEmbeddings(
+  {
+    body: (texts, call) => ({
+      requests: texts.map(({ text, purpose }) => ({
+        model: `models/${call.model}`,
+        content: { parts: [{ text }] },
+        taskType: purpose === 'query' ? 'RETRIEVAL_QUERY' : 'RETRIEVAL_DOCUMENT',
+        outputDimensionality: dimensionsOf(call),
+      })),
+    }),
+    decode: (reply, texts) => ({
+      embeddings: readList(reply.field('embeddings'), texts.length, (row) => [
+        readVector(row.field('values')),
+      ]),
+      tokens: reply.maybe('usageMetadata').maybe('promptTokenCount').optionalNumber(),
+    }),
+    batch: 100,
+    mixes: true,
+  },
+  {
+    id: 'gemini-embeddings',
+    title: 'Google Gemini embeddings',
+    baseUrl: 'https://generativelanguage.googleapis.com',
+    path: ({ model }) => `/v1beta/models/${encodeURIComponent(model)}:batchEmbedContents`,
+    credentials: { apiKey: { required: true, describe: 'API key, sent as x-goog-api-key' } },
+    headers: (endpoint) => ({ 'x-goog-api-key': requiredCredential(endpoint, 'apiKey') }),
+    exampleModels: ['gemini-embedding-001'],
+    notes: ['It tells no tokens for most models: they are estimated.'],
+  },
+);
+
+function headerTokens({ headers }: UpstreamReply, name: string): number | undefined {
+  const count = Number(headers[name] ?? Number.NaN);
+  return Number.isFinite(count) ? count : undefined;
+}
+
+const isTitan = (model: string): boolean => /titan-embed/i.test(model);
+
+/** Embedding models on Bedrock: Amazon's take one text in a call, Cohere's a list. */
+export const bedrockEmbeddings = defineEmbeddings(
+  {
+    body: (texts, call) =>
+      isTitan(call.model)
+        ? { inputText: texts[0]?.text ?? '', dimensions: dimensionsOf(call) }
+        : {
+            texts: textsOf(texts),
+            input_type: isQuery(texts) ? 'search_query' : 'search_document',
+            embedding_types: ['float'],
+            output_dimension: dimensionsOf(call),
+            truncate: call.options.truncation === false ? 'NONE' : 'END',
+          },
+    decode: (reply, texts, http, { model }) =>
+      isTitan(model)
+        ? {
+            embeddings: [[readVector(reply.field('embedding'))]],
+            tokens: reply.maybe('inputTextTokenCount').optionalNumber(),
+          }
+        : {
+            ...decodeCohere(reply, texts),
+            tokens: headerTokens(http, 'x-amzn-bedrock-input-token-count'),
+          },
+    batch: (model) => (isTitan(model) ? 1 : 96),
+    textTokens: 8_192,
+    mixes: false,
+  },
+  {
+    ...awsHeaders,
+    id: 'bedrock-embeddings',
+    title: 'Amazon Bedrock embeddings',
+    baseUrl: 'https://bedrock-runtime.{region}.amazonaws.com',
+    path: ({ model }) => `/model/${encodeURIComponent(model)}/invoke`,
+    exampleModels: ['amazon.titan-embed-text-v2:0', 'cohere.embed-multilingual-v3'],
+    notes: [
+      "Amazon's models take one text in a call: raise concurrency, and keep to short lists.",
+      'Whether a model is of Amazon is read from its name.',
+    ],
+  },
+);
+
+/** Hugging Face's feature extraction, of models whose vectors are pooled. */
+export const huggingfaceEmbeddings = defineEmbeddings(
+  {
+    body: (texts, { options }) => ({
+      inputs: textsOf(texts),
+      normalize: true,
+      truncate: options.truncation ?? true,
+    }),
+    decode: (reply, texts) => ({
+      embeddings: readList(reply, texts.length, (row) => [readVector(row)]),
+      tokens: undefined,
+    }),
+    batch: 32,
+    mixes: true,
+  },
+  {
+    id: 'huggingface-embeddings',
+    title: 'Hugging Face feature extraction',
+    baseUrl: 'https://router.huggingface.co/hf-inference',
+    path: ({ model }) =>
+      `/models/${model.split('/').map(encodeURIComponent).join('/')}/pipeline/feature-extraction`,
+    credentials: REQUIRED_API_KEY,
+    headers: bearer,
+    profile: { billing: 'compute' },
+    exampleModels: ['intfloat/multilingual-e5-large', 'BAAI/bge-m3'],
+    notes: [
+      'A model that answers with a vector for each token, and not for the text, cannot be used.',
+    ],
+  },
+);

@@ -1,0 +1,178 @@
+import type { Json, JsonBody } from '../../core/json/json.js';
+import { readUsage } from '../dialects.js';
+import {
+  bearer,
+  OPTIONAL_API_KEY,
+  optionalTextSetting,
+  REQUIRED_API_KEY,
+  textSetting,
+  type CredentialSpec,
+  type Endpoint,
+  type SettingSpec,
+  type UpstreamCall,
+} from '../provider.js';
+import { pathSetting } from '../self-hosted.js';
+import type { EmbeddedText } from './forms.js';
+import { defineEmbeddings, type Embedded, type EmbeddingApi } from './rank.js';
+import { readIndexed, readVector } from './vectors.js';
+
+/** Reads `data[]` of `index` and `embedding`, as numbers or in base64. */
+export function decodeOpenAi(reply: Json, texts: readonly EmbeddedText[]): Embedded {
+  return {
+    embeddings: readIndexed(reply.field('data'), texts.length, (row) => [
+      readVector(row.field('embedding')),
+    ]),
+    tokens: readUsage(reply).inputTokens,
+  };
+}
+
+function openAiBody(texts: readonly EmbeddedText[], { model, settings }: UpstreamCall): JsonBody {
+  return {
+    model,
+    input: texts.map(({ text }) => text),
+    encoding_format: optionalTextSetting(settings, 'encodingFormat'),
+    dimensions: typeof settings.dimensions === 'number' ? settings.dimensions : undefined,
+  };
+}
+
+const api: EmbeddingApi = { body: openAiBody, decode: decodeOpenAi, batch: 64, mixes: true };
+
+function encodingFormat(value: string): { readonly encodingFormat: SettingSpec } {
+  return {
+    encodingFormat: {
+      type: 'string',
+      default: value,
+      describe:
+        'encoding_format of the request, such as base64, which is shorter; empty sends none. Both kinds of replies are read',
+    },
+  };
+}
+
+/** OpenAI's models by its API: small replies, and large calls as long as their tokens are few enough. */
+const openAiLimits = { batch: 512, batchBytes: 280_000, textTokens: 8_191 } as const;
+
+/** Any server with OpenAI's route for embeddings. */
+export const embeddings = defineEmbeddings(api, {
+  ...pathSetting('/v1/embeddings'),
+  id: 'embeddings',
+  title: 'Embeddings of any OpenAI-compatible server',
+  baseUrl: undefined,
+  credentials: OPTIONAL_API_KEY,
+  settings: { ...pathSetting('/v1/embeddings').settings, ...encodingFormat('') },
+  headers: bearer,
+  profile: { billing: 'none', mayCountOtherUnits: true, truncates: false },
+  exampleModels: ['intfloat/multilingual-e5-small', 'Qwen/Qwen3-Embedding-0.6B', 'BAAI/bge-m3'],
+  notes: [
+    'vLLM, LM Studio, llama.cpp, Infinity, TEI, LocalAI, Xinference, SGLang and the like. Text that is too long for a model is cut by some of them and refused by others.',
+    'Words that a model wants before queries and documents are known for E5, Qwen3, BGE, Nomic, Arctic, mxbai and Gemma by the name of the model; a model under another name needs query_prefix and document_prefix.',
+  ],
+});
+
+/** OpenAI's embeddings. */
+export const openaiEmbeddings = defineEmbeddings(
+  { ...api, ...openAiLimits },
+  {
+    id: 'openai-embeddings',
+    title: 'OpenAI embeddings',
+    baseUrl: 'https://api.openai.com',
+    path: '/v1/embeddings',
+    credentials: REQUIRED_API_KEY,
+    settings: encodingFormat('base64'),
+    headers: bearer,
+    exampleModels: ['text-embedding-3-small', 'text-embedding-3-large'],
+    notes: ['A text of more than 8,191 tokens is refused: it is cut before it is sent.'],
+  },
+);
+
+function azureHeaders(endpoint: Endpoint): Record<string, string> {
+  const key = endpoint.credentials.apiKey?.reveal() ?? '';
+  const name = textSetting(endpoint.settings, 'apiKeyHeader').toLowerCase();
+  return name === 'authorization' ? bearer(endpoint) : { [name]: key };
+}
+
+/** OpenAI's models on an Azure resource; the model is the name of the deployment. */
+export const azureOpenaiEmbeddings = defineEmbeddings(
+  { ...api, ...openAiLimits },
+  {
+    ...pathSetting('/openai/v1/embeddings'),
+    id: 'azure-openai-embeddings',
+    title: 'Azure OpenAI embeddings',
+    baseUrl: undefined,
+    credentials: { apiKey: { required: true, describe: 'key of the resource' } },
+    settings: {
+      ...pathSetting('/openai/v1/embeddings').settings,
+      ...encodingFormat('base64'),
+      apiKeyHeader: {
+        type: 'string',
+        default: 'api-key',
+        describe: 'header for the key: api-key, or authorization (as a bearer token)',
+      },
+    },
+    headers: azureHeaders,
+    exampleModels: ['text-embedding-3-small'],
+    notes: [
+      'The base URL is https://<resource>.openai.azure.com. For the older form, with the deployment and a version in the address, set the path.',
+    ],
+  },
+);
+
+/** A host with OpenAI's route, whose limits are those of small batches. */
+function hosted(
+  id: string,
+  title: string,
+  baseUrl: string,
+  path: string,
+  exampleModels: readonly string[],
+  credentials: Readonly<Record<string, CredentialSpec>> = REQUIRED_API_KEY,
+) {
+  return defineEmbeddings(api, {
+    id,
+    title,
+    baseUrl,
+    path,
+    credentials,
+    settings: encodingFormat(''),
+    headers: bearer,
+    exampleModels,
+  });
+}
+
+export const mistralEmbeddings = hosted(
+  'mistral-embeddings',
+  'Mistral embeddings',
+  'https://api.mistral.ai',
+  '/v1/embeddings',
+  ['mistral-embed'],
+);
+
+export const togetherEmbeddings = hosted(
+  'together-embeddings',
+  'Together AI embeddings',
+  'https://api.together.ai',
+  '/v1/embeddings',
+  ['intfloat/multilingual-e5-large-instruct'],
+);
+
+export const siliconflowEmbeddings = hosted(
+  'siliconflow-embeddings',
+  'SiliconFlow embeddings',
+  'https://api.siliconflow.cn',
+  '/v1/embeddings',
+  ['Qwen/Qwen3-Embedding-0.6B', 'BAAI/bge-m3'],
+);
+
+export const nebiusEmbeddings = hosted(
+  'nebius-embeddings',
+  'Nebius embeddings',
+  'https://api.tokenfactory.nebius.com',
+  '/v1/embeddings',
+  ['Qwen/Qwen3-Embedding-8B'],
+);
+
+export const deepinfraEmbeddings = hosted(
+  'deepinfra-embeddings',
+  'DeepInfra embeddings',
+  'https://api.deepinfra.com',
+  '/v1/openai/embeddings',
+  ['Qwen/Qwen3-Embedding-0.6B', 'BAAI/bge-m3'],
+);

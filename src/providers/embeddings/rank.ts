@@ -1,0 +1,247 @@
+import { snakeCase } from '../../core/records.js';
+import { createHash } from 'node:crypto';
+import { JsonShapeError, type Json, type JsonBody } from '../../core/json/json.js';
+import { cutToTokens } from '../../core/tokens.js';
+import {
+  defineComposedProvider,
+  type ComposedProvider,
+  type Endpoint,
+  type ProviderProfile,
+  type RankerTools,
+  type Rounds,
+  type SettingSpec,
+  type UpstreamCall,
+  type UpstreamReply,
+} from '../provider.js';
+import { ask, sumUsage, type Question } from '../rounds.js';
+import { prefixOf, type EmbeddedText, type Purpose } from './forms.js';
+import { product, toUnit, type Vector } from './vectors.js';
+
+/** What stands for one text: a single vector, or one for each of its tokens. */
+export type Embedding = readonly Vector[];
+
+/** What one call of an embedding API says. */
+export interface Embedded {
+  /** One for each text, in their order. */
+  readonly embeddings: readonly Embedding[];
+  readonly tokens: number | undefined;
+}
+
+/** An embedding API as data. */
+export interface EmbeddingApi {
+  readonly body: (texts: readonly EmbeddedText[], call: UpstreamCall) => JsonBody;
+  readonly decode: (
+    reply: Json,
+    texts: readonly EmbeddedText[],
+    http: UpstreamReply,
+    call: UpstreamCall,
+  ) => Embedded;
+  /** Texts of one call. */
+  readonly batch: number | ((model: string) => number);
+  /** UTF-8 bytes of one call, all texts together, which keep it within the tokens that it may have. */
+  readonly batchBytes?: number;
+  /** Tokens of one text, where a longer one is refused; absent where the API cuts by itself. */
+  readonly textTokens?: number;
+  /** Whether a call may hold the query beside documents; else each says which of the two its texts are. */
+  readonly mixes: boolean;
+}
+
+/** The settings that every ranker by embeddings has. */
+const EMBEDDING_SETTINGS = {
+  queryPrefix: {
+    type: 'string',
+    describe:
+      'words before the query; unset: those that the family of the model is known to want, empty: none',
+  },
+  documentPrefix: { type: 'string', describe: 'words before each document; as for the query' },
+  dimensions: {
+    type: 'number',
+    describe: 'numbers of a vector, where the model offers several; unset: all that it has',
+  },
+  batchSize: { type: 'number', describe: 'texts of one call; unset: as many as the API takes' },
+  concurrency: { type: 'number', default: 4, describe: 'calls of one ranking at once' },
+} as const satisfies Record<string, SettingSpec>;
+
+function embeddingMistakes({ settings }: Pick<Endpoint, 'settings'>): (string | false)[] {
+  return ['dimensions', 'batchSize', 'concurrency'].map((name) => {
+    const value = settings[name];
+    const isCount = value === undefined || (Number.isInteger(value) && Number(value) >= 1);
+    return !isCount && `settings.${snakeCase(name)} must be a whole number from 1`;
+  });
+}
+
+/** What is the same for all of them. */
+const EMBEDDING_PROFILE: ProviderProfile = {
+  limits: { documents: { default: 10_000 } },
+  truncates: true,
+  sorted: false,
+  topN: 'unsupported',
+  echo: 'never',
+  documents: { objects: false, images: { default: false } },
+  // Most APIs refuse an empty text, and none could say what it means.
+  blanks: 'refused',
+  scoreScale: { default: 'cosine' },
+  ranking: { default: 'pointwise' },
+  billing: 'tokens',
+};
+
+type Declared = Omit<ComposedProvider, 'transport' | 'rounds' | 'estimate' | 'profile'> & {
+  readonly profile?: Partial<ProviderProfile>;
+};
+
+/**
+ * Declares a provider that ranks by embeddings: by their cosine, and where a text has many by late interaction, in which
+ * each vector of the query looks for its best match in a document.
+ */
+export function defineEmbeddings(
+  api: EmbeddingApi,
+  { profile, ...declared }: Declared,
+): ComposedProvider {
+  return defineComposedProvider({
+    ...declared,
+    settings: { ...EMBEDDING_SETTINGS, ...declared.settings },
+    mistakes: (channel) => [...embeddingMistakes(channel), ...(declared.mistakes?.(channel) ?? [])],
+    profile: {
+      ...EMBEDDING_PROFILE,
+      limits: { ...EMBEDDING_PROFILE.limits, ...textLimit(api) },
+      ...profile,
+    },
+    rounds: (call, tools) => rank(api, call, tools),
+    estimate: ({ query, documents }) =>
+      Math.ceil((Buffer.byteLength(query) + documents.sizeBytes) / BYTES_PER_TOKEN),
+  });
+}
+
+/** A text is embedded alone: beside the query there is as much room. */
+function textLimit({ textTokens }: EmbeddingApi): ProviderProfile['limits'] {
+  return textTokens === undefined ? {} : { pairTokens: { default: textTokens } };
+}
+
+/** Few bytes, so that what is reserved is enough in any script. */
+const BYTES_PER_TOKEN = 3;
+/** Multiplications until others get their turn: about five milliseconds. */
+const WORK_PER_TURN = 4_000_000;
+
+function* rank(api: EmbeddingApi, call: UpstreamCall, { vectors: memory }: RankerTools): Rounds {
+  const documents = call.documents
+    .parts()
+    .map(({ text = '' }) => prepared(api, 'document', text, call));
+  /** A text that comes twice is embedded once. */
+  const keys = documents.map(({ text }) => (memory === undefined ? text : keyOf(call, text)));
+  const known = new Map<string, Embedding>();
+  const missing = new Map<string, EmbeddedText>();
+  documents.forEach((document, at) => {
+    const key = keys[at] ?? '';
+    if (known.has(key) || missing.has(key)) return;
+    const kept = memory?.get(key);
+    if (kept === undefined) missing.set(key, document);
+    else known.set(key, kept);
+  });
+
+  const batches = batchesOf(api, prepared(api, 'query', call.query, call), missing, call);
+  const replies = yield* ask(batches.map((batch) => question(api, batch, call)));
+  let query: Embedding | undefined;
+  batches.forEach((batch, reply) => {
+    batch.forEach(({ key }, at) => {
+      const embedding = (replies[reply]?.embeddings[at] ?? []).map(toUnit);
+      if (embedding.length === 0) throw new JsonShapeError('a text came back without a vector');
+      if (key === undefined) {
+        query = embedding;
+        return;
+      }
+      known.set(key, embedding);
+      memory?.set(key, embedding);
+    });
+  });
+
+  const scores: number[] = [];
+  let work = 0;
+  for (const key of keys) {
+    const document = known.get(key) ?? [];
+    scores.push(similarity(query ?? [], document));
+    work += (query?.length ?? 0) * document.length * (document[0]?.length ?? 0);
+    if (work > WORK_PER_TURN) {
+      work = 0;
+      yield [];
+    }
+  }
+  return {
+    rows: scores.map((score, index) => ({ index, score })),
+    usage: sumUsage(replies.map(({ tokens }) => tokens)),
+  };
+}
+
+/** The mean over the query's vectors of the best cosine with one of the document's. */
+function similarity(query: Embedding, document: Embedding): number {
+  let sum = 0;
+  for (const own of query) {
+    let best = -1;
+    for (const other of document) best = Math.max(best, product(own, other));
+    sum += best;
+  }
+  return sum / query.length;
+}
+
+/** A text as the model wants it, no longer than the API takes where it would refuse more. */
+function prepared(
+  { textTokens }: EmbeddingApi,
+  purpose: Purpose,
+  text: string,
+  call: UpstreamCall,
+): EmbeddedText {
+  const whole = (prefixOf(purpose, call) + text).toWellFormed();
+  const cut = textTokens !== undefined && call.options.truncation !== false;
+  // No text has more tokens than three to a unit.
+  const mayBeTooLong = cut && whole.length * 3 > textTokens;
+  return { purpose, text: mayBeTooLong ? cutToTokens(whole, textTokens) : whole };
+}
+
+function keyOf({ model, settings }: UpstreamCall, text: string): string {
+  const hash = createHash('sha256').update(text).digest('base64url');
+  return `${model} ${String(settings.dimensions ?? '')} ${hash}`;
+}
+
+/** A text of a batch; without a key it is the query. */
+interface Batched {
+  readonly key: string | undefined;
+  readonly embedded: EmbeddedText;
+}
+
+/** Calls of as many texts as the API takes, the query first. */
+function batchesOf(
+  { batch, batchBytes = Infinity, mixes }: EmbeddingApi,
+  query: EmbeddedText,
+  documents: ReadonlyMap<string, EmbeddedText>,
+  { model, settings }: UpstreamCall,
+): Batched[][] {
+  const most = typeof batch === 'number' ? batch : batch(model);
+  const texts = typeof settings.batchSize === 'number' ? Math.min(settings.batchSize, most) : most;
+  const batches: Batched[][] = [[{ key: undefined, embedded: query }]];
+  let bytes = Buffer.byteLength(query.text);
+  let open = mixes;
+  for (const [key, embedded] of documents) {
+    const size = Buffer.byteLength(embedded.text);
+    const last = batches.at(-1);
+    if (open && last !== undefined && last.length < texts && bytes + size <= batchBytes) {
+      last.push({ key, embedded });
+      bytes += size;
+    } else {
+      batches.push([{ key, embedded }]);
+      bytes = size;
+      open = true;
+    }
+  }
+  return batches;
+}
+
+function question(
+  { body, decode }: EmbeddingApi,
+  batch: readonly Batched[],
+  call: UpstreamCall,
+): Question<Embedded> {
+  const texts = batch.map(({ embedded }) => embedded);
+  return {
+    body: body(texts, call),
+    decode: (reply, http) => decode(reply, texts, http, call),
+  };
+}

@@ -1,0 +1,85 @@
+import { JsonShapeError, type Json } from '../../core/json/json.js';
+
+export type Vector = Float32Array;
+
+const BYTES_PER_NUMBER = 4;
+
+/** A vector as numbers, or as the bytes of little-endian floats in base64. */
+export function readVector(json: Json): Vector {
+  const vector = typeof json.value === 'string' ? fromBase64(json, json.value) : fromNumbers(json);
+  if (vector.length === 0) throw json.mismatch('a vector that is not empty');
+  return vector;
+}
+
+function fromBase64(json: Json, text: string): Vector {
+  const bytes = Buffer.from(text, 'base64');
+  if (bytes.length % BYTES_PER_NUMBER !== 0) throw json.mismatch('whole floats in base64');
+  const vector = new Float32Array(bytes.length / BYTES_PER_NUMBER);
+  for (let at = 0; at < vector.length; at += 1) {
+    vector[at] = bytes.readFloatLE(at * BYTES_PER_NUMBER);
+  }
+  return vector;
+}
+
+function fromNumbers(json: Json): Vector {
+  const numbers = json.array();
+  const vector = new Float32Array(numbers.length);
+  for (let at = 0; at < numbers.length; at += 1) {
+    const value = numbers[at];
+    if (typeof value !== 'number') throw json.item(at).mismatch('a number');
+    vector[at] = value;
+  }
+  return vector;
+}
+
+/**
+ * The same direction with length one, so that a product is a cosine.
+ * @throws JsonShapeError for what has no direction: zeros, and numbers that are none.
+ */
+export function toUnit(vector: Vector): Vector {
+  let squares = 0;
+  for (const value of vector) squares += value * value;
+  const length = Math.sqrt(squares);
+  if (!(length > 0) || !Number.isFinite(length)) {
+    throw new JsonShapeError('a vector came back that has no direction');
+  }
+  // A new one: what is remembered must not hold on to the buffer that it was read from.
+  return vector.map((value) => value / length);
+}
+
+/** The cosine of two vectors of length one. */
+export function product(one: Vector, other: Vector): number {
+  if (one.length !== other.length) {
+    throw new JsonShapeError(`vectors of ${one.length} and ${other.length} numbers came back`);
+  }
+  let sum = 0;
+  for (let at = 0; at < one.length; at += 1) sum += (one[at] ?? 0) * (other[at] ?? 0);
+  return sum;
+}
+
+/** The vectors of a list that names their places, in the order of the texts: `data[]` of `index` and `embedding`. */
+export function readIndexed<T>(list: Json, count: number, read: (row: Json) => T): T[] {
+  const rows = list.array();
+  if (rows.length !== count) {
+    throw list.mismatch(`a list of ${count} embeddings, not of ${rows.length},`);
+  }
+  const placed = new Map<number, T>();
+  rows.forEach((_, at) => {
+    const row = list.item(at);
+    placed.set(row.field('index').optionalNumber() ?? at, read(row));
+  });
+  return Array.from({ length: count }, (_, at) => {
+    const vector = placed.get(at);
+    if (vector === undefined) throw new JsonShapeError(`no embedding of text ${at} came back`);
+    return vector;
+  });
+}
+
+/** The vectors of a bare list, in the order of the texts. */
+export function readList<T>(list: Json, count: number, read: (row: Json) => T): T[] {
+  const rows = list.array();
+  if (rows.length !== count) {
+    throw list.mismatch(`a list of ${count} embeddings, not of ${rows.length},`);
+  }
+  return rows.map((_, at) => read(list.item(at)));
+}

@@ -1,0 +1,15 @@
+import { defineProvider } from './provider.js';
+import { pathSetting } from './self-hosted.js';
+import { vllm } from './vllm.js';
+
+/** KServe's Hugging Face runtime: vLLM's form below a prefix, without what only vLLM knows. */
+export const kserve = defineProvider({
+  ...vllm,
+  ...pathSetting('/openai/v1/rerank'),
+  id: 'kserve',
+  title: 'KServe (Hugging Face runtime)',
+  notes: [
+    'The prefix /openai can be another one by an option of the server: set the path.',
+    'The model is the name that the inference service was given.',
+  ],
+});

@@ -1,0 +1,48 @@
+import type { JsonBody } from '../core/json/json.js';
+import { imageUrl, readRows } from './dialects.js';
+import { bearer, defineProvider, OPTIONAL_API_KEY, type UpstreamCall } from './provider.js';
+import { pathSetting, SELF_HOSTED } from './self-hosted.js';
+
+const IMAGE_MODELS = /-vl\b|-vl-|reranker-m0|multimodal/i;
+
+/** Strings, or one part in the form of OpenAI's chat: a document has a text or an image. */
+function items({ documents }: UpstreamCall): JsonBody {
+  if (!documents.hasImages) return documents.texts();
+  return documents
+    .parts()
+    .map(({ text, image }) =>
+      image === undefined
+        ? (text ?? '').toWellFormed()
+        : { type: 'image_url', image_url: { url: imageUrl(image) } },
+    );
+}
+
+/** OGX, which was Llama Stack: `items` for the documents, `max_num_results` for the number of rows. */
+export const ogx = defineProvider({
+  ...pathSetting('/v1alpha/inference/rerank'),
+  id: 'ogx',
+  title: 'OGX (Llama Stack)',
+  baseUrl: undefined,
+  credentials: OPTIONAL_API_KEY,
+  headers: bearer,
+  body: (call) => ({
+    model: call.model,
+    query: call.query,
+    items: items(call),
+    max_num_results: call.topN,
+  }),
+  decode: (reply) => ({ rows: readRows(reply.field('data'), 'index', 'relevance_score') }),
+  profile: {
+    ...SELF_HOSTED,
+    documents: {
+      objects: false,
+      images: { default: false, models: [{ match: IMAGE_MODELS, value: true }] },
+    },
+    scoreScale: { default: 'unbounded' },
+  },
+  exampleModels: ['nvidia/llama-3.2-nv-rerankqa-1b-v2', 'Qwen/Qwen3-Reranker-0.6B'],
+  notes: [
+    'Scores and limits are those of the engine behind it (vLLM, NVIDIA); it tells no usage.',
+    'A document with a text and an image travels as its image.',
+  ],
+});

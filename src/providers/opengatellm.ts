@@ -1,0 +1,23 @@
+import { readRows, readUsage } from './dialects.js';
+import { HOSTED } from './hosted.js';
+import { bearer, defineProvider, REQUIRED_API_KEY } from './provider.js';
+
+/** OpenGateLLM, which is Albert where the French state runs it: `prompt` and `input` for query and documents. */
+export const opengatellm = defineProvider({
+  id: 'opengatellm',
+  title: 'OpenGateLLM (Albert)',
+  baseUrl: undefined,
+  path: '/v1/rerank',
+  credentials: REQUIRED_API_KEY,
+  headers: bearer,
+  body: ({ model, query, documents }) => ({ model, prompt: query, input: documents.texts() }),
+  decode: (reply) => ({
+    rows: readRows(reply.field('data'), 'index', 'score'),
+    usage: readUsage(reply),
+  }),
+  profile: { ...HOSTED, sorted: false, topN: 'unsupported', billing: 'none' },
+  exampleModels: ['BAAI/bge-reranker-v2-m3'],
+  notes: [
+    'The form is that of July 2025; a version that has taken over the form of Jina and Cohere is openai-compatible.',
+  ],
+});

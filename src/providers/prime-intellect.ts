@@ -1,0 +1,52 @@
+import type { FaultKind } from '../core/retry.js';
+import { decodeJinaLike } from './dialects.js';
+import { HOSTED } from './hosted.js';
+import {
+  bearer,
+  defineProvider,
+  optionalTextSetting,
+  REQUIRED_API_KEY,
+  type UpstreamReply,
+} from './provider.js';
+import { readErrorMessage } from './reply.js';
+
+const TOO_MUCH = /token|context|too (long|many|large)|at most/i;
+
+function fault(reply: UpstreamReply): FaultKind | undefined {
+  return reply.status === 400 && TOO_MUCH.test(readErrorMessage(reply)) ? 'limit' : undefined;
+}
+
+/** Prime Intellect: nothing is cut, and rows whose scores have been rounded to the same value stay in order. */
+export const primeIntellect = defineProvider({
+  id: 'prime-intellect',
+  title: 'Prime Intellect',
+  baseUrl: 'https://api.pinference.ai',
+  path: '/api/v1/rerank',
+  credentials: REQUIRED_API_KEY,
+  settings: { team: { type: 'string', describe: 'id of the team, sent as X-Prime-Team-ID' } },
+  headers: (endpoint) => {
+    const team = optionalTextSetting(endpoint.settings, 'team');
+    return { ...bearer(endpoint), ...(team === undefined ? {} : { 'x-prime-team-id': team }) };
+  },
+  body: ({ model, query, documents, topN, options }) => ({
+    model,
+    query,
+    documents: documents.texts(),
+    top_n: topN,
+    instruction: options.instruction,
+  }),
+  decode: decodeJinaLike,
+  fault,
+  profile: {
+    ...HOSTED,
+    limits: {
+      documents: { default: 1_000 },
+      bodyBytes: 16 * 1_024 * 1_024,
+      pairTokens: { default: 32_768 },
+    },
+    truncates: false,
+    echo: 'always',
+  },
+  exampleModels: ['qwen/qwen3-reranker-0.6b'],
+  notes: ['A text that is too long is refused; nothing is cut.'],
+});

@@ -1,0 +1,132 @@
+import { JsonShapeError, type Json, type JsonBody } from '../core/json/json.js';
+import type { ReportedUsage } from '../core/rerank.js';
+import {
+  type ComposedProvider,
+  type PartCall,
+  type RankerTools,
+  type UpstreamCall,
+  type UpstreamReply,
+} from './provider.js';
+import { RankingFault } from '../rankers/ranker.js';
+import { judgeReply, type RawReply, type ReplyReading } from './reply.js';
+
+/** A call before its reply, and what the reply is made into. */
+export interface Question<T> {
+  readonly body: JsonBody;
+  readonly decode: (reply: Json, http: UpstreamReply) => T;
+}
+
+/** One round: asks all of `questions` at once, and gives their answers in the same order. */
+export function* ask<T>(
+  questions: readonly Question<T>[],
+): Generator<readonly PartCall[], T[], undefined> {
+  const answers = questions.map((): { value?: { readonly of: T } } => ({}));
+  if (questions.length > 0) {
+    yield questions.map(({ body, decode }, at) => ({
+      body,
+      read: (reply, http) => {
+        answers[at] = { value: { of: decode(reply, http) } };
+      },
+    }));
+  }
+  return answers.map(({ value }) => {
+    if (value === undefined) throw new Error('a call of the round was not answered');
+    return value.of;
+  });
+}
+
+/** Adds up what the calls of a ranking report; what one of them leaves out is unknown of the whole. */
+export function sumUsage(reports: readonly (number | undefined)[]): ReportedUsage {
+  let inputTokens: number | undefined = reports.length === 0 ? undefined : 0;
+  for (const count of reports) {
+    inputTokens =
+      count === undefined || inputTokens === undefined ? undefined : inputTokens + count;
+  }
+  return { inputTokens };
+}
+
+/** Posts one call of the provider. */
+export type SendPart = (body: JsonBody) => Promise<RawReply>;
+
+/**
+ * Makes the calls of a ranking, at most as many of a round at once as the channel's setting `concurrency` says, and reads
+ * them. The first call that fails fails the ranking at once: nothing further is sent, and what is still under way is the
+ * sender's to end.
+ */
+export async function readRounds(
+  provider: ComposedProvider,
+  call: UpstreamCall,
+  tools: RankerTools,
+  send: SendPart,
+  now: () => number,
+): Promise<ReplyReading> {
+  try {
+    const rounds = provider.rounds(call, tools);
+    for (;;) {
+      const step = rounds.next();
+      if (step.done === true) return { kind: 'ranking', ranking: step.value };
+      if (step.value.length === 0) {
+        // A breath in a long computation.
+        await new Promise((resolve) => setImmediate(resolve));
+        continue;
+      }
+      const failure = await runRound(provider, step.value, concurrencyOf(call), send, now);
+      if (failure !== undefined) return failure;
+    }
+  } catch (error) {
+    if (error instanceof JsonShapeError) return failed('invalid', error.message);
+    if (error instanceof RankingFault) return failed(error.kind, error.message);
+    throw error;
+  }
+}
+
+/** Calls of one ranking that are under way at once, unless the channel says otherwise. */
+const DEFAULT_CONCURRENCY = 4;
+
+function concurrencyOf({ settings }: UpstreamCall): number {
+  const own = settings.concurrency;
+  return typeof own === 'number' && own >= 1 ? Math.floor(own) : DEFAULT_CONCURRENCY;
+}
+
+/** Settles with the first failure, or when all calls have been read. */
+function runRound(
+  provider: ComposedProvider,
+  parts: readonly PartCall[],
+  concurrency: number,
+  send: SendPart,
+  now: () => number,
+): Promise<ReplyReading | undefined> {
+  return new Promise((resolve) => {
+    let next = 0;
+    let left = parts.length;
+    let over = false;
+    const end = (settle: () => void): void => {
+      if (over) return;
+      over = true;
+      settle();
+    };
+    const work = async (): Promise<void> => {
+      for (let part = parts[next]; part !== undefined && !over; part = parts[next]) {
+        next += 1;
+        const judged = judgeReply(provider, await send(part.body), Infinity, now());
+        if (judged.kind === 'failure') {
+          end(() => resolve(judged));
+          return;
+        }
+        part.read(judged.json, judged.reply);
+        left -= 1;
+      }
+      if (left === 0) end(() => resolve(undefined));
+    };
+    for (let worker = 0; worker < Math.min(concurrency, parts.length); worker += 1) {
+      const working = work();
+      working.catch(() => {
+        end(() => resolve(working.then(() => undefined)));
+      });
+    }
+  });
+}
+
+function failed(kind: RankingFault['kind'], message: string): ReplyReading {
+  return { kind: 'failure', failure: { kind, status: undefined, message } };
+}

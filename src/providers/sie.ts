@@ -1,0 +1,43 @@
+import { JsonShapeError, type Json } from '../core/json/json.js';
+import type { UpstreamRow } from '../core/rerank.js';
+import type { FaultKind } from '../core/retry.js';
+import { bearer, defineProvider, OPTIONAL_API_KEY, type UpstreamReply } from './provider.js';
+import { SELF_HOSTED } from './self-hosted.js';
+
+/** Rows name the id that was sent with an item, which is its place. */
+function readItems(scores: Json): UpstreamRow[] {
+  return scores.map((row) => {
+    const id = row.field('item_id').string();
+    if (!/^\d+$/.test(id)) throw new JsonShapeError(`item_id ${id} was not sent`);
+    return { index: Number(id), score: row.field('score').optionalNumber() };
+  });
+}
+
+/** 503 is a model that is being loaded, 502 one that cannot be. */
+function fault({ status }: UpstreamReply): FaultKind | undefined {
+  return status === 502 ? 'misconfigured' : undefined;
+}
+
+/** Superlinked's inference engine: the model in the path, rows by the id that an item was sent with. */
+export const sie = defineProvider({
+  id: 'sie',
+  title: 'Superlinked SIE',
+  baseUrl: undefined,
+  // The model's slashes stay as they are.
+  path: ({ model }) => `/v1/score/${model.split('/').map(encodeURIComponent).join('/')}`,
+  credentials: OPTIONAL_API_KEY,
+  headers: bearer,
+  body: ({ query, documents, options }) => ({
+    query: { text: query },
+    items: documents.around((index) => `{"id":"${index}","text":`, '}'),
+    instruction: options.instruction,
+  }),
+  decode: (reply) => ({ rows: readItems(reply.field('scores')) }),
+  fault,
+  profile: { ...SELF_HOSTED, topN: 'unsupported', scoreScale: { default: 'unbounded' } },
+  exampleModels: ['BAAI/bge-reranker-v2-m3', 'jinaai/jina-reranker-v2-base-multilingual'],
+  notes: [
+    'While a model is loaded it answers 503, and the request goes to another channel.',
+    'Scores are those of the model as they are, a logit for most.',
+  ],
+});
