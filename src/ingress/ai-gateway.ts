@@ -1,0 +1,91 @@
+import Joi from 'joi';
+import type { DocumentPart } from '../core/documents.js';
+import type { ErrorCode } from '../core/errors.js';
+import { encodeJson } from '../core/json/json.js';
+import { defineDialect } from './dialect.js';
+import {
+  checkQuery,
+  COUNT,
+  documentsError,
+  isObject,
+  membersOf,
+  modelOf,
+  nestedDocuments,
+  QUERY,
+  stringPart,
+  topOf,
+  validate,
+} from './read.js';
+import { scoreJson } from './write.js';
+
+interface AiGatewayMembers {
+  readonly query: string;
+  readonly documents: { readonly type: 'text' | 'object'; readonly values?: unknown };
+  readonly topN?: number | null;
+}
+
+const MEMBERS = membersOf<AiGatewayMembers>({
+  query: QUERY,
+  documents: Joi.object({
+    type: Joi.string().valid('text', 'object').required(),
+    values: Joi.any(),
+  })
+    .unknown(true)
+    .required(),
+  topN: COUNT,
+});
+
+/** Vercel's AI Gateway as the AI SDK speaks to it: the model in a header. */
+export const aiGateway = defineDialect({
+  id: 'ai-gateway',
+  title: 'Vercel AI Gateway',
+  paths: ['/v3/ai/reranking-model'],
+  parse: (request) => {
+    const { query, documents: given, topN } = validate(MEMBERS, request.value());
+    checkQuery(query);
+    const documents = nestedDocuments(
+      request,
+      'documents.values',
+      given.values,
+      given.type === 'text' ? 'strings' : 'objects',
+      given.type === 'text' ? stringPart : objectPart,
+    );
+    const { 'ai-model-id': model } = request.headers;
+    return {
+      model: typeof model === 'string' ? modelOf(model.trim()) : undefined,
+      query: query.toWellFormed(),
+      documents,
+      topN: topOf(topN, documents),
+      returnDocuments: false,
+      options: {},
+    };
+  },
+  reply: (_id, _request, { rows }) =>
+    encodeJson({
+      ranking: rows.map(({ index, score }) => ({ index, relevanceScore: scoreJson(score) })),
+    }),
+  error: ({ code, status, message }) => ({
+    body: JSON.stringify({ error: { message, type: TYPES[code] ?? typeOf(status) } }),
+  }),
+});
+
+/** The words by which its client chooses the class of an error. */
+const TYPES: Readonly<Partial<Record<ErrorCode, string>>> = {
+  model_not_found: 'model_not_found',
+  rate_limited: 'rate_limit_exceeded',
+  too_many_concurrent_requests: 'rate_limit_exceeded',
+};
+
+function typeOf(status: number): string {
+  if (status === 401) return 'authentication_error';
+  if (status === 403) return 'forbidden';
+  return status < 500 ? 'invalid_request_error' : 'internal_server_error';
+}
+
+function objectPart(item: unknown, name: string, index: number): DocumentPart {
+  if (!isObject(item)) throw documentsError(`${name}[${index}] must be an object.`);
+  const { text } = item;
+  if (typeof text === 'string') return { text, source: item };
+  const whole = JSON.stringify(item);
+  return { text: whole, source: whole };
+}

@@ -1,0 +1,32 @@
+import { encodeJson } from '../core/json/json.js';
+import { awsError, awsHeaders, modelOfArn } from './aws.js';
+import { parseRerank } from './cohere.js';
+import { defineDialect } from './dialect.js';
+import { modelOf } from './read.js';
+import { documentJson, scoreJson } from './write.js';
+
+/** Cohere's models as Bedrock and SageMaker run them: its request, the model in the path, and AWS's errors. */
+export const bedrockInvoke = defineDialect({
+  id: 'bedrock-invoke',
+  title: 'AWS Bedrock InvokeModel, and SageMaker',
+  paths: ['/model/{model+}/invoke', '/endpoints/{model}/invocations'],
+  parse: (request) => ({
+    ...parseRerank(request),
+    model: modelOf(modelOfArn(request.param('model'))),
+  }),
+  reply: (id, { documents, returnDocuments }, { rows, usage }) =>
+    encodeJson({
+      id,
+      results: rows.map(({ index, score }) => ({
+        index,
+        relevance_score: scoreJson(score),
+        document: returnDocuments ? documentJson(documents, index) : undefined,
+      })),
+      meta: {
+        api_version: { version: '2' },
+        billed_units: { search_units: usage.searchUnits },
+      },
+    }),
+  error: awsError,
+  headers: awsHeaders,
+});

@@ -1,0 +1,108 @@
+import Joi from 'joi';
+import type { DocumentPart } from '../core/documents.js';
+import { encodeJson } from '../core/json/json.js';
+import { awsError, awsHeaders, isOfAws, modelOfArn } from './aws.js';
+import { defineDialect } from './dialect.js';
+import {
+  checkQuery,
+  COUNT,
+  documentsError,
+  fieldsOf,
+  fieldsText,
+  isObject,
+  membersOf,
+  readDocuments,
+  topOf,
+  validate,
+  type Members,
+} from './read.js';
+import { scoreJson } from './write.js';
+
+interface BedrockMembers {
+  readonly queries: { readonly textQuery: { readonly text: string } }[];
+  readonly rerankingConfiguration: {
+    readonly bedrockRerankingConfiguration: {
+      readonly modelConfiguration: {
+        readonly modelArn: string;
+        readonly additionalModelRequestFields?: Members | null;
+      };
+      readonly numberOfResults?: number | null;
+    };
+  };
+}
+
+const open = (members: Joi.PartialSchemaMap) => Joi.object(members).unknown(true).required();
+
+const MEMBERS = membersOf<BedrockMembers>({
+  queries: Joi.array()
+    .length(1)
+    .items(open({ textQuery: open({ text: Joi.string().required() }) }))
+    .required(),
+  rerankingConfiguration: open({
+    bedrockRerankingConfiguration: open({
+      modelConfiguration: open({
+        modelArn: Joi.string().max(2_048).required(),
+        additionalModelRequestFields: Joi.object().unknown(true).allow(null),
+      }),
+      numberOfResults: COUNT,
+    }),
+  }),
+});
+
+/** Bedrock's agent runtime: queries and sources wrapped several times, the model in an ARN. */
+export const bedrock = defineDialect({
+  id: 'bedrock',
+  title: 'AWS Bedrock agent runtime',
+  paths: [],
+  claim: { list: 'sources', byHeaders: isOfAws },
+  parse: (request) => {
+    const members = validate(MEMBERS, request.value(), 'queries');
+    const query = members.queries[0]?.textQuery.text ?? '';
+    checkQuery(query, 'queries');
+    const { modelConfiguration, numberOfResults } =
+      members.rerankingConfiguration.bedrockRerankingConfiguration;
+    const { rank_fields: named } = modelConfiguration.additionalModelRequestFields ?? {};
+    const fields = Array.isArray(named)
+      ? fieldsOf(named.filter((field) => typeof field === 'string'))
+      : undefined;
+    const documents = readDocuments(request, 'sources', 'sources', (item, index) =>
+      readSource(item, index, fields),
+    );
+    return {
+      model: modelOfArn(modelConfiguration.modelArn),
+      query: query.toWellFormed(),
+      documents,
+      topN: topOf(numberOfResults, documents),
+      returnDocuments: false,
+      options: {},
+    };
+  },
+  reply: (_id, _request, { rows }) =>
+    encodeJson({
+      results: rows.map(({ index, score }) => ({ index, relevanceScore: scoreJson(score) })),
+    }),
+  error: awsError,
+  headers: awsHeaders,
+});
+
+function readSource(
+  item: unknown,
+  index: number,
+  fields: readonly string[] | undefined,
+): DocumentPart {
+  const source = isObject(item) ? item.inlineDocumentSource : undefined;
+  if (isObject(source)) {
+    const { textDocument, jsonDocument } = source;
+    if (isObject(textDocument) && typeof textDocument.text === 'string') {
+      return { text: textDocument.text, source: textDocument.text };
+    }
+    if (isObject(jsonDocument)) {
+      const text = fieldsText(jsonDocument, fields ?? Object.keys(jsonDocument));
+      return { text, source: text };
+    }
+  }
+  throw documentsError(
+    `sources[${index}].inlineDocumentSource must have a textDocument with "text", or a jsonDocument.`,
+    'sources',
+  );
+}

@@ -1,0 +1,241 @@
+import Joi from 'joi';
+import type { DocumentPart, Documents } from '../core/documents.js';
+import { ERRORS, type GatewayError } from '../core/errors.js';
+import { quoted } from '../core/json/json.js';
+import type { RankedRow, RerankOptions, RerankRequest } from '../core/rerank.js';
+import { defineDialect, type ParsedRerank, type Ranking } from './dialect.js';
+import {
+  checkQuery,
+  COUNT,
+  documentsError,
+  FIELDS,
+  fieldsOf,
+  fieldsText,
+  FLAG,
+  isObject,
+  listNames,
+  membersOf,
+  MODEL,
+  modelOf,
+  QUERY,
+  readDocuments,
+  scannedDocuments,
+  TEXT,
+  topOf,
+  validate,
+  type IngressRequest,
+  type Members,
+} from './read.js';
+import { scoreText } from './write.js';
+
+/** The main contract: Cohere's and Jina's form, and that of nearly everything that serves models by itself. */
+export const cohere = defineDialect<undefined>({
+  id: 'cohere',
+  title: 'Cohere, Jina, vLLM, Xinference, LocalAI and all that speak like them',
+  paths: [
+    '/v1/rerank',
+    // Where clients of others with this form add what their hosts have before it.
+    '/v1/reranks',
+    '/inference/v1/rerank',
+    '/compatible-api/v1/reranks',
+    '/providers/cohere/v2/rerank',
+    '/openai/v1/rerank',
+    '/api/paas/v4/rerank',
+  ],
+  claim: { list: 'documents' },
+  parse: parseRerank,
+  reply: rerankReplyBody,
+  error: (error, requestId) => ({ body: errorBody(error, requestId) }),
+});
+
+const DOCUMENTS = listNames('documents');
+
+/** The members of a rerank request but `documents`, as they come on the wire. `null` means absent. */
+interface RerankMembers {
+  readonly model?: string | null;
+  readonly query: string;
+  readonly top_n?: number | null;
+  readonly return_documents?: boolean | 'true' | 'false' | null;
+  readonly rank_fields?: string[] | null;
+  readonly max_chunks_per_doc?: number | null;
+  readonly max_chunk_per_doc?: number | null;
+  readonly max_tokens_per_doc?: number | null;
+  readonly overlap_tokens?: number | null;
+  readonly instruction?: string | null;
+  readonly truncation?: boolean | null;
+  readonly priority?: number | null;
+}
+
+export const RERANK_MEMBERS = membersOf<RerankMembers>({
+  model: MODEL,
+  query: QUERY,
+  top_n: COUNT,
+  return_documents: Joi.alternatives(Joi.boolean(), Joi.valid('true', 'false', null)),
+  rank_fields: FIELDS,
+  max_chunks_per_doc: COUNT,
+  max_chunk_per_doc: COUNT,
+  max_tokens_per_doc: COUNT,
+  overlap_tokens: Joi.number().unsafe().integer().min(0).allow(null),
+  instruction: TEXT,
+  truncation: FLAG,
+  priority: Joi.number().integer().min(0).max(999).allow(null),
+});
+
+/**
+ * Reads a rerank request.
+ * @throws GatewayError 400 or 413 that names the field, what is wrong with it and what would be right.
+ */
+export function parseRerank(request: IngressRequest): ParsedRerank<undefined> {
+  const scanned = request.scanAny(DOCUMENTS);
+  if (scanned !== undefined) {
+    const members = checkMembers(request, scanned.members);
+    // Of objects whose fields are named, the texts are made.
+    if (!scanned.list.hasObjects || fieldsOf(members.rank_fields) === undefined) {
+      return toRequest(members, scannedDocuments(scanned, request.maxDocuments));
+    }
+  }
+  const members = checkMembers(request, request.value());
+  const fields = fieldsOf(members.rank_fields);
+  const documents = readDocuments(
+    request,
+    'documents',
+    'strings, or of objects with "text"',
+    (item, index) => readDocument(item, index, fields),
+  );
+  return toRequest(members, documents);
+}
+
+function checkMembers(request: IngressRequest, value: Members): RerankMembers {
+  // What `arePlain` has looked at is what the type says.
+  const members = request.isPlain(value)
+    ? (value as unknown as RerankMembers)
+    : validate(RERANK_MEMBERS, value);
+  checkQuery(members.query);
+  return members;
+}
+
+function readDocument(
+  item: unknown,
+  index: number,
+  rankFields: readonly string[] | undefined,
+): DocumentPart {
+  if (typeof item === 'string') return { text: item, source: item };
+  if (!isObject(item)) {
+    throw documentsError(`documents[${index}] must be a string or an object.`);
+  }
+  if (rankFields !== undefined) return { text: fieldsText(item, rankFields), source: item };
+  const { text, image } = item;
+  const isImage = typeof image === 'string' && image !== '';
+  // Beside a text, an image that is none is a member like any other.
+  if (typeof text === 'string') {
+    return isImage ? { text, image, source: item } : { text, source: item };
+  }
+  const isAlone = (text === undefined || text === null) && image !== undefined && image !== null;
+  if (isAlone && isImage) return { image, source: item };
+  throw documentsError(
+    isAlone
+      ? `documents[${index}].image must be a URL or base64 in a string.`
+      : `documents[${index}] must have "text" as a string, or rank_fields must name the fields to rank by.`,
+  );
+}
+
+function toRequest(members: RerankMembers, documents: Documents): ParsedRerank<undefined> {
+  return {
+    model: modelOf(members.model),
+    query: members.query.toWellFormed(),
+    documents,
+    topN: topOf(members.top_n, documents),
+    returnDocuments: members.return_documents === true || members.return_documents === 'true',
+    options: toOptions(members),
+  };
+}
+
+function toOptions(members: RerankMembers): RerankOptions {
+  const options: { -readonly [K in keyof RerankOptions]: RerankOptions[K] } = {};
+  const maxChunks = members.max_chunks_per_doc ?? members.max_chunk_per_doc;
+  const rankFields = fieldsOf(members.rank_fields);
+  if (rankFields !== undefined) options.rankFields = rankFields;
+  if (maxChunks != null) options.maxChunksPerDoc = maxChunks;
+  if (members.max_tokens_per_doc != null) options.maxTokensPerDoc = members.max_tokens_per_doc;
+  if (members.overlap_tokens != null) options.overlapTokens = members.overlap_tokens;
+  if (members.instruction != null && members.instruction !== '') {
+    options.instruction = members.instruction.toWellFormed();
+  }
+  if (members.truncation != null) options.truncation = members.truncation;
+  if (members.priority != null) options.priority = members.priority;
+  return options;
+}
+
+/**
+ * The body of a ranking. Written by hand: the rows are plain numbers, documents are the caller's own bytes, and building
+ * objects only to print them costs more than the rest of the reply.
+ */
+export function rerankReplyBody(
+  id: string,
+  request: RerankRequest,
+  reply: Ranking,
+): string | Buffer {
+  const head = `{"id":"${id}","model":${quoted(request.model)},"results":[`;
+  const tail = usageText(reply);
+  return request.returnDocuments
+    ? withDocuments(head, request, reply.rows, tail)
+    : head + (asWritten(reply) ?? rowsText(reply.rows)) + tail;
+}
+
+/** The rows in the upstream's own bytes, where the ranking came out as they say: writing numbers anew costs most of a reply. */
+function asWritten({ rows, written }: Ranking): string | undefined {
+  if (written?.values.length !== rows.length * 2) return undefined;
+  const { values, bytes } = written;
+  for (let at = 0; at < rows.length; at += 1) {
+    const row = rows[at];
+    if (row?.index !== values[at * 2] || row?.score !== values[at * 2 + 1]) return undefined;
+  }
+  return bytes.toString('latin1');
+}
+
+function rowsText(rows: readonly RankedRow[]): string {
+  let text = '';
+  for (const { index, score } of rows) {
+    text += `${text === '' ? '' : ','}{"index":${index},"relevance_score":${scoreText(score)}}`;
+  }
+  return text;
+}
+
+function withDocuments(
+  head: string,
+  request: RerankRequest,
+  rows: readonly RankedRow[],
+  tail: string,
+): Buffer {
+  const parts: Buffer[] = [];
+  let open = head;
+  for (const { index, score } of rows) {
+    parts.push(
+      Buffer.from(`${open}{"index":${index},"relevance_score":${scoreText(score)},"document":`),
+      request.documents.echo(index),
+    );
+    open = '},';
+  }
+  parts.push(Buffer.from(`}${tail}`));
+  return Buffer.concat(parts);
+}
+
+function usageText({ usage, warning, isDegraded }: Ranking): string {
+  const { inputTokens, searchUnits } = usage;
+  return (
+    `],"meta":{"api_version":{"version":"2"},"billed_units":{"search_units":${searchUnits}},` +
+    `"tokens":{"input_tokens":${inputTokens},"output_tokens":0}${warning === undefined ? '' : `,"warnings":[${JSON.stringify(warning)}]`}${isDegraded === true ? ',"degraded":true' : ''}},` +
+    `"usage":{"prompt_tokens":${inputTokens},"completion_tokens":0,"total_tokens":${inputTokens}}}`
+  );
+}
+
+/** The body of an error: one shape that every known client of this form reads. Without a request there is no id of it. */
+export function errorBody(error: GatewayError, requestId?: string): string {
+  const { message, code, param } = error;
+  return JSON.stringify({
+    message,
+    detail: message,
+    error: { message, type: ERRORS[code].type, code, param: param ?? null },
+    request_id: requestId,
+  });
+}

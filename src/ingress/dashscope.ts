@@ -1,0 +1,122 @@
+import Joi from 'joi';
+import type { ErrorCode } from '../core/errors.js';
+import { encodeJson } from '../core/json/json.js';
+import type { RerankOptions } from '../core/rerank.js';
+import { defineDialect } from './dialect.js';
+import {
+  checkQuery,
+  COUNT,
+  FLAG,
+  isObject,
+  membersOf,
+  MODEL,
+  modelOf,
+  nestedDocuments,
+  stringPart,
+  TEXT,
+  textPart,
+  topOf,
+  validate,
+} from './read.js';
+import { documentJson, scoreJson } from './write.js';
+
+interface DashScopeMembers {
+  readonly model?: string | null;
+  readonly input: {
+    readonly query: string | { readonly text: string };
+    readonly documents?: unknown;
+  };
+  readonly parameters?: {
+    readonly top_n?: number | null;
+    readonly return_documents?: boolean | null;
+    readonly instruct?: string | null;
+  } | null;
+}
+
+const MEMBERS = membersOf<DashScopeMembers>({
+  model: MODEL,
+  input: Joi.object({
+    query: Joi.alternatives(
+      Joi.string(),
+      Joi.object({ text: Joi.string().required() }).unknown(true),
+    ).required(),
+    documents: Joi.any(),
+  })
+    .unknown(true)
+    .required(),
+  parameters: Joi.object({ top_n: COUNT, return_documents: FLAG, instruct: TEXT })
+    .unknown(true)
+    .allow(null),
+});
+
+/** DashScope's own form: input and parameters apart, and the rows inside `output`. */
+export const dashscope = defineDialect({
+  id: 'dashscope',
+  title: 'Alibaba DashScope, native',
+  paths: ['/api/v1/services/rerank/text-rerank/text-rerank'],
+  parse: (request) => {
+    const { model, input, parameters } = validate(MEMBERS, request.value(), 'input');
+    const query = typeof input.query === 'string' ? input.query : input.query.text;
+    checkQuery(query, 'input');
+    const documents = nestedDocuments(
+      request,
+      'input.documents',
+      input.documents,
+      'strings',
+      (item, name, index) => (isObject(item) ? textPart : stringPart)(item, name, index),
+    );
+    const { instruct } = parameters ?? {};
+    const options: RerankOptions =
+      instruct == null || instruct === '' ? {} : { instruction: instruct.toWellFormed() };
+    return {
+      model: modelOf(model),
+      query: query.toWellFormed(),
+      documents,
+      topN: topOf(parameters?.top_n, documents),
+      returnDocuments: parameters?.return_documents === true,
+      options,
+    };
+  },
+  reply: (id, { documents, returnDocuments }, { rows, usage }) =>
+    encodeJson({
+      request_id: id,
+      output: {
+        results: rows.map(({ index, score }) => ({
+          index,
+          relevance_score: scoreJson(score),
+          document: returnDocuments ? documentJson(documents, index) : undefined,
+        })),
+      },
+      usage: { total_tokens: usage.inputTokens },
+    }),
+  error: ({ code, status, message }, requestId) => ({
+    body: JSON.stringify({
+      code: CODES[code] ?? (status === 403 ? 'AccessDenied' : 'InvalidParameter'),
+      message,
+      request_id: requestId,
+    }),
+  }),
+});
+
+const CODES: Readonly<Partial<Record<ErrorCode, string>>> = {
+  missing_api_key: 'InvalidApiKey',
+  invalid_api_key: 'InvalidApiKey',
+  token_expired: 'InvalidApiKey',
+  token_disabled: 'InvalidApiKey',
+  unauthorized: 'InvalidApiKey',
+  insufficient_user_quota: 'Arrearage',
+  token_quota_exhausted: 'Arrearage',
+  model_not_allowed: 'Model.AccessDenied',
+  model_not_found: 'ModelNotFound',
+  not_found: 'InvalidURL',
+  request_timeout: 'RequestTimeOut',
+  rate_limited: 'Throttling.RateQuota',
+  too_many_concurrent_requests: 'Throttling',
+  internal_error: 'InternalError',
+  upstream_error: 'InternalError.Algo',
+  upstream_invalid_response: 'InternalError.Algo',
+  upstream_timeout: 'RequestTimeOut',
+  no_channel_available: 'ModelUnavailable',
+  overloaded: 'ServiceUnavailable',
+  store_unavailable: 'ServiceUnavailable',
+};

@@ -1,0 +1,69 @@
+import Joi from 'joi';
+import { encodeJson } from '../core/json/json.js';
+import { defineDialect } from './dialect.js';
+import { listNames, membersOf, modelOf, oneQuery, stringList, TEXT, validate } from './read.js';
+import { byPosition, isOfBody, scoreJson } from './write.js';
+
+interface DeepInfraMembers {
+  readonly queries?: string | string[] | null;
+  readonly query?: string | null;
+  readonly instruction?: string | null;
+}
+
+const MEMBERS = membersOf<DeepInfraMembers>({
+  queries: Joi.alternatives(Joi.string(), Joi.array().items(Joi.string()).min(1)).allow(null),
+  query: Joi.string().allow(null),
+  instruction: TEXT,
+});
+const DOCUMENTS = listNames('documents');
+
+/** DeepInfra: the model in the path, and scores in the order of the documents. */
+export const deepinfra = defineDialect({
+  id: 'deepinfra',
+  title: 'DeepInfra',
+  paths: ['/v1/inference/{model+}'],
+  parse: (request) => {
+    const members = validate(MEMBERS, request.members(DOCUMENTS), 'queries');
+    const documents = stringList(request, DOCUMENTS);
+    const queries = members.queries ?? members.query ?? [];
+    const { instruction } = members;
+    return {
+      model: modelOf(request.param('model')),
+      query: oneQuery(
+        typeof queries === 'string' ? [queries] : queries,
+        documents.count,
+        'queries',
+      ),
+      documents,
+      topN: documents.count,
+      returnDocuments: false,
+      options:
+        instruction == null || instruction === ''
+          ? {}
+          : { instruction: instruction.toWellFormed() },
+    };
+  },
+  reply: (id, _request, { rows, usage }, _kept, { elapsedMs }) =>
+    encodeJson({
+      scores: byPosition(rows).map(({ score }) => scoreJson(score)),
+      input_tokens: usage.inputTokens,
+      request_id: id,
+      inference_status: {
+        status: 'succeeded',
+        runtime_ms: Math.round(elapsedMs),
+        cost: scoreJson(0),
+        tokens_generated: 0,
+        tokens_input: usage.inputTokens,
+      },
+    }),
+  error: (error) => {
+    const { message, param } = error;
+    if (!isOfBody(error)) return { body: JSON.stringify({ detail: { error: message } }) };
+    const loc = param === undefined ? ['body'] : ['body', param];
+    return {
+      status: 422,
+      body: JSON.stringify({ detail: [{ loc, msg: message, type: 'value_error' }] }),
+    };
+  },
+  timed: true,
+});

@@ -1,0 +1,82 @@
+import Joi from 'joi';
+import { encodeJson } from '../core/json/json.js';
+import { defineDialect } from './dialect.js';
+import {
+  checkQuery,
+  COUNT,
+  FLAG,
+  listNames,
+  membersOf,
+  modelOf,
+  nestedDocuments,
+  QUERY,
+  stringList,
+  stringPart,
+  topOf,
+  validate,
+} from './read.js';
+import { scoreJson } from './write.js';
+
+interface ElasticMembers {
+  readonly query: string;
+  readonly top_n?: number | null;
+  readonly return_documents?: boolean | null;
+  readonly task_settings?: {
+    readonly top_n?: number | null;
+    readonly return_documents?: boolean | null;
+  } | null;
+}
+
+const MEMBERS = membersOf<ElasticMembers>({
+  query: QUERY,
+  top_n: COUNT,
+  return_documents: FLAG,
+  task_settings: Joi.object({ top_n: COUNT, return_documents: FLAG }).unknown(true).allow(null),
+});
+const INPUT = listNames('input');
+
+/** Elastic's inference API: the model is the endpoint of the path, and the rows are `rerank`. */
+export const elastic = defineDialect({
+  id: 'elastic',
+  title: 'Elasticsearch inference',
+  paths: ['/_inference/rerank/{model}'],
+  parse: (request) => {
+    const members = validate(MEMBERS, request.members(INPUT));
+    checkQuery(members.query);
+    const lone = request.scan(INPUT) === undefined ? request.value().input : undefined;
+    const documents =
+      typeof lone === 'string'
+        ? nestedDocuments(request, 'input', [lone], 'strings', stringPart)
+        : stringList(request, INPUT);
+    const { task_settings: task } = members;
+    return {
+      model: modelOf(request.param('model')),
+      query: members.query.toWellFormed(),
+      documents,
+      topN: topOf(members.top_n ?? task?.top_n, documents),
+      returnDocuments: (members.return_documents ?? task?.return_documents) === true,
+      options: {},
+    };
+  },
+  reply: (_id, { documents, returnDocuments }, { rows }) =>
+    encodeJson({
+      rerank: rows.map(({ index, score }) => ({
+        index,
+        relevance_score: scoreJson(score),
+        text: returnDocuments ? documents.text(index) : undefined,
+      })),
+    }),
+  error: ({ status, message }) => {
+    const cause = { type: TYPES[status] ?? 'status_exception', reason: message };
+    return { body: JSON.stringify({ error: { root_cause: [cause], ...cause }, status }) };
+  },
+  // Its clients refuse to speak to what does not say so.
+  headers: () => ({ 'X-Elastic-Product': 'Elasticsearch' }),
+});
+
+const TYPES: Readonly<Record<number, string>> = {
+  400: 'action_request_validation_exception',
+  401: 'security_exception',
+  403: 'security_exception',
+  404: 'resource_not_found_exception',
+};

@@ -1,0 +1,113 @@
+import { encodeJson } from '../core/json/json.js';
+import Joi from 'joi';
+import { defineDialect } from './dialect.js';
+import {
+  checkQuery,
+  documentsError,
+  FLAG,
+  isObject,
+  membersOf,
+  MODEL,
+  modelOf,
+  QUERY,
+  readDocuments,
+  topOf,
+  validate,
+} from './read.js';
+import { scoreJson } from './write.js';
+
+interface GoogleMembers {
+  readonly model?: string | null;
+  readonly query: string;
+  readonly topN?: number | null;
+  readonly ignoreRecordDetailsInResponse?: boolean | null;
+}
+
+const MEMBERS = membersOf<GoogleMembers>({
+  model: MODEL,
+  query: QUERY,
+  topN: Joi.number().unsafe().integer().allow(null),
+  ignoreRecordDetailsInResponse: FLAG,
+});
+
+interface GoogleRecord {
+  readonly id?: string | undefined;
+  readonly title?: string | undefined;
+  readonly content?: string | undefined;
+}
+
+interface Kept {
+  readonly records: readonly GoogleRecord[];
+}
+
+/** Google's ranking API: records with ids of the caller's own, and no index. */
+export const google = defineDialect<Kept>({
+  id: 'google',
+  title: "Google's ranking API",
+  paths: ['v1', 'v1beta', 'v1alpha'].map(
+    (version) => `/${version}/projects/{project}/locations/{location}/rankingConfigs/{config}:rank`,
+  ),
+  parse: (request) => {
+    const members = validate(MEMBERS, request.value());
+    checkQuery(members.query);
+    const records: GoogleRecord[] = [];
+    const documents = readDocuments(request, 'records', 'records', (item, index) => {
+      const record = readRecord(item, index);
+      records.push(record);
+      const text = [record.title, record.content].filter((part) => part !== undefined).join('\n');
+      return { text, source: text };
+    });
+    const { topN } = members;
+    return {
+      model: modelOf(members.model),
+      query: members.query.toWellFormed(),
+      documents,
+      topN: topOf(topN == null || topN <= 0 ? undefined : topN, documents),
+      returnDocuments: members.ignoreRecordDetailsInResponse !== true,
+      options: {},
+      kept: { records },
+    };
+  },
+  reply: (_id, { returnDocuments }, { rows }, { records }) =>
+    encodeJson({
+      records: rows.map(({ index, score }) => {
+        const { id = String(index), title, content } = records[index] ?? {};
+        const details = returnDocuments ? { title, content } : {};
+        return { id, ...details, score: scoreJson(score) };
+      }),
+    }),
+  error: ({ status, message }) => ({
+    body: JSON.stringify({
+      error: { code: status, message, status: STATUSES[status] ?? 'UNKNOWN' },
+    }),
+  }),
+});
+
+const STATUSES: Readonly<Record<number, string>> = {
+  400: 'INVALID_ARGUMENT',
+  401: 'UNAUTHENTICATED',
+  403: 'PERMISSION_DENIED',
+  404: 'NOT_FOUND',
+  408: 'DEADLINE_EXCEEDED',
+  409: 'ABORTED',
+  413: 'INVALID_ARGUMENT',
+  415: 'INVALID_ARGUMENT',
+  422: 'INVALID_ARGUMENT',
+  429: 'RESOURCE_EXHAUSTED',
+  499: 'CANCELLED',
+  500: 'INTERNAL',
+  502: 'UNAVAILABLE',
+  503: 'UNAVAILABLE',
+  504: 'DEADLINE_EXCEEDED',
+};
+
+function readRecord(item: unknown, index: number): GoogleRecord {
+  if (!isObject(item)) throw documentsError(`records[${index}] must be an object.`, 'records');
+  const [id, title, content] = [item.id, item.title, item.content].map((value) =>
+    typeof value === 'string' ? value.toWellFormed() : undefined,
+  );
+  if (title === undefined && content === undefined) {
+    throw documentsError(`records[${index}] must have a title or content.`, 'records');
+  }
+  return { id, title, content };
+}

@@ -1,0 +1,195 @@
+import { GatewayError } from '../core/errors.js';
+import { aiGateway } from './ai-gateway.js';
+import { bedrock } from './bedrock.js';
+import { bedrockInvoke } from './bedrock-invoke.js';
+import { cohere } from './cohere.js';
+import { combined } from './combined.js';
+import { dashscope } from './dashscope.js';
+import { deepinfra } from './deepinfra.js';
+import { elastic } from './elastic.js';
+import { google } from './google.js';
+import { huggingface } from './huggingface.js';
+import { infinity } from './infinity.js';
+import { isaacus } from './isaacus.js';
+import { mixedbread } from './mixedbread.js';
+import { nvidia } from './nvidia.js';
+import { ollama } from './ollama.js';
+import { openrouter } from './openrouter.js';
+import { pinecone } from './pinecone.js';
+import { tei } from './tei.js';
+import { vllmScore } from './vllm-score.js';
+import { voyage } from './voyage.js';
+import { watsonx } from './watsonx.js';
+import { zeroentropy } from './zeroentropy.js';
+import type { IngressDialect } from './dialect.js';
+import { listNames, type IngressRequest, type RequestHeaders } from './read.js';
+
+/** Every form that callers may speak. On the paths that several share, the first that claims a request reads it. */
+export const DIALECTS: readonly IngressDialect[] = [
+  aiGateway,
+  bedrock,
+  bedrockInvoke,
+  cohere,
+  combined,
+  dashscope,
+  deepinfra,
+  elastic,
+  google,
+  huggingface,
+  infinity,
+  isaacus,
+  mixedbread,
+  nvidia,
+  ollama,
+  openrouter,
+  pinecone,
+  tei,
+  vllmScore,
+  voyage,
+  watsonx,
+  zeroentropy,
+];
+
+/** The form that the rest of the gateway has in mind: it answers where no other is meant. */
+const MAIN_DIALECT = cohere;
+
+/** Where rerank requests come in: the dialects that are spoken there, and the places in the path. */
+export interface IngressRoute {
+  /** One where the path is its own; all that share it otherwise. */
+  readonly dialects: readonly IngressDialect[];
+  /** As they stand in the path, still encoded. */
+  readonly params: Readonly<Record<string, string>>;
+}
+
+const NO_PARAMS = {};
+const SHARED: IngressRoute = {
+  dialects: DIALECTS.filter(({ claim }) => claim !== undefined),
+  params: NO_PARAMS,
+};
+const SHARED_LISTS = listNames(
+  ...new Set(SHARED.dialects.flatMap(({ claim }) => claim?.list ?? [])),
+);
+/** Every member that some form has its documents in, as strings or objects with a text. */
+export const ALL_LISTS = listNames(
+  'documents',
+  'texts',
+  'input',
+  'text_2',
+  'data_2',
+  'items',
+  'passages',
+  'inputs',
+);
+const MAIN_LIST = MAIN_DIALECT.claim?.list;
+const BY_HEADERS = SHARED.dialects.filter(({ claim }) => claim?.byHeaders !== undefined);
+
+/** With versions before the path, also twice: a client's base URL has one and its code adds another. */
+const SHARED_PATH = /^(?:\/+v[12])*\/+rerank\/*$/i;
+const COMMON_PATHS = new Set(['/v1/rerank', '/rerank', '/v2/rerank']);
+
+/** Those without places come first: they say more. */
+const OWN_PATHS = DIALECTS.flatMap((dialect) =>
+  dialect.paths.map((path) => ({
+    pattern: patternOf(path),
+    places: path.split('{').length,
+    route: dialect === MAIN_DIALECT ? SHARED : { dialects: [dialect], params: NO_PARAMS },
+  })),
+).sort((a, b) => a.places - b.places);
+const BY_ID = new Map(DIALECTS.map((dialect) => [dialect.id, dialect]));
+/** Below its own name a dialect needs no marks: `/infinity/v1/rerank`. */
+const NAMED_PATH = /^\/+(?<id>[\w-]+)(?<rest>\/.+)$/;
+
+/** The dialects of a path; `undefined` for a path that no rerank request comes to. */
+export function ingressRoute(pathname: string): IngressRoute | undefined {
+  if (COMMON_PATHS.has(pathname) || SHARED_PATH.test(pathname)) return SHARED;
+  return ownRoute(pathname) ?? namedRoute(pathname);
+}
+
+function ownRoute(pathname: string): IngressRoute | undefined {
+  for (const { pattern, route } of OWN_PATHS) {
+    const found = pattern.exec(pathname);
+    if (found !== null)
+      return found.groups === undefined ? route : { ...route, params: found.groups };
+  }
+  return undefined;
+}
+
+function namedRoute(pathname: string): IngressRoute | undefined {
+  const { id = '', rest = '' } = NAMED_PATH.exec(pathname)?.groups ?? {};
+  const dialect = BY_ID.get(id.toLowerCase());
+  if (dialect === undefined) return undefined;
+  const inner = SHARED_PATH.test(rest) ? SHARED : ownRoute(rest);
+  if (inner === undefined) return undefined;
+  const { dialects, params } = inner;
+  return dialects.includes(dialect) || inner === SHARED
+    ? { dialects: [dialect], params }
+    : undefined;
+}
+
+/** `{name}` is one segment, `{name+}` one or more; a leading version may be missing, or be there twice. */
+function patternOf(path: string): RegExp {
+  const versioned = /^\/v[12](?=\/)/.test(path);
+  const rest = (versioned ? path.slice('/v1'.length) : path)
+    .replace(/^\//, '')
+    .replaceAll(/[.:]/g, String.raw`\$&`)
+    .replaceAll(/\{(\w+)\+\}/g, '(?<$1>.+?)')
+    .replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)');
+  return new RegExp(String.raw`^${versioned ? String.raw`(?:\/+v[12])*` : ''}\/+${rest}\/*$`, 'i');
+}
+
+/** Which dialect a request is answered in as far as its headers tell: before its key is known and its body is there. */
+export function dialectByHeaders(route: IngressRoute, headers: RequestHeaders): IngressDialect {
+  if (route !== SHARED) return route.dialects[0] ?? MAIN_DIALECT;
+  for (const dialect of BY_HEADERS)
+    if (dialect.claim?.byHeaders?.(headers) === true) return dialect;
+  return MAIN_DIALECT;
+}
+
+/**
+ * Which dialect a request speaks. `first` is what its headers have told; `setting` is the key's, for clients that cannot be
+ * told apart.
+ * @throws GatewayError 400 where the members of the body belong to several.
+ */
+export function dialectOf(
+  route: IngressRoute,
+  first: IngressDialect,
+  request: IngressRequest,
+  setting?: string,
+): IngressDialect {
+  if (route !== SHARED) return first;
+  const fixed = setting === undefined ? undefined : BY_ID.get(setting);
+  if (fixed !== undefined) return fixed;
+  if (first !== MAIN_DIALECT) return first;
+  const scanned = request.scanAny(SHARED_LISTS);
+  if (scanned !== undefined && scanned.name === MAIN_LIST && request.isPlain(scanned.members)) {
+    return MAIN_DIALECT;
+  }
+  const members = scanned?.members ?? request.value();
+  const lists = SHARED_LISTS.map(({ name }) => name).filter(
+    (name) => name === scanned?.name || isPresent(members[name]),
+  );
+  if (lists.length > 1) throw severalForms(lists);
+  const claimants = route.dialects.filter(({ claim }) => claim?.list === lists[0]);
+  return (
+    claimants.find(({ claim }) => claim?.byMembers?.(members) === true) ??
+    claimants.find((dialect) => dialect === MAIN_DIALECT) ??
+    claimants.find(({ claim }) => claim?.byMembers === undefined) ??
+    MAIN_DIALECT
+  );
+}
+
+function isPresent(value: unknown): boolean {
+  return value !== undefined && value !== null;
+}
+
+function severalForms(lists: readonly string[]): GatewayError {
+  const forms = SHARED_LISTS.map(({ name }) => {
+    const ids = SHARED.dialects.filter(({ claim }) => claim?.list === name).map(({ id }) => id);
+    return `"${name}" (${ids.join(', ')})`;
+  });
+  return new GatewayError(
+    'invalid_request',
+    `The body has ${lists.join(' and ')}, which belong to different forms. Send one list of documents: ${forms.join(', ')}.`,
+    { param: lists[1] ?? '' },
+  );
+}

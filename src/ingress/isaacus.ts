@@ -1,0 +1,59 @@
+import { encodeJson } from '../core/json/json.js';
+import { defineDialect } from './dialect.js';
+import {
+  checkQuery,
+  COUNT,
+  listNames,
+  membersOf,
+  MODEL,
+  modelOf,
+  QUERY,
+  stringList,
+  topOf,
+  validate,
+} from './read.js';
+import { scoreJson } from './write.js';
+
+interface IsaacusMembers {
+  readonly model?: string | null;
+  readonly query: string;
+  readonly top_n?: number | null;
+}
+
+const MEMBERS = membersOf<IsaacusMembers>({ model: MODEL, query: QUERY, top_n: COUNT });
+const TEXTS = listNames('texts');
+
+/** Isaacus: `texts`, and problems in the form of RFC 7807. */
+export const isaacus = defineDialect({
+  id: 'isaacus',
+  title: 'Isaacus',
+  paths: ['/v1/rerankings'],
+  parse: (request) => {
+    const members = validate(MEMBERS, request.members(TEXTS));
+    checkQuery(members.query);
+    const documents = stringList(request, TEXTS);
+    return {
+      model: modelOf(members.model),
+      query: members.query.toWellFormed(),
+      documents,
+      topN: topOf(members.top_n, documents),
+      returnDocuments: false,
+      options: {},
+    };
+  },
+  reply: (_id, _request, { rows, usage }) =>
+    encodeJson({
+      results: rows.map(({ index, score }) => ({ index, score: scoreJson(score) })),
+      usage: { input_tokens: usage.inputTokens },
+    }),
+  error: ({ code, status, message }) => ({
+    body: JSON.stringify({
+      type: `https://docs.isaacus.com/api-reference/errors#${status}-${code.replaceAll('_', '-')}`,
+      title: code.replaceAll('_', ' '),
+      status,
+      detail: message,
+      instance: null,
+    }),
+    headers: { 'Content-Type': 'application/problem+json' },
+  }),
+});

@@ -1,0 +1,92 @@
+import { encodeJson, type JsonBody } from '../core/json/json.js';
+import { defineDialect } from './dialect.js';
+import {
+  anyPart,
+  checkQuery,
+  COUNT,
+  FIELDS,
+  fieldsOf,
+  FLAG,
+  listNames,
+  membersOf,
+  MODEL,
+  modelOf,
+  QUERY,
+  readDocuments,
+  scannedDocuments,
+  topOf,
+  validate,
+} from './read.js';
+import { fastApiError, scoreJson } from './write.js';
+
+interface MixedbreadMembers {
+  readonly model?: string | null;
+  readonly query: string;
+  readonly top_k?: number | null;
+  readonly return_input?: boolean | null;
+  readonly rank_fields?: string[] | null;
+  readonly rewrite_query?: boolean | null;
+}
+
+const MEMBERS = membersOf<MixedbreadMembers>({
+  model: MODEL,
+  query: QUERY,
+  top_k: COUNT,
+  return_input: FLAG,
+  rank_fields: FIELDS,
+  rewrite_query: FLAG,
+});
+const INPUT = listNames('input');
+
+interface Kept {
+  /** What was sent, where it is not all strings. */
+  readonly inputs: readonly JsonBody[] | undefined;
+}
+
+/** Mixedbread: documents are `input`, and the reply says again how it was asked. */
+export const mixedbread = defineDialect<Kept>({
+  id: 'mixedbread',
+  title: 'Mixedbread',
+  paths: ['/v1/reranking'],
+  parse: (request) => {
+    const members = validate(MEMBERS, request.members(INPUT));
+    checkQuery(members.query);
+    const fields = fieldsOf(members.rank_fields);
+    const scanned = request.scan(INPUT);
+    const documents =
+      scanned === undefined
+        ? readDocuments(request, 'input', 'strings or objects', (item, index) =>
+            anyPart(item, 'input', index, fields),
+          )
+        : scannedDocuments(scanned, request.maxDocuments);
+    return {
+      model: modelOf(members.model),
+      query: members.query.toWellFormed(),
+      documents,
+      topN: topOf(members.top_k, documents),
+      returnDocuments: members.return_input === true,
+      options: fields === undefined ? {} : { rankFields: fields },
+      kept: { inputs: scanned === undefined ? (request.value().input as JsonBody[]) : undefined },
+    };
+  },
+  reply: (_id, { model, documents, topN, returnDocuments }, { rows, usage }, { inputs }) =>
+    encodeJson({
+      object: 'list',
+      model,
+      data: rows.map(({ index, score }) => ({
+        index,
+        score: scoreJson(score),
+        input: returnDocuments ? (inputs?.[index] ?? documents.text(index)) : null,
+        // The older Python SDK insists on this word, and the newer one takes any.
+        object: 'text_document',
+      })),
+      usage: {
+        prompt_tokens: usage.inputTokens,
+        completion_tokens: 0,
+        total_tokens: usage.inputTokens,
+      },
+      top_k: topN,
+      return_input: returnDocuments,
+    }),
+  error: fastApiError,
+});

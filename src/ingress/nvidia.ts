@@ -1,0 +1,63 @@
+import Joi from 'joi';
+import { encodeJson } from '../core/json/json.js';
+import { ERRORS } from '../core/errors.js';
+import { defineDialect } from './dialect.js';
+import {
+  checkQuery,
+  COUNT,
+  listNames,
+  membersOf,
+  MODEL,
+  modelOf,
+  objectList,
+  topOf,
+  validate,
+} from './read.js';
+import { asLogits, scoreJson } from './write.js';
+
+interface NvidiaMembers {
+  readonly model?: string | null;
+  readonly query: { readonly text: string };
+  readonly truncate?: string | null;
+  /** Neither is NVIDIA's own; its clients and LiteLLM send them. */
+  readonly top_n?: number | null;
+  readonly top_k?: number | null;
+}
+
+const PASSAGES = listNames('passages');
+
+const MEMBERS = membersOf<NvidiaMembers>({
+  model: MODEL,
+  query: Joi.object({ text: Joi.string().required() }).unknown(true).required(),
+  truncate: Joi.string().valid('NONE', 'END', 'START').allow(null),
+  top_n: COUNT,
+  top_k: COUNT,
+});
+
+/** NVIDIA NIM: passages in, logits out. */
+export const nvidia = defineDialect({
+  id: 'nvidia',
+  title: 'NVIDIA NIM and build.nvidia.com',
+  paths: ['/v1/ranking', '/v1/retrieval/{model+}/reranking'],
+  parse: (request) => {
+    const members = validate(MEMBERS, request.members(PASSAGES));
+    checkQuery(members.query.text);
+    const documents = objectList(request, PASSAGES);
+    return {
+      model: modelOf(members.model) ?? modelOf(request.param('model')),
+      query: members.query.text.toWellFormed(),
+      documents,
+      topN: topOf(members.top_n ?? members.top_k, documents),
+      returnDocuments: false,
+      options: members.truncate == null ? {} : { truncation: members.truncate !== 'NONE' },
+    };
+  },
+  reply: (_id, _request, { rows, usage }) =>
+    encodeJson({
+      rankings: asLogits(rows).map(({ index, score }) => ({ index, logit: scoreJson(score) })),
+      usage: { prompt_tokens: usage.inputTokens, total_tokens: usage.inputTokens },
+    }),
+  error: ({ message, code }) => ({
+    body: JSON.stringify({ object: 'error', message, detail: {}, type: ERRORS[code].type }),
+  }),
+});

@@ -1,0 +1,23 @@
+import { encodeJson } from '../core/json/json.js';
+import { cohere, parseRerank } from './cohere.js';
+import { defineDialect } from './dialect.js';
+import { scoreJson } from './write.js';
+
+/** The rerank route that Ollama's clients call: the main contract, with documents as plain strings. */
+export const ollama = defineDialect({
+  id: 'ollama',
+  title: 'Ollama, as its plugins call it',
+  paths: ['/api/rerank'],
+  parse: parseRerank,
+  reply: (_id, { model, documents, returnDocuments }, { rows, usage }) =>
+    encodeJson({
+      model,
+      results: rows.map(({ index, score }) => ({
+        index,
+        relevance_score: scoreJson(score),
+        document: returnDocuments ? documents.text(index) : undefined,
+      })),
+      usage: { prompt_tokens: usage.inputTokens, total_tokens: usage.inputTokens },
+    }),
+  error: cohere.error,
+});

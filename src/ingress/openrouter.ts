@@ -1,0 +1,30 @@
+import { encodeJson } from '../core/json/json.js';
+import { parseRerank } from './cohere.js';
+import { defineDialect } from './dialect.js';
+import { documentJson, scoreJson } from './write.js';
+
+/** OpenRouter: the main contract with a document on every row, asked for or not, and statuses for error codes. */
+export const openrouter = defineDialect({
+  id: 'openrouter',
+  title: 'OpenRouter',
+  paths: ['/api/v1/rerank'],
+  claim: {
+    list: 'documents',
+    byHeaders: ({ 'user-agent': agent }) => typeof agent === 'string' && /openrouter/i.test(agent),
+  },
+  parse: (request) => ({ ...parseRerank(request), returnDocuments: true }),
+  reply: (id, { model, documents }, { rows, usage }) =>
+    encodeJson({
+      id,
+      model,
+      results: rows.map(({ index, score }) => ({
+        document: documentJson(documents, index),
+        index,
+        relevance_score: scoreJson(score),
+      })),
+      usage: { search_units: usage.searchUnits, total_tokens: usage.inputTokens },
+    }),
+  error: ({ message, status }) => ({
+    body: JSON.stringify({ error: { code: status, message }, user_id: null }),
+  }),
+});

@@ -1,0 +1,119 @@
+import Joi from 'joi';
+import type { DocumentPart } from '../core/documents.js';
+import { encodeJson } from '../core/json/json.js';
+import type { RerankOptions } from '../core/rerank.js';
+import { defineDialect } from './dialect.js';
+import {
+  checkQuery,
+  COUNT,
+  documentsError,
+  FIELDS,
+  fieldsOf,
+  fieldsText,
+  FLAG,
+  isObject,
+  listNames,
+  membersOf,
+  MODEL,
+  modelOf,
+  QUERY,
+  readDocuments,
+  scannedDocuments,
+  topOf,
+  validate,
+} from './read.js';
+import { documentJson, scoreJson } from './write.js';
+
+interface PineconeMembers {
+  readonly model?: string | null;
+  readonly query: string;
+  readonly top_n?: number | null;
+  readonly return_documents?: boolean | null;
+  readonly rank_fields?: string[] | null;
+  readonly parameters?: { readonly truncate?: unknown } | null;
+}
+
+const MEMBERS = membersOf<PineconeMembers>({
+  model: MODEL,
+  query: QUERY,
+  top_n: COUNT,
+  return_documents: FLAG,
+  rank_fields: FIELDS,
+  parameters: Joi.object({ truncate: Joi.any() }).unknown(true).allow(null),
+});
+const DEFAULT_FIELDS = ['text'];
+const DOCUMENTS = listNames('documents');
+
+/** Pinecone inference: documents are objects, and come back unless the caller does not want them. */
+export const pinecone = defineDialect({
+  id: 'pinecone',
+  title: 'Pinecone inference',
+  paths: [],
+  claim: {
+    list: 'documents',
+    byHeaders: (headers) => headers['x-pinecone-api-version'] !== undefined,
+  },
+  parse: (request) => {
+    const members = validate(MEMBERS, request.members(DOCUMENTS));
+    checkQuery(members.query);
+    const named = fieldsOf(members.rank_fields);
+    const scanned = named === undefined ? request.scanAny(DOCUMENTS) : undefined;
+    const documents =
+      scanned === undefined
+        ? readDocuments(request, 'documents', 'objects', (item, index) =>
+            readDocument(item, index, named ?? DEFAULT_FIELDS),
+          )
+        : scannedDocuments(scanned, request.maxDocuments);
+    const truncate = members.parameters?.truncate;
+    const options: { -readonly [K in keyof RerankOptions]: RerankOptions[K] } = {};
+    if (named !== undefined) options.rankFields = named;
+    if (truncate === 'END' || truncate === 'NONE') options.truncation = truncate === 'END';
+    return {
+      model: modelOf(members.model),
+      query: members.query.toWellFormed(),
+      documents,
+      topN: topOf(members.top_n, documents),
+      returnDocuments: members.return_documents ?? true,
+      options,
+    };
+  },
+  reply: (_id, { model, documents, returnDocuments }, { rows, usage }) =>
+    encodeJson({
+      model,
+      data: rows.map(({ index, score }) => ({
+        index,
+        score: scoreJson(score),
+        document: returnDocuments ? documentJson(documents, index) : undefined,
+      })),
+      usage: { rerank_units: usage.searchUnits },
+    }),
+  error: ({ message, status }) => ({
+    body: JSON.stringify({ error: { code: CODES[status] ?? 'UNKNOWN', message }, status }),
+  }),
+});
+
+const CODES: Readonly<Record<number, string>> = {
+  400: 'INVALID_ARGUMENT',
+  401: 'UNAUTHENTICATED',
+  403: 'FORBIDDEN',
+  404: 'NOT_FOUND',
+  408: 'DEADLINE_EXCEEDED',
+  409: 'ABORTED',
+  413: 'INVALID_ARGUMENT',
+  415: 'INVALID_ARGUMENT',
+  422: 'INVALID_ARGUMENT',
+  429: 'RESOURCE_EXHAUSTED',
+  500: 'INTERNAL',
+  503: 'UNAVAILABLE',
+  504: 'DEADLINE_EXCEEDED',
+};
+
+function readDocument(item: unknown, index: number, fields: readonly string[]): DocumentPart {
+  if (typeof item === 'string') return { text: item, source: item };
+  if (!isObject(item)) throw documentsError(`documents[${index}] must be an object.`);
+  const missing = fields.find((field) => !Object.hasOwn(item, field) || item[field] === null);
+  if (missing !== undefined) {
+    throw documentsError(`field '${missing}' not found in document at index ${index}`);
+  }
+  return { text: fieldsText(item, fields), source: item };
+}

@@ -1,0 +1,100 @@
+import { encodeJson } from '../core/json/json.js';
+import type { ErrorCode, GatewayError } from '../core/errors.js';
+import { defineDialect } from './dialect.js';
+import {
+  checkQuery,
+  COUNT,
+  FLAG,
+  listNames,
+  membersOf,
+  MODEL,
+  modelOf,
+  QUERY,
+  stringList,
+  TEXT,
+  topOf,
+  validate,
+} from './read.js';
+import { asLogits, asProbabilities, isOfBody, scoreJson } from './write.js';
+
+interface TeiMembers {
+  readonly query: string;
+  readonly raw_scores?: boolean | null;
+  readonly return_text?: boolean | null;
+  readonly truncate?: boolean | null;
+  readonly truncation_direction?: string | null;
+  /** Neither is TEI's own; some of its clients send them. */
+  readonly model?: string | null;
+  readonly top_n?: number | null;
+}
+
+const MEMBERS = membersOf<TeiMembers>({
+  query: QUERY,
+  raw_scores: FLAG,
+  return_text: FLAG,
+  truncate: FLAG,
+  truncation_direction: TEXT,
+  model: MODEL,
+  top_n: COUNT,
+});
+const TEXTS = listNames('texts');
+
+interface Kept {
+  readonly rawScores: boolean;
+}
+
+/** Text-embeddings-inference: `texts` in, a bare array out, and no name of a model. */
+export const tei = defineDialect<Kept>({
+  id: 'tei',
+  title: 'Hugging Face text-embeddings-inference (TEI)',
+  listed: true,
+  paths: [],
+  claim: { list: 'texts' },
+  parse: (request) => {
+    const members = validate(MEMBERS, request.members(TEXTS));
+    checkQuery(members.query);
+    const documents = stringList(request, TEXTS);
+    return {
+      model: modelOf(members.model),
+      query: members.query.toWellFormed(),
+      documents,
+      topN: topOf(members.top_n, documents),
+      returnDocuments: members.return_text === true,
+      options: members.truncate == null ? {} : { truncation: members.truncate },
+      kept: { rawScores: members.raw_scores === true },
+    };
+  },
+  reply: (_id, { documents, returnDocuments }, { rows }, { rawScores }) =>
+    encodeJson(
+      (rawScores ? asLogits(rows) : asProbabilities(rows)).map(({ index, score }) => ({
+        index,
+        text: returnDocuments ? documents.text(index) : undefined,
+        score: scoreJson(score),
+      })),
+    ),
+  error: (error) => {
+    const [type, status] = kindOf(error);
+    const body = JSON.stringify({ error: error.message, error_type: type });
+    return status === undefined ? { body } : { body, status };
+  },
+});
+
+type Kind = 'Unhealthy' | 'Backend' | 'Overloaded' | 'Validation' | 'Empty';
+
+const KINDS: Readonly<Partial<Record<ErrorCode, readonly [Kind, status?: number]>>> = {
+  rate_limited: ['Overloaded'],
+  too_many_concurrent_requests: ['Overloaded'],
+  overloaded: ['Overloaded', 429],
+  no_channel_available: ['Unhealthy'],
+  store_unavailable: ['Unhealthy'],
+  internal_error: ['Backend'],
+  upstream_error: ['Backend', 424],
+  upstream_invalid_response: ['Backend', 424],
+  upstream_timeout: ['Backend', 424],
+};
+
+function kindOf(error: GatewayError): readonly [Kind, status?: number] {
+  if (error.code === 'invalid_documents' && error.message.includes('empty')) return ['Empty'];
+  if (isOfBody(error)) return ['Validation', 422];
+  return KINDS[error.code] ?? ['Validation'];
+}

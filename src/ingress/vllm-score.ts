@@ -1,0 +1,103 @@
+import Joi from 'joi';
+import { encodeJson } from '../core/json/json.js';
+import { GatewayError } from '../core/errors.js';
+import { defineDialect } from './dialect.js';
+import {
+  listNames,
+  membersOf,
+  MODEL,
+  modelOf,
+  nestedDocuments,
+  oneQuery,
+  stringList,
+  stringPart,
+  validate,
+  type IngressRequest,
+} from './read.js';
+import { byPosition, scoreJson } from './write.js';
+
+type Side = string | string[] | null;
+
+interface ScoreMembers {
+  readonly model?: string | null;
+  readonly text_1?: Side;
+  readonly data_1?: Side;
+  readonly queries?: Side;
+}
+
+const SIDE = Joi.alternatives(Joi.string(), Joi.array().items(Joi.string()).min(1)).allow(null);
+const MEMBERS = membersOf<ScoreMembers>({
+  model: MODEL,
+  text_1: SIDE,
+  data_1: SIDE,
+  queries: SIDE,
+});
+
+/** Which member holds the documents for which holds the queries. */
+const PAIRS = { text_1: ['text_2'], data_1: ['data_2'], queries: ['documents', 'items'] } as const;
+const LISTS = listNames('text_2', 'data_2', 'documents', 'items');
+
+/** vLLM's scores: pairs of texts, each scored, in the order in which they came. */
+export const vllmScore = defineDialect({
+  id: 'vllm-score',
+  title: "vLLM's score route",
+  paths: ['/v1/score'],
+  parse: (request) => {
+    const members = validate(MEMBERS, request.members(LISTS));
+    const name = (['text_1', 'data_1', 'queries'] as const).find((side) => members[side] != null);
+    if (name === undefined) {
+      throw new GatewayError(
+        'invalid_query',
+        'Send text_1 and text_2, or queries and documents: the query, and what is scored against it.',
+        { param: 'text_1' },
+      );
+    }
+    const documents = documentsOf(request, PAIRS[name]);
+    const side = members[name] ?? '';
+    const query = oneQuery(typeof side === 'string' ? [side] : side, documents.count, name);
+    const topN = documents.count;
+    return {
+      model: modelOf(members.model),
+      query,
+      documents,
+      topN,
+      returnDocuments: false,
+      options: {},
+    };
+  },
+  reply: (id, { model }, { rows, usage }, _kept, { nowMs }) =>
+    encodeJson({
+      id,
+      object: 'list',
+      created: Math.floor(nowMs / 1000),
+      model,
+      data: byPosition(rows).map(({ index, score }) => ({
+        index,
+        object: 'score',
+        score: scoreJson(score),
+      })),
+      usage: {
+        prompt_tokens: usage.inputTokens,
+        total_tokens: usage.inputTokens,
+        completion_tokens: 0,
+      },
+    }),
+  error: ({ message, status, param, code }) => ({
+    body: JSON.stringify({
+      error: { message, type: code, param: param ?? null, code: status },
+    }),
+  }),
+  timed: true,
+});
+
+/** A single text stands for a list of one. */
+function documentsOf(request: IngressRequest, names: readonly string[]) {
+  const lists = listNames(...names);
+  if (request.scan(LISTS) === undefined) {
+    const value = request.value();
+    const name = names.find((list) => typeof value[list] === 'string');
+    if (name !== undefined)
+      return nestedDocuments(request, name, [value[name]], 'strings', stringPart);
+  }
+  return stringList(request, lists);
+}

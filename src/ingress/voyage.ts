@@ -1,0 +1,84 @@
+import { encodeJson } from '../core/json/json.js';
+import { defineDialect } from './dialect.js';
+import {
+  checkQuery,
+  COUNT,
+  FLAG,
+  listNames,
+  membersOf,
+  MODEL,
+  modelOf,
+  QUERY,
+  stringList,
+  topOf,
+  validate,
+} from './read.js';
+import { scoreJson } from './write.js';
+
+interface VoyageMembers {
+  readonly model?: string | null;
+  readonly query: string;
+  readonly top_k?: number | null;
+  readonly return_documents?: boolean | null;
+  readonly truncation?: boolean | null;
+}
+
+const MEMBERS = membersOf<VoyageMembers>({
+  model: MODEL,
+  query: QUERY,
+  top_k: COUNT,
+  return_documents: FLAG,
+  truncation: FLAG,
+});
+const DOCUMENTS = listNames('documents');
+/** What only the main contract knows beside `truncation`. */
+const OF_OTHERS = [
+  'top_n',
+  'rank_fields',
+  'max_chunks_per_doc',
+  'max_chunk_per_doc',
+  'max_tokens_per_doc',
+  'overlap_tokens',
+  'instruction',
+  'priority',
+];
+
+/** Voyage: `top_k`, rows in `data`, and documents as plain strings. */
+export const voyage = defineDialect({
+  id: 'voyage',
+  title: 'Voyage AI',
+  paths: [],
+  claim: {
+    list: 'documents',
+    // Both may be left out: then the name that its own clients give themselves has to tell.
+    byHeaders: ({ 'user-agent': agent }) => typeof agent === 'string' && /voyage/i.test(agent),
+    byMembers: (members) =>
+      ('top_k' in members || 'truncation' in members) &&
+      OF_OTHERS.every((name) => members[name] == null),
+  },
+  parse: (request) => {
+    const members = validate(MEMBERS, request.members(DOCUMENTS));
+    checkQuery(members.query);
+    const documents = stringList(request, DOCUMENTS);
+    return {
+      model: modelOf(members.model),
+      query: members.query.toWellFormed(),
+      documents,
+      topN: topOf(members.top_k, documents),
+      returnDocuments: members.return_documents === true,
+      options: members.truncation == null ? {} : { truncation: members.truncation },
+    };
+  },
+  reply: (_id, { model, documents, returnDocuments }, { rows, usage }) =>
+    encodeJson({
+      object: 'list',
+      data: rows.map(({ index, score }) => ({
+        index,
+        relevance_score: scoreJson(score),
+        document: returnDocuments ? documents.text(index) : undefined,
+      })),
+      model,
+      usage: { total_tokens: usage.inputTokens },
+    }),
+  error: ({ message }) => ({ body: JSON.stringify({ detail: message }) }),
+});

@@ -1,0 +1,118 @@
+import Joi from 'joi';
+import type { ErrorCode } from '../core/errors.js';
+import { encodeJson } from '../core/json/json.js';
+import { defineDialect } from './dialect.js';
+import {
+  checkQuery,
+  COUNT,
+  FLAG,
+  listNames,
+  membersOf,
+  MODEL,
+  modelOf,
+  objectList,
+  QUERY,
+  topOf,
+  validate,
+} from './read.js';
+import { documentJson, scoreJson } from './write.js';
+
+interface WatsonxMembers {
+  readonly model_id?: string | null;
+  readonly query: string;
+  readonly parameters?: {
+    readonly truncate_input_tokens?: number | null;
+    readonly return_options?: {
+      readonly top_n?: number | null;
+      readonly inputs?: boolean | null;
+      readonly query?: boolean | null;
+    } | null;
+  } | null;
+}
+
+const INPUTS = listNames('inputs');
+
+const MEMBERS = membersOf<WatsonxMembers>({
+  model_id: MODEL,
+  query: QUERY,
+  parameters: Joi.object({
+    truncate_input_tokens: Joi.number().integer().allow(null),
+    return_options: Joi.object({ top_n: COUNT, inputs: FLAG, query: FLAG })
+      .unknown(true)
+      .allow(null),
+  })
+    .unknown(true)
+    .allow(null),
+});
+
+interface Kept {
+  readonly returnsQuery: boolean;
+}
+
+/** IBM watsonx.ai: `inputs`, and options within parameters. */
+export const watsonx = defineDialect<Kept>({
+  id: 'watsonx',
+  title: 'IBM watsonx.ai',
+  paths: ['/ml/v1/text/rerank'],
+  parse: (request) => {
+    const { model_id: model, query, parameters } = validate(MEMBERS, request.members(INPUTS));
+    checkQuery(query);
+    const documents = objectList(request, INPUTS);
+    const options = parameters?.return_options;
+    return {
+      model: modelOf(model),
+      query: query.toWellFormed(),
+      documents,
+      topN: topOf(options?.top_n, documents),
+      returnDocuments: options?.inputs === true,
+      options: parameters?.truncate_input_tokens == null ? {} : { truncation: true },
+      kept: { returnsQuery: options?.query === true },
+    };
+  },
+  reply: (_id, request, { rows, usage }, { returnsQuery }, { nowMs }) =>
+    encodeJson({
+      model_id: request.model,
+      results: rows.map(({ index, score }) => ({
+        index,
+        score: scoreJson(score),
+        input: request.returnDocuments ? documentJson(request.documents, index) : undefined,
+      })),
+      created_at: new Date(nowMs).toISOString(),
+      input_token_count: usage.inputTokens,
+      query: returnsQuery ? request.query : undefined,
+    }),
+  error: ({ code, status, message }, requestId) => ({
+    body: JSON.stringify({
+      errors: [
+        {
+          code: CODES[code] ?? (status < 500 ? 'invalid_request_entity' : 'internal_error'),
+          message,
+          more_info: 'https://cloud.ibm.com/apidocs/watsonx-ai',
+        },
+      ],
+      trace: requestId,
+      status_code: status,
+    }),
+  }),
+  timed: true,
+});
+
+const CODES: Readonly<Partial<Record<ErrorCode, string>>> = {
+  invalid_json: 'json_type_error',
+  invalid_query: 'invalid_input_argument',
+  invalid_documents: 'invalid_input_argument',
+  missing_api_key: 'authorization_rejected',
+  invalid_api_key: 'authorization_rejected',
+  token_disabled: 'authorization_rejected',
+  token_expired: 'authentication_token_expired',
+  insufficient_user_quota: 'token_quota_reached',
+  token_quota_exhausted: 'token_quota_reached',
+  ip_not_allowed: 'user_authorization_failed',
+  model_not_allowed: 'user_authorization_failed',
+  tag_not_allowed: 'user_authorization_failed',
+  user_disabled: 'user_authorization_failed',
+  permission_denied: 'user_authorization_failed',
+  model_not_found: 'model_not_supported',
+  rate_limited: 'rate_limit_reached_requests',
+  too_many_concurrent_requests: 'consumption_limit_reached',
+};

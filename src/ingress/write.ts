@@ -1,0 +1,74 @@
+import type { Documents } from '../core/documents.js';
+import type { GatewayError } from '../core/errors.js';
+import { JsonFragment, type JsonBody } from '../core/json/json.js';
+import type { RankedRow } from '../core/rerank.js';
+
+/** Always with a fraction or an exponent: typed clients refuse an integer where a float is due. */
+export function scoreText(score: number): string {
+  return Number.isInteger(score) ? score.toFixed(1) : String(score);
+}
+
+/** A score as it is written. */
+export function scoreJson(score: number): JsonBody {
+  return Number.isInteger(score) ? new JsonFragment(Buffer.from(score.toFixed(1))) : score;
+}
+
+/** A document as the main contract shows it: `{"text": …}` for a string, else the caller's own object. */
+export function documentJson(documents: Documents, index: number): JsonBody {
+  return new JsonFragment(documents.echo(index));
+}
+
+/** The rows in the order of the documents, for forms that answer by position. */
+export function byPosition(rows: readonly RankedRow[]): readonly RankedRow[] {
+  return [...rows].sort((a, b) => a.index - b.index);
+}
+
+/** The nearest that a probability may come to 0 and 1: its logit has to be a number. */
+const MARGIN = 1e-16;
+
+/**
+ * Rows with logits for scores, for forms whose clients apply the logistic function themselves. Scores that all lie in
+ * 0 … 1 are taken for probabilities; others are logits already.
+ */
+export function asLogits(rows: readonly RankedRow[]): readonly RankedRow[] {
+  return areProbabilities(rows)
+    ? rows.map(({ index, score }) => ({ index, score: logit(score) }))
+    : rows;
+}
+
+/** Rows with scores between 0 and 1, for forms that promise them. */
+export function asProbabilities(rows: readonly RankedRow[]): readonly RankedRow[] {
+  return areProbabilities(rows)
+    ? rows
+    : rows.map(({ index, score }) => ({ index, score: 1 / (1 + Math.exp(-score)) }));
+}
+
+function areProbabilities(rows: readonly RankedRow[]): boolean {
+  return rows.every(({ score }) => score >= 0 && score <= 1);
+}
+
+function logit(probability: number): number {
+  return Math.log(Math.max(probability, MARGIN)) - Math.log(Math.max(1 - probability, MARGIN));
+}
+
+/** Whether an error is one of the body: in some forms those have a status of their own. */
+export function isOfBody({ code, status }: GatewayError): boolean {
+  return (
+    status === 400 &&
+    (code === 'invalid_request' || code === 'invalid_query' || code === 'invalid_documents')
+  );
+}
+
+/** The errors of servers that are built on FastAPI: a list of faults for a body that does not fit, else a sentence. */
+export function fastApiError(error: GatewayError): { body: string; status?: number } {
+  const { message, code, param } = error;
+  if (!isOfBody(error) && code !== 'too_many_documents') {
+    return { body: JSON.stringify({ detail: message, message }) };
+  }
+  const loc = param === undefined ? ['body'] : ['body', param];
+  const type = code === 'too_many_documents' ? 'too_long' : 'value_error';
+  return {
+    status: 422,
+    body: JSON.stringify({ detail: [{ type, loc, msg: message }], message }),
+  };
+}

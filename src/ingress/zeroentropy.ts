@@ -1,0 +1,72 @@
+import { encodeJson } from '../core/json/json.js';
+import { defineDialect } from './dialect.js';
+import {
+  checkQuery,
+  COUNT,
+  listNames,
+  membersOf,
+  MODEL,
+  modelOf,
+  QUERY,
+  stringList,
+  TEXT,
+  topOf,
+  validate,
+} from './read.js';
+import { fastApiError, scoreJson } from './write.js';
+
+interface ZeroEntropyMembers {
+  readonly model?: string | null;
+  readonly query: string;
+  readonly top_n?: number | null;
+  readonly latency?: string | null;
+}
+
+const MEMBERS = membersOf<ZeroEntropyMembers>({
+  model: MODEL,
+  query: QUERY,
+  top_n: COUNT,
+  latency: TEXT,
+});
+const DOCUMENTS = listNames('documents');
+
+/** What a document counts beyond its bytes and those of the query. */
+const BYTES_PER_DOCUMENT = 150;
+
+interface Kept {
+  readonly mode: 'fast' | 'slow';
+}
+
+/** ZeroEntropy: the reply says how long it took and how many bytes it was. */
+export const zeroentropy = defineDialect<Kept>({
+  id: 'zeroentropy',
+  title: 'ZeroEntropy',
+  paths: ['/v1/models/rerank'],
+  parse: (request) => {
+    const members = validate(MEMBERS, request.members(DOCUMENTS));
+    checkQuery(members.query);
+    const documents = stringList(request, DOCUMENTS);
+    return {
+      model: modelOf(members.model),
+      query: members.query.toWellFormed(),
+      documents,
+      topN: topOf(members.top_n, documents),
+      returnDocuments: false,
+      options: {},
+      kept: { mode: members.latency === 'slow' ? 'slow' : 'fast' },
+    };
+  },
+  reply: (_id, { query, documents }, { rows, usage }, { mode }, { elapsedMs }) => {
+    const perDocument = BYTES_PER_DOCUMENT + Buffer.byteLength(query);
+    return encodeJson({
+      results: rows.map(({ index, score }) => ({ index, relevance_score: scoreJson(score) })),
+      actual_latency_mode: mode,
+      e2e_latency: scoreJson(elapsedMs / 1000),
+      inference_latency: scoreJson(elapsedMs / 1000),
+      total_bytes: perDocument * documents.count + documents.sizeBytes,
+      total_tokens: usage.inputTokens,
+    });
+  },
+  error: fastApiError,
+  timed: true,
+});

@@ -1,0 +1,57 @@
+import { describe, expect, it } from '@jest/globals';
+import { textDocuments } from '../../src/core/documents.js';
+import type { RerankRequest, WrittenRows } from '../../src/core/rerank.js';
+import { rerankReplyBody } from '../../src/ingress/cohere.js';
+
+const REQUEST: RerankRequest = {
+  model: 'm"1',
+  query: 'q',
+  documents: textDocuments(['a', 'b', 'c']),
+  topN: 2,
+  returnDocuments: false,
+  options: {},
+};
+const USAGE = { inputTokens: 4, searchUnits: 1, estimated: true };
+const ROWS = [
+  { index: 2, score: 0.5 },
+  { index: 0, score: 0.0000001 },
+];
+/** As an upstream may write them: the second number is not how the engine would write it. */
+const WRITTEN: WrittenRows = {
+  bytes: Buffer.from('{"index":2,"relevance_score":0.50},{"index":0,"relevance_score":1E-7}'),
+  values: [2, 0.5, 0, 0.0000001],
+};
+
+function bodyOf(written: WrittenRows | undefined, request = REQUEST): string {
+  const reply = { rows: ROWS, usage: USAGE, warning: undefined, written };
+  return rerankReplyBody('rr_1', request, reply).toString();
+}
+
+describe('rerankReplyBody', () => {
+  it('has the rows in the bytes of the upstream where it wrote the same', () => {
+    const body = bodyOf(WRITTEN);
+
+    expect(body).toContain(`"results":[${WRITTEN.bytes.toString()}]`);
+    expect(JSON.parse(body)).toEqual(JSON.parse(bodyOf(undefined)));
+  });
+
+  it.each<[string, WrittenRows]>([
+    ['others', { ...WRITTEN, values: [2, 0.5, 1, 0.0000001] }],
+    ['more', { ...WRITTEN, values: [...WRITTEN.values, 1, 0.1] }],
+    ['fewer', { ...WRITTEN, values: [2, 0.5] }],
+    ['another score', { ...WRITTEN, values: [2, 0.5, 0, 0.0000002] }],
+    ['another order', { ...WRITTEN, values: [0, 0.0000001, 2, 0.5] }],
+  ])('writes the rows itself where the upstream wrote %s', (_name, written) => {
+    expect(bodyOf(written)).toBe(bodyOf(undefined));
+  });
+
+  it('writes the rows itself where documents belong to them', () => {
+    const request = { ...REQUEST, returnDocuments: true };
+
+    expect(bodyOf(WRITTEN, request)).toBe(bodyOf(undefined, request));
+    expect(JSON.parse(bodyOf(WRITTEN, request))).toMatchObject({
+      model: 'm"1',
+      results: [{ document: { text: 'c' } }, { document: { text: 'a' } }],
+    });
+  });
+});
