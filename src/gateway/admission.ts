@@ -12,13 +12,20 @@ import {
   StoreUnavailableError,
   type Admission,
   type AdmissionStore,
+  type AdmitRequest,
   type Credential,
 } from '../store/store.js';
-import type { CredentialCache } from './credential-cache.js';
+import type { ChannelTable } from './channel-table.js';
+import { beforeEnd, type Scope } from './scope.js';
+import type { Settlements } from './settlements.js';
+import type { TokenCache } from './token-cache.js';
 
 export interface AdmissionDeps {
   readonly store: AdmissionStore;
-  readonly credentials: CredentialCache;
+  readonly credentials: TokenCache;
+  /** A look at the store tells whether it has been emptied. */
+  readonly channels: Pick<ChannelTable, 'refresh'>;
+  readonly settlements: Pick<Settlements, 'abandon'>;
   readonly now: () => number;
   /** How long a reservation outlives its request's deadline before it is given back. */
   readonly reservationGraceMs: number;
@@ -35,7 +42,7 @@ export interface Caller {
 export interface AdmissionAsk {
   readonly caller: Caller;
   readonly reservationId: string;
-  readonly deadlineMs: number;
+  readonly scope: Scope;
   readonly amount: number;
   /** Whether the key's policy lets this be done; throws the refusal. Asked again when the key has changed. */
   readonly judge: (policy: TokenPolicy) => void;
@@ -59,31 +66,27 @@ const MAX_STALE = 5;
  */
 export async function admit(deps: AdmissionDeps, ask: AdmissionAsk): Promise<Reservation> {
   const { caller } = ask;
-  const expiresAtMs = ask.deadlineMs + deps.reservationGraceMs;
+  const expiresAtMs = ask.scope.deadlineMs + deps.reservationGraceMs;
   try {
     judge(ask);
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
     // What this node remembers of the key lets it in or not at all: a refusal is by what the store knows now.
-    await judgeFresh(deps, caller);
+    await beforeEnd(ask.scope, judgeFresh(deps, caller));
     judge(ask);
   }
   for (let round = 0; round < MAX_STALE; round += 1) {
     const { token, version } = caller.credential;
-    let admission: Admission;
-    try {
-      admission = await deps.store.admit({
-        tokenId: token.id,
-        userId: token.userId,
-        version,
-        reservationId: ask.reservationId,
-        amount: ask.amount,
-        nowMs: deps.now(),
-        expiresAtMs,
-      });
-    } catch (error) {
-      throw storeError(error);
-    }
+    const admission = await answered(deps, ask, {
+      tokenId: token.id,
+      userId: token.userId,
+      version,
+      keyHash: caller.keyHash,
+      reservationId: ask.reservationId,
+      amount: ask.amount,
+      nowMs: deps.now(),
+      expiresAtMs,
+    });
     switch (admission.kind) {
       case 'admitted':
         return {
@@ -100,13 +103,57 @@ export async function admit(deps: AdmissionDeps, ask: AdmissionAsk): Promise<Res
         judge(ask);
         break;
       case 'refused':
-        if (admission.reason === 'unknown') deps.credentials.forget(caller.keyHash);
+        if (admission.reason === 'unknown') {
+          caller.credential = await beforeEnd(ask.scope, findAgain(deps, caller));
+          judge(ask);
+          break;
+        }
         throw refusal(admission, caller.credential);
     }
   }
-  throw new GatewayError('overloaded', 'The key is being changed at the moment. Try again.', {
+  throw new GatewayError('overloaded', 'The key is being changed right now. Try again.', {
     retryAfterMs: 1_000,
   });
+}
+
+/**
+ * What the store says to an admission. One whose answer did not come, or came too late, may hold quota and a place that
+ * nobody uses: it is ended as soon as the store can be told.
+ */
+async function answered(
+  deps: AdmissionDeps,
+  ask: AdmissionAsk,
+  request: AdmitRequest,
+): Promise<Admission> {
+  const asked = deps.store.admit(request);
+  try {
+    return await beforeEnd(ask.scope, asked);
+  } catch (error) {
+    asked.then(
+      (late) => {
+        if (late.kind === 'admitted') deps.settlements.abandon(request);
+      },
+      (failure: unknown) => {
+        if (failure instanceof StoreUnavailableError && !failure.didNothing) {
+          deps.settlements.abandon(request);
+        }
+      },
+    );
+    throw storeError(error);
+  }
+}
+
+/**
+ * A key that this node remembers and the store does not know: it is deleted, unless the store has lost everything, which
+ * it is asked for before.
+ */
+async function findAgain(deps: AdmissionDeps, { keyHash }: Caller): Promise<Credential> {
+  const found = await storeAnswers(async () => {
+    await deps.channels.refresh();
+    return deps.credentials.findFresh(keyHash);
+  });
+  if (found === undefined) throw unknownKey();
+  return found;
 }
 
 function judge({ caller, judge: judgePolicy }: AdmissionAsk): void {
@@ -122,15 +169,38 @@ export async function judgeFresh(deps: AdmissionDeps, caller: Caller): Promise<v
   const credential = await storeAnswers(() => deps.credentials.findFresh(caller.keyHash));
   if (credential === undefined) throw unknownKey();
   caller.credential = credential;
+  judgeStatus(credential, deps.now());
+  judgeAddress(caller);
+}
+
+function judgeStatus(credential: Credential, nowMs: number): void {
   if (!credential.userEnabled)
     throw refusal({ kind: 'refused', reason: 'user_disabled' }, credential);
-  const status = tokenStatus(credential.token, deps.now());
+  const status = tokenStatus(credential.token, nowMs);
   if (status === TOKEN_DISABLED) throw refusal({ kind: 'refused', reason: 'disabled' }, credential);
   if (status === TOKEN_EXPIRED) throw refusal({ kind: 'refused', reason: 'expired' }, credential);
   if (status === TOKEN_EXHAUSTED) {
     throw refusal({ kind: 'refused', reason: 'token_quota' }, credential);
   }
-  judgeAddress(caller);
+}
+
+/**
+ * Whether a key, as the store knows it, and its owner's balance would let an amount be reserved; rate and places apart, which
+ * are counted where they are taken.
+ * @throws GatewayError with the refusal.
+ */
+export function judgeStanding(
+  credential: Credential,
+  userQuota: number,
+  amount: number,
+  nowMs: number,
+): void {
+  judgeStatus(credential, nowMs);
+  const { unlimitedQuota, remainQuota } = credential.token;
+  if (!unlimitedQuota && remainQuota < amount) {
+    throw refusal({ kind: 'refused', reason: 'token_quota' }, credential);
+  }
+  if (userQuota < amount) throw refusal({ kind: 'refused', reason: 'user_quota' }, credential);
 }
 
 /** The 403 of a model that the key's policy does not list. */
@@ -162,17 +232,14 @@ export async function storeAnswers<T>(ask: () => Promise<T>): Promise<T> {
 
 function storeError(error: unknown): unknown {
   if (!(error instanceof StoreUnavailableError)) return error;
-  return new GatewayError(
-    'store_unavailable',
-    'The key store does not answer. Try again shortly.',
-    {
-      retryAfterMs: 1_000,
-      cause: error,
-    },
-  );
+  return new GatewayError('store_unavailable', 'The store does not answer. Try again shortly.', {
+    retryAfterMs: 1_000,
+    cause: error,
+  });
 }
 
-function judgeAddress(caller: Caller): void {
+/** The 403 of an address that the key's policy leaves out. */
+export function judgeAddress(caller: Pick<Caller, 'credential' | 'addressAllowed'>): void {
   const { allowIps } = caller.credential.token.policy;
   if (allowIps.length === 0 || caller.addressAllowed(allowIps)) return;
   throw new GatewayError('ip_not_allowed', 'This API key may not be used from this address.');
@@ -201,13 +268,13 @@ function refusal(
     case 'concurrency':
       return new GatewayError(
         'too_many_concurrent_requests',
-        `This API key may have ${credential.token.policy.maxConcurrency} requests in flight at once.`,
+        `This API key may have at most ${credential.token.policy.maxConcurrency} requests in flight at once.`,
         { retryAfterMs: 1_000 },
       );
     case 'rate':
       return new GatewayError(
         'rate_limited',
-        `This API key may send ${admission.rate.limit} requests a minute.`,
+        `This API key may send at most ${admission.rate.limit} requests a minute.`,
         { retryAfterMs: admission.retryAfterMs, headers: rateHeaders(admission.rate) },
       );
   }

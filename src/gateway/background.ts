@@ -15,7 +15,7 @@ export class Background {
 
   readonly run = (what: string, work: () => Promise<void>): void => {
     if (this.#pending.size >= MAX_PENDING) {
-      this.#observe({ kind: 'fault', what, error: new Error('too much work is waiting') });
+      this.#observe({ kind: 'fault', what, error: new Error('too much work is queued') });
       return;
     }
     // Not before the reply that goes out in this turn of the loop: how long the work takes must not show there.

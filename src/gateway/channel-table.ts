@@ -1,22 +1,24 @@
+import type { Channel } from '../core/channel.js';
 import { GatewayError } from '../core/errors.js';
 import type { Secret } from '../core/secret.js';
-import type { ChannelSnapshot, ChannelStore } from '../store/store.js';
-import type { Observe } from './events.js';
+import type { ChannelNews, ChannelSnapshot, ChannelStore } from '../store/store.js';
+import type { ChannelsEvent, Observe } from './events.js';
+import type { Freshness, Plan } from './rank.js';
 import { makeRoute, type Route } from './route.js';
-
-/** What a node keeps of a channel between requests, whatever version of the channel is in force. */
-export interface ChannelState {
-  inFlight: number;
-  /** Until when it is left alone after an overload, by this node's clock. */
-  coolUntilMs: number;
-}
 
 /** The channels in force, as of one version. */
 export interface RoutingTable {
   readonly version: number;
   readonly byId: ReadonlyMap<number, Route>;
-  /** Every usable channel of a model by the caller's name for it, live or not. */
-  readonly byModel: ReadonlyMap<string, readonly Route[]>;
+  /** What is done for a model, by the caller's name for it; every model of a usable channel has one, live or not. */
+  readonly plans: ReadonlyMap<string, Plan>;
+  /** By model, the channels that cannot be used, and would serve it if they could. */
+  readonly unusable: ReadonlyMap<string, readonly UnusableChannel[]>;
+}
+
+export interface UnusableChannel {
+  readonly channel: Channel;
+  readonly why: string;
 }
 
 export interface ChannelTableDeps {
@@ -25,16 +27,28 @@ export interface ChannelTableDeps {
   readonly declared: ReadonlyMap<string, Readonly<Record<string, Secret>>>;
   readonly observe: Observe;
   readonly now: () => number;
+  /** Milliseconds from any point on, by a clock that nobody sets: an age must not change with the time of day. */
+  readonly elapsed: () => number;
   /** How old the knowledge of this node may be when an attempt begins. */
   readonly stalenessMs: number;
   readonly nodeId: string;
+  /** Makes the plan of a model from its usable channels, whenever these have changed. */
+  readonly planOf: (model: string, routes: readonly Route[]) => Plan;
   /** Called with the id of a channel that is there no more. */
   readonly onGone: (channelId: number) => void;
+  /** Called with every answer of the store: when it was asked for, and when it came. */
+  readonly onNews?: (news: ChannelNews, askedAtMs: number, answeredAtMs: number) => void;
+  /** Called when the store has lost what this node had noted there: whatever is remembered of it may be gone. */
+  readonly onStoreLost?: () => void;
+  /** Called when the store answers again after it did not. */
+  readonly onStoreBack?: () => void;
   /** Called with every origin that the channels in force name, whenever they have changed. */
   readonly onOrigins: (origins: ReadonlySet<string>) => void;
+  /** Called with every usable channel, whenever they have changed. */
+  readonly onRoutes?: (routes: Iterable<Route>) => void;
 }
 
-const EMPTY: RoutingTable = { version: -1, byId: new Map(), byModel: new Map() };
+const EMPTY: RoutingTable = { version: -1, byId: new Map(), plans: new Map(), unusable: new Map() };
 /** Checks of the version in one staleness bound: the safety net below the change messages. */
 const CHECKS_PER_BOUND = 3;
 const LOCKED =
@@ -42,18 +56,26 @@ const LOCKED =
 /** A node that has not reported for so many bounds is gone. */
 const NODE_TTL_BOUNDS = 5;
 
+const TOO_SLOW = new Error('the store answers more slowly than gateway.staleness_ms allows');
+
 /**
- * The channels of this node, in memory. Refreshed at once on a message of the store and by a version check that does not
- * depend on messages; an attempt that begins while the check is overdue waits for it, so nothing is ever sent on
- * knowledge older than the bound.
+ * The channels of this node, in memory. Refreshed at once on a message of the store and by a check that does not depend on
+ * messages; an attempt that begins while the check is overdue waits for it, so nothing is ever sent on knowledge older than
+ * the bound. A check is one question to the store, which notes what this node has in force and tells what is new; checks
+ * follow each other, and nobody waits for more than the one that is under way and the next.
  */
-export class ChannelTable {
+export class ChannelTable implements Freshness {
   readonly #deps: ChannelTableDeps;
-  readonly #states = new Map<number, ChannelState>();
   #table: RoutingTable = EMPTY;
+  /** By `elapsed`, as all ages. */
   #verifiedAtMs = -Infinity;
   #checking: Promise<void> | undefined;
-  #checkAgain = false;
+  /** The check that begins when the one under way has ended. */
+  #next: Promise<void> | undefined;
+  #serial = 0;
+  #heardSerial = 0;
+  #stopped = false;
+  #isEmptied = false;
   #timer: NodeJS.Timeout | undefined;
   #unwatch: (() => void) | undefined;
   #failing = false;
@@ -72,15 +94,17 @@ export class ChannelTable {
       this.#refreshInBackground();
     });
     await this.refresh();
-    // Once more, now that this node is on the list: a switch set between loading and reporting did not wait for it.
+    // Once more: who waits for this node from now on, waits for what it has in force and not for its start.
     await this.refresh();
     this.#timer = setInterval(() => {
-      this.#refreshInBackground();
+      // Where the store is slower than this, the next check begins when the one under way has ended.
+      if (this.#checking === undefined) this.#refreshInBackground();
     }, this.#deps.stalenessMs / CHECKS_PER_BOUND);
     this.#timer.unref();
   }
 
   async stop(): Promise<void> {
+    this.#stopped = true;
     clearInterval(this.#timer);
     this.#unwatch?.();
     await this.#checking?.catch(() => undefined);
@@ -91,14 +115,17 @@ export class ChannelTable {
 
   /** Whether what is known is younger than the bound. */
   isFresh(): boolean {
-    return this.#deps.now() - this.#verifiedAtMs <= this.#deps.stalenessMs;
+    return this.#deps.elapsed() - this.#verifiedAtMs <= this.#deps.stalenessMs;
   }
 
   /** Resolves when the table is within the bound; asks the store where it is not. */
   async ensureFresh(): Promise<void> {
     if (this.isFresh()) return;
     try {
-      await this.refresh();
+      // The check under way may do: it counts from its question, whoever asked.
+      await this.#checking;
+      if (!this.isFresh()) await this.refresh();
+      if (!this.isFresh()) throw TOO_SLOW;
     } catch (error) {
       throw new GatewayError(
         'store_unavailable',
@@ -110,14 +137,16 @@ export class ChannelTable {
 
   /** Brings the table up to the version that the store has when this is called. */
   refresh(): Promise<void> {
-    if (this.#checking !== undefined) {
-      // The running check may have read before the change that this call is about.
-      this.#checkAgain = true;
-      return this.#checking;
-    }
-    const checking = this.#check();
-    this.#checking = checking;
-    return checking;
+    if (this.#checking === undefined) return this.#begin();
+    // The check under way may have read before the change that this call is about.
+    this.#next ??= this.#checking
+      .catch(() => undefined)
+      .then(() => {
+        this.#next = undefined;
+        if (this.#stopped) return;
+        return this.#checking ?? this.#begin();
+      });
+    return this.#next;
   }
 
   /** The route of a channel if it takes traffic at this very moment. */
@@ -126,60 +155,100 @@ export class ChannelTable {
     return route?.live === true ? route : undefined;
   }
 
-  state(channelId: number): ChannelState {
-    let state = this.#states.get(channelId);
-    if (state === undefined) {
-      state = { inFlight: 0, coolUntilMs: 0 };
-      this.#states.set(channelId, state);
-    }
-    return state;
-  }
-
   /** A failed check has been observed by the check itself; the next attempt that needs it tells its caller. */
   #refreshInBackground(): void {
     this.refresh().catch(() => undefined);
   }
 
+  #begin(): Promise<void> {
+    const checking = this.#check();
+    this.#checking = checking;
+    return checking;
+  }
+
   async #check(): Promise<void> {
     try {
-      do {
-        this.#checkAgain = false;
-        const askedAtMs = this.#deps.now();
-        const version = await this.#deps.store.channelsVersion();
-        if (version !== this.#table.version) this.#apply(await this.#deps.store.loadChannels());
-        this.#verifiedAtMs = askedAtMs;
-        await this.#deps.store.reportNode(
-          this.#deps.nodeId,
-          this.#table.version,
-          askedAtMs,
-          this.#deps.stalenessMs * NODE_TTL_BOUNDS,
-        );
-      } while (this.#checkAgain as boolean);
+      const changed = await this.#ask();
+      if (this.#failing) this.#deps.onStoreBack?.();
       this.#failing = false;
+      // Those who wait until a change is in force wait for the report of it.
+      if (changed && !this.#stopped) setImmediate(() => this.#refreshInBackground());
     } catch (error) {
       if (!this.#failing)
         this.#deps.observe({ kind: 'fault', what: 'channels not refreshed', error });
       this.#failing = true;
       throw error;
     } finally {
-      // In the same step as the loop's last look at the flag: a later call starts a check of its own.
       this.#checking = undefined;
     }
+  }
+
+  /** One question to the store. Resolves to whether another version is in force after it. */
+  async #ask(): Promise<boolean> {
+    const { store, now, elapsed, nodeId, stalenessMs } = this.#deps;
+    const askedAtMs = now();
+    const askedAt = elapsed();
+    this.#serial += 1;
+    const serial = this.#serial;
+    const news = await store.syncNode({
+      nodeId,
+      version: this.#table.version,
+      serial,
+      heardSerial: this.#heardSerial,
+      nowMs: askedAtMs,
+      ttlMs: stalenessMs * NODE_TTL_BOUNDS,
+    });
+    const { snapshot, memory } = news;
+    this.#deps.onNews?.(news, askedAtMs, now());
+    const wasEmptied = this.#isEmptied;
+    this.#isEmptied = memory === 'emptied';
+    if (memory === 'lost' || (wasEmptied && memory === 'kept')) this.#tellLost();
+    this.#heardSerial = serial;
+    if (this.#isEmptied) {
+      // Nobody is let in by such a store: the channels are kept as they were, until it has some again.
+      this.#verifiedAtMs = askedAt;
+      return false;
+    }
+    const changed = snapshot !== undefined && snapshot.version !== this.#table.version;
+    if (snapshot !== undefined) this.#apply(snapshot);
+    this.#verifiedAtMs = askedAt;
+    return changed;
+  }
+
+  #tellLost(): void {
+    this.#deps.observe({
+      kind: 'fault',
+      what: 'everything is reloaded',
+      error: new Error(
+        'the store does not know the last report of this node: it has lost its latest writes, was restored from a backup, or has not heard from this node for a long time',
+      ),
+    });
+    this.#deps.onStoreLost?.();
   }
 
   #apply(snapshot: ChannelSnapshot): void {
     const switches = new Map(snapshot.switches.map((entry) => [entry.tag, entry]));
     const byId = new Map<number, Route>();
     const byModel = new Map<string, Route[]>();
-    const unusable: { name: string; why: string }[] = [];
+    const unusable: ChannelsEvent['unusable'][number][] = [];
+    const unusableByModel = new Map<string, UnusableChannel[]>();
+    const leaveOut = (channel: Channel, why: string): void => {
+      const { name, provider, tag, models } = channel;
+      unusable.push({ name, provider, tag, why });
+      for (const model of Object.keys(models)) {
+        const others = unusableByModel.get(model);
+        if (others === undefined) unusableByModel.set(model, [{ channel, why }]);
+        else others.push({ channel, why });
+      }
+    };
     for (const channel of snapshot.channels) {
       if (snapshot.locked.has(channel.id)) {
-        unusable.push({ name: channel.name, why: LOCKED });
+        leaveOut(channel, LOCKED);
         continue;
       }
       const made = makeRoute(channel, switches, this.#deps.declared);
       if (made.kind === 'unusable') {
-        unusable.push({ name: channel.name, why: made.why });
+        leaveOut(channel, made.why);
         continue;
       }
       byId.set(channel.id, made.route);
@@ -189,13 +258,13 @@ export class ChannelTable {
         else routes.push(made.route);
       }
     }
-    this.#table = { version: snapshot.version, byId, byModel };
-    for (const id of this.#states.keys()) {
-      if (byId.has(id)) continue;
-      this.#states.delete(id);
-      this.#deps.onGone(id);
-    }
+    const plans = new Map<string, Plan>();
+    for (const [model, routes] of byModel) plans.set(model, this.#deps.planOf(model, routes));
+    const before = this.#table.byId;
+    this.#table = { version: snapshot.version, byId, plans, unusable: unusableByModel };
+    for (const id of before.keys()) if (!byId.has(id)) this.#deps.onGone(id);
     this.#deps.onOrigins(new Set(Array.from(byId.values(), ({ origin }) => origin)));
+    this.#deps.onRoutes?.(byId.values());
     this.#deps.observe({
       kind: 'channels',
       version: snapshot.version,
@@ -205,6 +274,7 @@ export class ChannelTable {
         provider: channel.provider,
         tag: channel.tag,
         live,
+        status: channel.status,
       })),
       unusable,
     });

@@ -1,5 +1,8 @@
+import type { ChannelStatus } from '../core/channel.js';
 import type { ErrorCode } from '../core/errors.js';
+import type { OutageReason } from '../core/outage.js';
 import type { FaultKind } from '../core/retry.js';
+import type { UsageMembers } from '../core/usage-members.js';
 
 /** One call to a channel, ended. */
 export interface AttemptEvent {
@@ -14,39 +17,40 @@ export interface AttemptEvent {
   readonly status: number | undefined;
   /** The upstream's words or the transport's, without addresses; empty where all went well. */
   readonly message: string;
+  /** When it began. */
+  readonly atMs: number;
   readonly durationMs: number;
 }
 
+/** What is absent until the step that finds it out; an admitted request has all of it. */
+type LateMember = 'userId' | 'tokenId' | 'tokenName' | 'model';
+
 /** One rerank request, answered. Everything that logs, metrics and the usage log say of it. */
-export interface RequestEvent {
+export interface RequestEvent extends Omit<UsageMembers, LateMember | 'outcome'> {
   readonly kind: 'request';
-  readonly requestId: string;
   readonly atMs: number;
   readonly method: string;
   readonly route: string;
   readonly status: number;
   /** `ok`, or the code that the caller got. */
   readonly outcome: 'ok' | ErrorCode;
-  /** Absent until the step that finds it out. */
   readonly userId: number | undefined;
   readonly tokenId: number | undefined;
   readonly tokenName: string | undefined;
   /** The model that was routed; a name that no channel knows is not a label. */
   readonly model: string | undefined;
   readonly knownModel: boolean;
-  readonly channelId: number | undefined;
-  readonly provider: string | undefined;
-  readonly tag: string | undefined;
-  readonly attempts: number;
-  readonly documents: number;
-  readonly inputTokens: number;
-  readonly searchUnits: number;
-  /** Quota charged, in units. */
-  readonly quota: number;
   readonly admitted: boolean;
-  readonly durationMs: number;
+  /** Whether a last resort answered. */
+  readonly degraded: boolean;
   /** Waiting for upstreams, all attempts together. */
   readonly upstreamMs: number;
+  /** What the caller was told; absent where all went well. */
+  readonly message?: string;
+  /** Where a request came from that was not admitted. */
+  readonly address?: string;
+  /** Absent for a caller of the API. */
+  readonly source?: 'console';
 }
 
 /** Any other request, answered. */
@@ -60,7 +64,7 @@ export interface AccessEvent {
   readonly durationMs: number;
 }
 
-/** Something went wrong that no request can be told of: a settlement given up, a table that cannot be refreshed. */
+/** Something went wrong that no request can be told about: a settlement given up, a table that cannot be refreshed. */
 export interface FaultEvent {
   readonly kind: 'fault';
   readonly what: string;
@@ -78,13 +82,65 @@ export interface ChannelsEvent {
     readonly provider: string;
     readonly tag: string | undefined;
     readonly live: boolean;
+    /** Its own, whatever its tag's switch says. */
+    readonly status: ChannelStatus;
   }[];
   /** Channels that cannot be used, and why. */
-  readonly unusable: readonly { readonly name: string; readonly why: string }[];
+  readonly unusable: readonly {
+    readonly name: string;
+    readonly provider: string;
+    readonly tag: string | undefined;
+    readonly why: string;
+  }[];
+}
+
+/** The circuit of a channel opened, or closed again, on this node. */
+export interface BreakerEvent {
+  readonly kind: 'breaker';
+  readonly channelId: number;
+  readonly channel: string;
+  readonly state: 'open' | 'half_open' | 'closed';
+  /** The kind of failure that opened it; empty once it is closed. */
+  readonly reason: string;
+  /** Since when it has not been closed; 0 once it is. */
+  readonly sinceMs: number;
+  /** How long nothing is sent; 0 unless it is open. */
+  readonly forMs: number;
+}
+
+/** One of several keys of a channel was refused: it is left alone for a while, and the others are used. */
+export interface KeyRefusedEvent {
+  readonly kind: 'key_refused';
+  readonly channelId: number;
+  readonly channel: string;
+  /** What people know the key by. */
+  readonly key: string;
+}
+
+/** The gateway itself disabled a channel for all nodes, or let it return; told by the node that found it out. */
+export interface OutageEvent {
+  readonly kind: 'outage';
+  readonly channelId: number;
+  readonly channel: string;
+  readonly state: 'disabled' | 'returned';
+  /** What is certain of it, or was. */
+  readonly reason: OutageReason;
+  /** The upstream's words; may be empty. */
+  readonly message: string;
+  /** Since when it has been, or was, disabled. */
+  readonly sinceMs: number;
 }
 
 /** What happens in the gateway: logs, metrics and traces are made from this and nothing else. */
-export type GatewayEvent = AttemptEvent | RequestEvent | AccessEvent | FaultEvent | ChannelsEvent;
+export type GatewayEvent =
+  | AttemptEvent
+  | RequestEvent
+  | AccessEvent
+  | FaultEvent
+  | ChannelsEvent
+  | BreakerEvent
+  | OutageEvent
+  | KeyRefusedEvent;
 
 export type Observe = (event: GatewayEvent) => void;
 

@@ -11,20 +11,25 @@ import {
   type ProbeReport,
 } from '../core/probe.js';
 import type { UpstreamFailure } from '../core/retry.js';
-import type { Secret } from '../core/secret.js';
-import { forModel, type NeuralRanker, type TokenRequest } from '../providers/provider.js';
+import { forModel, type RankerTools, type TokenRequest } from '../providers/provider.js';
 import type { RawReply } from '../providers/reply.js';
-import { runAttempt, type AttemptResult } from './dispatch.js';
-import { makeRoute, type Route } from './route.js';
-import { RequestScope } from './scope.js';
-import { TokenCache } from './token-cache.js';
-import { TransportError, type Upstream, type UpstreamRequest } from './upstream.js';
+import type { NeuralRanker } from '../rankers/ranker.js';
+import { offerOf } from './offer.js';
+import type { AttemptOutcome } from './rank.js';
+import { makeRoute, type DeclaredCredentials, type Route } from './route.js';
+import { createScope, type Scope } from './scope.js';
+import { AccessTokens } from './access-tokens.js';
+import { createSend } from './send.js';
+import { Trace } from './trace.js';
+import { TransportError, type UpstreamRequest } from './transport.js';
+import type { Upstream } from './upstream.js';
 
 export interface ProbeDeps {
   readonly upstream: Pick<Upstream, 'send' | 'fetchToken'>;
   readonly neural: NeuralRanker;
+  readonly tools: RankerTools;
   /** Credentials of the channels that the configuration declares, by channel name. */
-  readonly declared: ReadonlyMap<string, Readonly<Record<string, Secret>>>;
+  readonly declared: DeclaredCredentials;
   readonly now: () => number;
   readonly attemptTimeoutMs: number;
 }
@@ -51,16 +56,16 @@ export function createProbe(deps: ProbeDeps): Probe {
       durationMs: deps.now() - startedMs,
     };
     if (attempt.kind === 'ranked') {
-      const { rows, reported, warning } = attempt.result;
+      const { rows, usage, warnings } = attempt.ranking;
       const upstreamModel = channel.models[model] ?? model;
       const { scoreScale } = route.route.provider.profile;
       const ranking = judgeRanking(rows, forModel(scoreScale, upstreamModel));
       return report(channel, model, {
         ...seen,
         ranking,
-        usage: reported ?? {},
+        usage: usage ?? {},
         problem: orderProblem(ranking),
-        warnings: [...(warning === undefined ? [] : [warning]), ...scaleWarnings(channel, ranking)],
+        warnings: [...warnings, ...scaleWarnings(channel, ranking)],
       });
     }
     const failure = attempt.kind === 'failed' ? attempt.failure : NEVER_SENT;
@@ -78,40 +83,40 @@ function asProbed(channel: Channel, { attemptTimeoutMs }: ProbeDeps): Channel {
 }
 
 async function ask(
-  { neural, now, attemptTimeoutMs }: ProbeDeps,
+  { neural, tools, now, attemptTimeoutMs }: ProbeDeps,
   witness: Witness,
   route: Route,
   model: string,
-): Promise<AttemptResult> {
-  const scope = new RequestScope(now(), MAX_PROBE_MS + TOKEN_GRACE_MS);
+): Promise<AttemptOutcome> {
+  const scope = createScope(now(), MAX_PROBE_MS + TOKEN_GRACE_MS);
   try {
-    return await runAttempt(
-      {
-        // Also where it is switched off: that is when people want to know.
-        channels: { live: () => route, isFresh: () => true },
-        upstream: witness,
-        // A token that is at hand already says nothing of the credentials that fetch the next one.
-        tokens: new TokenCache({ now, fetchToken: witness.fetchToken }),
-        neural,
-        now,
-        attemptTimeoutMs,
-      },
-      {
-        request: {
-          model,
-          query: PROBE_QUERY,
-          documents: textDocuments(PROBE_DOCUMENTS),
-          topN: PROBE_DOCUMENTS.length,
-          returnDocuments: false,
-          options: {},
-        },
-        model,
-        scope,
-      },
-      route,
-    );
+    const send = createSend({
+      // Also where it is switched off: that is when people want to know.
+      mayBegin: () => true,
+      upstream: witness,
+      // A token that is at hand already says nothing of the credentials that fetch the next one.
+      tokens: new AccessTokens({ now, fetchToken: witness.fetchToken }),
+      neural,
+      tools,
+      now,
+      attemptTimeoutMs,
+    });
+    return await send(offerOf(route, model), {
+      requestId: 'probe',
+      owner: 'probe',
+      keyId: 0,
+      model,
+      query: PROBE_QUERY,
+      documents: textDocuments(PROBE_DOCUMENTS),
+      topN: PROBE_DOCUMENTS.length,
+      options: {},
+      admits: () => true,
+      mayAnswer: () => false,
+      scope,
+      trace: new Trace(),
+    });
   } finally {
-    scope.end();
+    scope.release();
   }
 }
 
@@ -127,7 +132,7 @@ class Witness {
     this.#upstream = upstream;
   }
 
-  send(request: UpstreamRequest, scope?: RequestScope): Promise<RawReply> {
+  send(request: UpstreamRequest, scope?: Scope): Promise<RawReply> {
     this.url = request.origin + request.path;
     return this.#watch(() => this.#upstream.send(request, scope));
   }
@@ -212,7 +217,9 @@ function explain(
   const forToken = askedForToken && url === undefined;
   const where = forToken ? 'The token endpoint' : 'The server';
   if (error !== undefined) return explainTransport(error, where, route);
-  const said = failure.message === '' ? '' : ` It says: ${failure.message}`;
+  // Of a page, whatever serves it, nothing is quoted: a test must not read what only this machine can reach.
+  const quotes = reply === undefined || speaksJson(reply);
+  const said = failure.message === '' || !quotes ? '' : ` It says: ${failure.message}`;
   if (forToken) {
     if (failure.kind === 'timeout') return silentProblem(where, route);
     return failure.kind === 'misconfigured'
@@ -269,7 +276,11 @@ function explainReply(
   if (status === 402) {
     return problem('no_credit', `The account of the key has no credit left (402).${said}`);
   }
-  if (failure.kind === 'misconfigured' || failure.kind === 'caller') {
+  if (
+    failure.kind === 'misconfigured' ||
+    failure.kind === 'caller' ||
+    failure.kind === 'rejected'
+  ) {
     if (namesModel(failure.message, upstreamModel)) {
       return unknownModel(upstreamModel, status, said);
     }
@@ -279,7 +290,7 @@ function explainReply(
     case 'busy':
       return problem(
         'busy',
-        `The server is overloaded or limits this key (${status}). Try again later; if it stays, look at the limits of the account.${said}`,
+        `The server is overloaded or limits this key (${status}). Try again later; if it persists, check the limits of the account.${said}`,
       );
     case 'invalid':
       return problem(
@@ -287,7 +298,7 @@ function explainReply(
         `The reply (${status}) is not what provider "${provider.id}" sends. Check the provider, and the path of base_url.${said}`,
       );
     case 'timeout':
-      return problem('timeout', `The server gave up by itself (${status}).${said}`);
+      return problem('timeout', `The server itself gave up (${status}).${said}`);
     case 'limit':
       return problem(
         'refused',
@@ -308,6 +319,13 @@ function silentProblem(where: string, { channel: { timeoutMs } }: Route): ProbeP
 function explainTransport(error: TransportError, where: string, route: Route): ProbeProblem {
   const code = causeCode(error);
   switch (error.fault) {
+    case 'forbidden':
+      return problem('unusable', `${where} is not called: ${error.message}.`);
+    case 'no_room':
+      return problem(
+        'upstream_fault',
+        'The gateway is reading as many replies as it has room for. Try again.',
+      );
     case 'connect':
       if (code === 'ENOTFOUND' || code === 'EAI_AGAIN' || code === 'EAI_NODATA') {
         return problem(
@@ -331,11 +349,11 @@ function explainTransport(error: TransportError, where: string, route: Route): P
     case 'unreadable':
       return problem(
         'not_a_ranking',
-        `${where} sent what cannot be read: ${error.message}. Check that base_url has the right one of http and https and the right port.`,
+        `${where} sent something that cannot be read: ${error.message}. Check that base_url has the right one of http and https and the right port.`,
       );
     case 'withdrawn':
     case 'cancelled':
-      return problem('timeout', 'The test took too long and was given up.');
+      return problem('timeout', 'The test took too long and was abandoned.');
   }
 }
 
@@ -350,7 +368,7 @@ function tlsProblem(code: string, where: string): ProbeProblem {
     code === 'CERT_HAS_EXPIRED'
       ? 'has expired: renew it'
       : code === 'ERR_TLS_CERT_ALTNAME_INVALID'
-        ? 'is for another name: use the name that it was made for in base_url'
+        ? 'is for another name: use the name it was issued for in base_url'
         : 'is not trusted here: send the whole chain from the server, or name its authority in NODE_EXTRA_CA_CERTS';
   return problem('tls', `${where}'s certificate ${why} (${code}).`);
 }
@@ -364,6 +382,17 @@ function causeCode({ cause, message }: TransportError): string {
   return systemCode(cause) ?? (cause instanceof Error ? cause.message : message);
 }
 
+/** Whether a reply is an object of JSON, as an error of an API is; a text, a page or a lone string is not. */
+function speaksJson({ text }: RawReply): boolean {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null;
+  } catch (error) {
+    if (error instanceof SyntaxError) return false;
+    throw error;
+  }
+}
+
 function isPage({ headers, text }: RawReply): boolean {
   return /\bhtml\b/i.test(headers['content-type'] ?? '') || /^\s*<(!doctype|html)\b/i.test(text);
 }
@@ -375,7 +404,7 @@ function namesModel(message: string, model: string): boolean {
 function unknownModel(model: string, status: number, said: string): ProbeProblem {
   return problem(
     'unknown_model',
-    `The server does not serve "${model}" to this key (${status}). Check the upstream's name of the model in models, and what the key may use.${said}`,
+    `The server does not serve "${model}" to this key (${status}). Check the upstream's name of the model in models, and which models the key may use.${said}`,
   );
 }
 

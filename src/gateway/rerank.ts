@@ -1,5 +1,4 @@
-import { GatewayError } from '../core/errors.js';
-import { actualCost, estimateCost, priceOf, type Price, type PriceList } from '../core/quota.js';
+import { actualCost, estimateCost, priceOf, type PriceList } from '../core/quota.js';
 import type { RateState } from '../core/rate-limit.js';
 import {
   completeUsage,
@@ -8,23 +7,44 @@ import {
   type Usage,
   type WrittenRows,
 } from '../core/rerank.js';
+import type { TokenPolicy } from '../core/token.js';
 import {
   admit,
   judgeFresh,
-  judgeModel,
-  judgeTag,
   type AdmissionDeps,
   type Caller,
   type Reservation,
 } from './admission.js';
-import { dispatch, noChannelError, type DispatchDeps, type DispatchTrace } from './dispatch.js';
-import type { Route } from './route.js';
-import type { RequestScope } from './scope.js';
+import type { ChannelTable } from './channel-table.js';
+import type { Observe } from './events.js';
+import { rankerTokens } from './offer.js';
+import type { Job, Plan, Ranking } from './rank.js';
+import { noChannelError, refusalOf } from './refusals.js';
+import { beforeEnd, type Scope } from './scope.js';
 import type { Settlements } from './settlements.js';
+import {
+  bears,
+  boundsOf,
+  isLive,
+  judgeTarget,
+  renamedTarget,
+  splitModel,
+  unservedError,
+  type Named,
+  type Routing,
+  type Target,
+} from './target.js';
+import type { Trace } from './trace.js';
 
-export interface GatewayDeps extends AdmissionDeps, DispatchDeps {
+export interface GatewayDeps extends AdmissionDeps, Routing {
+  readonly channels: ChannelTable;
   readonly settlements: Settlements;
+  readonly observe: Observe;
   readonly prices: PriceList;
+  /** The longest that an upstream's `Retry-After` keeps a channel out. */
+  readonly maxCooldownMs: number;
+  /** What a ranking from the cache costs, of the price of a fresh one. */
+  readonly cacheHitPercent: number;
 }
 
 /** One request of a known caller. */
@@ -35,21 +55,14 @@ export interface RerankCall {
   readonly requestId: string;
   readonly caller: Caller;
   readonly request: RerankRequest;
+  /** The model that the request has by a key's policy: its own, or a default; `undefined` where there is none. */
+  readonly modelBy: (policy: TokenPolicy) => string | undefined;
+  /** How old a kept ranking may be; 0: only a fresh one will do; `undefined`: as old as the model's rule says. */
+  readonly mayBeOldMs?: number | undefined;
   /** The tag that the request names in its header. */
   readonly tag: string | undefined;
-  readonly scope: RequestScope;
-  readonly trace: RerankTrace;
-}
-
-/** What is known of a request as it goes along; the request's event is made from it, whatever its end. */
-export interface RerankTrace extends DispatchTrace {
-  model: string | undefined;
-  admitted: boolean;
-  usage: Usage | undefined;
-  /** What the request costs. */
-  quota: number;
-  /** What is charged of it, where that may be less: resolves after the reply, to `undefined` where it cannot be known. */
-  charged: Promise<number | undefined> | undefined;
+  readonly scope: Scope;
+  readonly trace: Trace;
 }
 
 export interface RerankReply {
@@ -59,37 +72,46 @@ export interface RerankReply {
   readonly warning: string | undefined;
   /** Rows as the upstream wrote them, which may be these. */
   readonly written: WrittenRows | undefined;
+  /** The model that answered, where it is another one than was asked for. */
+  readonly model: string | undefined;
+  /** Whether a last resort answered. */
+  readonly isDegraded: boolean;
+  readonly isCached: boolean;
 }
 
-/** Where a request may go: the model and the tag that it names. */
-interface Target {
-  readonly model: string;
-  readonly tag: string | undefined;
+/** The key's default model was changed under the request's hands: nothing was done, and it is to be asked for again. */
+export class DefaultModelChanged extends Error {
+  override readonly name = 'DefaultModelChanged';
 }
 
-/** Admit, select and dispatch, rank; then settle: the life of one rerank request. */
+/**
+ * Admit, select and dispatch, rank; then settle: the life of one rerank request.
+ * @throws GatewayError, or DefaultModelChanged with the new policy in `call.caller`.
+ */
 export async function rerank(deps: GatewayDeps, call: RerankCall): Promise<RerankReply> {
   const { request, trace } = call;
-  const named = splitModel(deps, call);
-  const target = isLive(deps, call, named) ? named : await refuseOrWait(deps, call, named);
+  const named = splitModel(deps, { model: request.model, tag: call.tag });
+  const isServed = isLive(deps, named, call.caller.credential.token.policy);
+  const target = isServed ? named : await refuseOrWait(deps, call, named);
   trace.model = target.model;
-  const price = priceOf(deps.prices, target.model);
-  const reservation = await reserve(deps, call, target, price);
+  const reservation = await reserve(deps, call, target);
   trace.admitted = true;
   try {
-    const result = await dispatch(deps, {
-      requestId: call.requestId,
-      request,
-      model: target.model,
-      admits: (route) => bears(route, target.tag, call.caller.credential.token.policy.tags),
-      scope: call.scope,
-      trace,
-    });
-    const usage = completeUsage(result.reported, request.query, request.documents);
+    const ranking = await ranked(deps, call, target);
+    const usage = completeUsage(ranking.usage, request.query, request.documents);
     trace.usage = usage;
-    trace.quota = actualCost(price, request.documents.count, usage);
-    const { rows, warning, written } = result;
-    return { rows, usage, rate: reservation.rate, warning, written };
+    trace.quota = costOf(deps, target, ranking, request.documents.count, usage);
+    const { rows, warnings, written, model, isDegraded = false, from } = ranking;
+    return {
+      rows,
+      usage,
+      rate: reservation.rate,
+      warning: warnings[0],
+      written,
+      model,
+      isDegraded,
+      isCached: from === 'cache',
+    };
   } finally {
     // Settling never delays or spoils a reply that was paid for upstream; shutdown waits for it.
     const charged = deps.settlements.add(
@@ -109,43 +131,116 @@ export async function rerank(deps: GatewayDeps, call: RerankCall): Promise<Reran
   }
 }
 
-/** Models that a caller may use now: on its list, and with a live channel that it may reach. */
-export async function listModels(deps: GatewayDeps, caller: Caller): Promise<string[]> {
-  await judgeFresh(deps, caller);
-  await deps.channels.ensureFresh();
-  const { policy } = caller.credential.token;
-  const models: string[] = [];
-  for (const [model, routes] of deps.channels.current.byModel) {
-    if (policy.models !== undefined && !policy.models.includes(model)) continue;
-    if (routes.some((route) => route.live && bears(route, undefined, policy.tags)))
-      models.push(model);
-  }
-  return models.sort();
+/** The ranking by the plan of the model that is in force. */
+async function ranked(deps: GatewayDeps, call: RerankCall, target: Target): Promise<Ranking> {
+  const { requestId, request, scope, trace } = call;
+  const { query, documents, topN, options } = request;
+  const { token } = call.caller.credential;
+  const { admits, mayAnswer } = boundsOf(target, token.policy);
+  const job: Job = {
+    requestId,
+    owner: ownerOf(call, target),
+    keyId: token.id,
+    model: target.model,
+    query,
+    documents,
+    topN,
+    options,
+    admits,
+    mayAnswer,
+    scope,
+    trace,
+    mayBeOldMs: call.mayBeOldMs,
+  };
+  const outcome = await planOf(deps, target).rank(job);
+  if (outcome.kind === 'none') throw refusalOf(outcome.why, job, deps.maxCooldownMs);
+  trace.servedBy = outcome.ranking.servedBy;
+  trace.degraded = outcome.ranking.isDegraded === true;
+  return outcome.ranking;
 }
 
-function reserve(
+/** Whose rankings are shared: those of one account, under the same tags. */
+function ownerOf({ caller }: RerankCall, { tag }: Target): string {
+  const { userId, policy } = caller.credential.token;
+  return `${userId}|${tag ?? ''}|${policy.tags.join(',')}`;
+}
+
+function planOf(deps: GatewayDeps, { model }: Target): Plan {
+  const plan = deps.channels.current.plans.get(model);
+  // Its last channel was deleted after the request was admitted.
+  if (plan === undefined) throw noChannelError(model);
+  return plan;
+}
+
+/** Models that a caller may use now: on its list, and with a live channel that it may reach. Aliases of them come too. */
+export async function listModels(deps: GatewayDeps, caller: Caller): Promise<ListedModel[]> {
+  await judgeFresh(deps, caller);
+  await deps.channels.ensureFresh();
+  const { plans } = deps.channels.current;
+  const { policy } = caller.credential.token;
+  const models = new Map<string, ListedModel>();
+  for (const [id, { offers }] of plans) {
+    if (policy.models !== undefined && !policy.models.includes(id)) continue;
+    if (offers.some(({ route }) => route.live && bears(route, undefined, policy.tags)))
+      models.set(id, { id, aliasOf: undefined });
+  }
+  for (const [id, aliasOf] of Object.entries(deps.aliases)) {
+    if (models.has(aliasOf) && !plans.has(id)) models.set(id, { id, aliasOf });
+  }
+  return [...models.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
+}
+
+/** A model under one of the names that callers may use for it. */
+export interface ListedModel {
+  readonly id: string;
+  readonly aliasOf: string | undefined;
+}
+
+/** What a ranking costs, by the price of the model that answered. */
+function costOf(
   deps: GatewayDeps,
-  call: RerankCall,
   target: Target,
-  price: Price,
-): Promise<Reservation> {
+  { model, from }: Ranking,
+  documents: number,
+  usage: Usage,
+): number {
+  const cost = actualCost(priceOf(deps.prices, model ?? target.model), documents, usage);
+  return from === 'cache' ? Math.ceil((cost * deps.cacheHitPercent) / 100) : cost;
+}
+
+/** What a request may cost: the most of all models that may answer it. */
+export function mostOf(
+  deps: Pick<GatewayDeps, 'prices'> & Routing,
+  request: Pick<RerankRequest, 'query' | 'documents'>,
+  target: Target,
+): number {
+  const { plans } = deps.channels.current;
+  const { query, documents } = request;
+  const answers = plans.get(target.model)?.answers ?? [target.model];
+  const estimates = answers.map((model) => {
+    const price = priceOf(deps.prices, model);
+    const offers = plans.get(model)?.offers ?? [];
+    const tokens = price.per === 'million_tokens' ? rankerTokens(offers, request) : 0;
+    return estimateCost(price, query, documents, tokens);
+  });
+  return Math.max(...estimates);
+}
+
+function reserve(deps: GatewayDeps, call: RerankCall, target: Target): Promise<Reservation> {
   return admit(deps, {
     caller: call.caller,
     reservationId: call.id,
-    deadlineMs: call.scope.deadlineMs,
-    amount: estimateCost(price, call.request.query, call.request.documents),
+    scope: call.scope,
+    amount: mostOf(deps, call.request, target),
     judge: (policy) => {
-      judgeModel(policy, target.model);
-      judgeTag(policy, target.tag);
+      judgeCall(call, target, policy);
     },
   });
 }
 
-/** Whether a channel that the key may reach takes traffic for what is named. */
-function isLive(deps: GatewayDeps, call: RerankCall, target: Target): boolean {
-  const routes = deps.channels.current.byModel.get(target.model) ?? [];
-  const { tags } = call.caller.credential.token.policy;
-  return routes.some((route) => route.live && bears(route, target.tag, tags));
+function judgeCall(call: RerankCall, target: Target, policy: TokenPolicy): void {
+  if (call.modelBy(policy) !== call.request.model) throw new DefaultModelChanged();
+  judgeTarget(policy, target);
 }
 
 /**
@@ -153,53 +248,18 @@ function isLive(deps: GatewayDeps, call: RerankCall, target: Target): boolean {
  * serves, or that is switched off everywhere. The key is judged first, so that only who may ask learns of it.
  */
 async function refuseOrWait(deps: GatewayDeps, call: RerankCall, target: Target): Promise<Target> {
-  await judgeFresh(deps, call.caller);
-  await deps.channels.ensureFresh();
-  const { policy } = call.caller.credential.token;
-  judgeModel(policy, target.model);
-  judgeTag(policy, target.tag);
-  const known = deps.channels.current.byModel.get(target.model) ?? [];
-  if (known.length === 0) {
-    throw new GatewayError(
-      'model_not_found',
-      `Model "${call.request.model}" does not exist here.`,
-      {
-        param: 'model',
-      },
-    );
-  }
-  if (target.tag !== undefined && !known.some(({ channel }) => channel.tag === target.tag)) {
-    throw new GatewayError(
-      'model_not_found',
-      `Model "${target.model}" is not served under tag "${target.tag}".`,
-      { param: 'model' },
-    );
-  }
-  if (isLive(deps, call, target)) return target;
-  throw noChannelError(target.model);
+  const before = namedBy(call);
+  const renamed = renamedTarget(deps, before, target);
+  if (renamed !== target && isLive(deps, renamed, before.policy)) return renamed;
+  await beforeEnd(call.scope, judgeFresh(deps, call.caller));
+  await beforeEnd(call.scope, deps.channels.ensureFresh());
+  const named = namedBy(call);
+  const found = renamedTarget(deps, named, target);
+  judgeCall(call, found, named.policy);
+  if (isLive(deps, found, named.policy)) return found;
+  throw unservedError(deps, named, found);
 }
 
-/** The model and tag of a request: `model@tag` names both where no model has that whole name. */
-function splitModel(deps: GatewayDeps, call: RerankCall): Target {
-  const { model } = call.request;
-  const at = model.lastIndexOf('@');
-  if (at <= 0 || at === model.length - 1 || deps.channels.current.byModel.has(model)) {
-    return { model, tag: call.tag };
-  }
-  const tag = model.slice(at + 1);
-  if (call.tag !== undefined && call.tag !== tag) {
-    throw new GatewayError(
-      'invalid_request',
-      `The model names tag "${tag}" and the header X-Rerank-Tag names "${call.tag}": name one.`,
-      { param: 'model' },
-    );
-  }
-  return { model: model.slice(0, at), tag };
-}
-
-/** Whether a channel bears the tag that is asked for, and one of those that the key is bound to. */
-function bears(route: Route, tag: string | undefined, keyTags: readonly string[]): boolean {
-  const own = route.channel.tag;
-  if (tag !== undefined && own !== tag) return false;
-  return keyTags.length === 0 || (own !== undefined && keyTags.includes(own));
+function namedBy({ request, tag, caller }: RerankCall): Named {
+  return { model: request.model, tag, policy: caller.credential.token.policy };
 }

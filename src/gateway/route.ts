@@ -1,14 +1,21 @@
 import { effectiveStatus, type Candidate, type Channel, type TagSwitch } from '../core/channel.js';
+import { apiKeysOf, keyHint } from '../core/api-keys.js';
 import type { Secret } from '../core/secret.js';
 import { findProvider } from '../providers/index.js';
 import type {
+  ComposedProvider,
   Endpoint,
   HttpProvider,
   Provider,
   SettingValue,
   UpstreamCall,
 } from '../providers/provider.js';
-import { channelMistakes, defaultSettings, publicAddress } from '../providers/settings.js';
+import {
+  channelMistakes,
+  defaultSettings,
+  openSettings,
+  publicAddress,
+} from '../providers/settings.js';
 
 type PathOf = (target: Pick<UpstreamCall, 'model' | 'settings'>) => string;
 
@@ -24,17 +31,37 @@ export interface Route extends Candidate {
   /** Name and value in turn: the provider's own, content type and accept. */
   readonly headers: readonly string[];
   readonly live: boolean;
+  /** Whether its tag is switched off: then nothing at all is sent to it, not even a probe. */
+  readonly tagOff: boolean;
+  /** Its keys, where it has several. */
+  readonly keys?: readonly RouteKey[];
+  /** Whether it is that of one of several keys, whose faults are not the channel's. */
+  readonly isOfKey?: true;
+}
+
+/** One of several keys of a channel, and the channel as it is reached with this one. */
+export interface RouteKey {
+  /** What people know it by. */
+  readonly hint: string;
+  readonly secret: Secret;
+  readonly route: Route;
 }
 
 export type RouteResult =
   | { readonly kind: 'route'; readonly route: Route }
   | { readonly kind: 'unusable'; readonly why: string };
 
+/** What finds the credentials of a channel of the configuration by its name. */
+export type DeclaredCredentials = Pick<
+  ReadonlyMap<string, Readonly<Record<string, Secret>>>,
+  'get'
+>;
+
 /** Makes a channel ready, or says why it cannot be used. `declared` holds the credentials of the configuration's channels. */
 export function makeRoute(
   channel: Channel,
   switches: ReadonlyMap<string, TagSwitch>,
-  declared: ReadonlyMap<string, Readonly<Record<string, Secret>>>,
+  declared: DeclaredCredentials,
 ): RouteResult {
   const provider = findProvider(channel.provider);
   if (provider === undefined) return unusable(`unknown provider "${channel.provider}"`);
@@ -46,12 +73,16 @@ export function makeRoute(
   const settings = channel.settings as Record<string, SettingValue>;
   const mistakes = channelMistakes(provider, { credentials, settings });
   if (mistakes.length > 0) return unusable(mistakes.join('; '));
-  const complete = { ...defaultSettings(provider), ...settings };
-  const endpoint: Endpoint = {
-    baseUrl: (channel.baseUrl ?? addressOf(provider, complete) ?? '').replace(/\/+$/, ''),
-    credentials,
+  const opened = openSettings(provider, { credentials, settings });
+  const complete = { ...defaultSettings(provider), ...opened.settings };
+  const keys = apiKeysOf(opened.credentials.apiKey);
+  const baseUrl = (channel.baseUrl ?? addressOf(provider, complete) ?? '').replace(/\/+$/, '');
+  const endpointOf = (apiKey: Secret | undefined): Endpoint => ({
+    baseUrl,
+    credentials: apiKey === undefined ? opened.credentials : { ...opened.credentials, apiKey },
     settings: complete,
-  };
+  });
+  const endpoint = endpointOf(keys[0]);
   const common = {
     id: channel.id,
     priority: channel.priority,
@@ -60,29 +91,38 @@ export function makeRoute(
     provider,
     endpoint,
     live: effectiveStatus(channel, switches).live,
+    tagOff: channel.tag !== undefined && switches.get(channel.tag)?.disabled === true,
   };
   if (provider.transport === 'process') {
     return { kind: 'route', route: { ...common, origin: '', pathOf: () => '', headers: [] } };
   }
-  if (!URL.canParse(endpoint.baseUrl)) return unusable('it has no valid base URL');
+  if (!URL.canParse(endpoint.baseUrl)) return unusable('its base URL is not valid');
   const url = new URL(endpoint.baseUrl);
-  return {
-    kind: 'route',
-    route: {
-      ...common,
-      origin: url.origin,
-      pathOf: pathsBelow(basePathOf(url, provider), provider),
-      headers: headerList(provider, endpoint),
-    },
+  const route: Route = {
+    ...common,
+    origin: url.origin,
+    pathOf: pathsBelow(basePathOf(url, provider), provider),
+    headers: headerList(provider, endpoint),
   };
+  if (keys.length < 2) return { kind: 'route', route };
+  const routeKeys = keys.map((secret): RouteKey => {
+    const ofKey = endpointOf(secret);
+    const headers = headerList(provider, ofKey);
+    return {
+      hint: keyHint(secret),
+      secret,
+      route: { ...route, endpoint: ofKey, headers, isOfKey: true },
+    };
+  });
+  return { kind: 'route', route: { ...route, keys: routeKeys } };
 }
 
-function basePathOf(url: URL, { chatPath }: HttpProvider): string {
+function basePathOf(url: URL, { chatPath }: Pick<HttpProvider, 'chatPath'>): string {
   const path = url.pathname.replace(/\/+$/, '');
   return chatPath !== undefined && path.endsWith(chatPath) ? path.slice(0, -chatPath.length) : path;
 }
 
-function pathsBelow(basePath: string, provider: HttpProvider): PathOf {
+function pathsBelow(basePath: string, provider: Pick<HttpProvider, 'path'>): PathOf {
   const { path } = provider;
   if (typeof path !== 'string') return (target) => joinPaths(basePath, path(target));
   const whole = joinPaths(basePath, path);
@@ -105,7 +145,11 @@ export function joinPaths(basePath: string, path: string): string {
   return basePath + path;
 }
 
-function headerList(provider: HttpProvider, endpoint: Endpoint): string[] {
+/** Name and value in turn of the headers that are the same for every request. */
+export function headerList(
+  provider: HttpProvider | ComposedProvider,
+  endpoint: Endpoint,
+): string[] {
   return Object.entries({
     'content-type': 'application/json',
     // Some servers choose the format of an error by it; compressed replies cost more than they save here.

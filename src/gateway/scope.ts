@@ -1,54 +1,134 @@
 import { GatewayError } from '../core/errors.js';
 
-/** Why a request ended before its answer. */
-export type CancelReason = 'client_gone' | 'deadline';
+/** Why something ended before its answer: the caller left, its time was up, or another attempt answered first. */
+export type EndReason = 'client_gone' | 'deadline' | 'lost';
 
 /**
- * The life of one request: ended by its deadline or by the caller going away, whichever comes first. A plain object with
- * one timer and one listener, because an `AbortSignal` with a timeout costs more than the rest of the request.
+ * A span of work that ends at most once: by its deadline, its caller, or with the scope that it is a part of. Whoever
+ * starts something in it that has to stop then listens with `onEnd`.
  */
-export class RequestScope {
+export interface Scope {
   readonly deadlineMs: number;
-  #reason: CancelReason | undefined;
-  #onCancel: (() => void) | undefined;
-  readonly #timer: NodeJS.Timeout;
+  /** `undefined` while it goes on. */
+  readonly ended: EndReason | undefined;
+  end(reason: EndReason): void;
+  /** A part of this scope: it may end sooner, never later. `release` it when its work is done. */
+  child(): OwnedScope;
+  /** Calls `stop` once when the scope ends; at once when it has ended. Returns a function that takes the listener off. */
+  onEnd(stop: () => void): () => void;
+  /** @throws GatewayError when the scope has ended. */
+  throwIfEnded(): void;
+}
 
-  constructor(nowMs: number, budgetMs: number) {
-    this.deadlineMs = nowMs + budgetMs;
-    this.#timer = setTimeout(() => this.cancel('deadline'), budgetMs);
+/** A scope in the hands of whoever made it. */
+export interface OwnedScope extends Scope {
+  /** The work is done: no timer, no listener, and no parent holds on to it any more. */
+  release(): void;
+}
+
+interface Listener {
+  readonly stop: () => void;
+}
+
+/** Plain objects and one timer: an `AbortSignal` with a timeout costs more than the rest of a request. */
+class PlainScope implements OwnedScope {
+  readonly deadlineMs: number;
+  #ended: EndReason | undefined;
+  #listeners: Set<Listener> | undefined;
+  #detach: (() => void) | undefined;
+
+  constructor(deadlineMs: number) {
+    this.deadlineMs = deadlineMs;
   }
 
-  get reason(): CancelReason | undefined {
-    return this.#reason;
+  get ended(): EndReason | undefined {
+    return this.#ended;
   }
 
-  cancel(reason: CancelReason): void {
-    if (this.#reason !== undefined) return;
-    this.#reason = reason;
-    this.#onCancel?.();
+  /** Sets what connects the scope with whatever ends it; `release` undoes it. */
+  attach(detach: () => void): void {
+    this.#detach = detach;
   }
 
-  /** Sets what is to be stopped on cancellation; called at once when that has happened already. One at a time. */
-  whenCancelled(stop: (() => void) | undefined): void {
-    this.#onCancel = stop;
-    if (this.#reason !== undefined) stop?.();
+  end(reason: EndReason): void {
+    if (this.#ended !== undefined) return;
+    this.#ended = reason;
+    const listeners = this.#listeners;
+    this.#listeners = undefined;
+    if (listeners !== undefined) for (const { stop } of listeners) stop();
   }
 
-  throwIfCancelled(): void {
-    if (this.#reason !== undefined) throw cancellationError(this.#reason);
+  child(): OwnedScope {
+    const child = new PlainScope(this.deadlineMs);
+    child.attach(this.onEnd(() => child.end(this.#ended ?? 'lost')));
+    return child;
   }
 
-  end(): void {
-    clearTimeout(this.#timer);
-    this.#onCancel = undefined;
+  onEnd(stop: () => void): () => void {
+    if (this.#ended !== undefined) {
+      stop();
+      return nothing;
+    }
+    const listener: Listener = { stop };
+    const listeners = (this.#listeners ??= new Set());
+    listeners.add(listener);
+    return () => {
+      listeners.delete(listener);
+    };
+  }
+
+  throwIfEnded(): void {
+    if (this.#ended !== undefined) throw endError(this.#ended);
+  }
+
+  release(): void {
+    this.#detach?.();
+    this.#detach = undefined;
+    this.#listeners = undefined;
   }
 }
 
-export function cancellationError(reason: CancelReason): GatewayError {
-  return reason === 'deadline'
-    ? new GatewayError(
+function nothing(): void {
+  // There is no listener to take off: it has been called.
+}
+
+/** The scope of a request: it ends by itself `budgetMs` from now. */
+export function createScope(nowMs: number, budgetMs: number): OwnedScope {
+  const scope = new PlainScope(nowMs + budgetMs);
+  const timer = setTimeout(() => scope.end('deadline'), budgetMs);
+  scope.attach(() => clearTimeout(timer));
+  return scope;
+}
+
+/** The answer, or the end of the scope where that comes first; an answer that comes after it is nobody's business. */
+export function beforeEnd<T>(scope: Scope, answer: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const off = scope.onEnd(() => reject(endError(scope.ended ?? 'lost')));
+    answer.then(
+      (value) => {
+        off();
+        resolve(value);
+      },
+      (error: unknown) => {
+        off();
+        // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- what the answer failed with is passed on
+        reject(error);
+      },
+    );
+  });
+}
+
+/** What a caller is told, if anybody, when a scope ended before its answer. */
+export function endError(reason: EndReason): GatewayError {
+  switch (reason) {
+    case 'deadline':
+      return new GatewayError(
         'upstream_timeout',
         'No provider answered before the deadline of the request.',
-      )
-    : new GatewayError('client_closed_request', 'The client closed the connection.');
+      );
+    case 'client_gone':
+      return new GatewayError('client_closed_request', 'The client closed the connection.');
+    case 'lost':
+      return new GatewayError('client_closed_request', 'Another attempt answered first.');
+  }
 }

@@ -1,4 +1,9 @@
-import { StoreUnavailableError, type AdmissionStore, type Settlement } from '../store/store.js';
+import {
+  StoreUnavailableError,
+  type AdmissionStore,
+  type AdmitRequest,
+  type Settlement,
+} from '../store/store.js';
 import type { Observe } from './events.js';
 
 export interface SettlementsDeps {
@@ -10,13 +15,22 @@ export interface SettlementsDeps {
 const FIRST_RETRY_MS = 100;
 const LONGEST_RETRY_MS = 5_000;
 
+/** So many may be tried beyond the time at which their reservations expire: a store that is away for hours must not fill the memory. */
+const MAX_OVERDUE = 100_000;
+
+/** An admission without an answer may still be on its way when it is ended: it is looked for again after so long each. */
+const LOOK_AGAIN_MS = [1_000, 4_000];
+
 /**
  * Settlements under way. A reply never waits for one, and a store that is away for a while does not lose one: it is tried
- * again until the reservation has expired, when the store gives the quota back by itself.
+ * again until the store has answered. While nobody can reach it, nobody gives the reservation back either, whatever the
+ * time; so that a settlement which comes first when the store is back is still charged.
  */
 export class Settlements {
   readonly #deps: SettlementsDeps;
   readonly #pending = new Set<Promise<void>>();
+  /** What cuts the waits between two tries short. */
+  readonly #waits = new Set<() => void>();
   #untilMs = Infinity;
 
   constructor(deps: SettlementsDeps) {
@@ -26,11 +40,26 @@ export class Settlements {
   /** Resolves to what was charged; to `undefined` when that cannot be known. Never rejects. */
   add(settlement: Settlement, expiresAtMs: number): Promise<number | undefined> {
     const settled = this.#settle(settlement, expiresAtMs);
-    const pending = settled.then(() => {
-      this.#pending.delete(pending);
-    });
-    this.#pending.add(pending);
+    this.#keep(settled);
     return settled;
+  }
+
+  /** Ends an admission of which it is not known whether it was made, for a request that is over. Never rejects. */
+  abandon({ tokenId, userId, reservationId, amount, expiresAtMs }: AdmitRequest): void {
+    this.#keep(
+      this.#end(
+        {
+          ...{ tokenId, userId, reservationId, amount, cost: 0, served: false },
+          nowMs: this.#deps.now(),
+        },
+        expiresAtMs,
+      ),
+    );
+  }
+
+  /** The store answers again: what waits for it is tried now. */
+  storeIsBack(): void {
+    for (const go of [...this.#waits]) go();
   }
 
   get size(): number {
@@ -43,31 +72,71 @@ export class Settlements {
    */
   async drained(untilMs = Infinity): Promise<void> {
     this.#untilMs = untilMs;
+    this.storeIsBack();
     await Promise.all(this.#pending);
   }
 
+  #keep(work: Promise<unknown>): void {
+    const pending = work.then(() => {
+      this.#pending.delete(pending);
+    });
+    this.#pending.add(pending);
+  }
+
+  async #end(settlement: Settlement, expiresAtMs: number): Promise<void> {
+    for (const waitMs of LOOK_AGAIN_MS) {
+      const outcome = await this.#tryOn(settlement, expiresAtMs);
+      if (outcome?.charged !== undefined || outcome === undefined) return;
+      if (this.#deps.now() + waitMs >= this.#untilMs) return;
+      await this.#wait(waitMs);
+    }
+    await this.#tryOn(settlement, expiresAtMs);
+  }
+
+  #wait(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const go = (): void => {
+        clearTimeout(timer);
+        this.#waits.delete(go);
+        resolve();
+      };
+      const timer = setTimeout(go, ms);
+      this.#waits.add(go);
+    });
+  }
+
   async #settle(settlement: Settlement, expiresAtMs: number): Promise<number | undefined> {
+    const outcome = await this.#tryOn(settlement, expiresAtMs);
+    if (outcome === undefined) return undefined;
+    const { charged, mayBeDone } = outcome;
+    // The store gives no reservation back before it expires: one that is gone earlier was settled by a try whose answer
+    // was lost, and there is nothing to report.
+    const isDone = charged !== undefined || (mayBeDone && this.#deps.now() < expiresAtMs);
+    if (!isDone && settlement.cost > 0) this.#tellGone(settlement, mayBeDone);
+    return mayBeDone ? charged : (charged ?? 0);
+  }
+
+  /** Tries until the store has answered; `undefined` when that is given up. */
+  async #tryOn(
+    settlement: Settlement,
+    expiresAtMs: number,
+  ): Promise<{ readonly charged: number | undefined; readonly mayBeDone: boolean } | undefined> {
     let waitMs = FIRST_RETRY_MS;
     let mayBeDone = false;
     for (;;) {
       try {
-        const charged = await this.#deps.store.settle(settlement);
-        const isThere = charged !== undefined;
-        // The store gives no reservation back before it expires: one that is gone earlier was settled by a try whose
-        // answer was lost, and there is nothing to report.
-        const isDone = isThere || (mayBeDone && this.#deps.now() < expiresAtMs);
-        if (!isDone && settlement.cost > 0) this.#tellGone(settlement, mayBeDone);
-        return mayBeDone ? charged : (charged ?? 0);
+        return { charged: await this.#deps.store.settle(settlement), mayBeDone };
       } catch (error) {
         const retriable = error instanceof StoreUnavailableError;
         mayBeDone ||= retriable && !error.didNothing;
-        const giveUpAtMs = Math.min(expiresAtMs, this.#untilMs);
-        if (!retriable || this.#deps.now() + waitMs >= giveUpAtMs) {
+        const nowMs = this.#deps.now();
+        const isTooMuch = nowMs >= expiresAtMs && this.#pending.size > MAX_OVERDUE;
+        if (!retriable || isTooMuch || nowMs + waitMs >= this.#untilMs) {
           this.#giveUp(settlement, error);
           return undefined;
         }
       }
-      await new Promise((resolve) => setTimeout(resolve, waitMs));
+      await this.#wait(waitMs);
       waitMs = Math.min(waitMs * 2, LONGEST_RETRY_MS);
     }
   }

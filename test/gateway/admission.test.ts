@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { CHANNEL_DISABLED } from '../../src/core/channel.js';
 import type { TokenPolicy } from '../../src/core/token.js';
 import { startGateway, type TestGateway } from '../support/gateway.js';
 
@@ -72,6 +73,22 @@ describe('the policy of a key that this node knows', () => {
     const second = await gateway.post(key, DOCUMENTS);
 
     expect([first.body.model, second.body.model]).toEqual(['moon', 'sun']);
+  });
+
+  it('is served by it where nobody serves the old one any more', async () => {
+    const policy = { defaultModel: 'moon', models: ['moon'] };
+    const { key, id } = await gateway.createKey({ policy });
+    const first = await gateway.post(key, DOCUMENTS);
+    const [moon] = (await gateway.store.loadChannels()).channels;
+
+    await gateway.store.updateChannel(moon?.id ?? 0, { status: CHANNEL_DISABLED });
+    await gateway.app.gateway.channels.refresh();
+    const nobody = await gateway.post(key, DOCUMENTS);
+    const changed = { defaultModel: 'sun', models: ['sun'] };
+    await gateway.store.updateToken(id, { policy: changed }, Date.now());
+    const second = await gateway.post(key, DOCUMENTS);
+
+    expect([first.body.model, nobody.status, second.body.model]).toEqual(['moon', 503, 'sun']);
   });
 
   it('is no answer for a key that was deleted since', async () => {

@@ -2,12 +2,17 @@ import { describe, expect, it } from '@jest/globals';
 import { Secret } from '../../src/core/secret.js';
 import { ChannelTable, type ChannelTableDeps } from '../../src/gateway/channel-table.js';
 import type { GatewayEvent } from '../../src/gateway/events.js';
-import { createChannel } from '../../src/management/channels.js';
+import { offerOf } from '../../src/gateway/offer.js';
+import { createChannel, deleteChannel } from '../../src/management/channels.js';
 import { createVault } from '../../src/store/vault.js';
 import { deferred } from '../support/deferred.js';
+import { plan } from '../support/offers.js';
 import { freshManagement, OPERATOR } from '../support/management.js';
 
 const TEI = { provider: 'tei', baseUrl: 'http://127.0.0.1:9', models: { m: 'm' } };
+
+const planWithoutRank: ChannelTableDeps['planOf'] = (model, routes) =>
+  plan(routes.map((route) => offerOf(route, model)));
 
 describe('the channels of a node', () => {
   const management = freshManagement();
@@ -18,14 +23,16 @@ describe('the channels of a node', () => {
       declared: new Map(),
       observe: () => undefined,
       now: management.deps.now,
+      elapsed: deps.now ?? management.deps.now,
       stalenessMs: 60_000,
       nodeId: 'node',
+      planOf: planWithoutRank,
       onGone: () => undefined,
       onOrigins: () => undefined,
       ...deps,
     });
   const namesIn = (table: ChannelTable) =>
-    (table.current.byModel.get('m') ?? []).map(({ channel }) => channel.name);
+    (table.current.plans.get('m')?.offers ?? []).map(({ route }) => route.channel.name);
 
   it('leave out one whose credentials cannot be read, and say which key is wrong', async () => {
     const credentials = { apiKey: new Secret('a key') };
@@ -43,9 +50,35 @@ describe('the channels of a node', () => {
     expect(events).toMatchObject([
       {
         kind: 'channels',
-        unusable: [{ name: 'sealed', why: expect.stringContaining('ENCRYPTION_KEY') as unknown }],
+        unusable: [
+          {
+            name: 'sealed',
+            provider: 'tei',
+            why: expect.stringContaining('ENCRYPTION_KEY') as unknown,
+          },
+        ],
       },
     ]);
+  });
+
+  it('that are gone are told once, and only they', async () => {
+    const { channel: first } = await createChannel(
+      management.deps,
+      { ...TEI, name: 'first' },
+      OPERATOR,
+    );
+    await createChannel(management.deps, { ...TEI, name: 'second' }, OPERATOR);
+    const gone: number[] = [];
+    const table = openTable({ onGone: (id) => gone.push(id) });
+    await table.refresh();
+    expect(gone).toEqual([]);
+
+    await deleteChannel(management.deps, first.id, OPERATOR);
+    await table.refresh();
+    await table.refresh();
+
+    expect(gone).toEqual([first.id]);
+    expect(namesIn(table)).toEqual(['second']);
   });
 
   it('are checked again when a change is told while a check is under way', async () => {
@@ -61,14 +94,14 @@ describe('the channels of a node', () => {
           tell = onChange;
           return () => undefined;
         },
-        channelsVersion: async () => {
-          const version = await store.channelsVersion();
+        syncNode: async (report) => {
+          const news = await store.syncNode(report);
           checks += 1;
           if (held) {
             asked.resolve();
             await answer.promise;
           }
-          return version;
+          return news;
         },
       },
     });
@@ -76,15 +109,144 @@ describe('the channels of a node', () => {
     await table.start();
     [held, checks] = [true, 0];
 
-    const checking = table.refresh();
+    void table.refresh();
     await asked.promise;
     await createChannel(deps, { ...TEI, name: 'second' }, OPERATOR);
     tell();
+    const checking = table.refresh();
     answer.resolve();
     await checking;
-    await table.stop();
 
     expect(namesIn(table)).toEqual(['first', 'second']);
     expect(checks).toBe(2);
+    await table.stop();
+  });
+
+  it('are waited for no longer than the check under way and the next, however slow the store is', async () => {
+    const { store } = management;
+    const stalenessMs = 300;
+    const answerMs = 200;
+    const table = openTable({
+      now: Date.now,
+      stalenessMs,
+      store: {
+        ...store,
+        syncNode: async (report) => {
+          const news = await store.syncNode(report);
+          await new Promise((resolve) => setTimeout(resolve, answerMs));
+          return news;
+        },
+      },
+    });
+    await table.start();
+    // The checks follow each other without a pause: each takes longer than there is between two of them.
+    await new Promise((resolve) => setTimeout(resolve, 2 * stalenessMs));
+
+    const askedMs = Date.now();
+    await table.refresh();
+    await table.ensureFresh();
+    const tookMs = Date.now() - askedMs;
+
+    expect(tookMs).toBeLessThan(2 * answerMs + 250);
+    await table.stop();
+  });
+
+  it('are known as of the question, not of the answer', async () => {
+    const { store } = management;
+    let nowMs = 1_000_000;
+    let answerMs = 400;
+    const table = openTable({
+      now: () => nowMs,
+      stalenessMs: 1_000,
+      store: {
+        ...store,
+        syncNode: async (report) => {
+          const news = await store.syncNode(report);
+          nowMs += answerMs;
+          return news;
+        },
+      },
+    });
+
+    await table.refresh();
+    expect(table.isFresh()).toBe(true);
+    nowMs += 600;
+    expect(table.isFresh()).toBe(true);
+    nowMs += 1;
+    expect(table.isFresh()).toBe(false);
+    await table.ensureFresh();
+    expect(table.isFresh()).toBe(true);
+
+    answerMs = 1_001;
+    nowMs += 601;
+    await expect(table.ensureFresh()).rejects.toMatchObject({ code: 'store_unavailable' });
+    expect(table.isFresh()).toBe(false);
+  });
+
+  it('are too old when the bound has passed, though the time of day was set back', async () => {
+    let nowMs = 1_000_000;
+    let elapsedMs = 0;
+    const table = openTable({
+      now: () => nowMs,
+      elapsed: () => elapsedMs,
+      stalenessMs: 1_000,
+    });
+    await table.refresh();
+    expect(table.isFresh()).toBe(true);
+
+    nowMs -= 3_600_000;
+    elapsedMs += 1_001;
+
+    expect(table.isFresh()).toBe(false);
+  });
+
+  it('that are switched off between its first look and its report are off when it has started', async () => {
+    const { deps, store } = management;
+    await createChannel(deps, { ...TEI, name: 'tagged', tag: 'eu' }, OPERATOR);
+    const tagSwitch = { tag: 'eu', disabled: true, reason: undefined, changedTime: 0 };
+    let version = 0;
+    const table = openTable({
+      store: {
+        ...store,
+        syncNode: async (report) => {
+          const news = await store.syncNode(report);
+          // Nobody is told of it: the first look has been answered, and no message comes.
+          if (version === 0) version = await store.setTagSwitch({ ...tagSwitch, changedBy: '' });
+          return news;
+        },
+        watchChannels: () => () => undefined,
+      },
+    });
+
+    await table.start();
+
+    expect((table.current.plans.get('m')?.offers ?? []).map(({ route }) => route.live)).toEqual([
+      false,
+    ]);
+    await table.refresh();
+    expect(await store.oldestNodeVersion(deps.now())).toBe(version);
+    await table.stop();
+  });
+
+  it('are loaded anew when the store has lost what the node had noted there', async () => {
+    const { store } = management;
+    const events: GatewayEvent[] = [];
+    let lost = 0;
+    const table = openTable({
+      observe: (event) => events.push(event),
+      onStoreLost: () => (lost += 1),
+    });
+    await table.refresh();
+    await table.refresh();
+    expect(lost).toBe(0);
+
+    await store.forgetNode('node');
+    await table.refresh();
+    await table.refresh();
+
+    expect(lost).toBe(1);
+    expect(events.filter(({ kind }) => kind === 'fault')).toMatchObject([
+      { what: 'everything is reloaded' },
+    ]);
   });
 });

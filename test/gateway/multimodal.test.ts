@@ -162,7 +162,7 @@ describe('documents with images', () => {
       code: 'invalid_documents',
       param: 'documents',
       message:
-        'No provider behind model "moon" takes images. Send text, or use a multimodal model.',
+        'No provider behind model "moon" accepts images. Send text, or use a multimodal model.',
     });
     expect(upstream.seen).toHaveLength(0);
   });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { CHANNEL_DEFAULTS } from '../../src/core/channel-members.js';
 import { CHANNEL_ENABLED, type Channel } from '../../src/core/channel.js';
 import { Secret } from '../../src/core/secret.js';
 import { makeRoute } from '../../src/gateway/route.js';
@@ -12,12 +13,8 @@ function pathAt(provider: string, baseUrl: string, model: string, settings = {})
     credentials: { apiKey: new Secret('k') },
     models: { [model]: model },
     tag: undefined,
-    priority: 0,
-    weight: 1,
-    timeoutMs: undefined,
-    maxConcurrency: 0,
+    ...CHANNEL_DEFAULTS,
     status: CHANNEL_ENABLED,
-    scores: 'raw',
     settings,
     origin: 'store',
   };

@@ -2,10 +2,11 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createServer } from 'node:net';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
+import { CHANNEL_DEFAULTS } from '../../src/core/channel-members.js';
 import type { Channel } from '../../src/core/channel.js';
 import { Secret } from '../../src/core/secret.js';
 import { createProbe } from '../../src/gateway/probe.js';
-import { LlamaEngine } from '../../src/gateway/llama.js';
+import { LlamaEngine } from '../../src/rankers/llama.js';
 import { Upstream } from '../../src/gateway/upstream.js';
 import { sendJson, startUpstream, type Answer, type TestUpstream } from '../support/upstream.js';
 
@@ -32,12 +33,9 @@ function channel(fields: Partial<Channel> = {}): Channel {
     credentials: { apiKey: new Secret(KEY) },
     models: { 'rerank-v3.5': 'rerank-v3.5' },
     tag: undefined,
-    priority: 0,
-    weight: 1,
+    ...CHANNEL_DEFAULTS,
     timeoutMs: 2_000,
-    maxConcurrency: 0,
     status: 1,
-    scores: 'raw',
     settings: {},
     origin: 'store',
     ...fields,
@@ -48,6 +46,7 @@ function probe(given: Channel, model = Object.keys(given.models)[0] ?? '') {
   return createProbe({
     upstream: http,
     neural: new LlamaEngine({ load: () => Promise.reject(new Error('not here')) }),
+    tools: { vectors: undefined, prompts: () => undefined },
     declared: new Map([['declared', { apiKey: new Secret(KEY) }]]),
     now: Date.now,
     attemptTimeoutMs: 2_000,
@@ -169,6 +168,21 @@ describe('a channel that does not work', () => {
     expect(report.url).toBe(`${upstream.url}/v2/rerank`);
   });
 
+  it.each<[string, Answer]>([
+    ['a page', error(500, '<html><body>payroll: ann 9000</body></html>', html)],
+    ['a page that was found', error(200, '<html><body>payroll: ann 9000</body></html>', html)],
+    ['a text', error(400, 'payroll: ann 9000', { 'content-type': 'text/plain' })],
+    ['a text that says it is JSON', error(403, 'payroll: ann 9000')],
+    ['a lone string', error(500, '"payroll: ann 9000"')],
+  ])('is told without quoting %s', async (_what, answer) => {
+    upstream.answer(answer);
+
+    const report = await probe(channel());
+
+    expect(report.problem).toBeDefined();
+    expect(JSON.stringify(report)).not.toContain('payroll');
+  });
+
   it('without a key where the server asks for one says so', async () => {
     upstream.answer(error(401, { message: 'no key' }));
 
@@ -231,7 +245,7 @@ describe('a channel that does not work', () => {
 
     expect(problem).toMatchObject({
       code: 'unusable',
-      message: expect.stringMatching(/apiKey is missing/) as unknown,
+      message: expect.stringMatching(/credentials.api_key is missing/) as unknown,
     });
     expect(upstream.seen).toHaveLength(0);
   });

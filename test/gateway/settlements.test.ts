@@ -88,9 +88,80 @@ describe('a settlement', () => {
     ]);
   });
 
-  it('that gets no answer until the reservation has expired is given up', async () => {
-    expect(await settle({ charged: 'none', atMs: EXPIRES_MS })).toMatchObject([
-      { kind: 'fault', what: 'settlement of 7 units given up' },
-    ]);
+  it('is tried beyond the time of its reservation: nobody gives it back while the store is away', async () => {
+    const away = { charged: 'not asked', atMs: EXPIRES_MS + 3_600_000 } as const;
+
+    expect(await settle(away, { charged: 7, atMs: away.atMs })).toEqual([]);
+  });
+
+  it('is given up when the process ends before the store is back', async () => {
+    const events: GatewayEvent[] = [];
+    const away = new StoreUnavailableError('The store is not available.', { didNothing: true });
+    const settlements = new Settlements({
+      store: { settle: () => Promise.reject(away) },
+      observe: (event) => events.push(event),
+      now: () => T0,
+    });
+
+    const charged = settlements.add(settlement, EXPIRES_MS);
+    await settlements.drained(T0);
+
+    expect(await charged).toBeUndefined();
+    expect(events).toMatchObject([{ kind: 'fault', what: 'settlement of 7 units given up' }]);
+  });
+
+  it('is tried at once when the store is back', async () => {
+    let isBack = false;
+    let tries = 0;
+    const settlements = new Settlements({
+      store: {
+        settle: () => {
+          tries += 1;
+          return isBack
+            ? Promise.resolve(7)
+            : Promise.reject(new StoreUnavailableError('away', { didNothing: true }));
+        },
+      },
+      observe: () => undefined,
+      now: () => T0,
+    });
+    const charged = settlements.add(settlement, EXPIRES_MS);
+    while (tries < 4) await new Promise((resolve) => setTimeout(resolve, 10));
+    // The next try would come 800 ms after the last one.
+    isBack = true;
+    const askedMs = performance.now();
+    await new Promise((resolve) => setTimeout(resolve, 10));
+
+    settlements.storeIsBack();
+
+    expect(await charged).toBe(7);
+    expect(performance.now() - askedMs).toBeLessThan(600);
+  });
+});
+
+describe('an admission that nobody has heard the answer of', () => {
+  const request = { ...settlement, version: 1, keyHash: 'hash', expiresAtMs: EXPIRES_MS };
+
+  it('is ended for nothing, and looked for again where it was not there yet', async () => {
+    const seen: Settlement[] = [];
+    const settlements = new Settlements({
+      store: {
+        settle: (asked) => {
+          seen.push(asked);
+          return Promise.resolve(seen.length === 1 ? undefined : 0);
+        },
+      },
+      observe: () => undefined,
+      now: () => T0,
+    });
+
+    settlements.abandon(request);
+    expect(settlements.size).toBe(1);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    settlements.storeIsBack();
+    await settlements.drained();
+
+    expect(seen).toHaveLength(2);
+    expect(seen[0]).toMatchObject({ reservationId: 'rr_1', amount: 10, cost: 0, served: false });
   });
 });

@@ -1,5 +1,9 @@
+import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { Upstream, type UpstreamRequest } from '../../src/gateway/upstream.js';
+import { createScope } from '../../src/gateway/scope.js';
+import type { UpstreamRequest } from '../../src/gateway/transport.js';
+import { Upstream, type UpstreamOptions } from '../../src/gateway/upstream.js';
 import { deferred } from '../support/deferred.js';
 import { startUpstream, type TestUpstream } from '../support/upstream.js';
 
@@ -8,8 +12,8 @@ afterEach(async () => {
   for (const part of open.splice(0).reverse()) await part.close();
 });
 
-function upstreamWith(refuses?: (address: string) => boolean): Upstream {
-  const upstream = new Upstream({ maxReplyBytes: 1_000, refuses });
+function upstreamWith(options: Partial<UpstreamOptions> = {}): Upstream {
+  const upstream = new Upstream({ maxReplyBytes: 1_000, ...options });
   open.push(upstream);
   return upstream;
 }
@@ -19,6 +23,34 @@ async function server(body: string): Promise<TestUpstream> {
   open.push(started);
   return started;
 }
+
+/** A server that is handed each connection with the first bytes of each request on it. */
+async function rawServer(answer: (socket: Socket, count: number) => void): Promise<string> {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    let count = 0;
+    socket.on('error', () => socket.destroy());
+    socket.on('data', () => {
+      count += 1;
+      answer(socket, count);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  open.push({
+    close: () =>
+      new Promise((resolve) => {
+        for (const socket of sockets) socket.destroy();
+        server.close(() => resolve());
+      }),
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** A connection is free again a turn after its reply. */
+const freeAgain = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok';
 
 const post = (origin: string, more: Partial<UpstreamRequest> = {}): UpstreamRequest => ({
   origin,
@@ -32,17 +64,6 @@ const post = (origin: string, more: Partial<UpstreamRequest> = {}): UpstreamRequ
 });
 
 describe('Upstream', () => {
-  it('refuses a name that leads to a private address, before anything is sent', async () => {
-    const target = await server('ok');
-    const byName = target.url.replace('127.0.0.1', 'localhost');
-    const refusing = upstreamWith((address) => address === '127.0.0.1' || address === '::1');
-
-    await expect(refusing.send(post(byName))).rejects.toMatchObject({ fault: 'connect' });
-
-    expect(target.seen).toHaveLength(0);
-    expect(await upstreamWith(() => false).send(post(byName))).toMatchObject({ text: 'ok' });
-  });
-
   it('does not write a request that is not wanted any more when the connection is made', async () => {
     const target = await server('ok');
 
@@ -63,8 +84,48 @@ describe('Upstream', () => {
   it('tells a connection that cannot be made from one that breaks', async () => {
     await expect(upstreamWith().send(post('http://127.0.0.1:1'))).rejects.toMatchObject({
       fault: 'connect',
-      stale: false,
+      resend: undefined,
     });
+    const breaking = await rawServer((socket) => void socket.resetAndDestroy());
+    await expect(upstreamWith().send(post(breaking))).rejects.toMatchObject({
+      fault: 'reset',
+      resend: undefined,
+    });
+  });
+
+  it('stops a request whose scope ends after the connection of an earlier attempt failed late', async () => {
+    const sockets: Socket[] = [];
+    const bothConnected = deferred();
+    // Accepts connections and never speaks TLS: a connection that is being made, for as long as the test wants.
+    const silent = createServer((socket) => {
+      sockets.push(socket.on('error', () => undefined));
+      if (sockets.length === 2) bothConnected.resolve();
+    });
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+    open.push({
+      close: () =>
+        new Promise((resolve) => {
+          for (const socket of sockets) socket.destroy();
+          silent.close(() => resolve());
+        }),
+    });
+    const { port } = silent.address() as AddressInfo;
+    const hanging = await startUpstream(() => undefined);
+    open.push(hanging);
+    const upstream = upstreamWith();
+    const scope = createScope(Date.now(), 60_000);
+    const first = upstream.send(post(`https://127.0.0.1:${port}`, { timeoutMs: 1 }), scope);
+    await expect(first).rejects.toMatchObject({ fault: 'timeout' });
+    const next = upstream.send(post(hanging.url, { timeoutMs: 60_000 }), scope);
+    const witness = upstream.send(post(`https://127.0.0.1:${port}`));
+    await bothConnected.promise;
+
+    for (const socket of sockets) socket.destroy();
+    await expect(witness).rejects.toMatchObject({ fault: 'connect' });
+    scope.end('client_gone');
+
+    await expect(next).rejects.toMatchObject({ fault: 'cancelled' });
+    scope.release();
   });
 
   it('lets go of an origin that is not kept, once what is under way has ended', async () => {
@@ -97,8 +158,7 @@ describe('Upstream', () => {
     open.push(target);
     const upstream = upstreamWith();
     await upstream.send(post(target.url));
-    // The connection is free again a turn after its reply.
-    await new Promise((resolve) => setImmediate(resolve));
+    await freeAgain();
 
     upstream.keepOnly(new Set([target.url]));
     await upstream.send(post(target.url));
@@ -118,5 +178,222 @@ describe('Upstream', () => {
       expect(sending).rejects.toMatchObject({ fault: 'reset' }),
       upstream.close(),
     ]);
+  });
+});
+
+describe('an address that must not be called', () => {
+  const judgeAddress = (address: string): string | undefined =>
+    address === '127.0.0.1' || address === '::1' ? 'is not allowed here' : undefined;
+
+  it('is refused behind a name and as a number, before a connection is made', async () => {
+    const target = await server('ok');
+    const port = new URL(target.url).port;
+
+    for (const host of ['localhost', '127.0.0.1', '2130706433', '0x7f.1', '[::1]']) {
+      await expect(
+        upstreamWith({ judgeAddress }).send(post(new URL(`http://${host}:${port}`).origin)),
+      ).rejects.toMatchObject({
+        fault: 'forbidden',
+        message: expect.stringMatching(/is not allowed here$/),
+      });
+    }
+
+    expect(target.seen).toHaveLength(0);
+    const allowing = upstreamWith({ judgeAddress: () => undefined });
+    expect(await allowing.send(post(`http://localhost:${port}`))).toMatchObject({ text: 'ok' });
+  });
+
+  it('is refused to token endpoints too', async () => {
+    const target = await server('{}');
+
+    const asking = upstreamWith({ judgeAddress }).fetchToken(
+      { method: 'POST', url: target.url, headers: {}, body: '' },
+      new AbortController().signal,
+    );
+
+    await expect(asking).rejects.toMatchObject({ fault: 'forbidden' });
+    expect(target.seen).toHaveLength(0);
+  });
+
+  it('is not judged where the name does not resolve: that is a failed connection', async () => {
+    const sending = upstreamWith({ judgeAddress }).send(post('http://nowhere.invalid'));
+
+    await expect(sending).rejects.toMatchObject({ fault: 'connect' });
+  });
+});
+
+describe('a compressed reply', () => {
+  const TEXT = '{"results":[]}';
+
+  async function replyOf(body: Buffer, encoding: string): Promise<string> {
+    const target = await startUpstream(
+      (_request, res) => void res.writeHead(200, { 'content-encoding': encoding }).end(body),
+    );
+    open.push(target);
+    return (await upstreamWith().send(post(target.url))).text;
+  }
+
+  it.each([
+    ['gzip', gzipSync(TEXT)],
+    ['x-gzip', gzipSync(TEXT)],
+    ['br', brotliCompressSync(TEXT)],
+    ['deflate', deflateSync(TEXT)],
+    ['deflate', deflateRawSync(TEXT)],
+    ['gzip, gzip', gzipSync(gzipSync(TEXT))],
+    ['deflate, identity, br', brotliCompressSync(deflateSync(TEXT))],
+    ['identity', Buffer.from(TEXT)],
+    ['gzip', Buffer.alloc(0)],
+  ])('is read: %s', async (encoding, body) => {
+    expect(await replyOf(body, encoding)).toBe(body.length === 0 ? '' : TEXT);
+  });
+
+  it.each([
+    ['lzw', gzipSync(TEXT)],
+    ['gzip', Buffer.from(TEXT)],
+    ['gzip', gzipSync(TEXT).subarray(0, -4)],
+    ['gzip, gzip, gzip, gzip', gzipSync(TEXT)],
+    ['gzip', gzipSync('x'.repeat(2_000))],
+  ])('is a fault where it cannot be read: %s', async (encoding, body) => {
+    await expect(replyOf(body, encoding)).rejects.toMatchObject({ fault: 'unreadable' });
+  });
+
+  it('is given up with its attempt, however much more would come of it', async () => {
+    const bomb = gzipSync(gzipSync(Buffer.alloc(512 * 1024 * 1024)));
+    const target = await startUpstream(
+      (_request, res) => void res.writeHead(200, { 'content-encoding': 'gzip, gzip' }).end(bomb),
+    );
+    open.push(target);
+    const startedMs = performance.now();
+
+    const sending = upstreamWith({ maxReplyBytes: 2 ** 30 }).send(
+      post(target.url, { timeoutMs: 50 }),
+    );
+
+    await expect(sending).rejects.toMatchObject({ fault: 'timeout' });
+    expect(performance.now() - startedMs).toBeLessThan(1_000);
+  }, 30_000);
+});
+
+describe('the room for replies', () => {
+  const BODY = 'x'.repeat(400);
+
+  /** Sends the head and all but the last byte of a reply; `finish` sends that. */
+  async function unfinished(): Promise<{ url: string; finish: () => void }> {
+    const last = deferred();
+    const url = await rawServer((socket) => {
+      socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${BODY.length}\r\n\r\n${BODY.slice(1)}`);
+      void last.promise.then(() => socket.write('x'));
+    });
+    return { url, finish: () => last.resolve() };
+  }
+
+  it('is shared by all, and no upstream has more than half of it', async () => {
+    const upstream = upstreamWith({ maxReplyBytesInFlight: 1_000 });
+    const [one, two] = [await unfinished(), await unfinished()];
+    const first = upstream.send(post(one.url));
+    const second = upstream.send(post(two.url));
+    await new Promise((resolve) => setTimeout(resolve, 50));
+
+    await expect(upstream.send(post(one.url))).rejects.toMatchObject({ fault: 'no_room' });
+    const third = await server(BODY);
+    await expect(upstream.send(post(third.url))).rejects.toMatchObject({ fault: 'no_room' });
+
+    one.finish();
+    two.finish();
+    expect([(await first).text, (await second).text]).toEqual([BODY, BODY]);
+    expect(await upstream.send(post(third.url))).toMatchObject({ text: BODY });
+  });
+});
+
+describe('a reply in between', () => {
+  const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n';
+  const HINTS = 'HTTP/1.1 103 Early Hints\r\nlink: </a>; rel=preload\r\n\r\n';
+  const PROCESSING = 'HTTP/1.1 102 Processing\r\n\r\n';
+
+  it.each([
+    ['100 Continue', [CONTINUE + OK]],
+    ['several', [CONTINUE + PROCESSING + HINTS + CONTINUE + OK]],
+    ['ahead of its time', [CONTINUE, HINTS, OK]],
+    ['byte by byte', Array.from(CONTINUE + HINTS + OK)],
+    ['of a status that has no name', [`HTTP/1.1 199 \r\n\r\n${OK}`]],
+    ['of an old server', [`HTTP/1.0 100 Continue\r\n\r\n${OK}`]],
+  ])('is passed over: %s', async (_what, pieces) => {
+    const url = await rawServer((socket) => {
+      void (async () => {
+        for (const piece of pieces) {
+          socket.write(piece);
+          await new Promise((resolve) => setImmediate(resolve));
+        }
+      })();
+    });
+    const upstream = upstreamWith();
+
+    // Twice: the second request is written to a connection that was kept.
+    expect(await upstream.send(post(url))).toMatchObject({ status: 200, text: 'ok' });
+    await freeAgain();
+    expect(await upstream.send(post(url))).toMatchObject({ status: 200, text: 'ok' });
+  });
+
+  it('that never ends is not read for ever', async () => {
+    const url = await rawServer((socket) => {
+      socket.write(CONTINUE.repeat(4_000));
+    });
+
+    await expect(upstreamWith().send(post(url))).rejects.toMatchObject({ fault: 'reset' });
+  });
+
+  it('may look like one in the body', async () => {
+    const body = CONTINUE + CONTINUE;
+    const target = await server(body);
+
+    expect(await upstreamWith().send(post(target.url))).toMatchObject({ text: body });
+  });
+});
+
+describe('a kept connection that breaks', () => {
+  it('may have served a request that left as a whole', async () => {
+    const url = await rawServer((socket, count) => {
+      if (count === 1) socket.write(OK);
+      else socket.destroy();
+    });
+    const upstream = upstreamWith();
+    await upstream.send(post(url));
+    await freeAgain();
+
+    await expect(upstream.send(post(url))).rejects.toMatchObject({
+      fault: 'reset',
+      resend: 'unsafe',
+    });
+  });
+
+  it('has served nothing of a request that did not', async () => {
+    const url = await rawServer((socket, count) => {
+      if (count === 1) socket.write(OK);
+      else socket.pause().resetAndDestroy();
+    });
+    const upstream = upstreamWith();
+    await upstream.send(post(url));
+    await freeAgain();
+
+    const body = Buffer.alloc(32 * 1024 * 1024);
+    await expect(upstream.send(post(url, { body }))).rejects.toMatchObject({
+      fault: 'reset',
+      resend: 'safe',
+    });
+  });
+
+  it('answers for itself once a reply has begun', async () => {
+    const url = await rawServer((socket, count) => {
+      if (count === 1) socket.write(OK);
+      else socket.write('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\no', () => socket.destroy());
+    });
+    const upstream = upstreamWith();
+    await upstream.send(post(url));
+    await freeAgain();
+
+    await expect(upstream.send(post(url))).rejects.toMatchObject({
+      fault: 'reset',
+      resend: undefined,
+    });
   });
 });

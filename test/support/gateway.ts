@@ -9,6 +9,7 @@ import { loadConfig } from '../../src/config.js';
 import { openStore } from '../../src/open-store.js';
 import type { NewToken, Store } from '../../src/store/store.js';
 import { createLogger } from '../../src/telemetry/log.js';
+import { OPEN_POLICY } from './policy.js';
 
 export interface TestGateway {
   readonly url: string;
@@ -64,7 +65,7 @@ let keys = 0;
 export async function startGateway(
   settings: Readonly<Record<string, unknown>>,
   env: Readonly<Record<string, string>> = {},
-  parts: Pick<AppParts, 'loadLlama'> = {},
+  parts: Pick<AppParts, 'loadLlama' | 'now' | 'elapsed' | 'random'> = {},
 ): Promise<TestGateway> {
   const folder = mkdtempSync(join(tmpdir(), 'rerank-test-'));
   const file = join(folder, 'gateway.yaml');
@@ -100,15 +101,7 @@ export async function startGateway(
           expiredTime: -1,
           remainQuota: 0,
           unlimitedQuota: fields.remainQuota === undefined,
-          policy: {
-            models: undefined,
-            allowIps: [],
-            tags: [],
-            defaultModel: undefined,
-            rateLimit: 0,
-            maxConcurrency: 0,
-            ...policy,
-          },
+          policy: { ...OPEN_POLICY, ...policy },
           ...fields,
         },
         Date.now(),
@@ -148,6 +141,9 @@ async function createUser(store: Store): Promise<number> {
     },
     Date.now(),
   );
-  if (created.kind !== 'updated') throw new Error('the user is there already');
-  return created.user.id;
+  if (created.kind === 'updated') return created.user.id;
+  // Another gateway works on the same store.
+  const user = await store.findUser('owner', Date.now());
+  if (user === undefined) throw new Error('there is no user for the keys');
+  return user.id;
 }

@@ -1,0 +1,178 @@
+import type { Config } from './config.js';
+import { RetryBudget } from './core/hedge.js';
+import type { Secret } from './core/secret.js';
+import type { AccessTokens } from './gateway/access-tokens.js';
+import { steadyClock } from './core/steady-clock.js';
+import { ChannelHealth, type ChannelHealthOptions } from './gateway/channel-health.js';
+import { candidatesOf, surveyOf } from './gateway/candidates.js';
+import { ChannelTable } from './gateway/channel-table.js';
+import type { Observe } from './gateway/events.js';
+import { failover, single } from './gateway/failover.js';
+import type { Surveyor } from './gateway/explain.js';
+import { createPlanner } from './gateway/plan.js';
+import { coalesced } from './gateway/policies/coalesce.js';
+import { fallbacks } from './gateway/policies/fallbacks.js';
+import { hedged } from './gateway/policies/hedge.js';
+import { keyed } from './gateway/policies/keyed.js';
+import { leased } from './gateway/policies/leased.js';
+import { longDocuments } from './gateway/policies/long-documents.js';
+import { observed } from './gateway/policies/observed.js';
+import { Queue } from './gateway/policies/queue.js';
+import { ReplyCache } from './gateway/policies/reply-cache.js';
+import { sliding } from './gateway/policies/sliding.js';
+import { split } from './gateway/policies/split.js';
+import type { Route } from './gateway/route.js';
+import { createPreview } from './gateway/preview.js';
+import { createScope } from './gateway/scope.js';
+import { createSend } from './gateway/send.js';
+import type { Upstream } from './gateway/upstream.js';
+import type { RankerTools } from './providers/provider.js';
+import type { NeuralRanker } from './rankers/ranker.js';
+import type { ChannelNews, Store } from './store/store.js';
+
+export type DataPlaneConfig = Pick<Config, 'gateway' | 'traffic' | 'models'>;
+
+export interface DataPlaneParts {
+  readonly store: Store;
+  /** Of this process, from its start to its end. */
+  readonly nodeId: string;
+  /** Credentials of the channels that the configuration declares, by channel name. */
+  readonly declared: ReadonlyMap<string, Readonly<Record<string, Secret>>>;
+  readonly upstream: Upstream;
+  readonly tokens: AccessTokens;
+  readonly neural: NeuralRanker;
+  readonly tools: RankerTools;
+  readonly observe: Observe;
+  readonly now: () => number;
+  /** Milliseconds by a clock that nobody sets. */
+  readonly elapsed: () => number;
+  readonly random: () => number;
+  /** What the store answers to each look at the channels, when it was asked and when that came. */
+  readonly onNews: (news: ChannelNews, askedAtMs: number, answeredAtMs: number) => void;
+  /** The store answers again after it could not. */
+  readonly onStoreBack: () => void;
+  /** The store has forgotten writes. */
+  readonly onStoreLost: () => void;
+  /** A channel is certain to be of no use. */
+  readonly onOutage: ChannelHealthOptions['onOutage'];
+  /** The channels in force have changed. */
+  readonly onRoutes: (routes: Iterable<Route>) => void;
+}
+
+/** The channels of this node with their plans, and what it knows of them. Nothing is loaded yet. */
+export interface DataPlane {
+  readonly channels: ChannelTable;
+  readonly health: ChannelHealth;
+  /** The clock of `health`: pauses end when they should, whatever the time of day does. */
+  readonly steady: () => number;
+  /** Looks at what would be done, and does nothing. */
+  readonly surveyor: Surveyor;
+  readonly queue: Pick<Queue, 'waiting'>;
+}
+
+/** Puts the layers of ranking together: each capability is built once here, and a plan takes those that its model uses. */
+export function createDataPlane(config: DataPlaneConfig, parts: DataPlaneParts): DataPlane {
+  const { gateway: settings, traffic } = config;
+  const { store, declared, upstream, tokens, neural, tools, observe, now, elapsed, random } = parts;
+  const { onNews, onStoreBack, onStoreLost } = parts;
+  const steady = steadyClock(now, elapsed);
+  const queue = new Queue({ maxWaiting: traffic.queueMax, now });
+  const health = new ChannelHealth({
+    maxCooldownMs: settings.maxCooldownMs,
+    breaker: {
+      failures: traffic.breakerFailures,
+      windowMs: traffic.breakerWindowMs,
+      openMs: traffic.breakerOpenMs,
+      longestMs: settings.maxCooldownMs,
+    },
+    outage: { failures: traffic.disableFailures, windowMs: traffic.disableWindowMs },
+    observe,
+    // Other nodes read it by the time of day.
+    onOutage: (route, outage) => parts.onOutage(route, { ...outage, sinceMs: now() }),
+    onFree: (offer) => queue.freed(offer),
+  });
+  const channels = new ChannelTable({
+    store,
+    declared,
+    observe,
+    now,
+    elapsed,
+    stalenessMs: settings.stalenessMs,
+    nodeId: parts.nodeId,
+    planOf: (model, routes) => plan(model, routes),
+    onGone: (channelId) => {
+      tokens.forget(channelId);
+      health.forget(channelId);
+    },
+    onNews,
+    onStoreBack,
+    onStoreLost,
+    onOrigins: (origins) => upstream.keepOnly(origins),
+    onRoutes: parts.onRoutes,
+  });
+  const isLive = (channelId: number): boolean => channels.live(channelId) !== undefined;
+  const choice = {
+    planOf: (model: string) => channels.current.plans.get(model),
+    isLive,
+    health,
+    now: steady,
+    random,
+  };
+  const retries = new RetryBudget(traffic.retryPercent / 100);
+  const hedges = new RetryBudget(traffic.hedgePercent / 100);
+  const cache = new ReplyCache({ maxRows: traffic.cacheMaxRows, now });
+  const asking = { now, attemptTimeoutMs: settings.attemptTimeoutMs };
+  const plan = createPlanner({
+    rulesOf: (model) => config.models.named[model] ?? config.models.fallback,
+    send: createSend({
+      upstream,
+      tokens,
+      neural,
+      tools,
+      now,
+      attemptTimeoutMs: settings.attemptTimeoutMs,
+      mayBegin: ({ id }) => channels.isFresh() && isLive(id),
+    }),
+    leased: leased(health, steady),
+    keyed: keyed(health, steady),
+    observed: observed(observe, now),
+    longDocuments,
+    sliding: sliding(now),
+    split: split({ parallel: traffic.splitParallel }),
+    single: (attempt) => single(asking, attempt),
+    hedged: (attempt) =>
+      hedged(
+        { ...asking, slowAfterMs: (offer) => health.slowAfterMs(offer), budget: hedges },
+        attempt,
+      ),
+    fallbacks: (models) => fallbacks(models, choice.planOf),
+    coalesced: coalesced((deadlineMs) => createScope(now(), deadlineMs - now())),
+    replyCached: (ttlMs) => cache.layer(ttlMs),
+    queued: (mostMs) => queue.layer(mostMs),
+    failover: (turn) =>
+      failover(
+        {
+          freshness: channels,
+          maxAttempts: settings.maxAttempts,
+          candidatesOf: (job) => candidatesOf(choice, job),
+          retries,
+          now,
+          random,
+          wait: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+        },
+        turn,
+      ),
+  });
+  return {
+    channels,
+    health,
+    steady,
+    queue,
+    surveyor: {
+      survey: (job) => surveyOf(choice, job),
+      whyNone: (job) => candidatesOf(choice, job).whyNone(),
+      healthOf: (channelId) => health.report(channelId),
+      preview: createPreview({ tools, ...asking }),
+    },
+  };
+}

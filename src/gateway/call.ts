@@ -1,0 +1,62 @@
+import { textDocuments, type Documents } from '../core/documents.js';
+import type { RankedRow } from '../core/rerank.js';
+import type { UpstreamCall } from '../providers/provider.js';
+import type { Job, Offer } from './rank.js';
+
+/**
+ * The request in the channel's terms: its model name, no images where it takes none, and its way with blank documents.
+ * Where they must not be sent they are left out, and `restore` puts them behind the others, with the lowest score of these.
+ */
+export function prepareCall(
+  offer: Offer,
+  job: Job,
+): { call: UpstreamCall; restore: (rows: RankedRow[]) => RankedRow[] } {
+  const { blanks } = offer.route.provider.profile;
+  const all = offer.room.images ? job.documents : job.documents.withoutImages();
+  const whole = (documents: Documents) => ({
+    call: upstreamCall(offer, job, documents, job.topN),
+    restore: unchanged,
+  });
+  if (blanks === 'accepted') return whole(all);
+  if (blanks === 'as_space') return whole(all.fillBlanks(' '));
+  const blank = all.blanks();
+  if (blank.length === 0) return whole(all);
+  const left = new Set(blank);
+  const kept = Array.from({ length: all.count }, (_, index) => index).filter(
+    (index) => !left.has(index),
+  );
+  if (kept.length === 0) {
+    // Nothing but blanks: a placeholder keeps the request valid, and all come back in the order they came.
+    return whole(textDocuments(Array.from({ length: blank.length }, () => '-')));
+  }
+  return {
+    call: upstreamCall(offer, job, all.pick(kept), Math.min(job.topN, kept.length)),
+    restore: (rows) => {
+      const lowest = rows.at(-1)?.score ?? 0;
+      return [
+        ...rows.map(({ index, score }) => ({ index: kept[index] ?? index, score })),
+        ...blank.map((index) => ({ index, score: lowest })),
+      ].slice(0, job.topN);
+    },
+  };
+}
+
+function unchanged(rows: RankedRow[]): RankedRow[] {
+  return rows;
+}
+
+function upstreamCall(
+  { upstreamModel, route }: Offer,
+  { query, options }: Job,
+  documents: Documents,
+  topN: number,
+): UpstreamCall {
+  return {
+    model: upstreamModel,
+    query,
+    documents,
+    topN,
+    options,
+    settings: route.endpoint.settings,
+  };
+}

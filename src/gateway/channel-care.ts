@@ -1,0 +1,219 @@
+import {
+  FAILED_CHECKS_BELIEVED,
+  faultOfProbe,
+  healthCheckMs,
+  noteAfter,
+  type CheckNote,
+} from '../core/health-check.js';
+import { CHANNEL_AUTO_DISABLED, isSameAccount, type Channel } from '../core/channel.js';
+import { nextTryMs, returnDuty } from '../core/outage.js';
+import type { Probe } from '../core/probe.js';
+import type { FaultKind } from '../core/retry.js';
+import type { DutyStore } from '../store/store.js';
+import type { Background } from './background.js';
+import type { ChannelHealth } from './channel-health.js';
+import type { Route } from './route.js';
+
+export interface ChannelCareDeps {
+  readonly store: DutyStore;
+  readonly health: Pick<ChannelHealth, 'checked' | 'forget'>;
+  readonly probe: Probe;
+  readonly run: Background['run'];
+  readonly now: () => number;
+  readonly random: () => number;
+  /** When a channel that the gateway disabled is tried again: after so long at first, then more and more seldom. */
+  readonly returns: { readonly firstMs: number; readonly longestMs: number };
+  /** How long it takes at least until a check that failed is made again. */
+  readonly recheckMs: number;
+  /** Lets a channel that works again return. */
+  readonly onWell: (channel: Channel) => Promise<void>;
+}
+
+/** One thing that is to be done for one channel again and again, by one node for all. */
+interface Task {
+  readonly name: string;
+  readonly route: Route;
+  readonly attend: (task: Task) => Promise<void>;
+  /** When this node looks at it next, by its own clock. */
+  dueMs: number;
+  /** The last check that this node knows of. */
+  seenAtMs: number;
+}
+
+/** A probe is over sooner; a node that dies at one keeps it for so long. */
+const LEASE_MS = 75_000;
+/** No look at the store follows another one sooner. */
+const LEAST_WAIT_MS = 20;
+/** Whoever changes the credentials of a channel makes its next probe due right after. */
+const MENDED_AFTER_MS = 200;
+/** Of the time between two checks: nodes look one after the other, and find what the first has found. */
+const SPREAD = 0.1;
+
+/**
+ * Sees to channels that are ill: checks those that want it, and tries whether those that the gateway disabled work again,
+ * each once for all nodes. Where there is neither, it does nothing, and no timer runs.
+ */
+export class ChannelCare {
+  readonly #deps: ChannelCareDeps;
+  #tasks = new Map<string, Task>();
+  #disabled = new Set<number>();
+  #timer: NodeJS.Timeout | undefined;
+  #stopped = false;
+
+  constructor(deps: ChannelCareDeps) {
+    this.#deps = deps;
+  }
+
+  /** The channels in force have changed. */
+  readonly update = (routes: Iterable<Route>): void => {
+    const before = this.#tasks;
+    const disabled = new Set<number>();
+    this.#tasks = new Map();
+    for (const route of routes) {
+      if (route.channel.status === CHANNEL_AUTO_DISABLED) disabled.add(route.id);
+      // What it was disabled for is over, and so is what this node remembers of it.
+      else if (this.#disabled.has(route.id)) this.#deps.health.forget(route.id);
+      const task = this.#taskOf(route);
+      if (task === undefined) continue;
+      const known = before.get(task.name);
+      if (known !== undefined) {
+        task.seenAtMs = known.seenAtMs;
+        // What was wrong may have been mended.
+        task.dueMs = isSameAccount(known.route.channel, route.channel)
+          ? known.dueMs
+          : this.#deps.now() + MENDED_AFTER_MS;
+      }
+      this.#tasks.set(task.name, task);
+    }
+    this.#disabled = disabled;
+    this.#schedule();
+  };
+
+  stop(): void {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+  }
+
+  #taskOf(route: Route): Task | undefined {
+    const { channel } = route;
+    const { now, random, returns } = this.#deps;
+    if (route.tagOff) return undefined;
+    if (channel.status === CHANNEL_AUTO_DISABLED && channel.outage !== undefined) {
+      const { sinceMs } = channel.outage;
+      const firstMs = sinceMs + nextTryMs(0, returns, random);
+      return {
+        name: returnDuty(channel.id, channel.outage),
+        route,
+        attend: this.#tryReturn,
+        // By the clock of whoever disabled it, which may be ahead.
+        dueMs: Math.min(firstMs, now() + returns.firstMs),
+        seenAtMs: 0,
+      };
+    }
+    const everyMs = healthCheckMs(channel);
+    if (!route.live || everyMs === 0) return undefined;
+    return {
+      name: `check:${channel.id}`,
+      route,
+      attend: this.#check,
+      dueMs: now() + everyMs * (1 - SPREAD * random()),
+      seenAtMs: 0,
+    };
+  }
+
+  #schedule(): void {
+    clearTimeout(this.#timer);
+    let nextMs = Infinity;
+    for (const { dueMs } of this.#tasks.values()) nextMs = Math.min(nextMs, dueMs);
+    if (nextMs === Infinity || this.#stopped) return;
+    const waitMs = Math.max(LEAST_WAIT_MS, nextMs - this.#deps.now());
+    this.#timer = setTimeout(() => this.#look(), waitMs);
+    this.#timer.unref();
+  }
+
+  #look(): void {
+    const nowMs = this.#deps.now();
+    for (const task of this.#tasks.values()) {
+      if (task.dueMs > nowMs) continue;
+      // Not again while it is under way, nor at once where it fails.
+      task.dueMs = nowMs + LEASE_MS;
+      this.#deps.run('a channel not looked after', async () => {
+        try {
+          await task.attend(task);
+        } catch (error) {
+          task.dueMs = this.#deps.now() + this.#deps.returns.firstMs;
+          throw error;
+        } finally {
+          this.#schedule();
+        }
+      });
+    }
+    this.#schedule();
+  }
+
+  /** One probe of a channel that the gateway disabled; after each that fails, the next one is later. */
+  readonly #tryReturn = async (task: Task): Promise<void> => {
+    const { store, probe, now, random, returns, onWell } = this.#deps;
+    const { channel } = task.route;
+    const duty = await store.takeDuty(task.name, now(), LEASE_MS);
+    if (!duty.isMine) {
+      task.dueMs = now() + Math.min(untilDue(duty.dueAtMs, now()), returns.longestMs);
+      return;
+    }
+    const failures = duty.note === '' ? 0 : Number(duty.note);
+    const { ranking } = await probe(channel, modelOf(channel, failures));
+    if (ranking !== undefined) {
+      await onWell(channel);
+      return;
+    }
+    const waitMs = nextTryMs(failures + 1, returns, random);
+    await store.endDuty(task.name, String(failures + 1), now(), waitMs);
+    task.dueMs = now() + waitMs;
+  };
+
+  /** One check of a channel in traffic, or the news of the one that another node has made. */
+  readonly #check = async (task: Task): Promise<void> => {
+    const { store, probe, now, random, recheckMs } = this.#deps;
+    const { channel } = task.route;
+    const everyMs = healthCheckMs(channel);
+    const duty = await store.takeDuty(task.name, now(), LEASE_MS);
+    const before = readNote(duty.note);
+    if (!duty.isMine) {
+      this.#heard(task, before);
+      const untilMs = untilDue(duty.dueAtMs, now());
+      task.dueMs = now() + Math.min(untilMs + everyMs * SPREAD * random(), everyMs);
+      return;
+    }
+    const report = await probe(channel, modelOf(channel, before?.count ?? 0));
+    const note = noteAfter(before, faultOfProbe(report), now());
+    const isDoubtful = note.failures > 0 && note.failures < FAILED_CHECKS_BELIEVED;
+    const spreadMs = everyMs * (1 - SPREAD * random());
+    const waitMs = Math.round(isDoubtful ? Math.min(recheckMs, spreadMs) : spreadMs);
+    await store.endDuty(task.name, JSON.stringify(note), now(), waitMs);
+    task.dueMs = now() + waitMs;
+    this.#heard(task, note);
+  };
+
+  #heard(task: Task, note: CheckNote | undefined): void {
+    if (note === undefined || note.atMs === task.seenAtMs) return;
+    task.seenAtMs = note.atMs;
+    const kind: FaultKind | 'ok' = note.kind;
+    if (kind !== 'ok' && note.failures < FAILED_CHECKS_BELIEVED) return;
+    this.#deps.health.checked(task.route, kind, this.#deps.now());
+  }
+}
+
+/** Each probe asks for another one of a channel's models: what is wrong may be wrong with one of them. */
+function modelOf({ models }: Channel, turn: number): string {
+  const names = Object.keys(models);
+  return names[turn % names.length] ?? '';
+}
+
+function untilDue(dueAtMs: number, nowMs: number): number {
+  return Math.max(LEAST_WAIT_MS, dueAtMs - nowMs);
+}
+
+function readNote(text: string): CheckNote | undefined {
+  // Written by `noteAfter`, on this node or another.
+  return text === '' ? undefined : (JSON.parse(text) as CheckNote);
+}

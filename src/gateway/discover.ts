@@ -1,0 +1,309 @@
+import { CHANNEL_DEFAULTS } from '../core/channel-members.js';
+import { CHANNEL_ENABLED, type Channel } from '../core/channel.js';
+import type {
+  Certainty,
+  Discover,
+  DiscoveredProvider,
+  Discovery,
+  UnknownServer,
+} from '../core/discovery.js';
+import { Json } from '../core/json/json.js';
+import type { Probe, ProbeReport } from '../core/probe.js';
+import { camelKeys } from '../core/records.js';
+import { Secret } from '../core/secret.js';
+import { allProviders } from '../providers/index.js';
+import type { Provider } from '../providers/provider.js';
+import type { RawReply } from '../providers/reply.js';
+import { createProbe, type ProbeDeps } from './probe.js';
+import { joinPaths } from './route.js';
+import type { Scope } from './scope.js';
+import { readSigns, type Signs } from './signs.js';
+import { TransportError, type UpstreamRequest } from './transport.js';
+import type { Upstream } from './upstream.js';
+
+export type DiscoverDeps = Omit<ProbeDeps, 'declared' | 'attemptTimeoutMs'>;
+
+/** Of one request: whatever answers at all answers two short documents in that time. */
+const REQUEST_MS = 5_000;
+/** Of all of them: what has not been tried by then is not. */
+const TOTAL_MS = 40_000;
+const AT_ONCE = 4;
+/** With as many that rank alike, nobody can say which one it is. */
+const FEW = 2;
+/** What stands for all of its kind, and is proposed first where several fit. */
+const GENERAL: readonly string[] = ['openai-compatible', 'tei', 'vllm'];
+
+/**
+ * Finds out what an unknown server speaks: asks what it says of itself, and then ranks two documents as each provider that
+ * people run themselves would, with that provider's own code. The same request is sent once.
+ */
+export function createDiscover(deps: DiscoverDeps): Discover {
+  return async (server) => {
+    const hosted = providersAt(server.baseUrl);
+    if (hosted.length > 0) return knownByAddress(hosted);
+    const upstream = new Remembering(deps.upstream);
+    const first = await reach(upstream, server);
+    if (first !== undefined) return nothingAt(first, upstream.requests);
+    const signs = await readSigns((path) => askJson(upstream, server, path));
+    const test = createProbe({
+      ...deps,
+      upstream,
+      declared: new Map(),
+      attemptTimeoutMs: REQUEST_MS,
+    });
+    const untilMs = deps.now() + TOTAL_MS;
+    const tested = await testAll(test, server, signs, () => deps.now() < untilMs);
+    return conclude(tested, signs, upstream.requests);
+  };
+}
+
+interface Tested {
+  readonly provider: Provider;
+  readonly report: ProbeReport;
+}
+
+/** Sends each request once, and gives its reply to whoever asks the same again. */
+class Remembering {
+  readonly #upstream: DiscoverDeps['upstream'];
+  readonly #replies = new Map<string, Promise<RawReply>>();
+
+  constructor(upstream: DiscoverDeps['upstream']) {
+    this.#upstream = upstream;
+  }
+
+  get requests(): number {
+    return this.#replies.size;
+  }
+
+  send(request: UpstreamRequest, scope?: Scope): Promise<RawReply> {
+    const { origin, path, method, headers, body } = request;
+    const key = JSON.stringify([origin, path, method, headers, body?.toString()]);
+    const known = this.#replies.get(key);
+    if (known !== undefined) return known;
+    const reply = this.#upstream.send(request, scope);
+    this.#replies.set(key, reply);
+    return reply;
+  }
+
+  readonly fetchToken: Upstream['fetchToken'] = (request, signal) =>
+    this.#upstream.fetchToken(request, signal);
+}
+
+/** Why nothing answers there at all; `undefined` where something does. */
+async function reach(
+  upstream: Remembering,
+  server: UnknownServer,
+): Promise<TransportError | undefined> {
+  try {
+    await upstream.send(getRequest(server, '/v1/models'));
+    return undefined;
+  } catch (error) {
+    if (error instanceof TransportError) return error;
+    throw error;
+  }
+}
+
+async function askJson(
+  upstream: Remembering,
+  server: UnknownServer,
+  path: string,
+): Promise<Json | undefined> {
+  try {
+    const { status, text } = await upstream.send(getRequest(server, path));
+    return status === 200 ? new Json(JSON.parse(text)) : undefined;
+  } catch (error) {
+    if (error instanceof TransportError || error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+function getRequest({ baseUrl, credentials }: UnknownServer, path: string): UpstreamRequest {
+  const url = new URL(baseUrl);
+  const key = camelKeys(credentials).apiKey;
+  return {
+    origin: url.origin,
+    path: joinPaths(url.pathname.replace(/\/+$/, ''), path),
+    method: 'GET',
+    headers: [
+      ...['accept', 'application/json', 'accept-encoding', 'identity'],
+      ...['user-agent', 'rerank-gateway'],
+      ...(key === undefined ? [] : ['authorization', `Bearer ${key}`]),
+    ],
+    body: undefined,
+    timeoutMs: REQUEST_MS,
+    stillWanted: () => true,
+  };
+}
+
+/** Those that people run themselves, and that rank by one request. */
+function selfHosted(): Provider[] {
+  return allProviders().filter(
+    (provider) =>
+      provider.transport === 'http' &&
+      provider.baseUrl === undefined &&
+      provider.rounds === undefined,
+  );
+}
+
+async function testAll(
+  test: Probe,
+  server: UnknownServer,
+  signs: Signs,
+  isTime: () => boolean,
+): Promise<Tested[]> {
+  const waiting = selfHosted();
+  const tested: Tested[] = [];
+  const work = async (): Promise<void> => {
+    for (let provider = waiting.shift(); provider !== undefined; provider = waiting.shift()) {
+      if (!isTime()) return;
+      const model = server.model ?? signs.models[0] ?? provider.exampleModels[0] ?? 'default';
+      const report = await test(channelFor(provider, server, model), model);
+      if (report.problem?.code !== 'unusable') tested.push({ provider, report });
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  return tested;
+}
+
+function channelFor(provider: Provider, server: UnknownServer, model: string): Channel {
+  const known = (given: Readonly<Record<string, unknown>>, specs: object = {}) =>
+    Object.entries(given).filter(([name]) => Object.hasOwn(specs, name));
+  const credentials = known(camelKeys(server.credentials), provider.credentials);
+  return {
+    ...CHANNEL_DEFAULTS,
+    id: 0,
+    name: 'unknown',
+    provider: provider.id,
+    baseUrl: server.baseUrl,
+    credentials: Object.fromEntries(
+      credentials.map(([name, value]) => [name, new Secret(String(value))]),
+    ),
+    models: { [model]: model },
+    tag: undefined,
+    status: CHANNEL_ENABLED,
+    settings: Object.fromEntries(known(camelKeys(server.settings), provider.settings)),
+    origin: 'store',
+  };
+}
+
+function conclude(tested: readonly Tested[], signs: Signs, requests: number): Discovery {
+  const ranking = tested.filter(({ report }) => report.problem === undefined);
+  const working = new Set(ranking.map(({ provider }) => provider.id));
+  const says = new Set(signs.providers);
+  const named = ranking.find(({ provider }) => says.has(provider.id))?.provider.id;
+  const candidates = [
+    ...ranking.map(({ provider: { id } }) => {
+      if (says.has(id)) return found(id, 'certain', 'It says so itself, and ranks as that.');
+      if (named !== undefined) {
+        return found(id, 'possible', `It ranks as that, and says that it is ${named}.`);
+      }
+      return working.size <= FEW
+        ? found(id, 'likely', 'It ranks as that, and as hardly anything else.')
+        : found(id, 'possible', `It ranks as that, and as ${working.size - 1} others do.`);
+    }),
+    ...signs.providers
+      .filter((id) => !working.has(id) && tested.some(({ provider }) => provider.id === id))
+      .map((id) => found(id, 'possible', 'It says so itself, and does not rank as that.')),
+  ].sort((one, other) => weightOf(one) - weightOf(other));
+  const best = ranking.find(({ provider }) => provider.id === candidates[0]?.provider)?.report;
+  return {
+    candidates,
+    models: signs.models,
+    mostDocuments: signs.mostDocuments,
+    scale: best?.ranking?.scale.observed,
+    order: best?.ranking?.order,
+    requests,
+    problem: best === undefined ? problemOf(tested) : undefined,
+  };
+}
+
+function found(provider: string, certainty: Certainty, because: string): DiscoveredProvider {
+  return { provider, certainty, because };
+}
+
+const WEIGHTS: Readonly<Record<Certainty, number>> = { certain: 0, likely: 2, possible: 4 };
+
+function weightOf({ provider, certainty }: DiscoveredProvider): number {
+  return WEIGHTS[certainty] + (GENERAL.includes(provider) ? 0 : 1);
+}
+
+/** Problems by how much they tell, with what to say where no reply may be quoted. */
+const TELLING: readonly (readonly [string, string])[] = [
+  [
+    'wrong_order',
+    'Something ranks there, and puts the document that does not answer the query first. Check that the model is a reranker.',
+  ],
+  ['wrong_key', 'Something answers there, and asks for a key, or refuses the one that was given.'],
+  ['no_credit', 'Something answers there, and the account of the key has no credit left.'],
+  [
+    'unknown_model',
+    'Something answers there, and does not know the model that was asked for. Name one that it serves.',
+  ],
+  ['busy', 'Something answers there, and is overloaded or limits this key. Try again later.'],
+  [
+    'timeout',
+    'Something answers there, and not in time where it should rank. If it loads the model first, try again.',
+  ],
+  [
+    'refused',
+    'Something answers there, and refuses the request. Name a model that it serves, or choose the provider yourself.',
+  ],
+  ['upstream_fault', 'Something answers there, and fails. Look at its log.'],
+  ['redirected', 'It redirects elsewhere, which is not followed. Give the address where it leads.'],
+  ['web_page', 'A web page is there, or a login, and no API.'],
+];
+
+function problemOf(tested: readonly Tested[]): Discovery['problem'] {
+  const seen = new Map(tested.map((one) => [one.report.problem?.code ?? '', one]));
+  for (const [code, message] of TELLING) if (seen.has(code)) return { code, message };
+  return {
+    code: 'wrong_path',
+    message:
+      'Nothing that is known answers there. Check the path of the address, and that the server was started for reranking.',
+  };
+}
+
+function nothingAt({ fault, message }: TransportError, requests: number): Discovery {
+  const problem =
+    fault === 'timeout'
+      ? { code: 'timeout', message: `It did not answer within ${REQUEST_MS} ms.` }
+      : { code: 'unreachable', message: `It cannot be reached: ${message}.` };
+  return { ...NOTHING, requests, problem };
+}
+
+const NOTHING: Discovery = {
+  candidates: [],
+  models: [],
+  mostDocuments: undefined,
+  scale: undefined,
+  order: undefined,
+  requests: 0,
+  problem: undefined,
+};
+
+/** Providers whose public address this is. */
+function providersAt(baseUrl: string): Provider[] {
+  const { host } = new URL(baseUrl);
+  return allProviders().filter(
+    (provider) =>
+      provider.transport === 'http' &&
+      provider.rounds === undefined &&
+      provider.baseUrl !== undefined &&
+      hostPattern(provider.baseUrl).test(host),
+  );
+}
+
+/** A public address may have places for settings, such as a region. */
+function hostPattern(baseUrl: string): RegExp {
+  const host = /^https?:\/\/([^/]+)/.exec(baseUrl)?.[1] ?? '';
+  const parts = host.split(/\{\w+\}/).map((part) => part.replaceAll('.', String.raw`\.`));
+  return new RegExp(`^${parts.join('[\\w-]+')}$`, 'i');
+}
+
+function knownByAddress(providers: readonly Provider[]): Discovery {
+  const certainty = providers.length === 1 ? 'certain' : 'likely';
+  const candidates = providers.map(({ id, title }) =>
+    found(id, certainty, `It is the address of ${title}; nothing was sent.`),
+  );
+  return { ...NOTHING, candidates };
+}

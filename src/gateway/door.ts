@@ -1,0 +1,101 @@
+import { LRUCache } from 'lru-cache';
+import { GatewayError } from '../core/errors.js';
+import { TOKEN_ENABLED, tokenStatus } from '../core/token.js';
+import { judgeFresh, rateHeaders, type AdmissionDeps, type Caller } from './admission.js';
+
+/** A refusal that still holds, as long as nobody changes the key. */
+interface Held {
+  readonly version: number;
+  readonly untilMs: number;
+  readonly error: GatewayError;
+}
+
+const MAX_HELD = 10_000;
+const LONGEST_MS = 60_000;
+/** When requests that were too many at once may fit again. */
+const RETRY_MS = 1_000;
+
+/**
+ * Judges a request by what is known of its key before its body is read, so that a key that will be refused costs no room.
+ * Memory alone refuses nobody: it says when it is worth asking the store, whose answer counts.
+ */
+export class Door {
+  readonly #deps: AdmissionDeps;
+  readonly #held = new LRUCache<string, Held>({ max: MAX_HELD });
+
+  constructor(deps: AdmissionDeps) {
+    this.#deps = deps;
+  }
+
+  /**
+   * Lets a request through, or throws its refusal; `inFlight` counts those of the key on this node, this one among them. There
+   * is nothing to wait for in the usual case.
+   */
+  judge(caller: Caller, inFlight: number): Promise<void> | undefined {
+    return this.#isDoubtful(caller, inFlight) ? this.#ask(caller, inFlight) : undefined;
+  }
+
+  /** Remembers why a key was refused, for its next requests. */
+  remember(caller: Pick<Caller, 'keyHash' | 'credential'>, error: GatewayError): void {
+    if (error.code !== 'rate_limited' && error.code !== 'token_quota_exhausted') return;
+    const forMs = Math.min(error.retryAfterMs ?? LONGEST_MS, LONGEST_MS);
+    this.#held.set(caller.keyHash, {
+      version: caller.credential.version,
+      untilMs: this.#deps.now() + forMs,
+      error,
+    });
+  }
+
+  #isDoubtful(caller: Caller, inFlight: number): boolean {
+    const { token, userEnabled } = caller.credential;
+    if (!userEnabled || tokenStatus(token, this.#deps.now()) !== TOKEN_ENABLED) return true;
+    const { allowIps } = token.policy;
+    if (allowIps.length > 0 && !caller.addressAllowed(allowIps)) return true;
+    if (tooMany(caller, inFlight) !== undefined) return true;
+    return this.#held.size > 0 && this.#held.has(caller.keyHash);
+  }
+
+  async #ask(caller: Caller, inFlight: number): Promise<void> {
+    // Throws for a status or an address that still forbids it.
+    await judgeFresh(this.#deps, caller);
+    const refusal = tooMany(caller, inFlight);
+    if (refusal !== undefined) throw refusal;
+    const held = this.#held.get(caller.keyHash);
+    if (held === undefined) return;
+    const leftMs = held.untilMs - this.#deps.now();
+    // A balance that was used up is told by the status, above: there may be some of it again.
+    const holds = held.error.code === 'rate_limited' && held.version === caller.credential.version;
+    if (!holds || leftMs <= 0) {
+      this.#held.delete(caller.keyHash);
+      return;
+    }
+    const { code, message, headers } = held.error;
+    throw new GatewayError(code, message, {
+      retryAfterMs: leftMs,
+      ...(headers === undefined ? {} : { headers }),
+    });
+  }
+}
+
+/** Why not all of a key's requests on this node can be admitted, where they are more than it may have on all of them. */
+function tooMany({ credential }: Caller, inFlight: number): GatewayError | undefined {
+  const { maxConcurrency, rateLimit } = credential.token.policy;
+  if (maxConcurrency > 0 && inFlight > maxConcurrency) {
+    return new GatewayError(
+      'too_many_concurrent_requests',
+      `This API key may have at most ${maxConcurrency} requests in flight at once.`,
+      { retryAfterMs: RETRY_MS },
+    );
+  }
+  if (rateLimit > 0 && inFlight > rateLimit) {
+    return new GatewayError(
+      'rate_limited',
+      `This API key may send at most ${rateLimit} requests a minute.`,
+      {
+        retryAfterMs: RETRY_MS,
+        headers: rateHeaders({ limit: rateLimit, remaining: 0, resetMs: RETRY_MS }),
+      },
+    );
+  }
+  return undefined;
+}

@@ -1,0 +1,280 @@
+import { subscribe } from 'node:diagnostics_channel';
+import type { Socket } from 'node:net';
+import type { Dispatcher } from 'undici';
+import { systemCode } from '../core/errors.js';
+import type { RawReply } from '../providers/reply.js';
+import { awaitReply, ForbiddenAddressError } from './connector.js';
+import { Inflation, readEncodings } from './inflate.js';
+import type { Scope } from './scope.js';
+import { TransportError, type Resend, type UpstreamRequest } from './transport.js';
+
+/** Counts the bytes of replies that are being read. */
+export class ReplyRoom {
+  readonly #most: number;
+  #bytes = 0;
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  /** Counts more bytes; false when that is more than there is room for. They count until `release` either way. */
+  take(bytes: number): boolean {
+    this.#bytes += bytes;
+    return this.#bytes <= this.#most;
+  }
+
+  release(bytes: number): void {
+    this.#bytes -= bytes;
+  }
+}
+
+/** A reply whose text is decoded when it is asked for, once. */
+class Reply implements RawReply {
+  readonly status: number;
+  readonly headers: RawReply['headers'];
+  readonly bytes: Buffer;
+  #text: string | undefined;
+
+  constructor(status: number, headers: RawReply['headers'], bytes: Buffer) {
+    this.status = status;
+    this.headers = headers;
+    this.bytes = bytes;
+  }
+
+  get text(): string {
+    this.#text ??= this.bytes.toString('utf8');
+    return this.#text;
+  }
+}
+
+/** Connections that have brought a reply: the other side may close one while it is idle. */
+const proven = new WeakSet<object>();
+
+/** The exchange whose request is being written. */
+let writing: Exchange | undefined;
+
+function writingNow(exchange: Exchange): void {
+  writing = exchange;
+}
+
+// The client tells nowhere else which connection it writes a request to, and when it has done so; both come in the same turn.
+subscribe('undici:client:sendHeaders', (message) => {
+  writing?.writingTo((message as { readonly socket: Socket }).socket);
+});
+subscribe('undici:request:bodySent', () => {
+  writing?.written();
+  writing = undefined;
+});
+
+export interface ReplyLimits {
+  readonly maxBytes: number;
+  /** Of all, and of the origin. */
+  readonly rooms: readonly [ReplyRoom, ReplyRoom];
+}
+
+/** One request on its way; undici calls it back. Settles its promise once, whatever comes in whatever order. */
+export class Exchange implements Dispatcher.DispatchHandler {
+  readonly #request: UpstreamRequest;
+  readonly #limits: ReplyLimits;
+  readonly #resolve: (reply: RawReply) => void;
+  readonly #reject: (error: TransportError) => void;
+  readonly #timer: NodeJS.Timeout;
+  readonly #stopListening: (() => void) | undefined;
+  #controller: Dispatcher.DispatchController | undefined;
+  #failure: TransportError | undefined;
+  #connection: Socket | undefined;
+  /** Whether all of the request has been handed to the system. */
+  #hasLeft = false;
+  #started = false;
+  #status = 0;
+  #headers: RawReply['headers'] = {};
+  #inflation: Inflation | undefined;
+  #first: Buffer | undefined;
+  #more: Buffer[] | undefined;
+  /** As they came, and of the reply itself: the same but for a compressed one. */
+  #rawBytes = 0;
+  #bytes = 0;
+
+  constructor(
+    request: UpstreamRequest,
+    limits: ReplyLimits,
+    resolve: (reply: RawReply) => void,
+    reject: (error: TransportError) => void,
+    scope: Scope | undefined,
+  ) {
+    this.#request = request;
+    this.#limits = limits;
+    this.#resolve = resolve;
+    this.#reject = reject;
+    this.#timer = setTimeout(() => {
+      this.#fail(new TransportError('timeout', 'no complete reply in time'));
+    }, request.timeoutMs);
+    this.#stopListening = scope?.onEnd(() => {
+      this.#fail(new TransportError('cancelled', 'the request was cancelled'));
+    });
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    writingNow(this);
+    if (this.#failure === undefined && !this.#request.stillWanted()) {
+      this.#fail(new TransportError('withdrawn', 'the channel was switched off'));
+    } else if (this.#failure !== undefined) {
+      controller.abort(this.#failure);
+    }
+  }
+
+  writingTo(connection: Socket): void {
+    this.#connection = connection;
+    awaitReply(connection);
+  }
+
+  written(): void {
+    const connection = this.#connection;
+    if (connection?.errored !== null) return;
+    // What the system has not taken yet leaves as the other side reads. Where nothing tells when, it counts as gone.
+    if (connection.writableLength > 0 && connection.writableNeedDrain) {
+      connection.once('drain', () => {
+        this.#hasLeft = true;
+      });
+    } else {
+      this.#hasLeft = true;
+    }
+  }
+
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    status: number,
+    headers: Record<string, string | string[] | undefined>,
+  ): void {
+    if (status < 200) return;
+    this.#started = true;
+    this.#status = status;
+    this.#headers = flatten(headers);
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#failure !== undefined) return;
+    if (this.#rawBytes === 0) this.#inflate(this.#headers['content-encoding'], chunk);
+    this.#rawBytes += chunk.length;
+    const inflation = this.#inflation;
+    if (inflation === undefined) {
+      this.#keep(chunk);
+    } else if (this.#rawBytes > this.#limits.maxBytes) {
+      this.#fail(new TransportError('unreadable', 'the reply is larger than allowed'));
+    } else if (!inflation.write(chunk)) {
+      controller.pause();
+      inflation.onDrain(() => {
+        controller.resume();
+      });
+    }
+  }
+
+  onResponseEnd(): void {
+    if (this.#failure !== undefined) return;
+    if (this.#connection !== undefined) proven.add(this.#connection);
+    if (this.#inflation === undefined) this.#succeed();
+    else this.#inflation.end();
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    if (this.#failure !== undefined) return;
+    this.#stop();
+    const wasKept = this.#connection !== undefined && proven.has(this.#connection);
+    const resend = wasKept && !this.#started ? (this.#hasLeft ? 'unsafe' : 'safe') : undefined;
+    this.#failure = asTransportError(error, this.#controller !== undefined, resend);
+    this.#reject(this.#failure);
+  }
+
+  #inflate(header: string | undefined, beginning: Buffer): void {
+    const encodings = readEncodings(header);
+    if (encodings === undefined) return;
+    if (encodings === 'unknown') {
+      this.#fail(new TransportError('unreadable', 'the reply has an unknown compression'));
+      return;
+    }
+    this.#inflation = new Inflation(encodings, beginning, {
+      onData: (piece) => {
+        this.#keep(piece);
+      },
+      onEnd: () => {
+        this.#succeed();
+      },
+      onError: (error) => {
+        const message = 'the reply cannot be decompressed';
+        this.#fail(new TransportError('unreadable', message, undefined, error));
+      },
+    });
+  }
+
+  /** Keeps a piece of the reply, as far as there is room. */
+  #keep(piece: Buffer): void {
+    this.#bytes += piece.length;
+    if (this.#bytes > this.#limits.maxBytes) {
+      this.#bytes -= piece.length;
+      this.#fail(new TransportError('unreadable', 'the reply is larger than allowed'));
+    } else if (!this.#hasRoomFor(piece.length)) {
+      this.#fail(new TransportError('no_room', 'too many bytes of replies at once'));
+    } else if (this.#first === undefined) {
+      this.#first = piece;
+    } else {
+      (this.#more ??= [this.#first]).push(piece);
+    }
+  }
+
+  #hasRoomFor(bytes: number): boolean {
+    const [all, own] = this.#limits.rooms;
+    const fits = all.take(bytes);
+    return own.take(bytes) && fits;
+  }
+
+  #succeed(): void {
+    const body =
+      this.#more === undefined ? (this.#first ?? Buffer.alloc(0)) : Buffer.concat(this.#more);
+    this.#stop();
+    this.#resolve(new Reply(this.#status, this.#headers, body));
+  }
+
+  /** Ends the exchange from our side. The promise settles now: an abort of a queued request is told only much later. */
+  #fail(error: TransportError): void {
+    if (this.#failure !== undefined) return;
+    this.#failure = error;
+    this.#stop();
+    this.#reject(error);
+    this.#controller?.abort(error);
+  }
+
+  #stop(): void {
+    clearTimeout(this.#timer);
+    this.#stopListening?.();
+    this.#inflation?.destroy();
+    for (const room of this.#limits.rooms) room.release(this.#bytes);
+    this.#bytes = 0;
+    this.#first = undefined;
+    this.#more = undefined;
+  }
+}
+
+function flatten(
+  headers: Record<string, string | string[] | undefined>,
+): Record<string, string | undefined> {
+  for (const [name, value] of Object.entries(headers)) {
+    if (Array.isArray(value)) headers[name] = value.join(', ');
+  }
+  return headers as Record<string, string | undefined>;
+}
+
+function asTransportError(error: Error, written: boolean, resend: Resend): TransportError {
+  const code = systemCode(error) ?? '';
+  if (error instanceof ForbiddenAddressError) {
+    return new TransportError('forbidden', error.message, undefined, error);
+  }
+  if (!written) {
+    return new TransportError('connect', `no connection (${code || error.name})`, undefined, error);
+  }
+  if (code.startsWith('HPE_') || code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH') {
+    const message = `the reply is not valid HTTP (${code})`;
+    return new TransportError('unreadable', message, undefined, error);
+  }
+  return new TransportError('reset', `the connection broke (${code || error.name})`, resend, error);
+}

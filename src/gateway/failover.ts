@@ -1,0 +1,122 @@
+import type { RetryBudget } from '../core/hedge.js';
+import { attemptShareMs, FAULTS, retryWaitMs } from '../core/retry.js';
+import type {
+  Attempt,
+  AttemptOutcome,
+  Candidates,
+  Freshness,
+  Job,
+  Offer,
+  Rank,
+  Turn,
+} from './rank.js';
+import { beforeEnd, type Scope } from './scope.js';
+
+export interface FailoverDeps {
+  readonly freshness: Freshness;
+  readonly maxAttempts: number;
+  readonly candidatesOf: (job: Job) => Candidates;
+  /** What asking the same channel again may add to the traffic, so that an outage is not multiplied. */
+  readonly retries: RetryBudget;
+  readonly now: () => number;
+  readonly random: () => number;
+  readonly wait: (ms: number) => Promise<void>;
+}
+
+/** Refusals that nobody can prove to be the caller's fault: with as many, the request is refused. */
+const REJECTIONS_BELIEVED = 2;
+
+/**
+ * Asks channel after channel until one answers with a ranking, none on knowledge that is older than the bound. When no
+ * other is left, one whose failure may have passed is asked again after a pause, within the budget and the deadline.
+ */
+export function failover(deps: FailoverDeps, turn: Turn): Rank {
+  const { freshness, retries } = deps;
+  return async (job) => {
+    const candidates = deps.candidatesOf(job);
+    let failed = 0;
+    let rejections = 0;
+    let last: AttemptOutcome | undefined;
+    retries.earn();
+    while (failed < deps.maxAttempts) {
+      job.scope.throwIfEnded();
+      if (!freshness.isFresh()) await beforeEnd(job.scope, freshness.ensureFresh());
+      const outcome = await turn(job, candidates);
+      if (outcome === undefined) {
+        const waitMs = pauseAfter(deps, last, failed, job.scope);
+        last = undefined;
+        if (waitMs === undefined || !retries.spend()) break;
+        await beforeEnd(job.scope, deps.wait(waitMs));
+        candidates.again();
+        continue;
+      }
+      if (outcome.kind === 'ranked') return outcome;
+      if (outcome.kind === 'withdrawn') continue;
+      last = outcome;
+      failed += 1;
+      const { failure } = outcome;
+      if (failure.kind === 'rejected') rejections += 1;
+      if (!FAULTS[failure.kind].failsOver || rejections >= REJECTIONS_BELIEVED) {
+        return { kind: 'none', why: { kind: 'refused', failure } };
+      }
+    }
+    job.scope.throwIfEnded();
+    return { kind: 'none', why: candidates.whyNone() };
+  };
+}
+
+/** How long to wait before the same channel is asked again; `undefined` where that makes no sense. */
+function pauseAfter(
+  { now, random }: FailoverDeps,
+  last: AttemptOutcome | undefined,
+  failed: number,
+  scope: Scope,
+): number | undefined {
+  if (last?.kind !== 'failed') return undefined;
+  return retryWaitMs(last.failure, failed, scope.deadlineMs - now(), random);
+}
+
+export interface AskDeps {
+  readonly now: () => number;
+  readonly attemptTimeoutMs: number;
+}
+
+/** One candidate after the other. */
+export function single(deps: AskDeps, attempt: Attempt): Turn {
+  return async (job, candidates) => {
+    const offer = candidates.next();
+    if (offer === undefined) return undefined;
+    const outcome = await ask(deps, attempt, offer, job, candidates);
+    candidates.heard(offer, outcome);
+    return outcome;
+  };
+}
+
+/** One attempt that ends early enough for another one, where there is another to ask; in the caller's names. */
+export async function ask(
+  { now, attemptTimeoutMs }: AskDeps,
+  attempt: Attempt,
+  offer: Offer,
+  job: Job,
+  candidates: Pick<Candidates, 'hasMore' | 'twinOf' | 'heard'>,
+): Promise<AttemptOutcome> {
+  const timeoutMs = offer.route.channel.timeoutMs ?? attemptTimeoutMs;
+  const shareMs = attemptShareMs(job.scope.deadlineMs - now());
+  const isShared = timeoutMs > shareMs && candidates.hasMore();
+  const bounded = isShared ? { ...job, mostMs: shareMs } : job;
+  const asked = offer.window === undefined ? bounded : { ...bounded, elsewhere: candidates };
+  const outcome = await attempt(offer, asked);
+  return inCallersNames(outcome, offer, job.model);
+}
+
+/** Upstreams quote the model by a name of theirs that a caller need not know. */
+function inCallersNames(
+  outcome: AttemptOutcome,
+  { upstreamModel }: Offer,
+  model: string,
+): AttemptOutcome {
+  if (outcome.kind !== 'failed' || upstreamModel === model || upstreamModel === '') return outcome;
+  const { failure } = outcome;
+  const message = failure.message.replaceAll(upstreamModel, model);
+  return { kind: 'failed', failure: { ...failure, message } };
+}

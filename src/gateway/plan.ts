@@ -1,0 +1,58 @@
+import type { ModelRules } from '../core/model-rules.js';
+import { offerOf, tiersOf } from './offer.js';
+import { stack, type Attempt, type Layer, type Plan, type Rank, type Turn } from './rank.js';
+import type { Route } from './route.js';
+
+/** What plans are made of: built once, with whatever state outlives a plan. */
+export interface PlanParts {
+  readonly rulesOf: (model: string) => ModelRules;
+  readonly send: Attempt;
+  readonly leased: Layer<Attempt>;
+  readonly observed: Layer<Attempt>;
+  readonly keyed: Layer<Attempt>;
+  readonly longDocuments: Layer<Attempt>;
+  readonly sliding: Layer<Attempt>;
+  readonly split: Layer<Attempt>;
+  readonly single: (attempt: Attempt) => Turn;
+  readonly hedged: (attempt: Attempt) => Turn;
+  readonly failover: (turn: Turn) => Rank;
+  readonly fallbacks: (models: readonly string[]) => Layer<Rank>;
+  readonly coalesced: Layer<Rank>;
+  readonly replyCached: (ttlMs: number) => Layer<Rank>;
+  readonly queued: (mostMs: number) => Layer<Rank>;
+}
+
+/** Makes the plan of a model from its usable channels. What a model does not use is not in its chain. */
+export function createPlanner(parts: PlanParts): (model: string, routes: readonly Route[]) => Plan {
+  return (model, routes) => {
+    const rules = parts.rulesOf(model);
+    const offers = routes.map((route) => offerOf(route, model, rules));
+    const shaped: Layer<Attempt> = (send) =>
+      stack(
+        send,
+        offers.some(({ reads }) => reads !== undefined) && parts.longDocuments,
+        offers.some(({ slides }) => slides !== undefined) && parts.sliding,
+        offers.some(({ window }) => window !== undefined) && parts.split,
+      );
+    const hasKeys = offers.some(({ route }) => route.keys !== undefined);
+    const attempt = shaped(stack(parts.send, hasKeys && parts.keyed, parts.observed, parts.leased));
+    const turn = rules.hedge ? parts.hedged(attempt) : parts.single(attempt);
+    const { fallbacks, coalesce, cacheTtlMs, queueMs } = rules;
+    const rankAlone = stack(
+      parts.failover(turn),
+      cacheTtlMs > 0 && parts.replyCached(cacheTtlMs),
+      coalesce && parts.coalesced,
+      queueMs > 0 && parts.queued(queueMs),
+    );
+    return {
+      rank: stack(rankAlone, fallbacks.length > 0 && parts.fallbacks(fallbacks)),
+      rankAlone,
+      shaped,
+      offers,
+      tiers: tiersOf(offers),
+      select: rules.select,
+      answers: [model, ...fallbacks],
+      isLastResort: offers.every(({ route }) => route.provider.id === 'local'),
+    };
+  };
+}

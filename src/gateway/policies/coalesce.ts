@@ -1,0 +1,56 @@
+import type { Layer, Outcome, Rank } from '../rank.js';
+import { endError, type OwnedScope } from '../scope.js';
+import { jobKey } from '../job-key.js';
+
+interface Flight {
+  readonly scope: OwnedScope;
+  readonly outcome: Promise<Outcome>;
+  waiting: number;
+}
+
+/**
+ * Identical calls of the same owner that are under way at the same time share one ranking. The shared call has a life of
+ * its own: it goes on for those who wait when the first caller leaves, and ends with the last of them.
+ */
+export function coalesced(createScope: (deadlineMs: number) => OwnedScope): Layer<Rank> {
+  const flights = new Map<string, Flight>();
+  return (next) => async (job) => {
+    const key = jobKey(job);
+    let flight = flights.get(key);
+    if (flight === undefined) {
+      const scope = createScope(job.scope.deadlineMs);
+      const own: Flight = {
+        scope,
+        outcome: next({ ...job, scope }).finally(() => {
+          if (flights.get(key) === own) flights.delete(key);
+          scope.release();
+        }),
+        waiting: 0,
+      };
+      // Whoever waits hears of it; when nobody does any more, nobody needs to.
+      own.outcome.catch(() => undefined);
+      flights.set(key, own);
+      flight = own;
+    }
+    const shared = flight;
+    shared.waiting += 1;
+    let unlisten: (() => void) | undefined;
+    const left = new Promise<never>((_resolve, reject) => {
+      unlisten = job.scope.onEnd(() => reject(endError(job.scope.ended ?? 'client_gone')));
+    });
+    try {
+      return await Promise.race([shared.outcome, left]);
+    } catch (error) {
+      // The shared call had less time than this one.
+      if (job.scope.ended === undefined && shared.scope.ended !== undefined) return await next(job);
+      throw error;
+    } finally {
+      unlisten?.();
+      shared.waiting -= 1;
+      if (shared.waiting === 0) {
+        if (flights.get(key) === shared) flights.delete(key);
+        shared.scope.end('lost');
+      }
+    }
+  };
+}

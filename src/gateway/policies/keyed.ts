@@ -1,0 +1,43 @@
+import type { KeyVerdict } from '../../core/key-ring.js';
+import { keyVerdictOn } from '../channel-health.js';
+import type { ChannelHealth } from '../channel-health.js';
+import type { Attempt, AttemptOutcome, Layer } from '../rank.js';
+
+/** So many keys of one channel are tried for one attempt; then it is another channel's turn. */
+const MAX_KEYS = 3;
+
+const NO_KEY: AttemptOutcome = {
+  kind: 'failed',
+  failure: { kind: 'busy', status: undefined, message: 'every key is at work', unsent: true },
+};
+
+/**
+ * Sends each call of a channel that has several keys with the next of them. What is the fault of a key alone takes that key
+ * out, and the call goes out with another one.
+ */
+export function keyed(
+  health: Pick<ChannelHealth, 'ringOf' | 'keyEnded'>,
+  now: () => number,
+): Layer<Attempt> {
+  return (next) => async (offer, job) => {
+    const { route } = offer;
+    const { keys } = route;
+    if (keys === undefined) return next(offer, job);
+    let outcome = NO_KEY;
+    for (let tries = 0; tries < Math.min(MAX_KEYS, keys.length); tries += 1) {
+      const at = health.ringOf(route).take(now());
+      const key = at === undefined ? undefined : keys[at];
+      if (at === undefined || key === undefined) return outcome;
+      let verdict: KeyVerdict = { kind: 'none' };
+      try {
+        outcome = await next({ ...offer, route: key.route }, job);
+        verdict = keyVerdictOn(outcome, now());
+      } finally {
+        health.keyEnded(route, at, verdict, now());
+      }
+      if (verdict.kind !== 'refused' && verdict.kind !== 'rests') return outcome;
+      job.scope.throwIfEnded();
+    }
+    return outcome;
+  };
+}

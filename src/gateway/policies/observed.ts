@@ -1,0 +1,45 @@
+import type { Observe } from '../events.js';
+import { loggable } from '../loggable.js';
+import type { Attempt, AttemptOutcome, Layer } from '../rank.js';
+import type { AttemptEnd } from '../trace.js';
+
+/** Writes each call that leaves into its request's trace, and tells those who log and count. */
+export function observed(observe: Observe, now: () => number): Layer<Attempt> {
+  return (next) => async (offer, job) => {
+    const startedMs = now();
+    let outcome: AttemptOutcome | undefined;
+    try {
+      outcome = await next(offer, job);
+      return outcome;
+    } finally {
+      const [servedBy] = offer.servedBy;
+      const failure = outcome?.kind === 'failed' ? outcome.failure : undefined;
+      const record = {
+        ...servedBy,
+        outcome: endOf(outcome),
+        status: outcome?.kind === 'ranked' ? 200 : failure?.status,
+        durationMs: now() - startedMs,
+      };
+      job.trace.made.push(record);
+      observe({
+        kind: 'attempt',
+        requestId: job.requestId,
+        channelId: record.channelId,
+        provider: record.provider,
+        tag: record.tag,
+        outcome: record.outcome === 'withdrawn' ? 'cancelled' : record.outcome,
+        status: record.status,
+        message: failure === undefined ? '' : loggable(failure, job),
+        atMs: startedMs,
+        durationMs: record.durationMs,
+      });
+    }
+  };
+}
+
+/** An attempt that threw ended with its request. */
+function endOf(outcome: AttemptOutcome | undefined): AttemptEnd {
+  if (outcome === undefined) return 'cancelled';
+  if (outcome.kind === 'failed') return outcome.failure.kind;
+  return outcome.kind === 'ranked' ? 'ok' : 'withdrawn';
+}

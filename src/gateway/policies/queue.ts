@@ -1,0 +1,176 @@
+import { FairLine } from '../../core/fair-line.js';
+import type { Job, Layer, NoRanking, Offer, Outcome, Rank } from '../rank.js';
+import { endError } from '../scope.js';
+
+export interface QueueOptions {
+  /** Requests that wait for one model at most. */
+  readonly maxWaiting: number;
+  readonly now: () => number;
+}
+
+interface Waiter {
+  readonly job: Job;
+  /** Ends the wait: its turn has come, or there is no place for it any more. */
+  readonly end: (how: 'turn' | 'dropped' | 'late') => void;
+}
+
+/** Those who wait for one model. */
+interface Line {
+  readonly waiters: FairLine<Waiter>;
+  /** Between two places that became free, of late; 0 while that is not known. */
+  intervalMs: number;
+  freedAtMs: number;
+  timer: NodeJS.Timeout | undefined;
+}
+
+type Busy = Extract<NoRanking, { kind: 'busy' }>;
+
+/** What nobody is told about: a switch, the end of a pause, a limit that was raised. Somebody looks again so often. */
+const LOOK_EVERY_MS = 50;
+/** Weight of the newest interval. */
+const NEWEST = 0.2;
+/** Who is told to come back later, no sooner than this. */
+const LEAST_RETRY_MS = 1_000;
+
+/**
+ * Holds what finds every channel of its model at its bound, for a moment: in turn by key, so that a key with few requests is
+ * served beside one with many. Whoever cannot be served in time is refused at once, not at the end of the wait.
+ */
+export class Queue {
+  readonly #options: QueueOptions;
+  readonly #lines = new Map<string, Line>();
+  #waiting = 0;
+
+  constructor(options: QueueOptions) {
+    this.#options = options;
+  }
+
+  get waiting(): number {
+    return this.#waiting;
+  }
+
+  /** `mostMs` is how long a request of the model may wait. */
+  layer(mostMs: number): Layer<Rank> {
+    return (next) => async (job) => {
+      // Nobody goes past those who wait.
+      if ((this.#lines.get(job.model)?.waiters.size ?? 0) === 0) {
+        const outcome = await next(job);
+        if (busy(outcome) === undefined) return outcome;
+        return this.#wait(next, job, mostMs, outcome);
+      }
+      return this.#wait(next, job, mostMs, BUSY);
+    };
+  }
+
+  /** An attempt has ended: its place goes to who is next, of one of the models that the channel serves. */
+  freed({ route }: Offer): void {
+    if (this.#waiting === 0) return;
+    for (const model of Object.keys(route.channel.models)) {
+      const line = this.#lines.get(model);
+      if (line === undefined || line.waiters.size === 0) continue;
+      this.#measure(line);
+      callNext(line);
+    }
+  }
+
+  async #wait(next: Rank, job: Job, mostMs: number, refused: Outcome): Promise<Outcome> {
+    const { now, maxWaiting } = this.#options;
+    const line = this.#lineOf(job.model);
+    const { waiters } = line;
+    // Half of the time that is left is for the answer.
+    const untilMs = now() + Math.min(mostMs, (job.scope.deadlineMs - now()) / 2);
+    const isInTime = (outcome: Outcome): boolean =>
+      now() + (busy(outcome)?.soonestMs ?? 0) < untilMs;
+    const expectedMs = waiters.ahead(job.keyId) * line.intervalMs;
+    if (!isInTime(refused) || now() + expectedMs >= untilMs) return later(refused, expectedMs);
+    if (waiters.size >= maxWaiting) {
+      const dropped = waiters.makeRoomFor(job.keyId);
+      if (dropped === undefined) return later(refused, expectedMs);
+      dropped.end('dropped');
+    }
+    let latest = refused;
+    for (let isBack = false; ; isBack = true) {
+      const how = await this.#turn(line, job, untilMs, isBack);
+      job.scope.throwIfEnded();
+      if (how !== 'turn') return later(latest, expectedMs);
+      latest = await next(job);
+      if (busy(latest) === undefined) return latest;
+      if (!isInTime(latest)) return later(latest, expectedMs);
+    }
+  }
+
+  /** Resolves when the job's turn has come, or its time has passed. */
+  async #turn(
+    line: Line,
+    job: Job,
+    untilMs: number,
+    isBack: boolean,
+  ): Promise<'turn' | 'dropped' | 'late'> {
+    const { keyId, scope } = job;
+    let waiter: Waiter | undefined;
+    let unlisten: (() => void) | undefined;
+    this.#waiting += 1;
+    const timer = setTimeout(() => waiter?.end('late'), Math.max(0, untilMs - this.#options.now()));
+    try {
+      return await new Promise((resolve, reject) => {
+        waiter = { job, end: resolve };
+        unlisten = scope.onEnd(() => reject(endError(scope.ended ?? 'client_gone')));
+        if (isBack) line.waiters.rejoin(keyId, waiter);
+        else line.waiters.join(keyId, waiter);
+        line.timer ??= setInterval(() => callNext(line), LOOK_EVERY_MS).unref();
+        // The place may have become free since it was looked for.
+        if (!isBack && line.waiters.size === 1) queueMicrotask(() => callNext(line));
+      });
+    } finally {
+      this.#waiting -= 1;
+      clearTimeout(timer);
+      unlisten?.();
+      if (waiter !== undefined) line.waiters.leave(keyId, waiter);
+      if (line.waiters.size === 0) {
+        clearInterval(line.timer);
+        line.timer = undefined;
+        // A time in which nobody waits says nothing of how long those will who come after it.
+        line.freedAtMs = 0;
+      }
+    }
+  }
+
+  #measure(line: Line): void {
+    const nowMs = this.#options.now();
+    const tookMs = nowMs - line.freedAtMs;
+    if (line.freedAtMs > 0) {
+      line.intervalMs =
+        line.intervalMs === 0 ? tookMs : line.intervalMs + (tookMs - line.intervalMs) * NEWEST;
+    }
+    line.freedAtMs = nowMs;
+  }
+
+  #lineOf(model: string): Line {
+    let line = this.#lines.get(model);
+    if (line === undefined) {
+      line = { waiters: new FairLine(), intervalMs: 0, freedAtMs: 0, timer: undefined };
+      this.#lines.set(model, line);
+    }
+    return line;
+  }
+}
+
+const BUSY: Outcome = {
+  kind: 'none',
+  why: { kind: 'busy', soonestMs: 0, retryAfterMs: LEAST_RETRY_MS },
+};
+
+function callNext(line: Line): void {
+  line.waiters.next()?.end('turn');
+}
+
+function busy(outcome: Outcome): Busy | undefined {
+  return outcome.kind === 'none' && outcome.why.kind === 'busy' ? outcome.why : undefined;
+}
+
+/** The refusal, with when there may be room. */
+function later(outcome: Outcome, expectedMs: number): Outcome {
+  const why = busy(outcome);
+  if (why === undefined) return outcome;
+  return { kind: 'none', why: { ...why, retryAfterMs: Math.max(why.retryAfterMs, expectedMs) } };
+}

@@ -1,0 +1,169 @@
+import { mergeWindows, sumUsage, windowsOf, type Window } from '../../core/split.js';
+import { FAULTS } from '../../core/retry.js';
+import type { Attempt, AttemptOutcome, Job, Layer, Offer, Ranking } from '../rank.js';
+
+export interface SplitOptions {
+  /** Windows of one request that are under way at once. */
+  readonly parallel: number;
+}
+
+interface WindowResult {
+  readonly window: Window;
+  readonly ranking: Ranking;
+}
+
+/** So many channels rank one list together: where that many fail, the fault is likely to be everywhere. */
+const MOST_CHANNELS = 3;
+
+/** The channels of one list: the one that was chosen, and those that take the windows that it fails to rank. */
+class Relay {
+  readonly #offers: Offer[];
+  readonly #job: Job;
+
+  constructor(offer: Offer, job: Job) {
+    this.#offers = [offer];
+    this.#job = job;
+  }
+
+  /** Where windows begin: a channel that failed is not the first to be asked again. */
+  get latest(): Offer | undefined {
+    return this.#offers.at(-1);
+  }
+
+  /** Who is asked for a window that this one did not rank. */
+  after(offer: Offer): Offer | undefined {
+    const known = this.#offers[this.#offers.indexOf(offer) + 1];
+    if (known !== undefined) return known;
+    if (this.#offers.length >= MOST_CHANNELS) return undefined;
+    const twin = this.#job.elsewhere?.twinOf(offer);
+    if (twin !== undefined) this.#offers.push(twin);
+    return twin;
+  }
+}
+
+const UNLIMITED = {
+  documents: undefined,
+  characters: undefined,
+  bytes: undefined,
+  tokens: undefined,
+};
+
+/** Limits that channels taught by 413, for each channel and model; the oldest goes when there are more. */
+const MAX_LEARNED = 10_000;
+
+/**
+ * Sends a list beyond its channel's limits in windows and merges them into one ranking, as the channel itself would have
+ * given it: only where scores depend on one document alone. A window that is refused as too large is halved, and the size
+ * that fits is remembered. A window that fails otherwise goes alone to another channel of the same model, whose scores can
+ * stand beside the others'; where there is none it fails the attempt, and ends those that are under way.
+ */
+export function split({ parallel }: SplitOptions): Layer<Attempt> {
+  const learned = new Map<string, number>();
+  const keyOf = ({ id, upstreamModel }: Offer): string => `${id}\n${upstreamModel}`;
+
+  const learn = (offer: Offer, documents: number): void => {
+    const key = keyOf(offer);
+    const known = learned.get(key);
+    if (known !== undefined && known <= documents) return;
+    learned.delete(key);
+    learned.set(key, documents);
+    if (learned.size <= MAX_LEARNED) return;
+    const [oldest] = learned.keys();
+    if (oldest !== undefined) learned.delete(oldest);
+  };
+
+  return (next) => {
+    const ask = async (offer: Offer, job: Job): Promise<AttemptOutcome> => {
+      const { window: limits } = offer;
+      if (limits === undefined) return next(offer, job);
+      const most = Math.min(limits.documents ?? Infinity, learned.get(keyOf(offer)) ?? Infinity);
+      const windows = windowsOf(job.documents, job.query, {
+        ...limits,
+        documents: Number.isFinite(most) ? most : undefined,
+      });
+      if (windows.length > 1) return inWindows(offer, job, windows);
+      const outcome = await next(offer, job);
+      const { count } = job.documents;
+      if (outcome.kind !== 'failed' || outcome.failure.kind !== 'limit' || count < 2) {
+        return outcome;
+      }
+      const half = Math.ceil(count / 2);
+      const halves = windowsOf(job.documents, '', { ...UNLIMITED, documents: half });
+      const halved = await inWindows(offer, job, halves);
+      if (halved.kind === 'ranked') learn(offer, half);
+      return halved;
+    };
+
+    const inWindows = async (
+      offer: Offer,
+      job: Job,
+      windows: readonly Window[],
+    ): Promise<AttemptOutcome> => {
+      const scope = job.scope.child();
+      const relay = new Relay(offer, job);
+      const results: WindowResult[] = [];
+      const stopped: AttemptOutcome[] = [];
+      let at = 0;
+      const work = async (): Promise<void> => {
+        while (stopped.length === 0 && at < windows.length) {
+          const window = windows[at];
+          at += 1;
+          if (window === undefined) return;
+          const outcome = await passedOn(relay, offer, pieceOf({ ...job, scope }, window));
+          if (outcome.kind === 'ranked') {
+            results.push({ window, ranking: outcome.ranking });
+          } else {
+            stopped.push(outcome);
+            scope.end('lost');
+          }
+        }
+      };
+      try {
+        await Promise.all(Array.from({ length: Math.min(parallel, windows.length) }, work));
+      } finally {
+        scope.release();
+      }
+      return stopped[0] ?? { kind: 'ranked', ranking: merged(job, results) };
+    };
+
+    /** One window by the first channel that ranks it; else what the last one said. */
+    const passedOn = async (relay: Relay, first: Offer, job: Job): Promise<AttemptOutcome> => {
+      let offer = relay.latest ?? first;
+      for (;;) {
+        const outcome = await ask(offer, job);
+        if (offer !== first) job.elsewhere?.heard(offer, outcome);
+        if (outcome.kind === 'ranked' || job.scope.ended !== undefined) return outcome;
+        const other = mayGoElsewhere(outcome) ? relay.after(offer) : undefined;
+        if (other === undefined) return outcome;
+        offer = other;
+      }
+    };
+    return ask;
+  };
+}
+
+/** Whether another channel of the same model may rank what this one did not. */
+function mayGoElsewhere(outcome: AttemptOutcome): boolean {
+  if (outcome.kind !== 'failed') return outcome.kind === 'withdrawn';
+  const { kind } = outcome.failure;
+  return FAULTS[kind].failsOver && kind !== 'limit' && kind !== 'rejected';
+}
+
+function pieceOf(job: Job, { from, to }: Window): Job {
+  const indexes = Array.from({ length: to - from }, (_, at) => from + at);
+  return { ...job, documents: job.documents.pick(indexes), topN: Math.min(job.topN, to - from) };
+}
+
+function merged({ topN }: Job, results: readonly WindowResult[]): Ranking {
+  const inOrder = [...results].sort((one, other) => one.window.from - other.window.from);
+  return {
+    rows: mergeWindows(
+      inOrder.map(({ window, ranking: { rows } }) => ({ window, rows })),
+      topN,
+    ),
+    usage: sumUsage(inOrder.map(({ ranking: { usage } }) => usage)),
+    warnings: [...new Set(inOrder.flatMap(({ ranking: { warnings } }) => warnings))],
+    written: undefined,
+    servedBy: [...new Set(inOrder.flatMap(({ ranking: { servedBy } }) => servedBy))],
+  };
+}

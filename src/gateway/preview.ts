@@ -1,0 +1,109 @@
+import type { Outgoing } from '../core/explanation.js';
+import { mapValues } from '../core/records.js';
+import { Secret } from '../core/secret.js';
+import type { RankerTools } from '../providers/provider.js';
+import type { Job, Layer, Attempt, Offer } from './rank.js';
+import { headerList, type Route } from './route.js';
+import { createScope } from './scope.js';
+import { createSend } from './send.js';
+import { Trace } from './trace.js';
+import { TransportError, type UpstreamRequest } from './transport.js';
+
+export interface PreviewDeps {
+  readonly tools: RankerTools;
+  readonly now: () => number;
+  readonly attemptTimeoutMs: number;
+}
+
+/** Makes the request that an offer would get for a job, and sends nothing. */
+export type Preview = (
+  offer: Offer,
+  job: Omit<Job, 'scope' | 'trace'>,
+  shaped: Layer<Attempt>,
+) => Promise<Outgoing | undefined>;
+
+const HIDDEN = '[hidden]';
+const SHOWN_BYTES = 1_024;
+const PREVIEW_MS = 5_000;
+
+/** The way of a real request up to its last step, where it is looked at instead of being sent. */
+export function createPreview({ tools, now, attemptTimeoutMs }: PreviewDeps): Preview {
+  return async (offer, job, shaped) => {
+    const { route } = offer;
+    if (route.provider.transport === 'process') return undefined;
+    let first: UpstreamRequest | undefined;
+    const send = createSend({
+      upstream: {
+        send: (request) => {
+          first ??= request;
+          return Promise.reject(new TransportError('withdrawn', 'nothing is sent'));
+        },
+      },
+      tokens: {
+        get: () => Promise.resolve({ kind: 'token', token: HIDDEN }),
+        drop: () => undefined,
+      },
+      neural: { rank: () => Promise.reject(new Error('nothing is ranked here')) },
+      // Vectors that are remembered would leave texts out.
+      tools: { ...tools, vectors: undefined },
+      now,
+      attemptTimeoutMs,
+      mayBegin: () => true,
+    });
+    const scope = createScope(now(), PREVIEW_MS);
+    try {
+      await shaped(send)(offer, { ...job, scope, trace: new Trace() });
+    } finally {
+      scope.release();
+    }
+    return first === undefined ? undefined : outgoingOf(route, first);
+  };
+}
+
+function outgoingOf(
+  route: Route,
+  { origin, path, method, headers, body }: UpstreamRequest,
+): Outgoing {
+  const bytes = Buffer.from(body ?? '');
+  return {
+    url: withoutSecrets(origin + path, route),
+    method,
+    headers: shownHeaders(route, headers),
+    body: withoutSecrets(bytes.toString('utf8', 0, SHOWN_BYTES), route),
+    bodyBytes: bytes.length,
+  };
+}
+
+/** Headers whose values are the same whatever the credentials are; of the others the names. */
+function shownHeaders(route: Route, headers: readonly string[]): Record<string, string> {
+  const harmless = headersWithOtherCredentials(route);
+  const shown: Record<string, string> = {};
+  for (let at = 0; at < headers.length; at += 2) {
+    const name = headers[at] ?? '';
+    const value = headers[at + 1] ?? '';
+    shown[name] = harmless.get(name) === value ? value : HIDDEN;
+  }
+  return shown;
+}
+
+function headersWithOtherCredentials({ provider, endpoint }: Route): Map<string, string> {
+  if (provider.transport === 'process') return new Map();
+  const credentials = mapValues(endpoint.credentials, () => new Secret(HIDDEN));
+  let list: readonly string[];
+  try {
+    list = headerList(provider, { ...endpoint, credentials });
+  } catch {
+    // Credentials of another form than these: what is the same for all of them cannot be told.
+    return new Map();
+  }
+  return new Map(list.flatMap((name, at) => (at % 2 === 0 ? [[name, list[at + 1] ?? '']] : [])));
+}
+
+function withoutSecrets(text: string, { endpoint }: Route): string {
+  let shown = text;
+  for (const secret of Object.values(endpoint.credentials)) {
+    const value = secret.reveal();
+    if (value !== '') shown = shown.replaceAll(value, HIDDEN);
+  }
+  return shown;
+}

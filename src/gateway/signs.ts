@@ -1,0 +1,122 @@
+import { Json, JsonShapeError } from '../core/json/json.js';
+
+/** What a server says of itself where it is asked. */
+export interface Signs {
+  /** Providers that it says it is. */
+  readonly providers: readonly string[];
+  readonly models: readonly string[];
+  readonly mostDocuments: number | undefined;
+}
+
+/** A GET that changes nothing, and what its JSON tells. */
+interface Question {
+  readonly path: string;
+  readonly read: (reply: Json) => Partial<Signs>;
+}
+
+/** From the most particular to what many have. */
+const QUESTIONS: readonly Question[] = [
+  {
+    // TEI: what it has loaded, and its limits.
+    path: '/info',
+    read: (reply) => {
+      const model = reply.field('model_id').string();
+      const isReranker = reply.maybe('model_type').maybe('reranker').isPresent();
+      return {
+        providers: isReranker ? ['tei'] : [],
+        models: [model],
+        mostDocuments: reply.maybe('max_client_batch_size').optionalNumber(),
+      };
+    },
+  },
+  {
+    path: '/get_model_info',
+    read: (reply) => ({ providers: ['sglang'], models: [reply.field('model_path').string()] }),
+  },
+  {
+    path: '/props',
+    read: (reply) => {
+      reply.field('default_generation_settings');
+      return { providers: reply.maybe('build_info').isPresent() ? ['llamacpp'] : [] };
+    },
+  },
+  {
+    path: '/v2',
+    read: (reply) => ({ providers: reply.field('name').string() === 'triton' ? ['triton'] : [] }),
+  },
+  {
+    path: '/v1/health/ready',
+    read: (reply) => ({
+      providers: reply.field('object').string() === 'health.response' ? ['nim'] : [],
+    }),
+  },
+  {
+    path: '/api/version',
+    read: (reply) => {
+      reply.field('version').string();
+      return { providers: ['ollama'] };
+    },
+  },
+  {
+    path: '/api/tags',
+    read: (reply) => ({ models: reply.field('models').map((item) => item.field('name').string()) }),
+  },
+  {
+    path: '/version',
+    read: (reply) => {
+      reply.field('version').string();
+      return { providers: ['vllm'] };
+    },
+  },
+  { path: '/v1/models', read: readModels },
+  { path: '/models', read: readModels },
+];
+
+/** How servers name themselves in the list of their models. */
+const OWNERS = new Set([
+  'aphrodite',
+  'infinity',
+  'lemonade',
+  'llama-swap',
+  'llamacpp',
+  'rerank-gateway',
+  'sglang',
+  'vllm',
+]);
+
+function readModels(reply: Json): Partial<Signs> {
+  const items = reply.isArray() ? reply : reply.field('data');
+  const owners = items.map((item) => String(item.maybe('owned_by').value));
+  return {
+    models: items.map((item) => item.field('id').string()),
+    providers: owners.filter((owner) => OWNERS.has(owner)),
+  };
+}
+
+/** A reply to one of the questions; `undefined` where none came, or one without JSON. */
+export type AskSign = (path: string) => Promise<Json | undefined>;
+
+/** Puts all questions, and adds up what the answers tell. */
+export async function readSigns(ask: AskSign): Promise<Signs> {
+  const providers = new Set<string>();
+  const models = new Set<string>();
+  let mostDocuments: number | undefined;
+  for (const { path, read } of QUESTIONS) {
+    const told = readOne(await ask(path), read);
+    for (const provider of told.providers ?? []) providers.add(provider);
+    for (const model of told.models ?? []) models.add(model);
+    mostDocuments ??= told.mostDocuments;
+  }
+  return { providers: [...providers], models: [...models], mostDocuments };
+}
+
+function readOne(reply: Json | undefined, read: Question['read']): Partial<Signs> {
+  if (reply === undefined) return {};
+  try {
+    return read(reply);
+  } catch (error) {
+    // It answers something else there: that tells nothing.
+    if (error instanceof JsonShapeError) return {};
+    throw error;
+  }
+}

@@ -1,0 +1,116 @@
+import { GatewayError } from '../core/errors.js';
+import { resolveModel, type Aliases } from '../core/model-names.js';
+import type { TokenPolicy } from '../core/token.js';
+import { judgeModel, judgeTag } from './admission.js';
+import type { ChannelTable } from './channel-table.js';
+import { noChannelError } from './refusals.js';
+import type { Job } from './rank.js';
+import type { Route } from './route.js';
+
+/** What decides where a request may go: the channels in force, and other names of models for all keys. */
+export interface Routing {
+  readonly channels: Pick<ChannelTable, 'current'>;
+  readonly aliases: Aliases;
+}
+
+/** What a request names, and what the key that it comes with may use. */
+export interface Named {
+  readonly model: string;
+  /** Of its header. */
+  readonly tag: string | undefined;
+  readonly policy: TokenPolicy;
+}
+
+/** Where a request may go: the model and the tag that it names. */
+export interface Target {
+  readonly model: string;
+  readonly tag: string | undefined;
+}
+
+/** The model and tag of a request: `model@tag` names both where no model has that whole name. */
+export function splitModel(
+  { channels }: Routing,
+  { model, tag: named }: Pick<Named, 'model' | 'tag'>,
+): Target {
+  const at = model.lastIndexOf('@');
+  const { plans, unusable } = channels.current;
+  if (at <= 0 || at === model.length - 1 || plans.has(model) || unusable.has(model)) {
+    return { model, tag: named };
+  }
+  const tag = model.slice(at + 1);
+  if (named !== undefined && named !== tag) {
+    throw new GatewayError(
+      'invalid_request',
+      `The model names tag "${tag}" and the header X-Rerank-Tag names "${named}": name only one.`,
+      { param: 'model' },
+    );
+  }
+  return { model: model.slice(0, at), tag };
+}
+
+/** The target under the name that its model has here, where the caller uses an alias, or puts something before it. */
+export function renamedTarget(routing: Routing, named: Named, target: Target): Target {
+  const { plans } = routing.channels.current;
+  const resolve = (name: string): string | undefined =>
+    resolveModel(name, (model) => plans.has(model), routing.aliases);
+  // An alias may hold an "@" itself.
+  const whole = resolve(named.model);
+  if (whole !== undefined)
+    return whole === target.model ? target : { model: whole, tag: named.tag };
+  const model = resolve(target.model);
+  return model === undefined || model === target.model ? target : { ...target, model };
+}
+
+/** Whether a channel that the key may reach takes traffic for a target. */
+export function isLive({ channels }: Routing, target: Target, { tags }: TokenPolicy): boolean {
+  const { plans } = channels.current;
+  const answers = plans.get(target.model)?.answers ?? [];
+  return answers.some((model) =>
+    plans.get(model)?.offers.some(({ route }) => route.live && bears(route, target.tag, tags)),
+  );
+}
+
+/** @throws GatewayError 403 where a key's policy leaves the target out. */
+export function judgeTarget(policy: TokenPolicy, target: Target): void {
+  judgeModel(policy, target.model);
+  judgeTag(policy, target.tag);
+}
+
+/** Why nobody serves a target that is not live. */
+export function unservedError({ channels }: Routing, named: Named, target: Target): GatewayError {
+  const { plans, unusable } = channels.current;
+  const tags = new Set(plans.get(target.model)?.offers.map(({ route }) => route.channel.tag));
+  // A channel that cannot be used serves nobody now, and will again when it is mended.
+  for (const { channel } of unusable.get(target.model) ?? []) tags.add(channel.tag);
+  if (tags.size === 0) {
+    return new GatewayError('model_not_found', `Model "${named.model}" does not exist here.`, {
+      param: 'model',
+    });
+  }
+  if (target.tag !== undefined && !tags.has(target.tag)) {
+    return new GatewayError(
+      'model_not_found',
+      `Model "${target.model}" is not served under tag "${target.tag}".`,
+      { param: 'model' },
+    );
+  }
+  return noChannelError(target.model);
+}
+
+/** What the tags and models of request and key allow a job. */
+export function boundsOf(
+  { tag }: Target,
+  { tags, models }: TokenPolicy,
+): Pick<Job, 'admits' | 'mayAnswer'> {
+  return {
+    admits: (route) => bears(route, tag, tags),
+    mayAnswer: (model) => models === undefined || models.includes(model),
+  };
+}
+
+/** Whether a channel bears the tag that is asked for, and one of those that the key is bound to. */
+export function bears(route: Route, tag: string | undefined, keyTags: readonly string[]): boolean {
+  const own = route.channel.tag;
+  if (tag !== undefined && own !== tag) return false;
+  return keyTags.length === 0 || (own !== undefined && keyTags.includes(own));
+}

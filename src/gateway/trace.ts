@@ -1,0 +1,69 @@
+import type { Usage } from '../core/rerank.js';
+import type { FaultKind } from '../core/retry.js';
+
+/** A channel that had a part in a ranking. */
+export interface ServedBy {
+  readonly channelId: number;
+  readonly provider: string;
+  readonly tag: string | undefined;
+}
+
+/** `cancelled`: the request ended first. `withdrawn`: nothing was sent, or another attempt was faster. */
+export type AttemptEnd = 'ok' | FaultKind | 'cancelled' | 'withdrawn';
+
+/** One call to a channel, as the request's log tells it. */
+export interface AttemptRecord extends ServedBy {
+  readonly outcome: AttemptEnd;
+  /** The upstream's status; `undefined` where none came. */
+  readonly status: number | undefined;
+  readonly durationMs: number;
+}
+
+/** What becomes known of a request as it goes along; the request's event is made from it, whatever its end. */
+export class Trace {
+  /** Attempts that have ended, withdrawn ones included. */
+  readonly made: AttemptRecord[] = [];
+  /** Whose ranking the caller gets; empty until there is one. */
+  servedBy: readonly ServedBy[] = [];
+  /** The model that was routed. */
+  model: string | undefined;
+  admitted = false;
+  /** Whether a last resort answered. */
+  degraded = false;
+  usage: Usage | undefined;
+  /** What the request costs. */
+  quota = 0;
+  /** What is charged of it, where that may be less: resolves after the reply, to `undefined` where it cannot be known. */
+  charged: Promise<number | undefined> | undefined;
+
+  /** Calls that were made: a withdrawn one was not. */
+  get attempts(): number {
+    let count = 0;
+    for (const { outcome } of this.made) if (outcome !== 'withdrawn') count += 1;
+    return count;
+  }
+
+  /** Waiting for upstreams, all attempts together. */
+  get upstreamMs(): number {
+    let total = 0;
+    for (const { durationMs } of this.made) total += durationMs;
+    return total;
+  }
+
+  get channelId(): number | undefined {
+    return this.#last?.channelId;
+  }
+
+  get provider(): string | undefined {
+    return this.#last?.provider;
+  }
+
+  get tag(): string | undefined {
+    return this.#last?.tag;
+  }
+
+  /** Who served the request, or who was asked last. */
+  get #last(): ServedBy | undefined {
+    return this.servedBy[0] ?? this.made.at(-1);
+  }
+}

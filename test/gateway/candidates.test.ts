@@ -1,0 +1,327 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { textDocuments } from '../../src/core/documents.js';
+import type { Selection } from '../../src/core/model-rules.js';
+import { Secret } from '../../src/core/secret.js';
+import { candidatesOf, surveyOf, type CandidatesDeps } from '../../src/gateway/candidates.js';
+import type { Availability } from '../../src/gateway/channel-health.js';
+import type { Job, Offer } from '../../src/gateway/rank.js';
+import { failed, job, offer, plan, ranked } from '../support/offers.js';
+
+const T0 = 1_700_000_000_000;
+
+interface Given extends Partial<CandidatesDeps> {
+  readonly availability?: (offer: Offer) => Availability;
+  readonly select?: Selection;
+  readonly load?: (offer: Offer) => number;
+  readonly expectedMs?: (offer: Offer) => number;
+}
+
+function candidates(offers: readonly Offer[], given: Given = {}, asked: Job = job()) {
+  return candidatesOf(depsOf(offers, given), asked);
+}
+
+function depsOf(offers: readonly Offer[], given: Given): CandidatesDeps {
+  const { select = 'weighted', load = () => 0, expectedMs = () => 0 } = given;
+  const availability = given.availability ?? (() => ({ kind: 'ready' as const }));
+  return {
+    planOf: () => plan(offers, { select }),
+    isLive: () => true,
+    health: { availability, load, expectedMs },
+    now: () => T0,
+    random: () => 0,
+    ...given,
+  };
+}
+
+/** Takes candidates until there are none. */
+function all(from: ReturnType<typeof candidates>): number[] {
+  const ids: number[] = [];
+  for (let next = from.next(); next !== undefined; next = from.next()) ids.push(next.id);
+  return ids;
+}
+
+describe('the candidates of a job', () => {
+  it('are the highest priority first, each once', () => {
+    const offers = [
+      offer(1, { priority: -1 }),
+      offer(2, { priority: 9 }),
+      offer(3, { priority: 9 }),
+      offer(4),
+    ];
+
+    expect(all(candidates(offers))).toEqual([2, 3, 4, 1]);
+  });
+
+  it('leave out what is switched off, not admitted, not ready, or too small', () => {
+    const offers = [
+      offer(1, { status: 2 }),
+      offer(2, { tag: 'other' }),
+      offer(3),
+      offer(4, { settings: { maxDocuments: 2 } }),
+      offer(5),
+    ];
+    const admits: Job['admits'] = (route) => route.channel.tag !== 'other';
+    const availability = ({ id }: Offer): Availability =>
+      id === 3 ? { kind: 'full' } : { kind: 'ready' };
+
+    expect(all(candidates(offers, { availability }, job({ admits })))).toEqual([5]);
+  });
+
+  it('are found by weight among many, without a look at all of them', () => {
+    const offers = Array.from({ length: 1_000 }, (_, at) => offer(at + 1, { weight: at % 2 }));
+    let looked = 0;
+    const availability = (): Availability => {
+      looked += 1;
+      return { kind: 'ready' };
+    };
+
+    const picked = [0, 0.5, 0.999].map(
+      (point) => candidates(offers, { availability, random: () => point }).next()?.id,
+    );
+
+    expect(picked).toEqual([2, 502, 1_000]);
+    expect(looked).toBe(3);
+  });
+
+  it('are all found among many, also where most cannot serve', () => {
+    const offers = Array.from({ length: 50 }, (_, at) => offer(at + 1));
+    const availability = ({ id }: Offer): Availability =>
+      id % 10 === 0 ? { kind: 'ready' } : { kind: 'full' };
+
+    expect(all(candidates(offers, { availability, random: Math.random })).sort()).toEqual([
+      10, 20, 30, 40, 50,
+    ]);
+  });
+
+  it('share the traffic of a tier by weight', () => {
+    const offers = Array.from({ length: 8 }, (_, at) =>
+      offer(at + 1, { weight: at === 0 ? 7 : 1 }),
+    );
+    let point = 0;
+    const counts = new Map<number, number>();
+
+    for (let round = 0; round < 1_400; round += 1) {
+      point = (round + 0.5) / 1_400;
+      const id = candidates(offers, { random: () => point }).next()?.id ?? 0;
+      counts.set(id, (counts.get(id) ?? 0) + 1);
+    }
+
+    expect([...counts.entries()].sort(([one], [other]) => one - other)).toEqual([
+      [1, 700],
+      ...[2, 3, 4, 5, 6, 7, 8].map((id) => [id, 100]),
+    ]);
+  });
+
+  it('use weight 0 only when nothing else is left, the last of several included', () => {
+    const offers = [offer(1, { weight: 0 }), offer(2, { weight: 0 }), offer(3)];
+
+    expect(all(candidates(offers, { random: () => 0.99 }))).toEqual([3, 2, 1]);
+  });
+
+  it('leave out the other channels of a service whose limit was broken, not those of one’s own servers', () => {
+    const hosted = { provider: 'jina', credentials: { apiKey: new Secret('k') } };
+    const offers = [offer(1, hosted), offer(2, hosted), offer(3), offer(4)];
+    const from = candidates(offers);
+    const asked: number[] = [];
+
+    for (let next = from.next(); next !== undefined; next = from.next()) {
+      asked.push(next.id);
+      from.heard(next, failed('limit'));
+    }
+
+    expect(asked).toEqual([1, 3, 4]);
+  });
+
+  it('come again when they were withdrawn and are still live', () => {
+    const live = candidates([offer(1)]);
+    const off = candidates([offer(1)], { isLive: () => false });
+
+    for (const from of [live, off]) {
+      const first = from.next();
+      if (first !== undefined) from.heard(first, { kind: 'withdrawn' });
+    }
+
+    expect(live.next()?.id).toBe(1);
+    expect(off.next()).toBeUndefined();
+  });
+
+  it('say why there is none', () => {
+    const only = offer(1, { settings: { maxDocuments: 2 } });
+    const tried = candidates([offer(2)]);
+    const first = tried.next();
+    if (first !== undefined) tried.heard(first, failed('timeout'));
+
+    expect(candidates([]).whyNone()).toEqual({ kind: 'switched_off' });
+    expect(candidates([offer(1, { status: 2 })]).whyNone()).toEqual({ kind: 'switched_off' });
+    expect(candidates([only]).whyNone()).toEqual({
+      kind: 'misfit',
+      misfits: [{ limit: 'documents', most: 2 }],
+    });
+    expect(
+      candidates([only, offer(2), offer(3)], {
+        availability: ({ id }) => ({ kind: 'until', atMs: T0 + id * 1_000 }),
+      }).whyNone(),
+    ).toEqual({ kind: 'busy', soonestMs: 2_000, retryAfterMs: 2_000 });
+    expect(tried.whyNone()).toMatchObject({ kind: 'exhausted', failures: [{ kind: 'timeout' }] });
+  });
+
+  it('are those that are in force when the next one is asked for', () => {
+    const before = [offer(1), offer(2)];
+    const after = [offer(2, { status: 2 }), offer(3)];
+    let offers = before;
+    const from = candidates([], {
+      planOf: () => plan(offers),
+    });
+
+    const first = from.next();
+    offers = after;
+
+    expect([first?.id, from.next()?.id, from.next()?.id]).toEqual([1, 3, undefined]);
+    if (first !== undefined) from.heard(first, ranked(first));
+  });
+
+  it('are the less busy of two, or the one that is expected to answer sooner', () => {
+    const offers = [offer(1), offer(2)];
+    const busy = ({ id }: Offer): number => (id === 1 ? 2 : 1);
+
+    expect(candidates(offers, { select: 'least_busy', load: busy }).next()?.id).toBe(2);
+    expect(candidates(offers, { select: 'fastest', expectedMs: busy }).next()?.id).toBe(2);
+    expect(candidates(offers, { select: 'fastest', load: busy }).next()?.id).toBe(1);
+    expect(all(candidates(offers, { select: 'least_busy', load: busy }))).toEqual([2, 1]);
+  });
+
+  it('are the same for the same key where a model is sticky, and the next one while that is out', () => {
+    const offers = Array.from({ length: 20 }, (_, at) => offer(at + 1));
+    const first = (keyId: number, out = 0) =>
+      candidates(
+        offers,
+        {
+          select: 'sticky',
+          random: Math.random,
+          availability: ({ id }) => ({ kind: id === out ? 'full' : 'ready' }),
+        },
+        job({ keyId }),
+      ).next()?.id ?? 0;
+
+    const chosen = Array.from({ length: 50 }, (_, keyId) => first(keyId));
+
+    expect(Array.from({ length: 50 }, (_, keyId) => first(keyId))).toEqual(chosen);
+    expect(new Set(chosen).size).toBeGreaterThan(10);
+    const usual = first(7);
+    expect(first(7, usual)).toBe((usual % 20) + 1);
+  });
+
+  it('are not asked for text that they do not take', () => {
+    const long = job({ documents: textDocuments(['x'.repeat(10), 'y']) });
+    const room = { ...offer(1).room, documentCharacters: 5 };
+
+    expect(candidates([{ ...offer(1), room }], {}, long).whyNone()).toEqual({
+      kind: 'misfit',
+      misfits: [{ limit: 'length' }],
+    });
+  });
+});
+
+describe('a survey of the candidates', () => {
+  const offers = [
+    offer(1, { weight: 5 }),
+    offer(2, { weight: 0 }),
+    offer(3, { weight: 2 }),
+    offer(4, { weight: 3, tag: 'other' }),
+    offer(5, { weight: 1 }),
+    offer(6, { weight: 2, priority: 1, status: 2 }),
+    offer(7, { weight: 2, settings: { maxDocuments: 2 } }),
+    offer(8, { priority: -1 }),
+  ];
+  const given: Given = {
+    availability: ({ id }) => (id === 5 ? { kind: 'until', atMs: T0 + 900 } : { kind: 'ready' }),
+    load: ({ id }) => 10 - id,
+    expectedMs: ({ id }) => (id === 3 ? 5 : 9),
+  };
+  const asked = job({ admits: (route) => route.channel.tag !== 'other' });
+
+  it('says what keeps each of the others out', () => {
+    const { passedOver } = surveyOf(depsOf(offers, given), asked);
+
+    expect(passedOver.map(({ offer: { id }, obstacle }) => [id, obstacle])).toEqual([
+      [4, { kind: 'tag' }],
+      [5, { kind: 'busy', availability: { kind: 'until', atMs: T0 + 900 } }],
+      [6, { kind: 'switched_off' }],
+      [7, { kind: 'misfit', misfit: { limit: 'documents', most: 2 } }],
+    ]);
+  });
+
+  it.each(['weighted', 'least_busy', 'fastest', 'sticky'] as const)(
+    'has exactly those that are handed out, as often as it says: %s',
+    (select) => {
+      const rounds = 3_000;
+      const counts = new Map<number, number>();
+      const handedOut = new Set<string>();
+      const { prospects } = surveyOf(depsOf(offers, { ...given, select }), asked);
+
+      for (let round = 0; round < rounds; round += 1) {
+        const from = candidates(offers, { ...given, select, random: Math.random }, asked);
+        const order = all(from);
+        const [first = 0] = order;
+        handedOut.add(order.toSorted().join());
+        counts.set(first, (counts.get(first) ?? 0) + 1);
+      }
+
+      const told = prospects.map(({ offer: { id } }) => id);
+      expect([...handedOut]).toEqual([told.toSorted().join()]);
+      for (const { offer: one, chance } of prospects) {
+        // The only one of its priority, and never first.
+        if (one.id === 8) expect([told.at(-1), chance]).toEqual([8, 1]);
+        else expect((counts.get(one.id) ?? 0) / rounds).toBeCloseTo(chance, 1);
+      }
+    },
+  );
+
+  it('is in the order in which they are tried, where only one has each priority', () => {
+    fc.assert(
+      fc.property(
+        fc.uniqueArray(fc.integer({ min: -50, max: 50 }), { minLength: 1, maxLength: 12 }),
+        fc.infiniteStream(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })),
+        fc.array(fc.boolean(), { minLength: 12, maxLength: 12 }),
+        (priorities, chances, isOut) => {
+          const tiers = priorities.map((priority, at) => offer(at + 1, { priority }));
+          const availability = ({ id }: Offer): Availability =>
+            isOut[id - 1] === true ? { kind: 'full' } : { kind: 'ready' };
+          const random = (): number => Number(chances.next().value);
+
+          const { prospects } = surveyOf(depsOf(tiers, { availability }), job());
+
+          expect(prospects.map(({ offer: { id } }) => id)).toEqual(
+            all(candidates(tiers, { availability, random })),
+          );
+        },
+      ),
+    );
+  });
+});
+
+describe('the twin of a channel', () => {
+  const first = offer(1);
+
+  it('is another one of the same model and provider, once', () => {
+    const given = candidates([first, offer(2)]);
+    given.next();
+
+    expect([given.twinOf(first)?.id, given.twinOf(first)?.id]).toEqual([2, undefined]);
+    expect(given.next()).toBeUndefined();
+  });
+
+  it.each<[string, Offer]>([
+    ['another provider', offer(2, { provider: 'vllm' })],
+    ['another model', { ...offer(2), upstreamModel: 'other' }],
+    ['other scores', offer(2, { scores: 'normalized' })],
+    ['other settings', offer(2, { settings: { maxDocuments: 7 } })],
+    ['a switch that is off', offer(2, { status: 2 })],
+  ])('is none with %s', (_what, other) => {
+    const given = candidates([first, other]);
+    given.next();
+
+    expect(given.twinOf(first)).toBeUndefined();
+  });
+});

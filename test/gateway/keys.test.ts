@@ -1,0 +1,175 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { Secret } from '../../src/core/secret.js';
+import { createChannel, listChannels } from '../../src/management/channels.js';
+import { channelWire } from '../../src/wire/channel.js';
+import { startGateway, type TestGateway } from '../support/gateway.js';
+import { until } from '../support/until.js';
+import { rankLikeCohere, sendJson, startUpstream, type TestUpstream } from '../support/upstream.js';
+
+const open: { close(): Promise<void> }[] = [];
+afterEach(async () => {
+  for (const part of open.splice(0).reverse()) await part.close();
+});
+
+type Answer = Parameters<typeof startUpstream>[0];
+const ask = { model: 'moon', query: 'moon', documents: ['sun', 'moon', 'sea'] };
+const KEYS = ['key-of-account-aaaa', 'key-of-account-bbbb', 'key-of-account-cccc'];
+
+const keyOf = ({ headers }: Parameters<NonNullable<Answer>>[0]): string =>
+  String(headers.authorization).replace('Bearer ', '');
+
+/** An account for each key: what it answers is the test's to say. */
+async function accounts(
+  answers: Partial<Record<string, NonNullable<Answer>>> = {},
+): Promise<TestUpstream> {
+  const upstream = await startUpstream((request, res) =>
+    (answers[keyOf(request)] ?? rankLikeCohere)(request, res),
+  );
+  open.push(upstream);
+  return upstream;
+}
+
+async function gatewayOn(
+  upstream: TestUpstream,
+  channel: Record<string, unknown> = {},
+  more: Record<string, unknown> = {},
+): Promise<TestGateway & { readonly ask: () => ReturnType<TestGateway['post']> }> {
+  const gateway = await startGateway({
+    channels: [
+      {
+        ...{ name: 'pool', provider: 'cohere', base_url: upstream.url, models: ['moon'] },
+        ...{ api_keys: KEYS, ...channel },
+      },
+    ],
+    traffic: { breaker_failures: 2, breaker_open_ms: 60_000, disable_failures: 2 },
+    ...more,
+  });
+  open.push(gateway);
+  const { key } = await gateway.createKey();
+  return { ...gateway, ask: () => gateway.post(key, ask) };
+}
+
+const refuse: Answer = (_request, res) => sendJson(res, { message: 'invalid api token' }, 401);
+const limit: Answer = (_request, res) => {
+  res.setHeader('retry-after', '30');
+  sendJson(res, { message: 'slow down' }, 429);
+};
+
+describe('a channel with several keys', () => {
+  it('uses them in turn', async () => {
+    const upstream = await accounts();
+    const gateway = await gatewayOn(upstream);
+
+    for (let count = 0; count < 6; count += 1) expect((await gateway.ask()).status).toBe(200);
+
+    expect(upstream.seen.map(keyOf)).toEqual([...KEYS, ...KEYS]);
+  });
+
+  it.each([
+    ['is refused', refuse, 'open', 'misconfigured'],
+    [
+      'has no credit',
+      ((_request, res) => sendJson(res, {}, 402)) satisfies Answer,
+      'open',
+      'misconfigured',
+    ],
+    ['is limited', limit, 'cooling', 'busy'],
+  ] as const)(
+    'loses one that %s alone, and no caller notices',
+    async (_what, answer, state, reason) => {
+      const [bad = ''] = KEYS;
+      const upstream = await accounts({ [bad]: answer });
+      const gateway = await gatewayOn(upstream);
+
+      for (let count = 0; count < 8; count += 1) expect((await gateway.ask()).status).toBe(200);
+
+      expect(upstream.seen.filter((request) => keyOf(request) === bad)).toHaveLength(1);
+      expect((await gateway.store.loadChannels()).channels[0]?.status).toBe(1);
+      expect(gateway.log.filter((line) => line.includes('circuit'))).toEqual([]);
+      const deps = { store: gateway.store, now: Date.now };
+      await until('it can be seen', async () => {
+        const [shown] = await listChannels(deps);
+        return (shown?.sighted.pauses.length ?? 0) > 0;
+      });
+      const [shown] = await listChannels(deps);
+      expect(shown?.sighted.pauses).toEqual([
+        expect.objectContaining({ key: '…aaaa', state, reason }),
+      ]);
+    },
+  );
+
+  it('is left alone as a whole when its server fails, whatever the key', async () => {
+    const down: Answer = (_request, res) => sendJson(res, { message: 'down' }, 500);
+    const upstream = await accounts(Object.fromEntries(KEYS.map((key) => [key, down])));
+    const gateway = await gatewayOn(upstream);
+
+    for (let count = 0; count < 5; count += 1) await gateway.ask();
+
+    expect(upstream.seen.length).toBeLessThanOrEqual(3);
+    expect(gateway.log.some((line) => line.includes('"state":"open"'))).toBe(true);
+  });
+
+  it('says that it is busy, and until when, while all of them rest', async () => {
+    const upstream = await accounts(Object.fromEntries(KEYS.map((key) => [key, limit])));
+    const gateway = await gatewayOn(upstream);
+
+    await gateway.ask();
+    const { status, headers } = await gateway.ask();
+
+    expect(status).toBe(503);
+    expect(Number(headers.get('retry-after'))).toBeGreaterThan(20);
+    expect(upstream.seen).toHaveLength(3);
+  });
+
+  it('has no more attempts at once with one key than it may', async () => {
+    const waiting: (() => void)[] = [];
+    const hold: Answer = (request, res) =>
+      void waiting.push(() => void rankLikeCohere(request, res));
+    const upstream = await accounts(Object.fromEntries(KEYS.map((key) => [key, hold])));
+    const gateway = await gatewayOn(upstream, { key_max_concurrency: 1 });
+
+    const asked = Array.from({ length: 3 }, () => gateway.ask());
+    await upstream.reached(3);
+    const refused = await gateway.ask();
+    for (const answer of waiting) answer();
+    const statuses = (await Promise.all(asked)).map(({ status }) => status);
+
+    expect([refused.status, ...statuses]).toEqual([503, 200, 200, 200]);
+    expect(new Set(upstream.seen.map(keyOf)).size).toBe(3);
+  });
+
+  it('that is kept in the store has them encrypted, and shows how many', async () => {
+    const upstream = await accounts();
+    const gateway = await gatewayOn(upstream, { models: ['other'] });
+    const deps = {
+      store: gateway.store,
+      now: Date.now,
+      randomBytes: (count: number) => new Uint8Array(count),
+      allowPrivateUpstreams: true,
+      allowMetadataUpstreams: false,
+    };
+    const apiKey = new Secret(KEYS.join('\n'));
+    const draft = { name: 'stored', provider: 'cohere', baseUrl: upstream.url };
+
+    const { channel } = await createChannel(
+      deps,
+      { ...draft, models: { moon: 'moon' }, credentials: { apiKey } },
+      { id: 1, name: 'olga', role: 100, address: undefined },
+    );
+    await gateway.app.gateway.channels.refresh();
+    for (let count = 0; count < 3; count += 1) expect((await gateway.ask()).status).toBe(200);
+
+    expect(new Set(upstream.seen.map(keyOf))).toEqual(new Set(KEYS));
+    expect(channelWire(channel)).toMatchObject({ credential_names: ['api_key'], key_count: 3 });
+    expect(JSON.stringify(channelWire(channel))).not.toContain('account');
+    const audit = await gateway.store.listAudit({ offset: 0, limit: 10 });
+    expect(JSON.stringify(audit)).not.toContain('account-aaaa');
+  });
+});
+
+it('is refused where a key signs or fetches a token', async () => {
+  const upstream = await accounts();
+  await expect(
+    gatewayOn(upstream, { provider: 'watsonx', settings: { project_id: 'p' } }),
+  ).rejects.toThrow(/one key/);
+});

@@ -1,0 +1,160 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Channel } from '../../src/core/channel.js';
+import type { ModelRules } from '../../src/core/model-rules.js';
+import { createPlanner, type PlanParts } from '../../src/gateway/plan.js';
+import type { Attempt, Layer, Rank, Turn } from '../../src/gateway/rank.js';
+import { failed, job, offer, ranked } from '../support/offers.js';
+
+const RULES: ModelRules = {
+  select: 'weighted',
+  fallbacks: [],
+  split: false,
+  hedge: false,
+  coalesce: false,
+  cacheTtlMs: 0,
+  queueMs: 0,
+};
+
+/** A planner whose layers write their names down as a request goes through them. */
+function setUp(given: Partial<ModelRules>, channel: Partial<Channel> = {}) {
+  const seen: string[] = [];
+  const layer =
+    <F extends Attempt | Rank>(name: string): Layer<F> =>
+    (next) =>
+      // The parameters are those of the function that is wrapped.
+      ((...asked: Parameters<F>) => {
+        seen.push(name);
+        return (next as (...asked: Parameters<F>) => unknown)(...asked);
+      }) as F;
+  const turnOf =
+    (name: string) =>
+    (attempt: Attempt): Turn =>
+    (asked) => {
+      seen.push(name);
+      return attempt(offer(1), asked);
+    };
+  const parts: PlanParts = {
+    rulesOf: () => ({ ...RULES, ...given }),
+    send: (from) => {
+      seen.push('send');
+      return Promise.resolve(ranked(from));
+    },
+    leased: layer('leased'),
+    keyed: layer('keyed'),
+    observed: layer('observed'),
+    longDocuments: layer('long'),
+    sliding: layer('sliding'),
+    split: layer('split'),
+    single: turnOf('single'),
+    hedged: turnOf('hedged'),
+    failover: (turn) => async (asked) => {
+      seen.push('failover');
+      const outcome = await turn(asked, {
+        next: () => undefined,
+        heard: () => undefined,
+        hasMore: () => false,
+        twinOf: () => undefined,
+        again: () => undefined,
+        whyNone: () => ({ kind: 'switched_off' }),
+      });
+      return outcome?.kind === 'ranked'
+        ? outcome
+        : { kind: 'none', why: { kind: 'exhausted', failures: [] } };
+    },
+    fallbacks: (models) => layer(`fallbacks ${models.join()}`),
+    coalesced: layer('coalesced'),
+    replyCached: (ttlMs) => layer(`cache ${ttlMs}`),
+    queued: (mostMs) => layer(`queue ${mostMs}`),
+  };
+  const plan = createPlanner(parts)('m', [
+    offer(1, channel).route,
+    offer(2, { provider: 'local' }).route,
+  ]);
+  return { plan, seen };
+}
+
+describe('the plan of a model', () => {
+  it.each<[string, Partial<ModelRules>, string]>([
+    ['nothing', {}, 'failover single observed leased send'],
+    ['splitting', { split: true }, 'failover single split observed leased send'],
+    ['hedging', { hedge: true }, 'failover hedged observed leased send'],
+    ['a cache', { cacheTtlMs: 5 }, 'cache 5 failover single observed leased send'],
+    ['a queue', { queueMs: 9 }, 'queue 9 failover single observed leased send'],
+    [
+      'all of it',
+      {
+        split: true,
+        hedge: true,
+        coalesce: true,
+        cacheTtlMs: 5,
+        queueMs: 9,
+        fallbacks: ['n', 'o'],
+      },
+      'fallbacks n,o cache 5 coalesced queue 9 failover hedged split observed leased send',
+    ],
+  ])('that uses %s has that in its chain and nothing else', async (_, given, chain) => {
+    const { plan, seen } = setUp(given);
+
+    await plan.rank(job());
+
+    expect(seen.join(' ')).toBe(chain);
+  });
+
+  it.each<[string, Partial<Channel>, string]>([
+    ['what the model reads is known', { pairTokens: 512 }, 'long'],
+    [
+      'its long documents are ranked in parts',
+      { pairTokens: 512, longDocuments: 'chunk' },
+      'long split',
+    ],
+    ['a listwise model has windows', { provider: 'local', windowSize: 20 }, 'sliding'],
+    ['windows are of no use', { windowSize: 20 }, ''],
+  ])('of a channel for which %s has that in its chain', async (_, channel, chain) => {
+    const { plan, seen } = setUp({}, channel);
+
+    await plan.rank(job());
+
+    const layers = seen.filter((name) => ['long', 'sliding', 'split'].includes(name));
+    expect(layers.join(' ')).toBe(chain);
+  });
+
+  it('ranks alone without its fallbacks, which call it', async () => {
+    const { plan, seen } = setUp({ fallbacks: ['n'], coalesce: true });
+
+    await plan.rankAlone(job());
+
+    expect(seen[0]).toBe('coalesced');
+    expect(plan.answers).toEqual(['m', 'n']);
+  });
+
+  it('is a last resort only where nothing but the local ranker stands behind the model', () => {
+    const { plan } = setUp({});
+    const parts = { ...setUpParts(), rulesOf: () => RULES };
+    const local = createPlanner(parts)('m', [offer(2, { provider: 'local' }).route]);
+
+    expect(plan.isLastResort).toBe(false);
+    expect(local.isLastResort).toBe(true);
+  });
+});
+
+/** Parts of a plan that is looked at and never asked. */
+function setUpParts(): PlanParts {
+  const same = <F>(next: F): F => next;
+  return {
+    rulesOf: () => RULES,
+    send: () => Promise.resolve(failed('transient')),
+    leased: same,
+    keyed: same,
+    observed: same,
+    longDocuments: same,
+    sliding: same,
+    split: same,
+    single: () => () => Promise.resolve(undefined),
+    hedged: () => () => Promise.resolve(undefined),
+    failover: () => () => Promise.resolve({ kind: 'none', why: { kind: 'switched_off' } }),
+    fallbacks: () => same,
+    coalesced: same,
+    replyCached: () => same,
+    queued: () => same,
+  };
+}

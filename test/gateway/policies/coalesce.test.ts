@@ -1,0 +1,101 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { textDocuments } from '../../../src/core/documents.js';
+import { coalesced } from '../../../src/gateway/policies/coalesce.js';
+import type { Job, Outcome } from '../../../src/gateway/rank.js';
+import { createScope, type OwnedScope } from '../../../src/gateway/scope.js';
+import { job, offer, ranking } from '../../support/offers.js';
+
+const good: Outcome = { kind: 'ranked', ranking: ranking(offer(1)) };
+
+function setUp() {
+  const flights: { job: Job; land(outcome: Outcome): void; crash(error: Error): void }[] = [];
+  const rank = coalesced((deadlineMs) => createScope(Date.now(), deadlineMs - Date.now()))(
+    (given) =>
+      new Promise((resolve, reject) => {
+        flights.push({ job: given, land: resolve, crash: reject });
+      }),
+  );
+  return { flights, rank };
+}
+
+const scopes: OwnedScope[] = [];
+function caller(given: Partial<Job> = {}): { job: Job; scope: OwnedScope } {
+  const scope = createScope(Date.now(), 60_000);
+  scopes.push(scope);
+  return { job: job({ scope, ...given }), scope };
+}
+
+afterEach(() => {
+  for (const scope of scopes.splice(0)) scope.release();
+});
+
+describe('identical calls at the same time', () => {
+  it('share one ranking', async () => {
+    const { flights, rank } = setUp();
+    const both = [rank(caller().job), rank(caller().job)];
+
+    flights[0]?.land(good);
+
+    expect(await Promise.all(both)).toEqual([good, good]);
+    expect(flights).toHaveLength(1);
+  });
+
+  it('do not share it with another owner, query, list, number of rows or option', async () => {
+    const { flights, rank } = setUp();
+    const calls = [
+      {},
+      { owner: 'other' },
+      { query: 'other' },
+      { documents: textDocuments(['a', 'b', 'd']) },
+      { topN: 1 },
+      { options: { truncation: true } },
+      { model: 'other' },
+    ].map((given) => rank(caller(given).job));
+
+    for (const flight of flights) flight.land(good);
+    await Promise.all(calls);
+
+    expect(flights).toHaveLength(7);
+  });
+
+  it('go on when the first of the callers leaves', async () => {
+    const { flights, rank } = setUp();
+    const first = caller();
+    const leaving = rank(first.job);
+    const staying = rank(caller().job);
+
+    first.scope.end('client_gone');
+    await expect(leaving).rejects.toMatchObject({ code: 'client_closed_request' });
+    expect(flights[0]?.job.scope.ended).toBeUndefined();
+    flights[0]?.land(good);
+
+    expect(await staying).toBe(good);
+  });
+
+  it('end with the last of them, and a new call begins anew', async () => {
+    const { flights, rank } = setUp();
+    const callers = [caller(), caller()];
+    const leaving = callers.map((each) => rank(each.job));
+
+    for (const { scope } of callers) scope.end('client_gone');
+    await Promise.allSettled(leaving);
+
+    expect(flights[0]?.job.scope.ended).toBe('lost');
+    void rank(caller().job);
+    expect(flights).toHaveLength(2);
+    flights[1]?.land(good);
+  });
+
+  it('are not shared with calls that come after the answer', async () => {
+    const { flights, rank } = setUp();
+    const first = rank(caller().job);
+    flights[0]?.land(good);
+    await first;
+
+    const second = rank(caller().job);
+    flights[1]?.land(good);
+
+    expect(await second).toBe(good);
+    expect(flights).toHaveLength(2);
+  });
+});

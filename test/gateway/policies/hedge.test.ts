@@ -1,0 +1,115 @@
+import { describe, expect, it } from '@jest/globals';
+import { RetryBudget } from '../../../src/core/hedge.js';
+import { hedged } from '../../../src/gateway/policies/hedge.js';
+import type { Attempt, AttemptOutcome, Candidates, Offer } from '../../../src/gateway/rank.js';
+import { createScope } from '../../../src/gateway/scope.js';
+import { failed, job, offer, ranked } from '../../support/offers.js';
+
+interface Call {
+  readonly offer: Offer;
+  readonly ends: (string | undefined)[];
+  answer(outcome: AttemptOutcome): void;
+  fail(error: Error): void;
+}
+
+function setUp(slowAfterMs: number | undefined, share = 1) {
+  const offers = [offer(1), offer(2), offer(3)];
+  const heard: string[] = [];
+  const candidates: Candidates = {
+    next: () => offers.shift(),
+    heard: ({ id }, outcome) => heard.push(`${id} ${outcome.kind}`),
+    hasMore: () => offers.length > 0,
+    twinOf: () => undefined,
+    again: () => undefined,
+    whyNone: () => ({ kind: 'switched_off' }),
+  };
+  const calls: Call[] = [];
+  let began: (() => void) | undefined;
+  const attempt: Attempt = (asked, { scope }) =>
+    new Promise((resolve, reject) => {
+      const ends: (string | undefined)[] = [];
+      scope.onEnd(() => ends.push(scope.ended));
+      calls.push({ offer: asked, ends, answer: resolve, fail: reject });
+      began?.();
+    });
+  const turn = hedged(
+    {
+      slowAfterMs: () => slowAfterMs,
+      budget: new RetryBudget(share, share),
+      now: Date.now,
+      attemptTimeoutMs: 1_000,
+    },
+    attempt,
+  );
+  /** Resolves once so many calls were begun. */
+  const begun = async (count: number): Promise<void> => {
+    while (calls.length < count) await new Promise<void>((resolve) => (began = resolve));
+  };
+  return { candidates, calls, heard, turn, begun };
+}
+
+describe('a hedged attempt', () => {
+  it('asks one channel while it is fast', async () => {
+    const { candidates, calls, turn, heard } = setUp(60_000);
+    const answering = turn(job(), candidates);
+
+    calls[0]?.answer(ranked(offer(1)));
+
+    expect(await answering).toMatchObject({ kind: 'ranked' });
+    expect(calls).toHaveLength(1);
+    expect(heard).toEqual(['1 ranked']);
+  });
+
+  it('asks a second one beside a slow one, and ends the one that lost', async () => {
+    const { candidates, calls, turn, begun, heard } = setUp(1);
+    const answering = turn(job(), candidates);
+    await begun(2);
+
+    calls[1]?.answer(ranked(offer(2)));
+    const outcome = await answering;
+
+    expect(outcome).toMatchObject({ ranking: { servedBy: [{ channelId: 2 }] } });
+    expect(calls[0]?.ends).toEqual(['lost']);
+    expect(heard).toEqual(['2 ranked']);
+  });
+
+  it('waits for the other where one fails', async () => {
+    const { candidates, calls, turn, begun, heard } = setUp(1);
+    const answering = turn(job(), candidates);
+    await begun(2);
+
+    calls[1]?.answer(failed('transient'));
+    await new Promise((resolve) => setImmediate(resolve));
+    calls[0]?.answer(ranked(offer(1)));
+
+    expect(await answering).toMatchObject({ ranking: { servedBy: [{ channelId: 1 }] } });
+    expect(heard).toEqual(['2 failed', '1 ranked']);
+  });
+
+  it('asks nobody else where the budget is spent, or where nothing is known of what is slow', async () => {
+    for (const { candidates, calls, turn } of [setUp(1, 0), setUp(undefined)]) {
+      const answering = turn(job(), candidates);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      calls[0]?.answer(ranked(offer(1)));
+
+      await answering;
+
+      expect(calls).toHaveLength(1);
+    }
+  });
+
+  it('ends both calls with its request', async () => {
+    const { candidates, calls, turn, begun } = setUp(1);
+    const scope = createScope(Date.now(), 60_000);
+    const answering = turn(job({ scope }), candidates);
+    await begun(2);
+
+    scope.end('client_gone');
+    calls[0]?.fail(new Error('ended'));
+
+    await expect(answering).rejects.toThrow('ended');
+    expect(calls.map(({ ends }) => ends)).toEqual([['client_gone'], ['client_gone']]);
+    calls[1]?.fail(new Error('ended'));
+    scope.release();
+  });
+});

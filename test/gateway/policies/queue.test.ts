@@ -1,0 +1,180 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { Queue } from '../../../src/gateway/policies/queue.js';
+import type { Job, Outcome } from '../../../src/gateway/rank.js';
+import { createScope, type OwnedScope } from '../../../src/gateway/scope.js';
+import { job, offer, ranking } from '../../support/offers.js';
+
+const CHANNEL = offer(1);
+const GOOD: Outcome = { kind: 'ranked', ranking: ranking(CHANNEL) };
+const FULL: Outcome = { kind: 'none', why: { kind: 'busy', soonestMs: 0, retryAfterMs: 1_000 } };
+const RESTING: Outcome = {
+  kind: 'none',
+  why: { kind: 'busy', soonestMs: 5_000, retryAfterMs: 5_000 },
+};
+
+const scopes: OwnedScope[] = [];
+
+afterEach(() => {
+  for (const scope of scopes.splice(0)) scope.release();
+});
+
+/** A channel with so many places behind a queue; each call that has one holds it until `end`. */
+function setUp(places: number, { maxWaiting = 100, mostMs = 10_000 } = {}) {
+  let free = places;
+  const ends: (() => void)[] = [];
+  const began: number[] = [];
+  const queue = new Queue({ maxWaiting, now: Date.now });
+  const rank = queue.layer(mostMs)((given) => {
+    if (free === 0) return Promise.resolve(FULL);
+    free -= 1;
+    began.push(given.keyId);
+    return new Promise((resolve) => ends.push(() => resolve(GOOD)));
+  });
+  return {
+    ...{ queue, rank, began },
+    /** Ends the call that has a place for longest. */
+    end: async (): Promise<void> => {
+      ends.shift()?.();
+      free += 1;
+      queue.freed(CHANNEL);
+      await turns();
+    },
+  };
+}
+
+async function turns(): Promise<void> {
+  for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+}
+
+function of(keyId: number, deadlineMs = 60_000): Job & { readonly scope: OwnedScope } {
+  const scope = createScope(Date.now(), deadlineMs);
+  scopes.push(scope);
+  return { ...job({ keyId, scope }), scope };
+}
+
+describe('a queue in front of busy channels', () => {
+  it('is in nobody’s way while there is a place', async () => {
+    const { rank, end, queue } = setUp(1);
+    const served = rank(of(1));
+
+    await end();
+
+    expect(await served).toBe(GOOD);
+    expect(queue.waiting).toBe(0);
+  });
+
+  it('serves keys in turn, so that one with few requests is not behind those of one with many', async () => {
+    const { rank, end, began, queue } = setUp(1);
+    const all = [1, 1, 1, 1, 1, 2].map((keyId) => rank(of(keyId)));
+    await turns();
+    expect(queue.waiting).toBe(5);
+
+    while (began.length < all.length) await end();
+    await end();
+
+    expect(began).toEqual([1, 1, 2, 1, 1, 1]);
+    expect(await Promise.all(all)).toEqual(all.map(() => GOOD));
+    expect(queue.waiting).toBe(0);
+  });
+
+  it('lets nobody past those who wait', async () => {
+    const { rank, end, began } = setUp(1);
+    const first = rank(of(1));
+    const second = rank(of(2));
+    await turns();
+    await end();
+    const third = rank(of(3));
+    await end();
+    await end();
+
+    await Promise.all([first, second, third]);
+    expect(began).toEqual([1, 2, 3]);
+  });
+
+  it('refuses whoever has waited long enough, with when to come back', async () => {
+    const { rank, queue } = setUp(0, { mostMs: 20 });
+
+    expect(await rank(of(1))).toEqual(FULL);
+    expect(queue.waiting).toBe(0);
+  });
+
+  it('leaves half of the time until the deadline for the answer', async () => {
+    const { rank } = setUp(0);
+    const startedMs = Date.now();
+
+    expect(await rank(of(1, 200))).toEqual(FULL);
+    expect(Date.now() - startedMs).toBeLessThan(190);
+  });
+
+  it('refuses at once whoever cannot be served in time, by how fast places became free', async () => {
+    const { rank, end, queue } = setUp(1, { mostMs: 300 });
+    const waiting = Array.from({ length: 6 }, () => rank(of(1)));
+    await turns();
+    for (let count = 0; count < 2; count += 1) {
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      await end();
+    }
+    const startedMs = performance.now();
+
+    const late = await rank(of(1));
+
+    expect(late).toMatchObject({ kind: 'none', why: { kind: 'busy' } });
+    expect(performance.now() - startedMs).toBeLessThan(50);
+    expect(queue.waiting).toBeGreaterThan(0);
+    // One with nothing in the line is soon served, and waits.
+    const other = rank(of(2));
+    for (let count = 0; count < 8; count += 1) await end();
+    expect(await other).toBe(GOOD);
+    await Promise.all(waiting);
+  });
+
+  it('does not wait for channels that rest for longer', async () => {
+    const queue = new Queue({ maxWaiting: 100, now: Date.now });
+    const rank = queue.layer(1_000)(() => Promise.resolve(RESTING));
+    const startedMs = performance.now();
+
+    expect(await rank(of(1))).toEqual(RESTING);
+    expect(performance.now() - startedMs).toBeLessThan(100);
+  });
+
+  it('takes the place in a full line from whoever has the most there', async () => {
+    const { rank, queue } = setUp(0, { maxWaiting: 3, mostMs: 500 });
+    const large = [1, 1, 1].map((keyId) => rank(of(keyId)));
+    await turns();
+
+    const small = rank(of(2));
+    const first = await Promise.race([
+      ...large.map(() => new Promise((resolve) => setTimeout(() => resolve('nobody'), 400))),
+      large[2],
+    ]);
+
+    expect(first).toEqual(FULL);
+    expect(queue.waiting).toBe(3);
+    expect(await rank(of(1))).toEqual(FULL);
+    await Promise.all([...large, small]);
+  });
+
+  it('lets go of a caller who leaves', async () => {
+    const { rank, queue } = setUp(0);
+    const leaving = of(1);
+    const refused = rank(leaving);
+    await turns();
+
+    leaving.scope.end('client_gone');
+
+    await expect(refused).rejects.toMatchObject({ code: 'client_closed_request' });
+    expect(queue.waiting).toBe(0);
+  });
+
+  it('looks again by itself, for what nobody tells of', async () => {
+    const queue = new Queue({ maxWaiting: 100, now: Date.now });
+    let isOn = false;
+    const rank = queue.layer(5_000)(() => Promise.resolve(isOn ? GOOD : FULL));
+    const served = rank(of(1));
+    await turns();
+
+    isOn = true;
+
+    expect(await served).toBe(GOOD);
+  });
+});

@@ -1,0 +1,169 @@
+import { describe, expect, it } from '@jest/globals';
+import { textDocuments } from '../../../src/core/documents.js';
+import { split } from '../../../src/gateway/policies/split.js';
+import type { Attempt, Job, Offer } from '../../../src/gateway/rank.js';
+import { failed, job, offer } from '../../support/offers.js';
+
+const TEXTS = Array.from({ length: 10 }, (_, at) => String((at * 7) % 10));
+
+/** Scores a document by the number that it is: what one call for the whole list would rank. */
+function scoring(seen: string[][], refuses: (job: Job) => boolean = () => false): Attempt {
+  return (from, { documents, topN, ...rest }) => {
+    const texts = Array.from({ length: documents.count }, (_, at) => documents.text(at));
+    seen.push(texts);
+    if (refuses({ documents, topN, ...rest })) return Promise.resolve(failed('limit'));
+    const rows = texts
+      .map((text, index) => ({ index, score: Number(text) }))
+      .sort((one, other) => other.score - one.score)
+      .slice(0, topN);
+    return Promise.resolve({
+      kind: 'ranked',
+      ranking: {
+        rows,
+        usage: { inputTokens: texts.length },
+        warnings: ['odd'],
+        written: undefined,
+        servedBy: from.servedBy,
+      },
+    });
+  };
+}
+
+/** Other channels of the same model, in this order. */
+function twins(offers: readonly Offer[], heard: number[] = []): NonNullable<Job['elsewhere']> {
+  const left = [...offers];
+  return { twinOf: () => left.shift(), heard: ({ id }) => void heard.push(id) };
+}
+
+const windowed = (documents?: number): Offer => ({
+  ...offer(1),
+  window: { documents, characters: undefined, bytes: undefined, tokens: undefined },
+});
+const whole = job({ documents: textDocuments(TEXTS), topN: 4 });
+
+describe('a list beyond the limits of a channel', () => {
+  it('is ranked in windows as in one call', async () => {
+    const seen: string[][] = [];
+    const layer = split({ parallel: 2 });
+
+    const outcome = await layer(scoring(seen))(windowed(4), whole);
+    const atOnce = await layer(scoring([]))(offer(2), whole);
+
+    expect(seen.map(({ length }) => length)).toEqual([4, 4, 2]);
+    expect(outcome).toMatchObject({
+      ranking: { usage: { inputTokens: 10 }, warnings: ['odd'], servedBy: [{ channelId: 1 }] },
+    });
+    if (outcome.kind !== 'ranked' || atOnce.kind !== 'ranked') throw new Error('not ranked');
+    expect(outcome.ranking.rows).toEqual(atOnce.ranking.rows);
+  });
+
+  it('goes out with no more windows at once than allowed', async () => {
+    let running = 0;
+    let most = 0;
+    const inner = scoring([]);
+    const counting: Attempt = async (from, asked) => {
+      running += 1;
+      most = Math.max(most, running);
+      await new Promise((resolve) => setImmediate(resolve));
+      running -= 1;
+      return inner(from, asked);
+    };
+
+    await split({ parallel: 3 })(counting)(windowed(1), whole);
+
+    expect(most).toBe(3);
+  });
+
+  it('is halved until the channel takes it, and not asked so much of the next time', async () => {
+    const seen: string[][] = [];
+    const attempt = split({ parallel: 1 })(scoring(seen, ({ documents }) => documents.count > 3));
+
+    const first = await attempt(windowed(), whole);
+    const calls = seen.length;
+    const second = await attempt(windowed(), whole);
+
+    expect([first.kind, second.kind]).toEqual(['ranked', 'ranked']);
+    expect(seen.slice(0, calls).map(({ length }) => length)).toContain(10);
+    expect(Math.max(...seen.slice(calls).map(({ length }) => length))).toBeLessThanOrEqual(3);
+  });
+
+  it('fails with the first window that fails, and ends the others', async () => {
+    const ends: (string | undefined)[] = [];
+    const attempt: Attempt = (_from, { documents, scope }) =>
+      documents.text(0) === TEXTS[0]
+        ? Promise.resolve(failed('timeout'))
+        : new Promise((resolve) => {
+            scope.onEnd(() => {
+              ends.push(scope.ended);
+              resolve({ kind: 'withdrawn' });
+            });
+          });
+
+    const outcome = await split({ parallel: 3 })(attempt)(windowed(4), whole);
+
+    expect(outcome).toEqual(failed('timeout'));
+    expect(ends).toEqual(['lost', 'lost']);
+  });
+
+  it('sends a window that fails elsewhere alone, and those after it', async () => {
+    const asked: [id: number, count: number][] = [];
+    const heard: number[] = [];
+    const inner = scoring([]);
+    const attempt: Attempt = (from, given) => {
+      asked.push([from.id, given.documents.count]);
+      const fails = from.id === 1 && given.documents.text(0) !== TEXTS[0];
+      return fails ? Promise.resolve(failed('transient')) : inner(from, given);
+    };
+    const elsewhere = twins([{ ...windowed(4), id: 2 }], heard);
+
+    const outcome = await split({ parallel: 1 })(attempt)(windowed(4), { ...whole, elsewhere });
+    const atOnce = await inner(offer(2), whole);
+
+    expect(asked).toEqual([
+      [1, 4],
+      [1, 4],
+      [2, 4],
+      [2, 2],
+    ]);
+    expect(heard).toEqual([2, 2]);
+    if (outcome.kind !== 'ranked' || atOnce.kind !== 'ranked') throw new Error('not ranked');
+    expect(outcome.ranking.rows).toEqual(atOnce.ranking.rows);
+  });
+
+  it.each([
+    ['there is no other channel of the model', 'timeout', []],
+    ['the input is at fault', 'caller', [2]],
+    ['the channel refuses it', 'rejected', [2]],
+  ] as const)('fails where %s', async (_why, kind, ids) => {
+    const others = ids.map((id) => ({ ...windowed(4), id }));
+    const attempt: Attempt = () => Promise.resolve(failed(kind));
+
+    const outcome = await split({ parallel: 1 })(attempt)(windowed(4), {
+      ...whole,
+      elsewhere: twins(others),
+    });
+
+    expect(outcome).toEqual(failed(kind));
+  });
+
+  it('asks few channels in all when every one of them fails', async () => {
+    const ids: number[] = [];
+    const attempt: Attempt = (from) => {
+      ids.push(from.id);
+      return Promise.resolve(failed('busy'));
+    };
+    const others = [2, 3, 4, 5].map((id) => ({ ...windowed(4), id }));
+
+    await split({ parallel: 1 })(attempt)(windowed(4), { ...whole, elsewhere: twins(others) });
+
+    expect(ids).toEqual([1, 2, 3]);
+  });
+
+  it('is left alone where scores depend on each other', async () => {
+    const seen: string[][] = [];
+
+    await split({ parallel: 2 })(scoring(seen))(offer(1), whole);
+
+    expect(seen).toHaveLength(1);
+  });
+});

@@ -1,0 +1,201 @@
+import { describe, expect, it } from '@jest/globals';
+import { textDocuments } from '../../src/core/documents.js';
+import { Secret } from '../../src/core/secret.js';
+import type { Job } from '../../src/gateway/rank.js';
+import { createScope } from '../../src/gateway/scope.js';
+import { createSend, type SendDeps } from '../../src/gateway/send.js';
+import { TransportError, type UpstreamRequest } from '../../src/gateway/transport.js';
+import type { RawReply } from '../../src/providers/reply.js';
+import { job, offer } from '../support/offers.js';
+
+const DOCUMENTS = textDocuments(['a', '', 'c']);
+
+type Answer = (request: UpstreamRequest, nth: number) => RawReply | Error;
+
+/** Ranks what it is sent in its own order. */
+const inOrder: Answer = ({ body }) => {
+  const { texts = [], documents = [] } = JSON.parse(String(body)) as Record<string, unknown[]>;
+  const rows = (texts.length > 0 ? texts : documents).map((_, index) => ({
+    index,
+    score: 1 - index / 10,
+  }));
+  const list =
+    texts.length > 0
+      ? rows
+      : { results: rows.map(({ index, score }) => ({ index, relevance_score: score })) };
+  return reply(200, list);
+};
+
+function reply(status: number, json: unknown): RawReply {
+  return { status, headers: { 'content-type': 'application/json' }, text: JSON.stringify(json) };
+}
+
+/** Sends to an upstream that answers as the test says, at a clock that goes on by 10 ms with each request. */
+function setUp(answer: Answer, given: Parameters<typeof offer>[1] = {}) {
+  const state = { nowMs: 1_000, live: true };
+  const sent: UpstreamRequest[] = [];
+  const deps: SendDeps = {
+    upstream: {
+      send: (request) => {
+        sent.push(request);
+        state.nowMs += 10;
+        const answered = answer(request, sent.length);
+        return answered instanceof Error ? Promise.reject(answered) : Promise.resolve(answered);
+      },
+    },
+    tokens: {
+      get: () => Promise.reject(new Error('no tokens here')),
+      drop: () => undefined,
+    },
+    neural: { rank: () => Promise.reject(new Error('no model here')) },
+    tools: { vectors: undefined, prompts: { listwise: '', pointwise: '' } as never },
+    now: () => state.nowMs,
+    attemptTimeoutMs: 5_000,
+    mayBegin: () => state.live,
+  };
+  const attempt = createSend(deps);
+  const ask = (more: Partial<Job> = {}) =>
+    attempt(offer(1, given), job({ documents: DOCUMENTS, ...more }));
+  return { state, sent, ask };
+}
+
+describe('a call', () => {
+  it('comes back as a ranking of the caller’s list, with the channel that made it', async () => {
+    const { sent, ask } = setUp(inOrder);
+
+    const outcome = await ask();
+
+    expect(outcome).toMatchObject({
+      kind: 'ranked',
+      ranking: {
+        rows: [{ index: 0 }, { index: 1 }, { index: 2 }],
+        servedBy: [{ channelId: 1, provider: 'tei' }],
+      },
+    });
+    expect(sent).toHaveLength(1);
+  });
+
+  it('does not send blank documents to whom they break, and gives them the lowest score', async () => {
+    const { sent, ask } = setUp(inOrder, { provider: 'bifrost' });
+
+    const outcome = await ask();
+
+    expect(JSON.parse(String(sent[0]?.body))).toMatchObject({
+      documents: [{ text: 'a' }, { text: 'c' }],
+    });
+    expect(outcome).toMatchObject({
+      ranking: {
+        rows: [
+          { index: 0, score: 1 },
+          { index: 2, score: 0.9 },
+          { index: 1, score: 0.9 },
+        ],
+      },
+    });
+  });
+
+  it('does not let blank documents stand in for rows that the upstream left out', async () => {
+    const { ask } = setUp(() => reply(200, { results: [{ index: 0, relevance_score: 1 }] }), {
+      provider: 'bifrost',
+    });
+
+    expect(await ask()).toMatchObject({ kind: 'failed', failure: { kind: 'invalid' } });
+  });
+
+  it('may take what its channel says, or what is left for an attempt, if that is less', async () => {
+    const { sent, ask } = setUp(inOrder, { timeoutMs: 2_000 });
+
+    await ask();
+    await ask({ mostMs: 300 });
+
+    expect(sent.map(({ timeoutMs }) => timeoutMs)).toEqual([2_000, 300]);
+  });
+
+  it('asks right before it is written whether the channel is still live', async () => {
+    const { state, sent, ask } = setUp(inOrder);
+    await ask();
+
+    expect(sent[0]?.stillWanted()).toBe(true);
+    state.live = false;
+    expect(sent[0]?.stillWanted()).toBe(false);
+  });
+});
+
+describe('a call without a reply', () => {
+  it.each([
+    ['withdrawn', { kind: 'withdrawn' }],
+    ['timeout', { kind: 'failed', failure: { kind: 'timeout' } }],
+    ['unreadable', { kind: 'failed', failure: { kind: 'invalid' } }],
+    ['forbidden', { kind: 'failed', failure: { kind: 'misconfigured' } }],
+    ['connect', { kind: 'failed', failure: { kind: 'transient', unsent: true } }],
+    ['reset', { kind: 'failed', failure: { kind: 'transient' } }],
+    ['no_room', { kind: 'failed', failure: { kind: 'transient' } }],
+  ] as const)('that is %s is a value', async (fault, outcome) => {
+    const { ask } = setUp(() => new TransportError(fault, 'words'));
+
+    expect(await ask()).toMatchObject(outcome);
+  });
+
+  it('that the request’s end cut off ends the request', async () => {
+    const scope = createScope(Date.now(), 60_000);
+    const { ask } = setUp(() => {
+      scope.end('client_gone');
+      return new TransportError('cancelled', 'words');
+    });
+
+    await expect(ask({ scope })).rejects.toMatchObject({ code: 'client_closed_request' });
+    scope.release();
+  });
+
+  it('whose rival was faster is as if it had not been made', async () => {
+    const scope = createScope(Date.now(), 60_000);
+    const { ask } = setUp(() => {
+      scope.end('lost');
+      return new TransportError('cancelled', 'words');
+    });
+
+    expect(await ask({ scope })).toEqual({ kind: 'withdrawn' });
+    scope.release();
+  });
+
+  it.each([
+    ['safe', false, 2],
+    ['unsafe', false, 1],
+    ['unsafe', true, 2],
+    [undefined, true, 1],
+  ] as const)(
+    'that is %s to repeat, on a channel with retry_unsafe %p, is sent %i times, within one timeout',
+    async (resend, retryUnsafe, times) => {
+      const { sent, ask } = setUp(
+        (request, nth) =>
+          nth === 1 ? new TransportError('reset', 'broke', resend) : inOrder(request, nth),
+        { retryUnsafe },
+      );
+
+      const { kind } = await ask();
+
+      expect(sent).toHaveLength(times);
+      expect(kind).toBe(times === 2 ? 'ranked' : 'failed');
+      if (times === 2) expect(sent[1]?.timeoutMs).toBe(4_990);
+    },
+  );
+});
+
+describe('a failure', () => {
+  it('does not quote the credentials', async () => {
+    const { ask } = setUp(() => reply(401, { error: 'key sk-upstream-secret is wrong' }), {
+      credentials: { apiKey: new Secret('sk-upstream-secret') },
+    });
+
+    const outcome = await ask();
+
+    expect(JSON.stringify(outcome)).not.toContain('upstream-secret');
+    expect(outcome).toMatchObject({ kind: 'failed', failure: { status: 401 } });
+  });
+
+  it('that nobody foresaw is thrown', async () => {
+    const { ask } = setUp(() => new RangeError('a mistake of ours'));
+
+    await expect(ask()).rejects.toThrow('a mistake of ours');
+  });
+});

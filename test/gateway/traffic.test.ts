@@ -1,0 +1,402 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { startGateway, type TestGateway } from '../support/gateway.js';
+import { eventually } from '../support/redis-server.js';
+import { rankLikeCohere, sendJson, startUpstream, type TestUpstream } from '../support/upstream.js';
+
+const PRICE = 10;
+const open: { close(): Promise<void> }[] = [];
+afterEach(async () => {
+  for (const part of open.splice(0).reverse()) await part.close();
+});
+
+type Answer = Parameters<typeof startUpstream>[0];
+
+async function upstreamWith(answer: Answer = rankLikeCohere): Promise<TestUpstream> {
+  const upstream = await startUpstream(answer);
+  open.push(upstream);
+  return upstream;
+}
+
+async function gatewayWith(
+  settings: Record<string, unknown>,
+  parts?: Parameters<typeof startGateway>[2],
+): Promise<TestGateway> {
+  const gateway = await startGateway(
+    {
+      prices: { default: { per_request: PRICE } },
+      gateway: { attempt_timeout_ms: 10_000, deadline_ms: 20_000 },
+      ...settings,
+    },
+    undefined,
+    parts,
+  );
+  open.push(gateway);
+  return gateway;
+}
+
+const channel = (name: string, url: string, more: Record<string, unknown> = {}) => ({
+  name,
+  provider: 'cohere',
+  base_url: url,
+  credentials: { apiKey: 'k' },
+  models: ['moon'],
+  ...more,
+});
+
+const down: Answer = (_request, res) => sendJson(res, { message: 'down' }, 500);
+const ask = { model: 'moon', query: 'moon', documents: ['sun', 'moon', 'sea'] };
+
+/** A TEI server that scores a text by the number that it is, and takes so many of them. */
+const tei =
+  (most: number): NonNullable<Answer> =>
+  ({ body }, res) => {
+    const { texts } = JSON.parse(body) as { texts: readonly string[] };
+    if (texts.length > most) {
+      sendJson(res, { error: 'batch size > maximum allowed', error_type: 'Validation' }, 413);
+      return;
+    }
+    const rows = texts.map((text, index) => ({ index, score: Number(text) / 2_500 }));
+    sendJson(
+      res,
+      rows.sort((one, other) => other.score - one.score),
+    );
+  };
+
+describe('a list that is longer than a channel takes', () => {
+  const documents = Array.from({ length: 2_500 }, (_, at) => String((at * 7_919) % 2_500));
+  const teiChannel = (name: string, url: string, settings: Record<string, unknown>) =>
+    channel(name, url, { provider: 'tei', credentials: {}, models: [name], settings });
+
+  it.each([
+    ['known', { max_documents: 1_000 }, 3],
+    ['learned by a refusal', { max_documents: 2_500 }, 6],
+  ])('is ranked as in one call, its limit %s', async (_how, settings, calls) => {
+    const small = await upstreamWith(tei(1_000));
+    const large = await upstreamWith(tei(2_500));
+    const gateway = await gatewayWith({
+      channels: [
+        teiChannel('small', small.url, settings),
+        teiChannel('large', large.url, { max_documents: 2_500 }),
+      ],
+    });
+    const { key } = await gateway.createKey();
+    const rerank = (model: string) =>
+      gateway.post(key, { query: 'moon', documents, top_n: 50, model });
+
+    const split = await rerank('small');
+    const whole = await rerank('large');
+
+    expect(split.status).toBe(200);
+    expect(split.body.results).toEqual(whole.body.results);
+    expect(split.body.results).toHaveLength(50);
+    expect(large.seen).toHaveLength(1);
+    expect(small.seen.length).toBeGreaterThanOrEqual(3);
+    expect(small.seen.length).toBeLessThanOrEqual(calls + 1);
+  });
+
+  it('is ranked by several channels of the model where one of them fails in between', async () => {
+    const inner = tei(1_000);
+    let calls = 0;
+    const dying = await upstreamWith((request, res) => {
+      calls += 1;
+      if (calls > 1) sendJson(res, { error: 'out of memory' }, 500);
+      else void inner(request, res);
+    });
+    const sound = await upstreamWith(inner);
+    const gateway = await gatewayWith({
+      traffic: { split_parallel: 1 },
+      channels: [
+        {
+          ...teiChannel('dying', dying.url, { max_documents: 1_000 }),
+          models: ['moon'],
+          priority: 1,
+        },
+        { ...teiChannel('sound', sound.url, { max_documents: 1_000 }), models: ['moon'] },
+      ],
+    });
+    const { key } = await gateway.createKey();
+
+    const { status, body } = await gateway.post(key, { ...ask, documents, top_n: 20 });
+
+    expect(status).toBe(200);
+    expect(body.results.map(({ index }) => documents[index])).toEqual(
+      Array.from({ length: 20 }, (_, at) => String(2_499 - at)),
+    );
+    // What the first one had ranked is not ranked again.
+    expect([dying.seen.length, sound.seen.length]).toEqual([2, 2]);
+  });
+
+  it('is refused where the model is not to be split', async () => {
+    const small = await upstreamWith(tei(1_000));
+    const gateway = await gatewayWith({
+      channels: [teiChannel('small', small.url, { max_documents: 1_000 })],
+      models: { small: { split: false } },
+    });
+    const { key } = await gateway.createKey();
+
+    const { status, body } = await gateway.post(key, { query: 'q', documents, model: 'small' });
+
+    expect(status).toBe(413);
+    expect(body.error.code).toBe('too_many_documents');
+  });
+});
+
+describe('a document that is longer than the model reads', () => {
+  const late = `${'sea '.repeat(400)} moon`;
+  const documents = ['sun', late, 'tide'];
+
+  /** A TEI server that reads so many characters of a text, and looks for the moon. */
+  const shortSighted: Answer = ({ body }, res) => {
+    const { texts } = JSON.parse(body) as { texts: readonly string[] };
+    sendJson(
+      res,
+      texts.map((text, index) => ({
+        index,
+        score: text.slice(0, 200).includes('moon') ? 0.9 : 0.1,
+      })),
+    );
+  };
+
+  it('is ranked by its best part where the channel says so, in as many calls as that takes', async () => {
+    const upstream = await upstreamWith(shortSighted);
+    const gateway = await gatewayWith({
+      channels: [
+        channel('parts', upstream.url, {
+          provider: 'tei',
+          credentials: {},
+          pair_tokens: 80,
+          long_documents: 'chunk',
+          settings: { max_documents: 10 },
+        }),
+      ],
+      models: { moon: { split: false } },
+    });
+    const { key } = await gateway.createKey();
+
+    const { status, body } = await gateway.post(key, { ...ask, documents });
+
+    expect(status).toBe(200);
+    expect(body.results.map(({ index }) => index)).toEqual([1, 0, 2]);
+    expect(upstream.seen.length).toBeGreaterThan(1);
+  });
+
+  it('is cut where its provider would refuse it, and the caller is told', async () => {
+    const upstream = await upstreamWith();
+    const gateway = await gatewayWith({
+      channels: [channel('strict', upstream.url, { provider: 'prime-intellect', pair_tokens: 80 })],
+    });
+    const { key } = await gateway.createKey();
+
+    const { body } = await gateway.post(key, { ...ask, documents });
+
+    const sent = (JSON.parse(upstream.seen[0]?.body ?? '') as { documents: string[] }).documents;
+    expect(sent[1]?.length).toBeLessThan(200);
+    expect(body).toMatchObject({ meta: { warnings: [expect.stringContaining('were cut')] } });
+  });
+
+  it('goes where all of it is read, for a caller who wants nothing cut', async () => {
+    const small = await upstreamWith();
+    const large = await upstreamWith();
+    const gateway = await gatewayWith({
+      channels: [
+        channel('small', small.url, { provider: 'voyage', pair_tokens: 80, priority: 1 }),
+        channel('large', large.url),
+      ],
+    });
+    const { key } = await gateway.createKey();
+
+    const { status } = await gateway.post(key, { ...ask, documents, truncation: false });
+
+    expect(status).toBe(200);
+    expect([small.seen.length, large.seen.length]).toEqual([0, 1]);
+  });
+});
+
+describe('a long list for a listwise model', () => {
+  it('is shown in windows that overlap where the channel says so', async () => {
+    const upstream = await upstreamWith();
+    const gateway = await gatewayWith({
+      channels: [
+        channel('listwise', upstream.url, {
+          models: { moon: 'jina-reranker-v3' },
+          provider: 'vllm',
+          window_size: 20,
+          window_stride: 10,
+        }),
+      ],
+    });
+    const { key } = await gateway.createKey();
+    const documents = Array.from({ length: 40 }, (_, at) => (at === 37 ? 'the moon' : `sea ${at}`));
+
+    const { status, body } = await gateway.post(key, { ...ask, documents });
+
+    expect(status).toBe(200);
+    expect(upstream.seen).toHaveLength(3);
+    expect(body.results).toHaveLength(40);
+    expect(new Set(body.results.map(({ index }) => index)).size).toBe(40);
+    expect(body.results[0]?.index).toBe(37);
+  });
+});
+
+describe('a fallback to another model', () => {
+  it('answers when every channel of the model fails, is named, marked and priced', async () => {
+    const bad = await upstreamWith(down);
+    const gateway = await gatewayWith({
+      channels: [channel('bad', bad.url), { name: 'last', provider: 'local', models: ['words'] }],
+      models: { moon: { fallbacks: ['words'] } },
+      prices: { default: { per_request: PRICE }, models: { words: { per_request: 3 } } },
+    });
+    const { key, id } = await gateway.createKey({ remainQuota: 100 });
+
+    const { status, body, headers } = await gateway.post(key, ask);
+
+    expect(status).toBe(200);
+    expect(body.results[0]?.index).toBe(1);
+    expect(body).toMatchObject({ model: 'words', meta: { degraded: true } });
+    expect(headers.get('x-rerank-model')).toBe('words');
+    expect(headers.get('x-rerank-degraded')).toBe('true');
+    await gateway.app.gateway.settlements.drained();
+    expect((await gateway.store.getToken(id, Date.now()))?.remainQuota).toBe(97);
+  });
+
+  it('answers when the model is switched off, and keeps to the models of the key', async () => {
+    const gateway = await gatewayWith({
+      channels: [
+        channel('off', 'http://127.0.0.1:9', { enabled: false }),
+        { name: 'last', provider: 'local', models: ['words'] },
+      ],
+      models: { moon: { fallbacks: ['words'] } },
+    });
+    const free = await gateway.createKey();
+    const bound = await gateway.createKey({ policy: { models: ['moon'] } });
+
+    expect((await gateway.post(free.key, ask)).status).toBe(200);
+    const refused = await gateway.post(bound.key, ask);
+
+    expect(refused.status).toBe(503);
+    expect(refused.body.error.code).toBe('no_channel_available');
+  });
+});
+
+describe('the only channel of a model', () => {
+  it('is asked again after a failure that may pass', async () => {
+    let fails = 1;
+    const shaky = await upstreamWith((request, res) => {
+      fails -= 1;
+      return fails >= 0 ? down(request, res) : rankLikeCohere(request, res);
+    });
+    const gateway = await gatewayWith({ channels: [channel('shaky', shaky.url)] });
+    const { key } = await gateway.createKey();
+
+    expect((await gateway.post(key, ask)).status).toBe(200);
+    expect(shaky.seen).toHaveLength(2);
+  });
+
+  it('is not asked again where retries are switched off', async () => {
+    const bad = await upstreamWith(down);
+    const gateway = await gatewayWith({
+      channels: [channel('bad', bad.url)],
+      traffic: { retry_percent: 0 },
+    });
+    const { key } = await gateway.createKey();
+
+    expect((await gateway.post(key, ask)).status).toBe(502);
+    expect(bad.seen).toHaveLength(1);
+  });
+});
+
+describe('X-Request-Timeout-Ms', () => {
+  it('shortens the deadline, and leaves time for another channel', async () => {
+    const silent = await upstreamWith(() => undefined);
+    const good = await upstreamWith();
+    const gateway = await gatewayWith({
+      channels: [channel('silent', silent.url, { priority: 1 }), channel('good', good.url)],
+    });
+    const { key } = await gateway.createKey();
+    const header = (ms: string) => ({ 'x-request-timeout-ms': ms });
+
+    const both = await gateway.post(key, ask, header('3000'));
+    const wrong = await gateway.post(key, ask, header('soon'));
+
+    expect(both.status).toBe(200);
+    expect(silent.seen).toHaveLength(1);
+    expect(wrong.status).toBe(400);
+    expect(wrong.body.error.message).toContain('X-Request-Timeout-Ms');
+  });
+});
+
+describe('a reply cache', () => {
+  it('answers the same call without asking anybody, at the price that the settings say', async () => {
+    const upstream = await upstreamWith();
+    const gateway = await gatewayWith({
+      channels: [channel('a', upstream.url)],
+      models: { default: { cache_ttl_ms: 60_000 } },
+      traffic: { cache_hit_percent: 50 },
+    });
+    const { key, id } = await gateway.createKey({ remainQuota: 100 });
+
+    const fresh = await gateway.post(key, ask);
+    const kept = await gateway.post(key, ask);
+    const forced = await gateway.post(key, ask, { 'cache-control': 'no-cache' });
+
+    expect(kept.body.results).toEqual(fresh.body.results);
+    expect(fresh.headers.get('x-rerank-cache')).toBeNull();
+    expect(kept.headers.get('x-rerank-cache')).toBe('hit');
+    expect(forced.headers.get('x-rerank-cache')).toBeNull();
+    expect(upstream.seen).toHaveLength(2);
+    await gateway.app.gateway.settlements.drained();
+    expect((await gateway.store.getToken(id, Date.now()))?.remainQuota).toBe(75);
+  });
+});
+
+describe('a channel that is at its bound', () => {
+  const slowly: Answer = (request, res) => {
+    setTimeout(() => void rankLikeCohere(request, res), 50);
+  };
+  const statusesWith = async (models: Record<string, unknown>): Promise<number[]> => {
+    const upstream = await upstreamWith(slowly);
+    const gateway = await gatewayWith({
+      channels: [channel('a', upstream.url, { max_concurrency: 1 })],
+      models,
+    });
+    const { key } = await gateway.createKey();
+    const replies = await Promise.all([1, 2, 3].map(() => gateway.post(key, ask)));
+    return replies.map(({ status }) => status).sort();
+  };
+
+  it('is waited for where the model’s rule says so', async () => {
+    expect(await statusesWith({ moon: { queue_ms: 5_000 } })).toEqual([200, 200, 200]);
+  });
+
+  it('is refused for where it does not', async () => {
+    expect(await statusesWith({})).toEqual([200, 503, 503]);
+  });
+});
+
+describe('a clock that is set back', () => {
+  it('keeps no channel out for longer', async () => {
+    let isWell = false;
+    const upstream = await upstreamWith((...exchange) =>
+      (isWell ? rankLikeCohere : down)(...exchange),
+    );
+    let stepMs = 0;
+    const gateway = await gatewayWith(
+      {
+        traffic: { breaker_failures: 1, breaker_open_ms: 100, retry_percent: 0 },
+        channels: [channel('only', upstream.url)],
+      },
+      { now: () => Date.now() + stepMs, elapsed: () => performance.now() },
+    );
+    const { key } = await gateway.createKey();
+    expect((await gateway.post(key, ask)).status).toBe(502);
+    expect((await gateway.post(key, ask)).status).toBe(503);
+
+    isWell = true;
+    stepMs = -30_000;
+
+    await eventually('the channel is asked again', async () => {
+      const { status } = await gateway.post(key, ask);
+      return status === 200;
+    });
+  });
+});

@@ -1,0 +1,1 @@
+export { OPEN_POLICY } from '../../src/core/token.js';
