@@ -1,11 +1,12 @@
 import ipaddr from 'ipaddr.js';
-import type { Provider, SettingValue } from '../providers/provider.js';
+import { snakeCase } from '../core/records.js';
+import type { Endpoint, Provider, SettingValue } from '../providers/provider.js';
 import { defaultSettings, publicAddress } from '../providers/settings.js';
 
 /** Whether a text is an address or a CIDR range, spelled out in full. */
 export function isAddressOrRange(text: string): boolean {
   const address = text.replace(/\/.*/, '');
-  // The library also reads "10.1" and octal numbers as addresses; a range that decides over access is no place for that.
+  // The library also reads "10.1" and octal numbers as addresses; a range that decides over access is the wrong place for that.
   const whole = address.includes(':') || ipaddr.IPv4.isValidFourPartDecimal(address);
   const valid = text.includes('/') ? ipaddr.isValidCIDR(text) : ipaddr.isValid(text);
   return whole && valid && !isAmbiguousRange(text);
@@ -44,7 +45,7 @@ export function addressMistake(
   baseUrl: string | undefined,
   provider: Provider,
   settings: Readonly<Record<string, SettingValue>>,
-  allowPrivate: boolean,
+  rules: AddressRules,
 ): string | undefined {
   if (provider.transport === 'process') {
     if (baseUrl === undefined) return undefined;
@@ -54,20 +55,108 @@ export function addressMistake(
   if (address === undefined) {
     return `is missing: ${provider.id} has no public address, so the channel must name its server`;
   }
-  return allowPrivate || !isPrivate(address)
-    ? undefined
-    : 'is a private address, which gateway.allow_private_upstreams: false forbids';
+  return judgeUrl(address, rules);
 }
 
-/** Whether a URL names a host inside; what a public name resolves to is seen only when it is called. */
-function isPrivate(address: string): boolean {
-  if (!URL.canParse(address)) return false;
-  const host = new URL(address).hostname.replace(/^\[|\]$/g, '');
-  if (host === 'localhost' || host.endsWith('.localhost')) return true;
-  return isPrivateAddress(host);
+/**
+ * What is wrong with the addresses that a channel has besides: where tokens are issued, by its settings or by what is written
+ * inside its credentials. A sentence each; none when all is well.
+ */
+export function otherAddressMistakes(
+  provider: Provider,
+  { credentials, settings }: Pick<Endpoint, 'credentials' | 'settings'>,
+  rules: AddressRules,
+): string[] {
+  if (provider.transport === 'process') return [];
+  const inSettings = Object.entries(provider.settings ?? {}).flatMap(([name, { address }]) => {
+    const value = settings[name];
+    return address === true && typeof value === 'string' && value !== ''
+      ? [[`settings.${snakeCase(name)}`, value] as const]
+      : [];
+  });
+  const inCredentials = Object.entries(provider.credentialAddresses?.({ credentials }) ?? {}).map(
+    ([name, value]) => [`credentials.${snakeCase(name)}`, value] as const,
+  );
+  return [
+    ...inSettings.flatMap(([name, value]) => {
+      const wrong = isWebAddress(value)
+        ? judgeUrl(value, rules)
+        : 'must be a URL such as https://login.example.com/token';
+      return wrong === undefined ? [] : [`${name} ${wrong}`];
+    }),
+    ...inCredentials.flatMap(([name, value]) => {
+      const wrong = isWebAddress(value) ? judgeUrl(value, rules) : 'is no URL';
+      return wrong === undefined ? [] : [`${name} names an address that ${wrong}`];
+    }),
+  ];
 }
 
-/** Whether an IP address is of this machine or of a network of one's own; false for what is no address. */
-export function isPrivateAddress(address: string): boolean {
+function isWebAddress(text: string): boolean {
+  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
+}
+
+/** Names of metadata services, which resolve inside their cloud alone. */
+const METADATA_HOSTS: ReadonlySet<string> = new Set(['metadata', 'metadata.google.internal']);
+
+/** What is wrong with where a URL leads, by its host; what a public name resolves to is seen only when it is called. */
+export function judgeUrl(address: string, rules: AddressRules): string | undefined {
+  if (!URL.canParse(address)) return undefined;
+  const host = new URL(address).hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
+  const judge = judgeUpstreamAddress(rules);
+  if (host === 'localhost' || host.endsWith('.localhost')) return judge('127.0.0.1');
+  return judge(METADATA_HOSTS.has(host) ? '169.254.169.254' : host);
+}
+
+/** Whether an IP address is of this machine or of a network of one's own; false for what is not an address. */
+function isPrivateAddress(address: string): boolean {
   return ipaddr.isValid(address) && ipaddr.process(address).range() !== 'unicast';
+}
+
+/** Where cloud machines are told who they are and given credentials, beyond the link-local addresses. */
+const METADATA_ADDRESSES: ReadonlySet<string> = new Set([
+  // Alibaba Cloud, Oracle Cloud, Azure; Amazon and Google over IPv6.
+  '100.100.100.200',
+  '192.0.0.192',
+  '168.63.129.16',
+  'fd00:ec2::254',
+  'fd20:ce::254',
+]);
+
+/** Whether an IP address is link-local or that of a cloud's metadata service; false for what is not an address. */
+function isMetadataAddress(address: string): boolean {
+  const bare = address.replace(/%.*$/, '');
+  if (!ipaddr.isValid(bare)) return false;
+  const parsed = plainAddress(ipaddr.process(bare));
+  return parsed.range() === 'linkLocal' || METADATA_ADDRESSES.has(parsed.toString());
+}
+
+/** The IPv4 address that an IPv6 address of a translator (NAT64, 6to4) leads to; any other as it is. */
+function plainAddress(address: ipaddr.IPv4 | ipaddr.IPv6): ipaddr.IPv4 | ipaddr.IPv6 {
+  if (address instanceof ipaddr.IPv4) return address;
+  const range = address.range();
+  const bytes = address.toByteArray();
+  if (range === 'rfc6052') return new ipaddr.IPv4(bytes.slice(12));
+  return range === '6to4' ? new ipaddr.IPv4(bytes.slice(2, 6)) : address;
+}
+
+/** Where channels may lie. */
+export interface AddressRules {
+  /** Whether on this machine or in a private network. */
+  readonly allowPrivateUpstreams: boolean;
+  /** Whether at link-local addresses and those of cloud metadata services. */
+  readonly allowMetadataUpstreams: boolean;
+}
+
+/** Why an address must not be connected to, as the end of a sentence; `undefined` where it may. */
+export function judgeUpstreamAddress(rules: AddressRules): (address: string) => string | undefined {
+  return (address) => {
+    if (isMetadataAddress(address)) {
+      return rules.allowMetadataUpstreams
+        ? undefined
+        : 'is link-local or belongs to a cloud metadata service, which gateway.allow_metadata_upstreams: false forbids';
+    }
+    return rules.allowPrivateUpstreams || !isPrivateAddress(address)
+      ? undefined
+      : 'is private, which gateway.allow_private_upstreams: false forbids';
+  };
 }

@@ -1,3 +1,10 @@
+import { apiKeysOf } from '../core/api-keys.js';
+import {
+  CHANNEL_DEFAULTS,
+  CHANNEL_MEMBERS,
+  windowMistake,
+  type SharedMember,
+} from '../core/channel-members.js';
 import {
   CHANNEL_AUTO_DISABLED,
   CHANNEL_DISABLED,
@@ -8,12 +15,21 @@ import {
   type EffectiveStatus,
   type TagSwitch,
 } from '../core/channel.js';
+import type { Discover, Discovery, UnknownServer } from '../core/discovery.js';
 import { GatewayError } from '../core/errors.js';
+import { returnDuty } from '../core/outage.js';
 import type { Probe, ProbeReport } from '../core/probe.js';
-import type { Secret } from '../core/secret.js';
+import { snakeCase, snakeKeys } from '../core/records.js';
+import { Secret } from '../core/secret.js';
 import { allProviders, findProvider } from '../providers/index.js';
 import type { Provider, SettingValue } from '../providers/provider.js';
-import { channelMistakes, settingMistakes } from '../providers/settings.js';
+import { credentialMistakes } from '../providers/credential-forms.js';
+import {
+  channelMistakes,
+  sealSettings,
+  secretSettings,
+  settingMistakes,
+} from '../providers/settings.js';
 import {
   CredentialsLockedError,
   type ChannelChange,
@@ -21,17 +37,21 @@ import {
   type ChannelUpdate,
   type NewChannel,
 } from '../store/store.js';
-import { addressMistake, urlMistake } from './addresses.js';
+import {
+  addressMistake,
+  judgeUrl,
+  otherAddressMistakes,
+  urlMistake,
+  type AddressRules,
+} from './addresses.js';
 import { recordAudit, type Actor, type ManagementDeps } from './audit.js';
-import { checkInteger, checkName, invalid } from './fields.js';
+import { sightingsOf, UNSEEN, type Sighting } from './channel-sightings.js';
+import { checkMembers, checkName, invalid } from './fields.js';
 
-export interface ChannelDeps extends ManagementDeps {
-  /** Whether a channel may lie inside: on this machine or in a private network. */
-  readonly allowPrivateUpstreams: boolean;
-}
+export interface ChannelDeps extends ManagementDeps, AddressRules {}
 
-/** A channel to be. What is left out is as in a configuration file: priority 0, weight 1, enabled, no bounds. */
-export interface ChannelDraft extends Partial<Omit<NewChannel, 'settings'>> {
+/** A channel to be. What is left out is as in a configuration file: enabled, and `CHANNEL_DEFAULTS`. */
+export interface ChannelDraft extends Partial<Omit<NewChannel, 'settings' | 'outage'>> {
   readonly name: string;
   readonly provider: string;
   readonly models: Readonly<Record<string, string>>;
@@ -39,16 +59,15 @@ export interface ChannelDraft extends Partial<Omit<NewChannel, 'settings'>> {
 }
 
 /** Members that are present replace; of settings and credentials each name does, and `null` takes one away. */
-export interface ChannelEdit extends Partial<Omit<NewChannel, 'settings' | 'credentials'>> {
+export interface ChannelEdit extends Partial<
+  Omit<NewChannel, 'settings' | 'credentials' | 'outage'>
+> {
   readonly settings?: Readonly<Record<string, SettingValue | null>>;
   readonly credentials?: Readonly<Record<string, Secret | null>>;
 }
 
 /** What many channels may be given at once: nothing that says which server each of them is. */
-export type SharedEdit = Pick<
-  ChannelEdit,
-  'models' | 'tag' | 'priority' | 'weight' | 'timeoutMs' | 'maxConcurrency' | 'scores'
->;
+export type SharedEdit = Pick<ChannelEdit, 'models' | 'tag' | SharedMember>;
 
 export type ChannelState =
   | EffectiveStatus
@@ -57,11 +76,18 @@ export type ChannelState =
   /** It does not fit what this release knows of its provider. */
   | { readonly live: false; readonly because: 'unusable'; readonly reason: string };
 
+/** Why a channel takes no traffic. */
+export type Because = Extract<ChannelState, { live: false }>['because'];
+
 /** A channel as people see it: the names of its credentials alone, and whether it takes traffic. */
 export interface ChannelView extends Omit<Channel, 'credentials'> {
-  /** Empty for a channel of the configuration, which keeps them to itself. */
+  /** Empty for a channel of the configuration, which keeps them there. */
   readonly credentialNames: readonly string[];
+  /** How many API keys it has; `undefined` for a channel of the configuration. */
+  readonly keyCount: number | undefined;
   readonly state: ChannelState;
+  /** What the gateways have found out about it; nothing right after a write. */
+  readonly sighted: Sighting;
 }
 
 export interface ChannelWrite {
@@ -78,12 +104,18 @@ export interface ChannelFilter {
   readonly keyword?: string;
   /** Whether it takes traffic. */
   readonly live?: boolean;
+  /** Why it takes none. */
+  readonly because?: Because;
+  /** By id if not given; `tried`: as the gateway tries those of one model. */
+  readonly sort?: ChannelSort;
 }
 
-/** A model as callers name it, and who serves it. */
+export type ChannelSort = 'id' | 'name' | 'tried';
+
+/** A model as callers name it, and who serves it, in the order in which they are tried. */
 export interface ServedModel {
   readonly model: string;
-  readonly channels: readonly Pick<ChannelView, 'id' | 'name' | 'tag' | 'state'>[];
+  readonly channels: readonly ChannelView[];
 }
 
 /** What came of a write of several channels. */
@@ -93,24 +125,40 @@ export interface ChannelsWrite {
   readonly version: number;
 }
 
-const MAX_WEIGHT = 1_000_000;
-const MAX_TIMEOUT_MS = 3_600_000;
+type ReadDeps = Pick<ManagementDeps, 'store' | 'now'>;
 
 export async function listChannels(
-  { store }: Pick<ManagementDeps, 'store'>,
+  deps: ReadDeps,
   filter: ChannelFilter = {},
 ): Promise<ChannelView[]> {
-  const snapshot = await store.loadChannels();
-  return snapshot.channels
-    .map((channel) => viewOf(channel, snapshot))
+  const snapshot = await deps.store.loadChannels();
+  const sightings = await sightingsOf(deps, snapshot);
+  const found = snapshot.channels
+    .map((channel) => viewOf(channel, snapshot, sightings.get(channel.id)))
     .filter(
       (channel) =>
         (filter.tag === undefined || channel.tag === filter.tag) &&
         (filter.provider === undefined || channel.provider === filter.provider) &&
         (filter.model === undefined || Object.hasOwn(channel.models, filter.model)) &&
         (filter.live === undefined || channel.state.live === filter.live) &&
+        (filter.because === undefined || becauseOf(channel) === filter.because) &&
         (filter.keyword === undefined || mentions(channel, filter.keyword)),
     );
+  return found.sort(ORDERS[filter.sort ?? 'id']);
+}
+
+/** Weight is a share and no rank; the heavier one comes first where people read. */
+const asTried = (one: ChannelView, other: ChannelView): number =>
+  other.priority - one.priority || other.weight - one.weight || one.id - other.id;
+
+const ORDERS: Readonly<Record<ChannelSort, (one: ChannelView, other: ChannelView) => number>> = {
+  id: (one, other) => one.id - other.id,
+  name: (one, other) => (one.name < other.name ? -1 : 1),
+  tried: asTried,
+};
+
+function becauseOf({ state }: ChannelView): Because | undefined {
+  return state.live ? undefined : state.because;
 }
 
 function mentions({ id, name, baseUrl = '', models }: ChannelView, keyword: string): boolean {
@@ -147,9 +195,9 @@ export function listProviders(): ProviderView[] {
 }
 
 /** Every model that a channel serves, live or not, by name. */
-export async function listModels(deps: Pick<ManagementDeps, 'store'>): Promise<ServedModel[]> {
+export async function listModels(deps: ReadDeps): Promise<ServedModel[]> {
   const byModel = new Map<string, ChannelView[]>();
-  for (const channel of await listChannels(deps)) {
+  for (const channel of await listChannels(deps, { sort: 'tried' })) {
     for (const model of Object.keys(channel.models)) {
       const serving = byModel.get(model);
       if (serving === undefined) byModel.set(model, [channel]);
@@ -161,12 +209,11 @@ export async function listModels(deps: Pick<ManagementDeps, 'store'>): Promise<S
     .sort((a, b) => (a.model < b.model ? -1 : 1));
 }
 
-export async function getChannel(
-  { store }: Pick<ManagementDeps, 'store'>,
-  id: number,
-): Promise<ChannelView> {
-  const snapshot = await store.loadChannels();
-  return viewOf(find(snapshot, id), snapshot);
+export async function getChannel(deps: ReadDeps, id: number): Promise<ChannelView> {
+  const snapshot = await deps.store.loadChannels();
+  const channel = find(snapshot, id);
+  const sightings = await sightingsOf(deps, { channels: [channel] });
+  return viewOf(channel, snapshot, sightings.get(id));
 }
 
 export async function createChannel(
@@ -174,24 +221,28 @@ export async function createChannel(
   draft: ChannelDraft,
   actor: Actor,
 ): Promise<ChannelWrite> {
-  const channel = checkChannel(deps, {
-    baseUrl: undefined,
-    credentials: {},
-    tag: undefined,
-    priority: 0,
-    weight: 1,
-    timeoutMs: undefined,
-    maxConcurrency: 0,
-    status: CHANNEL_ENABLED,
-    scores: 'raw',
-    settings: {},
-    ...spelled(draft, draft.provider),
-  });
+  const channel = draftedChannel(deps, draft);
   const created = await unlocked(() => deps.store.createChannel(channel));
   return written(deps, created, 'channel.create', channel, actor);
 }
 
-/** Changes what is given and leaves the rest. Another provider starts without settings and credentials. */
+function draftedChannel(deps: ChannelDeps, draft: ChannelDraft): NewChannel {
+  const given = spelled(draft, draft.provider);
+  return checkChannel(deps, {
+    baseUrl: undefined,
+    tag: undefined,
+    status: CHANNEL_ENABLED,
+    settings: {},
+    ...CHANNEL_DEFAULTS,
+    ...given,
+    credentials: merge({}, given.credentials),
+  });
+}
+
+/**
+ * Changes what is given and leaves the rest. Another provider starts without settings and credentials; a change of where
+ * requests go, or of how they carry the credentials, asks for all credentials anew.
+ */
 export async function updateChannel(
   deps: ChannelDeps,
   id: number,
@@ -208,7 +259,12 @@ export async function updateChannel(
     );
   }
   const change = checkEdit(deps, current, changed, snapshot.locked.has(id));
-  const updated = await unlocked(() => deps.store.updateChannel(id, change));
+  const updated = await unlocked(() =>
+    // Whoever sets a status by hand has the last word, whatever the gateway had found.
+    deps.store.updateChannel(id, 'status' in change ? { ...change, outage: undefined } : change),
+  );
+  // What was changed may have been what was wrong: the next probe of a channel that the gateway disabled is due now.
+  if (current.outage !== undefined) await deps.store.dropDuty(returnDuty(id, current.outage));
   return written(deps, updated, 'channel.update', change, actor);
 }
 
@@ -282,7 +338,10 @@ export async function editChannels(
   await before();
   const version = await deps.store.updateChannels(wanted.map((id) => ({ id, change })));
   if (version === undefined) {
-    throw new GatewayError('conflict', 'The channels have changed meanwhile; nothing was done.');
+    throw new GatewayError(
+      'conflict',
+      'The channels have changed in the meantime; nothing was done.',
+    );
   }
   for (const id of wanted)
     await recordAudit(deps, actor, 'channel.update', target(id), { ...change });
@@ -299,42 +358,87 @@ export async function testChannel(
   const snapshot = await deps.store.loadChannels();
   const channel = find(snapshot, id);
   if (snapshot.locked.has(id)) throw lockedCredentials(channel.name);
-  const [first = ''] = Object.keys(channel.models);
-  const model = given ?? first;
-  if (!Object.hasOwn(channel.models, model)) {
-    throw invalid(
-      'model',
-      `Channel "${channel.name}" does not serve "${model}"; it serves ${Object.keys(channel.models).join(', ')}.`,
-    );
-  }
+  const model = servedModel(channel, given);
   const tested = await deps.probe(channel, model);
   const outcome = tested.problem?.code ?? 'ok';
   await recordAudit(deps, actor, 'channel.test', target(id), { model, outcome });
   return tested;
 }
 
-/** A second channel like the first, with its credentials, under a name of its own. */
+/** Sends a channel to be a real request of two documents; nothing of it is stored but the entry in the audit log. */
+export async function testDraft(
+  deps: ChannelDeps & { readonly probe: Probe },
+  draft: ChannelDraft,
+  given: string | undefined,
+  actor: Actor,
+): Promise<ProbeReport> {
+  const channel: Channel = { ...draftedChannel(deps, draft), id: 0, origin: 'store' };
+  const model = servedModel(channel, given);
+  const tested = await deps.probe(channel, model);
+  const outcome = tested.problem?.code ?? 'ok';
+  const { provider, baseUrl } = channel;
+  const detail = { name: channel.name, provider, baseUrl, model, outcome };
+  await recordAudit(deps, actor, 'channel.test_draft', 'channel:draft', detail);
+  return tested;
+}
+
+/** Finds out what an unknown server speaks, by requests that change nothing there. */
+export async function probeAddress(
+  deps: ChannelDeps & { readonly discover: Discover },
+  server: UnknownServer,
+  actor: Actor,
+): Promise<Discovery> {
+  const { baseUrl } = server;
+  const mistake = urlMistake(baseUrl) ?? judgeUrl(baseUrl, deps);
+  if (mistake !== undefined) throw invalid('base_url', `base_url ${mistake}.`);
+  const found = await deps.discover(server);
+  const providers = found.candidates.map(({ provider }) => provider);
+  const outcome = found.problem?.code ?? 'ok';
+  await recordAudit(deps, actor, 'channel.probe', 'channel:draft', { baseUrl, providers, outcome });
+  return found;
+}
+
+/** The caller's name of the model that is tested: the first one if none is given. */
+function servedModel({ name, models }: Channel, given: string | undefined): string {
+  const names = Object.keys(models);
+  const model = given ?? names[0] ?? '';
+  if (Object.hasOwn(models, model)) return model;
+  throw invalid(
+    'model',
+    `Channel "${name}" does not serve "${model}"; it serves ${names.join(', ')}.`,
+  );
+}
+
+/** What a copy does not take over. */
+export interface CopyDraft {
+  readonly name?: string;
+  readonly status?: ChannelStatus;
+  /** Credentials are never copied: without any, the copy takes no traffic until it is given those that it needs. */
+  readonly credentials?: Readonly<Record<string, Secret>>;
+}
+
+/** A second channel like the first, without its credentials, under a name of its own. */
 export async function copyChannel(
   deps: ChannelDeps,
   id: number,
-  given: { readonly name?: string; readonly status?: ChannelStatus },
+  given: CopyDraft,
   actor: Actor,
 ): Promise<ChannelWrite> {
   const snapshot = await deps.store.loadChannels();
-  const { id: _, origin, ...original } = find(snapshot, id);
-  if (snapshot.locked.has(id)) throw lockedCredentials(original.name);
-  if (origin === 'config' && needsCredentials(original.provider)) {
-    throw new GatewayError(
-      'conflict',
-      `The credentials of channel "${original.name}" are in the configuration alone; create a channel with credentials of its own instead.`,
-    );
-  }
+  const { id: _, origin: _origin, outage: _outage, ...original } = find(snapshot, id);
   const names = new Set(snapshot.channels.map(({ name }) => name));
-  const channel = checkChannel(deps, {
+  const { credentials } = spelled({ credentials: given.credentials ?? {} }, original.provider);
+  const copy = {
     ...original,
     name: given.name ?? freeName(original.name, names),
-    status: given.status ?? original.status,
-  });
+    status:
+      given.status ??
+      // Its credentials are others than those that the gateway disabled it for.
+      (original.status === CHANNEL_AUTO_DISABLED ? CHANNEL_ENABLED : original.status),
+    credentials,
+  };
+  const isComplete = Object.keys(credentials).length > 0;
+  const channel = isComplete ? checkChannel(deps, copy) : checkPlain(copy);
   const created = await unlocked(() => deps.store.createChannel(channel));
   return written(deps, created, 'channel.copy', { name: channel.name, from: id }, actor);
 }
@@ -364,11 +468,17 @@ export function switchesOf({ switches }: ChannelSnapshot): ReadonlyMap<string, T
   return new Map(switches.map((entry) => [entry.tag, entry]));
 }
 
-function viewOf(channel: Channel, snapshot: ChannelSnapshot): ChannelView {
-  const { credentials, ...shown } = channel;
+function viewOf(
+  channel: Channel,
+  snapshot: ChannelSnapshot,
+  sighted: Sighting = UNSEEN,
+): ChannelView {
+  const { credentials, ...shown } = kept(channel);
   return {
     ...shown,
+    sighted,
     credentialNames: Object.keys(credentials),
+    keyCount: channel.origin === 'config' ? undefined : apiKeysOf(credentials.apiKey).length,
     state: channelState(channel, switchesOf(snapshot), snapshot.locked),
   };
 }
@@ -382,15 +492,21 @@ async function written(
 ): Promise<ChannelWrite> {
   switch (update.kind) {
     case 'not_found':
-      throw new GatewayError('not_found', 'There is no such channel any more.');
+    case 'other_status':
+      throw new GatewayError('not_found', 'The channel no longer exists.');
     case 'name_taken':
-      throw new GatewayError('conflict', `There is a channel "${detail.name ?? ''}" already.`, {
+      throw new GatewayError('conflict', `A channel named "${detail.name ?? ''}" already exists.`, {
         param: 'name',
       });
     case 'updated': {
       const { channel, version } = update;
-      const names = credentials === undefined ? {} : { credentials: Object.keys(credentials) };
-      await recordAudit(deps, actor, action, target(channel.id), { ...detail, ...names });
+      await recordAudit(deps, actor, action, target(channel.id), {
+        ...detail,
+        ...(detail.settings === undefined ? {} : { settings: snakeKeys(detail.settings) }),
+        ...(credentials === undefined
+          ? {}
+          : { credentials: Object.keys(credentials).map(snakeCase) }),
+      });
       return { channel: viewOf(channel, await deps.store.loadChannels()), version };
     }
   }
@@ -410,12 +526,17 @@ function checkEdit(
   const moves = edit.provider !== undefined && edit.provider !== current.provider;
   const aimed = moves || settings !== undefined || credentials !== undefined || 'baseUrl' in edit;
   if (!aimed) return checkPlain(plain);
+  const redirects = moves || 'baseUrl' in edit || redirecting(settings).length > 0;
+  const holds = locked || Object.keys(current.credentials).length > 0;
+  if (redirects && holds && credentials === undefined && takesCredentials(edit, current)) {
+    throw wantsCredentials(edit);
+  }
   if (locked && credentials === undefined && !moves) throw lockedCredentials(current.name);
   const next = checkChannel(deps, {
     ...current,
     ...plain,
     settings: merge(moves ? {} : current.settings, settings),
-    credentials: merge(moves ? {} : current.credentials, credentials),
+    credentials: merge(redirects ? {} : current.credentials, credentials),
   });
   const { provider, baseUrl } = next;
   return {
@@ -423,27 +544,60 @@ function checkEdit(
     provider,
     baseUrl,
     settings: next.settings,
-    // Written only when they change: untouched ones need no encryption key.
-    ...(moves || credentials !== undefined ? { credentials: next.credentials } : {}),
+    // Written when they change, for untouched ones need no encryption key; and whenever the target does, so that those that
+    // somebody stores for the old one meanwhile never reach the new one.
+    ...(redirects || credentials !== undefined || holdsSettings(current)
+      ? { credentials: next.credentials }
+      : {}),
   };
+}
+
+/**
+ * Settings that may say where requests go or how they carry the credentials: paths, regions, token addresses, names of
+ * headers. Numbers cannot; of everything else it is assumed.
+ */
+function redirecting(settings: ChannelEdit['settings'] = {}): string[] {
+  return Object.keys(settings).filter((name) => typeof settings[name] !== 'number');
+}
+
+/** Whether settings are among its credentials, perhaps only since it was read. */
+function holdsSettings({ provider: id, credentials }: Channel): boolean {
+  const provider: Provider | undefined = findProvider(id);
+  return provider !== undefined && secretSettings(provider).some((name) => name in credentials);
+}
+
+function takesCredentials(edit: ChannelEdit, current: Channel): boolean {
+  const provider: Provider | undefined = findProvider(edit.provider ?? current.provider);
+  return Object.keys(provider?.credentials ?? {}).length > 0;
+}
+
+function wantsCredentials(edit: ChannelEdit): GatewayError {
+  const what = [
+    ...(edit.provider === undefined ? [] : ['provider']),
+    ...('baseUrl' in edit ? ['base_url'] : []),
+    ...redirecting(edit.settings).map((name) => `settings.${snakeCase(name)}`),
+  ];
+  return invalid(
+    'credentials',
+    `A change of ${what.join(', ')} may send the credentials elsewhere: give them again in the same change, or null for each that is to be removed.`,
+  );
 }
 
 /** What an edit really changes: clients send whole channels back with one member changed. */
 function withoutSame(current: Channel, edit: ChannelEdit): ChannelEdit {
   const moves = edit.provider !== undefined && edit.provider !== current.provider;
-  const entries = Object.entries(edit).filter(([member, value]) => {
+  const settings = moves ? edit.settings : changedSettings(edit.settings, current.settings);
+  const news = settings === undefined ? edit : { ...edit, settings };
+  const entries = Object.entries(news).filter(([member, value]) => {
     const before = current[member as keyof ChannelEdit];
     switch (member) {
       case 'credentials':
         return Object.keys(edit.credentials ?? {}).length > 0;
       case 'settings':
         // Another provider starts without them, so that the same ones are news there.
-        return (
-          moves ||
-          Object.entries(edit.settings ?? {}).some(
-            ([name, setting]) => (setting ?? undefined) !== current.settings[name],
-          )
-        );
+        return moves || Object.keys(settings ?? {}).length > 0;
+      case 'baseUrl':
+        return edit.baseUrl?.replace(/\/+$/, '') !== current.baseUrl;
       case 'models':
         return !isSameMap(edit.models ?? {}, current.models);
       default:
@@ -451,6 +605,17 @@ function withoutSame(current: Channel, edit: ChannelEdit): ChannelEdit {
     }
   });
   return Object.fromEntries(entries);
+}
+
+function changedSettings(
+  edit: ChannelEdit['settings'],
+  current: Channel['settings'],
+): ChannelEdit['settings'] {
+  if (edit === undefined) return undefined;
+  const changed = Object.entries(edit).filter(
+    ([name, setting]) => (setting ?? undefined) !== current[name],
+  );
+  return Object.fromEntries(changed);
 }
 
 function isSameMap(
@@ -472,14 +637,18 @@ function spelled<T extends Pick<ChannelEdit, 'settings' | 'credentials'>>(
   providerId: string,
 ): T {
   const provider: Provider | undefined = findProvider(providerId);
+  const { settings, credentials } = sealSettings(
+    provider,
+    renamed(edit.settings ?? {}, provider?.settings ?? {}),
+    renamed(edit.credentials ?? {}, { ...provider?.settings, ...provider?.credentials }),
+    (text) => (text === null ? null : new Secret(text)),
+  );
   return {
     ...edit,
-    ...(edit.settings === undefined
+    ...(edit.settings === undefined ? {} : { settings }),
+    ...(edit.credentials === undefined && Object.keys(credentials).length === 0
       ? {}
-      : { settings: renamed(edit.settings, provider?.settings ?? {}) }),
-    ...(edit.credentials === undefined
-      ? {}
-      : { credentials: renamed(edit.credentials, provider?.credentials ?? {}) }),
+      : { credentials }),
   };
 }
 
@@ -503,37 +672,37 @@ function merge<T>(
 }
 
 function checkChannel(
-  { allowPrivateUpstreams }: ChannelDeps,
+  rules: ChannelDeps,
   channel: NewChannel & { readonly settings: Readonly<Record<string, unknown>> },
 ): NewChannel {
   const provider = findProvider(channel.provider);
   if (provider === undefined) throw unknownProvider(channel.provider);
   const baseUrl = checkBaseUrl(channel.baseUrl);
-  // `channelMistakes` judges the values: what is no setting value is one of the mistakes.
+  // `channelMistakes` judges the values: what is not a setting value is one of the mistakes.
   const settings = channel.settings as Readonly<Record<string, SettingValue>>;
-  const mistakes = channelMistakes(provider, { settings, credentials: channel.credentials });
+  const given = { settings, credentials: channel.credentials };
+  const fits = channelMistakes(provider, given);
+  const mistakes = fits.length > 0 ? fits : credentialMistakes(given);
   if (mistakes.length > 0) {
     throw invalid(
       mistakes.some((mistake) => mistake.startsWith('settings.')) ? 'settings' : 'credentials',
       `The channel does not fit its provider: ${mistakes.join('; ')}.`,
     );
   }
-  const wrong = addressMistake(baseUrl, provider, settings, allowPrivateUpstreams);
+  const wrong = addressMistake(baseUrl, provider, settings, rules);
   if (wrong !== undefined) throw invalid('base_url', `base_url ${wrong}.`);
-  return { ...channel, ...checkPlain(channel), baseUrl };
+  const [other] = otherAddressMistakes(provider, given, rules);
+  if (other !== undefined) throw invalid(other.replace(/\..*$/s, ''), `${other}.`);
+  const checked = { ...channel, ...checkPlain(channel), baseUrl };
+  const ofWindows = windowMistake(checked);
+  if (ofWindows !== undefined) throw invalid('window_stride', `window_stride ${ofWindows}.`);
+  return checked;
 }
 
 /** The members that can be judged each by itself. */
 function checkPlain<T extends ChannelChange>(channel: T): T {
-  const { name, models, tag, priority, weight, timeoutMs, maxConcurrency } = channel;
-  if (priority !== undefined) {
-    checkInteger(priority, Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER, 'priority');
-  }
-  if (weight !== undefined && !(weight >= 0 && weight <= MAX_WEIGHT)) {
-    throw invalid('weight', `weight must be a number from 0 to ${MAX_WEIGHT}.`);
-  }
-  if (timeoutMs !== undefined) checkInteger(timeoutMs, 1, MAX_TIMEOUT_MS, 'timeout_ms');
-  if (maxConcurrency !== undefined) checkInteger(maxConcurrency, 0, 1_000_000, 'max_concurrency');
+  checkMembers(CHANNEL_MEMBERS, channel);
+  const { name, models, tag } = channel;
   return {
     ...channel,
     ...(name === undefined ? {} : { name: checkName(name, 'name') }),
@@ -567,11 +736,6 @@ async function unlocked<T>(write: () => Promise<T>): Promise<T> {
   }
 }
 
-function needsCredentials(id: string): boolean {
-  const provider: Provider | undefined = findProvider(id);
-  return Object.keys(provider?.credentials ?? {}).length > 0;
-}
-
 function freeName(name: string, taken: ReadonlySet<string>): string {
   let copy = `${name}-copy`;
   for (let count = 2; taken.has(copy); count += 1) copy = `${name}-copy-${count}`;
@@ -581,7 +745,19 @@ function freeName(name: string, taken: ReadonlySet<string>): string {
 function find({ channels }: ChannelSnapshot, id: number): Channel {
   const channel = channels.find((candidate) => candidate.id === id);
   if (channel === undefined) throw noChannel(id);
-  return channel;
+  return kept(channel);
+}
+
+/** A channel with what may hold a secret among its credentials, as older releases did not store it. */
+function kept(channel: Channel): Channel {
+  const provider: Provider | undefined = findProvider(channel.provider);
+  const { settings, credentials } = channel;
+  return {
+    ...channel,
+    ...sealSettings(provider, settings, credentials, (text) =>
+      text === null ? undefined : new Secret(text),
+    ),
+  };
 }
 
 function noChannel(id: number): GatewayError {

@@ -1,24 +1,27 @@
 import { GatewayError } from '../core/errors.js';
+import { memberMistake, type MembersOf, type MemberSpecs } from '../core/members.js';
+import { snakeCase } from '../core/records.js';
+import { hasUnseen, mixesAlphabets } from './names.js';
 
 const MAX_NAME_CHARACTERS = 128;
-/**
- * What cannot be seen, or makes the rest of a line read otherwise than it is: controls, halves of characters, blanks without
- * width and turns of direction. Joiners stay, which emoji and some scripts are written with.
- */
-const UNSEEN = /[\p{Cc}\p{Cs}\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]/u;
-
 /** What is refused before anything is done. `param` is the field in wire spelling. */
 export function invalid(param: string, message: string): GatewayError {
   return new GatewayError('invalid_request', message, { param });
 }
 
-/** A name that people give: trimmed, printable, of a length that fits on a line. */
+/** A name that people give: trimmed, printable, of a length that fits on a line, and not drawn like another one. */
 export function checkName(value: string, param: string): string {
   const name = value.trim();
-  if (name === '' || name.length > MAX_NAME_CHARACTERS || UNSEEN.test(name)) {
+  if (name === '' || name.length > MAX_NAME_CHARACTERS || hasUnseen(name)) {
     throw invalid(
       param,
       `${param} must have 1 to ${MAX_NAME_CHARACTERS} printable characters on one line.`,
+    );
+  }
+  if (mixesAlphabets(name)) {
+    throw invalid(
+      param,
+      `${param} has a word that mixes letters of two alphabets, which looks like another word.`,
     );
   }
   return name;
@@ -39,4 +42,13 @@ export function checkInteger(value: number, min: number, max: number, param: str
     throw invalid(param, `${param} must be a whole number from ${min} to ${max}.`);
   }
   return value;
+}
+
+/** Judges those of a table's members that are there. */
+export function checkMembers<T extends MemberSpecs>(specs: T, given: Partial<MembersOf<T>>): void {
+  for (const [name, spec] of Object.entries(specs)) {
+    const value = given[name];
+    const mistake = value === undefined ? undefined : memberMistake(spec, value);
+    if (mistake !== undefined) throw invalid(snakeCase(name), `${snakeCase(name)} ${mistake}.`);
+  }
 }

@@ -1,48 +1,81 @@
-import { StoreUnavailableError, type ChannelStore } from '../store/store.js';
+import { StoreUnavailableError, type NodeState, type NodeStore } from '../store/store.js';
 
 /**
  * How a change of channels or tags has come into force: every live gateway has confirmed it; the staleness bound has passed,
  * beyond which no gateway acts on what it knew before; or there is no gateway that could act on it.
  */
-export type InForce = 'confirmed' | 'bound_passed' | 'no_gateway';
+export type InForceState = 'confirmed' | 'bound_passed' | 'no_gateway';
+
+/** How a change came into force, on which of the gateways, and how long that took. */
+export interface InForce {
+  readonly state: InForceState;
+  /** Gateways that have it in force, of those that report; `late` names the others. */
+  readonly nodes: {
+    readonly confirmed: number;
+    readonly total: number;
+    readonly late: readonly string[];
+  };
+  readonly waitedMs: number;
+}
 
 export interface InForceDeps {
-  readonly store: Pick<ChannelStore, 'oldestNodeVersion'>;
+  readonly store: Pick<NodeStore, 'listNodes'>;
   readonly now: () => number;
+  /** Milliseconds by a clock that nobody sets: the bound has passed whatever the time of day does. */
+  readonly elapsed?: () => number;
   readonly pause?: (ms: number) => Promise<void>;
 }
 
 const POLL_MS = 5;
+const NOBODY: InForce['nodes'] = { confirmed: 0, total: 0, late: [] };
 
 /** Resolves when no gateway begins an attempt any more on what it knew before `version`. */
 export async function awaitInForce(
-  { store, now, pause = delay }: InForceDeps,
+  { store, now, elapsed = () => performance.now(), pause = delay }: InForceDeps,
   version: number,
   stalenessMs: number,
 ): Promise<InForce> {
-  const bound = now() + stalenessMs;
+  const begunMs = elapsed();
+  let nodes = NOBODY;
   for (;;) {
-    const confirmed = await lookAtNodes(store, version, now());
-    if (confirmed !== undefined) return confirmed;
-    if (now() > bound) return 'bound_passed';
+    nodes = (await lookAtNodes(store, version, now())) ?? nodes;
+    const ended = (state: InForceState): InForce => ({
+      state,
+      nodes,
+      waitedMs: Math.round(elapsed() - begunMs),
+    });
+    if (nodes.total > 0 && nodes.confirmed === nodes.total) return ended('confirmed');
+    if (nodes !== NOBODY && nodes.total === 0) return ended('no_gateway');
+    if (elapsed() > begunMs + stalenessMs) return ended('bound_passed');
     await pause(POLL_MS);
   }
 }
 
+/** `undefined` where the store cannot tell. */
 async function lookAtNodes(
   store: InForceDeps['store'],
   version: number,
   nowMs: number,
-): Promise<InForce | undefined> {
+): Promise<InForce['nodes'] | undefined> {
   try {
-    const oldest = await store.oldestNodeVersion(nowMs);
-    if (oldest === undefined) return 'no_gateway';
-    return oldest >= version ? 'confirmed' : undefined;
+    const states = await store.listNodes(nowMs);
+    const live = states.filter((node) => node.version !== undefined);
+    const late = live.filter((node) => (node.version ?? 0) < version);
+    return {
+      confirmed: live.length - late.length,
+      total: live.length,
+      late: late.map(nameOfNode),
+    };
   } catch (error) {
     if (!(error instanceof StoreUnavailableError)) throw error;
     // The change is made; gateways that cannot ask for it either stop at the bound.
     return undefined;
   }
+}
+
+/** What people call a gateway; the beginning of its id where it has not told. */
+export function nameOfNode({ nodeId, about }: NodeState): string {
+  return about?.name ?? nodeId.slice(0, 8);
 }
 
 function delay(ms: number): Promise<void> {

@@ -1,5 +1,12 @@
 import { GatewayError } from '../core/errors.js';
 import type { User } from '../store/store.js';
+import {
+  accountNamed,
+  awaitTurn,
+  forgetAttempts,
+  rememberPlace,
+  type AttemptDeps,
+} from './attempts.js';
 import { loginName } from './fields.js';
 import { hashPassword, needsRehash, verifyPassword } from './passwords.js';
 import { hashSecret } from './secrets.js';
@@ -16,11 +23,19 @@ const NOBODY = 0;
 
 /**
  * Begins a session for the right name (or address) and password. Unknown accounts cost and answer the same as wrong
- * passwords; that an account is disabled is told only to who knows its password.
+ * passwords; that an account is disabled is told only to who knows its password. `block` is the address block of the caller:
+ * after a right password its wrong ones are forgotten, and it is known from then on.
  */
-export async function logIn(deps: SessionDeps, login: string, password: string): Promise<LoggedIn> {
+export async function logIn(
+  deps: SessionDeps & AttemptDeps,
+  login: string,
+  password: string,
+  block: string,
+): Promise<LoggedIn> {
   const { store, now } = deps;
+  const account = accountNamed(login);
   const user = await store.findUser(loginName(login), now());
+  await awaitTurn(deps, account, user?.id, block);
   const recorded = await store.getPasswordHash(user?.id ?? NOBODY);
   const matches = await verifyPassword(password, recorded);
   if (user === undefined || recorded === undefined || !matches) throw wrongLogin();
@@ -33,6 +48,8 @@ export async function logIn(deps: SessionDeps, login: string, password: string):
     await store.deleteSession(hashSecret(secret));
     throw wrongLogin();
   }
+  await forgetAttempts(deps, 'login', account, block);
+  await rememberPlace(deps, user.id, block);
   return { user, secret };
 }
 

@@ -24,7 +24,8 @@ export interface PasswordReset {
 
 const CODE_MINUTES = 10;
 const CODE_MS = CODE_MINUTES * 60_000;
-const MAX_WRONG_CODES = 5;
+/** A code of 120 bits is not guessed, so that strangers who try cannot end it; how often each may try is counted elsewhere. */
+const MAX_WRONG_CODES = 1_000_000;
 const HOUR_MS = 3_600_000;
 /** No user has this id. Asking for it keeps the work the same where there is no account. */
 const NOBODY = 0;
@@ -33,20 +34,34 @@ const NOBODY = 0;
  * Mails a one-time code to the account with this address, if there is one that may log in. Takes a different time when there
  * is none, so that it must be called off the path of the request.
  */
-export async function mailResetCode(deps: ResetMailDeps, email: string): Promise<void> {
-  const { store, now, randomBytes, accounts } = deps;
+export async function mailResetCode(
+  deps: ResetMailDeps,
+  email: string,
+  block: string,
+): Promise<void> {
+  const { store, now, randomBytes } = deps;
   const user = await findByEmail(deps, email);
   if (user?.email === undefined || !user.enabled) return;
-  const mails = await store.takeLimit(
-    `reset-mail:account:${user.id}`,
-    accounts.resetMailsPerHour,
-    HOUR_MS,
-    now(),
-  );
-  if (!mails.allowed) return;
+  if (!(await mayMail(deps, user.id, block))) return;
   const code = newPassword(randomBytes);
-  await store.putOneTimeCode(user.id, hashSecret(code), now() + CODE_MS);
+  await store.putOneTimeCode(user.id, hashSecret(code), now(), CODE_MS);
   await deps.sendMail(resetMail(user.email, user.username, code));
+}
+
+/** So many times what one address may have mailed, all together may. */
+const WHOLE_FACTOR = 4;
+
+/** Who asks from one address uses up the mails of that address alone, and leaves some to the owner of the account. */
+async function mayMail(
+  { store, now, accounts }: ResetMailDeps,
+  userId: number,
+  block: string,
+): Promise<boolean> {
+  const most = accounts.resetMailsPerHour;
+  const name = `reset-mail:account:${userId}`;
+  const from = `${name}:${hashSecret(block)}`;
+  if (!(await store.takeLimit(from, most, HOUR_MS, now())).allowed) return false;
+  return (await store.takeLimit(name, most * WHOLE_FACTOR, HOUR_MS, now())).allowed;
 }
 
 /**

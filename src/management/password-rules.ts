@@ -29,7 +29,7 @@ export function checkPassword(
   }
   const plain = password.normalize('NFKC').toLowerCase();
   if (new Set(characters).size < 3 || COMMON.has(plain)) {
-    throw invalid(param, `${param} is one of the first that anybody would try; take another one.`);
+    throw invalid(param, `${param} is one of the first that anybody would try; choose another.`);
   }
   if (names.some((name) => plain === name?.toLowerCase())) {
     throw invalid(param, `${param} must not be the name or the address of the account.`);

@@ -1,4 +1,5 @@
-import { scrypt, timingSafeEqual, type ScryptOptions } from 'node:crypto';
+import { timingSafeEqual } from 'node:crypto';
+import { scryptApart } from './scrypt-thread.js';
 
 /** Cost of a new hash: 32 MiB and about a tenth of a second. Old hashes carry their own. */
 const CURRENT = { ln: 15, r: 8, p: 3 };
@@ -81,15 +82,12 @@ function parse(recorded: string): Recorded | undefined {
   };
 }
 
-function derive(password: string, salt: Buffer, bytes: number, cost: Cost): Promise<Buffer> {
-  const N = 2 ** cost.ln;
-  // What scrypt needs is a little more than 128 * N * r.
-  const options: ScryptOptions = { N, r: cost.r, p: cost.p, maxmem: 128 * N * cost.r * 2 };
-  return new Promise((resolve, reject) => {
-    // The same password may be typed as different code points on different machines.
-    scrypt(password.normalize('NFKC'), salt, bytes, options, (error, key) => {
-      if (error === null) resolve(key);
-      else reject(error);
-    });
-  });
+function derive(
+  password: string,
+  salt: Buffer,
+  bytes: number,
+  { ln, r, p }: Cost,
+): Promise<Buffer> {
+  // The same password may be typed as different code points on different machines.
+  return scryptApart({ password: password.normalize('NFKC'), salt, bytes, ln, r, p });
 }

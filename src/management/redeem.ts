@@ -16,14 +16,19 @@ export async function redeemCode(
   const redemption = await deps.store.redeem(hashRedemptionCode(code), actor.id, deps.now());
   if (redemption.kind === 'refused') {
     if (redemption.reason === 'quota_range') {
-      throw new GatewayError('conflict', 'Your balance has no room for the quota of this code.');
+      throw new GatewayError('conflict', 'Your balance cannot hold the quota of this code.');
+    }
+    if (redemption.reason === 'own') {
+      throw new GatewayError(
+        'permission_denied',
+        'You made this code: codes are for others to redeem.',
+        { param: 'key' },
+      );
     }
     // Whether a code was ever good is nobody's business but its owner's.
-    throw new GatewayError(
-      'invalid_request',
-      'The code is not known, was used, is disabled or has expired.',
-      { param: 'key' },
-    );
+    throw new GatewayError('invalid_request', 'The code is unknown, used, disabled or expired.', {
+      param: 'key',
+    });
   }
   await recordAudit(deps, actor, 'redemption.redeem', `redemption:${redemption.codeId}`, {
     quota: redemption.quota,

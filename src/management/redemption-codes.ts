@@ -1,14 +1,16 @@
 import { GatewayError } from '../core/errors.js';
 import { MAX_QUOTA } from '../core/quota.js';
 import type {
+  CodeBatch,
   Page,
   RedemptionChange,
   RedemptionCode,
   RedemptionQuery,
   RedemptionUpdate,
 } from '../store/store.js';
-import { recordAudit, type Actor, type ManagementDeps } from './audit.js';
+import { ADMIN_ROLE, recordAudit, ROOT_ROLE, type Actor, type ManagementDeps } from './audit.js';
 import { checkInteger, checkName, invalid } from './fields.js';
+import { checkOwner, isOperator } from './rank.js';
 import { hashRedemptionCode } from './redeem.js';
 
 /** Codes to be, all alike. */
@@ -29,6 +31,9 @@ export interface FreshCode {
 
 export const MAX_CODES_AT_ONCE = 100;
 const CODE_BYTES = 16;
+/** What is kept as the maker of a code that somebody made at the command line. */
+const OPERATOR = 0;
+const PAGE = 100;
 /** The last second that a date can name. */
 const MAX_TIME = 8_640_000_000_000;
 /** A claim that is so old was left by a process that died: crediting takes milliseconds. */
@@ -54,7 +59,7 @@ export async function createRedemptionCodes(
       quota,
       codeHash: hashRedemptionCode(code),
       codeHint: hintOf(code),
-      createdBy: actor.id ?? 0,
+      createdBy: actor.id ?? OPERATOR,
       expiredTime,
     })),
     now(),
@@ -85,6 +90,40 @@ export function listRedemptionCodes(
   return store.listCodes(query);
 }
 
+/** Codes by name, as they were made together, the newest first. */
+export function listRedemptionBatches({
+  store,
+  now,
+}: Pick<ManagementDeps, 'store' | 'now'>): Promise<CodeBatch[]> {
+  return store.sumCodes(now());
+}
+
+/** Disables the codes of one name that are enabled, but for those of others whose role is not below. Resolves to how many. */
+export async function disableRedemptionBatch(
+  deps: ManagementDeps,
+  givenName: string,
+  actor: Actor,
+): Promise<number> {
+  const { store } = deps;
+  const name = checkName(givenName, 'name');
+  const spared = new Set(await outOfReach(deps, actor));
+  let disabled = 0;
+  for (let offset = 0; ; offset += PAGE) {
+    const { items, total } = await store.listCodes({ keyword: name, offset, limit: PAGE });
+    const wanted = items.filter(
+      (code) => code.name === name && code.status === 'enabled' && !spared.has(code.createdBy),
+    );
+    for (const { id } of wanted) {
+      const update = await store.updateCode(id, { enabled: false });
+      // One that was used or deleted meanwhile needs nothing.
+      if (update.kind === 'updated') disabled += 1;
+    }
+    if (offset + PAGE >= total) break;
+  }
+  await recordAudit(deps, actor, 'redemption.disable_batch', 'redemption', { name, disabled });
+  return disabled;
+}
+
 /** Changes what is given and leaves the rest. A used code is final. */
 export async function updateRedemptionCode(
   deps: ManagementDeps,
@@ -96,6 +135,7 @@ export async function updateRedemptionCode(
   if (quota !== undefined) checkQuota(quota);
   if (expiredTime !== undefined) checkExpiry(expiredTime);
   const checked = { ...change, ...(name === undefined ? {} : { name: checkName(name, 'name') }) };
+  await checkMaker(deps, await getRedemptionCode(deps, id), actor);
   const update = await deps.store.updateCode(id, checked);
   if (update.kind !== 'updated') throw refusal(update, id);
   await recordAudit(deps, actor, 'redemption.update', target(id), { ...checked });
@@ -107,7 +147,7 @@ export async function refuseToUse(deps: Pick<ManagementDeps, 'store'>, id: numbe
   if ((await getRedemptionCode(deps, id)).status === 'used') return;
   throw invalid(
     'status',
-    'status can be set to 1 (enabled) or 2 (disabled); 3 comes by redeeming.',
+    'status can be set to 1 (enabled) or 2 (disabled); 3 is set when a code is redeemed.',
   );
 }
 
@@ -116,16 +156,20 @@ export async function deleteRedemptionCode(
   id: number,
   actor: Actor,
 ): Promise<void> {
+  await checkMaker(deps, await getRedemptionCode(deps, id), actor);
   if (!(await deps.store.deleteCode(id))) throw noCode(id);
   await recordAudit(deps, actor, 'redemption.delete', target(id));
 }
 
-/** Deletes what can no longer be redeemed: used, disabled and expired codes. Resolves to how many. */
+/**
+ * Deletes what can no longer be redeemed: used, disabled and expired codes, but for those of others whose role is not below.
+ * Resolves to how many.
+ */
 export async function deleteInvalidRedemptionCodes(
   deps: ManagementDeps,
   actor: Actor,
 ): Promise<number> {
-  const deleted = await deps.store.deleteInvalidCodes(deps.now());
+  const deleted = await deps.store.deleteInvalidCodes(deps.now(), await outOfReach(deps, actor));
   await recordAudit(deps, actor, 'redemption.delete_invalid', 'redemption', { deleted });
   return deleted;
 }
@@ -136,6 +180,36 @@ export async function recoverRedemptions({
   now,
 }: Pick<ManagementDeps, 'store' | 'now'>): Promise<void> {
   await store.recoverRedemptions(now(), ABANDONED_MS);
+}
+
+/** Codes that were made at the command line are the operator's: only root comes near. */
+async function checkMaker(
+  deps: ManagementDeps,
+  { createdBy }: RedemptionCode,
+  actor: Actor,
+): Promise<void> {
+  if (createdBy === OPERATOR && actor.role < ROOT_ROLE) {
+    throw new GatewayError(
+      'permission_denied',
+      'This code was made at the command line of the gateway; only root may change it.',
+    );
+  }
+  await checkOwner(deps, createdBy, actor, 'code');
+}
+
+/** Makers whose codes somebody may not touch. */
+async function outOfReach({ store, now }: ManagementDeps, actor: Actor): Promise<number[]> {
+  if (isOperator(actor)) return [];
+  const makers = actor.role < ROOT_ROLE ? [OPERATOR] : [];
+  for (const role of [ADMIN_ROLE, ROOT_ROLE] as const) {
+    if (role < actor.role) continue;
+    for (let offset = 0; ; offset += PAGE) {
+      const { items, total } = await store.listUsers({ role, offset, limit: PAGE }, now());
+      makers.push(...items.map(({ id }) => id));
+      if (offset + PAGE >= total) break;
+    }
+  }
+  return makers.filter((id) => id !== actor.id);
 }
 
 /** 32 hexadecimal digits. */

@@ -5,7 +5,7 @@ import { recordAudit, type Actor, type ManagementDeps } from './audit.js';
 import { hashSecret } from './secrets.js';
 
 export interface SessionDeps extends ManagementDeps {
-  readonly accounts: Pick<AccountSettings, 'sessionIdleMs' | 'sessionMaxMs'>;
+  readonly accounts: Pick<AccountSettings, 'sessionIdleMs' | 'sessionMaxMs' | 'accessTokenMs'>;
 }
 
 /** Somebody who has shown a live session or access token. */
@@ -18,8 +18,8 @@ export interface Login {
 const ACCESS_TOKEN_PREFIX = 'at-';
 
 const SECRET_BYTES = 32;
-/** Access tokens live until they are revoked: a century, which every store can keep as a date. */
-const ACCESS_TOKEN_MS = 100 * 365 * 24 * 60 * 60 * 1000;
+/** Of a session's hash, what names it to its owner. */
+const SHOWN_ID_CHARACTERS = 16;
 
 /** Begins a login. The secret that is returned goes into the cookie; only its hash is kept. */
 export async function startSession(
@@ -39,13 +39,18 @@ export async function startSession(
   return secret;
 }
 
-/** A new access token for oneself; those made before end. A login that ends meanwhile leaves none behind. */
+/**
+ * A new access token for oneself; those made before end. A login that ends meanwhile leaves none behind. `lifeMs` may only
+ * shorten its life.
+ */
 export async function issueAccessToken(
-  deps: ManagementDeps,
+  deps: SessionDeps,
   { user, session }: Login,
   actor: Actor,
+  lifeMs = deps.accounts.accessTokenMs,
 ): Promise<string> {
-  const { store, now, randomBytes } = deps;
+  const { store, now, randomBytes, accounts } = deps;
+  const endsAfterMs = Math.min(lifeMs, accounts.accessTokenMs);
   const secret = `${ACCESS_TOKEN_PREFIX}${randomText(randomBytes)}`;
   const createdAtMs = now();
   const token: Session = {
@@ -53,11 +58,11 @@ export async function issueAccessToken(
     userId: user.id,
     kind: 'access_token',
     createdAtMs,
-    expiresAtMs: createdAtMs + ACCESS_TOKEN_MS,
-    endsAtMs: createdAtMs + ACCESS_TOKEN_MS,
+    expiresAtMs: createdAtMs + endsAfterMs,
+    endsAtMs: createdAtMs + endsAfterMs,
   };
   if (!(await store.deriveSession(token, session.idHash))) {
-    throw new GatewayError('unauthorized', 'The login is over; log in again.');
+    throw new GatewayError('unauthorized', 'The login has ended; log in again.');
   }
   await recordAudit(deps, actor, 'user.access_token', `user:${user.id}`);
   return secret;
@@ -72,6 +77,9 @@ export async function findLogin(
   const nowMs = now();
   const session = await store.findSession(hashSecret(secret), nowMs, accounts.sessionIdleMs);
   if (session?.kind !== kind) return undefined;
+  // Also those that were made when they lived longer.
+  const isOld = nowMs >= session.createdAtMs + accounts.accessTokenMs;
+  if (kind === 'access_token' && isOld) return undefined;
   const user = await store.getUser(session.userId, nowMs);
   return user === undefined ? undefined : { user, session };
 }
@@ -84,6 +92,46 @@ export async function endLogin(
 ): Promise<void> {
   if (everywhere) await store.deleteUserSessions(user.id);
   else await store.deleteSession(session.idHash);
+}
+
+/** A login as its owner sees it. */
+export interface ShownSession {
+  readonly id: string;
+  readonly session: Session;
+  /** Whether it is the one that asks. */
+  readonly current: boolean;
+}
+
+/** Everything that somebody is logged in with, newest first. */
+export async function listLogins(
+  { store, now }: Pick<ManagementDeps, 'store' | 'now'>,
+  { user, session: own }: Login,
+): Promise<ShownSession[]> {
+  const sessions = await store.listSessions(user.id, now());
+  return sessions.map((session) => ({
+    id: shownId(session),
+    session,
+    current: session.idHash === own.idHash,
+  }));
+}
+
+/** Ends one of one's own logins by the id that it is listed under. */
+export async function endListed(
+  deps: ManagementDeps,
+  { user }: Login,
+  id: string,
+  actor: Actor,
+): Promise<void> {
+  const sessions = await deps.store.listSessions(user.id, deps.now());
+  const found = sessions.find((session) => shownId(session) === id);
+  if (found === undefined || !(await deps.store.deleteSession(found.idHash))) {
+    throw new GatewayError('not_found', `You have no login with id ${id}.`);
+  }
+  await recordAudit(deps, actor, 'user.end_login', `user:${user.id}`, { kind: found.kind });
+}
+
+function shownId({ idHash }: Session): string {
+  return idHash.slice(0, SHOWN_ID_CHARACTERS);
 }
 
 function randomText(randomBytes: ManagementDeps['randomBytes']): string {

@@ -65,7 +65,7 @@ export async function disableTag(
   actor: Actor,
 ): Promise<TagWrite> {
   if (reason !== undefined && reason.length > MAX_REASON_CHARACTERS) {
-    throw invalid('reason', `reason may have ${MAX_REASON_CHARACTERS} characters at most.`);
+    throw invalid('reason', `reason may have at most ${MAX_REASON_CHARACTERS} characters.`);
   }
   const trimmed = reason?.trim();
   const kept = trimmed === '' ? undefined : trimmed;
@@ -89,7 +89,7 @@ async function switchTag(
   const switches = switchesOf(before);
   const earlier = bearers(before, switches, tag);
   if (earlier.length === 0 && !switches.has(tag)) {
-    throw new GatewayError('not_found', `There is no tag "${tag}": no channel bears it.`, {
+    throw new GatewayError('not_found', `There is no tag "${tag}": no channel has it.`, {
       param: 'tag',
     });
   }
@@ -114,7 +114,7 @@ async function switchTag(
 }
 
 /**
- * Changes every channel that bears a tag, in one write; with another `tag` among the changes they all move to it. A tag that
+ * Changes every channel that has a tag, in one write; with another `tag` among the changes they all move to it. A tag that
  * is given a new name while it is switched off stays off under that name.
  */
 export async function editTag(
@@ -127,7 +127,7 @@ export async function editTag(
   const snapshot = await deps.store.loadChannels();
   const ids = snapshot.channels.filter((channel) => channel.tag === tag).map(({ id }) => id);
   if (ids.length === 0) {
-    throw new GatewayError('not_found', `There is no tag "${tag}": no channel bears it.`, {
+    throw new GatewayError('not_found', `There is no tag "${tag}": no channel has it.`, {
       param: 'tag',
     });
   }

@@ -1,10 +1,12 @@
 import { GatewayError } from '../core/errors.js';
 import { MAX_QUOTA } from '../core/quota.js';
+import { TOKEN_MEMBERS } from '../core/token-members.js';
 import {
   isExpired,
   keyHint,
   NEVER_EXPIRES,
   newApiKey,
+  OPEN_POLICY,
   TOKEN_DISABLED,
   TOKEN_ENABLED,
   tokenStatus,
@@ -13,9 +15,11 @@ import {
   type TokenStatus,
 } from '../core/token.js';
 import type { Page, TokenChange, TokenQuery, TokenUpdate } from '../store/store.js';
+import type { AccountSettings } from './accounts.js';
 import { isAddressOrRange } from './addresses.js';
 import { ADMIN_ROLE, recordAudit, type Actor, type ManagementDeps } from './audit.js';
-import { checkInteger, checkName, checkNames, invalid } from './fields.js';
+import { checkInteger, checkMembers, checkName, checkNames, invalid } from './fields.js';
+import { checkOwner } from './rank.js';
 import { hashSecret } from './secrets.js';
 
 /** What a new key may and may not. What is left out does not limit it, except for its quota, which begins at 0. */
@@ -31,41 +35,44 @@ export interface TokenDraft {
   readonly policy?: Partial<TokenPolicy>;
 }
 
+export interface TokenDeps extends ManagementDeps {
+  readonly accounts?: Pick<AccountSettings, 'keysPerAccount'>;
+}
+
 export interface CreatedToken {
   readonly token: Token;
   /** The key itself. It is kept nowhere, so this is the only time that it can be shown. */
   readonly key: string;
 }
 
-const MAX_LIMIT = 1_000_000_000;
 const MAX_LIST = 1_000;
 /** The last second that a date can name. */
 const MAX_TIME = 8_640_000_000_000;
+/** As seconds the year 33658, as milliseconds 2001. */
+const LEAST_MILLISECONDS = 1_000_000_000_000;
 
-/** Creates a key for a user: for oneself, or, as an admin, for anybody. */
+/**
+ * Creates a key for a user: for oneself, or, as an admin, for those of lower roles. Where `deps.accounts` bounds the number of
+ * keys, which it does not at the command line, one more is refused.
+ */
 export async function createToken(
-  deps: ManagementDeps,
+  deps: TokenDeps,
   draft: TokenDraft,
   actor: Actor,
 ): Promise<CreatedToken> {
   const { userId, enabled = true, expiredTime = NEVER_EXPIRES, unlimitedQuota = false } = draft;
   const owner = ownerScope(actor);
   if (owner !== undefined && owner !== userId) throw noUser();
+  await checkOwner(deps, userId, actor, 'key');
   const nowMs = deps.now();
   checkExpiry(expiredTime);
-  if (isExpired(expiredTime, nowMs)) throw invalid('expired_time', 'expired_time is in the past.');
-  const policy: TokenPolicy = {
-    models: undefined,
-    allowIps: [],
-    tags: [],
-    defaultModel: undefined,
-    rateLimit: 0,
-    maxConcurrency: 0,
-    ...checkPolicy(draft.policy ?? {}),
-  };
+  refusePast(expiredTime, nowMs);
+  const policy: TokenPolicy = { ...OPEN_POLICY, ...checkPolicy(draft.policy ?? {}) };
   checkDefaultModel(policy);
+  checkMayExplain(policy, OPEN_POLICY, actor);
   const key = newApiKey(deps.randomBytes);
-  const token = await deps.store.createToken(
+  const { keysPerAccount = Number.MAX_SAFE_INTEGER } = deps.accounts ?? {};
+  const token = await deps.store.createTokenWithin(
     {
       userId,
       name: checkName(draft.name, 'name'),
@@ -77,9 +84,16 @@ export async function createToken(
       unlimitedQuota,
       policy,
     },
+    keysPerAccount,
     nowMs,
   );
   if (token === undefined) throw noUser();
+  if (token === 'too_many') {
+    throw new GatewayError(
+      'conflict',
+      `The account has ${keysPerAccount} keys, the most that an account may have; delete one that is not used.`,
+    );
+  }
   await recordAudit(deps, actor, 'token.create', target(token.id), {
     userId,
     name: token.name,
@@ -99,8 +113,7 @@ export async function getToken(
   actor: Actor,
 ): Promise<Token> {
   const token = await store.getToken(id, now());
-  const owner = ownerScope(actor);
-  if (token === undefined || (owner !== undefined && token.userId !== owner)) throw noToken(id);
+  if (token === undefined || !sees(actor, token)) throw noToken(id);
   return token;
 }
 
@@ -130,8 +143,9 @@ export async function updateToken(
   change: TokenChange,
   actor: Actor,
 ): Promise<Token> {
+  const { userId } = await ownToken(deps, id, actor);
   const checked = await checkChange(deps, id, change, actor);
-  const update = await deps.store.updateToken(id, checked, deps.now(), ownerScope(actor));
+  const update = await deps.store.updateToken(id, checked, deps.now(), userId);
   if (update.kind !== 'updated') throw refusal(update, id);
   await recordAudit(deps, actor, 'token.update', target(id), { ...checked });
   return update.token;
@@ -169,15 +183,22 @@ export async function requireModelLimits(
   }
 }
 
-/** Deletes those of the keys that are there and may be; resolves to how many. */
+/** Deletes those of the keys that are there; resolves to how many. One that is not theirs to delete refuses the whole. */
 export async function deleteTokens(
   deps: ManagementDeps,
   ids: readonly number[],
   actor: Actor,
 ): Promise<number> {
   let gone = 0;
+  const owners = new Map<number, number>();
   for (const id of new Set(ids)) {
-    if (!(await deps.store.deleteToken(id, ownerScope(actor)))) continue;
+    const token = await deps.store.getToken(id, deps.now());
+    if (token === undefined || !sees(actor, token)) continue;
+    await checkOwner(deps, token.userId, actor, 'key');
+    owners.set(id, token.userId);
+  }
+  for (const [id, userId] of owners) {
+    if (!(await deps.store.deleteToken(id, userId))) continue;
     gone += 1;
     await recordAudit(deps, actor, 'token.delete', target(id));
   }
@@ -185,11 +206,24 @@ export async function deleteTokens(
 }
 
 export async function deleteToken(deps: ManagementDeps, id: number, actor: Actor): Promise<void> {
-  if (!(await deps.store.deleteToken(id, ownerScope(actor)))) throw noToken(id);
+  const { userId } = await ownToken(deps, id, actor);
+  if (!(await deps.store.deleteToken(id, userId))) throw noToken(id);
   await recordAudit(deps, actor, 'token.delete', target(id));
 }
 
-/** Whose keys somebody may see and change: their own, or everybody's (`undefined`). */
+/** A key that somebody may change: their own or, as an admin, one of a role below theirs. */
+async function ownToken(deps: ManagementDeps, id: number, actor: Actor): Promise<Token> {
+  const token = await getToken(deps, id, actor);
+  await checkOwner(deps, token.userId, actor, 'key');
+  return token;
+}
+
+function sees(actor: Actor, token: Token): boolean {
+  const owner = ownerScope(actor);
+  return owner === undefined || token.userId === owner;
+}
+
+/** Whose keys somebody may see: their own, or everybody's (`undefined`). */
 function ownerScope(actor: Actor): number | undefined {
   return actor.role >= ADMIN_ROLE ? undefined : actor.id;
 }
@@ -207,6 +241,9 @@ async function checkChange(
     else checkInteger(quota.add, -MAX_QUOTA, MAX_QUOTA, 'add_quota');
   }
   const checkedPolicy = policy === undefined ? undefined : checkPolicy(policy);
+  if (checkedPolicy?.mayExplain === true) {
+    checkMayExplain(checkedPolicy, (await getToken(deps, id, actor)).policy, actor);
+  }
   if (
     checkedPolicy !== undefined &&
     ('models' in checkedPolicy || 'defaultModel' in checkedPolicy)
@@ -221,20 +258,36 @@ async function checkChange(
   };
 }
 
+function refusePast(expiredTime: number, nowMs: number): void {
+  if (!isExpired(expiredTime, nowMs)) return;
+  const [given, now] = [expiredTime * 1000, nowMs].map((ms) => new Date(ms).toISOString());
+  throw invalid(
+    'expired_time',
+    `expired_time is in the past: ${given ?? ''}, and it is ${now ?? ''}. To stop a key at once, disable it with status 2.`,
+  );
+}
+
 function checkExpiry(expiredTime: number): void {
   if (expiredTime === NEVER_EXPIRES) return;
+  if (expiredTime >= LEAST_MILLISECONDS && Number.isInteger(expiredTime)) {
+    throw invalid(
+      'expired_time',
+      `expired_time looks like milliseconds: give unix seconds, such as ${Math.floor(expiredTime / 1000)}, or -1 for never.`,
+    );
+  }
   if (!Number.isInteger(expiredTime) || expiredTime < 1 || expiredTime > MAX_TIME) {
     throw invalid('expired_time', 'expired_time must be in unix seconds, or -1 for never.');
   }
 }
 
 function checkPolicy(policy: Partial<TokenPolicy>): Partial<TokenPolicy> {
-  const { models, allowIps, tags, defaultModel, rateLimit, maxConcurrency } = policy;
+  checkMembers(TOKEN_MEMBERS, policy);
+  const { models, allowIps, tags, defaultModel } = policy;
   checkLength(models, 'model_limits');
   checkLength(allowIps, 'allow_ips');
   checkLength(tags, 'tags');
   if (models?.length === 0) {
-    throw invalid('model_limits', 'model_limits must name a model, or be lifted altogether.');
+    throw invalid('model_limits', 'model_limits must name a model, or be removed altogether.');
   }
   const addresses = allowIps?.map((entry) => entry.trim());
   const wrong = addresses?.find((entry) => !isAddressOrRange(entry));
@@ -244,8 +297,6 @@ function checkPolicy(policy: Partial<TokenPolicy>): Partial<TokenPolicy> {
       `allow_ips must hold addresses and ranges such as 192.0.2.7 or 10.0.0.0/8; "${wrong}" is neither.`,
     );
   }
-  if (rateLimit !== undefined) checkInteger(rateLimit, 0, MAX_LIMIT, 'rate_limit');
-  if (maxConcurrency !== undefined) checkInteger(maxConcurrency, 0, MAX_LIMIT, 'max_concurrency');
   return {
     ...policy,
     ...(models === undefined ? {} : { models: checkNames(models, 'model_limits') }),
@@ -259,7 +310,7 @@ function checkPolicy(policy: Partial<TokenPolicy>): Partial<TokenPolicy> {
 
 function checkLength(list: readonly string[] | undefined, param: string): void {
   if (list !== undefined && list.length > MAX_LIST) {
-    throw invalid(param, `${param} may have ${MAX_LIST} entries at most.`);
+    throw invalid(param, `${param} may have at most ${MAX_LIST} entries.`);
   }
 }
 
@@ -268,6 +319,22 @@ function checkDefaultModel({ models, defaultModel }: TokenPolicy): void {
   throw invalid(
     'default_model',
     `default_model must be one of the models that the key is limited to: ${models.join(', ')}.`,
+  );
+}
+
+/** Explanations tell of channels, which are for admins to show. */
+function checkMayExplain(
+  { mayExplain }: Pick<Partial<TokenPolicy>, 'mayExplain'>,
+  before: TokenPolicy,
+  actor: Actor,
+): void {
+  if (mayExplain !== true || before.mayExplain || actor.role >= ADMIN_ROLE) return;
+  throw new GatewayError(
+    'permission_denied',
+    'An admin alone may let a key ask for explanations.',
+    {
+      param: 'may_explain',
+    },
   );
 }
 

@@ -13,8 +13,10 @@ import type {
 import type { AccountSettings } from './accounts.js';
 import { recordAudit, ROOT_ROLE, type Actor, type ManagementDeps } from './audit.js';
 import { checkInteger, checkName, invalid, loginName } from './fields.js';
+import { isReserved, usernameMistake } from './names.js';
 import { checkPassword } from './password-rules.js';
 import { hashPassword, newPassword, verifyPassword } from './passwords.js';
+import { checkBelow } from './rank.js';
 
 export interface RootAccount {
   readonly username: string;
@@ -72,10 +74,16 @@ export interface RegistrationDeps extends ManagementDeps {
   readonly accounts: Pick<AccountSettings, 'registration' | 'initialQuota'>;
 }
 
+/** An account, and the address that its owner has named and has yet to confirm. */
+export interface WithNewAddress {
+  readonly user: User;
+  readonly unconfirmed: string | undefined;
+}
+
 const USER_ROLE = 1;
 const MAX_EMAIL_CHARACTERS = 254;
 /** No "@", so that a name is never somebody else's address; not digits alone, so that it is never an id. */
-const USERNAME = /^(?!\d+$)[\p{L}\p{N}][\p{L}\p{N}._-]{0,63}$/u;
+const USERNAME = /^(?!\p{Nd}+$)[\p{L}\p{Nd}][\p{L}\p{Nd}._-]{0,63}$/u;
 /** No `\p{C}` either: an address with a character that nobody sees is taken for another one. */
 const EMAIL =
   /^[^\s\p{C}@<>"(),:;\\[\]]{1,64}@[^\s\p{C}@<>"(),:;\\[\]]+\.[^\s\p{C}@<>"(),:;\\[\].]+$/u;
@@ -133,24 +141,25 @@ export async function findUser(
   return store.getUser(Number(login), now());
 }
 
-/** Somebody makes an account for themselves, where that is allowed. */
+/**
+ * Somebody makes an account for themselves, where that is allowed. Their address counts once it is confirmed: the answer is
+ * the same whether or not it is another account's.
+ */
 export async function registerUser(
   deps: RegistrationDeps,
-  registration: Registration,
+  { email, ...registration }: Registration,
   address: string | undefined,
-): Promise<User> {
+): Promise<WithNewAddress> {
   if (!deps.accounts.registration) {
     throw new GatewayError('permission_denied', 'Registration is switched off; ask an admin.');
   }
-  const user = await insertUser(deps, {
-    ...registration,
-    quota: deps.accounts.initialQuota,
-  });
+  const unconfirmed = email === undefined ? undefined : checkEmail(email);
+  checkPassword(registration.password, [unconfirmed]);
+  const user = await insertUser(deps, { ...registration, quota: deps.accounts.initialQuota });
   await recordAudit(deps, actorOf(user, address), 'user.register', target(user.id), {
     username: user.username,
-    email: user.email,
   });
-  return user;
+  return { user, unconfirmed };
 }
 
 /** An admin makes an account; its role must be below the admin's own. */
@@ -180,13 +189,16 @@ export async function getUser({ store, now }: ManagementDeps, id: number): Promi
   return user;
 }
 
-/** Changes one's own account. A new password ends all sessions and access tokens, the present one too. */
+/**
+ * Changes one's own account. A new password ends all sessions and access tokens, the present one too. A new address counts
+ * once it is confirmed.
+ */
 export async function updateSelf(
   deps: ManagementDeps,
   user: User,
   edit: SelfEdit,
   actor: Actor,
-): Promise<User> {
+): Promise<WithNewAddress> {
   const email = edit.email === user.email ? undefined : edit.email;
   let condition: UserCondition = {};
   if (edit.password !== undefined || (email !== undefined && email !== (user.email ?? null))) {
@@ -196,13 +208,16 @@ export async function updateSelf(
     if (!(await verifyPassword(edit.originalPassword ?? '', recorded))) {
       throw new GatewayError(
         'permission_denied',
-        'To change the password or the address, give the present password as original_password.',
+        'To change the password or the address, give the current password as original_password.',
         { param: 'original_password' },
       );
     }
   }
   const { username, displayName, password } = edit;
-  return writeUser(deps, user, { username, displayName, password, email }, actor, condition);
+  const unconfirmed = typeof email === 'string' ? checkEmail(email) : undefined;
+  const removed = email === null ? { email } : {};
+  const change = { username, displayName, password, ...removed };
+  return { user: await writeUser(deps, user, change, actor, condition), unconfirmed };
 }
 
 /** Takes one's own account away, with its keys. */
@@ -228,7 +243,7 @@ export async function updateUser(
       );
     }
   } else {
-    checkBelow(user, actor);
+    checkBelow(user.role, actor, 'The role of this account');
   }
   checkRole(edit.role, actor);
   if (user.role === ROOT_ROLE && (edit.role !== undefined || edit.enabled === false)) {
@@ -240,23 +255,13 @@ export async function updateUser(
 /** Takes an account away, with its keys and logins. */
 export async function deleteUser(deps: ManagementDeps, id: number, actor: Actor): Promise<void> {
   const user = await getUser(deps, id);
-  checkBelow(user, actor);
+  checkBelow(user.role, actor, 'The role of this account');
   await removeUser(deps, user, actor);
-}
-
-/** Nobody acts on an equal or higher role. */
-function checkBelow(user: User, actor: Actor): void {
-  if (user.role >= actor.role && !(actor.id === undefined && actor.role === ROOT_ROLE)) {
-    throw new GatewayError(
-      'permission_denied',
-      'The role of this account is not below yours, so that you may not change it.',
-    );
-  }
 }
 
 function checkRole(role: Role | undefined, actor: Actor): void {
   if (role !== undefined && role >= actor.role) {
-    throw new GatewayError('permission_denied', 'A role that is given must be below your own.', {
+    throw new GatewayError('permission_denied', 'You can only give roles below your own.', {
       param: 'role',
     });
   }
@@ -264,7 +269,7 @@ function checkRole(role: Role | undefined, actor: Actor): void {
 
 async function insertUser(deps: ManagementDeps, draft: UserDraft): Promise<User> {
   const { store, now, randomBytes } = deps;
-  const username = checkUsername(draft.username);
+  const username = checkUsername(draft.username, draft.role ?? USER_ROLE);
   const email = draft.email === undefined ? undefined : checkEmail(draft.email);
   checkPassword(draft.password, [username, email]);
   const created = await store.createUser(
@@ -295,7 +300,7 @@ async function writeUser(
   const change = {
     ...(username === undefined || username === user.username
       ? {}
-      : { username: checkUsername(username) }),
+      : { username: checkUsername(username, user.role) }),
     ...(email === undefined ? {} : { email: email === null ? null : checkEmail(email) }),
     ...(displayName === undefined ? {} : { displayName: checkName(displayName, 'display_name') }),
     ...(role === undefined ? {} : { role }),
@@ -330,13 +335,19 @@ export function actorOf(user: User, address: string | undefined): Actor & { read
   return { id: user.id, name: user.username, role: user.role, address };
 }
 
-function checkUsername(value: string): string {
+/** A name that can be told from others; those of the installation are for root alone. */
+function checkUsername(value: string, role: Role): string {
   const username = loginName(value);
   if (!USERNAME.test(username)) {
     throw invalid(
       'username',
       'username must have 1 to 64 letters, digits, dots, hyphens or underscores, begin with a letter or digit, and not be digits alone.',
     );
+  }
+  const mistake = usernameMistake(username);
+  if (mistake !== undefined) throw invalid('username', `username ${mistake}.`);
+  if (role !== ROOT_ROLE && isReserved(username)) {
+    throw invalid('username', 'username is, or looks like, a name that is reserved for root.');
   }
   return username;
 }
@@ -365,7 +376,10 @@ function refusal(update: Exclude<UserUpdate, { kind: 'updated' }>, id: number): 
       });
     case 'conflict':
       if (update.reason === 'changed') {
-        return new GatewayError('conflict', 'The account was changed meanwhile; look at it again.');
+        return new GatewayError(
+          'conflict',
+          'The account was changed in the meantime; read it again.',
+        );
       }
       return new GatewayError(
         'conflict',

@@ -1,4 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
+import { makeRoute } from '../../src/gateway/route.js';
+import { CHANNEL_DEFAULTS } from '../../src/core/channel-members.js';
 import { Secret } from '../../src/core/secret.js';
 import {
   copyChannel,
@@ -35,12 +37,8 @@ async function declare(store: Store, given: Partial<DeclaredChannel> = {}): Prom
       baseUrl: undefined,
       models: { 'rerank-v3.5': 'rerank-v3.5' },
       tag: undefined,
-      priority: 0,
-      weight: 1,
-      timeoutMs: undefined,
-      maxConcurrency: 0,
+      ...CHANNEL_DEFAULTS,
       status: 1,
-      scores: 'raw',
       settings: {},
       ...given,
     },
@@ -77,6 +75,16 @@ describe('channels', () => {
     ['an unknown provider', 'provider', { provider: 'nobody' }],
     ['no models', 'models', { models: {} }],
     ['a model without a name', 'models', { models: { '': 'rerank' } }],
+    [
+      'a key that is the name of a variable',
+      'credentials',
+      { credentials: { apiKey: new Secret('$COHERE_API_KEY') } },
+    ],
+    [
+      'a key with the word that stands before it in the header',
+      'credentials',
+      { credentials: { apiKey: new Secret(`Bearer ${UPSTREAM_KEY}`) } },
+    ],
     ['no credentials where the provider needs them', 'credentials', { credentials: {} }],
     [
       'a credential of another provider',
@@ -132,6 +140,48 @@ describe('channels', () => {
     expect(channel.baseUrl).toBe('http://127.0.0.1:9000');
   });
 
+  it.each([
+    ['http://127.0.0.1/token', 'is private, which gateway.allow_private_upstreams: false forbids'],
+    ['http://localhost:81/token', 'is private'],
+    ['http://169.254.169.254/token', 'is link-local or belongs to a cloud metadata service'],
+    [
+      'http://metadata.google.internal./token',
+      'is link-local or belongs to a cloud metadata service',
+    ],
+    ['ftp://login.example.com', 'must be a URL such as https://login.example.com/token'],
+  ])('get their tokens inside only where that is allowed: %s', async (tokenUrl, why) => {
+    const deps = { ...management.deps, allowPrivateUpstreams: false };
+    const entra = draft({
+      ...{ provider: 'azure-foundry', baseUrl: 'https://rerank.example.com' },
+      settings: { tenant: 't', clientId: 'c', tokenUrl },
+      credentials: { clientSecret: new Secret('s') },
+    });
+
+    await expect(createChannel(deps, entra, OPERATOR)).rejects.toMatchObject({
+      param: 'settings',
+      message: expect.stringContaining(`settings.token_url ${why}`) as unknown,
+    });
+  });
+
+  it('are told of an address inside a key file that is not allowed', async () => {
+    const { deps } = management;
+    const key = {
+      ...{ type: 'authorized_user', client_id: 'c', client_secret: 's', refresh_token: 'r' },
+      token_uri: 'http://100.100.100.200/token',
+    };
+    const google = draft({
+      ...{ provider: 'google', settings: { project: 'p' } },
+      credentials: { credentialsJson: new Secret(JSON.stringify(key)) },
+    });
+
+    await expect(createChannel(deps, google, OPERATOR)).rejects.toMatchObject({
+      param: 'credentials',
+      message: expect.stringContaining(
+        'credentials.credentials_json names an address that is link-local',
+      ) as unknown,
+    });
+  });
+
   it('have names of their own', async () => {
     const { deps } = management;
     await createChannel(deps, draft(), OPERATOR);
@@ -157,16 +207,11 @@ describe('channels', () => {
     const moved = await updateChannel(
       deps,
       channel.id,
-      { priority: 5, tag: undefined, baseUrl: undefined },
+      { priority: 5, tag: undefined, baseUrl: 'https://eu.example.com/' },
       OPERATOR,
     );
 
-    expect(moved.channel).toEqual({
-      ...channel,
-      priority: 5,
-      tag: undefined,
-      baseUrl: undefined,
-    });
+    expect(moved.channel).toEqual({ ...channel, priority: 5, tag: undefined });
     const [kept] = (await store.loadChannels()).channels;
     expect(kept?.credentials.apiKey?.reveal()).toBe(UPSTREAM_KEY);
   });
@@ -190,13 +235,89 @@ describe('channels', () => {
     expect(JSON.stringify(await management.audited())).not.toContain('another key');
   });
 
-  it('move to another provider without the settings and credentials of the old one', async () => {
+  it('move to a provider that takes none without the settings and credentials of the old one', async () => {
     const { deps } = management;
     const { channel } = await createChannel(deps, draft(), OPERATOR);
 
     const moved = await updateChannel(deps, channel.id, { provider: 'local' }, OPERATOR);
 
     expect(moved.channel).toMatchObject({ provider: 'local', credentialNames: [] });
+  });
+
+  it.each<[string, ChannelEdit]>([
+    ['another address', { baseUrl: 'https://elsewhere.example.com' }],
+    ['its provider’s own address', { baseUrl: undefined }],
+    ['another provider', { provider: 'jina', baseUrl: 'https://elsewhere.example.com' }],
+    ['another path', { settings: { path: '/elsewhere' } }],
+    ['another header for the key', { settings: { authorization_header: 'x-other' } }],
+    ['a header without its word', { settings: { authorizationScheme: '' } }],
+  ])('ask for the credentials anew when they get %s', async (_what, edit) => {
+    const { deps, store } = management;
+    const { channel } = await createChannel(
+      deps,
+      draft({ provider: 'openai-compatible', baseUrl: 'https://eu.example.com' }),
+      OPERATOR,
+    );
+    const wanted: ChannelEdit = { baseUrl: 'https://eu.example.com', ...edit };
+
+    await expect(updateChannel(deps, channel.id, edit, OPERATOR)).rejects.toMatchObject({
+      code: 'invalid_request',
+      param: expect.stringMatching(/^(credentials|base_url)$/) as unknown,
+    });
+
+    const [kept] = (await store.loadChannels()).channels;
+    expect(kept?.credentials.apiKey?.reveal()).toBe(UPSTREAM_KEY);
+    expect(kept).toMatchObject({ baseUrl: 'https://eu.example.com', settings: {} });
+    if (wanted.baseUrl === undefined) return;
+    const credentials = { apiKey: new Secret('given again') };
+    await updateChannel(deps, channel.id, { ...wanted, credentials }, OPERATOR);
+    const [moved] = (await store.loadChannels()).channels;
+    expect(moved?.credentials.apiKey?.reveal()).toBe('given again');
+  });
+
+  it('keep their credentials when what changes cannot send them elsewhere', async () => {
+    const { deps, store } = management;
+    const { channel } = await createChannel(
+      deps,
+      draft({ provider: 'nim', baseUrl: 'https://eu.example.com' }),
+      OPERATOR,
+    );
+
+    await updateChannel(deps, channel.id, { settings: { maxDocuments: 7 }, weight: 3 }, OPERATOR);
+
+    const [kept] = (await store.loadChannels()).channels;
+    expect(kept?.credentials.apiKey?.reveal()).toBe(UPSTREAM_KEY);
+    expect(kept).toMatchObject({ settings: { maxDocuments: 7 }, weight: 3 });
+  });
+
+  it('never send credentials to an address that was changed while they were stored', async () => {
+    const { deps, store } = management;
+    const { channel } = await createChannel(
+      deps,
+      draft({ provider: 'tei', baseUrl: 'https://eu.example.com', credentials: {} }),
+      OPERATOR,
+    );
+    const credentials = { apiKey: new Secret(UPSTREAM_KEY) };
+    const during = new Proxy(store, {
+      get(target, name) {
+        const value: unknown = Reflect.get(target, name);
+        if (typeof value !== 'function') return value;
+        return async (...args: unknown[]): Promise<unknown> => {
+          if (name === 'updateChannel') await store.updateChannel(channel.id, { credentials });
+          return Reflect.apply(value, target, args) as unknown;
+        };
+      },
+    });
+
+    await updateChannel(
+      { ...deps, store: during },
+      channel.id,
+      { baseUrl: 'https://elsewhere.example.com' },
+      OPERATOR,
+    );
+
+    const [moved] = (await store.loadChannels()).channels;
+    expect(moved).toMatchObject({ baseUrl: 'https://elsewhere.example.com', credentials: {} });
   });
 
   it('of the configuration change their status alone', async () => {
@@ -211,7 +332,6 @@ describe('channels', () => {
       });
     }
     await expect(deleteChannel(deps, id, OPERATOR)).rejects.toMatchObject({ code: 'conflict' });
-    await expect(copyChannel(deps, id, {}, OPERATOR)).rejects.toMatchObject({ code: 'conflict' });
     const { channel } = await setChannelEnabled(deps, id, false, OPERATOR);
 
     expect(channel).toMatchObject({
@@ -221,19 +341,132 @@ describe('channels', () => {
     });
   });
 
-  it('are copied with their credentials, under a free name', async () => {
+  it('are copied without their credentials, under a free name', async () => {
     const { deps, store } = management;
     const { channel } = await createChannel(deps, draft({ tag: 'eu', priority: 3 }), OPERATOR);
 
     const first = await copyChannel(deps, channel.id, {}, OPERATOR);
-    const second = await copyChannel(deps, channel.id, { status: 2 }, OPERATOR);
+    const second = await copyChannel(
+      deps,
+      channel.id,
+      { status: 2, credentials: { api_key: new Secret('its own') } },
+      OPERATOR,
+    );
 
-    expect(first.channel).toEqual({ ...channel, id: first.channel.id, name: 'primary-copy' });
+    expect(first.channel).toEqual({
+      ...channel,
+      id: first.channel.id,
+      name: 'primary-copy',
+      credentialNames: [],
+      keyCount: 0,
+      state: {
+        live: false,
+        because: 'unusable',
+        reason: expect.stringContaining('credentials.api_key') as unknown,
+      },
+    });
     expect(second.channel).toMatchObject({ name: 'primary-copy-2', status: 2 });
     const { channels } = await store.loadChannels();
-    expect(channels.map(({ credentials }) => credentials.apiKey?.reveal())).toEqual(
-      Array.from({ length: 3 }, () => UPSTREAM_KEY),
-    );
+    expect(channels.map(({ credentials }) => credentials.apiKey?.reveal())).toEqual([
+      UPSTREAM_KEY,
+      undefined,
+      'its own',
+    ]);
+  });
+
+  it('of the configuration are copied without the credentials that are there alone', async () => {
+    const { deps } = management;
+    const id = await declare(management.store);
+
+    const { channel } = await copyChannel(deps, id, {}, OPERATOR);
+
+    expect(channel).toMatchObject({ origin: 'store', credentialNames: [], state: { live: false } });
+  });
+
+  describe('with settings that may hold secrets', () => {
+    const CONSTANTS = '{"token":"hush","truncate":true}';
+    const configurable = (given: Partial<ChannelDraft> = {}): ChannelDraft =>
+      draft({
+        provider: 'openai-compatible',
+        baseUrl: 'https://rerank.example.com',
+        settings: { constants: CONSTANTS, topNKey: 'limit' },
+        ...given,
+      });
+
+    it('keep and show them as credentials, and use them as settings', async () => {
+      const { deps, store } = management;
+
+      const { channel } = await createChannel(deps, configurable(), OPERATOR);
+
+      expect(channel.settings).toEqual({ topNKey: 'limit' });
+      expect(channel.credentialNames).toEqual(['apiKey', 'constants']);
+      const [stored] = (await store.loadChannels()).channels;
+      expect(stored?.settings).toEqual({ topNKey: 'limit' });
+      expect(stored?.credentials.constants?.reveal()).toBe(CONSTANTS);
+      expect(JSON.stringify(await management.audited())).not.toContain('hush');
+      const made = stored === undefined ? undefined : makeRoute(stored, new Map(), new Map());
+      expect(made).toMatchObject({
+        kind: 'route',
+        route: { endpoint: { settings: { constants: CONSTANTS, topNKey: 'limit' } } },
+      });
+      expect(Object.keys(made?.kind === 'route' ? made.route.endpoint.credentials : {})).toEqual([
+        'apiKey',
+      ]);
+    });
+
+    it('change and lose them under either name', async () => {
+      const { deps, store } = management;
+      const { channel } = await createChannel(deps, configurable(), OPERATOR);
+      const constants = async (): Promise<string | undefined> =>
+        (await store.loadChannels()).channels[0]?.credentials.constants?.reveal();
+
+      await updateChannel(deps, channel.id, { settings: { constants: '{"a":1}' } }, OPERATOR);
+      expect(await constants()).toBe('{"a":1}');
+      await updateChannel(
+        deps,
+        channel.id,
+        { credentials: { constants: new Secret('{"a":2}') } },
+        OPERATOR,
+      );
+      expect(await constants()).toBe('{"a":2}');
+      const { channel: last } = await updateChannel(
+        deps,
+        channel.id,
+        { settings: { constants: '' } },
+        OPERATOR,
+      );
+
+      expect(await constants()).toBeUndefined();
+      expect(last.credentialNames).toEqual(['apiKey']);
+    });
+
+    it('do not show those of older releases, and seal them at the next change', async () => {
+      const { deps, store } = management;
+      const { channel } = await createChannel(deps, configurable(), OPERATOR);
+      await store.updateChannel(channel.id, {
+        settings: { constants: CONSTANTS },
+        credentials: { apiKey: new Secret(UPSTREAM_KEY) },
+      });
+
+      expect(await getChannel(deps, channel.id)).toMatchObject({
+        settings: {},
+        credentialNames: ['apiKey', 'constants'],
+        state: { live: true },
+      });
+      await updateChannel(deps, channel.id, { settings: { indexBase: 1 } }, OPERATOR);
+
+      const [stored] = (await store.loadChannels()).channels;
+      expect(stored?.settings).toEqual({ indexBase: 1 });
+      expect(Object.keys(stored?.credentials ?? {})).toEqual(['apiKey', 'constants']);
+    });
+
+    it('are still refused where they are wrong', async () => {
+      const wrong = configurable({ settings: { constants: 'no object' } });
+
+      await expect(createChannel(management.deps, wrong, OPERATOR)).rejects.toThrow(
+        'settings.constants must be a JSON object',
+      );
+    });
   });
 
   it('are gone once deleted', async () => {
@@ -281,8 +514,7 @@ describe('channels', () => {
     });
     await expect(
       updateChannel(deps, id, { baseUrl: 'https://eu.example.com' }, OPERATOR),
-    ).rejects.toMatchObject({ code: 'conflict', param: 'credentials' });
-    await expect(copyChannel(deps, id, {}, OPERATOR)).rejects.toMatchObject({ code: 'conflict' });
+    ).rejects.toMatchObject({ param: 'credentials' });
     await updateChannel(deps, id, { priority: 2 }, OPERATOR);
     const mended = await updateChannel(
       deps,

@@ -1,12 +1,17 @@
 import { describe, expect, it } from '@jest/globals';
 import { awaitInForce } from '../../src/management/in-force.js';
-import { StoreUnavailableError } from '../../src/store/store.js';
+import { StoreUnavailableError, type NodeState } from '../../src/store/store.js';
 
 /** A clock that only the pauses move. */
-function clock(): { now: () => number; pause: (ms: number) => Promise<void> } {
+function clock(): {
+  now: () => number;
+  elapsed: () => number;
+  pause: (ms: number) => Promise<void>;
+} {
   let nowMs = 0;
   return {
     now: () => nowMs,
+    elapsed: () => nowMs,
     pause: (ms) => {
       nowMs += ms;
       return Promise.resolve();
@@ -14,41 +19,81 @@ function clock(): { now: () => number; pause: (ms: number) => Promise<void> } {
   };
 }
 
-function nodesReporting(look: (nowMs: number) => number | undefined) {
-  return { oldestNodeVersion: (nowMs: number) => Promise.resolve(look(nowMs)) };
+/** Nodes by their ids, each with the version that it has in force. */
+function nodesReporting(look: (nowMs: number) => Readonly<Record<string, number | undefined>>) {
+  return {
+    listNodes: (nowMs: number): Promise<NodeState[]> =>
+      Promise.resolve(
+        Object.entries(look(nowMs)).map(([nodeId, version]) => ({
+          ...{ nodeId, version },
+          about: undefined,
+        })),
+      ),
+  };
 }
 
 describe('awaitInForce', () => {
-  it('waits until the slowest gateway has confirmed the version', async () => {
+  it('waits until the slowest gateway has confirmed the version, and says how long that took', async () => {
     const time = clock();
-    const store = nodesReporting((nowMs) => (nowMs < 60 ? 6 : 7));
+    const store = nodesReporting((nowMs) => ({ a: 7, b: nowMs < 60 ? 6 : 8 }));
 
-    expect(await awaitInForce({ store, ...time }, 7, 1_000)).toBe('confirmed');
-
-    expect(time.now()).toBe(60);
+    expect(await awaitInForce({ store, ...time }, 7, 1_000)).toEqual({
+      state: 'confirmed',
+      nodes: { confirmed: 2, total: 2, late: [] },
+      waitedMs: 60,
+    });
   });
 
-  it('ends when the staleness bound has passed, beyond which nobody acts on older knowledge', async () => {
+  it('ends when the staleness bound has passed, and names who has not confirmed', async () => {
     const time = clock();
+    const store = nodesReporting(() => ({ a: 7, 'b-which-is-frozen': 6 }));
 
-    const result = await awaitInForce({ store: nodesReporting(() => 6), ...time }, 7, 1_000);
+    const result = await awaitInForce({ store, ...time }, 7, 1_000);
 
-    expect(result).toBe('bound_passed');
-    expect(time.now()).toBeGreaterThan(1_000);
+    expect(result).toMatchObject({
+      state: 'bound_passed',
+      nodes: { confirmed: 1, total: 2, late: ['b-which-'] },
+    });
+    expect(result.waitedMs).toBeGreaterThan(1_000);
+  });
+
+  it('lets the bound pass by a clock that nobody sets', async () => {
+    const time = clock();
+    // The time of day is set forward while the change waits.
+    const now = (): number => time.now() + (time.now() > 100 ? 3_600_000 : 0);
+    const store = nodesReporting(() => ({ a: 6 }));
+
+    const result = await awaitInForce({ store, ...time, now }, 7, 1_000);
+
+    expect(result).toMatchObject({ state: 'bound_passed' });
+    expect(time.elapsed()).toBeGreaterThan(1_000);
+  });
+
+  it('does not wait for a gateway that has stopped to report: it acts on nothing that it knew', async () => {
+    const store = nodesReporting(() => ({ a: 7, gone: undefined }));
+
+    expect(await awaitInForce({ store, ...clock() }, 7, 1_000)).toMatchObject({
+      state: 'confirmed',
+      nodes: { confirmed: 1, total: 1 },
+    });
   });
 
   it('has nothing to wait for where no gateway runs', async () => {
-    const store = nodesReporting(() => undefined);
+    const store = nodesReporting(() => ({}));
 
-    expect(await awaitInForce({ store, ...clock() }, 7, 1_000)).toBe('no_gateway');
+    expect(await awaitInForce({ store, ...clock() }, 7, 1_000)).toEqual({
+      state: 'no_gateway',
+      nodes: { confirmed: 0, total: 0, late: [] },
+      waitedMs: 0,
+    });
   });
 
   it('waits for the bound where the store can tell nothing, since the change is made', async () => {
-    const time = clock();
-    const store = {
-      oldestNodeVersion: () => Promise.reject(new StoreUnavailableError('gone')),
-    };
+    const store = { listNodes: () => Promise.reject(new StoreUnavailableError('gone')) };
 
-    expect(await awaitInForce({ store, ...time }, 7, 1_000)).toBe('bound_passed');
+    expect(await awaitInForce({ store, ...clock() }, 7, 1_000)).toMatchObject({
+      state: 'bound_passed',
+      nodes: { total: 0 },
+    });
   });
 });

@@ -13,7 +13,13 @@ import { freshManagement, NOW } from '../support/management.js';
 const OLD = 'the password until now';
 const NEW = 'the password from now on';
 const HOUR = 3_600_000;
-const accounts = { sessionIdleMs: HOUR, sessionMaxMs: HOUR } as AccountSettings;
+const accounts = {
+  sessionIdleMs: HOUR,
+  sessionMaxMs: HOUR,
+  accessTokenMs: HOUR,
+  attemptsPerAccount: 10,
+  attemptsWindowMs: HOUR,
+} as AccountSettings;
 
 const given = freshManagement();
 let userId = 0;
@@ -84,7 +90,9 @@ describe('in the middle of a password reset', () => {
     await deps.store.updateUser(userId, { passwordHash }, NOW);
     const during = { ...deps, store: interrupted('updateUser', reset) };
 
-    await expect(logIn(during, 'ann', OLD)).rejects.toMatchObject({ code: 'unauthorized' });
+    await expect(logIn(during, 'ann', OLD, '192.0.2.1')).rejects.toMatchObject({
+      code: 'unauthorized',
+    });
 
     expect(await deps.store.getPasswordHash(userId)).toBe(newHash);
     expect(await deps.store.deleteUserSessions(userId)).toBe(0);
@@ -99,7 +107,9 @@ it('a login in the middle of disabling leaves no session for the day of enabling
   };
   const during = { ...deps, store: interrupted('createSession', disable) };
 
-  await expect(logIn(during, 'ann', OLD)).rejects.toMatchObject({ code: 'unauthorized' });
+  await expect(logIn(during, 'ann', OLD, '192.0.2.1')).rejects.toMatchObject({
+    code: 'unauthorized',
+  });
 
   expect(await deps.store.deleteUserSessions(userId)).toBe(0);
 });

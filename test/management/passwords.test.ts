@@ -1,4 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import { promisify } from 'node:util';
+import { gunzip, gzipSync } from 'node:zlib';
 import { describe, expect, it } from '@jest/globals';
 import {
   hashPassword,
@@ -53,5 +55,35 @@ describe('passwords', () => {
 
     expect(password).toMatch(/^[a-km-np-z2-9]{24}$/);
     expect(newPassword(randomBytes)).not.toBe(password);
+  });
+});
+
+describe('hashing', () => {
+  it('leaves the threads that decompression shares to it', async () => {
+    const packed = gzipSync(Buffer.alloc(100_000, 'a'));
+    let hashed = 0;
+    const hashes = Array.from({ length: 10 }, async () => {
+      await hashPassword('correct horse', randomBytes);
+      hashed += 1;
+    });
+
+    const unpacked = await promisify(gunzip)(packed);
+
+    expect(unpacked).toHaveLength(100_000);
+    expect(hashed).toBeLessThan(4);
+    await Promise.all(hashes);
+  });
+
+  it('is refused, with the time to come back, when too many wait already', async () => {
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 40 }, () => verifyPassword('correct horse', OLD_HASH)),
+    );
+
+    const refused = outcomes.filter(({ status }) => status === 'rejected');
+    expect(refused).toHaveLength(40 - 17);
+    expect(refused[0]).toMatchObject({
+      reason: { code: 'overloaded', retryAfterMs: expect.any(Number) as unknown },
+    });
+    expect(await verifyPassword('correct horse', OLD_HASH)).toBe(true);
   });
 });

@@ -4,6 +4,7 @@ import { redeemCode } from '../../src/management/redeem.js';
 import {
   createRedemptionCodes,
   deleteInvalidRedemptionCodes,
+  deleteRedemptionCode,
   getRedemptionCode,
   listRedemptionCodes,
   recoverRedemptions,
@@ -52,6 +53,44 @@ describe('redemption codes', () => {
     expect(await deleteInvalidRedemptionCodes(management.deps, OPERATOR)).toBe(3);
     const left = await listRedemptionCodes(management.deps, { offset: 0, limit: 10 });
     expect(left.total).toBe(0);
+  });
+
+  it('are not for their maker to redeem', async () => {
+    const admin = await management.createUser('admin', 10);
+    const [fresh] = await createRedemptionCodes(management.deps, { ...BATCH, count: 1 }, admin);
+
+    await expect(redeemCode(management.deps, fresh?.code ?? '', admin)).rejects.toMatchObject({
+      code: 'permission_denied',
+    });
+
+    expect(await redeemCode(management.deps, fresh?.code ?? '', ann)).toBe(500);
+  });
+
+  it.each([
+    ['root', 100],
+    ['another admin', 10],
+    ['the operator', undefined],
+  ] as const)('of %s are not for an admin to touch', async (name, role) => {
+    const { deps, store } = management;
+    const admin = await management.createUser('admin', 10);
+    const maker =
+      role === undefined ? OPERATOR : await management.createUser(name.replace(' ', '-'), role);
+    const [theirs] = await createRedemptionCodes(deps, { ...BATCH, count: 1 }, maker);
+    const [own] = await createRedemptionCodes(deps, { ...BATCH, count: 1 }, admin);
+    const id = theirs?.record.id ?? 0;
+    const refused = { code: 'permission_denied' };
+
+    await expect(updateRedemptionCode(deps, id, { quota: 1 }, admin)).rejects.toMatchObject(
+      refused,
+    );
+    await expect(deleteRedemptionCode(deps, id, admin)).rejects.toMatchObject(refused);
+    management.pass(60_000);
+    const deleted = await deleteInvalidRedemptionCodes(deps, admin);
+
+    expect(deleted).toBe(1);
+    expect(await store.getCode(own?.record.id ?? 0)).toBeUndefined();
+    expect(await store.getCode(id)).toEqual(theirs?.record);
+    expect(await deleteInvalidRedemptionCodes(deps, maker)).toBe(1);
   });
 
   it('can be given more time, unless they were used', async () => {

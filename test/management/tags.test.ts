@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
+import { CHANNEL_DEFAULTS } from '../../src/core/channel-members.js';
 import { createChannel, listChannels, setChannelEnabled } from '../../src/management/channels.js';
 import { disableTag, editTag, enableTag, listTags } from '../../src/management/tags.js';
 import { freshManagement, NOW_SECONDS, OPERATOR } from '../support/management.js';
@@ -173,12 +174,8 @@ describe('tags', () => {
         baseUrl: undefined,
         models: { m: 'm' },
         tag: 'eu',
-        priority: 0,
-        weight: 1,
-        timeoutMs: undefined,
-        maxConcurrency: 0,
+        ...CHANNEL_DEFAULTS,
         status: 1,
-        scores: 'raw',
         settings: {},
       },
     ]);

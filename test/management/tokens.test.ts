@@ -5,6 +5,7 @@ import { hashSecret } from '../../src/management/secrets.js';
 import {
   createToken,
   deleteToken,
+  deleteTokens,
   findTokenByKey,
   getToken,
   listTokens,
@@ -70,6 +71,32 @@ describe('keys', () => {
     expect((await getToken(deps, token.id, admin)).userId).toBe(owner.id);
   });
 
+  it.each([
+    ['root', 100],
+    ['another admin', 10],
+  ] as const)('of %s are not for an admin to touch', async (name, role) => {
+    const { deps, store } = management;
+    const admin = await management.createUser('admin', 10);
+    const holder = await management.createUser(name.replace(' ', '-'), role);
+    const { token } = await createToken(deps, draft({ userId: holder.id }), holder);
+    const { token: lower } = await createToken(deps, draft(), owner);
+    const refused = { code: 'permission_denied' };
+
+    await expect(createToken(deps, draft({ userId: holder.id }), admin)).rejects.toMatchObject(
+      refused,
+    );
+    await expect(updateToken(deps, token.id, { enabled: false }, admin)).rejects.toMatchObject(
+      refused,
+    );
+    await expect(deleteToken(deps, token.id, admin)).rejects.toMatchObject(refused);
+    await expect(deleteTokens(deps, [lower.id, token.id], admin)).rejects.toMatchObject(refused);
+
+    expect(await store.getToken(token.id, NOW)).toEqual(token);
+    expect(await store.getToken(lower.id, NOW)).toEqual(lower);
+    expect(await deleteTokens(deps, [lower.id], admin)).toBe(1);
+    expect((await updateToken(deps, token.id, { name: 'x' }, OPERATOR)).name).toBe('x');
+  });
+
   it.each<[string, string, Partial<TokenDraft>]>([
     ['an empty name', 'name', { name: ' ' }],
     ['a name with control characters', 'name', { name: 'a\u001b[31mkey' }],
@@ -120,7 +147,9 @@ describe('keys', () => {
       tags: ['eu'],
       defaultModel: 'b',
       rateLimit: 60,
+      mayExplain: false,
       maxConcurrency: 4,
+      dialect: 'auto',
     });
   });
 

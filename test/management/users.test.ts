@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { Secret } from '../../src/core/secret.js';
 import { verifyPassword } from '../../src/management/passwords.js';
-import { ensureRoot, findRoot, findUser } from '../../src/management/users.js';
+import { ensureRoot, findRoot, findUser, updateUser } from '../../src/management/users.js';
 import { freshManagement } from '../support/management.js';
 
 const ROOT = { username: 'root', password: undefined, quota: 1_000_000 };
@@ -63,6 +63,23 @@ describe('ensureRoot', () => {
     await expect(ensureRoot(deps, ROOT)).rejects.toMatchObject({ code: 'conflict' });
 
     expect(await findRoot(deps)).toBeUndefined();
+  });
+});
+
+describe('updateUser', () => {
+  const management = freshManagement();
+
+  it.each([{ set: 5 }, { add: 5 }])('leaves the own quota %j to root', async (quota) => {
+    const { deps, store } = management;
+    const admin = await management.createUser('admin', 10);
+    const root = await management.createUser('boss', 100);
+
+    await expect(updateUser(deps, admin.id, { quota }, admin)).rejects.toMatchObject({
+      code: 'permission_denied',
+    });
+
+    expect((await store.getUser(admin.id, deps.now()))?.quota).toBe(1_000_000);
+    expect((await updateUser(deps, root.id, { quota }, root)).quota).not.toBe(1_000_000);
   });
 });
 

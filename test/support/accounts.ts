@@ -63,7 +63,7 @@ export async function createAccount(
   );
   if (created.kind !== 'updated') throw new Error(`the account was not created: ${created.kind}`);
   const { user } = created;
-  const settings = { sessionIdleMs: WEEK_MS, sessionMaxMs: 4 * WEEK_MS };
+  const settings = { sessionIdleMs: WEEK_MS, sessionMaxMs: 4 * WEEK_MS, accessTokenMs: WEEK_MS };
   const deps = { store, now, randomBytes, accounts: settings };
   const secret = await startSession(deps, user.id);
   const login = await findLogin(deps, secret, 'session');

@@ -60,7 +60,10 @@ export function freshManagement(): {
       return first();
     },
     get deps() {
-      return { store: first(), now: () => nowMs, randomBytes, allowPrivateUpstreams: true };
+      return {
+        ...{ store: first(), now: () => nowMs, randomBytes },
+        ...{ allowPrivateUpstreams: true, allowMetadataUpstreams: false },
+      };
     },
     pass(ms) {
       nowMs += ms;

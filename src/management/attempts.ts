@@ -1,0 +1,96 @@
+import { GatewayError } from '../core/errors.js';
+import type { Store } from '../store/store.js';
+import type { AccountSettings } from './accounts.js';
+import { loginName } from './fields.js';
+import { hashSecret } from './secrets.js';
+
+export interface AttemptDeps {
+  readonly store: Store;
+  readonly now: () => number;
+  readonly accounts: Pick<AccountSettings, 'attemptsPerAccount' | 'attemptsWindowMs'>;
+}
+
+/** So many times what one address may try on an account, all others together may before they have to wait their turn. */
+const WHOLE_FACTOR = 3;
+/** Between two attempts on an account that waits its turn, on one process. */
+const TURN_MS = 1_000;
+const MOST_WAITING = 5;
+/** How long an address counts as one that somebody has logged in from. */
+const PLACE_MS = 180 * 24 * 60 * 60 * 1000;
+/** No user has this id. Asking for it keeps the work the same where there is no account. */
+const NOBODY = 0;
+
+/** What attempts on an account are counted by: the same however its name is typed. */
+export function accountNamed(login: string): string {
+  return loginName(login).toLowerCase();
+}
+
+/**
+ * Counts one attempt of some kind on an account from an address block, or throws 429. Others elsewhere have a count of their
+ * own, so that nobody can lock anybody else out.
+ */
+export async function countAttempt(
+  { store, now, accounts }: AttemptDeps,
+  kind: string,
+  account: string,
+  block: string,
+): Promise<void> {
+  const { attemptsPerAccount: most, attemptsWindowMs: windowMs } = accounts;
+  const taken = await store.takeLimit(pairOf(kind, account, block), most, windowMs, now());
+  if (!taken.allowed) throw tooMany(taken.retryAfterMs);
+}
+
+/** Forgets the wrong attempts of an address block on an account, after a right one. */
+export async function forgetAttempts(
+  { store }: Pick<AttemptDeps, 'store'>,
+  kind: string,
+  account: string,
+  block: string,
+): Promise<void> {
+  await store.clearLimit(pairOf(kind, account, block));
+}
+
+/** Notes that somebody has logged in from there, and has nothing to wait for the next time. */
+export async function rememberPlace(
+  { store, now }: Pick<AttemptDeps, 'store' | 'now'>,
+  userId: number,
+  block: string,
+): Promise<void> {
+  await store.rememberPlace(userId, hashSecret(block), now(), PLACE_MS);
+}
+
+/** Who waits for their turn, by account: how many, and the turn of the last of them. */
+const lanes = new Map<string, { waiting: number; last: Promise<unknown> }>();
+
+/**
+ * Lets an attempt to log in on: at once, unless the account has had many of them from addresses that nobody has logged in from
+ * before. Then strangers come one after another; whoever is known there does not wait.
+ */
+export async function awaitTurn(
+  { store, now, accounts }: AttemptDeps,
+  account: string,
+  userId: number | undefined,
+  block: string,
+): Promise<void> {
+  if (await store.knowsPlace(userId ?? NOBODY, hashSecret(block), now())) return;
+  const { attemptsPerAccount, attemptsWindowMs: windowMs } = accounts;
+  const most = attemptsPerAccount * WHOLE_FACTOR;
+  const name = `login:whole:${hashSecret(account)}`;
+  if ((await store.takeLimit(name, most, windowMs, now())).allowed) return;
+  const lane = lanes.get(account) ?? { waiting: 0, last: Promise.resolve() };
+  if (lane.waiting >= MOST_WAITING) throw tooMany(MOST_WAITING * TURN_MS);
+  lanes.set(account, lane);
+  lane.waiting += 1;
+  lane.last = lane.last.then(() => new Promise((resolve) => setTimeout(resolve, TURN_MS)));
+  await lane.last;
+  lane.waiting -= 1;
+  if (lane.waiting === 0) lanes.delete(account);
+}
+
+function pairOf(kind: string, account: string, block: string): string {
+  return `${kind}:account:${hashSecret(account)}:${hashSecret(block)}`;
+}
+
+function tooMany(retryAfterMs: number): GatewayError {
+  return new GatewayError('rate_limited', 'Too many attempts; try again later.', { retryAfterMs });
+}

@@ -1,0 +1,66 @@
+import { CHANNEL_AUTO_DISABLED } from '../core/channel.js';
+import { returnDuty } from '../core/outage.js';
+import type { ChannelSnapshot, NodeChannel, Store } from '../store/store.js';
+import { nameOfNode } from './in-force.js';
+
+/** A gateway that leaves a channel alone for a while, which others may not. */
+export interface ChannelPause {
+  /** What people call the gateway. */
+  readonly node: string;
+  /** The end of a key, where one of several is left alone and not the channel. */
+  readonly key?: string | undefined;
+  /** `half_open`: a single request is under way, which decides; `cooling`: the channel asked for a pause. */
+  readonly state: NonNullable<NodeChannel['state']>;
+  /** The kind of the last failure. */
+  readonly reason: string;
+  readonly sinceMs: number;
+  readonly untilMs: number;
+}
+
+/** What the gateways have found out about a channel. */
+export interface Sighting {
+  readonly pauses: readonly ChannelPause[];
+  /** Since when it has been disabled automatically. */
+  readonly sinceMs?: number | undefined;
+  /** When a channel that was disabled automatically is tried again. */
+  readonly nextTryMs?: number | undefined;
+}
+
+export const UNSEEN: Sighting = { pauses: [] };
+
+interface SightingsDeps {
+  readonly store: Pick<Store, 'listNodes' | 'readDuty'>;
+  readonly now: () => number;
+}
+
+/** What is known of those channels of a snapshot that are not well, by id. */
+export async function sightingsOf(
+  { store, now }: SightingsDeps,
+  { channels }: Pick<ChannelSnapshot, 'channels'>,
+): Promise<ReadonlyMap<number, Sighting>> {
+  const nowMs = now();
+  const pauses = new Map<number, ChannelPause[]>();
+  for (const node of await store.listNodes(nowMs)) {
+    if (node.version === undefined) continue;
+    for (const { id, key, state, why, sinceMs, untilMs } of node.about?.channels ?? []) {
+      if (id === undefined || state === undefined || (untilMs <= nowMs && state === 'cooling')) {
+        continue;
+      }
+      const about = { node: nameOfNode(node), key, state, reason: why };
+      const pause = { ...about, sinceMs: sinceMs ?? 0, untilMs };
+      pauses.set(id, [...(pauses.get(id) ?? []), pause]);
+    }
+  }
+  const sightings = new Map<number, Sighting>();
+  for (const [id, found] of pauses) sightings.set(id, { pauses: found });
+  for (const { id, status, outage } of channels) {
+    if (status !== CHANNEL_AUTO_DISABLED || outage === undefined) continue;
+    const duty = await store.readDuty(returnDuty(id, outage));
+    sightings.set(id, {
+      pauses: pauses.get(id) ?? [],
+      sinceMs: outage.sinceMs,
+      nextTryMs: duty?.dueAtMs,
+    });
+  }
+  return sightings;
+}

@@ -1,0 +1,58 @@
+import type { NodeAbout, Store } from '../store/store.js';
+import { nameOfNode } from './in-force.js';
+
+/** Whether a gateway has the newest version in force, an older one, or has stopped to report without taking leave. */
+export type NodeStanding = 'current' | 'behind' | 'silent';
+
+export interface NodeView {
+  readonly id: string;
+  readonly name: string;
+  readonly standing: NodeStanding;
+  /** What it has in force, as far as it is known. */
+  readonly version: number | undefined;
+  readonly about: NodeAbout | undefined;
+}
+
+export interface NodesView {
+  /** The newest version of channels and tags. */
+  readonly version: number;
+  /** How long the store took to answer. */
+  readonly storeMs: number;
+  readonly nodes: readonly NodeView[];
+}
+
+export interface NodesDeps {
+  readonly store: Pick<Store, 'listNodes' | 'channelsVersion'>;
+  readonly now: () => number;
+}
+
+/** Every gateway that works on the store, by name. One that was started again takes the place of what it was before. */
+export async function listNodes({ store, now }: NodesDeps): Promise<NodesView> {
+  const askedMs = performance.now();
+  // Asked first: a node that reports a newer one meanwhile is not behind.
+  const version = await store.channelsVersion();
+  const storeMs = performance.now() - askedMs;
+  const states = await store.listNodes(now());
+  const nodes = states
+    .map((state): NodeView => ({
+      id: state.nodeId,
+      name: nameOfNode(state),
+      standing: standingOf(state.version, version),
+      version: state.version,
+      about: state.about,
+    }))
+    .sort((a, b) => (a.name < b.name ? -1 : Number(a.name > b.name)));
+  const live = nodes.filter(({ standing }) => standing !== 'silent');
+  return {
+    version,
+    storeMs,
+    nodes: nodes.filter(
+      (node) => node.standing !== 'silent' || !live.some(({ name }) => name === node.name),
+    ),
+  };
+}
+
+function standingOf(inForce: number | undefined, newest: number): NodeStanding {
+  if (inForce === undefined) return 'silent';
+  return inForce < newest ? 'behind' : 'current';
+}

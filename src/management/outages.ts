@@ -1,0 +1,53 @@
+import {
+  CHANNEL_AUTO_DISABLED,
+  CHANNEL_ENABLED,
+  isSameAccount,
+  type Channel,
+} from '../core/channel.js';
+import type { Outage } from '../core/outage.js';
+import { recordAudit, ROOT_ROLE, type Actor, type ManagementDeps } from './audit.js';
+
+type OutageDeps = Pick<ManagementDeps, 'store' | 'now'>;
+
+/** Whoever reads the audit log finds what the gateway did of itself under this name. */
+const GATEWAY: Actor = { id: undefined, name: 'gateway', role: ROOT_ROLE, address: undefined };
+
+/**
+ * Disables a channel for all nodes, for what a node is certain of. Not where anybody has switched it, or changed what the
+ * node's failures came from, meanwhile. Resolves to whether it did.
+ */
+export async function disableChannel(
+  deps: OutageDeps,
+  known: Channel,
+  outage: Outage,
+): Promise<boolean> {
+  const { channels } = await deps.store.loadChannels();
+  const current = channels.find(({ id }) => id === known.id);
+  if (current === undefined || !isSameAccount(current, known)) return false;
+  const updated = await deps.store.updateChannel(
+    known.id,
+    { status: CHANNEL_AUTO_DISABLED, outage },
+    { status: CHANNEL_ENABLED },
+  );
+  if (updated.kind !== 'updated') return false;
+  await recordAudit(deps, GATEWAY, 'channel.disable', `channel:${known.id}`, {
+    name: known.name,
+    because: outage.reason,
+    message: outage.message,
+  });
+  return true;
+}
+
+/** Lets a channel that the gateway disabled take traffic again; one that people have switched since stays as they left it. */
+export async function returnChannel(deps: OutageDeps, channel: Channel): Promise<boolean> {
+  const updated = await deps.store.updateChannel(
+    channel.id,
+    { status: CHANNEL_ENABLED, outage: undefined },
+    { status: CHANNEL_AUTO_DISABLED },
+  );
+  if (updated.kind !== 'updated') return false;
+  await recordAudit(deps, GATEWAY, 'channel.return', `channel:${channel.id}`, {
+    name: channel.name,
+  });
+  return true;
+}

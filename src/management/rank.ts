@@ -1,0 +1,33 @@
+import { GatewayError } from '../core/errors.js';
+import type { Role } from '../store/store.js';
+import { ROOT_ROLE, type Actor, type ManagementDeps } from './audit.js';
+
+/** Somebody who works on the store itself, at the command line, and stands above every account. */
+export function isOperator(actor: Actor): boolean {
+  return actor.id === undefined && actor.role === ROOT_ROLE;
+}
+
+/** Nobody acts on an account of an equal or higher role. `what` is the subject of the refusal. */
+export function checkBelow(role: Role, actor: Actor, what: string): void {
+  if (role < actor.role || isOperator(actor)) return;
+  throw new GatewayError(
+    'permission_denied',
+    `${what} is not below yours, so you may not change it.`,
+  );
+}
+
+/**
+ * Nobody acts on what belongs to somebody else of an equal or higher role, such as a key or a code; `what` names it. What
+ * belongs to nobody any more belongs to everybody who may act at all.
+ */
+export async function checkOwner(
+  { store, now }: ManagementDeps,
+  ownerId: number,
+  actor: Actor,
+  what: string,
+): Promise<void> {
+  if (ownerId === actor.id || isOperator(actor)) return;
+  const owner = await store.getUser(ownerId, now());
+  if (owner !== undefined)
+    checkBelow(owner.role, actor, `The role of whom this ${what} belongs to`);
+}

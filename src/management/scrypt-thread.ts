@@ -1,0 +1,98 @@
+import { Worker } from 'node:worker_threads';
+import { GatewayError } from '../core/errors.js';
+
+/** One derivation: 2^`ln` blocks of `r`, `p` times. */
+export interface ScryptJob {
+  readonly password: string;
+  readonly salt: Uint8Array;
+  readonly bytes: number;
+  readonly ln: number;
+  readonly r: number;
+  readonly p: number;
+}
+
+interface Waiting {
+  readonly job: ScryptJob;
+  readonly resolve: (key: Buffer) => void;
+  readonly reject: (reason: Error) => void;
+}
+
+type Answer = { readonly key: Uint8Array } | { readonly failure: string };
+
+/** About two seconds of work: who comes later is better off trying again. */
+const MOST_WAITING = 16;
+const RETRY_AFTER_MS = 2_000;
+
+/** Plain text, so that it runs the same from sources, from the build and under a test runner. */
+const THREAD = `
+const { parentPort } = require('node:worker_threads');
+const { scryptSync } = require('node:crypto');
+parentPort.on('message', ({ password, salt, bytes, ln, r, p }) => {
+  try {
+    const N = 2 ** ln;
+    // What scrypt needs is a little more than 128 * N * r.
+    const key = scryptSync(password, salt, bytes, { N, r, p, maxmem: 128 * N * r * 2 });
+    parentPort.postMessage({ key: new Uint8Array(key) });
+  } catch (error) {
+    parentPort.postMessage({ failure: String(error) });
+  }
+});
+`;
+
+let thread: Worker | undefined;
+let running: Waiting | undefined;
+const queue: Waiting[] = [];
+
+/**
+ * Runs scrypt in a thread of its own, one at a time. Libuv's threads, which decompression and name look-ups share, do none of
+ * it: they stay free however many people log in. Rejects with 503 `overloaded` when too many wait already.
+ */
+export function scryptApart(job: ScryptJob): Promise<Buffer> {
+  if (queue.length >= MOST_WAITING) {
+    return Promise.reject(
+      new GatewayError('overloaded', 'Too many passwords are being checked; try again shortly.', {
+        retryAfterMs: RETRY_AFTER_MS,
+      }),
+    );
+  }
+  return new Promise((resolve, reject) => {
+    queue.push({ job, resolve, reject });
+    next();
+  });
+}
+
+function next(): void {
+  if (running !== undefined) return;
+  running = queue.shift();
+  if (running === undefined) {
+    // An idle thread keeps no process alive.
+    thread?.unref();
+    return;
+  }
+  thread ??= startThread();
+  thread.ref();
+  thread.postMessage(running.job);
+}
+
+function startThread(): Worker {
+  const worker = new Worker(THREAD, { eval: true, name: 'scrypt' });
+  worker.on('message', (answer: Answer) => {
+    const done = running;
+    running = undefined;
+    if ('key' in answer) done?.resolve(Buffer.from(answer.key));
+    else done?.reject(new Error(`scrypt failed: ${answer.failure}`));
+    next();
+  });
+  // A thread that dies, for want of memory perhaps, takes its one job with it; the next job gets a new thread.
+  const lost = (error: unknown): void => {
+    if (thread !== worker) return;
+    thread = undefined;
+    const done = running;
+    running = undefined;
+    done?.reject(error instanceof Error ? error : new Error('The hashing thread ended.'));
+    next();
+  };
+  worker.on('error', lost);
+  worker.on('exit', lost);
+  return worker;
+}

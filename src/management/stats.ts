@@ -1,0 +1,442 @@
+import { ERRORS } from '../core/errors.js';
+import {
+  bucketOf,
+  readSpendKey,
+  readTrafficKey,
+  ROLLUPS,
+  type RollupName,
+  type SpendKey,
+  type TrafficRollup,
+} from '../core/rollups.js';
+import { addTally, newTally, percentile, SUMS, type Sums, type Tally } from '../core/tally.js';
+import type { StatsRow, Store } from '../store/store.js';
+
+export interface StatsDeps {
+  readonly store: Store;
+  readonly now: () => number;
+  /** For how many days spending is kept. */
+  readonly statsDays: number;
+}
+
+/** What series are told apart by. Tokens and accounts are known by the hour alone. */
+export const SERIES_GROUPS = [
+  'none',
+  'outcome',
+  'channel',
+  'model',
+  'tag',
+  'provider',
+  'token',
+  'user',
+] as const;
+export const OWN_SERIES_GROUPS = ['none', 'model', 'token'] as const;
+export type SeriesGroup = (typeof SERIES_GROUPS)[number];
+
+export const BREAKDOWN_GROUPS = [
+  'user',
+  'token',
+  'model',
+  'channel',
+  'tag',
+  'provider',
+  'hour',
+] as const;
+export const OWN_BREAKDOWN_GROUPS = ['token', 'model', 'hour'] as const;
+export type BreakdownGroup = (typeof BREAKDOWN_GROUPS)[number];
+
+interface Span {
+  readonly fromMs: number;
+  /** That moment is not included. */
+  readonly toMs: number;
+}
+
+export interface SeriesQuery extends Span {
+  readonly group: SeriesGroup;
+  /** Of this account alone. */
+  readonly owner?: number;
+}
+
+/** Sums, and what shares of all did not exceed. */
+export interface Summary extends Sums {
+  readonly p50: number | undefined;
+  readonly p95: number | undefined;
+  readonly p99: number | undefined;
+}
+
+export interface Series {
+  /** The id or the name of what it is of; '' for what has none. */
+  readonly key: string;
+  readonly name: string;
+  readonly total: Summary;
+  /** One for each step. */
+  readonly points: readonly Summary[];
+}
+
+export interface UsageSeries {
+  /** The start of the first step. */
+  readonly fromMs: number;
+  readonly stepMs: number;
+  readonly steps: number;
+  /** Since when nothing is missing; `undefined` before the first numbers. */
+  readonly completeFromMs: number | undefined;
+  readonly total: Summary;
+  readonly series: readonly Series[];
+}
+
+export interface BreakdownQuery extends Span {
+  readonly by: readonly BreakdownGroup[];
+  readonly owner?: number;
+}
+
+export interface BreakdownRow {
+  /** By the names of the groups: ids and names. Absent where the requests have none. */
+  readonly of: Readonly<Partial<Record<BreakdownGroup, string | number>>>;
+  /** The names of accounts, keys and channels that are still there. */
+  readonly names: Readonly<Partial<Record<BreakdownGroup, string>>>;
+  /** Whether it stands for all that came after the most rows that are told one by one. */
+  readonly isRest: boolean;
+  readonly sums: Sums;
+}
+
+export interface UsageBreakdown extends Span {
+  readonly completeFromMs: number | undefined;
+  readonly rows: readonly BreakdownRow[];
+  readonly total: Sums;
+}
+
+/** Series that are told one by one; all others are one more. */
+const MAX_SERIES = 12;
+const MAX_ROWS = 1_000;
+const OTHERS = 'others';
+const DAY_MS = 24 * 3_600_000;
+
+const SHARED_MS = 1_000;
+const MAX_SHARED = 200;
+/** What was read within the last second, by store and question: many who look at the same cost what one costs. */
+const shared = new WeakMap<object, Map<string, { atMs: number; series: Promise<UsageSeries> }>>();
+
+/** What happened in each step of a span, over all nodes; as of the last second. */
+export function usageSeries(deps: StatsDeps, query: SeriesQuery): Promise<UsageSeries> {
+  const { store, now } = deps;
+  const nowMs = now();
+  const rollup = seriesRollup(query, nowMs);
+  const fromMs = bucketOf(rollup, query.fromMs);
+  const lastMs = bucketOf(rollup, Math.max(query.fromMs, query.toMs - 1));
+  const { group, owner } = query;
+  let recent = shared.get(store);
+  if (recent === undefined) {
+    recent = new Map<string, { atMs: number; series: Promise<UsageSeries> }>();
+    shared.set(store, recent);
+  }
+  const key = JSON.stringify([rollup, fromMs, lastMs, group, owner]);
+  const before = recent.get(key);
+  if (before !== undefined && Math.abs(nowMs - before.atMs) < SHARED_MS) return before.series;
+  if (recent.size >= MAX_SHARED) recent.clear();
+  const series = readSeries(deps, query, { rollup, fromMs, lastMs });
+  const mine = recent;
+  mine.set(key, { atMs: nowMs, series });
+  // What has failed is asked again by whoever comes next.
+  series.catch(() => mine.delete(key));
+  return series;
+}
+
+async function readSeries(
+  deps: StatsDeps,
+  query: SeriesQuery,
+  span: { readonly rollup: RollupName; readonly fromMs: number; readonly lastMs: number },
+): Promise<UsageSeries> {
+  const { store } = deps;
+  const { rollup, fromMs, lastMs } = span;
+  const { stepMs } = ROLLUPS[rollup];
+  const steps = Math.round((lastMs - fromMs) / stepMs) + 1;
+  const makeTallies = (): Tally[] => Array.from({ length: steps }, newTally);
+  const all = makeTallies();
+  const groups = new Map<string, Tally[]>();
+  await store.readStats(
+    { rollup, fromMs, toMs: lastMs, ...(query.owner === undefined ? {} : { owner: query.owner }) },
+    (row) => {
+      const at = Math.round((row.atMs - fromMs) / stepMs);
+      for (const { key, tally, whole } of partsOf(rollup, row, query.group)) {
+        if (whole) addTo(all, at, tally);
+        if (key === undefined) continue;
+        let tallies = groups.get(key);
+        if (tallies === undefined) groups.set(key, (tallies = makeTallies()));
+        addTo(tallies, at, tally);
+      }
+    },
+  );
+  const ranked = [...groups]
+    .map(([key, points]) => ({ key, points, total: totalOf(points) }))
+    .sort((a, b) => b.total.sums.requests - a.total.sums.requests);
+  const shown = ranked.slice(0, MAX_SERIES);
+  const rest = ranked.slice(MAX_SERIES);
+  if (rest.length > 0) {
+    const points = makeTallies();
+    for (const each of rest) each.points.forEach((tally, at) => addTo(points, at, tally));
+    shown.push({ key: OTHERS, points, total: totalOf(points) });
+  }
+  const nameOf = await namesFor(
+    deps,
+    groupOfNames(query.group),
+    shown.map(({ key }) => key),
+  );
+  return {
+    ...{ fromMs, stepMs, steps },
+    completeFromMs: await completeFrom(deps, rollup),
+    total: summaryOf(totalOf(all)),
+    series: [
+      ...(query.group === 'none' ? [{ key: '', points: all, total: totalOf(all) }] : shown),
+    ].map(({ key, points, total }) => ({
+      key,
+      name: nameOf(key),
+      total: summaryOf(total),
+      points: points.map(summaryOf),
+    })),
+  };
+}
+
+/**
+ * Sums of a span, told apart by one or two things, over all nodes. Whole days are read by day; hours at the ends are read by hour
+ * as long as they are kept, and days of UTC after that, which the span in the reply then shows.
+ */
+export async function usageBreakdown(
+  deps: StatsDeps,
+  { by, owner, ...asked }: BreakdownQuery,
+): Promise<UsageBreakdown> {
+  const { store, now } = deps;
+  const parts = spendParts(asked, now(), by.includes('hour'));
+  const groups = new Map<string, { readonly of: BreakdownRow['of']; readonly tally: Tally }>();
+  const total = newTally();
+  for (const { rollup, fromMs, toMs } of parts) {
+    await store.readStats(
+      { rollup, fromMs, toMs, ...(owner === undefined ? {} : { owner }) },
+      (row) => {
+        const of = spendOf(row, by);
+        const id = JSON.stringify(by.map((name) => of[name] ?? null));
+        let group = groups.get(id);
+        if (group === undefined) groups.set(id, (group = { of, tally: newTally() }));
+        addTally(group.tally, row.tally);
+        addTally(total, row.tally);
+      },
+    );
+  }
+  const ranked = [...groups.values()].sort(
+    (a, b) =>
+      b.tally.sums.quota - a.tally.sums.quota || b.tally.sums.requests - a.tally.sums.requests,
+  );
+  const shown = ranked.slice(0, MAX_ROWS);
+  const named = await Promise.all(
+    by.map(async (group) => {
+      const keys = new Set(
+        shown.flatMap(({ of }) => (of[group] === undefined ? [] : [`${of[group]}`])),
+      );
+      return [group, await namesFor(deps, groupOfNames(group), [...keys])] as const;
+    }),
+  );
+  const rows = shown.map(({ of, tally }): BreakdownRow => ({
+    of,
+    names: Object.fromEntries(
+      named.flatMap(([group, nameOf]) => {
+        const key = of[group];
+        const name = key === undefined ? '' : nameOf(`${key}`);
+        return name === '' ? [] : [[group, name]];
+      }),
+    ),
+    isRest: false,
+    sums: tally.sums,
+  }));
+  if (ranked.length > MAX_ROWS) {
+    const rest = newTally();
+    for (const { tally } of ranked.slice(MAX_ROWS)) addTally(rest, tally);
+    rows.push({ of: {}, names: {}, isRest: true, sums: rest.sums });
+  }
+  const [first] = parts;
+  const last = parts.at(-1);
+  return {
+    fromMs: first?.fromMs ?? asked.fromMs,
+    toMs: last === undefined ? asked.toMs : last.toMs + ROLLUPS[last.rollup].stepMs,
+    completeFromMs: await completeFrom(deps, by.includes('hour') ? 'spend_hour' : 'spend_day'),
+    rows,
+    total: total.sums,
+  };
+}
+
+/** The finest roll-up that reaches back so far and has few enough steps. */
+function seriesRollup({ fromMs, toMs, group, owner }: SeriesQuery, nowMs: number): RollupName {
+  if (owner !== undefined || group === 'token' || group === 'user') return 'spend_hour';
+  const names: readonly TrafficRollup[] = ['traffic_minute', 'traffic_5_minutes'];
+  return (
+    names.find((name) => {
+      const { keepMs } = ROLLUPS[name];
+      return nowMs - fromMs <= keepMs && toMs - fromMs <= keepMs;
+    }) ?? 'traffic_hour'
+  );
+}
+
+interface Part {
+  /** `undefined`: in no series. */
+  readonly key: string | undefined;
+  readonly tally: Tally;
+  /** Whether it counts for the total. */
+  readonly whole: boolean;
+}
+
+/**
+ * What a row adds to which series. Requests are what callers saw, and how long; for a channel, its tag and its provider that
+ * is told by its attempts, and what they were spent on by the requests that it answered.
+ */
+function partsOf(rollup: RollupName, row: StatsRow, group: SeriesGroup): Part[] {
+  const { tally } = row;
+  if (rollup === 'spend_hour' || rollup === 'spend_day') {
+    const about = readSpendKey(row.key);
+    if (group === 'user') return [{ key: String(row.owner), tally, whole: true }];
+    const key = group === 'token' ? about.tokenId : group === 'model' ? about.model : undefined;
+    return [{ key: key === undefined ? undefined : `${key}`, tally, whole: true }];
+  }
+  const about = readTrafficKey(row.key);
+  const isRequest = about.of === 'request';
+  if (group === 'channel' || group === 'tag' || group === 'provider') {
+    const key = group === 'channel' ? about.channelId : about[group];
+    const named = key === undefined ? undefined : `${key}`;
+    if (!isRequest) return [{ key: named ?? '', tally, whole: false }];
+    const { documents, inputTokens, searchUnits, quota } = tally.sums;
+    const spent = newTally();
+    Object.assign(spent.sums, { documents, inputTokens, searchUnits, quota });
+    return [
+      { key: undefined, tally, whole: true },
+      // Nobody is told about a channel that was asked for nothing.
+      ...(named === undefined ? [] : [{ key: named, tally: spent, whole: false }]),
+    ];
+  }
+  if (!isRequest) return [];
+  if (group === 'outcome') return [{ key: classOf(about.outcome), tally, whole: true }];
+  return [{ key: group === 'model' ? (about.model ?? '') : undefined, tally, whole: true }];
+}
+
+/** Whether all went well, the caller could have done better, or the gateway and its upstreams. */
+function classOf(outcome: string): 'ok' | 'refused' | 'failed' {
+  if (outcome === 'ok') return 'ok';
+  const known = (ERRORS as Readonly<Record<string, { readonly status: number } | undefined>>)[
+    outcome
+  ];
+  return known !== undefined && known.status < 500 ? 'refused' : 'failed';
+}
+
+interface SpendPart extends Span {
+  readonly rollup: 'spend_hour' | 'spend_day';
+}
+
+/** Which buckets make up a span; `toMs` is the start of the last of them. */
+function spendParts({ fromMs, toMs }: Span, nowMs: number, byHour: boolean): SpendPart[] {
+  const hourMs = ROLLUPS.spend_hour.stepMs;
+  const start = bucketOf('spend_hour', fromMs);
+  const end = bucketOf('spend_hour', Math.max(fromMs, toMs - 1)) + hourMs;
+  const hours = (from: number, to: number): SpendPart[] =>
+    from < to ? [{ rollup: 'spend_hour', fromMs: from, toMs: to - hourMs }] : [];
+  if (byHour) return hours(start, end);
+  const hasHours = (atMs: number): boolean => nowMs - atMs <= ROLLUPS.spend_hour.keepMs;
+  const firstDay = bucketOf('spend_day', start);
+  const lastDay = bucketOf('spend_day', end);
+  const dayStart = firstDay === start || !hasHours(start) ? firstDay : firstDay + DAY_MS;
+  const dayEnd = lastDay === end || hasHours(end) ? lastDay : lastDay + DAY_MS;
+  if (dayStart >= dayEnd) return hours(start, end);
+  return [
+    ...hours(start, dayStart),
+    { rollup: 'spend_day', fromMs: dayStart, toMs: dayEnd - DAY_MS },
+    ...hours(dayEnd, Math.max(dayEnd, end)),
+  ];
+}
+
+function spendOf(row: StatsRow, by: readonly BreakdownGroup[]): BreakdownRow['of'] {
+  const about = readSpendKey(row.key);
+  const entries = by.map((group) => [group, valueOf(group, about, row)] as const);
+  return Object.fromEntries(entries.filter(([, value]) => value !== undefined && value !== ''));
+}
+
+function valueOf(
+  group: BreakdownGroup,
+  { tokenId, model, channelId, provider, tag }: SpendKey,
+  { owner, atMs }: StatsRow,
+): string | number | undefined {
+  switch (group) {
+    case 'user':
+      return owner;
+    case 'token':
+      return tokenId;
+    case 'channel':
+      return channelId;
+    case 'hour':
+      return Math.floor(atMs / 1_000);
+    case 'model':
+      return model;
+    case 'provider':
+      return provider;
+    case 'tag':
+      return tag;
+  }
+}
+
+async function completeFrom(
+  { store, now, statsDays }: StatsDeps,
+  rollup: RollupName,
+): Promise<number | undefined> {
+  const since = await store.statsSince();
+  if (since === undefined) return undefined;
+  const keepMs = Math.min(ROLLUPS[rollup].keepMs, statsDays * DAY_MS);
+  return Math.max(since, bucketOf(rollup, now() - keepMs));
+}
+
+type NamedGroup = 'user' | 'token' | 'channel' | undefined;
+
+function groupOfNames(group: SeriesGroup | BreakdownGroup): NamedGroup {
+  return group === 'user' || group === 'token' || group === 'channel' ? group : undefined;
+}
+
+/** What ids are called now; names stand for themselves, and what is deleted has none. */
+async function namesFor(
+  { store, now }: StatsDeps,
+  group: NamedGroup,
+  keys: readonly string[],
+): Promise<(key: string) => string> {
+  if (group === undefined) return (key) => key;
+  const names = new Map<string, string>();
+  if (group === 'channel') {
+    const { channels } = await store.loadChannels();
+    for (const { id, name } of channels) names.set(String(id), name);
+  } else {
+    const ids = keys.filter((key) => /^[1-9]\d*$/.test(key));
+    const found = await Promise.all(
+      ids.map(async (id) =>
+        group === 'token'
+          ? (await store.getToken(Number(id), now()))?.name
+          : (await store.getUser(Number(id), now()))?.username,
+      ),
+    );
+    ids.forEach((id, index) => {
+      const name = found[index];
+      if (name !== undefined) names.set(id, name);
+    });
+  }
+  return (key) => names.get(key) ?? '';
+}
+
+function addTo(tallies: readonly Tally[], at: number, tally: Tally): void {
+  const to = tallies[at];
+  if (to !== undefined) addTally(to, tally);
+}
+
+function totalOf(tallies: readonly Tally[]): Tally {
+  const total = newTally();
+  for (const tally of tallies) addTally(total, tally);
+  return total;
+}
+
+function summaryOf(tally: Tally): Summary {
+  const sums = Object.fromEntries(SUMS.map((name) => [name, tally.sums[name]])) as Sums;
+  return {
+    ...sums,
+    p50: percentile(tally, 0.5),
+    p95: percentile(tally, 0.95),
+    p99: percentile(tally, 0.99),
+  };
+}
