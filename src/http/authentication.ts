@@ -3,9 +3,12 @@ import type { Socket } from 'node:net';
 import { Strategy as BearerStrategy } from 'passport-http-bearer';
 import { GatewayError } from '../core/errors.js';
 import { storeAnswers, unknownKey } from '../gateway/admission.js';
-import type { CredentialCache } from '../gateway/credential-cache.js';
+import type { TokenCache } from '../gateway/token-cache.js';
+import type { Secret } from '../core/secret.js';
 import { hashSecret } from '../management/secrets.js';
 import type { Credential } from '../store/store.js';
+import { clientAddress, type AddressList } from './client-address.js';
+import { readSignature, signatureFault, SIGV4, type SignatureFault } from './sigv4.js';
 
 /** A key that was found, with the hash that it was found by. */
 export interface Identity {
@@ -14,7 +17,9 @@ export interface Identity {
 }
 
 /** Finds the key's token; at once where this node knows it already. */
-export type Authenticate = (req: IncomingMessage) => Identity | Promise<Identity>;
+export type Authenticate = (
+  req: Pick<IncomingMessage, 'headers' | 'socket'>,
+) => Identity | Promise<Identity>;
 
 /** Longer than any key: such a header is refused before it is hashed. */
 const MAX_KEY_CHARACTERS = 512;
@@ -30,7 +35,7 @@ type Verified = (error: unknown, user?: Identity | false) => void;
  * a body, which the strategy would take, would end up in logs.
  * @returns a function that finds the key's token, or throws 401 `missing_api_key` or `invalid_api_key`.
  */
-export function createAuthenticate(credentials: CredentialCache): Authenticate {
+export function createAuthenticate(credentials: TokenCache): Authenticate {
   const strategy = new BearerStrategy((key: string, done: Verified) => {
     const keyHash = hashSecret(key);
     const known = credentials.peek(keyHash);
@@ -102,22 +107,114 @@ export function createAuthenticate(credentials: CredentialCache): Authenticate {
   };
 }
 
+/** Who may call without a key, and whose key that is. */
+export interface Anonymous {
+  readonly addresses: AddressList;
+  readonly key: Secret;
+}
+
+/** Callers from some addresses may come without a key: they are served with the one that is bound to those. */
+export function allowAnonymous(
+  authenticate: Authenticate,
+  { addresses, key }: Anonymous,
+  trustedProxies: AddressList | undefined,
+): Authenticate {
+  return (req) => {
+    if (hasKey(req) || !addresses.includes(clientAddress(req, trustedProxies))) {
+      return authenticate(req);
+    }
+    return authenticate(withKey(req, key));
+  };
+}
+
+function hasKey({ headers }: Pick<IncomingMessage, 'headers'>): boolean {
+  const { authorization = '' } = headers;
+  return authorization.trim() !== '' || KEY_HEADERS.some((name) => headers[name] !== undefined);
+}
+
+/** The request as if it had been sent with this key. */
+function withKey(
+  { socket }: Pick<IncomingMessage, 'socket'>,
+  key: Secret,
+): Pick<IncomingMessage, 'headers' | 'socket'> {
+  return { socket, headers: { authorization: `${BEARER}${key.reveal()}` } };
+}
+
+/** A request that is signed: its key is known by the access key id, and proven when the body is there. */
+export interface SignedCall {
+  identity(): Identity | Promise<Identity>;
+  /** @throws GatewayError 403 unless the key has signed this body, a moment ago. */
+  prove(body: Buffer): void;
+}
+
+/** Reads signatures as AWS's clients make them; `undefined` for a request that has none. */
+export type ReadSigned = (req: IncomingMessage) => SignedCall | undefined;
+
+/** `keys`: the API keys that access key ids stand for. Each signs with itself for a secret. */
+export function createReadSigned(
+  authenticate: Authenticate,
+  keys: Readonly<Record<string, Secret>>,
+  now: () => number,
+): ReadSigned {
+  return (req) => {
+    const { authorization } = req.headers;
+    if (authorization?.startsWith(SIGV4) !== true) return undefined;
+    const signature = readSignature(authorization);
+    const key =
+      signature !== undefined && Object.hasOwn(keys, signature.accessKeyId)
+        ? keys[signature.accessKeyId]
+        : undefined;
+    return {
+      identity: () => {
+        if (signature === undefined) throw badSignature('The signature is incomplete.');
+        if (key === undefined) throw unknownKey();
+        return authenticate(withKey(req, key));
+      },
+      prove: (body) => {
+        if (signature === undefined || key === undefined) throw unknownKey();
+        const request = { method: req.method ?? '', target: req.url ?? '/', headers: req.headers };
+        const fault = signatureFault(request, signature, body, key.reveal(), now());
+        if (fault !== undefined) throw badSignature(FAULTS[fault]);
+      },
+    };
+  };
+}
+
+const FAULTS: Readonly<Record<SignatureFault, string>> = {
+  incomplete: 'The signature must cover the headers host and x-amz-date, and be of the same day.',
+  expired: 'The signature has expired: its time is more than five minutes off.',
+  mismatch: 'The signature does not match the request. Check the secret access key.',
+};
+
+function badSignature(message: string): GatewayError {
+  return new GatewayError('invalid_signature', message);
+}
+
 interface Authenticating {
   authenticate(req: Pick<IncomingMessage, 'headers'>): void;
 }
 
-/** The key as clients send it: a bearer token, the bare header, `x-api-key` or `api-key`. */
-function presentedKey(req: IncomingMessage): string | undefined {
+/** Other headers that clients put a key in. */
+const KEY_HEADERS = [
+  'x-api-key',
+  'api-key',
+  'ocp-apim-subscription-key',
+  'x-goog-api-key',
+] as const;
+
+/** The key as clients send it: a bearer token, under another scheme, the bare header, or in a header of its own. */
+function presentedKey(req: Pick<IncomingMessage, 'headers'>): string | undefined {
   const { authorization } = req.headers;
   // As nearly all send it; the length bounds what is hashed.
   if (authorization !== undefined && PLAIN_BEARER.test(authorization)) {
     return authorization.slice(BEARER.length);
   }
   if (authorization !== undefined && authorization.trim() !== '') {
-    const match = /^bearer(?:\s+(.*))?$/is.exec(authorization.trim());
+    const match = /^(?:bearer|apikey|token|zenapikey)(?:\s+(.*))?$/is.exec(authorization.trim());
     return cleanKey(match === null ? authorization : (match[1] ?? ''));
   }
-  return cleanKey(oneHeader(req.headers['x-api-key']) ?? oneHeader(req.headers['api-key']) ?? '');
+  const name = KEY_HEADERS.find((header) => req.headers[header] !== undefined);
+  return cleanKey(name === undefined ? '' : (oneHeader(req.headers[name]) ?? ''));
 }
 
 /** A key that may be looked up; blanks inside or an absurd length cannot be one, but are a wrong key, not a missing one. */

@@ -1,22 +1,17 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
-import { promisify, TextDecoder } from 'node:util';
-import { brotliDecompress, gunzip, inflate } from 'node:zlib';
-import { GatewayError, systemCode } from '../core/errors.js';
-import type { Load, Place } from './load.js';
-
-const decompress = {
-  gzip: promisify(gunzip),
-  'x-gzip': promisify(gunzip),
-  deflate: promisify(inflate),
-  br: promisify(brotliDecompress),
-} as const;
+import { TextDecoder } from 'node:util';
+import { GatewayError } from '../core/errors.js';
+import { bufferWithRoom, joinWithRoom } from '../core/json/room.js';
+import { Inflation, readEncodings, type Encodings } from '../gateway/inflate.js';
+import { tooLarge, type Load, type Place } from './load.js';
 
 const JSON_TYPE = /^(application|text)\/([\w.+-]+\+)?json$/;
 
 /**
  * The body of a JSON request as UTF-8 bytes, without a byte-order mark: decompressed, decoded, and at most `limitBytes`
- * after that. The place is charged for the bytes as they come.
+ * after that. The place is charged for the bytes as they come, and as they grow. `withinMs` bounds how long the body may take;
+ * without it, the server's own time-out does.
  * @throws GatewayError 400, 408, 413, 415, 499 or 503.
  */
 export async function readJsonBody(
@@ -24,13 +19,15 @@ export async function readJsonBody(
   limitBytes: number,
   load: Load,
   place: Place,
+  withinMs?: number,
 ): Promise<Buffer> {
   const charset = jsonCharset(req.headers['content-type']);
-  const encoding = contentEncoding(req.headers['content-encoding']);
-  const raw = await collect(req, limitBytes, load, place);
-  const plain = encoding === undefined ? raw : await inflateBody(raw, encoding, limitBytes);
-  const grown = plain.length - raw.length;
-  if (grown > 0 && !load.charge(place, grown)) throw load.refusal();
+  const encodings = contentEncodings(req.headers['content-encoding']);
+  const raw = await collect(req, limitBytes, load, place, withinMs);
+  const plain =
+    encodings === undefined || raw.length === 0
+      ? raw
+      : await inflateBody(req, raw, encodings, limitBytes, load, place);
   const body = charset === undefined ? plain : recode(plain, charset);
   if (!isUtf8(body)) {
     throw new GatewayError('invalid_json', 'The body is not valid UTF-8.');
@@ -55,22 +52,25 @@ function jsonCharset(contentType: string | undefined): string | undefined {
   return charset === undefined || /^(utf-?8|us-ascii|ascii)$/.test(charset) ? undefined : charset;
 }
 
-function contentEncoding(header: string | undefined): keyof typeof decompress | undefined {
-  const name = header?.trim().toLowerCase();
-  if (name === undefined || name === '' || name === 'identity') return undefined;
-  if (name === 'gzip' || name === 'x-gzip' || name === 'deflate' || name === 'br') return name;
+function contentEncodings(header: string | undefined): Encodings | undefined {
+  const encodings = readEncodings(header?.trim().toLowerCase());
+  if (encodings !== 'unknown') return encodings;
   throw new GatewayError(
     'unsupported_media_type',
-    'The body is compressed in a way that is not read here: use gzip, deflate or br.',
+    'The compression of the body is not supported: use gzip, deflate or br.',
     { headers: { 'Accept-Encoding': 'gzip, deflate, br' } },
   );
 }
+
+/** Bodies from here on are put together piece by piece. */
+const LARGE_BYTES = 262_144;
 
 function collect(
   req: IncomingMessage,
   limitBytes: number,
   load: Load,
   place: Place,
+  withinMs: number | undefined,
 ): Promise<Buffer> {
   const declared = Number(req.headers['content-length'] ?? 0);
   if (declared > limitBytes) return Promise.reject(tooLarge(limitBytes));
@@ -78,33 +78,41 @@ function collect(
   if (req.destroyed) return Promise.reject(callerGone());
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
+    // Pieces of a large body are put together as they come: all at once would take twice the memory, and hold up others.
+    const whole = declared > LARGE_BYTES ? bufferWithRoom(declared) : undefined;
     let bytes = 0;
     // Listeners stay until the request goes: taking four off again costs more than asking whether they still count.
     let done = false;
     const fail = (errorOf: () => GatewayError) => {
       if (done) return;
       done = true;
+      clearTimeout(timer);
       chunks.length = 0;
       reject(errorOf());
     };
     const gone = () => {
       fail(callerGone);
     };
+    const timer =
+      withinMs === undefined ? undefined : setTimeout(() => fail(() => tooLate()), withinMs);
     req
       .on('data', (chunk: Buffer) => {
         if (done) return;
         bytes += chunk.length;
         if (bytes > limitBytes) fail(() => tooLarge(limitBytes));
-        else if (!load.charge(place, chunk.length)) fail(() => load.refusal());
-        else chunks.push(chunk);
+        else if (!load.charge(place, chunk.length)) fail(() => load.refusalOf(place));
+        else if (whole === undefined) chunks.push(chunk);
+        else chunk.copy(whole, bytes - chunk.length);
       })
       .on('end', () => {
         // What came too late has had its answer, the last of its connection: nothing must be done for it any more.
         if (!req.socket.writable) fail(tooLate);
         if (done) return;
         done = true;
+        clearTimeout(timer);
         const [first] = chunks;
-        resolve(first !== undefined && chunks.length === 1 ? first : Buffer.concat(chunks, bytes));
+        const isOne = first !== undefined && chunks.length === 1;
+        resolve(whole?.subarray(0, bytes) ?? (isOne ? first : joinWithRoom(chunks, bytes)));
         chunks.length = 0;
       })
       .on('error', gone)
@@ -112,19 +120,51 @@ function collect(
   });
 }
 
-async function inflateBody(
+/** Decompresses a body piece by piece: what a few bytes turn into is counted as it comes, and given up when the caller goes. */
+function inflateBody(
+  req: IncomingMessage,
   raw: Buffer,
-  encoding: keyof typeof decompress,
+  encodings: Encodings,
   limitBytes: number,
+  load: Load,
+  place: Place,
 ): Promise<Buffer> {
-  try {
-    return await decompress[encoding](raw, { maxOutputLength: limitBytes });
-  } catch (error) {
-    if (systemCode(error) === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(limitBytes);
-    throw new GatewayError('invalid_request', `The body is not valid ${encoding}.`, {
-      cause: error,
+  return new Promise((resolve, reject) => {
+    const pieces: Buffer[] = [];
+    let bytes = 0;
+    const { socket } = req;
+    const gone = (): void => {
+      fail(callerGone());
+    };
+    const fail = (error: GatewayError): void => {
+      inflation.destroy();
+      socket.off('close', gone);
+      pieces.length = 0;
+      reject(error);
+    };
+    const inflation = new Inflation(encodings, raw, {
+      onData: (piece) => {
+        bytes += piece.length;
+        // As many as it had when it came are counted already.
+        const more = Math.min(piece.length, Math.max(0, bytes - raw.length));
+        if (bytes > limitBytes) fail(tooLarge(limitBytes));
+        else if (!load.charge(place, more)) fail(load.refusalOf(place));
+        else pieces.push(piece);
+      },
+      onEnd: () => {
+        socket.off('close', gone);
+        resolve(joinWithRoom(pieces, bytes));
+      },
+      onError: (error) => {
+        const name = encodings.join(', ');
+        const message = `The body is not valid ${name}.`;
+        fail(new GatewayError('invalid_request', message, { cause: error }));
+      },
     });
-  }
+    socket.on('close', gone);
+    inflation.write(raw);
+    inflation.end();
+  });
 }
 
 function recode(body: Buffer, charset: string): Buffer {
@@ -134,7 +174,7 @@ function recode(body: Buffer, charset: string): Buffer {
   } catch (error) {
     throw new GatewayError(
       'unsupported_media_type',
-      'The charset of the body is not known: send UTF-8.',
+      'The charset of the body is not supported: send UTF-8.',
       { cause: error },
     );
   }
@@ -153,11 +193,4 @@ function callerGone(): GatewayError {
 
 function tooLate(): GatewayError {
   return new GatewayError('request_timeout', 'The request did not arrive in time.');
-}
-
-function tooLarge(limitBytes: number): GatewayError {
-  return new GatewayError(
-    'payload_too_large',
-    `The body is larger than ${limitBytes} bytes, the limit after decompression.`,
-  );
 }

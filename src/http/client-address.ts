@@ -28,7 +28,10 @@ export class AddressList {
  * Where a request comes from. `X-Forwarded-For` counts only as far as the hops it names are trusted proxies, read from the
  * nearest one outwards.
  */
-export function clientAddress(req: IncomingMessage, trusted: AddressList | undefined): string {
+export function clientAddress(
+  req: Pick<IncomingMessage, 'headers' | 'socket'>,
+  trusted: AddressList | undefined,
+): string {
   const peer = req.socket.remoteAddress ?? '';
   if (!trusted?.includes(peer)) return plain(peer);
   const header = req.headers['x-forwarded-for'];
@@ -46,6 +49,7 @@ export function clientAddress(req: IncomingMessage, trusted: AddressList | undef
 
 /** What attempts are counted by: an IPv4 address, or the /64 that one holder of IPv6 addresses has to choose from. */
 export function addressBlock(text: string): string {
+  if (!text.includes(':')) return text;
   const address = parseAddress(text);
   if (!(address instanceof ipaddr.IPv6)) return text;
   return `${ipaddr.IPv6.networkAddressFromCIDR(`${address.toNormalizedString()}/64`).toString()}/64`;

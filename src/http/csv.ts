@@ -5,9 +5,16 @@ export function csvOf(heading: readonly string[], rows: readonly (readonly Cell[
   return [heading, ...rows].map((row) => `${row.map(csvCell).join(',')}\r\n`).join('');
 }
 
+/**
+ * What spreadsheets begin a formula with, in its full-width forms too: at the beginning of a cell, and after whatever a program
+ * that is set to another separator than the comma begins a new cell with.
+ */
+const FORMULA =
+  /(^|[;|\t\r\n])([\s"\u00a0\u3000\ufeff]*)(?=[=+\-@\uff1d\uff0b\uff0d\uff20\u2212])/gu;
+
 function csvCell(value: Cell): string {
   if (value === null) return '';
   if (typeof value === 'number') return String(value);
-  const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  const text = value.replace(FORMULA, "$1$2'").replace(/^(?=[\t\r])/, "'");
+  return /[",;\r\n\t|]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

@@ -1,5 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { ERRORS, GatewayError } from '../core/errors.js';
+import { errorBody } from '../ingress/cohere.js';
+import type { IngressError } from '../ingress/dialect.js';
 
 /** Statuses that Express and its parsers give their errors, as codes of ours. */
 const CODE_OF_STATUS: Readonly<Record<number, GatewayError['code']>> = {
@@ -22,31 +24,22 @@ export function asGatewayError(error: unknown): GatewayError {
   }
   return new GatewayError(
     'internal_error',
-    'The gateway failed. The request id tells which request.',
+    'The gateway failed. Quote the request id when you report it.',
     {
       cause: error,
     },
   );
 }
 
-/** The body of an error on the data plane: one shape that every known client reads. */
-export function errorBody(error: GatewayError): string {
-  const { message, code, param } = error;
-  return JSON.stringify({
-    message,
-    detail: message,
-    error: { message, type: ERRORS[code].type, code, param: param ?? null },
-  });
-}
-
 /** The body of an error on a management route. */
-export function managementErrorBody(error: GatewayError): string {
+export function managementErrorBody(error: GatewayError, requestId: string): string {
   const { message, code, param } = error;
   return JSON.stringify({
     success: false,
     message,
     code,
     ...(param === undefined ? {} : { param }),
+    request_id: requestId,
   });
 }
 
@@ -63,26 +56,28 @@ function errorHeaders(error: GatewayError): Record<string, string> {
   if (error.retryAfterMs !== undefined || retryable) {
     headers['Retry-After'] = String(Math.max(1, Math.ceil((error.retryAfterMs ?? 1_000) / 1000)));
   }
+  // Some SDKs repeat every 409 and 5xx: they are told where that cannot help.
+  if (!ERRORS[error.code].retryable && (error.status === 409 || error.status >= 500)) {
+    headers['x-should-retry'] = 'false';
+  }
   return headers;
 }
 
 /** Writes an error; the one place where a status of 400 or more is written. A reply that has begun is cut off instead. */
-export function sendError(
-  res: ServerResponse,
-  error: GatewayError,
-  body: (error: GatewayError) => string = errorBody,
-): void {
+export function sendError(res: ServerResponse, error: GatewayError, written: IngressError): void {
   if (res.headersSent) {
     res.destroy();
     return;
   }
-  const text = body(error);
-  for (const [name, value] of Object.entries(errorHeaders(error))) res.setHeader(name, value);
+  const { body: text, status = error.status } = written;
   res.setHeader('Content-Type', 'application/json; charset=utf-8');
+  for (const [name, value] of Object.entries({ ...errorHeaders(error), ...written.headers })) {
+    res.setHeader(name, value);
+  }
   res.setHeader('Content-Length', Buffer.byteLength(text));
   res.setHeader('Cache-Control', 'no-store');
   res.setHeader('X-Content-Type-Options', 'nosniff');
-  res.statusCode = error.status;
+  res.statusCode = status;
   res.end(text);
 }
 

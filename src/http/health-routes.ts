@@ -1,15 +1,21 @@
 import { timingSafeEqual } from 'node:crypto';
 import express, { type Router } from 'express';
 import { GatewayError } from '../core/errors.js';
+import { clientAddress, type AddressList } from './client-address.js';
 
 export interface HealthDeps {
   /** Rejects while the gateway cannot serve: the store is away, or it is shutting down. */
   readonly ready: () => Promise<void>;
+  /** What should be mended though the gateway can serve. */
+  readonly warnings: () => readonly string[];
   /** The metrics in Prometheus' text format; absent where they are switched off. */
   readonly metrics:
     (() => Promise<{ readonly contentType: string; readonly text: string }>) | undefined;
   /** The bearer token that `/metrics` asks for, if any. */
   readonly metricsToken: string | undefined;
+  /** Who may read `/metrics` where no token is set. */
+  readonly metricsReaders: AddressList;
+  readonly trustedProxies: AddressList | undefined;
 }
 
 /** `/healthz`: the process runs. `/readyz`: it can serve. `/metrics`: for Prometheus. */
@@ -19,31 +25,46 @@ export function healthRoutes(deps: HealthDeps): Router {
     res.json({ status: 'ok' });
   });
   router.get('/readyz', async (_req, res) => {
-    try {
-      await deps.ready();
-    } catch (error) {
-      if (error instanceof GatewayError) throw error;
-      throw new GatewayError('store_unavailable', 'The gateway is not ready to serve.', {
-        retryAfterMs: 1_000,
-        cause: error,
-      });
-    }
-    res.json({ status: 'ready' });
+    await whenReady(deps);
+    const warnings = deps.warnings();
+    res.json({ status: 'ready', ...(warnings.length > 0 ? { warnings } : {}) });
   });
-  const { metrics, metricsToken } = deps;
+  const { metrics, metricsToken, metricsReaders, trustedProxies } = deps;
   if (metrics !== undefined) {
     router.get('/metrics', async (req, res) => {
       if (
         metricsToken !== undefined &&
         !sameText(req.headers.authorization, `Bearer ${metricsToken}`)
       ) {
-        throw new GatewayError('missing_api_key', 'Metrics ask for their own bearer token.');
+        throw new GatewayError('missing_api_key', 'Metrics need a bearer token of their own.');
+      }
+      if (
+        metricsToken === undefined &&
+        !metricsReaders.includes(clientAddress(req, trustedProxies))
+      ) {
+        throw new GatewayError(
+          'permission_denied',
+          'Metrics are for the addresses in metrics.allow_ips, or for holders of metrics.token.',
+        );
       }
       const { contentType, text } = await metrics();
       res.type(contentType).send(text);
     });
   }
   return router;
+}
+
+/** @throws GatewayError 503 while the gateway cannot serve. */
+export async function whenReady({ ready }: Pick<HealthDeps, 'ready'>): Promise<void> {
+  try {
+    await ready();
+  } catch (error) {
+    if (error instanceof GatewayError) throw error;
+    throw new GatewayError('store_unavailable', 'The gateway is not ready to serve.', {
+      retryAfterMs: 1_000,
+      cause: error,
+    });
+  }
 }
 
 function sameText(given: string | undefined, expected: string): boolean {

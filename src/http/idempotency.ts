@@ -48,13 +48,13 @@ export async function onlyOnce(
     case 'running':
       throw new GatewayError(
         'conflict',
-        'The same request, under the same Idempotency-Key, is still being worked on.',
+        'A request with this Idempotency-Key is still in progress.',
         { retryAfterMs: 1_000 },
       );
     case 'mismatch':
       throw new GatewayError(
         'conflict',
-        'This Idempotency-Key was used for another request; take a new one.',
+        'This Idempotency-Key was used for another request; use a new one.',
         { param: 'Idempotency-Key' },
       );
     case 'fresh':
@@ -96,7 +96,7 @@ function open(text: string, secret: string, name: string): string {
   } catch (error) {
     throw new GatewayError(
       'conflict',
-      'This was done already, under another login; its reply can be given to that one alone.',
+      'This was already done under another login; only that login can get the reply.',
       { param: 'Idempotency-Key', cause: error },
     );
   }

@@ -1,24 +1,42 @@
 import { GatewayError } from '../core/errors.js';
 
+/** What one caller, by key or by address, has in flight. */
+interface Owner {
+  requests: number;
+  bytes: number;
+}
+
 /** One request's share of the load. */
 export interface Place {
   bytes: number;
+  readonly owners: Owned[];
+}
+
+interface Owned {
+  readonly name: string;
+  readonly owner: Owner;
 }
 
 /**
  * Bounds what is in flight on this process, requests and the bytes of their bodies and of replies that nobody takes, so that
- * overload is an early 503 and not a growing queue.
+ * overload is an early 503 and not a growing queue. No caller has more than its share of either.
  */
 export class Load {
   readonly #maxRequests: number;
   readonly #maxBytes: number;
+  readonly #maxOwnRequests: number;
+  readonly #maxOwnBytes: number;
+  readonly #owners = new Map<string, Owner>();
   #requests = 0;
   #bytes = 0;
   readonly #whenIdle: (() => void)[] = [];
 
-  constructor(maxRequests: number, maxBytes: number) {
+  /** `share` is the part of both that one caller may have; of bytes it is `leastBytes` at least, so that the largest body fits. */
+  constructor(maxRequests: number, maxBytes: number, share = 1, leastBytes = 0) {
     this.#maxRequests = maxRequests;
     this.#maxBytes = maxBytes;
+    this.#maxOwnRequests = Math.ceil(maxRequests * share);
+    this.#maxOwnBytes = Math.max(Math.ceil(maxBytes * share), leastBytes);
   }
 
   get requests(): number {
@@ -33,17 +51,42 @@ export class Load {
     const isTooLarge = declaredBytes > limitBytes;
     const bytes = isTooLarge ? 0 : declaredBytes;
     if (this.#requests >= this.#maxRequests || this.#bytes + bytes > this.#maxBytes) {
-      throw isTooLarge ? neverTaken(limitBytes) : this.refusal();
+      throw isTooLarge ? tooLarge(limitBytes) : this.refusal();
     }
     this.#requests += 1;
-    return { bytes: 0 };
+    return { bytes: 0, owners: [] };
+  }
+
+  /**
+   * Counts a place as that of a caller, and returns how many that caller has now; throws 503 `overloaded` where it is one too
+   * many, or where there is no room among its bytes for those that it declares. A place may have several owners.
+   */
+  own(place: Place, name: string, declaredBytes: number, limitBytes: number): number {
+    let owner = this.#owners.get(name);
+    if (owner === undefined) {
+      owner = { requests: 0, bytes: 0 };
+      this.#owners.set(name, owner);
+    }
+    owner.requests += 1;
+    owner.bytes += place.bytes;
+    place.owners.push({ name, owner });
+    const bytes = declaredBytes > limitBytes ? 0 : declaredBytes;
+    if (owner.requests > this.#maxOwnRequests || owner.bytes + bytes > this.#maxOwnBytes) {
+      throw refusalOfShare();
+    }
+    return owner.requests;
   }
 
   /** Counts bytes that a place holds; false when that is more than there is room for. */
   charge(place: Place, bytes: number): boolean {
     place.bytes += bytes;
     this.#bytes += bytes;
-    return this.#bytes <= this.#maxBytes;
+    let fits = this.#bytes <= this.#maxBytes;
+    for (const { owner } of place.owners) {
+      owner.bytes += bytes;
+      fits &&= owner.bytes <= this.#maxOwnBytes;
+    }
+    return fits;
   }
 
   /** Counts the bytes of a reply that its caller has not taken yet; returns the way to give them back, once. */
@@ -59,6 +102,11 @@ export class Load {
   leave(place: Place): void {
     this.#requests -= 1;
     this.#bytes -= place.bytes;
+    for (const { name, owner } of place.owners) {
+      owner.requests -= 1;
+      owner.bytes -= place.bytes;
+      if (owner.requests === 0) this.#owners.delete(name);
+    }
     if (this.#requests > 0) return;
     for (const resolve of this.#whenIdle.splice(0)) resolve();
   }
@@ -69,10 +117,16 @@ export class Load {
     await new Promise<void>((resolve) => this.#whenIdle.push(resolve));
   }
 
+  /** Why a place has no room for more bytes: its owner's share is used up, or the room of all. */
+  refusalOf(place: Place): GatewayError {
+    const isShare = place.owners.some(({ owner }) => owner.bytes > this.#maxOwnBytes);
+    return isShare ? refusalOfShare() : this.refusal();
+  }
+
   refusal(): GatewayError {
     return new GatewayError(
       'overloaded',
-      'The gateway has as many requests in flight as it takes.',
+      'The gateway has as many requests in flight as it can take.',
       {
         retryAfterMs: 1_000,
       },
@@ -80,9 +134,18 @@ export class Load {
   }
 }
 
-function neverTaken(limitBytes: number): GatewayError {
+function refusalOfShare(): GatewayError {
+  return new GatewayError(
+    'overloaded',
+    'This caller has as many requests or bytes in flight as one caller may have.',
+    { retryAfterMs: 1_000 },
+  );
+}
+
+/** The 413 of a body beyond the limit. */
+export function tooLarge(limitBytes: number): GatewayError {
   return new GatewayError(
     'payload_too_large',
-    `The body is declared larger than ${limitBytes} bytes, the most that is taken.`,
+    `The body is larger than ${limitBytes} bytes, the limit after decompression.`,
   );
 }

@@ -4,7 +4,6 @@ import passport from 'passport';
 import { Strategy as BearerStrategy } from 'passport-http-bearer';
 import { GatewayError } from '../core/errors.js';
 import { storeAnswers } from '../gateway/admission.js';
-import { loginName } from '../management/fields.js';
 import { findLogin, type Login, type SessionDeps } from '../management/sessions.js';
 
 /** Finds who is logged in; `undefined` for somebody who shows nothing. Throws 401 for what is wrong or over. */
@@ -77,11 +76,6 @@ export function createFindLogin(deps: SessionDeps): FindLogin {
   };
 }
 
-/** What attempts on an account are counted by: the same however its name is typed. */
-export function accountNamed(login: string): string {
-  return loginName(login).toLowerCase();
-}
-
 /** The cookie of a login. It lasts as long as the browser's memory of it, and never longer than the login in the store. */
 export function sessionCookieHeader(secret: string, secure: boolean, maxAgeMs: number): string {
   const attributes = [
@@ -111,7 +105,7 @@ function strategyFor(req: Request): 'session' | 'access-token' | undefined {
   if ('access_token' in req.query) {
     throw new GatewayError(
       'invalid_request',
-      'An access token belongs into the header "Authorization: Bearer <access token>", not into the address.',
+      'Send an access token in the header "Authorization: Bearer <access token>", not in the address.',
       { param: 'access_token' },
     );
   }
@@ -133,7 +127,7 @@ function strategyFor(req: Request): 'session' | 'access-token' | undefined {
 }
 
 function notLoggedIn(): GatewayError {
-  return new GatewayError('unauthorized', 'The login is over or was never there; log in again.');
+  return new GatewayError('unauthorized', 'You are not logged in, or the login has ended; log in.');
 }
 
 function asError(error: unknown): Error {

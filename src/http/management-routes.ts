@@ -1,15 +1,16 @@
 import express, { type Request, type Response, type Router } from 'express';
 import { GatewayError } from '../core/errors.js';
-import { storeAnswers } from '../gateway/admission.js';
+import { judgeAddress, storeAnswers, unknownKey } from '../gateway/admission.js';
 import { ADMIN_ROLE, ROOT_ROLE, type Actor } from '../management/audit.js';
-import { hashSecret } from '../management/secrets.js';
+import { countAttempt } from '../management/attempts.js';
 import type { Login } from '../management/sessions.js';
 import { actorOf } from '../management/users.js';
 import type { Authenticate } from './authentication.js';
+import { allow } from './allow.js';
 import { readJsonBody } from './body.js';
-import { addressBlock, clientAddress, isSecure, type AddressList } from './client-address.js';
+import { addressBlock, clientAddress, isSecure, AddressList } from './client-address.js';
 import { onlyOnce, type KeptReply } from './idempotency.js';
-import { Load } from './load.js';
+import { Load, type Place } from './load.js';
 import { createFindLogin, sessionCookie, type FindLogin } from './login.js';
 import {
   FileReply,
@@ -30,9 +31,51 @@ export interface ManagementRouteDeps {
 }
 
 const MANAGEMENT_BODY_LIMIT_BYTES = 1024 * 1024;
-/** Apart from the data plane's, so that a tag can be switched off in the middle of an overload. */
-const MAX_REQUESTS = 200;
-const MAX_BYTES = 32 * 1024 * 1024;
+/** For a body of that size at most, which any line brings in a second. */
+const BODY_WITHIN_MS = 5_000;
+const MIB = 1024 * 1024;
+
+/**
+ * What is in flight, apart from the data plane's, so that a tag can be switched off in the middle of an overload. Nobody has
+ * more than a part by address or by account; admins have places of their own; and who calls is found out before a body is read.
+ */
+class ManagementLoad {
+  readonly #finding = new Load(200, MIB, 0.5);
+  readonly #general = new Load(200, 32 * MIB, 0.5);
+  readonly #admins = new Load(100, 16 * MIB, 0.5);
+
+  /** Runs what finds out who calls, in a place of its own. */
+  async find<T>(address: string, work: () => Promise<T>): Promise<T> {
+    const place = this.#finding.enter(0, 0);
+    try {
+      this.#finding.own(place, address, 0, 0);
+      return await work();
+    } finally {
+      this.#finding.leave(place);
+    }
+  }
+
+  /** Runs the rest, in a place among those of admins or of everybody. */
+  async run<T>(
+    owners: { readonly address: string; readonly account: string | undefined },
+    isAdmin: boolean,
+    declaredBytes: number,
+    work: (load: Load, place: Place) => Promise<T>,
+  ): Promise<T> {
+    const load = isAdmin ? this.#admins : this.#general;
+    const place = load.enter(declaredBytes, MANAGEMENT_BODY_LIMIT_BYTES);
+    try {
+      // Admins may share an address with whom they have to deal with.
+      const names = [isAdmin ? undefined : owners.address, owners.account];
+      for (const name of names) {
+        if (name !== undefined) load.own(place, name, declaredBytes, MANAGEMENT_BODY_LIMIT_BYTES);
+      }
+      return await work(load, place);
+    } finally {
+      load.leave(place);
+    }
+  }
+}
 
 const LEAST_ROLE: Readonly<Record<'login' | 'admin' | 'root', number>> = {
   login: 1,
@@ -43,7 +86,7 @@ const LEAST_ROLE: Readonly<Record<'login' | 'admin' | 'root', number>> = {
 /** Everything below `/api`, from the table of operations. */
 export function managementRoutes(deps: ManagementRouteDeps): Router {
   const router = express.Router();
-  const load = new Load(MAX_REQUESTS, MAX_BYTES);
+  const load = new ManagementLoad();
   const findLogin = createFindLogin(deps.management);
   router.use('/api', (_req, res, next) => {
     res.setHeader('Cache-Control', 'no-store');
@@ -57,18 +100,12 @@ export function managementRoutes(deps: ManagementRouteDeps): Router {
     }
     const methods = operations.map(({ method }) => method);
     const allowed = methods.includes('GET') ? [...methods, 'HEAD'] : methods;
-    router.all(path, (req) => {
-      throw new GatewayError(
-        'method_not_allowed',
-        `${req.method} is not allowed on this path; use ${allowed.join(', ')}.`,
-        { headers: { Allow: allowed.join(', ') } },
-      );
-    });
+    router.all(path, allow(allowed.join(', ')));
   }
   return router;
 }
 
-/** Operations by path, those with parameters last: `/api/user/self` is no id. */
+/** Operations by path, those with parameters last: `/api/user/self` is not an id. */
 function byPath(operations: readonly Operation[]): [string, Operation[]][] {
   const paths = new Map<string, Operation[]>();
   for (const operation of operations) {
@@ -88,34 +125,53 @@ function toVerb(method: Method): 'get' | 'post' | 'put' | 'delete' {
 async function serve(
   deps: ManagementRouteDeps,
   findLogin: FindLogin,
-  load: Load,
+  load: ManagementLoad,
   operation: Operation,
   req: Request,
   res: Response,
 ): Promise<void> {
-  // Where no body is read, none is kept.
-  const declaredBytes = operation.body === undefined ? 0 : req.headers['content-length'];
-  const place = load.enter(Number(declaredBytes ?? 0), MANAGEMENT_BODY_LIMIT_BYTES);
-  try {
-    await storeAnswers(async () => {
-      const address = clientAddress(req, deps.trustedProxies);
-      const secure = isSecure(req, deps.trustedProxies);
-      refuseForeignPage(operation, req, deps.trustedProxies);
-      const who = await whoCalls(deps, findLogin, operation.access, address, req, res);
-      await countAttempt(deps, operation, 'ip', addressBlock(address));
-      const body = operation.body === undefined ? undefined : await readBody(req, load, place);
+  const address = clientAddress(req, deps.trustedProxies);
+  const block = addressBlock(address);
+  await storeAnswers(async () => {
+    refuseForeignPage(operation, req, deps.trustedProxies);
+    const find = (): ReturnType<typeof whoCalls> =>
+      whoCalls(deps, findLogin, operation.access, address, req, res);
+    const who = operation.access === 'public' ? await find() : await load.find(block, find);
+    const owners = { address: block, account: accountOf(who) };
+    const isAdmin = roleOf(who) >= ADMIN_ROLE;
+    // Where no body is read, none is kept.
+    const declaredBytes = operation.body === undefined ? 0 : req.headers['content-length'];
+    await load.run(owners, isAdmin, Number(declaredBytes ?? 0), async (own, place) => {
+      await countFrom(deps, operation, block);
+      const body = operation.body === undefined ? undefined : await readBody(req, own, place);
       const { params, query } = req;
-      const surroundings = { deps: deps.management, address, secure };
+      const secure = isSecure(req, deps.trustedProxies);
+      const surroundings = { deps: deps.management, address, block, secure };
       const call: OperationCall = { ...surroundings, ...who, params, query, body };
       const prepared = operation.prepare(call);
-      if (prepared.account !== undefined) {
-        await countAttempt(deps, operation, 'account', hashSecret(prepared.account));
+      const { account } = prepared;
+      if (operation.limit !== undefined && account !== undefined) {
+        // Somebody who is logged in can only use up their own attempts.
+        const from = operation.access === 'public' ? block : 'anywhere';
+        await countAttempt(deps.management, operation.limit.name, account, from);
       }
       await answer(deps, operation, prepared, call, req, res);
     });
-  } finally {
-    load.leave(place);
-  }
+  });
+}
+
+type Who = Awaited<ReturnType<typeof whoCalls>>;
+
+function roleOf(who: Who): number {
+  if ('actor' in who) return who.actor.role;
+  return 'login' in who ? (who.login?.user.role ?? 0) : 0;
+}
+
+/** Whose places a request takes: those of an account, or of a key. */
+function accountOf(who: Who): string | undefined {
+  if ('identity' in who) return who.identity.keyHash;
+  const id = 'actor' in who ? who.actor.id : who.login?.user.id;
+  return id === undefined ? undefined : `user ${id}`;
 }
 
 /** A cookie is sent by browsers on their own, so that what changes something must come from our own pages. */
@@ -142,15 +198,25 @@ async function whoCalls(
   req: Request,
   res: Response,
 ): Promise<
-  Pick<Extract<OperationCall, { identity: unknown }>, 'identity'> | { actor: Actor; login?: Login }
+  | Pick<Extract<OperationCall, { identity: unknown }>, 'identity'>
+  | { actor: Actor; login?: Login }
+  | { login: Login | undefined }
 > {
   if (access === 'public') {
     return { actor: { id: undefined, name: 'anonymous', role: 0, address } };
   }
+  if (access === 'visitor') return { login: await loginIfAny(findLogin, req, res) };
   if (access === 'key') {
-    const identity = await deps.authenticate(req);
-    if (!identity.credential.userEnabled) throw userDisabled();
-    return { identity };
+    // Memory is good enough to let a rerank in, which the store judges again; here nothing comes after.
+    const { keyHash } = await deps.authenticate(req);
+    const credential = await deps.management.gateway.credentials.findFresh(keyHash);
+    if (credential === undefined) throw unknownKey();
+    if (!credential.userEnabled) throw userDisabled();
+    judgeAddress({
+      credential,
+      addressAllowed: (allowIps) => new AddressList(allowIps).includes(address),
+    });
+    return { identity: { keyHash, credential } };
   }
   const login = await findLogin(req, res);
   if (login === undefined) {
@@ -168,20 +234,35 @@ async function whoCalls(
   return { login, actor: actorOf(user, address) };
 }
 
+/** A login that has ended is none: whoever asks wants to know just that. */
+async function loginIfAny(
+  findLogin: FindLogin,
+  req: Request,
+  res: Response,
+): Promise<Login | undefined> {
+  try {
+    const login = await findLogin(req, res);
+    return login?.user.enabled === true ? login : undefined;
+  } catch (error) {
+    if (error instanceof GatewayError && error.code === 'unauthorized') return undefined;
+    throw error;
+  }
+}
+
 function userDisabled(): GatewayError {
   return new GatewayError('user_disabled', 'The account is disabled.');
 }
 
-async function countAttempt(
+/** Counts one attempt from an address block, on whatever account. */
+async function countFrom(
   { management: { store, now, accounts } }: ManagementRouteDeps,
   { limit }: Operation,
-  by: 'ip' | 'account',
-  who: string,
+  block: string,
 ): Promise<void> {
   if (limit === undefined) return;
-  const most = by === 'ip' ? accounts.attemptsPerAddress : accounts.attemptsPerAccount;
-  const name = `${limit.name}:${by}:${who}`;
-  const taken = await store.takeLimit(name, most, accounts.attemptsWindowMs, now());
+  const name = `${limit.name}:ip:${block}`;
+  const { attemptsPerAddress: most, attemptsWindowMs: windowMs } = accounts;
+  const taken = await store.takeLimit(name, most, windowMs, now());
   if (taken.allowed) return;
   throw new GatewayError('rate_limited', 'Too many attempts; try again later.', {
     retryAfterMs: taken.retryAfterMs,
@@ -193,7 +274,7 @@ async function readBody(
   load: Load,
   place: ReturnType<Load['enter']>,
 ): Promise<unknown> {
-  const bytes = await readJsonBody(req, MANAGEMENT_BODY_LIMIT_BYTES, load, place);
+  const bytes = await readJsonBody(req, MANAGEMENT_BODY_LIMIT_BYTES, load, place, BODY_WITHIN_MS);
   if (bytes.length === 0) return {};
   // Without a type it is read elsewhere, but a page of another site can send that without asking.
   if (req.headers['content-type'] === undefined) {
@@ -218,7 +299,8 @@ async function answer(
   res: Response,
 ): Promise<void> {
   const key = operation.idempotent === true ? req.headers['idempotency-key'] : undefined;
-  if (key === undefined || !('login' in call)) {
+  const login = 'login' in call ? call.login : undefined;
+  if (key === undefined || login === undefined) {
     const reply = await prepared.run();
     if (reply instanceof FileReply) {
       sendFile(res, reply);
@@ -231,7 +313,7 @@ async function answer(
     return;
   }
   const { store, now } = deps.management;
-  const { login, params, query, body } = call;
+  const { params, query, body } = call;
   const request = {
     key: Array.isArray(key) ? key.join(',') : key,
     scope: `${login.user.id} ${operation.id}`,

@@ -1,7 +1,7 @@
 import Joi from 'joi';
 import { ERRORS, type ErrorCode } from '../core/errors.js';
+import { RERANK_MEMBERS } from '../ingress/cohere.js';
 import type { Method, Operation } from './operation.js';
-import { RERANK_MEMBERS } from './schemas.js';
 
 /** As much of a JSON schema as the reference page reads. */
 export interface JsonSchema {
@@ -96,10 +96,17 @@ export async function describeApi(operations: readonly Operation[]): Promise<Ope
   };
 }
 
-/** Objects of any names, such as models: joi-to-json writes their pattern as if it were a member. */
+/**
+ * What joi-to-json writes amiss: objects of any names, such as models, get their pattern as if it were a member, and values
+ * of an enumeration every type there is.
+ */
 function withMaps(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(withMaps);
   if (typeof schema !== 'object' || schema === null) return schema;
+  if ('enum' in schema && Array.isArray(schema.enum) && 'type' in schema) {
+    const { type, ...rest } = schema;
+    return Array.isArray(type) ? { ...rest, type: typesOf(schema.enum) } : schema;
+  }
   const entries: [string, unknown][] = Object.entries(schema);
   const [, patterns] = entries.find(([name]) => name === 'patternProperties') ?? [];
   if (typeof patterns !== 'object' || patterns === null) {
@@ -110,8 +117,15 @@ function withMaps(schema: unknown): unknown {
   return { ...Object.fromEntries(kept), additionalProperties: withMaps(values) };
 }
 
+function typesOf(values: readonly unknown[]): string | string[] {
+  const types = [...new Set(values.map((value) => (value === null ? 'null' : typeof value)))];
+  const [only] = types;
+  return types.length === 1 && only !== undefined ? only : types;
+}
+
 const SECURITY: Readonly<Record<Operation['access'], ApiOperation['security']>> = {
   public: [],
+  visitor: [{}, { session: [] }, { accessToken: [] }],
   key: [{ apiKey: [] }],
   login: [{ session: [] }, { accessToken: [] }],
   admin: [{ session: [] }, { accessToken: [] }],
@@ -155,7 +169,7 @@ const IDEMPOTENCY_KEY: ApiParameter = {
   name: 'Idempotency-Key',
   in: 'header',
   required: false,
-  description: 'A request that is repeated under the same key is done once, and answered the same.',
+  description: 'A repeated request with the same key is carried out once and gets the same answer.',
   schema: { type: 'string' },
 };
 
@@ -226,7 +240,8 @@ function errorsOf(operation: Operation): ErrorCode[] {
   ]);
   const add = (...more: ErrorCode[]): void => more.forEach((code) => codes.add(code));
   if (access === 'key') add('missing_api_key', 'invalid_api_key', 'user_disabled');
-  else if (access !== 'public') add('unauthorized', 'user_disabled', 'permission_denied');
+  else if (access !== 'public' && access !== 'visitor')
+    add('unauthorized', 'user_disabled', 'permission_denied');
   if (access !== 'public' && access !== 'key') add('invalid_request');
   if (unsafe) add('permission_denied');
   if (params !== undefined || query !== undefined) add('invalid_request');
@@ -259,6 +274,11 @@ function errorResponses(
   );
 }
 
+const REQUEST_ID_MEMBER: JsonSchema = {
+  type: 'string',
+  description: 'As in X-Request-Id; absent where no request could be read.',
+};
+
 function managementError(codes: readonly ErrorCode[]): JsonSchema {
   return {
     type: 'object',
@@ -267,6 +287,7 @@ function managementError(codes: readonly ErrorCode[]): JsonSchema {
       message: { type: 'string' },
       code: { type: 'string', enum: codes },
       param: { type: 'string', description: 'The field that is wrong.' },
+      request_id: REQUEST_ID_MEMBER,
     },
     required: ['success', 'message', 'code'],
     additionalProperties: false,
@@ -290,12 +311,14 @@ function rerankError(codes: readonly ErrorCode[]): JsonSchema {
         },
         required: ['message', 'type', 'code', 'param'],
       },
+      request_id: REQUEST_ID_MEMBER,
     },
     required: ['message', 'detail', 'error'],
   };
 }
 
 const KEY_ERRORS: readonly ErrorCode[] = [
+  'headers_too_large',
   ...(['missing_api_key', 'invalid_api_key', 'token_expired', 'token_disabled'] as const),
   ...(['insufficient_user_quota', 'token_quota_exhausted', 'ip_not_allowed'] as const),
   ...(['user_disabled', 'internal_error', 'store_unavailable'] as const),
@@ -334,7 +357,8 @@ const RERANK_REPLY = Joi.object({
     tokens: Joi.object({ input_tokens: COUNT, output_tokens: COUNT }).required(),
     warnings: Joi.array()
       .items(Joi.string())
-      .description('What there is to know of the ranking, such as that a stopgap made it.'),
+      .description('Remarks on the ranking, such as that a fallback made it.'),
+    degraded: Joi.boolean().valid(true).description('Only where a last resort made it.'),
   }).required(),
   usage: Joi.object({
     prompt_tokens: COUNT,
@@ -343,12 +367,49 @@ const RERANK_REPLY = Joi.object({
   }).required(),
 });
 
+/** What is answered where a request looks like one of Voyage's. */
+const VOYAGE_REPLY: JsonSchema = {
+  type: 'object',
+  properties: {
+    object: { type: 'string', enum: ['list'] },
+    data: {
+      type: 'array',
+      items: {
+        type: 'object',
+        properties: {
+          index: { type: 'integer', minimum: 0 },
+          relevance_score: { type: 'number' },
+          document: { type: 'string', description: 'Only when it was asked for.' },
+        },
+        required: ['index', 'relevance_score'],
+        additionalProperties: false,
+      },
+    },
+    model: { type: 'string' },
+    usage: {
+      type: 'object',
+      properties: { total_tokens: { type: 'integer', minimum: 0 } },
+      required: ['total_tokens'],
+    },
+  },
+  required: ['object', 'data', 'model', 'usage'],
+  additionalProperties: false,
+};
+
+const VOYAGE_ERROR: JsonSchema = {
+  type: 'object',
+  properties: { detail: { type: 'string' } },
+  required: ['detail'],
+  additionalProperties: false,
+};
+
 const MODEL = Joi.object({
   id: Joi.string().required(),
   object: Joi.string().valid('model').required(),
   created: COUNT,
   owned_by: Joi.string().required(),
   model_type: Joi.string().valid('rerank').required(),
+  alias_of: Joi.string().description('The model that this name stands for.'),
 });
 
 function rerankPaths(convert: Convert): Record<string, Record<string, ApiOperation>> {
@@ -366,6 +427,11 @@ function rerankPaths(convert: Convert): Record<string, Record<string, ApiOperati
     minLength: 1,
     description: 'Not blank.',
   };
+  const returnDocuments: JsonSchema = {
+    ...members.properties?.return_documents,
+    default: false,
+    description: 'Whether each row has its document, as {"text": …} or as it came.',
+  };
   const model = ['model_not_found', 'model_not_allowed'] as const;
   return {
     '/v1/rerank': {
@@ -373,16 +439,28 @@ function rerankPaths(convert: Convert): Record<string, Record<string, ApiOperati
         ...common,
         operationId: 'rerank',
         summary: 'Rank documents by how well they answer a query',
-        description: 'Also at /rerank and /v2/rerank.',
+        description:
+          'Also at /rerank and /v2/rerank. With `top_k` or `truncation` and nothing that Voyage does not know, it is answered as Voyage would; with `texts` or `sources`, as TEI and Bedrock would.',
         parameters: [RERANK_TAG, REQUEST_ID],
         requestBody: requestBody({
           ...members,
-          properties: { ...members.properties, query, documents },
+          properties: {
+            ...members.properties,
+            query,
+            documents,
+            return_documents: returnDocuments,
+          },
           required: ['query', 'documents'],
         }),
         responses: {
-          '200': jsonContent('The ranking, best first.', convert(RERANK_REPLY)),
-          ...errorResponses(RERANK_ERRORS, rerankError, KEPT_STATUSES),
+          '200': jsonContent('The ranking, best first.', {
+            anyOf: [convert(RERANK_REPLY), VOYAGE_REPLY],
+          }),
+          ...errorResponses(
+            RERANK_ERRORS,
+            (codes) => ({ anyOf: [rerankError(codes), VOYAGE_ERROR] }),
+            KEPT_STATUSES,
+          ),
         },
       },
     },

@@ -1,13 +1,17 @@
-import type Joi from 'joi';
+import Joi from 'joi';
+import { closest } from '../core/closest.js';
+import type { Discover } from '../core/discovery.js';
 import type { ErrorCode } from '../core/errors.js';
 import { GatewayError } from '../core/errors.js';
 import type { Probe } from '../core/probe.js';
+import type { Explain } from '../gateway/explain.js';
 import type { GatewayDeps } from '../gateway/rerank.js';
 import type { AccountSettings } from '../management/accounts.js';
 import type { Actor } from '../management/audit.js';
 import type { ChannelDeps } from '../management/channels.js';
 import type { SendMail } from '../management/mail.js';
 import type { Login, SessionDeps } from '../management/sessions.js';
+import type { StatsDeps } from '../management/stats.js';
 import type { Identity } from './authentication.js';
 
 /**
@@ -26,7 +30,7 @@ import type { Identity } from './authentication.js';
  *   path: '/api/thing/:id', // fixed paths win over parameters; a trailing slash makes no difference
  *   area: 'things',
  *   summary: 'Give a thing another name',
- *   access: 'login', // public, key (an API key), login, admin or root
+ *   access: 'login', // public, visitor, key (an API key), login, admin or root
  *   params: ID_PARAMS,
  *   body: Joi.object<RenameBody, true>({ id: Joi.number().integer().min(1).required(), name: Joi.string().required() }),
  *   reply: THING, // the schema of `data`; a handler that returns something else does not compile
@@ -36,8 +40,8 @@ import type { Identity } from './authentication.js';
  * ```
  *
  * Authentication, CSRF, access, limits, validation, idempotency, the envelope, the OpenAPI entry and the tests of who may
- * call it follow from the entry. Rules belong into `management/`; a handler translates between wire and domain. Unknown
- * members of a body are dropped. Values are converted in paths and queries alone: in a body, joi's `trim()` refuses instead of
+ * call it follow from the entry. Rules belong in `management/`; a handler translates between wire and domain. Unknown
+ * members are mistakes. Values are converted in paths and queries alone: in a body, joi's `trim()` refuses instead of
  * trimming, so leave that to `management/`.
  */
 export function defineOperation<
@@ -71,32 +75,52 @@ export function defineOperation<
   };
 }
 
-/** Who may call: anybody; an API key; somebody logged in; of them, admins; of them, root. */
-export type Access = 'public' | 'key' | 'login' | 'admin' | 'root';
+/** Who may call: anybody; anybody, with the login that they may have; an API key; somebody logged in; of them, admins; of them, root. */
+export type Access = 'public' | 'visitor' | 'key' | 'login' | 'admin' | 'root';
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
 /** What operations work with. */
-export interface OperationDeps extends ChannelDeps, SessionDeps {
+export interface OperationDeps extends ChannelDeps, SessionDeps, StatsDeps {
   readonly accounts: AccountSettings;
   readonly sendMail: SendMail;
+  readonly about: AboutGateway;
+  /** How long a ranking may take in all. */
+  readonly deadlineMs: number;
   /** Runs something after the reply; a failure is observed, and shutdown waits for it. */
   readonly later: (what: string, work: () => Promise<void>) => void;
   readonly gateway: GatewayDeps;
+  readonly explain: Explain;
   readonly probe: Probe;
+  readonly discover: Discover;
   /** How long a gateway may act on channels as they were; `awaitInForce` waits no longer. */
   readonly stalenessMs: number;
+}
+
+/** What a page must know of the gateway before anybody logs in. */
+export interface AboutGateway {
+  readonly release: string;
+  /** Whether mail goes out, or waits in a folder for an operator. */
+  readonly mail: 'smtp' | 'outbox';
+  readonly defaultModel: string | undefined;
+  readonly usageEntries: number;
+  readonly refusedEntries: number;
+  readonly retentionDays: number;
 }
 
 /** What is known of who calls, by access. */
 type Who<A extends Access> = A extends 'public'
   ? { readonly actor: Actor }
-  : A extends 'key'
-    ? { readonly identity: Identity }
-    : { readonly actor: Actor & { readonly id: number }; readonly login: Login };
+  : A extends 'visitor'
+    ? { readonly login: Login | undefined }
+    : A extends 'key'
+      ? { readonly identity: Identity }
+      : { readonly actor: Actor & { readonly id: number }; readonly login: Login };
 
 interface Surroundings {
   readonly deps: OperationDeps;
   readonly address: string;
+  /** What attempts from there are counted by: the address, or its /64. */
+  readonly block: string;
   /** Whether the caller came by https, through a trusted proxy perhaps. */
   readonly secure: boolean;
 }
@@ -112,7 +136,7 @@ export type OperationCall = Surroundings & {
   readonly params: unknown;
   readonly query: unknown;
   readonly body: unknown;
-} & (Who<'public'> | Who<'key'> | Who<'login'>);
+} & (Who<'public'> | Who<'visitor'> | Who<'key'> | Who<'login'>);
 
 interface Described {
   readonly id: string;
@@ -200,17 +224,85 @@ export class FileReply {
   }
 }
 
-function check(schema: Joi.ObjectSchema | undefined, value: unknown, convert: boolean): unknown {
-  if (schema === undefined) return {};
-  const result = schema.required().validate(value, {
+/**
+ * What clients of the system that these paths come from send along, and what our own replies have and nobody can set: such
+ * clients send back what they were given with one member changed. Everything else that is unknown is a mistake.
+ */
+const PASSED_OVER: ReadonlySet<string> = new Set([
+  ...['key', 'key_hint', 'user_id', 'created_time', 'accessed_time', 'used_quota', 'request_count'],
+  ...[
+    'redeemed_time',
+    'used_user_id',
+    'credential_names',
+    'key_count',
+    'effective',
+    'origin',
+    'version',
+  ],
+  ...['in_force', 'group', 'cross_group_retry', 'DeletedAt', 'turnstile', 'id_sort', 'tag_mode'],
+]);
+
+/** What an operation takes that takes nothing. */
+const NOTHING = Joi.object({});
+
+/** The members that a schema knows: describing it takes longer than judging by it. */
+const knownMembers = new WeakMap<Joi.ObjectSchema, readonly string[]>();
+
+function membersOf(schema: Joi.ObjectSchema): readonly string[] {
+  const found = knownMembers.get(schema);
+  if (found !== undefined) return found;
+  const members = Object.keys((schema.describe().keys ?? {}) as object);
+  knownMembers.set(schema, members);
+  return members;
+}
+
+function check(given: Joi.ObjectSchema | undefined, value: unknown, convert: boolean): unknown {
+  // The body of an operation that takes none is not read.
+  if (given === undefined && value === undefined) return {};
+  const schema = given ?? NOTHING;
+  const known = membersOf(schema);
+  const result = schema.required().validate(withoutPassedOver(value, known), {
     convert,
-    stripUnknown: true,
+    abortEarly: false,
     errors: { wrap: { label: false } },
   });
   if (result.error === undefined) return result.value as unknown;
-  const [detail] = result.error.details;
-  const path = detail?.path.join('.') ?? '';
-  const message =
-    path === '' ? 'The body must be a JSON object.' : `${detail?.message ?? 'It is not valid'}.`;
-  throw new GatewayError('invalid_request', message, path === '' ? {} : { param: path });
+  const { details } = result.error;
+  const [first] = details;
+  const path = first?.path.join('.') ?? '';
+  const said = [...new Set(details.map((detail) => mistakeOf(detail, known)))].join('; ');
+  throw new GatewayError(
+    'invalid_request',
+    said.endsWith('?') ? said : `${said}.`,
+    path === '' ? {} : { param: path },
+  );
+}
+
+function withoutPassedOver(value: unknown, known: readonly string[]): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  const kept = Object.entries(value).filter(
+    ([name]) => known.includes(name) || !PASSED_OVER.has(name),
+  );
+  return Object.fromEntries(kept);
+}
+
+function mistakeOf(
+  { type, path, message, context }: Joi.ValidationErrorItem,
+  known: readonly string[],
+): string {
+  if (type === 'object.oxor' || type === 'object.nand') {
+    const names = (context?.peers ?? []) as readonly string[];
+    return `Give either ${names.join(' or ')}, not both`;
+  }
+  if (path.length === 0) return 'The body must be a JSON object';
+  if (type !== 'object.unknown') return message;
+  const meant = path.length === 1 ? namesMeantBy(String(path.at(-1)), known) : [];
+  const question = meant.length === 0 ? '' : `; did you mean ${meant.join(' or ')}?`;
+  return `${path.join('.')} is unknown${question}`;
+}
+
+/** A name spelled a little differently, else those that it is a part of. */
+function namesMeantBy(name: string, known: readonly string[]): readonly string[] {
+  const near = closest(name, known);
+  return near === undefined ? known.filter((one) => one.split('_').includes(name)) : [near];
 }

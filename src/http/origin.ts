@@ -3,7 +3,7 @@ import { GatewayError } from '../core/errors.js';
 
 /**
  * Refuses a request that another site's page made a browser send, which may carry a cookie along. Browsers say where a request
- * comes from, in `Sec-Fetch-Site` or `Origin`; what sends neither is no browser and has no cookies that it did not choose.
+ * comes from, in `Sec-Fetch-Site` or `Origin`; what sends neither is not a browser and has no cookies that it did not choose.
  */
 export function refuseForeignOrigin(req: IncomingMessage, hosts: readonly string[]): void {
   const site = req.headers['sec-fetch-site'];

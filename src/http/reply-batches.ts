@@ -41,7 +41,7 @@ export class ReplyBatches {
     }
   }
 
-  /** Slow readers must not pile up replies: their bytes are counted, and not kept for ever. */
+  /** Slow readers must not pile up replies: their bytes are counted, and not kept forever. */
   #keep(res: ServerResponse, bytes: number): void {
     // A reply behind another of its connection has no socket of its own yet, and would not be told that it closes.
     const { socket } = res.req;

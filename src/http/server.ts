@@ -1,37 +1,28 @@
-import {
-  IncomingMessage,
-  Server,
-  ServerResponse,
-  type RequestListener,
-  type ServerOptions,
-} from 'node:http';
-import type { Socket } from 'node:net';
+import { IncomingMessage, ServerResponse } from 'node:http';
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import helmet from 'helmet';
-import { GatewayError, systemCode } from '../core/errors.js';
+import { GatewayError } from '../core/errors.js';
 import type { Observe } from '../gateway/events.js';
-import {
-  asGatewayError,
-  errorBody,
-  managementErrorBody,
-  rawErrorReply,
-  sendError,
-} from './error-reply.js';
+import { errorBody } from '../ingress/cohere.js';
+import { ingressRoute } from '../ingress/index.js';
+import { allow } from './allow.js';
+import { asGatewayError, managementErrorBody, sendError } from './error-reply.js';
+import { answerBadHttp, answerConnect, PatientServer } from './connections.js';
 import { healthRoutes, type HealthDeps } from './health-routes.js';
+import { consoleRoutes, type ConsoleFiles } from './console-routes.js';
 import { docsRoutes } from './docs-routes.js';
 import { managementRoutes, type ManagementRouteDeps } from './management-routes.js';
+import { modelRoutes } from './model-routes.js';
+import { pathnameOf } from './pathname.js';
 import { newId, requestIdOf } from './request-id.js';
-import {
-  handleModels,
-  handleRerank,
-  isRerankPath,
-  MODEL_PATH,
-  MODELS_PATH,
-  type RerankRouteDeps,
-} from './rerank-routes.js';
+import { handleRerank, type RerankRouteDeps } from './rerank-exchange.js';
 
 export interface HttpDeps extends RerankRouteDeps, HealthDeps, ManagementRouteDeps {
+  /** 0: no `Strict-Transport-Security`. */
+  readonly hstsMaxAgeS: number;
   readonly observe: Observe;
+  /** The browser console; absent where it is switched off or was not built. */
+  readonly console: ConsoleFiles | undefined;
 }
 
 export interface ServerTimeouts {
@@ -53,11 +44,19 @@ function createHttpApp(deps: HttpDeps): Express {
 
   app.use(requestId);
   app.use(accessLog(deps.observe, deps.gateway.now));
-  app.use(helmet({ contentSecurityPolicy: false }));
+  app.use(
+    helmet({
+      contentSecurityPolicy: false,
+      // A gateway that is also reached without TLS would lock its callers out.
+      strictTransportSecurity:
+        deps.hstsMaxAgeS === 0 ? false : { maxAge: deps.hstsMaxAgeS, includeSubDomains: false },
+    }),
+  );
   app.use(readOnly(healthRoutes(deps)));
-  app.use(modelRoutes(deps));
+  app.use(modelRoutes(deps, deps));
   app.use(managementRoutes(deps));
   app.use(readOnly(docsRoutes(deps.operations)));
+  if (deps.console !== undefined) app.use(consoleRoutes(deps.console));
   app.use(unknownPath);
   app.use(failure(deps.observe));
   return app;
@@ -67,7 +66,7 @@ function createHttpApp(deps: HttpDeps): Express {
  * The server with the whole HTTP surface. Its request and response classes are born with the Express app's prototypes:
  * Express would otherwise change the prototype of both on every request, which costs more than all the rest of it.
  */
-export function createHttpServer(deps: HttpDeps, timeouts: ServerTimeouts): Server {
+export function createHttpServer(deps: HttpDeps, timeouts: ServerTimeouts): PatientServer {
   const app = createHttpApp(deps);
   const serve = (req: IncomingMessage, res: ServerResponse): void => {
     // What comes on a connection that has had its last answer is not served: its caller would never know.
@@ -76,10 +75,11 @@ export function createHttpServer(deps: HttpDeps, timeouts: ServerTimeouts): Serv
       return;
     }
     // A connection that is kept while the server closes would be closed under the caller's next request.
-    if (!server.listening) res.shouldKeepAlive = false;
+    if (server.isDraining) res.shouldKeepAlive = false;
     if (req.url?.startsWith('/') === false) req.url = pathOfAddress(req.url);
     // Ahead of Express: the route that is measured in microseconds needs none of what the app does.
-    if (req.method === 'POST' && isRerankPath(pathnameOf(req))) void handleRerank(deps, req, res);
+    const route = req.method === 'POST' ? ingressRoute(pathnameOf(req)) : undefined;
+    if (route !== undefined) void handleRerank(deps, req, res, route);
     else app(req, res);
   };
   class AppRequest extends IncomingMessage {}
@@ -88,7 +88,7 @@ export function createHttpServer(deps: HttpDeps, timeouts: ServerTimeouts): Serv
   > extends ServerResponse<Request> {}
   app.request = adopt(AppRequest.prototype, app.request);
   app.response = adopt(AppResponse.prototype, app.response);
-  const server = new PatientServer(
+  const server: PatientServer = new PatientServer(
     {
       IncomingMessage: AppRequest,
       ServerResponse: AppResponse,
@@ -111,51 +111,11 @@ export function createHttpServer(deps: HttpDeps, timeouts: ServerTimeouts): Serv
   return server;
 }
 
-/**
- * A server to which a connection is idle when its last reply has been taken. To Node it is as soon as the reply was ended:
- * closing it then would cut off whoever is slow to read.
- */
-class PatientServer extends Server {
-  readonly #sockets = new Set<Socket>();
-
-  constructor(options: ServerOptions, serve: RequestListener) {
-    super(options, serve);
-    this.on('connection', (socket) => {
-      this.#sockets.add(socket);
-      socket.on('close', () => this.#sockets.delete(socket));
-    });
-  }
-
-  /** What is under way is the last that its connection serves, and its reply says so. */
-  override close(closed?: (error?: Error) => void): this {
-    for (const socket of this.#sockets) {
-      const { reply } = workOn(socket);
-      if (reply?.headersSent === false) reply.shouldKeepAlive = false;
-    }
-    return super.close(closed);
-  }
-
-  /** Called by `close` too. */
-  override closeIdleConnections(): void {
-    // Which connection waits for a request is known to Node alone, and it destroys what does: these must not hear of it.
-    const unread = [...this.#sockets].filter((socket) => socket.writableLength > 0);
-    for (const socket of unread) socket.destroy = () => socket;
-    super.closeIdleConnections();
-    for (const socket of unread) Reflect.deleteProperty(socket, 'destroy');
-  }
-}
-
 /** Makes `prototype` what Express expects as its own: inherits from Express's, and has what the app put on it. */
 function adopt<T extends object>(prototype: object, expressOwn: T): T {
   Object.setPrototypeOf(prototype, Object.getPrototypeOf(expressOwn) as object);
   Object.defineProperties(prototype, Object.getOwnPropertyDescriptors(expressOwn));
   return prototype as T;
-}
-
-function pathnameOf(req: IncomingMessage): string {
-  const url = req.url ?? '/';
-  const query = url.indexOf('?');
-  return query < 0 ? url : url.slice(0, query);
 }
 
 /** The path and query of a target that does not begin with them: Express has no error for one that it finds no path in. */
@@ -172,13 +132,17 @@ function requestId(req: Request, res: Response, next: NextFunction): void {
   next();
 }
 
+function idOf(res: Response): string {
+  return String(res.getHeader('X-Request-Id'));
+}
+
 function accessLog(observe: Observe, now: () => number) {
   return (req: Request, res: Response, next: NextFunction): void => {
     const startedMs = now();
     res.once('close', () => {
       observe({
         kind: 'access',
-        requestId: String(res.getHeader('X-Request-Id')),
+        requestId: idOf(res),
         method: req.method,
         route: routeOf(req),
         status: res.headersSent ? res.statusCode : CLIENT_CLOSED_REQUEST,
@@ -195,37 +159,6 @@ function routeOf(req: Request): string {
   if (typeof route !== 'object' || route === null || !('path' in route)) return NO_ROUTE;
   const path: unknown = Array.isArray(route.path) ? route.path[0] : route.path;
   return typeof path === 'string' ? path : NO_ROUTE;
-}
-
-function modelRoutes(deps: RerankRouteDeps): express.Router {
-  const router = express.Router();
-  // The names by which the log knows them are first.
-  const list = ['/v1/models', MODELS_PATH];
-  const one = ['/v1/models/*model', MODEL_PATH];
-  router.get(list, async (req, res) => {
-    res.json(await handleModels(deps, req, undefined));
-  });
-  router.get(one, async (req, res) => {
-    const { model } = req.params;
-    res.json(await handleModels(deps, req, Array.isArray(model) ? model.join('/') : model));
-  });
-  router.all([...list, ...one], allow('GET, HEAD'));
-  router.use((req, _res, next) => {
-    if (isRerankPath(pathnameOf(req))) allow('POST')(req);
-    next();
-  });
-  return router;
-}
-
-/** Answers every other method of a path that exists. */
-function allow(methods: string): (req: Request) => never {
-  return (req) => {
-    throw new GatewayError(
-      'method_not_allowed',
-      `${req.method} is not allowed on this path; use ${methods}.`,
-      { headers: { Allow: methods } },
-    );
-  };
 }
 
 /** A router all of whose routes answer GET; every other method on their paths is told so. */
@@ -251,9 +184,12 @@ function failure(observe: Observe) {
         kind: 'fault',
         what: `${req.method} ${shortPath(req.path)} failed`,
         error: thrown,
+        requestId: idOf(res),
       });
     }
-    sendError(res, error, /^\/api(\/|$)/i.test(req.path) ? managementErrorBody : errorBody);
+    const isManagement = /^\/api(\/|$)/i.test(req.path);
+    const bodyOf = isManagement ? managementErrorBody : errorBody;
+    sendError(res, error, { body: bodyOf(error, idOf(res)) });
   };
 }
 
@@ -261,106 +197,4 @@ const MAX_SHOWN_PATH = 100;
 
 function shortPath(path: string): string {
   return path.length > MAX_SHOWN_PATH ? `${path.slice(0, MAX_SHOWN_PATH)}…` : path;
-}
-
-/** How long the last answer of a connection has to arrive. */
-const LAST_ANSWER_MS = 1_000;
-
-/**
- * Answers CONNECT like any other method that a path does not have, behind the replies to the requests before it. Node takes a
- * tunnel to begin, and has let go of the connection: it is closed here.
- */
-function answerConnect(
-  req: IncomingMessage,
-  res: ServerResponse,
-  serve: (req: IncomingMessage, res: ServerResponse) => void,
-): void {
-  const { socket } = req;
-  // What comes now would go through the tunnel. It is read all the same: closing on it would reset the connection.
-  socket.on('error', () => socket.destroy()).resume();
-  const answer = (): void => {
-    const { reply } = workOn(socket);
-    if (reply !== undefined) {
-      reply.on('close', answer);
-      return;
-    }
-    if (!socket.writable) return;
-    res.shouldKeepAlive = false;
-    res.assignSocket(socket);
-    res.on('finish', () => endSoon(socket));
-    serve(req, res);
-  };
-  answer();
-}
-
-/** Connections on which nothing more can be read. Each further byte that comes is told as one more error. */
-const unreadable = new WeakSet<Socket>();
-
-/**
- * Answers what is no readable HTTP request, in the shape of every other error, and closes the connection. Replies to the
- * requests before it go first.
- */
-function answerBadHttp(error: Error, socket: Socket): void {
-  if (unreadable.has(socket)) {
-    if (socket.readableEnded) socket.end();
-    return;
-  }
-  unreadable.add(socket);
-  const hasCome = arrivalOn(socket);
-  const answer = (): void => {
-    const { reply, request } = workOn(socket);
-    if (systemCode(error) === 'ERR_HTTP_REQUEST_TIMEOUT' && hasCome()) {
-      unreadable.delete(socket);
-      return;
-    }
-    if (reply?.req.complete === true) {
-      reply.on('close', answer);
-      return;
-    }
-    const isGone = !socket.writable || systemCode(error) === 'ECONNRESET';
-    // A request may have had its answer before it was there as a whole.
-    const isAnswered = reply === undefined ? request?.complete === false : reply.headersSent;
-    if (isGone || isAnswered) socket.destroySoon();
-    else endWithError(socket, error);
-  };
-  answer();
-}
-
-/** Tells whether the request that a connection waits for now, or for the rest of, has come as a whole since. */
-function arrivalOn(socket: Socket): () => boolean {
-  const { request: last } = workOn(socket);
-  if (last?.complete === false) return () => last.complete;
-  return () => {
-    const { request } = workOn(socket);
-    return request !== last && request?.complete === true;
-  };
-}
-
-/** What Node keeps on a socket under no public name, and asks itself before it answers what it cannot read. */
-interface WorkingSocket extends Socket {
-  readonly _httpMessage?: ServerResponse | null;
-  readonly parser?: { readonly incoming?: IncomingMessage | null } | null;
-}
-
-/** The reply that a connection is busy with, and the last request whose headers came. */
-function workOn({ _httpMessage: reply, parser }: WorkingSocket) {
-  return { reply: reply ?? undefined, request: parser?.incoming ?? undefined };
-}
-
-function endWithError(socket: Socket, error: Error): void {
-  const code = systemCode(error);
-  const reply =
-    code === 'HPE_HEADER_OVERFLOW'
-      ? new GatewayError('headers_too_large', 'The headers are too large.')
-      : code === 'ERR_HTTP_REQUEST_TIMEOUT'
-        ? new GatewayError('request_timeout', 'The request did not arrive in time.')
-        : new GatewayError('invalid_request', 'The request is not valid HTTP.');
-  endSoon(socket, rawErrorReply(reply));
-}
-
-/** Ends a connection. A caller that never closes its own side would hold it for ever. */
-function endSoon(socket: Socket, last = ''): void {
-  socket.end(last);
-  const timer = setTimeout(() => socket.destroy(), LAST_ANSWER_MS).unref();
-  socket.on('close', () => clearTimeout(timer));
 }

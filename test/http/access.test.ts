@@ -53,7 +53,7 @@ beforeAll(async () => {
       store,
       now: () => Date.now() - WEEK_MS,
       randomBytes,
-      accounts: { sessionIdleMs: WEEK_MS / 2, sessionMaxMs: WEEK_MS },
+      accounts: { sessionIdleMs: WEEK_MS / 2, sessionMaxMs: WEEK_MS, accessTokenMs: WEEK_MS },
     },
     past.user.id,
   );
@@ -94,7 +94,7 @@ const ROLES: Partial<Readonly<Record<Caller, number>>> = {
 /** What a caller gets: let in, or which refusal. */
 function expected(access: Access, changes: boolean, caller: Caller): string {
   if (caller === 'page of another site' && changes) return '403 permission_denied';
-  if (access === 'public') return 'in';
+  if (access === 'public' || access === 'visitor') return 'in';
   if (access === 'key') {
     if (caller === 'API key') return 'in';
     if (caller === 'API key of a disabled user') return '403 user_disabled';

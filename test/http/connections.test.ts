@@ -156,7 +156,7 @@ describe('a connection', () => {
 });
 
 describe('a gateway that stops', () => {
-  it('closes idle connections at once, and lets a slow reader take the whole of its reply', async () => {
+  it('closes idle connections soon, and lets a slow reader take the whole of its reply', async () => {
     const idle = await open();
     idle.socket.write(HEALTH);
     await once(idle.socket, 'data');
@@ -171,6 +171,23 @@ describe('a gateway that stops', () => {
     const [head = '', body = ''] = slow.text().split('\r\n\r\n');
     expect(head).toMatch(/^HTTP\/1\.1 200 /);
     expect(body.length).toBe(Number(/content-length: (\d+)/i.exec(head)?.[1]));
+  });
+
+  it('answers what comes on an idle connection meanwhile, as the last of it', async () => {
+    const [idle, fresh] = [await open(), await open()];
+    idle.socket.write(HEALTH);
+    await once(idle.socket, 'data');
+
+    const closing = close(LONG_MS);
+    await eventually('it listens no more', () => Promise.resolve(!gateway.app.server.listening));
+    idle.socket.write(HEALTH);
+    fresh.socket.write(rerank(['a']));
+    await Promise.all([once(idle.socket, 'close'), once(fresh.socket, 'close')]);
+    await closing;
+
+    expect(repliesIn(idle.text()).map(({ status }) => status)).toEqual([200, 200]);
+    expect(idle.text().match(/^connection: close\r$/gim)).toHaveLength(1);
+    expect(fresh.text()).toMatch(/^HTTP\/1\.1 200 .*\r\nconnection: close\r\n/is);
   });
 
   it('says in the replies that are under way that they are the last of their connections', async () => {

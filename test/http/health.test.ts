@@ -37,6 +37,38 @@ describe('health and metrics', () => {
     },
   );
 
+  it('shows metrics without a token to this machine, and to the addresses that are named', async () => {
+    const open = await startGateway({
+      server: { trusted_proxies: ['127.0.0.1'] },
+      metrics: { allow_ips: ['192.0.2.0/24'] },
+    });
+    const own = await startGateway({ server: { trusted_proxies: ['127.0.0.1'] } });
+    const ask = (of: TestGateway, address?: string) =>
+      request(of.app.server)
+        .get('/metrics')
+        .set(address === undefined ? {} : { 'x-forwarded-for': address });
+
+    const statuses = await Promise.all([
+      ...[ask(own), ask(own, '192.0.2.7'), ask(open, '192.0.2.7'), ask(open, '198.51.100.1')],
+    ]);
+    await Promise.all([open.close(), own.close()]);
+
+    expect(statuses.map(({ status }) => status)).toEqual([200, 403, 200, 403]);
+  });
+
+  it('asks browsers to insist on https only where that is set', async () => {
+    const strict = await startGateway({ server: { hsts_max_age_s: 600 } });
+
+    const [off, on] = await Promise.all([
+      request(gateway.app.server).get('/api/user/self'),
+      request(strict.app.server).get('/api/user/self'),
+    ]);
+    await strict.close();
+
+    expect(off.headers).not.toHaveProperty('strict-transport-security');
+    expect(on.headers['strict-transport-security']).toBe('max-age=600');
+  });
+
   it('shows metrics to who has their token', async () => {
     const refused = await request(gateway.app.server).get('/metrics');
     const shown = await request(gateway.app.server)

@@ -12,7 +12,27 @@ describe('the load', () => {
     load.charge(load.enter(60, 80), 60);
 
     expect(() => load.enter(41, 80)).toThrow(expect.objectContaining({ code: 'overloaded' }));
-    expect(load.enter(40, 80)).toEqual({ bytes: 0 });
+    expect(load.enter(40, 80)).toMatchObject({ bytes: 0 });
+  });
+
+  it('has no more than its share for one caller, and the largest body always', () => {
+    const load = new Load(4, 100, 0.5, 60);
+    const overloaded = expect.objectContaining({ code: 'overloaded' });
+    const first = load.enter(0, 60);
+
+    expect(load.own(first, 'one', 60, 60)).toBe(1);
+    expect(load.charge(first, 60)).toBe(true);
+    expect(load.charge(first, 1)).toBe(false);
+    expect(load.refusalOf(first).message).toMatch(/^This caller/);
+    const second = load.enter(0, 60);
+    expect(() => load.own(second, 'one', 1, 60)).toThrow(overloaded);
+    const third = load.enter(0, 60);
+    expect(() => load.own(third, 'one', 0, 60)).toThrow(overloaded);
+    load.leave(third);
+    expect(load.own(load.enter(0, 60), 'two', 30, 60)).toBe(1);
+    load.leave(first);
+    load.leave(second);
+    expect(load.own(load.enter(0, 60), 'one', 60, 60)).toBe(1);
   });
 
   it('tells nobody to come back with a body that is never taken', () => {

@@ -1,7 +1,5 @@
 import Joi from 'joi';
-import type { ChannelStatus } from '../../core/channel.js';
-import type { ScoreScale } from '../../core/probe.js';
-import { Secret } from '../../core/secret.js';
+import { snakeKeys } from '../../core/records.js';
 import {
   copyChannel,
   createChannel,
@@ -13,22 +11,42 @@ import {
   listModels,
   listProviders,
   testChannel,
+  testDraft,
   updateChannel,
-  type ChannelEdit,
+  type Because,
+  type ChannelDraft,
   type ChannelFilter,
+  type ChannelSort,
   type ChannelWrite,
   type ProviderView,
   type ServedModel,
 } from '../../management/channels.js';
 import {
+  API_KEY,
+  API_KEYS,
+  BECAUSE,
   CHANNEL,
-  CHANNEL_MEMBERS,
-  CHANNEL_STATUS,
+  CHANNEL_BODY,
+  CHANNEL_REPLY,
+  channelEdit,
   channelWire,
-  snakeKeys,
+  credentialsOf,
+  modelMap,
+  MODELS,
+  SECRET,
+  SETTING,
+  SETTING_OR_NULL,
+  TAG,
+  textOf,
+  type ChannelBody,
   type ChannelWire,
-} from '../channel-view.js';
-import { IN_FORCE, inForce, type InForceView } from '../in-force.js';
+  type Models,
+  type SettingValue,
+} from '../../wire/channel.js';
+import { STATUS } from '../../wire/user.js';
+import { TESTED, testedWire } from '../../wire/tested.js';
+import { IN_FORCE, type InForceWire } from '../../wire/in-force.js';
+import { inForce } from '../in-force.js';
 import {
   ID,
   ID_PARAMS,
@@ -39,57 +57,36 @@ import {
   sliceOf,
   type ListQuery,
   type ListReply,
-} from '../lists.js';
+} from '../../wire/lists.js';
 import { defineOperation, type Operation, type OperationDeps } from '../operation.js';
 import { because, IDS, REASON, REASON_QUERY } from '../reason.js';
-import {
-  modelMap,
-  MODELS,
-  SHARED_BODY,
-  sharedEdit,
-  type Models,
-  type SharedBody,
-} from '../shared-edit.js';
 import { isStatusOnly, STATUS_ONLY_QUERY } from '../status-only.js';
-import { STATUS } from '../user-view.js';
-import { testedWire, type TestedWire } from './views.js';
-
-type SettingValue = string | number | boolean;
 
 interface FilterQuery extends ListQuery {
   tag?: string;
   provider?: string;
   model?: string;
   live?: boolean;
+  because?: Because;
+  sort?: ChannelSort;
 }
 
 interface SearchQuery extends FilterQuery {
   keyword?: string;
 }
 
-interface CreateBody extends SharedBody {
+interface CreateBody extends ChannelBody {
   name: string;
   provider: string;
   models: Models;
-  base_url?: string | null;
-  api_key?: string;
   credentials?: Record<string, string>;
   settings?: Record<string, SettingValue>;
-  tag?: string | null;
   status: 1 | 2;
   reason?: string;
 }
 
-interface UpdateBody extends SharedBody {
+interface UpdateBody extends ChannelBody {
   id: number;
-  name?: string;
-  provider?: string;
-  base_url?: string | null;
-  api_key?: string;
-  credentials?: Record<string, string | null>;
-  settings?: Record<string, SettingValue | null>;
-  tag?: string | null;
-  status?: ChannelStatus;
   reason?: string;
 }
 
@@ -105,6 +102,9 @@ interface RetagBody extends BatchBody {
 interface CopyBody {
   name?: string;
   status?: 1 | 2;
+  credentials?: Record<string, string>;
+  api_key?: string;
+  api_keys?: string[];
   reason?: string;
 }
 
@@ -113,13 +113,17 @@ interface TestBody {
   reason?: string;
 }
 
-interface WrittenWire extends ChannelWire, InForceView {}
+interface DraftBody extends CreateBody {
+  model?: string;
+}
 
-interface DeletedWire extends InForceView {
+interface WrittenWire extends ChannelWire, InForceWire {}
+
+interface DeletedWire extends InForceWire {
   id: number;
 }
 
-interface ManyWire extends InForceView {
+interface ManyWire extends InForceWire {
   ids: number[];
   count: number;
 }
@@ -128,7 +132,18 @@ interface ModelWire {
   id: string;
   /** Whether any of its channels takes traffic. */
   live: boolean;
-  channels: { id: number; name: string; tag: string | null; live: boolean }[];
+  /** In the order in which they are tried. */
+  channels: {
+    id: number;
+    name: string;
+    provider: string;
+    tag: string | null;
+    upstream_model: string;
+    priority: number;
+    weight: number;
+    live: boolean;
+    because: Because | null;
+  }[];
 }
 
 interface CredentialWire {
@@ -154,18 +169,6 @@ interface ProviderWire {
 }
 
 const NAME = Joi.string().max(1_024);
-const URL_TEXT = Joi.string().max(4_096).allow(null, '');
-/** Private keys and service accounts are whole files. */
-const SECRET = Joi.string().max(65_536);
-const API_KEY = SECRET.empty('').description('The same as credentials.api_key.');
-const SETTING_KINDS = [Joi.string().allow('').max(65_536), Joi.number(), Joi.boolean()];
-const SETTING = Joi.alternatives<SettingValue>().try(...SETTING_KINDS);
-// Not `SETTING.allow(null)`: in the document, null would take the place of the kinds.
-const SETTING_OR_NULL = Joi.alternatives<SettingValue | null>().try(
-  ...SETTING_KINDS,
-  Joi.any().valid(null),
-);
-const TAG = NAME.allow(null, '').description('Null and the empty text: none.');
 const COUNT = Joi.number().integer().min(0);
 
 const FILTER = {
@@ -174,9 +177,14 @@ const FILTER = {
   provider: NAME.empty(''),
   model: NAME.empty('').description('As callers name it.'),
   live: Joi.boolean().empty('').description('Whether it takes traffic.'),
+  because: BECAUSE.empty('').description('Why it takes none.'),
+  sort: Joi.string<ChannelSort>()
+    .valid('id', 'name', 'tried')
+    .empty('')
+    .description('By id if not given; `tried`: as they are tried, by priority and weight.'),
 };
 
-const WRITTEN = Joi.object<WrittenWire, true>({ ...CHANNEL_MEMBERS, ...IN_FORCE });
+const WRITTEN = Joi.object<WrittenWire, true>({ ...CHANNEL_REPLY, ...IN_FORCE });
 const MANY = Joi.object<ManyWire, true>({
   ids: Joi.array().items(ID).required(),
   count: COUNT.required(),
@@ -220,6 +228,17 @@ const get = defineOperation({
   handler: async ({ deps, params }) => channelWire(await getChannel(deps, params.id)),
 });
 
+const CREATE_BODY = {
+  ...CHANNEL_BODY,
+  name: NAME.required(),
+  provider: NAME.required(),
+  models: MODELS.required(),
+  credentials: mapOf<string>(SECRET),
+  settings: mapOf<SettingValue>(SETTING),
+  status: STATUS.default(1),
+  reason: REASON,
+};
+
 const create = defineOperation({
   id: 'createChannel',
   method: 'POST',
@@ -227,38 +246,14 @@ const create = defineOperation({
   area: 'channels',
   summary: 'Add a channel',
   description:
-    'Which credentials and settings a provider takes is told by `/api/channel/providers`. Credentials are kept encrypted and never shown again.',
+    '`/api/channel/providers` lists the credentials and settings that each provider takes. Credentials are kept encrypted and never shown again.',
   access: 'admin',
-  body: Joi.object<CreateBody, true>({
-    name: NAME.required(),
-    provider: NAME.required(),
-    base_url: URL_TEXT.description('Null and the empty text: the provider’s own.'),
-    api_key: API_KEY,
-    credentials: mapOf<string>(SECRET),
-    settings: mapOf<SettingValue>(SETTING),
-    tag: TAG,
-    status: STATUS.default(1),
-    ...SHARED_BODY,
-    models: MODELS.required(),
-    reason: REASON,
-  }),
+  body: Joi.object<CreateBody, true>(CREATE_BODY),
   reply: WRITTEN,
   errors: ['conflict'],
   idempotent: true,
   async handler({ deps, body, actor }) {
-    const { name, provider, status, reason } = body;
-    const draft = {
-      name,
-      provider,
-      status,
-      baseUrl: textOf(body.base_url),
-      tag: textOf(body.tag),
-      settings: body.settings ?? {},
-      credentials: withoutNull(credentialsOf(body)),
-      ...sharedEdit(body),
-      models: modelMap(body.models),
-    };
-    return written(deps, await createChannel(deps, draft, because(actor, reason)));
+    return written(deps, await createChannel(deps, draftOf(body), because(actor, body.reason)));
   },
 });
 
@@ -269,27 +264,20 @@ const update = defineOperation({
   area: 'channels',
   summary: 'Change a channel',
   description:
-    'What is absent stays; of settings and credentials each name does, and null takes one away. Another provider starts without settings and credentials. Of a channel of the configuration the status alone can be changed. With `status_only`, so it is of any channel.',
+    'What is absent stays; of settings and credentials each name does, and null removes one. Another provider starts without settings and credentials; a change of the provider, the address or a setting that may redirect requests asks for all credentials anew. Of a channel of the configuration the status alone can be changed. With `status_only`, so it is of any channel.',
   access: 'admin',
   query: STATUS_ONLY_QUERY,
-  body: Joi.object<UpdateBody, true>({
-    id: ID.required(),
-    name: NAME,
-    provider: NAME,
-    base_url: URL_TEXT.description('Null and the empty text: the provider’s own.'),
-    api_key: API_KEY,
-    credentials: mapOf<string | null>(SECRET.allow(null)),
-    settings: mapOf<SettingValue | null>(SETTING_OR_NULL),
-    tag: TAG,
-    status: CHANNEL_STATUS,
-    ...SHARED_BODY,
-    reason: REASON,
-  }),
+  body: Joi.object<UpdateBody, true>({ ...CHANNEL_BODY, id: ID.required(), reason: REASON }),
   reply: WRITTEN,
   errors: ['not_found', 'conflict'],
   async handler({ deps, query, body, actor }) {
     const { id, reason } = body;
-    const edit = editOf(body, isStatusOnly(query, body));
+    const { status } = body;
+    const edit = isStatusOnly(query, body)
+      ? status === undefined
+        ? {}
+        : { status }
+      : channelEdit(body);
     return written(deps, await updateChannel(deps, id, edit, because(actor, reason)));
   },
 });
@@ -318,7 +306,7 @@ const removeMany = defineOperation({
   area: 'channels',
   summary: 'Delete many channels',
   description:
-    'Those that are not there are passed over. With one of the configuration among them, none is deleted.',
+    'Those that do not exist are skipped. With one of the configuration among them, none is deleted.',
   access: 'admin',
   body: Joi.object<BatchBody, true>({ ids: IDS.required(), reason: REASON }),
   reply: MANY,
@@ -354,12 +342,17 @@ const copy = defineOperation({
   method: 'POST',
   path: '/api/channel/copy/:id',
   area: 'channels',
-  summary: 'Add a channel like another, with its credentials',
+  summary: 'Add a channel like another, without its credentials',
+  description:
+    'Credentials are never copied: give those of the copy here, or later; it takes no traffic while it lacks one that it needs.',
   access: 'admin',
   params: ID_PARAMS,
   body: Joi.object<CopyBody, true>({
     name: NAME.empty(''),
     status: STATUS,
+    credentials: mapOf<string>(SECRET),
+    api_key: API_KEY,
+    api_keys: API_KEYS,
     reason: REASON,
   }),
   reply: WRITTEN,
@@ -370,10 +363,15 @@ const copy = defineOperation({
     const given = {
       ...(name === undefined ? {} : { name }),
       ...(status === undefined ? {} : { status }),
+      credentials: withoutNull(credentialsOf(body)),
     };
     return written(deps, await copyChannel(deps, params.id, given, because(actor, reason)));
   },
 });
+
+const TEST_MODEL = NAME.empty(['', null]).description(
+  'As callers name it; the first one if not given.',
+);
 
 const test = defineOperation({
   id: 'testChannel',
@@ -382,56 +380,35 @@ const test = defineOperation({
   area: 'channels',
   summary: 'Send a channel a real request of two documents, switched on or not',
   description:
-    'Costs what the provider takes for it. What is wrong is told in `problem`, with a status of 200: the test itself was made.',
+    'Costs what the provider charges. `problem` says what is wrong, with status 200: the test itself was made.',
   access: 'admin',
   params: ID_PARAMS,
   body: Joi.object<TestBody, true>({
-    model: NAME.empty(['', null]).description('As callers name it; the first one if not given.'),
+    model: TEST_MODEL,
     reason: REASON,
   }),
-  reply: Joi.object<TestedWire, true>({
-    ok: Joi.boolean().required(),
-    model: Joi.string().required(),
-    upstream_model: Joi.string().required(),
-    url: Joi.string().allow(null).required().description('Where the request went.'),
-    status: Joi.number().integer().allow(null).required().description('Of its reply.'),
-    latency_ms: Joi.number().min(0).required(),
-    order: Joi.string<'right' | 'wrong' | 'undecided'>()
-      .valid('right', 'wrong', 'undecided')
-      .allow(null)
-      .required(),
-    scores: Joi.object<{ right: number; other: number }, true>({
-      right: Joi.number().required(),
-      other: Joi.number().required(),
-    })
-      .allow(null)
-      .required()
-      .description('Of the document that answers the query, and of the one that does not.'),
-    score_scale: Joi.object<{ expected: ScoreScale; observed: string; fits: boolean }, true>({
-      expected: Joi.string<ScoreScale>().required(),
-      observed: Joi.string().required(),
-      fits: Joi.boolean().required(),
-    })
-      .allow(null)
-      .required(),
-    usage: Joi.object<TestedWire['usage'], true>({
-      input_tokens: Joi.number().allow(null).required(),
-      search_units: Joi.number().allow(null).required(),
-    })
-      .required()
-      .description('As the upstream tells it.'),
-    problem: Joi.object<{ code: string; message: string }, true>({
-      code: Joi.string().required(),
-      message: Joi.string().required(),
-    })
-      .allow(null)
-      .required(),
-    warnings: Joi.array().items(Joi.string()).required(),
-  }),
+  reply: TESTED,
   errors: ['not_found', 'conflict'],
   async handler({ deps, params, body, actor }) {
     const { model, reason } = body;
     return testedWire(await testChannel(deps, params.id, model, because(actor, reason)));
+  },
+});
+
+const draft = defineOperation({
+  id: 'testDraft',
+  method: 'POST',
+  path: '/api/channel/test',
+  area: 'channels',
+  summary: 'Send a channel that is yet to be added a real request of two documents',
+  description:
+    'Takes what adding a channel takes, and answers what the test of a channel does. Nothing is stored but an entry in the audit log, without credentials. Costs what the provider takes for it.',
+  access: 'admin',
+  body: Joi.object<DraftBody, true>({ ...CREATE_BODY, model: TEST_MODEL }),
+  reply: TESTED,
+  async handler({ deps, body, actor }) {
+    const { model, reason } = body;
+    return testedWire(await testDraft(deps, draftOf(body), model, because(actor, reason)));
   },
 });
 
@@ -440,7 +417,8 @@ const models = defineOperation({
   method: 'GET',
   path: '/api/channel/models',
   area: 'channels',
-  summary: 'Every model that a channel serves, and which channels do',
+  summary:
+    'Every model that a channel serves, and which channels do, in the order in which they are tried',
   access: 'admin',
   reply: Joi.array<ModelWire[]>()
     .items(
@@ -452,8 +430,13 @@ const models = defineOperation({
             Joi.object<ModelWire['channels'][number], true>({
               id: ID.required(),
               name: Joi.string().required(),
+              provider: Joi.string().required(),
               tag: Joi.string().allow(null).required(),
+              upstream_model: Joi.string().required(),
+              priority: Joi.number().required(),
+              weight: Joi.number().required(),
               live: Joi.boolean().required(),
+              because: BECAUSE.allow(null).required().description('Why it takes no traffic.'),
             }),
           )
           .required(),
@@ -509,18 +492,27 @@ const providers = defineOperation({
 });
 
 async function listed(deps: OperationDeps, query: SearchQuery): Promise<ListReply<ChannelWire>> {
-  const { tag, provider, model, live, keyword } = query;
+  const { tag, provider, model, live, because: why, sort, keyword } = query;
   const filter: ChannelFilter = {
     ...(tag === undefined ? {} : { tag }),
     ...(provider === undefined ? {} : { provider }),
     ...(model === undefined ? {} : { model }),
     ...(live === undefined ? {} : { live }),
+    ...(why === undefined ? {} : { because: why }),
+    ...(sort === undefined ? {} : { sort }),
     ...(keyword === undefined ? {} : { keyword }),
   };
   const found = await listChannels(deps, filter);
   const { offset, limit } = sliceOf(query);
   const page = { items: found.slice(offset, offset + limit), total: found.length };
   return listReply(page, query, channelWire);
+}
+
+function draftOf(body: CreateBody): ChannelDraft {
+  const { name, provider, models: served, settings = {} } = body;
+  const edit = channelEdit(body);
+  const credentials = withoutNull(edit.credentials ?? {});
+  return { ...edit, name, provider, settings, credentials, models: modelMap(served) };
 }
 
 async function written(
@@ -537,51 +529,21 @@ async function many(
   return { ids: [...ids], count: ids.length, ...(await inForce(deps, version)) };
 }
 
-function editOf(body: UpdateBody, statusOnly: boolean): ChannelEdit {
-  const { name, provider, base_url, tag, settings, status } = body;
-  if (statusOnly) return status === undefined ? {} : { status };
-  const credentials = credentialsOf(body);
-  return {
-    ...sharedEdit(body),
-    ...(name === undefined ? {} : { name }),
-    ...(provider === undefined ? {} : { provider }),
-    ...(base_url === undefined ? {} : { baseUrl: textOf(base_url) }),
-    ...(tag === undefined ? {} : { tag: textOf(tag) }),
-    ...(status === undefined ? {} : { status }),
-    ...(settings === undefined ? {} : { settings }),
-    ...(Object.keys(credentials).length === 0 ? {} : { credentials }),
-  };
-}
-
-function credentialsOf({
-  credentials = {},
-  api_key: key,
-}: Pick<UpdateBody, 'credentials' | 'api_key'>): Record<string, Secret | null> {
-  const given = key === undefined ? credentials : { ...credentials, api_key: key };
-  return Object.fromEntries(
-    Object.entries(given).map(([name, text]) => [name, text === null ? null : new Secret(text)]),
-  );
-}
-
 function withoutNull<T>(members: Readonly<Record<string, T | null>>): Record<string, T> {
   const entries = Object.entries(members);
   return Object.fromEntries(entries.filter((entry): entry is [string, T] => entry[1] !== null));
-}
-
-/** Null and the empty text say that there is none. */
-function textOf(given: string | null | undefined): string | undefined {
-  return given === null || given === '' ? undefined : given;
 }
 
 function modelWire({ model, channels }: ServedModel): ModelWire {
   return {
     id: model,
     live: channels.some(({ state }) => state.live),
-    channels: channels.map(({ id, name, tag, state }) => ({
-      id,
-      name,
+    channels: channels.map(({ id, name, provider, tag, models, priority, weight, state }) => ({
+      ...{ id, name, provider, priority, weight },
       tag: tag ?? null,
+      upstream_model: models[model] ?? model,
       live: state.live,
+      because: state.live ? null : state.because,
     })),
   };
 }
@@ -611,5 +573,19 @@ function providerWire(provider: ProviderView): ProviderWire {
 }
 
 export const CHANNEL_OPERATIONS: readonly Operation[] = [
-  ...[list, search, get, create, update, remove, removeMany, retag, copy, test, models, providers],
+  ...[
+    list,
+    search,
+    get,
+    create,
+    update,
+    remove,
+    removeMany,
+    retag,
+    copy,
+    test,
+    draft,
+    models,
+    providers,
+  ],
 ];

@@ -1,19 +1,33 @@
 import type { Operation } from '../operation.js';
+import { ABOUT_OPERATIONS } from './about.js';
 import { CHANNEL_OPERATIONS } from './channels.js';
 import { LOG_OPERATIONS } from './logs.js';
+import { MODEL_OPERATIONS } from './models.js';
+import { NODE_OPERATIONS } from './nodes.js';
+import { PLAYGROUND_OPERATIONS } from './playground.js';
 import { REDEMPTION_OPERATIONS } from './redemption.js';
+import { REQUEST_OPERATIONS } from './requests.js';
+import { ROUTE_OPERATIONS } from './routes.js';
 import { SESSION_OPERATIONS } from './sessions.js';
+import { STATS_OPERATIONS } from './stats.js';
 import { TAG_OPERATIONS } from './tags.js';
 import { TOKEN_OPERATIONS } from './tokens.js';
 import { USER_OPERATIONS } from './users.js';
 
 /** The management API. */
 export const OPERATIONS: readonly Operation[] = [
+  ...ABOUT_OPERATIONS,
   ...SESSION_OPERATIONS,
   ...USER_OPERATIONS,
   ...TOKEN_OPERATIONS,
   ...REDEMPTION_OPERATIONS,
   ...CHANNEL_OPERATIONS,
   ...TAG_OPERATIONS,
+  ...MODEL_OPERATIONS,
+  ...NODE_OPERATIONS,
+  ...ROUTE_OPERATIONS,
   ...LOG_OPERATIONS,
+  ...STATS_OPERATIONS,
+  ...REQUEST_OPERATIONS,
+  ...PLAYGROUND_OPERATIONS,
 ];

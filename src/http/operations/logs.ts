@@ -1,15 +1,22 @@
 import Joi from 'joi';
 import { GatewayError } from '../../core/errors.js';
-import type {
-  AuditEntry,
-  Page,
-  Slice,
-  UsageEntry,
-  UsageQuery,
-  UsageStats,
-} from '../../store/store.js';
+import type { Page, RefusedEntry, RefusedQuery, Slice, UsageQuery } from '../../store/store.js';
+import {
+  AUDIT_REPLY,
+  auditWire,
+  OWN_USAGE_REPLY,
+  ownUsageWire,
+  SECONDS,
+  STATS,
+  statsWire,
+  USAGE_REPLY,
+  usageWire,
+  type AuditWire,
+  type OwnUsageWire,
+  type UsageWire,
+} from '../../wire/log.js';
 import { csvOf } from '../csv.js';
-import { ID, LIST_QUERY, listOf, listReply, sliceOf, type ListQuery } from '../lists.js';
+import { ID, LIST_QUERY, listOf, listReply, sliceOf, type ListQuery } from '../../wire/lists.js';
 import { defineOperation, FileReply, type Operation } from '../operation.js';
 
 interface SpanQuery {
@@ -23,11 +30,20 @@ interface OwnFilterQuery extends SpanQuery {
   token_name?: string;
   model?: string;
   outcome?: string;
+  min_duration_ms?: number;
 }
 
 interface FilterQuery extends OwnFilterQuery {
   user_id?: number;
   channel_id?: number;
+  provider?: string;
+  tag?: string;
+}
+
+interface OwnRefusedQuery extends OwnFilterQuery, FormatQuery {}
+interface RefusedListQuery extends OwnRefusedQuery {
+  user_id?: number;
+  address?: string;
 }
 
 interface FormatQuery extends ListQuery {
@@ -43,54 +59,34 @@ interface AuditListQuery extends SpanQuery, FormatQuery {
   target?: string;
 }
 
-/** A request on the wire, as the one who made it may see it: which channel served it is for operators. */
-interface OwnUsageView {
+/** A request that was answered without being admitted, as the one whose key it named may see it. */
+interface OwnRefusedView {
   created_at: number;
   request_id: string;
-  token_id: number;
-  token_name: string;
-  model: string;
-  attempts: number;
-  documents: number;
-  input_tokens: number;
-  search_units: number;
-  quota: number;
-  duration_ms: number;
   outcome: string;
-}
-
-interface UsageView extends OwnUsageView {
-  user_id: number;
-  channel_id: number | null;
-  provider: string | null;
-  tag: string | null;
-}
-
-interface StatsView {
-  requests: number;
-  quota: number;
+  status: number;
+  message: string;
+  model: string | null;
+  token_id: number | null;
+  token_name: string | null;
   documents: number;
-  input_tokens: number;
+  duration_ms: number;
+  repeated: number;
 }
 
-interface AuditView {
-  created_at: number;
-  actor_id: number | null;
-  actor: string;
-  action: string;
-  target: string;
-  detail: Record<string, unknown>;
+interface RefusedView extends OwnRefusedView {
+  user_id: number | null;
   address: string | null;
+  node: string;
 }
 
 /** Read in one step, so that the entries that are written meanwhile do not shift it. */
 const MAX_EXPORTED = 10_000;
 const CSV = 'text/csv';
 
-const SECONDS = Joi.number().integer().min(0).max(8_640_000_000_000);
-const FILTER = Joi.string().max(1_024).empty('');
 const COUNT = Joi.number().integer().min(0);
 const TEXT = Joi.string().allow('').required();
+const FILTER = Joi.string().max(1_024).empty('');
 
 const SPAN_QUERY = {
   start_timestamp: SECONDS.description('Unix seconds.'),
@@ -107,54 +103,48 @@ const OWN_FILTERS = {
   token_id: ID,
   token_name: FILTER,
   model: FILTER,
-  outcome: FILTER.description('ok, or an error code.'),
+  outcome: FILTER.description('ok, an error code, or failed for all error codes.'),
+  min_duration_ms: COUNT.description('Only those that took as long, or longer.'),
   ...SPAN_QUERY,
 };
-const FILTERS = { ...OWN_FILTERS, user_id: ID, channel_id: ID };
+const FILTERS = {
+  ...OWN_FILTERS,
+  user_id: ID,
+  channel_id: ID,
+  provider: FILTER,
+  tag: FILTER,
+};
 
-const OWN_USAGE_MEMBERS = {
+const OWN_REFUSED_MEMBERS = {
   created_at: SECONDS.required(),
   request_id: Joi.string().required(),
-  token_id: COUNT.required(),
-  token_name: TEXT,
-  model: TEXT,
-  attempts: COUNT.required(),
+  outcome: Joi.string().required().description('The error code that the caller got.'),
+  status: COUNT.required(),
+  message: TEXT,
+  model: TEXT.allow(null),
+  token_id: ID.allow(null).required(),
+  token_name: TEXT.allow(null),
   documents: COUNT.required(),
-  input_tokens: COUNT.required(),
-  search_units: COUNT.required(),
-  quota: COUNT.required(),
   duration_ms: COUNT.required(),
-  outcome: Joi.string().required().description('ok, or the error code that the caller got.'),
+  repeated: COUNT.required().description('How many more of this address and code it stands for.'),
 };
-const USAGE_MEMBERS = {
-  ...OWN_USAGE_MEMBERS,
-  user_id: COUNT.required(),
-  channel_id: ID.allow(null).required(),
-  provider: Joi.string().allow(null).required(),
-  tag: Joi.string().allow(null).required(),
-};
-const OWN_USAGE = Joi.object<OwnUsageView, true>(OWN_USAGE_MEMBERS);
-const USAGE = Joi.object<UsageView, true>(USAGE_MEMBERS);
-const STATS = Joi.object<StatsView, true>({
-  requests: COUNT.required(),
-  quota: COUNT.required(),
-  documents: COUNT.required(),
-  input_tokens: COUNT.required(),
-});
-const AUDIT_MEMBERS = {
-  created_at: SECONDS.required(),
-  actor_id: ID.allow(null).required().description('Null at the command line.'),
-  actor: TEXT,
-  action: Joi.string().required(),
-  target: TEXT,
-  detail: Joi.object<Record<string, unknown>>().required(),
+const REFUSED_MEMBERS = {
+  ...OWN_REFUSED_MEMBERS,
+  user_id: ID.allow(null).required(),
   address: Joi.string().allow(null).required(),
+  node: TEXT.description('The gateway that answered.'),
 };
-const AUDIT = Joi.object<AuditView, true>(AUDIT_MEMBERS);
+const OWN_REFUSED = Joi.object<OwnRefusedView, true>(OWN_REFUSED_MEMBERS);
+const REFUSED = Joi.object<RefusedView, true>(REFUSED_MEMBERS);
+const OWN_USAGE = Joi.object<OwnUsageWire, true>(OWN_USAGE_REPLY);
+const USAGE = Joi.object<UsageWire, true>(USAGE_REPLY);
+const AUDIT = Joi.object<AuditWire, true>(AUDIT_REPLY);
 
-const OWN_USAGE_FILE = { name: 'usage', columns: namesOf(OWN_USAGE_MEMBERS) };
-const USAGE_FILE = { name: 'usage', columns: namesOf(USAGE_MEMBERS) };
-const AUDIT_FILE = { name: 'audit', columns: namesOf(AUDIT_MEMBERS) };
+const OWN_USAGE_FILE = { name: 'usage', columns: namesOf(OWN_USAGE_REPLY) };
+const USAGE_FILE = { name: 'usage', columns: namesOf(USAGE_REPLY) };
+const OWN_REFUSED_FILE = { name: 'refused', columns: namesOf(OWN_REFUSED_MEMBERS) };
+const REFUSED_FILE = { name: 'refused', columns: namesOf(REFUSED_MEMBERS) };
+const AUDIT_FILE = { name: 'audit', columns: namesOf(AUDIT_REPLY) };
 
 const list = defineOperation({
   id: 'listUsage',
@@ -167,7 +157,7 @@ const list = defineOperation({
   reply: listOf(USAGE),
   files: [CSV],
   handler: ({ deps, query }) =>
-    pageOrFile(query, USAGE_FILE, usageView, (slice) =>
+    pageOrFile(query, USAGE_FILE, usageWire, (slice) =>
       deps.store.listUsage({ ...filterOf(query), ...slice }),
     ),
 });
@@ -183,8 +173,54 @@ const listOwn = defineOperation({
   reply: listOf(OWN_USAGE),
   files: [CSV],
   handler: ({ deps, query, actor }) =>
-    pageOrFile(query, OWN_USAGE_FILE, ownUsageView, (slice) =>
+    pageOrFile(query, OWN_USAGE_FILE, ownUsageWire, (slice) =>
       deps.store.listUsage({ ...filterOf(query), userId: actor.id, ...slice }),
+    ),
+});
+
+const refused = defineOperation({
+  id: 'listRefusals',
+  method: 'GET',
+  path: '/api/log/refused',
+  area: 'logs',
+  summary: 'Requests that were answered without being admitted, newest first',
+  description:
+    'Of one address and code a gateway writes ten in a second, and counts the others in the last one.',
+  access: 'admin',
+  query: Joi.object<RefusedListQuery, true>({
+    ...FORMAT_QUERY,
+    ...OWN_FILTERS,
+    user_id: ID,
+    address: FILTER,
+  }),
+  reply: listOf(REFUSED),
+  files: [CSV],
+  handler: ({ deps, query }) => {
+    const { user_id: userId, address } = query;
+    const wanted = {
+      ...refusedFilterOf(query),
+      ...(userId === undefined ? {} : { userId }),
+      ...(address === undefined ? {} : { address }),
+    };
+    return pageOrFile(query, REFUSED_FILE, refusedView, (slice) =>
+      deps.store.listRefused({ ...wanted, ...slice }),
+    );
+  },
+});
+
+const ownRefused = defineOperation({
+  id: 'listOwnRefusals',
+  method: 'GET',
+  path: '/api/log/self/refused',
+  area: 'logs',
+  summary: 'Requests with one’s own keys that were not admitted, newest first',
+  access: 'login',
+  query: Joi.object<OwnRefusedQuery, true>({ ...FORMAT_QUERY, ...OWN_FILTERS }),
+  reply: listOf(OWN_REFUSED),
+  files: [CSV],
+  handler: ({ deps, query, actor }) =>
+    pageOrFile(query, OWN_REFUSED_FILE, ownRefusedView, (slice) =>
+      deps.store.listRefused({ ...refusedFilterOf(query), userId: actor.id, ...slice }),
     ),
 });
 
@@ -197,7 +233,7 @@ const stats = defineOperation({
   access: 'admin',
   query: Joi.object<FilterQuery, true>(FILTERS),
   reply: STATS,
-  handler: async ({ deps, query }) => statsView(await deps.store.usageStats(filterOf(query))),
+  handler: async ({ deps, query }) => statsWire(await deps.store.usageStats(filterOf(query))),
 });
 
 const ownStats = defineOperation({
@@ -210,7 +246,7 @@ const ownStats = defineOperation({
   query: Joi.object<OwnFilterQuery, true>(OWN_FILTERS),
   reply: STATS,
   handler: async ({ deps, query, actor }) =>
-    statsView(await deps.store.usageStats({ ...filterOf(query), userId: actor.id })),
+    statsWire(await deps.store.usageStats({ ...filterOf(query), userId: actor.id })),
 });
 
 const audit = defineOperation({
@@ -237,7 +273,7 @@ const audit = defineOperation({
       ...(target === undefined ? {} : { target }),
       ...spanOf(query),
     };
-    return pageOrFile(query, AUDIT_FILE, auditView, (slice) =>
+    return pageOrFile(query, AUDIT_FILE, auditWire, (slice) =>
       deps.store.listAudit({ ...wanted, ...slice }),
     );
   },
@@ -276,14 +312,30 @@ function cellOf(value: unknown): string | number | null {
 
 function filterOf(query: FilterQuery): Omit<UsageQuery, 'offset' | 'limit'> {
   const { user_id: userId, token_id: tokenId, token_name: tokenName } = query;
-  const { model, channel_id: channelId, outcome } = query;
+  const { model, channel_id: channelId, outcome, provider, tag } = query;
+  const { min_duration_ms: minDurationMs } = query;
   return {
     ...(userId === undefined ? {} : { userId }),
     ...(tokenId === undefined ? {} : { tokenId }),
     ...(tokenName === undefined ? {} : { tokenName }),
     ...(model === undefined ? {} : { model }),
     ...(channelId === undefined ? {} : { channelId }),
-    ...(outcome === undefined ? {} : { outcome }),
+    ...(provider === undefined ? {} : { provider }),
+    ...(tag === undefined ? {} : { tag }),
+    ...(minDurationMs === undefined ? {} : { minDurationMs }),
+    ...(outcome === undefined ? {} : outcome === 'failed' ? { failed: true } : { outcome }),
+    ...spanOf(query),
+  };
+}
+
+function refusedFilterOf(query: OwnFilterQuery): Omit<RefusedQuery, 'offset' | 'limit'> {
+  const { token_id: tokenId, token_name: tokenName, model, outcome } = query;
+  return {
+    ...(tokenId === undefined ? {} : { tokenId }),
+    ...(tokenName === undefined ? {} : { tokenName }),
+    ...(model === undefined ? {} : { model }),
+    // All of them have failed.
+    ...(outcome === undefined || outcome === 'failed' ? {} : { outcome }),
     ...spanOf(query),
   };
 }
@@ -298,47 +350,37 @@ function spanOf({ start_timestamp: start, end_timestamp: end }: SpanQuery): {
   };
 }
 
-function ownUsageView(entry: UsageEntry): OwnUsageView {
+function ownRefusedView(entry: RefusedEntry): OwnRefusedView {
   return {
     created_at: Math.floor(entry.atMs / 1000),
     request_id: entry.requestId,
-    token_id: entry.tokenId,
-    token_name: entry.tokenName,
-    model: entry.model,
-    attempts: entry.attempts,
-    documents: entry.documents,
-    input_tokens: entry.inputTokens,
-    search_units: entry.searchUnits,
-    quota: entry.quota,
-    duration_ms: Math.round(entry.durationMs),
     outcome: entry.outcome,
+    status: entry.status,
+    message: entry.message,
+    model: entry.model ?? null,
+    token_id: entry.tokenId ?? null,
+    token_name: entry.tokenName ?? null,
+    documents: entry.documents,
+    duration_ms: Math.round(entry.durationMs),
+    repeated: entry.repeated,
   };
 }
 
-function usageView(entry: UsageEntry): UsageView {
+function refusedView(entry: RefusedEntry): RefusedView {
   return {
-    ...ownUsageView(entry),
-    user_id: entry.userId,
-    channel_id: entry.channelId ?? null,
-    provider: entry.provider ?? null,
-    tag: entry.tag ?? null,
-  };
-}
-
-function statsView({ requests, quota, documents, inputTokens }: UsageStats): StatsView {
-  return { requests, quota, documents, input_tokens: inputTokens };
-}
-
-function auditView(entry: AuditEntry): AuditView {
-  return {
-    created_at: Math.floor(entry.atMs / 1000),
-    actor_id: entry.actorId ?? null,
-    actor: entry.actor,
-    action: entry.action,
-    target: entry.target,
-    detail: { ...entry.detail },
+    ...ownRefusedView(entry),
+    user_id: entry.userId ?? null,
     address: entry.address ?? null,
+    node: entry.node,
   };
 }
 
-export const LOG_OPERATIONS: readonly Operation[] = [list, listOwn, stats, ownStats, audit];
+export const LOG_OPERATIONS: readonly Operation[] = [
+  list,
+  listOwn,
+  refused,
+  ownRefused,
+  stats,
+  ownStats,
+  audit,
+];

@@ -4,19 +4,36 @@ import {
   createRedemptionCodes,
   deleteInvalidRedemptionCodes,
   deleteRedemptionCode,
+  disableRedemptionBatch,
   getRedemptionCode,
+  listRedemptionBatches,
   listRedemptionCodes,
   MAX_CODES_AT_ONCE,
   refuseToUse,
   updateRedemptionCode,
   type FreshCode,
 } from '../../management/redemption-codes.js';
-import type { RedemptionChange } from '../../store/store.js';
-import { ID, ID_PARAMS, LIST_QUERY, listOf, listReply, sliceOf, type ListQuery } from '../lists.js';
+import type { CodeBatch, RedemptionChange } from '../../store/store.js';
+import {
+  ID,
+  ID_PARAMS,
+  LIST_QUERY,
+  listOf,
+  listReply,
+  sliceOf,
+  type ListQuery,
+} from '../../wire/lists.js';
+import { csvOf } from '../csv.js';
+import {
+  CODE,
+  CODE_STATUS,
+  CODE_STATUS_NUMBERS,
+  codeWire,
+  type CodeStatus,
+} from '../../wire/code.js';
 import { defineOperation, FileReply, type Operation } from '../operation.js';
 import { because, REASON, REASON_QUERY } from '../reason.js';
 import { isStatusOnly, STATUS_ONLY_QUERY } from '../status-only.js';
-import { CODE_STATUS_NUMBERS, codeView, type CodeStatus, type CodeView } from './views.js';
 
 interface SearchQuery extends ListQuery {
   keyword?: string;
@@ -28,6 +45,21 @@ interface CreateBody {
   count: number;
   expired_time: number;
   reason?: string;
+}
+
+interface BatchBody {
+  name: string;
+  reason?: string;
+}
+
+interface BatchWire {
+  name: string;
+  made: number;
+  used: number;
+  used_quota: number;
+  left: number;
+  left_quota: number;
+  created_time: number;
 }
 
 interface CreateQuery {
@@ -43,27 +75,11 @@ interface UpdateBody {
   reason?: string;
 }
 
-const CODE_STATUS = Joi.number<CodeStatus>()
-  .valid(1, 2, 3)
-  .description('1 enabled, 2 disabled, 3 used');
 const TIME = Joi.number().integer().min(0);
 const EXPIRED_TIME = TIME.description('Unix seconds; 0: never.');
 const QUOTA = Joi.number().integer().min(1).max(MAX_QUOTA);
 const NAME = Joi.string().max(1_024);
 const COUNT = Joi.number().integer().min(0);
-
-const CODE = Joi.object<CodeView, true>({
-  id: ID.required(),
-  user_id: COUNT.required(),
-  name: Joi.string().required(),
-  key_hint: Joi.string().required(),
-  quota: COUNT.required(),
-  status: CODE_STATUS.required(),
-  created_time: TIME.required(),
-  redeemed_time: TIME.required().description('0 while unused.'),
-  used_user_id: COUNT.required().description('0 while unused.'),
-  expired_time: EXPIRED_TIME.required(),
-});
 
 const list = defineOperation({
   id: 'listRedemptionCodes',
@@ -75,7 +91,7 @@ const list = defineOperation({
   query: Joi.object<ListQuery, true>(LIST_QUERY),
   reply: listOf(CODE),
   handler: async ({ deps, query }) =>
-    listReply(await listRedemptionCodes(deps, sliceOf(query)), query, codeView),
+    listReply(await listRedemptionCodes(deps, sliceOf(query)), query, codeWire),
 });
 
 const search = defineOperation({
@@ -91,7 +107,7 @@ const search = defineOperation({
     const { keyword } = query;
     const slice = sliceOf(query);
     const wanted = keyword === undefined ? slice : { ...slice, keyword };
-    return listReply(await listRedemptionCodes(deps, wanted), query, codeView);
+    return listReply(await listRedemptionCodes(deps, wanted), query, codeWire);
   },
 });
 
@@ -105,8 +121,53 @@ const get = defineOperation({
   params: ID_PARAMS,
   reply: CODE,
   errors: ['not_found'],
-  handler: async ({ deps, params }) => codeView(await getRedemptionCode(deps, params.id)),
+  handler: async ({ deps, params }) => codeWire(await getRedemptionCode(deps, params.id)),
 });
+
+const batches = defineOperation({
+  id: 'listRedemptionBatches',
+  method: 'GET',
+  path: '/api/redemption/batch',
+  area: 'redemption',
+  summary: 'Redemption codes added up by name, the newest first',
+  description: 'Reads every code.',
+  access: 'admin',
+  reply: Joi.array<BatchWire[]>()
+    .items(
+      Joi.object<BatchWire, true>({
+        name: Joi.string().required(),
+        made: COUNT.required(),
+        used: COUNT.required(),
+        used_quota: Joi.number().min(0).required(),
+        left: COUNT.required().description('Those that can be redeemed.'),
+        left_quota: Joi.number().min(0).required(),
+        created_time: TIME.required().description('Of the newest.'),
+      }),
+    )
+    .required(),
+  handler: async ({ deps }) => (await listRedemptionBatches(deps)).map(batchWire),
+});
+
+const disableBatch = defineOperation({
+  id: 'disableRedemptionBatch',
+  method: 'POST',
+  path: '/api/redemption/batch/disabled',
+  area: 'redemption',
+  summary: 'Disable the codes of one name that are left',
+  description: 'Answers with how many. Those of an equal or higher role are passed over.',
+  access: 'admin',
+  body: Joi.object<BatchBody, true>({ name: NAME.required(), reason: REASON }),
+  reply: COUNT.required(),
+  handler: ({ deps, body, actor }) =>
+    disableRedemptionBatch(deps, body.name, because(actor, body.reason)),
+});
+
+function batchWire(batch: CodeBatch): BatchWire {
+  return {
+    ...{ name: batch.name, made: batch.made, used: batch.used, used_quota: batch.usedQuota },
+    ...{ left: batch.left, left_quota: batch.leftQuota, created_time: batch.createdTime },
+  };
+}
 
 const create = defineOperation({
   id: 'createRedemptionCodes',
@@ -114,7 +175,7 @@ const create = defineOperation({
   path: '/api/redemption',
   area: 'redemption',
   summary: 'Make redemption codes',
-  description: 'Answers with the codes, which are shown this once: as JSON, or as a file.',
+  description: 'Answers with the codes, which are not shown again: as JSON, or as a file.',
   access: 'admin',
   query: Joi.object<CreateQuery, true>({
     format: Joi.string().valid('json', 'csv', 'text').default('json'),
@@ -137,7 +198,7 @@ const create = defineOperation({
       case 'json':
         return fresh.map(({ code }) => code);
       case 'csv':
-        return new FileReply('text/csv', 'redemption-codes.csv', csvOf(fresh));
+        return new FileReply('text/csv', 'redemption-codes.csv', tableOf(fresh));
       case 'text': {
         const lines = fresh.map(({ code }) => `${code}\n`);
         return new FileReply('text/plain', 'redemption-codes.txt', lines.join(''));
@@ -170,7 +231,7 @@ const update = defineOperation({
     const { id, reason } = body;
     if (body.status === CODE_STATUS_NUMBERS.used) await refuseToUse(deps, id);
     const change = changeOf(body, isStatusOnly(query, body));
-    return codeView(await updateRedemptionCode(deps, id, change, because(actor, reason)));
+    return codeWire(await updateRedemptionCode(deps, id, change, because(actor, reason)));
   },
 });
 
@@ -215,16 +276,15 @@ function changeOf(body: UpdateBody, statusOnly: boolean): RedemptionChange {
   };
 }
 
-/** Lines end as RFC 4180 has it; a name that a spreadsheet would run as a formula is kept a text. */
-function csvOf(fresh: readonly FreshCode[]): string {
-  const cell = (text: string): string =>
-    `"${(/^[=+\-@\t\r]/.test(text) ? `'${text}` : text).replaceAll('"', '""')}"`;
-  const rows = fresh.map(({ record, code }) =>
-    [record.id, cell(record.name), code, record.quota, record.expiredTime].join(','),
-  );
-  return ['id,name,code,quota,expired_time', ...rows, ''].join('\r\n');
+const CODE_COLUMNS = ['id', 'name', 'code', 'quota', 'expired_time'];
+
+function tableOf(fresh: readonly FreshCode[]): string {
+  const rows = fresh.map(({ record: { id, name, quota, expiredTime }, code }) => [
+    ...[id, name, code, quota, expiredTime],
+  ]);
+  return csvOf(CODE_COLUMNS, rows);
 }
 
 export const REDEMPTION_OPERATIONS: readonly Operation[] = [
-  ...[list, search, get, create, update, removeInvalid, remove],
+  ...[list, search, batches, disableBatch, get, create, update, removeInvalid, remove],
 ];

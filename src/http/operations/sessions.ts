@@ -1,13 +1,31 @@
 import Joi from 'joi';
+import { accountNamed } from '../../management/attempts.js';
 import { logIn } from '../../management/log-in.js';
-import { endLogin, issueAccessToken } from '../../management/sessions.js';
-import { accountNamed, sessionCookieHeader } from '../login.js';
+import { endListed, endLogin, issueAccessToken, listLogins } from '../../management/sessions.js';
+import { USER, userWire } from '../../wire/user.js';
+import { sessionCookieHeader } from '../login.js';
 import { defineOperation, Reply, type Operation } from '../operation.js';
-import { USER, userView } from '../user-view.js';
 
 interface LoginBody {
   username: string;
   password: string;
+}
+
+interface TokenBody {
+  expires_in?: number;
+}
+
+interface SessionParams {
+  id: string;
+}
+
+interface SessionView {
+  id: string;
+  kind: 'session' | 'access_token';
+  /** Unix seconds. */
+  created_time: number;
+  expires_time: number;
+  current: boolean;
 }
 
 interface LogoutBody {
@@ -29,10 +47,10 @@ const login = defineOperation({
   reply: USER,
   errors: ['unauthorized', 'user_disabled'],
   limit: { name: 'login', account: ({ body }) => accountNamed(body.username) },
-  async handler({ deps, body, secure }) {
-    const { user, secret } = await logIn(deps, body.username, body.password);
+  async handler({ deps, body, block, secure }) {
+    const { user, secret } = await logIn(deps, body.username, body.password, block);
     const cookie = sessionCookieHeader(secret, secure, deps.accounts.sessionMaxMs);
-    return new Reply(userView(user), { headers: { 'Set-Cookie': cookie } });
+    return new Reply(userWire(user), { headers: { 'Set-Cookie': cookie } });
   },
 });
 
@@ -72,11 +90,64 @@ const createAccessToken = defineOperation({
   area: 'sessions',
   summary: 'Make a new access token; the one before ends',
   description:
-    'For scripts: send it as `Authorization: Bearer`. It is shown this once and lives until it is replaced, or until the password changes.',
+    'For scripts: send it as `Authorization: Bearer`. It is not shown again and lives until it is replaced, the password changes, or its time has passed: `expires_in` seconds, `accounts.access_token_ms` at most.',
   access: 'login',
   idempotent: true,
+  body: Joi.object<TokenBody, true>({ expires_in: Joi.number().integer().min(60) }),
   reply: Joi.string().required(),
-  handler: ({ deps, login: current, actor }) => issueAccessToken(deps, current, actor),
+  handler: ({ deps, login: current, actor, body }) =>
+    issueAccessToken(
+      deps,
+      current,
+      actor,
+      body.expires_in === undefined ? undefined : body.expires_in * 1_000,
+    ),
+});
+
+const list = defineOperation({
+  id: 'listSessions',
+  method: 'GET',
+  path: '/api/user/session',
+  area: 'sessions',
+  summary: 'What one is logged in with: sessions and access tokens, newest first',
+  access: 'login',
+  reply: Joi.array<SessionView[]>().items(
+    Joi.object<SessionView, true>({
+      id: Joi.string().required(),
+      kind: Joi.string().valid('session', 'access_token').required(),
+      created_time: Joi.number().integer().required(),
+      expires_time: Joi.number()
+        .integer()
+        .required()
+        .description('Of a session: if it is not used until then.'),
+      current: Joi.boolean().required().description('Whether it is the one that asks.'),
+    }),
+  ),
+  async handler({ deps, login: asking }) {
+    const logins = await listLogins(deps, asking);
+    return logins.map(({ id, session, current }) => ({
+      id,
+      kind: session.kind,
+      created_time: Math.floor(session.createdAtMs / 1000),
+      expires_time: Math.floor(session.expiresAtMs / 1000),
+      current,
+    }));
+  },
+});
+
+const end = defineOperation({
+  id: 'endSession',
+  method: 'DELETE',
+  path: '/api/user/session/:id',
+  area: 'sessions',
+  summary: 'End one of one’s own sessions or access tokens',
+  access: 'login',
+  params: Joi.object<SessionParams, true>({ id: Joi.string().max(64).required() }),
+  errors: ['not_found'],
+  async handler({ deps, login: asking, params, actor }) {
+    await endListed(deps, asking, params.id, actor);
+    return null;
+  },
 });
 
 export const SESSION_OPERATIONS: readonly Operation[] = [
@@ -84,4 +155,6 @@ export const SESSION_OPERATIONS: readonly Operation[] = [
   logout,
   logoutByLink,
   createAccessToken,
+  list,
+  end,
 ];

@@ -1,18 +1,20 @@
 import Joi from 'joi';
-import {
-  disableTag,
-  editTag,
-  enableTag,
-  listTags,
-  type TagView,
-  type TagWrite,
-} from '../../management/tags.js';
+import { disableTag, editTag, enableTag, listTags, type TagWrite } from '../../management/tags.js';
 import { invalid } from '../../management/fields.js';
-import { IN_FORCE, inForce, type InForceView } from '../in-force.js';
-import { ID } from '../lists.js';
+import { SHARED_BODY, sharedEdit, type SharedBody } from '../../wire/channel.js';
+import {
+  SWITCHED_REPLY,
+  switchedWire,
+  TAG_ENTRY,
+  tagWire,
+  type SwitchedWire,
+  type TagWire,
+} from '../../wire/tag.js';
+import { IN_FORCE, type InForceWire } from '../../wire/in-force.js';
+import { inForce } from '../in-force.js';
+import { ID } from '../../wire/lists.js';
 import { defineOperation, type Operation, type OperationDeps } from '../operation.js';
 import { because, REASON } from '../reason.js';
-import { SHARED_BODY, sharedEdit, type SharedBody } from '../shared-edit.js';
 
 interface SwitchBody {
   tag: string;
@@ -24,66 +26,15 @@ interface EditBody extends SharedBody, SwitchBody {
   new_tag?: string | null;
 }
 
-interface TaggedWire {
-  id: number;
-  name: string;
-  live: boolean;
-}
+interface SwitchedReply extends SwitchedWire, InForceWire {}
 
-interface TagWire {
-  tag: string;
-  disabled: boolean;
-  reason: string | null;
-  changed_time: number;
-  changed_by: string | null;
-  channels: TaggedWire[];
-  channel_count: number;
-  live_count: number;
-}
-
-interface CoveredWire extends TaggedWire {
-  was_live: boolean;
-}
-
-interface SwitchedWire extends InForceView {
-  tag: string;
-  disabled: boolean;
-  reason: string | null;
-  channels: CoveredWire[];
-  channel_count: number;
-  was_live_count: number;
-  live_count: number;
-}
-
-interface EditedWire extends InForceView {
+interface EditedWire extends InForceWire {
   ids: number[];
 }
 
 const TAG = Joi.string().max(1_024);
-const COUNT = Joi.number().integer().min(0);
-const TAGGED = {
-  id: ID.required(),
-  name: Joi.string().required(),
-  live: Joi.boolean().required().description('Whether it takes traffic.'),
-};
 const SWITCH_BODY = Joi.object<SwitchBody, true>({ tag: TAG.required(), reason: REASON });
-const SWITCHED = Joi.object<SwitchedWire, true>({
-  tag: Joi.string().required(),
-  disabled: Joi.boolean().required(),
-  reason: Joi.string().allow(null).required(),
-  channels: Joi.array()
-    .items(
-      Joi.object<CoveredWire, true>({
-        ...TAGGED,
-        was_live: Joi.boolean().required().description('Whether it took traffic before.'),
-      }),
-    )
-    .required(),
-  channel_count: COUNT.required(),
-  was_live_count: COUNT.required(),
-  live_count: COUNT.required(),
-  ...IN_FORCE,
-});
+const SWITCHED = Joi.object<SwitchedReply, true>({ ...SWITCHED_REPLY, ...IN_FORCE });
 
 const list = defineOperation({
   id: 'listTags',
@@ -92,20 +43,7 @@ const list = defineOperation({
   area: 'channels',
   summary: 'All tags, with their switch and the channels that bear them',
   access: 'admin',
-  reply: Joi.array<TagWire[]>()
-    .items(
-      Joi.object<TagWire, true>({
-        tag: Joi.string().required(),
-        disabled: Joi.boolean().required(),
-        reason: Joi.string().allow(null).required(),
-        changed_time: COUNT.required().description('Unix seconds; 0: never.'),
-        changed_by: Joi.string().allow(null).required(),
-        channels: Joi.array().items(Joi.object<TaggedWire, true>(TAGGED)).required(),
-        channel_count: COUNT.required(),
-        live_count: COUNT.required(),
-      }),
-    )
-    .required(),
+  reply: Joi.array<TagWire[]>().items(TAG_ENTRY).required(),
   handler: async ({ deps }) => (await listTags(deps)).map(tagWire),
 });
 
@@ -162,37 +100,15 @@ const edit = defineOperation({
       ...sharedEdit(body),
       ...(moved === undefined ? {} : { tag: moved === null || moved === '' ? undefined : moved }),
     };
-    if (Object.keys(change).length === 0) throw invalid('tag', 'Say what to change.');
+    if (Object.keys(change).length === 0)
+      throw invalid('tag', 'Name at least one thing to change.');
     const { ids, version } = await editTag(deps, tag, change, because(actor, reason));
     return { ids: [...ids], ...(await inForce(deps, version)) };
   },
 });
 
-function tagWire(entry: TagView): TagWire {
-  return {
-    tag: entry.tag,
-    disabled: entry.disabled,
-    reason: entry.reason ?? null,
-    changed_time: entry.changedTime,
-    changed_by: entry.changedBy ?? null,
-    channels: [...entry.channels],
-    channel_count: entry.channels.length,
-    live_count: entry.channels.filter(({ live }) => live).length,
-  };
-}
-
-async function switched(deps: OperationDeps, write: TagWrite): Promise<SwitchedWire> {
-  const { tag, disabled, reason, covered, version } = write;
-  return {
-    tag,
-    disabled,
-    reason: reason ?? null,
-    channels: covered.map(({ id, name, live, wasLive }) => ({ id, name, live, was_live: wasLive })),
-    channel_count: covered.length,
-    was_live_count: covered.filter(({ wasLive }) => wasLive).length,
-    live_count: covered.filter(({ live }) => live).length,
-    ...(await inForce(deps, version)),
-  };
+async function switched(deps: OperationDeps, write: TagWrite): Promise<SwitchedReply> {
+  return { ...switchedWire(write), ...(await inForce(deps, write.version)) };
 }
 
 export const TAG_OPERATIONS: readonly Operation[] = [list, disable, enable, edit];

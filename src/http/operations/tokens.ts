@@ -1,6 +1,6 @@
 import Joi from 'joi';
 import { MAX_QUOTA } from '../../core/quota.js';
-import { tokenStatus, type Token, type TokenPolicy, type TokenStatus } from '../../core/token.js';
+import { tokenStatus, type TokenStatus } from '../../core/token.js';
 import { unknownKey } from '../../gateway/admission.js';
 import {
   createToken,
@@ -14,25 +14,31 @@ import {
 } from '../../management/tokens.js';
 import { hashSecret } from '../../management/secrets.js';
 import type { QuotaChange, TokenChange } from '../../store/store.js';
-import { ID, ID_PARAMS, LIST_QUERY, listOf, listReply, sliceOf, type ListQuery } from '../lists.js';
+import {
+  ID,
+  ID_PARAMS,
+  LIST_QUERY,
+  listOf,
+  listReply,
+  sliceOf,
+  type ListQuery,
+} from '../../wire/lists.js';
+import { QUOTA, STATUS } from '../../wire/user.js';
+import {
+  EXPIRED_TIME,
+  NAMES,
+  POLICY_BODY,
+  readPolicy,
+  TOKEN,
+  TOKEN_REPLY,
+  TOKEN_STATUS,
+  tokenWire,
+  type PolicyBody,
+  type TokenWire,
+} from '../../wire/key.js';
 import { defineOperation, type Operation } from '../operation.js';
 import { because, IDS, REASON, REASON_QUERY } from '../reason.js';
 import { isStatusOnly, STATUS_ONLY_QUERY } from '../status-only.js';
-import { QUOTA, STATUS } from '../user-view.js';
-
-/** Names as an array, or between commas or line breaks, as other clients send them. */
-type Names = readonly string[] | string;
-
-interface PolicyBody {
-  model_limits_enabled?: boolean;
-  model_limits?: Names;
-  allow_ips?: Names;
-  tags?: Names;
-  /** Null takes it away. */
-  default_model?: string | null;
-  rate_limit?: number;
-  max_concurrency?: number;
-}
 
 interface CreateBody extends PolicyBody {
   name: string;
@@ -70,28 +76,7 @@ interface BatchBody {
 }
 
 /** A key on the wire: everything but the key itself. */
-interface TokenView {
-  id: number;
-  user_id: number;
-  name: string;
-  key_hint: string;
-  status: TokenStatus;
-  created_time: number;
-  accessed_time: number;
-  expired_time: number;
-  remain_quota: number;
-  unlimited_quota: boolean;
-  used_quota: number;
-  model_limits_enabled: boolean;
-  model_limits: string[];
-  allow_ips: string[];
-  tags: string[];
-  default_model: string | null;
-  rate_limit: number;
-  max_concurrency: number;
-}
-
-interface CreatedView extends TokenView {
+interface CreatedView extends TokenWire {
   key: string;
 }
 
@@ -108,51 +93,8 @@ interface UsageView {
   expires_at: number;
 }
 
-const TOKEN_STATUS = Joi.number<TokenStatus>()
-  .valid(1, 2, 3, 4)
-  .description('1 enabled, 2 disabled, 3 expired, 4 exhausted');
 const TIME = Joi.number().integer();
-const EXPIRED_TIME = TIME.description('Unix seconds; -1: never.');
 const COUNT = Joi.number().integer().min(0);
-const MAX_LIST_CHARACTERS = 200_000;
-const NAMES = Joi.array().items(Joi.string().allow('').max(1_024)).max(1_000);
-const NAMES_IN = Joi.alternatives<Names>().try(
-  NAMES,
-  Joi.string().allow('').max(MAX_LIST_CHARACTERS),
-);
-
-const POLICY = {
-  model_limits_enabled: Joi.boolean().description('False lifts the limit to certain models.'),
-  model_limits: NAMES_IN.empty(null).description('Models; none: all.'),
-  allow_ips: NAMES_IN.empty(null).description('Addresses and ranges; none: all.'),
-  tags: NAMES_IN.empty(null).description('Tags that the key is bound to; none: all.'),
-  default_model: Joi.string().allow(null, '').max(1_024),
-  rate_limit: COUNT.description('Requests a minute; 0: no limit.'),
-  max_concurrency: COUNT.description('Requests at once; 0: no limit.'),
-};
-
-const TOKEN_MEMBERS = {
-  id: ID.required(),
-  user_id: ID.required(),
-  name: Joi.string().required(),
-  key_hint: Joi.string().required(),
-  status: TOKEN_STATUS.required(),
-  created_time: TIME.required(),
-  accessed_time: TIME.required(),
-  expired_time: EXPIRED_TIME.required(),
-  remain_quota: QUOTA.required(),
-  unlimited_quota: Joi.boolean().required(),
-  used_quota: COUNT.required(),
-  model_limits_enabled: Joi.boolean().required(),
-  model_limits: NAMES.required(),
-  allow_ips: NAMES.required(),
-  tags: NAMES.required(),
-  default_model: Joi.string().allow(null).required(),
-  rate_limit: COUNT.required(),
-  max_concurrency: COUNT.required(),
-};
-
-const TOKEN = Joi.object<TokenView, true>(TOKEN_MEMBERS);
 
 const list = defineOperation({
   id: 'listTokens',
@@ -165,7 +107,7 @@ const list = defineOperation({
   reply: listOf(TOKEN),
   async handler({ deps, query, actor }) {
     const found = await listTokens(deps, { ...sliceOf(query), ...ownerOf(query) }, actor);
-    return listReply(found, query, tokenView(deps.now()));
+    return listReply(found, query, tokenWire(deps.now()));
   },
 });
 
@@ -191,7 +133,7 @@ const search = defineOperation({
       ...(keyword === undefined ? {} : { name: keyword }),
       ...(token === undefined ? {} : { keyHash: hashSecret(withPrefix(token)) }),
     };
-    return listReply(await listTokens(deps, wanted, actor), query, tokenView(deps.now()));
+    return listReply(await listTokens(deps, wanted, actor), query, tokenWire(deps.now()));
   },
 });
 
@@ -206,7 +148,7 @@ const get = defineOperation({
   reply: TOKEN,
   errors: ['not_found'],
   handler: async ({ deps, params, actor }) =>
-    tokenView(deps.now())(await getToken(deps, params.id, actor)),
+    tokenWire(deps.now())(await getToken(deps, params.id, actor)),
 });
 
 const create = defineOperation({
@@ -216,7 +158,7 @@ const create = defineOperation({
   area: 'tokens',
   summary: 'Make a key',
   description:
-    'The reply has the key, which is shown this once. Without `remain_quota` the key may spend what its user has. Admins may make keys for others with `user_id`.',
+    'The reply has the key, which is not shown again. Without `remain_quota` the key may spend what its user has. Admins may make keys for others with `user_id`.',
   access: 'login',
   body: Joi.object<CreateBody, true>({
     name: Joi.string().max(1_024).required(),
@@ -225,10 +167,10 @@ const create = defineOperation({
     expired_time: EXPIRED_TIME,
     remain_quota: QUOTA,
     unlimited_quota: Joi.boolean(),
-    ...POLICY,
+    ...POLICY_BODY,
     reason: REASON,
   }),
-  reply: Joi.object<CreatedView, true>({ ...TOKEN_MEMBERS, key: Joi.string().required() }),
+  reply: Joi.object<CreatedView, true>({ ...TOKEN_REPLY, key: Joi.string().required() }),
   errors: ['not_found'],
   idempotent: true,
   async handler({ deps, body, actor }) {
@@ -243,11 +185,13 @@ const create = defineOperation({
         unlimitedQuota: unlimitedQuota ?? remainQuota === undefined,
         ...(remainQuota === undefined ? {} : { remainQuota }),
         ...(expiredTime === undefined ? {} : { expiredTime }),
-        policy: policyOf(body.model_limits_enabled === true ? { model_limits: [], ...body } : body),
+        policy: readPolicy(
+          body.model_limits_enabled === true ? { model_limits: [], ...body } : body,
+        ),
       },
       because(actor, body.reason),
     );
-    return { ...tokenView(deps.now())(token), key };
+    return { ...tokenWire(deps.now())(token), key };
   },
 });
 
@@ -269,7 +213,7 @@ const update = defineOperation({
     remain_quota: QUOTA,
     add_quota: Joi.number().integer().min(-MAX_QUOTA).max(MAX_QUOTA),
     unlimited_quota: Joi.boolean(),
-    ...POLICY,
+    ...POLICY_BODY,
     reason: REASON,
   }).oxor('remain_quota', 'add_quota'),
   reply: TOKEN,
@@ -285,7 +229,7 @@ const update = defineOperation({
       ...(statusOnly ? {} : changeOf(body)),
       ...(enabled === undefined ? {} : { enabled }),
     };
-    return tokenView(deps.now())(await updateToken(deps, id, change, actor));
+    return tokenWire(deps.now())(await updateToken(deps, id, change, actor));
   },
 });
 
@@ -311,8 +255,7 @@ const removeMany = defineOperation({
   path: '/api/token/batch',
   area: 'tokens',
   summary: 'Delete many keys',
-  description:
-    'Those that are not there, or not one’s own, are passed over. Answers with how many.',
+  description: 'Those that do not exist, or are not one’s own, are skipped. Answers with how many.',
   access: 'login',
   body: Joi.object<BatchBody, true>({ ids: IDS.required(), reason: REASON }),
   reply: COUNT.required(),
@@ -326,8 +269,9 @@ const usage = defineOperation({
   area: 'tokens',
   summary: 'What the key that asks has used and has left',
   description:
-    'Send the API key as for a rerank; disabled, expired and exhausted ones are answered too.',
+    'Send the API key as for a rerank, from an address that it may be used from; disabled, expired and exhausted ones are answered too.',
   access: 'key',
+  errors: ['ip_not_allowed'],
   reply: Joi.object<UsageView, true>({
     object: Joi.string().valid('token_usage').required(),
     name: Joi.string().required(),
@@ -365,33 +309,10 @@ const usage = defineOperation({
   },
 });
 
-function tokenView(nowMs: number): (token: Token) => TokenView {
-  return (token) => ({
-    id: token.id,
-    user_id: token.userId,
-    name: token.name,
-    key_hint: token.keyHint,
-    status: tokenStatus(token, nowMs),
-    created_time: token.createdTime,
-    accessed_time: token.accessedTime,
-    expired_time: token.expiredTime,
-    remain_quota: token.remainQuota,
-    unlimited_quota: token.unlimitedQuota,
-    used_quota: token.usedQuota,
-    model_limits_enabled: token.policy.models !== undefined,
-    model_limits: [...(token.policy.models ?? [])],
-    allow_ips: [...token.policy.allowIps],
-    tags: [...token.policy.tags],
-    default_model: token.policy.defaultModel ?? null,
-    rate_limit: token.policy.rateLimit,
-    max_concurrency: token.policy.maxConcurrency,
-  });
-}
-
 function changeOf(body: UpdateBody): TokenChange {
   const { name, expired_time: expiredTime, unlimited_quota: unlimitedQuota } = body;
   const quota = quotaChange(body);
-  const policy = policyOf(body);
+  const policy = readPolicy(body);
   return {
     ...(name === undefined ? {} : { name }),
     ...(expiredTime === undefined ? {} : { expiredTime }),
@@ -404,40 +325,6 @@ function changeOf(body: UpdateBody): TokenChange {
 function quotaChange({ remain_quota, add_quota }: UpdateBody): QuotaChange | undefined {
   if (remain_quota !== undefined) return { set: remain_quota };
   return add_quota === undefined ? undefined : { add: add_quota };
-}
-
-function policyOf(body: PolicyBody): Partial<TokenPolicy> {
-  const { allow_ips, tags, default_model, rate_limit, max_concurrency } = body;
-  return {
-    ...modelLimits(body),
-    ...(allow_ips === undefined ? {} : { allowIps: namesOf(allow_ips) }),
-    ...(tags === undefined ? {} : { tags: namesOf(tags) }),
-    ...(default_model === undefined ? {} : { defaultModel: textOf(default_model) }),
-    ...(rate_limit === undefined ? {} : { rateLimit: rate_limit }),
-    ...(max_concurrency === undefined ? {} : { maxConcurrency: max_concurrency }),
-  };
-}
-
-/** The switch decides where it is sent; a list alone limits when it names a model. */
-function modelLimits({
-  model_limits_enabled: enabled,
-  model_limits: given,
-}: PolicyBody): Partial<TokenPolicy> {
-  if (enabled === false) return { models: undefined };
-  if (given === undefined) return {};
-  const models = namesOf(given);
-  return { models: enabled === undefined && models.length === 0 ? undefined : models };
-}
-
-/** Null and blanks take away what was set. */
-function textOf(given: string | null): string | undefined {
-  const text = given?.trim() ?? '';
-  return text === '' ? undefined : text;
-}
-
-function namesOf(given: Names): string[] {
-  const names = typeof given === 'string' ? given.split(/[,\n]/) : given;
-  return names.map((name) => name.trim()).filter((name) => name !== '');
 }
 
 function ownerOf({ user_id: userId }: TokenListQuery): { readonly userId?: number } {

@@ -1,4 +1,6 @@
 import Joi from 'joi';
+import { confirmAddress, mailAddressCode } from '../../management/address-codes.js';
+import { accountNamed } from '../../management/attempts.js';
 import { invalid } from '../../management/fields.js';
 import { logIn } from '../../management/log-in.js';
 import { mailResetCode, resetPassword } from '../../management/password-reset.js';
@@ -13,13 +15,32 @@ import {
   updateSelf,
   updateUser,
   type UserEdit,
+  type WithNewAddress,
 } from '../../management/users.js';
 import { MAX_QUOTA } from '../../core/quota.js';
 import type { QuotaChange, Role } from '../../store/store.js';
-import { ID, ID_PARAMS, LIST_QUERY, listOf, listReply, sliceOf, type ListQuery } from '../lists.js';
-import { accountNamed, sessionCookieHeader } from '../login.js';
-import { defineOperation, Reply, type Operation } from '../operation.js';
-import { QUOTA, ROLE, STATUS, USER, USER_OR_NULL, userView } from '../user-view.js';
+import {
+  ID,
+  ID_PARAMS,
+  LIST_QUERY,
+  listOf,
+  listReply,
+  sliceOf,
+  type ListQuery,
+  type ListReply,
+} from '../../wire/lists.js';
+import {
+  QUOTA,
+  ROLE,
+  STATUS,
+  USER,
+  USER_OR_NULL,
+  userWire,
+  type UserWire,
+} from '../../wire/user.js';
+import { sessionCookieHeader } from '../login.js';
+import { defineOperation, Reply, type Operation, type OperationDeps } from '../operation.js';
+import { because, REASON, REASON_QUERY } from '../reason.js';
 
 interface RegisterBody {
   username: string;
@@ -40,6 +61,10 @@ interface TopUpBody {
   key: string;
 }
 
+interface ConfirmBody {
+  token: string;
+}
+
 interface ResetQuery {
   email: string;
 }
@@ -50,7 +75,11 @@ interface ResetBody {
   password?: string;
 }
 
-interface SearchQuery extends ListQuery {
+interface FilterQuery extends ListQuery {
+  role?: Role;
+}
+
+interface SearchQuery extends FilterQuery {
   keyword?: string;
 }
 
@@ -58,6 +87,7 @@ interface CreateBody extends RegisterBody {
   role: Role;
   status: 1 | 2;
   quota: number;
+  reason?: string;
 }
 
 interface UpdateBody {
@@ -70,6 +100,7 @@ interface UpdateBody {
   status?: 1 | 2;
   quota?: number;
   add_quota?: number;
+  reason?: string;
 }
 
 interface ManageBody {
@@ -77,6 +108,7 @@ interface ManageBody {
   action: 'enable' | 'disable' | 'delete' | 'promote' | 'demote' | 'add_quota';
   mode: 'add' | 'subtract' | 'override';
   value?: number;
+  reason?: string;
 }
 
 // How long a name may be is for the domain to say; these bounds keep what is absurd away from it.
@@ -87,13 +119,16 @@ const DISPLAY_NAME = Joi.string().max(1_024);
 /** Clients send empty texts for what they leave as it is. */
 const KEEP = Joi.string().max(1_024).empty('');
 
+const FILTER = { ...LIST_QUERY, role: ROLE.empty('') };
+
 const register = defineOperation({
   id: 'register',
   method: 'POST',
   path: '/api/user/register',
   area: 'users',
   summary: 'Make an account for oneself',
-  description: 'Can be switched off with `accounts.registration`.',
+  description:
+    'Where `accounts.registration` allows it. An `email` counts once it is confirmed with the code that is mailed to it; the answer does not tell whether another account has it.',
   access: 'public',
   body: Joi.object<RegisterBody, true>({
     username: USERNAME.required(),
@@ -106,7 +141,8 @@ const register = defineOperation({
   limit: { name: 'register', account: ({ body }) => accountNamed(body.username) },
   async handler({ deps, body, address }) {
     const { username, password, email, display_name: displayName } = body;
-    return userView(await registerUser(deps, { username, password, email, displayName }, address));
+    const registration = { username, password, email, displayName };
+    return withNewAddress(deps, await registerUser(deps, registration, address));
   },
 });
 
@@ -118,7 +154,7 @@ const getSelf = defineOperation({
   summary: 'One’s own account',
   access: 'login',
   reply: USER,
-  handler: ({ login }) => userView(login.user),
+  handler: ({ login }) => userWire(login.user),
 });
 
 const putSelf = defineOperation({
@@ -128,28 +164,57 @@ const putSelf = defineOperation({
   area: 'users',
   summary: 'Change one’s own account',
   description:
-    'What is absent stays. A new password or address asks for `original_password`. A new password ends all sessions and access tokens; a browser that changed it gets a new session.',
+    'What is absent stays. A new password or address asks for `original_password`; an address counts once it is confirmed. A new password ends all sessions and access tokens; a browser that changed it gets a new session.',
   access: 'login',
   body: Joi.object<SelfBody, true>({
     username: KEEP,
     display_name: KEEP,
-    email: EMAIL.allow('').description('Empty: takes the address away.'),
+    email: EMAIL.allow('').description('Empty: removes the address.'),
     password: PASSWORD.empty(''),
     original_password: PASSWORD.allow(''),
   }),
   reply: USER,
   errors: ['permission_denied', 'conflict'],
   limit: { name: 'self', account: ({ login }) => String(login.user.id) },
-  async handler({ deps, body, login, actor, secure }) {
+  async handler({ deps, body, login, actor, block, secure }) {
     const { username, display_name: displayName, password, original_password } = body;
     const email = body.email === '' ? null : body.email;
     const edit = { username, displayName, password, email, originalPassword: original_password };
-    const user = await updateSelf(deps, login.user, edit, actor);
-    if (password === undefined || login.session.kind !== 'session') return userView(user);
-    const { secret } = await logIn(deps, user.username, password);
+    const changed = await updateSelf(deps, login.user, edit, actor);
+    const { user } = changed;
+    const reply = withNewAddress(deps, changed);
+    if (password === undefined || login.session.kind !== 'session') return reply;
+    const { secret } = await logIn(deps, user.username, password, block);
     const cookie = sessionCookieHeader(secret, secure, deps.accounts.sessionMaxMs);
-    return new Reply(userView(user), { headers: { 'Set-Cookie': cookie } });
+    return new Reply(reply.data, { ...reply.extras, headers: { 'Set-Cookie': cookie } });
   },
+});
+
+/** Answers with the account as it is, and mails the code for an address that is to be confirmed. */
+function withNewAddress(
+  deps: OperationDeps,
+  { user, unconfirmed }: WithNewAddress,
+): Reply<UserWire> {
+  if (unconfirmed === undefined) return new Reply(userWire(user));
+  deps.later('the mail that confirms an address', () => mailAddressCode(deps, user, unconfirmed));
+  return new Reply(userWire(user), {
+    message: 'The address counts once it is confirmed with the code that is on its way to it.',
+  });
+}
+
+const confirmEmail = defineOperation({
+  id: 'confirmEmail',
+  method: 'POST',
+  path: '/api/user/email/confirm',
+  area: 'users',
+  summary: 'Confirm one’s address with the code that was mailed to it',
+  access: 'login',
+  body: Joi.object<ConfirmBody, true>({ token: Joi.string().max(256).required() }),
+  reply: USER,
+  errors: ['conflict'],
+  limit: { name: 'confirm', account: ({ login }) => String(login.user.id) },
+  handler: async ({ deps, body, login, actor }) =>
+    userWire(await confirmAddress(deps, login.user, body.token, actor)),
 });
 
 const removeSelf = defineOperation({
@@ -193,8 +258,8 @@ const askReset = defineOperation({
   unsafe: true,
   query: Joi.object<ResetQuery, true>({ email: EMAIL.required() }),
   limit: { name: 'reset-mail', account: ({ query }) => accountNamed(query.email) },
-  handler({ deps, query }) {
-    deps.later('the mail with a one-time code', () => mailResetCode(deps, query.email));
+  handler({ deps, query, block }) {
+    deps.later('the mail with a one-time code', () => mailResetCode(deps, query.email, block));
     return new Reply(null, {
       message: 'If the address belongs to an account, a code is on its way.',
     });
@@ -230,10 +295,9 @@ const list = defineOperation({
   area: 'users',
   summary: 'All accounts, newest first',
   access: 'admin',
-  query: Joi.object<ListQuery, true>(LIST_QUERY),
+  query: Joi.object<FilterQuery, true>(FILTER),
   reply: listOf(USER),
-  handler: async ({ deps, query }) =>
-    listReply(await listUsers(deps, sliceOf(query)), query, userView),
+  handler: ({ deps, query }) => listed(deps, query),
 });
 
 const search = defineOperation({
@@ -243,15 +307,20 @@ const search = defineOperation({
   area: 'users',
   summary: 'Accounts by part of a name or address, or by id',
   access: 'admin',
-  query: Joi.object<SearchQuery, true>({ ...LIST_QUERY, keyword: Joi.string().max(256).empty('') }),
+  query: Joi.object<SearchQuery, true>({ ...FILTER, keyword: Joi.string().max(256).empty('') }),
   reply: listOf(USER),
-  async handler({ deps, query }) {
-    const { keyword } = query;
-    const slice = sliceOf(query);
-    const found = await listUsers(deps, keyword === undefined ? slice : { ...slice, keyword });
-    return listReply(found, query, userView);
-  },
+  handler: ({ deps, query }) => listed(deps, query),
 });
+
+async function listed(deps: OperationDeps, query: SearchQuery): Promise<ListReply<UserWire>> {
+  const { keyword, role } = query;
+  const found = await listUsers(deps, {
+    ...sliceOf(query),
+    ...(keyword === undefined ? {} : { keyword }),
+    ...(role === undefined ? {} : { role }),
+  });
+  return listReply(found, query, userWire);
+}
 
 const get = defineOperation({
   id: 'getUser',
@@ -263,7 +332,7 @@ const get = defineOperation({
   params: ID_PARAMS,
   reply: USER,
   errors: ['not_found'],
-  handler: async ({ deps, params }) => userView(await getUser(deps, params.id)),
+  handler: async ({ deps, params }) => userWire(await getUser(deps, params.id)),
 });
 
 const create = defineOperation({
@@ -282,6 +351,7 @@ const create = defineOperation({
     role: ROLE.default(1),
     status: STATUS.default(1),
     quota: QUOTA.default(0),
+    reason: REASON,
   }),
   reply: USER,
   errors: ['permission_denied', 'conflict'],
@@ -289,7 +359,7 @@ const create = defineOperation({
   async handler({ deps, body, actor }) {
     const { username, password, email, display_name: displayName, role, status, quota } = body;
     const draft = { username, password, email, displayName, role, enabled: status === 1, quota };
-    return userView(await createUser(deps, draft, actor));
+    return userWire(await createUser(deps, draft, because(actor, body.reason)));
   },
 });
 
@@ -306,12 +376,13 @@ const update = defineOperation({
     id: ID.required(),
     username: KEEP,
     password: PASSWORD.empty(''),
-    email: EMAIL.allow('').description('Empty: takes the address away.'),
+    email: EMAIL.allow('').description('Empty: removes the address.'),
     display_name: KEEP,
     role: ROLE,
     status: STATUS,
     quota: QUOTA,
     add_quota: Joi.number().integer().min(-MAX_QUOTA).max(MAX_QUOTA),
+    reason: REASON,
   }).oxor('quota', 'add_quota'),
   reply: USER,
   errors: ['permission_denied', 'not_found', 'conflict'],
@@ -323,7 +394,7 @@ const update = defineOperation({
       enabled: status === undefined ? undefined : status === 1,
       quota: quotaChange(body),
     };
-    return userView(await updateUser(deps, id, edit, actor));
+    return userWire(await updateUser(deps, id, edit, because(actor, body.reason)));
   },
 });
 
@@ -335,9 +406,10 @@ const remove = defineOperation({
   summary: 'Delete an account, with its keys',
   access: 'admin',
   params: ID_PARAMS,
+  query: REASON_QUERY,
   errors: ['permission_denied', 'not_found'],
-  async handler({ deps, params, actor }) {
-    await deleteUser(deps, params.id, actor);
+  async handler({ deps, params, query, actor }) {
+    await deleteUser(deps, params.id, because(actor, query.reason));
     return null;
   },
 });
@@ -358,16 +430,18 @@ const manage = defineOperation({
       .required(),
     mode: Joi.string().valid('add', 'subtract', 'override').default('add'),
     value: QUOTA,
+    reason: REASON,
   }),
   reply: USER_OR_NULL,
   errors: ['permission_denied', 'not_found', 'conflict'],
   idempotent: true,
   async handler({ deps, body, actor }) {
+    const manager = because(actor, body.reason);
     if (body.action === 'delete') {
-      await deleteUser(deps, body.id, actor);
+      await deleteUser(deps, body.id, manager);
       return null;
     }
-    return userView(await updateUser(deps, body.id, managedEdit(body), actor));
+    return userWire(await updateUser(deps, body.id, managedEdit(body), manager));
   },
 });
 
@@ -396,6 +470,6 @@ function quotaChange({ quota, add_quota: added }: UpdateBody): QuotaChange | und
 }
 
 export const USER_OPERATIONS: readonly Operation[] = [
-  ...[register, getSelf, putSelf, removeSelf, topUp, askReset, reset],
+  ...[register, getSelf, putSelf, confirmEmail, removeSelf, topUp, askReset, reset],
   ...[list, search, get, create, update, remove, manage],
 ];

@@ -1,4 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { CHANNEL_DEFAULTS, CHANNEL_MEMBERS } from '../../../src/core/channel-members.js';
+import { membersWire } from '../../../src/wire/members.js';
 import { callApi, createAccount, type Account, type ApiReply } from '../../support/accounts.js';
 import { startGateway, type TestGateway } from '../../support/gateway.js';
 import { sendJson, startUpstream, type TestUpstream } from '../../support/upstream.js';
@@ -12,6 +14,8 @@ interface ChannelWire {
   readonly effective: { readonly live: boolean; readonly because: string | null };
   readonly version: number;
   readonly in_force: string;
+  readonly nodes: unknown;
+  readonly waited_ms: number;
 }
 
 interface ListWire {
@@ -88,7 +92,10 @@ async function declaredId(name = 'declared'): Promise<number> {
 
 describe('adding a channel', () => {
   it('takes effect before it returns, and never shows the credentials', async () => {
-    const { version, in_force, ...made } = await create({ tag: 'eu', models: { served: 'v3' } });
+    const { version, in_force, nodes, waited_ms, ...made } = await create({
+      tag: 'eu',
+      models: { served: 'v3' },
+    });
 
     const served = await rerank();
 
@@ -96,22 +103,24 @@ describe('adding a channel', () => {
     expect(upstream.seen[0]?.headers.authorization).toBe(`Bearer ${SECRET}`);
     expect(JSON.parse(upstream.seen[0]?.body ?? '')).toMatchObject({ model: 'v3' });
     expect([version, in_force]).toEqual([await gateway.store.channelsVersion(), 'confirmed']);
+    expect(nodes).toEqual({ confirmed: 1, total: 1, late: [] });
+    expect(waited_ms).toBeGreaterThanOrEqual(0);
     expect(made).toEqual({
       id: made.id,
       name: 'made',
       provider: 'cohere',
       base_url: upstream.url,
       credential_names: ['api_key'],
+      key_count: 1,
       settings: {},
       models: { served: 'v3' },
       tag: 'eu',
-      priority: 0,
-      weight: 1,
-      timeout_ms: null,
-      max_concurrency: 0,
-      scores: 'raw',
+      ...membersWire(CHANNEL_MEMBERS, CHANNEL_DEFAULTS),
       status: 1,
-      effective: { live: true, because: null, reason: null },
+      effective: {
+        ...{ live: true, because: null, reason: null },
+        ...{ since: null, next_try: null, paused: [] },
+      },
       origin: 'store',
     });
     const shown = await Promise.all(
@@ -290,6 +299,30 @@ describe('finding channels', () => {
     ]);
   });
 
+  it('filters by why a channel takes no traffic, and sorts as channels are tried', async () => {
+    await create({ name: 'light', weight: 1, models: 'shared', tag: 'eu' });
+    await create({ name: 'heavy', weight: 3, models: { shared: 'v3' }, tag: 'eu' });
+    await create({ name: 'first', priority: 10, models: 'shared', status: 2, tag: 'eu' });
+    const names = async (query: string) =>
+      (await call<ListWire>('GET', `/api/channel/search?tag=eu&${query}`)).body.data.items.map(
+        ({ name }) => name,
+      );
+
+    expect(await names('sort=tried')).toEqual(['first', 'heavy', 'light']);
+    expect(await names('sort=name')).toEqual(['first', 'heavy', 'light'].sort());
+    expect(await names('')).toEqual(['light', 'heavy', 'first']);
+    expect(await names('because=disabled')).toEqual(['first']);
+    expect(await names('because=tag_disabled')).toEqual([]);
+    const unknown = await call('GET', '/api/channel?because=bored');
+    expect([unknown.status, unknown.body.param]).toEqual([400, 'because']);
+    const { body } = await call<{ id: string; channels: object[] }[]>('GET', '/api/channel/models');
+    expect(body.data.find(({ id }) => id === 'shared')?.channels).toMatchObject([
+      { name: 'first', priority: 10, because: 'disabled' },
+      { name: 'heavy', weight: 3, upstream_model: 'v3', provider: 'cohere', because: null },
+      { name: 'light', weight: 1, upstream_model: 'shared' },
+    ]);
+  });
+
   it('tells what providers take', async () => {
     const { body } = await call<{ id: string }[]>('GET', '/api/channel/providers');
 
@@ -301,17 +334,23 @@ describe('finding channels', () => {
 });
 
 describe('copying and deleting', () => {
-  it('copies with the credentials', async () => {
+  it('copies without the credentials, and takes those of the copy', async () => {
     const { id } = await create();
     await call('PUT', '/api/channel', { id, status: 2 });
 
-    const copy = await call('POST', `/api/channel/copy/${id}`, { status: 1 });
+    const bare = await call('POST', `/api/channel/copy/${id}`, { status: 1 });
+    const unserved = await rerank();
+    const copy = await call('POST', `/api/channel/copy/${id}`, { status: 1, api_key: 'its own' });
 
-    expect(copy.body.data).toMatchObject({ name: 'made-copy', status: 1 });
+    expect(bare.body.data).toMatchObject({
+      name: 'made-copy',
+      credential_names: [],
+      effective: { live: false, because: 'unusable' },
+    });
+    expect(unserved.status).toBeGreaterThanOrEqual(404);
+    expect(copy.body.data).toMatchObject({ name: 'made-copy-2', status: 1 });
     expect((await rerank()).status).toBe(200);
-    expect(upstream.seen[0]?.headers.authorization).toBe(`Bearer ${SECRET}`);
-    const declared = await declaredId('declared with a key');
-    expect((await call('POST', `/api/channel/copy/${declared}`, {})).status).toBe(409);
+    expect(upstream.seen.map(({ headers }) => headers.authorization)).toEqual(['Bearer its own']);
   });
 
   it('deletes one, in force when it returns', async () => {
@@ -393,5 +432,52 @@ describe('testing a channel', () => {
 
     expect([model.status, model.body.param]).toEqual([400, 'model']);
     expect(missing.status).toBe(404);
+  });
+});
+
+describe('testing a channel that is yet to be added', () => {
+  const draft = (fields: object = {}) => ({
+    name: 'to be',
+    provider: 'cohere',
+    base_url: upstream.url,
+    api_key: SECRET,
+    models: { served: 'v3', other: 'v4' },
+    ...fields,
+  });
+
+  it('sends a real request, and stores nothing but an entry of the audit log', async () => {
+    const before = await gateway.store.loadChannels();
+
+    const reply = await call<{ ok: boolean }>(
+      'POST',
+      '/api/channel/test',
+      draft({ reason: 'new' }),
+    );
+    const other = await call('POST', '/api/channel/test', draft({ model: 'other' }));
+
+    expect(reply.body.data).toMatchObject({ ok: true, model: 'served', upstream_model: 'v3' });
+    expect(other.body.data).toMatchObject({ model: 'other', upstream_model: 'v4' });
+    const after = await gateway.store.loadChannels();
+    expect([after.version, after.channels.length]).toEqual([
+      before.version,
+      before.channels.length,
+    ]);
+    const { items } = await gateway.store.listAudit({
+      ...{ action: 'channel.test_draft', target: 'channel:draft', offset: 0, limit: 2 },
+    });
+    expect(items[1]?.detail).toMatchObject({ name: 'to be', outcome: 'ok', reason: 'new' });
+    expect(JSON.stringify(items)).not.toContain(SECRET);
+  });
+
+  it('says what is wrong with the draft, and with what the upstream answers', async () => {
+    const missing = await call('POST', '/api/channel/test', draft({ api_key: '' }));
+    const model = await call('POST', '/api/channel/test', draft({ model: 'another' }));
+    upstream.answer((_, res) => sendJson(res, { message: `bad key ${SECRET}` }, 401));
+    const refused = await call('POST', '/api/channel/test', draft());
+
+    expect([missing.status, missing.body.param]).toEqual([400, 'credentials']);
+    expect([model.status, model.body.param]).toEqual([400, 'model']);
+    expect(refused.body.data).toMatchObject({ ok: false, problem: { code: 'wrong_key' } });
+    expect(JSON.stringify(refused.body)).not.toContain(SECRET);
   });
 });

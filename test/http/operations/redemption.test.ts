@@ -250,3 +250,48 @@ describe('deleting codes', () => {
     expect((await redeem(codes[0] ?? '')).body.data).toBe(50);
   });
 });
+
+describe('codes that were made together', () => {
+  interface BatchWire {
+    readonly name: string;
+    readonly made: number;
+    readonly used: number;
+    readonly left: number;
+    readonly left_quota: number;
+  }
+  const batchOf = async (name: string) =>
+    (await call<BatchWire[]>('GET', '/api/redemption/batch')).body.data.find(
+      (batch) => batch.name === name,
+    );
+
+  it('are added up by name, and what is left of them is disabled at once', async () => {
+    const { codes, records } = await create({ count: 3 });
+    const name = records[0]?.name ?? '';
+    await call('POST', '/api/user/topup', { key: codes[0] }, user);
+
+    expect(await batchOf(name)).toMatchObject({ made: 3, used: 1, left: 2, left_quota: 100 });
+    const reply = await call<number>('POST', '/api/redemption/batch/disabled', {
+      ...{ name, reason: 'the event is over' },
+    });
+
+    expect(reply.body.data).toBe(2);
+    expect(await batchOf(name)).toMatchObject({ made: 3, used: 1, left: 0, left_quota: 0 });
+    const refused = await call('POST', '/api/user/topup', { key: codes[1] }, user);
+    expect(refused.status).toBe(400);
+    const { items } = await gateway.store.listAudit({
+      ...{ action: 'redemption.disable_batch', offset: 0, limit: 1 },
+    });
+    expect(items[0]?.detail).toMatchObject({ name, disabled: 2, reason: 'the event is over' });
+  });
+
+  it('stay as they are where somebody of an equal role made them', async () => {
+    const other = await createAccount(gateway.store, { role: 10 });
+    const { records } = await create({ count: 2 });
+    const name = records[0]?.name ?? '';
+
+    const reply = await call<number>('POST', '/api/redemption/batch/disabled', { name }, other);
+
+    expect(reply.body.data).toBe(0);
+    expect(await batchOf(name)).toMatchObject({ left: 2 });
+  });
+});

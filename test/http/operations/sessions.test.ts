@@ -66,7 +66,7 @@ describe('login', () => {
     const unknown = await logIn({ username: 'nobody-of-that-name', password: 'something else' });
 
     expect(wrong.status).toBe(401);
-    expect(wrong.body).toEqual(unknown.body);
+    expect(wrong.body).toEqual({ ...unknown.body, request_id: wrong.headers.get('x-request-id') });
     expect(wrong.headers.get('set-cookie')).toBeNull();
   });
 
@@ -96,26 +96,46 @@ describe('login', () => {
     expect(recorded).toMatch(/^\$scrypt\$ln=15,/);
   });
 
-  it('counts attempts on one account from everywhere', async () => {
+  it('counts wrong passwords by account and address, so that nobody locks others out', async () => {
     const { user } = await createAccount(gateway.store);
+    const stranger = { 'x-forwarded-for': '198.51.100.1' };
+    const wrong = { username: user.username, password: 'wrong one' };
 
     const statuses: number[] = [];
-    for (let attempt = 0; attempt < 5; attempt += 1) {
-      statuses.push((await logIn({ username: user.username, password: 'wrong one' })).status);
+    for (let attempt = 0; attempt < 6; attempt += 1) {
+      statuses.push((await logIn(wrong, stranger)).status);
     }
-    const refused = await logIn({ username: user.username, password: PASSWORD });
+    const right = { username: user.username, password: PASSWORD };
+    const refused = await logIn(right, stranger);
+    const owner = await logIn(right);
 
-    expect(statuses).toEqual([401, 401, 401, 401, 401]);
+    expect(statuses).toEqual([401, 401, 401, 401, 401, 429]);
     expect([refused.status, refused.body.code]).toEqual([429, 'rate_limited']);
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(owner.status).toBe(200);
+  });
+
+  it('forgets the wrong passwords of an address after the right one', async () => {
+    const { user } = await createAccount(gateway.store);
+    const home = { 'x-forwarded-for': '198.51.100.2' };
+    const attempt = async (password: string) =>
+      (await logIn({ username: user.username, password }, home)).status;
+
+    const statuses: number[] = [];
+    for (const password of ['no', 'no', 'no', 'no', PASSWORD, 'no', 'no', 'no', 'no', PASSWORD]) {
+      statuses.push(await attempt(password));
+    }
+
+    expect(statuses).toEqual([401, 401, 401, 401, 200, 401, 401, 401, 401, 200]);
   });
 
   it('counts attempts on one account however its name is typed', async () => {
     const { user } = await createAccount(gateway.store, { username: 'fishmonger' });
     const typed = ['fishmonger', ' FISHMONGER', 'ﬁshmonger', 'ｆishmonger', '\u00a0ﬁshmonger '];
+    const here = { 'x-forwarded-for': '198.51.100.4' };
 
-    for (const username of typed) await logIn({ username, password: 'wrong one' });
-    const refused = await logIn({ username: user.username, password: PASSWORD });
+    for (const username of typed) await logIn({ username, password: 'wrong one' }, here);
+    const refused = await logIn({ username: user.username, password: PASSWORD }, here);
 
     expect(refused.status).toBe(429);
   });
@@ -195,5 +215,52 @@ describe('access tokens', () => {
 
     expect(again.body).toEqual(first.body);
     expect(other.body.data).not.toBe(first.body.data);
+  });
+
+  it('end when their time is over, which who makes them may shorten', async () => {
+    const own = await startGateway({ accounts: { access_token_ms: 1_500 } });
+    const { cookie } = await createAccount(own.store);
+    const make = async (body: object) =>
+      (await callApi<string>(own.url, 'POST', '/api/user/token', { cookie, body })).body.data;
+    const ask = async (token: string) =>
+      (await callApi(own.url, 'GET', '/api/user/self', { token })).status;
+
+    const token = await make({ expires_in: 86_400 });
+    const first = await ask(token);
+    await new Promise((resolve) => setTimeout(resolve, 1_600));
+    const last = await ask(token);
+    await own.close();
+
+    expect([first, last]).toEqual([200, 401]);
+  });
+});
+
+describe('a list of logins', () => {
+  it('names what one is logged in with, and ends one of them', async () => {
+    const { cookie, token } = await createAccount(gateway.store);
+    const other = await createAccount(gateway.store);
+    const list = () =>
+      callApi<{ id: string; kind: string; current: boolean; expires_time: number }[]>(
+        gateway.url,
+        'GET',
+        '/api/user/session',
+        { cookie },
+      );
+
+    const before = await list();
+    const accessToken = before.body.data.find(({ kind }) => kind === 'access_token');
+    const path = `/api/user/session/${accessToken?.id ?? ''}`;
+    const strange = await callApi(gateway.url, 'DELETE', path, { cookie: other.cookie });
+    const ended = await callApi(gateway.url, 'DELETE', path, { cookie });
+    const after = await list();
+
+    expect(before.body.data.map(({ kind, current }) => [kind, current]).sort()).toEqual([
+      ['access_token', false],
+      ['session', true],
+    ]);
+    expect(JSON.stringify(before.body.data)).not.toContain(token);
+    expect([strange.status, ended.status]).toEqual([404, 200]);
+    expect(after.body.data.map(({ kind }) => kind)).toEqual(['session']);
+    expect((await callApi(gateway.url, 'GET', '/api/user/self', { token })).status).toBe(401);
   });
 });

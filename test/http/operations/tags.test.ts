@@ -82,6 +82,8 @@ describe('switching a tag', () => {
       live_count: 0,
       version: expect.any(Number) as unknown,
       in_force: 'confirmed',
+      nodes: { confirmed: 1, total: 1, late: [] },
+      waited_ms: expect.any(Number) as unknown,
     });
     expect(eu.body.data).toMatchObject({ channel_count: 2, was_live_count: 1, live_count: 0 });
     expect([refused.status, refused.body.error.code]).toEqual([503, 'no_channel_available']);
@@ -190,7 +192,8 @@ describe('retagging', () => {
     const moved = await call('POST', '/api/channel/batch/tag', { ids: ids.slice(1), tag: 'asia' });
     const bare = await call('POST', '/api/channel/batch/tag', { ids: [ids[1]], tag: null });
 
-    expect(moved.body.data).toMatchObject({ count: 2, version: before + 1 });
+    expect(moved.body.data).toMatchObject({ count: 2 });
+    expect(moved.body.data.version).toBeGreaterThan(before);
     expect(bare.status).toBe(200);
     const after = await tags();
     expect([after.eu?.channel_count, after.asia?.channel_count, after.us]).toEqual([

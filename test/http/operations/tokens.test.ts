@@ -65,7 +65,79 @@ function rerank(key: string) {
   return gateway.post(key, { model: 'local', query: 'apple', documents: ['apple', 'pear'] });
 }
 
+describe('whether a key may ask for explanations', () => {
+  it('is for admins to say, and stays where its owner sends it back', async () => {
+    const own = await create();
+    const refused = await call('PUT', '/api/token/', { id: own.id, may_explain: true });
+    const atOnce = await call('POST', '/api/token/', { name: 'x', may_explain: true });
+    const granted = await call('PUT', '/api/token/', { id: own.id, may_explain: true }, admin);
+    const kept = await call('PUT', '/api/token/', { ...granted.body.data, name: 'renamed' });
+
+    expect([refused.status, atOnce.status, granted.status]).toEqual([403, 403, 200]);
+    expect([kept.status, kept.body.data]).toEqual([
+      200,
+      expect.objectContaining({ name: 'renamed', may_explain: true }),
+    ]);
+  });
+});
+
 const past = (): number => Math.floor(Date.now() / 1000) - 10;
+
+describe('what a request for a key cannot hold', () => {
+  it('is refused, every mistake at once and each with the name that was meant', async () => {
+    const { id, remain_quota: before } = await create({ remain_quota: 50 });
+
+    const reply = await call('PUT', '/api/token/', {
+      id,
+      quota: 5,
+      remainQuota: 7,
+      rate_limit: -1,
+    });
+
+    expect(reply.status).toBe(400);
+    expect(reply.body.message).toContain(
+      'quota is unknown; did you mean remain_quota or add_quota or unlimited_quota?',
+    );
+    expect(reply.body.message).toContain('remainQuota is unknown; did you mean remain_quota?');
+    expect(reply.body.message).toContain('rate_limit must be greater than or equal to 0');
+    expect((await call('GET', `/api/token/${id}`)).body.data.remain_quota).toBe(before);
+  });
+
+  it('is a query parameter that nobody knows too', async () => {
+    const reply = await call('GET', '/api/token/?pagesize=5');
+
+    expect(reply.status).toBe(400);
+    expect(reply.body.message).toBe('pagesize is unknown; did you mean page_size?');
+  });
+
+  it('is no key as it was read, sent back with one member changed', async () => {
+    const { key: _, ...token } = await create();
+
+    const reply = await call('PUT', '/api/token/', { ...token, name: 'another', group: 'default' });
+
+    expect(reply.status).toBe(200);
+    expect(reply.body.data.name).toBe('another');
+  });
+
+  it.each([
+    ['a quota to set and one to add', { remain_quota: 1, add_quota: 2 }, /not both/],
+    ['milliseconds', { expired_time: 1_900_000_000_000 }, /milliseconds.*such as 1900000000/],
+  ])('is %s', async (_, fields, words) => {
+    const { id } = await create();
+
+    const reply = await call('PUT', '/api/token/', { id, ...fields });
+
+    expect(reply.status).toBe(400);
+    expect(reply.body.message).toMatch(words);
+  });
+
+  it('is a new key that has expired, which is told with both times', async () => {
+    const reply = await call('POST', '/api/token/', { name: 'late', expired_time: past() });
+
+    expect(reply.status).toBe(400);
+    expect(reply.body.message).toMatch(/in the past: \d{4}-.*, and it is \d{4}-/);
+  });
+});
 
 describe('making a key', () => {
   it('shows the key once, and never again', async () => {
@@ -88,9 +160,31 @@ describe('making a key', () => {
         headers: { 'idempotency-key': 'make-once' },
       });
 
+    const made = async (): Promise<number> =>
+      (await gateway.store.listTokens({ userId: owner.user.id, offset: 0, limit: 1 }, Date.now()))
+        .total;
+    const before = await made();
+
     const [first, again] = [await make(), await make()];
 
+    expect([first.status, again.status]).toEqual([200, 200]);
     expect(again.body).toEqual(first.body);
+    expect(await made()).toBe(before + 1);
+  });
+
+  it('is done besides what the same idempotency key has done for another operation', async () => {
+    const { token } = await createAccount(gateway.store, { quota: 1 });
+    const headers = { 'idempotency-key': 'for two operations' };
+    const post = (path: string, body: object) =>
+      callApi<TokenWire>(gateway.url, 'POST', path, { token, body, headers });
+
+    const key = await post('/api/token', { name: 'beside an access token' });
+    // It takes the place of the one that asks for it.
+    const access = await post('/api/user/token', {});
+
+    expect([key.status, key.body.data.name]).toEqual([200, 'beside an access token']);
+    expect(access.status).toBe(200);
+    expect(access.body.data).not.toEqual(key.body.data);
   });
 
   it('takes lists as arrays and as texts', async () => {
@@ -333,6 +427,19 @@ describe('finding and deleting keys', () => {
   });
 });
 
+it('an account has so many keys and no more', async () => {
+  const own = await startGateway({ accounts: { keys_per_account: 2 } });
+  const { cookie } = await createAccount(own.store);
+  const make = () => callApi(own.url, 'POST', '/api/token/', { cookie, body: { name: 'one' } });
+
+  const statuses = (await Promise.all([make(), make(), make(), make()])).map(
+    ({ status }) => status,
+  );
+  await own.close();
+
+  expect(statuses.sort()).toEqual([200, 200, 409, 409]);
+});
+
 describe('usage of a key', () => {
   it('is told to the key itself, as the store has it now', async () => {
     const { key, name } = await create({ remain_quota: 100, model_limits: 'local' });
@@ -353,6 +460,25 @@ describe('usage of a key', () => {
       model_limits: ['local'],
       expires_at: 0,
     });
+  });
+
+  it('is told to the addresses of the key alone, and by what the store knows now', async () => {
+    const mine = await createAccount(gateway.store);
+    const { id, key } = await create({}, mine);
+    const ask = () => callApi(gateway.url, 'GET', '/api/usage/token', { token: key });
+
+    const before = await ask();
+    await gateway.store.updateToken(id, { policy: { allowIps: ['192.0.2.0/24'] } }, Date.now());
+    const elsewhere = await ask();
+    await gateway.store.updateToken(id, { policy: { allowIps: ['127.0.0.0/8'] } }, Date.now());
+    const here = await ask();
+    await gateway.store.updateUser(mine.user.id, { enabled: false }, Date.now());
+    const disabled = await ask();
+
+    expect(before.status).toBe(200);
+    expect([elsewhere.status, elsewhere.body.code]).toEqual([403, 'ip_not_allowed']);
+    expect(here.status).toBe(200);
+    expect([disabled.status, disabled.body.code]).toEqual([403, 'user_disabled']);
   });
 
   it('of an unlimited key is bounded by its user, and of a deleted one is not told', async () => {

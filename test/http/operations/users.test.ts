@@ -14,7 +14,10 @@ let mail: TestMailServer;
 beforeAll(async () => {
   mail = await startMailServer();
   gateway = await startGateway({
-    accounts: { attempts_per_address: 10_000, attempts_per_account: 100, initial_quota: 5 },
+    accounts: {
+      ...{ registration: true, initial_quota: 5 },
+      ...{ attempts_per_address: 10_000, attempts_per_account: 100 },
+    },
     mail: { smtp_url: mail.url, from: 'gateway@example.com' },
   });
 });
@@ -36,12 +39,15 @@ function logIn(username: string, password: string) {
 }
 
 describe('registration', () => {
-  it('makes an account with role 1 and the initial quota, whatever else is asked for', async () => {
-    const body = { username: 'newcomer', password: PASSWORD, role: 100, quota: 1_000_000 };
+  it('makes an account with role 1 and the initial quota, and takes no other', async () => {
+    const body = { username: 'newcomer', password: PASSWORD };
 
+    const more = { ...body, role: 100, quota: 1_000_000 };
+    const refused = await call('POST', '/api/user/register', { body: more });
     const made = await call('POST', '/api/user/register', { body });
     const login = await logIn('newcomer', PASSWORD);
 
+    expect(refused.status).toBe(400);
     expect(made.body.data).toMatchObject({ username: 'newcomer', role: 1, quota: 5, status: 1 });
     expect(login.status).toBe(200);
   });
@@ -92,13 +98,64 @@ describe('registration', () => {
   it('knows a name and an address however they are typed', async () => {
     const username = 'Jose\u0301';
     const email = 'jose\u0301@example.com';
-    await call('POST', '/api/user/register', { body: { username, email, password: PASSWORD } });
+    const { cookie } = await createAccount(gateway.store, { role: 10 });
+    await call('POST', '/api/user/', { cookie, body: { username, email, password: PASSWORD } });
 
     const typed = [username, username.normalize('NFC'), email, ' ｊosé@example.com'];
     const statuses: number[] = [];
     for (const each of typed) statuses.push((await logIn(each, PASSWORD)).status);
 
     expect(statuses).toEqual([200, 200, 200, 200]);
+  });
+
+  it('tells nothing of whether an address has an account, and counts it once it is confirmed', async () => {
+    const owner = await createAccount(gateway.store, { email: 'taken@example.com' });
+    const register = (username: string, email: string) =>
+      call('POST', '/api/user/register', { body: { username, email, password: PASSWORD } });
+
+    const free = await register('free-one', 'free@example.com');
+    const taken = await register('free-two', 'Taken@example.com');
+
+    const shape = ({ body, status }: typeof free) => ({
+      ...{ status, message: body.message },
+      data: { ...body.data, id: 0, username: '', display_name: '', created_time: 0 },
+    });
+    expect(shape(taken)).toEqual(shape(free));
+    expect(free.body.data).toMatchObject({ email: '' });
+    expect((await logIn('free@example.com', PASSWORD)).status).toBe(401);
+    expect(await mail.next('Taken@example.com')).toMatch(/already have an account/);
+    const code = / {4}(\w{24})/.exec(await mail.next('free@example.com'))?.[1] ?? '';
+    const cookie = (await logIn('free-one', PASSWORD)).headers.get('set-cookie') ?? '';
+    const confirm = (token: string, as: string) =>
+      call('POST', '/api/user/email/confirm', { cookie: as, body: { token } });
+    expect((await confirm(code, owner.cookie)).status).toBe(400);
+    expect((await confirm('x'.repeat(24), cookie)).status).toBe(400);
+    expect((await confirm(code, cookie)).body.data).toMatchObject({ email: 'free@example.com' });
+    expect((await confirm(code, cookie)).status).toBe(400);
+    expect((await logIn('free@example.com', PASSWORD)).status).toBe(200);
+  });
+
+  it('keeps the address of an account until the new one is confirmed', async () => {
+    const { user, cookie } = await createAccount(gateway.store, { email: 'before@example.com' });
+    const body = { email: 'after@example.com', original_password: PASSWORD };
+
+    const asked = await call('PUT', '/api/user/self', { cookie, body });
+    const token = / {4}(\w{24})/.exec(await mail.next('after@example.com'))?.[1] ?? '';
+    const confirmed = await call('POST', '/api/user/email/confirm', { cookie, body: { token } });
+
+    expect(asked.body.data).toMatchObject({ email: 'before@example.com' });
+    expect(asked.body.message).toMatch(/once it is confirmed/);
+    expect(confirmed.body.data).toMatchObject({ id: user.id, email: 'after@example.com' });
+  });
+
+  it('refuses the name root, and names that pass for it', async () => {
+    const statuses: number[] = [];
+    for (const username of ['root', 'ROOT', 'r00t', 'r\u043e\u043et', 'p\u0430ypal']) {
+      const body = { username, password: PASSWORD };
+      statuses.push((await call('POST', '/api/user/register', { body })).status);
+    }
+
+    expect(statuses).toEqual([400, 400, 400, 400, 400]);
   });
 
   it('gives a name to one alone, in whatever case', async () => {
@@ -167,9 +224,11 @@ describe('one’s own account', () => {
     const { cookie } = await createAccount(gateway.store);
     const body = { role: 100, quota: 9, status: 2, display_name: 'New' };
 
-    const { body: reply } = await call('PUT', '/api/user/self', { cookie, body });
+    const { status } = await call('PUT', '/api/user/self', { cookie, body });
+    const { body: reply } = await call('GET', '/api/user/self', { cookie });
 
-    expect(reply.data).toMatchObject({ role: 1, quota: 0, status: 1, display_name: 'New' });
+    expect(status).toBe(400);
+    expect(reply.data).toMatchObject({ role: 1, quota: 0, status: 1 });
   });
 
   it('goes with its keys, but for root', async () => {
@@ -191,7 +250,13 @@ describe('topup', () => {
       createAccount(gateway.store),
     ]);
     const code = 'ab'.repeat(16);
-    const draft = { name: 'gift', quota: 70, codeHint: 'abab…abab', createdBy: 1, expiredTime: 0 };
+    const draft = {
+      name: 'gift',
+      quota: 70,
+      codeHint: 'abab…abab',
+      createdBy: 999_998,
+      expiredTime: 0,
+    };
     await gateway.store.createCodes([{ ...draft, codeHash: hashRedemptionCode(code) }], Date.now());
 
     const attempts = Array.from({ length: 20 }, (_, index) =>
@@ -214,7 +279,13 @@ describe('topup', () => {
   it('repeats its answer under one idempotency key', async () => {
     const { cookie } = await createAccount(gateway.store);
     const code = 'cd'.repeat(16);
-    const draft = { name: 'gift', quota: 5, codeHint: 'cdcd…cdcd', createdBy: 1, expiredTime: 0 };
+    const draft = {
+      name: 'gift',
+      quota: 5,
+      codeHint: 'cdcd…cdcd',
+      createdBy: 999_998,
+      expiredTime: 0,
+    };
     await gateway.store.createCodes([{ ...draft, codeHash: hashRedemptionCode(code) }], Date.now());
     const redeem = (key: string) =>
       call('POST', '/api/user/topup', {
@@ -304,6 +375,25 @@ describe('what admins do', () => {
     ]);
   });
 
+  it('leaves an admin’s own quota to root', async () => {
+    const [admin, root] = [await ofRole(10), await ofRole(100)];
+    const attempts = ({ user, cookie }: Account) => [
+      call('PUT', '/api/user/', { cookie, body: { id: user.id, quota: 99 } }),
+      call('POST', '/api/user/manage', {
+        cookie,
+        body: { id: user.id, action: 'add_quota', value: 99, mode: 'override' },
+      }),
+    ];
+
+    const refused = await Promise.all(attempts(admin));
+    const done = await Promise.all(attempts(root));
+
+    expect(refused.map(({ status }) => status)).toEqual([403, 403]);
+    expect((await gateway.store.getUser(admin.user.id, Date.now()))?.quota).toBe(0);
+    expect(done.map(({ status }) => status)).toEqual([200, 200]);
+    expect((await gateway.store.getUser(root.user.id, Date.now()))?.quota).toBe(99);
+  });
+
   it('ends all logins of an account that is disabled', async () => {
     const [admin, user] = [await ofRole(10), await ofRole(1)];
     const manage = (action: string) =>
@@ -317,6 +407,43 @@ describe('what admins do', () => {
     const { status } = await call('GET', '/api/user/self', { cookie: user.cookie });
 
     expect(status).toBe(401);
+  });
+
+  it('keeps the reason of what they do to an account in the audit log', async () => {
+    const admin = await createAccount(gateway.store, { role: 10 });
+    const as = (method: string, path: string, body?: object) =>
+      call<User>(method, path, { token: admin.token, ...(body === undefined ? {} : { body }) });
+
+    const account = { username: 'reasoned', password: PASSWORD, reason: 'hired' };
+    const { id } = (await as('POST', '/api/user', account)).body.data;
+    await as('PUT', '/api/user', { id, display_name: 'R', reason: ' married ' });
+    await as('POST', '/api/user/manage', { id, action: 'disable', reason: 'on leave' });
+    await as('DELETE', `/api/user/${id}?reason=left`);
+
+    const { items } = await gateway.store.listAudit({
+      ...{ target: `user:${id}`, offset: 0, limit: 9 },
+    });
+    expect(items.map(({ action, detail }) => [action, detail.reason])).toEqual([
+      ['user.delete', 'left'],
+      ['user.update', 'on leave'],
+      ['user.update', 'married'],
+      ['user.create', 'hired'],
+    ]);
+  });
+
+  it('finds accounts by role, together with a keyword', async () => {
+    const admin = await createAccount(gateway.store, { role: 10 });
+    const user = await createAccount(gateway.store);
+    const found = async (query: string) =>
+      (
+        await call<{ items: { id: number }[] }>('GET', `/api/user/search?${query}`, {
+          token: admin.token,
+        })
+      ).body.data.items.map(({ id }) => id);
+
+    expect(await found(`keyword=${admin.user.username}&role=10`)).toEqual([admin.user.id]);
+    expect(await found(`keyword=${admin.user.username}&role=1`)).toEqual([]);
+    expect(await found(`keyword=${user.user.username}&role=1`)).toEqual([user.user.id]);
   });
 
   it('finds accounts, page by page', async () => {
@@ -388,21 +515,55 @@ describe('password reset', () => {
     const asked = [await ask(email), await ask('unknown@example.com')];
 
     expect(used.status).toBe(400);
-    expect(wrong.body).toEqual(used.body);
-    expect(unknown.body).toEqual(used.body);
+    const said = { ...used.body, request_id: expect.any(String) };
+    expect(wrong.body).toEqual(said);
+    expect(unknown.body).toEqual(said);
     expect(asked[0]?.body).toEqual(asked[1]?.body);
   });
 
-  it('lets a code die of five wrong tries', async () => {
+  it('leaves a code good, however many wrong ones others have tried', async () => {
     const email = 'target@example.com';
     await createAccount(gateway.store, { email });
     await ask(email);
     const code = codeIn(await mail.next(email));
 
-    for (let attempt = 0; attempt < 5; attempt += 1) await reset({ email, token: 'guess' });
-    const late = await reset({ email, token: code });
+    for (let attempt = 0; attempt < 20; attempt += 1) await reset({ email, token: 'guess' });
+    const right = await reset({ email, token: code, password: NEW_PASSWORD });
 
-    expect(late.status).toBe(400);
+    expect(right.status).toBe(200);
+  });
+
+  it('leaves a code good after a password that is too weak', async () => {
+    const email = 'weak@example.com';
+    await createAccount(gateway.store, { email });
+    await ask(email);
+    const code = codeIn(await mail.next(email));
+
+    const weak = await reset({ email, token: code, password: '12345678' });
+    const strong = await reset({ email, token: code, password: NEW_PASSWORD });
+
+    expect([weak.status, weak.body.param]).toEqual([400, 'password']);
+    expect(strong.status).toBe(200);
+  });
+
+  it('mails nothing to an account that is disabled, and makes no code for it', async () => {
+    const email = 'disabled@example.com';
+    const own = await startGateway({ mail: { smtp_url: mail.url } });
+    const made: number[] = [];
+    const putOneTimeCode = own.store.putOneTimeCode.bind(own.store);
+    own.store.putOneTimeCode = (userId, ...rest) => {
+      made.push(userId);
+      return putOneTimeCode(userId, ...rest);
+    };
+    await createAccount(own.store, { email, enabled: false });
+    const { user } = await createAccount(own.store, { email: 'enabled@example.com' });
+
+    await callApi(own.url, 'GET', `/api/reset_password?email=${email}`);
+    await callApi(own.url, 'GET', `/api/reset_password?email=enabled@example.com`);
+    await own.close();
+
+    expect(mail.waiting(email)).toBe(0);
+    expect(made).toEqual([user.id]);
   });
 
   it('sends few mails to one address', async () => {

@@ -1,0 +1,225 @@
+import {
+  Server,
+  type IncomingMessage,
+  type RequestListener,
+  type ServerOptions,
+  type ServerResponse,
+} from 'node:http';
+import type { Server as NetServer, Socket } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
+import { GatewayError, systemCode } from '../core/errors.js';
+import { rawErrorReply } from './error-reply.js';
+
+/** A connection that is idle at the end has so long to bring one more request, which may be on its way already. */
+const MAX_GRACE_MS = 1_000;
+/** Of the time to drain: a short one is not spent on waiting. */
+const GRACE_SHARE = 0.1;
+const SWEEP_EVERY_MS = 50;
+
+/**
+ * A server to which a connection is idle when its last reply has been taken. To Node it is as soon as the reply was ended:
+ * closing it then would cut off whoever is slow to read.
+ */
+export class PatientServer extends Server {
+  readonly #sockets = new Set<Socket>();
+  #isDraining = false;
+  /** Idle connections stay, for a while. */
+  #sparesIdle = false;
+  #whenGone: (() => void) | undefined;
+
+  constructor(options: ServerOptions, serve: RequestListener) {
+    super(options, serve);
+    this.on('connection', (socket) => {
+      this.#sockets.add(socket);
+      socket.on('close', () => {
+        this.#sockets.delete(socket);
+        if (this.#sockets.size === 0) this.#whenGone?.();
+      });
+    });
+  }
+
+  /** Whether each reply from now on is the last of its connection. */
+  get isDraining(): boolean {
+    return this.#isDraining;
+  }
+
+  /** Serves connections that another process accepts and hands over, instead of listening. */
+  serveHandedOver(): void {
+    // What a server does once it listens: it starts to look for requests that take too long.
+    this.emit('listening');
+  }
+
+  /** Serves a connection that another process has accepted. */
+  takeOver(socket: Socket): void {
+    // As the connections of a server of HTTP are: the caller may have no more to say, and wait for the reply.
+    socket.allowHalfOpen = true;
+    this.emit('connection', socket);
+  }
+
+  /**
+   * Ends the service. Listening ends first; every reply from then on says that it is the last of its connection. Idle
+   * connections are closed after a short grace, busy ones once their reply is taken, all after `drainMs`.
+   */
+  async drain(drainMs: number): Promise<void> {
+    this.#isDraining = true;
+    this.#sparesIdle = true;
+    for (const socket of this.#sockets) {
+      const { reply } = workOn(socket);
+      if (reply?.headersSent === false) reply.shouldKeepAlive = false;
+    }
+    if (this.listening) await acceptWaiting(this);
+    const closed = this.listening
+      ? new Promise<void>((resolve) => this.close(() => resolve()))
+      : undefined;
+    const gone = new Promise<void>((resolve) => {
+      this.#whenGone = resolve;
+      if (this.#sockets.size === 0) resolve();
+    });
+    let sweep: NodeJS.Timeout | undefined;
+    const grace = setTimeout(
+      () => {
+        this.#sparesIdle = false;
+        this.closeIdleConnections();
+        sweep = setInterval(() => this.closeIdleConnections(), SWEEP_EVERY_MS);
+      },
+      Math.min(MAX_GRACE_MS, drainMs * GRACE_SHARE),
+    );
+    const force = setTimeout(() => {
+      for (const socket of this.#sockets) socket.destroy();
+    }, drainMs);
+    await Promise.all([closed, gone]);
+    for (const timer of [grace, sweep, force]) clearTimeout(timer);
+  }
+
+  /** Called by `close` too. */
+  override closeIdleConnections(): void {
+    if (this.#sparesIdle) return;
+    // Which connection waits for a request is known to Node alone, and it destroys what does: these must not hear of it.
+    const unread = [...this.#sockets].filter((socket) => socket.writableLength > 0);
+    for (const socket of unread) socket.destroy = () => socket;
+    super.closeIdleConnections();
+    for (const socket of unread) Reflect.deleteProperty(socket, 'destroy');
+  }
+}
+
+/** Those who go on connecting are not waited for longer than this. */
+const ACCEPT_WITHIN_MS = 100;
+/** Turns of the event loop without a new connection, after which none is waiting. */
+const QUIET_TURNS = 3;
+
+/** Resolves when what has connected so far is accepted, one in each turn: closing the port would reset it. */
+export async function acceptWaiting(server: NetServer): Promise<void> {
+  let quietTurns = 0;
+  const heard = (): void => {
+    quietTurns = 0;
+  };
+  server.on('connection', heard);
+  const untilMs = performance.now() + ACCEPT_WITHIN_MS;
+  while (quietTurns < QUIET_TURNS && performance.now() < untilMs) {
+    await setImmediate();
+    quietTurns += 1;
+  }
+  server.off('connection', heard);
+}
+
+/** How long the last answer of a connection has to arrive. */
+const LAST_ANSWER_MS = 1_000;
+
+/**
+ * Answers CONNECT like any other method that a path does not have, behind the replies to the requests before it. Node takes a
+ * tunnel to begin, and has let go of the connection: it is closed here.
+ */
+export function answerConnect(
+  req: IncomingMessage,
+  res: ServerResponse,
+  serve: (req: IncomingMessage, res: ServerResponse) => void,
+): void {
+  const { socket } = req;
+  // What comes now would go through the tunnel. It is read all the same: closing on it would reset the connection.
+  socket.on('error', () => socket.destroy()).resume();
+  const answer = (): void => {
+    const { reply } = workOn(socket);
+    if (reply !== undefined) {
+      reply.on('close', answer);
+      return;
+    }
+    if (!socket.writable) return;
+    res.shouldKeepAlive = false;
+    res.assignSocket(socket);
+    res.on('finish', () => endSoon(socket));
+    serve(req, res);
+  };
+  answer();
+}
+
+/** Connections on which nothing more can be read. Each further byte that comes is told as one more error. */
+const unreadable = new WeakSet<Socket>();
+
+/**
+ * Answers what is not a readable HTTP request, in the shape of every other error, and closes the connection. Replies to the
+ * requests before it go first.
+ */
+export function answerBadHttp(error: Error, socket: Socket): void {
+  if (unreadable.has(socket)) {
+    if (socket.readableEnded) socket.end();
+    return;
+  }
+  unreadable.add(socket);
+  const hasCome = arrivalOn(socket);
+  const answer = (): void => {
+    const { reply, request } = workOn(socket);
+    if (systemCode(error) === 'ERR_HTTP_REQUEST_TIMEOUT' && hasCome()) {
+      unreadable.delete(socket);
+      return;
+    }
+    if (reply?.req.complete === true) {
+      reply.on('close', answer);
+      return;
+    }
+    const isGone = !socket.writable || systemCode(error) === 'ECONNRESET';
+    // A request may have had its answer before it was there as a whole.
+    const isAnswered = reply === undefined ? request?.complete === false : reply.headersSent;
+    if (isGone || isAnswered) socket.destroySoon();
+    else endWithError(socket, error);
+  };
+  answer();
+}
+
+/** Tells whether the request that a connection waits for now, or for the rest of, has come as a whole since. */
+function arrivalOn(socket: Socket): () => boolean {
+  const { request: last } = workOn(socket);
+  if (last?.complete === false) return () => last.complete;
+  return () => {
+    const { request } = workOn(socket);
+    return request !== last && request?.complete === true;
+  };
+}
+
+/** What Node keeps on a socket under no public name, and asks itself before it answers what it cannot read. */
+interface WorkingSocket extends Socket {
+  readonly _httpMessage?: ServerResponse | null;
+  readonly parser?: { readonly incoming?: IncomingMessage | null } | null;
+}
+
+/** The reply that a connection is busy with, and the last request whose headers came. */
+function workOn({ _httpMessage: reply, parser }: WorkingSocket) {
+  return { reply: reply ?? undefined, request: parser?.incoming ?? undefined };
+}
+
+function endWithError(socket: Socket, error: Error): void {
+  const code = systemCode(error);
+  const reply =
+    code === 'HPE_HEADER_OVERFLOW'
+      ? new GatewayError('headers_too_large', 'The headers are too large.')
+      : code === 'ERR_HTTP_REQUEST_TIMEOUT'
+        ? new GatewayError('request_timeout', 'The request did not arrive in time.')
+        : new GatewayError('invalid_request', 'The request is not valid HTTP.');
+  endSoon(socket, rawErrorReply(reply));
+}
+
+/** Ends a connection. A caller that never closes its own side would hold it forever. */
+function endSoon(socket: Socket, last = ''): void {
+  socket.end(last);
+  const timer = setTimeout(() => socket.destroy(), LAST_ANSWER_MS).unref();
+  socket.on('close', () => clearTimeout(timer));
+}

@@ -1,0 +1,131 @@
+import type { IncomingMessage } from 'node:http';
+import express, { type Router } from 'express';
+import { GatewayError } from '../core/errors.js';
+import { listModels, type ListedModel } from '../gateway/rerank.js';
+import { ingressRoute } from '../ingress/index.js';
+import { allow } from './allow.js';
+import { whenReady, type HealthDeps } from './health-routes.js';
+import { pathnameOf } from './pathname.js';
+import { callerOf, type RerankRouteDeps } from './rerank-exchange.js';
+
+const MODELS_PATH = /^(?:\/+v[12])*\/+models\/*$/i;
+const MODEL_PATH = /^(?:\/+v[12])*\/+models\/(?<model>.+)$/i;
+
+/** The version that `/info` tells: one of TEI's that answers as this does. */
+const TEI_VERSION = '1.9.3';
+/** In tokens: longer documents are cut by what ranks them, and not refused. */
+const MAX_INPUT_LENGTH = 32_768;
+
+/** What clients ask before they rank anything: models, and whether there is somebody at home. */
+export function modelRoutes(deps: RerankRouteDeps, health: Pick<HealthDeps, 'ready'>): Router {
+  const router = express.Router();
+  // The names by which the log knows them are first.
+  const list = ['/v1/models', MODELS_PATH];
+  const one = ['/v1/models/*model', MODEL_PATH];
+  router.get(list, async (req, res) => {
+    res.json(await handleModels(deps, req, undefined));
+  });
+  router.get(one, async (req, res) => {
+    const { model } = req.params;
+    res.json(await handleModels(deps, req, Array.isArray(model) ? model.join('/') : model));
+  });
+  router.get(INFO_PATHS, async (req, res) => {
+    res.json(await describeServer(deps, req));
+  });
+  router.get(HEALTH_PATHS, async (_req, res) => {
+    await whenReady(health);
+    // What TEI, LocalAI and Infinity answer, in one.
+    res.json({ status: 'ok', unix: deps.gateway.now() / 1000 });
+  });
+  router.get(READY_PATHS, async (_req, res) => {
+    await whenReady(health);
+    res.json({ object: 'health-response', message: 'Service is ready.' });
+  });
+  const paths = [...list, ...one, ...INFO_PATHS, ...HEALTH_PATHS, ...READY_PATHS];
+  router.all(paths, allow('GET, HEAD'));
+  router.use((req, _res, next) => {
+    if (ingressRoute(pathnameOf(req)) !== undefined) allow('POST')(req);
+    next();
+  });
+  return router;
+}
+
+/** Of TEI, also below its name. */
+const INFO_PATHS = ['/info', '/tei/info'];
+/** Of TEI, LocalAI, Infinity and vLLM. */
+const HEALTH_PATHS = ['/health', '/tei/health', '/infinity/health'];
+/** Of NVIDIA's NIM. */
+const READY_PATHS = ['/v1/health/ready', '/v1/health/live'];
+
+/** `GET /info`: the key's default model, as text-embeddings-inference describes the one that it has loaded. */
+async function describeServer(deps: RerankRouteDeps, req: IncomingMessage): Promise<unknown> {
+  const identity = await deps.authenticate(req);
+  const caller = callerOf(deps, req, identity);
+  const models = await listModels(deps.gateway, caller);
+  const { defaultModel = deps.defaultModel } = caller.credential.token.policy;
+  const model = defaultModel ?? only(models);
+  if (model === undefined) {
+    throw new GatewayError(
+      'model_not_found',
+      'Neither the key nor the gateway has a default model: give the key one.',
+      { param: 'model' },
+    );
+  }
+  return {
+    model_id: model,
+    model_sha: null,
+    model_dtype: 'float16',
+    served_model_name: model,
+    model_type: { reranker: { id2label: { '0': 'LABEL_0' }, label2id: { LABEL_0: 0 } } },
+    max_concurrent_requests: 512,
+    max_input_length: MAX_INPUT_LENGTH,
+    max_batch_tokens: MAX_INPUT_LENGTH * deps.maxDocuments,
+    max_batch_requests: null,
+    max_client_batch_size: deps.maxDocuments,
+    auto_truncate: true,
+    tokenization_workers: 1,
+    version: TEI_VERSION,
+    sha: null,
+    docker_label: null,
+  };
+}
+
+/**
+ * `GET /v1/models` and `GET /v1/models/{id}`: what the key may use now, in OpenAI's shape. Slashes around an id are the path's,
+ * unless a model is called so: some are named by a file.
+ */
+async function handleModels(
+  deps: RerankRouteDeps,
+  req: IncomingMessage,
+  model: string | undefined,
+): Promise<unknown> {
+  const identity = await deps.authenticate(req);
+  const models = await listModels(deps.gateway, callerOf(deps, req, identity));
+  if (model === undefined) return { object: 'list', data: models.map(modelObject) };
+  const named = model.replace(/(?<!\/)\/+$/, '');
+  const names = [named, named.replace(/^\/+/, '')];
+  const found = names.flatMap((name) => models.find(({ id }) => id === name) ?? [])[0];
+  if (found === undefined) {
+    throw new GatewayError('model_not_found', `Model "${named}" does not exist.`, {
+      param: 'model',
+    });
+  }
+  return modelObject(found);
+}
+
+function modelObject({ id, aliasOf }: ListedModel): Record<string, unknown> {
+  return {
+    id,
+    object: 'model',
+    created: 0,
+    owned_by: 'rerank-gateway',
+    model_type: 'rerank',
+    ...(aliasOf === undefined ? {} : { alias_of: aliasOf }),
+  };
+}
+
+/** The one model that there is, if it is the only one. */
+function only(models: readonly ListedModel[]): string | undefined {
+  const own = models.filter(({ aliasOf }) => aliasOf === undefined);
+  return own.length === 1 ? own[0]?.id : undefined;
+}

@@ -1,0 +1,55 @@
+import Joi from 'joi';
+import { UNITS_PER_DOLLAR } from '../../core/quota.js';
+import { USER, userWire, type UserWire } from '../../wire/user.js';
+import { defineOperation, type Operation } from '../operation.js';
+
+interface AboutWire {
+  version: string;
+  self: UserWire | null;
+  registration: boolean;
+  mail: 'smtp' | 'outbox';
+  units_per_usd: number;
+  default_model: string | null;
+  usage_entries: number;
+  refused_entries: number;
+  retention_days: number;
+}
+
+const COUNT = Joi.number().integer().min(0).required();
+
+const about = defineOperation({
+  id: 'about',
+  method: 'GET',
+  path: '/api/about',
+  area: 'sessions',
+  summary: 'What a page needs to know before anybody logs in, and who is logged in',
+  description: 'Without a login, or with one that has ended, `self` is null.',
+  access: 'visitor',
+  reply: Joi.object<AboutWire>({
+    version: Joi.string().required().description('The release that runs.'),
+    self: USER.allow(null).required(),
+    registration: Joi.boolean().required().description('Whether people may register themselves.'),
+    mail: Joi.string<AboutWire['mail']>()
+      .valid('smtp', 'outbox')
+      .required()
+      .description('outbox: mails wait in a folder for an operator.'),
+    units_per_usd: COUNT.description('Quota units per US dollar.'),
+    default_model: Joi.string().allow(null).required(),
+    usage_entries: COUNT.description('How many entries the usage log keeps.'),
+    refused_entries: COUNT.description('How many refused requests are kept.'),
+    retention_days: COUNT,
+  }),
+  handler: ({ deps, login }) => ({
+    version: deps.about.release,
+    self: login === undefined ? null : userWire(login.user),
+    registration: deps.accounts.registration,
+    mail: deps.about.mail,
+    units_per_usd: UNITS_PER_DOLLAR,
+    default_model: deps.about.defaultModel ?? null,
+    usage_entries: deps.about.usageEntries,
+    refused_entries: deps.about.refusedEntries,
+    retention_days: deps.about.retentionDays,
+  }),
+});
+
+export const ABOUT_OPERATIONS: readonly Operation[] = [about];

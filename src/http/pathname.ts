@@ -1,0 +1,8 @@
+import type { IncomingMessage } from 'node:http';
+
+/** The path of a request, as it came. */
+export function pathnameOf(req: IncomingMessage): string {
+  const url = req.url ?? '/';
+  const query = url.indexOf('?');
+  return query < 0 ? url : url.slice(0, query);
+}

@@ -1,0 +1,310 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
+import aws4 from 'aws4';
+import { eventually } from '../support/redis-server.js';
+import { TOKEN_MEMBERS } from '../../src/core/token-members.js';
+import { DIALECTS } from '../../src/ingress/index.js';
+import { startGateway, type TestGateway } from '../support/gateway.js';
+
+const QUERY = 'Which planet has the most moons?';
+const DOCUMENTS = ['Mercury has no moons at all.', 'Saturn has the most moons of any planet.'];
+const CHANNELS = [{ name: 'local', provider: 'local', models: ['moon', 'cohere/sun', 'sun'] }];
+const ACCESS_KEY = 'AKIDEXAMPLE';
+const SIGNING_KEY = `sk-${'s'.repeat(48)}`;
+
+async function post(
+  { url }: TestGateway,
+  path: string,
+  headers: Readonly<Record<string, string>>,
+  body: unknown,
+) {
+  const reply = await fetch(`${url}${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  });
+  const json = (await reply.json()) as Readonly<Record<string, unknown>>;
+  return { status: reply.status, headers: reply.headers, json };
+}
+
+describe('names of models', () => {
+  let gateway: TestGateway;
+  let key: string;
+  beforeAll(async () => {
+    gateway = await startGateway({
+      channels: CHANNELS,
+      callers: {
+        aliases: { 'rerank-v3.5': 'moon', 'ranker@latest': 'sun', sun: 'moon', gone: 'x' },
+      },
+    });
+    ({ key } = await gateway.createKey());
+  });
+  afterAll(() => gateway.close());
+
+  const ask = (model: string, by = key) =>
+    gateway.post(by, { model, query: QUERY, documents: DOCUMENTS });
+
+  it.each([
+    'rerank-v3.5',
+    'cohere/rerank-v3.5',
+    'voyage/moon',
+    'litellm_proxy/cohere/moon',
+    'cohere/sun',
+    'ranker@latest',
+  ])('serves %s under the name that the caller used', async (model) => {
+    const { status, body } = await ask(model);
+
+    expect([status, body.model]).toEqual([200, model]);
+  });
+
+  it('charges and logs the model that was meant', async () => {
+    await ask('cohere/rerank-v3.5');
+
+    const isLogged = () => gateway.log.some((line) => line.includes('"model":"moon"'));
+    await eventually('the request is logged', () => Promise.resolve(isLogged()));
+  });
+
+  it.each(['nobody', 'cohere/nobody', 'gone', 'someone/moon'])('has no model %s', async (model) => {
+    const { status, body } = await ask(model);
+
+    expect([status, body.error.code]).toEqual([404, 'model_not_found']);
+  });
+
+  it('judges a key by the model that is meant', async () => {
+    const { key: sunny } = await gateway.createKey({ policy: { models: ['sun'] } });
+
+    expect((await ask('rerank-v3.5', sunny)).body.error.code).toBe('model_not_allowed');
+    expect((await ask('voyage/sun', sunny)).status).toBe(200);
+  });
+
+  it('lists aliases of models that the key may use', async () => {
+    const list = async (by: string) => {
+      const reply = await fetch(`${gateway.url}/v1/models`, {
+        headers: { authorization: `Bearer ${by}` },
+      });
+      const { data } = (await reply.json()) as { data: { id: string; alias_of?: string }[] };
+      return data.map(({ id, alias_of: model }) =>
+        model === undefined ? id : `${id} is ${model}`,
+      );
+    };
+    const { key: sunny } = await gateway.createKey({ policy: { models: ['sun'] } });
+
+    expect(await list(key)).toEqual([
+      'cohere/sun',
+      'moon',
+      'ranker@latest is sun',
+      'rerank-v3.5 is moon',
+      'sun',
+    ]);
+    expect(await list(sunny)).toEqual(['ranker@latest is sun', 'sun']);
+  });
+});
+
+describe('the dialect of a key', () => {
+  it('is one of those that are spoken on shared paths, or found out', () => {
+    const { choices } = TOKEN_MEMBERS.dialect;
+    const ids = DIALECTS.map(({ id }) => id);
+
+    expect(choices.filter((choice) => !ids.includes(choice))).toEqual(['auto']);
+  });
+
+  it('decides where requests look alike', async () => {
+    const gateway = await startGateway({ channels: CHANNELS });
+    try {
+      const body = { model: 'moon', query: QUERY, documents: DOCUMENTS, return_documents: true };
+      const { key } = await gateway.createKey();
+      const { key: infinity } = await gateway.createKey({ policy: { dialect: 'infinity' } });
+      const ask = (by: string) =>
+        post(gateway, '/v1/rerank', { authorization: `Bearer ${by}` }, body);
+
+      expect((await ask(key)).json.results).toMatchObject([
+        { document: { text: DOCUMENTS[1] } },
+        {},
+      ]);
+      expect((await ask(infinity)).json.results).toMatchObject([{ document: DOCUMENTS[1] }, {}]);
+    } finally {
+      await gateway.close();
+    }
+  });
+});
+
+describe('callers without a key', () => {
+  const body = { query: QUERY, texts: DOCUMENTS };
+
+  it('are served with the key that is bound to their address, and the start warns of it', async () => {
+    const key = `sk-${'a'.repeat(48)}`;
+    const gateway = await startGateway({
+      channels: CHANNELS,
+      gateway: { default_model: 'moon' },
+      callers: { anonymous: { addresses: ['127.0.0.0/8'], key } },
+    });
+    try {
+      expect((await post(gateway, '/rerank', {}, body)).status).toBe(401);
+      await gateway.createKey({ keyHash: createHash('sha256').update(key).digest('hex') });
+
+      expect((await post(gateway, '/rerank', {}, body)).status).toBe(200);
+      expect((await fetch(`${gateway.url}/info`)).status).toBe(200);
+      // A key that is there counts, right or wrong.
+      const wrong = await post(gateway, '/rerank', { authorization: 'Bearer sk-wrong' }, body);
+      expect(wrong.status).toBe(401);
+      expect((await post(gateway, '/rerank', { 'api-key': 'sk-wrong' }, body)).status).toBe(401);
+      expect(gateway.log.join('')).toContain('served without a key of their own');
+    } finally {
+      await gateway.close();
+    }
+  });
+
+  it('are refused from everywhere else, and where nothing is bound', async () => {
+    for (const callers of [{ anonymous: { addresses: ['192.0.2.1'], key: 'sk-12345678' } }, {}]) {
+      const gateway = await startGateway({ channels: CHANNELS, callers });
+      try {
+        expect((await post(gateway, '/rerank', {}, body)).status).toBe(401);
+        expect(gateway.log.join('').includes('without a key')).toBe('anonymous' in callers);
+      } finally {
+        await gateway.close();
+      }
+    }
+  });
+});
+
+describe('callers that sign as AWS’s clients do', () => {
+  let gateway: TestGateway;
+  beforeAll(async () => {
+    gateway = await startGateway({
+      channels: CHANNELS,
+      callers: {
+        aws_keys: {
+          [ACCESS_KEY]: SIGNING_KEY,
+          AKIDGONE: 'sk-nobodys-key',
+          AKIDNARROW: `sk-${'o'.repeat(48)}`,
+        },
+      },
+    });
+    await gateway.createKey({ keyHash: createHash('sha256').update(SIGNING_KEY).digest('hex') });
+  });
+  afterAll(() => gateway.close());
+
+  const ARN = 'arn:aws:bedrock:eu-west-1::foundation-model/moon';
+  const body = JSON.stringify({
+    queries: [{ type: 'TEXT', textQuery: { text: QUERY } }],
+    sources: DOCUMENTS.map((text) => ({
+      type: 'INLINE',
+      inlineDocumentSource: { type: 'TEXT', textDocument: { text } },
+    })),
+    rerankingConfiguration: {
+      type: 'BEDROCK_RERANKING_MODEL',
+      bedrockRerankingConfiguration: { modelConfiguration: { modelArn: ARN } },
+    },
+  });
+  function signed(
+    path: string,
+    text: string,
+    secret = SIGNING_KEY,
+    id = ACCESS_KEY,
+  ): Record<string, string> {
+    const { headers = {} } = aws4.sign(
+      {
+        method: 'POST',
+        host: new URL(gateway.url).host,
+        path,
+        service: 'bedrock',
+        region: 'eu-west-1',
+        headers: { 'Content-Type': 'application/json' },
+        body: text,
+      },
+      { accessKeyId: id, secretAccessKey: secret },
+    );
+    const { Host: _host, 'Content-Length': _length, ...sent } = headers;
+    return Object.fromEntries(
+      Object.entries(sent).map(([name, value]) => [name.toLowerCase(), String(value)]),
+    );
+  }
+
+  it('are served where the signature is right, in both of AWS’s forms', async () => {
+    const agent = await post(gateway, '/rerank', signed('/rerank', body), body);
+    const path = '/model/moon/invoke';
+    const text = JSON.stringify({ query: QUERY, documents: DOCUMENTS, api_version: 2 });
+    const invoke = await post(gateway, path, signed(path, text), text);
+
+    expect(agent.status).toBe(200);
+    expect(agent.json.results).toMatchObject([{ index: 1 }, { index: 0 }]);
+    expect(agent.headers.get('x-amzn-requestid')).toMatch(/^rr_/);
+    expect(invoke.json.results).toMatchObject([{ index: 1 }, { index: 0 }]);
+  });
+
+  it.each([
+    ['another secret', () => signed('/rerank', body, 'sk-another'), 'InvalidSignatureException'],
+    ['another body', () => signed('/rerank', '{}'), 'InvalidSignatureException'],
+    ['another path', () => signed('/other', body), 'InvalidSignatureException'],
+    [
+      'an unknown id',
+      () => signed('/rerank', body, SIGNING_KEY, 'AKIDOTHER'),
+      'UnrecognizedClientException',
+    ],
+    [
+      'a key that is gone',
+      () => signed('/rerank', body, 'sk-nobodys-key', 'AKIDGONE'),
+      'UnrecognizedClientException',
+    ],
+    [
+      'half a signature',
+      () => ({ authorization: 'AWS4-HMAC-SHA256 Credential=a' }),
+      'InvalidSignatureException',
+    ],
+    ['nothing at all', () => ({ 'user-agent': 'Boto3/1.40' }), 'AccessDeniedException'],
+  ] as const)('are refused as AWS does with %s', async (_name, headersOf, exception) => {
+    const { status, json, headers } = await post(gateway, '/rerank', headersOf(), body);
+
+    expect([status, headers.get('x-amzn-errortype')]).toEqual([403, exception]);
+    expect(json).toEqual({ message: expect.any(String) as unknown });
+  });
+
+  it('take no place of a key that they only name', async () => {
+    const secret = `sk-${'o'.repeat(48)}`;
+    const keyHash = createHash('sha256').update(secret).digest('hex');
+    await gateway.createKey({
+      keyHash,
+      policy: { maxConcurrency: 1, rateLimit: 3 },
+    });
+    const forged = Array.from({ length: 4 }, () => {
+      const request = httpRequest(`${gateway.url}/rerank`, {
+        method: 'POST',
+        headers: {
+          ...signed('/rerank', body, 'sk-another', 'AKIDNARROW'),
+          'content-length': body.length,
+        },
+      });
+      request.on('error', () => undefined).write(body.slice(0, 20));
+      return request;
+    });
+    await eventually('the forged ones are under way', () =>
+      Promise.resolve(gateway.app.inFlight() === forged.length),
+    );
+
+    const genuine = await gateway.post(secret, {
+      model: 'moon',
+      query: QUERY,
+      documents: DOCUMENTS,
+    });
+    const answers = forged.map((request) => once(request, 'response'));
+    for (const request of forged) request.end(body.slice(20));
+
+    expect(genuine.status).toBe(200);
+    for (const [reply] of (await Promise.all(answers)) as [IncomingMessage][]) {
+      expect(reply.statusCode).toBe(403);
+      reply.resume();
+    }
+    expect(genuine.headers.get('ratelimit-remaining')).toBe('2');
+    const again = await gateway.post(secret, { model: 'moon', query: QUERY, documents: DOCUMENTS });
+    expect(again.headers.get('ratelimit-remaining')).toBe('1');
+  });
+
+  it('are not let in elsewhere by a signature that nobody looks at', async () => {
+    const headers = signed('/v1/models', '');
+    const reply = await fetch(`${gateway.url}/v1/models`, { headers });
+
+    expect(reply.status).toBe(401);
+  });
+});

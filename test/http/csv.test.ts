@@ -1,0 +1,33 @@
+import { expect, it } from '@jest/globals';
+import { csvOf } from '../../src/http/csv.js';
+
+const cell = (text: string): string =>
+  csvOf(['name'], [[text]])
+    .split('\r\n')
+    .slice(1, -1)
+    .join('\n');
+
+it.each([
+  ['a formula', '=1+1', "'=1+1"],
+  ['a sum', '+1', "'+1"],
+  ['a negative', '-1', "'-1"],
+  ['a function of old', '@SUM(1)', "'@SUM(1)"],
+  ['a full-width equals sign', '\uff1d1', "'\uff1d1"],
+  ['a full-width plus', '\uff0b1', "'\uff0b1"],
+  ['a full-width minus', '\uff0d1', "'\uff0d1"],
+  ['a full-width at', '\uff20A1', "'\uff20A1"],
+  ['a formula after blanks', '  =1', "  '=1"],
+  ['a formula after a semicolon', 'a;=1', `"a;'=1"`],
+  ['a formula after a semicolon and a quote', 'a;"=1', `"a;""'=1"`],
+  ['a full-width one after a semicolon', 'a; \uff1d1', `"a; '\uff1d1"`],
+  ['a formula after a tab', 'a\t=1', `"a\t'=1"`],
+  ['a formula after a line break', 'a\n=1', `"a\n'=1"`],
+])('%s stays a text', (_what, text, written) => {
+  expect(cell(text)).toBe(written);
+});
+
+it('leaves other texts as they are', () => {
+  expect(['plain', 'a-b', 'a=b', '1.5', 'müßig'].map(cell)).toEqual([
+    ...['plain', 'a-b', 'a=b', '1.5', 'müßig'],
+  ]);
+});

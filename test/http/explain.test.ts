@@ -1,0 +1,273 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { randomBytes } from 'node:crypto';
+import { updateChannel } from '../../src/management/channels.js';
+import type { ExplainedWire } from '../../src/wire/explained.js';
+import { EXPLAINED } from '../../src/wire/explained.js';
+import { startGateway, type TestGateway } from '../support/gateway.js';
+import { rankLikeCohere, startUpstream, type TestUpstream } from '../support/upstream.js';
+
+const QUERY = 'Which planet has the most moons?';
+const DOCUMENTS = ['Mercury has no moons at all.', 'Saturn has the most moons of any planet.'];
+const SECRET = 'a-very-secret-key';
+
+let gateway: TestGateway;
+let upstream: TestUpstream;
+let key: string;
+
+beforeAll(async () => {
+  upstream = await startUpstream(rankLikeCohere);
+  const at = { provider: 'cohere', base_url: upstream.url, credentials: { api_key: SECRET } };
+  gateway = await startGateway({
+    tags: [{ tag: 'off', disabled: true, reason: 'maintenance' }],
+    models: { moon: { fallbacks: ['local'] } },
+    channels: [
+      { name: 'best', ...at, models: { moon: 'rerank-moon' }, priority: 9, tag: 'a' },
+      { name: 'next', ...at, models: { moon: 'rerank-moon' }, priority: 1, weight: 3, tag: 'a' },
+      { name: 'other', ...at, models: { moon: 'rerank-moon' }, priority: 1, weight: 1, tag: 'a' },
+      { name: 'off', ...at, models: ['moon'], tag: 'off' },
+      { name: 'disabled', ...at, models: ['moon'] },
+      { name: 'small', ...at, models: ['moon'], tag: 'a', settings: {} },
+      { name: 'untagged', ...at, models: ['moon'] },
+      { name: 'inside', provider: 'local', models: ['local'], tag: 'a' },
+    ],
+  });
+  const { store, app } = gateway;
+  const { channels } = await store.loadChannels();
+  const id = channels.find(({ name }) => name === 'disabled')?.id ?? 0;
+  const deps = {
+    store,
+    now: Date.now,
+    randomBytes,
+    allowPrivateUpstreams: true,
+    allowMetadataUpstreams: false,
+  };
+  const actor = { id: 1, name: 'root', role: 100, address: undefined, reason: 'broken' } as const;
+  await updateChannel(deps, id, { status: 2 }, actor);
+  await app.gateway.channels.refresh();
+  ({ key } = await gateway.createKey({ policy: { mayExplain: true, tags: ['a', 'off'] } }));
+});
+afterAll(async () => {
+  await gateway.close();
+  await upstream.close();
+});
+beforeEach(() => {
+  upstream.answer(rankLikeCohere);
+  upstream.seen.length = 0;
+});
+
+async function ask(
+  { path = '/v1/rerank?explain=1', by = key, headers = {} as Record<string, string> },
+  body: unknown = { model: 'moon', query: QUERY, documents: DOCUMENTS },
+) {
+  const reply = await fetch(gateway.url + path, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${by}`, 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  });
+  return { status: reply.status, text: await reply.text() };
+}
+
+async function explained(...given: Parameters<typeof ask>): Promise<ExplainedWire> {
+  const { status, text } = await ask(...given);
+  expect([status, text]).toEqual([200, expect.any(String)]);
+  return EXPLAINED.validateAsync(JSON.parse(text));
+}
+
+describe('an explanation', () => {
+  it('tells which channels would be asked in which order, and why each other would not', async () => {
+    const { dialect, model, candidates, passed_over: passedOver, refusal } = await explained({});
+
+    expect([dialect, model, refusal]).toEqual(['cohere', 'moon', null]);
+    expect(candidates.map(({ name, priority, chance }) => [name, priority, chance])).toEqual([
+      ['best', 9, 1],
+      ['next', 1, 0.75],
+      ['other', 1, 0.25],
+      ['small', 0, 1],
+    ]);
+    expect(passedOver.map(({ name, because, message }) => [name, because, message])).toEqual([
+      [
+        'off',
+        'tag_disabled',
+        expect.stringMatching(/^Its tag "off" was switched off by config at .*: maintenance$/),
+      ],
+      ['disabled', 'disabled', expect.stringMatching(/^It was disabled by root at .*: broken$/)],
+      ['untagged', 'key_tags', 'The key is bound to a, off, and it has none.'],
+      ['inside', 'other_models', 'It serves local.'],
+    ]);
+  });
+
+  it('sends nothing, charges nothing and counts nothing', async () => {
+    const { key: poor, id } = await gateway.createKey({
+      remainQuota: 5_000,
+      policy: { mayExplain: true, rateLimit: 1 },
+    });
+
+    for (let round = 0; round < 3; round += 1) await explained({ by: poor });
+
+    expect(upstream.seen).toEqual([]);
+    const token = await gateway.store.getToken(id, Date.now());
+    expect([token?.remainQuota, token?.usedQuota]).toEqual([5_000, 0]);
+    const served = await ask({ by: poor, path: '/v1/rerank' });
+    expect(served.status).toBe(200);
+  });
+
+  it('shows what would leave as it leaves, without credentials', async () => {
+    const { outgoing } = await explained({});
+    await ask({ path: '/v1/rerank' });
+
+    const [sent] = upstream.seen;
+    expect(outgoing).toMatchObject({
+      url: `${upstream.url}${sent?.path ?? ''}`,
+      method: 'POST',
+      headers: { authorization: '[hidden]', 'content-type': 'application/json' },
+      body: sent?.body,
+      body_bytes: Buffer.byteLength(sent?.body ?? ''),
+    });
+    expect(sent?.headers.authorization).toBe(`Bearer ${SECRET}`);
+    expect(JSON.stringify(outgoing)).not.toContain(SECRET);
+  });
+
+  it('shows the first kilobyte of a long body', async () => {
+    const documents = Array.from({ length: 100 }, (_, at) => `${at} ${'moon '.repeat(10)}`);
+
+    const { outgoing, cost } = await explained({}, { model: 'moon', query: QUERY, documents });
+
+    expect(outgoing?.body).toHaveLength(1_024);
+    expect(outgoing?.body_bytes).toBeGreaterThan(5_000);
+    expect(cost.reserved).toBeGreaterThan(0);
+  });
+
+  it('knows the models that would be asked in its place', async () => {
+    const { fallbacks } = await explained({});
+
+    expect(
+      fallbacks.map(({ model, candidates }) => [model, candidates.map(({ name }) => name)]),
+    ).toEqual([['local', ['inside']]]);
+  });
+
+  it('is given in the same way whatever form the request has', async () => {
+    const { key: by } = await gateway.createKey({
+      policy: { mayExplain: true, defaultModel: 'moon' },
+    });
+    const headers = { 'x-rerank-explain': '1' };
+    const tei = await explained(
+      { path: '/rerank', by, headers },
+      { query: QUERY, texts: DOCUMENTS },
+    );
+    const voyage = await explained(
+      { path: '/v1/rerank', headers },
+      { model: 'voyage/moon', query: QUERY, documents: DOCUMENTS, top_k: 1 },
+    );
+
+    expect([tei.dialect, tei.model]).toEqual(['tei', 'moon']);
+    expect([voyage.dialect, voyage.asked, voyage.model]).toEqual(['voyage', 'voyage/moon', 'moon']);
+  });
+
+  it.each([
+    ['a model that is not there', { model: 'nobody' }, {}, 'model_not_found'],
+    ['a tag that the key is not bound to', { model: 'moon@b' }, {}, 'tag_not_allowed'],
+    ['a tag that is switched off', { model: 'moon@off' }, {}, 'no_channel_available'],
+  ])('says what would be refused: %s', async (_what, members, headers, code) => {
+    const { refusal, candidates } = await explained(
+      { headers },
+      { query: QUERY, documents: DOCUMENTS, ...members },
+    );
+
+    expect([refusal?.code, candidates]).toEqual([code, []]);
+    expect(upstream.seen).toEqual([]);
+  });
+
+  it('says that a balance does not cover the request', async () => {
+    const { key: poor } = await gateway.createKey({ remainQuota: 1, policy: { mayExplain: true } });
+
+    const { refusal, cost } = await explained({ by: poor });
+
+    expect([refusal?.code, cost.reserved > 1]).toEqual(['token_quota_exhausted', true]);
+  });
+
+  it('tells until when a channel is left alone', async () => {
+    upstream.answer((_request, res) => {
+      res.writeHead(429, { 'retry-after': '30' }).end('{}');
+    });
+    await ask({ path: '/v1/rerank' }, { model: 'moon', query: QUERY, documents: DOCUMENTS });
+
+    const { passed_over: passedOver, candidates } = await explained({});
+
+    const cooling = passedOver.filter(({ because }) => because === 'cooling');
+    expect(cooling.map(({ name }) => name)).toContain('best');
+    expect(cooling[0]?.until).toBeGreaterThan(Date.now());
+    expect(candidates.map(({ name }) => name)).not.toContain('best');
+  });
+
+  it('is for keys that may, and for those of admins', async () => {
+    const { key: plain } = await gateway.createKey();
+    const refused = await ask({ by: plain });
+    const admin = await gateway.store.createUser(
+      {
+        username: 'boss',
+        email: undefined,
+        displayName: '',
+        passwordHash: 'none',
+        role: 10,
+        enabled: true,
+        quota: 10_000,
+      },
+      Date.now(),
+    );
+    if (admin.kind !== 'updated') throw new Error('there is one already');
+    const { key: theirs } = await gateway.createKey({ userId: admin.user.id });
+
+    expect(refused.status).toBe(403);
+    expect(JSON.parse(refused.text)).toMatchObject({ error: { code: 'permission_denied' } });
+    expect((await ask({ by: theirs })).status).toBe(200);
+  });
+
+  it('refuses what it does not understand, and lets other queries be', async () => {
+    expect((await ask({ path: '/v1/rerank?explain=perhaps' })).status).toBe(400);
+    expect((await ask({ path: '/v1/rerank?explain=0&x=1' })).text).toContain('"results"');
+    expect((await ask({ path: '/v1/rerank?api-version=1' })).text).toContain('"results"');
+  });
+});
+
+describe('an explanation with the reply', () => {
+  it('is one more member of the reply that was served', async () => {
+    const { status, text } = await ask({ path: '/v1/rerank?explain=after' });
+    const { results, explanation } = JSON.parse(text) as {
+      results: unknown[];
+      explanation: ExplainedWire;
+    };
+
+    expect([status, results.length, explanation.model]).toEqual([200, 2, 'moon']);
+  });
+
+  it('comes with an error too', async () => {
+    upstream.answer((_request, res) => {
+      res.writeHead(400).end('{"message":"no"}');
+    });
+
+    const { status, text } = await ask(
+      { path: '/v1/rerank?explain=after' },
+      { model: 'nobody', query: QUERY, documents: DOCUMENTS },
+    );
+
+    expect(status).toBe(404);
+    expect(JSON.parse(text)).toMatchObject({
+      error: { code: 'model_not_found' },
+      explanation: { refusal: { code: 'model_not_found' } },
+    });
+  });
+
+  it('is refused where a reply is a list', async () => {
+    const { key: tei } = await gateway.createKey({
+      policy: { mayExplain: true, defaultModel: 'moon' },
+    });
+
+    const { status, text } = await ask(
+      { path: '/rerank?explain=after', by: tei },
+      { query: QUERY, texts: DOCUMENTS },
+    );
+
+    // As TEI says it.
+    expect([status, text]).toEqual([422, expect.stringContaining('explain=1')]);
+  });
+});

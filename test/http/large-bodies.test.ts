@@ -1,0 +1,92 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { startGateway, type TestGateway } from '../support/gateway.js';
+import { startUpstream, type TestUpstream } from '../support/upstream.js';
+
+const TEXT = 'Saturn has the "most" moons\nof any planet: 汉字 🪐 '.repeat(60_000);
+
+const many = (text: string): string[] =>
+  Array.from({ length: 900 }, (_, index) => `${index} ${text.repeat(500)}`);
+
+describe('a body of several megabytes', () => {
+  let upstream: TestUpstream;
+  let gateway: TestGateway;
+  let key: string;
+
+  beforeAll(async () => {
+    upstream = await startUpstream();
+    gateway = await startGateway({
+      channels: [
+        {
+          name: 'c',
+          provider: 'cohere',
+          base_url: upstream.url,
+          credentials: { apiKey: 'up-secret' },
+          models: { moon: 'rerank-v4.0-pro' },
+        },
+      ],
+    });
+    ({ key } = await gateway.createKey());
+  });
+  afterAll(async () => {
+    await gateway.close();
+    await upstream.close();
+  });
+
+  it.each<[string, unknown[]]>([
+    ['strings', [TEXT, 'b', TEXT]],
+    ['objects and strings', [{ id: 1, text: TEXT }, 'b', { text: TEXT }]],
+    ['what only the plain parser reads', [TEXT, 'lone \ud800', { text: TEXT }]],
+    ['many of what only the plain parser reads', [...many('a \ud800'), 'b', 'c']],
+  ])('is ranked as any other: %s', async (_name, documents) => {
+    const { status, body } = await gateway.post(key, {
+      model: 'moon',
+      query: 'q',
+      documents,
+      return_documents: true,
+    });
+
+    const texts = documents.map((item) =>
+      typeof item === 'string' ? item : (item as { text: string }).text,
+    );
+    const sent = JSON.parse(upstream.seen.at(-1)?.body ?? '') as { documents: string[] };
+    expect([status, body.results.length]).toEqual([200, documents.length]);
+    expect(sent.documents).toEqual(texts.map((text) => text.toWellFormed()));
+    for (const { index, document } of body.results) {
+      const source = documents[index];
+      expect(document).toEqual(typeof source === 'string' ? { text: source } : source);
+    }
+  });
+
+  it.each([
+    [
+      'invalid_json',
+      400,
+      `{"a":${'['.repeat(300)}${']'.repeat(300)},"b":"${'x'.repeat(2_000_000)}"}`,
+    ],
+    ['payload_too_large', 413, `{"documents":[${'[],'.repeat(700_000)}[]]}`],
+    ['invalid_request', 400, `[${'"x",'.repeat(400_000)}"x"]`],
+    ['invalid_documents', 400, `{"query":"q","documents":[1,"${'x'.repeat(2_000_000)}"]}`],
+    ['invalid_query', 400, `{"query":" ","documents":["\\ud800${'x'.repeat(2_000_000)}"]}`],
+  ])('is refused as any other: %s', async (code, status, text) => {
+    const reply = await fetch(`${gateway.url}/v1/rerank`, {
+      method: 'POST',
+      body: text,
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    });
+
+    expect(reply.status).toBe(status);
+    expect(await reply.json()).toMatchObject({ error: { code } });
+  });
+
+  it('is refused with the place of its mistake', async () => {
+    const broken = `{"model":"moon","query":"q","documents":["${'x'.repeat(2_000_000)}\u0001"]}`;
+    const reply = await fetch(`${gateway.url}/v1/rerank`, {
+      method: 'POST',
+      body: broken,
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    });
+
+    expect(reply.status).toBe(400);
+    expect(await reply.text()).toContain(`not valid JSON (at byte ${broken.length - 4})`);
+  });
+});

@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { startGateway, type TestGateway } from '../support/gateway.js';
+
+describe('what clients ask before they rank', () => {
+  let gateway: TestGateway;
+  beforeAll(async () => {
+    gateway = await startGateway({
+      server: { max_documents: 77 },
+      channels: [{ name: 'local', provider: 'local', models: ['moon', 'sun'] }],
+    });
+  });
+  afterAll(() => gateway.close());
+
+  async function get(path: string, key?: string) {
+    const headers = key === undefined ? {} : { authorization: `Bearer ${key}` };
+    const reply = await fetch(`${gateway.url}${path}`, { headers });
+    return { status: reply.status, body: (await reply.json()) as Record<string, unknown> };
+  }
+
+  it.each(['/info', '/tei/info'])('describes the key’s default model at %s', async (path) => {
+    const { key } = await gateway.createKey({ policy: { defaultModel: 'moon' } });
+
+    expect((await get(path, key)).body).toMatchObject({
+      model_id: 'moon',
+      model_type: { reranker: { id2label: {}, label2id: {} } },
+      max_client_batch_size: 77,
+      max_input_length: expect.any(Number) as unknown,
+    });
+  });
+
+  it('describes the only model that a key may use', async () => {
+    const { key } = await gateway.createKey({ policy: { models: ['sun'] } });
+
+    expect((await get('/info', key)).body.model_id).toBe('sun');
+  });
+
+  it('has nothing to describe for a key without a default', async () => {
+    const { key } = await gateway.createKey();
+
+    expect((await get('/info', key)).status).toBe(404);
+    expect((await get('/info')).status).toBe(401);
+  });
+
+  it.each(['/health', '/tei/health', '/infinity/health'])(
+    'says at %s that it is well',
+    async (path) => {
+      expect(await get(path)).toMatchObject({ status: 200, body: { status: 'ok' } });
+    },
+  );
+
+  it.each(['/v1/health/ready', '/v1/health/live'])('says at %s that it is ready', async (path) => {
+    expect(await get(path)).toMatchObject({ status: 200, body: { object: 'health-response' } });
+  });
+
+  it('tells Xinference’s clients that a model ranks', async () => {
+    const { key } = await gateway.createKey();
+
+    expect((await get('/v1/models/moon', key)).body).toMatchObject({ model_type: 'rerank' });
+  });
+
+  it.each(['/v1/models', '/v1/models/moon', '/info'])(
+    'refuses %s from an address that is not on the key’s list',
+    async (path) => {
+      const { key } = await gateway.createKey({ policy: { allowIps: ['192.0.2.0/24'] } });
+
+      const { status, body } = await get(path, key);
+
+      expect(status).toBe(403);
+      expect(body).toMatchObject({ error: { code: 'ip_not_allowed' } });
+    },
+  );
+
+  it('tells what may be done where a rerank request comes to', async () => {
+    for (const path of ['/v1/reranking', '/model/m/invoke', '/api/rerank', '/score']) {
+      expect((await get(path)).status).toBe(405);
+    }
+  });
+});
