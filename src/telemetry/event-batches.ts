@@ -40,7 +40,7 @@ export class EventBatches {
     const faults = errors.map(
       (error) => ({ kind: 'fault', what: 'a reader of events failed', error }) as const,
     );
-    // A reader that fails again is not told of that: it might go on for ever.
+    // A reader that fails again is not told about that: it might go on forever.
     const again = this.#handOn(faults);
     if (again.length > 0) for (const error of [...errors, ...again]) this.#lastResort(error);
   }

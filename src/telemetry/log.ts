@@ -1,5 +1,5 @@
-import { pino, stdTimeFunctions, symbols, type DestinationStream, type Logger } from 'pino';
-import { quoted } from '../core/json.js';
+import { pino, symbols, type DestinationStream, type Logger } from 'pino';
+import { quoted } from '../core/json/json.js';
 import type { GatewayEvent, ReadEvents, RequestEvent } from '../gateway/events.js';
 
 /** Members that no line shows, should one ever be logged. Without wildcards: those are looked for in every line. */
@@ -16,7 +16,7 @@ export function createLogger(level: string, destination?: DestinationStream): Lo
     {
       level,
       base: null,
-      timestamp: stdTimeFunctions.isoTime,
+      timestamp: () => `,"time":"${isoTime(happenedMs ?? Date.now())}"`,
       formatters: { level: (label) => ({ level: label }) },
       redact: { paths: REDACTED, censor: '[secret]' },
     },
@@ -66,7 +66,7 @@ function requestLine(level: 'info' | 'error', event: RequestEvent): string {
     member('tag', event.tag) +
     `,"attempts":${event.attempts},"documents":${event.documents}` +
     `,"inputTokens":${event.inputTokens},"searchUnits":${event.searchUnits}` +
-    `,"quota":${event.quota},"admitted":${event.admitted}` +
+    `,"quota":${event.quota},"admitted":${event.admitted},"degraded":${event.degraded}` +
     `,"durationMs":${event.durationMs},"upstreamMs":${event.upstreamMs},"msg":"request"}\n`
   );
 }
@@ -76,6 +76,9 @@ function member(name: string, value: string | number | undefined): string {
   if (typeof value === 'number') return `,"${name}":${value}`;
   return `,"${name}":${quoted(value)}`;
 }
+
+/** When that happened which is being written, where it was not now: frequent events wait for company. */
+let happenedMs: number | undefined;
 
 let second = Number.NaN;
 let secondText = '';
@@ -93,8 +96,10 @@ function isoTime(ms: number): string {
 function write(logger: Logger, event: Exclude<GatewayEvent, RequestEvent>): void {
   switch (event.kind) {
     case 'attempt': {
-      const { kind, ...line } = event;
+      const { kind, atMs, ...line } = event;
+      happenedMs = atMs + line.durationMs;
       logger.warn(line, 'attempt failed');
+      happenedMs = undefined;
       return;
     }
     case 'access': {
@@ -114,6 +119,24 @@ function write(logger: Logger, event: Exclude<GatewayEvent, RequestEvent>): void
       const live = channels.filter((channel) => channel.live).length;
       logger.info({ version, channels: channels.length, live }, 'channels in force');
       for (const { name, why } of unusable) logger.warn({ channel: name, why }, 'channel unusable');
+      return;
+    }
+    case 'breaker': {
+      const { channelId, channel, state, reason, sinceMs, forMs } = event;
+      const told = { channelId, channel, state, reason, sinceMs, forMs };
+      if (state === 'open') logger.warn(told, 'channel left alone: its circuit is open');
+      else logger.info(told, 'circuit of a channel changed');
+      return;
+    }
+    case 'key_refused': {
+      const { kind, ...line } = event;
+      logger.warn(line, 'key of a channel refused: it is left alone for a while');
+      return;
+    }
+    case 'outage': {
+      const { kind, ...line } = event;
+      if (event.state === 'disabled') logger.error(line, 'channel disabled by the gateway');
+      else logger.info(line, 'channel works again and has returned');
     }
   }
 }

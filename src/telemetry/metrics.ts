@@ -12,12 +12,17 @@ export interface Metrics {
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 /** A model that no channel serves is counted under one name: callers choose names, and labels must stay bounded. */
 const UNKNOWN = 'unknown';
+const CIRCUIT_STATES = ['closed', 'open', 'half_open'] as const;
+const CHANNEL_STATES = ['enabled', 'disabled', 'auto_disabled'] as const;
 const NONE = 'none';
 
 /** Metrics of one process. Every label value comes from what operators declare, or from a fixed list. */
 export function createMetrics(sources: {
   readonly inFlight: () => number;
+  /** Requests that wait for a channel. */
+  readonly waiting: () => number;
   readonly pendingSettlements: () => number;
+  readonly clockOffsetMs: () => number;
   /** Brings in what has happened and was not observed yet; called before anything is read. */
   readonly catchUp: () => void;
 }): Metrics {
@@ -60,14 +65,46 @@ export function createMetrics(sources: {
   });
   const channelLive = new Gauge({
     name: 'rerank_channel_live',
-    help: 'Whether a channel takes traffic: 1, or 0 where it or its tag is switched off',
+    help: 'Whether a channel takes traffic: 1, or 0 where it or its tag is switched off, or it cannot be used',
     labelNames: ['channel', 'provider', 'tag'],
     aggregator: 'min',
     registers,
   });
+  const channelState = new Gauge({
+    name: 'rerank_channel_state',
+    help: 'The status of a channel itself: 1 for the one that it has, 0 for the others; auto_disabled is what the gateway did',
+    labelNames: ['channel', 'state'],
+    aggregator: 'max',
+    registers,
+  });
+  const circuit = new Gauge({
+    name: 'rerank_channel_circuit',
+    help: 'The state of the circuit breaker of a channel: 1 for the state it is in, 0 for the others',
+    labelNames: ['channel', 'state'],
+    aggregator: 'max',
+    registers,
+  });
+  const outages = new Counter({
+    name: 'rerank_channel_outages_total',
+    help: 'Channels that the gateway itself disabled, and that it let return, by what was certain of them',
+    labelNames: ['state', 'reason'],
+    registers,
+  });
+  const keysRefused = new Counter({
+    name: 'rerank_channel_keys_refused_total',
+    help: 'Attempts that were refused for one of several keys of a channel',
+    labelNames: ['channel'],
+    registers,
+  });
+  const degraded = new Counter({
+    name: 'rerank_degraded_total',
+    help: 'Requests that a last resort answered in place of their model',
+    labelNames: ['model'],
+    registers,
+  });
   const faults = new Counter({
     name: 'rerank_faults_total',
-    help: 'Faults that no caller was told of; the log has them',
+    help: 'Faults that no caller saw; the log has them',
     registers,
   });
   new Gauge({
@@ -79,11 +116,27 @@ export function createMetrics(sources: {
     },
   });
   new Gauge({
+    name: 'rerank_requests_waiting',
+    help: 'Requests that wait until a channel of their model may take one more',
+    registers,
+    collect() {
+      this.set(sources.waiting());
+    },
+  });
+  new Gauge({
     name: 'rerank_settlements_pending',
     help: 'Replies whose cost is not settled in the store yet',
     registers,
     collect() {
       this.set(sources.pendingSettlements());
+    },
+  });
+  new Gauge({
+    name: 'rerank_clock_offset_seconds',
+    help: "How far this node's clock is ahead of the store's, beyond what the network delay explains",
+    registers,
+    collect() {
+      this.set(sources.clockOffsetMs() / 1_000);
     },
   });
 
@@ -111,10 +164,26 @@ export function createMetrics(sources: {
   };
   const upstreams = new Map<string, Histogram.Internal<string>>();
 
+  /** Channels whose circuit has ever opened on this node. */
+  const circuits = new Set<string>();
+
   const showChannels = (event: ChannelsEvent) => {
     channelLive.reset();
-    for (const { name, provider, tag, live } of event.channels) {
+    channelState.reset();
+    const names = new Set(event.channels.map(({ name }) => name));
+    for (const name of circuits) {
+      if (names.has(name)) continue;
+      circuits.delete(name);
+      for (const state of CIRCUIT_STATES) circuit.remove(name, state);
+    }
+    for (const { name, provider, tag, live, status } of event.channels) {
       channelLive.labels(name, provider, tag ?? NONE).set(live ? 1 : 0);
+      CHANNEL_STATES.forEach((state, at) => {
+        channelState.labels(name, state).set(status === at + 1 ? 1 : 0);
+      });
+    }
+    for (const { name, provider, tag } of event.unusable) {
+      channelLive.labels(name, provider, tag ?? NONE).set(0);
     }
   };
 
@@ -124,6 +193,7 @@ export function createMetrics(sources: {
         const child = childrenOf(event);
         child.duration.observe(event.durationMs / 1000);
         child.seen.requests += 1;
+        if (event.degraded) degraded.labels(event.model ?? NONE).inc();
         if (event.outcome === 'ok') {
           child.seen.documents += event.documents;
           child.seen.quota += event.quota;
@@ -148,6 +218,18 @@ export function createMetrics(sources: {
         return;
       case 'channels':
         showChannels(event);
+        return;
+      case 'breaker':
+        circuits.add(event.channel);
+        for (const state of CIRCUIT_STATES) {
+          circuit.labels(event.channel, state).set(state === event.state ? 1 : 0);
+        }
+        return;
+      case 'key_refused':
+        keysRefused.labels(event.channel).inc();
+        return;
+      case 'outage':
+        outages.labels(event.state, event.reason).inc();
     }
   };
 

@@ -1,5 +1,7 @@
-import type { Observe, ReadEvents, RequestEvent } from '../gateway/events.js';
-import { StoreUnavailableError, type LogStore, type UsageEntry } from '../store/store.js';
+import { usageMembersOf } from '../core/usage-members.js';
+import type { AttemptEvent, Observe, ReadEvents, RequestEvent } from '../gateway/events.js';
+import type { AttemptRecord, LogStore, UsageEntry } from '../store/store.js';
+import { LogWriter } from './log-writer.js';
 
 export interface UsageLogDeps {
   readonly store: Pick<LogStore, 'appendUsage'>;
@@ -7,143 +9,93 @@ export interface UsageLogDeps {
   readonly now: () => number;
   /** How many entries the store keeps. */
   readonly maxEntries: number;
+  /** What this gateway is called among the others. */
+  readonly node: string;
 }
 
-const BATCH = 200;
-const FLUSH_AFTER_MS = 500;
-/** What may wait for a store that is away: some ten megabytes. What comes on top of that is lost, and counted. */
-const MAX_WAITING = 20_000;
-const FIRST_RETRY_MS = 100;
-const LONGEST_RETRY_MS = 5_000;
-const TOO_MANY = 'more entries were waiting than are kept in memory';
+/** Requests whose attempts are kept until they are answered; far more than are ever under way. */
+const MAX_TRIED = 10_000;
 
-/**
- * Writes an entry for every admitted request, in batches that no request waits for. While the store is away entries wait,
- * up to a bound. A batch of which the store did not say whether it was written is written again, so that an entry may be
- * there twice after an outage, and none is missing below the bound.
- */
+/** Writes an entry for every admitted request, and what was tried where the first attempt did not go well. */
 export class UsageLog {
-  readonly #deps: UsageLogDeps;
-  #waiting: UsageEntry[] = [];
-  #dropped = 0;
-  #timer: NodeJS.Timeout | undefined;
-  #writing: Promise<void> | undefined;
-  /** Ends a pause between attempts. */
-  #wake: (() => void) | undefined;
-  #giveUpAtMs = Infinity;
+  readonly #writer: LogWriter<UsageEntry>;
+  readonly #node: string;
+  /** Attempts of requests that are under way, from the first one that failed. */
+  readonly #tried = new Map<string, AttemptRecord[]>();
 
-  constructor(deps: UsageLogDeps) {
-    this.#deps = deps;
+  constructor({ store, observe, now, maxEntries, node }: UsageLogDeps) {
+    this.#node = node;
+    this.#writer = new LogWriter<UsageEntry>({
+      name: 'usage log',
+      append: (entries) => store.appendUsage(entries, maxEntries),
+      observe,
+      now,
+    });
   }
 
   /** Entries that the store does not have yet. */
   get size(): number {
-    return this.#waiting.length;
+    return this.#writer.size;
   }
 
   readonly read: ReadEvents = (events) => {
     for (const event of events) {
-      if (event.kind !== 'request' || !event.admitted) continue;
-      if (this.#waiting.length >= MAX_WAITING) this.#dropped += 1;
-      else this.#waiting.push(entryOf(event));
+      if (event.kind === 'attempt') this.#readAttempt(event);
+      else if (event.kind === 'request') {
+        if (event.admitted) this.#writer.add(this.#entryOf(event));
+        if (this.#tried.size > 0) this.#tried.delete(event.requestId);
+      }
     }
-    if (this.#waiting.length >= BATCH) this.#write();
-    else if (this.#waiting.length > 0) this.#writeSoon();
+    this.#writer.flush();
   };
 
   /** Writes what is left. From `untilMs` on, a store that is away is not waited for any longer. */
-  async close(untilMs: number): Promise<void> {
-    this.#giveUpAtMs = untilMs;
-    this.#wake?.();
-    while (this.#waiting.length > 0) {
-      this.#write();
-      await this.#writing;
-    }
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    this.#tellDropped(new Error(TOO_MANY));
+  close(untilMs: number): Promise<void> {
+    return this.#writer.close(untilMs);
   }
 
-  #writeSoon(): void {
-    this.#timer ??= setTimeout(() => this.#write(), FLUSH_AFTER_MS).unref();
-  }
-
-  #write(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    this.#writing ??= this.#writeFull().finally(() => {
-      this.#writing = undefined;
-    });
-  }
-
-  /** Full batches one after the other; what is left then waits for more to come. */
-  async #writeFull(): Promise<void> {
-    do await this.#writeBatch();
-    while (this.#waiting.length >= BATCH);
-    if (this.#waiting.length > 0) this.#writeSoon();
-  }
-
-  /** Comes back when the batch is written or lost. */
-  async #writeBatch(): Promise<void> {
-    const batch = this.#waiting.slice(0, BATCH);
-    for (let retryMs = FIRST_RETRY_MS; ; retryMs = Math.min(retryMs * 2, LONGEST_RETRY_MS)) {
-      try {
-        await this.#deps.store.appendUsage(batch, this.#deps.maxEntries);
-        this.#waiting.splice(0, batch.length);
-        this.#tellDropped(new Error(TOO_MANY));
-        return;
-      } catch (error) {
-        const away = error instanceof StoreUnavailableError;
-        if (away && this.#deps.now() + retryMs < this.#giveUpAtMs) {
-          await this.#pause(retryMs);
-          continue;
-        }
-        // What cannot be written as it is must not hold up the rest.
-        const lost = this.#waiting.splice(0, away ? this.#waiting.length : batch.length);
-        this.#dropped += lost.length;
-        this.#tellDropped(error);
-        return;
-      }
+  #readAttempt(event: AttemptEvent): void {
+    const before = this.#tried.size === 0 ? undefined : this.#tried.get(event.requestId);
+    if (before !== undefined) before.push(recordOf(event));
+    else if (event.outcome !== 'ok' && this.#tried.size < MAX_TRIED) {
+      this.#tried.set(event.requestId, [recordOf(event)]);
     }
   }
 
-  #pause(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, ms);
-      this.#wake = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
+  #entryOf(event: RequestEvent): UsageEntry {
+    const tried = this.#tried.size === 0 ? undefined : this.#tried.get(event.requestId);
+    const isPlain = event.outcome === 'ok' && tried === undefined && event.source === undefined;
+    return isPlain ? entryOf(event) : { ...entryOf(event), detail: this.#detailOf(event, tried) };
   }
 
-  /** One fault for all that were lost since the last one: a store that is away is no news for each request. */
-  #tellDropped(error: unknown): void {
-    if (this.#dropped === 0) return;
-    const what = `${this.#dropped} entries of the usage log were lost`;
-    this.#dropped = 0;
-    this.#deps.observe({ kind: 'fault', what, error });
+  #detailOf(
+    { message, status, upstreamMs, source }: RequestEvent,
+    tried: readonly AttemptRecord[] = [],
+  ): NonNullable<UsageEntry['detail']> {
+    return {
+      ...(message === undefined ? {} : { message }),
+      status,
+      upstreamMs,
+      node: this.#node,
+      ...(source === undefined ? {} : { source }),
+      tried,
+    };
   }
 }
 
-function entryOf(event: RequestEvent): UsageEntry {
+function recordOf(event: AttemptEvent): AttemptRecord {
+  const { channelId, provider, tag, outcome, status, message, durationMs } = event;
   return {
-    atMs: event.atMs,
-    requestId: event.requestId,
-    // An admitted request has all three.
-    userId: event.userId ?? 0,
-    tokenId: event.tokenId ?? 0,
-    tokenName: event.tokenName ?? '',
-    model: event.model ?? '',
-    channelId: event.channelId,
-    provider: event.provider,
-    tag: event.tag,
-    attempts: event.attempts,
-    documents: event.documents,
-    inputTokens: event.inputTokens,
-    searchUnits: event.searchUnits,
-    quota: event.quota,
-    durationMs: event.durationMs,
-    outcome: event.outcome,
+    channelId,
+    provider,
+    ...(tag === undefined ? {} : { tag }),
+    outcome,
+    ...(status === undefined ? {} : { status }),
+    message,
+    durationMs,
   };
+}
+
+function entryOf(event: RequestEvent): UsageEntry {
+  return { atMs: event.atMs, ...usageMembersOf(event) };
 }

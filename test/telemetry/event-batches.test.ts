@@ -1,20 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import type { AttemptEvent, GatewayEvent } from '../../src/gateway/events.js';
+import type { GatewayEvent } from '../../src/gateway/events.js';
 import { EventBatches } from '../../src/telemetry/event-batches.js';
+import { attemptEvent } from '../support/events.js';
 
-function attempt(requestId: string): AttemptEvent {
-  return {
-    kind: 'attempt',
-    requestId,
-    channelId: 1,
-    provider: 'cohere',
-    tag: undefined,
-    outcome: 'ok',
-    status: 200,
-    message: '',
-    durationMs: 1,
-  };
-}
+const attempt = (requestId: string) => attemptEvent({ requestId });
 
 function watch() {
   const batches: GatewayEvent[][] = [];

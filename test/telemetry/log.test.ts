@@ -1,44 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import type { AttemptEvent, RequestEvent } from '../../src/gateway/events.js';
+import type { RequestEvent } from '../../src/gateway/events.js';
 import { createLogger, logEvents } from '../../src/telemetry/log.js';
+import { attemptEvent, requestEvent } from '../support/events.js';
 
-const EVENT: RequestEvent = {
-  kind: 'request',
-  requestId: 'req-"1"',
-  atMs: 1_700_000_000_000,
-  method: 'POST',
-  route: '/v1/rerank',
-  status: 200,
-  outcome: 'ok',
-  userId: 1,
-  tokenId: 2,
-  tokenName: 'näme "quoted"\n',
-  model: 'moon',
-  knownModel: true,
-  channelId: 3,
-  provider: 'cohere',
-  tag: undefined,
-  attempts: 1,
-  documents: 10,
-  inputTokens: 12,
-  searchUnits: 1,
-  quota: 5,
-  admitted: true,
-  durationMs: 21,
-  upstreamMs: 20,
-};
+const EVENT = requestEvent({ requestId: 'req-"1"', tokenName: 'näme "quoted"\n' });
 
-const GOOD_ATTEMPT: AttemptEvent = {
-  kind: 'attempt',
-  requestId: 'req-1',
-  channelId: 3,
-  provider: 'cohere',
-  tag: undefined,
-  outcome: 'ok',
-  status: 200,
-  message: '',
-  durationMs: 20,
-};
+const GOOD_ATTEMPT = attemptEvent();
 
 function openLog(level = 'info') {
   const written: string[] = [];
@@ -98,6 +65,18 @@ describe('the line of a request', () => {
       'attempt failed',
       'request',
     ]);
+  });
+
+  it('and those of attempts bear the time at which these ended, though they waited for company', () => {
+    const { read, lines } = openLog();
+    const atMs = EVENT.atMs;
+
+    read([attemptEvent({ outcome: 'timeout', atMs, durationMs: 20 }), EVENT]);
+    read([{ kind: 'fault', what: 'broken', error: new Error('x') }]);
+
+    const times = lines().map((line) => (JSON.parse(line) as { time: string }).time);
+    expect(times.slice(0, 2)).toEqual(['2023-11-14T22:13:20.020Z', '2023-11-14T22:13:20.021Z']);
+    expect(Math.abs(Date.parse(times[2] ?? '') - Date.now())).toBeLessThan(60_000);
   });
 
   it('stands in the order in which things happened', () => {

@@ -1,51 +1,18 @@
 import { describe, expect, it } from '@jest/globals';
+import { CHANNEL_AUTO_DISABLED, CHANNEL_ENABLED } from '../../src/core/channel.js';
 import type {
-  AttemptEvent,
   ChannelsEvent,
   FaultEvent,
   GatewayEvent,
   RequestEvent,
 } from '../../src/gateway/events.js';
 import { createMetrics } from '../../src/telemetry/metrics.js';
+import { attemptEvent, requestEvent } from '../support/events.js';
 
-const REQUEST: RequestEvent = {
-  kind: 'request',
-  requestId: 'req-1',
-  atMs: 1_700_000_000_000,
-  method: 'POST',
-  route: '/v1/rerank',
-  status: 200,
-  outcome: 'ok',
-  userId: 1,
-  tokenId: 2,
-  tokenName: 'token',
-  model: 'moon',
-  knownModel: true,
-  channelId: 3,
-  provider: 'cohere',
-  tag: 'blue',
-  attempts: 1,
-  documents: 10,
-  inputTokens: 12,
-  searchUnits: 1,
-  quota: 5,
-  admitted: true,
-  durationMs: 20,
-  upstreamMs: 15,
-};
+const REQUEST = requestEvent({ tag: 'blue', durationMs: 20, upstreamMs: 15 });
 const FAILED: RequestEvent = { ...REQUEST, status: 502, outcome: 'upstream_error' };
 
-const ATTEMPT: AttemptEvent = {
-  kind: 'attempt',
-  requestId: 'req-1',
-  channelId: 3,
-  provider: 'cohere',
-  tag: 'blue',
-  outcome: 'ok',
-  status: 200,
-  message: '',
-  durationMs: 15,
-};
+const ATTEMPT = attemptEvent({ tag: 'blue', durationMs: 15 });
 
 const FAULT: FaultEvent = { kind: 'fault', what: 'broken', error: undefined };
 
@@ -53,7 +20,10 @@ function channels(...states: readonly (readonly [string, string | undefined, boo
   return {
     kind: 'channels',
     version: 1,
-    channels: states.map(([name, tag, live], id) => ({ id, name, provider: 'tei', tag, live })),
+    channels: states.map(([name, tag, live], id) => ({
+      ...{ id, name, provider: 'tei', tag, live },
+      status: live ? CHANNEL_ENABLED : CHANNEL_AUTO_DISABLED,
+    })),
     unusable: [],
   } satisfies ChannelsEvent;
 }
@@ -61,7 +31,9 @@ function channels(...states: readonly (readonly [string, string | undefined, boo
 function openMetrics(sources: Partial<Parameters<typeof createMetrics>[0]> = {}) {
   const metrics = createMetrics({
     inFlight: () => 0,
+    waiting: () => 0,
     pendingSettlements: () => 0,
+    clockOffsetMs: () => 0,
     catchUp: () => undefined,
     ...sources,
   });
@@ -239,6 +211,33 @@ describe('channels', () => {
   });
 });
 
+describe('what the gateway does to channels', () => {
+  it('shows in the state of each, and is counted', async () => {
+    const { read, samples } = openMetrics();
+
+    read(channels(['a', undefined, true], ['b', undefined, true]));
+    read(channels(['b', undefined, false]));
+    read({
+      kind: 'outage',
+      channelId: 2,
+      channel: 'b',
+      state: 'disabled',
+      reason: 'no_credit',
+      message: '',
+      sinceMs: 1,
+    });
+
+    expect(await samples('rerank_channel_state')).toEqual({
+      '{channel="b",state="enabled"}': 0,
+      '{channel="b",state="disabled"}': 0,
+      '{channel="b",state="auto_disabled"}': 1,
+    });
+    expect(await samples('rerank_channel_outages_total')).toEqual({
+      '{state="disabled",reason="no_credit"}': 1,
+    });
+  });
+});
+
 describe('what is told when metrics are asked for', () => {
   it('counts the faults that no caller was told of', async () => {
     const { read, samples } = openMetrics();
@@ -254,6 +253,7 @@ describe('what is told when metrics are asked for', () => {
     const now = { inFlight: 3, pending: 5 };
     const { samples } = openMetrics({
       inFlight: () => now.inFlight,
+      waiting: () => 0,
       pendingSettlements: () => now.pending,
     });
 

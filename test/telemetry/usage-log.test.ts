@@ -2,40 +2,15 @@ import { describe, expect, it } from '@jest/globals';
 import type { FaultEvent, RequestEvent } from '../../src/gateway/events.js';
 import { StoreUnavailableError, type UsageEntry } from '../../src/store/store.js';
 import { UsageLog } from '../../src/telemetry/usage-log.js';
+import { attemptEvent, requestEvent } from '../support/events.js';
 import { startGateway } from '../support/gateway.js';
 import { eventually } from '../support/redis-server.js';
 import { sendJson, startUpstream } from '../support/upstream.js';
 
 const NOW = 1_800_000_000_000;
 
-function event(fields: Partial<RequestEvent> = {}): RequestEvent {
-  return {
-    kind: 'request',
-    requestId: 'r',
-    atMs: NOW,
-    method: 'POST',
-    route: '/v1/rerank',
-    status: 200,
-    outcome: 'ok',
-    userId: 1,
-    tokenId: 2,
-    tokenName: 'search',
-    model: 'm',
-    knownModel: true,
-    channelId: 3,
-    provider: 'cohere',
-    tag: undefined,
-    attempts: 1,
-    documents: 5,
-    inputTokens: 10,
-    searchUnits: 1,
-    quota: 1_000,
-    admitted: true,
-    durationMs: 7,
-    upstreamMs: 6,
-    ...fields,
-  };
-}
+const event = (fields: Partial<RequestEvent> = {}) =>
+  requestEvent({ requestId: 'r', atMs: NOW, model: 'm', documents: 5, quota: 1_000, ...fields });
 
 /** A log over a store that answers as told, and what it got. */
 function usageLog(append: (attempt: number) => Promise<void> = () => Promise.resolve()) {
@@ -55,6 +30,7 @@ function usageLog(append: (attempt: number) => Promise<void> = () => Promise.res
     },
     now: () => NOW,
     maxEntries: 1_000,
+    node: 'node-a',
   });
   return { log, batches, faults };
 }
@@ -72,6 +48,45 @@ describe('the usage log', () => {
       ['served', 'ok'],
       ['failed', 'upstream_error'],
     ]);
+  });
+
+  it('has every attempt of a request that took more than one, and none where the first went well', async () => {
+    const { log, batches } = usageLog();
+    const failed = attemptEvent({
+      requestId: 'b',
+      outcome: 'timeout',
+      status: undefined,
+      message: 'late',
+    });
+
+    log.read([attemptEvent({ requestId: 'a' }), failed]);
+    log.read([
+      event({ requestId: 'a' }),
+      attemptEvent({ requestId: 'b', channelId: 4, tag: 'eu' }),
+    ]);
+    log.read([event({ requestId: 'b', attempts: 2 }), event({ requestId: 'b' })]);
+    await log.close(NOW);
+
+    const [plain, moved, later] = batches.flat();
+    expect(plain?.detail).toBeUndefined();
+    expect(moved?.detail).toEqual({
+      status: 200,
+      upstreamMs: 20,
+      node: 'node-a',
+      tried: [
+        { channelId: 3, provider: 'cohere', outcome: 'timeout', message: 'late', durationMs: 20 },
+        {
+          channelId: 4,
+          provider: 'cohere',
+          tag: 'eu',
+          outcome: 'ok',
+          status: 200,
+          message: '',
+          durationMs: 20,
+        },
+      ],
+    });
+    expect(later?.detail).toBeUndefined();
   });
 
   it('is written in batches of 200, in order', async () => {

@@ -1,0 +1,143 @@
+import type { Observe } from '../gateway/events.js';
+import { StoreUnavailableError } from '../store/store.js';
+
+export interface LogWriterDeps<T> {
+  /** What the log is called in a fault. */
+  readonly name: string;
+  readonly append: (entries: readonly T[]) => Promise<void>;
+  readonly observe: Observe;
+  readonly now: () => number;
+}
+
+const BATCH = 200;
+const FLUSH_AFTER_MS = 500;
+/** What may wait for a store that is away: some ten megabytes. What comes on top of that is lost, and counted. */
+const MAX_WAITING = 20_000;
+const FIRST_RETRY_MS = 100;
+const LONGEST_RETRY_MS = 5_000;
+const TOO_MANY = 'more entries were waiting than are kept in memory';
+
+/**
+ * Writes entries of a log in batches that no request waits for. While the store is away entries wait, up to a bound. A batch
+ * of which the store did not say whether it was written is written again, so that an entry may be there twice after an
+ * outage, and none is missing below the bound.
+ */
+export class LogWriter<T> {
+  readonly #deps: LogWriterDeps<T>;
+  #waiting: T[] = [];
+  /** How many of those that wait are on their way. */
+  #sent = 0;
+  #dropped = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #writing: Promise<void> | undefined;
+  /** Ends a pause between attempts. */
+  #wake: (() => void) | undefined;
+  #giveUpAtMs = Infinity;
+
+  constructor(deps: LogWriterDeps<T>) {
+    this.#deps = deps;
+  }
+
+  /** Entries that the store does not have yet. */
+  get size(): number {
+    return this.#waiting.length;
+  }
+
+  add(entry: T): void {
+    if (this.#waiting.length >= MAX_WAITING) this.#dropped += 1;
+    else this.#waiting.push(entry);
+  }
+
+  /** Puts another entry in the place of one that is not on its way yet; tells whether it was there. */
+  replace(before: T, after: T): boolean {
+    const at = this.#waiting.lastIndexOf(before);
+    if (at < this.#sent) return false;
+    this.#waiting[at] = after;
+    return true;
+  }
+
+  /** Writes at once where a batch is full, else soon. Called after `add`, for all that came together. */
+  flush(): void {
+    if (this.#waiting.length >= BATCH) this.#write();
+    else if (this.#waiting.length > 0) this.#writeSoon();
+  }
+
+  /** Writes what is left. From `untilMs` on, a store that is away is not waited for any longer. */
+  async close(untilMs: number): Promise<void> {
+    this.#giveUpAtMs = untilMs;
+    this.#wake?.();
+    while (this.#waiting.length > 0) {
+      this.#write();
+      await this.#writing;
+    }
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#tellDropped(new Error(TOO_MANY));
+  }
+
+  #writeSoon(): void {
+    this.#timer ??= setTimeout(() => this.#write(), FLUSH_AFTER_MS).unref();
+  }
+
+  #write(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#writing ??= this.#writeFull().finally(() => {
+      this.#writing = undefined;
+    });
+  }
+
+  /** Full batches one after the other; what is left then waits for more to come. */
+  async #writeFull(): Promise<void> {
+    do await this.#writeBatch();
+    while (this.#waiting.length >= BATCH);
+    if (this.#waiting.length > 0) this.#writeSoon();
+  }
+
+  /** Comes back when the batch is written or lost. */
+  async #writeBatch(): Promise<void> {
+    const batch = this.#waiting.slice(0, BATCH);
+    this.#sent = batch.length;
+    try {
+      for (let retryMs = FIRST_RETRY_MS; ; retryMs = Math.min(retryMs * 2, LONGEST_RETRY_MS)) {
+        try {
+          await this.#deps.append(batch);
+          this.#waiting.splice(0, batch.length);
+          this.#tellDropped(new Error(TOO_MANY));
+          return;
+        } catch (error) {
+          const away = error instanceof StoreUnavailableError;
+          if (away && this.#deps.now() + retryMs < this.#giveUpAtMs) {
+            await this.#pause(retryMs);
+            continue;
+          }
+          // What cannot be written as it is must not hold up the rest.
+          const lost = this.#waiting.splice(0, away ? this.#waiting.length : batch.length);
+          this.#dropped += lost.length;
+          this.#tellDropped(error);
+          return;
+        }
+      }
+    } finally {
+      this.#sent = 0;
+    }
+  }
+
+  #pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      this.#wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  /** One fault for all that were lost since the last one: a store that is away is no news for each request. */
+  #tellDropped(error: unknown): void {
+    if (this.#dropped === 0) return;
+    const what = `${this.#dropped} entries of the ${this.#deps.name} were lost`;
+    this.#dropped = 0;
+    this.#deps.observe({ kind: 'fault', what, error });
+  }
+}

@@ -1,0 +1,229 @@
+import {
+  bucketOf,
+  otherSpendKey,
+  otherTrafficKey,
+  ROLLUPS,
+  writeSpendKey,
+  writeTrafficKey,
+  type RollupName,
+  type TrafficKey,
+} from '../core/rollups.js';
+import { addTally, count, newTally, type Tally } from '../core/tally.js';
+import type { AttemptEvent, Observe, ReadEvents, RequestEvent } from '../gateway/events.js';
+import { StoreUnavailableError, type StatsAddition, type StatsStore } from '../store/store.js';
+
+export interface RollupsDeps {
+  readonly store: Pick<StatsStore, 'addStats'>;
+  readonly observe: Observe;
+  readonly now: () => number;
+  /** Who adds: this process, from its start to its end. */
+  readonly writer: string;
+  /** For how many days spending is kept by day; nothing is kept by hour for longer. */
+  readonly keepDays: number;
+}
+
+/** What is counted of one minute, before it is added to the longer buckets too. */
+interface Pending {
+  readonly atMs: number;
+  readonly owner: number;
+  readonly key: string;
+  readonly otherKey: string;
+  readonly tally: Tally;
+}
+
+const EVERY_MS = 2_000;
+const BATCH = 400;
+/** Rows that may wait for a store that is away; what comes on top is counted as lost. */
+const MAX_PENDING = 20_000;
+/** Rows of one bucket, and of one account in it: more are counted together. */
+const MAX_ROWS = 1_000;
+const FIRST_RETRY_MS = 100;
+const LONGEST_RETRY_MS = 5_000;
+const DAY_MS = 24 * 3_600_000;
+
+const TRAFFIC = ['traffic_minute', 'traffic_5_minutes', 'traffic_hour'] as const;
+const SPENDING = ['spend_hour', 'spend_day'] as const;
+
+/**
+ * Adds up what happens in memory, and every two seconds adds that to the store, in a few writes however much it was. What the
+ * store did not answer for is sent again as it was, and counts once: sums agree with what was settled, on however many nodes.
+ */
+export class Rollups {
+  readonly #deps: RollupsDeps;
+  #pending = new Map<string, Pending>();
+  #lost = 0;
+  #serial = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #writing: Promise<void> | undefined;
+  #wake: (() => void) | undefined;
+  #giveUpAtMs = Infinity;
+
+  constructor(deps: RollupsDeps) {
+    this.#deps = deps;
+  }
+
+  readonly read: ReadEvents = (events) => {
+    for (const event of events) {
+      if (event.kind === 'request') this.#readRequest(event);
+      else if (event.kind === 'attempt') this.#readAttempt(event);
+    }
+    if (this.#pending.size > 0 && this.#writing === undefined) this.#writeSoon();
+  };
+
+  /** Writes what is left. From `untilMs` on, a store that is away is not waited for any longer. */
+  async close(untilMs: number): Promise<void> {
+    this.#giveUpAtMs = untilMs;
+    this.#wake?.();
+    while (this.#pending.size > 0 || this.#writing !== undefined) {
+      this.#write();
+      await this.#writing;
+    }
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #readRequest(event: RequestEvent): void {
+    const { atMs, channelId, provider, tag, outcome, admitted, userId, tokenId } = event;
+    const model = event.knownModel ? event.model : undefined;
+    const sums = {
+      requests: 1,
+      failed: outcome === 'ok' ? 0 : 1,
+      documents: event.documents,
+      inputTokens: event.inputTokens,
+      searchUnits: event.searchUnits,
+      quota: event.quota,
+    };
+    this.#countTraffic(
+      atMs,
+      { of: 'request', channelId, provider, tag, model, outcome },
+      event,
+      sums,
+    );
+    // Its balance knows of it: so does its spending.
+    if (!admitted || userId === undefined || tokenId === undefined) return;
+    const key = writeSpendKey({ tokenId, model: model ?? '', channelId, provider, tag });
+    const minuteMs = bucketOf('traffic_minute', atMs);
+    const row = this.#rowOf(minuteMs, userId, key, otherSpendKey);
+    if (row !== undefined) count(row.tally, sums, event.durationMs);
+  }
+
+  #readAttempt(event: AttemptEvent): void {
+    const { channelId, provider, tag, outcome } = event;
+    const key = { of: 'attempt', channelId, provider, tag, model: undefined, outcome } as const;
+    const failed = outcome === 'ok' || outcome === 'cancelled' ? 0 : 1;
+    this.#countTraffic(this.#deps.now(), key, event, { requests: 1, failed });
+  }
+
+  #countTraffic(
+    atMs: number,
+    about: TrafficKey,
+    { durationMs }: { readonly durationMs: number },
+    sums: Parameters<typeof count>[1],
+  ): void {
+    const minuteMs = bucketOf('traffic_minute', atMs);
+    const row = this.#rowOf(minuteMs, 0, writeTrafficKey(about), () => otherTrafficKey(about));
+    if (row !== undefined) count(row.tally, sums, durationMs);
+  }
+
+  #rowOf(atMs: number, owner: number, key: string, other: () => string): Pending | undefined {
+    const id = `${atMs} ${owner} ${key}`;
+    let row = this.#pending.get(id);
+    if (row === undefined) {
+      if (this.#pending.size >= MAX_PENDING) {
+        this.#lost += 1;
+        return undefined;
+      }
+      row = { atMs, owner, key, otherKey: other(), tally: newTally() };
+      this.#pending.set(id, row);
+    }
+    return row;
+  }
+
+  #writeSoon(): void {
+    this.#timer ??= setTimeout(() => this.#write(), EVERY_MS).unref();
+  }
+
+  #write(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#writing ??= this.#writePending().finally(() => {
+      this.#writing = undefined;
+      if (this.#pending.size > 0) this.#writeSoon();
+    });
+  }
+
+  async #writePending(): Promise<void> {
+    const additions = this.#additionsOf([...this.#pending.values()]);
+    this.#pending = new Map();
+    for (let at = 0; at < additions.length; at += BATCH) {
+      await this.#writeBatch(additions.slice(at, at + BATCH));
+    }
+  }
+
+  /** Each minute in the bucket of each roll-up that it lies in. */
+  #additionsOf(pending: readonly Pending[]): StatsAddition[] {
+    const additions = new Map<string, StatsAddition>();
+    for (const { atMs, owner, key, otherKey, tally } of pending) {
+      for (const rollup of owner === 0 ? TRAFFIC : SPENDING) {
+        const startMs = bucketOf(rollup, atMs);
+        const id = `${rollup} ${startMs} ${owner} ${key}`;
+        let addition = additions.get(id);
+        if (addition === undefined) {
+          const expiresMs = startMs + this.#keepMs(rollup);
+          addition = {
+            ...{ rollup, atMs: startMs, owner, key, otherKey, expiresMs },
+            tally: newTally(),
+          };
+          additions.set(id, addition);
+        }
+        addTally(addition.tally, tally);
+      }
+    }
+    return [...additions.values()];
+  }
+
+  #keepMs(rollup: RollupName): number {
+    const { stepMs, keepMs } = ROLLUPS[rollup];
+    return stepMs + Math.min(keepMs, this.#deps.keepDays * DAY_MS);
+  }
+
+  /** Comes back when the batch is written or lost. */
+  async #writeBatch(additions: readonly StatsAddition[]): Promise<void> {
+    const { store, now, writer } = this.#deps;
+    this.#serial += 1;
+    const batch = { writer, serial: this.#serial, nowMs: now(), maxRows: MAX_ROWS, additions };
+    for (let retryMs = FIRST_RETRY_MS; ; retryMs = Math.min(retryMs * 2, LONGEST_RETRY_MS)) {
+      try {
+        await store.addStats(batch);
+        this.#tellLost(new Error('more rows were waiting than are kept in memory'));
+        return;
+      } catch (error) {
+        const away = error instanceof StoreUnavailableError;
+        if (away && now() + retryMs < this.#giveUpAtMs) {
+          await this.#pause(retryMs);
+          continue;
+        }
+        this.#lost += additions.length;
+        this.#tellLost(error);
+        return;
+      }
+    }
+  }
+
+  #pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      this.#wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  #tellLost(error: unknown): void {
+    if (this.#lost === 0) return;
+    const what = `${this.#lost} rows of the statistics were lost`;
+    this.#lost = 0;
+    this.#deps.observe({ kind: 'fault', what, error });
+  }
+}
