@@ -1,39 +1,59 @@
+import cluster from 'node:cluster';
 import { randomBytes, randomUUID } from 'node:crypto';
-import type { Server } from 'node:http';
+import { readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { createWebhook } from './alerts.js';
+import { createOutages } from './channel-outages.js';
 import type { Config } from './config.js';
 import { GatewayError } from './core/errors.js';
-import { ChannelTable } from './gateway/channel-table.js';
-import { CredentialCache } from './gateway/credential-cache.js';
+import { createDataPlane } from './data-plane.js';
+import { ChannelCare } from './gateway/channel-care.js';
+import type { ChannelTable } from './gateway/channel-table.js';
+import { TokenCache } from './gateway/token-cache.js';
+import { Door } from './gateway/door.js';
 import type { ReadEvents } from './gateway/events.js';
-import { LlamaEngine, loadLlama, type LlamaModule } from './gateway/llama.js';
+import { createDiscover } from './gateway/discover.js';
+import { createExplain } from './gateway/explain.js';
+import { LlamaEngine, loadLlama, type LlamaModule } from './rankers/llama.js';
 import { createProbe } from './gateway/probe.js';
+import { createVectorMemory } from './gateway/vector-memory.js';
 import type { GatewayDeps } from './gateway/rerank.js';
 import { Settlements } from './gateway/settlements.js';
-import { TokenCache } from './gateway/token-cache.js';
+import { EMPTIED, StoreHealth } from './gateway/store-health.js';
+import { AccessTokens } from './gateway/access-tokens.js';
 import { Upstream } from './gateway/upstream.js';
-import { createAuthenticate } from './http/authentication.js';
+import { allowAnonymous, createAuthenticate, createReadSigned } from './http/authentication.js';
 import { AddressList } from './http/client-address.js';
+import { readConsole } from './http/console-routes.js';
 import { Load } from './http/load.js';
 import { OPERATIONS } from './http/operations/index.js';
 import { ReplyBatches } from './http/reply-batches.js';
+import type { PatientServer } from './http/connections.js';
 import { createHttpServer } from './http/server.js';
 import { Background } from './gateway/background.js';
 import { createSendMail } from './mail/send-mail.js';
-import { isPrivateAddress } from './management/addresses.js';
+import { judgeUpstreamAddress } from './management/addresses.js';
 import { recoverRedemptions } from './management/redemption-codes.js';
-import type { Store } from './store/store.js';
+import { loadPrompts } from './prompts.js';
+import { StoreUnavailableError, type Store } from './store/store.js';
 import { EventBatches } from './telemetry/event-batches.js';
 import { logEvents, type Logger } from './telemetry/log.js';
 import { createMetrics } from './telemetry/metrics.js';
+import { NodeReports } from './telemetry/node-reports.js';
+import { RefusedLog } from './telemetry/refused-log.js';
+import { Rollups } from './telemetry/rollups.js';
 import { UsageLog } from './telemetry/usage-log.js';
 
 export interface App {
-  readonly server: Server;
+  readonly server: PatientServer;
   readonly gateway: GatewayDeps;
+  /** How many requests to rank this process is at work on. */
+  inFlight(): number;
   /**
    * Stops taking requests, lets those in flight end within `drainMs`, settles, and lets go of the store. A store that is
-   * away is not waited for longer than that either: what it was not told of, it gives back when the reservation expires.
+   * away is not waited for longer than that either: what it was not told about, it gives back when the reservation expires.
    */
   close(drainMs: number): Promise<void>;
 }
@@ -42,9 +62,25 @@ export interface AppParts {
   readonly store: Store;
   readonly logger: Logger;
   readonly now?: () => number;
+  /** Milliseconds by a clock that nobody sets; `now` where only that is given. */
+  readonly elapsed?: () => number;
   readonly random?: () => number;
   /** Gets the optional package of the provider `llama`. */
   readonly loadLlama?: () => Promise<LlamaModule>;
+}
+
+/** Where the console is built, from `src` and from `dist` alike. */
+const CONSOLE_FOLDER = fileURLToPath(new URL('../dist/console', import.meta.url));
+
+/** What people call this gateway by: the machine, and the process where it has several. */
+function nodeName(): string {
+  return cluster.isWorker ? `${hostname()}:${process.pid}` : hostname();
+}
+
+/** The release that runs, from the manifest that lies beside `src` and `dist`. */
+function releaseOf(): string {
+  const text = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
+  return (JSON.parse(text) as { readonly version: string }).version;
 }
 
 const RECOVER_EVERY_MS = 60_000;
@@ -56,71 +92,165 @@ const DAY_MS = 24 * 3_600_000;
 export async function createApp(config: Config, parts: AppParts): Promise<App> {
   const { store, logger, now = Date.now, random = Math.random } = parts;
   const { server: limits, gateway: settings } = config;
-  const load = new Load(limits.maxInFlight, limits.maxInFlightBytes);
+  const load = new Load(
+    limits.maxInFlight,
+    limits.maxInFlightBytes,
+    limits.inFlightShare,
+    limits.bodyLimitBytes,
+  );
   let closing = false;
 
   const readers: ReadEvents[] = [logEvents(logger)];
   const events = new EventBatches(readers);
   const { observe } = events;
+  const health = new StoreHealth(observe);
   const settlements = new Settlements({ store, observe, now });
   const metrics = config.metrics.enabled
     ? createMetrics({
         inFlight: () => load.requests,
+        waiting: () => queue.waiting,
         pendingSettlements: () => settlements.size,
+        clockOffsetMs: () => health.clockOffsetMs,
         catchUp: () => events.flush(),
       })
     : undefined;
   if (metrics !== undefined) readers.push(metrics.read);
-  const { usageEntries, retentionDays } = config.log;
-  const usage = new UsageLog({ store, observe, now, maxEntries: usageEntries });
+  const { usageEntries, refusedEntries, retentionDays, statsDays } = config.log;
+  const node = nodeName();
+  const nodeId = randomUUID();
+  const usage = new UsageLog({ store, observe, now, maxEntries: usageEntries, node });
+  const refused = new RefusedLog({ store, observe, now, maxEntries: refusedEntries, node });
+  if (refusedEntries > 0) readers.push(refused.read);
   if (usageEntries > 0) readers.push(usage.read);
+  const rollups = new Rollups({ store, observe, now, writer: nodeId, keepDays: statsDays });
+  if (statsDays > 0) readers.push(rollups.read);
 
+  const release = releaseOf();
+  const reports = new NodeReports({
+    store,
+    observe,
+    now,
+    node: { nodeId, name: node, release, pid: process.pid, maxInFlight: limits.maxInFlight },
+    inFlight: () => load.requests,
+    pendingSettlements: () => settlements.size,
+    resting: (nowMs) => {
+      const atMs = steady();
+      return channelHealth
+        .pauses(atMs)
+        .map(({ channelId, key, state, reason, sinceMs, untilMs }) => ({
+          name: channels.live(channelId)?.channel.name ?? String(channelId),
+          ...{ id: channelId, key, state, why: reason },
+          // By the time of day, for people.
+          ...{ sinceMs: sinceMs + nowMs - atMs, untilMs: untilMs + nowMs - atMs },
+        }));
+    },
+  });
+  readers.push(reports.read);
+
+  await store.begin();
   await announceConfig(config, store, now());
   const upstream = new Upstream({
     maxReplyBytes: settings.maxReplyBytes,
-    refuses: settings.allowPrivateUpstreams ? undefined : isPrivateAddress,
+    maxReplyBytesInFlight: settings.maxReplyBytesInFlight,
+    judgeAddress: judgeUpstreamAddress(settings),
   });
-  const tokens = new TokenCache({
+  const webhook = createWebhook(config, { node, observe, now, random });
+  if (webhook !== undefined) readers.push(webhook.read);
+  const tokens = new AccessTokens({
     now,
     fetchToken: (request, signal) => upstream.fetchToken(request, signal),
   });
   const neural = new LlamaEngine({ load: parts.loadLlama ?? loadLlama });
+  const tools = {
+    vectors: createVectorMemory(settings.vectorMemoryBytes),
+    prompts: loadPrompts(settings.promptsDir),
+  };
   const declared = new Map(
     (config.channels ?? []).map(({ declared: { name }, credentials }) => [name, credentials]),
   );
-  const channels = new ChannelTable({
+  const credentials = new TokenCache({ store, isEmptied: () => health.isEmptied });
+  const background = new Background(observe);
+  const {
+    channels,
+    health: channelHealth,
+    steady,
+    surveyor,
+    queue,
+  } = createDataPlane(config, {
     store,
+    nodeId,
     declared,
+    upstream,
+    tokens,
+    neural,
+    tools,
     observe,
     now,
-    stalenessMs: settings.stalenessMs,
-    nodeId: randomUUID(),
-    onGone: (channelId) => tokens.forget(channelId),
-    onOrigins: (origins) => upstream.keepOnly(origins),
+    elapsed: parts.elapsed ?? parts.now ?? (() => performance.now()),
+    random,
+    onNews: (...news) => health.heard(...news),
+    onStoreBack: () => settlements.storeIsBack(),
+    onStoreLost: () => {
+      credentials.clear();
+      // What came back may be from before the configuration that this process has.
+      background.run('re-declaring the configuration in the store', () =>
+        announceConfig(config, store, now()),
+      );
+    },
+    onOutage: (route, outage) => {
+      background.run('a channel not disabled', () => outages.disable(route.channel, outage));
+    },
+    onRoutes: (routes) => care.update(routes),
+  });
+  const probe = createProbe({
+    upstream,
+    neural,
+    // A test is to reach the upstream: it remembers nothing.
+    tools: { ...tools, vectors: undefined },
+    declared,
+    now,
+    attemptTimeoutMs: settings.attemptTimeoutMs,
+  });
+  const outages = createOutages({
+    ...{ store, now, observe },
+    firstTryMs: config.traffic.returnAfterMs,
+  });
+  const care = new ChannelCare({
+    store,
+    health: {
+      checked: (route, kind) => channelHealth.checked(route, kind, steady()),
+      forget: (channelId) => channelHealth.forget(channelId),
+    },
+    probe,
+    run: background.run,
+    now,
+    random,
+    returns: {
+      firstMs: config.traffic.returnAfterMs,
+      longestMs: Math.max(config.traffic.returnAfterMs, config.traffic.returnLongestMs),
+    },
+    recheckMs: config.traffic.breakerOpenMs,
+    onWell: (channel) => outages.letReturn(channel),
   });
   await channels.start();
+  await reports.start();
 
-  const credentials = new CredentialCache(store);
   const gateway: GatewayDeps = {
     store,
     credentials,
     channels,
-    upstream,
-    tokens,
-    neural,
     settlements,
     observe,
     now,
-    random,
     prices: config.prices,
-    maxAttempts: settings.maxAttempts,
-    attemptTimeoutMs: settings.attemptTimeoutMs,
+    aliases: config.callers.aliases,
     maxCooldownMs: settings.maxCooldownMs,
+    cacheHitPercent: config.traffic.cacheHitPercent,
     reservationGraceMs: settings.reservationGraceMs,
   };
-  const background = new Background(observe);
+  const explain = createExplain({ ...surveyor, ...gateway, store });
   const trim = (): void => {
-    background.run('log entries that are too old', async () => {
+    background.run('removing old log entries', async () => {
       await store.trimLogs(now() - retentionDays * DAY_MS);
     });
   };
@@ -133,15 +263,22 @@ export async function createApp(config: Config, parts: AppParts): Promise<App> {
     randomBytes,
     accounts: config.accounts,
     allowPrivateUpstreams: settings.allowPrivateUpstreams,
+    allowMetadataUpstreams: settings.allowMetadataUpstreams,
     stalenessMs: settings.stalenessMs,
+    statsDays,
     gateway,
-    probe: createProbe({
-      upstream,
-      neural,
-      declared,
-      now,
-      attemptTimeoutMs: settings.attemptTimeoutMs,
-    }),
+    probe,
+    explain,
+    discover: createDiscover({ upstream, neural, tools, now }),
+    deadlineMs: settings.deadlineMs,
+    about: {
+      release,
+      mail: config.mail.smtpUrl === undefined ? ('outbox' as const) : ('smtp' as const),
+      defaultModel: settings.defaultModel,
+      usageEntries,
+      refusedEntries,
+      retentionDays,
+    },
     sendMail: createSendMail({
       ...config.mail,
       outboxDir: config.mail.outboxDir ?? join(config.store.dataDir, 'outbox'),
@@ -149,22 +286,46 @@ export async function createApp(config: Config, parts: AppParts): Promise<App> {
     later: background.run,
   };
   const recover = (): void => {
-    background.run('redemptions left half done', () => recoverRedemptions(management));
+    background.run('completing interrupted redemptions', () => recoverRedemptions(management));
   };
   recover();
   const recovering = setInterval(recover, RECOVER_EVERY_MS);
   recovering.unref();
+  const { anonymous, awsKeys } = config.callers;
+  const byKey = createAuthenticate(credentials);
+  const trustedProxies =
+    limits.trustedProxies.length === 0 ? undefined : new AddressList(limits.trustedProxies);
+  if (anonymous !== undefined) {
+    logger.warn(
+      { addresses: anonymous.addresses },
+      'callers from these addresses are served without a key of their own',
+    );
+  }
+  const authenticate =
+    anonymous === undefined
+      ? byKey
+      : allowAnonymous(
+          byKey,
+          { addresses: new AddressList(anonymous.addresses), key: anonymous.key },
+          trustedProxies,
+        );
+  const readSigned =
+    Object.keys(awsKeys).length === 0 ? undefined : createReadSigned(byKey, awsKeys, now);
   const server = createHttpServer(
     {
       operations: OPERATIONS,
       management,
       gateway,
+      explain,
+      users: store,
       observe,
-      authenticate: createAuthenticate(credentials),
+      authenticate,
+      readSigned,
+      console: config.console.enabled ? readConsole(CONSOLE_FOLDER) : undefined,
       load,
+      door: new Door(gateway),
       replies: new ReplyBatches(load),
-      trustedProxies:
-        limits.trustedProxies.length === 0 ? undefined : new AddressList(limits.trustedProxies),
+      trustedProxies,
       bodyLimitBytes: limits.bodyLimitBytes,
       maxDocuments: limits.maxDocuments,
       deadlineMs: settings.deadlineMs,
@@ -175,11 +336,13 @@ export async function createApp(config: Config, parts: AppParts): Promise<App> {
             retryAfterMs: 1_000,
           });
         }
-        await store.ping();
-        await channels.ensureFresh();
+        await judgeStore(channels, health);
       },
+      warnings: () => health.warnings(),
       metrics: metrics === undefined ? undefined : () => metrics.render(),
       metricsToken: config.metrics.token?.reveal(),
+      metricsReaders: new AddressList(config.metrics.allowIps),
+      hstsMaxAgeS: limits.hstsMaxAgeS,
     },
     limits,
   );
@@ -187,22 +350,30 @@ export async function createApp(config: Config, parts: AppParts): Promise<App> {
   return {
     server,
     gateway,
+    inFlight: () => load.requests,
     async close(drainMs) {
       closing = true;
       const untilMs = now() + drainMs;
-      await closeServer(server, drainMs);
+      await server.drain(drainMs);
       clearInterval(recovering);
       // A connection that was cut off is closed before its request has come to its end, and to its settlement.
-      await load.idle();
+      await upTo(load.idle(), Math.max(untilMs - now(), LAST_WORDS_MS));
       clearInterval(trimming);
-      await settlements.drained(untilMs);
+      const endMs = Math.max(untilMs, now() + LAST_WORDS_MS);
+      const inTime = (work: Promise<unknown>): Promise<void> => upTo(work, endMs - now());
+      await inTime(settlements.drained(untilMs));
       events.flush();
-      await usage.close(untilMs);
-      await background.drained();
-      await channels.stop();
-      await upstream.close();
-      await neural.close();
-      await store.close();
+      await inTime(
+        Promise.all([usage.close(untilMs), refused.close(untilMs), rollups.close(untilMs)]),
+      );
+      care.stop();
+      if (webhook !== undefined) await inTime(webhook.close());
+      await inTime(background.drained());
+      await inTime(reports.stop());
+      await inTime(channels.stop());
+      await inTime(upstream.close());
+      await inTime(neural.close());
+      await store.close(endMs - now());
       events.flush();
     },
   };
@@ -228,21 +399,32 @@ async function announceConfig(config: Config, store: Store, nowMs: number): Prom
   }
 }
 
-const IDLE_SWEEP_MS = 50;
+/** @throws GatewayError with the reason, when the store would let nobody in. */
+async function judgeStore(channels: ChannelTable, health: StoreHealth): Promise<void> {
+  try {
+    // A write, as an admission is: a store that can be read may be full.
+    await channels.refresh();
+  } catch (error) {
+    const why = error instanceof StoreUnavailableError ? error.message : 'It failed.';
+    throw new GatewayError('store_unavailable', `The store cannot be used: ${why}`, {
+      ...{ retryAfterMs: 1_000, cause: error },
+    });
+  }
+  if (health.isEmptied) {
+    throw new GatewayError('store_unavailable', EMPTIED, { retryAfterMs: 1_000 });
+  }
+  await channels.ensureFresh();
+}
 
-/** Resolves when all connections are closed: idle ones at once, busy ones once their reply is taken, all after `drainMs`. */
-async function closeServer(server: Server, drainMs: number): Promise<void> {
-  if (!server.listening) return;
-  const sweep = setInterval(() => {
-    server.closeIdleConnections();
-  }, IDLE_SWEEP_MS);
-  const force = setTimeout(() => {
-    server.closeAllConnections();
-  }, drainMs);
-  await new Promise<void>((resolve) => {
-    server.close(() => resolve());
-    server.closeIdleConnections();
+/** What is to be settled when the last request has ended is given so long, though the drain be over. */
+const LAST_WORDS_MS = 1_000;
+
+/** Resolves with the work, or without it when so long has passed. */
+async function upTo(work: Promise<unknown>, ms: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const over = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, Math.max(0, ms));
   });
-  clearInterval(sweep);
-  clearTimeout(force);
+  await Promise.race([work, over]);
+  clearTimeout(timer);
 }

@@ -4,6 +4,8 @@ import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { runCli } from './cli/program.js';
+import type { Environment } from './config-files.js';
+import { withDotEnv } from './dot-env.js';
 
 async function ask(question: string, unseen = false): Promise<string> {
   // On standard error, so that standard output is the result and nothing else.
@@ -40,8 +42,13 @@ function userName(): string {
   }
 }
 
+let environment: Environment | undefined;
+
 process.exitCode = await runCli(process.argv.slice(2), {
-  env: process.env,
+  // When it is asked for, so that a mistake in .env is reported like every other, and --help works without it.
+  get env() {
+    return (environment ??= withDotEnv(process.env));
+  },
   user: userName(),
   now: Date.now,
   writeOut: (output) => process.stdout.write(output),

@@ -37,7 +37,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 /** Lists of these keys grow from file to file; every other setting is replaced by the later file. */
 const GROWING_LISTS: ReadonlySet<string> = new Set(['channels', 'tags']);
 const MAX_DEPTH = 32;
-const VARIABLE = /\$\$\{|\$\{([A-Za-z_]\w*)(?::-([^}]*))?\}/g;
+const VARIABLE = /\$\$\{|\$\{([A-Za-z_]\w*)(?::-([^}]*))?\}|\$\{/g;
 
 /**
  * The settings of one YAML file, or of all YAML files of a folder in the order of their names; `*.example.yaml` is left
@@ -180,7 +180,9 @@ class FileReader {
   #substitute(text: string, offset: number, path: SettingPath): string | undefined {
     if (!text.includes('${')) return text;
     const unset: string[] = [];
+    const malformed: string[] = [];
     const substitute = (written: string, name?: string, fallback?: string): string => {
+      if (written === '${') malformed.push(written);
       if (name === undefined) return '${';
       const found = this.#env[name];
       if (found !== undefined && found !== '') return found;
@@ -192,6 +194,13 @@ class FileReader {
       const message = `the environment variable ${name} is not set; set it, or write \${${name}:-default}`;
       this.#mistake(offset, path, message);
     }
+    if (malformed.length > 0) {
+      this.#mistake(
+        offset,
+        path,
+        'has a ${ that begins no variable; write ${NAME} or ${NAME:-default}, the name of letters, digits and underscores, or $${ for a plain ${',
+      );
+    }
     return value === '' ? undefined : value;
   }
 
@@ -202,48 +211,6 @@ class FileReader {
   #where(offset: number): string {
     return `${this.#file}:${this.#lines.linePos(offset).line}`;
   }
-}
-
-/** The known name that was probably meant, if one is close: another spelling, or a letter or two away. */
-export function closest(name: string, known: readonly string[]): string | undefined {
-  const plain = (text: string): string => text.toLowerCase().replace(/[^a-z0-9]/g, '');
-  const allowed = Math.max(1, Math.floor(name.length / 4));
-  let best: { readonly name: string; readonly distance: number } | undefined;
-  for (const candidate of known) {
-    const distance = editDistance(plain(name), plain(candidate));
-    if (distance <= allowed && (best === undefined || distance < best.distance)) {
-      best = { name: candidate, distance };
-    }
-  }
-  return best?.name;
-}
-
-/** Letters to add, drop, change or swap with their neighbour to get from one word to the other. */
-function editDistance(from: string, to: string): number {
-  let beforeLast: number[] = [];
-  let last = Array.from({ length: to.length + 1 }, (_, index) => index);
-  for (let row = 1; row <= from.length; row += 1) {
-    const current = [row];
-    for (let column = 1; column <= to.length; column += 1) {
-      const same = from[row - 1] === to[column - 1] ? 0 : 1;
-      let distance = Math.min(
-        (last[column] ?? 0) + 1,
-        (current[column - 1] ?? 0) + 1,
-        (last[column - 1] ?? 0) + same,
-      );
-      if (row > 1 && column > 1 && swapped(from, to, row, column)) {
-        distance = Math.min(distance, (beforeLast[column - 2] ?? 0) + 1);
-      }
-      current.push(distance);
-    }
-    beforeLast = last;
-    last = current;
-  }
-  return last[to.length] ?? 0;
-}
-
-function swapped(from: string, to: string, row: number, column: number): boolean {
-  return from[row - 1] === to[column - 2] && from[row - 2] === to[column - 1];
 }
 
 export function isRecord(value: unknown): value is Record<string, unknown> {

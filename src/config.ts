@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import Joi from 'joi';
 import { stringify } from 'yaml';
 import {
-  closest,
   isRecord,
   readSettings,
   type ConfigMistake,
@@ -12,21 +11,32 @@ import {
   type RawSettings,
   type SettingPath,
 } from './config-files.js';
+import { looseEnds, type LooseEnd } from './config-references.js';
+import { namesAt, sayMistake, unknownName } from './config-words.js';
+import { joinApiKeys, MAX_API_KEYS } from './core/api-keys.js';
+import { CHANNEL_DEFAULTS, CHANNEL_MEMBERS, windowMistake } from './core/channel-members.js';
 import { CHANNEL_DISABLED, CHANNEL_ENABLED } from './core/channel.js';
+import { SELECTIONS, type ModelRules } from './core/model-rules.js';
 import { DEFAULT_PRICE, MAX_QUOTA, type Price, type PriceList } from './core/quota.js';
+import { camelKeys, mapValues, snakeCase, type SnakeCase } from './core/records.js';
+import { GatewayError } from './core/errors.js';
 import { Secret } from './core/secret.js';
 import type { AccountSettings } from './management/accounts.js';
 import {
   addressMistake,
+  otherAddressMistakes,
   AMBIGUOUS_RANGE,
   isAddressOrRange,
   isAmbiguousRange,
 } from './management/addresses.js';
+import { checkPassword } from './management/password-rules.js';
+import { credentialMistakes } from './providers/credential-forms.js';
 import { allProviders, findProvider } from './providers/index.js';
 import type { Provider, SettingValue } from './providers/provider.js';
-import { channelMistakes } from './providers/settings.js';
+import { channelMistakes, sealSettings } from './providers/settings.js';
 import { parseRedisUrl, RedisUrlError } from './store/redis/url.js';
 import type { DeclaredChannel } from './store/store.js';
+import { fileMembers, readMembers, type MembersFile } from './wire/members.js';
 
 interface ServerSettings {
   readonly host: string;
@@ -43,11 +53,15 @@ interface ServerSettings {
   readonly maxInFlight: number;
   /** Request bodies held at once, all together. */
   readonly maxInFlightBytes: number;
+  /** The part of both that one key, and one address, may have. */
+  readonly inFlightShare: number;
   readonly headersTimeoutMs: number;
   readonly bodyTimeoutMs: number;
   readonly keepAliveTimeoutMs: number;
   /** How long requests may still run after SIGTERM. */
   readonly drainMs: number;
+  /** `Strict-Transport-Security` for so long; 0: none, for a gateway that is also reached without TLS. */
+  readonly hstsMaxAgeS: number;
 }
 
 export interface StoreSettings {
@@ -57,6 +71,8 @@ export interface StoreSettings {
   readonly dataDir: string;
   /** Encrypts the credentials of channels that are kept in the store. */
   readonly encryptionKey: Secret | undefined;
+  /** `<id>:<key>` between commas, in place of it or before it: the first one seals, all of them open. */
+  readonly encryptionKeys: Secret | undefined;
   readonly commandTimeoutMs: number;
 }
 
@@ -73,23 +89,75 @@ interface GatewaySettings {
   /** How long past the deadline a reservation lives that nobody settles. */
   readonly reservationGraceMs: number;
   readonly maxReplyBytes: number;
+  /** Of all replies of upstreams that are being read at once; one upstream may hold half of it. */
+  readonly maxReplyBytesInFlight: number;
   /** The longest `Retry-After` of an upstream that is heeded. */
   readonly maxCooldownMs: number;
   readonly allowPrivateUpstreams: boolean;
+  /** What vectors of embedded documents may take in memory; 0: none is remembered. */
+  readonly vectorMemoryBytes: number;
+  /** A folder of the operator's own prompts for chat models. */
+  readonly promptsDir: string | undefined;
+  /** Whether link-local addresses and those of cloud metadata services are connected to. */
+  readonly allowMetadataUpstreams: boolean;
+}
+
+/** How faults and load of upstreams are met. */
+interface TrafficSettings {
+  /** Failures of a channel in the window, at least half of its calls, after which it is left alone; 0: never. */
+  readonly breakerFailures: number;
+  readonly breakerWindowMs: number;
+  /** How long it is left alone at first; twice as long after each failed probe, up to `gateway.max_cooldown_ms`. */
+  readonly breakerOpenMs: number;
+  /** Refusals of a channel's credentials or account in a row, within the window, that disable it for all nodes; 0: never. */
+  readonly disableFailures: number;
+  readonly disableWindowMs: number;
+  /** When such a channel is tried again at first; each time that it fails, twice as long, up to the longest. */
+  readonly returnAfterMs: number;
+  readonly returnLongestMs: number;
+  /** What retries on the same channel may add to the traffic. */
+  readonly retryPercent: number;
+  /** What hedging may add to the traffic. */
+  readonly hedgePercent: number;
+  /** Windows of one request that are under way at once. */
+  readonly splitParallel: number;
+  /** Bound of the reply cache of a node, in rows of rankings. */
+  readonly cacheMaxRows: number;
+  /** What a ranking from the cache costs, of the price of a fresh one. */
+  readonly cacheHitPercent: number;
+  /** Requests that wait for one model on a node at most. */
+  readonly queueMax: number;
+}
+
+/** What is done for models: rules by name, and for those that are not named. */
+interface ModelRulesSettings {
+  readonly fallback: ModelRules;
+  readonly named: Readonly<Record<string, ModelRules>>;
 }
 
 interface LogSettings {
   readonly level: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
   /** How many entries of the usage log the store keeps; 0: none is written. */
   readonly usageEntries: number;
+  /** How many requests that were refused before admission the store keeps; 0: none is written. */
+  readonly refusedEntries: number;
   /** How long the store keeps entries of the usage and the audit log. */
   readonly retentionDays: number;
+  /** How long the store keeps what was spent, by day; 0: no statistics are kept at all. */
+  readonly statsDays: number;
+}
+
+interface ConsoleSettings {
+  /** Whether the browser console is served below `/console/`. */
+  readonly enabled: boolean;
 }
 
 interface MetricsSettings {
   readonly enabled: boolean;
-  /** What `GET /metrics` asks for as a bearer token; without it, everybody may read. */
+  /** What `GET /metrics` asks for as a bearer token; without it, `allowIps` decides. */
   readonly token: Secret | undefined;
+  /** Addresses and ranges that may read without a token, where none is set. */
+  readonly allowIps: readonly string[];
 }
 
 /** The account that the first start creates. */
@@ -109,6 +177,24 @@ export interface MailSettings {
   readonly outboxDir: string | undefined;
 }
 
+/** Who is told what happens to channels. */
+interface AlertSettings {
+  /** Gets a POST for each change; its address may be a secret. Absent: nobody is told. */
+  readonly webhookUrl: Secret | undefined;
+  /** Signs what is sent. */
+  readonly webhookSecret: Secret | undefined;
+}
+
+/** What is settled for callers by configuration rather than by their keys. */
+interface CallerSettings {
+  /** Other names of models. */
+  readonly aliases: Readonly<Record<string, string>>;
+  /** Callers without a key, by their addresses, and the key that they are served with. */
+  readonly anonymous: { readonly addresses: readonly string[]; readonly key: Secret } | undefined;
+  /** Access key ids of clients that sign as AWS's do, and the API keys that they stand for and sign with. */
+  readonly awsKeys: Readonly<Record<string, Secret>>;
+}
+
 /** A channel of the configuration. Its credentials stay in this process: the store gets `declared` alone. */
 interface ConfiguredChannel {
   readonly declared: DeclaredChannel;
@@ -126,11 +212,16 @@ export interface Config {
   readonly server: ServerSettings;
   readonly store: StoreSettings;
   readonly gateway: GatewaySettings;
+  readonly traffic: TrafficSettings;
+  readonly models: ModelRulesSettings;
   readonly log: LogSettings;
   readonly metrics: MetricsSettings;
+  readonly console: ConsoleSettings;
   readonly root: RootSettings;
   readonly accounts: AccountSettings;
   readonly mail: MailSettings;
+  readonly alerts: AlertSettings;
+  readonly callers: CallerSettings;
   readonly prices: PriceList;
   /** `undefined` where no file has the key, so that channels declared before are left as they are. */
   readonly channels: readonly ConfiguredChannel[] | undefined;
@@ -155,8 +246,9 @@ export class ConfigError extends Error {
 
   constructor(mistakes: readonly ConfigMistake[]) {
     const count = mistakes.length === 1 ? 'is 1 mistake' : `are ${mistakes.length} mistakes`;
-    super([`There ${count} in the settings:`, ...mistakes.map(describeMistake)].join('\n'));
-    this.mistakes = mistakes;
+    const sorted = mistakes.toSorted(byPlace);
+    super([`There ${count} in the settings:`, ...sorted.map(describeMistake)].join('\n'));
+    this.mistakes = sorted;
   }
 }
 
@@ -170,15 +262,23 @@ export const ENVIRONMENT_SETTINGS: Readonly<Record<string, readonly [string, str
   REDIS_PREFIX: ['store', 'redis_prefix'],
   DATA_DIR: ['store', 'data_dir'],
   ENCRYPTION_KEY: ['store', 'encryption_key'],
+  ENCRYPTION_KEYS: ['store', 'encryption_keys'],
   DEFAULT_MODEL: ['gateway', 'default_model'],
   LOG_LEVEL: ['log', 'level'],
   METRICS_TOKEN: ['metrics', 'token'],
+  METRICS_ALLOW_IPS: ['metrics', 'allow_ips'],
+  HSTS_MAX_AGE_S: ['server', 'hsts_max_age_s'],
   ROOT_USERNAME: ['root', 'username'],
   ROOT_PASSWORD: ['root', 'password'],
   REGISTRATION: ['accounts', 'registration'],
   SMTP_URL: ['mail', 'smtp_url'],
   MAIL_FROM: ['mail', 'from'],
+  ALERTS_WEBHOOK_URL: ['alerts', 'webhook_url'],
+  ALERTS_WEBHOOK_SECRET: ['alerts', 'webhook_secret'],
 };
+
+/** Settings that a variable gives as a list between commas. */
+const LISTS: ReadonlySet<string> = new Set(['trusted_proxies', 'allow_ips']);
 
 const DEFAULT_FILE = join('config', 'gateway.yaml');
 
@@ -187,10 +287,65 @@ const DEFAULT_FILE = join('config', 'gateway.yaml');
  * @throws ConfigError with every mistake.
  */
 export function loadConfig(sources: ConfigSources): Config {
+  return judge(readSources(sources));
+}
+
+/**
+ * The same with a look at what the settings speak of: models and tags that none of their channels has. A gateway starts with
+ * those, since its store may have further channels.
+ * @throws ConfigError with every mistake.
+ */
+export function checkConfig(sources: ConfigSources): Config {
   const raw = readSources(sources);
+  return judge(raw, looseEnds(raw.values));
+}
+
+/**
+ * The settings of some groups, for a command that needs no others: what is wrong elsewhere, such as a channel whose key is
+ * in the environment of the gateway alone, is none of the command’s business.
+ * @throws ConfigError with every mistake in these groups, and every group that does not exist.
+ */
+export function loadGroups<Group extends keyof Config & keyof FileSettings>(
+  sources: ConfigSources,
+  groups: readonly Group[],
+): Pick<Config, Group> {
+  const raw = readSources(sources);
+  const others = new Set<unknown>(
+    namesAt(FILE_SCHEMA, []).filter((name) => !groups.some((group) => group === name)),
+  );
+  const isNeeded = (name: unknown): boolean => !others.has(name);
+  return judge({
+    ...raw,
+    values: Object.fromEntries(Object.entries(raw.values).filter(([name]) => isNeeded(name))),
+    mistakes: raw.mistakes.filter(({ path }) => isNeeded(path[0])),
+  });
+}
+
+/**
+ * The credentials that the configuration has for one channel, or `undefined` where it does not have the channel.
+ * @throws ConfigError with every mistake in this channel.
+ */
+export function loadCredentials(
+  sources: ConfigSources,
+  channel: string,
+): Readonly<Record<string, Secret>> | undefined {
+  const raw = readSources(sources);
+  const written = Array.isArray(raw.values.channels) ? (raw.values.channels as unknown[]) : [];
+  const index = written.findIndex((item) => isRecord(item) && item.name === channel);
+  if (index === -1) return undefined;
+  const mistakes = new MistakeList(raw);
+  const all = readChannels(raw.values, mistakes) ?? [];
+  const ofIt = mistakes.all.filter(({ path }) => path[0] === 'channels' && path[1] === index);
+  if (ofIt.length > 0) throw new ConfigError(ofIt);
+  return all.find(({ declared }) => declared.name === channel)?.credentials;
+}
+
+/** Makes the settings of what was written, or says everything that is wrong with it. */
+function judge(raw: RawSettings, further: readonly LooseEnd[] = []): Config {
   const mistakes = new MistakeList(raw);
   const result = FILE_SCHEMA.validate(raw.values, { abortEarly: false, errors: { label: false } });
-  for (const detail of result.error?.details ?? []) mistakes.add(detail.path, sayMistake(detail));
+  for (const detail of foremost(result.error?.details ?? []))
+    mistakes.add(detail.path, sayMistake(FILE_SCHEMA, detail));
   checkDuplicates(raw.values.channels, 'channels', 'name', mistakes);
   checkDuplicates(raw.values.tags, 'tags', 'tag', mistakes);
   const channels = readChannels(raw.values, mistakes);
@@ -199,6 +354,7 @@ export function loadConfig(sources: ConfigSources): Config {
     const path = ['server', 'max_in_flight_bytes'];
     mistakes.add(path, 'is less than body_limit_bytes, so that the largest body never fits');
   }
+  for (const { path, message } of further) mistakes.add(path, message);
   if (result.error !== undefined || mistakes.all.length > 0) throw new ConfigError(mistakes.all);
   const settings = result.value;
   return freeze({
@@ -207,16 +363,39 @@ export function loadConfig(sources: ConfigSources): Config {
       ...(camelKeys(settings.store) as unknown as StoreSettings),
       redisUrl: toSecret(settings.store.redis_url),
       encryptionKey: toSecret(settings.store.encryption_key),
+      encryptionKeys: toSecret(settings.store.encryption_keys),
     },
     gateway: camelKeys(settings.gateway) as unknown as GatewaySettings,
+    traffic: camelKeys(settings.traffic) as unknown as TrafficSettings,
+    models: modelRulesOf(settings.models),
     log: camelKeys(settings.log) as unknown as LogSettings,
-    metrics: { enabled: settings.metrics.enabled, token: toSecret(settings.metrics.token) },
+    metrics: {
+      enabled: settings.metrics.enabled,
+      token: toSecret(settings.metrics.token),
+      allowIps: settings.metrics.allow_ips,
+    },
+    console: { ...settings.console },
     root: { ...settings.root, password: toSecret(settings.root.password) },
     accounts: camelKeys(settings.accounts) as unknown as AccountSettings,
+    alerts: {
+      webhookUrl: toSecret(settings.alerts.webhook_url),
+      webhookSecret: toSecret(settings.alerts.webhook_secret),
+    },
     mail: {
       smtpUrl: toSecret(settings.mail.smtp_url),
       from: settings.mail.from,
       outboxDir: settings.mail.outbox_dir,
+    },
+    callers: {
+      aliases: settings.callers.aliases,
+      anonymous:
+        settings.callers.anonymous === undefined
+          ? undefined
+          : {
+              addresses: settings.callers.anonymous.addresses,
+              key: new Secret(settings.callers.anonymous.key),
+            },
+      awsKeys: mapValues(settings.callers.aws_keys, (key) => new Secret(key)),
     },
     prices: {
       models: mapValues(settings.prices.models, toPrice),
@@ -228,11 +407,30 @@ export function loadConfig(sources: ConfigSources): Config {
   });
 }
 
+/** Each model's own rules over those under `default`, over what the gateway does of itself. */
+function modelRulesOf({ default: given, ...named }: FileSettings['models']): ModelRulesSettings {
+  const over = (base: ModelRules, rules: Partial<FileGroup<ModelRules>> = {}): ModelRules => ({
+    ...base,
+    ...(camelKeys(rules) as unknown as Partial<ModelRules>),
+  });
+  const fallback = over(DEFAULT_RULES, given);
+  return { fallback, named: mapValues(named, (rules) => over(fallback, rules)) };
+}
+
 /** The settings in force as YAML in the shape of a file, every secret masked. */
 export function printConfig(config: Config): string {
-  const { prices, channels, tags, ...groups } = config;
+  const { callers, models, prices, channels, tags, ...groups } = config;
   const shown = {
     ...mapValues(groups, snakeKeys),
+    callers: {
+      aliases: callers.aliases,
+      anonymous: callers.anonymous === undefined ? undefined : snakeKeys(callers.anonymous),
+      aws_keys: mapValues(callers.awsKeys, String),
+    },
+    models: {
+      default: snakeKeys({ ...models.fallback }),
+      ...mapValues(models.named, (rules) => snakeKeys({ ...rules })),
+    },
     prices: {
       default: fromPrice(prices.fallback),
       models: mapValues(prices.models, fromPrice),
@@ -252,6 +450,17 @@ export function printConfig(config: Config): string {
   return stringify(shown, { lineWidth: 0 });
 }
 
+/** By file, then by line; what was written in no file comes last, and what was written nowhere before everything. */
+function byPlace(one: ConfigMistake, other: ConfigMistake): number {
+  const place = ({ where }: ConfigMistake): readonly [file: string, line: number] => {
+    const [, file = where, line = '0'] = /^(.*):(\d+)$/s.exec(where) ?? [];
+    return [file.startsWith('environment ') ? `\uffff${file}` : file, Number(line)];
+  };
+  const [file, line] = place(one);
+  const [otherFile, otherLine] = place(other);
+  return file === otherFile ? line - otherLine : file < otherFile ? -1 : 1;
+}
+
 function describeMistake({ where, path, message }: ConfigMistake): string {
   const setting = path.reduce<string>(
     (text, part) =>
@@ -260,12 +469,6 @@ function describeMistake({ where, path, message }: ConfigMistake): string {
   );
   return `  ${[where, setting, message].filter((part) => part !== '').join(': ')}`;
 }
-
-type SnakeCase<S extends string> = S extends `${infer Head}${infer Tail}`
-  ? Head extends Lowercase<Head>
-    ? `${Head}${SnakeCase<Tail>}`
-    : `_${Lowercase<Head>}${SnakeCase<Tail>}`
-  : S;
 
 /** A group as a file has it: names in snake case, secrets still plain. */
 type FileGroup<T> = {
@@ -281,20 +484,16 @@ type FilePrice =
   | { readonly per_search_unit: number }
   | { readonly per_million_tokens: number };
 
-interface FileChannel {
+interface FileChannel extends MembersFile<typeof CHANNEL_MEMBERS> {
   name: string;
   provider: string;
   enabled: boolean;
   base_url: string | undefined;
   api_key: string | undefined;
+  api_keys: string[] | undefined;
   credentials: Record<string, string>;
   models: string[] | Record<string, string>;
   tag: string | undefined;
-  priority: number;
-  weight: number;
-  timeout_ms: number | undefined;
-  max_concurrency: number;
-  scores: DeclaredChannel['scores'];
   settings: Record<string, SettingValue>;
 }
 
@@ -302,11 +501,20 @@ interface FileSettings {
   server: FileGroup<ServerSettings>;
   store: FileGroup<StoreSettings>;
   gateway: FileGroup<GatewaySettings>;
+  traffic: FileGroup<TrafficSettings>;
   log: FileGroup<LogSettings>;
   metrics: FileGroup<MetricsSettings>;
+  console: FileGroup<ConsoleSettings>;
   root: FileGroup<RootSettings>;
   accounts: FileGroup<AccountSettings>;
   mail: FileGroup<MailSettings>;
+  alerts: FileGroup<AlertSettings>;
+  callers: {
+    aliases: Record<string, string>;
+    anonymous: { addresses: string[]; key: string } | undefined;
+    aws_keys: Record<string, string>;
+  };
+  models: Record<string, Partial<FileGroup<ModelRules>>>;
   prices: { default: FilePrice | undefined; models: Record<string, FilePrice> };
   channels: FileChannel[] | undefined;
   tags: FileGroup<InitialSwitch>[];
@@ -319,10 +527,8 @@ const MAX_TIMER_MS = 2_147_483_647;
 const text = (): Joi.StringSchema => Joi.string().trim().min(1).max(1_000);
 const count = (fallback: number): Joi.NumberSchema =>
   Joi.number().integer().min(1).default(fallback);
-const milliseconds = (fallback?: number): Joi.NumberSchema => {
-  const schema = Joi.number().integer().min(1).max(MAX_TIMER_MS);
-  return fallback === undefined ? schema : schema.default(fallback);
-};
+const milliseconds = (fallback: number): Joi.NumberSchema =>
+  Joi.number().integer().min(1).max(MAX_TIMER_MS).default(fallback);
 const units = (): Joi.NumberSchema => Joi.number().integer().min(0).max(MAX_QUOTA);
 
 const PRICE_SCHEMA = Joi.object({
@@ -331,12 +537,34 @@ const PRICE_SCHEMA = Joi.object({
   per_million_tokens: units(),
 }).xor('per_request', 'per_search_unit', 'per_million_tokens');
 
+/** What a model has where neither its own rules nor those under `default` say otherwise. */
+const DEFAULT_RULES: ModelRules = {
+  select: 'weighted',
+  fallbacks: [],
+  split: true,
+  hedge: false,
+  coalesce: false,
+  cacheTtlMs: 0,
+  queueMs: 0,
+};
+
+const MODEL_RULES_SCHEMA = Joi.object<Partial<FileGroup<ModelRules>>>({
+  select: Joi.string().valid(...SELECTIONS),
+  fallbacks: Joi.array().items(text().max(256)).max(16).unique(),
+  split: Joi.boolean(),
+  hedge: Joi.boolean(),
+  coalesce: Joi.boolean(),
+  cache_ttl_ms: Joi.number().integer().min(0).max(MAX_TIMER_MS),
+  queue_ms: Joi.number().integer().min(0).max(MAX_TIMER_MS),
+});
+
 const CHANNEL_SCHEMA = Joi.object<FileChannel>({
   name: text().required(),
   provider: text().required(),
   enabled: Joi.boolean().default(true),
   base_url: text().custom(checkBaseUrl),
   api_key: Joi.string().trim(),
+  api_keys: Joi.array().items(Joi.string().trim()).min(1).max(MAX_API_KEYS),
   credentials: Joi.object().pattern(Joi.string(), Joi.string().trim()).default({}),
   models: Joi.alternatives()
     .conditional(Joi.array(), {
@@ -345,15 +573,13 @@ const CHANNEL_SCHEMA = Joi.object<FileChannel>({
     })
     .required(),
   tag: text().max(128),
-  priority: Joi.number().integer().default(0),
-  weight: Joi.number().min(0).default(1),
-  timeout_ms: milliseconds(),
-  max_concurrency: Joi.number().integer().min(0).default(0),
-  scores: Joi.string().valid('raw', 'normalized').default('raw'),
+  ...fileMembers(CHANNEL_MEMBERS),
   settings: Joi.object()
     .pattern(
       Joi.string(),
-      Joi.alternatives(Joi.string(), Joi.number(), Joi.boolean()).prefs({ convert: false }),
+      Joi.alternatives(Joi.string().allow(''), Joi.number(), Joi.boolean()).prefs({
+        convert: false,
+      }),
     )
     .default({}),
 });
@@ -368,10 +594,12 @@ const FILE_SCHEMA = Joi.object<FileSettings>({
     max_documents: count(10_000),
     max_in_flight: count(1_000),
     max_in_flight_bytes: count(256 * MIB),
+    in_flight_share: Joi.number().greater(0).max(1).default(0.8),
     headers_timeout_ms: milliseconds(10_000),
     body_timeout_ms: milliseconds(30_000),
     keep_alive_timeout_ms: milliseconds(65_000),
     drain_ms: Joi.number().integer().min(0).max(MAX_TIMER_MS).default(30_000),
+    hsts_max_age_s: Joi.number().integer().min(0).max(63_072_000).default(0),
   }).default(),
   store: Joi.object<FileSettings['store'], true>({
     redis_url: Joi.string().trim().custom(checkRedisUrl),
@@ -380,9 +608,14 @@ const FILE_SCHEMA = Joi.object<FileSettings>({
       .min(1)
       .max(64)
       .pattern(/^[^\s{}*?[\]\\]+$/)
+      .messages({
+        'string.pattern.base':
+          'must be a text such as rg: without blanks, braces, brackets, stars, question marks and backslashes',
+      })
       .default('rg:'),
     data_dir: text().default('./data'),
     encryption_key: Joi.string().min(8),
+    encryption_keys: Joi.string().custom(checkKeys),
     command_timeout_ms: milliseconds(1_000),
   }).default(),
   gateway: Joi.object<FileSettings['gateway'], true>({
@@ -393,8 +626,27 @@ const FILE_SCHEMA = Joi.object<FileSettings>({
     default_model: text(),
     reservation_grace_ms: milliseconds(30_000),
     max_reply_bytes: count(64 * MIB),
+    max_reply_bytes_in_flight: count(256 * MIB),
     max_cooldown_ms: milliseconds(60_000),
     allow_private_upstreams: Joi.boolean().default(true),
+    vector_memory_bytes: Joi.number().integer().min(0).default(0),
+    prompts_dir: text().custom(checkFolder),
+    allow_metadata_upstreams: Joi.boolean().default(false),
+  }).default(),
+  traffic: Joi.object<FileSettings['traffic'], true>({
+    breaker_failures: Joi.number().integer().min(0).max(10_000).default(5),
+    breaker_window_ms: milliseconds(30_000),
+    breaker_open_ms: milliseconds(5_000),
+    disable_failures: Joi.number().integer().min(0).max(10_000).default(3),
+    disable_window_ms: milliseconds(600_000),
+    return_after_ms: milliseconds(60_000),
+    return_longest_ms: milliseconds(3_600_000),
+    retry_percent: Joi.number().min(0).max(100).default(20),
+    hedge_percent: Joi.number().min(0).max(100).default(10),
+    split_parallel: count(4).max(64),
+    cache_max_rows: count(1_000_000),
+    cache_hit_percent: Joi.number().min(0).max(100).default(100),
+    queue_max: count(1_000).max(1_000_000),
   }).default(),
   log: Joi.object<FileSettings['log'], true>({
     level: Joi.string()
@@ -402,32 +654,55 @@ const FILE_SCHEMA = Joi.object<FileSettings>({
       .valid('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent')
       .default('info'),
     usage_entries: Joi.number().integer().min(0).max(100_000_000).default(200_000),
+    refused_entries: Joi.number().integer().min(0).max(100_000_000).default(20_000),
     retention_days: count(90).max(36_500),
+    stats_days: Joi.number().integer().min(0).max(36_500).default(400),
   }).default(),
   metrics: Joi.object<FileSettings['metrics'], true>({
     enabled: Joi.boolean().default(true),
     token: Joi.string().min(8),
+    allow_ips: Joi.array().items(text().custom(checkRange)).default(['127.0.0.0/8', '::1']),
+  }).default(),
+  console: Joi.object<FileSettings['console'], true>({
+    enabled: Joi.boolean().default(true),
   }).default(),
   root: Joi.object<FileSettings['root'], true>({
     username: text().max(64).default('root'),
-    password: Joi.string().min(8).max(256),
+    password: Joi.string().custom(checkRootPassword),
     quota: units().default(1_000_000_000_000_000),
   }).default(),
   accounts: Joi.object<FileSettings['accounts'], true>({
-    registration: Joi.boolean().default(true),
+    registration: Joi.boolean().default(false),
     initial_quota: units().default(0),
     session_idle_ms: count(7 * DAY_MS),
     session_max_ms: count(30 * DAY_MS),
+    access_token_ms: count(90 * DAY_MS),
     attempts_per_address: count(60),
     attempts_per_account: count(10),
     attempts_window_ms: milliseconds(60_000),
     reset_mails_per_hour: count(3),
+    keys_per_account: count(200),
+  }).default(),
+  alerts: Joi.object<FileSettings['alerts'], true>({
+    webhook_url: Joi.string().trim().custom(checkWebhookUrl),
+    webhook_secret: Joi.string().min(8),
   }).default(),
   mail: Joi.object<FileSettings['mail'], true>({
     smtp_url: Joi.string().trim().custom(checkSmtpUrl),
     from: text().default('rerank-gateway <no-reply@localhost>'),
     outbox_dir: text(),
   }).default(),
+  callers: Joi.object<FileSettings['callers'], true>({
+    aliases: Joi.object().pattern(text(), text()).default({}),
+    anonymous: Joi.object({
+      addresses: Joi.array().items(text().custom(checkRange)).min(1).required(),
+      key: Joi.string().trim().min(8).required(),
+    }),
+    aws_keys: Joi.object()
+      .pattern(text().pattern(/^\w{4,128}$/), Joi.string().trim().min(8))
+      .default({}),
+  }).default(),
+  models: Joi.object().pattern(Joi.string().max(256), MODEL_RULES_SCHEMA).default({}),
   prices: Joi.object({
     default: PRICE_SCHEMA,
     models: Joi.object().pattern(Joi.string(), PRICE_SCHEMA).default({}),
@@ -453,20 +728,30 @@ function readSources({ env, configPath, folder = '.' }: ConfigSources): RawSetti
     raw = readSettings(path, env);
   } catch (error) {
     const reason = isRecord(error) ? String(error.code) : 'unknown reason';
-    const message = `cannot be read (${reason}); name a YAML file or a folder of them`;
+    const message = `cannot be read (${reason}); name a YAML file, or a folder of YAML files`;
     throw new ConfigError([{ where: path ?? '', path: [], message }]);
   }
   for (const [variable, setting] of Object.entries(ENVIRONMENT_SETTINGS)) {
     const value = env[variable];
     // An empty variable is what a compose file makes of one that is not set.
     if (value === undefined || value === '') continue;
-    const list = setting[1] === 'trusted_proxies';
+    const list = LISTS.has(setting[1]);
     raw.put(setting, list ? value.split(',') : value, `environment ${variable}`);
   }
   if (isRecord(raw.values.server) && raw.values.server.workers === 'auto') {
     raw.values.server.workers = availableParallelism();
   }
   return raw;
+}
+
+/** Without what only follows: a group with a misspelled member also lacks the member that was meant. */
+function foremost(details: readonly Joi.ValidationErrorItem[]): Joi.ValidationErrorItem[] {
+  const isBelow = (path: SettingPath, above: SettingPath): boolean =>
+    path.length > above.length && samePath(path.slice(0, above.length), above);
+  return details.filter(
+    ({ type, path }) =>
+      type !== 'object.missing' || !details.some((other) => isBelow(other.path, path)),
+  );
 }
 
 /** Mistakes in the order they are found, one for each setting: what follows from the first is not news. */
@@ -504,47 +789,9 @@ function samePath(a: SettingPath, b: SettingPath): boolean {
   return a.length === b.length && a.every((part, index) => part === b[index]);
 }
 
-function sayMistake({ type, path, message, context }: Joi.ValidationErrorItem): string {
-  switch (type) {
-    case 'any.required':
-      return 'is missing';
-    case 'object.unknown': {
-      const near = closest(String(path.at(-1)), knownSettings(path.slice(0, -1)));
-      return `is not a setting${near === undefined ? '' : `; did you mean ${near}?`}`;
-    }
-    case 'object.missing':
-      return `needs one of ${listOf(context?.peers)}`;
-    case 'object.xor':
-      return `has more than one of ${listOf(context?.peers)}; keep one`;
-    case 'string.base':
-      return 'must be a text; put it in quotes';
-    case 'object.base':
-      return 'must be a group of settings by name';
-    case 'array.base':
-      return 'must be a list';
-    default:
-      return message;
-  }
-}
-
-function listOf(names: unknown): string {
-  return Array.isArray(names) ? names.join(', ') : '';
-}
-
-/** The names that the schema knows in the group at `path`. */
-function knownSettings(path: SettingPath): string[] {
-  let schema: Joi.Description | undefined = FILE_SCHEMA.describe();
-  for (const part of path) {
-    // Joi types descriptions loosely; these three members are how it lays out objects, maps and lists.
-    const { keys, items, patterns } = schema as {
-      readonly keys?: Record<string, Joi.Description>;
-      readonly items?: readonly Joi.Description[];
-      readonly patterns?: readonly { readonly rule: Joi.Description }[];
-    };
-    schema = typeof part === 'number' ? items?.[0] : (keys?.[part] ?? patterns?.[0]?.rule);
-    if (schema === undefined) return [];
-  }
-  return Object.keys((schema.keys ?? {}) as object);
+function checkWebhookUrl(value: string, helpers: Joi.CustomHelpers): unknown {
+  const isWeb = URL.canParse(value) && /^https?:$/.test(new URL(value).protocol);
+  return isWeb ? value : helpers.message({ custom: 'must be a URL with http:// or https://' });
 }
 
 function checkBaseUrl(value: string, helpers: Joi.CustomHelpers): unknown {
@@ -561,6 +808,27 @@ function checkBaseUrl(value: string, helpers: Joi.CustomHelpers): unknown {
     return refuse('must end with the path: no "?" and no "#"');
   }
   return value.replace(/\/+$/, '');
+}
+
+function checkKeys(value: string, helpers: Joi.CustomHelpers): unknown {
+  const entries = value.split(',').map((entry) => /^\s*([\w-]{1,32}):\S{8,}\s*$/.exec(entry)?.[1]);
+  return entries.includes(undefined) || new Set(entries).size < entries.length
+    ? helpers.message({
+        custom:
+          'must be keys with ids, separated by commas, such as 2026b:<key>,2026a:<key>, each at least 8 characters without spaces, and no id twice',
+      })
+    : value;
+}
+
+/** As any password, so that the first start never fails for it. */
+function checkRootPassword(value: string, helpers: Joi.CustomHelpers): unknown {
+  try {
+    checkPassword(value, ['root'], 'it');
+    return value;
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error;
+    return helpers.message({ custom: error.message.replace(/^it /, '').replace(/\.$/, '') });
+  }
 }
 
 function checkRange(value: string, helpers: Joi.CustomHelpers): unknown {
@@ -582,6 +850,10 @@ function checkRedisUrl(value: string, helpers: Joi.CustomHelpers): unknown {
   }
 }
 
+function checkFolder(value: string, helpers: Joi.CustomHelpers): unknown {
+  return existsSync(value) ? value : helpers.message({ custom: 'must be a folder that exists' });
+}
+
 function checkSmtpUrl(value: string, helpers: Joi.CustomHelpers): unknown {
   return /^smtps?:\/\/[^\s/]/.test(value) && URL.canParse(value)
     ? value
@@ -595,7 +867,10 @@ function readChannels(
 ): ConfiguredChannel[] | undefined {
   if (!Array.isArray(values.channels)) return undefined;
   const gateway = isRecord(values.gateway) ? values.gateway : {};
-  const allowPrivate = String(gateway.allow_private_upstreams) !== 'false';
+  const rules = {
+    allowPrivateUpstreams: String(gateway.allow_private_upstreams) !== 'false',
+    allowMetadataUpstreams: String(gateway.allow_metadata_upstreams) === 'true',
+  };
   const channels: ConfiguredChannel[] = [];
   for (const [index, written] of (values.channels as unknown[]).entries()) {
     const at = ['channels', index];
@@ -607,21 +882,43 @@ function readChannels(
       mistakes.add([...at, 'provider'], unknownProvider(channel.provider));
       continue;
     }
-    const settings = providerSettings(channel, provider);
-    const credentials = providerCredentials(channel);
+    const { settings, credentials } = sealSettings(
+      provider,
+      providerSettings(channel, provider),
+      providerCredentials(channel),
+      (text) => (text === null ? undefined : new Secret(text)),
+    );
     if (!wrong.has('settings') && !wrong.has('credentials') && !wrong.has('api_key')) {
-      for (const sentence of channelMistakes(provider, { credentials, settings })) {
-        mistakes.addMore(at, inFileNames(sentence, provider));
+      const fits = channelMistakes(provider, { credentials, settings });
+      const sentences = fits.length > 0 ? fits : credentialMistakes({ credentials, settings });
+      for (const sentence of sentences) {
+        const { path, message } = placed(sentence, channel);
+        mistakes.addMore([...at, ...path], message);
       }
+    }
+    if (
+      channel.api_keys !== undefined &&
+      (channel.api_key ?? channel.credentials.api_key) !== undefined
+    ) {
+      mistakes.add([...at, 'api_keys'], 'stands beside api_key; keep one');
     }
     if (channel.api_key !== undefined && channel.credentials.api_key !== undefined) {
       mistakes.add([...at, 'api_key'], 'is given twice: here and under credentials; keep one');
     }
     if (!wrong.has('base_url')) {
-      const address = addressMistake(channel.base_url, provider, settings, allowPrivate);
+      const address = addressMistake(channel.base_url, provider, settings, rules);
       if (address !== undefined) mistakes.add([...at, 'base_url'], address);
     }
-    channels.push({ declared: declaredChannel(channel, settings), credentials });
+    for (const sentence of otherAddressMistakes(provider, { credentials, settings }, rules)) {
+      const { path, message } = placed(sentence, channel);
+      mistakes.add([...at, ...path], message);
+    }
+    const declared = declaredChannel(channel, settings);
+    const ofWindows = windowMistake(declared);
+    if (ofWindows !== undefined && !wrong.has('window_size')) {
+      mistakes.add([...at, 'window_stride'], ofWindows);
+    }
+    channels.push({ declared, credentials });
   }
   return channels;
 }
@@ -646,12 +943,9 @@ function declaredChannel(
     baseUrl: channel.base_url,
     models: Array.isArray(models) ? Object.fromEntries(models.map((name) => [name, name])) : models,
     tag: channel.tag,
-    priority: channel.priority,
-    weight: channel.weight,
-    timeoutMs: channel.timeout_ms,
-    maxConcurrency: channel.max_concurrency,
+    ...CHANNEL_DEFAULTS,
+    ...readMembers(CHANNEL_MEMBERS, channel),
     status: channel.enabled ? CHANNEL_ENABLED : CHANNEL_DISABLED,
-    scores: channel.scores,
     settings,
   };
 }
@@ -659,6 +953,7 @@ function declaredChannel(
 function providerCredentials(channel: FileChannel): Record<string, Secret> {
   const given: Record<string, string> = { ...channel.credentials };
   if (channel.api_key !== undefined) given.api_key = channel.api_key;
+  if (channel.api_keys !== undefined) given.api_key = joinApiKeys(channel.api_keys);
   return mapValues(camelKeys(given), (value) => new Secret(value));
 }
 
@@ -679,23 +974,23 @@ function providerSettings(channel: FileChannel, provider: Provider): Record<stri
 
 function unknownProvider(id: string): string {
   const known = allProviders().map((provider) => provider.id);
-  const near = closest(id, known);
-  return `"${id}" is not a provider; ${
-    near === undefined ? `known are ${known.join(', ')}` : `did you mean ${near}?`
-  }`;
+  return `"${id}" ${unknownName(id, known, 'a provider')}`;
 }
 
-/** Providers speak of their settings in camel case, files in snake case. */
-function inFileNames(sentence: string, provider: Provider): string {
-  const names = [
-    ...Object.keys(provider.settings ?? {}),
-    ...Object.keys(provider.credentials ?? {}),
-  ];
-  const known = names.reduce((text, name) => text.replaceAll(name, snakeCase(name)), sentence);
-  return known.replace(
-    /\b(settings|credentials)\.(\w+)/,
-    (_, group: string, name: string) => `${group}.${snakeCase(name)}`,
-  );
+/** The member that a sentence begins with, where the channel has it, and what is left of the sentence. */
+function placed(
+  sentence: string,
+  { credentials, settings, api_key: key }: FileChannel,
+): { readonly path: SettingPath; readonly message: string } {
+  const [, group = '', name = '', rest = ''] =
+    /^(settings|credentials)\.(\w+) (.*)$/s.exec(sentence) ?? [];
+  if (group === 'credentials' && name === 'api_key' && key !== undefined) {
+    return { path: ['api_key'], message: rest };
+  }
+  const members: Readonly<Record<string, unknown>> = group === 'settings' ? settings : credentials;
+  return members[name] === undefined
+    ? { path: [], message: sentence }
+    : { path: [group, name], message: rest };
 }
 
 /** Says where a name was used before; read from what was written, since the schema drops what it refuses. */
@@ -709,7 +1004,7 @@ function checkDuplicates(raw: unknown, list: string, key: string, mistakes: Mist
     if (before === undefined) first.set(name, index);
     else {
       const where = mistakes.whereIs([list, before, key]);
-      mistakes.add([list, index, key], `"${name}" is there already (${where}); names are unique`);
+      mistakes.add([list, index, key], `"${name}" exists already (${where}); names must be unique`);
     }
   }
 }
@@ -726,26 +1021,6 @@ function toPrice(price: FilePrice): Price {
 
 function fromPrice({ per, units: amount }: Price): Record<string, number> {
   return { [`per_${per}`]: amount };
-}
-
-function mapValues<T, U>(
-  record: Readonly<Record<string, T>>,
-  change: (value: T) => U,
-): Record<string, U> {
-  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(value)]));
-}
-
-function camelKeys<T>(record: Readonly<Record<string, T>>): Record<string, T> {
-  return Object.fromEntries(
-    Object.entries(record).map(([name, value]) => [
-      name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase()),
-      value,
-    ]),
-  );
-}
-
-function snakeCase(name: string): string {
-  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
 /** The members in snake case, and secrets as their mask. */

@@ -1,55 +1,71 @@
 import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
 import type { Config } from './config.js';
+import type { ManagementDeps } from './management/audit.js';
 import { createToken } from './management/tokens.js';
 import { ensureRoot } from './management/users.js';
-import type { Store } from './store/store.js';
+import type { Store, User } from './store/store.js';
+
+/** Requests a minute: enough to try everything, and no open door if it is found in a log. */
+const FIRST_KEY_RATE = 600;
+
+/** What there is to say of a start, once the gateway listens. */
+export interface FirstStart {
+  /** The first key, where one was made. */
+  readonly key: string | undefined;
+}
 
 /**
- * Creates the root account on an empty store, and on the embedded one a first key, and prints both: this once. Says where
- * the gateway listens and where its data lies on every start.
+ * Creates the root account on an empty store, and on the embedded one a first key, and prints both: this once. Comes before
+ * anything listens, so that no stranger can be faster, and prints at once, so that nothing that fails later swallows them.
  */
-export async function welcome(
+export async function firstStart(
   config: Config,
   store: Store,
-  port: number,
   print: (text: string) => void,
-): Promise<void> {
+): Promise<FirstStart> {
   const deps = { store, now: Date.now, randomBytes };
   const root = await ensureRoot(deps, config.root);
+  if (root.kind === 'found') return { key: undefined };
+  const lines = [
+    '',
+    `The root account was created: ${root.user.username}`,
+    root.password === undefined
+      ? '  password: the one in ROOT_PASSWORD'
+      : `  password: ${root.password}   (shown only once)`,
+  ];
+  const key = config.store.redisUrl === undefined ? await firstKey(deps, root.user) : undefined;
+  if (key !== undefined) lines.push(`  first API key: ${key}   (shown only once)`);
+  print(`${lines.join('\n')}\n`);
+  return { key };
+}
+
+async function firstKey(deps: ManagementDeps, root: User): Promise<string> {
+  const { key } = await createToken(
+    deps,
+    {
+      ...{ userId: root.id, name: 'first key', unlimitedQuota: true },
+      policy: { rateLimit: FIRST_KEY_RATE },
+    },
+    { id: root.id, name: root.username, role: root.role, address: undefined },
+  );
+  return key;
+}
+
+/** Says where the gateway listens and where its data lies, and, where a first key was made, how to try it. */
+export function welcome(config: Config, { key }: FirstStart, port: number): string {
   const url = `http://localhost:${port}`;
-  const embedded = config.store.redisUrl === undefined;
   const lines = [
     '',
     `rerank-gateway listens on ${url}`,
-    embedded
+    ...(config.console.enabled ? [`The console: ${url}/console/`] : []),
+    config.store.redisUrl === undefined
       ? `Its data lies in ${resolve(config.store.dataDir)} (for one machine; several need Redis: REDIS_URL)`
       : 'Its data lies in Redis',
   ];
-  if (root.kind === 'created') {
-    lines.push('', `The root account was created: ${root.user.username}`);
-    lines.push(
-      root.password === undefined
-        ? '  password: the one that was given in ROOT_PASSWORD'
-        : `  password: ${root.password}   (shown this once)`,
-    );
-    if (embedded) {
-      const { key } = await createToken(
-        deps,
-        { userId: root.user.id, name: 'first key', unlimitedQuota: true },
-        { id: root.user.id, name: root.user.username, role: root.user.role, address: undefined },
-      );
-      lines.push(
-        `  first API key: ${key}   (shown this once)`,
-        '',
-        'Try it:',
-        '',
-        curlFor(url, key),
-      );
-    }
-  }
+  if (key !== undefined) lines.push('', 'Try it:', '', curlFor(url, key));
   lines.push('', 'More keys: npm run cli -- keys create --name my-app', '', '');
-  print(lines.join('\n'));
+  return lines.join('\n');
 }
 
 /** A request that works as printed, in one line. */

@@ -4,21 +4,23 @@ import type { AddressInfo } from 'node:net';
 import { parseArgs } from 'node:util';
 import { createApp } from './app.js';
 import { CONFIG_EXIT_CODE, ConfigError, loadConfig, printConfig, type Config } from './config.js';
-import { systemCode } from './core/errors.js';
-import { welcome } from './first-start.js';
-import { openStore } from './open-store.js';
+import { GatewayError, systemCode } from './core/errors.js';
+import { withDotEnv } from './dot-env.js';
+import { firstStart, welcome } from './first-start.js';
+import { EncryptionKeyError, openStore } from './open-store.js';
 import { StoreUnavailableError } from './store/store.js';
 import { onStopSignal } from './signals.js';
 import { createLogger } from './telemetry/log.js';
-import { runWorkers } from './workers.js';
+import { onUncaught, SOFTWARE_EXIT_CODE } from './uncaught.js';
+import { leavePrimary, runWorkers, serveForPrimary } from './workers.js';
 
 const USAGE = `Usage: npm start -- [options]
 
-  --config <path>   a YAML file or a folder of them (also: CONFIG)
+  --config <path>   a YAML file, or a folder of YAML files (also: CONFIG)
   --print-config    print the settings in force, secrets masked, and stop
   --help            this text
 
-Settings come from the file and from the environment, which wins. docs/configuration.md has them all.
+Settings come from the file, from the environment, which wins, and from .env for variables that it does not have. docs/configuration.md has them all.
 `;
 
 /** `EX_UNAVAILABLE` of sysexits: what the gateway stands on is not there. */
@@ -43,71 +45,112 @@ async function main(): Promise<number> {
     process.stdout.write(USAGE);
     return 0;
   }
-  const config = loadConfig({ env: process.env, configPath: values.config });
+  const config = loadConfig({ env: withDotEnv(process.env), configPath: values.config });
   if (values['print-config'] === true) {
     process.stdout.write(printConfig(config));
     return 0;
   }
   if (config.server.workers > 1 && cluster.isPrimary) return superviseWorkers(config);
-  await serve(config);
-  return 0;
+  return serve(config);
 }
 
 /** Several processes on one port; this one only watches them. */
 async function superviseWorkers(config: Config): Promise<number> {
   const logger = createLogger(config.log.level);
+  const store = await openStore(config.store, {
+    asGateway: true,
+    onWaiting: (why) => logger.warn(why),
+  });
+  const first = await firstStart(config, store, print);
+  await store.close();
+  const { workers: count, host, port: wantedPort, drainMs } = config.server;
   const exitCode = await runWorkers({
-    count: config.server.workers,
+    count,
+    host,
+    port: wantedPort,
+    drainMs,
     logger,
     onListening: (port) => {
-      greet(config, port).catch((error: unknown) => {
-        logger.error({ err: error }, 'first start failed');
-      });
+      print(welcome(config, first, port));
+      logger.info({ port, host, pid: process.pid }, 'listening');
     },
   });
   logger.flush();
   return exitCode;
 }
 
-async function greet(config: Config, port: number): Promise<void> {
-  const store = await openStore(config.store);
-  await welcome(config, store, port, (text) => process.stdout.write(text));
-  await store.close();
+function print(text: string): void {
+  process.stdout.write(text);
 }
 
-/** Runs until SIGTERM or SIGINT, then drains. */
-async function serve(config: Config): Promise<void> {
+/** Beyond the time to drain, after which a process that nobody can vouch for ends as it is. */
+const LAST_WORDS_MS = 10_000;
+
+/** Runs until SIGTERM or SIGINT, or until something is not caught; then drains. */
+async function serve(config: Config): Promise<number> {
   const logger = createLogger(config.log.level);
+  const { host, port: wantedPort, drainMs } = config.server;
   let isOpening = true;
-  const stopped = new Promise<string>((resolve) => {
-    onStopSignal((signal) => {
-      // Nothing is there yet that would have to be ended, and the store may keep us waiting.
-      if (isOpening) process.exit(0);
-      resolve(signal);
-    });
+  let isLeaving = false;
+  let exitCode = 0;
+  let end: (why: string) => void = () => undefined;
+  const ended = new Promise<string>((resolve) => (end = resolve));
+  const stop = (why: string, code: number): void => {
+    exitCode = Math.max(exitCode, code);
+    // Nothing is there yet that would have to be ended, and the store may keep us waiting.
+    if (isOpening) {
+      logger.flush();
+      process.exit(exitCode);
+    }
+    isLeaving = true;
+    // A worker ends when the primary hands over nothing more: until then it serves what comes.
+    if (cluster.isPrimary) end(why);
+    else leavePrimary();
+  };
+  onStopSignal((signal) => {
+    stop(signal, 0);
+  });
+  onUncaught(logger, () => {
+    stop('not caught', SOFTWARE_EXIT_CODE);
+    setTimeout(() => {
+      logger.flush();
+      process.exit(SOFTWARE_EXIT_CODE);
+    }, drainMs + LAST_WORDS_MS).unref();
   });
   const store = await openStore(config.store, {
+    asGateway: true,
     onWaiting: (why) => {
       logger.warn(why);
     },
   });
   isOpening = false;
+  // The primary has done it where there are workers.
+  const first = cluster.isPrimary ? await firstStart(config, store, print) : undefined;
   const app = await createApp(config, { store, logger });
-  app.server.listen(config.server.port, config.server.host);
-  await once(app.server, 'listening');
-  const { port } = app.server.address() as AddressInfo;
-  if (cluster.isPrimary) {
-    await welcome(config, store, port, (text) => process.stdout.write(text));
+  const { pid } = process;
+  if (first === undefined) {
+    serveForPrimary(app.server, () => {
+      end('the primary asked for it');
+    });
+    // What was heard before there was anything to serve.
+    if (isLeaving as boolean) leavePrimary();
+    logger.info({ pid }, 'serving');
+  } else {
+    app.server.listen(wantedPort, host);
+    await once(app.server, 'listening');
+    const { port } = app.server.address() as AddressInfo;
+    print(welcome(config, first, port));
+    logger.info({ port, host, pid }, 'listening');
   }
-  logger.info({ port, host: config.server.host, pid: process.pid }, 'listening');
 
-  const signal = await stopped;
-  logger.info({ signal, drainMs: config.server.drainMs }, 'draining');
-  await app.close(config.server.drainMs);
+  const why = await ended;
+  logger.info({ why, drainMs }, 'draining');
+  await app.close(drainMs);
   logger.info('stopped');
   // The channel to the primary would keep a worker alive.
   cluster.worker?.disconnect();
   logger.flush();
+  return exitCode;
 }
 
 try {
@@ -116,6 +159,12 @@ try {
   if (error instanceof ConfigError) {
     process.stderr.write(`${error.message}\n`);
     process.exitCode = CONFIG_EXIT_CODE;
+  } else if (error instanceof EncryptionKeyError) {
+    process.stderr.write(`${error.message}\n`);
+    process.exitCode = CONFIG_EXIT_CODE;
+  } else if (error instanceof GatewayError) {
+    process.stderr.write(`The gateway cannot start: ${error.message}\n`);
+    process.exitCode = 1;
   } else if (error instanceof StoreUnavailableError) {
     process.stderr.write(`The store cannot be reached: ${error.message}\n`);
     process.exitCode = UNAVAILABLE_EXIT_CODE;
@@ -124,7 +173,7 @@ try {
     process.exitCode = USAGE_EXIT_CODE;
   } else if (systemCode(error) === 'EADDRINUSE') {
     process.stderr.write(
-      `${messageOf(error)}: the port is in use. Name another one: PORT=<port> npm start\n`,
+      `${messageOf(error)}: the port is in use. Choose another: PORT=<port> npm start\n`,
     );
     process.exitCode = 1;
   } else if (typeof error === 'object' && error !== null && 'syscall' in error) {
@@ -132,7 +181,9 @@ try {
     process.stderr.write(`The gateway cannot start: ${messageOf(error)}\n`);
     process.exitCode = 1;
   } else {
-    throw error;
+    const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    process.stderr.write(`The gateway cannot start: ${text}\n`);
+    process.exitCode = SOFTWARE_EXIT_CODE;
   }
   // Whatever was opened before the failure must not keep the process alive.
   process.exit();

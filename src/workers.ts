@@ -1,65 +1,209 @@
-import cluster, { type Address, type Worker } from 'node:cluster';
+import cluster, { type Worker } from 'node:cluster';
+import { createServer, Socket, type AddressInfo, type Server } from 'node:net';
+import { acceptWaiting, type PatientServer } from './http/connections.js';
+import { onStopSignal } from './signals.js';
 import type { Logger } from './telemetry/log.js';
 import { answerWorkers } from './telemetry/shared-metrics.js';
-import { onStopSignal } from './signals.js';
+import { onUncaught, SOFTWARE_EXIT_CODE } from './uncaught.js';
 
 /** A worker that ends sooner than this after its start was not able to run: the next one waits. */
 const HEALTHY_MS = 5_000;
 const FIRST_PAUSE_MS = 200;
 const LONGEST_PAUSE_MS = 10_000;
+/** Beyond the time to drain: a worker that is still there then is not going to end by itself. */
+const LAST_WORDS_MS = 10_000;
+/** Connections that wait for a worker while none is there. */
+const MAX_WAITING = 1_024;
 
 export interface WorkersPlan {
   readonly count: number;
+  readonly host: string;
+  readonly port: number;
+  readonly drainMs: number;
   readonly logger: Logger;
-  /** Called once, when the first worker listens. */
+  /** Called once, when connections are accepted. */
   readonly onListening: (port: number) => void;
 }
 
+/** What the processes say to each other. */
+const READY = 'worker ready';
+const LEAVING = 'worker leaving';
+const CONNECTION = 'connection';
+const DRAIN = 'drain';
+
 /**
- * Runs several processes on one port and replaces those that die. A worker that cannot start at all ends the whole, with
- * its exit code. Resolves to the exit code when a signal has ended all of them.
+ * Runs several processes on one port and replaces those that die. This one accepts all connections and hands them on in turn,
+ * so that it can stop accepting before anybody stops serving: nobody is accepted and then left alone. A worker that cannot
+ * start at all ends the whole, with its exit code. Resolves to the exit code when all of them have ended.
  */
-export async function runWorkers(plan: WorkersPlan): Promise<number> {
-  const { logger } = plan;
-  const started = new WeakMap<Worker, number>();
-  let listening = false;
-  let stopping = false;
-  let pauseMs = FIRST_PAUSE_MS;
-  let exitCode = 0;
-  answerWorkers();
+export function runWorkers(plan: WorkersPlan): Promise<number> {
+  return new Promise((resolve, reject) => {
+    new Supervisor(plan, resolve, reject).run();
+  });
+}
 
-  const fork = () => {
-    const worker = cluster.fork();
-    started.set(worker, Date.now());
-  };
-  const stop = (signal: NodeJS.Signals) => {
-    stopping = true;
-    for (const worker of Object.values(cluster.workers ?? {})) worker?.process.kill(signal);
-  };
+class Supervisor {
+  readonly #plan: WorkersPlan;
+  readonly #resolve: (exitCode: number) => void;
+  readonly #reject: (error: Error) => void;
+  readonly #started = new WeakMap<Worker, number>();
+  /** Those that serve, the next one first. */
+  readonly #serving: Worker[] = [];
+  readonly #waiting: Socket[] = [];
+  readonly #server: Server;
+  #pauseMs = FIRST_PAUSE_MS;
+  #isUp = false;
+  #isStopping = false;
+  #exitCode = 0;
 
-  return new Promise((resolve) => {
-    cluster.on('listening', (_worker: Worker, address: Address) => {
-      if (!listening) plan.onListening(address.port);
-      listening = true;
+  constructor(
+    plan: WorkersPlan,
+    resolve: (exitCode: number) => void,
+    reject: (error: Error) => void,
+  ) {
+    this.#plan = plan;
+    this.#resolve = resolve;
+    this.#reject = reject;
+    const options = { pauseOnConnect: true, allowHalfOpen: true, noDelay: true };
+    this.#server = createServer(options, (socket) => {
+      this.#handOver(socket);
+    });
+  }
+
+  run(): void {
+    answerWorkers();
+    cluster.on('message', (worker: Worker, message: unknown) => {
+      if (message === READY) this.#onReady(worker);
+      if (message === LEAVING) this.#dismiss(worker);
     });
     cluster.on('exit', (worker: Worker, code: number, signal: string) => {
-      const alive = Object.keys(cluster.workers ?? {}).length;
-      if (!stopping && !listening) {
-        exitCode = code === 0 ? 1 : code;
-        stop('SIGTERM');
-      }
-      if (stopping) {
-        if (alive === 0) resolve(exitCode);
-        return;
-      }
-      logger.error({ pid: worker.process.pid, code, signal }, 'worker died');
-      const ranMs = Date.now() - (started.get(worker) ?? 0);
-      pauseMs = ranMs >= HEALTHY_MS ? FIRST_PAUSE_MS : Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
-      setTimeout(() => {
-        if (!stopping) fork();
-      }, pauseMs);
+      this.#onExit(worker, code, signal);
     });
-    onStopSignal(stop);
-    for (let index = 0; index < plan.count; index += 1) fork();
+    onStopSignal(() => {
+      this.#stop();
+    });
+    onUncaught(this.#plan.logger, () => {
+      this.#exitCode = SOFTWARE_EXIT_CODE;
+      this.#stop();
+    });
+    for (let index = 0; index < this.#plan.count; index += 1) this.#fork();
+  }
+
+  #fork(): void {
+    const worker = cluster.fork();
+    this.#started.set(worker, Date.now());
+    worker.on('error', (error) => {
+      this.#plan.logger.error({ err: error, pid: worker.process.pid }, 'worker not reached');
+    });
+  }
+
+  #onReady(worker: Worker): void {
+    if (this.#isStopping) {
+      this.#tell(worker, DRAIN);
+      return;
+    }
+    this.#serving.push(worker);
+    for (const socket of this.#waiting.splice(0)) this.#handOver(socket);
+    if (this.#isUp) return;
+    this.#isUp = true;
+    const { host, port, onListening } = this.#plan;
+    this.#server.on('error', (error) => {
+      this.#stop();
+      this.#reject(error);
+    });
+    this.#server.listen(port, host, () => {
+      onListening((this.#server.address() as AddressInfo).port);
+    });
+  }
+
+  /** Hands a connection to the worker whose turn it is. */
+  #handOver(socket: Socket): void {
+    const worker = this.#serving.shift();
+    if (worker === undefined) {
+      if (this.#waiting.length < MAX_WAITING && !this.#isStopping) this.#waiting.push(socket);
+      else socket.destroy();
+      return;
+    }
+    this.#serving.push(worker);
+    // One that cannot take it any more is about to be replaced; its caller tries again.
+    worker.send(CONNECTION, socket, undefined, (error) => {
+      if (error !== null) socket.destroy();
+    });
+  }
+
+  #tell(worker: Worker, message: string): void {
+    // One that has gone meanwhile needs no telling.
+    if (worker.isConnected()) worker.send(message, () => undefined);
+  }
+
+  /** No connection is handed to it any more, and it ends. */
+  #dismiss(worker: Worker): void {
+    const at = this.#serving.indexOf(worker);
+    if (at >= 0) this.#serving.splice(at, 1);
+    this.#tell(worker, DRAIN);
+  }
+
+  /** Accepts nothing more, then has the workers end: what was accepted is with them before they hear of it. */
+  #stop(): void {
+    if (this.#isStopping) return;
+    this.#isStopping = true;
+    void this.#closeAndDismiss();
+    setTimeout(() => {
+      for (const worker of Object.values(cluster.workers ?? {})) worker?.process.kill('SIGKILL');
+    }, this.#plan.drainMs + LAST_WORDS_MS).unref();
+  }
+
+  async #closeAndDismiss(): Promise<void> {
+    if (this.#server.listening) {
+      await acceptWaiting(this.#server);
+      this.#server.close();
+    }
+    for (const socket of this.#waiting.splice(0)) socket.destroy();
+    for (const worker of Object.values(cluster.workers ?? {})) {
+      if (worker !== undefined) this.#dismiss(worker);
+    }
+    this.#endIfAlone();
+  }
+
+  #endIfAlone(): void {
+    if (Object.keys(cluster.workers ?? {}).length === 0) this.#resolve(this.#exitCode);
+  }
+
+  #onExit(worker: Worker, code: number, signal: string): void {
+    const at = this.#serving.indexOf(worker);
+    if (at >= 0) this.#serving.splice(at, 1);
+    if (!this.#isStopping && !this.#isUp) {
+      this.#exitCode = code === 0 ? 1 : code;
+      this.#stop();
+    }
+    if (this.#isStopping) {
+      this.#endIfAlone();
+      return;
+    }
+    const { logger } = this.#plan;
+    const ranMs = Date.now() - (this.#started.get(worker) ?? 0);
+    this.#pauseMs =
+      ranMs >= HEALTHY_MS ? FIRST_PAUSE_MS : Math.min(this.#pauseMs * 2, LONGEST_PAUSE_MS);
+    const { pid } = worker.process;
+    logger.error({ pid, code, signal, restartMs: this.#pauseMs }, 'worker died');
+    setTimeout(() => {
+      if (!this.#isStopping) this.#fork();
+    }, this.#pauseMs);
+  }
+}
+
+/** Has a worker serve what the primary accepts; `onDrain` is called when it hands over nothing more. */
+export function serveForPrimary(server: PatientServer, onDrain: () => void): void {
+  server.serveHandedOver();
+  process.on('message', (message: unknown, socket: unknown) => {
+    if (message === DRAIN) onDrain();
+    // A connection that broke on the way is not there any more.
+    else if (message === CONNECTION && socket instanceof Socket) server.takeOver(socket);
   });
+  process.send?.(READY);
+}
+
+/** Asks the primary to hand over nothing more. */
+export function leavePrimary(): void {
+  process.send?.(LEAVING);
 }

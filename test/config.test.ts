@@ -4,12 +4,17 @@ import { dirname, join } from 'node:path';
 import { inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
+import { CHANNEL_DEFAULTS } from '../src/core/channel-members.js';
 import {
   ConfigError,
+  checkConfig,
   ENVIRONMENT_SETTINGS,
   loadConfig,
+  loadCredentials,
+  loadGroups,
   printConfig,
   type Config,
+  type ConfigSources,
 } from '../src/config.js';
 import { CHANNEL_DISABLED, CHANNEL_ENABLED } from '../src/core/channel.js';
 
@@ -62,8 +67,12 @@ describe('settings', () => {
       server: { host: '0.0.0.0', port: 8080, workers: 1, trustedProxies: [], maxDocuments: 10_000 },
       gateway: { deadlineMs: 30_000, attemptTimeoutMs: 10_000, maxAttempts: 3, stalenessMs: 1_000 },
       store: { redisUrl: undefined, redisPrefix: 'rg:', dataDir: './data' },
-      log: { level: 'info', usageEntries: 200_000, retentionDays: 90 },
+      log: {
+        ...{ level: 'info', usageEntries: 200_000, refusedEntries: 20_000, retentionDays: 90 },
+        statsDays: 400,
+      },
       metrics: { enabled: true },
+      console: { enabled: true },
       root: { username: 'root', quota: 1_000_000_000_000_000 },
       prices: { models: {}, fallback: { per: 'search_unit', units: 1_000 } },
       channels: undefined,
@@ -164,6 +173,97 @@ describe('variables in values', () => {
   });
 });
 
+describe('a part of the settings', () => {
+  const TEXT = `
+store: { redis_prefix: "\${PREFIX}" }
+gateway: { staleness_ms: "\${STALENESS}" }
+channels:
+  - { name: a, provider: cohere, api_key: "\${A_KEY}", models: [m] }
+  - { name: b, provider: cohere, api_key: "\${B_KEY}", models: [m] }
+`;
+  const sources = (env: Readonly<Record<string, string>>): ConfigSources => ({
+    env,
+    configPath: file('gateway.yaml', TEXT),
+    folder,
+  });
+
+  it('needs nothing of the others', () => {
+    const { store } = loadGroups(sources({ PREFIX: 'p:' }), ['store']);
+
+    expect(store.redisPrefix).toBe('p:');
+  });
+
+  it('is refused for what is wrong in it', () => {
+    const { mistakes: found } = refusal(() => loadGroups(sources({}), ['store', 'gateway']));
+
+    expect(found.map(({ path }) => path.join('.'))).toEqual([
+      'store.redis_prefix',
+      'gateway.staleness_ms',
+    ]);
+  });
+
+  it('may be the credentials of one channel', () => {
+    const from = sources({ B_KEY: 'key of b' });
+
+    expect(loadCredentials(from, 'b')?.apiKey?.reveal()).toBe('key of b');
+    expect(loadCredentials(from, 'c')).toBeUndefined();
+    expect(refusal(() => loadCredentials(from, 'a')).message).toContain('A_KEY is not set');
+  });
+});
+
+describe('what settings speak of', () => {
+  const NAMES = `
+gateway: { default_model: lokal }
+prices:
+  models:
+    m: { per_request: 1 }
+    ghost: { per_request: 1 }
+models:
+  n: { fallbacks: [m, phantom] }
+  spook: { hedge: true }
+callers: { aliases: { other: m, more: spectre } }
+tags:
+  - tag: t
+  - tag: nobody
+channels:
+  - { name: a, provider: cohere, api_key: k, models: [m, local], tag: t }
+  - { name: b, provider: cohere, api_key: k, models: { n: real }, tag: u }
+`;
+  const check = (text: string): Config =>
+    checkConfig({ env: {}, configPath: file('gateway.yaml', text), folder });
+
+  it('is there, or named with its line by the check', () => {
+    const found = refusal(() => check(NAMES)).mistakes.map(({ path, message }) => [
+      path.join('.'),
+      message,
+    ]);
+
+    const served = 'there are m, local, n';
+    expect(found).toEqual([
+      ['gateway.default_model', 'no channel of these settings serves "lokal"; did you mean local?'],
+      ['prices.models.ghost', `no channel of these settings serves "ghost"; ${served}`],
+      ['models.n.fallbacks.1', `no channel of these settings serves "phantom"; ${served}`],
+      ['models.spook', `no channel of these settings serves "spook"; ${served}`],
+      ['callers.aliases.more', `no channel of these settings serves "spectre"; ${served}`],
+      ['tags.1.tag', 'no channel of these settings bears "nobody"; there are t, u'],
+    ]);
+  });
+
+  it('keeps no gateway from starting, since the store may have it', () => {
+    expect(load(NAMES).gateway.defaultModel).toBe('lokal');
+  });
+
+  it('is not looked for where all channels are in the store', () => {
+    expect(() => check('gateway: { default_model: m }\ntags: [{ tag: t }]')).not.toThrow();
+  });
+
+  it.each(['other', 'm@t', 'cohere/m'])('may be %s, as callers may say it', (name) => {
+    const text = `gateway: { default_model: "${name}" }\ncallers: { aliases: { other: m } }\nchannels: [${CHANNEL}]`;
+
+    expect(() => check(text)).not.toThrow();
+  });
+});
+
 describe('channels', () => {
   it('become what the store declares, with credentials apart', () => {
     const config = load(`
@@ -185,12 +285,8 @@ channels:
           baseUrl: 'https://rerank.example.com',
           models: { nice: 'real' },
           tag: 't',
-          priority: 0,
-          weight: 1,
-          timeoutMs: undefined,
-          maxConcurrency: 0,
+          ...CHANNEL_DEFAULTS,
           status: CHANNEL_DISABLED,
-          scores: 'raw',
           settings: {},
         },
         credentials: expect.anything(),
@@ -258,16 +354,104 @@ channels:
         'gateway.yaml:11: prices.models.m: needs one of per_request, per_search_unit, per_million_tokens',
         'gateway.yaml:12: prices.models.n.per_request: must be greater than or equal to 0',
         'gateway.yaml:14: channels[0]: credentials.api_key is missing: API key, sent as a bearer token',
-        'gateway.yaml:16: channels[0].models: must contain at least 1 items',
+        'gateway.yaml:16: channels[0].models: must not be an empty list',
         'gateway.yaml:17: channels[0].weight: must be greater than or equal to 0',
-        'gateway.yaml:18: channels[1].name: "a" is there already (gateway.yaml:14); names are unique',
+        'gateway.yaml:18: channels[1].name: "a" exists already (gateway.yaml:14); names must be unique',
         'gateway.yaml:19: channels[1].provider: "coher" is not a provider; did you mean cohere?',
         'gateway.yaml:22: channels[1].api_key_: is not a setting; did you mean api_key?',
-        'gateway.yaml:23: channels[2]: settings.nope is not known to cohere, which has none',
+        'gateway.yaml:28: channels[2].settings.nope: is not known to cohere; it knows max_tokens_per_doc',
         'gateway.yaml:26: channels[2].base_url: must begin with http:// or https://',
         'environment LOG_LEVEL: log.level: must be one of [trace, debug, info, warn, error, fatal, silent]',
       ].sort(),
     );
+  });
+
+  it('come in the order of their lines, with the environment at the end', () => {
+    const found = mistakes(
+      'log: { level: loud }\nchannels:\n  - { name: a, provider: nobody, models: [m] }\nserver:\n  port: "${NOWHERE}"\n  drain_ms: 1.5\n',
+      { WORKERS: 'many' },
+    );
+
+    expect(found.map((line) => line.split(': ')[0])).toEqual([
+      'gateway.yaml:1',
+      'gateway.yaml:3',
+      'gateway.yaml:5',
+      'gateway.yaml:6',
+      'environment WORKERS',
+    ]);
+  });
+
+  it('of two files come file by file', () => {
+    file('d/2.yaml', 'server: { port: x }');
+    file('d/10.yaml', '\n\nserver: { host: 1 }\nlog: { level: x }');
+    file('d/11.yaml', 'metrics: { enabled: x }');
+
+    const { mistakes: found } = refusal(() =>
+      loadConfig({ env: {}, folder, configPath: join(folder, 'd') }),
+    );
+
+    expect(found.map(({ where }) => where.slice(folder.length + 3))).toEqual([
+      '10.yaml:3',
+      '10.yaml:4',
+      '11.yaml:1',
+      '2.yaml:1',
+    ]);
+  });
+
+  it.each([
+    ['server: { port: high }', 'server.port: must be a number such as 8080'],
+    ['server: { port: 1.5 }', 'server.port: must be a whole number such as 8080'],
+    ['metrics: { enabled: maybe }', 'metrics.enabled: must be true or false'],
+    ['metrics: { token: short }', 'metrics.token: must have at least 8 characters'],
+    ['server: { trusted_proxies: "10.0.0.0/8" }', 'must be a list, such as [a, b]'],
+    ['store: { redis_prefix: "a b" }', 'must be a text such as rg: without blanks'],
+    ['prices: { default: 5 }', 'by name: per_request, per_search_unit, per_million_tokens'],
+    ['prices: { models: { m: { per_requests: 1 } } }', 'did you mean per_request?'],
+    [
+      'log: { bogus: 1 }',
+      'there are level, usage_entries, refused_entries, retention_days, stats_days',
+    ],
+    ['models: { m: { fallbacks: [a, a] } }', 'models.m.fallbacks[1]: is in the list already'],
+  ])('%s: one message, with what would be right', (text, message) => {
+    expect(mistakes(text)).toEqual([expect.stringContaining(message)]);
+  });
+
+  const NO_VALUE =
+    'is the name of a variable in place of its value; in a file, ${NAME} stands for the value of NAME';
+
+  it.each([
+    ['$KEY', NO_VALUE],
+    ['%COHERE_KEY%', NO_VALUE],
+    ['env:COHERE_KEY', NO_VALUE],
+    ['$${KEY}', NO_VALUE],
+    [
+      'Bearer sk-hush',
+      'begins with "Bearer", which the gateway puts before it; give what comes after it alone',
+    ],
+    ['<your key>', 'is a placeholder; give the secret itself'],
+    ['your-api-key', 'is a placeholder; give the secret itself'],
+  ])('include the key %s', (key, message) => {
+    const found = mistakes(
+      `channels:\n  - name: a\n    provider: cohere\n    models: [m]\n    api_key: ${JSON.stringify(key)}\n`,
+    );
+
+    expect(found).toEqual([`gateway.yaml:5: channels[0].api_key: ${message}`]);
+  });
+
+  it.each(['${COHERE-API-KEY}', '${}', 'a ${ b', '${NAME'])(
+    'include %s, which begins a variable and is none',
+    (text) => {
+      expect(mistakes(`store:\n  data_dir: ${JSON.stringify(text)}\n`)).toEqual([
+        expect.stringContaining('gateway.yaml:2: store.data_dir: has a ${ that begins no variable'),
+      ]);
+    },
+  );
+
+  it('are none in a key with its scheme, where the channel sends it as it is', () => {
+    const text = `channels: [{ name: a, provider: openai-compatible, base_url: "http://h", models: [m],
+      api_key: "Basic abc", settings: { authorization_scheme: "" } }]`;
+
+    expect(() => load(text)).not.toThrow();
   });
 
   it.each([
@@ -354,6 +538,25 @@ channels:
   });
 });
 
+describe('defaults', () => {
+  it('let nobody in who was not invited', () => {
+    const { accounts, metrics, server } = load('');
+
+    expect(accounts).toMatchObject({ registration: false, keysPerAccount: 200 });
+    expect(metrics).toMatchObject({ token: undefined, allowIps: ['127.0.0.0/8', '::1'] });
+    expect(server).toMatchObject({ trustedProxies: [], hstsMaxAgeS: 0 });
+  });
+
+  it.each([
+    ['short', /8 to 256/],
+    ['password123', /first that anybody would try/],
+    ['root', /8 to 256/],
+    ['aaaaaaaaaaaa', /first that anybody would try/],
+  ])('hold the root password to the rules for passwords: %s', (password, why) => {
+    expect(() => load('', { ROOT_PASSWORD: password })).toThrow(why);
+  });
+});
+
 describe('printed settings', () => {
   it('mask every secret and read like a file', () => {
     const secrets = {
@@ -421,10 +624,14 @@ it('knows the settings that its variables stand for', () => {
     PORT: '1',
     WORKERS: '1',
     TRUSTED_PROXIES: '::1',
+    HSTS_MAX_AGE_S: '1',
+    ENCRYPTION_KEYS: 'b:second-key,a:first-key',
+    METRICS_ALLOW_IPS: '10.0.0.0/8,::1',
     REDIS_URL: 'redis://cache',
     LOG_LEVEL: 'warn',
     REGISTRATION: 'false',
     SMTP_URL: 'smtp://mail.internal:587',
+    ALERTS_WEBHOOK_URL: 'https://hooks.internal/x?y',
   };
   const env = Object.fromEntries(
     Object.keys(ENVIRONMENT_SETTINGS).map((name) => [name, values[name] ?? 'some-value']),
