@@ -35,7 +35,7 @@ async function run(args: readonly string[], io: Partial<CliIo> = {}): Promise<Ru
   let out = '';
   let error = '';
   const code = await runCli(args, {
-    env: { XDG_CONFIG_HOME: folder },
+    env: { XDG_CONFIG_HOME: folder, UPSTREAM_KEY: 'upstream-secret', TOKEN: 'at-whatever' },
     user: 'alice',
     now: Date.now,
     writeOut: (output) => (out += output),
@@ -93,7 +93,7 @@ describe('a login', () => {
 
     expect(code).toBe(0);
     expect(asked).toEqual([[`Password of ${account.user.username}: `, true]]);
-    expect(error).toContain('the one that the account had before ends');
+    expect(error).toContain('A new access token will replace the previous one');
   });
 
   it('can be by an access token that is there, which stays', async () => {
@@ -154,7 +154,7 @@ describe('a login', () => {
 });
 
 it('says so when the gateway cannot be reached', async () => {
-  const args = ['whoami', '--url', 'http://127.0.0.1:9', '--access-token', 'at-whatever'];
+  const args = ['whoami', '--url', 'http://127.0.0.1:9', '--access-token', 'env:TOKEN'];
 
   const { code, out, error } = await run(args);
 
@@ -223,14 +223,14 @@ describe('over HTTP', () => {
 
     const made = await run([
       ...['channels', 'create', '--name', 'far', '--provider', 'cohere', '--models', 'm=up'],
-      ...['--api-key', 'upstream-secret', '--tag', 'eu', '--base-url', 'http://127.0.0.1:9'],
+      ...['--api-key', 'env:UPSTREAM_KEY', '--tag', 'eu', '--base-url', 'http://127.0.0.1:9'],
     ]);
     expect(made).toMatchObject({ code: 0 });
     expect(await json('channels', 'show', 'far')).toMatchObject({
-      credentials: ['apiKey'],
+      credential_names: ['api_key'],
       models: { m: 'up' },
       tag: 'eu',
-      live: true,
+      effective: { live: true },
     });
     expect(await json('tags', 'disable', 'eu', '--reason', 'slow')).toMatchObject({
       was_live_count: 1,
@@ -239,11 +239,13 @@ describe('over HTTP', () => {
     });
     expect(await json('channels', 'show', 'far')).toMatchObject({
       status: 1,
-      because: 'tag_disabled',
-      reason: 'slow',
+      effective: { because: 'tag_disabled', reason: 'slow' },
     });
     expect(await json('tags', 'enable', 'eu')).toMatchObject({ live_count: 1 });
-    expect(await json('channels', 'disable', 'far')).toMatchObject({ status: 2, live: false });
+    expect(await json('channels', 'disable', 'far')).toMatchObject({
+      effective: { live: false },
+      status: 2,
+    });
     expect(await json('channels', 'update', 'far', '--tag', 'none')).toMatchObject({ tag: null });
     expect(await json('channels', 'copy', 'far', '--name', 'near')).toMatchObject({ name: 'near' });
     for (const name of ['far', 'near']) await json('channels', 'delete', name, '--yes');
@@ -293,6 +295,10 @@ describe('over HTTP', () => {
       requests: 1,
       documents: 1,
     });
+    await eventually('it is in the statistics', async () => {
+      const { total } = await json('spend', '--by', 'token', '--then', 'model');
+      return (total as { readonly requests: number }).requests === 1;
+    });
     expect(await run(['audit'])).toMatchObject({ code: 1 });
 
     await logIn(await createAccount(gateway.store, { role: 10 }));
@@ -318,5 +324,75 @@ it('tests a channel by way of the gateway', async () => {
     order: 'right',
     score_scale: { fits: true },
     problem: null,
+  });
+});
+
+describe('explain', () => {
+  it('tells people and scripts where a request would go, for a key too', async () => {
+    await logIn(await createAccount(gateway.store, { role: 10 }));
+    const { id } = await gateway.createKey({ policy: { tags: ['elsewhere'] } });
+
+    const { code, out } = await run(['explain', 'local', '--documents', '200']);
+    const refused = await json('explain', 'local', '--key', String(id));
+
+    expect(code).toBe(0);
+    expect(out).toMatch(/house +local +0 +100\.0 % +local/);
+    expect(out).toMatch(/cost +2000 /);
+    expect(refused).toMatchObject({
+      refusal: { code: 'no_channel_available' },
+      candidates: [],
+      passed_over: [{ name: 'house', because: 'key_tags' }],
+    });
+  });
+
+  it('is not answered by a store, which does not know what is busy', async () => {
+    const { code, error } = await run(['explain', 'local', '--local'], {
+      env: { DATA_DIR: folder },
+    });
+
+    expect([code, error]).toEqual([2, expect.stringContaining('log in')]);
+  });
+});
+
+describe('probe', () => {
+  it('finds out what a server speaks, with a channel to paste, by the gateway or from here', async () => {
+    await logIn(await createAccount(gateway.store, { role: 10 }));
+    const { key } = await gateway.createKey();
+    const env = { XDG_CONFIG_HOME: folder, DATA_DIR: folder, KEY: key };
+    const asked = ['probe', `${gateway.url}/v1`, '--api-key', 'env:KEY'];
+
+    const near = await run([...asked, '--local'], { env });
+    const far = await run(asked, { env });
+
+    for (const { code, out } of [near, far]) {
+      expect([code, out]).toEqual([0, expect.stringMatching(/rerank-gateway +certain +/)]);
+      expect(out).toContain(
+        [
+          '  - name: rerank-gateway',
+          '    provider: rerank-gateway',
+          `    base_url: ${gateway.url}/v1`,
+          '    models:',
+          '      - local',
+          '    credentials:',
+          '      api_key: ${API_KEY}',
+        ].join('\n'),
+      );
+      expect(out).not.toContain(key);
+    }
+    const { items } = await gateway.store.listAudit({
+      action: 'channel.probe',
+      offset: 0,
+      limit: 1,
+    });
+    expect(items[0]?.detail).toMatchObject({ outcome: 'ok' });
+    expect(JSON.stringify(items)).not.toContain(key);
+  });
+
+  it('takes no secret as an argument', async () => {
+    const { code, error } = await run(['probe', gateway.url, '--api-key', 'sk-secret', '--local'], {
+      env: { DATA_DIR: folder },
+    });
+
+    expect([code, error]).toEqual([2, expect.stringContaining('env:NAME')]);
   });
 });

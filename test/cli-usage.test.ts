@@ -58,7 +58,7 @@ describe('an option that takes a list', () => {
     const { code, error } = await run('channels', 'update', 'search', '--models', '');
 
     expect(code).toBe(2);
-    expect(error).toContain('Give names between commas.');
+    expect(error).toContain('Give names separated by commas.');
   });
 });
 

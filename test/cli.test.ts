@@ -10,6 +10,7 @@ import { loadConfig } from '../src/config.js';
 import { hashSecret } from '../src/management/secrets.js';
 import { openStore } from '../src/open-store.js';
 import type { Store } from '../src/store/store.js';
+import { report } from './support/nodes.js';
 
 const NOW = 1_800_000_000_000;
 const NOW_SECONDS = NOW / 1000;
@@ -30,7 +31,10 @@ describe('the command line', () => {
     folder = mkdtempSync(join(tmpdir(), 'cli-'));
     const file = join(folder, 'gateway.yaml');
     writeFileSync(file, 'gateway: { staleness_ms: 200 }\n');
-    env = { DATA_DIR: folder, CONFIG: file, ENCRYPTION_KEY: 'a key for the tests' };
+    env = {
+      ...{ DATA_DIR: folder, CONFIG: file, ENCRYPTION_KEY: 'a key for the tests' },
+      KEY: 'upstream secret',
+    };
     store = await openStore(loadConfig({ env }).store);
     await store.createUser(
       {
@@ -217,17 +221,17 @@ describe('the command line', () => {
 
     it('are created, listed, changed, copied and deleted', async () => {
       const created = await json(
-        ...['channels', 'create', '--name', 'primary', ...HOSTED, '--api-key', 'upstream secret'],
+        ...['channels', 'create', '--name', 'primary', ...HOSTED, '--api-key', 'env:KEY'],
         ...['--tag', 'eu', '--priority', '5', '--weight', '0.5', '--timeout', '2000'],
       );
       expect(created).toMatchObject({
         name: 'primary',
-        credentials: ['apiKey'],
+        credential_names: ['api_key'],
         tag: 'eu',
         priority: 5,
         weight: 0.5,
         timeout_ms: 2_000,
-        live: true,
+        effective: { live: true },
         in_force: 'no_gateway',
       });
 
@@ -243,7 +247,11 @@ describe('the command line', () => {
       expect(updated).toMatchObject({ id: created.id, tag: null, models: { a: 'b' }, priority: 5 });
 
       const copy = await json('channels', 'copy', 'primary', '--disabled');
-      expect(copy).toMatchObject({ name: 'primary-copy', status: 2, live: false });
+      expect(copy).toMatchObject({
+        name: 'primary-copy',
+        status: 2,
+        effective: { live: false },
+      });
 
       expect(await run(['channels', 'delete', 'primary'])).toMatchObject({ code: 2 });
       await json('channels', 'delete', 'primary', '--yes');
@@ -262,6 +270,10 @@ describe('the command line', () => {
       expect(await create('one', 'env:UPSTREAM_KEY')).toMatchObject({ code: 0 });
       expect(await create('two', '-')).toMatchObject({ code: 0 });
       expect(await create('three', 'env:NOT_SET')).toMatchObject({ code: 2 });
+      const plain = await create('four', 'secret from the command line');
+      expect(plain).toMatchObject({ code: 2, out: '' });
+      expect(plain.error).toMatch(/Do not put a secret on the command line/);
+      expect(plain.error).not.toContain('secret from');
 
       const { channels } = await store.loadChannels();
       expect(channels.map(({ credentials }) => credentials.apiKey?.reveal())).toEqual([
@@ -280,16 +292,21 @@ describe('the command line', () => {
 
       expect(code).toBe(2);
       expect(error).toContain('settings.region is not known to cohere');
-      expect(error).toContain('credentials.apiKey is missing');
+      expect(error).toContain('credentials.api_key is missing');
     });
 
     it('are switched by id and by name', async () => {
       const { id } = await json(
-        ...['channels', 'create', '--name', 'a', ...HOSTED, '--api-key', 'k'],
+        ...['channels', 'create', '--name', 'a', ...HOSTED, '--api-key', 'env:KEY'],
       );
 
-      expect(await json('channels', 'disable', 'a')).toMatchObject({ live: false, status: 2 });
-      expect(await json('channels', 'enable', String(id))).toMatchObject({ live: true });
+      expect(await json('channels', 'disable', 'a')).toMatchObject({
+        effective: { live: false, because: 'disabled' },
+        status: 2,
+      });
+      expect(await json('channels', 'enable', String(id))).toMatchObject({
+        effective: { live: true },
+      });
       expect(await run(['channels', 'enable', 'b'])).toMatchObject({ code: 1 });
     });
 
@@ -307,7 +324,17 @@ describe('the command line', () => {
     beforeEach(async () => {
       for (const name of ['one', 'two']) {
         await json(
-          ...['channels', 'create', '--name', name, ...HOSTED, '--api-key', 'k', '--tag', 'eu'],
+          ...[
+            'channels',
+            'create',
+            '--name',
+            name,
+            ...HOSTED,
+            '--api-key',
+            'env:KEY',
+            '--tag',
+            'eu',
+          ],
         );
       }
       await json('channels', 'disable', 'two');
@@ -338,7 +365,7 @@ describe('the command line', () => {
     it('are in force on every gateway when the command returns', async () => {
       const confirming = store.watchChannels(() => void confirm());
       const confirm = async () =>
-        store.reportNode('a node', await store.channelsVersion(), NOW, 60_000);
+        report(store, 'a node', await store.channelsVersion(), NOW, 60_000);
       await confirm();
 
       const { version, in_force: inForce } = await json('tags', 'disable', 'eu');
@@ -349,13 +376,17 @@ describe('the command line', () => {
     });
 
     it('are in force once the staleness bound has passed, for a gateway that says nothing', async () => {
-      await store.reportNode('a silent node', 0, Date.now(), 60_000);
+      await report(store, 'a silent node', 0, Date.now(), 60_000);
       const startedAtMs = Date.now();
 
       const { out } = await run(['tags', 'disable', 'eu'], { now: Date.now });
 
       expect(Date.now() - startedAtMs).toBeGreaterThanOrEqual(200);
-      expect(out).toContain('not every gateway has confirmed it');
+      expect(out).toContain('0 of 1 gateway confirmed it, not a silent;');
+      const listed = await run(['nodes', 'list', '--json'], { now: Date.now });
+      expect(JSON.parse(listed.out)).toMatchObject({
+        nodes: [{ name: 'a silent', standing: 'behind', release: null }],
+      });
     });
   });
 
@@ -419,6 +450,36 @@ describe('the command line', () => {
     expect(created.out).toMatch(/--priority <number> +higher is tried first \(default: 0\)/);
     expect(updated.out).not.toContain('(default');
     expect(codes.out).toContain('or never (default: never)');
+  });
+
+  describe('with settings that are not whole', () => {
+    beforeEach(() => {
+      writeFileSync(
+        env.CONFIG ?? '',
+        'channels:\n  - { name: hosted, provider: cohere, api_key: "${NOT_HERE}", models: [m] }\n  - { name: other, provider: nobody }\n',
+      );
+    });
+
+    it('does what needs none of what is missing', async () => {
+      expect((await run(['keys', 'create'])).code).toBe(0);
+      expect((await run(['channels', 'list'])).code).toBe(0);
+    });
+
+    it('names what is missing where it is needed', async () => {
+      const { code, error } = await run(['config', 'check']);
+
+      expect(code).toBe(78);
+      expect(error).toContain('the environment variable NOT_HERE is not set');
+    });
+
+    it('refuses a group that does not exist, which may have been meant for the store', async () => {
+      writeFileSync(env.CONFIG ?? '', 'stroe: { data_dir: /elsewhere }\n');
+
+      const { code, error } = await run(['keys', 'list']);
+
+      expect(code).toBe(78);
+      expect(error).toContain('stroe: is not a setting; did you mean store?');
+    });
   });
 
   it('tells scripts of errors in JSON', async () => {

@@ -1,5 +1,5 @@
 import { ERRORS, GatewayError, type ErrorCode } from '../core/errors.js';
-import { Json } from '../core/json.js';
+import { Json } from '../core/json/json.js';
 import type { Secret } from '../core/secret.js';
 import type { Page, Slice } from '../store/store.js';
 
@@ -116,7 +116,7 @@ function refusal(base: string, status: number, reply: Json): Error {
   const message = reply.maybe('message').optionalString();
   if (code === undefined || message === undefined) {
     return new GatewayUnreachableError(
-      `What answers at ${base} is no rerank gateway (status ${status}).`,
+      `${base} answers, but is not a rerank gateway (status ${status}).`,
     );
   }
   if (code === 'store_unavailable') return new GatewayUnreachableError(message);
@@ -130,7 +130,7 @@ function isErrorCode(code: string): code is ErrorCode {
 /** The words of a network error, which fetch keeps behind its own. */
 function why(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  if (error.name === 'TimeoutError') return 'it does not answer';
+  if (error.name === 'TimeoutError') return 'no answer';
   const { cause } = error;
   if (!(cause instanceof Error)) return error.message;
   return cause.message === '' && 'code' in cause ? String(cause.code) : cause.message;

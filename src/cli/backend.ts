@@ -1,5 +1,6 @@
 import type { Token } from '../core/token.js';
 import type { ChannelStatus } from '../core/channel.js';
+import type { UnknownServer } from '../core/discovery.js';
 import type { ProbeReport } from '../core/probe.js';
 import type {
   ChannelDraft,
@@ -9,6 +10,7 @@ import type {
 } from '../management/channels.js';
 import type { InForce } from '../management/in-force.js';
 import type { RedemptionDraft } from '../management/redemption-codes.js';
+import type { BreakdownQuery } from '../management/stats.js';
 import type { TagView, TagWrite } from '../management/tags.js';
 import type { CreatedToken, TokenDraft } from '../management/tokens.js';
 import type { UserDraft, UserEdit } from '../management/users.js';
@@ -27,6 +29,21 @@ import type {
   User,
   UserQuery,
 } from '../store/store.js';
+import type { NodesWire } from '../wire/node.js';
+import type { BreakdownWire } from '../wire/stats.js';
+import type { DiscoveredWire } from '../wire/discovered.js';
+import type { ExplainedWire } from '../wire/explained.js';
+
+/** A request that is asked about. */
+export interface ExplainQuery {
+  readonly model?: string;
+  readonly tag?: string;
+  /** The key that asks; without it one that may do everything. */
+  readonly tokenId?: number;
+  readonly query?: string;
+  readonly documents?: readonly string[];
+  readonly documentCount?: number;
+}
 
 /** How a change of channels or tags came into force. */
 export interface Enforced {
@@ -64,9 +81,16 @@ export interface Backend {
   /** Sends it a real request, switched on or not; for its first model where none is named. */
   testChannel(id: number, model: string | undefined): Promise<ProbeReport>;
 
+  /** What an unknown server speaks. */
+  probeAddress(server: UnknownServer): Promise<DiscoveredWire>;
+  /** Where a request would go now; a gateway alone knows. */
+  explain(query: ExplainQuery): Promise<ExplainedWire>;
+
   listTags(): Promise<readonly TagView[]>;
   disableTag(tag: string, reason: string | undefined): Promise<TagChanged>;
   enableTag(tag: string): Promise<TagChanged>;
+
+  listNodes(): Promise<NodesWire>;
 
   /** Who new keys are for where nobody is named: root on the store, else whoever is logged in. */
   defaultUser(): Promise<User | undefined>;
@@ -79,7 +103,7 @@ export interface Backend {
   /** Names by id, of those that one may know. */
   usernames(ids: Iterable<number>): Promise<ReadonlyMap<number, string>>;
 
-  /** The codes themselves, which are shown this once. */
+  /** The codes themselves, which are not shown again. */
   createCodes(draft: RedemptionDraft): Promise<readonly string[]>;
   getCode(id: number): Promise<RedemptionCode>;
   listCodes(query: RedemptionQuery): Promise<Page<RedemptionCode>>;
@@ -90,6 +114,7 @@ export interface Backend {
 
   listUsage(query: UsageQuery): Promise<Page<UsageEntry>>;
   usageStats(query: Omit<UsageQuery, 'offset' | 'limit'>): Promise<UsageStats>;
+  usageBreakdown(query: BreakdownQuery): Promise<BreakdownWire>;
   listAudit(query: AuditQuery): Promise<Page<AuditEntry>>;
 
   close(): Promise<void>;

@@ -1,20 +1,24 @@
 import { Option, type Command } from 'commander';
+import { CHANNEL_MEMBERS } from '../core/channel-members.js';
 import {
   CHANNEL_AUTO_DISABLED,
   CHANNEL_DISABLED,
   CHANNEL_ENABLED,
-  type Channel,
   type ChannelStatus,
 } from '../core/channel.js';
 import { GatewayError } from '../core/errors.js';
 import type { ProbeReport } from '../core/probe.js';
+import { snakeCase } from '../core/records.js';
 import { Secret } from '../core/secret.js';
-import { testedWire } from '../http/operations/views.js';
 import type { ChannelFilter, ChannelState, ChannelView } from '../management/channels.js';
 import { allProviders, findProvider } from '../providers/index.js';
 import type { Provider, SettingValue } from '../providers/provider.js';
+import { channelWire } from '../wire/channel.js';
+import { inForceWire } from '../wire/in-force.js';
+import { testedWire } from '../wire/tested.js';
 import type { ChannelChanged } from './backend.js';
 import { RefusedError, UsageError } from './errors.js';
+import { givenMembers, memberFacts, withMembers } from './members.js';
 import {
   confirm,
   onGateway,
@@ -24,7 +28,7 @@ import {
   type CliIo,
 } from './session.js';
 import { counted, facts, inForceText, names, table } from './text.js';
-import { decimal, models, nameIn, pair, present, wholeNumber } from './values.js';
+import { models, nameIn, pair, present } from './values.js';
 
 interface ChannelOptions {
   readonly name?: string;
@@ -35,11 +39,6 @@ interface ChannelOptions {
   readonly credential?: Readonly<Record<string, string>>;
   readonly setting?: Readonly<Record<string, string>>;
   readonly tag?: string;
-  readonly priority?: number;
-  readonly weight?: number;
-  readonly timeout?: number;
-  readonly maxConcurrency?: number;
-  readonly scores?: Channel['scores'];
 }
 
 interface CreateOptions extends ChannelOptions {
@@ -64,8 +63,8 @@ export function addChannelCommands(program: Command, io: CliIo): void {
 
   withFields(channels.command('create'), true)
     .description('add a channel')
-    .option('--disabled', 'do not send it traffic yet')
-    .action(onGateway(io, (session, command) => create(session, command.opts())));
+    .option('--disabled', 'leave it switched off for now')
+    .action(onGateway(io, create));
 
   channels
     .command('list')
@@ -77,12 +76,12 @@ export function addChannelCommands(program: Command, io: CliIo): void {
 
   channels
     .command('show')
-    .description('tell everything about a channel but its credentials')
+    .description('show everything about a channel except its credentials')
     .argument('<channel>', CHANNEL_ARGUMENT)
     .action(
       onGateway(io, async (session, { args: [given] }) => {
         const channel = await resolveChannel(session, given);
-        session.show(channelJson(channel), describe(channel));
+        session.show(channelWire(channel), describe(channel));
       }),
     );
 
@@ -92,7 +91,7 @@ export function addChannelCommands(program: Command, io: CliIo): void {
   ] as const) {
     channels
       .command(verb)
-      .description(enabled ? 'send a channel traffic' : 'send a channel no more traffic')
+      .description(enabled ? 'switch a channel on' : 'switch a channel off')
       .argument('<channel>', CHANNEL_ARGUMENT)
       .action(
         onGateway(io, async (session, { args: [given] }) => {
@@ -106,16 +105,16 @@ export function addChannelCommands(program: Command, io: CliIo): void {
   }
 
   withFields(channels.command('update'), false)
-    .description('change what is given and leave the rest')
+    .description('change what is given; the rest stays as it is')
     .argument('<channel>', CHANNEL_ARGUMENT)
-    .action(onGateway(io, (session, command) => update(session, command.opts(), command.args[0])));
+    .action(onGateway(io, update));
 
   channels
     .command('copy')
-    .description('add a channel like another, with its credentials')
+    .description('copy a channel without its credentials; set them with update')
     .argument('<channel>', CHANNEL_ARGUMENT)
-    .option('--name <name>', 'what to call it')
-    .option('--disabled', 'do not send it traffic yet')
+    .option('--name <name>', 'its name')
+    .option('--disabled', 'leave it switched off for now')
     .action(
       onGateway(io, async (session, command) => {
         const { name, disabled } = command.opts<{ name?: string; disabled?: true }>();
@@ -129,7 +128,9 @@ export function addChannelCommands(program: Command, io: CliIo): void {
 
   channels
     .command('test')
-    .description('send a channel a real request of two documents, switched on or not')
+    .description(
+      'send a channel a real request with two documents, whether it is switched on or not',
+    )
     .argument('<channel>', CHANNEL_ARGUMENT)
     .option('--model <name>', 'by the name that callers use (default: its first)')
     .action(onGateway(io, test));
@@ -138,24 +139,22 @@ export function addChannelCommands(program: Command, io: CliIo): void {
     .command('delete')
     .description('delete a channel for good')
     .argument('<channel>', CHANNEL_ARGUMENT)
-    .option('-y, --yes', 'do not ask')
+    .option('-y, --yes', 'do not ask for confirmation for confirmation')
     .action(onGateway(io, remove));
 
   channels
     .command('providers')
-    .description('list the providers with the credentials and settings that each takes')
-    .argument('[provider]', 'tell everything about one')
+    .description('list the providers and the credentials and settings that each takes')
+    .argument('[provider]', 'show everything about one')
     .action(withoutStore(io, ({ show }, { args: [id] }) => showProviders(show, id)));
 }
 
 function withFields(command: Command, creating: boolean): Command {
   const required = (flags: string, text: string): Option =>
     new Option(flags, text).makeOptionMandatory(creating);
-  const none = creating ? '' : '; none takes it away';
-  // An update leaves what is not given.
-  const byDefault = (value: string): string => (creating ? ` (default: ${value})` : '');
-  return command
-    .addOption(required('--name <name>', 'what to call it; names are unique'))
+  const none = creating ? '' : '; none removes it';
+  const described = command
+    .addOption(required('--name <name>', 'its name, which must be unique'))
     .addOption(required('--provider <provider>', 'whose API it speaks; see "channels providers"'))
     .addOption(
       required(
@@ -163,28 +162,27 @@ function withFields(command: Command, creating: boolean): Command {
         "a,b=c: callers' names, and the upstream's where it differs",
       ).argParser(models),
     )
-    .option('--base-url <url>', `where it is, if not at the provider's address${none}`)
-    .option('--api-key <secret>', 'as it is, or env:NAME for a variable, or - for standard input')
-    .option('--credential <name=secret>', 'another credential; may be repeated', pair)
+    .option('--base-url <url>', `its address, if not the provider's own${none}`)
     .option(
-      '--setting <name=value>',
-      `what the provider wants to know besides; may be repeated${creating ? '' : '; an empty value takes it away'}`,
+      '--api-key <secret>',
+      'env:NAME for a variable, or - for standard input; several keys, one a line, take turns',
+    )
+    .option(
+      '--credential <name=secret>',
+      'another credential, as name=env:NAME or name=-; may be repeated',
       pair,
     )
-    .option('--tag <tag>', `the tag that it bears${none}`)
-    .option('--priority <number>', `higher is tried first${byDefault('0')}`, wholeNumber)
-    .option('--weight <number>', `its share among equal priorities${byDefault('1')}`, decimal)
-    .option('--timeout <ms>', `bound of one attempt${byDefault("the gateway's")}`, wholeNumber)
-    .option('--max-concurrency <count>', 'attempts at once on one node; 0: no bound', wholeNumber)
-    .addOption(
-      new Option('--scores <kind>', 'whether logits become probabilities').choices([
-        'raw',
-        'normalized',
-      ]),
-    );
+    .option(
+      '--setting <name=value>',
+      `a setting of the provider; may be repeated${creating ? '' : '; an empty value removes it'}`,
+      pair,
+    )
+    .option('--tag <tag>', `the tag that it bears${none}`);
+  return withMembers(described, CHANNEL_MEMBERS, creating);
 }
 
-async function create(session: Session, options: CreateOptions): Promise<void> {
+async function create(session: Session, command: Command): Promise<void> {
+  const options = command.opts<CreateOptions>();
   const provider = findProvider(options.provider);
   const write = await session.backend.createChannel({
     name: options.name,
@@ -194,36 +192,27 @@ async function create(session: Session, options: CreateOptions): Promise<void> {
     tag: options.tag,
     credentials: await credentialsOf(session, provider, options),
     settings: settingsOf(provider, options.setting ?? {}),
-    timeoutMs: options.timeout,
     status: options.disabled === true ? CHANNEL_DISABLED : CHANNEL_ENABLED,
-    ...present({
-      priority: options.priority,
-      weight: options.weight,
-      maxConcurrency: options.maxConcurrency,
-      scores: options.scores,
-    }),
+    ...givenMembers(command, CHANNEL_MEMBERS),
   });
   showWrite(session, write, 'is there');
 }
 
-async function update(
-  session: Session,
-  options: ChannelOptions,
-  given: string | undefined,
-): Promise<void> {
-  const { baseUrl, tag, setting, name, priority, weight, maxConcurrency, scores } = options;
-  const current = await resolveChannel(session, given);
+async function update(session: Session, command: Command): Promise<void> {
+  const options = command.opts<ChannelOptions>();
+  const { baseUrl, tag, setting, name } = options;
+  const current = await resolveChannel(session, command.args[0]);
   const provider = findProvider(options.provider ?? current.provider);
   const credentials = await credentialsOf(session, provider, options);
   const edit = {
-    ...present({ name, provider: options.provider, models: options.models, priority, weight }),
-    ...present({ timeoutMs: options.timeout, maxConcurrency, scores }),
+    ...present({ name, provider: options.provider, models: options.models }),
+    ...givenMembers(command, CHANNEL_MEMBERS),
     ...(baseUrl === undefined ? {} : { baseUrl: baseUrl === 'none' ? undefined : baseUrl }),
     ...(tag === undefined ? {} : { tag: tag === 'none' ? undefined : tag }),
     ...(setting === undefined ? {} : { settings: emptyAsNull(settingsOf(provider, setting)) }),
     ...(Object.keys(credentials).length === 0 ? {} : { credentials }),
   };
-  if (Object.keys(edit).length === 0) throw new UsageError('Say what to change.');
+  if (Object.keys(edit).length === 0) throw new UsageError('Name at least one thing to change.');
   const write = await session.backend.updateChannel(current.id, edit);
   showWrite(session, write, 'is changed');
 }
@@ -239,13 +228,13 @@ async function listAll(session: Session, options: ChannelFilter): Promise<void> 
     String(channel.priority),
     String(channel.weight),
     STATUS[channel.status],
-    effective(channel.state),
+    inEffect(channel),
     channel.origin,
     modelsText(channel),
   ]);
   const heading = ['ID', 'NAME', 'PROVIDER', 'TAG', 'PRIORITY', 'WEIGHT', 'STATUS', 'IN EFFECT'];
   session.show(
-    { items: channels.map(channelJson), total: channels.length },
+    { items: channels.map(channelWire), total: channels.length },
     channels.length === 0
       ? `No such channels in ${session.backend.place}.`
       : table([...heading, 'ORIGIN', 'MODELS'], rows),
@@ -259,7 +248,7 @@ async function remove(session: Session, command: Command): Promise<void> {
   await confirm(session, what, yes);
   const { version, inForce } = await session.backend.deleteChannel(id);
   session.show(
-    { id, name, deleted: true, version, in_force: inForce },
+    { id, name, deleted: true, ...inForceWire(version, inForce) },
     `Channel ${id} "${name}" is deleted. ${inForceText(inForce)}`,
   );
 }
@@ -317,7 +306,7 @@ function showWrite(
   what: string,
 ): void {
   session.show(
-    { ...channelJson(channel), version, in_force: inForce },
+    { ...channelWire(channel), ...inForceWire(version, inForce) },
     `Channel ${channel.id} "${channel.name}" ${what}; it is ${effective(channel.state)}. ${inForceText(inForce)}`,
   );
 }
@@ -373,28 +362,55 @@ function settingValue(provider: Provider | undefined, name: string, text: string
 
 function describe(channel: ChannelView): string {
   const settings = Object.entries(channel.settings).map(
-    ([name, value]) => `${name}=${String(value)}`,
+    ([name, value]) => `${snakeCase(name)}=${String(value)}`,
   );
   const credentials =
-    channel.origin === 'config' ? 'in the configuration' : names(channel.credentialNames, 'none');
+    channel.origin === 'config'
+      ? 'in the configuration'
+      : names(channel.credentialNames.map(snakeCase), 'none');
   return facts([
     ['id', String(channel.id)],
     ['name', channel.name],
     ['provider', channel.provider],
     ['base URL', channel.baseUrl ?? "the provider's"],
     ['credentials', credentials],
+    ...((channel.keyCount ?? 0) > 1 ? [keyFact(channel.keyCount)] : []),
     ['settings', names(settings, 'none')],
     ['models', modelsText(channel)],
     ['tag', channel.tag ?? 'none'],
-    ['priority', String(channel.priority)],
-    ['weight', String(channel.weight)],
-    ['timeout', channel.timeoutMs === undefined ? "the gateway's" : `${channel.timeoutMs} ms`],
-    ['at once', channel.maxConcurrency === 0 ? 'no bound' : String(channel.maxConcurrency)],
-    ['scores', channel.scores],
+    ...memberFacts(CHANNEL_MEMBERS, channel),
     ['status', STATUS[channel.status]],
-    ['in effect', effective(channel.state)],
+    ['in effect', inEffect(channel)],
+    ...pauseFacts(channel),
     ['origin', channel.origin],
   ]);
+}
+
+function keyFact(count = 0): [string, string] {
+  return ['API keys', `${count}, which take turns`];
+}
+
+/** Whether it takes traffic, and where not all gateways send to it, that too. */
+function inEffect({ state, sighted }: ChannelView): string {
+  const { pauses, nextTryMs } = sighted;
+  const next = nextTryMs === undefined ? '' : `, next try at ${timeText(nextTryMs)}`;
+  const whole = pauses.filter(({ key }) => key === undefined);
+  if (!state.live || pauses.length === 0) return effective(state) + next;
+  if (whole.length === 0)
+    return `live, ${pauses.length === 1 ? 'one key rests' : 'some keys rest'}`;
+  const gateways = whole.length === 1 ? 'one gateway' : `${whole.length} gateways`;
+  return `live, left alone by ${gateways}`;
+}
+
+function pauseFacts({ sighted: { pauses } }: ChannelView): [string, string][] {
+  return pauses.map(({ node, key, state, reason, sinceMs, untilMs }) => [
+    key === undefined ? `on ${node}` : `key ${key} on ${node}`,
+    `${state.replace('_', '-')} since ${timeText(sinceMs)} (${reason}), until ${timeText(untilMs)}`,
+  ]);
+}
+
+function timeText(ms: number): string {
+  return new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z');
 }
 
 function effective(state: ChannelState): string {
@@ -403,7 +419,7 @@ function effective(state: ChannelState): string {
     case 'disabled':
       return 'off: disabled';
     case 'auto_disabled':
-      return 'off: disabled automatically';
+      return `off: disabled automatically${state.reason === undefined ? '' : `, ${state.reason}`}`;
     case 'tag_disabled':
       return `off: its tag is switched off${state.reason === undefined ? '' : ` (${state.reason})`}`;
     case 'credentials_locked':
@@ -417,30 +433,6 @@ function modelsText({ models: served }: ChannelView): string {
   return Object.entries(served)
     .map(([name, upstream]) => (name === upstream ? name : `${name}=${upstream}`))
     .join(', ');
-}
-
-function channelJson(channel: ChannelView): Record<string, unknown> {
-  const { state } = channel;
-  return {
-    id: channel.id,
-    name: channel.name,
-    provider: channel.provider,
-    base_url: channel.baseUrl ?? null,
-    credentials: channel.credentialNames,
-    settings: channel.settings,
-    models: channel.models,
-    tag: channel.tag ?? null,
-    priority: channel.priority,
-    weight: channel.weight,
-    timeout_ms: channel.timeoutMs ?? null,
-    max_concurrency: channel.maxConcurrency,
-    scores: channel.scores,
-    status: channel.status,
-    live: state.live,
-    because: state.live ? null : state.because,
-    reason: state.live || !('reason' in state) ? null : (state.reason ?? null),
-    origin: channel.origin,
-  };
 }
 
 function showProviders(show: Session['show'], id: string | undefined): void {

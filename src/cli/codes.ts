@@ -1,6 +1,6 @@
 import { Option, type Command } from 'commander';
 import { NEVER_EXPIRES } from '../core/token.js';
-import { codeView } from '../http/operations/views.js';
+import { codeWire } from '../wire/code.js';
 import { confirm, onGateway, type CliIo, type Session } from './session.js';
 import { amount, counted, moment, table } from './text.js';
 import {
@@ -28,10 +28,14 @@ export function addCodeCommands(program: Command, io: CliIo): void {
 
   codes
     .command('create')
-    .description('make codes and print them, this once, one in a line')
-    .requiredOption('--quota <amount>', 'what each is worth: units, or dollars as 1.50usd', units)
+    .description('make codes and print them, one per line; they are not shown again')
+    .requiredOption(
+      '--quota <amount>',
+      'the value of each: units, or dollars such as 1.50usd',
+      units,
+    )
     .option('--count <count>', 'how many, 100 at most', wholeNumber, 1)
-    .option('--name <name>', 'what to call them', 'code')
+    .option('--name <name>', 'their name', 'code')
     .addOption(
       new Option('--expires <when>', '30d, 12h, a date, or never')
         .argParser(expiry(io.now))
@@ -41,7 +45,7 @@ export function addCodeCommands(program: Command, io: CliIo): void {
 
   withPage(codes.command('list'))
     .description('list codes, newest first, without the codes themselves')
-    .option('--keyword <part>', 'whose name has this in it')
+    .option('--keyword <part>', 'whose name contains this')
     .action(onGateway(io, listAll));
 
   for (const [verb, enabled] of [
@@ -50,12 +54,12 @@ export function addCodeCommands(program: Command, io: CliIo): void {
   ] as const) {
     codes
       .command(verb)
-      .description(enabled ? 'let a code be redeemed' : 'refuse to redeem a code')
+      .description(enabled ? 'allow a code to be redeemed' : 'refuse to redeem a code')
       .argument('<id>', 'of the code', wholeNumber)
       .action(
         onGateway(io, async ({ backend, show }, { processedArgs: [id] }) => {
           const code = await backend.updateCode(id as number, { enabled });
-          show(codeView(code), `Code ${code.id} "${code.name}" is ${code.status}.`);
+          show(codeWire(code), `Code ${code.id} "${code.name}" is ${code.status}.`);
         }),
       );
   }
@@ -64,7 +68,7 @@ export function addCodeCommands(program: Command, io: CliIo): void {
     .command('delete')
     .description('delete a code for good')
     .argument('<id>', 'of the code', wholeNumber)
-    .option('-y, --yes', 'do not ask')
+    .option('-y, --yes', 'do not ask for confirmation for confirmation')
     .action(
       onGateway(io, async (session, command) => {
         const { yes } = command.opts<{ yes?: true }>();
@@ -80,7 +84,7 @@ export function addCodeCommands(program: Command, io: CliIo): void {
   codes
     .command('prune')
     .description('delete the codes that are used, disabled or expired')
-    .option('-y, --yes', 'do not ask')
+    .option('-y, --yes', 'do not ask for confirmation for confirmation')
     .action(
       onGateway(io, async (session, command) => {
         const { yes } = command.opts<{ yes?: true }>();
@@ -98,7 +102,7 @@ async function create({ backend, io, show }: Session, options: CreateOptions): P
   const codes = await backend.createCodes({ name, quota, count, expiredTime });
   show({ codes }, codes.join('\n'));
   io.writeError(
-    `${counted(codes.length, 'code')} "${name}", each worth ${amount(quota)}. They are shown this once: only their hashes are kept.\n`,
+    `${counted(codes.length, 'code')} "${name}", each worth ${amount(quota)}. They are not shown again: only their hashes are kept.\n`,
   );
 }
 
@@ -121,7 +125,7 @@ async function listAll({ backend, show }: Session, command: Command): Promise<vo
   ]);
   const heading = ['ID', 'NAME', 'CODE', 'STATUS', 'QUOTA', 'CREATED', 'EXPIRES', 'REDEEMED'];
   show(
-    { items: items.map(codeView), total },
+    { items: items.map(codeWire), total },
     total === 0
       ? `No such codes in ${backend.place}.`
       : table(heading, rows, { total, offset: page.offset }),

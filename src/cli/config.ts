@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { parse } from 'yaml';
-import { printConfig } from '../config.js';
+import { checkConfig, loadConfig, printConfig } from '../config.js';
 import { withoutStore, type CliIo } from './session.js';
 import { counted } from './text.js';
 
@@ -19,13 +19,16 @@ export function addConfigCommands(program: Command, io: CliIo): void {
 
   config
     .command('check')
-    .description('report every mistake in the settings, or that there is none')
+    .description('check the settings and report every mistake')
+    .option('--store-channels', 'the store has further channels: models and tags may be theirs')
     .action(
-      withoutStore(io, ({ settings, show }) => {
-        const { channels = [], tags } = settings();
+      withoutStore(io, ({ sources, show }, command) => {
+        const { storeChannels } = command.opts<{ readonly storeChannels?: boolean }>();
+        const load = storeChannels === true ? loadConfig : checkConfig;
+        const { channels = [], tags } = load(sources);
         show(
           { valid: true, channels: channels.length, tags: tags.length },
-          `The settings are in order: ${counted(channels.length, 'channel')}, ${counted(tags.length, 'tag')}.`,
+          `The settings are valid: ${counted(channels.length, 'channel')}, ${counted(tags.length, 'tag')}.`,
         );
       }),
     );

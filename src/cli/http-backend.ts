@@ -1,28 +1,24 @@
-import type { ChannelStatus } from '../core/channel.js';
 import { GatewayError } from '../core/errors.js';
-import type { Json } from '../core/json.js';
-import type { ProbeRanking, ProbeReport } from '../core/probe.js';
-import { TOKEN_DISABLED, type Token, type TokenPolicy } from '../core/token.js';
-import type { ChannelEdit, ChannelState, ChannelView } from '../management/channels.js';
-import type { InForce } from '../management/in-force.js';
-import type { TagView } from '../management/tags.js';
-import { findProvider } from '../providers/index.js';
-import type { Provider, SettingValue } from '../providers/provider.js';
-import type {
-  AuditEntry,
-  RedemptionCode,
-  Role,
-  UsageEntry,
-  UsageQuery,
-  User,
-} from '../store/store.js';
+import type { Json } from '../core/json/json.js';
+import type { UsageQuery, User } from '../store/store.js';
+import { channelBody, readChannel } from '../wire/channel.js';
+import { readDiscovered } from '../wire/discovered.js';
+import { readExplained } from '../wire/explained.js';
+import { readCode } from '../wire/code.js';
+import { readInForce } from '../wire/in-force.js';
+import { policyBody, readToken } from '../wire/key.js';
+import { readNodes } from '../wire/node.js';
+import { readBreakdown } from '../wire/stats.js';
+import { readSwitched, readTag } from '../wire/tag.js';
+import { readTested } from '../wire/tested.js';
+import { readUser } from '../wire/user.js';
+import { readAudit, readStats, readUsage } from '../wire/log.js';
 import type { ApiClient } from './api-client.js';
 import type { Backend, ChannelChanged, Enforced, TagChanged } from './backend.js';
-import { nameIn, present } from './values.js';
+import { present } from './values.js';
 
 const ALL = { offset: 0, limit: Number.MAX_SAFE_INTEGER };
 const ADMIN_ROLE = 10;
-const CODE_STATUS = ['enabled', 'disabled', 'used'] as const;
 
 /** The management API of a gateway that runs, as whoever is logged in. */
 export function createHttpBackend(api: ApiClient): Backend {
@@ -45,10 +41,7 @@ export function createHttpBackend(api: ApiClient): Backend {
       return { path: '/api/log', query: { ...filter, user_id: userId, channel_id: channelId } };
     }
     if (channelId !== undefined || (userId !== undefined && userId !== (await self()).id)) {
-      throw new GatewayError(
-        'permission_denied',
-        'Your account may look at its own requests alone.',
-      );
+      throw new GatewayError('permission_denied', 'Your account may only see its own requests.');
     }
     return { path: '/api/log/self', query: filter };
   }
@@ -114,6 +107,17 @@ export function createHttpBackend(api: ApiClient): Backend {
     deleteChannel: async (id) => readEnforced(await api.call('DELETE', `/api/channel/${id}`)),
     testChannel: async (id, model) =>
       readTested(await api.call('POST', `/api/channel/test/${id}`, { body: present({ model }) })),
+
+    listNodes: async () => readNodes(await api.call('GET', '/api/node')),
+    probeAddress: async ({ baseUrl, credentials, settings, model }) => {
+      const body = { base_url: baseUrl, credentials, settings, ...present({ model }) };
+      return readDiscovered(await api.call('POST', '/api/channel/probe', { body }));
+    },
+
+    async explain({ tokenId, documentCount, ...asked }) {
+      const body = { ...asked, ...present({ token_id: tokenId, document_count: documentCount }) };
+      return readExplained(await api.call('POST', '/api/route/explain', { body }));
+    },
 
     listTags: async () => (await api.call('GET', '/api/channel/tag')).map(readTag),
     disableTag: async (tag, reason) =>
@@ -203,13 +207,22 @@ export function createHttpBackend(api: ApiClient): Backend {
     },
     async usageStats(wanted) {
       const { path, query } = await usagePath(wanted);
-      const stats = await api.call('GET', `${path}/stat`, { query });
-      return {
-        requests: stats.field('requests').number(),
-        quota: stats.field('quota').number(),
-        documents: stats.field('documents').number(),
-        inputTokens: stats.field('input_tokens').number(),
+      return readStats(await api.call('GET', `${path}/stat`, { query }));
+    },
+    async usageBreakdown({ by: [by, then], fromMs, toMs, owner }) {
+      const { role, id } = await self();
+      const isOwn = role < 10;
+      if (isOwn && owner !== undefined && owner !== id) {
+        throw new GatewayError('permission_denied', 'Your account may only see its own spending.');
+      }
+      const path = isOwn ? '/api/stats/self/breakdown' : '/api/stats/breakdown';
+      const query = {
+        ...{ by: isOwn && by === 'user' ? undefined : by, then },
+        user_id: isOwn ? undefined : owner,
+        start_timestamp: Math.floor(fromMs / 1_000),
+        end_timestamp: Math.floor(toMs / 1_000),
       };
+      return readBreakdown(await api.call('GET', path, { query }));
     },
     listAudit: ({ offset, limit, actorId, action, target, fromMs }) =>
       api.list(
@@ -226,23 +239,6 @@ export function createHttpBackend(api: ApiClient): Backend {
   };
 }
 
-/** An account as the management API shows it. */
-export function readUser(user: Json): User {
-  const email = user.field('email').string();
-  return {
-    id: user.field('id').number(),
-    username: user.field('username').string(),
-    email: email === '' ? undefined : email,
-    displayName: user.field('display_name').string(),
-    role: user.field('role').number() as Role,
-    enabled: user.field('status').number() === 1,
-    quota: user.field('quota').number(),
-    usedQuota: user.field('used_quota').number(),
-    requestCount: user.field('request_count').number(),
-    createdTime: user.field('created_time').number(),
-  };
-}
-
 function isCalled({ id, username, email }: User, login: string): boolean {
   const wanted = login.toLowerCase();
   return (
@@ -254,122 +250,10 @@ function statusBody(enabled: boolean | undefined): { readonly status?: 1 | 2 } {
   return enabled === undefined ? {} : { status: enabled ? 1 : 2 };
 }
 
-function policyBody(policy: Partial<TokenPolicy>): object {
-  const { allowIps, tags, rateLimit, maxConcurrency } = policy;
-  return {
-    ...present({ allow_ips: allowIps, tags, rate_limit: rateLimit }),
-    ...present({ max_concurrency: maxConcurrency }),
-    ...('models' in policy
-      ? policy.models === undefined
-        ? { model_limits_enabled: false }
-        : { model_limits_enabled: true, model_limits: policy.models }
-      : {}),
-    ...('defaultModel' in policy ? { default_model: policy.defaultModel ?? null } : {}),
-  };
-}
-
-function readToken(token: Json): Token {
-  const status = token.field('status').number();
-  return {
-    id: token.field('id').number(),
-    userId: token.field('user_id').number(),
-    name: token.field('name').string(),
-    keyHint: token.field('key_hint').string(),
-    // Expired and exhausted follow from the other members.
-    enabled: status !== TOKEN_DISABLED,
-    createdTime: token.field('created_time').number(),
-    accessedTime: token.field('accessed_time').number(),
-    expiredTime: token.field('expired_time').number(),
-    remainQuota: token.field('remain_quota').number(),
-    unlimitedQuota: token.field('unlimited_quota').value === true,
-    usedQuota: token.field('used_quota').number(),
-    policy: {
-      models:
-        token.field('model_limits_enabled').value === true
-          ? texts(token.field('model_limits'))
-          : undefined,
-      allowIps: texts(token.field('allow_ips')),
-      tags: texts(token.field('tags')),
-      defaultModel: token.field('default_model').optionalString(),
-      rateLimit: token.field('rate_limit').number(),
-      maxConcurrency: token.field('max_concurrency').number(),
-    },
-  };
-}
-
-function channelBody(edit: ChannelEdit): object {
-  const { name, provider, models, settings, priority, weight, maxConcurrency, scores, status } =
-    edit;
-  return {
-    ...present({ name, provider, models, settings, priority, weight, scores, status }),
-    ...present({ max_concurrency: maxConcurrency }),
-    ...('baseUrl' in edit ? { base_url: edit.baseUrl ?? null } : {}),
-    ...('tag' in edit ? { tag: edit.tag ?? null } : {}),
-    ...('timeoutMs' in edit ? { timeout_ms: edit.timeoutMs ?? null } : {}),
-    ...(edit.credentials === undefined
-      ? {}
-      : {
-          credentials: Object.fromEntries(
-            Object.entries(edit.credentials).map(([key, secret]) => [
-              key,
-              secret?.reveal() ?? null,
-            ]),
-          ),
-        }),
-  };
-}
-
-function readChannel(channel: Json): ChannelView {
-  const provider = channel.field('provider').string();
-  const specs: Provider | undefined = findProvider(provider);
-  const settings = Object.entries(channel.field('settings').value as Record<string, SettingValue>);
-  return {
-    id: channel.field('id').number(),
-    name: channel.field('name').string(),
-    provider,
-    baseUrl: channel.field('base_url').optionalString(),
-    credentialNames: texts(channel.field('credential_names')).map((name) =>
-      nameIn(specs?.credentials, name),
-    ),
-    settings: Object.fromEntries(
-      settings.map(([name, value]) => [nameIn(specs?.settings, name), value]),
-    ),
-    models: channel.field('models').value as Record<string, string>,
-    tag: channel.field('tag').optionalString(),
-    priority: channel.field('priority').number(),
-    weight: channel.field('weight').number(),
-    timeoutMs: channel.field('timeout_ms').optionalNumber(),
-    maxConcurrency: channel.field('max_concurrency').number(),
-    scores: channel.field('scores').string() as ChannelView['scores'],
-    status: channel.field('status').number() as ChannelStatus,
-    origin: channel.field('origin').string() as ChannelView['origin'],
-    state: readState(channel.field('effective')),
-  };
-}
-
-function readState(effective: Json): ChannelState {
-  if (effective.field('live').value === true) return { live: true };
-  const because = effective.field('because').string() as Extract<
-    ChannelState,
-    { live: false }
-  >['because'];
-  const reason = effective.field('reason').optionalString();
-  switch (because) {
-    case 'credentials_locked':
-      return { live: false, because };
-    case 'unusable':
-      return { live: false, because, reason: reason ?? '' };
-    case 'disabled':
-    case 'auto_disabled':
-    case 'tag_disabled':
-      return { live: false, because, reason };
-  }
-}
-
 function readEnforced(reply: Json): Enforced {
   return {
     version: reply.field('version').number(),
-    inForce: reply.field('in_force').string() as InForce,
+    inForce: readInForce(reply),
   };
 }
 
@@ -377,110 +261,6 @@ function readChannelChanged(reply: Json): ChannelChanged {
   return { channel: readChannel(reply), ...readEnforced(reply) };
 }
 
-function readTested(tested: Json): ProbeReport {
-  const usage = tested.field('usage');
-  const problem = tested.maybe('problem');
-  return {
-    model: tested.field('model').string(),
-    upstreamModel: tested.field('upstream_model').string(),
-    url: tested.field('url').optionalString(),
-    status: tested.field('status').optionalNumber(),
-    durationMs: tested.field('latency_ms').number(),
-    ranking: tested.maybe('order').isPresent()
-      ? {
-          order: tested.field('order').string() as ProbeRanking['order'],
-          scores: tested.field('scores').value as ProbeRanking['scores'],
-          scale: tested.field('score_scale').value as ProbeRanking['scale'],
-        }
-      : undefined,
-    usage: {
-      inputTokens: usage.field('input_tokens').optionalNumber(),
-      searchUnits: usage.field('search_units').optionalNumber(),
-    },
-    problem: problem.isPresent() ? (problem.value as ProbeReport['problem']) : undefined,
-    warnings: texts(tested.field('warnings')),
-  };
-}
-
-function readTag(tag: Json): TagView {
-  return {
-    tag: tag.field('tag').string(),
-    disabled: tag.field('disabled').value === true,
-    reason: tag.field('reason').optionalString(),
-    changedTime: tag.field('changed_time').number(),
-    changedBy: tag.field('changed_by').optionalString(),
-    channels: tag.field('channels').map((channel) => ({
-      id: channel.field('id').number(),
-      name: channel.field('name').string(),
-      live: channel.field('live').value === true,
-    })),
-  };
-}
-
 function readTagChanged(reply: Json): TagChanged {
-  return {
-    tag: reply.field('tag').string(),
-    disabled: reply.field('disabled').value === true,
-    reason: reply.field('reason').optionalString(),
-    covered: reply.field('channels').map((channel) => ({
-      id: channel.field('id').number(),
-      name: channel.field('name').string(),
-      live: channel.field('live').value === true,
-      wasLive: channel.field('was_live').value === true,
-    })),
-    ...readEnforced(reply),
-  };
-}
-
-function readCode(code: Json): RedemptionCode {
-  return {
-    id: code.field('id').number(),
-    name: code.field('name').string(),
-    quota: code.field('quota').number(),
-    status: CODE_STATUS[code.field('status').number() - 1] ?? 'disabled',
-    codeHint: code.field('key_hint').string(),
-    createdBy: code.field('user_id').number(),
-    createdTime: code.field('created_time').number(),
-    redeemedTime: code.field('redeemed_time').number(),
-    usedUserId: code.field('used_user_id').number(),
-    expiredTime: code.field('expired_time').number(),
-  };
-}
-
-/** One's own entries do not say whose they are. */
-function readUsage(entry: Json, self: number): UsageEntry {
-  return {
-    atMs: entry.field('created_at').number() * 1000,
-    requestId: entry.field('request_id').string(),
-    userId: entry.field('user_id').optionalNumber() ?? self,
-    tokenId: entry.field('token_id').number(),
-    tokenName: entry.field('token_name').string(),
-    model: entry.field('model').string(),
-    channelId: entry.field('channel_id').optionalNumber(),
-    provider: entry.field('provider').optionalString(),
-    tag: entry.field('tag').optionalString(),
-    attempts: entry.field('attempts').number(),
-    documents: entry.field('documents').number(),
-    inputTokens: entry.field('input_tokens').number(),
-    searchUnits: entry.field('search_units').number(),
-    quota: entry.field('quota').number(),
-    durationMs: entry.field('duration_ms').number(),
-    outcome: entry.field('outcome').string(),
-  };
-}
-
-function readAudit(entry: Json): AuditEntry {
-  return {
-    atMs: entry.field('created_at').number() * 1000,
-    actorId: entry.field('actor_id').optionalNumber(),
-    actor: entry.field('actor').string(),
-    action: entry.field('action').string(),
-    target: entry.field('target').string(),
-    detail: entry.field('detail').value as AuditEntry['detail'],
-    address: entry.field('address').optionalString(),
-  };
-}
-
-function texts(list: Json): string[] {
-  return list.map((item) => item.string());
+  return { ...readSwitched(reply), ...readEnforced(reply) };
 }

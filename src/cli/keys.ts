@@ -1,3 +1,4 @@
+import { TOKEN_MEMBERS } from '../core/token-members.js';
 import { Option, type Command } from 'commander';
 import { GatewayError } from '../core/errors.js';
 import {
@@ -11,6 +12,8 @@ import {
   type TokenStatus,
 } from '../core/token.js';
 import type { TokenChange, User } from '../store/store.js';
+import { tokenWire } from '../wire/key.js';
+import { givenMembers, memberFacts, withMembers } from './members.js';
 import { RefusedError, UsageError } from './errors.js';
 import { confirm, namedUser, onGateway, type CliIo, type Session } from './session.js';
 import { amount, counted, facts, moment, names, table } from './text.js';
@@ -22,7 +25,6 @@ import {
   present,
   rangesOrAny,
   units,
-  wholeNumber,
   withPage,
   type PageOptions,
 } from './values.js';
@@ -32,8 +34,6 @@ interface PolicyOptions {
   readonly ips?: readonly string[];
   readonly tags?: readonly string[];
   readonly defaultModel?: string;
-  readonly rateLimit?: number;
-  readonly maxConcurrency?: number;
 }
 
 interface CreateOptions extends PolicyOptions {
@@ -69,9 +69,9 @@ const KEY_ARGUMENT = 'id, name, or the key itself';
 export function addKeyCommands(program: Command, io: CliIo): void {
   const keys = program.command('keys').alias('key').description('API keys of clients');
 
-  withPolicy(keys.command('create'))
-    .description('make a key and print it, this once')
-    .option('--name <name>', 'what to call it', 'default')
+  withPolicy(keys.command('create'), true)
+    .description('make a key and print it; it is not shown again')
+    .option('--name <name>', 'its name', 'default')
     .option(
       '--user <user>',
       'whose it is: name, address or id (default: root, or you where you are logged in)',
@@ -81,19 +81,19 @@ export function addKeyCommands(program: Command, io: CliIo): void {
         .argParser(units)
         .conflicts('unlimited'),
     )
-    .option('--unlimited', 'bounded by the balance of its user alone (without --quota)')
+    .option('--unlimited', 'limited only by the balance of its user (without --quota)')
     .option('--expires <when>', '30d, 12h, a date, or never', expiry(io.now))
-    .action(onGateway(io, (session, command) => create(session, command.opts())));
+    .action(onGateway(io, create));
 
   withPage(keys.command('list'))
     .description('list keys, newest first')
     .option('--user <user>', 'of one user: name, address or id')
-    .option('--name <part>', 'whose name has this in it')
+    .option('--name <part>', 'whose name contains this')
     .action(onGateway(io, (session, command) => listAll(session, command.opts())));
 
   keys
     .command('show')
-    .description('tell everything about a key but the key')
+    .description('show everything about a key except the key itself')
     .argument('<key>', KEY_ARGUMENT)
     .action(
       onGateway(io, async (session, { args: [key] }) => {
@@ -107,37 +107,38 @@ export function addKeyCommands(program: Command, io: CliIo): void {
   ] as const) {
     keys
       .command(verb)
-      .description(enabled ? 'let a key be used again' : 'refuse a key from now on')
+      .description(enabled ? 'enable a key' : 'disable a key')
       .argument('<key>', KEY_ARGUMENT)
       .action(
         onGateway(io, async (session, { args: [key] }) => {
           const { id } = await resolveKey(session, key);
           const token = await session.backend.updateKey(id, { enabled });
-          const text = `Key ${id} "${token.name}" is ${STATUS[statusOf(session, token)]}, for all gateways from now on.`;
-          session.show(tokenJson(session, token), text);
+          const text = `Key ${id} "${token.name}" is ${STATUS[statusOf(session, token)]}on all gateways.`;
+          session.show(tokenWire(session.io.now())(token), text);
         }),
       );
   }
 
-  withPolicy(keys.command('update'))
-    .description('change what is given and leave the rest')
+  withPolicy(keys.command('update'), false)
+    .description('change what is given; the rest stays as it is')
     .argument('<key>', KEY_ARGUMENT)
-    .option('--name <name>', 'what to call it')
+    .option('--name <name>', 'its name')
     .addOption(
       new Option('--quota <amount>', 'what it may still spend: units, or dollars such as 1.50usd')
         .argParser(units)
         .conflicts(['addQuota', 'unlimited']),
     )
-    .option('--add-quota <amount>', 'move its quota by so much; may be negative', units)
-    .option('--unlimited', 'bounded by the balance of its user alone')
+    .option('--add-quota <amount>', 'add this much to its quota; may be negative', units)
+    .option('--unlimited', 'limited only by the balance of its user')
     .option('--expires <when>', '30d, 12h, a date, or never', expiry(io.now))
-    .addOption(new Option('--enable', 'let it be used').conflicts('disable'))
+    .addOption(new Option('--enable', 'enable it').conflicts('disable'))
     .option('--disable', 'refuse it')
     .action(
       onGateway(io, async (session, command) => {
         const [key] = command.args;
-        const change = changeOf(command.opts());
-        if (Object.keys(change).length === 0) throw new UsageError('Say what to change.');
+        const change = changeOf(command);
+        if (Object.keys(change).length === 0)
+          throw new UsageError('Name at least one thing to change.');
         const { id } = await resolveKey(session, key);
         await showToken(session, await session.backend.updateKey(id, change));
       }),
@@ -147,45 +148,45 @@ export function addKeyCommands(program: Command, io: CliIo): void {
     .command('delete')
     .description('delete a key for good')
     .argument('<key>', KEY_ARGUMENT)
-    .option('-y, --yes', 'do not ask')
+    .option('-y, --yes', 'do not ask for confirmation for confirmation')
     .action(onGateway(io, remove));
 }
 
-function withPolicy(command: Command): Command {
-  return command
+function withPolicy(command: Command, creating: boolean): Command {
+  const described = command
     .option('--models <names>', 'the models it may use: a,b, or all for no limit', listOr('all'))
-    .option('--default-model <name>', 'for requests that name none; none takes it away')
+    .option('--default-model <name>', 'for requests that name no model; none removes it')
     .option(
       '--ips <ranges>',
-      'where it may be used from: addresses and CIDR between commas, or any for no limit',
+      'the addresses and CIDR ranges that it may be used from, separated by commas, or any for no limit',
       rangesOrAny,
     )
     .option(
       '--tags <names>',
-      'the channels it is bound to, by tag: a,b, or any for no limit',
+      'the tags of the channels it may use: a,b, or any for no limit',
       listOrAny,
-    )
-    .option('--rate-limit <count>', 'requests per minute; 0: no limit', wholeNumber)
-    .option('--max-concurrency <count>', 'requests at once; 0: no limit', wholeNumber);
+    );
+  return withMembers(described, TOKEN_MEMBERS, creating);
 }
 
-async function create(session: Session, options: CreateOptions): Promise<void> {
+async function create(session: Session, command: Command): Promise<void> {
+  const options = command.opts<CreateOptions>();
   const { backend, io } = session;
   const user = await resolveUser(session, options.user);
   const { token, key } = await backend.createKey({
     userId: user.id,
     name: options.name,
     unlimitedQuota: options.quota === undefined,
-    policy: policyOf(options),
+    policy: policyOf(command),
     ...present({ remainQuota: options.quota, expiredTime: options.expires }),
   });
-  session.show({ ...tokenJson(session, token), key }, key);
+  session.show({ ...tokenWire(session.io.now())(token), key }, key);
   const quota = token.unlimitedQuota
     ? `what ${user.username} has: ${amount(user.quota)}`
     : amount(token.remainQuota);
   io.writeError(
     `Key ${token.id} "${token.name}" of ${user.username} may spend ${quota}. ` +
-      'It is shown this once: only its hash is kept.\n',
+      'It is not shown again: only its hash is kept.\n',
   );
 }
 
@@ -205,7 +206,7 @@ async function listAll(session: Session, options: ListOptions): Promise<void> {
     quotaOf(token),
     amount(token.usedQuota),
     moment(token.expiredTime),
-    moment(token.accessedTime),
+    lastUse(token),
   ]);
   const heading = [
     'ID',
@@ -219,7 +220,7 @@ async function listAll(session: Session, options: ListOptions): Promise<void> {
     'LAST USED',
   ];
   session.show(
-    { items: items.map((token) => tokenJson(session, token)), total },
+    { items: items.map(tokenWire(session.io.now())), total },
     total === 0
       ? `No keys in ${session.backend.place}.`
       : table(heading, rows, { total, offset: page.offset }),
@@ -230,7 +231,7 @@ async function showToken(session: Session, token: Token): Promise<void> {
   const { policy } = token;
   const owners = await session.backend.usernames([token.userId]);
   session.show(
-    tokenJson(session, token),
+    tokenWire(session.io.now())(token),
     facts([
       ['id', String(token.id)],
       ['name', token.name],
@@ -240,14 +241,13 @@ async function showToken(session: Session, token: Token): Promise<void> {
       ['quota left', quotaOf(token)],
       ['used', amount(token.usedQuota)],
       ['created', moment(token.createdTime)],
-      ['last used', moment(token.accessedTime)],
+      ['last used', lastUse(token)],
       ['expires', moment(token.expiredTime)],
       ['models', policy.models === undefined ? 'all' : names(policy.models, 'all')],
       ['default model', policy.defaultModel ?? 'none'],
       ['addresses', names(policy.allowIps, 'any')],
       ['tags', names(policy.tags, 'any')],
-      ['rate limit', policy.rateLimit === 0 ? 'none' : `${policy.rateLimit} per minute`],
-      ['at once', policy.maxConcurrency === 0 ? 'no limit' : String(policy.maxConcurrency)],
+      ...memberFacts(TOKEN_MEMBERS, policy),
     ]),
   );
 }
@@ -264,7 +264,7 @@ async function remove(session: Session, command: Command): Promise<void> {
 }
 
 /** The token that is meant: by id, by the key, or by its name where only one has it. */
-async function resolveKey(session: Session, given = ''): Promise<Token> {
+export async function resolveKey(session: Session, given = ''): Promise<Token> {
   const { backend } = session;
   if (/^\d{1,15}$/.test(given)) return backend.getKey(Number(given));
   if (given.startsWith('sk-')) {
@@ -292,14 +292,15 @@ async function resolveUser({ backend }: Session, login: string | undefined): Pro
   const user = await backend.defaultUser();
   if (user !== undefined) return user;
   throw new RefusedError(
-    `There is no account yet in ${backend.place}. Start the gateway once: it creates root.`,
+    `There are no accounts yet in ${backend.place}. Start the gateway once: it creates root.`,
   );
 }
 
-function policyOf(options: PolicyOptions): Partial<TokenPolicy> {
-  const { models, defaultModel, ips, tags, rateLimit, maxConcurrency } = options;
+function policyOf(command: Command): Partial<TokenPolicy> {
+  const { models, defaultModel, ips, tags } = command.opts<PolicyOptions>();
   return {
-    ...present({ allowIps: ips, tags, rateLimit, maxConcurrency }),
+    ...present({ allowIps: ips, tags }),
+    ...givenMembers(command, TOKEN_MEMBERS),
     ...(models === undefined ? {} : { models: models === 'all' ? undefined : models }),
     ...(defaultModel === undefined
       ? {}
@@ -307,9 +308,10 @@ function policyOf(options: PolicyOptions): Partial<TokenPolicy> {
   };
 }
 
-function changeOf(options: UpdateOptions): TokenChange {
+function changeOf(command: Command): TokenChange {
+  const options = command.opts<UpdateOptions>();
   const { name, quota, addQuota, unlimited, expires, enable, disable } = options;
-  const policy = policyOf(options);
+  const policy = policyOf(command);
   return {
     ...present({ name, expiredTime: expires }),
     ...(enable === true || disable === true ? { enabled: enable === true } : {}),
@@ -325,30 +327,11 @@ function statusOf({ io }: Session, token: Token): TokenStatus {
   return tokenStatus(token, io.now());
 }
 
-function quotaOf(token: Token): string {
-  return token.unlimitedQuota ? 'unlimited' : amount(token.remainQuota);
+/** A new key counts as accessed when it was made. */
+function lastUse({ accessedTime, createdTime, usedQuota }: Token): string {
+  return accessedTime <= createdTime && usedQuota === 0 ? 'never' : moment(accessedTime);
 }
 
-function tokenJson(session: Session, token: Token): Record<string, unknown> {
-  const { policy } = token;
-  return {
-    id: token.id,
-    user_id: token.userId,
-    name: token.name,
-    status: statusOf(session, token),
-    key_hint: token.keyHint,
-    created_time: token.createdTime,
-    accessed_time: token.accessedTime,
-    expired_time: token.expiredTime,
-    remain_quota: token.remainQuota,
-    unlimited_quota: token.unlimitedQuota,
-    used_quota: token.usedQuota,
-    model_limits_enabled: policy.models !== undefined,
-    model_limits: policy.models ?? [],
-    allow_ips: policy.allowIps,
-    tags: policy.tags,
-    default_model: policy.defaultModel ?? null,
-    rate_limit: policy.rateLimit,
-    max_concurrency: policy.maxConcurrency,
-  };
+function quotaOf(token: Token): string {
+  return token.unlimitedQuota ? 'unlimited' : amount(token.remainQuota);
 }

@@ -3,7 +3,7 @@ import { GatewayError } from '../core/errors.js';
 import { Secret } from '../core/secret.js';
 import type { User } from '../store/store.js';
 import { createApiClient, GatewayUnreachableError } from './api-client.js';
-import { readUser } from './http-backend.js';
+import { readUser } from '../wire/user.js';
 import { forgetLogin, readLogin, saveLogin } from './saved-login.js';
 import { RefusedError, UsageError } from './errors.js';
 import {
@@ -25,12 +25,12 @@ interface LoginOptions extends GlobalOptions {
 export function addLoginCommands(program: Command, io: CliIo): void {
   program
     .command('login')
-    .description('log in at a gateway, for all commands to come')
+    .description('log in to a gateway; later commands go there')
     .option('--username <name>', 'who you are: name or address')
     .option('--password <secret>', 'env:NAME for a variable, or - for standard input; else asked')
     .addHelpText(
       'after',
-      '\nMakes a new access token; the one that the account had before ends. To use one that is there, give --access-token.',
+      '\nThis makes a new access token and ends the previous one. To use an existing one, give --access-token.',
     )
     .action(async function (this: Command) {
       await logIn(io, this.optsWithGlobals<LoginOptions>());
@@ -38,14 +38,14 @@ export function addLoginCommands(program: Command, io: CliIo): void {
 
   program
     .command('logout')
-    .description('end the saved login: its access token, and what is saved of it')
+    .description('log out: revoke the saved access token and delete the file')
     .action(async function (this: Command) {
       await logOut(io, this.optsWithGlobals<GlobalOptions>());
     });
 
   program
     .command('whoami')
-    .description('tell where commands go, and as whom')
+    .description('show where commands go, and as whom')
     .action(async function (this: Command) {
       const options = this.optsWithGlobals<GlobalOptions>();
       const remote = await findRemote(io, options);
@@ -71,7 +71,7 @@ export function addLoginCommands(program: Command, io: CliIo): void {
 
 async function logIn(io: CliIo, options: LoginOptions): Promise<void> {
   const given = options.url ?? io.env.RERANK_GATEWAY_URL ?? '';
-  if (given === '') throw new UsageError('Say where the gateway is: --url.');
+  if (given === '') throw new UsageError('Give the address of the gateway: --url.');
   const url = gatewayUrl(given);
   const accessToken =
     options.accessToken === undefined
@@ -88,7 +88,7 @@ async function logIn(io: CliIo, options: LoginOptions): Promise<void> {
 /** A login by password, for as long as it takes to get an access token. */
 async function newAccessToken(io: CliIo, url: string, options: LoginOptions): Promise<Secret> {
   const { username, password } = options;
-  if (username === undefined) throw new UsageError('Say who you are: --username.');
+  if (username === undefined) throw new UsageError('Give your user name: --username.');
   const api = createApiClient(url, undefined);
   const body = { username, password: await passwordOf(io, username, password) };
   const cookie = await api.callForCookie('/api/user/login', body);
@@ -102,13 +102,13 @@ async function passwordOf(io: CliIo, username: string, given: string | undefined
   const variable = io.env.RERANK_GATEWAY_PASSWORD ?? '';
   if (variable !== '') return variable;
   if (io.ask !== undefined) {
-    io.writeError('A new access token will be made; the one that the account had before ends.\n');
+    io.writeError('A new access token will replace the previous one.\n');
     return io.ask(`Password of ${username}: `, true);
   }
   const input = (await io.readInput()).replace(/\r?\n$/, '');
   if (input !== '') return input;
   throw new UsageError(
-    'There is no password: give it on standard input or in RERANK_GATEWAY_PASSWORD.',
+    'No password was given: send it on standard input or in RERANK_GATEWAY_PASSWORD.',
   );
 }
 

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { UsageQuery } from '../store/store.js';
+import { auditWire, statsWire, usageWire } from '../wire/log.js';
 import { namedUser, onGateway, type CliIo, type Session } from './session.js';
 import { amount, facts, moment, table } from './text.js';
 import { pageOf, past, present, wholeNumber, withPage, type PageOptions } from './values.js';
@@ -28,13 +29,13 @@ export function addLogCommands(program: Command, io: CliIo): void {
     .action(onGateway(io, listUsage));
 
   withFilters(logs.command('stat'), io)
-    .description('add up what requests took')
+    .description('add up what requests used')
     .action(
       onGateway(io, async ({ backend, show }, command) => {
         const stats = await backend.usageStats(await filterOf({ backend }, command.opts()));
         const { requests, quota, documents, inputTokens } = stats;
         show(
-          { requests, quota, documents, input_tokens: inputTokens },
+          statsWire(stats),
           facts([
             ['requests', String(requests)],
             ['quota', amount(quota)],
@@ -48,9 +49,9 @@ export function addLogCommands(program: Command, io: CliIo): void {
   withPage(program.command('audit'))
     .description('list management writes: who did what, when and why')
     .option('--user <user>', 'by this account: id, name or address')
-    .option('--action <action>', 'such as tag.disable or key.create')
+    .option('--action <action>', 'such as tag.disable or token.create')
     .option('--target <target>', 'such as tag:eu or channel:7')
-    .option('--since <when>', 'from then on: 30d ago, or a date', past(io.now))
+    .option('--since <when>', 'since when: 30d for the last 30 days, or a date', past(io.now))
     .action(onGateway(io, listAudit));
 }
 
@@ -59,9 +60,9 @@ function withFilters(command: Command, io: CliIo): Command {
     .option('--user <user>', 'of this account: id, name or address')
     .option('--key <id>', 'with this key', wholeNumber)
     .option('--model <name>', 'for this model')
-    .option('--channel <id>', 'that this channel answered', wholeNumber)
+    .option('--channel <id>', 'answered by this channel', wholeNumber)
     .option('--outcome <code>', 'ok, or an error code')
-    .option('--since <when>', 'from then on: 30d ago, or a date', past(io.now));
+    .option('--since <when>', 'since when: 30d for the last 30 days, or a date', past(io.now));
 }
 
 async function filterOf(
@@ -97,24 +98,7 @@ async function listUsage({ backend, show }: Session, command: Command): Promise<
   const heading = ['TIME', 'REQUEST', 'KEY', 'MODEL', 'CHANNEL', 'ATTEMPTS', 'DOCUMENTS', 'QUOTA'];
   show(
     {
-      items: items.map((entry) => ({
-        created_at: Math.floor(entry.atMs / 1000),
-        request_id: entry.requestId,
-        user_id: entry.userId,
-        token_id: entry.tokenId,
-        token_name: entry.tokenName,
-        model: entry.model,
-        channel_id: entry.channelId ?? null,
-        provider: entry.provider ?? null,
-        tag: entry.tag ?? null,
-        attempts: entry.attempts,
-        documents: entry.documents,
-        input_tokens: entry.inputTokens,
-        search_units: entry.searchUnits,
-        quota: entry.quota,
-        duration_ms: Math.round(entry.durationMs),
-        outcome: entry.outcome,
-      })),
+      items: items.map(usageWire),
       total,
     },
     total === 0
@@ -145,15 +129,7 @@ async function listAudit({ backend, show }: Session, command: Command): Promise<
   ]);
   show(
     {
-      items: items.map((entry) => ({
-        created_at: Math.floor(entry.atMs / 1000),
-        actor_id: entry.actorId ?? null,
-        actor: entry.actor,
-        action: entry.action,
-        target: entry.target,
-        detail: entry.detail,
-        address: entry.address ?? null,
-      })),
+      items: items.map(auditWire),
       total,
     },
     total === 0

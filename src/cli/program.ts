@@ -2,16 +2,22 @@ import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { CONFIG_EXIT_CODE, ConfigError } from '../config.js';
 import { GatewayError } from '../core/errors.js';
+import { EncryptionKeyError } from '../open-store.js';
 import { StoreUnavailableError } from '../store/store.js';
 import { GatewayUnreachableError } from './api-client.js';
 import { addChannelCommands } from './channels.js';
 import { addCodeCommands } from './codes.js';
 import { addConfigCommands } from './config.js';
+import { addEncryptionCommands } from './encryption.js';
+import { addExplainCommand } from './explain.js';
 import { addKeyCommands } from './keys.js';
 import { addLoginCommands } from './login.js';
 import { addLogCommands } from './logs.js';
+import { addNodeCommands } from './nodes.js';
 import { UsageError } from './errors.js';
 import { type CliIo, type GlobalOptions } from './session.js';
+import { addSpendCommand } from './spend.js';
+import { addProbeCommand } from './probe.js';
 import { addTagCommands } from './tags.js';
 import { addUserCommands } from './users.js';
 
@@ -27,7 +33,7 @@ const UNAVAILABLE = 69;
 const EPILOGUE = `
 Once you are logged in (login), or with --url and --access-token (also: RERANK_GATEWAY_URL, RERANK_GATEWAY_ACCESS_TOKEN), the
 commands go over HTTP to the gateway, as your account. Otherwise, and with --local, they work on its store, found through
-the same settings (--config, CONFIG and the environment), while it runs or not. "whoami" says which.
+the same settings (--config, CONFIG, the environment and .env), while it runs or not. "whoami" says which.
 Amounts of quota are units; 500000 units are one dollar, and 1.50usd is understood too.
 Exit codes: 0 done, 1 refused, 2 wrong usage, 69 store or gateway not reachable, 78 mistakes in the settings.`;
 
@@ -52,14 +58,11 @@ function createProgram(io: CliIo): Command {
   program
     .description('Keys, channels, tags, accounts, codes and logs of the rerank gateway.')
     .version(version())
-    .option('--config <path>', 'a YAML file or a folder of them (also: CONFIG)')
+    .option('--config <path>', 'a YAML file, or a folder of YAML files (also: CONFIG)')
     .option('--json', 'print JSON, for scripts')
     .option('--url <url>', 'the gateway to talk to, if not the one of the saved login')
-    .option(
-      '--access-token <secret>',
-      'as it is, or env:NAME for a variable, or - for standard input',
-    )
-    .option('--local', 'work on the store, whoever is logged in')
+    .option('--access-token <secret>', 'env:NAME for a variable, or - for standard input')
+    .option('--local', 'work on the store directly, even when logged in')
     .addHelpText('after', EPILOGUE)
     .exitOverride()
     .configureOutput({
@@ -73,10 +76,15 @@ function createProgram(io: CliIo): Command {
   addKeyCommands(program, io);
   addChannelCommands(program, io);
   addTagCommands(program, io);
+  addNodeCommands(program, io);
+  addExplainCommand(program, io);
+  addProbeCommand(program, io);
   addUserCommands(program, io);
   addCodeCommands(program, io);
   addLogCommands(program, io);
+  addSpendCommand(program, io);
   addConfigCommands(program, io);
+  addEncryptionCommands(program, io);
   return program;
 }
 
@@ -97,6 +105,9 @@ function explain(error: unknown): {
     const message = `The store cannot be reached: ${error.message}`;
     return { code: 'store_unavailable', exitCode: UNAVAILABLE, message };
   }
+  if (error instanceof EncryptionKeyError) {
+    return { code: 'wrong_encryption_key', exitCode: CONFIG_EXIT_CODE, message: error.message };
+  }
   if (error instanceof GatewayUnreachableError) {
     return { code: 'gateway_unreachable', exitCode: UNAVAILABLE, message: error.message };
   }
@@ -107,7 +118,7 @@ function explain(error: unknown): {
   if (error instanceof CommanderError) {
     const message =
       error.code === 'commander.help'
-        ? 'The command is not complete; --help tells how it goes on.'
+        ? 'The command is incomplete; see --help.'
         : error.message.replace(/^error: /, '');
     return { code: 'invalid_request', exitCode: USAGE, message };
   }

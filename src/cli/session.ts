@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { Environment } from '../config-files.js';
-import { loadConfig, type Config } from '../config.js';
+import { loadConfig, type Config, type ConfigSources } from '../config.js';
 import { GatewayError } from '../core/errors.js';
 import { Secret } from '../core/secret.js';
 import type { User } from '../store/store.js';
@@ -58,7 +58,7 @@ export function onGateway(
     const remote = await findRemote(io, options);
     const backend =
       remote === undefined
-        ? await openStoreBackend(settings(io, options), io.user, io.now, (why) => {
+        ? await openStoreBackend(sources(io, options), io.user, io.now, (why) => {
             // A script reads nothing but JSON there.
             if (options.json !== true) io.writeError(`${why}\n`);
           })
@@ -75,13 +75,21 @@ export function onGateway(
 export function withoutStore(
   io: CliIo,
   work: (
-    session: Pick<Session, 'show'> & { readonly settings: () => Config },
+    session: Pick<Session, 'show'> & {
+      readonly sources: ConfigSources;
+      /** All settings, those of the channels included. */
+      readonly settings: () => Config;
+    },
     command: Command,
   ) => Promise<void> | void,
 ): (this: Command) => Promise<void> {
   return async function (this: Command) {
     const options = this.optsWithGlobals<GlobalOptions>();
-    await work({ show: showing(io, options), settings: () => settings(io, options) }, this);
+    const from = sources(io, options);
+    await work(
+      { show: showing(io, options), sources: from, settings: () => loadConfig(from) },
+      this,
+    );
   };
 }
 
@@ -102,7 +110,7 @@ export async function findRemote(
   if (url !== undefined && token !== undefined) return remote(url, new Secret(token));
   const saved = readLogin(io.env);
   if (token !== undefined) {
-    if (saved === undefined) throw new UsageError('Say where the gateway is: --url.');
+    if (saved === undefined) throw new UsageError('Give the address of the gateway: --url.');
     return remote(saved.url, new Secret(token));
   }
   if (url !== undefined && saved?.url !== gatewayUrl(url)) {
@@ -114,9 +122,9 @@ export async function findRemote(
 }
 
 /** An address as it is kept: without a slash at the end. */
-export function gatewayUrl(text: string): string {
+export function gatewayUrl(text: string, what = '--url'): string {
   if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) {
-    throw new UsageError('--url must be an address such as https://rerank.example.com.');
+    throw new UsageError(`${what} must be an address such as https://rerank.example.com.`);
   }
   const { origin, pathname } = new URL(text);
   return `${origin}${pathname}`.replace(/\/+$/, '');
@@ -130,20 +138,26 @@ export async function confirm(
 ): Promise<void> {
   if (agreed) return;
   if (io.ask === undefined) {
-    throw new UsageError(`${what} Add --yes to do it without being asked.`);
+    throw new UsageError(`${what} Add --yes to skip this question.`);
   }
   const answer = await io.ask(`${what} Go on? [y/N] `);
   if (!/^y(es)?$/i.test(answer.trim())) throw new RefusedError('Nothing was done.');
 }
 
-/** A secret as it was given, or from where it does not show in the list of processes. */
+/** A secret from where it shows neither in the list of processes nor in the history of a shell. */
 export async function readSecret(io: CliIo, text: string): Promise<string> {
   const variable = /^env:(\w+)$/.exec(text)?.[1];
-  const secret = variable === undefined ? text : (io.env[variable] ?? '');
-  const value = (text === '-' ? await io.readInput() : secret).trim();
+  if (variable === undefined && text !== '-') {
+    throw new UsageError(
+      'Do not put a secret on the command line, where others can see it: put it into a variable and give env:NAME, or give - for standard input.',
+    );
+  }
+  const value = (variable === undefined ? await io.readInput() : (io.env[variable] ?? '')).trim();
   if (value !== '') return value;
   throw new UsageError(
-    variable === undefined ? 'A secret is empty.' : `The variable ${variable} is not set.`,
+    variable === undefined
+      ? 'There is no secret on standard input.'
+      : `The variable ${variable} is not set.`,
   );
 }
 
@@ -166,8 +180,8 @@ function remote(url: string, accessToken: Secret): Remote {
   return { api: createApiClient(gatewayUrl(url), accessToken), accessToken };
 }
 
-function settings(io: CliIo, { config }: GlobalOptions): Config {
-  return loadConfig({ env: io.env, configPath: config });
+function sources(io: CliIo, { config }: GlobalOptions): ConfigSources {
+  return { env: io.env, configPath: config };
 }
 
 function nonEmpty(text: string | undefined): string | undefined {

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import type { Config } from '../config.js';
-import { LlamaEngine, loadLlama } from '../gateway/llama.js';
+import { loadCredentials, loadGroups, type ConfigSources } from '../config.js';
+import { createDiscover } from '../gateway/discover.js';
+import { LlamaEngine, loadLlama } from '../rankers/llama.js';
 import { createProbe } from '../gateway/probe.js';
 import { Upstream } from '../gateway/upstream.js';
-import { isPrivateAddress } from '../management/addresses.js';
+import { judgeUpstreamAddress } from '../management/addresses.js';
 import type { Actor } from '../management/audit.js';
 import {
   copyChannel,
@@ -11,6 +12,7 @@ import {
   deleteChannel,
   getChannel,
   listChannels,
+  probeAddress,
   testChannel,
   updateChannel,
   type ChannelWrite,
@@ -24,6 +26,8 @@ import {
   listRedemptionCodes,
   updateRedemptionCode,
 } from '../management/redemption-codes.js';
+import { listNodes } from '../management/nodes.js';
+import { usageBreakdown } from '../management/stats.js';
 import { disableTag, enableTag, listTags } from '../management/tags.js';
 import {
   createToken,
@@ -42,21 +46,27 @@ import {
   updateUser,
 } from '../management/users.js';
 import { openStore, storeFile } from '../open-store.js';
+import { loadPrompts } from '../prompts.js';
+import { nodesWire } from '../wire/node.js';
+import { breakdownWire } from '../wire/stats.js';
+import { discoveredWire } from '../wire/discovered.js';
 import type { Backend, ChannelChanged, Enforced } from './backend.js';
+import { UsageError } from './errors.js';
 
 /** Somebody waits for the answer. */
 const CONNECT_TIMEOUT_MS = 3_000;
 
 /** The store that the settings name, while a gateway runs on it or not. Who sits here may do everything. */
 export async function openStoreBackend(
-  config: Config,
+  sources: ConfigSources,
   user: string,
   now: () => number,
   onWaiting: (why: string) => void,
 ): Promise<Backend> {
+  const config = loadGroups(sources, ['store', 'gateway', 'log']);
   const store = await openStore(config.store, { connectTimeoutMs: CONNECT_TIMEOUT_MS, onWaiting });
-  const { allowPrivateUpstreams, stalenessMs } = config.gateway;
-  const deps = { store, now, randomBytes, allowPrivateUpstreams };
+  const { allowPrivateUpstreams, allowMetadataUpstreams, stalenessMs } = config.gateway;
+  const deps = { store, now, randomBytes, allowPrivateUpstreams, allowMetadataUpstreams };
   const actor: Actor = { id: undefined, name: `cli:${user}`, role: 100, address: undefined };
 
   const enforced = async <T extends { readonly version: number }>(
@@ -89,13 +99,12 @@ export async function openStoreBackend(
     deleteChannel: async (id) => enforced({ version: await deleteChannel(deps, id, actor) }),
     async testChannel(id, model) {
       const { maxReplyBytes, attemptTimeoutMs } = config.gateway;
-      const refuses = allowPrivateUpstreams ? undefined : isPrivateAddress;
-      const upstream = new Upstream({ maxReplyBytes, refuses });
+      const judgeAddress = judgeUpstreamAddress(config.gateway);
+      const upstream = new Upstream({ maxReplyBytes, judgeAddress });
       const neural = new LlamaEngine({ load: loadLlama });
-      const declared = new Map(
-        (config.channels ?? []).map(({ declared: { name }, credentials }) => [name, credentials]),
-      );
-      const probe = createProbe({ upstream, neural, declared, now, attemptTimeoutMs });
+      const tools = { vectors: undefined, prompts: loadPrompts(config.gateway.promptsDir) };
+      const declared = { get: (name: string) => loadCredentials(sources, name) };
+      const probe = createProbe({ upstream, neural, tools, declared, now, attemptTimeoutMs });
       try {
         return await testChannel({ ...deps, probe }, id, model, actor);
       } finally {
@@ -104,9 +113,32 @@ export async function openStoreBackend(
       }
     },
 
+    async probeAddress(server) {
+      const judgeAddress = judgeUpstreamAddress(config.gateway);
+      const upstream = new Upstream({ maxReplyBytes: config.gateway.maxReplyBytes, judgeAddress });
+      const neural = new LlamaEngine({ load: loadLlama });
+      const tools = { vectors: undefined, prompts: loadPrompts(config.gateway.promptsDir) };
+      const discover = createDiscover({ upstream, neural, tools, now });
+      try {
+        return discoveredWire(await probeAddress({ ...deps, discover }, server, actor));
+      } finally {
+        await upstream.close();
+        await neural.close();
+      }
+    },
+
+    explain: () =>
+      Promise.reject(
+        new UsageError(
+          'What cools down and what is busy is known to a gateway that runs, and not to its store: log in, or give --url and --access-token.',
+        ),
+      ),
+
     listTags: () => listTags(deps),
     disableTag: async (tag, reason) => enforced(await disableTag(deps, tag, reason, actor)),
     enableTag: async (tag) => enforced(await enableTag(deps, tag, actor)),
+
+    listNodes: async () => nodesWire(await listNodes(deps)),
 
     defaultUser: () => findRoot(deps),
     findUser: (login) => findUser(deps, login),
@@ -131,6 +163,8 @@ export async function openStoreBackend(
 
     listUsage: (query) => store.listUsage(query),
     usageStats: (query) => store.usageStats(query),
+    usageBreakdown: async (query) =>
+      breakdownWire(await usageBreakdown({ store, now, statsDays: config.log.statsDays }, query)),
     listAudit: (query) => store.listAudit(query),
 
     close: () => store.close(),

@@ -1,21 +1,26 @@
 import type { Command } from 'commander';
+import { inForceWire } from '../wire/in-force.js';
+import { switchedWire, tagWire } from '../wire/tag.js';
 import type { TagChanged } from './backend.js';
 import { onGateway, type CliIo, type Session } from './session.js';
 import { counted, inForceText, moment, table } from './text.js';
 
 export function addTagCommands(program: Command, io: CliIo): void {
-  const tags = program.command('tags').alias('tag').description('switches for channels with a tag');
+  const tags = program
+    .command('tags')
+    .alias('tag')
+    .description('switch all channels with a tag off and on');
 
   tags
     .command('list')
-    .description('list tags with their switch and their channels')
+    .description('list tags, with their switches and channels')
     .action(onGateway(io, listAll));
 
   tags
     .command('disable')
-    .description('take every channel with a tag out of service, at once')
+    .description('take every channel with a tag out of service at once')
     .argument('<tag>')
-    .option('--reason <text>', 'why, for those who look later')
+    .option('--reason <text>', 'the reason, for the audit log')
     .action(
       onGateway(io, async (session, command) => {
         const { reason } = command.opts<{ reason?: string }>();
@@ -48,46 +53,22 @@ async function listAll({ backend, show }: Session): Promise<void> {
   ]);
   show(
     {
-      items: tags.map((entry) => ({
-        tag: entry.tag,
-        disabled: entry.disabled,
-        reason: entry.reason ?? null,
-        changed_time: entry.changedTime,
-        changed_by: entry.changedBy ?? null,
-        channels: entry.channels,
-        channel_count: entry.channels.length,
-        live_count: liveOf(entry.channels),
-      })),
+      items: tags.map(tagWire),
       total: tags.length,
     },
     tags.length === 0
-      ? `No channel in ${backend.place} bears a tag.`
+      ? `No channel in ${backend.place} has a tag.`
       : table(['TAG', 'SWITCH', 'CHANNELS', 'LIVE', 'SINCE', 'BY', 'REASON'], rows),
   );
 }
 
 function showWrite(session: Session, write: TagChanged): void {
-  const { tag, disabled, reason, covered, version, inForce } = write;
+  const { tag, disabled, covered, version, inForce } = write;
   const wasLive = covered.filter((channel) => channel.wasLive).length;
   const live = liveOf(covered);
   const tell = disabled ? `${wasLive} of them live until now` : `${live} of them live now`;
   session.show(
-    {
-      tag,
-      disabled,
-      reason: reason ?? null,
-      channels: covered.map((channel) => ({
-        id: channel.id,
-        name: channel.name,
-        was_live: channel.wasLive,
-        live: channel.live,
-      })),
-      channel_count: covered.length,
-      was_live_count: wasLive,
-      live_count: live,
-      version,
-      in_force: inForce,
-    },
+    { ...switchedWire(write), ...inForceWire(version, inForce) },
     [
       `Tag "${tag}" is switched ${disabled ? 'off' : 'on'}. It covers ${counted(covered.length, 'channel')}, ${tell}.`,
       ...covered.map(({ id, name }) => `  ${id}  ${name}`),

@@ -52,12 +52,15 @@ export function counted(count: number, noun: string): string {
 }
 
 /** How a change has come into force, for people. */
-export function inForceText(inForce: InForce): string {
-  switch (inForce) {
+export function inForceText({ state, nodes, waitedMs }: InForce): string {
+  const { confirmed, total, late } = nodes;
+  switch (state) {
     case 'confirmed':
-      return 'In force on every running gateway.';
+      return `In force on ${confirmed} of ${counted(total, 'gateway')} after ${Math.round(waitedMs)} ms.`;
     case 'bound_passed':
-      return 'In force: not every gateway has confirmed it, but the time after which none acts on what was before has passed.';
+      return total === 0
+        ? 'In force: the store could not tell which gateways have it, but the time after which none acts on what was before has passed.'
+        : `In force: ${confirmed} of ${counted(total, 'gateway')} confirmed it, not ${late.join(', ')}; the ${Math.round(waitedMs)} ms after which none acts on what was before have passed.`;
     case 'no_gateway':
       return 'No gateway is running; it holds when one starts.';
   }

@@ -1,6 +1,7 @@
 import { Option, type Command } from 'commander';
 import type { UserEdit } from '../management/users.js';
 import type { Role, User } from '../store/store.js';
+import { userWire } from '../wire/user.js';
 import { UsageError } from './errors.js';
 import { confirm, namedUser, onGateway, readSecret, type CliIo, type Session } from './session.js';
 import { amount, facts, moment, table } from './text.js';
@@ -35,17 +36,17 @@ export function addUserCommands(program: Command, io: CliIo): void {
 
   withFields(users.command('create'))
     .description('make an account')
-    .argument('<name>', 'what to call it')
+    .argument('<name>', 'its name')
     .action(onGateway(io, create));
 
   withPage(users.command('list'))
     .description('list accounts, newest first')
-    .option('--keyword <part>', 'whose name or address has this in it')
+    .option('--keyword <part>', 'whose name or address contains this')
     .action(onGateway(io, listAll));
 
   users
     .command('show')
-    .description('tell everything about an account but its password')
+    .description('show everything about an account except its password')
     .argument('<user>', USER_ARGUMENT)
     .action(
       onGateway(io, async (session, { args: [login = ''] }) => {
@@ -54,32 +55,32 @@ export function addUserCommands(program: Command, io: CliIo): void {
     );
 
   withFields(users.command('update'))
-    .description('change what is given and leave the rest')
+    .description('change what is given; the rest stays as it is')
     .argument('<user>', USER_ARGUMENT)
-    .option('--username <name>', 'what to call it')
+    .option('--username <name>', 'its name')
     .addOption(
-      new Option('--add-quota <amount>', 'move its quota by so much; may be negative')
+      new Option('--add-quota <amount>', 'add this much to its quota; may be negative')
         .argParser(units)
         .conflicts('quota'),
     )
-    .addOption(new Option('--enable', 'let it log in and be served').conflicts('disable'))
-    .option('--disable', 'refuse it: ends its logins, and its keys are refused')
+    .addOption(new Option('--enable', 'enable it').conflicts('disable'))
+    .option('--disable', 'disable it: its logins end and its keys are refused')
     .action(onGateway(io, update));
 
   users
     .command('delete')
     .description('delete an account for good, with its keys')
     .argument('<user>', USER_ARGUMENT)
-    .option('-y, --yes', 'do not ask')
+    .option('-y, --yes', 'do not ask for confirmation for confirmation')
     .action(onGateway(io, remove));
 }
 
 function withFields(command: Command): Command {
   return command
     .option('--password <secret>', 'env:NAME for a variable, or - for standard input')
-    .option('--email <address>', 'where one-time codes for a new password go; none takes it away')
-    .option('--display-name <text>', 'what people see')
-    .addOption(new Option('--role <role>', 'what it may do').choices(Object.keys(ROLES)))
+    .option('--email <address>', 'the address that one-time codes are mailed to; none removes it')
+    .option('--display-name <text>', 'its display name')
+    .addOption(new Option('--role <role>', 'its role').choices(Object.keys(ROLES)))
     .option('--quota <amount>', 'its balance: units, or dollars such as 1.50usd', units);
 }
 
@@ -118,7 +119,7 @@ async function listAll({ backend, show }: Session, command: Command): Promise<vo
   ]);
   const heading = ['ID', 'NAME', 'ADDRESS', 'ROLE', 'STATUS', 'QUOTA LEFT', 'USED', 'REQUESTS'];
   show(
-    { items: items.map(userJson), total },
+    { items: items.map(userWire), total },
     total === 0
       ? `No such accounts in ${backend.place}.`
       : table([...heading, 'CREATED'], rows, { total, offset: page.offset }),
@@ -144,7 +145,7 @@ async function update(session: Session, command: Command): Promise<void> {
           : { add: addQuota }
         : { set: quota },
   });
-  if (Object.keys(edit).length === 0) throw new UsageError('Say what to change.');
+  if (Object.keys(edit).length === 0) throw new UsageError('Name at least one thing to change.');
   const { id } = await namedUser(session.backend, login);
   showUser(session, await session.backend.updateUser(id, edit));
 }
@@ -172,7 +173,7 @@ async function newPassword(
 
 function showUser({ show }: Session, user: User): void {
   show(
-    userJson(user),
+    userWire(user),
     facts([
       ['id', String(user.id)],
       ['name', user.username],
@@ -190,19 +191,4 @@ function showUser({ show }: Session, user: User): void {
 
 function statusOf({ enabled }: User): string {
   return enabled ? 'enabled' : 'disabled';
-}
-
-function userJson(user: User): Record<string, unknown> {
-  return {
-    id: user.id,
-    username: user.username,
-    email: user.email ?? null,
-    display_name: user.displayName,
-    role: user.role,
-    status: user.enabled ? 1 : 2,
-    quota: user.quota,
-    used_quota: user.usedQuota,
-    request_count: user.requestCount,
-    created_time: user.createdTime,
-  };
 }

@@ -32,12 +32,6 @@ export function wholeNumber(text: string): number {
   return Number(text);
 }
 
-export function decimal(text: string): number {
-  if (!/^\d+(\.\d+)?$/.test(text))
-    throw new InvalidArgumentError('Give a number such as 1 or 0.5.');
-  return Number(text);
-}
-
 /** A time from now such as `30d`, a date, or `never`; in unix seconds. */
 export function expiry(now: () => number): (text: string) => number {
   return (text) => {
@@ -80,13 +74,15 @@ export function withPage(command: Command): Command {
 
 export function pageOf({ limit, offset }: PageOptions): Slice {
   if (limit >= 1 && limit <= MAX_LIMIT && offset >= 0) return { limit, offset };
-  throw new UsageError(`--limit must be 1 to ${MAX_LIMIT}, and --offset not negative.`);
+  throw new UsageError(
+    `--limit must be from 1 to ${MAX_LIMIT}, and --offset must not be negative.`,
+  );
 }
 
 /** Names between commas, or the word for no limit. */
 export function listOr<W extends string>(word: W): (text: string) => string[] | W {
   return (text) => {
-    const items = listAs(text, `Give names between commas, or ${word} for no limit.`);
+    const items = listAs(text, `Give names separated by commas, or ${word} for no limit.`);
     return items.length === 1 && items[0] === word ? word : items;
   };
 }
@@ -118,7 +114,7 @@ function listAs(text: string, usage: string): string[] {
 /** `a,b=c`: the name that callers use, and the upstream's where it is another. */
 export function models(text: string): Record<string, string> {
   return Object.fromEntries(
-    listAs(text, 'Give names between commas.').map((item) => {
+    listAs(text, 'Give names separated by commas.').map((item) => {
       const at = item.indexOf('=');
       return at < 0 ? [item, item] : [item.slice(0, at).trim(), item.slice(at + 1).trim()];
     }),

@@ -1,0 +1,104 @@
+import { InvalidArgumentError, type Command } from 'commander';
+import type { ExplainedWire } from '../wire/explained.js';
+import type { ExplainQuery } from './backend.js';
+import { resolveKey } from './keys.js';
+import { onGateway, type CliIo, type Session } from './session.js';
+import { amount, counted, facts, table } from './text.js';
+import { present } from './values.js';
+
+interface Options {
+  readonly key?: string;
+  readonly tag?: string;
+  readonly query?: string;
+  readonly document?: readonly string[];
+  readonly documents?: number;
+}
+
+type ModelWire = Pick<ExplainedWire, 'candidates' | 'passed_over'>;
+
+export function addExplainCommand(program: Command, io: CliIo): void {
+  program
+    .command('explain')
+    .description('tell where a request would go now, why not elsewhere, and what it would cost')
+    .argument('[model]', 'as callers name it (default: that of the key, or of the gateway)')
+    .option(
+      '--key <key>',
+      'the key that asks: id, name, or the key itself (default: one without limits)',
+    )
+    .option('--tag <tag>', 'the tag that the request asks for')
+    .option('--query <text>', 'its query')
+    .option('--document <text>', 'one of its documents; may be repeated', collect)
+    .option('--documents <count>', 'so many short documents, in place of their texts', count)
+    .action(onGateway(io, explain));
+}
+
+async function explain(session: Session, command: Command): Promise<void> {
+  const { key, tag, query, document, documents } = command.opts<Options>();
+  const token = key === undefined ? undefined : await resolveKey(session, key);
+  const asked: ExplainQuery = present({
+    model: command.args[0],
+    tag,
+    tokenId: token?.id,
+    query,
+    documents: document,
+    documentCount: documents,
+  });
+  const explained = await session.backend.explain(asked);
+  session.show(explained, describe(explained));
+}
+
+function collect(text: string, before: readonly string[] = []): readonly string[] {
+  return [...before, text];
+}
+
+function count(text: string): number {
+  if (/^[1-9]\d{0,4}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('It must be a whole number from 1.');
+}
+
+function describe(explained: ExplainedWire): string {
+  const { asked, model, tag, documents, refusal, outgoing, cost, fallbacks } = explained;
+  const price = `${cost.price} units per ${cost.per.replace('_', ' ')}`;
+  const parts = [
+    facts([
+      ['model', asked === model ? model : `${model}, asked for as ${asked}`],
+      ['tag', tag ?? 'any'],
+      ['documents', String(documents)],
+      [
+        'would be',
+        refusal === null
+          ? 'served'
+          : `refused: ${refusal.status} ${refusal.code}: ${refusal.message}`,
+      ],
+      ['cost', `${amount(cost.estimated)} at ${price}; ${amount(cost.reserved)} set aside`],
+    ]),
+    modelText(explained),
+    ...fallbacks.map((fallback) => `Then model ${fallback.model}:\n${modelText(fallback)}`),
+  ];
+  if (outgoing !== null) {
+    const headers = Object.entries(outgoing.headers).map(([name, value]) => `${name}: ${value}`);
+    const more = outgoing.body_bytes > Buffer.byteLength(outgoing.body) ? '…' : '';
+    parts.push(
+      [
+        `The first would get ${counted(outgoing.body_bytes, 'byte')}:`,
+        `${outgoing.method} ${outgoing.url}`,
+        ...headers,
+        '',
+        `${outgoing.body}${more}`,
+      ].join('\n'),
+    );
+  }
+  return parts.join('\n\n');
+}
+
+function modelText({ candidates, passed_over: passedOver }: ModelWire): string {
+  const rows = candidates.map(({ id, name, provider, priority, chance, upstream_model: model }) => [
+    ...[String(id), name, provider, String(priority)],
+    `${(chance * 100).toFixed(1)} %`,
+    model,
+  ]);
+  const heading = ['ID', 'CHANNEL', 'PROVIDER', 'PRIORITY', 'CHANCE', 'UPSTREAM MODEL'];
+  const asked = rows.length === 0 ? 'No channel would be asked.' : table(heading, rows);
+  const others = passedOver.map(({ id, name, message }) => [String(id), name, message]);
+  return others.length === 0 ? asked : `${asked}\n\n${table(['ID', 'PASSED OVER', 'WHY'], others)}`;
+}

@@ -1,0 +1,87 @@
+import { InvalidArgumentError, Option, type Command } from 'commander';
+import {
+  memberMistake,
+  type MembersOf,
+  type MemberSpec,
+  type MemberSpecs,
+} from '../core/members.js';
+
+/** What takes a member away that may be absent. */
+const NONE = 'none';
+
+/** An option for each member of a table. A change leaves what is not given, so it names no defaults. */
+export function withMembers(command: Command, specs: MemberSpecs, creating: boolean): Command {
+  for (const spec of Object.values(specs)) {
+    const option = optionOf(spec, `${spoken(spec)}${creating ? byDefault(spec) : takenAway(spec)}`);
+    if (spec.type === 'choice') option.choices([...spec.choices]);
+    else option.argParser((text) => parse(spec, text, creating));
+    command.addOption(option);
+  }
+  return command;
+}
+
+/** The members that the options of a command give; one that was taken away is there, and undefined. */
+export function givenMembers<T extends MemberSpecs>(
+  command: Command,
+  specs: T,
+): Partial<MembersOf<T>> {
+  const options = command.opts<Record<string, unknown>>();
+  return Object.fromEntries(
+    Object.entries(specs).flatMap(([name, spec]) => {
+      const given = options[optionOf(spec).attributeName()];
+      return given === undefined ? [] : [[name, given ?? undefined]];
+    }),
+    // `parse` has judged each by its row.
+  ) as Partial<MembersOf<T>>;
+}
+
+/** The members of a record, for people. */
+export function memberFacts<T extends MemberSpecs>(
+  specs: T,
+  record: MembersOf<T>,
+): [string, string][] {
+  return Object.entries(specs).map(([name, spec]) => [spec.label, told(spec, record[name])]);
+}
+
+function told(spec: MemberSpec, value: unknown): string {
+  if (spec.unset !== undefined && value === spec.default) return spec.unset;
+  return spec.unit === undefined ? String(value) : `${String(value)} ${spec.unit}`;
+}
+
+function optionOf({ flag }: MemberSpec, text?: string): Option {
+  return new Option(`--${flag}`, text);
+}
+
+/** Help texts are no sentences here. */
+function spoken({ help }: MemberSpec): string {
+  return `${help.charAt(0).toLowerCase()}${help.slice(1).replace(/\.$/, '')}`;
+}
+
+function byDefault({ default: value, unset }: MemberSpec): string {
+  return value === 0 && unset !== undefined ? '' : ` (default: ${String(value ?? unset)})`;
+}
+
+function takenAway(spec: MemberSpec): string {
+  return spec.default === undefined ? `; ${NONE} removes it` : '';
+}
+
+/** Null for a member that is taken away: commander reads undefined as not given. */
+function parse(spec: MemberSpec, text: string, creating: boolean): unknown {
+  if (!creating && spec.default === undefined && text === NONE) return null;
+  const value = valueOf(spec, text);
+  const mistake = memberMistake(spec, value);
+  if (mistake !== undefined) throw new InvalidArgumentError(`It ${mistake}.`);
+  return value;
+}
+
+function valueOf({ type }: MemberSpec, text: string): unknown {
+  switch (type) {
+    case 'integer':
+    case 'number':
+      return /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text;
+    case 'boolean':
+      return text === 'true' || (text === 'false' ? false : text);
+    case 'choice':
+      return text;
+  }
+}

@@ -1,0 +1,44 @@
+import type { Command } from 'commander';
+import type { NodesWire } from '../wire/node.js';
+import { onGateway, type CliIo, type Session } from './session.js';
+import { moment, names, table } from './text.js';
+
+export function addNodeCommands(program: Command, io: CliIo): void {
+  program
+    .command('nodes')
+    .alias('node')
+    .description('running gateways, and whether each is up to date')
+    .command('list')
+    .description('list the gateways that work on the store')
+    .action(onGateway(io, listAll));
+}
+
+async function listAll({ backend, show }: Session): Promise<void> {
+  const listed = await backend.listNodes();
+  show(
+    listed,
+    listed.nodes.length === 0
+      ? `No gateway works on ${backend.place}.`
+      : table(
+          ['NODE', 'STANDING', 'RELEASE', 'SINCE', 'IN FLIGHT', 'SETTLING', 'FAULTS', 'CHANNELS'],
+          listed.nodes.map(rowOf),
+        ),
+  );
+}
+
+function rowOf(node: NodesWire['nodes'][number]): string[] {
+  const told = (value: number | null): string => (value === null ? '' : String(value));
+  return [
+    node.name,
+    node.standing,
+    node.release ?? '',
+    node.started_time === null ? '' : moment(node.started_time),
+    told(node.in_flight),
+    told(node.pending_settlements),
+    told(node.faults),
+    names(
+      node.channels.map(({ name, why }) => `${name}: ${why}`),
+      '',
+    ),
+  ];
+}
