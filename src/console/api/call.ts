@@ -1,0 +1,195 @@
+import { apiAddress } from '../router.js';
+import { atom } from '../state.js';
+import { ROUTES, type Operations } from './operations.js';
+
+export type OperationId = keyof Operations;
+export type ReplyOf<Id extends OperationId> = Operations[Id]['reply'];
+/** One of the items of a list operation. */
+export type ItemOf<Id extends OperationId> = ReplyOf<Id> extends { items: (infer T)[] } ? T : never;
+
+type Loose<T> = { [K in keyof T]?: T[K] | undefined };
+
+export interface CallInput<Id extends OperationId> {
+  readonly params?: Operations[Id]['params'];
+  readonly query?: Loose<Operations[Id]['query']>;
+  readonly body?: Operations[Id]['body'];
+  /** Under the same key, the same request is done once: made with the form that sends it. */
+  readonly key?: string;
+  readonly signal?: AbortSignal;
+}
+
+/** What the API refused, or could not be asked. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+  /** 0 where no answer came. */
+  readonly status: number;
+  readonly code: string;
+  readonly param: string | undefined;
+  readonly retryAfterS: number | undefined;
+  readonly requestId: string | undefined;
+  /** Members of the answer beside the message. */
+  readonly body: Readonly<Record<string, unknown>>;
+
+  constructor(
+    status: number,
+    code: string,
+    message: string,
+    more: {
+      param?: string | undefined;
+      retryAfterS?: number | undefined;
+      requestId?: string | undefined;
+      body?: Readonly<Record<string, unknown>>;
+    } = {},
+  ) {
+    super(message);
+    this.status = status;
+    this.code = code;
+    this.param = more.param;
+    this.retryAfterS = more.retryAfterS;
+    this.requestId = more.requestId;
+    this.body = more.body ?? {};
+  }
+}
+
+/** The account that this tab acts for: a call in the name of another one is refused by the gateway. */
+let actingAs: number | undefined;
+
+export function actAs(userId: number | undefined): void {
+  actingAs = userId;
+}
+
+/** Whether somebody must log in before the calls that wait can go on. */
+export const loginIsOver = atom(false);
+/** Since when the gateway or its store do not answer. */
+export const trouble = atom<
+  { readonly kind: 'gateway' | 'store'; readonly sinceMs: number } | undefined
+>(undefined);
+
+const waiting: (() => void)[] = [];
+
+/** Lets the calls go on that came back with 401. */
+export function loggedInAgain(): void {
+  loginIsOver.set(false);
+  for (const proceed of waiting.splice(0)) proceed();
+}
+
+const PUBLIC: ReadonlySet<OperationId> = new Set<OperationId>([
+  'about',
+  'login',
+  'logout',
+  'register',
+  'requestPasswordReset',
+  'resetPassword',
+]);
+
+/** One operation of the API. A login that has ended is asked for again over the page, and the call made again. */
+export async function call<Id extends OperationId>(
+  id: Id,
+  input: CallInput<Id> = {},
+): Promise<ReplyOf<Id>> {
+  try {
+    const reply = await send(id, input);
+    return (await read(reply)).data as ReplyOf<Id>;
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status !== 401 || PUBLIC.has(id)) throw error;
+    await new Promise<void>((resolve) => {
+      waiting.push(resolve);
+      loginIsOver.set(true);
+    });
+    return call(id, input);
+  }
+}
+
+/** A list as the file that the API makes of it. */
+export async function download<Id extends OperationId>(
+  id: Id,
+  input: CallInput<Id>,
+  name: string,
+): Promise<void> {
+  const reply = await send(id, {
+    ...input,
+    query: { ...input.query, format: 'csv' } as unknown as CallInput<Id>['query'],
+  } as CallInput<Id>);
+  if (!reply.ok) await read(reply);
+  save(name, await reply.blob());
+}
+
+export function save(name: string, content: Blob): void {
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(content);
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}
+
+async function send<Id extends OperationId>(
+  id: Id,
+  { params, query, body, key, signal }: CallInput<Id>,
+): Promise<Response> {
+  const [method = 'GET', pattern = ''] = ROUTES[id].split(' ');
+  const given = (params ?? {}) as Readonly<Record<string, string | number>>;
+  const path = pattern.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
+    encodeURIComponent(String(given[name])),
+  );
+  const url = apiAddress(path);
+  const asked = (query ?? {}) as Readonly<Record<string, string | number | boolean | undefined>>;
+  for (const [name, value] of Object.entries(asked)) {
+    if (value !== undefined && value !== '') url.searchParams.set(name, String(value));
+  }
+  try {
+    const reply = await fetch(url, {
+      method,
+      credentials: 'same-origin',
+      headers: {
+        Accept: 'application/json',
+        ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+        ...(key === undefined ? {} : { 'Idempotency-Key': key }),
+        ...(actingAs === undefined || PUBLIC.has(id) ? {} : { 'New-Api-User': String(actingAs) }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(signal === undefined ? {} : { signal }),
+    });
+    if (reply.status !== 503 && trouble.get() !== undefined) trouble.set(undefined);
+    return reply;
+  } catch (error) {
+    if (error instanceof DOMException && error.name === 'AbortError') throw error;
+    tellTrouble('gateway');
+    throw new ApiError(0, 'no_connection', error instanceof Error ? error.message : String(error));
+  }
+}
+
+function tellTrouble(kind: 'gateway' | 'store'): void {
+  if (trouble.get()?.kind !== kind) trouble.set({ kind, sinceMs: Date.now() });
+}
+
+async function read(reply: Response): Promise<{ data: unknown }> {
+  const requestId = reply.headers.get('x-request-id') ?? undefined;
+  let body: Record<string, unknown>;
+  try {
+    body = (await reply.json()) as Record<string, unknown>;
+  } catch (error) {
+    if (error instanceof DOMException && error.name === 'AbortError') throw error;
+    throw new ApiError(reply.status, 'unreadable', reply.statusText, { requestId });
+  }
+  if (reply.ok && body.success === true) return { data: body.data };
+  const { code, message, param } = body;
+  if (code === 'store_unavailable') tellTrouble('store');
+  const retryAfter = Number(reply.headers.get('retry-after') ?? Number.NaN);
+  throw new ApiError(
+    reply.status,
+    typeof code === 'string' ? code : 'unreadable',
+    typeof message === 'string' ? message : reply.statusText,
+    {
+      param: typeof param === 'string' ? param : undefined,
+      retryAfterS: Number.isFinite(retryAfter) ? retryAfter : undefined,
+      requestId,
+      body,
+    },
+  );
+}
+
+/** A key for `Idempotency-Key`; `randomUUID` is there on secure pages alone. */
+export function newKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}

@@ -1,0 +1,525 @@
+// Written by `npm run console:types` from the table of operations; do not edit.
+
+export interface Operations {
+  about: {
+    params: Record<string, never>;
+    query: Record<string, never>;
+    body: undefined;
+    reply: { version: string; self: { id: number; username: string; email: string; display_name: string; role: 0 | 1 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number } | null; registration: boolean; mail: "smtp" | "outbox"; units_per_usd: number; default_model: string | null; usage_entries: number; refused_entries: number; retention_days: number };
+  };
+  login: {
+    params: Record<string, never>;
+    query: Record<string, never>;
+    body: { username: string; password: string };
+    reply: { id: number; username: string; email: string; display_name: string; role: 0 | 1 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number };
+  };
+  logout: {
+    params: Record<string, never>;
+    query: Record<string, never>;
+    body: { everywhere?: boolean };
+    reply: null;
+  };
+  logoutByLink: {
+    params: Record<string, never>;
+    query: Record<string, never>;
+    body: undefined;
+    reply: null;
+  };
+  createAccessToken: {
+    params: Record<string, never>;
+    query: Record<string, never>;
+    body: { expires_in?: number };
+    reply: string;
+  };
+  listSessions: {
+    params: Record<string, never>;
+    query: Record<string, never>;
+    body: undefined;
+    reply: ({ id: string; kind: "session" | "access_token"; created_time: number; expires_time: number; current: boolean })[];
+  };
+  endSession: {
+    params: { id: string };
+    query: Record<string, never>;
+    body: undefined;
+    reply: null;
+  };
+  register: {
+    params: Record<string, never>;
+    query: Record<string, never>;
+    body: { username: string; password: string; email?: string; display_name?: string };
+    reply: { id: number; username: string; email: string; display_name: string; role: 0 | 1 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number };
+  };
+  getSelf: {
+    params: Record<string, never>;
+    query: Record<string, never>;
+    body: undefined;
+    reply: { id: number; username: string; email: string; display_name: string; role: 0 | 1 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number };
+  };
+  updateSelf: {
+    params: Record<string, never>;
+    query: Record<string, never>;
+    body: { username?: string; display_name?: string; email?: string; password?: string; original_password?: string };
+    reply: { id: number; username: string; email: string; display_name: string; role: 0 | 1 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number };
+  };
+  deleteSelf: {
+    params: Record<string, never>;
+    query: Record<string, never>;
+    body: undefined;
+    reply: null;
+  };
+  confirmEmail: {
+    params: Record<string, never>;
+    query: Record<string, never>;
+    body: { token: string };
+    reply: { id: number; username: string; email: string; display_name: string; role: 0 | 1 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number };
+  };
+  topUp: {
+    params: Record<string, never>;
+    query: Record<string, never>;
+    body: { key: string };
+    reply: number;
+  };
+  requestPasswordReset: {
+    params: Record<string, never>;
+    query: { email: string };
+    body: undefined;
+    reply: null;
+  };
+  resetPassword: {
+    params: Record<string, never>;
+    query: Record<string, never>;
+    body: { email: string; token: string; password?: string };
+    reply: string | null;
+  };
+  listUsers: {
+    params: Record<string, never>;
+    query: { p?: number; page_size?: number; role?: 0 | 1 | 10 | 100 };
+    body: undefined;
+    reply: { items: ({ id: number; username: string; email: string; display_name: string; role: 0 | 1 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number })[]; total: number; page: number; page_size: number };
+  };
+  createUser: {
+    params: Record<string, never>;
+    query: Record<string, never>;
+    body: { username: string; password: string; email?: string; display_name?: string; role?: 0 | 1 | 10 | 100; status?: 1 | 2; quota?: number; reason?: string };
+    reply: { id: number; username: string; email: string; display_name: string; role: 0 | 1 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number };
+  };
+  updateUser: {
+    params: Record<string, never>;
+    query: Record<string, never>;
+    body: { id: number; username?: string; password?: string; email?: string; display_name?: string; role?: 0 | 1 | 10 | 100; status?: 1 | 2; quota?: number; add_quota?: number; reason?: string };
+    reply: { id: number; username: string; email: string; display_name: string; role: 0 | 1 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number };
+  };
+  searchUsers: {
+    params: Record<string, never>;
+    query: { p?: number; page_size?: number; role?: 0 | 1 | 10 | 100; keyword?: string };
+    body: undefined;
+    reply: { items: ({ id: number; username: string; email: string; display_name: string; role: 0 | 1 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number })[]; total: number; page: number; page_size: number };
+  };
+  getUser: {
+    params: { id: number };
+    query: Record<string, never>;
+    body: undefined;
+    reply: { id: number; username: string; email: string; display_name: string; role: 0 | 1 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number };
+  };
+  deleteUser: {
+    params: { id: number };
+    query: { reason?: string };
+    body: undefined;
+    reply: null;
+  };
+  manageUser: {
+    params: Record<string, never>;
+    query: Record<string, never>;
+    body: { id: number; action: "enable" | "disable" | "delete" | "promote" | "demote" | "add_quota"; mode?: "add" | "subtract" | "override"; value?: number; reason?: string };
+    reply: { id: number; username: string; email: string; display_name: string; role: 0 | 1 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number } | null;
+  };
+  listTokens: {
+    params: Record<string, never>;
+    query: { p?: number; page_size?: number; user_id?: number };
+    body: undefined;
+    reply: { items: ({ id: number; user_id: number; name: string; key_hint: string; status: 1 | 2 | 3 | 4; created_time: number; accessed_time: number; expired_time: number; remain_quota: number; unlimited_quota: boolean; used_quota: number; model_limits_enabled: boolean; model_limits: (string)[]; allow_ips: (string)[]; tags: (string)[]; default_model: string | null; rate_limit: number; dialect: "auto" | "cohere" | "combined" | "infinity" | "ollama" | "openrouter" | "pinecone" | "tei" | "voyage"; max_concurrency: number; may_explain: boolean })[]; total: number; page: number; page_size: number };
+  };
+  createToken: {
+    params: Record<string, never>;
+    query: Record<string, never>;
+    body: { name: string; user_id?: number; status?: 1 | 2; expired_time?: number; remain_quota?: number; unlimited_quota?: boolean; model_limits_enabled?: boolean; model_limits?: (string)[] | string; allow_ips?: (string)[] | string; tags?: (string)[] | string; default_model?: string | null; rate_limit?: number; dialect?: "auto" | "cohere" | "combined" | "infinity" | "ollama" | "openrouter" | "pinecone" | "tei" | "voyage"; max_concurrency?: number; may_explain?: boolean; reason?: string };
+    reply: { id: number; user_id: number; name: string; key_hint: string; status: 1 | 2 | 3 | 4; created_time: number; accessed_time: number; expired_time: number; remain_quota: number; unlimited_quota: boolean; used_quota: number; model_limits_enabled: boolean; model_limits: (string)[]; allow_ips: (string)[]; tags: (string)[]; default_model: string | null; rate_limit: number; dialect: "auto" | "cohere" | "combined" | "infinity" | "ollama" | "openrouter" | "pinecone" | "tei" | "voyage"; max_concurrency: number; may_explain: boolean; key: string };
+  };
+  updateToken: {
+    params: Record<string, never>;
+    query: { status_only?: string };
+    body: { id: number; name?: string; status?: 1 | 2 | 3 | 4; expired_time?: number; remain_quota?: number; add_quota?: number; unlimited_quota?: boolean; model_limits_enabled?: boolean; model_limits?: (string)[] | string; allow_ips?: (string)[] | string; tags?: (string)[] | string; default_model?: string | null; rate_limit?: number; dialect?: "auto" | "cohere" | "combined" | "infinity" | "ollama" | "openrouter" | "pinecone" | "tei" | "voyage"; max_concurrency?: number; may_explain?: boolean; reason?: string };
+    reply: { id: number; user_id: number; name: string; key_hint: string; status: 1 | 2 | 3 | 4; created_time: number; accessed_time: number; expired_time: number; remain_quota: number; unlimited_quota: boolean; used_quota: number; model_limits_enabled: boolean; model_limits: (string)[]; allow_ips: (string)[]; tags: (string)[]; default_model: string | null; rate_limit: number; dialect: "auto" | "cohere" | "combined" | "infinity" | "ollama" | "openrouter" | "pinecone" | "tei" | "voyage"; max_concurrency: number; may_explain: boolean };
+  };
+  searchTokens: {
+    params: Record<string, never>;
+    query: { p?: number; page_size?: number; user_id?: number; keyword?: string; token?: string };
+    body: undefined;
+    reply: { items: ({ id: number; user_id: number; name: string; key_hint: string; status: 1 | 2 | 3 | 4; created_time: number; accessed_time: number; expired_time: number; remain_quota: number; unlimited_quota: boolean; used_quota: number; model_limits_enabled: boolean; model_limits: (string)[]; allow_ips: (string)[]; tags: (string)[]; default_model: string | null; rate_limit: number; dialect: "auto" | "cohere" | "combined" | "infinity" | "ollama" | "openrouter" | "pinecone" | "tei" | "voyage"; max_concurrency: number; may_explain: boolean })[]; total: number; page: number; page_size: number };
+  };
+  getToken: {
+    params: { id: number };
+    query: Record<string, never>;
+    body: undefined;
+    reply: { id: number; user_id: number; name: string; key_hint: string; status: 1 | 2 | 3 | 4; created_time: number; accessed_time: number; expired_time: number; remain_quota: number; unlimited_quota: boolean; used_quota: number; model_limits_enabled: boolean; model_limits: (string)[]; allow_ips: (string)[]; tags: (string)[]; default_model: string | null; rate_limit: number; dialect: "auto" | "cohere" | "combined" | "infinity" | "ollama" | "openrouter" | "pinecone" | "tei" | "voyage"; max_concurrency: number; may_explain: boolean };
+  };
+  deleteToken: {
+    params: { id: number };
+    query: { reason?: string };
+    body: undefined;
+    reply: null;
+  };
+  deleteTokens: {
+    params: Record<string, never>;
+    query: Record<string, never>;
+    body: { ids: (number)[]; reason?: string };
+    reply: number;
+  };
+  getTokenUsage: {
+    params: Record<string, never>;
+    query: Record<string, never>;
+    body: undefined;
+    reply: { object: unknown; name: string; status: 1 | 2 | 3 | 4; total_granted: number; total_used: number; total_available: number; unlimited_quota: boolean; model_limits_enabled: boolean; model_limits: (string)[]; expires_at: number };
+  };
+  listRedemptionCodes: {
+    params: Record<string, never>;
+    query: { p?: number; page_size?: number };
+    body: undefined;
+    reply: { items: ({ id: number; user_id: number; name: string; key_hint: string; quota: number; status: 1 | 2 | 3; created_time: number; redeemed_time: number; used_user_id: number; expired_time: number })[]; total: number; page: number; page_size: number };
+  };
+  createRedemptionCodes: {
+    params: Record<string, never>;
+    query: { format?: "json" | "csv" | "text" };
+    body: { name: string; quota: number; count?: number; expired_time?: number; reason?: string };
+    reply: (string)[];
+  };
+  updateRedemptionCode: {
+    params: Record<string, never>;
+    query: { status_only?: string };
+    body: { id: number; name?: string; quota?: number; expired_time?: number; status?: 1 | 2 | 3; reason?: string };
+    reply: { id: number; user_id: number; name: string; key_hint: string; quota: number; status: 1 | 2 | 3; created_time: number; redeemed_time: number; used_user_id: number; expired_time: number };
+  };
+  searchRedemptionCodes: {
+    params: Record<string, never>;
+    query: { p?: number; page_size?: number; keyword?: string };
+    body: undefined;
+    reply: { items: ({ id: number; user_id: number; name: string; key_hint: string; quota: number; status: 1 | 2 | 3; created_time: number; redeemed_time: number; used_user_id: number; expired_time: number })[]; total: number; page: number; page_size: number };
+  };
+  listRedemptionBatches: {
+    params: Record<string, never>;
+    query: Record<string, never>;
+    body: undefined;
+    reply: ({ name: string; made: number; used: number; used_quota: number; left: number; left_quota: number; created_time: number })[];
+  };
+  disableRedemptionBatch: {
+    params: Record<string, never>;
+    query: Record<string, never>;
+    body: { name: string; reason?: string };
+    reply: number;
+  };
+  getRedemptionCode: {
+    params: { id: number };
+    query: Record<string, never>;
+    body: undefined;
+    reply: { id: number; user_id: number; name: string; key_hint: string; quota: number; status: 1 | 2 | 3; created_time: number; redeemed_time: number; used_user_id: number; expired_time: number };
+  };
+  deleteRedemptionCode: {
+    params: { id: number };
+    query: { reason?: string };
+    body: undefined;
+    reply: null;
+  };
+  deleteInvalidRedemptionCodes: {
+    params: Record<string, never>;
+    query: { reason?: string };
+    body: undefined;
+    reply: number;
+  };
+  listChannels: {
+    params: Record<string, never>;
+    query: { p?: number; page_size?: number; tag?: string; provider?: string; model?: string; live?: boolean; because?: "disabled" | "auto_disabled" | "tag_disabled" | "credentials_locked" | "unusable"; sort?: "id" | "name" | "tried" };
+    body: undefined;
+    reply: { items: ({ id: number; name: string; provider: string; base_url: string | null; credential_names: (string)[]; key_count: number | null; settings: Record<string, string | number | boolean>; models: Record<string, string>; tag: string | null; priority: number; weight: number; timeout_ms: number | null; max_concurrency: number; adaptive_concurrency: boolean; key_max_concurrency: number; scores: "raw" | "normalized"; pair_tokens: number | null; long_documents: "truncate" | "chunk"; window_size: number | null; window_stride: number | null; retry_unsafe: boolean; health_check_s: number | null; status: 1 | 2 | 3; effective: { live: boolean; because: "disabled" | "auto_disabled" | "tag_disabled" | "credentials_locked" | "unusable" | null; reason: string | null; since: number | null; next_try: number | null; paused: ({ node: string; key: string | null; state: "open" | "half_open" | "cooling"; reason: string; since: number; until: number })[] }; origin: "config" | "store" })[]; total: number; page: number; page_size: number };
+  };
+  createChannel: {
+    params: Record<string, never>;
+    query: Record<string, never>;
+    body: { name: string; provider: string; base_url?: string | null; api_key?: string; api_keys?: (string)[]; credentials?: Record<string, string>; settings?: Record<string, string | number | boolean>; tag?: string | null; status?: 1 | 2; models: Record<string, string> | (string)[] | string; priority?: number; weight?: number; timeout_ms?: number | null; max_concurrency?: number; adaptive_concurrency?: boolean; key_max_concurrency?: number; scores?: "raw" | "normalized"; pair_tokens?: number | null; long_documents?: "truncate" | "chunk"; window_size?: number | null; window_stride?: number | null; retry_unsafe?: boolean; health_check_s?: number | null; reason?: string };
+    reply: { id: number; name: string; provider: string; base_url: string | null; credential_names: (string)[]; key_count: number | null; settings: Record<string, string | number | boolean>; models: Record<string, string>; tag: string | null; priority: number; weight: number; timeout_ms: number | null; max_concurrency: number; adaptive_concurrency: boolean; key_max_concurrency: number; scores: "raw" | "normalized"; pair_tokens: number | null; long_documents: "truncate" | "chunk"; window_size: number | null; window_stride: number | null; retry_unsafe: boolean; health_check_s: number | null; status: 1 | 2 | 3; effective: { live: boolean; because: "disabled" | "auto_disabled" | "tag_disabled" | "credentials_locked" | "unusable" | null; reason: string | null; since: number | null; next_try: number | null; paused: ({ node: string; key: string | null; state: "open" | "half_open" | "cooling"; reason: string; since: number; until: number })[] }; origin: "config" | "store"; version: number; in_force: "confirmed" | "bound_passed" | "no_gateway"; nodes: { confirmed: number; total: number; late: (string)[] }; waited_ms: number };
+  };
+  updateChannel: {
+    params: Record<string, never>;
+    query: { status_only?: string };
+    body: { name?: string; provider?: string; base_url?: string | null; api_key?: string; api_keys?: (string)[]; credentials?: Record<string, string | null>; settings?: Record<string, string | number | boolean | unknown>; tag?: string | null; status?: 1 | 2 | 3; models?: Record<string, string> | (string)[] | string; priority?: number; weight?: number; timeout_ms?: number | null; max_concurrency?: number; adaptive_concurrency?: boolean; key_max_concurrency?: number; scores?: "raw" | "normalized"; pair_tokens?: number | null; long_documents?: "truncate" | "chunk"; window_size?: number | null; window_stride?: number | null; retry_unsafe?: boolean; health_check_s?: number | null; id: number; reason?: string };
+    reply: { id: number; name: string; provider: string; base_url: string | null; credential_names: (string)[]; key_count: number | null; settings: Record<string, string | number | boolean>; models: Record<string, string>; tag: string | null; priority: number; weight: number; timeout_ms: number | null; max_concurrency: number; adaptive_concurrency: boolean; key_max_concurrency: number; scores: "raw" | "normalized"; pair_tokens: number | null; long_documents: "truncate" | "chunk"; window_size: number | null; window_stride: number | null; retry_unsafe: boolean; health_check_s: number | null; status: 1 | 2 | 3; effective: { live: boolean; because: "disabled" | "auto_disabled" | "tag_disabled" | "credentials_locked" | "unusable" | null; reason: string | null; since: number | null; next_try: number | null; paused: ({ node: string; key: string | null; state: "open" | "half_open" | "cooling"; reason: string; since: number; until: number })[] }; origin: "config" | "store"; version: number; in_force: "confirmed" | "bound_passed" | "no_gateway"; nodes: { confirmed: number; total: number; late: (string)[] }; waited_ms: number };
+  };
+  searchChannels: {
+    params: Record<string, never>;
+    query: { p?: number; page_size?: number; tag?: string; provider?: string; model?: string; live?: boolean; because?: "disabled" | "auto_disabled" | "tag_disabled" | "credentials_locked" | "unusable"; sort?: "id" | "name" | "tried"; keyword?: string };
+    body: undefined;
+    reply: { items: ({ id: number; name: string; provider: string; base_url: string | null; credential_names: (string)[]; key_count: number | null; settings: Record<string, string | number | boolean>; models: Record<string, string>; tag: string | null; priority: number; weight: number; timeout_ms: number | null; max_concurrency: number; adaptive_concurrency: boolean; key_max_concurrency: number; scores: "raw" | "normalized"; pair_tokens: number | null; long_documents: "truncate" | "chunk"; window_size: number | null; window_stride: number | null; retry_unsafe: boolean; health_check_s: number | null; status: 1 | 2 | 3; effective: { live: boolean; because: "disabled" | "auto_disabled" | "tag_disabled" | "credentials_locked" | "unusable" | null; reason: string | null; since: number | null; next_try: number | null; paused: ({ node: string; key: string | null; state: "open" | "half_open" | "cooling"; reason: string; since: number; until: number })[] }; origin: "config" | "store" })[]; total: number; page: number; page_size: number };
+  };
+  getChannel: {
+    params: { id: number };
+    query: Record<string, never>;
+    body: undefined;
+    reply: { id: number; name: string; provider: string; base_url: string | null; credential_names: (string)[]; key_count: number | null; settings: Record<string, string | number | boolean>; models: Record<string, string>; tag: string | null; priority: number; weight: number; timeout_ms: number | null; max_concurrency: number; adaptive_concurrency: boolean; key_max_concurrency: number; scores: "raw" | "normalized"; pair_tokens: number | null; long_documents: "truncate" | "chunk"; window_size: number | null; window_stride: number | null; retry_unsafe: boolean; health_check_s: number | null; status: 1 | 2 | 3; effective: { live: boolean; because: "disabled" | "auto_disabled" | "tag_disabled" | "credentials_locked" | "unusable" | null; reason: string | null; since: number | null; next_try: number | null; paused: ({ node: string; key: string | null; state: "open" | "half_open" | "cooling"; reason: string; since: number; until: number })[] }; origin: "config" | "store" };
+  };
+  deleteChannel: {
+    params: { id: number };
+    query: { reason?: string };
+    body: undefined;
+    reply: { id: number; version: number; in_force: "confirmed" | "bound_passed" | "no_gateway"; nodes: { confirmed: number; total: number; late: (string)[] }; waited_ms: number };
+  };
+  deleteChannels: {
+    params: Record<string, never>;
+    query: Record<string, never>;
+    body: { ids: (number)[]; reason?: string };
+    reply: { ids: (number)[]; count: number; version: number; in_force: "confirmed" | "bound_passed" | "no_gateway"; nodes: { confirmed: number; total: number; late: (string)[] }; waited_ms: number };
+  };
+  retagChannels: {
+    params: Record<string, never>;
+    query: Record<string, never>;
+    body: { ids: (number)[]; tag: string | null; reason?: string };
+    reply: { ids: (number)[]; count: number; version: number; in_force: "confirmed" | "bound_passed" | "no_gateway"; nodes: { confirmed: number; total: number; late: (string)[] }; waited_ms: number };
+  };
+  copyChannel: {
+    params: { id: number };
+    query: Record<string, never>;
+    body: { name?: string; status?: 1 | 2; credentials?: Record<string, string>; api_key?: string; api_keys?: (string)[]; reason?: string };
+    reply: { id: number; name: string; provider: string; base_url: string | null; credential_names: (string)[]; key_count: number | null; settings: Record<string, string | number | boolean>; models: Record<string, string>; tag: string | null; priority: number; weight: number; timeout_ms: number | null; max_concurrency: number; adaptive_concurrency: boolean; key_max_concurrency: number; scores: "raw" | "normalized"; pair_tokens: number | null; long_documents: "truncate" | "chunk"; window_size: number | null; window_stride: number | null; retry_unsafe: boolean; health_check_s: number | null; status: 1 | 2 | 3; effective: { live: boolean; because: "disabled" | "auto_disabled" | "tag_disabled" | "credentials_locked" | "unusable" | null; reason: string | null; since: number | null; next_try: number | null; paused: ({ node: string; key: string | null; state: "open" | "half_open" | "cooling"; reason: string; since: number; until: number })[] }; origin: "config" | "store"; version: number; in_force: "confirmed" | "bound_passed" | "no_gateway"; nodes: { confirmed: number; total: number; late: (string)[] }; waited_ms: number };
+  };
+  testChannel: {
+    params: { id: number };
+    query: Record<string, never>;
+    body: { model?: string; reason?: string };
+    reply: { ok: boolean; model: string; upstream_model: string; url: string | null; status: number | null; latency_ms: number; order: "right" | "wrong" | "undecided" | null; scores: { right: number; other: number } | null; score_scale: { expected: string; observed: string; fits: boolean } | null; usage: { input_tokens: number | null; search_units: number | null }; problem: { code: string; message: string } | null; warnings: (string)[] };
+  };
+  testDraft: {
+    params: Record<string, never>;
+    query: Record<string, never>;
+    body: { name: string; provider: string; base_url?: string | null; api_key?: string; api_keys?: (string)[]; credentials?: Record<string, string>; settings?: Record<string, string | number | boolean>; tag?: string | null; status?: 1 | 2; models: Record<string, string> | (string)[] | string; priority?: number; weight?: number; timeout_ms?: number | null; max_concurrency?: number; adaptive_concurrency?: boolean; key_max_concurrency?: number; scores?: "raw" | "normalized"; pair_tokens?: number | null; long_documents?: "truncate" | "chunk"; window_size?: number | null; window_stride?: number | null; retry_unsafe?: boolean; health_check_s?: number | null; reason?: string; model?: string };
+    reply: { ok: boolean; model: string; upstream_model: string; url: string | null; status: number | null; latency_ms: number; order: "right" | "wrong" | "undecided" | null; scores: { right: number; other: number } | null; score_scale: { expected: string; observed: string; fits: boolean } | null; usage: { input_tokens: number | null; search_units: number | null }; problem: { code: string; message: string } | null; warnings: (string)[] };
+  };
+  listChannelModels: {
+    params: Record<string, never>;
+    query: Record<string, never>;
+    body: undefined;
+    reply: ({ id: string; live: boolean; channels: ({ id: number; name: string; provider: string; tag: string | null; upstream_model: string; priority: number; weight: number; live: boolean; because: "disabled" | "auto_disabled" | "tag_disabled" | "credentials_locked" | "unusable" | null })[] })[];
+  };
+  listProviders: {
+    params: Record<string, never>;
+    query: Record<string, never>;
+    body: undefined;
+    reply: ({ id: string; title: string; inside: boolean; base_url: string | null; credentials: ({ name: string; required: boolean; description: string })[]; settings: ({ name: string; required: boolean; description: string; type: string; default: string | number | boolean | unknown })[]; example_models: (string)[]; notes: (string)[] })[];
+  };
+  listTags: {
+    params: Record<string, never>;
+    query: Record<string, never>;
+    body: undefined;
+    reply: ({ tag: string; disabled: boolean; reason: string | null; changed_time: number; changed_by: string | null; channels: ({ id: number; name: string; live: boolean })[]; channel_count: number; live_count: number })[];
+  };
+  editTag: {
+    params: Record<string, never>;
+    query: Record<string, never>;
+    body: { tag: string; new_tag?: string | null; models?: Record<string, string> | (string)[] | string; priority?: number; weight?: number; timeout_ms?: number | null; max_concurrency?: number; adaptive_concurrency?: boolean; key_max_concurrency?: number; scores?: "raw" | "normalized"; pair_tokens?: number | null; long_documents?: "truncate" | "chunk"; window_size?: number | null; window_stride?: number | null; retry_unsafe?: boolean; health_check_s?: number | null; reason?: string };
+    reply: { ids: (number)[]; version: number; in_force: "confirmed" | "bound_passed" | "no_gateway"; nodes: { confirmed: number; total: number; late: (string)[] }; waited_ms: number };
+  };
+  disableTag: {
+    params: Record<string, never>;
+    query: Record<string, never>;
+    body: { tag: string; reason?: string };
+    reply: { tag: string; disabled: boolean; reason: string | null; channels: ({ id: number; name: string; live: boolean; was_live: boolean })[]; channel_count: number; was_live_count: number; live_count: number; version: number; in_force: "confirmed" | "bound_passed" | "no_gateway"; nodes: { confirmed: number; total: number; late: (string)[] }; waited_ms: number };
+  };
+  enableTag: {
+    params: Record<string, never>;
+    query: Record<string, never>;
+    body: { tag: string; reason?: string };
+    reply: { tag: string; disabled: boolean; reason: string | null; channels: ({ id: number; name: string; live: boolean; was_live: boolean })[]; channel_count: number; was_live_count: number; live_count: number; version: number; in_force: "confirmed" | "bound_passed" | "no_gateway"; nodes: { confirmed: number; total: number; late: (string)[] }; waited_ms: number };
+  };
+  listOwnModels: {
+    params: Record<string, never>;
+    query: Record<string, never>;
+    body: undefined;
+    reply: ({ id: string; live: boolean; price: { per: "request" | "search_unit" | "million_tokens"; units: number }; aliases: (string)[] })[];
+  };
+  listNodes: {
+    params: Record<string, never>;
+    query: Record<string, never>;
+    body: undefined;
+    reply: { version: number; store_ms: number; nodes: ({ id: string; name: string; standing: "current" | "behind" | "silent"; version: number | null; release: string | null; pid: number | null; started_time: number | null; reported_time: number | null; in_flight: number | null; max_in_flight: number | null; pending_settlements: number | null; faults: number | null; channels: ({ name: string; until: number | null; why: string })[] })[] };
+  };
+  explainRoute: {
+    params: Record<string, never>;
+    query: Record<string, never>;
+    body: { model?: string; tag?: string; token_id?: number; query?: string; documents?: (string)[]; document_count?: number; top_n?: number };
+    reply: { object: unknown; dialect: string | null; asked: string; tag: string | null; documents: number; refusal: { code: string; status: number; message: string } | null; model: string; select: string | null; candidates: ({ id: number; name: string; provider: string; tag: string | null; priority: number; weight: number; chance: number; upstream_model: string })[]; passed_over: ({ id: number; name: string; provider: string; tag: string | null; because: "disabled" | "auto_disabled" | "tag_disabled" | "unusable" | "request_tag" | "key_tags" | "cooling" | "full" | "too_many_documents" | "too_long" | "no_images" | "other_models"; message: string; by: string | null; since: number | null; until: number | null })[]; fallbacks: ({ model: string; select: string | null; candidates: ({ id: number; name: string; provider: string; tag: string | null; priority: number; weight: number; chance: number; upstream_model: string })[]; passed_over: ({ id: number; name: string; provider: string; tag: string | null; because: "disabled" | "auto_disabled" | "tag_disabled" | "unusable" | "request_tag" | "key_tags" | "cooling" | "full" | "too_many_documents" | "too_long" | "no_images" | "other_models"; message: string; by: string | null; since: number | null; until: number | null })[] })[]; outgoing: { url: string; method: string; headers: Record<string, unknown>; body: string; body_bytes: number } | null; cost: { per: "request" | "search_unit" | "million_tokens"; price: number; estimated: number; reserved: number } };
+  };
+  probeAddress: {
+    params: Record<string, never>;
+    query: Record<string, never>;
+    body: { base_url: string; credentials?: Record<string, string>; settings?: Record<string, string | number | boolean>; model?: string };
+    reply: { candidates: ({ provider: string; certainty: "certain" | "likely" | "possible"; because: string })[]; models: (string)[]; max_documents: number | null; score_scale: string | null; order: "right" | "wrong" | "undecided" | null; requests: number; problem: { code: string; message: string } | null };
+  };
+  listUsage: {
+    params: Record<string, never>;
+    query: { p?: number; page_size?: number; format?: "json" | "csv"; token_id?: number; token_name?: string; model?: string; outcome?: string; min_duration_ms?: number; start_timestamp?: number; end_timestamp?: number; user_id?: number; channel_id?: number; provider?: string; tag?: string };
+    body: undefined;
+    reply: { items: ({ created_at: number; request_id: string; user_id: number; token_id: number; token_name: string; model: string; channel_id: number | null; provider: string | null; tag: string | null; attempts: number; documents: number; input_tokens: number; search_units: number; quota: number; duration_ms: number; outcome: string })[]; total: number; page: number; page_size: number };
+  };
+  listOwnUsage: {
+    params: Record<string, never>;
+    query: { p?: number; page_size?: number; format?: "json" | "csv"; token_id?: number; token_name?: string; model?: string; outcome?: string; min_duration_ms?: number; start_timestamp?: number; end_timestamp?: number };
+    body: undefined;
+    reply: { items: ({ created_at: number; request_id: string; token_id: number; token_name: string; model: string; attempts: number; documents: number; input_tokens: number; search_units: number; quota: number; duration_ms: number; outcome: string })[]; total: number; page: number; page_size: number };
+  };
+  listRefusals: {
+    params: Record<string, never>;
+    query: { p?: number; page_size?: number; format?: "json" | "csv"; token_id?: number; token_name?: string; model?: string; outcome?: string; min_duration_ms?: number; start_timestamp?: number; end_timestamp?: number; user_id?: number; address?: string };
+    body: undefined;
+    reply: { items: ({ created_at: number; request_id: string; outcome: string; status: number; message: string; model: string | null; token_id: number | null; token_name: string | null; documents: number; duration_ms: number; repeated: number; user_id: number | null; address: string | null; node: string })[]; total: number; page: number; page_size: number };
+  };
+  listOwnRefusals: {
+    params: Record<string, never>;
+    query: { p?: number; page_size?: number; format?: "json" | "csv"; token_id?: number; token_name?: string; model?: string; outcome?: string; min_duration_ms?: number; start_timestamp?: number; end_timestamp?: number };
+    body: undefined;
+    reply: { items: ({ created_at: number; request_id: string; outcome: string; status: number; message: string; model: string | null; token_id: number | null; token_name: string | null; documents: number; duration_ms: number; repeated: number })[]; total: number; page: number; page_size: number };
+  };
+  sumUsage: {
+    params: Record<string, never>;
+    query: { token_id?: number; token_name?: string; model?: string; outcome?: string; min_duration_ms?: number; start_timestamp?: number; end_timestamp?: number; user_id?: number; channel_id?: number; provider?: string; tag?: string };
+    body: undefined;
+    reply: { requests: number; documents: number; input_tokens: number; quota: number };
+  };
+  sumOwnUsage: {
+    params: Record<string, never>;
+    query: { token_id?: number; token_name?: string; model?: string; outcome?: string; min_duration_ms?: number; start_timestamp?: number; end_timestamp?: number };
+    body: undefined;
+    reply: { requests: number; documents: number; input_tokens: number; quota: number };
+  };
+  listAudit: {
+    params: Record<string, never>;
+    query: { p?: number; page_size?: number; format?: "json" | "csv"; actor_id?: number; action?: string; target?: string; start_timestamp?: number; end_timestamp?: number };
+    body: undefined;
+    reply: { items: ({ created_at: number; actor_id: number | null; actor: string; action: string; target: string; detail: Record<string, unknown>; address: string | null })[]; total: number; page: number; page_size: number };
+  };
+  usageSeries: {
+    params: Record<string, never>;
+    query: { start_timestamp: number; end_timestamp: number; group?: "none" | "outcome" | "channel" | "model" | "tag" | "provider" | "token" | "user"; user_id?: number };
+    body: undefined;
+    reply: { start_timestamp: number; step_s: number; steps: number; complete_from: number | null; total: { requests: number; failed: number; documents: number; tokens: number; search_units: number; quota: number; p50: number | null; p95: number | null; p99: number | null }; series: ({ key: string; name: string; total: { requests: number; failed: number; documents: number; tokens: number; search_units: number; quota: number; p50: number | null; p95: number | null; p99: number | null }; requests: (number)[]; failed: (number)[]; documents: (number)[]; tokens: (number)[]; quota: (number)[]; p50: (number | null)[]; p95: (number | null)[]; p99: (number | null)[] })[] };
+  };
+  ownUsageSeries: {
+    params: Record<string, never>;
+    query: { start_timestamp: number; end_timestamp: number; group?: "none" | "model" | "token" };
+    body: undefined;
+    reply: { start_timestamp: number; step_s: number; steps: number; complete_from: number | null; total: { requests: number; failed: number; documents: number; tokens: number; search_units: number; quota: number; p50: number | null; p95: number | null; p99: number | null }; series: ({ key: string; name: string; total: { requests: number; failed: number; documents: number; tokens: number; search_units: number; quota: number; p50: number | null; p95: number | null; p99: number | null }; requests: (number)[]; failed: (number)[]; documents: (number)[]; tokens: (number)[]; quota: (number)[]; p50: (number | null)[]; p95: (number | null)[]; p99: (number | null)[] })[] };
+  };
+  usageBreakdown: {
+    params: Record<string, never>;
+    query: { start_timestamp: number; end_timestamp: number; by?: "user" | "token" | "model" | "channel" | "tag" | "provider" | "hour"; then?: "user" | "token" | "model" | "channel" | "tag" | "provider" | "hour"; user_id?: number; format?: "json" | "csv" };
+    body: undefined;
+    reply: { start_timestamp: number; end_timestamp: number; complete_from: number | null; rows: ({ user_id: number | null; username: string | null; token_id: number | null; token_name: string | null; model: string | null; channel_id: number | null; channel: string | null; tag: string | null; provider: string | null; hour: number | null; is_rest: boolean; requests: number; failed: number; documents: number; tokens: number; search_units: number; quota: number })[]; total: { requests: number; failed: number; documents: number; tokens: number; search_units: number; quota: number } };
+  };
+  ownUsageBreakdown: {
+    params: Record<string, never>;
+    query: { start_timestamp: number; end_timestamp: number; by?: "token" | "model" | "hour"; then?: "token" | "model" | "hour"; format?: "json" | "csv" };
+    body: undefined;
+    reply: { start_timestamp: number; end_timestamp: number; complete_from: number | null; rows: ({ user_id: number | null; username: string | null; token_id: number | null; token_name: string | null; model: string | null; channel_id: number | null; channel: string | null; tag: string | null; provider: string | null; hour: number | null; is_rest: boolean; requests: number; failed: number; documents: number; tokens: number; search_units: number; quota: number })[]; total: { requests: number; failed: number; documents: number; tokens: number; search_units: number; quota: number } };
+  };
+  getRequest: {
+    params: { request_id: string };
+    query: Record<string, never>;
+    body: undefined;
+    reply: { request_id: string; created_at: number; kind: "admitted" | "refused"; outcome: string; status: number; message: string | null; model: string | null; token_id: number | null; token_name: string | null; documents: number; input_tokens: number; search_units: number; quota: number; duration_ms: number; upstream_ms: number | null; attempts: number; repeated: number; user_id: number | null; username: string | null; channel_id: number | null; channel: string | null; provider: string | null; tag: string | null; address: string | null; node: string | null; source: "api" | "console"; tried: ({ channel_id: number; channel: string | null; provider: string; tag: string | null; outcome: string; status: number | null; message: string; duration_ms: number })[] };
+  };
+  getOwnRequest: {
+    params: { request_id: string };
+    query: Record<string, never>;
+    body: undefined;
+    reply: { request_id: string; created_at: number; kind: "admitted" | "refused"; outcome: string; status: number; message: string | null; model: string | null; token_id: number | null; token_name: string | null; documents: number; input_tokens: number; search_units: number; quota: number; duration_ms: number; upstream_ms: number | null; attempts: number; repeated: number };
+  };
+  rankForComparison: {
+    params: Record<string, never>;
+    query: Record<string, never>;
+    body: { query: string; documents: (string)[]; model: string; top_n?: number; max_tokens_per_doc?: number; instruction?: string };
+    reply: { request_id: string; model: string; channel: { id: number; name: string; provider: string; tag: string | null } | null; results: ({ index: number; relevance_score: number })[]; usage: { input_tokens: number; search_units: number; estimated: boolean }; quota: number; timing: { total_ms: number; upstream_ms: number }; attempts: number; warnings: (string)[] };
+  };
+}
+
+export const ROUTES: Readonly<Record<keyof Operations, string>> = {
+  about: 'GET api/about',
+  login: 'POST api/user/login',
+  logout: 'POST api/user/logout',
+  logoutByLink: 'GET api/user/logout',
+  createAccessToken: 'POST api/user/token',
+  listSessions: 'GET api/user/session',
+  endSession: 'DELETE api/user/session/{id}',
+  register: 'POST api/user/register',
+  getSelf: 'GET api/user/self',
+  updateSelf: 'PUT api/user/self',
+  deleteSelf: 'DELETE api/user/self',
+  confirmEmail: 'POST api/user/email/confirm',
+  topUp: 'POST api/user/topup',
+  requestPasswordReset: 'GET api/reset_password',
+  resetPassword: 'POST api/user/reset',
+  listUsers: 'GET api/user',
+  createUser: 'POST api/user',
+  updateUser: 'PUT api/user',
+  searchUsers: 'GET api/user/search',
+  getUser: 'GET api/user/{id}',
+  deleteUser: 'DELETE api/user/{id}',
+  manageUser: 'POST api/user/manage',
+  listTokens: 'GET api/token',
+  createToken: 'POST api/token',
+  updateToken: 'PUT api/token',
+  searchTokens: 'GET api/token/search',
+  getToken: 'GET api/token/{id}',
+  deleteToken: 'DELETE api/token/{id}',
+  deleteTokens: 'POST api/token/batch',
+  getTokenUsage: 'GET api/usage/token',
+  listRedemptionCodes: 'GET api/redemption',
+  createRedemptionCodes: 'POST api/redemption',
+  updateRedemptionCode: 'PUT api/redemption',
+  searchRedemptionCodes: 'GET api/redemption/search',
+  listRedemptionBatches: 'GET api/redemption/batch',
+  disableRedemptionBatch: 'POST api/redemption/batch/disabled',
+  getRedemptionCode: 'GET api/redemption/{id}',
+  deleteRedemptionCode: 'DELETE api/redemption/{id}',
+  deleteInvalidRedemptionCodes: 'DELETE api/redemption/invalid',
+  listChannels: 'GET api/channel',
+  createChannel: 'POST api/channel',
+  updateChannel: 'PUT api/channel',
+  searchChannels: 'GET api/channel/search',
+  getChannel: 'GET api/channel/{id}',
+  deleteChannel: 'DELETE api/channel/{id}',
+  deleteChannels: 'POST api/channel/batch',
+  retagChannels: 'POST api/channel/batch/tag',
+  copyChannel: 'POST api/channel/copy/{id}',
+  testChannel: 'POST api/channel/test/{id}',
+  testDraft: 'POST api/channel/test',
+  listChannelModels: 'GET api/channel/models',
+  listProviders: 'GET api/channel/providers',
+  listTags: 'GET api/channel/tag',
+  editTag: 'PUT api/channel/tag',
+  disableTag: 'POST api/channel/tag/disabled',
+  enableTag: 'POST api/channel/tag/enabled',
+  listOwnModels: 'GET api/model',
+  listNodes: 'GET api/node',
+  explainRoute: 'POST api/route/explain',
+  probeAddress: 'POST api/channel/probe',
+  listUsage: 'GET api/log',
+  listOwnUsage: 'GET api/log/self',
+  listRefusals: 'GET api/log/refused',
+  listOwnRefusals: 'GET api/log/self/refused',
+  sumUsage: 'GET api/log/stat',
+  sumOwnUsage: 'GET api/log/self/stat',
+  listAudit: 'GET api/audit',
+  usageSeries: 'GET api/stats/series',
+  ownUsageSeries: 'GET api/stats/self/series',
+  usageBreakdown: 'GET api/stats/breakdown',
+  ownUsageBreakdown: 'GET api/stats/self/breakdown',
+  getRequest: 'GET api/log/request/{request_id}',
+  getOwnRequest: 'GET api/log/self/request/{request_id}',
+  rankForComparison: 'POST api/playground/rank',
+};

@@ -1,0 +1,45 @@
+/** What a switch takes down, from who serves what. Pure. */
+export interface ServedModel {
+  readonly id: string;
+  readonly live: boolean;
+  readonly channels: readonly Serving[];
+}
+
+interface Serving {
+  readonly id: number;
+  readonly name: string;
+  readonly tag: string | null;
+  readonly live: boolean;
+}
+
+export interface Dependence {
+  /** Models that have a live channel now, and none without what goes: they will answer 503. */
+  readonly dark: readonly string[];
+  /** Models that go on elsewhere, and by which channels. */
+  readonly elsewhere: readonly { readonly model: string; readonly channels: readonly string[] }[];
+}
+
+export function dependsOn(tag: string, models: readonly ServedModel[]): Dependence {
+  return without((channel) => channel.tag === tag, models);
+}
+
+export function dependsOnChannels(
+  ids: ReadonlySet<number>,
+  models: readonly ServedModel[],
+): Dependence {
+  return without(({ id }) => ids.has(id), models);
+}
+
+function without(goes: (channel: Serving) => boolean, models: readonly ServedModel[]): Dependence {
+  const touched = models.filter(({ channels }) =>
+    channels.some((channel) => channel.live && goes(channel)),
+  );
+  const left = touched.map(({ id, channels }) => ({
+    model: id,
+    channels: channels.filter((channel) => channel.live && !goes(channel)).map(({ name }) => name),
+  }));
+  return {
+    dark: left.filter(({ channels }) => channels.length === 0).map(({ model }) => model),
+    elsewhere: left.filter(({ channels }) => channels.length > 0),
+  };
+}

@@ -1,0 +1,28 @@
+/** In which order the channels of one model are tried. Pure. */
+interface Rung {
+  readonly name: string;
+  readonly priority: number;
+  readonly weight: number;
+  readonly live: boolean;
+}
+
+interface Tier<T extends Rung> {
+  readonly priority: number;
+  /** With the share of the requests that begin on it while the tier is asked; 0 for those that take no traffic. */
+  readonly rungs: readonly { readonly channel: T; readonly share: number }[];
+}
+
+/** From the highest priority down; within one, requests are spread by weight, weight 0 only where nothing else is left. */
+export function tiersOf<T extends Rung>(channels: readonly T[]): Tier<T>[] {
+  const priorities = [...new Set(channels.map(({ priority }) => priority))].sort((a, b) => b - a);
+  return priorities.map((priority) => {
+    const all = channels.filter((channel) => channel.priority === priority);
+    const live = all.filter((channel) => channel.live);
+    const total = live.reduce((sum, { weight }) => sum + weight, 0);
+    const shareOf = ({ live: isLive, weight }: T): number => {
+      if (!isLive) return 0;
+      return total === 0 ? 1 / live.length : weight / total;
+    };
+    return { priority, rungs: all.map((channel) => ({ channel, share: shareOf(channel) })) };
+  });
+}

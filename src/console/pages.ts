@@ -1,0 +1,140 @@
+import type { ComponentType } from 'preact';
+import type { IconName } from './icons.js';
+import { isAdmin } from './about.js';
+import { withWords } from './words.js';
+import type { Words } from './words/en.js';
+
+export interface Page {
+  readonly path: string;
+  readonly name: keyof Words['nav'];
+  readonly icon: IconName;
+  readonly group: keyof Words['groups'];
+  readonly admin: boolean;
+  /** After `g`. */
+  readonly key: string;
+  readonly load: () => Promise<ComponentType>;
+}
+
+/** Every entry of the navigation, each with a chunk of its own. */
+export const PAGES: readonly Page[] = [
+  {
+    path: '',
+    name: 'overview',
+    icon: 'overview',
+    group: 'work',
+    admin: false,
+    key: 'o',
+    load: async () =>
+      isAdmin()
+        ? (await withWords(import('./pages/overview.js'))).Overview
+        : (await withWords(import('./pages/home.js'))).Home,
+  },
+  {
+    path: 'playground',
+    name: 'playground',
+    icon: 'playground',
+    group: 'work',
+    admin: false,
+    key: 'p',
+    load: async () => (await import('./pages/playground.js')).Playground,
+  },
+  {
+    path: 'requests',
+    name: 'requests',
+    icon: 'requests',
+    group: 'work',
+    admin: false,
+    key: 'r',
+    load: async () => (await import('./pages/requests.js')).Requests,
+  },
+  {
+    path: 'keys',
+    name: 'keys',
+    icon: 'keys',
+    group: 'access',
+    admin: false,
+    key: 'k',
+    load: async () => (await import('./pages/keys.js')).Keys,
+  },
+  {
+    path: 'spend',
+    name: 'spend',
+    icon: 'spend',
+    group: 'access',
+    admin: false,
+    key: 's',
+    load: async () => (await withWords(import('./pages/spend.js'))).Spend,
+  },
+  {
+    path: 'codes',
+    name: 'codes',
+    icon: 'codes',
+    group: 'access',
+    admin: true,
+    key: 'd',
+    load: async () => (await withWords(import('./pages/codes.js'))).Codes,
+  },
+  {
+    path: 'people',
+    name: 'people',
+    icon: 'people',
+    group: 'access',
+    admin: true,
+    key: 'u',
+    load: async () => (await withWords(import('./pages/people.js'))).People,
+  },
+  {
+    path: 'channels',
+    name: 'channels',
+    icon: 'channels',
+    group: 'routing',
+    admin: true,
+    key: 'c',
+    load: async () => (await withWords(import('./pages/channels/channels.js'))).Channels,
+  },
+  {
+    path: 'tags',
+    name: 'tags',
+    icon: 'tags',
+    group: 'routing',
+    admin: true,
+    key: 't',
+    load: async () => (await import('./pages/tags.js')).Tags,
+  },
+  {
+    path: 'models',
+    name: 'models',
+    icon: 'models',
+    group: 'routing',
+    admin: false,
+    key: 'm',
+    load: async () => (await withWords(import('./pages/models.js'))).Models,
+  },
+  {
+    path: 'nodes',
+    name: 'nodes',
+    icon: 'nodes',
+    group: 'system',
+    admin: true,
+    key: 'n',
+    load: async () => (await import('./pages/nodes.js')).Nodes,
+  },
+  {
+    path: 'audit',
+    name: 'audit',
+    icon: 'audit',
+    group: 'system',
+    admin: true,
+    key: 'a',
+    load: async () => (await import('./pages/audit.js')).Audit,
+  },
+  {
+    path: 'account',
+    name: 'account',
+    icon: 'account',
+    group: 'system',
+    admin: false,
+    key: 'i',
+    load: async () => (await import('./pages/account.js')).Account,
+  },
+];

@@ -1,0 +1,250 @@
+import { useState } from 'preact/hooks';
+import { about, isAdmin, readAbout } from '../about.js';
+import { actAs, call } from '../api/call.js';
+import { queries, useWrite } from '../api/query.js';
+import { Button, Check, CopyButton, ErrorNotice, Segments } from '../parts/basic.js';
+import { Confirm, Dialog } from '../parts/dialog.js';
+import { Form, FormFields } from '../parts/form.js';
+import { Redeem } from '../parts/redeem.js';
+import { toast } from '../parts/toast.js';
+import { navigate } from '../router.js';
+import { changeSettings, settings } from '../settings.js';
+import { useAtom } from '../state.js';
+import { tellTabs } from '../tabs.js';
+import { w } from '../words.js';
+
+async function leave(): Promise<void> {
+  queries.clear();
+  actAs(undefined);
+  tellTabs({ kind: 'logout' });
+  await readAbout();
+  navigate('login', { replace: true });
+}
+
+/** Who I am, how I log in, and what I prefer. */
+export function Account() {
+  return (
+    <>
+      <div class="head">
+        <h1>{w().nav.account}</h1>
+      </div>
+      <div class="halves">
+        <Profile />
+        <Preferences />
+        <Password />
+        <AccessToken />
+        <Logins />
+        {isAdmin() ? <Redeem /> : null}
+      </div>
+    </>
+  );
+}
+
+function Profile() {
+  const self = useAtom(about)?.self;
+  const [values, setValues] = useState({
+    display_name: self?.display_name ?? '',
+    email: self?.email ?? '',
+  });
+  const save = useWrite(() => call('updateSelf', { body: values }));
+  return (
+    <Form
+      class="card stack"
+      onSubmit={() =>
+        void save.run(values).then(async (done) => {
+          if (done === undefined) return;
+          await readAbout();
+          toast(w().saved);
+        })
+      }
+    >
+      <h2>{w().account.profile}</h2>
+      <p class="muted">{self?.username}</p>
+      <FormFields
+        values={values}
+        onChange={setValues}
+        error={save.error}
+        fields={[
+          { name: 'display_name', label: w().account.displayName, autocomplete: 'name' },
+          { name: 'email', label: w().login.email, type: 'email', autocomplete: 'email' },
+        ]}
+      />
+      <div class="row end">
+        <Button kind="main" type="submit" disabled={save.busy}>
+          {w().save}
+        </Button>
+      </div>
+    </Form>
+  );
+}
+
+const NO_PASSWORDS = { original_password: '', password: '' };
+
+function Password() {
+  const [values, setValues] = useState(NO_PASSWORDS);
+  const save = useWrite(() => call('updateSelf', { body: values }));
+  return (
+    <Form
+      class="card stack"
+      onSubmit={() =>
+        void save.run(undefined).then((done) => {
+          if (done === undefined) return;
+          setValues(NO_PASSWORDS);
+          toast(w().account.passwordChanged);
+        })
+      }
+    >
+      <h2>{w().account.passwordTitle}</h2>
+      <FormFields
+        values={values}
+        onChange={setValues}
+        error={save.error}
+        fields={[
+          {
+            name: 'original_password',
+            label: w().account.oldPassword,
+            type: 'password',
+            autocomplete: 'current-password',
+          },
+          {
+            name: 'password',
+            label: w().account.newPassword,
+            help: w().login.passwordHelp,
+            type: 'password',
+            autocomplete: 'new-password',
+          },
+        ]}
+      />
+      <div class="row end">
+        <Button type="submit" disabled={save.busy || values.password === ''}>
+          {w().account.changePassword}
+        </Button>
+      </div>
+    </Form>
+  );
+}
+
+function AccessToken() {
+  const [token, setToken] = useState<string>();
+  const make = useWrite((_: undefined, key) => call('createAccessToken', { key }));
+  return (
+    <section class="card stack">
+      <h2>{w().account.accessToken}</h2>
+      <p class="muted">{w().account.accessTokenHelp}</p>
+      <ErrorNotice error={make.error} />
+      <div class="row end">
+        <Button disabled={make.busy} onClick={() => void make.run(undefined).then(setToken)}>
+          {w().account.makeToken}
+        </Button>
+      </div>
+      {token === undefined ? null : (
+        <Dialog
+          title={w().account.tokenTitle}
+          onClose={() => setToken(undefined)}
+          foot={<CopyButton text={token} kind="main" />}
+        >
+          <p class="muted">{w().shownOnce}</p>
+          <div class="secret">{token}</div>
+        </Dialog>
+      )}
+    </section>
+  );
+}
+
+function Preferences() {
+  const { language, theme, density, units, utc, letterKeys } = useAtom(settings);
+  const { themes, densities } = w().account;
+  return (
+    <section class="card stack">
+      <h2>{w().account.view}</h2>
+      <div class="row">
+        <Segments
+          label={w().account.language}
+          value={language}
+          choices={[
+            { value: 'en', label: 'English' },
+            { value: 'zh', label: '中文' },
+          ]}
+          onChange={(value) => changeSettings({ language: value })}
+        />
+        <Segments
+          label={w().account.theme}
+          value={theme}
+          choices={(['system', 'light', 'dark'] as const).map((value) => ({
+            value,
+            label: themes[value],
+          }))}
+          onChange={(value) => changeSettings({ theme: value })}
+        />
+        <Segments
+          label={w().account.density}
+          value={density}
+          choices={(['compact', 'normal', 'roomy'] as const).map((value) => ({
+            value,
+            label: densities[value],
+          }))}
+          onChange={(value) => changeSettings({ density: value })}
+        />
+      </div>
+      <Check
+        label={w().account.units}
+        checked={units}
+        onChange={(checked) => changeSettings({ units: checked })}
+      />
+      <Check
+        label={w().account.utc}
+        checked={utc}
+        onChange={(checked) => changeSettings({ utc: checked })}
+      />
+      <Check
+        label={w().account.letterKeys}
+        checked={letterKeys}
+        onChange={(checked) => changeSettings({ letterKeys: checked })}
+      />
+    </section>
+  );
+}
+
+function Logins() {
+  const self = useAtom(about)?.self;
+  const [deleting, setDeleting] = useState(false);
+  const everywhere = useWrite(async () => {
+    await call('logout', { body: { everywhere: true } });
+    await leave();
+  });
+  const remove = useWrite(async () => {
+    await call('deleteSelf');
+    await leave();
+  });
+  return (
+    <section class="card stack">
+      <h2>{w().account.logins}</h2>
+      <p class="muted">{w().account.logoutEverywhereHelp}</p>
+      <ErrorNotice error={everywhere.error} />
+      <div class="row end">
+        <Button disabled={everywhere.busy} onClick={() => void everywhere.run(undefined)}>
+          {w().account.logoutEverywhere}
+        </Button>
+        {self?.role === 100 ? null : (
+          <Button kind="quiet" onClick={() => setDeleting(true)}>
+            {w().account.deleteAction}
+          </Button>
+        )}
+      </div>
+      {deleting ? (
+        <Confirm
+          title={w().account.deleteTitle}
+          action={w().delete}
+          typed={self?.username}
+          askReason={false}
+          busy={remove.busy}
+          error={<ErrorNotice error={remove.error} />}
+          onConfirm={() => void remove.run(undefined)}
+          onClose={() => setDeleting(false)}
+        >
+          <p>{w().account.deleteHelp}</p>
+        </Confirm>
+      ) : null}
+    </section>
+  );
+}

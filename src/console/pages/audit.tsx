@@ -1,0 +1,93 @@
+import { download } from '../api/call.js';
+import { useRead } from '../api/query.js';
+import { Ago, Button, Count, Empty, FilterText } from '../parts/basic.js';
+import { Dialog } from '../parts/dialog.js';
+import { List, Table, useListQuery } from '../parts/table.js';
+import { setQuery, useRoute } from '../router.js';
+import { w } from '../words.js';
+
+/** Who did what, when, from where and why. */
+export function Audit() {
+  const { query: address } = useRoute();
+  const { query, page, filtered, set, clear } = useListQuery(['action', 'target']);
+  const reading = useRead('listAudit', { query: { p: page, page_size: 50, ...query } });
+  const open = address.get('open');
+  const idOf = (row: { created_at: number; action: string; target: string }): string =>
+    `${row.created_at} ${row.action} ${row.target}`;
+  const entry = reading.data?.items.find((row) => idOf(row) === open);
+  return (
+    <>
+      <div class="head">
+        <h1>
+          {w().nav.audit}
+          {reading.data === undefined ? null : (
+            <span class="count">
+              <Count value={reading.data.total} />
+            </span>
+          )}
+        </h1>
+        <Button onClick={() => void download('listAudit', { query }, 'audit.csv')}>
+          {w().csv}
+        </Button>
+      </div>
+      <div class="row">
+        <FilterText
+          label={w().audit.action}
+          value={query.action}
+          onChange={(action) => set({ action })}
+        />
+        <FilterText
+          label={w().audit.target}
+          value={query.target}
+          onChange={(target) => set({ target })}
+        />
+      </div>
+      <List
+        reading={reading}
+        filtered={filtered}
+        onClear={clear}
+        empty={<Empty title={w().audit.none} />}
+      >
+        {(rows) => (
+          <Table
+            label={w().nav.audit}
+            rows={rows}
+            idOf={idOf}
+            openId={open ?? undefined}
+            onOpen={(row) => setQuery({ open: idOf(row) }, { replace: open !== null })}
+            columns={[
+              { title: w().audit.when, cell: ({ created_at }) => <Ago seconds={created_at} /> },
+              { title: w().audit.who, cell: ({ actor }) => actor },
+              { title: w().audit.action, cell: ({ action }) => <code>{action}</code> },
+              { title: w().audit.target, cell: ({ target }) => target },
+              {
+                title: w().reason,
+                minor: true,
+                cell: ({ detail }) => (typeof detail.reason === 'string' ? detail.reason : ''),
+              },
+              {
+                title: w().audit.from,
+                minor: true,
+                cell: ({ address: from }) => from ?? w().audit.commandLine,
+              },
+            ]}
+          />
+        )}
+      </List>
+      {entry === undefined ? null : (
+        <Dialog
+          kind="drawer"
+          title={`${entry.action} · ${entry.target}`}
+          onClose={() => setQuery({ open: '' }, { replace: true })}
+        >
+          <p>
+            {entry.actor} · {new Date(entry.created_at * 1000).toISOString()}
+          </p>
+          <div class="codebox">
+            <pre tabIndex={0}>{JSON.stringify(entry.detail, null, 2)}</pre>
+          </div>
+        </Dialog>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,307 @@
+import { useState } from 'preact/hooks';
+import { call, type ItemOf } from '../../api/call.js';
+import { useRead, useWrite } from '../../api/query.js';
+import { dependsOnChannels } from '../../lib/depends.js';
+import { Button, ErrorNotice, State, TextField } from '../../parts/basic.js';
+import { Consequence } from '../../parts/consequence.js';
+import { Confirm, Dialog, Menu } from '../../parts/dialog.js';
+import { tellInForce } from '../../parts/in-force.js';
+import { toast } from '../../parts/toast.js';
+import { navigate, setQuery } from '../../router.js';
+import { w, wp } from '../../words.js';
+
+export type Channel = ItemOf<'listChannels'>;
+
+/** Why a channel may take no traffic. */
+export const REASONS = [
+  ...(['disabled', 'auto_disabled', 'tag_disabled'] as const),
+  ...(['credentials_locked', 'unusable'] as const),
+];
+
+const SIGNS = {
+  disabled: 'off',
+  tag_disabled: 'off',
+  auto_disabled: 'bad',
+  credentials_locked: 'warn',
+  unusable: 'warn',
+} as const;
+
+/** Whether it takes traffic, and why not, in words. */
+export function ChannelState({ channel: { effective } }: { readonly channel: Channel }) {
+  const { states } = wp().channels;
+  const [pause] = effective.paused;
+  if (effective.live && pause !== undefined) {
+    const left = Math.max(1, Math.round(pause.until - Date.now() / 1000));
+    return <State sign="busy">{wp().channels.pausedOn(pause.node, left, pause.reason)}</State>;
+  }
+  if (effective.live) return <State sign="ok">{states.live}</State>;
+  const because = effective.because ?? 'off';
+  const signs: Readonly<Record<string, 'off' | 'bad' | 'warn'>> = SIGNS;
+  return (
+    <State sign={signs[because] ?? 'warn'}>
+      <span title={effective.reason ?? undefined}>
+        {states[because] ?? because}
+        {effective.reason === null ? '' : `: ${effective.reason}`}
+      </span>
+    </State>
+  );
+}
+
+type Asking = 'off' | 'delete' | 'copy';
+
+/** What can be done with one channel, from its row and from its drawer. */
+export function ChannelActions({ channel }: { readonly channel: Channel }) {
+  const { id, name, status, origin, models } = channel;
+  const [asking, setAsking] = useState<Asking>();
+  const words = wp().channels;
+  const isStored = origin === 'store';
+  const on = useWrite(() => call('updateChannel', { query: STATUS_ONLY, body: { id, status: 1 } }));
+  const close = (): void => setAsking(undefined);
+  const model = Object.keys(models)[0];
+  return (
+    <>
+      <Menu
+        label={`${w().actions}: ${name}`}
+        items={[
+          { label: w().open, onClick: () => setQuery({ open: id, edit: '', test: '' }) },
+          { label: words.test, onClick: () => setQuery({ open: id, edit: '', test: '1' }) },
+          isStored
+            ? { label: w().edit, onClick: () => setQuery({ open: id, edit: '1', test: '' }) }
+            : undefined,
+          { label: words.copy, onClick: () => setAsking('copy') },
+          model === undefined
+            ? undefined
+            : { label: words.playground, onClick: () => navigate(playgroundOf(channel)) },
+          status === 1
+            ? { label: words.switchOff, onClick: () => setAsking('off') }
+            : { label: words.switchOn, onClick: () => void on.run(undefined).then(tellInForce) },
+          isStored
+            ? { label: `${w().delete}…`, danger: true, onClick: () => setAsking('delete') }
+            : undefined,
+        ]}
+      >
+        ⋯
+      </Menu>
+      {on.error === undefined ? null : (
+        <Dialog title={name} onClose={on.clear}>
+          <ErrorNotice error={on.error} />
+        </Dialog>
+      )}
+      {asking === 'off' ? <SwitchOff channel={channel} onClose={close} /> : null}
+      {asking === 'delete' ? <Delete ids={[id]} name={name} onClose={close} /> : null}
+      {asking === 'copy' ? <Copy channel={channel} onClose={close} /> : null}
+    </>
+  );
+}
+
+const STATUS_ONLY = { status_only: 'true' } as const;
+
+/** The playground with a model of this channel; `model@tag` where it has a tag, which keeps others away. */
+export function playgroundOf({ models, tag }: Channel): string {
+  const [model = ''] = Object.keys(models);
+  return `playground?model=${encodeURIComponent(tag === null ? model : `${model}@${tag}`)}`;
+}
+
+function SwitchOff({
+  channel: { id, name },
+  onClose,
+}: {
+  readonly channel: Channel;
+  readonly onClose: () => void;
+}) {
+  const models = useRead('listChannelModels');
+  const write = useWrite((reason: string) =>
+    call('updateChannel', {
+      query: STATUS_ONLY,
+      body: { id, status: 2, ...(reason === '' ? {} : { reason }) },
+    }),
+  );
+  return (
+    <Confirm
+      title={wp().channels.offTitle(name)}
+      action={wp().channels.off}
+      busy={write.busy || models.data === undefined}
+      error={<ErrorNotice error={write.error ?? models.error} />}
+      onClose={onClose}
+      onConfirm={(reason) =>
+        void write.run(reason).then((done) => {
+          if (done === undefined) return;
+          tellInForce(done);
+          onClose();
+        })
+      }
+    >
+      <p class="muted">{wp().channels.offHelp}</p>
+      {models.data === undefined ? null : (
+        <Consequence dependence={dependsOnChannels(new Set([id]), models.data)} />
+      )}
+    </Confirm>
+  );
+}
+
+function Delete({
+  ids,
+  name,
+  onClose,
+}: {
+  readonly ids: readonly number[];
+  readonly name?: string;
+  readonly onClose: () => void;
+}) {
+  const models = useRead('listChannelModels');
+  const words = wp().channels;
+  const remove = useWrite((reason: string) =>
+    call('deleteChannels', { body: { ids: [...ids], ...(reason === '' ? {} : { reason }) } }),
+  );
+  return (
+    <Confirm
+      title={name === undefined ? words.deleteManyTitle(ids.length) : words.deleteTitle(name)}
+      action={w().delete}
+      typed={name}
+      busy={remove.busy || models.data === undefined}
+      error={<ErrorNotice error={remove.error ?? models.error} />}
+      onClose={onClose}
+      onConfirm={(reason) =>
+        void remove.run(reason).then((done) => {
+          if (done === undefined) return;
+          toast(w().deleted);
+          setQuery({ open: '' }, { replace: true });
+          onClose();
+        })
+      }
+    >
+      <p>{words.deleteHelp}</p>
+      {models.data === undefined ? null : (
+        <Consequence dependence={dependsOnChannels(new Set(ids), models.data)} />
+      )}
+    </Confirm>
+  );
+}
+
+function Copy({
+  channel: { id, name },
+  onClose,
+}: {
+  readonly channel: Channel;
+  readonly onClose: () => void;
+}) {
+  const [copyName, setCopyName] = useState(`${name}-copy`);
+  const words = wp().channels;
+  const copy = useWrite((wanted: string, key) =>
+    call('copyChannel', { params: { id }, body: { name: wanted, status: 2 }, key }),
+  );
+  return (
+    <Dialog
+      title={words.copyTitle(name)}
+      onClose={onClose}
+      onSubmit={() =>
+        void copy.run(copyName.trim()).then((made) => {
+          if (made === undefined) return;
+          onClose();
+          setQuery({ open: made.id, edit: '1' });
+        })
+      }
+      foot={
+        <>
+          <Button onClick={onClose}>{w().cancel}</Button>
+          <Button kind="main" type="submit" disabled={copy.busy || copyName.trim() === ''}>
+            {words.makeCopy}
+          </Button>
+        </>
+      }
+    >
+      <p class="muted">{words.copyHelp}</p>
+      <TextField label={words.copyName} value={copyName} onInput={setCopyName} required />
+      <ErrorNotice error={copy.error} />
+    </Dialog>
+  );
+}
+
+/** What can be done with several at once. */
+export function Chosen({
+  ids,
+  onDone,
+}: {
+  readonly ids: ReadonlySet<string | number>;
+  readonly onDone: () => void;
+}) {
+  const [asking, setAsking] = useState<'tag' | 'delete'>();
+  const numbers = [...ids].map(Number);
+  const close = (): void => setAsking(undefined);
+  return (
+    <div class="notice" role="status">
+      <span class="grow">{w().selected(ids.size)}</span>
+      <Button onClick={() => setAsking('tag')}>{wp().channels.retag}</Button>
+      <Button onClick={() => setAsking('delete')}>{w().delete}…</Button>
+      <Button kind="quiet" onClick={onDone}>
+        {w().none}
+      </Button>
+      {asking === 'tag' ? (
+        <Retag
+          ids={numbers}
+          onClose={() => {
+            close();
+            onDone();
+          }}
+          onCancel={close}
+        />
+      ) : null}
+      {asking === 'delete' ? (
+        <Delete
+          ids={numbers}
+          onClose={() => {
+            close();
+            onDone();
+          }}
+        />
+      ) : null}
+    </div>
+  );
+}
+
+function Retag({
+  ids,
+  onClose,
+  onCancel,
+}: {
+  readonly ids: readonly number[];
+  readonly onClose: () => void;
+  readonly onCancel: () => void;
+}) {
+  const [tag, setTag] = useState('');
+  const tags = useRead('listTags');
+  const words = wp().channels;
+  const retag = useWrite((wanted: string) =>
+    call('retagChannels', { body: { ids: [...ids], tag: wanted === '' ? null : wanted } }),
+  );
+  return (
+    <Dialog
+      title={words.retagTitle(ids.length)}
+      onClose={onCancel}
+      onSubmit={() =>
+        void retag.run(tag.trim()).then((done) => {
+          if (done === undefined) return;
+          tellInForce(done);
+          onClose();
+        })
+      }
+      foot={
+        <>
+          <Button onClick={onCancel}>{w().cancel}</Button>
+          <Button kind="main" type="submit" disabled={retag.busy}>
+            {words.give}
+          </Button>
+        </>
+      }
+    >
+      <TextField
+        label={words.tag}
+        help={words.retagHelp}
+        value={tag}
+        onInput={setTag}
+        options={(tags.data ?? []).map((one) => one.tag)}
+      />
+      <ErrorNotice error={retag.error} />
+    </Dialog>
+  );
+}

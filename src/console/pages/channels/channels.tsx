@@ -1,0 +1,190 @@
+import { useState } from 'preact/hooks';
+import { useRead } from '../../api/query.js';
+import { Button, Chip, Count, Empty, FilterText, Link } from '../../parts/basic.js';
+import { FilterSelect } from '../../parts/form.js';
+import { List, Table, useListQuery } from '../../parts/table.js';
+import { navigate, setQuery, useRoute } from '../../router.js';
+import { w, wp } from '../../words.js';
+import { ChannelActions, ChannelState, Chosen, REASONS } from './actions.js';
+import { ChannelDrawer, ChannelPage } from './drawer.js';
+import { AddChannel } from './wizard.js';
+
+const FILTERS = ['keyword', 'state', 'provider', 'tag', 'model', 'sort'] as const;
+const EVERY_MS = 10_000;
+
+/** Every upstream: its state and why, and what can be done about it. */
+export function Channels() {
+  const { path } = useRoute();
+  if (path[1] === 'new') return <AddChannel />;
+  const id = Number(path[1]);
+  return Number.isSafeInteger(id) ? <ChannelPage id={id} /> : <ChannelList />;
+}
+
+function ChannelList() {
+  const { query: address } = useRoute();
+  const { query, page, filtered, set, clear } = useListQuery(FILTERS);
+  const [chosen, setChosen] = useState<ReadonlySet<string | number>>(new Set());
+  const because = REASONS.find((reason) => reason === query.state);
+  const reading = useRead(
+    'searchChannels',
+    {
+      query: {
+        ...{ p: page, page_size: 30, keyword: query.keyword },
+        ...{ provider: query.provider, tag: query.tag, model: query.model },
+        live: query.state === 'live' ? true : query.state === 'off' ? false : undefined,
+        because,
+        sort: sortOf(query.sort, query.model),
+      },
+    },
+    { everyMs: EVERY_MS },
+  );
+  const providers = useRead('listProviders');
+  const tags = useRead('listTags');
+  const words = wp().channels;
+  const open = address.get('open');
+  const titleOf = (provider: string): string =>
+    providers.data?.find(({ id }) => id === provider)?.title ?? provider;
+  return (
+    <>
+      <div class="head">
+        <h1>
+          {w().nav.channels}
+          {reading.data === undefined ? null : (
+            <span class="count">
+              <Count value={reading.data.total} />
+            </span>
+          )}
+        </h1>
+        <span data-new onClick={() => navigate('channels/new')}>
+          <Button kind="main">
+            {words.new} <kbd>n</kbd>
+          </Button>
+        </span>
+      </div>
+      <div class="row">
+        <FilterText
+          label={words.find}
+          value={query.keyword}
+          onChange={(keyword) => set({ keyword })}
+        />
+        <FilterSelect
+          label={words.anyState}
+          value={query.state}
+          choices={['live', 'off', ...REASONS].map((value) => ({
+            value,
+            label: words.states[value] ?? value,
+          }))}
+          onChange={(state) => set({ state })}
+        />
+        <FilterSelect
+          label={words.anyProvider}
+          value={query.provider}
+          choices={(providers.data ?? []).map(({ id, title }) => ({ value: id, label: title }))}
+          onChange={(provider) => set({ provider })}
+        />
+        <FilterSelect
+          label={words.anyTag}
+          value={query.tag}
+          choices={(tags.data ?? []).map(({ tag }) => ({ value: tag, label: tag }))}
+          onChange={(tag) => set({ tag })}
+        />
+        <FilterText label={words.model} value={query.model} onChange={(model) => set({ model })} />
+        <FilterSelect
+          label={words.sort}
+          value={query.sort}
+          choices={(['id', 'name', 'tried'] as const).map((value) => ({
+            value,
+            label: words.sorts[value],
+          }))}
+          onChange={(sort) => set({ sort })}
+        />
+      </div>
+      {chosen.size === 0 ? null : <Chosen ids={chosen} onDone={() => setChosen(new Set())} />}
+      <List
+        reading={reading}
+        filtered={filtered}
+        onClear={clear}
+        empty={
+          <Empty
+            title={words.none}
+            action={
+              <Button kind="main" onClick={() => navigate('channels/new')}>
+                {words.new}
+              </Button>
+            }
+            command="npm run cli -- channels create --name local --provider local --models local/lexical"
+          >
+            {words.noneHelp}
+          </Empty>
+        }
+      >
+        {(rows) => (
+          <Table
+            label={w().nav.channels}
+            rows={rows}
+            idOf={({ id }) => id}
+            openId={open === null ? undefined : Number(open)}
+            onOpen={({ id }) => setQuery({ open: id, edit: '' }, { replace: open !== null })}
+            selection={{ ids: chosen, onChange: setChosen }}
+            columns={[
+              {
+                title: w().name,
+                cell: ({ name, origin }) => (
+                  <>
+                    {name}{' '}
+                    {origin === 'config' ? (
+                      <Chip title={words.declaredHelp}>{words.declared}</Chip>
+                    ) : null}
+                  </>
+                ),
+              },
+              { title: words.state, cell: (channel) => <ChannelState channel={channel} /> },
+              {
+                title: words.provider,
+                minor: true,
+                cell: ({ provider }) => titleOf(provider),
+              },
+              { title: w().nav.models, cell: ({ models }) => <Models models={models} /> },
+              {
+                title: words.tag,
+                cell: ({ tag }) =>
+                  tag === null ? (
+                    <span class="muted">–</span>
+                  ) : (
+                    <Link to={`tags?open=${encodeURIComponent(tag)}`}>{tag}</Link>
+                  ),
+              },
+              {
+                title: words.order,
+                numeric: true,
+                minor: true,
+                cell: ({ priority, weight }) => `${priority} · ${weight}`,
+              },
+            ]}
+            actions={(channel) => <ChannelActions channel={channel} />}
+          />
+        )}
+      </List>
+      {open === null ? null : <ChannelDrawer id={Number(open)} />}
+    </>
+  );
+}
+
+/** Who serves one model is looked at in the order in which they are tried, unless another one is picked. */
+function sortOf(picked: string, model: string): 'id' | 'name' | 'tried' | undefined {
+  if (picked === 'name' || picked === 'id' || picked === 'tried') return picked;
+  return model === '' ? undefined : 'tried';
+}
+
+const SHOWN_MODELS = 2;
+
+function Models({ models }: { readonly models: Readonly<Record<string, string>> }) {
+  const names = Object.keys(models);
+  const rest = names.length - SHOWN_MODELS;
+  return (
+    <span title={names.join(', ')}>
+      {names.slice(0, SHOWN_MODELS).join(', ')}
+      {rest > 0 ? <span class="muted"> +{rest}</span> : null}
+    </span>
+  );
+}

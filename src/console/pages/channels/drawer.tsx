@@ -1,0 +1,328 @@
+import { useEffect, useState } from 'preact/hooks';
+import { call } from '../../api/call.js';
+import { useRead, useWrite } from '../../api/query.js';
+import { draftOf, updateBody } from '../../lib/channel-draft.js';
+import {
+  Ago,
+  Button,
+  Chip,
+  ErrorNotice,
+  FormError,
+  Link,
+  Moment,
+  Skeleton,
+  TextField,
+} from '../../parts/basic.js';
+import { Dialog } from '../../parts/dialog.js';
+import { tellInForce } from '../../parts/in-force.js';
+import { TestReport } from '../../parts/test-report.js';
+import { toast } from '../../parts/toast.js';
+import { setQuery, useRoute } from '../../router.js';
+import { w, wp } from '../../words.js';
+import { ChannelActions, ChannelState, playgroundOf, type Channel } from './actions.js';
+import {
+  AddressField,
+  BoundFields,
+  CHANNEL_FIELDS,
+  CredentialFields,
+  ModelsField,
+  NameField,
+  RoutingFields,
+  SettingFields,
+  type Provider,
+} from './form.js';
+
+/** One channel beside the list: what it is, or the form that changes it. */
+export function ChannelDrawer({ id }: { readonly id: number }) {
+  const { query } = useRoute();
+  const reading = useRead('getChannel', { params: { id } });
+  const channel = reading.data?.id === id ? reading.data : undefined;
+  const close = (): void => setQuery({ open: '', edit: '', test: '' }, { replace: true });
+  if (channel !== undefined && query.get('edit') !== null && channel.origin === 'store') {
+    return <EditChannel key={`edit ${id}`} channel={channel} onClose={close} />;
+  }
+  return (
+    <Dialog
+      key="channel"
+      kind="drawer"
+      title={channel?.name ?? wp().channels.one}
+      onClose={close}
+      onKey={(event) => {
+        if (event.key === 'e' && event.target instanceof HTMLElement && !inField(event.target)) {
+          setQuery({ edit: '1' });
+        }
+      }}
+    >
+      <ErrorNotice error={reading.error} onAgain={reading.again} />
+      {channel === undefined ? (
+        reading.error === undefined ? (
+          <Skeleton />
+        ) : null
+      ) : (
+        <OneChannel key={id} channel={channel} />
+      )}
+    </Dialog>
+  );
+}
+
+function inField({ tagName }: HTMLElement): boolean {
+  return ['INPUT', 'TEXTAREA', 'SELECT'].includes(tagName);
+}
+
+/** The same on a page of its own, for links. */
+export function ChannelPage({ id }: { readonly id: number }) {
+  const { query } = useRoute();
+  const { data, error, again } = useRead('getChannel', { params: { id } });
+  return (
+    <>
+      <div class="head">
+        <h1>{data?.name ?? wp().channels.one}</h1>
+        <Link to="channels">{w().nav.channels}</Link>
+      </div>
+      <ErrorNotice error={error} onAgain={again} />
+      <div class="card">{data === undefined ? <Skeleton /> : <OneChannel channel={data} />}</div>
+      {data === undefined || query.get('edit') === null ? null : (
+        <EditChannel channel={data} onClose={() => setQuery({ edit: '' }, { replace: true })} />
+      )}
+    </>
+  );
+}
+
+function OneChannel({ channel }: { readonly channel: Channel }) {
+  const { query } = useRoute();
+  const words = wp().channels;
+  const providers = useRead('listProviders');
+  const provider = providers.data?.find(({ id }) => id === channel.provider);
+  const settings = Object.entries(channel.settings);
+  const isStored = channel.origin === 'store';
+  return (
+    <div class="stack wide">
+      <div class="row">
+        <ChannelState channel={channel} />
+        {isStored ? null : <Chip title={words.declaredHelp}>{words.declared}</Chip>}
+        <span class="grow" />
+        {isStored ? (
+          <Button onClick={() => setQuery({ edit: '1', test: '' })}>{w().edit}</Button>
+        ) : null}
+        <ChannelActions channel={channel} />
+      </div>
+      {isStored ? null : <p class="muted">{words.declaredHelp}</p>}
+      <dl class="facts">
+        {channel.effective.since === null ? null : (
+          <>
+            <dt>{words.outSince}</dt>
+            <dd>
+              <Moment seconds={channel.effective.since} />
+            </dd>
+          </>
+        )}
+        {channel.effective.next_try === null ? null : (
+          <>
+            <dt>{words.nextTry}</dt>
+            <dd>
+              <Ago seconds={channel.effective.next_try} />
+            </dd>
+          </>
+        )}
+        {channel.effective.paused.length === 0 ? null : (
+          <>
+            <dt>{words.paused}</dt>
+            <dd>
+              <ul>
+                {channel.effective.paused.map(({ node, reason, until }) => (
+                  <li key={node}>
+                    {node}: {reason}, <Ago seconds={until} />
+                  </li>
+                ))}
+              </ul>
+            </dd>
+          </>
+        )}
+        <dt>{words.provider}</dt>
+        <dd>{provider?.title ?? channel.provider}</dd>
+        <dt>{words.address}</dt>
+        <dd>
+          {provider?.inside === true ? (
+            words.inside
+          ) : channel.base_url === null ? (
+            <>
+              {words.ownAddress}
+              {provider?.base_url == null ? null : <code> {provider.base_url}</code>}
+            </>
+          ) : (
+            <code>{channel.base_url}</code>
+          )}
+        </dd>
+        <dt>{words.credentials}</dt>
+        <dd>
+          {channel.credential_names.length === 0
+            ? isStored
+              ? words.noCredentials
+              : words.declared
+            : channel.credential_names.join(', ')}
+        </dd>
+        <dt>{words.models}</dt>
+        <dd>
+          <ul>
+            {Object.entries(channel.models).map(([name, upstream]) => (
+              <li key={name}>
+                <Link to={`models?model=${encodeURIComponent(name)}`}>{name}</Link>
+                {name === upstream ? '' : ` → ${upstream}`}
+              </li>
+            ))}
+          </ul>
+        </dd>
+        <dt>{words.tag}</dt>
+        <dd>
+          {channel.tag === null ? (
+            w().none
+          ) : (
+            <Link to={`tags?open=${encodeURIComponent(channel.tag)}`}>{channel.tag}</Link>
+          )}
+        </dd>
+        <dt>{words.order}</dt>
+        <dd>
+          {channel.priority} · {channel.weight}
+        </dd>
+        <dt>{words.timeout}</dt>
+        <dd>{channel.timeout_ms === null ? words.timeoutDefault : `${channel.timeout_ms} ms`}</dd>
+        <dt>{words.atOnce}</dt>
+        <dd>{channel.max_concurrency === 0 ? words.noBound : channel.max_concurrency}</dd>
+        <dt>{words.scores}</dt>
+        <dd>{words.scoreKinds[channel.scores]}</dd>
+        {settings.length === 0 ? null : (
+          <>
+            <dt>{words.settings}</dt>
+            <dd>
+              <code>{settings.map(([name, value]) => `${name}: ${String(value)}`).join('\n')}</code>
+            </dd>
+          </>
+        )}
+      </dl>
+      <TestChannel channel={channel} now={query.get('test') !== null} />
+      <div class="row">
+        <Link class="button" to={playgroundOf(channel)}>
+          {words.playground}
+        </Link>
+        <Link class="button" to={`requests?channel_id=${channel.id}`}>
+          {words.requests}
+        </Link>
+      </div>
+    </div>
+  );
+}
+
+/** `now`: it was asked for from the row. */
+function TestChannel({ channel, now }: { readonly channel: Channel; readonly now: boolean }) {
+  const { id, models } = channel;
+  const names = Object.keys(models);
+  const [model, setModel] = useState(names[0] ?? '');
+  const words = wp().channels;
+  const test = useWrite((wanted: string) =>
+    call('testChannel', { params: { id }, body: { model: wanted } }),
+  );
+  const [tested, setTested] = useState<Awaited<ReturnType<typeof test.run>>>();
+  const run = (): void => {
+    setTested(undefined);
+    void test.run(model).then(setTested);
+  };
+  useEffect(() => {
+    if (!now) return;
+    setQuery({ test: '' }, { replace: true });
+    run();
+  }, [now]);
+  return (
+    <section class="stack tight">
+      <div class="row">
+        {names.length > 1 ? (
+          <select
+            class="input filter"
+            aria-label={words.model}
+            value={model}
+            onChange={(event) => setModel(event.currentTarget.value)}
+          >
+            {names.map((name) => (
+              <option key={name}>{name}</option>
+            ))}
+          </select>
+        ) : null}
+        <Button disabled={test.busy} onClick={run}>
+          {words.test}
+        </Button>
+        <span class="muted small">{test.busy ? words.testing : words.testHelp}</span>
+      </div>
+      <ErrorNotice error={test.error} />
+      {tested === undefined ? null : <TestReport tested={tested} />}
+    </section>
+  );
+}
+
+function EditChannel({
+  channel,
+  onClose,
+}: {
+  readonly channel: Channel;
+  readonly onClose: () => void;
+}) {
+  const [draft, setDraft] = useState(() => draftOf(channel));
+  const [reason, setReason] = useState('');
+  const providers = useRead('listProviders');
+  const tags = useRead('listTags');
+  const provider: Provider | undefined = providers.data?.find(({ id }) => id === channel.provider);
+  const body = updateBody(channel, draft, provider);
+  const words = wp().channels;
+  const save = useWrite((wanted: typeof body) =>
+    call('updateChannel', { body: { ...wanted, ...(reason === '' ? {} : { reason }) } }),
+  );
+  const back = (): void => setQuery({ edit: '' }, { replace: true });
+  const part = { draft, onChange: setDraft, error: save.error };
+  return (
+    <Dialog
+      kind="drawer"
+      title={words.editTitle(channel.name)}
+      onClose={onClose}
+      onSubmit={() => {
+        if (Object.keys(body).length === 1) {
+          toast(words.nothingChanged);
+          back();
+          return;
+        }
+        void save.run(body).then((done) => {
+          if (done === undefined) return;
+          tellInForce(done);
+          back();
+        });
+      }}
+      foot={
+        <>
+          <Button onClick={back}>{w().cancel}</Button>
+          <Button kind="main" type="submit" disabled={save.busy || provider === undefined}>
+            {w().save}
+          </Button>
+        </>
+      }
+    >
+      <h3>{words.connection}</h3>
+      <NameField {...part} />
+      <p class="muted">{provider?.title ?? channel.provider}</p>
+      <AddressField {...part} provider={provider} />
+      <CredentialFields {...part} provider={provider} set={channel.credential_names} />
+      {(provider?.credentials.length ?? 0) === 0 ? null : (
+        <p class="muted small">{words.credentialsAnew}</p>
+      )}
+      <h3>{words.models}</h3>
+      <ModelsField {...part} provider={provider} />
+      <h3>{words.routing}</h3>
+      <RoutingFields {...part} tags={(tags.data ?? []).map(({ tag }) => tag)} />
+      <BoundFields {...part} />
+      {(provider?.settings.length ?? 0) === 0 ? null : (
+        <>
+          <h3>{words.settings}</h3>
+          <SettingFields {...part} provider={provider} />
+        </>
+      )}
+      <TextField label={w().reason} help={w().reasonHelp} value={reason} onInput={setReason} />
+      <FormError error={save.error} fields={CHANNEL_FIELDS} />
+    </Dialog>
+  );
+}

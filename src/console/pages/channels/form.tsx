@@ -1,0 +1,249 @@
+import type { ApiError, ReplyOf } from '../../api/call.js';
+import type { ChannelDraft } from '../../lib/channel-draft.js';
+import { Check, TextField, fieldError } from '../../parts/basic.js';
+import { Fields, SelectField } from '../../parts/form.js';
+import { w, wp } from '../../words.js';
+
+export type Provider = ReplyOf<'listProviders'>[number];
+
+interface PartProps {
+  readonly draft: ChannelDraft;
+  readonly onChange: (draft: ChannelDraft) => void;
+  readonly error: ApiError | undefined;
+}
+
+interface ProviderPartProps extends PartProps {
+  readonly provider: Provider | undefined;
+  /** Names of the credentials that the channel has; none for a new one. */
+  readonly set?: readonly string[];
+}
+
+/** What the API may call wrong and a field of this form shows; the rest is said below it. */
+export const CHANNEL_FIELDS = [
+  ...['name', 'base_url', 'credentials', 'models', 'tag'],
+  ...['priority', 'weight', 'timeout_ms', 'max_concurrency', 'pair_tokens'],
+  ...['window_size', 'window_stride', 'health_check_s'],
+];
+
+/** The address, for whoever ranks outside. */
+export function AddressField({ draft, onChange, error, provider }: ProviderPartProps) {
+  if (provider?.inside === true) return null;
+  return (
+    <TextField
+      label={wp().channels.address}
+      help={wp().channels.addressHelp(provider?.base_url ?? null)}
+      value={draft.base_url}
+      onInput={(base_url) => onChange({ ...draft, base_url })}
+      error={fieldError(error, 'base_url')}
+      placeholder={provider?.base_url ?? 'http://gpu-3:8080'}
+      required={provider?.base_url === null}
+      mono
+    />
+  );
+}
+
+/** The credentials that the provider takes, each with what it is. None is ever read back. */
+export function CredentialFields(props: ProviderPartProps) {
+  const { draft, onChange, error, provider, set = [] } = props;
+  const wrong = fieldError(error, 'credentials');
+  return (
+    <>
+      {provider?.credentials.map(({ name, description, required }, index) => (
+        <TextField
+          key={name}
+          label={required && set.length === 0 ? `${name} (${wp().channels.required})` : name}
+          help={set.includes(name) ? wp().channels.credentialSet : description}
+          type="password"
+          autocomplete="new-password"
+          value={draft.credentials[name] ?? ''}
+          onInput={(text) =>
+            onChange({ ...draft, credentials: { ...draft.credentials, [name]: text } })
+          }
+          error={index === 0 ? wrong : undefined}
+          required={required && set.length === 0}
+          mono
+        />
+      ))}
+    </>
+  );
+}
+
+/** The settings that the provider takes, with their defaults. */
+export function SettingFields({ draft, onChange, provider }: Omit<ProviderPartProps, 'error'>) {
+  const words = wp().channels;
+  const put = (name: string, text: string): void =>
+    onChange({ ...draft, settings: { ...draft.settings, [name]: text } });
+  return (
+    <>
+      {provider?.settings.map(({ name, description, required, type, default: preset }) => {
+        const said = textOf(preset) === '' ? '' : words.default(textOf(preset));
+        const help = [description, said].filter((text) => text !== '').join(' · ');
+        const label = required ? `${name} (${words.required})` : name;
+        const value = draft.settings[name] ?? '';
+        return type === 'boolean' ? (
+          <SelectField
+            key={name}
+            label={label}
+            help={help}
+            value={value}
+            choices={[
+              { value: '', label: said === '' ? '–' : said },
+              { value: 'true', label: words.yes },
+              { value: 'false', label: words.no },
+            ]}
+            onChange={(text) => put(name, text)}
+          />
+        ) : (
+          <TextField
+            key={name}
+            label={label}
+            help={help}
+            type={type === 'number' ? 'number' : 'text'}
+            step="any"
+            value={value}
+            placeholder={textOf(preset)}
+            onInput={(text) => put(name, text)}
+            mono
+          />
+        );
+      })}
+    </>
+  );
+}
+
+/** A default, which is null where there is none. */
+function textOf(preset: unknown): string {
+  if (typeof preset === 'string') return preset;
+  return typeof preset === 'number' || typeof preset === 'boolean' ? String(preset) : '';
+}
+
+export function ModelsField({ draft, onChange, error, provider }: ProviderPartProps) {
+  const words = wp().channels;
+  const examples = provider?.example_models ?? [];
+  return (
+    <TextField
+      label={words.models}
+      help={
+        <>
+          {words.modelsHelp}
+          {examples.length === 0 ? null : (
+            <>
+              {' '}
+              {words.examples} <code>{examples.slice(0, 6).join(', ')}</code>
+            </>
+          )}
+        </>
+      }
+      value={draft.models}
+      onInput={(models) => onChange({ ...draft, models })}
+      error={fieldError(error, 'models')}
+      rows={Math.min(10, Math.max(3, draft.models.split('\n').length + 1))}
+      required
+      mono
+    />
+  );
+}
+
+/** Where it stands among the others. */
+export function RoutingFields({
+  draft,
+  onChange,
+  error,
+  tags,
+}: PartProps & { readonly tags: readonly string[] }) {
+  const words = wp().channels;
+  return (
+    <Fields
+      values={draft}
+      onChange={(values) => onChange({ ...draft, ...values })}
+      error={error}
+      fields={[
+        { name: 'tag', label: words.tag, help: words.tagHelp, options: tags },
+        {
+          ...{ name: 'priority', label: words.priority, help: words.priorityHelp },
+          ...({ type: 'number', step: 1, placeholder: '0' } as const),
+        },
+        {
+          ...{ name: 'weight', label: words.weight, help: words.weightHelp },
+          ...({ type: 'number', min: 0, step: 'any', placeholder: '1' } as const),
+        },
+      ]}
+    />
+  );
+}
+
+/** What is rarely changed. */
+export function BoundFields({ draft, onChange, error }: PartProps) {
+  const words = wp().channels;
+  return (
+    <>
+      <Fields
+        values={draft}
+        onChange={(values) => onChange({ ...draft, ...values })}
+        error={error}
+        fields={[
+          {
+            ...{ name: 'timeout_ms', label: words.timeoutMs, help: words.timeoutHelp },
+            ...({ type: 'number', min: 1 } as const),
+          },
+          {
+            ...{ name: 'max_concurrency', label: words.atOnce, help: words.atOnceHelp },
+            ...({ type: 'number', min: 0, placeholder: '0' } as const),
+          },
+          {
+            ...{ name: 'health_check_s', label: words.healthCheck, help: words.healthCheckHelp },
+            ...({ type: 'number', min: 0 } as const),
+          },
+          {
+            ...{ name: 'pair_tokens', label: words.pairTokens, help: words.pairTokensHelp },
+            ...({ type: 'number', min: 1 } as const),
+          },
+          {
+            ...{ name: 'window_size', label: words.windowSize, help: words.windowSizeHelp },
+            ...({ type: 'number', min: 2 } as const),
+          },
+          {
+            ...{ name: 'window_stride', label: words.windowStride, help: words.windowStrideHelp },
+            ...({ type: 'number', min: 1 } as const),
+          },
+        ]}
+      />
+      <SelectField
+        label={words.longDocuments}
+        value={draft.long_documents}
+        choices={(['truncate', 'chunk'] as const).map((value) => ({
+          value,
+          label: words.longKinds[value],
+        }))}
+        onChange={(long_documents) => onChange({ ...draft, long_documents })}
+      />
+      <SelectField
+        label={words.scores}
+        value={draft.scores}
+        choices={(['raw', 'normalized'] as const).map((value) => ({
+          value,
+          label: words.scoreKinds[value],
+        }))}
+        onChange={(scores) => onChange({ ...draft, scores })}
+      />
+      <Check
+        label={words.retryUnsafe}
+        checked={draft.retry_unsafe}
+        onChange={(retry_unsafe) => onChange({ ...draft, retry_unsafe })}
+      />
+    </>
+  );
+}
+
+/** The name of the channel among channels. */
+export function NameField({ draft, onChange, error }: PartProps) {
+  return (
+    <TextField
+      label={w().name}
+      value={draft.name}
+      onInput={(name) => onChange({ ...draft, name })}
+      error={fieldError(error, 'name')}
+      required
+    />
+  );
+}

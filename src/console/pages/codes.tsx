@@ -1,0 +1,505 @@
+import { render } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { about } from '../about.js';
+import { call, save, type ItemOf, type ReplyOf } from '../api/call.js';
+import type { Operations } from '../api/operations.js';
+import { useRead, useWrite } from '../api/query.js';
+import { csvOf } from '../lib/csv.js';
+import {
+  Ago,
+  Button,
+  CopyButton,
+  Count,
+  Empty,
+  ErrorNotice,
+  FilterText,
+  Link,
+  Money,
+  State,
+  money,
+  style,
+} from '../parts/basic.js';
+import { Confirm, Dialog, Menu } from '../parts/dialog.js';
+import { FormFields } from '../parts/form.js';
+import { List, Table, useListQuery } from '../parts/table.js';
+import { toast } from '../parts/toast.js';
+import { gatewayAddress, setQuery, useRoute } from '../router.js';
+import { w, wp } from '../words.js';
+
+type Code = ItemOf<'searchRedemptionCodes'>;
+type Batch = ReplyOf<'listRedemptionBatches'>[number];
+type Body = Operations['createRedemptionCodes']['body'];
+
+/** Codes that were just made. They live in their dialog alone. */
+interface Fresh {
+  readonly codes: readonly string[];
+  readonly body: Body;
+}
+
+const USED = 3;
+const DISABLED = 2;
+
+/** Codes that turn into balance: made together, shown once, and what became of them. */
+export function Codes() {
+  const { query: address } = useRoute();
+  const { query, page, filtered, set, clear } = useListQuery(['keyword']);
+  const reading = useRead('searchRedemptionCodes', {
+    query: { p: page, page_size: 30, keyword: query.keyword },
+  });
+  const [fresh, setFresh] = useState<Fresh>();
+  const [pruning, setPruning] = useState(false);
+  const words = wp().codes;
+  const ask = (): void => setQuery({ new: '1' });
+  const closeNew = (): void => setQuery({ new: '' }, { replace: true });
+  return (
+    <>
+      <div class="head">
+        <h1>
+          {w().nav.codes}
+          {reading.data === undefined ? null : (
+            <span class="count">
+              <Count value={reading.data.total} />
+            </span>
+          )}
+        </h1>
+        <FilterText
+          label={words.find}
+          value={query.keyword}
+          onChange={(keyword) => set({ keyword })}
+        />
+        <Button onClick={() => setPruning(true)}>{words.deleteInvalid}</Button>
+        <span data-new onClick={ask}>
+          <Button kind="main">
+            {words.make} <kbd>n</kbd>
+          </Button>
+        </span>
+      </div>
+      {filtered ? null : <Batches />}
+      <List
+        reading={reading}
+        filtered={filtered}
+        onClear={clear}
+        empty={
+          <Empty
+            title={words.none}
+            action={
+              <Button kind="main" onClick={ask}>
+                {words.make}
+              </Button>
+            }
+            command="npm run cli -- codes create --name meetup --quota 5usd --count 100"
+          >
+            {words.noneHelp}
+          </Empty>
+        }
+      >
+        {(rows) => (
+          <Table
+            label={w().nav.codes}
+            rows={rows}
+            idOf={({ id }) => id}
+            columns={[
+              { title: w().name, cell: ({ name }) => name },
+              { title: words.code, cell: ({ key_hint }) => <code>{key_hint}</code> },
+              {
+                title: words.each,
+                numeric: true,
+                cell: ({ quota }) => <Money units={quota} />,
+              },
+              { title: w().status, cell: (code) => <CodeState code={code} /> },
+              {
+                title: words.redeemed,
+                minor: true,
+                cell: ({ redeemed_time: at, used_user_id: user }) =>
+                  at === 0 ? (
+                    <span class="muted">–</span>
+                  ) : (
+                    <Link to={`people?open=${user}`}>
+                      <Ago seconds={at} />
+                    </Link>
+                  ),
+              },
+              {
+                title: words.ends,
+                minor: true,
+                cell: ({ expired_time: ends }) => (ends === 0 ? w().never : <Ago seconds={ends} />),
+              },
+              {
+                title: w().created,
+                minor: true,
+                cell: ({ created_time }) => <Ago seconds={created_time} />,
+              },
+            ]}
+            actions={(code) => <CodeActions code={code} />}
+          />
+        )}
+      </List>
+      {address.get('new') === null ? null : (
+        <MakeCodes
+          onClose={closeNew}
+          onMade={(made) => {
+            setFresh(made);
+            closeNew();
+          }}
+        />
+      )}
+      {fresh === undefined ? null : <ShownOnce fresh={fresh} onClose={() => setFresh(undefined)} />}
+      {pruning ? <DeleteInvalid onClose={() => setPruning(false)} /> : null}
+    </>
+  );
+}
+
+function CodeState({ code: { status, expired_time: ends } }: { readonly code: Code }) {
+  const { states } = wp().codes;
+  if (status === USED) return <State sign="off">{states.used}</State>;
+  if (status === DISABLED) return <State sign="off">{states.disabled}</State>;
+  if (ends !== 0 && ends * 1000 <= Date.now()) return <State sign="bad">{states.expired}</State>;
+  return <State sign="ok">{states.left}</State>;
+}
+
+function CodeActions({ code: { id, status, key_hint: hint } }: { readonly code: Code }) {
+  const [deleting, setDeleting] = useState(false);
+  const update = useWrite((wanted: 1 | 2) =>
+    call('updateRedemptionCode', {
+      query: { status_only: 'true' },
+      body: { id, status: wanted },
+    }),
+  );
+  const remove = useWrite(async (reason: string) => {
+    await call('deleteRedemptionCode', { params: { id }, query: { reason } });
+    return true;
+  });
+  return (
+    <>
+      <Menu
+        label={`${w().actions}: ${hint}`}
+        items={[
+          status === 1
+            ? { label: w().disable, onClick: () => void update.run(2) }
+            : status === DISABLED
+              ? { label: w().enable, onClick: () => void update.run(1) }
+              : undefined,
+          { label: `${w().delete}…`, danger: true, onClick: () => setDeleting(true) },
+        ]}
+      >
+        ⋯
+      </Menu>
+      {update.error === undefined ? null : (
+        <Dialog title={hint} onClose={update.clear}>
+          <ErrorNotice error={update.error} />
+        </Dialog>
+      )}
+      {deleting ? (
+        <Confirm
+          title={wp().codes.deleteTitle(hint)}
+          action={w().delete}
+          busy={remove.busy}
+          error={<ErrorNotice error={remove.error} />}
+          onClose={() => setDeleting(false)}
+          onConfirm={(reason) =>
+            void remove.run(reason).then((done) => {
+              if (done !== true) return;
+              setDeleting(false);
+              toast(w().deleted);
+            })
+          }
+        />
+      ) : null}
+    </>
+  );
+}
+
+/** What was made under one name, and what is left of it. */
+function Batches() {
+  const { data, error, again } = useRead('listRedemptionBatches');
+  const [disabling, setDisabling] = useState<Batch>();
+  const words = wp().codes;
+  if (data === undefined || data.length === 0) return <ErrorNotice error={error} onAgain={again} />;
+  return (
+    <section class="stack tight">
+      <h2>{words.batches}</h2>
+      <Table
+        label={words.batches}
+        rows={data}
+        idOf={({ name }) => name}
+        columns={[
+          {
+            title: w().name,
+            cell: ({ name }) => (
+              <Link to={`codes?keyword=${encodeURIComponent(name)}`}>{name}</Link>
+            ),
+          },
+          { title: words.made, numeric: true, cell: ({ made }) => <Count value={made} /> },
+          { title: words.used, numeric: true, cell: ({ used }) => <Count value={used} /> },
+          { title: words.left, numeric: true, cell: ({ left }) => <Count value={left} /> },
+          {
+            title: words.leftWorth,
+            numeric: true,
+            cell: ({ left_quota }) => <Money units={left_quota} />,
+          },
+          {
+            title: w().created,
+            minor: true,
+            cell: ({ created_time }) => <Ago seconds={created_time} />,
+          },
+        ]}
+        actions={(batch) =>
+          batch.left === 0 ? null : (
+            <Button
+              kind="quiet"
+              label={`${words.disableRest} ${batch.name}`}
+              onClick={() => setDisabling(batch)}
+            >
+              {words.disableRest}
+            </Button>
+          )
+        }
+      />
+      {disabling === undefined ? null : (
+        <DisableRest batch={disabling} onClose={() => setDisabling(undefined)} />
+      )}
+    </section>
+  );
+}
+
+function DisableRest({
+  batch: { name, left },
+  onClose,
+}: {
+  readonly batch: Batch;
+  readonly onClose: () => void;
+}) {
+  const words = wp().codes;
+  const write = useWrite((reason: string) =>
+    call('disableRedemptionBatch', { body: { name, ...(reason === '' ? {} : { reason }) } }),
+  );
+  return (
+    <Confirm
+      title={words.disableRestTitle(name)}
+      action={w().disable}
+      busy={write.busy}
+      error={<ErrorNotice error={write.error} />}
+      onClose={onClose}
+      onConfirm={(reason) =>
+        void write.run(reason).then((count) => {
+          if (count === undefined) return;
+          toast(words.disabledCount(count));
+          onClose();
+        })
+      }
+    >
+      <p>{words.disableRestHelp(left)}</p>
+    </Confirm>
+  );
+}
+
+function DeleteInvalid({ onClose }: { readonly onClose: () => void }) {
+  const words = wp().codes;
+  const write = useWrite((reason: string) =>
+    call('deleteInvalidRedemptionCodes', { query: { reason } }),
+  );
+  return (
+    <Confirm
+      title={words.deleteInvalidTitle}
+      action={w().delete}
+      busy={write.busy}
+      error={<ErrorNotice error={write.error} />}
+      onClose={onClose}
+      onConfirm={(reason) =>
+        void write.run(reason).then((count) => {
+          if (count === undefined) return;
+          toast(words.deletedCount(count));
+          onClose();
+        })
+      }
+    />
+  );
+}
+
+const MOST_AT_ONCE = 100;
+
+function MakeCodes({
+  onClose,
+  onMade,
+}: {
+  readonly onClose: () => void;
+  readonly onMade: (fresh: Fresh) => void;
+}) {
+  const [values, setValues] = useState({
+    ...{ name: '', quota: '', count: '1', expired_time: '', reason: '' },
+  });
+  const words = wp().codes;
+  const perDollar = about.get()?.units_per_usd ?? 1;
+  const each = Math.round(Number(values.quota) * perDollar);
+  const count = Number(values.count);
+  const make = useWrite((body: Body, key) => call('createRedemptionCodes', { body, key }));
+  const body: Body = {
+    ...{ name: values.name.trim(), quota: each, count },
+    ...(values.expired_time === ''
+      ? {}
+      : { expired_time: Math.floor(new Date(values.expired_time).getTime() / 1000) }),
+    ...(values.reason === '' ? {} : { reason: values.reason }),
+  };
+  const isReady = body.name !== '' && each > 0 && count >= 1;
+  return (
+    <Dialog
+      title={words.makeTitle}
+      onClose={onClose}
+      onSubmit={() => {
+        if (!isReady || make.busy) return;
+        void make.run(body).then((codes) => {
+          if (codes !== undefined) onMade({ codes, body });
+        });
+      }}
+      foot={
+        <>
+          <Button onClick={onClose}>{w().cancel}</Button>
+          <Button kind="main" type="submit" disabled={make.busy || !isReady}>
+            {words.make}
+          </Button>
+        </>
+      }
+    >
+      <FormFields
+        values={values}
+        onChange={setValues}
+        error={make.error}
+        fields={[
+          { name: 'name', label: w().name, required: true, autofocus: true },
+          {
+            ...{ name: 'quota', label: words.worth, required: true },
+            ...({ type: 'number', min: 0, step: 'any' } as const),
+          },
+          {
+            ...{ name: 'count', label: words.count, required: true },
+            ...({ type: 'number', min: 1, max: MOST_AT_ONCE, step: 1 } as const),
+          },
+          {
+            ...{ name: 'expired_time', label: words.until, help: words.untilHelp },
+            type: 'datetime-local',
+          },
+          { name: 'reason', label: w().reason, help: w().reasonHelp },
+        ]}
+      />
+      {isReady ? (
+        <p role="status">
+          <strong>{words.sum(count, money(each), money(each * count))}</strong>
+        </p>
+      ) : null}
+      <code class="small muted wrap">
+        $ npm run cli -- codes create --name {JSON.stringify(body.name)} --quota {each} --count{' '}
+        {count}
+      </code>
+    </Dialog>
+  );
+}
+
+function ShownOnce({
+  fresh: { codes, body },
+  onClose,
+}: {
+  readonly fresh: Fresh;
+  readonly onClose: () => void;
+}) {
+  const [taken, setTaken] = useState(false);
+  const [leaving, setLeaving] = useState(false);
+  const words = wp().codes;
+  const close = (): void => {
+    if (taken || leaving) onClose();
+    else setLeaving(true);
+  };
+  const ends = body.expired_time ?? 0;
+  const csv = csvOf([
+    ['name', 'code', 'units', 'worth', 'until'],
+    ...codes.map((code) => [
+      ...[body.name, code, String(body.quota), money(body.quota)],
+      ends === 0 ? '' : new Date(ends * 1000).toISOString(),
+    ]),
+  ]);
+  const saveAs = (name: string, type: string, text: string): void => {
+    save(name, new Blob([text], { type }));
+    setTaken(true);
+  };
+  useEffect(() => {
+    // Beside the page, since what lies above it in a dialog is printed on one sheet.
+    const host = document.createElement('div');
+    host.className = 'print-cards';
+    document.body.append(host);
+    render(<Cards codes={codes} body={body} />, host);
+    return () => {
+      render(null, host);
+      host.remove();
+    };
+  }, []);
+  return (
+    <Dialog
+      kind="wide"
+      title={words.madeTitle(codes.length, body.name)}
+      onClose={close}
+      foot={
+        <>
+          <CopyButton
+            text={codes.join('\n')}
+            label={words.copyAll}
+            kind="main"
+            onCopied={() => setTaken(true)}
+          />
+          <Button onClick={() => saveAs('codes.csv', 'text/csv', csv)}>{w().csv}</Button>
+          <Button onClick={() => saveAs('codes.txt', 'text/plain', `${codes.join('\n')}\n`)}>
+            {words.text}
+          </Button>
+          <Button
+            onClick={() => {
+              setTaken(true);
+              print();
+            }}
+          >
+            {words.print}
+          </Button>
+          <Button onClick={close}>{leaving ? words.closeAnyway : words.have}</Button>
+        </>
+      }
+    >
+      {leaving && !taken ? <p class="notice warn-bar">{words.notTaken}</p> : null}
+      <p class="muted">{w().shownOnce}</p>
+      <ul class="secret codes" tabIndex={0} aria-label={w().nav.codes}>
+        {codes.map((code) => (
+          <li key={code}>{code}</li>
+        ))}
+      </ul>
+    </Dialog>
+  );
+}
+
+/** What is cut out and given away; seen on paper alone. */
+function Cards({ codes, body }: Fresh) {
+  const words = wp().codes;
+  const ends = body.expired_time ?? 0;
+  return (
+    <>
+      {codes.map((code) => (
+        <div class="print-card" key={code}>
+          <strong>
+            {body.name} · {money(body.quota)}
+          </strong>
+          <code>
+            {(code.match(/.{1,4}/g) ?? []).map((part, index) => (
+              <span key={index}>{part}</span>
+            ))}
+          </code>
+          <span>
+            {words.redeemAt} {gatewayAddress()}/console/
+          </span>
+          {ends === 0 ? null : <span>{words.untilDay(dayOf(ends))}</span>}
+        </div>
+      ))}
+    </>
+  );
+}
+
+function dayOf(seconds: number): string {
+  const { language } = style();
+  return new Intl.DateTimeFormat(language === 'zh' ? 'zh-CN' : 'en-GB', {
+    dateStyle: 'long',
+  }).format(seconds * 1000);
+}

@@ -1,0 +1,174 @@
+import { about } from '../about.js';
+import { useRead } from '../api/query.js';
+import { clock, duration, percent } from '../lib/format.js';
+import {
+  Ago,
+  Count,
+  Empty,
+  ErrorNotice,
+  Link,
+  Meter,
+  Money,
+  State,
+  style,
+} from '../parts/basic.js';
+import { Chart, timesOf } from '../parts/chart.js';
+import { Redeem } from '../parts/redeem.js';
+import { useAtom } from '../state.js';
+import { w, wp } from '../words.js';
+
+const HOUR_S = 3_600;
+const DAY_S = 24 * HOUR_S;
+const EVERY_MS = 30_000;
+const FEW = { p: 1, page_size: 5 };
+
+/** The application team's page: what is left and for how long, what happened, and what failed. */
+export function Home() {
+  const known = useAtom(about)?.self;
+  const { data: self = known } = useRead('getSelf');
+  const end = Math.ceil(Date.now() / 1_000 / HOUR_S) * HOUR_S;
+  const day = useRead(
+    'ownUsageSeries',
+    { query: { start_timestamp: end - DAY_S, end_timestamp: end } },
+    { everyMs: EVERY_MS },
+  );
+  const week = useRead('ownUsageBreakdown', {
+    query: { start_timestamp: end - 7 * DAY_S, end_timestamp: end },
+  });
+  const words = wp().home;
+  const perDay = (week.data?.total.quota ?? 0) / 7;
+  const total = day.data?.total;
+  const [first] = day.data?.series ?? [];
+  return (
+    <>
+      <div class="head">
+        <h1>{w().nav.home}</h1>
+      </div>
+      <ErrorNotice error={day.error ?? week.error} onAgain={day.again} />
+      <div class="cards">
+        <div class="card tile">
+          <span class="muted">{w().home.balance}</span>
+          <div class="value">{self == null ? '–' : <Money units={self.quota} />}</div>
+          <span class="small muted">
+            {self == null || perDay <= 0 ? '' : words.lasts(Math.floor(self.quota / perDay))}
+          </span>
+        </div>
+        <div class="card tile">
+          <span class="muted">{words.lastDay}</span>
+          <div class="value">{total === undefined ? '–' : <Count value={total.requests} />}</div>
+          <span class="small muted">
+            {total === undefined || total.requests === 0
+              ? ''
+              : `${words.failed(percent(total.failed / total.requests))}${total.p95 === null ? '' : ` · p95 ${duration(total.p95)}`}`}
+          </span>
+        </div>
+        <div class="card tile">
+          <span class="muted">{w().home.spent}</span>
+          <div class="value">{total === undefined ? '–' : <Money units={total.quota} />}</div>
+          <span class="small muted">{words.within24}</span>
+        </div>
+        <Redeem />
+      </div>
+      {day.data === undefined || first === undefined ? null : (
+        <Chart
+          title={words.traffic}
+          kind="bars"
+          times={timesOf(day.data)}
+          format={(value) => value.toLocaleString()}
+          timeOf={(seconds) => clock(seconds, style()).slice(0, 5)}
+          series={[
+            {
+              name: wp().overview.ok,
+              color: 1,
+              values: first.requests.map((all, index) => all - (first.failed[index] ?? 0)),
+            },
+            { name: w().requests.failed, color: 5, values: first.failed },
+          ]}
+        />
+      )}
+      <div class="halves">
+        <Keys />
+        <Failures />
+      </div>
+    </>
+  );
+}
+
+function Keys() {
+  const { data } = useRead('listTokens', { query: FEW });
+  const items = data?.items ?? [];
+  return (
+    <section class="card stack">
+      <h2>
+        <Link to="keys">{w().nav.keys}</Link>
+      </h2>
+      {data !== undefined && items.length === 0 ? (
+        <Empty
+          title={w().keys.noneYet}
+          action={
+            <Link to="keys?new=1" class="button">
+              {w().keys.new}
+            </Link>
+          }
+        />
+      ) : null}
+      <ul class="stack tight">
+        {items.map((key) => {
+          const granted = key.used_quota + key.remain_quota;
+          return (
+            <li key={key.id} class="row">
+              <Link to={`keys?open=${key.id}`} class="grow clip">
+                {key.name}
+              </Link>
+              {key.unlimited_quota ? (
+                <span class="small muted">
+                  <Money units={key.used_quota} />
+                </span>
+              ) : (
+                <>
+                  <Meter
+                    share={granted === 0 ? 0 : key.remain_quota / granted}
+                    low={key.remain_quota < granted / 20}
+                  />
+                  <span class="small muted">
+                    <Money units={key.remain_quota} />
+                  </span>
+                </>
+              )}
+            </li>
+          );
+        })}
+      </ul>
+    </section>
+  );
+}
+
+/** The last requests that failed or were refused, newest first. */
+function Failures() {
+  const failed = useRead('listOwnUsage', { query: { ...FEW, outcome: 'failed' } });
+  const refused = useRead('listOwnRefusals', { query: FEW });
+  const rows = [...(failed.data?.items ?? []), ...(refused.data?.items ?? [])]
+    .sort((a, b) => b.created_at - a.created_at)
+    .slice(0, FEW.page_size);
+  return (
+    <section class="card stack">
+      <h2>
+        <Link to="requests?outcome=failed">{wp().home.failures}</Link>
+      </h2>
+      {rows.length === 0 ? <p class="muted">{wp().home.noFailures}</p> : null}
+      <ul class="stack tight">
+        {rows.map(({ request_id: id, outcome, created_at: at, model }) => (
+          <li key={id} class="row">
+            <span class="small muted nowrap">
+              <Ago seconds={at} />
+            </span>
+            <Link to={`requests/${encodeURIComponent(id)}`} class="grow clip">
+              <State sign="bad">{outcome}</State>
+            </Link>
+            <span class="small muted clip">{model}</span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

@@ -1,0 +1,500 @@
+import { useState } from 'preact/hooks';
+import { about, isAdmin } from '../about.js';
+import { call, type ItemOf, type ReplyOf } from '../api/call.js';
+import type { Operations } from '../api/operations.js';
+import { useRead, useWrite } from '../api/query.js';
+import { EXAMPLE_BODY } from '../lib/snippets.js';
+import {
+  Ago,
+  Button,
+  CodeBox,
+  CopyButton,
+  Count,
+  Empty,
+  ErrorNotice,
+  FilterText,
+  FormError,
+  Link,
+  Meter,
+  Moment,
+  Money,
+  Segments,
+  Skeleton,
+  State,
+  TextField,
+  fieldError,
+  money,
+} from '../parts/basic.js';
+import { RequestCode } from '../parts/code.js';
+import { Confirm, Dialog, Menu } from '../parts/dialog.js';
+import { List, Table, useListQuery } from '../parts/table.js';
+import { toast } from '../parts/toast.js';
+import { setQuery, useRoute } from '../router.js';
+import { w } from '../words.js';
+
+type Key = ItemOf<'listTokens'>;
+type Made = ReplyOf<'createToken'>;
+
+const SOON_S = 3 * 86_400;
+const UNUSED_S = 90 * 86_400;
+const LOW = 0.05;
+
+/** Keys: what each may spend and name, what is left, and the one that is shown once. */
+export function Keys() {
+  const { query: address } = useRoute();
+  const { query, page, filtered, set, clear } = useListQuery(['keyword', 'user_id']);
+  const [made, setMade] = useState<Made>();
+  const admin = isAdmin();
+  const owner = admin && query.user_id !== '' ? Number(query.user_id) : undefined;
+  const reading = useRead('searchTokens', {
+    query: { p: page, page_size: 30, keyword: query.keyword, user_id: owner },
+  });
+  const open = address.get('open');
+  const making = address.get('new') !== null;
+  return (
+    <>
+      <div class="head">
+        <h1>
+          {w().nav.keys}
+          {reading.data === undefined ? null : (
+            <span class="count">
+              <Count value={reading.data.total} />
+            </span>
+          )}
+        </h1>
+        <FilterText
+          label={w().name}
+          value={query.keyword}
+          onChange={(keyword) => set({ keyword })}
+        />
+        <span data-new onClick={() => setQuery({ new: '1' })}>
+          <Button kind="main">
+            {w().keys.new} <kbd>n</kbd>
+          </Button>
+        </span>
+      </div>
+      <List
+        reading={reading}
+        filtered={filtered}
+        onClear={clear}
+        empty={
+          <Empty
+            title={w().keys.noneYet}
+            action={
+              <Button kind="main" onClick={() => setQuery({ new: '1' })}>
+                {w().keys.new}
+              </Button>
+            }
+            command="npm run cli -- keys create --name my-app"
+          >
+            {w().keys.noneHelp}
+          </Empty>
+        }
+      >
+        {(rows) => (
+          <Table
+            label={w().nav.keys}
+            rows={rows}
+            idOf={({ id }) => id}
+            openId={open === null ? undefined : Number(open)}
+            onOpen={({ id }) => setQuery({ open: id }, { replace: open !== null })}
+            columns={[
+              {
+                title: w().name,
+                cell: ({ name, key_hint }) => (
+                  <>
+                    {name} <code class="muted small">{key_hint}</code>
+                  </>
+                ),
+              },
+              { title: w().status, cell: (key) => <KeyState token={key} /> },
+              { title: w().keys.left, cell: (key) => <Left token={key} /> },
+              {
+                title: w().keys.spent,
+                numeric: true,
+                minor: true,
+                cell: ({ used_quota }) => <Money units={used_quota} />,
+              },
+              {
+                title: w().nav.models,
+                minor: true,
+                cell: ({ model_limits_enabled, model_limits }) =>
+                  model_limits_enabled ? model_limits.join(', ') : w().all,
+              },
+              {
+                title: w().nav.tags,
+                minor: true,
+                cell: ({ tags }) => (tags.length === 0 ? w().all : tags.join(', ')),
+              },
+              {
+                title: w().keys.ends,
+                minor: true,
+                cell: ({ expired_time }) =>
+                  expired_time < 0 ? w().never : <Ago seconds={expired_time} />,
+              },
+              {
+                title: w().keys.used,
+                minor: true,
+                // A new key counts as accessed when it was made.
+                cell: ({ accessed_time, created_time, used_quota }) =>
+                  accessed_time <= created_time && used_quota === 0 ? (
+                    w().never
+                  ) : (
+                    <Ago seconds={accessed_time} />
+                  ),
+              },
+            ]}
+            actions={(key) => <KeyActions token={key} />}
+          />
+        )}
+      </List>
+      {making ? (
+        <NewKey
+          onClose={() => setQuery({ new: '' }, { replace: true })}
+          onMade={(key) => {
+            setMade(key);
+            setQuery({ new: '' }, { replace: true });
+          }}
+        />
+      ) : null}
+      {made === undefined ? null : <ShownOnce made={made} onClose={() => setMade(undefined)} />}
+      {open === null ? null : (
+        <Dialog
+          key="key"
+          kind="drawer"
+          title={w().keys.one}
+          onClose={() => setQuery({ open: '' }, { replace: true })}
+        >
+          <OneKey id={Number(open)} />
+        </Dialog>
+      )}
+    </>
+  );
+}
+
+function KeyState({
+  token: { status, expired_time: ends, accessed_time: used, created_time },
+}: {
+  readonly token: Key;
+}) {
+  const now = Date.now() / 1000;
+  const { states } = w().keys;
+  if (status === 2) return <State sign="off">{states.disabled}</State>;
+  if (status === 3) return <State sign="bad">{states.expired}</State>;
+  if (status === 4) return <State sign="bad">{states.exhausted}</State>;
+  if (ends > 0 && ends - now < SOON_S) return <State sign="warn">{states.endsSoon}</State>;
+  if (now - Math.max(used, created_time) > UNUSED_S)
+    return <State sign="warn">{states.unused}</State>;
+  return <State sign="ok">{states.enabled}</State>;
+}
+
+function Left({ token: { unlimited_quota, remain_quota, used_quota } }: { readonly token: Key }) {
+  if (unlimited_quota) return <span class="muted">{w().keys.asAccount}</span>;
+  const share = remain_quota / Math.max(1, remain_quota + used_quota);
+  return (
+    <>
+      <Meter share={share} low={share < LOW} /> <Money units={remain_quota} />
+    </>
+  );
+}
+
+function KeyActions({ token: { id, name, status } }: { readonly token: Key }) {
+  const [deleting, setDeleting] = useState(false);
+  const update = useWrite((wanted: 1 | 2) => call('updateToken', { body: { id, status: wanted } }));
+  const remove = useWrite(async (reason: string) => {
+    await call('deleteToken', { params: { id }, query: { reason } });
+    return true;
+  });
+  return (
+    <>
+      <Menu
+        label={`${w().actions}: ${name}`}
+        items={[
+          { label: w().open, onClick: () => setQuery({ open: id }) },
+          status === 1
+            ? { label: w().disable, onClick: () => void update.run(2) }
+            : { label: w().enable, onClick: () => void update.run(1) },
+          { label: `${w().delete}…`, danger: true, onClick: () => setDeleting(true) },
+        ]}
+      >
+        ⋯
+      </Menu>
+      {update.error === undefined ? null : (
+        <Dialog title={name} onClose={update.clear}>
+          <ErrorNotice error={update.error} />
+        </Dialog>
+      )}
+      {deleting ? (
+        <Confirm
+          title={w().keys.deleteTitle(name)}
+          action={w().delete}
+          busy={remove.busy}
+          error={<ErrorNotice error={remove.error} />}
+          onClose={() => setDeleting(false)}
+          onConfirm={(reason) =>
+            void remove.run(reason).then((done) => {
+              if (done !== true) return;
+              setDeleting(false);
+              toast(w().deleted);
+            })
+          }
+        >
+          <p>{w().keys.deleteHelp}</p>
+        </Confirm>
+      ) : null}
+    </>
+  );
+}
+
+function OneKey({ id }: { readonly id: number }) {
+  const { data, error, again } = useRead('getToken', { params: { id } }, { keep: false });
+  const [amount, setAmount] = useState('');
+  const perDollar = about.get()?.units_per_usd ?? 1;
+  const add = useWrite((units: number) => call('updateToken', { body: { id, add_quota: units } }));
+  if (error !== undefined) return <ErrorNotice error={error} onAgain={again} />;
+  if (data === undefined) return <Skeleton />;
+  return (
+    <div class="stack wide">
+      <dl class="facts">
+        <dt>{w().name}</dt>
+        <dd>{data.name}</dd>
+        <dt>{w().keys.key}</dt>
+        <dd>
+          <code>{data.key_hint}</code>
+        </dd>
+        <dt>{w().status}</dt>
+        <dd>
+          <KeyState token={data} />
+        </dd>
+        <dt>{w().keys.left}</dt>
+        <dd>
+          <Left token={data} />
+        </dd>
+        <dt>{w().keys.spent}</dt>
+        <dd>
+          <Money units={data.used_quota} />
+        </dd>
+        <dt>{w().nav.models}</dt>
+        <dd>{data.model_limits_enabled ? data.model_limits.join(', ') : w().all}</dd>
+        <dt>{w().keys.perMinute}</dt>
+        <dd>{data.rate_limit === 0 ? w().keys.unlimited : <Count value={data.rate_limit} />}</dd>
+        <dt>{w().keys.atOnce}</dt>
+        <dd>
+          {data.max_concurrency === 0 ? w().keys.unlimited : <Count value={data.max_concurrency} />}
+        </dd>
+        <dt>{w().created}</dt>
+        <dd>
+          <Moment seconds={data.created_time} />
+        </dd>
+        <dt>{w().keys.ends}</dt>
+        <dd>{data.expired_time < 0 ? w().never : <Moment seconds={data.expired_time} />}</dd>
+      </dl>
+      {data.unlimited_quota ? null : (
+        <form
+          class="row"
+          onSubmit={(event) => {
+            event.preventDefault();
+            void add.run(Math.round(Number(amount) * perDollar)).then((done) => {
+              if (done === undefined) return;
+              setAmount('');
+              toast(w().saved);
+            });
+          }}
+        >
+          <TextField
+            label={w().keys.addBudget}
+            type="number"
+            step="any"
+            value={amount}
+            onInput={setAmount}
+          />
+          <Button type="submit" disabled={add.busy || !(Number(amount) > 0)}>
+            {w().keys.add}
+          </Button>
+        </form>
+      )}
+      <ErrorNotice error={add.error} />
+      <Link class="button" to={`requests?token_name=${encodeURIComponent(data.name)}`}>
+        {w().requests.sameKey}
+      </Link>
+      <RequestCode body={EXAMPLE_BODY} />
+    </div>
+  );
+}
+
+const ENDS: Readonly<Record<string, number>> = { '30': 30, '90': 90, '365': 365 };
+
+function NewKey({
+  onClose,
+  onMade,
+}: {
+  readonly onClose: () => void;
+  readonly onMade: (made: Made) => void;
+}) {
+  const [name, setName] = useState('');
+  const [budget, setBudget] = useState('');
+  const [models, setModels] = useState('');
+  const [tags, setTags] = useState('');
+  const [ends, setEnds] = useState('never');
+  const [rate, setRate] = useState('');
+  const [atOnce, setAtOnce] = useState('');
+  const [reason, setReason] = useState('');
+  const perDollar = about.get()?.units_per_usd ?? 1;
+  const list = (text: string): string[] => text.split(/[\s,]+/).filter((part) => part !== '');
+  const days = ENDS[ends];
+  const units = budget === '' ? undefined : Math.round(Number(budget) * perDollar);
+  const body: Operations['createToken']['body'] = {
+    name: name.trim(),
+    ...(units === undefined
+      ? { unlimited_quota: true }
+      : { remain_quota: units, unlimited_quota: false }),
+    ...(list(models).length === 0
+      ? {}
+      : { model_limits_enabled: true, model_limits: list(models) }),
+    ...(list(tags).length === 0 ? {} : { tags: list(tags) }),
+    ...(days === undefined
+      ? {}
+      : { expired_time: Math.floor(Date.now() / 86_400_000) * 86_400 + days * 86_400 }),
+    ...(rate === '' ? {} : { rate_limit: Number(rate) }),
+    ...(atOnce === '' ? {} : { max_concurrency: Number(atOnce) }),
+    ...(reason === '' ? {} : { reason }),
+  };
+  const make = useWrite((wanted: Operations['createToken']['body'], key) =>
+    call('createToken', { body: wanted, key }),
+  );
+  const command = [
+    `keys create --name ${JSON.stringify(name === '' ? 'my-app' : name)}`,
+    units === undefined ? '' : `--quota ${units}`,
+    list(models).length === 0 ? '' : `--models ${list(models).join(',')}`,
+    rate === '' ? '' : `--rate-limit ${rate}`,
+  ];
+  return (
+    <Dialog
+      title={w().keys.new}
+      onClose={onClose}
+      onSubmit={() =>
+        void make.run(body).then((made) => {
+          if (made !== undefined) onMade(made);
+        })
+      }
+      foot={
+        <>
+          <Button onClick={onClose}>{w().cancel}</Button>
+          <Button kind="main" type="submit" disabled={make.busy || name.trim() === ''}>
+            {w().keys.make}
+          </Button>
+        </>
+      }
+    >
+      <TextField
+        label={w().name}
+        value={name}
+        onInput={setName}
+        error={fieldError(make.error, 'name')}
+        required
+        autofocus
+      />
+      <TextField
+        label={w().keys.budget}
+        help={w().keys.budgetHelp}
+        type="number"
+        min={0}
+        step="any"
+        value={budget}
+        onInput={setBudget}
+        error={fieldError(make.error, 'remain_quota')}
+      />
+      <TextField
+        label={w().nav.models}
+        help={w().keys.modelsHelp}
+        value={models}
+        onInput={setModels}
+        error={fieldError(make.error, 'model_limits')}
+      />
+      <Segments
+        label={w().keys.ends}
+        value={ends}
+        choices={[
+          { value: 'never', label: w().never },
+          ...Object.keys(ENDS).map((value) => ({ value, label: w().keys.days(Number(value)) })),
+        ]}
+        onChange={setEnds}
+      />
+      <details>
+        <summary>{w().keys.limits}</summary>
+        <div class="stack">
+          <TextField
+            label={w().keys.perMinute}
+            type="number"
+            min={1}
+            value={rate}
+            onInput={setRate}
+            error={fieldError(make.error, 'rate_limit')}
+          />
+          <TextField
+            label={w().keys.atOnce}
+            type="number"
+            min={1}
+            value={atOnce}
+            onInput={setAtOnce}
+            error={fieldError(make.error, 'max_concurrency')}
+          />
+          <TextField
+            label={w().nav.tags}
+            help={w().keys.tagsHelp}
+            value={tags}
+            onInput={setTags}
+            error={fieldError(make.error, 'tags')}
+          />
+          <TextField label={w().reason} help={w().reasonHelp} value={reason} onInput={setReason} />
+        </div>
+      </details>
+      <p role="status">
+        {w().keys.sentence(
+          units === undefined ? undefined : money(units),
+          list(models),
+          days,
+          rate === '' ? undefined : Number(rate),
+        )}
+      </p>
+      <code class="small muted wrap">$ {command.filter((part) => part !== '').join(' ')}</code>
+      <FormError
+        error={make.error}
+        fields={['name', 'remain_quota', 'model_limits', 'rate_limit', 'max_concurrency', 'tags']}
+      />
+    </Dialog>
+  );
+}
+
+/** The key itself lives in this dialog alone, and is gone with it. */
+function ShownOnce({ made, onClose }: { readonly made: Made; readonly onClose: () => void }) {
+  const [copied, setCopied] = useState(false);
+  const [leaving, setLeaving] = useState(false);
+  const close = (): void => {
+    if (copied || leaving) onClose();
+    else setLeaving(true);
+  };
+  return (
+    <Dialog
+      title={w().keys.madeTitle(made.name)}
+      onClose={close}
+      foot={
+        <>
+          <CopyButton
+            text={made.key}
+            label={w().keys.copyKey}
+            kind="main"
+            onCopied={() => setCopied(true)}
+          />
+          <Button onClick={close}>{leaving ? w().keys.closeAnyway : w().keys.done}</Button>
+        </>
+      }
+    >
+      {leaving ? <p class="notice warn-bar">{w().keys.notCopied}</p> : null}
+      <p class="muted">{w().shownOnce}</p>
+      <div class="secret">{made.key}</div>
+      <RequestCode body={EXAMPLE_BODY} apiKey={made.key} />
+      <CodeBox text={`KEY=${made.key}`} />
+    </Dialog>
+  );
+}

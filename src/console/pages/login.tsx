@@ -1,0 +1,263 @@
+import { useState } from 'preact/hooks';
+import { about, readAbout } from '../about.js';
+import { actAs, call, loggedInAgain } from '../api/call.js';
+import { queries, useWrite } from '../api/query.js';
+import { tellTabs } from '../tabs.js';
+import { Button, ErrorNotice, Link, TextField } from '../parts/basic.js';
+import { Dialog } from '../parts/dialog.js';
+import { Form, FormFields } from '../parts/form.js';
+import { navigate, useFragment, useRoute } from '../router.js';
+import { useAtom } from '../state.js';
+import { w } from '../words.js';
+import { Brand } from '../brand.js';
+
+/** Where somebody goes who has logged in: where they wanted to go, if that lies in the console. */
+function goOn(wanted: string | null): void {
+  navigate(wanted !== null && /^[\w/?=&%.,:+-]+$/.test(wanted) ? wanted : './', { replace: true });
+}
+
+function useLogin(onDone: () => void) {
+  const [username, setUsername] = useState('');
+  const [password, setPassword] = useState('');
+  const login = useWrite(async () => {
+    const self = await call('login', { body: { username, password } });
+    actAs(self.id);
+    await readAbout();
+    return self;
+  });
+  async function submit(): Promise<void> {
+    const before = about.get()?.self?.id;
+    const self = await login.run(undefined);
+    if (self === undefined) return;
+    if (before !== self.id) queries.clear();
+    tellTabs({ kind: 'login', userId: self.id });
+    setPassword('');
+    onDone();
+  }
+  const fields = (
+    <>
+      <TextField
+        label={w().login.name}
+        value={username}
+        onInput={setUsername}
+        autocomplete="username"
+        required
+        autofocus
+      />
+      <TextField
+        label={w().login.password}
+        type="password"
+        value={password}
+        onInput={setPassword}
+        autocomplete="current-password"
+        required
+      />
+      <ErrorNotice error={login.error} />
+    </>
+  );
+  return { fields, submit, busy: login.busy };
+}
+
+export function Login() {
+  const { query } = useRoute();
+  const known = useAtom(about);
+  const { fields, submit, busy } = useLogin(() => goOn(query.get('to')));
+  return (
+    <Gate title={w().login.title} onSubmit={() => void submit()}>
+      {fields}
+      <Button kind="main" type="submit" disabled={busy}>
+        {w().login.action}
+      </Button>
+      <div class="row apart small">
+        {known?.registration === true ? <Link to="register">{w().login.register}</Link> : <span />}
+        <Link to="forgot">{w().login.forgot}</Link>
+      </div>
+    </Gate>
+  );
+}
+
+/** The login over a page whose login has ended: drafts and filters stay, and what was refused is done again. */
+export function LoginAgain() {
+  const { fields, submit, busy } = useLogin(loggedInAgain);
+  return (
+    <Dialog
+      title={w().login.over}
+      closable={false}
+      onClose={() => undefined}
+      onSubmit={() => void submit()}
+      foot={
+        <Button kind="main" type="submit" disabled={busy}>
+          {w().login.action}
+        </Button>
+      }
+    >
+      <p class="muted">{w().login.overHelp}</p>
+      {fields}
+    </Dialog>
+  );
+}
+
+export function Register() {
+  const [values, setValues] = useState({ username: '', email: '', password: '' });
+  const register = useWrite(async () => {
+    const { username, password, email } = values;
+    await call('register', {
+      body: { username, password, ...(email === '' ? {} : { email }) },
+    });
+    const self = await call('login', { body: { username, password } });
+    actAs(self.id);
+    await readAbout();
+    return self;
+  });
+  return (
+    <Gate
+      title={w().login.registerTitle}
+      onSubmit={() =>
+        void register.run(undefined).then((self) => {
+          if (self !== undefined) goOn(null);
+        })
+      }
+    >
+      <FormFields
+        values={values}
+        onChange={setValues}
+        error={register.error}
+        fields={[
+          {
+            name: 'username',
+            label: w().login.username,
+            autocomplete: 'username',
+            required: true,
+            autofocus: true,
+          },
+          { ...emailField(), help: w().login.emailHelp },
+          newPasswordField(w().login.password),
+        ]}
+      />
+      <Foot action={w().login.registerAction} busy={register.busy} />
+    </Gate>
+  );
+}
+
+export function Forgot() {
+  const [values, setValues] = useState({ email: '' });
+  const mail = useWrite(() => call('requestPasswordReset', { query: values }).then(() => true));
+  const known = useAtom(about);
+  return (
+    <Gate
+      title={w().login.forgotTitle}
+      onSubmit={() =>
+        void mail.run(undefined).then((done) => {
+          if (done === true) navigate('reset');
+        })
+      }
+    >
+      {known?.mail === 'outbox' ? <p class="muted">{w().login.outbox}</p> : null}
+      <FormFields
+        values={values}
+        onChange={setValues}
+        error={mail.error}
+        fields={[{ ...emailField(), required: true, autofocus: true }]}
+      />
+      <Foot action={w().login.forgotAction} busy={mail.busy}>
+        <Link to="reset">{w().login.haveCode}</Link>
+      </Foot>
+    </Gate>
+  );
+}
+
+export function Reset() {
+  const given = new URLSearchParams(useFragment());
+  const [values, setValues] = useState({
+    email: given.get('email') ?? '',
+    token: given.get('code') ?? '',
+    password: '',
+  });
+  const reset = useWrite(() => call('resetPassword', { body: values }).then(() => true));
+  return (
+    <Gate
+      title={w().login.resetTitle}
+      onSubmit={() =>
+        void reset.run(undefined).then((done) => {
+          if (done === true) navigate('login');
+        })
+      }
+    >
+      <p class="muted">{w().login.resetHelp}</p>
+      <FormFields
+        values={values}
+        onChange={setValues}
+        error={reset.error}
+        fields={[
+          { ...emailField(), required: true },
+          {
+            name: 'token',
+            label: w().login.code,
+            autocomplete: 'one-time-code',
+            required: true,
+            mono: true,
+          },
+          newPasswordField(w().login.newPassword),
+        ]}
+      />
+      <Foot action={w().login.resetAction} busy={reset.busy} />
+    </Gate>
+  );
+}
+
+function emailField() {
+  return { name: 'email', label: w().login.email, type: 'email', autocomplete: 'email' } as const;
+}
+
+function newPasswordField(label: string) {
+  return {
+    name: 'password',
+    label,
+    help: w().login.passwordHelp,
+    type: 'password',
+    autocomplete: 'new-password',
+    required: true,
+  } as const;
+}
+
+function Foot({
+  action,
+  busy,
+  children,
+}: {
+  readonly action: string;
+  readonly busy: boolean;
+  readonly children?: preact.ComponentChildren;
+}) {
+  return (
+    <>
+      <Button kind="main" type="submit" disabled={busy}>
+        {action}
+      </Button>
+      <div class="row apart small">
+        <Link to="login">{w().login.back}</Link>
+        {children}
+      </div>
+    </>
+  );
+}
+
+function Gate({
+  title,
+  onSubmit,
+  children,
+}: {
+  readonly title: string;
+  readonly onSubmit: () => void;
+  readonly children: preact.ComponentChildren;
+}) {
+  return (
+    <main class="gate">
+      <Form onSubmit={onSubmit}>
+        <Brand />
+        <h1>{title}</h1>
+        {children}
+      </Form>
+    </main>
+  );
+}

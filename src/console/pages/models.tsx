@@ -1,0 +1,295 @@
+import { useState } from 'preact/hooks';
+import { isAdmin } from '../about.js';
+import { call, type ReplyOf } from '../api/call.js';
+import { useRead, useWrite } from '../api/query.js';
+import { percent } from '../lib/format.js';
+import { tiersOf } from '../lib/order.js';
+import { EXAMPLE_BODY } from '../lib/snippets.js';
+import { Button, Empty, ErrorNotice, FilterText, Link, State, money } from '../parts/basic.js';
+import { RequestCode } from '../parts/code.js';
+import { Dialog } from '../parts/dialog.js';
+import { List, Table, useListQuery } from '../parts/table.js';
+import { setQuery, useRoute } from '../router.js';
+import { w, wp } from '../words.js';
+
+type Model = ReplyOf<'listOwnModels'>[number];
+type Serving = ReplyOf<'listChannelModels'>[number]['channels'];
+
+const PAGE = 50;
+const EVERY_MS = 15_000;
+
+/** What may be named, at which price; for admins, who serves it in which order. */
+export function Models() {
+  const { query: address } = useRoute();
+  const { query, page, filtered, set, clear } = useListQuery(['keyword']);
+  const models = useRead('listOwnModels', {}, { everyMs: EVERY_MS });
+  const admin = isAdmin();
+  const serving = useRead('listChannelModels', {}, { enabled: admin, everyMs: EVERY_MS });
+  const words = wp().models;
+  const open = address.get('model');
+  const wanted = query.keyword.toLowerCase();
+  // Both operations answer with all there is, so that nothing is missed by looking for it here.
+  const found = (models.data ?? []).filter(({ id, aliases }) =>
+    [id, ...aliases].some((name) => name.toLowerCase().includes(wanted)),
+  );
+  const listed = {
+    items: found.slice((page - 1) * PAGE, page * PAGE),
+    ...{ total: found.length, page, page_size: PAGE },
+  };
+  const servedBy = (model: string): Serving =>
+    serving.data?.find(({ id }) => id === model)?.channels ?? [];
+  const opened = models.data?.find(({ id }) => id === open);
+  return (
+    <>
+      <div class="head">
+        <h1>
+          {w().nav.models}
+          {models.data === undefined ? null : <span class="count">{found.length}</span>}
+        </h1>
+        <FilterText
+          label={words.find}
+          value={query.keyword}
+          onChange={(keyword) => set({ keyword })}
+        />
+      </div>
+      <List
+        reading={{ ...models, data: models.data === undefined ? undefined : listed }}
+        filtered={filtered}
+        onClear={clear}
+        empty={
+          <Empty
+            title={words.none}
+            action={
+              admin ? (
+                <Link class="button main" to="channels/new">
+                  {wp().channels.new}
+                </Link>
+              ) : undefined
+            }
+          >
+            {admin ? words.noneHelp : words.noneForUsers}
+          </Empty>
+        }
+      >
+        {(rows) => (
+          <Table
+            label={w().nav.models}
+            rows={rows}
+            idOf={({ id }) => id}
+            openId={open ?? undefined}
+            onOpen={({ id }) => setQuery({ model: id }, { replace: open !== null })}
+            columns={[
+              {
+                title: words.model,
+                cell: ({ id, aliases }) => (
+                  <span title={aliases.join(', ')}>
+                    {id}
+                    {aliases.length === 0 ? null : <span class="muted"> +{aliases.length}</span>}
+                  </span>
+                ),
+              },
+              { title: w().status, cell: (model) => <ModelState model={model} /> },
+              { title: words.price, cell: ({ price }) => <Price price={price} /> },
+              ...(admin
+                ? [
+                    {
+                      title: words.served,
+                      minor: true,
+                      cell: ({ id }: Model) => {
+                        const channels = servedBy(id);
+                        const live = channels.filter((channel) => channel.live).length;
+                        return `${channels.map(({ name }) => name).join(', ')} (${words.servedBy(live, channels.length)})`;
+                      },
+                    },
+                  ]
+                : []),
+            ]}
+          />
+        )}
+      </List>
+      {opened === undefined ? null : (
+        <Dialog
+          key="model"
+          kind="drawer"
+          title={opened.id}
+          onClose={() => setQuery({ model: '' }, { replace: true })}
+        >
+          <OneModel model={opened} channels={admin ? servedBy(opened.id) : undefined} />
+        </Dialog>
+      )}
+    </>
+  );
+}
+
+function ModelState({ model: { live } }: { readonly model: Model }) {
+  return <State sign={live ? 'ok' : 'bad'}>{live ? wp().models.live : wp().models.dark}</State>;
+}
+
+const PER_THOUSAND = 1_000;
+
+function Price({ price: { per, units } }: { readonly price: Model['price'] }) {
+  const words = wp().models;
+  if (units === 0) return <>{words.free}</>;
+  return <>{words.prices[per](money(per === 'million_tokens' ? units : units * PER_THOUSAND))}</>;
+}
+
+function OneModel({
+  model,
+  channels,
+}: {
+  readonly model: Model;
+  readonly channels: Serving | undefined;
+}) {
+  const words = wp().models;
+  const name = encodeURIComponent(model.id);
+  return (
+    <div class="stack wide">
+      <dl class="facts">
+        <dt>{w().status}</dt>
+        <dd>
+          <ModelState model={model} />
+        </dd>
+        <dt>{words.price}</dt>
+        <dd>
+          <Price price={model.price} />
+        </dd>
+        {model.aliases.length === 0 ? null : (
+          <>
+            <dt>{words.aliases}</dt>
+            <dd>{model.aliases.join(', ')}</dd>
+          </>
+        )}
+      </dl>
+      {channels === undefined ? null : (
+        <section class="stack tight">
+          <h3>{words.ladder}</h3>
+          <Rungs channels={channels} model={model.id} />
+          <Explain key={model.id} model={model.id} />
+        </section>
+      )}
+      <div class="row">
+        <Link class="button" to={`playground?model=${name}`}>
+          {words.tryIt}
+        </Link>
+        {channels === undefined ? null : (
+          <Link class="button" to={`channels?model=${name}`}>
+            {words.channels}
+          </Link>
+        )}
+        <Link class="button" to={`requests?model=${name}`}>
+          {words.requests}
+        </Link>
+      </div>
+      <section class="stack tight">
+        <h3>{words.code}</h3>
+        <RequestCode body={{ ...EXAMPLE_BODY, model: model.id }} />
+      </section>
+    </div>
+  );
+}
+
+type Explained = ReplyOf<'explainRoute'>;
+
+/** What the gateway that answers would do with a request for the model at this moment. */
+function Explain({ model }: { readonly model: string }) {
+  const [explained, setExplained] = useState<Explained>();
+  const words = wp().models;
+  const ask = useWrite(() => call('explainRoute', { body: { model } }));
+  return (
+    <div class="stack tight">
+      <div class="row">
+        <Button disabled={ask.busy} onClick={() => void ask.run(undefined).then(setExplained)}>
+          {words.explain}
+        </Button>
+        <span class="muted small">{words.explainHelp}</span>
+      </div>
+      <ErrorNotice error={ask.error} />
+      {explained === undefined ? null : (
+        <div class="notice" role="status">
+          <div class="grow stack tight">
+            {explained.refusal === null ? (
+              <p>{words.wouldCost(money(explained.cost.estimated))}</p>
+            ) : (
+              <p>
+                <State sign="bad">
+                  {words.refused(explained.refusal.status, explained.refusal.code)}
+                </State>{' '}
+                {explained.refusal.message}
+              </p>
+            )}
+            <Ways of={explained} />
+            {explained.fallbacks.map((fallback) => (
+              <div key={fallback.model} class="stack tight">
+                <p>{words.fallback(fallback.model)}</p>
+                <Ways of={fallback} />
+              </div>
+            ))}
+          </div>
+        </div>
+      )}
+    </div>
+  );
+}
+
+function Ways({
+  of: { candidates, passed_over: passedOver },
+}: {
+  readonly of: Pick<Explained, 'candidates' | 'passed_over'>;
+}) {
+  const words = wp().models;
+  return (
+    <>
+      {candidates.length === 0 ? null : <p class="muted">{words.tried}</p>}
+      <ol class="ladder">
+        {candidates.map(({ id, name, priority, chance }) => (
+          <li key={id}>
+            <State sign="ok">{name}</State>
+            <span class="muted">
+              {words.tier(priority)} · {percent(chance)}
+            </span>
+          </li>
+        ))}
+      </ol>
+      {passedOver.length === 0 ? null : <p class="muted">{words.passedOver}</p>}
+      <ul class="stack tight">
+        {passedOver.map(({ id, name, message }) => (
+          <li key={id}>
+            <State sign="off">
+              {name}: {message}
+            </State>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+/** Who is tried first, who then, and how much of it each begins. */
+function Rungs({ channels, model }: { readonly channels: Serving; readonly model: string }) {
+  const words = wp().models;
+  const { states } = wp().channels;
+  return (
+    <ol class="stack tight">
+      {tiersOf(channels).map(({ priority, rungs }) => (
+        <li key={priority} class="stack tight">
+          <span class="muted small">{words.tier(priority)}</span>
+          <ul class="ladder">
+            {rungs.map(({ channel, share }) => (
+              <li key={channel.id}>
+                <State sign={channel.live ? 'ok' : 'off'}>
+                  <Link to={`channels?open=${channel.id}`}>{channel.name}</Link>
+                </State>
+                <span class="muted">
+                  {channel.live
+                    ? words.share(percent(share))
+                    : (states[channel.because ?? 'off'] ?? channel.because)}
+                  {channel.upstream_model === model ? '' : ` → ${channel.upstream_model}`}
+                </span>
+              </li>
+            ))}
+          </ul>
+        </li>
+      ))}
+    </ol>
+  );
+}

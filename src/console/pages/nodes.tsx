@@ -1,0 +1,127 @@
+import type { ReplyOf } from '../api/call.js';
+import { useRead } from '../api/query.js';
+import { clock, duration } from '../lib/format.js';
+import { Ago, Count, Empty, ErrorNotice, Skeleton, State, style } from '../parts/basic.js';
+import { Table } from '../parts/table.js';
+import { w } from '../words.js';
+
+type Node = ReplyOf<'listNodes'>['nodes'][number];
+
+const EVERY_MS = 5_000;
+const SIGNS = { current: 'ok', behind: 'bad', silent: 'bad' } as const;
+
+/** Whether all gateways are of one mind. */
+export function Nodes() {
+  const { data, error, loading, again } = useRead('listNodes', {}, { everyMs: EVERY_MS });
+  const words = w().nodes;
+  const usual = mostCommon((data?.nodes ?? []).map(({ release }) => release));
+  return (
+    <>
+      <div class="head">
+        <h1>
+          {w().nav.nodes}
+          {data === undefined ? null : <span class="count">{data.nodes.length}</span>}
+        </h1>
+      </div>
+      <p class="muted">{words.help}</p>
+      <ErrorNotice error={error} onAgain={again} />
+      {loading ? <Skeleton lines={4} /> : null}
+      {data?.nodes.length === 0 ? (
+        <div class="card">
+          <Empty title={w().inForce.noGateway} />
+        </div>
+      ) : null}
+      {data === undefined || data.nodes.length === 0 ? null : (
+        <>
+          <Table
+            label={w().nav.nodes}
+            rows={data.nodes}
+            idOf={({ id }) => id}
+            columns={[
+              {
+                title: words.node,
+                cell: ({ name, pid }) => (
+                  <>
+                    {name} {pid === null ? null : <span class="small muted">pid {pid}</span>}
+                  </>
+                ),
+              },
+              {
+                title: words.standing,
+                cell: ({ standing }) => (
+                  <State sign={SIGNS[standing]}>{words.standings[standing]}</State>
+                ),
+              },
+              {
+                title: words.release,
+                cell: ({ release }) =>
+                  release === usual ? (
+                    release
+                  ) : (
+                    <State sign="warn">
+                      {release ?? '–'} <span class="hidden">{words.otherRelease}</span>
+                    </State>
+                  ),
+              },
+              { title: words.up, minor: true, cell: ({ started_time: at }) => <Since at={at} /> },
+              {
+                title: words.reported,
+                minor: true,
+                cell: ({ reported_time: at }) => <Since at={at} />,
+              },
+              {
+                title: words.inFlight,
+                numeric: true,
+                cell: ({ in_flight: some, max_in_flight: all }) =>
+                  some === null || all === null ? '–' : words.of(some, all),
+              },
+              {
+                title: words.settling,
+                numeric: true,
+                minor: true,
+                cell: ({ pending_settlements: some }) => <Told value={some} />,
+              },
+              {
+                title: words.faults,
+                numeric: true,
+                cell: ({ faults }) => <Told value={faults} />,
+              },
+              { title: words.channels, cell: ({ channels }) => <Resting channels={channels} /> },
+            ]}
+          />
+          <p class="muted">{words.store(duration(data.store_ms))}</p>
+        </>
+      )}
+    </>
+  );
+}
+
+function Since({ at }: { readonly at: number | null }) {
+  return at === null ? <>–</> : <Ago seconds={at} />;
+}
+
+function Told({ value }: { readonly value: number | null }) {
+  return value === null ? <>–</> : <Count value={value} />;
+}
+
+function Resting({ channels }: Pick<Node, 'channels'>) {
+  if (channels.length === 0) return <>–</>;
+  return (
+    <ul>
+      {channels.map(({ name, until, why }) => (
+        <li key={name}>
+          <State sign={until === null ? 'warn' : 'busy'}>
+            {name}: {why}
+            {until === null ? '' : ` (${w().nodes.until} ${clock(until, style())})`}
+          </State>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function mostCommon<T>(values: readonly T[]): T | undefined {
+  const counts = new Map<T, number>();
+  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
+  return [...counts].sort(([, a], [, b]) => b - a)[0]?.[0];
+}

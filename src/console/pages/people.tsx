@@ -1,0 +1,490 @@
+import { useState } from 'preact/hooks';
+import { about } from '../about.js';
+import { call, type ItemOf } from '../api/call.js';
+import type { Operations } from '../api/operations.js';
+import { useRead, useWrite } from '../api/query.js';
+import {
+  Ago,
+  Button,
+  Chip,
+  Count,
+  Empty,
+  ErrorNotice,
+  FilterText,
+  Link,
+  Money,
+  Moment,
+  Skeleton,
+  State,
+} from '../parts/basic.js';
+import { Confirm, Dialog, Menu } from '../parts/dialog.js';
+import { FilterSelect, Form, FormFields, SelectField } from '../parts/form.js';
+import { List, Table, useListQuery } from '../parts/table.js';
+import { toast } from '../parts/toast.js';
+import { setQuery, useRoute } from '../router.js';
+import { w, wp } from '../words.js';
+
+type User = ItemOf<'searchUsers'>;
+type Role = User['role'];
+
+const ROLES = [1, 10, 100] as const;
+const ROOT = 100;
+
+/** Accounts: who they are, what they may, what is left to them. */
+export function People() {
+  const { query: address } = useRoute();
+  const { query, page, filtered, set, clear } = useListQuery(['keyword', 'role']);
+  const role = ROLES.find((one) => String(one) === query.role);
+  const reading = useRead('searchUsers', {
+    query: { p: page, page_size: 30, keyword: query.keyword, role },
+  });
+  const words = wp().people;
+  const open = address.get('open');
+  return (
+    <>
+      <div class="head">
+        <h1>
+          {w().nav.people}
+          {reading.data === undefined ? null : (
+            <span class="count">
+              <Count value={reading.data.total} />
+            </span>
+          )}
+        </h1>
+        <FilterText
+          label={words.find}
+          value={query.keyword}
+          onChange={(keyword) => set({ keyword })}
+        />
+        <FilterSelect
+          label={words.anyRole}
+          value={query.role}
+          choices={ROLES.map((one) => ({ value: String(one), label: words.roles[one] }))}
+          onChange={(picked) => set({ role: picked })}
+        />
+        <span data-new onClick={() => setQuery({ new: '1' })}>
+          <Button kind="main">
+            {words.new} <kbd>n</kbd>
+          </Button>
+        </span>
+      </div>
+      <List
+        reading={reading}
+        filtered={filtered}
+        onClear={clear}
+        empty={<Empty title={words.none} />}
+      >
+        {(rows) => (
+          <Table
+            label={w().nav.people}
+            rows={rows}
+            idOf={({ id }) => id}
+            openId={open === null ? undefined : Number(open)}
+            onOpen={({ id }) => setQuery({ open: id }, { replace: open !== null })}
+            columns={[
+              {
+                title: w().name,
+                cell: ({ username, display_name: shown }) => (
+                  <>
+                    {username}{' '}
+                    {shown === '' || shown === username ? null : <span class="muted">{shown}</span>}
+                  </>
+                ),
+              },
+              { title: words.email, minor: true, cell: ({ email }) => email },
+              { title: words.role, cell: ({ role: one }) => words.roles[one] },
+              { title: w().status, cell: (user) => <UserState user={user} /> },
+              {
+                title: w().home.balance,
+                numeric: true,
+                cell: ({ quota }) => <Money units={quota} />,
+              },
+              {
+                title: w().home.spent,
+                numeric: true,
+                minor: true,
+                cell: ({ used_quota }) => <Money units={used_quota} />,
+              },
+              {
+                title: w().home.requests,
+                numeric: true,
+                minor: true,
+                cell: ({ request_count }) => <Count value={request_count} />,
+              },
+              {
+                title: w().created,
+                minor: true,
+                cell: ({ created_time }) => <Ago seconds={created_time} />,
+              },
+            ]}
+            actions={(user) => <UserActions user={user} />}
+          />
+        )}
+      </List>
+      {address.get('new') === null ? null : <NewUser />}
+      {open === null ? null : (
+        <Dialog
+          key="user"
+          kind="drawer"
+          title={words.one}
+          onClose={() => setQuery({ open: '' }, { replace: true })}
+        >
+          <OneUser key={open} id={Number(open)} />
+        </Dialog>
+      )}
+    </>
+  );
+}
+
+function UserState({ user: { status } }: { readonly user: User }) {
+  return (
+    <State sign={status === 1 ? 'ok' : 'off'}>
+      {status === 1 ? wp().people.enabled : wp().people.disabled}
+    </State>
+  );
+}
+
+/** Whose role is below one’s own; nobody acts on an equal or higher one. */
+function isBelow({ role }: User): boolean {
+  return role < (about.get()?.self?.role ?? 0);
+}
+
+type Action = Operations['manageUser']['body']['action'];
+type Asking = 'disable' | 'promote' | 'demote' | 'delete' | 'password';
+
+function UserActions({ user }: { readonly user: User }) {
+  const [asking, setAsking] = useState<Asking>();
+  const { id, username, role, status } = user;
+  const words = wp().people;
+  const enable = useWrite(() => call('manageUser', { body: { id, action: 'enable' } }));
+  const isRoot = about.get()?.self?.role === ROOT;
+  if (!isBelow(user)) {
+    return (
+      <Button
+        kind="icon"
+        disabled
+        title={words.outOfReach}
+        label={`${words.outOfReach} ${username}`}
+      >
+        ⋯
+      </Button>
+    );
+  }
+  return (
+    <>
+      <Menu
+        label={`${w().actions}: ${username}`}
+        items={[
+          { label: w().open, onClick: () => setQuery({ open: id }) },
+          { label: words.setPassword, onClick: () => setAsking('password') },
+          !isRoot
+            ? undefined
+            : role === 1
+              ? { label: words.promote, onClick: () => setAsking('promote') }
+              : { label: words.demote, onClick: () => setAsking('demote') },
+          status === 1
+            ? { label: `${w().disable}…`, onClick: () => setAsking('disable') }
+            : { label: w().enable, onClick: () => void enable.run(undefined) },
+          { label: `${w().delete}…`, danger: true, onClick: () => setAsking('delete') },
+        ]}
+      >
+        ⋯
+      </Menu>
+      {enable.error === undefined ? null : (
+        <Dialog title={username} onClose={enable.clear}>
+          <ErrorNotice error={enable.error} />
+        </Dialog>
+      )}
+      {asking === undefined ? null : asking === 'password' ? (
+        <SetPassword user={user} onClose={() => setAsking(undefined)} />
+      ) : (
+        <Manage user={user} action={asking} onClose={() => setAsking(undefined)} />
+      )}
+    </>
+  );
+}
+
+function Manage({
+  user: { id, username },
+  action,
+  onClose,
+}: {
+  readonly user: User;
+  readonly action: Exclude<Asking, 'password'> & Action;
+  readonly onClose: () => void;
+}) {
+  const words = wp().people;
+  const keys = useRead(
+    'listTokens',
+    { query: { user_id: id, page_size: 1 } },
+    { enabled: action === 'delete' },
+  );
+  const write = useWrite(async (reason: string) => {
+    await call('manageUser', { body: { id, action, ...(reason === '' ? {} : { reason }) } });
+    return true;
+  });
+  const isDelete = action === 'delete';
+  return (
+    <Confirm
+      title={words.titles[action](username)}
+      action={words.actions[action]}
+      typed={isDelete ? username : undefined}
+      busy={write.busy || (isDelete && keys.data === undefined)}
+      error={<ErrorNotice error={write.error ?? keys.error} />}
+      onClose={onClose}
+      onConfirm={(reason) =>
+        void write.run(reason).then((done) => {
+          if (done !== true) return;
+          if (isDelete) setQuery({ open: '' }, { replace: true });
+          toast(isDelete ? w().deleted : w().saved);
+          onClose();
+        })
+      }
+    >
+      <p>{words.consequences[action]}</p>
+      {isDelete && keys.data !== undefined ? <p>{words.keysGo(keys.data.total)}</p> : null}
+    </Confirm>
+  );
+}
+
+function SetPassword({
+  user: { id, username },
+  onClose,
+}: {
+  readonly user: User;
+  readonly onClose: () => void;
+}) {
+  const [values, setValues] = useState({ password: '', reason: '' });
+  const words = wp().people;
+  const save = useWrite(async () => {
+    await call('updateUser', { body: { id, ...values } });
+    return true;
+  });
+  return (
+    <Dialog
+      title={words.passwordTitle(username)}
+      onClose={onClose}
+      onSubmit={() =>
+        void save.run(undefined).then((done) => {
+          if (done !== true) return;
+          toast(w().saved);
+          onClose();
+        })
+      }
+      foot={
+        <>
+          <Button onClick={onClose}>{w().cancel}</Button>
+          <Button kind="main" type="submit" disabled={save.busy || values.password === ''}>
+            {words.setPassword}
+          </Button>
+        </>
+      }
+    >
+      <p class="muted">{words.passwordHelp}</p>
+      <FormFields
+        values={values}
+        onChange={setValues}
+        error={save.error}
+        fields={[
+          {
+            name: 'password',
+            label: w().account.newPassword,
+            help: w().login.passwordHelp,
+            type: 'password',
+            autocomplete: 'new-password',
+            required: true,
+          },
+          { name: 'reason', label: w().reason, help: w().reasonHelp },
+        ]}
+      />
+    </Dialog>
+  );
+}
+
+function OneUser({ id }: { readonly id: number }) {
+  const { data, error, again } = useRead('getUser', { params: { id } }, { keep: false });
+  const words = wp().people;
+  if (error !== undefined) return <ErrorNotice error={error} onAgain={again} />;
+  if (data === undefined) return <Skeleton />;
+  return (
+    <div class="stack wide">
+      <div class="row">
+        <h3 class="grow wrap">{data.username}</h3>
+        <UserState user={data} />
+        <Chip>{words.roles[data.role]}</Chip>
+        <UserActions user={data} />
+      </div>
+      <dl class="facts">
+        <dt>{w().account.displayName}</dt>
+        <dd>{data.display_name}</dd>
+        <dt>{words.email}</dt>
+        <dd>{data.email === '' ? w().none : data.email}</dd>
+        <dt>{w().home.balance}</dt>
+        <dd>
+          <Money units={data.quota} />
+        </dd>
+        <dt>{w().home.spent}</dt>
+        <dd>
+          <Money units={data.used_quota} />
+        </dd>
+        <dt>{w().home.requests}</dt>
+        <dd>
+          <Count value={data.request_count} />
+        </dd>
+        <dt>{w().created}</dt>
+        <dd>
+          <Moment seconds={data.created_time} />
+        </dd>
+      </dl>
+      {isBelow(data) || data.role === ROOT ? <Balance user={data} /> : null}
+      <div class="row">
+        <Link class="button" to={`keys?user_id=${id}`}>
+          {words.keys}
+        </Link>
+        <Link class="button" to={`requests?user_id=${id}`}>
+          {words.requests}
+        </Link>
+        <Link class="button" to={`audit?target=user:${id}`}>
+          {words.changes}
+        </Link>
+      </div>
+    </div>
+  );
+}
+
+/** Adds to the balance, takes from it, or sets it, in dollars. */
+function Balance({ user: { id } }: { readonly user: User }) {
+  const [mode, setMode] = useState<'add' | 'subtract' | 'override'>('add');
+  const [values, setValues] = useState({ value: '', reason: '' });
+  const words = wp().people;
+  const perDollar = about.get()?.units_per_usd ?? 1;
+  const save = useWrite((body: Operations['manageUser']['body'], key) =>
+    call('manageUser', { body, key }),
+  );
+  const amount = Number(values.value);
+  const isAmount = values.value !== '' && (mode === 'override' ? amount >= 0 : amount > 0);
+  return (
+    <Form
+      class="stack"
+      onSubmit={() => {
+        if (!isAmount) return;
+        const { reason } = values;
+        const value = Math.round(amount * perDollar);
+        void save
+          .run({
+            ...({ id, action: 'add_quota' } as const),
+            ...{ mode, value, ...(reason === '' ? {} : { reason }) },
+          })
+          .then((done) => {
+            if (done === undefined) return;
+            setValues({ value: '', reason: '' });
+            toast(w().saved);
+          });
+      }}
+    >
+      <SelectField
+        label={words.balance}
+        value={mode}
+        choices={(['add', 'subtract', 'override'] as const).map((value) => ({
+          value,
+          label: words.modes[value],
+        }))}
+        onChange={setMode}
+      />
+      <FormFields
+        values={values}
+        onChange={setValues}
+        error={save.error}
+        fields={[
+          { ...{ name: 'value', label: words.amount }, type: 'number', min: 0, step: 'any' },
+          { name: 'reason', label: w().reason, help: w().reasonHelp },
+        ]}
+      />
+      <div class="row end">
+        <Button type="submit" disabled={save.busy || !isAmount}>
+          {words.modes[mode]}
+        </Button>
+      </div>
+    </Form>
+  );
+}
+
+function NewUser() {
+  const [values, setValues] = useState({
+    ...{ username: '', password: '', email: '', display_name: '', quota: '', reason: '' },
+  });
+  const [role, setRole] = useState<Role>(1);
+  const words = wp().people;
+  const perDollar = about.get()?.units_per_usd ?? 1;
+  const { quota, ...texts } = values;
+  const given = Object.entries(texts).filter(([, text]) => text !== '');
+  const make = useWrite((body: Operations['createUser']['body'], key) =>
+    call('createUser', { body, key }),
+  );
+  const close = (): void => setQuery({ new: '' }, { replace: true });
+  const isRoot = about.get()?.self?.role === ROOT;
+  return (
+    <Dialog
+      title={words.new}
+      onClose={close}
+      onSubmit={() =>
+        void make
+          .run({
+            ...Object.fromEntries(given),
+            ...{ username: values.username, password: values.password, role },
+            ...(quota === '' ? {} : { quota: Math.round(Number(quota) * perDollar) }),
+          })
+          .then((made) => {
+            if (made !== undefined) setQuery({ new: '', open: made.id }, { replace: true });
+          })
+      }
+      foot={
+        <>
+          <Button onClick={close}>{w().cancel}</Button>
+          <Button
+            kind="main"
+            type="submit"
+            disabled={make.busy || values.username === '' || values.password === ''}
+          >
+            {words.make}
+          </Button>
+        </>
+      }
+    >
+      {isRoot ? (
+        <SelectField
+          label={words.role}
+          value={String(role)}
+          choices={([1, 10] as const).map((one) => ({
+            value: String(one),
+            label: words.roles[one],
+          }))}
+          onChange={(picked) => setRole(picked === '10' ? 10 : 1)}
+        />
+      ) : null}
+      <FormFields
+        values={values}
+        onChange={setValues}
+        error={make.error}
+        fields={[
+          { name: 'username', label: w().name, required: true, autofocus: true },
+          {
+            name: 'password',
+            label: w().login.password,
+            help: words.passwordHelpNew,
+            type: 'password',
+            autocomplete: 'new-password',
+            required: true,
+          },
+          { name: 'email', label: words.email, type: 'email' },
+          { name: 'display_name', label: w().account.displayName },
+          {
+            ...{ name: 'quota', label: words.startBalance },
+            ...({ type: 'number', min: 0, step: 'any' } as const),
+          },
+          { name: 'reason', label: w().reason, help: w().reasonHelp },
+        ]}
+      />
+    </Dialog>
+  );
+}

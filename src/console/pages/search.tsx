@@ -1,0 +1,220 @@
+import { useEffect, useState } from 'preact/hooks';
+import { isAdmin } from '../about.js';
+import { call } from '../api/call.js';
+import { PAGES } from '../pages.js';
+import { Dialog } from '../parts/dialog.js';
+import { navigate } from '../router.js';
+import { w } from '../words.js';
+
+interface Hit {
+  readonly group: string;
+  readonly text: string;
+  readonly more?: string;
+  readonly to: string;
+}
+
+const PAUSE_MS = 180;
+const MOST = 5;
+
+/** One search for everything that has a name or an id; groups appear as they come. */
+export function Search({ onClose }: { readonly onClose: () => void }) {
+  const [text, setText] = useState('');
+  const [hits, setHits] = useState<readonly Hit[]>([]);
+  const [at, setAt] = useState(0);
+
+  useEffect(() => {
+    const wanted = text.trim();
+    const pages = pagesNamed(wanted);
+    setAt(0);
+    if (wanted === '') {
+      setHits(pages);
+      return undefined;
+    }
+    setHits([...requestNamed(wanted), ...pages, ...commandsNamed(wanted)]);
+    const stop = new AbortController();
+    const timer = setTimeout(() => {
+      for (const look of lookUps(wanted, stop.signal)) {
+        look.then(
+          (found) => {
+            if (!stop.signal.aborted) setHits((before) => [...before, ...found]);
+          },
+          (error: unknown) => {
+            if (!stop.signal.aborted) console.info('a part of the search failed:', error);
+          },
+        );
+      }
+    }, PAUSE_MS);
+    return () => {
+      clearTimeout(timer);
+      stop.abort();
+    };
+  }, [text]);
+
+  function open(hit: Hit | undefined): void {
+    if (hit === undefined) return;
+    onClose();
+    navigate(hit.to);
+  }
+
+  let group = '';
+  return (
+    <Dialog title={w().search.title} onClose={onClose}>
+      <input
+        class="input"
+        role="combobox"
+        aria-expanded="true"
+        aria-controls="search-results"
+        aria-activedescendant={hits.length === 0 ? undefined : `hit-${at}`}
+        aria-label={w().search.title}
+        placeholder={w().search.placeholder}
+        value={text}
+        autocomplete="off"
+        spellcheck={false}
+        autofocus
+        onInput={(event) => setText(event.currentTarget.value)}
+        onKeyDown={(event) => {
+          const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0;
+          if (step !== 0) {
+            event.preventDefault();
+            setAt((at + step + hits.length) % Math.max(1, hits.length));
+          } else if (event.key === 'Enter') {
+            event.preventDefault();
+            // What is pasted may be opened before the list knows of it.
+            open((at === 0 ? requestNamed(text.trim())[0] : undefined) ?? hits[at]);
+          }
+        }}
+      />
+      <div class="search-results" id="search-results" role="listbox" aria-label={w().search.title}>
+        {hits.length === 0 ? <p class="muted">{w().search.none}</p> : null}
+        {hits.map((hit, index) => {
+          const heading = hit.group !== group;
+          group = hit.group;
+          return [
+            heading ? (
+              <h3 key={`group ${hit.group} ${index}`} role="presentation">
+                {hit.group}
+              </h3>
+            ) : null,
+            <div
+              key={`${hit.to} ${index}`}
+              id={`hit-${index}`}
+              role="option"
+              aria-selected={index === at}
+              onMouseMove={() => setAt(index)}
+              onClick={() => open(hit)}
+            >
+              <span class="clip">{hit.text}</span>
+              {hit.more === undefined ? null : <span class="muted small clip">{hit.more}</span>}
+            </div>,
+          ];
+        })}
+      </div>
+    </Dialog>
+  );
+}
+
+function pagesNamed(wanted: string): Hit[] {
+  const group = w().search.pages;
+  return PAGES.filter(({ admin }) => !admin || isAdmin())
+    .map(({ name, path }) => ({ group, text: w().nav[name], to: path === '' ? './' : path }))
+    .filter(({ text }) => text.toLowerCase().includes(wanted.toLowerCase()));
+}
+
+/** What can be begun by name. */
+function commandsNamed(wanted: string): Hit[] {
+  const group = w().search.commands;
+  const commands = [
+    { text: w().search.newKey, to: 'keys?new=1', admin: false },
+    { text: w().search.newChannel, to: 'channels/new', admin: true },
+    { text: w().search.newUser, to: 'people?new=1', admin: true },
+    { text: w().search.newCodes, to: 'codes?new=1', admin: true },
+  ];
+  return commands
+    .filter(
+      ({ text, admin }) =>
+        (!admin || isAdmin()) && text.toLowerCase().includes(wanted.toLowerCase()),
+    )
+    .map(({ text, to }) => ({ group, text, to }));
+}
+
+/** What looks like a request id leads to its page at once. */
+function requestNamed(wanted: string): Hit[] {
+  if (!/^[\w.:+/=@-]{8,128}$/.test(wanted) || wanted.startsWith('sk-')) return [];
+  return [
+    {
+      group: w().search.request,
+      text: wanted,
+      to: `requests/${encodeURIComponent(wanted)}`,
+    },
+  ];
+}
+
+function lookUps(wanted: string, signal: AbortSignal): Promise<Hit[]>[] {
+  const keyword = wanted;
+  const keys = call('searchTokens', { query: { keyword, page_size: MOST }, signal }).then(
+    ({ items }) =>
+      items.map(({ id, name, key_hint }) => ({
+        group: w().search.keys,
+        text: name,
+        more: key_hint,
+        to: `keys?open=${id}`,
+      })),
+  );
+  if (!isAdmin()) return [keys];
+  const contains = (name: string): boolean => name.toLowerCase().includes(wanted.toLowerCase());
+  return [
+    keys,
+    call('searchChannels', { query: { keyword, page_size: MOST }, signal }).then(({ items }) =>
+      items.map(({ id, name, provider }) => ({
+        group: w().search.channels,
+        text: name,
+        more: provider,
+        to: `channels?open=${id}`,
+      })),
+    ),
+    call('searchUsers', { query: { keyword, page_size: MOST }, signal }).then(({ items }) =>
+      items.map(({ id, username, email }) => ({
+        group: w().search.people,
+        text: username,
+        more: email,
+        to: `people?open=${id}`,
+      })),
+    ),
+    call('searchRedemptionCodes', { query: { keyword, page_size: MOST }, signal }).then(
+      ({ items }) =>
+        items.map(({ id, name, key_hint }) => ({
+          group: w().search.codes,
+          text: name,
+          more: key_hint,
+          to: `codes?keyword=${id}`,
+        })),
+    ),
+    call('listTags', { signal }).then((tags) =>
+      tags
+        .filter(({ tag }) => contains(tag))
+        .slice(0, MOST)
+        .flatMap(({ tag, disabled }) => [
+          { group: w().search.tags, text: tag, to: `tags?open=${encodeURIComponent(tag)}` },
+          ...(disabled
+            ? []
+            : [
+                {
+                  group: w().search.commands,
+                  text: w().search.switchTag(tag),
+                  to: `tags?off=${encodeURIComponent(tag)}`,
+                },
+              ]),
+        ]),
+    ),
+    call('listChannelModels', { signal }).then((models) =>
+      models
+        .filter(({ id }) => contains(id))
+        .slice(0, MOST)
+        .map(({ id }) => ({
+          group: w().search.models,
+          text: id,
+          to: `models?model=${encodeURIComponent(id)}`,
+        })),
+    ),
+  ];
+}

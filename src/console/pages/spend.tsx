@@ -1,0 +1,204 @@
+import { isAdmin } from '../about.js';
+import { download, type ReplyOf } from '../api/call.js';
+import { useRead } from '../api/query.js';
+import { moment, percent } from '../lib/format.js';
+import { byDay, spanOf, type SpanName } from '../lib/spans.js';
+import {
+  Button,
+  Count,
+  Empty,
+  ErrorNotice,
+  Meter,
+  Money,
+  money,
+  Segments,
+  Skeleton,
+  style,
+} from '../parts/basic.js';
+import { Chart, timesOf } from '../parts/chart.js';
+import { FilterSelect } from '../parts/form.js';
+import { setQuery, useRoute } from '../router.js';
+import { w, wp } from '../words.js';
+
+type Row = ReplyOf<'usageBreakdown'>['rows'][number];
+type Group = 'user' | 'token' | 'model' | 'channel' | 'tag' | 'provider';
+
+const SPAN_NAMES: readonly SpanName[] = ['this_month', 'last_month', '7d', '30d'];
+const GROUPS: readonly Group[] = ['user', 'token', 'model', 'channel', 'tag', 'provider'];
+const OWN_GROUPS: readonly Group[] = ['token', 'model'];
+
+/** Who spent what: a table whose rows add up to its total, and to what balances say. */
+export function Spend() {
+  const { query } = useRoute();
+  const span = SPAN_NAMES.find((name) => name === query.get('span')) ?? 'this_month';
+  const groups = isAdmin() ? GROUPS : OWN_GROUPS;
+  const by = groups.find((group) => group === query.get('by')) ?? (isAdmin() ? 'user' : 'token');
+  const then = groups.find((group) => group === query.get('then') && group !== by);
+  const { start, end } = spanOf(span, new Date());
+  const range = { start_timestamp: start, end_timestamp: end };
+  const asked = { ...range, by, ...(then === undefined ? {} : { then }) };
+  const all = useRead('usageBreakdown', { query: asked }, { enabled: isAdmin() });
+  const own = useRead(
+    'ownUsageBreakdown',
+    { query: asked as { start_timestamp: number; end_timestamp: number; by: 'token' } },
+    { enabled: !isAdmin() },
+  );
+  const { data, error, loading, again } = isAdmin() ? all : own;
+  const words = wp().spend;
+  const shown = then === undefined ? [by] : [by, then];
+  const choices = groups.map((value) => ({ value, label: words.groups[value] }));
+  const csv = (): void =>
+    void (isAdmin()
+      ? download('usageBreakdown', { query: asked }, 'spend.csv')
+      : download('ownUsageBreakdown', { query: asked as never }, 'spend.csv'));
+  return (
+    <>
+      <div class="head">
+        <h1>{w().nav.spend}</h1>
+        <Segments
+          label={words.range}
+          value={span}
+          choices={SPAN_NAMES.map((value) => ({ value, label: words.spans[value] }))}
+          onChange={(value) =>
+            setQuery({ span: value === 'this_month' ? '' : value }, { replace: true })
+          }
+        />
+        <Button onClick={csv}>{w().csv}</Button>
+      </div>
+      <ErrorNotice error={error} onAgain={again} />
+      <Days start={start} end={end} />
+      <div class="row">
+        <FilterSelect
+          label={words.by}
+          value={by}
+          choices={choices}
+          onChange={(value) => setQuery({ by: value }, { replace: true })}
+        />
+        <FilterSelect
+          label={words.then}
+          value={then ?? ''}
+          choices={choices.filter(({ value }) => value !== by)}
+          onChange={(value) => setQuery({ then: value }, { replace: true })}
+        />
+      </div>
+      {loading ? <Skeleton lines={8} /> : null}
+      {data === undefined ? null : data.rows.length === 0 ? (
+        <div class="card">
+          <Empty title={words.none} />
+        </div>
+      ) : (
+        <div class="tablebox" role="region" aria-label={w().nav.spend} tabIndex={0}>
+          <table>
+            <thead>
+              <tr>
+                {shown.map((group) => (
+                  <th key={group} scope="col">
+                    {words.groups[group]}
+                  </th>
+                ))}
+                {[w().home.requests, w().requests.failed, w().requests.documents].map((title) => (
+                  <th key={title} scope="col" class="num">
+                    {title}
+                  </th>
+                ))}
+                <th scope="col" class="num">
+                  {w().requests.tokens}
+                </th>
+                <th scope="col" class="num">
+                  {w().home.spent}
+                </th>
+                <th scope="col" class="num">
+                  {words.share}
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              {data.rows.map((row) => (
+                <tr key={shown.map((group) => idOf(row, group)).join(' ')}>
+                  {shown.map((group) => (
+                    <td key={group} class="clip">
+                      {row.is_rest ? wp().overview.others : nameOf(row, group)}
+                    </td>
+                  ))}
+                  <Sums sums={row} />
+                  <td class="num">
+                    {data.total.quota === 0 ? '–' : percent(row.quota / data.total.quota)}{' '}
+                    <Meter share={data.total.quota === 0 ? 0 : row.quota / data.total.quota} />
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+            <tfoot>
+              <tr>
+                <th scope="row" colSpan={shown.length}>
+                  {words.total}
+                </th>
+                <Sums sums={data.total} />
+                <td />
+              </tr>
+            </tfoot>
+          </table>
+        </div>
+      )}
+      {data?.complete_from == null || data.complete_from <= start ? null : (
+        <p class="small muted">{wp().overview.since(moment(data.complete_from, style()))}</p>
+      )}
+    </>
+  );
+}
+
+function Sums({
+  sums,
+}: {
+  readonly sums: Pick<Row, 'requests' | 'failed' | 'documents' | 'tokens' | 'quota'>;
+}) {
+  return (
+    <>
+      {(['requests', 'failed', 'documents', 'tokens'] as const).map((name) => (
+        <td key={name} class="num">
+          <Count value={sums[name]} />
+        </td>
+      ))}
+      <td class="num">
+        <Money units={sums.quota} />
+      </td>
+    </>
+  );
+}
+
+function idOf(row: Row, group: Group): string {
+  const { user_id: user, token_id: token, channel_id: channel, model, tag, provider } = row;
+  return `${{ user, token, channel, model, tag, provider }[group] ?? ''}`;
+}
+
+/** What it is called; by its number where it is there no more. */
+function nameOf(row: Row, group: Group): string {
+  const { username: user, token_name: token, channel, model, tag, provider } = row;
+  const id = idOf(row, group);
+  const name = { user, token, channel, model, tag, provider }[group];
+  return name ?? (id === '' ? '–' : `#${id}`);
+}
+
+/** What was spent on each day where the reader is. */
+function Days({ start, end }: { readonly start: number; readonly end: number }) {
+  const query = { start_timestamp: start, end_timestamp: end };
+  const all = useRead('usageSeries', { query }, { enabled: isAdmin() });
+  const own = useRead('ownUsageSeries', { query }, { enabled: !isAdmin() });
+  const { data } = isAdmin() ? all : own;
+  const [first] = data?.series ?? [];
+  if (data === undefined || first === undefined) return null;
+  const { times, values } = byDay(timesOf(data), first.quota);
+  const day = new Intl.DateTimeFormat(style().language === 'zh' ? 'zh-CN' : 'en-GB', {
+    dateStyle: 'medium',
+  });
+  return (
+    <Chart
+      title={wp().spend.byDay}
+      kind="bars"
+      times={times}
+      format={money}
+      timeOf={(seconds) => day.format(seconds * 1_000)}
+      series={[{ name: w().home.spent, color: 1, values }]}
+    />
+  );
+}

@@ -1,0 +1,171 @@
+import { useState } from 'preact/hooks';
+import { call, type ReplyOf } from '../api/call.js';
+import { useRead, useWrite } from '../api/query.js';
+import { dependsOn, type Dependence } from '../lib/depends.js';
+import { Ago, Button, Empty, ErrorNotice, Link, Skeleton, State } from '../parts/basic.js';
+import { Consequence } from '../parts/consequence.js';
+import { Confirm } from '../parts/dialog.js';
+import { InForce } from '../parts/in-force.js';
+import { setQuery, useRoute } from '../router.js';
+import { w } from '../words.js';
+
+type Tag = ReplyOf<'listTags'>[number];
+/** How the last switch of a tag came into force. */
+type Settled = Pick<ReplyOf<'disableTag'>, 'in_force' | 'nodes' | 'waited_ms'>;
+
+const EVERY_MS = 5_000;
+
+/** The switches, and what each would take down before it is thrown. */
+export function Tags() {
+  const { query } = useRoute();
+  const tags = useRead('listTags', {}, { everyMs: EVERY_MS });
+  const models = useRead('listChannelModels', {}, { everyMs: EVERY_MS });
+  const [settled, setSettled] = useState<Readonly<Record<string, Settled>>>({});
+  const asked = query.get('off');
+  const asking = tags.data?.find(({ tag }) => tag === asked);
+  const settle = (tag: string, how: Settled): void =>
+    setSettled((before) => ({ ...before, [tag]: how }));
+  const disable = useWrite(async ({ tag, reason }: { tag: string; reason: string }) => {
+    settle(tag, await call('disableTag', { body: { tag, ...(reason === '' ? {} : { reason }) } }));
+    return true;
+  });
+  const enable = useWrite(async (tag: string) => {
+    settle(tag, await call('enableTag', { body: { tag } }));
+    return true;
+  });
+  const dependence = (tag: string): Dependence => dependsOn(tag, models.data ?? []);
+  const ask = (tag: string): void => setQuery({ off: tag });
+  const close = (): void => setQuery({ off: '' }, { replace: true });
+  return (
+    <>
+      <div class="head">
+        <h1>
+          {w().nav.tags}
+          {tags.data === undefined ? null : <span class="count">{tags.data.length}</span>}
+        </h1>
+      </div>
+      <p class="muted">{w().tags.help}</p>
+      <ErrorNotice error={tags.error ?? models.error} onAgain={tags.again} />
+      <ErrorNotice error={enable.error} />
+      {tags.loading ? <Skeleton lines={6} /> : null}
+      {tags.data?.length === 0 ? (
+        <div class="card">
+          <Empty title={w().tags.none}>{w().tags.noneHelp}</Empty>
+        </div>
+      ) : null}
+      <ul class="stack">
+        {tags.data?.map((tag) => (
+          <TagCard
+            key={tag.tag}
+            tag={tag}
+            dependence={dependence(tag.tag)}
+            settled={settled[tag.tag]}
+            open={query.get('open') === tag.tag}
+            busy={disable.busy || enable.busy}
+            onOff={() => ask(tag.tag)}
+            onOn={() => void enable.run(tag.tag)}
+          />
+        ))}
+      </ul>
+      {asking === undefined || asking.disabled ? null : (
+        <Confirm
+          title={w().tags.offTitle(asking.tag)}
+          action={w().tags.off}
+          typed={models.data === undefined ? undefined : dependence(asking.tag).dark[0]}
+          busy={disable.busy || models.data === undefined}
+          error={<ErrorNotice error={disable.error} />}
+          onClose={close}
+          onConfirm={(reason) =>
+            void disable.run({ tag: asking.tag, reason }).then((done) => {
+              if (done === true) close();
+            })
+          }
+        >
+          <p>{w().tags.liveNow(asking.live_count, asking.channel_count)}</p>
+          <p class="muted">
+            {asking.channels
+              .filter(({ live }) => live)
+              .map(({ name }) => name)
+              .join(', ')}
+          </p>
+          <Consequence dependence={dependence(asking.tag)} />
+        </Confirm>
+      )}
+    </>
+  );
+}
+
+function TagCard({
+  tag: entry,
+  dependence,
+  settled,
+  open,
+  busy,
+  onOff,
+  onOn,
+}: {
+  readonly tag: Tag;
+  readonly dependence: Dependence;
+  readonly settled: Settled | undefined;
+  readonly open: boolean;
+  readonly busy: boolean;
+  readonly onOff: () => void;
+  readonly onOn: () => void;
+}) {
+  const { tag, disabled, changed_by: by, reason, changed_time: since, channels } = entry;
+  return (
+    <li class="card stack">
+      <div class="row">
+        <input
+          type="checkbox"
+          role="switch"
+          class="switch"
+          aria-label={w().tags.switchOf(tag)}
+          checked={!disabled}
+          disabled={busy}
+          onClick={(event) => {
+            event.preventDefault();
+            if (disabled) onOn();
+            else onOff();
+          }}
+        />
+        <h2 class="wrap">{tag}</h2>
+        <State sign={disabled ? 'off' : entry.live_count === 0 ? 'warn' : 'ok'}>
+          {disabled ? w().tags.isOff : w().tags.isOn}
+        </State>
+        <span class="muted">{w().tags.liveOf(entry.live_count, entry.channel_count)}</span>
+        <span class="grow" />
+        {disabled ? (
+          <Button kind="main" disabled={busy} onClick={onOn}>
+            {w().tags.on}
+          </Button>
+        ) : (
+          <Button disabled={busy} onClick={onOff}>
+            {w().tags.offAsk}
+          </Button>
+        )}
+      </div>
+      {since === 0 ? null : (
+        <p class="muted">
+          {disabled ? w().tags.offSince : w().tags.changed} <Ago seconds={since} />
+          {by === null ? '' : ` · ${by}`}
+          {reason === null ? '' : `: ${reason}`}
+        </p>
+      )}
+      {settled === undefined ? null : <InForce how={settled} />}
+      {disabled ? null : <Consequence dependence={dependence} />}
+      <details open={open}>
+        <summary>{w().counts.channels(channels.length)}</summary>
+        <ul>
+          {channels.map(({ id, name, live }) => (
+            <li key={id}>
+              <State sign={live ? 'ok' : 'off'}>
+                <Link to={`channels?open=${id}`}>{name}</Link>
+              </State>
+            </li>
+          ))}
+        </ul>
+      </details>
+    </li>
+  );
+}

@@ -1,0 +1,175 @@
+import { useState } from 'preact/hooks';
+import { wp } from '../words.js';
+
+export interface ChartSeries {
+  readonly name: string;
+  readonly values: readonly (number | null)[];
+  /** Which of the colours. */
+  readonly color: 1 | 2 | 3 | 4 | 5 | 6;
+}
+
+interface ChartProps {
+  readonly title: string;
+  /** Where each value begins, in unix seconds. */
+  readonly times: readonly number[];
+  readonly series: readonly ChartSeries[];
+  /** Values on top of each other as bars, or beside each other as lines. */
+  readonly kind: 'bars' | 'lines';
+  readonly format: (value: number) => string;
+  readonly timeOf: (seconds: number) => string;
+}
+
+const WIDTH = 600;
+const HEIGHT = 120;
+
+/** Values over time, with what they are under the pointer, and as a table for whoever cannot see them. */
+export function Chart({ title, times, series, kind, format, timeOf }: ChartProps) {
+  const [at, setAt] = useState<number>();
+  const top = Math.max(
+    Number.MIN_VALUE,
+    ...times.map((_, index) => {
+      const values = series.map(({ values: all }) => all[index] ?? 0);
+      return kind === 'bars' ? values.reduce((sum, value) => sum + value, 0) : Math.max(...values);
+    }),
+  );
+  const step = WIDTH / Math.max(1, times.length);
+  const isEmpty = top === Number.MIN_VALUE;
+  const shown = at === undefined ? undefined : times[at];
+  return (
+    <figure class="card stack chart">
+      <figcaption class="row">
+        <h2>{title}</h2>
+        <span class="grow" />
+        <span class="small muted">{isEmpty ? '' : wp().chart.top(format(top))}</span>
+      </figcaption>
+      {isEmpty ? (
+        <p class="muted chart-empty">{wp().chart.empty}</p>
+      ) : (
+        <svg
+          viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+          preserveAspectRatio="none"
+          aria-hidden="true"
+          onPointerMove={(event) => {
+            const { left, width } = event.currentTarget.getBoundingClientRect();
+            const index = Math.floor(((event.clientX - left) / width) * times.length);
+            setAt(Math.max(0, Math.min(times.length - 1, index)));
+          }}
+          onPointerLeave={() => setAt(undefined)}
+        >
+          {at === undefined ? null : (
+            <rect class="cursor" x={at * step} y={0} width={step} height={HEIGHT} />
+          )}
+          {kind === 'bars' ? (
+            <Bars times={times} series={series} top={top} step={step} />
+          ) : (
+            series.map(({ name, values, color }) => (
+              <path key={name} class={`line s${color}`} d={lineOf(values, top, step)} />
+            ))
+          )}
+        </svg>
+      )}
+      <div class="row small">
+        {series.map(({ name, values, color }) => (
+          <span key={name} class="nowrap">
+            <i class={`key s${color}`} aria-hidden="true" /> {name}
+            {at === undefined || values[at] == null ? '' : ` ${format(values[at])}`}
+          </span>
+        ))}
+        <span class="grow" />
+        <span class="muted nowrap">
+          {shown === undefined
+            ? `${timeOf(times[0] ?? 0)} – ${timeOf(times.at(-1) ?? 0)}`
+            : timeOf(shown)}
+        </span>
+      </div>
+      <details>
+        <summary>{wp().chart.table}</summary>
+        <div class="tablebox short" role="region" aria-label={title} tabIndex={0}>
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">{wp().chart.time}</th>
+                {series.map(({ name }) => (
+                  <th key={name} scope="col" class="num">
+                    {name}
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {times.map((time, index) => (
+                <tr key={time}>
+                  <td>{timeOf(time)}</td>
+                  {series.map(({ name, values }) => (
+                    <td key={name} class="num">
+                      {values[index] == null ? '–' : format(values[index])}
+                    </td>
+                  ))}
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      </details>
+    </figure>
+  );
+}
+
+function Bars({
+  times,
+  series,
+  top,
+  step,
+}: Pick<ChartProps, 'times' | 'series'> & { readonly top: number; readonly step: number }) {
+  return (
+    <>
+      {times.map((time, index) => {
+        let y = HEIGHT;
+        return series.map(({ name, values, color }) => {
+          const height = ((values[index] ?? 0) / top) * HEIGHT;
+          y -= height;
+          return height === 0 ? null : (
+            <rect
+              key={`${time} ${name}`}
+              class={`bar-of s${color}`}
+              x={index * step + step * 0.08}
+              y={y}
+              width={step * 0.84}
+              height={height}
+            />
+          );
+        });
+      })}
+    </>
+  );
+}
+
+/** A line that is broken where nothing is known. */
+function lineOf(values: readonly (number | null)[], top: number, step: number): string {
+  let isBroken = true;
+  return values
+    .map((value, index) => {
+      if (value === null) {
+        isBroken = true;
+        return '';
+      }
+      const point = `${(index * step + step / 2).toFixed(1)} ${(HEIGHT - (value / top) * (HEIGHT - 2)).toFixed(1)}`;
+      const command = isBroken ? `M${point}h0.1` : `L${point}`;
+      isBroken = false;
+      return command;
+    })
+    .join('');
+}
+
+/** The start of each step of a series. */
+export function timesOf({
+  start_timestamp: start,
+  step_s: step,
+  steps,
+}: {
+  readonly start_timestamp: number;
+  readonly step_s: number;
+  readonly steps: number;
+}): number[] {
+  return Array.from({ length: steps }, (_, index) => start + index * step);
+}

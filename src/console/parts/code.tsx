@@ -1,0 +1,31 @@
+import { useState } from 'preact/hooks';
+import { codeFor, type CodeLanguage } from '../lib/snippets.js';
+import { gatewayAddress } from '../router.js';
+import { w } from '../words.js';
+import { CodeBox, Segments } from './basic.js';
+
+/** A request as code, in the language of the reader. */
+export function RequestCode({
+  body,
+  apiKey,
+}: {
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly apiKey?: string | undefined;
+}) {
+  const [language, setLanguage] = useState<CodeLanguage>('curl');
+  return (
+    <div class="stack">
+      <Segments
+        label={w().code.language}
+        value={language}
+        choices={[
+          { value: 'curl', label: 'curl' },
+          { value: 'typescript', label: 'TypeScript' },
+          { value: 'python', label: 'Python' },
+        ]}
+        onChange={setLanguage}
+      />
+      <CodeBox text={codeFor(language, { address: gatewayAddress(), body, key: apiKey })} />
+    </div>
+  );
+}

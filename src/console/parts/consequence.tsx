@@ -1,0 +1,32 @@
+import type { Dependence } from '../lib/depends.js';
+import { w } from '../words.js';
+import { State } from './basic.js';
+
+/** Which models a switch takes down, and where the others go on. */
+export function Consequence({
+  dependence: { dark, elsewhere },
+}: {
+  readonly dependence: Dependence;
+}) {
+  if (dark.length === 0 && elsewhere.length === 0) return <p class="muted">{w().tags.nothing}</p>;
+  return (
+    <div class="stack tight">
+      {dark.length === 0 ? null : (
+        <p>
+          <span class="muted">{w().tags.dark}</span>{' '}
+          {dark.map((model) => (
+            <span key={model}>
+              <State sign="warn">{model}</State>{' '}
+            </span>
+          ))}
+        </p>
+      )}
+      {elsewhere.length === 0 ? null : (
+        <p>
+          <span class="muted">{w().tags.elsewhere}</span>{' '}
+          {elsewhere.map(({ model, channels }) => `${model} → ${channels.join(', ')}`).join(' · ')}
+        </p>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,140 @@
+import type { ComponentChildren } from 'preact';
+import type { ApiError } from '../api/call.js';
+import {
+  Field,
+  FormError,
+  TextField,
+  fieldError,
+  type Choice,
+  type TextFieldProps,
+} from './basic.js';
+
+/** A field of a form; `name` is that of the member of the API, which names the one that is wrong. */
+interface FormField<N extends string> extends Omit<TextFieldProps, 'value' | 'onInput' | 'error'> {
+  readonly name: N;
+}
+
+type Values<N extends string> = Readonly<Record<N, string>>;
+
+interface FieldsProps<N extends string> {
+  readonly fields: readonly FormField<N>[];
+  readonly values: Values<N>;
+  readonly onChange: (values: Values<N>) => void;
+  readonly error: ApiError | undefined;
+}
+
+/** Fields of a form, each with what is wrong with it. */
+export function Fields<N extends string>({ fields, values, onChange, error }: FieldsProps<N>) {
+  return (
+    <>
+      {fields.map(({ name, ...field }) => (
+        <TextField
+          key={name}
+          {...field}
+          value={values[name]}
+          onInput={(value) => onChange({ ...values, [name]: value })}
+          error={fieldError(error, name)}
+        />
+      ))}
+    </>
+  );
+}
+
+/** All fields of a form, and below them what is wrong with none of them. */
+export function FormFields<N extends string>(props: FieldsProps<N>) {
+  return (
+    <>
+      <Fields {...props} />
+      <FormError error={props.error} fields={props.fields.map(({ name }) => name)} />
+    </>
+  );
+}
+
+/** A form on the page, or alone on it. */
+export function Form({
+  class: className,
+  onSubmit,
+  children,
+}: {
+  readonly class?: string;
+  readonly onSubmit: () => void;
+  readonly children: ComponentChildren;
+}) {
+  return (
+    <form
+      class={className}
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault();
+        onSubmit();
+      }}
+    >
+      {children}
+    </form>
+  );
+}
+
+/** One of many, under a label. */
+export function SelectField<T extends string>({
+  label,
+  value,
+  choices,
+  onChange,
+  help,
+  error,
+}: {
+  readonly label: string;
+  readonly value: T;
+  readonly choices: readonly Choice<T>[];
+  readonly onChange: (value: T) => void;
+  readonly help?: ComponentChildren;
+  readonly error?: string | undefined;
+}) {
+  return (
+    <Field label={label} help={help} error={error}>
+      {(ids) => (
+        <select
+          {...ids}
+          class="input"
+          value={value}
+          onChange={(event) => onChange(event.currentTarget.value as T)}
+        >
+          {choices.map((choice) => (
+            <option key={choice.value} value={choice.value}>
+              {choice.label}
+            </option>
+          ))}
+        </select>
+      )}
+    </Field>
+  );
+}
+
+/** A filter of which one value is picked; the empty one is all. */
+export function FilterSelect({
+  label,
+  value,
+  choices,
+  onChange,
+}: {
+  readonly label: string;
+  readonly value: string;
+  readonly choices: readonly Choice<string>[];
+  readonly onChange: (value: string) => void;
+}) {
+  return (
+    <select
+      class="input filter"
+      aria-label={label}
+      value={value}
+      onChange={(event) => onChange(event.currentTarget.value)}
+    >
+      <option value="">{label}</option>
+      {choices.map((choice) => (
+        <option key={choice.value} value={choice.value}>
+          {choice.label}
+        </option>
+      ))}
+    </select>
+  );
+}

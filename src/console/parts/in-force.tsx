@@ -1,0 +1,38 @@
+import type { ReplyOf } from '../api/call.js';
+import { duration } from '../lib/format.js';
+import { w } from '../words.js';
+import { Link, State } from './basic.js';
+import { toast } from './toast.js';
+
+type How = Pick<ReplyOf<'disableTag'>, 'in_force' | 'nodes' | 'waited_ms'>;
+
+const SIGNS = { confirmed: 'ok', bound_passed: 'warn', no_gateway: 'off' } as const;
+
+/** On how many gateways a write of channels or tags is in force, and after how long. */
+export function InForce({ how }: { readonly how: How }) {
+  return (
+    <p role="status">
+      <State sign={SIGNS[how.in_force]}>{sentenceOf(how)}</State>
+      {how.in_force === 'bound_passed' ? (
+        <>
+          {' '}
+          <Link to="nodes">{w().nav.nodes}</Link>
+        </>
+      ) : null}
+    </p>
+  );
+}
+
+/** The same in passing. */
+export function tellInForce(how: How | undefined): void {
+  if (how !== undefined) toast(sentenceOf(how));
+}
+
+function sentenceOf({ in_force: state, nodes, waited_ms: waitedMs }: How): string {
+  const { confirmed, total, late } = nodes;
+  const after = duration(waitedMs);
+  const words = w().inForce;
+  if (state === 'no_gateway') return words.noGateway;
+  if (state === 'confirmed') return words.confirmed(confirmed, total, after);
+  return total === 0 ? words.unknown(after) : words.late(confirmed, total, late.join(', '), after);
+}

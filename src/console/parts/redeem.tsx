@@ -1,0 +1,43 @@
+import { useState } from 'preact/hooks';
+import { readAbout } from '../about.js';
+import { call } from '../api/call.js';
+import { useWrite } from '../api/query.js';
+import { w } from '../words.js';
+import { Button, fieldError, FormError, money, TextField } from './basic.js';
+import { toast } from './toast.js';
+
+export function Redeem() {
+  const [code, setCode] = useState('');
+  const redeem = useWrite((key: string, idempotencyKey) =>
+    call('topUp', { body: { key }, key: idempotencyKey }),
+  );
+  return (
+    <form
+      class="card stack"
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault();
+        void redeem.run(code.trim()).then((added) => {
+          if (added === undefined) return;
+          setCode('');
+          toast(w().home.redeemed(money(added)));
+          void readAbout();
+        });
+      }}
+    >
+      <TextField
+        label={w().home.redeem}
+        value={code}
+        onInput={setCode}
+        error={fieldError(redeem.error, 'key')}
+        mono
+      />
+      <FormError error={redeem.error} fields={['key']} />
+      <div class="row end">
+        <Button type="submit" disabled={redeem.busy || code.trim() === ''}>
+          {w().home.redeemAction}
+        </Button>
+      </div>
+    </form>
+  );
+}

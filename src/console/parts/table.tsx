@@ -1,0 +1,276 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { Reading } from '../api/query.js';
+import { setQuery, useRoute } from '../router.js';
+import { settings } from '../settings.js';
+import { w } from '../words.js';
+import { Button, Count, ErrorNotice, Skeleton } from './basic.js';
+
+export interface Column<T> {
+  readonly title: string;
+  readonly cell: (row: T) => ComponentChildren;
+  readonly numeric?: boolean;
+  /** Left out where the page is narrow. */
+  readonly minor?: boolean;
+}
+
+interface TableProps<T> {
+  readonly label: string;
+  readonly columns: readonly Column<T>[];
+  readonly rows: readonly T[];
+  readonly idOf: (row: T) => string | number;
+  readonly onOpen?: (row: T) => void;
+  readonly openId?: string | number | undefined;
+  readonly actions?: (row: T) => ComponentChildren;
+  readonly selection?: {
+    readonly ids: ReadonlySet<string | number>;
+    readonly onChange: (ids: ReadonlySet<string | number>) => void;
+  };
+  /** A heading above the first row of each group. */
+  readonly groupOf?: (row: T) => string;
+}
+
+function inField(target: EventTarget | null): boolean {
+  return (
+    target instanceof HTMLElement &&
+    (target.isContentEditable || ['INPUT', 'TEXTAREA', 'SELECT'].includes(target.tagName))
+  );
+}
+
+/** Rows with their actions at the right; arrows, `j` and `k` go through them, Enter opens, `x` selects. */
+export function Table<T>(props: TableProps<T>) {
+  const { label, columns, rows, idOf, onOpen, openId, actions, selection, groupOf } = props;
+  const [at, setAt] = useState(-1);
+  const body = useRef<HTMLTableSectionElement>(null);
+
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent): void => {
+      if (inField(event.target) || event.ctrlKey || event.metaKey || event.altKey) return;
+      if (document.querySelector('dialog[open]:not(.drawer), [popover].menu') !== null) return;
+      const letters = settings.get().letterKeys;
+      const open = rows.findIndex((row) => idOf(row) === openId);
+      const from = open >= 0 ? open : at;
+      const down = event.key === 'ArrowDown' || (letters && event.key === 'j');
+      const up = event.key === 'ArrowUp' || (letters && event.key === 'k');
+      if (down || up) {
+        const next = Math.max(0, Math.min(rows.length - 1, from + (down ? 1 : -1)));
+        const row = rows[next];
+        if (row === undefined) return;
+        event.preventDefault();
+        setAt(next);
+        if (open >= 0) onOpen?.(row);
+        else body.current?.querySelectorAll<HTMLElement>('tr.item')[next]?.focus();
+        return;
+      }
+      const row = rows[at];
+      if (row === undefined) return;
+      if (letters && event.key === 'x' && selection !== undefined) toggle(idOf(row));
+      if (letters && event.key === '.') {
+        body.current
+          ?.querySelectorAll('tr.item')
+          [at]?.querySelector<HTMLElement>('[aria-haspopup]')
+          ?.click();
+      }
+    };
+    document.addEventListener('keydown', onKey);
+    return () => document.removeEventListener('keydown', onKey);
+  });
+
+  function toggle(id: string | number): void {
+    if (selection === undefined) return;
+    const ids = new Set(selection.ids);
+    if (!ids.delete(id)) ids.add(id);
+    selection.onChange(ids);
+  }
+
+  let group: string | undefined;
+  return (
+    <div class="tablebox" role="region" aria-label={label} tabIndex={0}>
+      <table class="cardlist">
+        <thead>
+          <tr>
+            {selection === undefined ? null : (
+              <th>
+                <input
+                  type="checkbox"
+                  aria-label={w().selectAll}
+                  checked={rows.length > 0 && rows.every((row) => selection.ids.has(idOf(row)))}
+                  onChange={(event) =>
+                    selection.onChange(
+                      new Set(event.currentTarget.checked ? rows.map((row) => idOf(row)) : []),
+                    )
+                  }
+                />
+              </th>
+            )}
+            {columns.map(({ title, numeric = false }) => (
+              <th key={title} class={numeric ? 'num' : undefined} scope="col">
+                {title}
+              </th>
+            ))}
+            {actions === undefined ? null : (
+              <th class="actions" scope="col">
+                <span class="hidden">{w().actions}</span>
+              </th>
+            )}
+          </tr>
+        </thead>
+        <tbody ref={body}>
+          {rows.map((row, index) => {
+            const id = idOf(row);
+            const heading = groupOf?.(row);
+            const isNew = heading !== undefined && heading !== group;
+            group = heading;
+            return [
+              isNew ? (
+                <tr class="group" key={`group ${heading}`}>
+                  <th colSpan={columns.length + 2} scope="colgroup">
+                    {heading}
+                  </th>
+                </tr>
+              ) : null,
+              <tr
+                key={id}
+                class={onOpen === undefined ? 'item' : 'item open-row-able'}
+                aria-selected={openId === id ? 'true' : undefined}
+                tabIndex={onOpen === undefined ? undefined : -1}
+                onFocus={() => setAt(index)}
+                onClick={(event) => {
+                  const { target } = event;
+                  if (target instanceof Element && target.closest('a,button,input,label') !== null)
+                    return;
+                  if (String(getSelection() ?? '') !== '') return;
+                  onOpen?.(row);
+                }}
+                onKeyDown={(event) => {
+                  if (event.key === 'Enter' && event.target === event.currentTarget) onOpen?.(row);
+                }}
+              >
+                {selection === undefined ? null : (
+                  <td>
+                    <input
+                      type="checkbox"
+                      aria-label={w().select(String(id))}
+                      checked={selection.ids.has(id)}
+                      onChange={() => toggle(id)}
+                    />
+                  </td>
+                )}
+                {columns.map(({ title, cell, numeric = false, minor = false }) => (
+                  <td
+                    key={title}
+                    class={[numeric ? 'num' : 'clip', minor ? 'minor' : ''].join(' ').trim()}
+                  >
+                    {cell(row)}
+                  </td>
+                ))}
+                {actions === undefined ? null : <td class="actions">{actions(row)}</td>}
+              </tr>,
+            ];
+          })}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+interface Listed<T> {
+  readonly items: readonly T[];
+  readonly total: number;
+  readonly page: number;
+  readonly page_size: number;
+}
+
+/** A page of a list with its states: loading, empty, none that matches, error; and the pages of it. */
+export function List<T>({
+  reading,
+  filtered,
+  onClear,
+  empty,
+  children,
+}: {
+  readonly reading: Reading<Listed<T>>;
+  readonly filtered: boolean;
+  readonly onClear: () => void;
+  readonly empty: ComponentChildren;
+  readonly children: (rows: readonly T[]) => ComponentChildren;
+}) {
+  const { data, error, loading, again } = reading;
+  return (
+    <>
+      <ErrorNotice error={error} onAgain={again} />
+      {loading && error === undefined ? (
+        <div class="card">
+          <Skeleton lines={8} />
+        </div>
+      ) : null}
+      {data === undefined ? null : data.items.length > 0 ? (
+        <>
+          {children(data.items)}
+          <Pager total={data.total} page={data.page} size={data.page_size} />
+        </>
+      ) : (
+        <div class="card">
+          {filtered ? (
+            <div class="empty">
+              <strong>{w().noneMatch}</strong>
+              <Button onClick={onClear}>{w().clearFilters}</Button>
+            </div>
+          ) : (
+            empty
+          )}
+        </div>
+      )}
+    </>
+  );
+}
+
+function Pager({
+  total,
+  page,
+  size,
+}: {
+  readonly total: number;
+  readonly page: number;
+  readonly size: number;
+}) {
+  const pages = Math.max(1, Math.ceil(total / size));
+  if (pages === 1) return null;
+  return (
+    <nav class="row end" aria-label={w().pages}>
+      <span class="muted small">
+        {w().pageOf(page, pages)} · <Count value={total} />
+      </span>
+      <Button disabled={page <= 1} onClick={() => setQuery({ p: page - 1 <= 1 ? '' : page - 1 })}>
+        ‹ {w().previous}
+      </Button>
+      <Button disabled={page >= pages} onClick={() => setQuery({ p: page + 1 })}>
+        {w().next} ›
+      </Button>
+    </nav>
+  );
+}
+
+/** The page and the filters of a list, as the address has them. */
+export function useListQuery<const N extends string>(
+  names: readonly N[],
+): {
+  readonly query: Readonly<Record<N, string>>;
+  readonly page: number;
+  readonly filtered: boolean;
+  readonly set: (change: Partial<Record<N, string>>) => void;
+  readonly clear: () => void;
+} {
+  const { query } = useRoute();
+  const values = Object.fromEntries(names.map((name) => [name, query.get(name) ?? ''])) as Record<
+    N,
+    string
+  >;
+  return {
+    query: values,
+    page: Math.max(1, Number(query.get('p') ?? 1) || 1),
+    filtered: names.some((name) => values[name] !== ''),
+    set: (change) => setQuery({ ...change, p: '' }, { replace: true }),
+    clear: () => setQuery(Object.fromEntries([...names, 'p'].map((name) => [name, '']))),
+  };
+}

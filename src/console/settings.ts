@@ -1,0 +1,54 @@
+import { atom } from './state.js';
+
+/** What somebody prefers of the page. It stays in this browser, and holds nothing secret. */
+export interface Settings {
+  readonly language: 'en' | 'zh';
+  readonly theme: 'system' | 'light' | 'dark';
+  readonly density: 'compact' | 'normal' | 'roomy';
+  readonly units: boolean;
+  readonly utc: boolean;
+  readonly letterKeys: boolean;
+}
+
+const KEY = 'rerank-console';
+
+const DEFAULTS: Settings = {
+  language: navigator.language.toLowerCase().startsWith('zh') ? 'zh' : 'en',
+  theme: 'system',
+  density: 'normal',
+  units: false,
+  utc: false,
+  letterKeys: true,
+};
+
+function read(): Settings {
+  try {
+    const kept = JSON.parse(localStorage.getItem(KEY) ?? '{}') as Partial<Settings>;
+    return { ...DEFAULTS, ...kept };
+  } catch (error) {
+    // A browser that keeps nothing, or what another program has written there.
+    console.info('settings are the defaults:', error);
+    return DEFAULTS;
+  }
+}
+
+export const settings = atom<Settings>(read());
+
+export function changeSettings(change: Partial<Settings>): void {
+  settings.set({ ...settings.get(), ...change });
+  applySettings();
+  try {
+    localStorage.setItem(KEY, JSON.stringify(settings.get()));
+  } catch (error) {
+    console.info('settings last until the page is closed:', error);
+  }
+}
+
+/** Puts theme, density and language on the document. */
+export function applySettings(): void {
+  const { theme, density, language } = settings.get();
+  const { documentElement: root } = document;
+  root.style.colorScheme = theme === 'system' ? 'light dark' : theme;
+  root.dataset.density = density;
+  root.lang = language === 'zh' ? 'zh-CN' : 'en';
+}

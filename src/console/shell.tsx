@@ -1,0 +1,461 @@
+import type { ComponentType } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { about, isAdmin, readAbout } from './about.js';
+import { actAs, call, loginIsOver, trouble } from './api/call.js';
+import { queries, useRead } from './api/query.js';
+import { Brand } from './brand.js';
+import { Icon } from './icons.js';
+import { PAGES, type Page } from './pages.js';
+import { Forgot, Login, LoginAgain, Register, Reset } from './pages/login.js';
+import { Ago, Button, Link, Skeleton, copyText } from './parts/basic.js';
+import { Dialog } from './parts/dialog.js';
+import { Toasts } from './parts/toast.js';
+import { hrefOf, navigate, useRoute } from './router.js';
+import { changeSettings, settings } from './settings.js';
+import { atom, useAtom } from './state.js';
+import { hearTabs, tellTabs } from './tabs.js';
+import { w } from './words.js';
+
+type Chunk = { readonly page: ComponentType } | { readonly failed: true } | undefined;
+
+const PUBLIC: Readonly<Record<string, ComponentType>> = {
+  login: Login,
+  register: Register,
+  forgot: Forgot,
+  reset: Reset,
+};
+
+/** Whether the page is of another build than the gateway that answers it. */
+const upgraded = atom(false);
+const searching = atom(false);
+const showingKeys = atom(false);
+const ABOUT_EVERY_MS = 60_000;
+
+export function Shell() {
+  const known = useAtom(about);
+  const { path } = useRoute();
+  const over = useAtom(loginIsOver);
+  const first = path[0] ?? '';
+  const Public = PUBLIC[first];
+  const isIn = known?.self !== null && known !== undefined;
+
+  useEffect(() => {
+    const read = (): void => {
+      readAbout().then(
+        ({ version }) => {
+          const built = document.querySelector<HTMLMetaElement>('meta[name="release"]')?.content;
+          if (built !== undefined && built !== version) upgraded.set(true);
+        },
+        // The bar says that the gateway does not answer; the next round asks again.
+        () => undefined,
+      );
+    };
+    const timer = setInterval(() => {
+      if (!document.hidden || trouble.get() !== undefined) read();
+    }, ABOUT_EVERY_MS);
+    return () => clearInterval(timer);
+  }, []);
+  useEffect(
+    () =>
+      hearTabs((news) => {
+        if (news.kind === 'logout') about.set(withoutSelf());
+        else if (about.get()?.self?.id !== news.userId) void readAbout();
+      }),
+    [],
+  );
+  useEffect(() => {
+    if (known === undefined || isIn || Public !== undefined) return;
+    const to = location.href.slice(new URL(hrefOf('./'), location.href).href.length);
+    navigate(to === '' ? 'login' : `login?to=${encodeURIComponent(to)}`, { replace: true });
+  }, [known, isIn, first]);
+
+  const content =
+    Public !== undefined ? (
+      <Public />
+    ) : known === undefined ? (
+      <NoGateway />
+    ) : isIn ? (
+      <Frame />
+    ) : null;
+  return (
+    <>
+      {content}
+      {over ? <LoginAgain /> : null}
+      <Toasts />
+    </>
+  );
+}
+
+function withoutSelf() {
+  const known = about.get();
+  return known === undefined ? undefined : { ...known, self: null };
+}
+
+const AGAIN_MS = 3_000;
+
+/** The first read has failed: nothing is known, not even who is logged in. */
+function NoGateway() {
+  useEffect(() => {
+    const timer = setInterval(() => {
+      readAbout().then(
+        ({ self }) => actAs(self?.id),
+        () => undefined,
+      );
+    }, AGAIN_MS);
+    return () => clearInterval(timer);
+  }, []);
+  return (
+    <main class="gate">
+      <div class="box" role="alert">
+        <Brand />
+        <h1>{w().shell.noGateway}</h1>
+        <p class="muted">{w().shell.noGatewayHelp}</p>
+      </div>
+    </main>
+  );
+}
+
+function pageOf(first: string): Page | undefined {
+  return PAGES.find(({ path }) => path === first);
+}
+
+function Frame() {
+  const { path } = useRoute();
+  const [menu, setMenu] = useState(false);
+  const page = pageOf(path[0] ?? '');
+  const visible = PAGES.filter(({ admin }) => !admin || isAdmin());
+  const isSearching = useAtom(searching);
+  const isShowingKeys = useAtom(showingKeys);
+
+  useEffect(() => setMenu(false), [path.join('/')]);
+  useEffect(() => {
+    document.title = page === undefined ? 'rerank gateway' : `${nameOf(page)} · rerank gateway`;
+  }, [page]);
+  useKeys();
+  useEffect(() => {
+    // All chunks while nobody waits: after an upgrade the next node may not have them any more.
+    const timer = setTimeout(() => {
+      for (const { load } of visible) void load().catch(() => undefined);
+    }, 3_000);
+    return () => clearTimeout(timer);
+  }, []);
+
+  return (
+    <div class="shell">
+      <a class="button skip" href="#content" onClick={focusContent}>
+        {w().shell.skip}
+      </a>
+      <div class={menu ? 'side open' : 'side'}>
+        <Brand />
+        <nav aria-label={w().shell.navigation}>
+          {(Object.keys(w().groups) as (keyof ReturnType<typeof w>['groups'])[]).map((group) => {
+            const entries = visible.filter((entry) => entry.group === group);
+            if (entries.length === 0) return null;
+            return (
+              <div key={group}>
+                <h2>{w().groups[group]}</h2>
+                <ul>
+                  {entries.map((entry) => (
+                    <li key={entry.path}>
+                      <Link to={entry.path === '' ? './' : entry.path} current={entry === page}>
+                        <Icon name={entry.icon} />
+                        {nameOf(entry)}
+                      </Link>
+                    </li>
+                  ))}
+                </ul>
+              </div>
+            );
+          })}
+        </nav>
+        <Foot />
+      </div>
+      <div class="page">
+        <Bars />
+        <main class="content" id="content" tabIndex={-1}>
+          <Content page={page} />
+        </main>
+      </div>
+      <nav class="bottom" aria-label={w().shell.shortNavigation}>
+        {(isAdmin() ? ['', 'tags', 'requests'] : ['', 'keys', 'requests']).map((name) => {
+          const entry = pageOf(name);
+          if (entry === undefined) return null;
+          return (
+            <Link key={name} to={name === '' ? './' : name} current={entry === page}>
+              <Icon name={entry.icon} />
+              {nameOf(entry)}
+            </Link>
+          );
+        })}
+        <button type="button" onClick={() => searching.set(true)}>
+          <Icon name="search" />
+          {w().shell.search}
+        </button>
+        <button type="button" aria-expanded={menu} onClick={() => setMenu(!menu)}>
+          <Icon name="menu" />
+          {w().shell.menu}
+        </button>
+      </nav>
+      {isSearching ? <LazySearch /> : null}
+      {isShowingKeys ? <KeysHelp /> : null}
+    </div>
+  );
+}
+
+function focusContent(event: MouseEvent): void {
+  event.preventDefault();
+  document.getElementById('content')?.focus();
+}
+
+function nameOf({ name }: Page): string {
+  return name === 'overview' && !isAdmin() ? w().nav.home : w().nav[name];
+}
+
+function Content({ page }: { readonly page: Page | undefined }) {
+  const [chunks, setChunks] = useState<Readonly<Record<string, Chunk>>>({});
+  useEffect(() => {
+    if (page === undefined || chunks[page.path] !== undefined) return;
+    const put = (chunk: Chunk): void => setChunks((before) => ({ ...before, [page.path]: chunk }));
+    page.load().then(
+      (loaded) => put({ page: loaded }),
+      (error: unknown) => {
+        console.info('the page cannot be loaded:', error);
+        upgraded.set(true);
+        put({ failed: true });
+      },
+    );
+  }, [page]);
+  if (page === undefined) {
+    return (
+      <div class="card empty">
+        <strong>{w().shell.noPage}</strong>
+        <Link to="./">{w().shell.toStart}</Link>
+      </div>
+    );
+  }
+  if (page.admin && !isAdmin()) return <NoRights />;
+  const chunk = chunks[page.path];
+  if (chunk === undefined) return <Skeleton />;
+  if ('failed' in chunk) {
+    return (
+      <div class="card empty">
+        <strong>{w().shell.chunkGone}</strong>
+        <Button kind="main" onClick={() => location.reload()}>
+          {w().shell.reload}
+        </Button>
+      </div>
+    );
+  }
+  const { page: Loaded } = chunk;
+  return <Loaded key={page.path} />;
+}
+
+function NoRights() {
+  return (
+    <div class="card empty">
+      <strong>{w().shell.noRights}</strong>
+      <p>{w().shell.noRightsHelp}</p>
+    </div>
+  );
+}
+
+/** What holds for every page: a gateway or store that is away, an upgrade, tags that are switched off. */
+function Bars() {
+  const away = useAtom(trouble);
+  const isUpgraded = useAtom(upgraded);
+  useEffect(() => {
+    if (away === undefined) return undefined;
+    const timer = setInterval(() => void queries.invalidateQueries(), AGAIN_MS);
+    return () => {
+      clearInterval(timer);
+      void queries.invalidateQueries();
+    };
+  }, [away?.kind]);
+  return (
+    <>
+      {away === undefined ? null : (
+        <div class="bar bad-bar" role="alert">
+          <span>
+            <strong>{away.kind === 'store' ? w().shell.storeAway : w().shell.gatewayAway}</strong>{' '}
+            {w().shell.numbersOf} <Ago seconds={away.sinceMs / 1000} />. {w().shell.tryingAgain}
+          </span>
+        </div>
+      )}
+      {isUpgraded ? (
+        <div class="bar" role="status">
+          <span>{w().shell.upgraded}</span>
+          <Button onClick={() => location.reload()}>{w().shell.reload}</Button>
+        </div>
+      ) : null}
+      {isAdmin() ? <TagBars /> : null}
+    </>
+  );
+}
+
+const TAGS_EVERY_MS = 15_000;
+
+function TagBars() {
+  const { data } = useRead('listTags', {}, { everyMs: TAGS_EVERY_MS });
+  const off = (data ?? []).filter(({ disabled }) => disabled);
+  if (off.length === 0) return null;
+  return (
+    <div class="bar" role="status">
+      <span class="warn" aria-hidden="true">
+        ▲
+      </span>
+      <span class="grow wrap">
+        {off.map(({ tag, changed_time, changed_by, reason }, index) => (
+          <span key={tag}>
+            {index === 0 ? '' : ' · '}
+            <Link to={`tags?open=${encodeURIComponent(tag)}`}>{tag}</Link> {w().shell.isOff}{' '}
+            <Ago seconds={changed_time} />
+            {changed_by === null ? '' : ` · ${changed_by}`}
+            {reason === null ? '' : `: ${reason}`}
+          </span>
+        ))}
+      </span>
+      <Link to="tags" class="button">
+        {w().nav.tags}
+      </Link>
+    </div>
+  );
+}
+
+function Foot() {
+  const self = useAtom(about)?.self;
+  const { theme, language } = useAtom(settings);
+  async function logout(): Promise<void> {
+    try {
+      await call('logout', { body: {} });
+    } catch (error) {
+      console.info('not logged out:', error);
+      return;
+    }
+    queries.clear();
+    actAs(undefined);
+    about.set(withoutSelf());
+    tellTabs({ kind: 'logout' });
+    navigate('login', { replace: true });
+  }
+  const dark =
+    theme === 'dark' || (theme === 'system' && matchMedia('(prefers-color-scheme: dark)').matches);
+  return (
+    <div class="foot">
+      <button type="button" class="button" onClick={() => searching.set(true)}>
+        <Icon name="search" />
+        {w().shell.search} <kbd>Ctrl K</kbd>
+      </button>
+      <div class="row tight">
+        <Link to="account" class="grow clip" title={self?.username}>
+          {self?.display_name === '' ? self.username : self?.display_name}
+        </Link>
+        <Button
+          kind="icon"
+          label={dark ? w().shell.light : w().shell.dark}
+          title={dark ? w().shell.light : w().shell.dark}
+          onClick={() => changeSettings({ theme: dark ? 'light' : 'dark' })}
+        >
+          {dark ? '☀' : '☾'}
+        </Button>
+        <Button
+          kind="icon"
+          title={language === 'en' ? '中文' : 'English'}
+          onClick={() => changeSettings({ language: language === 'en' ? 'zh' : 'en' })}
+        >
+          {language === 'en' ? '中' : 'En'}
+        </Button>
+        <Button
+          kind="icon"
+          label={w().shell.logout}
+          title={w().shell.logout}
+          onClick={() => void logout()}
+        >
+          ⎋
+        </Button>
+      </div>
+    </div>
+  );
+}
+
+function LazySearch() {
+  const [Search, setSearch] = useState<ComponentType<{ onClose: () => void }>>();
+  useEffect(() => {
+    import('./pages/search.js').then(
+      (chunk) => setSearch(() => chunk.Search),
+      () => upgraded.set(true),
+    );
+  }, []);
+  return Search === undefined ? null : <Search onClose={() => searching.set(false)} />;
+}
+
+const CHORD_MS = 1_200;
+
+/** The keys that work on every page. */
+function useKeys(): void {
+  useEffect(() => {
+    let chordUntilMs = 0;
+    const onKey = (event: KeyboardEvent): void => {
+      const { target, key } = event;
+      if ((event.ctrlKey || event.metaKey) && key.toLowerCase() === 'k') {
+        event.preventDefault();
+        searching.set(!searching.get());
+        return;
+      }
+      if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+      if (!settings.get().letterKeys) return;
+      if (document.querySelector('dialog[open]') !== null) return;
+      if (
+        target instanceof HTMLElement &&
+        (['INPUT', 'TEXTAREA', 'SELECT'].includes(target.tagName) || target.isContentEditable)
+      )
+        return;
+      if (Date.now() < chordUntilMs) {
+        chordUntilMs = 0;
+        const page = PAGES.find((entry) => entry.key === key && (!entry.admin || isAdmin()));
+        if (page !== undefined) {
+          event.preventDefault();
+          navigate(page.path === '' ? './' : page.path);
+        }
+        return;
+      }
+      if (key === 'g') chordUntilMs = Date.now() + CHORD_MS;
+      else if (key === '/') {
+        event.preventDefault();
+        searching.set(true);
+      } else if (key === '?') showingKeys.set(true);
+      else if (key === 'r') void queries.invalidateQueries();
+      else if (key === 'y') void copyText(location.href);
+      else if (key === 'n') {
+        const button = document.querySelector<HTMLElement>('[data-new]');
+        if (button !== null) {
+          event.preventDefault();
+          button.click();
+        }
+      }
+    };
+    document.addEventListener('keydown', onKey);
+    return () => document.removeEventListener('keydown', onKey);
+  }, []);
+}
+
+function KeysHelp() {
+  const { keyHelp } = w();
+  return (
+    <Dialog title={keyHelp.title} onClose={() => showingKeys.set(false)}>
+      <dl class="facts">
+        {keyHelp.list.map(([keys, what]) => [
+          <dt key={keys}>
+            <kbd>{keys}</kbd>
+          </dt>,
+          <dd key={`${keys} does`}>{what}</dd>,
+        ])}
+        {PAGES.filter(({ admin }) => !admin || isAdmin()).map((page) => [
+          <dt key={page.path}>
+            <kbd>g</kbd> <kbd>{page.key}</kbd>
+          </dt>,
+          <dd key={`${page.path} name`}>{nameOf(page)}</dd>,
+        ])}
+      </dl>
+    </Dialog>
+  );
+}

@@ -1,0 +1,41 @@
+import { atom } from './state.js';
+import { settings } from './settings.js';
+import type { Words } from './words/en.js';
+import type { PageWords } from './words/en-pages.js';
+
+const loaded = atom<Words | undefined>(undefined);
+
+/** The words of the language in force. Loaded before anything is drawn. */
+export function w(): Words {
+  const words = loaded.get();
+  if (words === undefined) throw new Error('the words are not there yet');
+  return words;
+}
+
+export async function loadWords(): Promise<void> {
+  loaded.set(
+    settings.get().language === 'zh'
+      ? (await import('./words/zh.js')).zh
+      : (await import('./words/en.js')).en,
+  );
+}
+
+let ofPages: PageWords | undefined;
+
+/** The words that only some pages need. */
+export function wp(): PageWords {
+  if (ofPages === undefined) throw new Error('the words of this page are not there yet');
+  return ofPages;
+}
+
+/** Loads a page together with the words that it needs beyond those of the shell. */
+export async function withWords<T>(page: Promise<T>): Promise<T> {
+  const [loaded, words] = await Promise.all([
+    page,
+    settings.get().language === 'zh'
+      ? import('./words/zh-pages.js').then(({ zhPages }) => zhPages)
+      : import('./words/en-pages.js').then(({ enPages }) => enPages),
+  ]);
+  ofPages = words;
+  return loaded;
+}

@@ -1,0 +1,203 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { ERRORS } from '../../src/core/errors.js';
+import {
+  createBody,
+  createCommand,
+  draftOf,
+  emptyDraft,
+  updateBody,
+  type KnownChannel,
+} from '../../src/console/lib/channel-draft.js';
+import { dependsOn } from '../../src/console/lib/depends.js';
+import { dollars, duration, percent, significant } from '../../src/console/lib/format.js';
+import { tiersOf } from '../../src/console/lib/order.js';
+import { codeFor } from '../../src/console/lib/snippets.js';
+import { switchedOffAt } from '../../src/console/lib/verdict.js';
+import { en } from '../../src/console/words/en.js';
+import { zh } from '../../src/console/words/zh.js';
+
+describe('why a request failed', () => {
+  const change = (at: number, action: string, tag = 'hosted', reason?: string) => ({
+    created_at: at,
+    actor: 'ada',
+    action,
+    target: `tag:${tag}`,
+    detail: reason === undefined ? {} : { reason },
+  });
+
+  it('names the tags that were off then, by whom, why, and until when', () => {
+    const audit = [
+      change(90, 'tag.enable'),
+      change(50, 'tag.disable', 'hosted', 'answers 500'),
+      change(10, 'tag.disable', 'self'),
+      change(20, 'tag.enable', 'self'),
+    ];
+
+    expect(switchedOffAt(60, ['hosted', 'self', 'other'], audit)).toEqual([
+      { tag: 'hosted', since: 50, by: 'ada', reason: 'answers 500', until: 90 },
+    ]);
+    expect(switchedOffAt(49, ['hosted'], audit)).toEqual([]);
+    expect(switchedOffAt(95, ['hosted'], audit)).toEqual([]);
+    expect(switchedOffAt(15, ['self'], audit)[0]).toMatchObject({ since: 10, until: 20 });
+  });
+
+  it('has a sentence for every error that the rerank API answers, in both languages', () => {
+    const own = new Set([
+      ...(['not_found', 'conflict', 'permission_denied', 'unauthorized'] as const),
+      ...(['method_not_allowed', 'headers_too_large', 'unsupported_media_type'] as const),
+      'request_timeout',
+    ]);
+    const codes = Object.keys(ERRORS).filter((code) => !own.has(code));
+    const missing = codes.filter((code) => !(code in en.verdicts) || !(code in zh.verdicts));
+
+    expect(missing).toEqual([]);
+  });
+});
+
+describe('what a tag takes down', () => {
+  it('is every model that loses its last live channel, and only those', () => {
+    const channel = fc.record({
+      id: fc.nat(),
+      name: fc.string(),
+      tag: fc.constantFrom('a', 'b', null),
+      live: fc.boolean(),
+    });
+    const models = fc.array(
+      fc.record({ id: fc.uuid(), live: fc.boolean(), channels: fc.array(channel) }),
+    );
+    fc.assert(
+      fc.property(models, (served) => {
+        const isLive = (off: string | undefined, model: (typeof served)[number]): boolean =>
+          model.channels.some(({ live, tag }) => live && tag !== off);
+        const { dark, elsewhere } = dependsOn('a', served);
+
+        expect(dark).toEqual(
+          served.filter((one) => isLive(undefined, one) && !isLive('a', one)).map(({ id }) => id),
+        );
+        for (const { channels } of elsewhere) expect(channels).not.toEqual([]);
+      }),
+    );
+  });
+});
+
+describe('a channel that is typed', () => {
+  const provider = {
+    id: 'azure',
+    settings: [
+      { name: 'api_version', type: 'string' },
+      { name: 'batch', type: 'number' },
+      { name: 'strict', type: 'boolean' },
+    ],
+  };
+  const channel: KnownChannel = {
+    ...{ id: 7, name: 'eu', provider: 'azure', base_url: null, tag: 'hosted', priority: 1 },
+    ...{ weight: 1, timeout_ms: null, max_concurrency: 0, scores: 'raw', retry_unsafe: false },
+    ...{ pair_tokens: null, window_size: null, window_stride: null, health_check_s: 60 },
+    long_documents: 'truncate',
+    settings: { api_version: 'v1', batch: 8 },
+    models: { a: 'a', b: 'upstream-b' },
+  };
+
+  it('makes the body that adds it, and the command that does the same', () => {
+    const draft = {
+      ...emptyDraft('azure'),
+      ...{ models: 'a\n b = upstream-b ,c', credentials: { api_key: 'secret', other: '' } },
+      ...{
+        settings: { batch: '8', strict: 'false', api_version: '' },
+        priority: '10',
+        tag: ' eu ',
+      },
+    };
+
+    expect(createBody(draft, provider)).toEqual({
+      ...{ name: 'azure', provider: 'azure', priority: 10, tag: 'eu' },
+      models: { a: 'a', b: 'upstream-b', c: 'c' },
+      credentials: { api_key: 'secret' },
+      settings: { batch: 8, strict: false },
+    });
+    const command = createCommand(draft);
+    expect(command).toContain('--models a,b=upstream-b,c --credential api_key=env:API_KEY');
+    expect(command).not.toContain('secret');
+  });
+
+  it('sends of a change what was changed alone', () => {
+    const same = draftOf(channel);
+
+    expect(updateBody(channel, same, provider)).toEqual({ id: 7 });
+    const edit = {
+      ...{ ...same, tag: '', timeout_ms: '500', weight: '', health_check_s: '' },
+      settings: { batch: '9' },
+    };
+    expect(updateBody(channel, edit, provider)).toEqual({
+      ...{ id: 7, tag: null, timeout_ms: 500, health_check_s: null },
+      settings: { batch: 9, api_version: null },
+    });
+    expect(updateBody(channel, { ...same, models: 'a' }, provider)).toEqual({
+      ...{ id: 7, models: { a: 'a' } },
+    });
+  });
+});
+
+describe('the order in which channels are tried', () => {
+  const rung = (name: string, priority: number, weight: number, live = true) => ({
+    ...{ name, priority, weight, live },
+  });
+
+  it('goes by priority, and shares by weight among those that take traffic', () => {
+    const tiers = tiersOf([
+      ...[rung('spare', 0, 0), rung('a', 10, 3), rung('b', 10, 1), rung('off', 10, 9, false)],
+    ]);
+
+    expect(
+      tiers.map(({ priority, rungs }) => [
+        priority,
+        ...rungs.map(({ channel, share }) => [channel.name, share]),
+      ]),
+    ).toEqual([
+      [10, ['a', 0.75], ['b', 0.25], ['off', 0]],
+      [0, ['spare', 1]],
+    ]);
+  });
+});
+
+describe('what is shown', () => {
+  it('has four significant digits of money, and says how long things took', () => {
+    expect(
+      [1, 1_000, 250_000, 150_550_000, 0, -1_000].map((units) => dollars(units, 500_000)),
+    ).toEqual(['$0.000002', '$0.002', '$0.5', '$301.10', '$0', '−$0.002']);
+    expect([0.4, 3, 212, 8_012, 180_000].map(duration)).toEqual([
+      '0.4 ms',
+      '3 ms',
+      '212 ms',
+      '8 s',
+      '3 min',
+    ]);
+    expect([0, 0.0001, 0.004, 0.38, 1].map(percent)).toEqual([
+      '0 %',
+      '< 0.1 %',
+      '0.4 %',
+      '38 %',
+      '100 %',
+    ]);
+    expect([0.58812, 4.12345, -2.3, 0, 12_345.6].map(significant)).toEqual([
+      '0.5881',
+      '4.123',
+      '−2.300',
+      '0',
+      '12346',
+    ]);
+  });
+
+  it('is code that carries any text unharmed, and no key', () => {
+    const body = { query: `it's "so" $HOME \\ \n 行星`, documents: ["a'b", '`x`'] };
+    const shell = codeFor('curl', { address: 'https://g', body });
+    const quoted = /-d '([\s\S]*)'$/.exec(shell)?.[1] ?? '';
+
+    expect(JSON.parse(quoted.replaceAll(String.raw`'\''`, "'"))).toEqual(body);
+    for (const language of ['curl', 'typescript', 'python'] as const) {
+      expect(codeFor(language, { address: 'https://g', body })).not.toContain('sk-');
+      expect(codeFor(language, { address: 'https://g', body, key: 'sk-1' })).toContain('sk-1');
+    }
+  });
+});

@@ -1,0 +1,66 @@
+import { describe, expect, it } from '@jest/globals';
+import { attentionTo, type Seen } from '../../src/console/lib/attention.js';
+import { byDay, spanOf } from '../../src/console/lib/spans.js';
+
+const WELL: Seen = { channels: [], tags: [], unusable: [], nodes: [] };
+
+describe('what needs a look', () => {
+  it('is nothing where all is well', () => {
+    expect(
+      attentionTo({
+        ...WELL,
+        channels: [{ name: 'few', requests: [19], failed: [19] }],
+        tags: [{ tag: 'on', disabled: false, changed_time: 5 }],
+        nodes: [{ name: 'a', standing: 'current', pending_settlements: 3 }],
+      }),
+    ).toEqual([]);
+  });
+
+  it('is a channel of which a fifth fails, a tag that is off, and a node that lags', () => {
+    expect(
+      attentionTo({
+        channels: [{ name: 'voyage', requests: [10, 10], failed: [1, 3] }],
+        tags: [{ tag: 'hosted', disabled: true, changed_time: 5 }],
+        unusable: [{ name: 'azure', why: 'locked' }],
+        nodes: [
+          { name: 'b', standing: 'behind', pending_settlements: 200 },
+          { name: 'c', standing: 'silent', pending_settlements: null },
+        ],
+      }),
+    ).toEqual([
+      { kind: 'channel_fails', name: 'voyage', share: 0.2 },
+      { kind: 'tag_off', name: 'hosted', since: 5 },
+      { kind: 'channel_unusable', name: 'azure', why: 'locked' },
+      { kind: 'node', name: 'b', standing: 'behind' },
+      { kind: 'settlements', name: 'b', count: 200 },
+      { kind: 'node', name: 'c', standing: 'silent' },
+    ]);
+  });
+});
+
+describe('a time range', () => {
+  const now = new Date(2026, 0, 15, 13, 30);
+  const seconds = (...at: [number, number, number, number?]): number =>
+    new Date(...at).getTime() / 1_000;
+
+  it('begins and ends with days and months of the reader', () => {
+    expect(spanOf('this_month', now)).toEqual({
+      start: seconds(2026, 0, 1),
+      end: seconds(2026, 0, 16),
+    });
+    expect(spanOf('last_month', now)).toEqual({
+      start: seconds(2025, 11, 1),
+      end: seconds(2026, 0, 1),
+    });
+    expect(spanOf('7d', now).end).toBe(seconds(2026, 0, 16));
+  });
+
+  it('has sums for each day, of the hours that begin in it', () => {
+    const times = [seconds(2026, 0, 1, 0), seconds(2026, 0, 1, 23), seconds(2026, 0, 2, 0)];
+
+    expect(byDay(times, [1, 2, 4])).toEqual({
+      times: [seconds(2026, 0, 1), seconds(2026, 0, 2)],
+      values: [3, 4],
+    });
+  });
+});

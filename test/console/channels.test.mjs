@@ -1,0 +1,208 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { after, before, test } from 'node:test';
+import { faultsOf, startConsole } from './support.mjs';
+
+let console_;
+
+before(async () => {
+  console_ = await startConsole();
+});
+
+after(() => console_?.stop());
+
+test('a channel is added by the wizard: found, tried before it is stored, and switched on', async () => {
+  const { context, page, said } = await console_.open('channels');
+  await page.getByRole('heading', { name: /^Channels/ }).waitFor();
+  await page.keyboard.press('n');
+  await page.getByRole('searchbox').fill('local');
+  assert.deepEqual(await faultsOf(page, 'wizard'), []);
+  await page.keyboard.press('Enter');
+  await page
+    .getByLabel('Models', { exact: true })
+    .fill('fresh = local/lexical\nlocal = local/lexical');
+  await page.getByText(/local is served already, by/).waitFor();
+  await page.getByLabel('Name', { exact: true }).fill('by the wizard');
+  await page.getByRole('button', { name: 'Test' }).click();
+  await page.getByText(/It works: a right order after/).waitFor();
+  const before = await console_.api(context, 'GET', '/api/channel');
+  assert.equal(before.total, 2, 'nothing is stored before it is added');
+  assert.deepEqual(await faultsOf(page, 'wizard, filled in'), []);
+
+  await page.getByRole('button', { name: 'Add, switched on' }).click();
+  const drawer = page.getByRole('dialog', { name: 'by the wizard' });
+  await drawer.getByText('live').waitFor();
+  const key = await console_.makeKey(context);
+  assert.equal((await console_.rerank(key, 'fresh')).status, 200);
+  assert.deepEqual(said, []);
+  await context.close();
+});
+
+/** A server that speaks as Text Embeddings Inference does, and says so. */
+async function startTei() {
+  const server = createServer((req, res) => {
+    const reply = (status, body) => {
+      res.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    };
+    if (req.url === '/info') {
+      reply(200, {
+        ...{ model_id: 'bge-reranker-v2-m3', model_dtype: 'float16', version: '1.9.3' },
+        model_type: { reranker: { id2label: { 0: 'LABEL_0' }, label2id: { LABEL_0: 0 } } },
+        ...{ max_client_batch_size: 32, max_input_length: 512, max_batch_tokens: 16_384 },
+      });
+      return;
+    }
+    if (req.url !== '/rerank' || req.method !== 'POST') {
+      reply(404, { error: 'not found' });
+      return;
+    }
+    let text = '';
+    req.on('data', (chunk) => (text += chunk));
+    req.on('end', () => {
+      const { texts } = JSON.parse(text);
+      if (!Array.isArray(texts)) {
+        reply(422, { error: 'texts is missing' });
+        return;
+      }
+      const rows = texts.map((one, index) => ({ index, score: /Paris/.test(one) ? 0.9 : 0.1 }));
+      reply(
+        200,
+        rows.sort((one, other) => other.score - one.score),
+      );
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return { server, url: `http://127.0.0.1:${server.address().port}` };
+}
+
+test('an unknown server is found out from its address, tried, and switched on', async () => {
+  const tei = await startTei();
+  const { context, page, said } = await console_.open('channels/new');
+  await page.getByRole('searchbox').fill(tei.url);
+  await page.getByRole('button', { name: 'Find out what it speaks' }).click();
+  const candidate = page.getByRole('button', {
+    name: /^Hugging Face text-embeddings-inference \(certain\)/,
+  });
+  await candidate.waitFor();
+  assert.deepEqual(await faultsOf(page, 'found out'), []);
+  await candidate.click();
+  assert.equal(await page.getByLabel('Address').inputValue(), tei.url);
+  const models = page.getByLabel('Models', { exact: true });
+  if ((await models.inputValue()) === '') await models.fill('bge-reranker-v2-m3');
+  assert.equal(await models.inputValue(), 'bge-reranker-v2-m3');
+  await page.getByLabel('Name', { exact: true }).fill('gpu');
+  await page.getByRole('button', { name: 'Test' }).click();
+  await page.getByText(/It works: a right order after/).waitFor();
+  await page.getByRole('button', { name: 'Add, switched off' }).click();
+  await page.getByRole('dialog', { name: 'gpu' }).getByText('switched off').waitFor();
+  assert.deepEqual(said, []);
+  await context.close();
+  tei.server.closeAllConnections();
+  tei.server.close();
+});
+
+test('a channel is tested, changed, copied, switched and deleted from the list', async () => {
+  const { context, page, said } = await console_.open('channels');
+  await console_.api(context, 'POST', '/api/channel', {
+    ...{ name: 'mine', provider: 'local', models: { own: 'local/lexical' }, tag: 'lab' },
+  });
+  await page.keyboard.press('r');
+  await page.getByRole('searchbox', { name: 'Name, address or model' }).fill('mine');
+  await page.waitForURL(/keyword=mine/);
+  await page.getByRole('cell', { name: 'mine', exact: true }).click();
+  const drawer = page.getByRole('dialog', { name: 'mine' });
+  await drawer.getByRole('button', { name: 'Test' }).click();
+  await drawer.getByText(/It works: a right order after/).waitFor();
+  assert.deepEqual(await faultsOf(page, 'drawer'), []);
+
+  await drawer.getByRole('button', { name: 'Edit' }).click();
+  const form = page.getByRole('dialog', { name: 'Change “mine”' });
+  await form.getByLabel('Priority').fill('7');
+  await form
+    .getByLabel('Models', { exact: true })
+    .fill('own = local/lexical\nsecond = local/lexical');
+  await form.getByLabel('Reason').fill('a test');
+  assert.deepEqual(await faultsOf(page, 'form'), []);
+  await page.keyboard.press('Control+Enter');
+  await drawer.getByText('7 · 1').waitFor();
+  await page.keyboard.press('Escape');
+  await drawer.waitFor({ state: 'detached' });
+
+  const act = async (name, item) => {
+    await page.getByRole('button', { name: `Actions: ${name}`, exact: true }).click();
+    await page.getByRole('menuitem', { name: item }).click();
+  };
+  await act('mine', 'Switch off…');
+  const off = page.getByRole('dialog', { name: 'Switch “mine” off?' });
+  await off.getByText('second').waitFor();
+  await off.getByRole('button', { name: 'Switch off' }).click();
+  await page.getByRole('cell', { name: 'switched off' }).waitFor();
+  await act('mine', 'Switch on');
+  await page.getByRole('cell', { name: 'live' }).waitFor();
+
+  await act('mine', 'Copy…');
+  await page.getByLabel('Name of the copy').fill('mine too');
+  await page.keyboard.press('Enter');
+  await page.getByRole('dialog', { name: 'Change “mine too”' }).waitFor();
+  await page.keyboard.press('Escape');
+  await act('mine too', 'Delete…');
+  await page.getByLabel(/To confirm/).fill('mine too');
+  await page.keyboard.press('Enter');
+  await page.getByRole('cell', { name: 'mine too', exact: true }).waitFor({ state: 'detached' });
+
+  await page.getByRole('checkbox', { name: 'Select all rows' }).check();
+  await page.getByRole('button', { name: 'Tag…' }).click();
+  await page.getByLabel('Tag', { exact: true }).fill('moved');
+  await page.keyboard.press('Enter');
+  await page.getByRole('cell', { name: 'moved' }).waitFor();
+  const { items } = await console_.api(context, 'GET', '/api/channel/search?keyword=mine');
+  assert.deepEqual(
+    items.map(({ name, priority, tag, models }) => [name, priority, tag, Object.keys(models)]),
+    [['mine', 7, 'moved', ['own', 'second']]],
+  );
+  assert.deepEqual(said, []);
+  await context.close();
+});
+
+test('a channel that is refused says so at its field, and what was typed stays', async () => {
+  const { context, page, said } = await console_.open('channels/new');
+  await page.getByRole('searchbox').fill('cohere');
+  await page.keyboard.press('Enter');
+  await page.getByText('3 · Which models').waitFor();
+  await page.getByRole('textbox', { name: 'api_key (needed)' }).fill('a-secret-credential');
+  await page.getByLabel('Models', { exact: true }).fill('rerank-v4');
+  await page.getByLabel('Name', { exact: true }).fill('inside');
+  await page.getByRole('button', { name: 'Add, switched off' }).click();
+  await page.getByText(/channel( named)? "inside"/).waitFor();
+  assert.equal(await page.getByLabel('Models', { exact: true }).inputValue(), 'rerank-v4');
+  const shown = await page.evaluate(
+    () => document.body.innerText + location.href + JSON.stringify(localStorage),
+  );
+  assert.equal(shown.includes('a-secret-credential'), false);
+  // The browser itself tells of the 409.
+  assert.deepEqual(
+    said.filter((text) => !text.includes('409')),
+    [],
+  );
+  await context.close();
+});
+
+for (const [colorScheme, locale] of [
+  ['light', 'en-GB'],
+  ['dark', 'zh-CN'],
+]) {
+  test(`the pages are accessible and fit: ${colorScheme}, ${locale}`, async () => {
+    const { context, page, said } = await console_.open('', { colorScheme, locale });
+    const found = [];
+    for (const path of ['channels', 'channels?state=off', 'channels/new', 'channels/1']) {
+      await page.goto(`${console_.url}/console/${path}`);
+      await page.waitForLoadState('networkidle');
+      found.push(...(await faultsOf(page, path)));
+    }
+    assert.deepEqual(found, []);
+    assert.deepEqual(said, []);
+    await context.close();
+  });
+}

@@ -1,0 +1,200 @@
+import assert from 'node:assert/strict';
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { faultsOf, PASSWORD, root, startConsole } from './support.mjs';
+
+let open;
+let api;
+let makeKey;
+let rerank;
+let stop;
+let url;
+
+before(async () => {
+  ({ open, api, makeKey, rerank, stop, url } = await startConsole());
+});
+
+after(() => stop?.());
+
+test('somebody logs in, and is told in one sentence when the password is wrong', async () => {
+  const { context, page, said } = await open('keys?keyword=x', { login: false });
+  await page.getByLabel('Name or e-mail address').fill('root');
+  await page.getByLabel('Password').fill('wrong');
+  await page.getByRole('button', { name: 'Log in' }).click();
+  await page.getByRole('alert').waitFor();
+
+  await page.getByLabel('Password').fill(PASSWORD);
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: /^Keys/ }).waitFor();
+
+  assert.equal(new URL(page.url()).search, '?keyword=x', 'the address that was asked for is kept');
+  // The browser itself tells of the 401.
+  assert.deepEqual(
+    said.filter((text) => !text.includes('401')),
+    [],
+  );
+  const [cookie] = await context.cookies();
+  assert.equal(cookie.httpOnly && cookie.sameSite === 'Strict', true);
+  assert.doesNotMatch(await page.evaluate(() => JSON.stringify(localStorage)), /session|sk-/);
+  await context.close();
+});
+
+test('the id of any answer leads to a page that says why', async () => {
+  const { context, page, said } = await open('');
+  const key = await makeKey(context);
+  const answers = {
+    ok: await rerank(key, 'local'),
+    invalid_api_key: await rerank('sk-nobody', 'local'),
+    model_not_found: await rerank(key, 'no such model'),
+  };
+  await api(context, 'POST', '/api/channel/tag/disabled', { tag: 'hosted', reason: 'answers 500' });
+  answers.no_channel_available = await rerank(key, 'rerank-2.5');
+  // The logs are written in batches.
+  await new Promise((resolve) => setTimeout(resolve, 1_500));
+
+  for (const [code, { id, status }] of Object.entries(answers)) {
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox', { name: 'Search' }).fill(id);
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: `${status} ${code}` }).waitFor();
+    await page.goto(`${url}/console/`);
+  }
+  await page.goto(`${url}/console/requests/${answers.no_channel_available.id}`);
+  await page
+    .getByText(/voyage-eu: root switched the tag hosted off at .* \(answers 500\)/)
+    .waitFor();
+  await api(context, 'POST', '/api/channel/tag/enabled', { tag: 'hosted' });
+  assert.deepEqual(said, []);
+  await context.close();
+});
+
+test('a tag is switched off with its reason, and on again exactly as it was', async () => {
+  const { context, page, said } = await open('tags');
+  await page.getByRole('switch', { name: 'Switch of hosted' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Switch “hosted” off?' });
+  await dialog.getByText('rerank-2.5').first().waitFor();
+  assert.equal(await dialog.getByRole('button', { name: 'Switch off' }).isDisabled(), true);
+  await dialog.getByLabel('Reason').fill('a test');
+  await dialog.getByLabel(/To confirm/).fill('rerank-2.5');
+  await page.keyboard.press('Enter');
+  await page.getByText(/in force on 1 of 1 node after \d+ ms/).waitFor();
+  await page.getByText(/Off since .* root: a test/).waitFor();
+
+  await page.getByRole('button', { name: 'Switch on' }).click();
+  await page.getByRole('switch', { name: 'Switch of hosted', checked: true }).waitFor();
+  assert.deepEqual(said, []);
+  await context.close();
+});
+
+test('a key is made by keyboard alone, shown once, and nowhere once its dialog is closed', async () => {
+  const { context, page, said } = await open('keys');
+  await page.getByRole('heading', { name: /^Keys/ }).waitFor();
+  await page.keyboard.press('n');
+  await page.getByLabel('Name', { exact: true }).last().waitFor();
+  await page.keyboard.type('team A');
+  await page.keyboard.press('Tab');
+  await page.keyboard.type('50');
+  await page.getByText('May spend $50.00 on all models.').waitFor();
+  await page.keyboard.press('Enter');
+  const secret = (await page.locator('.secret').textContent()) ?? '';
+  assert.match(secret, /^sk-/);
+  assert.equal((await rerank(secret, 'local')).status, 200);
+
+  await page.keyboard.press('Escape');
+  await page.getByText('The key was not copied').waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  const left = await page.evaluate(() =>
+    [document.documentElement.outerHTML, location.href, JSON.stringify(localStorage)].join(),
+  );
+  assert.equal(left.includes(secret), false);
+  await page.getByRole('cell', { name: /^team A/ }).waitFor();
+  assert.deepEqual(said, []);
+  await context.close();
+});
+
+test('the playground compares models, and a link that is opened runs nothing', async () => {
+  const { context, page, said } = await open('playground');
+  await page.getByLabel('Add a model').first().fill('rerank-2.5');
+  await page.getByRole('button', { name: 'Add a model' }).click();
+  const ranked = [];
+  page.on('request', (request) => {
+    if (request.url().endsWith('/api/playground/rank')) ranked.push(request);
+  });
+  await page.getByLabel(/^Documents/).press('Control+Enter');
+  await page.getByRole('heading', { name: 'Agreement' }).waitFor();
+  assert.equal(await page.locator('.rank').count(), 6);
+  assert.equal(await page.locator('.gap path').count(), 3);
+  assert.equal(ranked.length, 2);
+
+  const link = await page.evaluate(async () => {
+    const bytes = new TextEncoder().encode(
+      JSON.stringify({ query: 'shared?', documents: 'a\nb', lanes: ['local'] }),
+    );
+    const stream = new Blob([bytes]).stream().pipeThrough(new CompressionStream('deflate-raw'));
+    const packed = new Uint8Array(await new Response(stream).arrayBuffer());
+    return btoa(String.fromCharCode(...packed))
+      .replaceAll('+', '-')
+      .replaceAll('/', '_')
+      .replaceAll('=', '');
+  });
+  await page.goto(`${url}/console/playground#v1.${link}`);
+  await page.reload();
+  await page.waitForFunction(() =>
+    [...document.querySelectorAll('input')].some(({ value }) => value === 'shared?'),
+  );
+  assert.equal(ranked.length, 2, 'what a link brings is not run');
+  assert.deepEqual(said, []);
+  await context.close();
+});
+
+for (const colorScheme of ['light', 'dark']) {
+  for (const locale of ['en-GB', 'zh-CN']) {
+    test(`every page is accessible and fits: ${colorScheme}, ${locale}`, async () => {
+      const { context, page, said } = await open('', { colorScheme, locale });
+      const key = await makeKey(context);
+      await rerank(key, 'local');
+      const pages = [
+        '',
+        'spend',
+        'playground',
+        'requests',
+        'keys',
+        'keys?new=1',
+        'tags',
+        'tags?off=hosted',
+      ];
+      const found = [];
+      for (const path of [...pages, 'nodes', 'audit', 'account', 'no-such-page']) {
+        await page.goto(`${url}/console/${path}`);
+        await page.waitForLoadState('networkidle');
+        found.push(...(await faultsOf(page, path)));
+      }
+      assert.deepEqual(found, []);
+      assert.deepEqual(said, []);
+      await context.close();
+    });
+  }
+}
+
+test('what is sent stays within its budget', async () => {
+  const { context, page } = await open('login', { login: false });
+  const names = await page.evaluate(() =>
+    performance
+      .getEntriesByType('resource')
+      .map(({ name }) => name.split('/').pop() ?? '')
+      .filter((name) => /\.(js|css)$/.test(name)),
+  );
+  const assets = join(root, 'dist', 'console', 'assets');
+  const sizeOf = (name) => statSync(join(assets, `${name}.gz`)).size;
+  const first = names.reduce((sum, name) => sum + sizeOf(name), 0);
+  const whole = readdirSync(assets)
+    .filter((name) => /\.(js|css)$/.test(name) && !name.startsWith('zh-'))
+    .reduce((sum, name) => sum + sizeOf(name), 0);
+
+  assert.ok(first <= 40 * 1024, `the first view has ${first} bytes`);
+  assert.ok(whole <= 160 * 1024, `the whole console has ${whole} bytes`);
+  await context.close();
+});

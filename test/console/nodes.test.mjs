@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { faultsOf, startConsole } from './support.mjs';
+
+let console_;
+
+before(async () => {
+  console_ = await startConsole();
+});
+
+after(() => console_?.stop());
+
+test('a switch says on how many nodes it is in force, and names the one that is frozen', async () => {
+  const other = await console_.startNode();
+  const { context, page, said } = await console_.open('tags');
+  await page.getByRole('switch', { name: 'Switch of hosted' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Switch “hosted” off?' });
+  await dialog.getByLabel('Reason').fill('a test');
+  await dialog.getByLabel(/To confirm/).fill('rerank-2.5');
+  await page.keyboard.press('Enter');
+  await page.getByText(/in force on 2 of 2 nodes after \d+ ms/).waitFor();
+
+  other.gateway.kill('SIGSTOP');
+  await page.getByRole('button', { name: 'Switch on' }).click();
+  await page
+    .getByText(/1 of 2 nodes confirmed it; .+ did not report within the bound of/)
+    .waitFor();
+  await page.getByRole('main').getByRole('link', { name: 'Nodes' }).click();
+  await page.getByText(/^an older version|^silent/).waitFor();
+  await page.getByText('the newest version').waitFor();
+  assert.deepEqual(await faultsOf(page, 'nodes'), []);
+
+  other.gateway.kill('SIGCONT');
+  await page.keyboard.press('r');
+  await page.waitForFunction(
+    () => document.body.textContent.split('the newest version').length === 3,
+  );
+  assert.deepEqual(said, []);
+  await context.close();
+});

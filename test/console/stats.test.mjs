@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { faultsOf, PASSWORD, startConsole } from './support.mjs';
+
+let gateway;
+
+before(async () => {
+  gateway = await startConsole({ prices: { default: { per_search_unit: 250_000 } } });
+});
+
+after(() => gateway?.stop());
+
+test('the overview, the spending and the home page show what happened, and sums that agree', async () => {
+  const { open, api, makeKey, rerank } = gateway;
+  const { context, page, said } = await open('');
+  await page.getByText('All right: no request in this time.').waitFor();
+  const user = await api(context, 'POST', '/api/user', {
+    ...{ username: 'ada', password: PASSWORD, quota: 10_000_000 },
+  });
+  const key = await makeKey(context, { user_id: user.id, name: 'search' });
+  for (let round = 0; round < 4; round += 1) await rerank(key, 'local');
+  await rerank(key, 'no such model');
+  await page
+    .getByText(/^All right: .* requests a second, 20 % failed/)
+    .waitFor({ timeout: 20_000 });
+  await page.getByRole('region', { name: 'Channels' }).getByRole('link').first().waitFor();
+  const charts = page.locator('figure.chart');
+  assert.equal(await charts.count(), 2);
+  await charts.first().getByText('As a table').click();
+  await charts.first().getByRole('cell', { name: '4', exact: true }).first().waitFor();
+  assert.deepEqual(await faultsOf(page, 'overview'), []);
+
+  await api(context, 'POST', '/api/channel/tag/disabled', { tag: 'hosted', reason: 'a test' });
+  await page.keyboard.press('r');
+  await page.getByText('1 thing needs a look').waitFor();
+  await page.getByRole('link', { name: 'the tag hosted is switched off' }).waitFor();
+  await api(context, 'POST', '/api/channel/tag/enabled', { tag: 'hosted' });
+
+  await page.keyboard.press('g');
+  await page.keyboard.press('s');
+  await page.getByRole('heading', { name: 'Spend', exact: true }).waitFor();
+  const row = page.getByRole('row', { name: /^ada 4 0 8 / });
+  await row.waitFor();
+  const { used_quota: used } = await api(context, 'GET', `/api/user/${user.id}`);
+  assert.equal(used, 1_000_000);
+  await row.getByText('$2.00').waitFor();
+  await page.getByRole('row', { name: /^Total 4 0 8 .*\$2\.00/ }).waitFor();
+  await page.getByRole('combobox', { name: 'Then by' }).selectOption('model');
+  await page.getByRole('cell', { name: 'local', exact: true }).waitFor();
+  const saved = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'CSV' }).click();
+  assert.equal((await saved).suggestedFilename(), 'spend.csv');
+  assert.deepEqual(await faultsOf(page, 'spend'), []);
+  assert.deepEqual(said, []);
+  await context.close();
+
+  const theirs = await open('', { username: 'ada' });
+  await theirs.page.getByRole('heading', { name: 'Home' }).waitFor();
+  await theirs.page.getByText(/lasts about \d+ days at the rate/).waitFor();
+  await theirs.page.getByRole('link', { name: 'model_not_found' }).waitFor();
+  await theirs.page.getByRole('link', { name: 'search', exact: true }).waitFor();
+  assert.deepEqual(await faultsOf(theirs.page, 'home'), []);
+  assert.deepEqual(theirs.said, []);
+  await theirs.context.close();
+});

@@ -1,0 +1,4 @@
+import { writeFileSync } from 'node:fs';
+import { CONSOLE_TYPES_FILE, consoleTypes } from './console-types.js';
+
+writeFileSync(CONSOLE_TYPES_FILE, await consoleTypes());
