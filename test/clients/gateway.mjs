@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { clearTimeout, setTimeout } from 'node:timers';
@@ -17,6 +17,8 @@ export const DOCUMENTS = [
   'Saturn is the planet with the most moons.',
 ];
 export const BEST = 2;
+/** What stands for the first key where requests are signed. */
+export const ACCESS_KEY_ID = 'AKIDGATEWAY';
 
 /**
  * Starts a gateway as `npm start` does, with the settings that a clone has, and reads the first key from what it prints.
@@ -24,14 +26,38 @@ export const BEST = 2;
  */
 export async function startGateway() {
   const folder = await mkdtemp(join(tmpdir(), 'rerank-clients-'));
+  // The first start makes the key, and the second one lets an access key id stand for it.
+  const first = await launch(folder, {}, /first API key: (sk-\w+)/);
+  await first.stop();
+  const config = join(folder, 'gateway.yaml');
+  await writeFile(config, JSON.stringify(settings(first.found)));
+  const second = await launch(folder, { CONFIG: config }, /"msg":"(listening)"/);
+  return {
+    url: `http://127.0.0.1:${second.port}`,
+    key: first.found,
+    async stop() {
+      await second.stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+const settings = (key) => ({
+  gateway: { default_model: 'local' },
+  callers: { aws_keys: { [ACCESS_KEY_ID]: key } },
+  channels: [{ name: 'local', provider: 'local', models: { local: 'lexical' } }],
+});
+
+/** A process, as soon as it listens and has said what is looked for. */
+async function launch(folder, env, wanted) {
   const child = spawn(process.execPath, ['src/setup.mjs', '--quiet', '--run', 'dist/main.js'], {
     cwd: ROOT,
-    env: { PATH: process.env.PATH, HOST: '127.0.0.1', PORT: '0', DATA_DIR: folder },
+    env: { PATH: process.env.PATH, HOST: '127.0.0.1', PORT: '0', DATA_DIR: folder, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const exited = once(child, 'exit');
   let output = '';
-  const { port, key } = await new Promise((resolve, reject) => {
+  const { port, found } = await new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
       child.kill('SIGKILL');
       reject(new Error(`The gateway does not start:\n${output}`));
@@ -41,20 +67,19 @@ export async function startGateway() {
       stream.setEncoding('utf8').on('data', (text) => {
         output += text;
         const listening = /"port":(\d+).*"msg":"listening"/.exec(output)?.[1];
-        const first = /first API key: (sk-\w+)/.exec(output)?.[1];
-        if (listening === undefined || first === undefined) return;
+        const said = wanted.exec(output)?.[1];
+        if (listening === undefined || said === undefined) return;
         clearTimeout(timer);
-        resolve({ port: listening, key: first });
+        resolve({ port: listening, found: said });
       });
     }
   });
   return {
-    url: `http://127.0.0.1:${port}`,
-    key,
+    port,
+    found,
     async stop() {
       child.kill('SIGTERM');
       await exited;
-      await rm(folder, { recursive: true, force: true });
     },
   };
 }

@@ -1,0 +1,125 @@
+"""The Python packages that applications use, against a gateway: `clients.py <url> <API key> <access key id>`."""
+
+import sys
+
+import boto3
+import botocore.exceptions
+import cohere
+import mixedbread
+import pinecone
+import voyageai
+import zeroentropy
+
+URL, KEY, ACCESS_KEY_ID = sys.argv[1:4]
+WRONG_KEY = "sk-" + "x" * 48
+QUERY = "Which planet has the most moons?"
+DOCUMENTS = [
+    "Mercury has no moons at all.",
+    "Bread is baked from flour and water.",
+    "Saturn is the planet with the most moons.",
+]
+BEST = 2
+
+
+def rejected(kind, work):
+    try:
+        work()
+    except kind as error:
+        return error
+    raise AssertionError(f"not rejected with {kind}")
+
+
+def try_cohere():
+    def ask(key):
+        client = cohere.ClientV2(key, base_url=URL)
+        return client.rerank(model="local", query=QUERY, documents=DOCUMENTS, top_n=2)
+
+    results = ask(KEY).results
+    assert [len(results), results[0].index] == [2, BEST]
+    rejected(cohere.UnauthorizedError, lambda: ask(WRONG_KEY))
+
+
+def try_voyage():
+    def ask(key, **more):
+        client = voyageai.Client(api_key=key, base_url=f"{URL}/v1", max_retries=0)
+        return client.rerank(QUERY, DOCUMENTS, model="local", **more)
+
+    results = ask(KEY, top_k=2).results
+    assert [len(results), results[0].index, results[0].document] == [2, BEST, DOCUMENTS[BEST]]
+    assert ask(KEY).results[0].index == BEST
+    rejected(voyageai.error.AuthenticationError, lambda: ask(WRONG_KEY))
+
+
+def try_mixedbread():
+    def ask(key):
+        client = mixedbread.Mixedbread(api_key=key, base_url=URL, max_retries=0)
+        return client.rerank(model="local", query=QUERY, input=DOCUMENTS, top_k=2, return_input=True)
+
+    data = ask(KEY).data
+    assert [len(data), data[0].index, data[0].input] == [2, BEST, DOCUMENTS[BEST]]
+    rejected(mixedbread.AuthenticationError, lambda: ask(WRONG_KEY))
+
+
+def try_pinecone():
+    client = pinecone.Pinecone(api_key=KEY, host=URL)
+    reply = client.inference.rerank(model="local", query=QUERY, documents=DOCUMENTS, top_n=2)
+    assert [len(reply.data), reply.data[0].index] == [2, BEST]
+    assert reply.data[0].document["text"] == DOCUMENTS[BEST]
+
+
+def try_zeroentropy():
+    def ask(key):
+        client = zeroentropy.ZeroEntropy(api_key=key, base_url=f"{URL}/v1", max_retries=0)
+        return client.models.rerank(model="local", query=QUERY, documents=DOCUMENTS, top_n=2)
+
+    results = ask(KEY).results
+    assert [len(results), results[0].index] == [2, BEST]
+    rejected(zeroentropy.AuthenticationError, lambda: ask(WRONG_KEY))
+
+
+def try_boto3():
+    def ask(secret):
+        client = boto3.client(
+            "bedrock-agent-runtime",
+            region_name="eu-west-1",
+            endpoint_url=URL,
+            aws_access_key_id=ACCESS_KEY_ID,
+            aws_secret_access_key=secret,
+        )
+        return client.rerank(
+            queries=[{"type": "TEXT", "textQuery": {"text": QUERY}}],
+            sources=[
+                {
+                    "type": "INLINE",
+                    "inlineDocumentSource": {"type": "TEXT", "textDocument": {"text": text}},
+                }
+                for text in DOCUMENTS
+            ],
+            rerankingConfiguration={
+                "type": "BEDROCK_RERANKING_MODEL",
+                "bedrockRerankingConfiguration": {
+                    "numberOfResults": 2,
+                    "modelConfiguration": {
+                        "modelArn": "arn:aws:bedrock:eu-west-1::foundation-model/local"
+                    },
+                },
+            },
+        )
+
+    results = ask(KEY)["results"]
+    assert [len(results), results[0]["index"]] == [2, BEST]
+    error = rejected(botocore.exceptions.ClientError, lambda: ask(WRONG_KEY))
+    assert error.response["Error"]["Code"] == "InvalidSignatureException"
+
+
+failed = 0
+for name, attempt in list(globals().items()):
+    if not name.startswith("try_"):
+        continue
+    try:
+        attempt()
+        print(f"ok {name[4:]}")
+    except Exception as error:  # One client that fails does not keep the others from being tried.
+        failed += 1
+        print(f"not ok {name[4:]}: {type(error).__name__}: {error}")
+sys.exit(1 if failed else 0)

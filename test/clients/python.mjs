@@ -1,0 +1,40 @@
+/** Tries the Python packages, in an environment of their own, where there is a Python. */
+import { spawnSync } from 'node:child_process';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { ACCESS_KEY_ID, startGateway } from './gateway.mjs';
+
+const FOLDER = dirname(fileURLToPath(import.meta.url));
+// Beside the npm packages, which are installed anew before this.
+const VENV = join(FOLDER, 'node_modules', '.venv');
+const REQUIREMENTS = join(FOLDER, 'requirements.txt');
+
+process.exitCode = await tryAll();
+
+/** The exit code: 0 where every client works, or where none can be tried. */
+async function tryAll() {
+  if (!run('python3', ['-m', 'venv', VENV])) {
+    return skip('There is no Python 3 with venv here: its clients are not tried.');
+  }
+  const python = join(VENV, 'bin', 'python');
+  const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check'];
+  if (!run(python, [...pip, '-r', REQUIREMENTS])) {
+    return skip('The Python packages cannot be installed here: its clients are not tried.');
+  }
+  const gateway = await startGateway();
+  try {
+    const all = [join(FOLDER, 'clients.py'), gateway.url, gateway.key, ACCESS_KEY_ID];
+    return run(python, all) ? 0 : 1;
+  } finally {
+    await gateway.stop();
+  }
+}
+
+function run(command, args) {
+  return spawnSync(command, args, { stdio: 'inherit' }).status === 0;
+}
+
+function skip(sentence) {
+  process.stdout.write(`${sentence}\n`);
+  return 0;
+}
