@@ -1,0 +1,174 @@
+import { Agent } from 'node:http';
+import { fileURLToPath } from 'node:url';
+import { PROGRAM, startProcess, type GatewayProcess, type Home } from '../system/fleet.js';
+import type { Target } from './callers.js';
+import type { ProcessSeen, Span } from './observations.js';
+
+/** A place for a gateway: one process after the other runs there. */
+export interface Place {
+  readonly workers: number;
+  /** How far its clock is off. */
+  readonly clockMs: number;
+}
+
+interface Running {
+  readonly name: string;
+  readonly place: Place;
+  readonly process: GatewayProcess;
+  readonly target: Target;
+  readonly killsMs: number[];
+  readonly frozen: Span[];
+  /** What went wrong with it beside what its log says. */
+  readonly alarms: string[];
+  terminatedMs: number | undefined;
+  exit: { readonly atMs: number; readonly code: number | null } | undefined;
+}
+
+const CLOCK = fileURLToPath(new URL('preload/clock.mjs', import.meta.url));
+const SABOTAGE = fileURLToPath(new URL('preload/sabotage.mjs', import.meta.url));
+
+/** What is never to stand in a log, whatever happened around it. */
+const ALARM =
+  /units were not charged|settlement of [1-9]\d* units given up|"level":"fatal"|TypeError|RangeError/;
+
+/** How long a gateway may take to end that was told to: its drain, and as much again. */
+const ENDED_MS = 20_000;
+const LAST_LINES = 20;
+/** Several start at once, on a machine that runs all the others too. */
+const START_MS = 240_000;
+
+/** The gateways of one run: real processes, which come and go. */
+export class ChaosFleet {
+  readonly #home: Home;
+  readonly #sabotage: string | undefined;
+  readonly #all: Running[] = [];
+
+  constructor(home: Home, sabotage: string | undefined) {
+    this.#home = home;
+    this.#sabotage = sabotage;
+  }
+
+  /** Starts a gateway at a place, and resolves when it listens. */
+  async start(place: Place): Promise<string> {
+    const name = `gateway ${this.#all.length + 1}`;
+    const imports = [CLOCK, ...(this.#sabotage === undefined ? [] : [SABOTAGE])];
+    const home: Home = {
+      ...this.#home,
+      env: {
+        ...this.#home.env,
+        WORKERS: String(place.workers),
+        NODE_OPTIONS: imports.map((file) => `--import=${file}`).join(' '),
+        CHAOS_CLOCK_OFFSET_MS: String(place.clockMs),
+        CHAOS_CLOCK_STEP_MS: '-30000',
+        ...(this.#sabotage === undefined ? {} : { CHAOS_SABOTAGE: this.#sabotage }),
+      },
+    };
+    const process = await startProcess(home, PROGRAM, START_MS);
+    const agent = new Agent({ keepAlive: true });
+    const running: Running = {
+      ...{ name, place, process, killsMs: [], frozen: [], alarms: [] },
+      target: { name, port: process.port, agent },
+      terminatedMs: undefined,
+      exit: undefined,
+    };
+    void process.exited.then(({ code }) => {
+      running.exit = { atMs: Date.now(), code };
+      agent.destroy();
+    });
+    this.#all.push(running);
+    return name;
+  }
+
+  /** Gateways that take requests, as far as their callers know. */
+  get targets(): readonly Target[] {
+    return this.#running().map(({ target }) => target);
+  }
+
+  get places(): readonly Place[] {
+    return this.#running().map(({ place }) => place);
+  }
+
+  get pids(): readonly number[] {
+    return this.#running().map(({ process }) => process.pid);
+  }
+
+  /** Ends a gateway, by force or as one is told to; resolves when the process has gone. */
+  async end(place: Place, signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
+    const running = this.#at(place);
+    if (running === undefined) return;
+    if (signal === 'SIGKILL') running.killsMs.push(Date.now());
+    else running.terminatedMs = Date.now();
+    running.process.kill(signal);
+    const late = setTimeout(() => {
+      const tail = running.process.log.slice(-LAST_LINES);
+      running.alarms.push(`it has not ended ${ENDED_MS} ms after ${signal}`, ...tail);
+      running.killsMs.push(Date.now());
+      running.process.kill('SIGKILL');
+    }, ENDED_MS);
+    await running.process.exited;
+    clearTimeout(late);
+  }
+
+  /** Kills one of the processes that serve behind a gateway. */
+  killWorker(place: Place, at: number): void {
+    const running = this.#at(place);
+    const pids = (running?.process.log ?? []).flatMap(
+      (line) => /"pid":(\d+).*"msg":"serving"/.exec(line)?.[1] ?? [],
+    );
+    const pid = pids.at(-1 - (at % place.workers));
+    if (running === undefined || pid === undefined) return;
+    running.killsMs.push(Date.now());
+    try {
+      process.kill(Number(pid), 'SIGKILL');
+    } catch {
+      // It is gone already.
+    }
+  }
+
+  /** Stops a gateway for a while, as a machine that is too busy does. */
+  async freeze(place: Place, ms: number): Promise<void> {
+    const running = this.#at(place);
+    if (running === undefined) return;
+    const fromMs = Date.now();
+    running.process.kill('SIGSTOP');
+    await new Promise((resolve) => setTimeout(resolve, ms));
+    running.process.kill('SIGCONT');
+    running.frozen.push({ fromMs, toMs: Date.now() });
+  }
+
+  /** Sets the clock of a gateway back. */
+  setBack(place: Place): void {
+    this.#at(place)?.process.kill('SIGUSR2');
+  }
+
+  /** Settlements that are under way in all gateways. */
+  async pendingSettlements(): Promise<number> {
+    const counts = await Promise.all(
+      this.#running().map(({ process }) => process.metric('rerank_settlements_pending')),
+    );
+    return counts.reduce((sum, count) => sum + count, 0);
+  }
+
+  seen(): readonly ProcessSeen[] {
+    return this.#all.map(({ name, killsMs, terminatedMs, frozen, exit, alarms, process }) => ({
+      ...{ name, killsMs, terminatedMs, frozen, exit },
+      alarms: [...alarms, ...process.log.filter((line) => ALARM.test(line))],
+    }));
+  }
+
+  async close(): Promise<void> {
+    for (const { process } of this.#all) process.kill('SIGKILL');
+    await Promise.all(this.#all.map(({ process }) => process.exited));
+  }
+
+  #running(): readonly Running[] {
+    return this.#all.filter(({ exit, killsMs, terminatedMs, place }) => {
+      const isEnding = terminatedMs !== undefined || (killsMs.length > 0 && place.workers === 1);
+      return exit === undefined && !isEnding;
+    });
+  }
+
+  #at(place: Place): Running | undefined {
+    return this.#running().find((running) => running.place === place);
+  }
+}
