@@ -3,8 +3,8 @@
  * encoding, and its reply through decoding and normalizing. The measure is the leanest there is: splicing the bytes that
  * came into an object, and reading rows of two members.
  */
-import { stringDocuments } from '../src/core/documents.js';
-import { encodeJson, Json, JsonShapeError } from '../src/core/json.js';
+import { documentsIn } from '../test/support/documents.js';
+import { encodeJson, Json, JsonShapeError } from '../src/core/json/json.js';
 import { InvalidRankingError, normalizeRanking } from '../src/core/rerank.js';
 import { allProviders } from '../src/providers/index.js';
 import type { HttpProvider, UpstreamCall } from '../src/providers/provider.js';
@@ -29,7 +29,7 @@ function callFor(provider: HttpProvider): UpstreamCall {
   return {
     model: provider.exampleModels[0] ?? 'a-model',
     query: 'Which fox jumps?',
-    documents: stringDocuments(array, COUNT),
+    documents: documentsIn(array),
     topN: COUNT,
     options: {},
     settings: { ...defaultSettings(provider), ...channel?.settings },
@@ -89,9 +89,7 @@ const rows = JSON.stringify({
   results: Array.from({ length: COUNT }, (_, index) => ({ index, score: 1 - index / COUNT })),
 });
 
-const leanBody = timed(() =>
-  encodeJson({ model: 'm', documents: stringDocuments(array, COUNT).texts() }),
-);
+const leanBody = timed(() => encodeJson({ model: 'm', documents: documentsIn(array).texts() }));
 const leanReply = timed(() => {
   const reply = new Json(JSON.parse(rows) as unknown);
   const list = reply.field('results').array() as { index: number; score: number }[];
@@ -106,7 +104,7 @@ console.log(`leanest: body ${leanBody.toFixed(0)} µs, reply ${leanReply.toFixed
 console.log(`parsing and writing the documents: body ${(parsedBody / leanBody).toFixed(1)}x\n`);
 console.log(`${'provider'.padEnd(36)}${'body'.padStart(8)}${'reply'.padStart(8)}`);
 for (const provider of allProviders()) {
-  if (provider.transport !== 'http') continue;
+  if (provider.transport !== 'http' || provider.rounds !== undefined) continue;
   const body = timed(() => encodeJson(provider.body(callFor(provider))));
   const ratios = [`${(body / leanBody).toFixed(1)}x`, replyRatio(provider)];
   console.log(provider.id.padEnd(36) + ratios.map((ratio) => ratio.padStart(8)).join(''));

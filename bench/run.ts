@@ -1,257 +1,135 @@
-import { fork, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';
-import { startRedis } from '../test/support/redis-server.js';
-import { drive, percentile } from './load.js';
+import { BODIES, type BodyName } from './bodies.js';
+import { measureCost, measureLatency, measureMemory, warmUp, type Effort } from './measure.js';
+import { machine, publish, tableOf, type Results, type Row } from './table.js';
+import { startTargets, type Kind } from './targets.js';
 
-const { values } = parseArgs({
+const { values: options } = parseArgs({
   options: {
-    rounds: { type: 'string', default: '15' },
-    seconds: { type: 'string', default: '1' },
-    connections: { type: 'string', default: '16' },
+    quick: { type: 'boolean', default: false },
+    publish: { type: 'boolean', default: false },
+    body: { type: 'string' },
+    connections: { type: 'string' },
+    delay: { type: 'string' },
     documents: { type: 'string', default: '10,100,1000' },
-    rate: { type: 'string', default: '100' },
+    rounds: { type: 'string' },
+    seconds: { type: 'string' },
+    'warm-up': { type: 'string' },
+    open: { type: 'string' },
+    json: { type: 'string', default: 'bench/results/table.json' },
   },
 });
-const rounds = Number(values.rounds);
-const seconds = Number(values.seconds);
-const connections = Number(values.connections);
-const rate = Number(values.rate);
-const sizes = values.documents.split(',').map(Number);
 
-/** How large a document is, by how many there are: requests of 2 kB, 51 kB and a megabyte. */
-const BYTES_PER_DOCUMENT: Readonly<Record<number, number>> = { 10: 200, 100: 510, 1000: 1000 };
+/** Many short rounds: what disturbs a machine for a second spoils a few of them, and the median leaves them out. */
+const FULL: Effort = {
+  warmUpRequests: 1_500,
+  warmUpSeconds: 5,
+  rounds: 11,
+  seconds: 0.35,
+  openSeconds: 8,
+};
+const QUICK: Effort = { ...FULL, rounds: 15, seconds: 0.5, openSeconds: 4 };
+/** Of the processes, before anything is measured: the engine has optimized all of a request's way only after thousands. */
+const FIRST = { warmUpRequests: 15_000, warmUpSeconds: 15 };
+const MEMORY_SECONDS = 8;
 
-interface Target {
-  readonly name: string;
-  readonly port: number;
-  readonly pid: number;
-  request(documents: number): Buffer;
+/** Rates of the open loop, requests a second: what the pass-through takes without being in a hurry on one core. */
+const RATES: Readonly<Record<number, number>> = { 10: 400, 100: 200, 1000: 40 };
+const OTHERWISE = 100;
+
+interface Scenario {
+  readonly body: BodyName;
+  readonly connections: number;
+  readonly delayMs: number;
 }
 
-interface Sample {
-  readonly cpuUs: number;
-  readonly throughput: number;
-}
+const MAIN: Scenario = { body: 'prose', connections: 64, delayMs: 0 };
 
-/** Engines go on optimizing for a while: what they do until then is no steady state. */
-const WARM_UP_SECONDS = 10;
-const SLOW_SECONDS = 3;
+const SCENARIOS: readonly Scenario[] = [
+  MAIN,
+  ...(['chinese', 'chinese-escaped', 'cyrillic', 'cyrillic-escaped', 'emoji-escaped'] as const).map(
+    (body) => ({ ...MAIN, body }),
+  ),
+  { ...MAIN, body: 'objects' },
+  { ...MAIN, body: 'returned' },
+  ...[1, 16, 256].map((connections) => ({ ...MAIN, connections })),
+  ...[1, 16, 64, 256].map((connections) => ({ ...MAIN, connections, delayMs: 20 })),
+];
 
-const folder = await mkdtemp(join(tmpdir(), 'rerank-bench-'));
-const children: ChildProcess[] = [];
-const redis = await startRedis();
+const given = options.quick ? QUICK : FULL;
+const effort: Effort = {
+  warmUpRequests: given.warmUpRequests,
+  rounds: Number(options.rounds ?? given.rounds),
+  seconds: Number(options.seconds ?? given.seconds),
+  warmUpSeconds: Number(options['warm-up'] ?? given.warmUpSeconds),
+  openSeconds: Number(options.open ?? given.openSeconds),
+};
+const sizes = options.documents.split(',').map(Number);
+const scenarios = asked();
+
+const kinds = scenarios.flatMap(({ body, delayMs }) =>
+  sizes.map((documents): Kind => ({ body, documents, delayMs })),
+);
+const targets = await startTargets(kinds);
+const rows: Row[] = [];
 try {
-  const upstreamPort = await start('bench/upstream.ts', []);
-  const bare = await startBare(upstreamPort.port);
-  const gateway = await startGateway(upstreamPort.port);
-  console.log(
-    `Node ${process.version}; ${rounds} rounds of ${seconds} s, ${connections} connections, in turns\n`,
-  );
-  for (const documents of sizes) await compare(documents, bare, gateway);
-  console.log(
-    `peak memory: bare ${await peakMiB(bare.pid)} MiB, gateway ${await peakMiB(gateway.pid)} MiB`,
-  );
+  console.error(machine());
+  const [first] = kinds;
+  if (first !== undefined) await warmUp(targets, first, MAIN.connections, FIRST);
+  for (const scenario of scenarios) rows.push(await rowOf(scenario));
 } finally {
-  for (const child of children) child.kill('SIGTERM');
-  await redis.stop();
-  await rm(folder, { recursive: true, force: true });
+  await targets.stop();
 }
+const isWhole = scenarios === SCENARIOS;
+const memory = isWhole
+  ? await measureMemory({ body: 'prose', documents: 1000, delayMs: 0 }, 64, MEMORY_SECONDS)
+  : undefined;
+const results: Results = { machine: machine(), effort, sizes, rows, memory };
+console.log(`\n${tableOf(results)}`);
+await mkdir(dirname(options.json), { recursive: true });
+await writeFile(options.json, `${JSON.stringify(results, undefined, 2)}\n`);
+if (options.publish) await publish(results);
 
-async function compare(documents: number, bare: Target, gateway: Target): Promise<void> {
-  for (const target of [bare, gateway]) {
-    const request = target.request(documents);
-    await drive({ port: target.port, request, connections, seconds: WARM_UP_SECONDS });
-  }
-  const turns = { bare: [] as Sample[], gateway: [] as Sample[] };
-  for (let round = 0; round < rounds; round += 1) {
-    turns.bare.push(await measure(bare, documents));
-    turns.gateway.push(await measure(gateway, documents));
-  }
-  const slow = { bare: await slowly(bare, documents), gateway: await slowly(gateway, documents) };
-
-  // The ratio of each round: a machine that slows down slows both of a round.
-  const ratios = turns.gateway.map(
-    ({ cpuUs }, round) => cpuUs / (turns.bare[round]?.cpuUs ?? Number.NaN),
-  );
-  const cpu = (samples: readonly Sample[]) => median(samples.map(({ cpuUs }) => cpuUs)).toFixed(0);
-  const throughput = (samples: readonly Sample[]) =>
-    median(samples.map((sample) => sample.throughput)).toFixed(0);
-  const added = (share: number) =>
-    (percentile(slow.gateway, share) - percentile(slow.bare, share)).toFixed(2);
-  console.log(
-    `${documents} documents (${(gateway.request(documents).length / 1000).toFixed(1)} kB)\n` +
-      `  CPU per request   ${median(ratios).toFixed(2)} x: bare ${cpu(turns.bare)} us, gateway ${cpu(turns.gateway)} us\n` +
-      `  throughput        bare ${throughput(turns.bare)}/s, gateway ${throughput(turns.gateway)}/s\n` +
-      `  added at ${rate}/s    p50 ${added(0.5)} ms, p99 ${added(0.99)} ms\n`,
-  );
-}
-
-/** Latencies at a low rate, sorted, in milliseconds. */
-async function slowly(target: Target, documents: number): Promise<readonly number[]> {
-  const request = target.request(documents);
-  const { latencies } = await drive({
-    port: target.port,
-    request,
-    connections: 4,
-    seconds: SLOW_SECONDS,
-    rate,
-  });
-  return latencies;
-}
-
-async function measure(target: Target, documents: number): Promise<Sample> {
-  const before = await cpuMicroseconds(target.pid);
-  const result = await drive({
-    port: target.port,
-    request: target.request(documents),
-    connections,
-    seconds,
-  });
-  const after = await cpuMicroseconds(target.pid);
-  if (result.failures > 0) throw new Error(`${target.name} failed ${result.failures} requests`);
-  return {
-    cpuUs: (after - before) / result.requests,
-    throughput: result.requests / result.seconds,
-  };
-}
-
-async function startBare(upstreamPort: number): Promise<Target> {
-  const child = await start('bench/bare.ts', [`http://127.0.0.1:${upstreamPort}`]);
-  return {
-    name: 'bare',
-    ...child,
-    request: (documents) => httpRequest(`/${documents}/v2/rerank`, documents, ''),
-  };
-}
-
-async function startGateway(upstreamPort: number): Promise<Target> {
-  const channels = sizes.map((documents) => ({
-    name: `bench-${documents}`,
-    provider: 'cohere',
-    base_url: `http://127.0.0.1:${upstreamPort}/${documents}`,
-    credentials: { apiKey: 'bench' },
-    models: [`bench-${documents}`],
-    tag: 'bench',
-  }));
-  const config = join(folder, 'gateway.yaml');
-  await writeFile(config, JSON.stringify({ channels }));
-  const env = {
-    ...process.env,
-    CONFIG: config,
-    REDIS_URL: redis.url,
-    DATA_DIR: folder,
-    HOST: '127.0.0.1',
-    PORT: '0',
-    LOG_LEVEL: 'info',
-    NODE_ENV: 'production',
-  };
-  // As `npm start` and the image run it: without the loader for TypeScript that this process has.
-  const child = fork('dist/main.js', [], {
-    env,
-    execArgv: ['--single-threaded-gc', '--initial-old-space-size=128'],
-    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
-  });
-  children.push(child);
-  const port = await listeningPort(child);
-  const key = await createKey(env);
-  return {
-    name: 'gateway',
-    port,
-    pid: pidOf(child),
-    request: (documents) =>
-      httpRequest('/v1/rerank', documents, `authorization: Bearer ${key}\r\n`),
-  };
-}
-
-/** Reads the log until the gateway says where it listens, then lets it run on into nothing. */
-function listeningPort(child: ChildProcess): Promise<number> {
-  return new Promise((resolve, reject) => {
-    let seen = '';
-    child.once('exit', (code) => reject(new Error(`the gateway ended with ${code}: ${seen}`)));
-    child.stdout?.on('data', (chunk: Buffer) => {
-      if (seen.length > 100_000) return;
-      seen += chunk.toString();
-      const port = /"port":(\d+)/.exec(seen)?.[1];
-      if (port !== undefined) resolve(Number(port));
-    });
-  });
-}
-
-async function createKey(env: NodeJS.ProcessEnv): Promise<string> {
-  const child = fork(
-    'dist/cli.js',
-    ['keys', 'create', '--name', 'bench', '--quota', '1000000000000', '--json'],
-    {
-      env,
-      execArgv: [],
-      stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
-    },
-  );
-  let out = '';
-  child.stdout?.on('data', (chunk: Buffer) => {
-    out += chunk.toString();
-  });
-  await once(child, 'exit');
-  const key = /sk-[A-Za-z0-9]{48}/.exec(out)?.[0];
-  if (key === undefined) throw new Error(`no key was created: ${out}`);
-  return key;
-}
-
-async function start(file: string, args: string[]): Promise<{ port: number; pid: number }> {
-  const child = fork(file, args, { execArgv: ['--import', 'tsx'] });
-  children.push(child);
-  const [message] = (await once(child, 'message')) as [{ port: number }];
-  return { port: message.port, pid: pidOf(child) };
-}
-
-function pidOf(child: ChildProcess): number {
-  if (child.pid === undefined) throw new Error('a process did not start');
-  return child.pid;
-}
-
-function httpRequest(path: string, documents: number, headers: string): Buffer {
-  const body = Buffer.from(
-    JSON.stringify({
-      model: `bench-${documents}`,
-      query: 'how do I rotate the signing keys of a cluster',
-      documents: Array.from({ length: documents }, (_, index) => document(index, documents)),
-    }),
-  );
-  return Buffer.concat([
-    Buffer.from(
-      `POST ${path} HTTP/1.1\r\nhost: bench\r\ncontent-type: application/json\r\n${headers}content-length: ${body.length}\r\n\r\n`,
-    ),
-    body,
-  ]);
-}
-
-function document(index: number, documents: number): string {
-  const sentence = `Passage ${index} says how keys are kept and who may rotate them in time. `;
-  const bytes = BYTES_PER_DOCUMENT[documents] ?? 500;
-  return sentence.repeat(Math.ceil(bytes / sentence.length)).slice(0, bytes);
-}
-
-/** What all threads of a process have run for, from the scheduler; in nanoseconds there, and so also right for short turns. */
-async function cpuMicroseconds(pid: number): Promise<number> {
-  const threads = await readdir(`/proc/${pid}/task`);
-  const times = await Promise.all(
-    threads.map(async (thread) =>
-      Number((await readFile(`/proc/${pid}/task/${thread}/schedstat`, 'utf8')).split(' ')[0]),
+/** The scenarios that the options name; all of them where they name none. */
+function asked(): readonly Scenario[] {
+  const { quick, body, connections, delay } = options;
+  if (quick && body === undefined) return [MAIN];
+  if (body === undefined && connections === undefined && delay === undefined) return SCENARIOS;
+  const bodies = (body ?? MAIN.body).split(',').map(bodyNamed);
+  const numbers = (text: string | undefined, otherwise: number) =>
+    text === undefined ? [otherwise] : text.split(',').map(Number);
+  return bodies.flatMap((one) =>
+    numbers(connections, MAIN.connections).flatMap((some) =>
+      numbers(delay, MAIN.delayMs).map((delayMs) => ({ body: one, connections: some, delayMs })),
     ),
   );
-  return times.reduce((sum, ns) => sum + ns, 0) / 1000;
 }
 
-async function peakMiB(pid: number): Promise<number> {
-  const status = await readFile(`/proc/${pid}/status`, 'utf8');
-  return Math.round(Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1] ?? 0) / 1024);
+function bodyNamed(name: string): BodyName {
+  if (Object.hasOwn(BODIES, name)) return name as BodyName;
+  throw new Error(`no body is called ${name}: there are ${Object.keys(BODIES).join(', ')}`);
 }
 
-function median(numbers: readonly number[]): number {
-  const sorted = [...numbers].sort((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
+/** Costs, and for prose over 64 connections how long callers wait. */
+async function rowOf({ body, connections, delayMs }: Scenario): Promise<Row> {
+  const cells: Row['cells'][number][] = [];
+  const isTimed = body === MAIN.body && connections === MAIN.connections;
+  for (const documents of sizes) {
+    const kind = { body, documents, delayMs };
+    const cost = await measureCost(targets, kind, connections, effort);
+    const rate = RATES[documents] ?? OTHERWISE;
+    const latency = isTimed
+      ? await measureLatency(targets, kind, connections, rate, effort)
+      : undefined;
+    const kilobytes = targets.gateway.request(kind).length / 1000;
+    cells.push({ documents, kilobytes, cost, latency });
+    const [low, high] = cost.quartiles.map((ratio) => ratio.toFixed(2));
+    console.error(
+      `${BODIES[body].title}, ${connections} connections, after ${delayMs} ms, ${documents} documents: ` +
+        `${cost.ratio.toFixed(2)} (half of the rounds from ${low} to ${high})`,
+    );
+  }
+  return { body, title: BODIES[body].title, connections, delayMs, cells };
 }

@@ -1,40 +1,61 @@
 import { createServer, type Socket } from 'node:net';
 import type { AddressInfo } from 'node:net';
+import { documentsOf, isReturned, type BodyName } from './bodies.js';
 
 /**
  * The cheapest upstream there is in Node: reads requests off a socket by their content length and answers each with a
- * ranking of as many documents as the path says (`/10/v2/rerank`). No HTTP library, so that it is never the bottleneck.
+ * canned ranking. The path says which: `/<documents>/<milliseconds to wait>/<body>/…` for a ranking of that many rows,
+ * with the documents of that body where it has them returned; the gateway, which asks for none, names `none`. No HTTP
+ * library, so that it is never the bottleneck.
  */
-const replies = new Map<number, Buffer>();
+const PATH = /^POST \/(\d+)\/(\d+)\/([a-z-]+)\//;
 
-function replyFor(count: number): Buffer {
-  let reply = replies.get(count);
-  if (reply === undefined) {
-    const results = Array.from({ length: count }, (_, rank) => ({
-      index: (rank * 7919) % count,
-      relevance_score: Number((0.99 - (rank * 0.98) / count).toFixed(6)),
-    }));
-    const body = JSON.stringify({
-      id: 'bench',
-      results,
-      meta: {
-        api_version: { version: '2' },
-        billed_units: { search_units: Math.ceil(count / 100) },
-      },
-    });
-    reply = Buffer.from(
-      `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
-    );
-    replies.set(count, reply);
+interface Answer {
+  readonly reply: Buffer;
+  readonly delayMs: number;
+}
+
+const answers = new Map<string, Answer>();
+
+function answerTo(head: string): Answer {
+  const [path = '', documents, delay, body] = PATH.exec(head) ?? [];
+  let answer = answers.get(path);
+  if (answer === undefined) {
+    const echoed = body === undefined || body === 'none' ? undefined : (body as BodyName);
+    answer = { reply: replyOf(Number(documents ?? 10), echoed), delayMs: Number(delay ?? 0) };
+    answers.set(path, answer);
   }
-  return reply;
+  return answer;
+}
+
+function replyOf(count: number, body: BodyName | undefined): Buffer {
+  const echoed = body !== undefined && isReturned(body) ? documentsOf(body, count) : undefined;
+  const results = Array.from({ length: count }, (_, rank) => {
+    const index = (rank * 7919) % count;
+    const relevance_score = Number((0.99 - (rank * 0.98) / count).toFixed(6));
+    return { index, relevance_score, document: echoed?.[index] };
+  });
+  const json = JSON.stringify({
+    id: 'bench',
+    results,
+    meta: { api_version: { version: '2' }, billed_units: { search_units: Math.ceil(count / 100) } },
+  });
+  return Buffer.from(
+    `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(json)}\r\n\r\n${json}`,
+  );
 }
 
 function serve(socket: Socket): void {
   socket.setNoDelay(true);
   let head = '';
   let missing = 0;
-  let count = 0;
+  let answer: Answer | undefined;
+  const finish = (): void => {
+    if (answer === undefined) return;
+    const { reply, delayMs } = answer;
+    if (delayMs === 0) socket.write(reply);
+    else setTimeout(() => socket.write(reply), delayMs);
+  };
   socket.on('data', (chunk: Buffer) => {
     let at = 0;
     while (at < chunk.length) {
@@ -50,11 +71,11 @@ function serve(socket: Socket): void {
         }
         head += chunk.toString('latin1', at, end + 4);
         at = end + 4;
-        count = Number(/^POST \/(\d+)\//.exec(head)?.[1] ?? 10);
+        answer = answerTo(head);
         missing = Number(/content-length: (\d+)/i.exec(head)?.[1] ?? 0);
         head = '';
       }
-      if (missing === 0) socket.write(replyFor(count));
+      if (missing === 0) finish();
     }
   });
   socket.on('error', () => socket.destroy());

@@ -1,0 +1,52 @@
+import { parseArgs } from 'node:util';
+import { requestJson, type BodyName } from './bodies.js';
+import { driveClosed, driveOpen, percentile, scheduleOf } from './load.js';
+import { startTargets } from './targets.js';
+
+/**
+ * How long small requests take beside large ones: ten documents at a fixed rate, while bodies of many megabytes go through the same
+ * process. Printed are percentiles of the small requests, in milliseconds, alone and beside each kind of large body.
+ */
+const { values: options } = parseArgs({
+  options: {
+    documents: { type: 'string', default: '10000' },
+    seconds: { type: 'string', default: '5' },
+    body: { type: 'string', default: 'prose,chinese-escaped,objects,returned,lone' },
+  },
+});
+const documents = Number(options.documents);
+const seconds = Number(options.seconds);
+const small = { body: 'prose', documents: 10, delayMs: 0 } as const;
+const RATE = 100;
+/** Each large body is as many of these requests, so that it has some thirty megabytes with ten thousand documents. */
+const large = options.body
+  .split(',')
+  .map((body) => ({ body: body as BodyName, documents, delayMs: 0 }));
+
+const targets = await startTargets([small, ...large]);
+const { gateway } = targets;
+try {
+  const request = gateway.request(small);
+  const schedule = scheduleOf(RATE, seconds, 5);
+  const measure = async (name: string): Promise<void> => {
+    const { latencies } = await driveOpen(
+      { port: gateway.port, request, connections: 8 },
+      schedule,
+    );
+    const show = (share: number) => percentile(latencies, share).toFixed(1);
+    console.log(`${name}: p50 ${show(0.5)}, p90 ${show(0.9)}, p99 ${show(0.99)}, most ${show(1)}`);
+  };
+  await driveClosed({ port: gateway.port, request, connections: 8 }, 3);
+  await measure('alone');
+  for (const kind of large) {
+    const megabytes = requestJson(kind.body, documents, '').length / 1e6;
+    const big = { port: gateway.port, request: gateway.request(kind), connections: 1 };
+    const [{ requests }] = await Promise.all([
+      driveClosed(big, seconds),
+      measure(`beside ${kind.body}, ${megabytes.toFixed(1)} MB`),
+    ]);
+    console.log(`  ${requests} large requests meanwhile`);
+  }
+} finally {
+  await targets.stop();
+}

@@ -1,0 +1,168 @@
+/**
+ * How well each channel ranks, how long it takes and what it costs, by labelled questions of your own:
+ * `npm run bench:rankers -- --file labelled.jsonl`. A line is `{"query": …, "documents": […], "relevance": [0, 2, …]}`, with
+ * `language` where you like. The channels are those of the configuration (CONFIG, else config/gateway.yaml), and the lexical
+ * ranker beside them. `--channel NAME` takes one of them; `--questions N` the first so many.
+ */
+import { parseArgs } from 'node:util';
+import { loadConfig } from '../src/config.js';
+import { textDocuments } from '../src/core/documents.js';
+import { ndcg, reciprocalRank } from '../src/core/evaluation.js';
+import { actualCost, priceOf, UNITS_PER_DOLLAR } from '../src/core/quota.js';
+import { completeUsage } from '../src/core/rerank.js';
+import type { Channel } from '../src/core/channel.js';
+import { CHANNEL_DEFAULTS } from '../src/core/channel-members.js';
+import { AccessTokens } from '../src/gateway/access-tokens.js';
+import { LlamaEngine, loadLlama } from '../src/rankers/llama.js';
+import { offerOf } from '../src/gateway/offer.js';
+import { makeRoute } from '../src/gateway/route.js';
+import { createScope } from '../src/gateway/scope.js';
+import { createSend } from '../src/gateway/send.js';
+import { Trace } from '../src/gateway/trace.js';
+import { Upstream } from '../src/gateway/upstream.js';
+import { judgeUpstreamAddress } from '../src/management/addresses.js';
+import { loadPrompts } from '../src/prompts.js';
+import { mean, readQuestions, SHIPPED_QUESTIONS, type Question } from './questions.js';
+
+const { values } = parseArgs({
+  options: {
+    file: { type: 'string' },
+    channel: { type: 'string' },
+    questions: { type: 'string' },
+  },
+});
+const PATIENCE_MS = 300_000;
+const config = loadConfig({ env: process.env });
+const { maxReplyBytes, promptsDir } = config.gateway;
+const upstream = new Upstream({
+  maxReplyBytes,
+  judgeAddress: judgeUpstreamAddress(config.gateway),
+});
+const neural = new LlamaEngine({ load: loadLlama });
+const send = createSend({
+  upstream,
+  tokens: new AccessTokens({
+    now: Date.now,
+    fetchToken: (request, signal) => upstream.fetchToken(request, signal),
+  }),
+  neural,
+  tools: { vectors: undefined, prompts: loadPrompts(promptsDir) },
+  now: Date.now,
+  attemptTimeoutMs: PATIENCE_MS,
+  mayBegin: () => true,
+});
+
+const LEXICAL: Channel = {
+  ...CHANNEL_DEFAULTS,
+  id: 0,
+  name: 'lexical',
+  provider: 'local',
+  baseUrl: undefined,
+  credentials: {},
+  models: { lexical: 'lexical' },
+  tag: undefined,
+  status: 1,
+  settings: {},
+  origin: 'store',
+};
+
+const all = readQuestions(values.file ?? SHIPPED_QUESTIONS);
+const questions = all.slice(0, Number(values.questions ?? all.length));
+const declared = (config.channels ?? []).map(({ declared: fields, credentials }, at): Channel => ({
+  ...LEXICAL,
+  ...fields,
+  id: at + 1,
+  credentials,
+}));
+const channels = [...declared.filter(({ provider }) => provider !== 'local'), LEXICAL].filter(
+  ({ name }) => values.channel === undefined || name === values.channel,
+);
+
+console.log(`${questions.length} questions\n`);
+console.log(
+  row(['channel', 'model', 'nDCG@10', 'MRR', 'median ms', 'p95 ms', '$ per 1000', 'failed']),
+);
+for (const channel of channels) {
+  for (const model of Object.keys(channel.models)) console.log(row(await measure(channel, model)));
+}
+await upstream.close();
+await neural.close();
+
+async function measure(channel: Channel, model: string): Promise<string[]> {
+  const made = makeRoute(channel, new Map(), new Map());
+  if (made.kind === 'unusable') return [channel.name, model, made.why];
+  const gains: number[] = [];
+  const ranks: number[] = [];
+  const times: number[] = [];
+  const costs: number[] = [];
+  let failures = 0;
+  for (const question of questions) {
+    const startedMs = performance.now();
+    const outcome = await ask(channel, made.route, model, question);
+    if (outcome === undefined) {
+      failures += 1;
+      continue;
+    }
+    times.push(performance.now() - startedMs);
+    costs.push(outcome.cost);
+    const gain = ndcg(outcome.order, question.relevance, 10);
+    if (gain === undefined) continue;
+    gains.push(gain);
+    ranks.push(reciprocalRank(outcome.order, question.relevance));
+  }
+  times.sort((one, other) => one - other);
+  const at = (share: number): string =>
+    (times[Math.min(times.length - 1, Math.floor(share * times.length))] ?? 0).toFixed(0);
+  return [
+    channel.name,
+    model,
+    mean(gains).toFixed(3),
+    mean(ranks).toFixed(3),
+    at(0.5),
+    at(0.95),
+    ((mean(costs) / UNITS_PER_DOLLAR) * 1_000).toFixed(3),
+    String(failures),
+  ];
+}
+
+async function ask(
+  channel: Channel,
+  route: Parameters<typeof offerOf>[0],
+  model: string,
+  { query, documents: texts }: Question,
+): Promise<{ order: number[]; cost: number } | undefined> {
+  const scope = createScope(Date.now(), PATIENCE_MS);
+  const documents = textDocuments(texts);
+  try {
+    const outcome = await send(offerOf(route, model), {
+      requestId: 'bench',
+      owner: 'bench',
+      keyId: 0,
+      model,
+      query,
+      documents,
+      topN: documents.count,
+      options: {},
+      admits: () => true,
+      mayAnswer: () => false,
+      scope,
+      trace: new Trace(),
+    });
+    if (outcome.kind !== 'ranked') {
+      const why = outcome.kind === 'failed' ? outcome.failure : undefined;
+      console.error(`${channel.name}: ${why?.kind ?? outcome.kind} ${why?.message ?? ''}`);
+      return undefined;
+    }
+    const usage = completeUsage(outcome.ranking.usage, query, documents);
+    return {
+      order: outcome.ranking.rows.map(({ index }) => index),
+      cost: actualCost(priceOf(config.prices, model), documents.count, usage),
+    };
+  } finally {
+    scope.release();
+  }
+}
+
+function row(cells: readonly string[]): string {
+  return cells.map((cell, at) => (at < 2 ? cell.padEnd(26) : cell.padStart(11))).join('');
+}

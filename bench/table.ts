@@ -1,0 +1,104 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { cpus } from 'node:os';
+import type { Cost, Effort, Latency, Memory } from './measure.js';
+
+export interface Row {
+  readonly body: string;
+  readonly title: string;
+  readonly connections: number;
+  readonly delayMs: number;
+  /** One for each number of documents. */
+  readonly cells: readonly Cell[];
+}
+
+export interface Cell {
+  readonly documents: number;
+  readonly kilobytes: number;
+  readonly cost: Cost;
+  readonly latency: Latency | undefined;
+}
+
+export interface Results {
+  readonly machine: string;
+  readonly effort: Effort;
+  /** Numbers of documents. */
+  readonly sizes: readonly number[];
+  readonly rows: readonly Row[];
+  readonly memory: Memory | undefined;
+}
+
+/** What everything was measured on. */
+export function machine(): string {
+  const cores = cpus();
+  return `Node ${process.version}, ${cores.length} cores (${cores[0]?.model.trim() ?? 'unknown'})`;
+}
+
+/** The table in Markdown, with what it was measured on above, and latencies and memory below it. */
+export function tableOf({ machine: where, effort, sizes, rows, memory }: Results): string {
+  const header = [
+    'Body',
+    'connections',
+    'upstream answers',
+    ...sizes.map((size) => `${size} documents`),
+  ];
+  const lines = rows.map(({ title, connections, delayMs, cells }) => [
+    title,
+    String(connections),
+    answered(delayMs),
+    ...cells.map(({ cost }) => shownCost(cost)),
+  ]);
+  const table = [header, header.map((_, at) => (at === 0 ? '---' : '--:')), ...lines]
+    .map((cells) => `| ${cells.join(' | ')} |`)
+    .join('\n');
+  const how =
+    `${where}; CPU time of a request against the pass-through's, ` +
+    `the median of ${effort.rounds} rounds of ${effort.seconds} s.`;
+  const below = [...rows.flatMap(waits), ...(memory === undefined ? [] : [peak(memory)])];
+  const list = below.map((line) => `- ${line}`).join('\n');
+  return [how, table, ...(list === '' ? [] : [list])].join('\n\n');
+}
+
+function answered(delayMs: number): string {
+  return delayMs === 0 ? 'at once' : `after ${delayMs} ms`;
+}
+
+function shownCost({ ratio, failures }: Cost): string {
+  return `${ratio.toFixed(2)} ×${failures === 0 ? '' : ` (${failures} failed)`}`;
+}
+
+/** How long callers wait more than with the pass-through, where that was measured. */
+function waits({ title, connections, delayMs, cells }: Row): readonly string[] {
+  const added = cells.flatMap(({ documents, latency }) => {
+    if (latency === undefined) return [];
+    const { bare, gateway, perSecond } = latency;
+    const [p50, p99] = [gateway.p50 - bare.p50, gateway.p99 - bare.p99];
+    return `${p50.toFixed(1)} / ${p99.toFixed(1)} ms with ${documents} documents (${perSecond} a second)`;
+  });
+  if (added.length === 0) return [];
+  return [
+    `Latency added at p50 / p99, ${title}, ${connections} connections, upstream ${answered(delayMs)}: ${added.join(', ')}.`,
+  ];
+}
+
+function peak({ bareMiB, gatewayMiB }: Memory): string {
+  return (
+    `Peak memory with 64 connections and 1000 documents: pass-through ${bareMiB.toFixed(0)} MiB, ` +
+    `gateway ${gatewayMiB.toFixed(0)} MiB, ${(gatewayMiB / bareMiB).toFixed(2)} ×.`
+  );
+}
+
+const PAGES = ['README.md', 'bench/README.md'];
+const START = '<!-- benchmark: written by `npm run bench -- --publish` -->';
+const END = '<!-- end of benchmark -->';
+
+/** Puts the table into the pages that show it, between their marks. */
+export async function publish(results: Results): Promise<void> {
+  for (const page of PAGES) {
+    const text = await readFile(page, 'utf8');
+    const start = text.indexOf(START);
+    const end = text.indexOf(END);
+    if (start < 0 || end < start) throw new Error(`${page} has no place for the table`);
+    const before = text.slice(0, start + START.length);
+    await writeFile(page, `${before}\n\n${tableOf(results)}\n\n${text.slice(end)}`);
+  }
+}

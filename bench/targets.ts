@@ -1,0 +1,190 @@
+import { fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startRedis, type RedisServer } from '../test/support/redis-server.js';
+import { requestJson, type BodyName } from './bodies.js';
+
+/** What a request is made of, and how its upstream answers. */
+export interface Kind {
+  readonly body: BodyName;
+  readonly documents: number;
+  /** How long the upstream waits before it answers. */
+  readonly delayMs: number;
+}
+
+/** A server under measurement, a process of its own. */
+export interface Target {
+  readonly name: string;
+  readonly port: number;
+  readonly pid: number;
+  request(kind: Kind): Buffer;
+}
+
+export interface Targets {
+  readonly bare: Target;
+  readonly gateway: Target;
+  stop(): Promise<void>;
+}
+
+/** Starts upstream, pass-through and gateway for all `kinds`. */
+export async function startTargets(kinds: readonly Kind[]): Promise<Targets> {
+  const children: ChildProcess[] = [];
+  const folder = await mkdtemp(join(tmpdir(), 'rerank-bench-'));
+  const redis = await startRedis();
+  const stop = async (): Promise<void> => {
+    const running = children.filter(
+      ({ exitCode, signalCode }) => (exitCode ?? signalCode) === null,
+    );
+    await Promise.all(
+      running.map(async (child) => {
+        const gone = once(child, 'exit');
+        child.kill('SIGTERM');
+        await gone;
+      }),
+    );
+    await redis.stop();
+    await rm(folder, { recursive: true, force: true });
+  };
+  try {
+    const upstream = await start(children, 'bench/upstream.ts', []);
+    const origin = `http://127.0.0.1:${upstream.port}`;
+    const bare = await start(children, 'bench/bare.ts', [origin]);
+    const gateway = await startGateway(children, folder, redis, origin, kinds);
+    return { bare: { name: 'bare', ...bare, request: bareRequest }, gateway, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** What all threads of a process have run for, from the scheduler; in nanoseconds there, and so also right for short turns. */
+export async function cpuMicroseconds(pid: number): Promise<number> {
+  const threads = await readdir(`/proc/${pid}/task`);
+  const times = await Promise.all(
+    threads.map(async (thread) =>
+      Number((await readFile(`/proc/${pid}/task/${thread}/schedstat`, 'utf8')).split(' ')[0]),
+    ),
+  );
+  return times.reduce((sum, ns) => sum + ns, 0) / 1000;
+}
+
+export async function peakMiB(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8');
+  return Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1] ?? 0) / 1024;
+}
+
+function bareRequest({ body, documents, delayMs }: Kind): Buffer {
+  return post(`/${documents}/${delayMs}/${body}/v2/rerank`, requestJson(body, documents, 'bench'));
+}
+
+const MAX_IN_FLIGHT_BYTES = 2 ** 30;
+
+/** One model for each way in which the upstream answers. */
+function modelOf({ documents, delayMs }: Kind): string {
+  return `bench-${documents}-${delayMs}`;
+}
+
+async function startGateway(
+  children: ChildProcess[],
+  folder: string,
+  redis: RedisServer,
+  origin: string,
+  kinds: readonly Kind[],
+): Promise<Target> {
+  const byModel = new Map(kinds.map((kind) => [modelOf(kind), kind]));
+  const channels = [...byModel].map(([model, { documents, delayMs }]) => ({
+    name: model,
+    provider: 'cohere',
+    base_url: `${origin}/${documents}/${delayMs}/none`,
+    credentials: { apiKey: 'bench' },
+    models: [model],
+    tag: 'bench',
+  }));
+  const config = join(folder, 'gateway.yaml');
+  // One caller sends all there is: the share that one may have of the gateway is the whole.
+  const server = { in_flight_share: 1, max_in_flight_bytes: MAX_IN_FLIGHT_BYTES };
+  await writeFile(config, JSON.stringify({ server, channels }));
+  const env = {
+    ...process.env,
+    CONFIG: config,
+    REDIS_URL: redis.url,
+    DATA_DIR: folder,
+    HOST: '127.0.0.1',
+    PORT: '0',
+    LOG_LEVEL: 'info',
+    NODE_ENV: 'production',
+  };
+  // As `npm start` and the image run it: without the loader for TypeScript that this process has.
+  const child = fork('dist/main.js', [], {
+    env,
+    execArgv: ['--single-threaded-gc', '--initial-old-space-size=128'],
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+  });
+  children.push(child);
+  const port = await listeningPort(child);
+  const key = await createKey(env);
+  return {
+    name: 'gateway',
+    port,
+    pid: pidOf(child),
+    request: (kind) =>
+      post(
+        '/v1/rerank',
+        requestJson(kind.body, kind.documents, modelOf(kind)),
+        `authorization: Bearer ${key}\r\n`,
+      ),
+  };
+}
+
+/** Reads the log until the gateway says where it listens, then lets it run on into nothing. */
+function listeningPort(child: ChildProcess): Promise<number> {
+  return new Promise((resolve, reject) => {
+    let seen = '';
+    child.once('exit', (code) => reject(new Error(`the gateway ended with ${code}: ${seen}`)));
+    child.stdout?.on('data', (chunk: Buffer) => {
+      if (seen.length > 100_000) return;
+      seen += chunk.toString();
+      const port = /"port":(\d+)/.exec(seen)?.[1];
+      if (port !== undefined) resolve(Number(port));
+    });
+  });
+}
+
+async function createKey(env: NodeJS.ProcessEnv): Promise<string> {
+  const child = fork(
+    'dist/cli.js',
+    ['keys', 'create', '--name', 'bench', '--quota', '1000000000000', '--json'],
+    { env, execArgv: [], stdio: ['ignore', 'pipe', 'inherit', 'ipc'] },
+  );
+  let out = '';
+  child.stdout?.on('data', (chunk: Buffer) => {
+    out += chunk.toString();
+  });
+  await once(child, 'exit');
+  const key = /sk-[A-Za-z0-9]{48}/.exec(out)?.[0];
+  if (key === undefined) throw new Error(`no key was created: ${out}`);
+  return key;
+}
+
+async function start(
+  children: ChildProcess[],
+  file: string,
+  args: readonly string[],
+): Promise<{ port: number; pid: number }> {
+  const child = fork(file, args, { execArgv: ['--import', 'tsx'] });
+  children.push(child);
+  const [message] = (await once(child, 'message')) as [{ port: number }];
+  return { port: message.port, pid: pidOf(child) };
+}
+
+function pidOf(child: ChildProcess): number {
+  if (child.pid === undefined) throw new Error('a process did not start');
+  return child.pid;
+}
+
+function post(path: string, body: Buffer, headers = ''): Buffer {
+  const head = `POST ${path} HTTP/1.1\r\nhost: bench\r\ncontent-type: application/json\r\n${headers}content-length: ${body.length}\r\n\r\n`;
+  return Buffer.concat([Buffer.from(head), body]);
+}
