@@ -1,6 +1,7 @@
 # syntax=docker/dockerfile:1
 # The current LTS line of Node. Nothing here is native: SQLite comes with this Node, so the optional driver stays out.
-FROM node:24-alpine AS base
+ARG NODE_IMAGE=node:24-alpine
+FROM ${NODE_IMAGE} AS base
 WORKDIR /app
 
 # The builds share npm's cache, which stays out of the image.
@@ -11,6 +12,7 @@ FROM install AS build
 COPY package.json package-lock.json .npmrc ./
 RUN --mount=type=cache,target=/var/cache/npm npm ci --ignore-scripts --no-audit --no-fund
 COPY tsconfig.json tsconfig.build.json ./
+COPY wasm ./wasm
 COPY src ./src
 RUN node src/setup.mjs --build
 

@@ -13,6 +13,9 @@ set -euo pipefail
 URL=${URL:-http://localhost:8080}
 OUTBOX=${OUTBOX:-data/outbox}
 DAY=${DAY:-$(mktemp -d)}
+# Names of this run, so that it may be repeated on the same gateway.
+RUN=$(node -pe 'Date.now().toString(36)')
+GRACE=grace-$RUN@example.com
 
 say() { printf '\n== %s\n' "$*"; }
 fail() { echo "NOT AS IT SHOULD BE: $*" >&2; exit 1; }
@@ -32,7 +35,7 @@ status() {
 rerank() {
   curl -sS -o "$DAY/ranking.json" -w '%{http_code}' "$URL/v1/rerank" \
     -H "Authorization: Bearer $1" -H 'Content-Type: application/json' \
-    -d '{"model": "day", "query": "the moon", "documents": ["the sun", "the moon"], "top_n": 1}'
+    -d '{"model": "day-'"$RUN"'", "query": "the moon", "documents": ["the sun", "the moon"], "top_n": 1}'
 }
 
 # of <member>: a member of the JSON on standard input.
@@ -48,12 +51,13 @@ say 'Root logs in and makes an admin'
 api root POST /api/user/login "{\"username\": \"root\", \"password\": \"$ROOT_PASSWORD\"}" >/dev/null
 ADMIN_PASSWORD=$(password admin)
 api root POST /api/user/ \
-  "{\"username\": \"ada\", \"password\": \"$ADMIN_PASSWORD\", \"role\": 10}" | of data.username
+  "{\"username\": \"ada-$RUN\", \"password\": \"$ADMIN_PASSWORD\", \"role\": 10}" | of data.username
 
 say 'The admin adds channels under two tags'
-api ada POST /api/user/login "{\"username\": \"ada\", \"password\": \"$ADMIN_PASSWORD\"}" >/dev/null
-for tag in blue green; do
-  model=$([ $tag = blue ] && echo day || echo night)
+api ada POST /api/user/login "{\"username\": \"ada-$RUN\", \"password\": \"$ADMIN_PASSWORD\"}" >/dev/null
+for color in blue green; do
+  tag=$color-$RUN
+  model=$([ $color = blue ] && echo day || echo night)-$RUN
   api ada POST /api/channel/ "{
     \"name\": \"$tag-1\", \"provider\": \"cohere\", \"base_url\": \"$UPSTREAM\", \"api_key\": \"$UPSTREAM_KEY\",
     \"models\": {\"$model\": \"rerank-v3.5\"}, \"tag\": \"$tag\"
@@ -65,11 +69,11 @@ api ada POST '/api/redemption/?format=text' \
   '{"name": "welcome", "quota": 5000, "count": 10}' | tee "$DAY/codes.txt"
 CODE=$(head -n 1 "$DAY/codes.txt")
 
-say 'A user registers, and redeems one'
+say 'makes an account for a user, who redeems one'
 USER_PASSWORD=$(password user)
-api user POST /api/user/register \
-  "{\"username\": \"grace\", \"email\": \"grace@example.com\", \"password\": \"$USER_PASSWORD\"}" >/dev/null
-api user POST /api/user/login "{\"username\": \"grace\", \"password\": \"$USER_PASSWORD\"}" >/dev/null
+api ada POST /api/user/ \
+  "{\"username\": \"grace-$RUN\", \"email\": \"$GRACE\", \"password\": \"$USER_PASSWORD\"}" >/dev/null
+api user POST /api/user/login "{\"username\": \"grace-$RUN\", \"password\": \"$USER_PASSWORD\"}" >/dev/null
 cp "$DAY/user.cookies" "$DAY/user-old.cookies"
 expect 'units redeemed' 5000 "$(api user POST /api/user/topup "{\"key\": \"$CODE\"}" | of data)"
 
@@ -89,18 +93,18 @@ api user PUT /api/token/ "{\"id\": $KEY_ID, \"add_quota\": 3000, \"status\": 1}"
 expect 'status' 200 "$(rerank "$KEY")"
 
 say 'The admin disables the tag'
-api ada POST /api/channel/tag/disabled '{"tag": "blue", "reason": "slow since three"}' | of data.in_force
+api ada POST /api/channel/tag/disabled "{\"tag\": \"blue-$RUN\", \"reason\": \"slow since three\"}" | of data.in_force
 expect 'status for the user' 503 "$(rerank "$KEY")"
 expect 'code' no_channel_available "$(of error.code <"$DAY/ranking.json")"
 
 say 'and enables it'
-api ada POST /api/channel/tag/enabled '{"tag": "blue"}' | of data.in_force
+api ada POST /api/channel/tag/enabled "{\"tag\": \"blue-$RUN\"}" | of data.in_force
 expect 'status for the user' 200 "$(rerank "$KEY")"
 
 say 'The user forgets the password, and gets a code by mail'
-api nobody GET '/api/reset_password?email=grace@example.com' | of message
+api nobody GET "/api/reset_password?email=$GRACE" | of message
 for _ in $(seq 100); do
-  MAIL=$(grep -ls 'grace@example.com' "$OUTBOX"/*.eml | head -n 1 || true)
+  MAIL=$(grep -ls "$GRACE" "$OUTBOX"/*.eml | head -n 1 || true)
   if [ -n "$MAIL" ]; then break; fi
   sleep 0.1
 done
@@ -112,9 +116,9 @@ say 'and sets a new one: old sessions are dead'
 NEW_PASSWORD=$(password user-new)
 expect 'status of the session before' 200 "$(status user-old GET /api/user/self)"
 api nobody POST /api/user/reset \
-  "{\"email\": \"grace@example.com\", \"token\": \"$RESET_CODE\", \"password\": \"$NEW_PASSWORD\"}" >/dev/null
+  "{\"email\": \"$GRACE\", \"token\": \"$RESET_CODE\", \"password\": \"$NEW_PASSWORD\"}" >/dev/null
 expect 'status of the session after' 401 "$(status user-old GET /api/user/self)"
-api user POST /api/user/login "{\"username\": \"grace\", \"password\": \"$NEW_PASSWORD\"}" | of data.username
+api user POST /api/user/login "{\"username\": \"grace-$RUN\", \"password\": \"$NEW_PASSWORD\"}" | of data.username
 
 say 'What the day has cost'
 for _ in $(seq 100); do

@@ -1,8 +1,17 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
@@ -18,11 +27,18 @@ interface Service {
   readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
   readonly healthcheck?: { readonly test: readonly string[] };
   readonly stop_grace_period?: string;
+  readonly networks?: readonly string[];
+  readonly read_only?: boolean;
+  readonly cap_drop?: readonly string[];
+  readonly security_opt?: readonly string[];
+  readonly mem_limit?: string;
+  readonly pids_limit?: number;
 }
 
-const compose = parse(readFileSync('docker-compose.yml', 'utf8')) as {
+const compose = parse(readFileSync('docker-compose.yml', 'utf8'), { merge: true }) as {
   readonly services: Readonly<Record<'redis' | 'gateway' | 'proxy', Service>>;
   readonly volumes: Readonly<Record<string, unknown>>;
+  readonly networks: Readonly<Record<string, { readonly internal?: boolean } | null>>;
 };
 const { redis, gateway, proxy } = compose.services;
 const dockerfile = readFileSync('Dockerfile', 'utf8');
@@ -33,13 +49,25 @@ function execForm(instruction: RegExp): string[] {
   return JSON.parse(line ?? 'null') as string[];
 }
 
+/** Debian's package, where it is or can be installed. */
+function hasDockerCompose(): boolean {
+  const answers = (): boolean => spawnSync('docker-compose', ['version']).status === 0;
+  if (answers()) return true;
+  if (process.getuid?.() !== 0) return false;
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' };
+  const args = ['install', '-y', '-q', '--no-install-recommends', 'docker-compose'];
+  return spawnSync('apt-get', args, { env }).status === 0 && answers();
+}
+
 describe('docker-compose.yml', () => {
   it('gives each service an image or a build, and mounts only what is there', () => {
     for (const service of Object.values(compose.services)) {
       expect(service.image === undefined).toBe(service.build !== undefined);
       for (const volume of service.volumes ?? []) {
         const source = volume.split(':')[0] ?? '';
-        expect(source.startsWith('.') ? existsSync(source) : source in compose.volumes).toBe(true);
+        // `${NAME:-file}:...` has a colon of its own.
+        const file = /^\$\{\w+:-([^}]*)\}/.exec(volume)?.[1] ?? source;
+        expect(file.startsWith('.') ? existsSync(file) : file in compose.volumes).toBe(true);
       }
     }
   });
@@ -56,7 +84,7 @@ describe('docker-compose.yml', () => {
   });
 
   it('keeps the store on a volume, appended to, with nothing evicted', () => {
-    const flags = redis.command?.join(' ');
+    const flags = redis.command?.join(' ').replace(/\s+/g, ' ');
 
     expect(flags).toContain('--appendonly yes');
     expect(flags).toContain('--maxmemory-policy noeviction');
@@ -68,7 +96,7 @@ describe('docker-compose.yml', () => {
       Object.entries(gateway.environment ?? {}).map(([name, value]) => [
         name,
         value
-          .replace(/\$\{\w+:\?[^}]*\}/, 'a-value-from-the-env-file')
+          .replace(/\$\{\w+:\?[^}]*\}/, 'Value-from-the-env-file')
           .replace(/\$\{\w+:-([^}]*)\}/, '$1'),
       ]),
     );
@@ -76,18 +104,68 @@ describe('docker-compose.yml', () => {
     const config = loadConfig({ env, folder: 'no-such-folder' });
 
     expect(Object.keys(ENVIRONMENT_SETTINGS)).toEqual(expect.arrayContaining(Object.keys(env)));
-    expect(config.store.redisUrl?.reveal()).toBe('redis://redis:6379');
-    expect(config.server.trustedProxies).toHaveLength(2);
+    expect(config.store.redisUrl?.reveal()).toBe('redis://:Value-from-the-env-file@redis:6379');
+    expect(config.server.trustedProxies).toEqual(['172.31.251.0/24']);
   });
 
   it('asks for secrets with a sentence, and .env.example names all of them', () => {
     const text = readFileSync('docker-compose.yml', 'utf8');
-    const asked = [...text.matchAll(/\$\{(\w+):\?[^}]+\}/g)].map(([, name]) => name);
+    const asked = [...new Set([...text.matchAll(/\$\{(\w+):\?[^}]+\}/g)].map(([, name]) => name))];
     const example = readFileSync('.env.example', 'utf8');
 
-    expect(asked).toEqual(['ENCRYPTION_KEY', 'ROOT_PASSWORD']);
+    expect(asked).toEqual(['REDIS_PASSWORD', 'ENCRYPTION_KEY', 'ROOT_PASSWORD']);
     for (const name of asked) expect(example).toContain(`${name ?? ''}=`);
   });
+
+  it('confines every service, and keeps Redis behind a password in a network of its own', () => {
+    for (const service of Object.values(compose.services)) {
+      expect(service).toMatchObject({
+        read_only: true,
+        cap_drop: ['ALL'],
+        security_opt: ['no-new-privileges:true'],
+        mem_limit: expect.stringMatching(/\d/) as unknown,
+        pids_limit: expect.any(Number) as unknown,
+      });
+    }
+    expect(redis.command?.join(' ')).toContain('requirepass');
+    expect(redis.networks).toEqual(['store']);
+    expect(compose.networks.store).toEqual({ internal: true });
+    expect(proxy.networks).not.toContain('store');
+    const shared = (proxy.networks ?? []).filter((name) => gateway.networks?.includes(name));
+    expect(shared).toEqual(['front']);
+  });
+
+  it('is what docker-compose itself takes, and nothing is left out without a sentence', () => {
+    if (!hasDockerCompose()) {
+      process.stdout.write('docker-compose is not here and cannot be installed: not checked.\n');
+      return;
+    }
+    const secrets = { ENCRYPTION_KEY: 'a'.repeat(64), ROOT_PASSWORD: 'b'.repeat(12) };
+    const folder = mkdtempSync(join(tmpdir(), 'compose-'));
+    for (const name of ['docker-compose.yml', 'Dockerfile']) copyFileSync(name, join(folder, name));
+    writeFileSync(join(folder, '.env'), '');
+    const config = (env: Record<string, string>) =>
+      spawnSync('docker-compose', ['--file', 'docker-compose.yml', 'config'], {
+        cwd: folder,
+        env: { PATH: process.env.PATH, HOME: folder, ...env },
+        encoding: 'utf8',
+      });
+
+    const whole = config({ ...secrets, REDIS_PASSWORD: 'c'.repeat(64) });
+    const lacking = config(secrets);
+    rmSync(folder, { recursive: true });
+
+    expect(whole.stderr).not.toMatch(/error|unsupported/i);
+    expect(whole.status).toBe(0);
+    expect(parse(whole.stdout)).toMatchObject({
+      services: {
+        redis: { cap_drop: ['ALL'], read_only: true },
+        gateway: { environment: { REDIS_URL: `redis://:${'c'.repeat(64)}@redis:6379` } },
+      },
+    });
+    expect(lacking.status).not.toBe(0);
+    expect(lacking.stderr).toContain('put REDIS_PASSWORD into .env');
+  }, 300_000);
 
   it('can be scaled: only the proxy has a port, and requests may finish', () => {
     const graceMs = Number.parseInt(gateway.stop_grace_period ?? '0', 10) * 1_000;
@@ -115,13 +193,32 @@ describe('the proxy', () => {
     expect(seconds * 1_000).toBeGreaterThan(deadlineMs);
   });
 
-  it('has settings that it can read itself, where it is installed', () => {
-    const check = spawnSync('haproxy', ['-c', '-f', 'config/haproxy.cfg'], { encoding: 'utf8' });
+  it('starts where a process may open 20 000 files, where it is installed', async () => {
+    const free = await freePorts(2);
+    const [first, second] = free;
+    const file = join(mkdtempSync(join(tmpdir(), 'proxy-')), 'haproxy.cfg');
+    const text = settings.replace(':8080', `127.0.0.1:${first}`).replace(':8081', `:${second}`);
+    writeFileSync(file, text);
 
-    const installed = check.error === undefined;
-    expect(installed ? check.stderr + String(check.status) : '0').toMatch(/0$/);
+    const run = spawnSync('bash', ['-c', `ulimit -n 20000; exec timeout 2 haproxy -f ${file}`], {
+      encoding: 'utf8',
+    });
+    rmSync(dirname(file), { recursive: true });
+
+    // Ended by `timeout` (124), for it had nothing to stop for; 127 where there is no HAProxy.
+    expect(run.stderr).not.toContain('ALERT');
+    expect([124, 127]).toContain(run.status);
   });
 });
+
+async function freePorts(count: number): Promise<number[]> {
+  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
+  await Promise.all(servers.map((server) => once(server, 'listening')));
+  const ports = servers.map((server) => (server.address() as AddressInfo).port);
+  for (const server of servers) server.close();
+  await Promise.all(servers.map((server) => once(server, 'close')));
+  return ports;
+}
 
 describe('the image', () => {
   it('runs the same program as npm start, as a user without rights', () => {

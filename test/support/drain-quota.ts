@@ -24,6 +24,7 @@ for (let count = 0, left = true; left; count += 4) {
         tokenId: token.id,
         userId: token.userId,
         version,
+        keyHash,
         reservationId: `${process.pid}-${count + index}`,
         amount: 1,
         nowMs,

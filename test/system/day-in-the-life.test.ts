@@ -50,7 +50,7 @@ it('a day in the life goes as the script tells it, and leaves no secret in the s
     new Set(['password', 'session', 'key', 'code', 'reset code', 'channel credential']),
   );
   const dump = await dumpOf(redis);
-  expect(dump).toContain('grace@example.com');
+  expect(dump).toMatch(/grace-\w+@example\.com/);
   const log = gateway.log.join('\n');
   expect(secrets.filter(({ text }) => dump.includes(text))).toEqual([]);
   expect(secrets.filter(({ text }) => log.includes(text))).toEqual([]);
@@ -61,6 +61,7 @@ async function tell(
 ): Promise<{ readonly code: number | null; readonly output: string }> {
   const child = spawn('bash', ['docs/day-in-the-life.sh'], {
     env: {
+      ENV_FILE: '',
       PATH: process.env.PATH ?? '',
       URL: gateway.url,
       ROOT_PASSWORD,

@@ -86,6 +86,7 @@ export async function makeHome(
   return {
     folder,
     env: {
+      ENV_FILE: '',
       PATH: process.env.PATH ?? '',
       HOME: process.env.HOME ?? folder,
       // Where a login of whoever runs the tests would be found.
@@ -96,6 +97,7 @@ export async function makeHome(
       HOST: '127.0.0.1',
       PORT: '0',
       ROOT_PASSWORD: 'a password for tests',
+      REGISTRATION: 'true',
       ...env,
     },
     remove: () => rm(folder, { recursive: true, force: true }),
@@ -106,6 +108,7 @@ export async function makeHome(
 export async function startProcess(
   home: Home,
   program: readonly string[] = PROGRAM,
+  timeoutMs = START_TIMEOUT_MS,
 ): Promise<GatewayProcess> {
   build();
   const [command = '', ...args] = program;
@@ -120,7 +123,7 @@ export async function startProcess(
     return { code: code as number | null, signal: signal as NodeJS.Signals | null };
   });
   const log: string[] = [];
-  const port = await listeningPort(child, log, exited);
+  const port = await listeningPort(child, log, exited, timeoutMs);
   const url = `http://127.0.0.1:${port}`;
   const agent = new Agent({ connections: null, pipelining: 1 });
   void exited.then(() => agent.destroy());
@@ -201,12 +204,13 @@ async function listeningPort(
   child: ChildProcess,
   log: string[],
   exited: Promise<Exit>,
+  timeoutMs: number,
 ): Promise<number> {
   let timer: NodeJS.Timeout | undefined;
   const listening = new Promise<number>((resolve, reject) => {
     timer = setTimeout(() => {
       reject(new Error(`The gateway does not listen:\n${log.join('\n')}`));
-    }, START_TIMEOUT_MS);
+    }, timeoutMs);
     void exited.then(({ code }) => {
       reject(new Error(`The gateway ended with ${String(code)}:\n${log.join('\n')}`));
     });

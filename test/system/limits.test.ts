@@ -24,6 +24,7 @@ beforeAll(async () => {
   home = await makeHome({
     server: {
       max_in_flight: MAX_IN_FLIGHT,
+      in_flight_share: 1,
       // The largest body there may be, and nothing beside it.
       max_in_flight_bytes: 32 * 1_048_576,
       headers_timeout_ms: HEADERS_TIMEOUT_MS,
@@ -131,7 +132,7 @@ describe('a client that does not take its reply', () => {
     const before = await ranked();
     const large = {
       ...rerankBody('m'),
-      documents: Array.from({ length: 3 }, () => 'x'.repeat(8_000_000)),
+      documents: Array.from({ length: 3 }, () => `${'x'.repeat(999)} `.repeat(8_000)),
       return_documents: true,
     };
     const socket = send(JSON.stringify(large)).pause();

@@ -170,7 +170,7 @@ describe('a one-time code', () => {
         const { user, cookie, token } = await account({ email });
         const oneTime = randomBytes(12).toString('hex');
         secrets.add(oneTime);
-        await store.putOneTimeCode(user.id, hashSecret(oneTime), Date.now() + 60_000);
+        await store.putOneTimeCode(user.id, hashSecret(oneTime), Date.now(), 60_000);
         const resets = times(ATTEMPTS, (index) => ({
           body: { email, token: oneTime, password: `a new password, number ${index}` },
         }));
@@ -197,12 +197,12 @@ describe('a one-time code', () => {
   );
 
   it(
-    'dies after five wrong tries on both together',
+    'survives the wrong tries of others, however many come at once',
     async () => {
       await inRounds(ROUNDS, async () => {
         const email = `${fresh('guess')}@example.com`;
         const { user } = await account({ email });
-        await store.putOneTimeCode(user.id, hashSecret('right'), Date.now() + 60_000);
+        await store.putOneTimeCode(user.id, hashSecret('right'), Date.now(), 60_000);
         const guess = (token: string) => ({ body: { email, token, password: PASSWORD } });
 
         await race(
@@ -212,7 +212,7 @@ describe('a one-time code', () => {
         );
         const [late] = await race('POST', '/api/user/reset', [guess('right')]);
 
-        expect(late?.status).toBe(400);
+        expect(late?.status).toBe(200);
       });
     },
     TIMEOUT_MS,

@@ -104,7 +104,8 @@ describe('one key on two gateways', () => {
       if (status !== 429) continue;
       expect(headers.get('ratelimit-remaining')).toBe('0');
       expect(Number(retryAfter)).toBeGreaterThan(0);
-      expect(Number(retryAfter)).toBeLessThanOrEqual(60);
+      // Right after the turn of a minute the last one still weighs, and the wait is a little longer than a minute.
+      expect(Number(retryAfter)).toBeLessThanOrEqual(66);
     }
   });
 });

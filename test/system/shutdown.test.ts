@@ -1,8 +1,10 @@
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { systemCode } from '../../src/core/errors.js';
 import { eventually, startRedis, type RedisServer } from '../support/redis-server.js';
 import { startUpstream, type TestUpstream } from '../support/upstream.js';
 import {
@@ -90,6 +92,71 @@ function refusesConnections(port: number): Promise<boolean> {
   });
 }
 
+const HEALTH = 'GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n';
+
+/** Connects and asks for the health; resolves to how that ended. */
+function knock(port: number): Promise<string> {
+  return new Promise((resolve) => {
+    let answer = '';
+    const socket = connect(port, '127.0.0.1');
+    socket.setTimeout(5_000, () => socket.destroy(new Error('silence')));
+    socket.write(HEALTH.replace('\r\n\r\n', '\r\nconnection: close\r\n\r\n'));
+    socket.on('data', (text) => (answer += String(text)));
+    socket.on('error', (error) => resolve(systemCode(error) ?? error.message));
+    socket.on('close', () => resolve(answer.includes('"ok"') ? 'answered' : 'cut off'));
+  });
+}
+
+describe('a gateway in which something is not caught', () => {
+  /** Throws in the processes of the gateway when they get the signal. */
+  const THROWING = [
+    'env',
+    `NODE_OPTIONS=--import=data:text/javascript,process.on('SIGUSR2',()=>{throw(new(Error)('not_caught'))})`,
+  ];
+
+  it('says so, ends what it has begun, settles, and exits with another code than 0', async () => {
+    const running = await start([...THROWING, ...PROGRAM]);
+    const held = running.post(key, rerankBody('m'));
+    await eventually('it is upstream', () => Promise.resolve(gate.waiting === 1));
+
+    running.kill('SIGUSR2');
+    await eventually('it listens no more', () => refusesConnections(running.port));
+    gate.open();
+
+    expect((await held).status).toBe(200);
+    expect(await running.exited).toEqual({ code: 70, signal: null });
+    expect(running.log.find((line) => line.includes('not_caught'))).toContain('"level":"fatal"');
+    expect(await keyRecord()).toMatchObject({ used_quota: PRICE, remain_quota: QUOTA - PRICE });
+  }, 180_000);
+
+  it('puts another worker in the place of the one that ends', async () => {
+    const running = await start([...THROWING, 'WORKERS=2', ...PROGRAM]);
+    gate.open();
+    const pids = (): number[] =>
+      running.log
+        .filter((line) => line.includes('"serving"'))
+        .map((line) => (JSON.parse(line) as { pid: number }).pid);
+    await eventually('both serve', () => Promise.resolve(pids().length === 2));
+
+    process.kill(pids()[0] ?? 0, 'SIGUSR2');
+    await eventually('a third serves', () => Promise.resolve(pids().length === 3));
+
+    const died = running.log.find((line) => line.includes('worker died'));
+    expect(JSON.parse(died ?? '')).toMatchObject({ pid: pids()[0], code: 70 });
+    expect((await running.post(key, rerankBody('m'))).status).toBe(200);
+    running.kill('SIGTERM');
+    expect(await running.exited).toEqual({ code: 0, signal: null });
+  }, 180_000);
+
+  it('ends with its workers when it is the one that supervises them', async () => {
+    const running = await start([...THROWING, 'WORKERS=2', ...PROGRAM]);
+
+    running.kill('SIGUSR2');
+
+    expect(await running.exited).toEqual({ code: 70, signal: null });
+  }, 180_000);
+});
+
 describe('a gateway that is asked to stop', () => {
   it.each([
     ['itself', PROGRAM],
@@ -118,6 +185,34 @@ describe('a gateway that is asked to stop', () => {
     },
     120_000,
   );
+
+  it('leaves nobody alone whom it has accepted, with several workers', async () => {
+    const running = await start(['env', 'WORKERS=2', ...PROGRAM]);
+    const kept = connect(running.port, '127.0.0.1').setEncoding('utf8');
+    let heard = '';
+    kept.on('data', (text: string) => (heard += text));
+    kept.write(HEALTH);
+    await eventually('the first answer', () => Promise.resolve(heard.includes('"ok"')));
+    const held = running.post(key, rerankBody('m'));
+    await eventually('it is upstream', () => Promise.resolve(gate.waiting === 1));
+    const ends: string[] = [];
+    const knocking = Array.from({ length: 10 }, async () => {
+      while (ends.at(-1) !== 'ECONNREFUSED') ends.push(await knock(running.port));
+    });
+
+    await eventually('some are answered', () => Promise.resolve(ends.length >= 20));
+    running.kill('SIGTERM');
+    await Promise.all(knocking);
+    heard = '';
+    kept.write(HEALTH);
+    await once(kept, 'close');
+    gate.open();
+
+    expect((await held).status).toBe(200);
+    expect(await running.exited).toEqual({ code: 0, signal: null });
+    expect(new Set(ends)).toEqual(new Set(['answered', 'ECONNREFUSED']));
+    expect(heard).toMatch(/^HTTP\/1\.1 200 .*\r\nconnection: close\r\n/is);
+  }, 120_000);
 
   it('cuts off what does not end, gives its quota back, and exits with 0 when the drain is over', async () => {
     const running = await start();

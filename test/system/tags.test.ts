@@ -25,6 +25,8 @@ beforeAll(async () => {
   const channel = { provider: 'cohere', api_key: 'upstream-key' };
   fleet = await startFleet({
     gateway: { staleness_ms: STALENESS_MS },
+    // The failing channel is to be asked first each time, so that each request is retried.
+    traffic: { breaker_failures: 0 },
     channels: [
       { ...channel, name: 'failing', base_url: failing.url, models: ['retried'], priority: 10 },
       { ...channel, name: 'one', base_url: tagged.url, models: ['direct', 'retried'], tag: 'blue' },
@@ -108,7 +110,8 @@ describe('a tag that is switched off while a load runs on two gateways', () => {
     }
     await load.more(300);
 
-    expect(tagged.seen.length).toBe(atReturn);
+    // A process can be stopped between its last look at the switch and the write that follows: that one request leaves.
+    expect(tagged.seen.length).toBeLessThanOrEqual(atReturn + 1);
   }, 60_000);
 });
 

@@ -1,0 +1,82 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { format, resolveConfig } from 'prettier';
+import { CHANNEL_MEMBERS } from '../../src/core/channel-members.js';
+import type { MemberSpec, MemberSpecs } from '../../src/core/members.js';
+import { snakeCase } from '../../src/core/records.js';
+import { TOKEN_MEMBERS } from '../../src/core/token-members.js';
+import { USAGE_ROWS } from '../../src/core/usage-members.js';
+
+/** The tables that pages of `docs/` have between a comment with their name and one that ends them. */
+const TABLES: Readonly<Record<string, () => string>> = {
+  'members of a channel': () => memberTable(CHANNEL_MEMBERS),
+  'members of a key': () => memberTable(TOKEN_MEMBERS),
+  'members of a usage entry': usageTable,
+};
+
+export const PAGES_WITH_TABLES: readonly string[] = [
+  'api.md',
+  'configuration.md',
+  'operations.md',
+].map((page) => fileURLToPath(new URL(`../../docs/${page}`, import.meta.url)));
+
+/** A page as it should be: its tables made anew from the code. */
+export async function renderTables(path: string): Promise<string> {
+  const page = readFileSync(path, 'utf8').replace(
+    /(<!-- ([^:>]+): `npm run docs:tables` -->\n)[^]*?(<!-- end -->)/g,
+    (_, begin: string, name: string, end: string) => {
+      const table = TABLES[name];
+      if (table === undefined) throw new Error(`${path} asks for an unknown table: ${name}`);
+      return `${begin}\n${table()}\n\n${end}`;
+    },
+  );
+  return format(page, { ...(await resolveConfig(path)), parser: 'markdown' });
+}
+
+function memberTable(specs: MemberSpecs): string {
+  const rows = Object.entries(specs).map(([name, spec]) => [
+    `\`${snakeCase(name)}\``,
+    defaultOf(spec),
+    valuesOf(spec),
+    `\`--${spec.flag}\``,
+    spec.help,
+  ]);
+  return table(['Field', 'Default', 'Values', 'Command line', 'Meaning'], rows);
+}
+
+function usageTable(): string {
+  const rows = USAGE_ROWS.map(({ name, own, summed, help }) => [
+    `\`${snakeCase(name)}\``,
+    own ? 'yes' : '',
+    summed ? 'yes' : '',
+    help,
+  ]);
+  return table(['Member', 'For its owner', 'In sums', 'Meaning'], rows);
+}
+
+function defaultOf({ default: value, unset }: MemberSpec): string {
+  return value === undefined ? (unset ?? '') : `\`${String(value)}\``;
+}
+
+function valuesOf(spec: MemberSpec): string {
+  switch (spec.type) {
+    case 'integer':
+    case 'number': {
+      const kind = spec.type === 'integer' ? 'whole number' : 'number';
+      return spec.least === Number.MIN_SAFE_INTEGER
+        ? kind
+        : `${kind}, ${spec.least} to ${spec.most}`;
+    }
+    case 'boolean':
+      return '`true`, `false`';
+    case 'choice':
+      return spec.choices.map((choice) => `\`${choice}\``).join(', ');
+  }
+}
+
+function table(heading: readonly string[], rows: readonly (readonly string[])[]): string {
+  // A line between the values of an option would end its cell.
+  const line = (cells: readonly string[]): string =>
+    `| ${cells.map((cell) => cell.replaceAll('|', String.raw`\|`)).join(' | ')} |`;
+  return [line(heading), line(heading.map(() => '---')), ...rows.map(line)].join('\n');
+}
