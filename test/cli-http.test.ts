@@ -170,6 +170,7 @@ describe('over HTTP', () => {
     const made = await json(
       ...['keys', 'create', '--name', 'bound', '--quota', '10', '--expires', '30d'],
       ...['--models', 'a,b', '--default-model', 'b', '--ips', '10.0.0.0/8', '--rate-limit', '60'],
+      ...['--aliases', 'rerank-v3.5=b'],
     );
     const { key, ...shown } = made;
     expect(key).toMatch(/^sk-/);
@@ -180,6 +181,7 @@ describe('over HTTP', () => {
       unlimited_quota: false,
       model_limits: ['a', 'b'],
       default_model: 'b',
+      aliases: { 'rerank-v3.5': 'b' },
       allow_ips: ['10.0.0.0/8'],
       rate_limit: 60,
     });

@@ -96,7 +96,7 @@ describe('the command line', () => {
       const created = await json(
         ...['keys', 'create', '--name', 'bound', '--quota', '10', '--expires', '30d'],
         ...['--models', 'a,b', '--default-model', 'b', '--ips', '10.0.0.0/8,::1', '--tags', 'eu'],
-        ...['--rate-limit', '60', '--max-concurrency', '4'],
+        ...['--rate-limit', '60', '--max-concurrency', '4', '--aliases', 'rerank-v3.5=b, x = a'],
       );
 
       expect(created).toMatchObject({
@@ -108,12 +108,28 @@ describe('the command line', () => {
         model_limits_enabled: true,
         model_limits: ['a', 'b'],
         default_model: 'b',
+        aliases: { 'rerank-v3.5': 'b', x: 'a' },
         allow_ips: ['10.0.0.0/8', '::1'],
         tags: ['eu'],
         rate_limit: 60,
         max_concurrency: 4,
       });
       expect(created.key).toMatch(/^sk-/);
+    });
+
+    it('show their aliases, and lose them', async () => {
+      const { id } = await json('keys', 'create', '--aliases', 'rerank-v3.5=local');
+      const shown = async () => (await run(['keys', 'show', String(id)])).out;
+
+      expect(await shown()).toContain('rerank-v3.5 = local');
+      expect(await json('keys', 'update', String(id), '--aliases', 'none')).toMatchObject({
+        aliases: {},
+      });
+      expect(await shown()).not.toContain('rerank-v3.5');
+      expect(await run(['keys', 'update', String(id), '--aliases', 'local'])).toMatchObject({
+        code: 2,
+        error: expect.stringContaining('Give alias=model pairs'),
+      });
     });
 
     it('are found by id, by name and by the key itself', async () => {

@@ -1,6 +1,7 @@
 import { TOKEN_MEMBERS } from '../core/token-members.js';
 import { Option, type Command } from 'commander';
 import { GatewayError } from '../core/errors.js';
+import type { Aliases } from '../core/model-names.js';
 import {
   TOKEN_DISABLED,
   TOKEN_ENABLED,
@@ -18,6 +19,7 @@ import { RefusedError, UsageError } from './errors.js';
 import { confirm, namedUser, onGateway, type CliIo, type Session } from './session.js';
 import { amount, counted, facts, moment, names, table } from './text.js';
 import {
+  aliasesOrNone,
   expiry,
   listOr,
   listOrAny,
@@ -34,6 +36,7 @@ interface PolicyOptions {
   readonly ips?: readonly string[];
   readonly tags?: readonly string[];
   readonly defaultModel?: string;
+  readonly aliases?: Aliases;
 }
 
 interface CreateOptions extends PolicyOptions {
@@ -157,6 +160,11 @@ function withPolicy(command: Command, creating: boolean): Command {
     .option('--models <names>', 'the models it may use: a,b, or all for no limit', listOr('all'))
     .option('--default-model <name>', 'for requests that name no model; none removes it')
     .option(
+      '--aliases <names>',
+      'other names of models, for its requests alone: alias=model,alias=model, or none',
+      aliasesOrNone,
+    )
+    .option(
       '--ips <ranges>',
       'the addresses and CIDR ranges that it may be used from, separated by commas, or any for no limit',
       rangesOrAny,
@@ -245,6 +253,7 @@ async function showToken(session: Session, token: Token): Promise<void> {
       ['expires', moment(token.expiredTime)],
       ['models', policy.models === undefined ? 'all' : names(policy.models, 'all')],
       ['default model', policy.defaultModel ?? 'none'],
+      ['aliases', aliasesText(policy.aliases)],
       ['addresses', names(policy.allowIps, 'any')],
       ['tags', names(policy.tags, 'any')],
       ...memberFacts(TOKEN_MEMBERS, policy),
@@ -297,9 +306,9 @@ async function resolveUser({ backend }: Session, login: string | undefined): Pro
 }
 
 function policyOf(command: Command): Partial<TokenPolicy> {
-  const { models, defaultModel, ips, tags } = command.opts<PolicyOptions>();
+  const { models, defaultModel, aliases, ips, tags } = command.opts<PolicyOptions>();
   return {
-    ...present({ allowIps: ips, tags }),
+    ...present({ aliases, allowIps: ips, tags }),
     ...givenMembers(command, TOKEN_MEMBERS),
     ...(models === undefined ? {} : { models: models === 'all' ? undefined : models }),
     ...(defaultModel === undefined
@@ -330,6 +339,11 @@ function statusOf({ io }: Session, token: Token): TokenStatus {
 /** A new key counts as accessed when it was made. */
 function lastUse({ accessedTime, createdTime, usedQuota }: Token): string {
   return accessedTime <= createdTime && usedQuota === 0 ? 'never' : moment(accessedTime);
+}
+
+function aliasesText(aliases: Aliases): string {
+  const pairs = Object.entries(aliases).map(([alias, model]) => `${alias} = ${model}`);
+  return names(pairs, 'none');
 }
 
 function quotaOf(token: Token): string {

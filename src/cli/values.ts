@@ -121,6 +121,17 @@ export function models(text: string): Record<string, string> {
   );
 }
 
+/** `alias=model` between commas, or `none`. */
+export function aliasesOrNone(text: string): Record<string, string> {
+  const usage = 'Give alias=model pairs separated by commas, or none.';
+  const items = listAs(text, usage);
+  if (items.length === 1 && items[0] === 'none') return {};
+  return items.reduce<Record<string, string>>((before, item) => {
+    if (!/^[^=]+=[^=]+$/.test(item)) throw new InvalidArgumentError(usage);
+    return pair(item, before);
+  }, {});
+}
+
 /** Gathers `name=value` of an option that may be repeated. */
 export function pair(
   text: string,

@@ -1,3 +1,4 @@
+import type { Aliases } from './model-names.js';
 import { TOKEN_DEFAULTS, type TokenMembers } from './token-members.js';
 
 /** 1 and 2 are set by people; 3 and 4 follow from the clock and the balance and are never stored. */
@@ -20,6 +21,8 @@ export interface TokenPolicy extends TokenMembers {
   /** Tags that it is bound to; empty: to none. */
   readonly tags: readonly string[];
   readonly defaultModel: string | undefined;
+  /** Other names of models for its requests; they come before those of the gateway. */
+  readonly aliases: Aliases;
 }
 
 /** Forbids nothing. */
@@ -28,6 +31,7 @@ export const OPEN_POLICY: TokenPolicy = {
   allowIps: [],
   tags: [],
   defaultModel: undefined,
+  aliases: {},
   ...TOKEN_DEFAULTS,
 };
 

@@ -184,7 +184,9 @@ export async function listModels(deps: GatewayDeps, caller: Caller): Promise<Lis
     if (offers.some(({ route }) => route.live && bears(route, undefined, policy.tags)))
       models.set(id, { id, aliasOf: undefined });
   }
-  for (const [id, aliasOf] of Object.entries(deps.aliases)) {
+  // The key's own come last, so that they take the place of the gateway's.
+  const aliases = [...Object.entries(deps.aliases), ...Object.entries(policy.aliases)];
+  for (const [id, aliasOf] of aliases) {
     if (models.has(aliasOf) && !plans.has(id)) models.set(id, { id, aliasOf });
   }
   return [...models.values()].sort((a, b) => (a.id < b.id ? -1 : 1));

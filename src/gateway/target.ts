@@ -7,7 +7,7 @@ import { noChannelError } from './refusals.js';
 import type { Job } from './rank.js';
 import type { Route } from './route.js';
 
-/** What decides where a request may go: the channels in force, and other names of models for all keys. */
+/** What decides where a request may go: the channels in force, and other names of models that hold for all keys. */
 export interface Routing {
   readonly channels: Pick<ChannelTable, 'current'>;
   readonly aliases: Aliases;
@@ -52,7 +52,7 @@ export function splitModel(
 export function renamedTarget(routing: Routing, named: Named, target: Target): Target {
   const { plans } = routing.channels.current;
   const resolve = (name: string): string | undefined =>
-    resolveModel(name, (model) => plans.has(model), routing.aliases);
+    resolveModel(name, (model) => plans.has(model), named.policy.aliases, routing.aliases);
   // An alias may hold an "@" itself.
   const whole = resolve(named.model);
   if (whole !== undefined)

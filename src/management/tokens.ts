@@ -16,6 +16,7 @@ import {
 } from '../core/token.js';
 import type { Page, TokenChange, TokenQuery, TokenUpdate } from '../store/store.js';
 import type { AccountSettings } from './accounts.js';
+import type { Aliases } from '../core/model-names.js';
 import { isAddressOrRange } from './addresses.js';
 import { ADMIN_ROLE, recordAudit, type Actor, type ManagementDeps } from './audit.js';
 import { checkInteger, checkMembers, checkName, checkNames, invalid } from './fields.js';
@@ -282,7 +283,7 @@ function checkExpiry(expiredTime: number): void {
 
 function checkPolicy(policy: Partial<TokenPolicy>): Partial<TokenPolicy> {
   checkMembers(TOKEN_MEMBERS, policy);
-  const { models, allowIps, tags, defaultModel } = policy;
+  const { models, allowIps, tags, defaultModel, aliases } = policy;
   checkLength(models, 'model_limits');
   checkLength(allowIps, 'allow_ips');
   checkLength(tags, 'tags');
@@ -305,7 +306,18 @@ function checkPolicy(policy: Partial<TokenPolicy>): Partial<TokenPolicy> {
     ...(defaultModel === undefined
       ? {}
       : { defaultModel: checkName(defaultModel, 'default_model') }),
+    ...(aliases === undefined ? {} : { aliases: checkAliases(aliases) }),
   };
+}
+
+function checkAliases(aliases: Aliases): Aliases {
+  const pairs = Object.entries(aliases);
+  checkLength(
+    pairs.map(([alias]) => alias),
+    'aliases',
+  );
+  const checked = pairs.map((pair) => pair.map((name) => checkName(name, 'aliases')));
+  return Object.fromEntries(checked) as Aliases;
 }
 
 function checkLength(list: readonly string[] | undefined, param: string): void {

@@ -1,6 +1,11 @@
-import type { Token, TokenPolicy } from '../core/token.js';
+import { OPEN_POLICY, type Token, type TokenPolicy } from '../core/token.js';
 import type { QuotaChange } from './balance.js';
 import type { Page, Slice } from './page.js';
+
+/** A policy as it is kept: what is undefined is not in its JSON, and an older release left out what it did not know. */
+export function storedPolicy(text: string): TokenPolicy {
+  return { ...OPEN_POLICY, ...(JSON.parse(text) as Partial<TokenPolicy>) };
+}
 
 export interface NewToken {
   readonly userId: number;

@@ -8,7 +8,7 @@ import {
   type TokenPolicy,
   type TokenStatus,
 } from '../core/token.js';
-import { ID } from './lists.js';
+import { ID, mapOf } from './lists.js';
 import {
   bodyMembers,
   membersOf,
@@ -31,6 +31,8 @@ export interface PolicyBody extends Partial<MembersWire<typeof TOKEN_MEMBERS>> {
   tags?: Names;
   /** Null takes it away. */
   default_model?: string | null;
+  /** All of them; null takes them away. */
+  aliases?: Record<string, string> | null;
 }
 
 /** A key outside: everything but the key itself. */
@@ -51,6 +53,7 @@ export interface TokenWire extends MembersWire<typeof TOKEN_MEMBERS> {
   allow_ips: string[];
   tags: string[];
   default_model: string | null;
+  aliases: Record<string, string>;
 }
 
 export const TOKEN_STATUS = Joi.number<TokenStatus>()
@@ -66,6 +69,10 @@ const NAMES_IN = Joi.alternatives<Names>().try(
   Joi.string().allow('').max(MAX_LIST_CHARACTERS),
 );
 
+const ALIASES = mapOf<string>(Joi.string().max(1_024)).description(
+  'Other names of models, for its requests alone: alias to model.',
+);
+
 /** The members of `PolicyBody` for the schema of a body. */
 export const POLICY_BODY = {
   model_limits_enabled: Joi.boolean().description('False lifts the limit to certain models.'),
@@ -73,6 +80,7 @@ export const POLICY_BODY = {
   allow_ips: NAMES_IN.empty(null).description('Addresses and ranges; none: all.'),
   tags: NAMES_IN.empty(null).description('Tags that the key is bound to; none: all.'),
   default_model: Joi.string().allow(null, '').max(1_024),
+  aliases: ALIASES.allow(null),
   ...bodyMembers(TOKEN_MEMBERS),
 };
 
@@ -94,6 +102,7 @@ export const TOKEN_REPLY = {
   allow_ips: NAMES.required(),
   tags: NAMES.required(),
   default_model: Joi.string().allow(null).required(),
+  aliases: ALIASES.required(),
   ...replyMembers(TOKEN_MEMBERS),
 };
 
@@ -118,6 +127,7 @@ export function tokenWire(nowMs: number): (token: Token) => TokenWire {
     allow_ips: [...token.policy.allowIps],
     tags: [...token.policy.tags],
     default_model: token.policy.defaultModel ?? null,
+    aliases: { ...token.policy.aliases },
     ...membersWire(TOKEN_MEMBERS, token.policy),
   });
 }
@@ -145,6 +155,8 @@ export function readToken(token: Json): Token {
       allowIps: texts(token.field('allow_ips')),
       tags: texts(token.field('tags')),
       defaultModel: token.field('default_model').optionalString(),
+      // A gateway of an earlier release tells of none.
+      aliases: (token.maybe('aliases').value ?? {}) as Record<string, string>,
       ...membersOf(TOKEN_MEMBERS, token),
     },
   };
@@ -152,11 +164,12 @@ export function readToken(token: Json): Token {
 
 /** The body that makes a change of a policy. */
 export function policyBody(policy: Partial<TokenPolicy>): PolicyBody {
-  const { allowIps, tags } = policy;
+  const { allowIps, tags, aliases } = policy;
   return {
     ...writeMembers(TOKEN_MEMBERS, policy),
     ...(allowIps === undefined ? {} : { allow_ips: allowIps }),
     ...(tags === undefined ? {} : { tags }),
+    ...(aliases === undefined ? {} : { aliases }),
     ...modelsBody(policy),
     ...('defaultModel' in policy ? { default_model: policy.defaultModel ?? null } : {}),
   };
@@ -171,12 +184,13 @@ function modelsBody(policy: Partial<TokenPolicy>): PolicyBody {
 
 /** The change of a policy that a body asks for. */
 export function readPolicy(body: PolicyBody): Partial<TokenPolicy> {
-  const { allow_ips, tags, default_model } = body;
+  const { allow_ips, tags, default_model, aliases } = body;
   return {
     ...modelLimits(body),
     ...(allow_ips === undefined ? {} : { allowIps: namesOf(allow_ips) }),
     ...(tags === undefined ? {} : { tags: namesOf(tags) }),
     ...(default_model === undefined ? {} : { defaultModel: textOf(default_model) }),
+    ...(aliases === undefined ? {} : { aliases: aliases ?? {} }),
     ...readMembers(TOKEN_MEMBERS, body),
   };
 }

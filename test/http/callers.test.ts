@@ -46,6 +46,13 @@ describe('names of models', () => {
   const ask = (model: string, by = key) =>
     gateway.post(by, { model, query: QUERY, documents: DOCUMENTS });
 
+  async function list(by: string) {
+    const reply = await fetch(`${gateway.url}/v1/models`, {
+      headers: { authorization: `Bearer ${by}` },
+    });
+    return (await reply.json()) as { data: { id: string; alias_of?: string }[] };
+  }
+
   it.each([
     'rerank-v3.5',
     'cohere/rerank-v3.5',
@@ -79,26 +86,69 @@ describe('names of models', () => {
     expect((await ask('voyage/sun', sunny)).status).toBe(200);
   });
 
+  it('knows the aliases of a key, which come before those of all', async () => {
+    const { key: own } = await gateway.createKey({
+      policy: { aliases: { 'rerank-v3.5': 'sun', mine: 'moon', sun: 'moon', lost: 'x' } },
+    });
+
+    expect((await ask('mine', own)).body.model).toBe('mine');
+    expect((await ask('cohere/mine', own)).status).toBe(200);
+    expect((await ask('mine')).body.error.code).toBe('model_not_found');
+    expect((await ask('lost', own)).body.error.code).toBe('model_not_found');
+    const { data } = await list(own);
+    expect(data).toMatchObject([
+      { id: 'cohere/sun' },
+      { id: 'mine', alias_of: 'moon' },
+      { id: 'moon' },
+      { id: 'ranker@latest', alias_of: 'sun' },
+      { id: 'rerank-v3.5', alias_of: 'sun' },
+      { id: 'sun' },
+    ]);
+    expect(data.at(-1)).not.toHaveProperty('alias_of');
+  });
+
+  it('lets no alias of a key lead past the models that it may use', async () => {
+    const { key: sunny } = await gateway.createKey({
+      policy: { models: ['sun'], aliases: { mine: 'moon', yours: 'sun' } },
+    });
+
+    expect((await ask('mine', sunny)).body.error.code).toBe('model_not_allowed');
+    expect((await ask('yours', sunny)).status).toBe(200);
+    expect((await list(sunny)).data.map(({ id }) => id)).toEqual(['ranker@latest', 'sun', 'yours']);
+  });
+
+  it('explains a request by the aliases of its key', async () => {
+    const { key: own } = await gateway.createKey({
+      policy: { mayExplain: true, aliases: { mine: 'moon' } },
+    });
+
+    const { json } = await post(
+      gateway,
+      '/v1/rerank?explain=1',
+      { authorization: `Bearer ${own}` },
+      { model: 'mine', query: QUERY, documents: DOCUMENTS },
+    );
+
+    expect(json).toMatchObject({ asked: 'mine', model: 'moon', refusal: null });
+  });
+
   it('lists aliases of models that the key may use', async () => {
-    const list = async (by: string) => {
-      const reply = await fetch(`${gateway.url}/v1/models`, {
-        headers: { authorization: `Bearer ${by}` },
-      });
-      const { data } = (await reply.json()) as { data: { id: string; alias_of?: string }[] };
+    const listed = async (by: string) => {
+      const { data } = await list(by);
       return data.map(({ id, alias_of: model }) =>
         model === undefined ? id : `${id} is ${model}`,
       );
     };
     const { key: sunny } = await gateway.createKey({ policy: { models: ['sun'] } });
 
-    expect(await list(key)).toEqual([
+    expect(await listed(key)).toEqual([
       'cohere/sun',
       'moon',
       'ranker@latest is sun',
       'rerank-v3.5 is moon',
       'sun',
     ]);
-    expect(await list(sunny)).toEqual(['ranker@latest is sun', 'sun']);
+    expect(await listed(sunny)).toEqual(['ranker@latest is sun', 'sun']);
   });
 });
 

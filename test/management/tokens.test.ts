@@ -115,6 +115,8 @@ describe('keys', () => {
     ['an address that is none', 'allow_ips', { policy: { allowIps: ['10.1'] } }],
     ['a range that is too long', 'allow_ips', { policy: { allowIps: ['10.0.0.0/33'] } }],
     ['IPv4 in IPv6 form beyond IPv4', 'allow_ips', { policy: { allowIps: ['::ffff:10.0.0.0/8'] } }],
+    ['an empty alias', 'aliases', { policy: { aliases: { ' ': 'a' } } }],
+    ['an alias of nothing', 'aliases', { policy: { aliases: { a: '' } } }],
     ['an empty tag', 'tags', { policy: { tags: [''] } }],
     ['a negative rate', 'rate_limit', { policy: { rateLimit: -1 } }],
     ['half a place', 'max_concurrency', { policy: { maxConcurrency: 0.5 } }],
@@ -143,6 +145,7 @@ describe('keys', () => {
 
     expect(token.policy).toEqual({
       models: ['a', 'b'],
+      aliases: {},
       allowIps: ['192.0.2.7', '2001:db8::/32'],
       tags: ['eu'],
       defaultModel: 'b',

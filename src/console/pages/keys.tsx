@@ -276,6 +276,16 @@ function OneKey({ id }: { readonly id: number }) {
         </dd>
         <dt>{w().nav.models}</dt>
         <dd>{data.model_limits_enabled ? data.model_limits.join(', ') : w().all}</dd>
+        {Object.keys(data.aliases).length === 0 ? null : (
+          <>
+            <dt>{w().keys.aliases}</dt>
+            <dd>
+              {Object.entries(data.aliases)
+                .map(([alias, model]) => `${alias} = ${model}`)
+                .join(', ')}
+            </dd>
+          </>
+        )}
         <dt>{w().keys.perMinute}</dt>
         <dd>{data.rate_limit === 0 ? w().keys.unlimited : <Count value={data.rate_limit} />}</dd>
         <dt>{w().keys.atOnce}</dt>

@@ -430,6 +430,7 @@ export const en = {
     used: 'Last used',
     asAccount: 'as the account',
     unlimited: 'no limit',
+    aliases: 'Other names of models',
     perMinute: 'Requests a minute',
     atOnce: 'At once',
     addBudget: 'Add to the budget, in dollars',

@@ -393,6 +393,7 @@ export const zh: Words = {
     used: '最近使用',
     asAccount: '同账户余额',
     unlimited: '不限',
+    aliases: '模型别名',
     perMinute: '每分钟请求数',
     atOnce: '并发数',
     addBudget: '增加预算（美元）',

@@ -2,6 +2,7 @@ import Joi from 'joi';
 import { textDocuments } from '../../core/documents.js';
 import { GatewayError } from '../../core/errors.js';
 import type { RerankOptions } from '../../core/rerank.js';
+import { OPEN_POLICY } from '../../core/token.js';
 import type { RequestEvent } from '../../gateway/events.js';
 import { rerank, type RerankReply } from '../../gateway/rerank.js';
 import { createScope } from '../../gateway/scope.js';
@@ -259,16 +260,7 @@ async function consoleKey(deps: OperationDeps, userId: number): Promise<Credenti
         expiredTime: -1,
         remainQuota: 0,
         unlimitedQuota: true,
-        policy: {
-          models: undefined,
-          allowIps: [],
-          tags: [],
-          defaultModel: undefined,
-          rateLimit: RATE_LIMIT,
-          maxConcurrency: MAX_CONCURRENCY,
-          dialect: 'auto',
-          mayExplain: false,
-        },
+        policy: { ...OPEN_POLICY, rateLimit: RATE_LIMIT, maxConcurrency: MAX_CONCURRENCY },
       },
       deps.now(),
     )

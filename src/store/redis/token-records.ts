@@ -1,6 +1,6 @@
-import { TOKEN_DEFAULTS } from '../../core/token-members.js';
-import type { Token, TokenPolicy } from '../../core/token.js';
+import type { Token } from '../../core/token.js';
 import type { Credential } from '../store.js';
+import { storedPolicy } from '../tokens.js';
 import type { Connection } from './connection.js';
 import type { Keys } from './keys.js';
 import { listOf, numberOf, runWithTokens, SCRIPTS, textOf, type Reply } from './scripts.js';
@@ -43,15 +43,9 @@ export function credentialOf(
     remainQuota: numberOf(remain),
     unlimitedQuota: unlimited === '1',
     usedQuota: numberOf(used),
-    policy: policyOf(textOf(policy)),
+    policy: storedPolicy(textOf(policy)),
   };
   return { token, version: numberOf(version), keyHash: textOf(keyHash), userEnabled };
-}
-
-/** JSON drops members that are undefined; they are part of the type and come back here. */
-function policyOf(text: string): TokenPolicy {
-  const stored = JSON.parse(text) as TokenPolicy;
-  return { ...TOKEN_DEFAULTS, ...stored, models: stored.models, defaultModel: stored.defaultModel };
 }
 
 /** Tokens of one user; with a time, after its expired reservations are given back. Those that are gone are left out. */

@@ -1,5 +1,5 @@
-import { TOKEN_DEFAULTS } from '../../core/token-members.js';
-import type { Token, TokenPolicy } from '../../core/token.js';
+import type { Token } from '../../core/token.js';
+import { storedPolicy } from '../tokens.js';
 
 /** The columns of `tokens` that make a `Token`; `t` is the table. */
 export const TOKEN_COLUMNS = `
@@ -36,12 +36,6 @@ export function tokenOf(row: TokenRow): Token {
     remainQuota: row.remain_quota,
     unlimitedQuota: row.unlimited_quota === 1,
     usedQuota: row.used_quota,
-    policy: policyOf(row.policy),
+    policy: storedPolicy(row.policy),
   };
-}
-
-/** JSON drops members that are undefined; they are part of the type and come back here. */
-function policyOf(text: string): TokenPolicy {
-  const stored = JSON.parse(text) as TokenPolicy;
-  return { ...TOKEN_DEFAULTS, ...stored, models: stored.models, defaultModel: stored.defaultModel };
 }

@@ -18,6 +18,7 @@ interface TokenWire {
   readonly allow_ips: readonly string[];
   readonly tags: readonly string[];
   readonly default_model: string | null;
+  readonly aliases: Readonly<Record<string, string>>;
 }
 
 interface ListWire {
@@ -185,6 +186,19 @@ describe('making a key', () => {
     expect([key.status, key.body.data.name]).toEqual([200, 'beside an access token']);
     expect(access.status).toBe(200);
     expect(access.body.data).not.toEqual(key.body.data);
+  });
+
+  it('keeps aliases until null takes them away', async () => {
+    const { id } = await create({ aliases: { ' rerank-v3.5 ': 'local' } });
+    const update = async (body: object) =>
+      (await call('PUT', '/api/token/', { id, ...body })).body.data.aliases;
+
+    expect(await update({ name: 'renamed' })).toEqual({ 'rerank-v3.5': 'local' });
+    expect(await update({ aliases: { a: 'local', b: 'other' } })).toEqual({
+      a: 'local',
+      b: 'other',
+    });
+    expect(await update({ aliases: null })).toEqual({});
   });
 
   it('takes lists as arrays and as texts', async () => {

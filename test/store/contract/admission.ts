@@ -30,6 +30,7 @@ export function describeAdmission(open: OpenHarness): void {
           allowIps: ['10.0.0.0/8'],
           tags: ['eu'],
           defaultModel: 'rerank-v1',
+          aliases: { 'rerank-v3.5': 'rerank-v1' },
           rateLimit: 7,
           maxConcurrency: 3,
           dialect: 'tei',
