@@ -48,6 +48,9 @@ export class KeyRing {
   #last: State | undefined;
   /** A heap of those that are out, by when they are back. */
   readonly #out: State[] = [];
+  /** Keys that were refused when they were last heard of, and how often in a row, all together. */
+  #refused = 0;
+  #refusals = 0;
 
   constructor(count: number, rule: KeyRule) {
     this.#rule = rule;
@@ -74,11 +77,11 @@ export class KeyRing {
     const state = this.#states[key];
     if (state === undefined) return;
     state.inFlight -= 1;
-    if (verdict.kind === 'works') state.refusals = 0;
+    if (verdict.kind === 'works') this.#count(state, 0);
     if (verdict.kind === 'rests') this.#putOut(state, verdict.untilMs, nowMs);
     if (verdict.kind === 'refused') {
       const { refusedMs, longestMs } = this.#rule;
-      state.refusals += 1;
+      this.#count(state, state.refusals + 1);
       this.#putOut(
         state,
         nowMs + Math.min(refusedMs * 2 ** (state.refusals - 1), longestMs),
@@ -98,6 +101,13 @@ export class KeyRing {
     return first.outUntilMs;
   }
 
+  /** Refusals in a row of all keys together, where every key is out for one; else 0. */
+  refusalsOfAll(nowMs: number): number {
+    this.#return(nowMs);
+    const count = this.#states.length;
+    return this.#refused === count && this.#out.length === count ? this.#refusals : 0;
+  }
+
   /** The keys that are out, in their order. */
   pauses(nowMs: number): KeyPause[] {
     return this.#out
@@ -109,6 +119,12 @@ export class KeyRing {
         untilMs: outUntilMs,
       }))
       .sort((one, other) => one.key - other.key);
+  }
+
+  #count(state: State, refusals: number): void {
+    this.#refused += Math.sign(refusals) - Math.sign(state.refusals);
+    this.#refusals += refusals - state.refusals;
+    state.refusals = refusals;
   }
 
   #putOut(state: State, untilMs: number, nowMs: number): void {

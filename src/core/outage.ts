@@ -54,8 +54,8 @@ export function tallied(
 }
 
 /** Whether so many failures are enough to disable their channel. */
-export function isEnough(tally: Tally, { failures }: OutageRule): boolean {
-  return failures > 0 && tally.count >= failures;
+export function isEnough({ count }: Pick<Tally, 'count'>, { failures }: OutageRule): boolean {
+  return failures > 0 && count >= failures;
 }
 
 /** When what failed is tried again: `firstMs` at first, twice as long after each failure, spread by a tenth. */

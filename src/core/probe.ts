@@ -73,8 +73,11 @@ export interface ProbeReport {
   readonly warnings: readonly string[];
 }
 
-/** Sends a channel one real request, switched on or not. */
-export type Probe = (channel: Channel, model: string) => Promise<ProbeReport>;
+/**
+ * Sends a channel one real request, switched on or not. Where one of several keys is refused, it asks with the next ones;
+ * each `turn` begins with others.
+ */
+export type Probe = (channel: Channel, model: string, turn?: number) => Promise<ProbeReport>;
 
 /** What a ranking of the two documents shows. */
 export function judgeRanking(rows: readonly RankedRow[], expected: ScoreScale): ProbeRanking {

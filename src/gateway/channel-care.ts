@@ -161,7 +161,7 @@ export class ChannelCare {
       return;
     }
     const failures = duty.note === '' ? 0 : Number(duty.note);
-    const { ranking } = await probe(channel, modelOf(channel, failures));
+    const { ranking } = await probe(channel, modelOf(channel, failures), failures);
     if (ranking !== undefined) {
       await onWell(channel);
       return;
@@ -184,7 +184,8 @@ export class ChannelCare {
       task.dueMs = now() + Math.min(untilMs + everyMs * SPREAD * random(), everyMs);
       return;
     }
-    const report = await probe(channel, modelOf(channel, before?.count ?? 0));
+    const count = before?.count ?? 0;
+    const report = await probe(channel, modelOf(channel, count), count);
     const note = noteAfter(before, faultOfProbe(report), now());
     const isDoubtful = note.failures > 0 && note.failures < FAILED_CHECKS_BELIEVED;
     const spreadMs = everyMs * (1 - SPREAD * random());

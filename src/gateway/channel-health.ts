@@ -190,19 +190,27 @@ export class ChannelHealth {
     return ring;
   }
 
-  /** Ends what the ring of a channel gave out. */
-  keyEnded(route: Route, key: number, verdict: KeyVerdict, nowMs: number): void {
-    const { maxCooldownMs, observe } = this.#options;
-    const untilMs =
-      verdict.kind === 'rests' ? Math.min(verdict.untilMs, nowMs + maxCooldownMs) : undefined;
-    this.ringOf(route).done(
-      key,
-      untilMs === undefined ? verdict : { kind: 'rests', untilMs },
-      nowMs,
-    );
-    if (verdict.kind !== 'refused') return;
-    const hint = route.keys?.[key]?.hint ?? '';
-    observe({ kind: 'key_refused', channelId: route.id, channel: route.channel.name, key: hint });
+  /** Ends what the ring of a channel gave out. Tells whether the outcome is that key's fault alone, so that another may do. */
+  keyEnded(
+    route: Route,
+    key: number,
+    outcome: AttemptOutcome | 'abandoned',
+    nowMs: number,
+    asked: Asked,
+  ): boolean {
+    const ring = this.ringOf(route);
+    const verdict = keyVerdictOn(outcome, nowMs, this.#options.maxCooldownMs);
+    ring.done(key, verdict, nowMs);
+    if (verdict.kind === 'refused' && outcome !== 'abandoned' && outcome.kind === 'failed') {
+      const hint = route.keys?.[key]?.hint ?? '';
+      const { id: channelId, channel } = route;
+      this.#options.observe({ kind: 'key_refused', channelId, channel: channel.name, key: hint });
+      // With its last key, the channel itself is of no use.
+      const count = ring.refusalsOfAll(nowMs);
+      if (isEnough({ count }, this.#options.outage))
+        this.#tellOutage(route, outcome.failure, nowMs, asked);
+    }
+    return verdict.kind === 'refused' || verdict.kind === 'rests';
   }
 
   /**
@@ -229,7 +237,7 @@ export class ChannelHealth {
     nowMs: number,
     asked: Asked | undefined,
   ): void {
-    const { maxCooldownMs, outage: rule, onOutage } = this.#options;
+    const { maxCooldownMs, outage: rule } = this.#options;
     if (FAULTS[failure.kind].health === 'cools') {
       const waitMs = Math.min(failure.retryAfterMs ?? DEFAULT_COOLDOWN_MS, maxCooldownMs);
       if (state.coolUntilMs <= nowMs) state.coolSinceMs = nowMs;
@@ -242,8 +250,19 @@ export class ChannelHealth {
     state.tally = tallied(state.tally, reason, nowMs, rule);
     if (!isEnough(state.tally, rule)) return;
     state.tally = undefined;
+    this.#tellOutage(route, failure, nowMs, asked);
+  }
+
+  #tellOutage(
+    route: Route,
+    failure: UpstreamFailure,
+    nowMs: number,
+    asked: Asked | undefined,
+  ): void {
+    const reason = certaintyOf(failure);
+    if (reason === undefined) return;
     const message = asked === undefined ? '' : loggable(failure, asked);
-    onOutage(route, { reason, message, sinceMs: nowMs });
+    this.#options.onOutage(route, { reason, message, sinceMs: nowMs });
   }
 
   #become(
@@ -391,20 +410,24 @@ function verdictOn(outcome: AttemptOutcome | 'abandoned'): Verdict {
 }
 
 /** What an attempt says of the key that it was made with: refused credentials and a rate limit are nobody else's. */
-export function keyVerdictOn(outcome: AttemptOutcome, nowMs: number): KeyVerdict {
+function keyVerdictOn(
+  outcome: AttemptOutcome | 'abandoned',
+  nowMs: number,
+  maxCooldownMs: number,
+): KeyVerdict {
+  if (outcome === 'abandoned' || outcome.kind === 'withdrawn') return { kind: 'none' };
   if (outcome.kind === 'ranked') return { kind: 'works' };
-  if (outcome.kind === 'withdrawn') return { kind: 'none' };
   const { failure } = outcome;
   if (certaintyOf(failure) !== undefined) return { kind: 'refused' };
   if (failure.kind !== 'busy' || failure.status !== TOO_MANY_REQUESTS) return { kind: 'none' };
-  return { kind: 'rests', untilMs: nowMs + (failure.retryAfterMs ?? DEFAULT_COOLDOWN_MS) };
+  const waitMs = Math.min(failure.retryAfterMs ?? DEFAULT_COOLDOWN_MS, maxCooldownMs);
+  return { kind: 'rests', untilMs: nowMs + waitMs };
 }
 
 const TOO_MANY_REQUESTS = 429;
 
 function isFaultOfKey(outcome: AttemptOutcome | 'abandoned'): boolean {
-  if (outcome === 'abandoned') return false;
-  const { kind } = keyVerdictOn(outcome, 0);
+  const { kind } = keyVerdictOn(outcome, 0, 0);
   return kind === 'refused' || kind === 'rests';
 }
 

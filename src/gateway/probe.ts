@@ -16,7 +16,7 @@ import type { RawReply } from '../providers/reply.js';
 import type { NeuralRanker } from '../rankers/ranker.js';
 import { offerOf } from './offer.js';
 import type { AttemptOutcome } from './rank.js';
-import { makeRoute, type DeclaredCredentials, type Route } from './route.js';
+import { makeRoute, type DeclaredCredentials, type Route, type RouteKey } from './route.js';
 import { createScope, type Scope } from './scope.js';
 import { AccessTokens } from './access-tokens.js';
 import { createSend } from './send.js';
@@ -41,37 +41,77 @@ const TOKEN_GRACE_MS = 15_000;
 
 /** A probe sends one request as traffic would be sent, and looks over its shoulder to tell what went wrong. */
 export function createProbe(deps: ProbeDeps): Probe {
-  return async (channel, model) => {
-    const route = makeRoute(asProbed(channel, deps), new Map(), deps.declared);
-    const startedMs = deps.now();
-    if (route.kind === 'unusable') {
-      const problem = { code: 'unusable', message: `The channel cannot be used: ${route.why}.` };
+  return async (channel, model, turn = 0) => {
+    const made = makeRoute(asProbed(channel, deps), new Map(), deps.declared);
+    if (made.kind === 'unusable') {
+      const problem = { code: 'unusable', message: `The channel cannot be used: ${made.why}.` };
       return report(channel, model, { problem: problem as ProbeProblem });
     }
-    const witness = new Witness(deps.upstream);
-    const attempt = await ask(deps, witness, route.route, model);
-    const seen = {
-      url: witness.url,
-      status: witness.reply?.status,
-      durationMs: deps.now() - startedMs,
-    };
-    if (attempt.kind === 'ranked') {
-      const { rows, usage, warnings } = attempt.ranking;
-      const upstreamModel = channel.models[model] ?? model;
-      const { scoreScale } = route.route.provider.profile;
-      const ranking = judgeRanking(rows, forModel(scoreScale, upstreamModel));
-      return report(channel, model, {
-        ...seen,
-        ranking,
-        usage: usage ?? {},
-        problem: orderProblem(ranking),
-        warnings: [...warnings, ...scaleWarnings(channel, ranking)],
-      });
-    }
-    const failure = attempt.kind === 'failed' ? attempt.failure : NEVER_SENT;
-    const problem = explain(failure, witness, route.route, model);
-    return report(channel, model, { ...seen, problem });
+    const { route } = made;
+    if (route.keys === undefined) return probeRoute(deps, channel, route, model);
+    return probeKeys(deps, channel, route.keys, model, turn);
   };
+}
+
+/** Keys that one probe tries at most, where those before them are refused. */
+const KEYS_TRIED = 10;
+
+async function probeKeys(
+  deps: ProbeDeps,
+  channel: Channel,
+  keys: readonly RouteKey[],
+  model: string,
+  turn: number,
+): Promise<ProbeReport> {
+  const untilMs = deps.now() + MAX_PROBE_MS;
+  const refused: string[] = [];
+  for (let tried = 0; ; tried += 1) {
+    const key = keys[(turn * KEYS_TRIED + tried) % keys.length];
+    if (key === undefined) throw new Error('a channel with keys has none');
+    const found = await probeRoute(deps, channel, key.route, model);
+    const isRefused = isRefusal(found);
+    if (isRefused) refused.push(key.hint);
+    const isLast = tried + 1 >= Math.min(KEYS_TRIED, keys.length) || deps.now() >= untilMs;
+    if (isRefused && !isLast) continue;
+    const warning = `Keys that the server refuses: ${refused.join(', ')}.`;
+    return refused.length === 0 ? found : { ...found, warnings: [...found.warnings, warning] };
+  }
+}
+
+/** Whether the key, or the account behind it, is at fault. */
+function isRefusal({ problem }: ProbeReport): boolean {
+  return problem?.code === 'wrong_key' || problem?.code === 'no_credit';
+}
+
+async function probeRoute(
+  deps: ProbeDeps,
+  channel: Channel,
+  route: Route,
+  model: string,
+): Promise<ProbeReport> {
+  const startedMs = deps.now();
+  const witness = new Witness(deps.upstream);
+  const attempt = await ask(deps, witness, route, model);
+  const seen = {
+    url: witness.url,
+    status: witness.reply?.status,
+    durationMs: deps.now() - startedMs,
+  };
+  if (attempt.kind === 'ranked') {
+    const { rows, usage, warnings } = attempt.ranking;
+    const upstreamModel = channel.models[model] ?? model;
+    const { scoreScale } = route.provider.profile;
+    const ranking = judgeRanking(rows, forModel(scoreScale, upstreamModel));
+    return report(channel, model, {
+      ...seen,
+      ranking,
+      usage: usage ?? {},
+      problem: orderProblem(ranking),
+      warnings: [...warnings, ...scaleWarnings(channel, ranking)],
+    });
+  }
+  const failure = attempt.kind === 'failed' ? attempt.failure : NEVER_SENT;
+  return report(channel, model, { ...seen, problem: explain(failure, witness, route, model) });
 }
 
 const NEVER_SENT: UpstreamFailure = { kind: 'transient', status: undefined, message: 'not sent' };

@@ -47,6 +47,24 @@ describe('the keys of a channel', () => {
     expect(ring.readiness(nowMs)).toBe(nowMs + 1_000);
   });
 
+  it('count as refused all together only while each of them is out for a refusal', () => {
+    const ring = new KeyRing(2, RULE);
+    const counts: number[] = [];
+    const step = (verdict: KeyVerdict, nowMs: number): void => {
+      use(ring, verdict, nowMs);
+      counts.push(ring.refusalsOfAll(nowMs));
+    };
+
+    step(REFUSED, T0);
+    step(REFUSED, T0 + 1);
+    expect(ring.refusalsOfAll(T0 + 1_000)).toBe(0);
+    step(REFUSED, T0 + 1_000);
+    step(WORKS, T0 + 1_001);
+    step({ kind: 'rests', untilMs: T0 + 9_000 }, T0 + 1_002);
+
+    expect(counts).toEqual([0, 2, 3, 0, 0]);
+  });
+
   it('prove themselves with a single attempt after a refusal', () => {
     const ring = new KeyRing(1, RULE);
     use(ring, REFUSED, T0);

@@ -109,6 +109,54 @@ describe('a channel with several keys', () => {
     expect(gateway.log.some((line) => line.includes('"state":"open"'))).toBe(true);
   });
 
+  it('is disabled for all nodes once every key is refused, each in its own way, and returns when one is not', async () => {
+    const [first = '', , last = ''] = KEYS;
+    const broke: Answer = (_request, res) => sendJson(res, { message: 'payment required' }, 402);
+    let isMended = false;
+    const recovering: Answer = (request, res) =>
+      void (isMended ? rankLikeCohere : refuse)(request, res);
+    const upstream = await accounts({
+      ...Object.fromEntries(KEYS.map((key) => [key, refuse])),
+      ...{ [first]: broke, [last]: recovering },
+    });
+    const traffic = { breaker_failures: 2, breaker_open_ms: 50, disable_failures: 3 };
+    const gateway = await gatewayOn(
+      upstream,
+      {},
+      { traffic: { ...traffic, return_after_ms: 100, return_longest_ms: 200 } },
+    );
+    const channelOf = async () => (await gateway.store.loadChannels()).channels[0];
+
+    await until('it is disabled', async () => {
+      expect((await gateway.ask()).status).toBeGreaterThanOrEqual(500);
+      return (await channelOf())?.status === 3;
+    });
+    expect((await channelOf())?.outage).toMatchObject({
+      reason: expect.stringMatching(/^(credentials_refused|no_credit)$/) as unknown,
+    });
+    expect(new Set(upstream.seen.map(keyOf)).size).toBe(3);
+
+    isMended = true;
+    await until('it has returned', async () => (await channelOf())?.status === 1);
+    await until('it serves', async () => (await gateway.ask()).status === 200);
+  });
+
+  it('is not disabled while one of its keys only rests', async () => {
+    const [first = ''] = KEYS;
+    const upstream = await accounts(
+      Object.fromEntries(KEYS.map((key) => [key, key === first ? limit : refuse])),
+    );
+    const gateway = await gatewayOn(
+      upstream,
+      {},
+      { traffic: { breaker_failures: 2, breaker_open_ms: 1, disable_failures: 1 } },
+    );
+
+    for (let count = 0; count < 5; count += 1) await gateway.ask();
+
+    expect((await gateway.store.loadChannels()).channels[0]?.status).toBe(1);
+  });
+
   it('says that it is busy, and until when, while all of them rest', async () => {
     const upstream = await accounts(Object.fromEntries(KEYS.map((key) => [key, limit])));
     const gateway = await gatewayOn(upstream);

@@ -42,7 +42,7 @@ function channel(fields: Partial<Channel> = {}): Channel {
   };
 }
 
-function probe(given: Channel, model = Object.keys(given.models)[0] ?? '') {
+function probe(given: Channel, model = Object.keys(given.models)[0] ?? '', turn = 0) {
   return createProbe({
     upstream: http,
     neural: new LlamaEngine({ load: () => Promise.reject(new Error('not here')) }),
@@ -50,7 +50,7 @@ function probe(given: Channel, model = Object.keys(given.models)[0] ?? '') {
     declared: new Map([['declared', { apiKey: new Secret(KEY) }]]),
     now: Date.now,
     attemptTimeoutMs: 2_000,
-  })(given, model);
+  })(given, model, turn);
 }
 
 function scored(...scores: number[]): Answer {
@@ -181,6 +181,27 @@ describe('a channel that does not work', () => {
 
     expect(report.problem).toBeDefined();
     expect(JSON.stringify(report)).not.toContain('payroll');
+  });
+
+  it('with several keys is tried with the next ones where some are refused, other ones each turn', async () => {
+    const keys = Array.from({ length: 12 }, (_, at) => `key-of-account-${1_000 + at}`);
+    const several = channel({ credentials: { apiKey: new Secret(keys.join('\n')) } });
+    upstream.answer((request, res) =>
+      request.headers.authorization === `Bearer ${keys[11] ?? ''}`
+        ? scored(0.1, 0.9)(request, res)
+        : error(401, { message: 'no' })(request, res),
+    );
+
+    const first = await probe(several);
+    const second = await probe(several, undefined, 1);
+
+    expect(first.problem).toMatchObject({ code: 'wrong_key' });
+    expect(first.warnings).toEqual([
+      expect.stringMatching(/refuses: …1000, .*…1009\.$/) as unknown as string,
+    ]);
+    expect(second.problem).toBeUndefined();
+    expect(second.warnings).toEqual(['Keys that the server refuses: …1010.']);
+    expect(upstream.seen).toHaveLength(12);
   });
 
   it('without a key where the server asks for one says so', async () => {

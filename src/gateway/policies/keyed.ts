@@ -1,5 +1,3 @@
-import type { KeyVerdict } from '../../core/key-ring.js';
-import { keyVerdictOn } from '../channel-health.js';
 import type { ChannelHealth } from '../channel-health.js';
 import type { Attempt, AttemptOutcome, Layer } from '../rank.js';
 
@@ -28,14 +26,14 @@ export function keyed(
       const at = health.ringOf(route).take(now());
       const key = at === undefined ? undefined : keys[at];
       if (at === undefined || key === undefined) return outcome;
-      let verdict: KeyVerdict = { kind: 'none' };
+      let ended: AttemptOutcome | 'abandoned' = 'abandoned';
+      let isFaultOfKey: boolean;
       try {
-        outcome = await next({ ...offer, route: key.route }, job);
-        verdict = keyVerdictOn(outcome, now());
+        ended = outcome = await next({ ...offer, route: key.route }, job);
       } finally {
-        health.keyEnded(route, at, verdict, now());
+        isFaultOfKey = health.keyEnded(route, at, ended, now(), job);
       }
-      if (verdict.kind !== 'refused' && verdict.kind !== 'rests') return outcome;
+      if (!isFaultOfKey) return outcome;
       job.scope.throwIfEnded();
     }
     return outcome;
