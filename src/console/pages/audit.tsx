@@ -1,8 +1,9 @@
 import { download } from '../api/call.js';
 import { useRead } from '../api/query.js';
-import { Ago, Button, Count, Empty, FilterText } from '../parts/basic.js';
+import { Ago, Button, Empty, FilterText } from '../parts/basic.js';
 import { Dialog } from '../parts/dialog.js';
-import { List, Table, useListQuery } from '../parts/table.js';
+import { ListHead } from '../parts/list-head.js';
+import { List, useListQuery } from '../parts/table.js';
 import { setQuery, useRoute } from '../router.js';
 import { w } from '../words.js';
 
@@ -17,19 +18,11 @@ export function Audit() {
   const entry = reading.data?.items.find((row) => idOf(row) === open);
   return (
     <>
-      <div class="head">
-        <h1>
-          {w().nav.audit}
-          {reading.data === undefined ? null : (
-            <span class="count">
-              <Count value={reading.data.total} />
-            </span>
-          )}
-        </h1>
+      <ListHead title={w().nav.audit} total={reading.data?.total}>
         <Button onClick={() => void download('listAudit', { query }, 'audit.csv')}>
           {w().csv}
         </Button>
-      </div>
+      </ListHead>
       <div class="row">
         <FilterText
           label={w().audit.action}
@@ -45,35 +38,29 @@ export function Audit() {
       <List
         reading={reading}
         filtered={filtered}
-        onClear={clear}
+        clear={clear}
         empty={<Empty title={w().audit.none} />}
-      >
-        {(rows) => (
-          <Table
-            label={w().nav.audit}
-            rows={rows}
-            idOf={idOf}
-            openId={open ?? undefined}
-            onOpen={(row) => setQuery({ open: idOf(row) }, { replace: open !== null })}
-            columns={[
-              { title: w().audit.when, cell: ({ created_at }) => <Ago seconds={created_at} /> },
-              { title: w().audit.who, cell: ({ actor }) => actor },
-              { title: w().audit.action, cell: ({ action }) => <code>{action}</code> },
-              { title: w().audit.target, cell: ({ target }) => target },
-              {
-                title: w().reason,
-                minor: true,
-                cell: ({ detail }) => (typeof detail.reason === 'string' ? detail.reason : ''),
-              },
-              {
-                title: w().audit.from,
-                minor: true,
-                cell: ({ address: from }) => from ?? w().audit.commandLine,
-              },
-            ]}
-          />
-        )}
-      </List>
+        label={w().nav.audit}
+        idOf={idOf}
+        openId={open ?? undefined}
+        onOpen={(row) => setQuery({ open: idOf(row) }, { replace: open !== null })}
+        columns={[
+          { title: w().audit.when, cell: ({ created_at }) => <Ago seconds={created_at} /> },
+          { title: w().audit.who, cell: ({ actor }) => actor },
+          { title: w().audit.action, cell: ({ action }) => <code>{action}</code> },
+          { title: w().audit.target, cell: ({ target }) => target },
+          {
+            title: w().reason,
+            minor: true,
+            cell: ({ detail }) => (typeof detail.reason === 'string' ? detail.reason : ''),
+          },
+          {
+            title: w().audit.from,
+            minor: true,
+            cell: ({ address: from }) => from ?? w().audit.commandLine,
+          },
+        ]}
+      />
       {entry === undefined ? null : (
         <Dialog
           kind="drawer"

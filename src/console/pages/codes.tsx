@@ -19,9 +19,11 @@ import {
   money,
   style,
 } from '../parts/basic.js';
-import { Confirm, Dialog, Menu } from '../parts/dialog.js';
+import { ConfirmWrite, WriteFailed, useShownOnce } from '../parts/confirm-write.js';
+import { Dialog, Menu } from '../parts/dialog.js';
 import { FormFields } from '../parts/form.js';
-import { List, Table, useListQuery } from '../parts/table.js';
+import { ListHead } from '../parts/list-head.js';
+import { List, createdColumn, Table, useListQuery } from '../parts/table.js';
 import { toast } from '../parts/toast.js';
 import { gatewayAddress, setQuery, useRoute } from '../router.js';
 import { w, wp } from '../words.js';
@@ -49,91 +51,64 @@ export function Codes() {
   const [fresh, setFresh] = useState<Fresh>();
   const [pruning, setPruning] = useState(false);
   const words = wp().codes;
-  const ask = (): void => setQuery({ new: '1' });
+  const make = { label: words.make, onClick: () => setQuery({ new: '1' }) };
   const closeNew = (): void => setQuery({ new: '' }, { replace: true });
   return (
     <>
-      <div class="head">
-        <h1>
-          {w().nav.codes}
-          {reading.data === undefined ? null : (
-            <span class="count">
-              <Count value={reading.data.total} />
-            </span>
-          )}
-        </h1>
+      <ListHead title={w().nav.codes} total={reading.data?.total} make={make}>
         <FilterText
           label={words.find}
           value={query.keyword}
           onChange={(keyword) => set({ keyword })}
         />
         <Button onClick={() => setPruning(true)}>{words.deleteInvalid}</Button>
-        <span data-new onClick={ask}>
-          <Button kind="main">
-            {words.make} <kbd>n</kbd>
-          </Button>
-        </span>
-      </div>
+      </ListHead>
       {filtered ? null : <Batches />}
       <List
         reading={reading}
         filtered={filtered}
-        onClear={clear}
+        clear={clear}
         empty={
           <Empty
             title={words.none}
-            action={
-              <Button kind="main" onClick={ask}>
-                {words.make}
-              </Button>
-            }
+            make={make}
             command="npm run cli -- codes create --name meetup --quota 5usd --count 100"
           >
             {words.noneHelp}
           </Empty>
         }
-      >
-        {(rows) => (
-          <Table
-            label={w().nav.codes}
-            rows={rows}
-            idOf={({ id }) => id}
-            columns={[
-              { title: w().name, cell: ({ name }) => name },
-              { title: words.code, cell: ({ key_hint }) => <code>{key_hint}</code> },
-              {
-                title: words.each,
-                numeric: true,
-                cell: ({ quota }) => <Money units={quota} />,
-              },
-              { title: w().status, cell: (code) => <CodeState code={code} /> },
-              {
-                title: words.redeemed,
-                minor: true,
-                cell: ({ redeemed_time: at, used_user_id: user }) =>
-                  at === 0 ? (
-                    <span class="muted">–</span>
-                  ) : (
-                    <Link to={`people?open=${user}`}>
-                      <Ago seconds={at} />
-                    </Link>
-                  ),
-              },
-              {
-                title: words.ends,
-                minor: true,
-                cell: ({ expired_time: ends }) => (ends === 0 ? w().never : <Ago seconds={ends} />),
-              },
-              {
-                title: w().created,
-                minor: true,
-                cell: ({ created_time }) => <Ago seconds={created_time} />,
-              },
-            ]}
-            actions={(code) => <CodeActions code={code} />}
-          />
-        )}
-      </List>
+        label={w().nav.codes}
+        idOf={({ id }) => id}
+        columns={[
+          { title: w().name, cell: ({ name }) => name },
+          { title: words.code, cell: ({ key_hint }) => <code>{key_hint}</code> },
+          {
+            title: words.each,
+            numeric: true,
+            cell: ({ quota }) => <Money units={quota} />,
+          },
+          { title: w().status, cell: (code) => <CodeState code={code} /> },
+          {
+            title: words.redeemed,
+            minor: true,
+            cell: ({ redeemed_time: at, used_user_id: user }) =>
+              at === 0 ? (
+                <span class="muted">–</span>
+              ) : (
+                <Link to={`people?open=${user}`}>
+                  <Ago seconds={at} />
+                </Link>
+              ),
+          },
+          {
+            title: words.ends,
+            minor: true,
+            cell: ({ expired_time: ends }) => (ends === 0 ? w().never : <Ago seconds={ends} />),
+          },
+          createdColumn(),
+        ]}
+        actions={(code) => <CodeActions code={code} />}
+      />
       {address.get('new') === null ? null : (
         <MakeCodes
           onClose={closeNew}
@@ -165,10 +140,6 @@ function CodeActions({ code: { id, status, key_hint: hint } }: { readonly code: 
       body: { id, status: wanted },
     }),
   );
-  const remove = useWrite(async (reason: string) => {
-    await call('deleteRedemptionCode', { params: { id }, query: { reason } });
-    return true;
-  });
   return (
     <>
       <Menu
@@ -184,25 +155,14 @@ function CodeActions({ code: { id, status, key_hint: hint } }: { readonly code: 
       >
         ⋯
       </Menu>
-      {update.error === undefined ? null : (
-        <Dialog title={hint} onClose={update.clear}>
-          <ErrorNotice error={update.error} />
-        </Dialog>
-      )}
+      <WriteFailed title={hint} of={update} />
       {deleting ? (
-        <Confirm
+        <ConfirmWrite
           title={wp().codes.deleteTitle(hint)}
           action={w().delete}
-          busy={remove.busy}
-          error={<ErrorNotice error={remove.error} />}
+          write={(why) => call('deleteRedemptionCode', { params: { id }, query: why })}
+          onDone={() => toast(w().deleted)}
           onClose={() => setDeleting(false)}
-          onConfirm={(reason) =>
-            void remove.run(reason).then((done) => {
-              if (done !== true) return;
-              setDeleting(false);
-              toast(w().deleted);
-            })
-          }
         />
       ) : null}
     </>
@@ -237,11 +197,7 @@ function Batches() {
             numeric: true,
             cell: ({ left_quota }) => <Money units={left_quota} />,
           },
-          {
-            title: w().created,
-            minor: true,
-            cell: ({ created_time }) => <Ago seconds={created_time} />,
-          },
+          createdColumn(),
         ]}
         actions={(batch) =>
           batch.left === 0 ? null : (
@@ -270,48 +226,28 @@ function DisableRest({
   readonly onClose: () => void;
 }) {
   const words = wp().codes;
-  const write = useWrite((reason: string) =>
-    call('disableRedemptionBatch', { body: { name, ...(reason === '' ? {} : { reason }) } }),
-  );
   return (
-    <Confirm
+    <ConfirmWrite
       title={words.disableRestTitle(name)}
       action={w().disable}
-      busy={write.busy}
-      error={<ErrorNotice error={write.error} />}
+      write={(why) => call('disableRedemptionBatch', { body: { name, ...why } })}
+      onDone={(count) => toast(words.disabledCount(count))}
       onClose={onClose}
-      onConfirm={(reason) =>
-        void write.run(reason).then((count) => {
-          if (count === undefined) return;
-          toast(words.disabledCount(count));
-          onClose();
-        })
-      }
     >
       <p>{words.disableRestHelp(left)}</p>
-    </Confirm>
+    </ConfirmWrite>
   );
 }
 
 function DeleteInvalid({ onClose }: { readonly onClose: () => void }) {
   const words = wp().codes;
-  const write = useWrite((reason: string) =>
-    call('deleteInvalidRedemptionCodes', { query: { reason } }),
-  );
   return (
-    <Confirm
+    <ConfirmWrite
       title={words.deleteInvalidTitle}
       action={w().delete}
-      busy={write.busy}
-      error={<ErrorNotice error={write.error} />}
+      write={(why) => call('deleteInvalidRedemptionCodes', { query: why })}
+      onDone={(count) => toast(words.deletedCount(count))}
       onClose={onClose}
-      onConfirm={(reason) =>
-        void write.run(reason).then((count) => {
-          if (count === undefined) return;
-          toast(words.deletedCount(count));
-          onClose();
-        })
-      }
     />
   );
 }
@@ -401,13 +337,8 @@ function ShownOnce({
   readonly fresh: Fresh;
   readonly onClose: () => void;
 }) {
-  const [taken, setTaken] = useState(false);
-  const [leaving, setLeaving] = useState(false);
+  const { warns, leaving, take, close } = useShownOnce(onClose);
   const words = wp().codes;
-  const close = (): void => {
-    if (taken || leaving) onClose();
-    else setLeaving(true);
-  };
   const ends = body.expired_time ?? 0;
   const csv = csvOf([
     ['name', 'code', 'units', 'worth', 'until'],
@@ -418,7 +349,7 @@ function ShownOnce({
   ]);
   const saveAs = (name: string, type: string, text: string): void => {
     save(name, new Blob([text], { type }));
-    setTaken(true);
+    take();
   };
   useEffect(() => {
     // Beside the page, since what lies above it in a dialog is printed on one sheet.
@@ -438,19 +369,14 @@ function ShownOnce({
       onClose={close}
       foot={
         <>
-          <CopyButton
-            text={codes.join('\n')}
-            label={words.copyAll}
-            kind="main"
-            onCopied={() => setTaken(true)}
-          />
+          <CopyButton text={codes.join('\n')} label={words.copyAll} kind="main" onCopied={take} />
           <Button onClick={() => saveAs('codes.csv', 'text/csv', csv)}>{w().csv}</Button>
           <Button onClick={() => saveAs('codes.txt', 'text/plain', `${codes.join('\n')}\n`)}>
             {words.text}
           </Button>
           <Button
             onClick={() => {
-              setTaken(true);
+              take();
               print();
             }}
           >
@@ -460,7 +386,7 @@ function ShownOnce({
         </>
       }
     >
-      {leaving && !taken ? <p class="notice warn-bar">{words.notTaken}</p> : null}
+      {warns ? <p class="notice warn-bar">{words.notTaken}</p> : null}
       <p class="muted">{w().shownOnce}</p>
       <ul class="secret codes" tabIndex={0} aria-label={w().nav.codes}>
         {codes.map((code) => (

@@ -26,8 +26,10 @@ import {
   money,
 } from '../parts/basic.js';
 import { RequestCode } from '../parts/code.js';
-import { Confirm, Dialog, Menu } from '../parts/dialog.js';
-import { List, Table, useListQuery } from '../parts/table.js';
+import { ConfirmWrite, WriteFailed, useShownOnce } from '../parts/confirm-write.js';
+import { Dialog, Menu } from '../parts/dialog.js';
+import { ListHead } from '../parts/list-head.js';
+import { List, useListQuery, useOpenRow } from '../parts/table.js';
 import { toast } from '../parts/toast.js';
 import { setQuery, useRoute } from '../router.js';
 import { w } from '../words.js';
@@ -49,105 +51,83 @@ export function Keys() {
   const reading = useRead('searchTokens', {
     query: { p: page, page_size: 30, keyword: query.keyword, user_id: owner },
   });
-  const open = address.get('open');
+  const { openId, onOpen, close } = useOpenRow();
   const making = address.get('new') !== null;
+  const make = { label: w().keys.new, onClick: () => setQuery({ new: '1' }) };
   return (
     <>
-      <div class="head">
-        <h1>
-          {w().nav.keys}
-          {reading.data === undefined ? null : (
-            <span class="count">
-              <Count value={reading.data.total} />
-            </span>
-          )}
-        </h1>
+      <ListHead title={w().nav.keys} total={reading.data?.total} make={make}>
         <FilterText
           label={w().name}
           value={query.keyword}
           onChange={(keyword) => set({ keyword })}
         />
-        <span data-new onClick={() => setQuery({ new: '1' })}>
-          <Button kind="main">
-            {w().keys.new} <kbd>n</kbd>
-          </Button>
-        </span>
-      </div>
+      </ListHead>
       <List
         reading={reading}
         filtered={filtered}
-        onClear={clear}
+        clear={clear}
         empty={
           <Empty
             title={w().keys.noneYet}
-            action={
-              <Button kind="main" onClick={() => setQuery({ new: '1' })}>
-                {w().keys.new}
-              </Button>
-            }
+            make={make}
             command="npm run cli -- keys create --name my-app"
           >
             {w().keys.noneHelp}
           </Empty>
         }
-      >
-        {(rows) => (
-          <Table
-            label={w().nav.keys}
-            rows={rows}
-            idOf={({ id }) => id}
-            openId={open === null ? undefined : Number(open)}
-            onOpen={({ id }) => setQuery({ open: id }, { replace: open !== null })}
-            columns={[
-              {
-                title: w().name,
-                cell: ({ name, key_hint }) => (
-                  <>
-                    {name} <code class="muted small">{key_hint}</code>
-                  </>
-                ),
-              },
-              { title: w().status, cell: (key) => <KeyState token={key} /> },
-              { title: w().keys.left, cell: (key) => <Left token={key} /> },
-              {
-                title: w().keys.spent,
-                numeric: true,
-                minor: true,
-                cell: ({ used_quota }) => <Money units={used_quota} />,
-              },
-              {
-                title: w().nav.models,
-                minor: true,
-                cell: ({ model_limits_enabled, model_limits }) =>
-                  model_limits_enabled ? model_limits.join(', ') : w().all,
-              },
-              {
-                title: w().nav.tags,
-                minor: true,
-                cell: ({ tags }) => (tags.length === 0 ? w().all : tags.join(', ')),
-              },
-              {
-                title: w().keys.ends,
-                minor: true,
-                cell: ({ expired_time }) =>
-                  expired_time < 0 ? w().never : <Ago seconds={expired_time} />,
-              },
-              {
-                title: w().keys.used,
-                minor: true,
-                // A new key counts as accessed when it was made.
-                cell: ({ accessed_time, created_time, used_quota }) =>
-                  accessed_time <= created_time && used_quota === 0 ? (
-                    w().never
-                  ) : (
-                    <Ago seconds={accessed_time} />
-                  ),
-              },
-            ]}
-            actions={(key) => <KeyActions token={key} />}
-          />
-        )}
-      </List>
+        label={w().nav.keys}
+        idOf={({ id }) => id}
+        openId={openId}
+        onOpen={onOpen}
+        columns={[
+          {
+            title: w().name,
+            cell: ({ name, key_hint }) => (
+              <>
+                {name} <code class="muted small">{key_hint}</code>
+              </>
+            ),
+          },
+          { title: w().status, cell: (key) => <KeyState token={key} /> },
+          { title: w().keys.left, cell: (key) => <Left token={key} /> },
+          {
+            title: w().keys.spent,
+            numeric: true,
+            minor: true,
+            cell: ({ used_quota }) => <Money units={used_quota} />,
+          },
+          {
+            title: w().nav.models,
+            minor: true,
+            cell: ({ model_limits_enabled, model_limits }) =>
+              model_limits_enabled ? model_limits.join(', ') : w().all,
+          },
+          {
+            title: w().nav.tags,
+            minor: true,
+            cell: ({ tags }) => (tags.length === 0 ? w().all : tags.join(', ')),
+          },
+          {
+            title: w().keys.ends,
+            minor: true,
+            cell: ({ expired_time }) =>
+              expired_time < 0 ? w().never : <Ago seconds={expired_time} />,
+          },
+          {
+            title: w().keys.used,
+            minor: true,
+            // A new key counts as accessed when it was made.
+            cell: ({ accessed_time, created_time, used_quota }) =>
+              accessed_time <= created_time && used_quota === 0 ? (
+                w().never
+              ) : (
+                <Ago seconds={accessed_time} />
+              ),
+          },
+        ]}
+        actions={(key) => <KeyActions token={key} />}
+      />
       {making ? (
         <NewKey
           onClose={() => setQuery({ new: '' }, { replace: true })}
@@ -158,14 +138,9 @@ export function Keys() {
         />
       ) : null}
       {made === undefined ? null : <ShownOnce made={made} onClose={() => setMade(undefined)} />}
-      {open === null ? null : (
-        <Dialog
-          key="key"
-          kind="drawer"
-          title={w().keys.one}
-          onClose={() => setQuery({ open: '' }, { replace: true })}
-        >
-          <OneKey id={Number(open)} />
+      {openId === undefined ? null : (
+        <Dialog key="key" kind="drawer" title={w().keys.one} onClose={close}>
+          <OneKey id={openId} />
         </Dialog>
       )}
     </>
@@ -201,10 +176,6 @@ function Left({ token: { unlimited_quota, remain_quota, used_quota } }: { readon
 function KeyActions({ token: { id, name, status } }: { readonly token: Key }) {
   const [deleting, setDeleting] = useState(false);
   const update = useWrite((wanted: 1 | 2) => call('updateToken', { body: { id, status: wanted } }));
-  const remove = useWrite(async (reason: string) => {
-    await call('deleteToken', { params: { id }, query: { reason } });
-    return true;
-  });
   return (
     <>
       <Menu
@@ -219,28 +190,17 @@ function KeyActions({ token: { id, name, status } }: { readonly token: Key }) {
       >
         ⋯
       </Menu>
-      {update.error === undefined ? null : (
-        <Dialog title={name} onClose={update.clear}>
-          <ErrorNotice error={update.error} />
-        </Dialog>
-      )}
+      <WriteFailed title={name} of={update} />
       {deleting ? (
-        <Confirm
+        <ConfirmWrite
           title={w().keys.deleteTitle(name)}
           action={w().delete}
-          busy={remove.busy}
-          error={<ErrorNotice error={remove.error} />}
+          write={(why) => call('deleteToken', { params: { id }, query: why })}
+          onDone={() => toast(w().deleted)}
           onClose={() => setDeleting(false)}
-          onConfirm={(reason) =>
-            void remove.run(reason).then((done) => {
-              if (done !== true) return;
-              setDeleting(false);
-              toast(w().deleted);
-            })
-          }
         >
           <p>{w().keys.deleteHelp}</p>
-        </Confirm>
+        </ConfirmWrite>
       ) : null}
     </>
   );
@@ -478,29 +438,19 @@ function NewKey({
 
 /** The key itself lives in this dialog alone, and is gone with it. */
 function ShownOnce({ made, onClose }: { readonly made: Made; readonly onClose: () => void }) {
-  const [copied, setCopied] = useState(false);
-  const [leaving, setLeaving] = useState(false);
-  const close = (): void => {
-    if (copied || leaving) onClose();
-    else setLeaving(true);
-  };
+  const { warns, leaving, take, close } = useShownOnce(onClose);
   return (
     <Dialog
       title={w().keys.madeTitle(made.name)}
       onClose={close}
       foot={
         <>
-          <CopyButton
-            text={made.key}
-            label={w().keys.copyKey}
-            kind="main"
-            onCopied={() => setCopied(true)}
-          />
+          <CopyButton text={made.key} label={w().keys.copyKey} kind="main" onCopied={take} />
           <Button onClick={close}>{leaving ? w().keys.closeAnyway : w().keys.done}</Button>
         </>
       }
     >
-      {leaving ? <p class="notice warn-bar">{w().keys.notCopied}</p> : null}
+      {warns ? <p class="notice warn-bar">{w().keys.notCopied}</p> : null}
       <p class="muted">{w().shownOnce}</p>
       <div class="secret">{made.key}</div>
       <RequestCode body={EXAMPLE_BODY} apiKey={made.key} />

@@ -8,7 +8,8 @@ import { EXAMPLE_BODY } from '../lib/snippets.js';
 import { Button, Empty, ErrorNotice, FilterText, Link, State, money } from '../parts/basic.js';
 import { RequestCode } from '../parts/code.js';
 import { Dialog } from '../parts/dialog.js';
-import { List, Table, useListQuery } from '../parts/table.js';
+import { ListHead } from '../parts/list-head.js';
+import { List, useListQuery } from '../parts/table.js';
 import { setQuery, useRoute } from '../router.js';
 import { w, wp } from '../words.js';
 
@@ -41,21 +42,17 @@ export function Models() {
   const opened = models.data?.find(({ id }) => id === open);
   return (
     <>
-      <div class="head">
-        <h1>
-          {w().nav.models}
-          {models.data === undefined ? null : <span class="count">{found.length}</span>}
-        </h1>
+      <ListHead title={w().nav.models} total={models.data === undefined ? undefined : found.length}>
         <FilterText
           label={words.find}
           value={query.keyword}
           onChange={(keyword) => set({ keyword })}
         />
-      </div>
+      </ListHead>
       <List
         reading={{ ...models, data: models.data === undefined ? undefined : listed }}
         filtered={filtered}
-        onClear={clear}
+        clear={clear}
         empty={
           <Empty
             title={words.none}
@@ -70,43 +67,37 @@ export function Models() {
             {admin ? words.noneHelp : words.noneForUsers}
           </Empty>
         }
-      >
-        {(rows) => (
-          <Table
-            label={w().nav.models}
-            rows={rows}
-            idOf={({ id }) => id}
-            openId={open ?? undefined}
-            onOpen={({ id }) => setQuery({ model: id }, { replace: open !== null })}
-            columns={[
-              {
-                title: words.model,
-                cell: ({ id, aliases }) => (
-                  <span title={aliases.join(', ')}>
-                    {id}
-                    {aliases.length === 0 ? null : <span class="muted"> +{aliases.length}</span>}
-                  </span>
-                ),
-              },
-              { title: w().status, cell: (model) => <ModelState model={model} /> },
-              { title: words.price, cell: ({ price }) => <Price price={price} /> },
-              ...(admin
-                ? [
-                    {
-                      title: words.served,
-                      minor: true,
-                      cell: ({ id }: Model) => {
-                        const channels = servedBy(id);
-                        const live = channels.filter((channel) => channel.live).length;
-                        return `${channels.map(({ name }) => name).join(', ')} (${words.servedBy(live, channels.length)})`;
-                      },
-                    },
-                  ]
-                : []),
-            ]}
-          />
-        )}
-      </List>
+        label={w().nav.models}
+        idOf={({ id }) => id}
+        openId={open ?? undefined}
+        onOpen={({ id }) => setQuery({ model: id }, { replace: open !== null })}
+        columns={[
+          {
+            title: words.model,
+            cell: ({ id, aliases }) => (
+              <span title={aliases.join(', ')}>
+                {id}
+                {aliases.length === 0 ? null : <span class="muted"> +{aliases.length}</span>}
+              </span>
+            ),
+          },
+          { title: w().status, cell: (model) => <ModelState model={model} /> },
+          { title: words.price, cell: ({ price }) => <Price price={price} /> },
+          ...(admin
+            ? [
+                {
+                  title: words.served,
+                  minor: true,
+                  cell: ({ id }: Model) => {
+                    const channels = servedBy(id);
+                    const live = channels.filter((channel) => channel.live).length;
+                    return `${channels.map(({ name }) => name).join(', ')} (${words.servedBy(live, channels.length)})`;
+                  },
+                },
+              ]
+            : []),
+        ]}
+      />
       {opened === undefined ? null : (
         <Dialog
           key="model"

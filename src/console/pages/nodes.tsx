@@ -2,6 +2,7 @@ import type { ReplyOf } from '../api/call.js';
 import { useRead } from '../api/query.js';
 import { clock, duration } from '../lib/format.js';
 import { Ago, Count, Empty, ErrorNotice, Skeleton, State, style } from '../parts/basic.js';
+import { ListHead } from '../parts/list-head.js';
 import { Table } from '../parts/table.js';
 import { w } from '../words.js';
 
@@ -17,12 +18,7 @@ export function Nodes() {
   const usual = mostCommon((data?.nodes ?? []).map(({ release }) => release));
   return (
     <>
-      <div class="head">
-        <h1>
-          {w().nav.nodes}
-          {data === undefined ? null : <span class="count">{data.nodes.length}</span>}
-        </h1>
-      </div>
+      <ListHead title={w().nav.nodes} total={data?.nodes.length} />
       <p class="muted">{words.help}</p>
       <ErrorNotice error={error} onAgain={again} />
       {loading ? <Skeleton lines={4} /> : null}

@@ -4,7 +4,6 @@ import { call, type ItemOf } from '../api/call.js';
 import type { Operations } from '../api/operations.js';
 import { useRead, useWrite } from '../api/query.js';
 import {
-  Ago,
   Button,
   Chip,
   Count,
@@ -17,9 +16,11 @@ import {
   Skeleton,
   State,
 } from '../parts/basic.js';
-import { Confirm, Dialog, Menu } from '../parts/dialog.js';
+import { ConfirmWrite, WriteFailed } from '../parts/confirm-write.js';
+import { Dialog, Menu } from '../parts/dialog.js';
 import { FilterSelect, Form, FormFields, SelectField } from '../parts/form.js';
-import { List, Table, useListQuery } from '../parts/table.js';
+import { ListHead } from '../parts/list-head.js';
+import { List, createdColumn, useListQuery, useOpenRow } from '../parts/table.js';
 import { toast } from '../parts/toast.js';
 import { setQuery, useRoute } from '../router.js';
 import { w, wp } from '../words.js';
@@ -39,18 +40,14 @@ export function People() {
     query: { p: page, page_size: 30, keyword: query.keyword, role },
   });
   const words = wp().people;
-  const open = address.get('open');
+  const { openId, onOpen, close } = useOpenRow();
   return (
     <>
-      <div class="head">
-        <h1>
-          {w().nav.people}
-          {reading.data === undefined ? null : (
-            <span class="count">
-              <Count value={reading.data.total} />
-            </span>
-          )}
-        </h1>
+      <ListHead
+        title={w().nav.people}
+        total={reading.data?.total}
+        make={{ label: words.new, onClick: () => setQuery({ new: '1' }) }}
+      >
         <FilterText
           label={words.find}
           value={query.keyword}
@@ -62,74 +59,54 @@ export function People() {
           choices={ROLES.map((one) => ({ value: String(one), label: words.roles[one] }))}
           onChange={(picked) => set({ role: picked })}
         />
-        <span data-new onClick={() => setQuery({ new: '1' })}>
-          <Button kind="main">
-            {words.new} <kbd>n</kbd>
-          </Button>
-        </span>
-      </div>
+      </ListHead>
       <List
         reading={reading}
         filtered={filtered}
-        onClear={clear}
+        clear={clear}
         empty={<Empty title={words.none} />}
-      >
-        {(rows) => (
-          <Table
-            label={w().nav.people}
-            rows={rows}
-            idOf={({ id }) => id}
-            openId={open === null ? undefined : Number(open)}
-            onOpen={({ id }) => setQuery({ open: id }, { replace: open !== null })}
-            columns={[
-              {
-                title: w().name,
-                cell: ({ username, display_name: shown }) => (
-                  <>
-                    {username}{' '}
-                    {shown === '' || shown === username ? null : <span class="muted">{shown}</span>}
-                  </>
-                ),
-              },
-              { title: words.email, minor: true, cell: ({ email }) => email },
-              { title: words.role, cell: ({ role: one }) => words.roles[one] },
-              { title: w().status, cell: (user) => <UserState user={user} /> },
-              {
-                title: w().home.balance,
-                numeric: true,
-                cell: ({ quota }) => <Money units={quota} />,
-              },
-              {
-                title: w().home.spent,
-                numeric: true,
-                minor: true,
-                cell: ({ used_quota }) => <Money units={used_quota} />,
-              },
-              {
-                title: w().home.requests,
-                numeric: true,
-                minor: true,
-                cell: ({ request_count }) => <Count value={request_count} />,
-              },
-              {
-                title: w().created,
-                minor: true,
-                cell: ({ created_time }) => <Ago seconds={created_time} />,
-              },
-            ]}
-            actions={(user) => <UserActions user={user} />}
-          />
-        )}
-      </List>
+        label={w().nav.people}
+        idOf={({ id }) => id}
+        openId={openId}
+        onOpen={onOpen}
+        columns={[
+          {
+            title: w().name,
+            cell: ({ username, display_name: shown }) => (
+              <>
+                {username}{' '}
+                {shown === '' || shown === username ? null : <span class="muted">{shown}</span>}
+              </>
+            ),
+          },
+          { title: words.email, minor: true, cell: ({ email }) => email },
+          { title: words.role, cell: ({ role: one }) => words.roles[one] },
+          { title: w().status, cell: (user) => <UserState user={user} /> },
+          {
+            title: w().home.balance,
+            numeric: true,
+            cell: ({ quota }) => <Money units={quota} />,
+          },
+          {
+            title: w().home.spent,
+            numeric: true,
+            minor: true,
+            cell: ({ used_quota }) => <Money units={used_quota} />,
+          },
+          {
+            title: w().home.requests,
+            numeric: true,
+            minor: true,
+            cell: ({ request_count }) => <Count value={request_count} />,
+          },
+          createdColumn(),
+        ]}
+        actions={(user) => <UserActions user={user} />}
+      />
       {address.get('new') === null ? null : <NewUser />}
-      {open === null ? null : (
-        <Dialog
-          key="user"
-          kind="drawer"
-          title={words.one}
-          onClose={() => setQuery({ open: '' }, { replace: true })}
-        >
-          <OneUser key={open} id={Number(open)} />
+      {openId === undefined ? null : (
+        <Dialog key="user" kind="drawer" title={words.one} onClose={close}>
+          <OneUser key={openId} id={openId} />
         </Dialog>
       )}
     </>
@@ -190,11 +167,7 @@ function UserActions({ user }: { readonly user: User }) {
       >
         ⋯
       </Menu>
-      {enable.error === undefined ? null : (
-        <Dialog title={username} onClose={enable.clear}>
-          <ErrorNotice error={enable.error} />
-        </Dialog>
-      )}
+      <WriteFailed title={username} of={enable} />
       {asking === undefined ? null : asking === 'password' ? (
         <SetPassword user={user} onClose={() => setAsking(undefined)} />
       ) : (
@@ -219,31 +192,23 @@ function Manage({
     { query: { user_id: id, page_size: 1 } },
     { enabled: action === 'delete' },
   );
-  const write = useWrite(async (reason: string) => {
-    await call('manageUser', { body: { id, action, ...(reason === '' ? {} : { reason }) } });
-    return true;
-  });
   const isDelete = action === 'delete';
   return (
-    <Confirm
+    <ConfirmWrite
       title={words.titles[action](username)}
       action={words.actions[action]}
       typed={isDelete ? username : undefined}
-      busy={write.busy || (isDelete && keys.data === undefined)}
-      error={<ErrorNotice error={write.error ?? keys.error} />}
+      needs={isDelete ? keys : undefined}
+      write={(why) => call('manageUser', { body: { id, action, ...why } })}
+      onDone={() => {
+        if (isDelete) setQuery({ open: '' }, { replace: true });
+        toast(isDelete ? w().deleted : w().saved);
+      }}
       onClose={onClose}
-      onConfirm={(reason) =>
-        void write.run(reason).then((done) => {
-          if (done !== true) return;
-          if (isDelete) setQuery({ open: '' }, { replace: true });
-          toast(isDelete ? w().deleted : w().saved);
-          onClose();
-        })
-      }
     >
       <p>{words.consequences[action]}</p>
       {isDelete && keys.data !== undefined ? <p>{words.keysGo(keys.data.total)}</p> : null}
-    </Confirm>
+    </ConfirmWrite>
   );
 }
 

@@ -24,7 +24,8 @@ import {
 } from '../parts/basic.js';
 import { RequestCode } from '../parts/code.js';
 import { Dialog } from '../parts/dialog.js';
-import { List, Table, useListQuery, type Column } from '../parts/table.js';
+import { ListHead } from '../parts/list-head.js';
+import { List, useListQuery, type Column } from '../parts/table.js';
 import { setQuery, useRoute } from '../router.js';
 import { w } from '../words.js';
 
@@ -102,15 +103,7 @@ function RequestList() {
     setQuery({ open: request_id }, { replace: open !== undefined });
   return (
     <>
-      <div class="head">
-        <h1>
-          {w().nav.requests}
-          {total === undefined ? null : (
-            <span class="count">
-              <Count value={total} />
-            </span>
-          )}
-        </h1>
+      <ListHead title={w().nav.requests} total={total}>
         <Button onClick={() => setLive(!live)}>
           {live ? `● ${w().requests.liveOn}` : `○ ${w().requests.liveOff}`}
         </Button>
@@ -131,7 +124,7 @@ function RequestList() {
         >
           {w().csv}
         </Button>
-      </div>
+      </ListHead>
       <div class="row">
         <Segments
           label={w().requests.which}
@@ -179,10 +172,10 @@ function RequestList() {
         )}
       </div>
       {refused ? (
-        <List
+        <List<ItemOf<'listOwnRefusals'>>
           reading={refusals}
           filtered={FILTERS.some((name) => name !== 'log' && query[name] !== '')}
-          onClear={() =>
+          clear={() =>
             set(
               Object.fromEntries(
                 FILTERS.filter((name) => name !== 'log').map((name) => [name, '']),
@@ -190,40 +183,28 @@ function RequestList() {
             )
           }
           empty={<Empty title={w().requests.noneRefused} />}
-        >
-          {(rows) => (
-            <Table<ItemOf<'listOwnRefusals'>>
-              label={w().nav.requests}
-              rows={rows}
-              columns={refusedColumns(admin)}
-              idOf={({ request_id }) => request_id}
-              onOpen={openRow}
-              openId={open}
-            />
-          )}
-        </List>
+          label={w().nav.requests}
+          columns={refusedColumns(admin)}
+          idOf={({ request_id }) => request_id}
+          onOpen={openRow}
+          openId={open}
+        />
       ) : (
-        <List
+        <List<ItemOf<'listOwnUsage'>>
           reading={usage}
           filtered={filtered}
-          onClear={clear}
+          clear={clear}
           empty={
             <Empty title={w().requests.noneYet}>
               <RequestCode body={EXAMPLE_BODY} />
             </Empty>
           }
-        >
-          {(rows) => (
-            <Table<ItemOf<'listOwnUsage'>>
-              label={w().nav.requests}
-              rows={rows}
-              columns={usageColumns(admin)}
-              idOf={({ request_id }) => request_id}
-              onOpen={openRow}
-              openId={open}
-            />
-          )}
-        </List>
+          label={w().nav.requests}
+          columns={usageColumns(admin)}
+          idOf={({ request_id }) => request_id}
+          onOpen={openRow}
+          openId={open}
+        />
       )}
       {open === undefined ? null : (
         <Dialog

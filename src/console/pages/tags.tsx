@@ -6,6 +6,7 @@ import { Ago, Button, Empty, ErrorNotice, Link, Skeleton, State } from '../parts
 import { Consequence } from '../parts/consequence.js';
 import { Confirm } from '../parts/dialog.js';
 import { InForce } from '../parts/in-force.js';
+import { ListHead } from '../parts/list-head.js';
 import { setQuery, useRoute } from '../router.js';
 import { w } from '../words.js';
 
@@ -38,12 +39,7 @@ export function Tags() {
   const close = (): void => setQuery({ off: '' }, { replace: true });
   return (
     <>
-      <div class="head">
-        <h1>
-          {w().nav.tags}
-          {tags.data === undefined ? null : <span class="count">{tags.data.length}</span>}
-        </h1>
-      </div>
+      <ListHead title={w().nav.tags} total={tags.data?.length} />
       <p class="muted">{w().tags.help}</p>
       <ErrorNotice error={tags.error ?? models.error} onAgain={tags.again} />
       <ErrorNotice error={enable.error} />

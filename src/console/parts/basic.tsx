@@ -169,13 +169,7 @@ export function TextField(props: TextFieldProps) {
               } as InputHTMLAttributes)}
               onInput={(event) => onInput(event.currentTarget.value)}
             />
-            {options === undefined ? null : (
-              <datalist id={list}>
-                {options.map((option) => (
-                  <option key={option} value={option} />
-                ))}
-              </datalist>
-            )}
+            <Suggestions id={list} options={options} />
           </>
         ) : (
           <textarea
@@ -192,6 +186,24 @@ export function TextField(props: TextFieldProps) {
         )
       }
     </Field>
+  );
+}
+
+/** What a field suggests while it is typed in. */
+export function Suggestions({
+  id,
+  options,
+}: {
+  readonly id: string;
+  readonly options: readonly string[] | undefined;
+}) {
+  if (options === undefined) return null;
+  return (
+    <datalist id={id}>
+      {options.map((option) => (
+        <option key={option} value={option} />
+      ))}
+    </datalist>
   );
 }
 
@@ -234,13 +246,7 @@ export function FilterText({
         spellcheck={false}
         onInput={(event) => setTyped(event.currentTarget.value)}
       />
-      {options === undefined ? null : (
-        <datalist id={list}>
-          {options.map((option) => (
-            <option key={option} value={option} />
-          ))}
-        </datalist>
-      )}
+      <Suggestions id={list} options={options} />
     </>
   );
 }
@@ -509,15 +515,23 @@ export function Skeleton({ lines = 4 }: { readonly lines?: number }) {
   );
 }
 
+/** What a list begins with: the button that makes one of its things. */
+export interface Making {
+  readonly label: string;
+  readonly onClick: () => void;
+}
+
 /** Nothing was ever made: what it is for, how to begin, and the same at the command line. */
 export function Empty({
   title,
   children,
+  make,
   action,
   command,
 }: {
   readonly title: string;
   readonly children?: ComponentChildren;
+  readonly make?: Making;
   readonly action?: ComponentChildren;
   readonly command?: string;
 }) {
@@ -525,6 +539,11 @@ export function Empty({
     <div class="empty">
       <strong>{title}</strong>
       {children === undefined ? null : <p>{children}</p>}
+      {make === undefined ? null : (
+        <Button kind="main" onClick={make.onClick}>
+          {make.label}
+        </Button>
+      )}
       {action}
       {command === undefined ? null : <code class="small">$ {command}</code>}
     </div>

@@ -93,7 +93,7 @@ export function Dialog(props: DialogProps) {
   );
 }
 
-interface ConfirmProps {
+export interface ConfirmProps {
   readonly title: string;
   readonly children?: ComponentChildren;
   readonly action: string;

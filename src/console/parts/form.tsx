@@ -74,6 +74,18 @@ export function Form({
   );
 }
 
+function Choices({ choices }: { readonly choices: readonly Choice<string>[] }) {
+  return (
+    <>
+      {choices.map(({ value, label }) => (
+        <option key={value} value={value}>
+          {label}
+        </option>
+      ))}
+    </>
+  );
+}
+
 /** One of many, under a label. */
 export function SelectField<T extends string>({
   label,
@@ -99,11 +111,7 @@ export function SelectField<T extends string>({
           value={value}
           onChange={(event) => onChange(event.currentTarget.value as T)}
         >
-          {choices.map((choice) => (
-            <option key={choice.value} value={choice.value}>
-              {choice.label}
-            </option>
-          ))}
+          <Choices choices={choices} />
         </select>
       )}
     </Field>
@@ -130,11 +138,7 @@ export function FilterSelect({
       onChange={(event) => onChange(event.currentTarget.value)}
     >
       <option value="">{label}</option>
-      {choices.map((choice) => (
-        <option key={choice.value} value={choice.value}>
-          {choice.label}
-        </option>
-      ))}
+      <Choices choices={choices} />
     </select>
   );
 }

@@ -4,7 +4,7 @@ import type { Reading } from '../api/query.js';
 import { setQuery, useRoute } from '../router.js';
 import { settings } from '../settings.js';
 import { w } from '../words.js';
-import { Button, Count, ErrorNotice, Skeleton } from './basic.js';
+import { Ago, Button, Count, ErrorNotice, Skeleton } from './basic.js';
 
 export interface Column<T> {
   readonly title: string;
@@ -174,6 +174,29 @@ export function Table<T>(props: TableProps<T>) {
   );
 }
 
+/** When a row was made, as the last column of a list. */
+export function createdColumn<T extends { readonly created_time: number }>(): Column<T> {
+  return {
+    title: w().created,
+    minor: true,
+    cell: ({ created_time: at }) => <Ago seconds={at} />,
+  };
+}
+
+/** The row whose number the address names in `open`, and how a list opens another one. */
+export function useOpenRow(): {
+  readonly openId: number | undefined;
+  readonly onOpen: (row: { readonly id: number }) => void;
+  readonly close: () => void;
+} {
+  const open = useRoute().query.get('open');
+  return {
+    openId: open === null ? undefined : Number(open),
+    onOpen: ({ id }) => setQuery({ open: id, edit: '' }, { replace: open !== null }),
+    close: () => setQuery({ open: '' }, { replace: true }),
+  };
+}
+
 interface Listed<T> {
   readonly items: readonly T[];
   readonly total: number;
@@ -181,20 +204,17 @@ interface Listed<T> {
   readonly page_size: number;
 }
 
-/** A page of a list with its states: loading, empty, none that matches, error; and the pages of it. */
-export function List<T>({
-  reading,
-  filtered,
-  onClear,
-  empty,
-  children,
-}: {
+interface ListProps<T> extends Omit<TableProps<T>, 'rows'> {
   readonly reading: Reading<Listed<T>>;
   readonly filtered: boolean;
-  readonly onClear: () => void;
+  /** Takes the filters away. */
+  readonly clear: () => void;
+  /** What stands there while nothing was ever made. */
   readonly empty: ComponentChildren;
-  readonly children: (rows: readonly T[]) => ComponentChildren;
-}) {
+}
+
+/** A page of a list with its states: loading, empty, none that matches, error; and the pages of it. */
+export function List<T>({ reading, filtered, clear, empty, ...table }: ListProps<T>) {
   const { data, error, loading, again } = reading;
   return (
     <>
@@ -206,7 +226,7 @@ export function List<T>({
       ) : null}
       {data === undefined ? null : data.items.length > 0 ? (
         <>
-          {children(data.items)}
+          <Table {...table} rows={data.items} />
           <Pager total={data.total} page={data.page} size={data.page_size} />
         </>
       ) : (
@@ -214,7 +234,7 @@ export function List<T>({
           {filtered ? (
             <div class="empty">
               <strong>{w().noneMatch}</strong>
-              <Button onClick={onClear}>{w().clearFilters}</Button>
+              <Button onClick={clear}>{w().clearFilters}</Button>
             </div>
           ) : (
             empty

@@ -4,7 +4,8 @@ import { useRead, useWrite } from '../../api/query.js';
 import { dependsOnChannels } from '../../lib/depends.js';
 import { Button, ErrorNotice, State, TextField } from '../../parts/basic.js';
 import { Consequence } from '../../parts/consequence.js';
-import { Confirm, Dialog, Menu } from '../../parts/dialog.js';
+import { ConfirmWrite, WriteFailed } from '../../parts/confirm-write.js';
+import { Dialog, Menu } from '../../parts/dialog.js';
 import { tellInForce } from '../../parts/in-force.js';
 import { toast } from '../../parts/toast.js';
 import { navigate, setQuery } from '../../router.js';
@@ -82,11 +83,7 @@ export function ChannelActions({ channel }: { readonly channel: Channel }) {
       >
         ⋯
       </Menu>
-      {on.error === undefined ? null : (
-        <Dialog title={name} onClose={on.clear}>
-          <ErrorNotice error={on.error} />
-        </Dialog>
-      )}
+      <WriteFailed title={name} of={on} />
       {asking === 'off' ? <SwitchOff channel={channel} onClose={close} /> : null}
       {asking === 'delete' ? <Delete ids={[id]} name={name} onClose={close} /> : null}
       {asking === 'copy' ? <Copy channel={channel} onClose={close} /> : null}
@@ -110,32 +107,22 @@ function SwitchOff({
   readonly onClose: () => void;
 }) {
   const models = useRead('listChannelModels');
-  const write = useWrite((reason: string) =>
-    call('updateChannel', {
-      query: STATUS_ONLY,
-      body: { id, status: 2, ...(reason === '' ? {} : { reason }) },
-    }),
-  );
   return (
-    <Confirm
+    <ConfirmWrite
       title={wp().channels.offTitle(name)}
       action={wp().channels.off}
-      busy={write.busy || models.data === undefined}
-      error={<ErrorNotice error={write.error ?? models.error} />}
-      onClose={onClose}
-      onConfirm={(reason) =>
-        void write.run(reason).then((done) => {
-          if (done === undefined) return;
-          tellInForce(done);
-          onClose();
-        })
+      needs={models}
+      write={(why) =>
+        call('updateChannel', { query: STATUS_ONLY, body: { id, status: 2, ...why } })
       }
+      onDone={tellInForce}
+      onClose={onClose}
     >
       <p class="muted">{wp().channels.offHelp}</p>
       {models.data === undefined ? null : (
         <Consequence dependence={dependsOnChannels(new Set([id]), models.data)} />
       )}
-    </Confirm>
+    </ConfirmWrite>
   );
 }
 
@@ -150,31 +137,24 @@ function Delete({
 }) {
   const models = useRead('listChannelModels');
   const words = wp().channels;
-  const remove = useWrite((reason: string) =>
-    call('deleteChannels', { body: { ids: [...ids], ...(reason === '' ? {} : { reason }) } }),
-  );
   return (
-    <Confirm
+    <ConfirmWrite
       title={name === undefined ? words.deleteManyTitle(ids.length) : words.deleteTitle(name)}
       action={w().delete}
       typed={name}
-      busy={remove.busy || models.data === undefined}
-      error={<ErrorNotice error={remove.error ?? models.error} />}
+      needs={models}
+      write={(why) => call('deleteChannels', { body: { ids: [...ids], ...why } })}
+      onDone={() => {
+        toast(w().deleted);
+        setQuery({ open: '' }, { replace: true });
+      }}
       onClose={onClose}
-      onConfirm={(reason) =>
-        void remove.run(reason).then((done) => {
-          if (done === undefined) return;
-          toast(w().deleted);
-          setQuery({ open: '' }, { replace: true });
-          onClose();
-        })
-      }
     >
       <p>{words.deleteHelp}</p>
       {models.data === undefined ? null : (
         <Consequence dependence={dependsOnChannels(new Set(ids), models.data)} />
       )}
-    </Confirm>
+    </ConfirmWrite>
   );
 }
 

@@ -1,9 +1,10 @@
 import { useState } from 'preact/hooks';
 import { useRead } from '../../api/query.js';
-import { Button, Chip, Count, Empty, FilterText, Link } from '../../parts/basic.js';
+import { Chip, Empty, FilterText, Link } from '../../parts/basic.js';
 import { FilterSelect } from '../../parts/form.js';
-import { List, Table, useListQuery } from '../../parts/table.js';
-import { navigate, setQuery, useRoute } from '../../router.js';
+import { ListHead } from '../../parts/list-head.js';
+import { List, useListQuery, useOpenRow } from '../../parts/table.js';
+import { navigate, useRoute } from '../../router.js';
 import { w, wp } from '../../words.js';
 import { ChannelActions, ChannelState, Chosen, REASONS } from './actions.js';
 import { ChannelDrawer, ChannelPage } from './drawer.js';
@@ -21,7 +22,6 @@ export function Channels() {
 }
 
 function ChannelList() {
-  const { query: address } = useRoute();
   const { query, page, filtered, set, clear } = useListQuery(FILTERS);
   const [chosen, setChosen] = useState<ReadonlySet<string | number>>(new Set());
   const because = REASONS.find((reason) => reason === query.state);
@@ -41,26 +41,13 @@ function ChannelList() {
   const providers = useRead('listProviders');
   const tags = useRead('listTags');
   const words = wp().channels;
-  const open = address.get('open');
+  const { openId, onOpen } = useOpenRow();
+  const make = { label: words.new, onClick: () => navigate('channels/new') };
   const titleOf = (provider: string): string =>
     providers.data?.find(({ id }) => id === provider)?.title ?? provider;
   return (
     <>
-      <div class="head">
-        <h1>
-          {w().nav.channels}
-          {reading.data === undefined ? null : (
-            <span class="count">
-              <Count value={reading.data.total} />
-            </span>
-          )}
-        </h1>
-        <span data-new onClick={() => navigate('channels/new')}>
-          <Button kind="main">
-            {words.new} <kbd>n</kbd>
-          </Button>
-        </span>
-      </div>
+      <ListHead title={w().nav.channels} total={reading.data?.total} make={make} />
       <div class="row">
         <FilterText
           label={words.find}
@@ -103,69 +90,59 @@ function ChannelList() {
       <List
         reading={reading}
         filtered={filtered}
-        onClear={clear}
+        clear={clear}
         empty={
           <Empty
             title={words.none}
-            action={
-              <Button kind="main" onClick={() => navigate('channels/new')}>
-                {words.new}
-              </Button>
-            }
+            make={make}
             command="npm run cli -- channels create --name local --provider local --models local/lexical"
           >
             {words.noneHelp}
           </Empty>
         }
-      >
-        {(rows) => (
-          <Table
-            label={w().nav.channels}
-            rows={rows}
-            idOf={({ id }) => id}
-            openId={open === null ? undefined : Number(open)}
-            onOpen={({ id }) => setQuery({ open: id, edit: '' }, { replace: open !== null })}
-            selection={{ ids: chosen, onChange: setChosen }}
-            columns={[
-              {
-                title: w().name,
-                cell: ({ name, origin }) => (
-                  <>
-                    {name}{' '}
-                    {origin === 'config' ? (
-                      <Chip title={words.declaredHelp}>{words.declared}</Chip>
-                    ) : null}
-                  </>
-                ),
-              },
-              { title: words.state, cell: (channel) => <ChannelState channel={channel} /> },
-              {
-                title: words.provider,
-                minor: true,
-                cell: ({ provider }) => titleOf(provider),
-              },
-              { title: w().nav.models, cell: ({ models }) => <Models models={models} /> },
-              {
-                title: words.tag,
-                cell: ({ tag }) =>
-                  tag === null ? (
-                    <span class="muted">–</span>
-                  ) : (
-                    <Link to={`tags?open=${encodeURIComponent(tag)}`}>{tag}</Link>
-                  ),
-              },
-              {
-                title: words.order,
-                numeric: true,
-                minor: true,
-                cell: ({ priority, weight }) => `${priority} · ${weight}`,
-              },
-            ]}
-            actions={(channel) => <ChannelActions channel={channel} />}
-          />
-        )}
-      </List>
-      {open === null ? null : <ChannelDrawer id={Number(open)} />}
+        label={w().nav.channels}
+        idOf={({ id }) => id}
+        openId={openId}
+        onOpen={onOpen}
+        selection={{ ids: chosen, onChange: setChosen }}
+        columns={[
+          {
+            title: w().name,
+            cell: ({ name, origin }) => (
+              <>
+                {name}{' '}
+                {origin === 'config' ? (
+                  <Chip title={words.declaredHelp}>{words.declared}</Chip>
+                ) : null}
+              </>
+            ),
+          },
+          { title: words.state, cell: (channel) => <ChannelState channel={channel} /> },
+          {
+            title: words.provider,
+            minor: true,
+            cell: ({ provider }) => titleOf(provider),
+          },
+          { title: w().nav.models, cell: ({ models }) => <Models models={models} /> },
+          {
+            title: words.tag,
+            cell: ({ tag }) =>
+              tag === null ? (
+                <span class="muted">–</span>
+              ) : (
+                <Link to={`tags?open=${encodeURIComponent(tag)}`}>{tag}</Link>
+              ),
+          },
+          {
+            title: words.order,
+            numeric: true,
+            minor: true,
+            cell: ({ priority, weight }) => `${priority} · ${weight}`,
+          },
+        ]}
+        actions={(channel) => <ChannelActions channel={channel} />}
+      />
+      {openId === undefined ? null : <ChannelDrawer id={openId} />}
     </>
   );
 }

@@ -164,12 +164,17 @@ export function RoutingFields({
           ...({ type: 'number', step: 1, placeholder: '0' } as const),
         },
         {
-          ...{ name: 'weight', label: words.weight, help: words.weightHelp },
-          ...({ type: 'number', min: 0, step: 'any', placeholder: '1' } as const),
+          ...bound('weight', 0, words.weight, words.weightHelp),
+          ...({ step: 'any', placeholder: '1' } as const),
         },
       ]}
     />
   );
+}
+
+/** The field of a number that is at least `min`. */
+function bound<const N extends string>(name: N, min: number, label: string, help: string) {
+  return { name, min, label, help, type: 'number' } as const;
 }
 
 /** What is rarely changed. */
@@ -182,30 +187,12 @@ export function BoundFields({ draft, onChange, error }: PartProps) {
         onChange={(values) => onChange({ ...draft, ...values })}
         error={error}
         fields={[
-          {
-            ...{ name: 'timeout_ms', label: words.timeoutMs, help: words.timeoutHelp },
-            ...({ type: 'number', min: 1 } as const),
-          },
-          {
-            ...{ name: 'max_concurrency', label: words.atOnce, help: words.atOnceHelp },
-            ...({ type: 'number', min: 0, placeholder: '0' } as const),
-          },
-          {
-            ...{ name: 'health_check_s', label: words.healthCheck, help: words.healthCheckHelp },
-            ...({ type: 'number', min: 0 } as const),
-          },
-          {
-            ...{ name: 'pair_tokens', label: words.pairTokens, help: words.pairTokensHelp },
-            ...({ type: 'number', min: 1 } as const),
-          },
-          {
-            ...{ name: 'window_size', label: words.windowSize, help: words.windowSizeHelp },
-            ...({ type: 'number', min: 2 } as const),
-          },
-          {
-            ...{ name: 'window_stride', label: words.windowStride, help: words.windowStrideHelp },
-            ...({ type: 'number', min: 1 } as const),
-          },
+          bound('timeout_ms', 1, words.timeoutMs, words.timeoutHelp),
+          { ...bound('max_concurrency', 0, words.atOnce, words.atOnceHelp), placeholder: '0' },
+          bound('health_check_s', 0, words.healthCheck, words.healthCheckHelp),
+          bound('pair_tokens', 1, words.pairTokens, words.pairTokensHelp),
+          bound('window_size', 2, words.windowSize, words.windowSizeHelp),
+          bound('window_stride', 1, words.windowStride, words.windowStrideHelp),
         ]}
       />
       <SelectField

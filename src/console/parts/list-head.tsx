@@ -1,0 +1,36 @@
+import type { ComponentChildren } from 'preact';
+import { Button, Count, type Making } from './basic.js';
+
+/** The head of a list: its title, how many rows match, what filters them, and the button that makes one, as `n` does too. */
+export function ListHead({
+  title,
+  total,
+  make,
+  children,
+}: {
+  readonly title: string;
+  readonly total: number | undefined;
+  readonly make?: Making;
+  readonly children?: ComponentChildren;
+}) {
+  return (
+    <div class="head">
+      <h1>
+        {title}
+        {total === undefined ? null : (
+          <span class="count">
+            <Count value={total} />
+          </span>
+        )}
+      </h1>
+      {children}
+      {make === undefined ? null : (
+        <span data-new onClick={make.onClick}>
+          <Button kind="main">
+            {make.label} <kbd>n</kbd>
+          </Button>
+        </span>
+      )}
+    </div>
+  );
+}
