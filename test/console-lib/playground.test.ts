@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import fc from 'fast-check';
+import { fc } from '../support/property.js';
 import { aboutCost, aboutTokens } from '../../src/console/lib/bill.js';
 import { documentsOfFile, documentsOfText } from '../../src/console/lib/documents-in.js';
 import { MAX_LINK, readShared, shareText } from '../../src/console/lib/share.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import fc from 'fast-check';
+import { fc } from '../support/property.js';
 import { kendallTauB, ndcg, overlapAt, rankBiasedOverlap } from '../../src/core/agreement.js';
 
 const permutation = fc.integer({ min: 2, max: 30 }).chain((length) => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import fc from 'fast-check';
+import { fc } from '../support/property.js';
 import { partDocuments, textDocuments } from '../../src/core/documents.js';
 import { documentsIn } from '../support/documents.js';
 import type { JsonFragment } from '../../src/core/json/json.js';

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import fc from 'fast-check';
+import { fc } from '../support/property.js';
 import { camelCase, camelKeys, mapValues, snakeCase, snakeKeys } from '../../src/core/records.js';
 
 it.each([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import fc from 'fast-check';
+import { fc } from '../support/property.js';
 import { textDocuments } from '../../src/core/documents.js';
 import { mergeWindows, sumUsage, windowsOf } from '../../src/core/split.js';
 import { mostTokens } from '../../src/core/tokens.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import fc from 'fast-check';
+import { fc } from '../support/property.js';
 import { textDocuments } from '../../src/core/documents.js';
 import type { Selection } from '../../src/core/model-rules.js';
 import { Secret } from '../../src/core/secret.js';

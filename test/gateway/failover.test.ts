@@ -50,7 +50,7 @@ async function gatewayWith(
     {
       channels,
       prices: { default: { per_request: PRICE } },
-      gateway: { attempt_timeout_ms: 400, deadline_ms: 1_500, ...settings },
+      gateway: { attempt_timeout_ms: 20_000, deadline_ms: 20_000, ...settings },
     },
     {},
     parts,
@@ -135,7 +135,7 @@ describe('a hostile upstream', () => {
     const bad = await upstreamWith(answer);
     const good = await upstreamWith();
     const gateway = await gatewayWith([
-      channel('bad', bad.url, { priority: 9 }),
+      channel('bad', bad.url, { priority: 9, timeout_ms: 400 }),
       channel('good', good.url),
     ]);
     const { key, id } = await gateway.createKey({ remainQuota: 100 });
@@ -153,7 +153,7 @@ describe('a hostile upstream', () => {
     'that answers with %s alone is a documented error that costs nothing',
     async (_name, answer) => {
       const bad = await upstreamWith(answer);
-      const gateway = await gatewayWith([channel('bad', bad.url)]);
+      const gateway = await gatewayWith([channel('bad', bad.url, { timeout_ms: 400 })]);
       const { key, id } = await gateway.createKey({ remainQuota: 100 });
 
       const { status, body } = await gateway.post(key, ask);
@@ -240,7 +240,8 @@ describe('failover', () => {
     const busy = await upstreamWith((_request, res) => {
       res.writeHead(429, { 'retry-after': '7' }).end('{}');
     });
-    const gateway = await gatewayWith([channel('busy', busy.url)]);
+    // Seven seconds are more than a request has.
+    const gateway = await gatewayWith([channel('busy', busy.url)], { deadline_ms: 5_000 });
     const { key } = await gateway.createKey();
 
     const first = await gateway.post(key, ask);
@@ -357,7 +358,7 @@ describe('failover', () => {
     const silent = await upstreamWith(() => undefined);
     const gateway = await gatewayWith(
       ['a', 'b', 'c'].map((name) => channel(name, silent.url)),
-      { attempt_timeout_ms: 400, deadline_ms: 600 },
+      { attempt_timeout_ms: 2_000, deadline_ms: 3_000 },
     );
     const { key } = await gateway.createKey();
 
@@ -377,6 +378,7 @@ describe('failover', () => {
         provider: 'watsonx',
         settings: { token_url: `${issuer.url}/token`, project_id: 'p' },
         priority: 9,
+        timeout_ms: 400,
       }),
       channel('good', good.url),
     ]);

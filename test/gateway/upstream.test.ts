@@ -270,7 +270,7 @@ describe('a compressed reply', () => {
     );
 
     await expect(sending).rejects.toMatchObject({ fault: 'timeout' });
-    expect(performance.now() - startedMs).toBeLessThan(1_000);
+    expect(performance.now() - startedMs).toBeLessThan(10_000);
   }, 30_000);
 });
 

@@ -88,7 +88,7 @@ describe('GET /v1/models', () => {
     await send(`${'/'.repeat(7_000)}v1/models/${'/'.repeat(7_000)}x`);
     await send(`/v1/models/${'x/'.repeat(7_000)}`);
 
-    expect(performance.now() - startedMs).toBeLessThan(2_000);
+    expect(performance.now() - startedMs).toBeLessThan(10_000);
   });
 
   it.each([

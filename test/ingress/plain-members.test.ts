@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import fc from 'fast-check';
+import { fc } from '../support/property.js';
 import { arePlain } from '../../src/ingress/plain-members.js';
 import { RERANK_MEMBERS } from '../../src/ingress/cohere.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
+import { fc } from '../support/property.js';
 import { lexicalSlices, scoreLexically } from '../../src/rankers/lexical.js';
 
 function sliced(query: string, documents: readonly string[], sliceChars: number) {

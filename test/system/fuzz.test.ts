@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import fc from 'fast-check';
+import { fc } from '../support/property.js';
 import { ERRORS } from '../../src/core/errors.js';
 import { eventually } from '../support/redis-server.js';
 import { startUpstream, type TestUpstream } from '../support/upstream.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import fc from 'fast-check';
+import { fc } from '../../support/property.js';
 import { PiecewiseParser, type PiecewiseResult } from '../../../src/core/json/pieces.js';
 
 const NO_LIMITS = { depth: 1_000, values: 1_000_000 };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import fc from 'fast-check';
+import { fc } from '../../support/property.js';
 import { Json } from '../../../src/core/json/json.js';
 import { NumberRows, parseAroundRows, type RowForm } from '../../../src/core/json/rows.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import fc from 'fast-check';
+import { fc } from '../../support/property.js';
 import { listName, ROW, Walk, type FoundList } from '../../../src/core/json/scanner.js';
 
 const NAMES = [listName('documents')];

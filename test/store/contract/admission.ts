@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
+import { fc } from '../../support/property.js';
 import { RATE_WINDOW_MS, takeRate, type RateWindow } from '../../../src/core/rate-limit.js';
 import type { Admission, Credential, Settlement, Store } from '../../../src/store/store.js';
 import {

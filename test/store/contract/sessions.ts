@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
+import { fc } from '../../support/property.js';
 import { takeRate, type RateWindow } from '../../../src/core/rate-limit.js';
 import type { Session } from '../../../src/store/store.js';
 import { createUser, freshStore, sha256, T0, unique, type OpenHarness } from './harness.js';
