@@ -20,7 +20,7 @@ interface SwitchedWire {
   readonly waited_ms: number;
 }
 
-const STALENESS_MS = 300;
+const STALENESS_MS = 2_000;
 
 let gateway: TestGateway;
 let admin: Account;
