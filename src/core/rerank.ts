@@ -32,9 +32,10 @@ export interface ReportedUsage {
   readonly searchUnits?: number | undefined;
 }
 
-/** One row as the upstream gave it; `undefined` where it failed to score the document (null, NaN, a marker). */
+/** One row as the upstream gave it. */
 export interface UpstreamRow {
   readonly index: number;
+  /** `undefined` where it says, as its form has it, that it has none for this document; NaN for what is no score at all. */
   readonly score: number | undefined;
 }
 
@@ -76,8 +77,8 @@ export type ScoreTransform = 'none' | 'logistic';
 
 /**
  * Judges and orders an upstream's rows: every index an integer into the caller's list and there once, best first, equal
- * scores in the upstream's order, exactly `topN` rows, finite scores. Documents without a score come last with the lowest
- * score there is. Sorting happens before the transform, which may saturate.
+ * scores in the upstream's order, exactly `topN` rows, finite scores. Documents that the upstream says it could not score come
+ * last with the lowest score there is. Sorting happens before the transform, which may saturate.
  * @throws InvalidRankingError when the rows cannot be that ranking.
  */
 export function normalizeRanking(
@@ -113,6 +114,7 @@ export function normalizeRanking(
       unscored.push(index);
       continue;
     }
+    if (Number.isNaN(given.score)) throw new InvalidRankingError(`row ${at} has no valid score`);
     const kept = Number.isFinite(given.score) ? given : { index, score: clamped(given.score) };
     const { score } = kept;
     if (score > previous) sorted = false;
@@ -130,7 +132,7 @@ export function normalizeRanking(
 }
 
 function isScored(row: UpstreamRow): row is RankedRow {
-  return row.score !== undefined && !Number.isNaN(row.score);
+  return row.score !== undefined;
 }
 
 /** A score beyond all numbers, as `1e999` is, is the greatest that JSON can tell; one below them is the least. */

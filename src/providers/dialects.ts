@@ -3,13 +3,23 @@ import { NumberRows } from '../core/json/rows.js';
 import type { ReportedUsage, UpstreamRanking, UpstreamRow } from '../core/rerank.js';
 import type { UpstreamCall } from './provider.js';
 
+/** How a server says of a row that it has no score for the document: not at all, by null, or by leaving it out. */
+type Unscored = 'never' | 'null' | 'absent';
+
 /**
- * Rows of a list of objects. Index and score may be written as decimal strings; a score that is null, NaN or missing is
- * a document that was not scored, a bad index is left for the ranking's own check. Reads without a wrapper for each row,
+ * Rows of a list of objects. Index and score may be written as decimal strings; what is neither is NaN, which
+ * the ranking's own check refuses, unless the server says by it that it has no score. Reads without a wrapper for each row,
  * since a list may have ten thousand.
  */
-export function readRows(list: Json, indexKey: string, scoreKey: string): UpstreamRow[] {
-  if (list.value instanceof NumberRows) return rowsOfNumbers(list.value, indexKey, scoreKey);
+export function readRows(
+  list: Json,
+  indexKey: string,
+  scoreKey: string,
+  unscored: Unscored = 'never',
+): UpstreamRow[] {
+  if (list.value instanceof NumberRows) {
+    return rowsOfNumbers(list.value, indexKey, scoreKey, unscored);
+  }
   const items = list.array();
   const rows: UpstreamRow[] = [];
   for (let at = 0; at < items.length; at += 1) {
@@ -20,7 +30,7 @@ export function readRows(list: Json, indexKey: string, scoreKey: string): Upstre
     const members = item as Readonly<Record<string, unknown>>;
     rows.push({
       index: parseNumeric(members[indexKey]) ?? Number.NaN,
-      score: parseNumeric(members[scoreKey]),
+      score: readScore(members[scoreKey], unscored),
     });
   }
   return rows;
@@ -30,6 +40,7 @@ function rowsOfNumbers(
   { keys, count, values }: NumberRows,
   indexKey: string,
   scoreKey: string,
+  unscored: Unscored,
 ): UpstreamRow[] {
   const indexAt = keys.indexOf(indexKey);
   const scoreAt = keys.indexOf(scoreKey);
@@ -38,10 +49,16 @@ function rowsOfNumbers(
     const start = row * keys.length;
     rows.push({
       index: indexAt < 0 ? Number.NaN : (values[start + indexAt] ?? Number.NaN),
-      score: scoreAt < 0 ? undefined : values[start + scoreAt],
+      score: scoreAt < 0 ? readScore(undefined, unscored) : values[start + scoreAt],
     });
   }
   return rows;
+}
+
+/** Any other value in place of a number is no score, and the reply no ranking. */
+function readScore(value: unknown, unscored: Unscored): number | undefined {
+  const isMarked = unscored === 'null' ? value === null : unscored === 'absent' && value == null;
+  return isMarked ? undefined : (parseNumeric(value) ?? Number.NaN);
 }
 
 /**
@@ -53,7 +70,7 @@ export function readPositional(list: Json, count?: number): UpstreamRow[] {
   if (count !== undefined && scores.length !== count) {
     throw list.mismatch(`a list of ${count} scores, not of ${scores.length},`);
   }
-  return scores.map((value, index) => ({ index, score: parseNumeric(value) }));
+  return scores.map((value, index) => ({ index, score: readScore(value, 'never') }));
 }
 
 const LIST_NAMES = ['results', 'data', 'rankings', 'rerank', 'result', 'scores'] as const;

@@ -44,7 +44,7 @@ function headers(endpoint: Endpoint): Record<string, string> {
 
 /** Rows by `id`, which is the index that was sent. A zero is left out on the wire; where all are, the order is all there is. */
 function decode(reply: Json): UpstreamRanking {
-  const rows = readRows(reply.field('records'), 'id', 'score');
+  const rows = readRows(reply.field('records'), 'id', 'score', 'absent');
   if (rows.every(({ score }) => score === undefined)) return { rows, orderOnly: true };
   return { rows: rows.map(({ index, score = 0 }) => ({ index, score })) };
 }

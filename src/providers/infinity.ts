@@ -38,7 +38,7 @@ export const infinity = defineProvider({
     raw_scores: false,
   }),
   decode: (reply) => ({
-    rows: readRows(reply.firstOf('results', 'data'), 'index', 'relevance_score'),
+    rows: readRows(reply.firstOf('results', 'data'), 'index', 'relevance_score', 'null'),
   }),
   fault,
   profile: {

@@ -15,7 +15,7 @@ const FAILED = -1_000_000;
 
 /** The reply of llama.cpp's own handler, which other servers hand on. */
 export function decodeLlamaCpp(reply: Json): UpstreamRanking {
-  const rows = readRows(reply.field('results'), 'index', 'relevance_score');
+  const rows = readRows(reply.field('results'), 'index', 'relevance_score', 'null');
   return {
     rows: rows.map(({ index, score }) => ({ index, score: score === FAILED ? undefined : score })),
     usage: readUsage(reply),

@@ -25,7 +25,12 @@ function fault({ status, json }: UpstreamReply): FaultKind | undefined {
  */
 function decode(reply: Json, { documents }: UpstreamCall): UpstreamRanking {
   const artifact = reply.field('artifacts').item(0);
-  const rows = readRows(artifact.field('value').item(0).field('candidates'), 'docid', 'score');
+  const rows = readRows(
+    artifact.field('value').item(0).field('candidates'),
+    'docid',
+    'score',
+    'absent',
+  );
   const [first] = rows;
   const inherited = rows.every(({ score }, at) => score === documents.count - at);
   const equal =

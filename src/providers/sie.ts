@@ -9,7 +9,7 @@ function readItems(scores: Json): UpstreamRow[] {
   return scores.map((row) => {
     const id = row.field('item_id').string();
     if (!/^\d+$/.test(id)) throw new JsonShapeError(`item_id ${id} was not sent`);
-    return { index: Number(id), score: row.field('score').optionalNumber() };
+    return { index: Number(id), score: row.field('score').numeric() };
   });
 }
 

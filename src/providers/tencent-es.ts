@@ -28,7 +28,7 @@ export const tencentEs = defineProvider({
   decode: (reply) => {
     const response = reply.field('Response');
     return {
-      rows: readRows(response.field('Data'), 'Index', 'RelevanceScore'),
+      rows: readRows(response.field('Data'), 'Index', 'RelevanceScore', 'null'),
       usage: { inputTokens: response.maybe('Usage').maybe('TotalTokens').optionalNumber() },
     };
   },

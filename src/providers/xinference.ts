@@ -40,7 +40,7 @@ export const xinference = defineProvider({
     return_len: settings.countTokens === true ? true : undefined,
   }),
   decode: (reply) => ({
-    rows: readRows(reply.field('results'), 'index', 'relevance_score'),
+    rows: readRows(reply.field('results'), 'index', 'relevance_score', 'null'),
     usage: readMeta(reply),
   }),
   fault,

@@ -41,8 +41,8 @@ describe('normalizeRanking', () => {
     ]);
   });
 
-  it('puts documents without a score last, with the lowest score there is', () => {
-    const rows = [row(0, undefined), row(1, -3), row(2, Number.NaN), row(3, -1)];
+  it('puts documents that could not be scored last, with the lowest score there is', () => {
+    const rows = [row(0, undefined), row(1, -3), row(2, undefined), row(3, -1)];
 
     const ranked = normalizeRanking({ rows }, 4, 4, 'none');
 
@@ -80,7 +80,8 @@ describe('normalizeRanking', () => {
     ['no index', [row(0, 1), row(Number.NaN, 0.5)]],
     ['too few rows', [row(0, 1)]],
     ['too many rows', [row(0, 1), row(1, 1), row(2, 1)]],
-    ['no score at all', [row(0, undefined), row(1, Number.NaN)]],
+    ['no score at all', [row(0, undefined), row(1, undefined)]],
+    ['a score that is no number', [row(0, 1), row(1, Number.NaN)]],
   ])('refuses %s', (_name, rows) => {
     expect(() => normalizeRanking({ rows }, 2, 2, 'none')).toThrow(InvalidRankingError);
   });
@@ -92,7 +93,7 @@ describe('normalizeRanking', () => {
           Array.from({ length: count }, (_, index) => index),
           { minLength: count },
         ),
-        scores: fc.array(fc.oneof(fc.double(), fc.constant(undefined)), {
+        scores: fc.array(fc.oneof(fc.double({ noNaN: true }), fc.constant(undefined)), {
           minLength: count,
           maxLength: count,
         }),

@@ -72,6 +72,9 @@ const HOSTILE: readonly [string, Answer][] = [
   ['a missing index', results(row(undefined, 1), row(1, 0.5), row(2, 0.1))],
   ['rows that are missing', results(row(0, 1))],
   ['null scores only', results(row(0, null), row(1, null), row(2, null))],
+  ['a null score', results(row(0, null), row(1, -4.5), row(2, -1))],
+  ['a score that is text', results(row(0, 'high'), row(1, 0.5), row(2, 0.1))],
+  ['a missing score', results(row(0, 1), row(1, undefined), row(2, 0.1))],
   ['rows that are no objects', results(1, 2, 3)],
   [
     'HTML with 200',
@@ -192,9 +195,9 @@ describe('a hostile upstream', () => {
     ]);
   });
 
-  it('that scores some documents null has them last', async () => {
+  it('that marks what it could not score with null has it last', async () => {
     const upstream = await upstreamWith(results(row(0, null), row(1, -4.5), row(2, -1)));
-    const gateway = await gatewayWith([channel('null', upstream.url)]);
+    const gateway = await gatewayWith([channel('null', upstream.url, { provider: 'infinity' })]);
     const { key } = await gateway.createKey();
 
     const { body } = await gateway.post(key, ask);
