@@ -69,7 +69,8 @@ export interface RerankReply {
   readonly rows: readonly RankedRow[];
   readonly usage: Usage;
   readonly rate: RateState | undefined;
-  readonly warning: string | undefined;
+  /** What the caller should know of the ranking. */
+  readonly warnings: readonly string[];
   /** Rows as the upstream wrote them, which may be these. */
   readonly written: WrittenRows | undefined;
   /** The model that answered, where it is another one than was asked for. */
@@ -106,7 +107,7 @@ export async function rerank(deps: GatewayDeps, call: RerankCall): Promise<Reran
       rows,
       usage,
       rate: reservation.rate,
-      warning: warnings[0],
+      warnings,
       written,
       model,
       isDegraded,

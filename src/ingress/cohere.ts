@@ -220,11 +220,12 @@ function withDocuments(
   return Buffer.concat(parts);
 }
 
-function usageText({ usage, warning, isDegraded }: Ranking): string {
+function usageText({ usage, warnings, isDegraded }: Ranking): string {
   const { inputTokens, searchUnits } = usage;
+  const told = warnings.length === 0 ? '' : `,"warnings":${JSON.stringify(warnings)}`;
   return (
     `],"meta":{"api_version":{"version":"2"},"billed_units":{"search_units":${searchUnits}},` +
-    `"tokens":{"input_tokens":${inputTokens},"output_tokens":0}${warning === undefined ? '' : `,"warnings":[${JSON.stringify(warning)}]`}${isDegraded === true ? ',"degraded":true' : ''}},` +
+    `"tokens":{"input_tokens":${inputTokens},"output_tokens":0}${told}${isDegraded === true ? ',"degraded":true' : ''}},` +
     `"usage":{"prompt_tokens":${inputTokens},"completion_tokens":0,"total_tokens":${inputTokens}}}`
   );
 }

@@ -13,7 +13,7 @@ export interface ParsedRerank<Kept = unknown> extends Omit<RerankRequest, 'model
 export interface Ranking {
   readonly rows: readonly RankedRow[];
   readonly usage: Usage;
-  readonly warning: string | undefined;
+  readonly warnings: readonly string[];
   /** Rows as the upstream wrote them, which may be these. */
   readonly written: WrittenRows | undefined;
   /** Whether a last resort answered, whose scores are no match for the model's. */

@@ -194,6 +194,21 @@ describe('a document that is longer than the model reads', () => {
     expect(body).toMatchObject({ meta: { warnings: [expect.stringContaining('were cut')] } });
   });
 
+  it('is one of several things that the caller is told', async () => {
+    const gateway = await gatewayWith({
+      channels: [{ name: 'local', provider: 'local', models: ['moon'], pair_tokens: 80 }],
+    });
+    const { key } = await gateway.createKey();
+
+    const { body } = await gateway.post(key, { ...ask, documents });
+
+    expect(body).toMatchObject({
+      meta: {
+        warnings: [expect.stringContaining('local/lexical'), expect.stringContaining('were cut')],
+      },
+    });
+  });
+
   it('goes where all of it is read, for a caller who wants nothing cut', async () => {
     const small = await upstreamWith();
     const large = await upstreamWith();

@@ -23,7 +23,7 @@ const WRITTEN: WrittenRows = {
 };
 
 function bodyOf(written: WrittenRows | undefined, request = REQUEST): string {
-  const reply = { rows: ROWS, usage: USAGE, warning: undefined, written };
+  const reply = { rows: ROWS, usage: USAGE, warnings: [], written };
   return rerankReplyBody('rr_1', request, reply).toString();
 }
 

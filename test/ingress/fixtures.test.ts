@@ -83,7 +83,7 @@ describe.each(DIALECTS.map((dialect) => [dialect.id, dialect] as const))('%s', (
           {
             rows: ranked.slice(0, parsed.topN).map(([index, score]) => ({ index, score })),
             usage: { inputTokens: 12, searchUnits: 1, estimated: false },
-            warning: undefined,
+            warnings: [],
             written: undefined,
           },
           kept,

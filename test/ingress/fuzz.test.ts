@@ -63,7 +63,7 @@ describe.each(DIALECTS.map(({ id }) => id))('%s', (id) => {
       if (query.trim() === '' || topN < 1 || topN > documents.count) throw new Error('not valid');
       const rows = Array.from({ length: topN }, (_, at) => ({ index: at, score: 1 / (at + 1) }));
       const usage = { inputTokens: 1, searchUnits: 1, estimated: false };
-      const ranking = { rows, usage, warning: undefined, written: undefined };
+      const ranking = { rows, usage, warnings: [], written: undefined };
       const clock = { nowMs: 0, elapsedMs: 1 };
       const text = dialect.reply('rr_1', { ...parsed, model }, ranking, kept, clock).toString();
       return { kind: replies.get(dialect.id)?.(JSON.parse(text)) === true ? 'ok' : 'bad', text };

@@ -199,7 +199,7 @@ function wireOf(
   deps: OperationDeps,
   requestId: string,
   trace: Trace,
-  { rows, usage, warning }: RerankReply,
+  { rows, usage, warnings }: RerankReply,
   totalMs: number,
   isAdmin: boolean,
 ): RankWire {
@@ -227,7 +227,7 @@ function wireOf(
     quota: trace.quota,
     timing: { total_ms: totalMs, upstream_ms: trace.upstreamMs },
     attempts: trace.attempts,
-    warnings: warning === undefined ? [] : [warning],
+    warnings: [...warnings],
   };
 }
 
