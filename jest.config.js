@@ -9,4 +9,6 @@ export default {
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
   transform: { '^.+\\.ts$': '@swc/jest' },
   testTimeout: 30_000,
+  // What a failed test left open must not hold the run.
+  forceExit: true,
 };

@@ -33,7 +33,7 @@ export interface RedisServerOptions {
 
 const SLOTS = 16_384;
 const CLUSTER_NODES = 3;
-const START_TIMEOUT_MS = 15_000;
+const START_TIMEOUT_MS = 25_000;
 
 /** The server to run: `REDIS_SERVER`, else redis-server or valkey-server on the PATH. */
 export function redisBinary(): string {

@@ -184,21 +184,35 @@ function openClient(target: Target, options: ConnectOptions): Redis | Cluster {
         reconnectOnError: (error) => error.message.startsWith('READONLY'),
       });
     case 'cluster':
-      return new Cluster([...target.nodes], {
-        redisOptions,
-        enableOfflineQueue: false,
-        clusterRetryStrategy: retryStrategy,
-        slotsRefreshTimeout: commandTimeoutMs,
-        slotsRefreshInterval: 2_000,
-        // While a slot is moved, its keys are in two places: what cannot be answered yet is asked again, for as long as its
-        // caller waits.
-        retryDelayOnTryAgain: TRY_AGAIN_MS,
-        maxRedirections: Math.max(8, Math.ceil((commandTimeoutMs * 0.8) / TRY_AGAIN_MS)),
-        retryDelayOnFailover: 0,
-        // With TLS the certificate is for the name, and CLUSTER SLOTS tells addresses.
-        ...(tls ? { dnsLookup: (address, done) => done(null, address) } : {}),
-      } satisfies ClusterOptions);
+      return refreshed(
+        new Cluster([...target.nodes], {
+          redisOptions,
+          enableOfflineQueue: false,
+          clusterRetryStrategy: retryStrategy,
+          slotsRefreshTimeout: commandTimeoutMs,
+          slotsRefreshInterval: 0,
+          // While a slot is moved, its keys are in two places: what cannot be answered yet is asked again, for as long as its
+          // caller waits.
+          retryDelayOnTryAgain: TRY_AGAIN_MS,
+          maxRedirections: Math.max(8, Math.ceil((commandTimeoutMs * 0.8) / TRY_AGAIN_MS)),
+          retryDelayOnFailover: 0,
+          // With TLS the certificate is for the name, and CLUSTER SLOTS tells addresses.
+          ...(tls ? { dnsLookup: (address, done) => done(null, address) } : {}),
+        } satisfies ClusterOptions),
+      );
   }
+}
+
+const SLOTS_REFRESH_MS = 2_000;
+
+/** Keeps the map of the slots up to date. The client's own timer outlives a client that is closed while it is asking. */
+function refreshed(cluster: Cluster): Cluster {
+  const refresh = (): void => {
+    if (cluster.status === 'ready') cluster.refreshSlotsCache(() => undefined);
+  };
+  const timer = setInterval(refresh, SLOTS_REFRESH_MS).unref();
+  cluster.once('end', () => clearInterval(timer));
+  return cluster;
 }
 
 async function ready(client: Redis | Cluster, { login }: Target): Promise<void> {
