@@ -119,7 +119,7 @@ async function askWithoutReading(): Promise<{ socket: Socket; text: () => string
 
 async function close(drainMs: number): Promise<void> {
   isClosed = true;
-  await gateway.app.close(drainMs);
+  await gateway.close(drainMs);
 }
 
 describe('a connection', () => {

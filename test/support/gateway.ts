@@ -27,7 +27,8 @@ export interface TestGateway {
   }>;
   /** Posts a rerank request; resolves to the status, headers and parsed body. */
   post(key: string, body: unknown, headers?: Record<string, string>): Promise<Reply>;
-  close(): Promise<void>;
+  /** Ends it as SIGTERM does, with so long for what is under way, and removes its files. */
+  close(drainMs?: number): Promise<void>;
 }
 
 export interface Reply {
@@ -121,8 +122,8 @@ export async function startGateway(
         body: (await response.json()) as ReplyBody,
       };
     },
-    async close() {
-      await app.close(1_000);
+    async close(drainMs = 1_000) {
+      await app.close(drainMs);
       rmSync(folder, { recursive: true, force: true });
     },
   };
