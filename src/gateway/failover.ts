@@ -102,11 +102,32 @@ export async function ask(
 ): Promise<AttemptOutcome> {
   const timeoutMs = offer.route.channel.timeoutMs ?? attemptTimeoutMs;
   const shareMs = attemptShareMs(job.scope.deadlineMs - now());
-  const isShared = timeoutMs > shareMs && candidates.hasMore();
-  const bounded = isShared ? { ...job, mostMs: shareMs } : job;
-  const asked = offer.window === undefined ? bounded : { ...bounded, elsewhere: candidates };
-  const outcome = await attempt(offer, asked);
+  const mostMs = timeoutMs > shareMs && candidates.hasMore() ? shareMs : job.mostMs;
+  const elsewhere = offer.window === undefined ? job.elsewhere : candidates;
+  const outcome = await attempt(offer, boundJob(job, mostMs, elsewhere));
   return inCallersNames(outcome, offer, job.model);
+}
+
+/** The job within such bounds. Member by member: copies made with a spread have shapes of their own, which all readers pay for. */
+function boundJob(job: Job, mostMs: Job['mostMs'], elsewhere: Job['elsewhere']): Job {
+  if (mostMs === job.mostMs && elsewhere === job.elsewhere) return job;
+  return {
+    requestId: job.requestId,
+    owner: job.owner,
+    keyId: job.keyId,
+    model: job.model,
+    query: job.query,
+    documents: job.documents,
+    topN: job.topN,
+    options: job.options,
+    admits: job.admits,
+    mayAnswer: job.mayAnswer,
+    scope: job.scope,
+    trace: job.trace,
+    elsewhere,
+    mostMs,
+    mayBeOldMs: job.mayBeOldMs,
+  } satisfies { [K in keyof Required<Job>]: Job[K] };
 }
 
 /** Upstreams quote the model by a name of theirs that a caller need not know. */

@@ -32,9 +32,9 @@ export interface Job {
   /** Attempts are added to it; nothing in it is overwritten. */
   readonly trace: Trace;
   /** Where parts of a list that its channel failed to rank may go; absent where the list is not cut. */
-  readonly elsewhere?: Pick<Candidates, 'twinOf' | 'heard'>;
+  readonly elsewhere?: Pick<Candidates, 'twinOf' | 'heard'> | undefined;
   /** Bound of one attempt, where it has to leave time for another. */
-  readonly mostMs?: number;
+  readonly mostMs?: number | undefined;
   /** How old a kept ranking may be; 0: only a fresh one will do; absent: as old as the model's rule says. */
   readonly mayBeOldMs?: number | undefined;
 }

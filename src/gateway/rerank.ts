@@ -151,6 +151,8 @@ async function ranked(deps: GatewayDeps, call: RerankCall, target: Target): Prom
     mayAnswer,
     scope,
     trace,
+    elsewhere: undefined,
+    mostMs: undefined,
     mayBeOldMs: call.mayBeOldMs,
   };
   const outcome = await planOf(deps, target).rank(job);

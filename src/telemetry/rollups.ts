@@ -6,6 +6,7 @@ import {
   writeSpendKey,
   writeTrafficKey,
   type RollupName,
+  type SpendKey,
   type TrafficKey,
 } from '../core/rollups.js';
 import { addTally, count, newTally, type Tally } from '../core/tally.js';
@@ -44,6 +45,59 @@ const DAY_MS = 24 * 3_600_000;
 const TRAFFIC = ['traffic_minute', 'traffic_5_minutes', 'traffic_hour'] as const;
 const SPENDING = ['spend_hour', 'spend_day'] as const;
 
+const MAX_RECENT = 8;
+
+/** Rows that were counted lately: most of what happens is about the same few, and comparing costs less than writing a key. */
+class RecentRows<About> {
+  readonly #isSame: (one: About, other: About) => boolean;
+  #rows: { readonly about: About; readonly row: Pending }[] = [];
+
+  constructor(isSame: (one: About, other: About) => boolean) {
+    this.#isSame = isSame;
+  }
+
+  find(atMs: number, owner: number, about: About): Pending | undefined {
+    for (const known of this.#rows) {
+      const { row } = known;
+      if (row.atMs === atMs && row.owner === owner && this.#isSame(known.about, about)) return row;
+    }
+    return undefined;
+  }
+
+  /** Remembers a row, where there is one, in place of the oldest. */
+  keep(about: About, row: Pending | undefined): Pending | undefined {
+    if (row === undefined) return undefined;
+    if (this.#rows.length === MAX_RECENT) this.#rows.shift();
+    this.#rows.push({ about, row });
+    return row;
+  }
+
+  clear(): void {
+    this.#rows = [];
+  }
+}
+
+function isSameTraffic(one: TrafficKey, other: TrafficKey): boolean {
+  return (
+    one.of === other.of &&
+    one.outcome === other.outcome &&
+    one.model === other.model &&
+    isSameChannel(one, other)
+  );
+}
+
+function isSameSpending(one: SpendKey, other: SpendKey): boolean {
+  return one.tokenId === other.tokenId && one.model === other.model && isSameChannel(one, other);
+}
+
+type OfChannel = Pick<TrafficKey, 'channelId' | 'provider' | 'tag'>;
+
+function isSameChannel(one: OfChannel, other: OfChannel): boolean {
+  return (
+    one.channelId === other.channelId && one.provider === other.provider && one.tag === other.tag
+  );
+}
+
 /**
  * Adds up what happens in memory, and every two seconds adds that to the store, in a few writes however much it was. What the
  * store did not answer for is sent again as it was, and counts once: sums agree with what was settled, on however many nodes.
@@ -51,6 +105,8 @@ const SPENDING = ['spend_hour', 'spend_day'] as const;
 export class Rollups {
   readonly #deps: RollupsDeps;
   #pending = new Map<string, Pending>();
+  readonly #traffic = new RecentRows<TrafficKey>(isSameTraffic);
+  readonly #spending = new RecentRows<SpendKey>(isSameSpending);
   #lost = 0;
   #serial = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -101,9 +157,14 @@ export class Rollups {
     );
     // Its balance knows of it: so does its spending.
     if (!admitted || userId === undefined || tokenId === undefined) return;
-    const key = writeSpendKey({ tokenId, model: model ?? '', channelId, provider, tag });
     const minuteMs = bucketOf('traffic_minute', atMs);
-    const row = this.#rowOf(minuteMs, userId, key, otherSpendKey);
+    const about = { tokenId, model: model ?? '', channelId, provider, tag };
+    const row =
+      this.#spending.find(minuteMs, userId, about) ??
+      this.#spending.keep(
+        about,
+        this.#rowOf(minuteMs, userId, writeSpendKey(about), otherSpendKey),
+      );
     if (row !== undefined) count(row.tally, sums, event.durationMs);
   }
 
@@ -121,7 +182,12 @@ export class Rollups {
     sums: Parameters<typeof count>[1],
   ): void {
     const minuteMs = bucketOf('traffic_minute', atMs);
-    const row = this.#rowOf(minuteMs, 0, writeTrafficKey(about), () => otherTrafficKey(about));
+    const row =
+      this.#traffic.find(minuteMs, 0, about) ??
+      this.#traffic.keep(
+        about,
+        this.#rowOf(minuteMs, 0, writeTrafficKey(about), () => otherTrafficKey(about)),
+      );
     if (row !== undefined) count(row.tally, sums, durationMs);
   }
 
@@ -155,6 +221,8 @@ export class Rollups {
   async #writePending(): Promise<void> {
     const additions = this.#additionsOf([...this.#pending.values()]);
     this.#pending = new Map();
+    this.#traffic.clear();
+    this.#spending.clear();
     for (let at = 0; at < additions.length; at += BATCH) {
       await this.#writeBatch(additions.slice(at, at + BATCH));
     }
