@@ -366,7 +366,7 @@ describe('a reply cache', () => {
 
 describe('a channel that is at its bound', () => {
   const slowly: Answer = (request, res) => {
-    setTimeout(() => void rankLikeCohere(request, res), 50);
+    setTimeout(() => void rankLikeCohere(request, res), 1_000);
   };
   const statusesWith = async (models: Record<string, unknown>): Promise<number[]> => {
     const upstream = await upstreamWith(slowly);
@@ -380,7 +380,7 @@ describe('a channel that is at its bound', () => {
   };
 
   it('is waited for where the model’s rule says so', async () => {
-    expect(await statusesWith({ moon: { queue_ms: 5_000 } })).toEqual([200, 200, 200]);
+    expect(await statusesWith({ moon: { queue_ms: 15_000 } })).toEqual([200, 200, 200]);
   });
 
   it('is refused for where it does not', async () => {

@@ -292,7 +292,7 @@ describe('the room for replies', () => {
     const [one, two] = [await unfinished(), await unfinished()];
     const first = upstream.send(post(one.url));
     const second = upstream.send(post(two.url));
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
 
     await expect(upstream.send(post(one.url))).rejects.toMatchObject({ fault: 'no_room' });
     const third = await server(BODY);

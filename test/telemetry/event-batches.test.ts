@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { GatewayEvent } from '../../src/gateway/events.js';
 import { EventBatches } from '../../src/telemetry/event-batches.js';
 import { attemptEvent } from '../support/events.js';
+import { until } from '../support/until.js';
 
 const attempt = (requestId: string) => attemptEvent({ requestId });
 
@@ -34,7 +35,7 @@ describe('events in batches', () => {
     events.observe(attempt('a'));
     events.observe(attempt('b'));
     expect(batches).toEqual([]);
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await until('a batch', () => batches.length > 0);
 
     expect(batches).toEqual([[attempt('a'), attempt('b')]]);
   });
