@@ -67,9 +67,17 @@ function openLibsql(Libsql: Libsql, file: string): Driver {
   return {
     exec: (sql) => database.exec(sql),
     prepare(sql) {
-      const statement = database.prepare(sql);
+      let statement = database.prepare(sql);
       return {
-        get: (parameters) => statement.get(parameters),
+        get(parameters) {
+          try {
+            return statement.get(parameters);
+          } catch (error) {
+            // libsql does not reset a statement whose `get` failed: it would say the same for ever.
+            statement = database.prepare(sql);
+            throw error;
+          }
+        },
         all: (parameters) => statement.all(parameters),
         run: (parameters) => statement.run(parameters).changes,
       };

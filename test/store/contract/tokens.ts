@@ -36,6 +36,17 @@ export function describeTokens(open: OpenHarness): void {
       expect(await other.createTokenWithin(newToken(999_999), 5, T0)).toBeUndefined();
     });
 
+    test('refuses a key that there is already, and goes on making others', async () => {
+      const userId = await createUser(given.store);
+      const wanted = newToken(userId);
+      await given.store.createToken(wanted, T0);
+
+      await expect(given.store.createToken(wanted, T0)).rejects.toThrow();
+
+      expect(await given.store.createToken(newToken(userId), T0)).toMatchObject({ userId });
+      expect((await given.store.listTokens({ userId, offset: 0, limit: 20 }, T0)).total).toBe(2);
+    });
+
     test('keeps a token as it was created, across connections', async () => {
       const userId = await createUser(given.store);
       const wanted = newToken(userId, {
