@@ -17,6 +17,7 @@ test('a channel is added by the wizard: found, tried before it is stored, and sw
   await page.getByRole('heading', { name: /^Channels/ }).waitFor();
   await page.keyboard.press('n');
   await page.getByRole('searchbox').fill('local');
+  await page.locator('.cards button').first().waitFor();
   assert.deepEqual(await faultsOf(page, 'wizard'), []);
   await page.keyboard.press('Enter');
   await page
@@ -169,6 +170,7 @@ test('a channel is tested, changed, copied, switched and deleted from the list',
 test('a channel that is refused says so at its field, and what was typed stays', async () => {
   const { context, page, said } = await console_.open('channels/new');
   await page.getByRole('searchbox').fill('cohere');
+  await page.locator('.cards button').first().waitFor();
   await page.keyboard.press('Enter');
   await page.getByText('3 · Which models').waitFor();
   await page.getByRole('textbox', { name: 'api_key (needed)' }).fill('a-secret-credential');

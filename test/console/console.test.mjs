@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { faultsOf, PASSWORD, root, startConsole } from './support.mjs';
+import { faultsOf, PASSWORD, root, startConsole, until } from './support.mjs';
 
 let open;
 let api;
@@ -51,7 +51,11 @@ test('the id of any answer leads to a page that says why', async () => {
   await api(context, 'POST', '/api/channel/tag/disabled', { tag: 'hosted', reason: 'answers 500' });
   answers.no_channel_available = await rerank(key, 'rerank-2.5');
   // The logs are written in batches.
-  await new Promise((resolve) => setTimeout(resolve, 1_500));
+  for (const { id } of Object.values(answers)) {
+    const isKept = async () =>
+      (await context.request.get(`${url}/api/log/request/${id}`)).status() === 200;
+    await until(`request ${id} is in the log`, isKept);
+  }
 
   for (const [code, { id, status }] of Object.entries(answers)) {
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
@@ -98,6 +102,7 @@ test('a key is made by keyboard alone, shown once, and nowhere once its dialog i
   await page.keyboard.type('50');
   await page.getByText('May spend $50.00 on all models.').waitFor();
   await page.keyboard.press('Enter');
+  await page.locator('.secret').waitFor();
   const secret = (await page.locator('.secret').textContent()) ?? '';
   assert.match(secret, /^sk-/);
   assert.equal((await rerank(secret, 'local')).status, 200);
@@ -178,6 +183,26 @@ for (const colorScheme of ['light', 'dark']) {
     });
   }
 }
+
+test('a login that is over is asked for again over the page, which no Esc takes away', async () => {
+  const { context, page, said } = await open('keys?keyword=draft');
+  await page.getByRole('heading', { name: /^Keys/ }).waitFor();
+  await context.clearCookies();
+  await page.keyboard.press('r');
+  const again = page.getByRole('dialog', { name: 'You are logged out' });
+  await again.waitFor();
+  for (let press = 0; press < 3; press += 1) await page.keyboard.press('Escape');
+  await again.getByLabel('Password').fill(PASSWORD);
+  await page.keyboard.press('Enter');
+  await again.waitFor({ state: 'detached' });
+  assert.equal(new URL(page.url()).search, '?keyword=draft');
+  // The browser itself tells of the 401.
+  assert.deepEqual(
+    said.filter((text) => !text.includes('401')),
+    [],
+  );
+  await context.close();
+});
 
 test('what is sent stays within its budget', async () => {
   const { context, page } = await open('login', { login: false });

@@ -17,10 +17,13 @@ export function findBrowser() {
 }
 
 function install() {
-  const isRoot = process.getuid?.() === 0;
-  const command = [...(isRoot ? [] : ['sudo', '-n']), 'apt-get', 'install', '-y'];
-  const [first, ...rest] = [...command, '--no-install-recommends', 'chromium'];
-  return spawnSync(first, rest, { stdio: ['ignore', 2, 2] }).status === 0;
+  const asRoot = process.getuid?.() === 0 ? [] : ['sudo', '-n'];
+  const apt = (...args) => {
+    const [first, ...rest] = [...asRoot, 'apt-get', '-o', 'DPkg::Lock::Timeout=120', ...args];
+    return spawnSync(first, rest, { stdio: ['ignore', 2, 2] }).status === 0;
+  };
+  // A fresh machine has no list of packages yet.
+  return apt('update', '-qq') && apt('install', '-y', '--no-install-recommends', 'chromium');
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

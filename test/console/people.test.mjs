@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { faultsOf, PASSWORD, startConsole } from './support.mjs';
+import { faultsOf, goBy, PASSWORD, startConsole } from './support.mjs';
 
 let console_;
 
@@ -144,9 +144,7 @@ test('every page has its letter, and what the search finds is there', async () =
     ['u', 'People'],
     ['d', 'Codes'],
   ]) {
-    await page.keyboard.press('g');
-    await page.keyboard.press(letter);
-    await page.getByRole('heading', { name: new RegExp(`^${heading}`) }).waitFor();
+    await goBy(page, letter, new RegExp(`^${heading}`));
   }
   await console_.api(context, 'POST', '/api/redemption', { name: 'found', quota: 5 });
   const search = async (text, option) => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { faultsOf, PASSWORD, startConsole } from './support.mjs';
+import { faultsOf, goBy, PASSWORD, startConsole } from './support.mjs';
 
 let gateway;
 
@@ -20,9 +20,7 @@ test('the overview, the spending and the home page show what happened, and sums 
   const key = await makeKey(context, { user_id: user.id, name: 'search' });
   for (let round = 0; round < 4; round += 1) await rerank(key, 'local');
   await rerank(key, 'no such model');
-  await page
-    .getByText(/^All right: .* requests a second, 20 % failed/)
-    .waitFor({ timeout: 20_000 });
+  await page.getByText(/^All right: .* requests a second, 20 % failed/).waitFor();
   await page.getByRole('region', { name: 'Channels' }).getByRole('link').first().waitFor();
   const charts = page.locator('figure.chart');
   assert.equal(await charts.count(), 2);
@@ -36,9 +34,7 @@ test('the overview, the spending and the home page show what happened, and sums 
   await page.getByRole('link', { name: 'the tag hosted is switched off' }).waitFor();
   await api(context, 'POST', '/api/channel/tag/enabled', { tag: 'hosted' });
 
-  await page.keyboard.press('g');
-  await page.keyboard.press('s');
-  await page.getByRole('heading', { name: 'Spend', exact: true }).waitFor();
+  await goBy(page, 's', /^Spend$/);
   const row = page.getByRole('row', { name: /^ada 4 0 8 / });
   await row.waitFor();
   const { used_quota: used } = await api(context, 'GET', `/api/user/${user.id}`);

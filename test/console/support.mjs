@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
@@ -11,6 +10,9 @@ import { findBrowser } from './get-browser.mjs';
 
 export const root = join(import.meta.dirname, '..', '..');
 export const PASSWORD = 'correct horse battery';
+/** For whatever must come in the end, however busy the machine is. */
+export const WAIT_MS = 60_000;
+const LOOK_EVERY_MS = 50;
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const FLAGS = [
@@ -31,13 +33,26 @@ const CONFIG = {
   ],
 };
 
-async function freePort() {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address();
-  server.close();
-  await once(server, 'close');
-  return port;
+/** What a gateway logged as failed. */
+function failuresIn(log) {
+  const lines = readFileSync(log, 'utf8').split('\n');
+  return lines.filter((line) => /"level":"(error|fatal)"/.test(line)).join('\n');
+}
+
+/** Resolves to what `find` finds, looking until it does; rejects, naming it, when that takes too long. */
+export async function until(what, find, withinMs = WAIT_MS) {
+  const giveUpAt = Date.now() + withinMs;
+  for (;;) {
+    const found = await find();
+    if (found !== undefined && found !== false) return found;
+    assert.ok(Date.now() < giveUpAt, `${what}: not within ${withinMs} ms`);
+    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+  }
+}
+
+/** The port that a gateway says it listens on. */
+function portIn(log) {
+  return /"port":(\d+).*"msg":"listening"/.exec(readFileSync(log, 'utf8'))?.[1];
 }
 
 /** A gateway process on a folder of its own, and a browser; `stop` ends both. */
@@ -49,23 +64,19 @@ export async function startConsole(settings = {}) {
 
   /** One more gateway on the same store; resolves to its process and address. */
   async function startNode() {
-    const port = await freePort();
-    const address = `http://127.0.0.1:${port}`;
+    const log = join(folder, `gateway-${gateways.length}.log`);
+    const output = openSync(log, 'w');
     const gateway = spawn(process.execPath, [join(root, 'dist', 'main.js'), '--config', config], {
-      env: { ...process.env, PORT: String(port), DATA_DIR: folder, ROOT_PASSWORD: PASSWORD },
-      stdio: 'ignore',
+      env: { ...process.env, PORT: '0', DATA_DIR: folder, ROOT_PASSWORD: PASSWORD },
+      stdio: ['ignore', output, output],
     });
-    gateways.push(gateway);
-    const giveUpAt = Date.now() + 30_000;
-    for (;;) {
-      const isUp = await fetch(`${address}/healthz`).then(
-        ({ ok }) => ok,
-        () => false,
-      );
-      if (isUp) return { gateway, url: address };
-      assert.ok(Date.now() < giveUpAt, 'the gateway does not start');
-      await new Promise((resolve) => setTimeout(resolve, 100));
-    }
+    closeSync(output);
+    gateways.push({ gateway, log });
+    const port = await until('the gateway listens', () => {
+      assert.equal(gateway.exitCode, null, readFileSync(log, 'utf8'));
+      return portIn(log);
+    });
+    return { gateway, url: `http://127.0.0.1:${port}` };
   }
 
   const { url } = await startNode();
@@ -74,7 +85,11 @@ export async function startConsole(settings = {}) {
   async function api(context, method, path, data) {
     const reply = await context.request.fetch(url + path, { method, data });
     const body = await reply.json();
-    assert.equal(body.success, true, `${method} ${path}: ${body.message}`);
+    assert.equal(
+      body.success,
+      true,
+      `${method} ${path}: ${body.message}\n${gateways.map(({ log }) => failuresIn(log)).join('\n')}`,
+    );
     return body.data;
   }
 
@@ -92,7 +107,7 @@ export async function startConsole(settings = {}) {
       });
       if (login) await api(context, 'POST', '/api/user/login', { username, password });
       const page = await context.newPage();
-      page.setDefaultTimeout(12_000);
+      page.setDefaultTimeout(WAIT_MS);
       const said = [];
       page.on('console', (message) => {
         if (['error', 'warning'].includes(message.type())) said.push(message.text());
@@ -119,7 +134,7 @@ export async function startConsole(settings = {}) {
 
     async stop() {
       await browser.close();
-      for (const gateway of gateways) {
+      for (const { gateway } of gateways) {
         gateway.kill('SIGCONT');
         gateway.kill('SIGTERM');
         if (gateway.exitCode === null && gateway.signalCode === null) await once(gateway, 'exit');
@@ -127,6 +142,21 @@ export async function startConsole(settings = {}) {
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+const CHORD_WAIT_MS = 5_000;
+
+/** Goes to a page by its letter. The two keys must come within a second or so, which a busy machine may miss. */
+export async function goBy(page, letter, heading) {
+  const head = page.getByRole('heading', { name: heading });
+  await until(`${letter} leads to ${heading}`, async () => {
+    await page.keyboard.press('g');
+    await page.keyboard.press(letter);
+    return head.waitFor({ timeout: CHORD_WAIT_MS }).then(
+      () => true,
+      () => false,
+    );
+  });
 }
 
 /** What axe finds on a page, and by how much the page is wider than a phone. */

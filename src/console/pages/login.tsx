@@ -17,7 +17,7 @@ function goOn(wanted: string | null): void {
 }
 
 function useLogin(onDone: () => void) {
-  const [username, setUsername] = useState('');
+  const [username, setUsername] = useState(about.get()?.self?.username ?? '');
   const [password, setPassword] = useState('');
   const login = useWrite(async () => {
     const self = await call('login', { body: { username, password } });

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { w } from '../words.js';
 import { Button } from './basic.js';
 
@@ -30,7 +30,8 @@ export function Dialog(props: DialogProps) {
   } = props;
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
-  useEffect(() => {
+  // Before the next key: it belongs to the dialog.
+  useLayoutEffect(() => {
     const before = document.activeElement;
     const element = dialog.current;
     if (element !== null && !element.open) {
@@ -67,6 +68,12 @@ export function Dialog(props: DialogProps) {
       onCancel={(event) => {
         event.preventDefault();
         if (closable) onClose();
+      }}
+      onClose={(event) => {
+        // At a second Esc without a word between, Chromium closes a dialog that would rather stay.
+        if (dialog.current === event.currentTarget && !event.currentTarget.open) {
+          event.currentTarget.showModal();
+        }
       }}
       onKeyDown={(event) => {
         onKey?.(event);
