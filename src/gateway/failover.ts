@@ -127,6 +127,7 @@ function boundJob(job: Job, mostMs: Job['mostMs'], elsewhere: Job['elsewhere']):
     elsewhere,
     mostMs,
     mayBeOldMs: job.mayBeOldMs,
+    ignoresSwitches: job.ignoresSwitches,
   } satisfies { [K in keyof Required<Job>]: Job[K] };
 }
 

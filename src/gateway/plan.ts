@@ -47,6 +47,7 @@ export function createPlanner(parts: PlanParts): (model: string, routes: readonl
     return {
       rank: stack(rankAlone, fallbacks.length > 0 && parts.fallbacks(fallbacks)),
       rankAlone,
+      ask: attempt,
       shaped,
       offers,
       tiers: tiersOf(offers),

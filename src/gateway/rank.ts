@@ -37,6 +37,8 @@ export interface Job {
   readonly mostMs?: number | undefined;
   /** How old a kept ranking may be; 0: only a fresh one will do; absent: as old as the model's rule says. */
   readonly mayBeOldMs?: number | undefined;
+  /** Whether a channel is asked although it, or its tag, is switched off: for trials that an admin makes. */
+  readonly ignoresSwitches?: boolean | undefined;
 }
 
 export interface Ranking {
@@ -140,6 +142,8 @@ export interface Plan {
   readonly rank: Rank;
   /** The same without its fallbacks to other models. */
   readonly rankAlone: Rank;
+  /** Asks one offer and no other, as traffic would be sent to it. */
+  readonly ask: Attempt;
   /** What becomes of a request on its way to one channel, ahead of the call itself. */
   readonly shaped: Layer<Attempt>;
   readonly select: Selection;

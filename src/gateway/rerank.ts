@@ -35,6 +35,7 @@ import {
   type Target,
 } from './target.js';
 import type { Trace } from './trace.js';
+import { judgeTrial, rankOnTrial, type Trial } from './trial.js';
 
 export interface GatewayDeps extends AdmissionDeps, Routing {
   readonly channels: ChannelTable;
@@ -59,6 +60,8 @@ export interface RerankCall {
   readonly modelBy: (policy: TokenPolicy) => string | undefined;
   /** How old a kept ranking may be; 0: only a fresh one will do; `undefined`: as old as the model's rule says. */
   readonly mayBeOldMs?: number | undefined;
+  /** The one channel that is to rank, for trials; absent for traffic. */
+  readonly trial?: Trial | undefined;
   /** The tag that the request names in its header. */
   readonly tag: string | undefined;
   readonly scope: Scope;
@@ -92,7 +95,8 @@ export class DefaultModelChanged extends Error {
 export async function rerank(deps: GatewayDeps, call: RerankCall): Promise<RerankReply> {
   const { request, trace } = call;
   const named = splitModel(deps, { model: request.model, tag: call.tag });
-  const isServed = isLive(deps, named, call.caller.credential.token.policy);
+  const isServed =
+    call.trial === undefined && isLive(deps, named, call.caller.credential.token.policy);
   const target = isServed ? named : await refuseOrWait(deps, call, named);
   trace.model = target.model;
   const reservation = await reserve(deps, call, target);
@@ -155,7 +159,9 @@ async function ranked(deps: GatewayDeps, call: RerankCall, target: Target): Prom
     mostMs: undefined,
     mayBeOldMs: call.mayBeOldMs,
   };
-  const outcome = await planOf(deps, target).rank(job);
+  const plan = planOf(deps, target);
+  const outcome =
+    call.trial === undefined ? await plan.rank(job) : await rankOnTrial(plan, call.trial, job);
   if (outcome.kind === 'none') throw refusalOf(outcome.why, job, deps.maxCooldownMs);
   trace.servedBy = outcome.ranking.servedBy;
   trace.degraded = outcome.ranking.isDegraded === true;
@@ -255,12 +261,14 @@ function judgeCall(call: RerankCall, target: Target, policy: TokenPolicy): void 
 async function refuseOrWait(deps: GatewayDeps, call: RerankCall, target: Target): Promise<Target> {
   const before = namedBy(call);
   const renamed = renamedTarget(deps, before, target);
-  if (renamed !== target && isLive(deps, renamed, before.policy)) return renamed;
+  const isRenamed = call.trial === undefined && renamed !== target;
+  if (isRenamed && isLive(deps, renamed, before.policy)) return renamed;
   await beforeEnd(call.scope, judgeFresh(deps, call.caller));
   await beforeEnd(call.scope, deps.channels.ensureFresh());
   const named = namedBy(call);
   const found = renamedTarget(deps, named, target);
   judgeCall(call, found, named.policy);
+  if (call.trial !== undefined) return judgeTrial(deps, call.trial, found);
   if (isLive(deps, found, named.policy)) return found;
   throw unservedError(deps, named, found);
 }

@@ -45,6 +45,7 @@ interface SentJob {
   readonly call: UpstreamCall;
   readonly timeoutMs: number;
   readonly scope: Scope;
+  readonly ignoresSwitches: boolean;
 }
 
 type Unranked = Exclude<AttemptOutcome, { kind: 'ranked' }>;
@@ -62,8 +63,9 @@ export function createSend(deps: SendDeps): Attempt {
       route.channel.timeoutMs ?? deps.attemptTimeoutMs,
       job.mostMs ?? Infinity,
     );
+    const { scope, ignoresSwitches = false } = job;
     try {
-      const reading = await rankBy(deps, route, { call, timeoutMs, scope: job.scope });
+      const reading = await rankBy(deps, route, { call, timeoutMs, scope, ignoresSwitches });
       if (reading.kind === 'failed') {
         return { kind: 'failed', failure: withoutCredentials(reading.failure, route) };
       }
@@ -134,7 +136,7 @@ async function sendHttp(
   deps: SendDeps,
   route: Route,
   provider: HttpProvider | ComposedProvider,
-  { call, timeoutMs, scope }: SentJob,
+  { call, timeoutMs, scope, ignoresSwitches }: SentJob,
 ): Promise<RankReading> {
   const untilMs = deps.now() + timeoutMs;
   const source = provider.token?.(route.endpoint);
@@ -157,7 +159,7 @@ async function sendHttp(
       headers,
       body,
       timeoutMs: Math.max(1, untilMs - deps.now()),
-      stillWanted: () => deps.mayBegin(route),
+      stillWanted: () => ignoresSwitches || deps.mayBegin(route),
     };
     return deps.upstream.send(request, within).catch((error: unknown) => {
       if (!maySendAgain(error, route)) throw error;

@@ -30,7 +30,7 @@ export interface ManagementRouteDeps {
   readonly trustedProxies: AddressList | undefined;
 }
 
-const MANAGEMENT_BODY_LIMIT_BYTES = 1024 * 1024;
+const BODY_LIMIT_BYTES = 1024 * 1024;
 /** For a body of that size at most, which any line brings in a second. */
 const BODY_WITHIN_MS = 5_000;
 const MIB = 1024 * 1024;
@@ -42,7 +42,7 @@ const MIB = 1024 * 1024;
 class ManagementLoad {
   readonly #finding = new Load(200, MIB, 0.5);
   readonly #general = new Load(200, 32 * MIB, 0.5);
-  readonly #admins = new Load(100, 16 * MIB, 0.5);
+  readonly #admins = new Load(100, 32 * MIB, 0.5);
 
   /** Runs what finds out who calls, in a place of its own. */
   async find<T>(address: string, work: () => Promise<T>): Promise<T> {
@@ -59,16 +59,16 @@ class ManagementLoad {
   async run<T>(
     owners: { readonly address: string; readonly account: string | undefined },
     isAdmin: boolean,
-    declaredBytes: number,
+    { declaredBytes, mostBytes }: { readonly declaredBytes: number; readonly mostBytes: number },
     work: (load: Load, place: Place) => Promise<T>,
   ): Promise<T> {
     const load = isAdmin ? this.#admins : this.#general;
-    const place = load.enter(declaredBytes, MANAGEMENT_BODY_LIMIT_BYTES);
+    const place = load.enter(declaredBytes, mostBytes);
     try {
       // Admins may share an address with whom they have to deal with.
       const names = [isAdmin ? undefined : owners.address, owners.account];
       for (const name of names) {
-        if (name !== undefined) load.own(place, name, declaredBytes, MANAGEMENT_BODY_LIMIT_BYTES);
+        if (name !== undefined) load.own(place, name, declaredBytes, mostBytes);
       }
       return await work(load, place);
     } finally {
@@ -140,13 +140,17 @@ async function serve(
     const owners = { address: block, account: accountOf(who) };
     const isAdmin = roleOf(who) >= ADMIN_ROLE;
     // Where no body is read, none is kept.
-    const declaredBytes = operation.body === undefined ? 0 : req.headers['content-length'];
-    await load.run(owners, isAdmin, Number(declaredBytes ?? 0), async (own, place) => {
+    const declared = operation.body === undefined ? 0 : req.headers['content-length'];
+    const { bodyLimitBytes: mostBytes = BODY_LIMIT_BYTES } = operation;
+    const bodySize = { declaredBytes: Number(declared ?? 0), mostBytes };
+    await load.run(owners, isAdmin, bodySize, async (own, place) => {
       await countFrom(deps, operation, block);
-      const body = operation.body === undefined ? undefined : await readBody(req, own, place);
+      const body =
+        operation.body === undefined ? undefined : await readBody(req, mostBytes, own, place);
       const { params, query } = req;
       const secure = isSecure(req, deps.trustedProxies);
-      const surroundings = { deps: deps.management, address, block, secure };
+      const requestId = String(res.getHeader('X-Request-Id'));
+      const surroundings = { deps: deps.management, requestId, address, block, secure };
       const call: OperationCall = { ...surroundings, ...who, params, query, body };
       const prepared = operation.prepare(call);
       const { account } = prepared;
@@ -271,10 +275,11 @@ async function countFrom(
 
 async function readBody(
   req: Request,
+  mostBytes: number,
   load: Load,
   place: ReturnType<Load['enter']>,
 ): Promise<unknown> {
-  const bytes = await readJsonBody(req, MANAGEMENT_BODY_LIMIT_BYTES, load, place, BODY_WITHIN_MS);
+  const bytes = await readJsonBody(req, mostBytes, load, place, BODY_WITHIN_MS);
   if (bytes.length === 0) return {};
   // Without a type it is read elsewhere, but a page of another site can send that without asking.
   if (req.headers['content-type'] === undefined) {

@@ -119,6 +119,8 @@ type Who<A extends Access> = A extends 'public'
 interface Surroundings {
   readonly deps: OperationDeps;
   readonly address: string;
+  /** By which the caller finds the request in logs and headers. */
+  readonly requestId: string;
   /** What attempts from there are counted by: the address, or its /64. */
   readonly block: string;
   /** Whether the caller came by https, through a trusted proxy perhaps. */
@@ -149,6 +151,8 @@ interface Described {
   readonly access: Access;
   /** What it may fail with beyond what follows from access, body and limits. */
   readonly errors?: readonly ErrorCode[];
+  /** The largest body that it reads, where that is another one than of the others. */
+  readonly bodyLimitBytes?: number;
   /** Creates or spends: heeds `Idempotency-Key`, so that a repeated request is not done twice. */
   readonly idempotent?: boolean;
   /** A file that it may answer with instead of JSON, by media type. */

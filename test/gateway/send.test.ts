@@ -119,6 +119,15 @@ describe('a call', () => {
     state.live = false;
     expect(sent[0]?.stillWanted()).toBe(false);
   });
+
+  it('on trial is wanted although its channel is switched off', async () => {
+    const { state, sent, ask } = setUp(inOrder);
+    state.live = false;
+
+    await ask({ ignoresSwitches: true });
+
+    expect(sent[0]?.stillWanted()).toBe(true);
+  });
 });
 
 describe('a call without a reply', () => {

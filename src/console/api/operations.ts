@@ -442,8 +442,8 @@ export interface Operations {
   rankForComparison: {
     params: Record<string, never>;
     query: Record<string, never>;
-    body: { query: string; documents: (string)[]; model: string; top_n?: number; max_tokens_per_doc?: number; instruction?: string };
-    reply: { request_id: string; model: string; channel: { id: number; name: string; provider: string; tag: string | null } | null; results: ({ index: number; relevance_score: number })[]; usage: { input_tokens: number; search_units: number; estimated: boolean }; quota: number; timing: { total_ms: number; upstream_ms: number }; attempts: number; warnings: (string)[] };
+    body: { query: string; documents: (string)[]; model: string; channel_id?: number; ignore_switches?: boolean; top_n?: number; max_tokens_per_doc?: number; instruction?: string; fresh?: boolean; reason?: string };
+    reply: { request_id: string; model: string; channel: { id: number; name: string; provider: string; tag: string | null } | null; upstream_model: string | null; score_scale: "probability" | "logit" | "cosine" | "unbounded" | "order" | null; results: ({ index: number; relevance_score: number })[]; usage: { input_tokens: number; search_units: number; estimated: boolean }; quota: number; timing: { total_ms: number; upstream_ms: number }; attempts: number; warnings: (string)[] };
   };
 }
 

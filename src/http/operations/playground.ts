@@ -4,29 +4,40 @@ import { GatewayError } from '../../core/errors.js';
 import type { RerankOptions } from '../../core/rerank.js';
 import { OPEN_POLICY } from '../../core/token.js';
 import type { RequestEvent } from '../../gateway/events.js';
+import type { Offer } from '../../gateway/rank.js';
 import { rerank, type RerankReply } from '../../gateway/rerank.js';
 import { createScope } from '../../gateway/scope.js';
 import { Trace } from '../../gateway/trace.js';
+import type { Trial } from '../../gateway/trial.js';
 import type { Credential } from '../../store/store.js';
 import { ID } from '../../wire/lists.js';
-import { ADMIN_ROLE } from '../../management/audit.js';
+import { ADMIN_ROLE, recordAudit, type Actor } from '../../management/audit.js';
 import { asGatewayError } from '../error-reply.js';
 import { defineOperation, type Operation, type OperationDeps } from '../operation.js';
+import { because, REASON } from '../reason.js';
 import { newId } from '../request-id.js';
+
+type ScoreScale = Offer['scale'];
 
 interface RankBody {
   query: string;
   documents: string[];
   model: string;
+  channel_id?: number;
+  ignore_switches?: boolean;
   top_n?: number;
   max_tokens_per_doc?: number;
   instruction?: string;
+  fresh?: boolean;
+  reason?: string;
 }
 
 interface RankWire {
   request_id: string;
   model: string;
   channel: { id: number; name: string; provider: string; tag: string | null } | null;
+  upstream_model: string | null;
+  score_scale: ScoreScale | null;
   results: { index: number; relevance_score: number }[];
   usage: { input_tokens: number; search_units: number; estimated: boolean };
   quota: number;
@@ -35,6 +46,9 @@ interface RankWire {
   warnings: string[];
 }
 
+const SCORE_SCALES: readonly ScoreScale[] = [
+  ...(['probability', 'logit', 'cosine', 'unbounded', 'order'] as const),
+];
 const COUNT = Joi.number().integer().min(0).required();
 const MS = Joi.number().min(0).required();
 const TEXT = Joi.string().allow('').required();
@@ -52,9 +66,10 @@ const rank = defineOperation({
   area: 'playground',
   summary: 'Rank documents with one’s login, the way a caller’s request is ranked',
   description:
-    'It is admitted, priced and logged like any other, by a key of the account named `console` that is made on first use and that nobody has: its limits bound the playground, and its row shows what was spent there.',
+    'It is admitted, priced and logged like any other, by a key of the account named `console` that is made on first use and that nobody has: its limits bound the playground, and its row shows what was spent there. Admins may name one channel, which ranks alone and in one attempt, whatever its priority, weight and health; that is in the audit log, without the texts.',
   access: 'login',
   idempotent: true,
+  bodyLimitBytes: 8 * 1024 * 1024,
   body: Joi.object<RankBody, true>({
     query: Joi.string().required(),
     documents: Joi.array().items(Joi.string()).min(1).max(MAX_DOCUMENTS).required(),
@@ -62,10 +77,18 @@ const rank = defineOperation({
       .max(1_024)
       .required()
       .description('As callers name it; `model@tag` leads to channels with that tag.'),
+    channel_id: ID.description('For admins: the one channel that is asked.'),
+    ignore_switches: Joi.boolean().description(
+      'With `channel_id`: the channel ranks although it, or its tag, is switched off.',
+    ),
     top_n: Joi.number().integer().min(1),
     max_tokens_per_doc: Joi.number().integer().min(1),
     instruction: Joi.string().max(10_000),
-  }),
+    fresh: Joi.boolean().description(
+      'No ranking that was kept from an earlier request, as latencies are measured.',
+    ),
+    reason: REASON,
+  }).with('ignore_switches', 'channel_id'),
   reply: Joi.object<RankWire>({
     request_id: Joi.string().required(),
     model: TEXT,
@@ -78,6 +101,15 @@ const rank = defineOperation({
       .allow(null)
       .required()
       .description('Which one ranked; null for those who are not admins.'),
+    upstream_model: Joi.string()
+      .allow(null)
+      .required()
+      .description('What that channel calls the model; null for those who are not admins.'),
+    score_scale: Joi.string()
+      .valid(...SCORE_SCALES)
+      .allow(null)
+      .required()
+      .description('What its scores are as far as is known; null where several channels ranked.'),
     results: Joi.array()
       .items(Joi.object({ index: COUNT, relevance_score: Joi.number().required() }))
       .required(),
@@ -99,21 +131,47 @@ const rank = defineOperation({
     ...(['payload_too_large', 'upstream_error', 'upstream_invalid_response'] as const),
     ...(['upstream_timeout', 'no_channel_available', 'client_closed_request'] as const),
   ],
-  async handler({ deps, body, actor, address }) {
-    const isAdmin = actor.role >= ADMIN_ROLE;
-    return rankAs(deps, body, actor.id, address, isAdmin);
+  async handler({ deps, body, actor, address, requestId }) {
+    const trial = await trialOf(deps, body, actor);
+    return rankAs(deps, body, { actor, address, requestId, trial });
   },
 });
 
-/** One ranking for an account, from its admission to its entry in the log. */
-async function rankAs(
+/** The channel that an admin asks for, which is in the audit log before it is asked. */
+async function trialOf(
   deps: OperationDeps,
-  body: RankBody,
-  userId: number,
-  address: string,
-  isAdmin: boolean,
-): Promise<RankWire> {
+  { channel_id: channelId, ignore_switches: ignoresSwitches = false, model, reason }: RankBody,
+  actor: Actor,
+): Promise<Trial | undefined> {
+  if (channelId === undefined) return undefined;
+  if (actor.role < ADMIN_ROLE) {
+    throw new GatewayError('permission_denied', 'Only admins may name a channel.', {
+      param: 'channel_id',
+    });
+  }
+  const detail = { model, ignoresSwitches };
+  await recordAudit(
+    deps,
+    because(actor, reason),
+    'playground.rank',
+    `channel:${channelId}`,
+    detail,
+  );
+  return { channelId, ignoresSwitches };
+}
+
+interface Asker {
+  readonly actor: Actor & { readonly id: number };
+  readonly address: string;
+  readonly requestId: string;
+  readonly trial: Trial | undefined;
+}
+
+/** One ranking for an account, from its admission to its entry in the log. */
+async function rankAs(deps: OperationDeps, body: RankBody, asker: Asker): Promise<RankWire> {
   const { gateway } = deps;
+  const { address, requestId, trial: onTrial } = asker;
+  const { id: userId } = asker.actor;
   if (body.query.trim() === '') {
     throw new GatewayError('invalid_query', 'The query is blank.', { param: 'query' });
   }
@@ -121,7 +179,6 @@ async function rankAs(
     throw new GatewayError('invalid_documents', 'All documents are blank.', { param: 'documents' });
   }
   const startedMs = gateway.now();
-  const id = newId();
   const trace = new Trace();
   const scope = createScope(startedMs, deps.deadlineMs);
   let failure: GatewayError | undefined;
@@ -136,8 +193,8 @@ async function rankAs(
       addressAllowed: () => true,
     };
     reply = await rerank(gateway, {
-      id,
-      requestId: id,
+      id: newId(),
+      requestId,
       caller,
       request: {
         model: body.model,
@@ -149,6 +206,8 @@ async function rankAs(
       },
       modelBy: () => body.model,
       tag: undefined,
+      ...(body.fresh === true ? { mayBeOldMs: 0 } : {}),
+      trial: onTrial,
       scope,
       trace,
     });
@@ -163,7 +222,7 @@ async function rankAs(
     const last = served ?? trace.made.at(-1);
     const event: RequestEvent = {
       kind: 'request',
-      requestId: id,
+      requestId,
       atMs: startedMs,
       method: 'POST',
       route: '/api/playground/rank',
@@ -192,20 +251,24 @@ async function rankAs(
     };
     gateway.observe(event);
   }
-  return wireOf(deps, id, trace, reply, gateway.now() - startedMs, isAdmin);
+  const isAdmin = asker.actor.role >= ADMIN_ROLE;
+  return wireOf(deps, requestId, trace, reply, gateway.now() - startedMs, isAdmin);
 }
 
 function wireOf(
   deps: OperationDeps,
   requestId: string,
   trace: Trace,
-  { rows, usage, warnings }: RerankReply,
+  { rows, usage, warnings, model }: RerankReply,
   totalMs: number,
   isAdmin: boolean,
 ): RankWire {
-  const [served] = trace.servedBy;
-  const route =
-    served === undefined ? undefined : deps.gateway.channels.current.byId.get(served.channelId);
+  const { byId, plans } = deps.gateway.channels.current;
+  const [served, ...others] = trace.servedBy;
+  const route = served === undefined ? undefined : byId.get(served.channelId);
+  const answered = model ?? trace.model ?? '';
+  const offer = plans.get(answered)?.offers.find(({ id }) => id === served?.channelId);
+  const isNormalized = offer?.scale === 'logit' && route?.channel.scores === 'normalized';
   return {
     request_id: requestId,
     model: trace.model ?? '',
@@ -218,6 +281,8 @@ function wireOf(
             provider: served.provider,
             tag: served.tag ?? null,
           },
+    upstream_model: isAdmin ? (offer?.upstreamModel ?? null) : null,
+    score_scale: others.length > 0 ? null : isNormalized ? 'probability' : (offer?.scale ?? null),
     results: rows.map(({ index, score }) => ({ index, relevance_score: score })),
     usage: {
       input_tokens: usage.inputTokens,

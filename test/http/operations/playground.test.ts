@@ -8,6 +8,8 @@ interface Ranked {
   readonly model: string;
   readonly channel: { readonly name: string; readonly tag: string | null } | null;
   readonly results: readonly { readonly index: number; readonly relevance_score: number }[];
+  readonly upstream_model: string | null;
+  readonly score_scale: string | null;
   readonly quota: number;
   readonly warnings: readonly string[];
 }
@@ -17,12 +19,22 @@ const BODY = { query: 'apple', documents: ['a pear', 'an apple', 'a plum'], mode
 let gateway: TestGateway;
 let admin: Account;
 let user: Account;
+const ids: Record<string, number | undefined> = {};
 
 beforeAll(async () => {
   gateway = await startGateway({
     prices: { default: { per_search_unit: 1000 } },
-    channels: [{ name: 'inside', provider: 'local', models: ['local'], tag: 'own' }],
+    channels: [
+      { name: 'inside', provider: 'local', models: ['local'], tag: 'own' },
+      {
+        ...{ name: 'new', provider: 'local', models: { local: 'local/lexical' }, tag: 'trial' },
+        priority: -1,
+      },
+      { name: 'away', provider: 'tei', base_url: 'http://127.0.0.1:9', models: ['gpu'] },
+    ],
   });
+  const { channels } = await gateway.store.loadChannels();
+  for (const { id, name } of channels) ids[name] = id;
   admin = await createAccount(gateway.store, { role: 10, quota: 1_000_000 });
   user = await createAccount(gateway.store, { quota: 1_000_000 });
 });
@@ -69,6 +81,70 @@ describe('the playground', () => {
     expect((await rank(user)).body.data.channel).toBeNull();
     expect((await rank(admin)).body.data.channel).toMatchObject({ name: 'inside', tag: 'own' });
     expect((await rank(admin, { model: 'local@own' })).status).toBe(200);
+  });
+
+  it('ranks by the channel that an admin names, also where it is switched off', async () => {
+    await callApi(gateway.url, 'POST', '/api/channel/tag/disabled', {
+      token: admin.token,
+      body: { tag: 'trial' },
+    });
+    const trial = { channel_id: ids.new, reason: 'is it any good?' };
+
+    const live = await rank(admin, { channel_id: ids.inside });
+    const off = await rank(admin, trial);
+    const ignored = await rank(admin, { ...trial, ignore_switches: true });
+
+    expect(live.body.data).toMatchObject({ channel: { name: 'inside' }, quota: 1_000 });
+    expect([off.status, off.body.code]).toEqual([503, 'no_channel_available']);
+    expect(ignored.body.data).toMatchObject({
+      channel: { name: 'new' },
+      upstream_model: 'local/lexical',
+      score_scale: 'probability',
+    });
+    const { items } = await gateway.store.listAudit({
+      ...{ action: 'playground.rank', offset: 0, limit: 1 },
+    });
+    expect(items).toMatchObject([
+      {
+        target: `channel:${String(ids.new)}`,
+        detail: { model: 'local', ignoresSwitches: true, reason: 'is it any good?' },
+      },
+    ]);
+    expect(JSON.stringify(items)).not.toContain('apple');
+  });
+
+  it('asks that channel once and no other', async () => {
+    const { status, body } = await rank(admin, { channel_id: ids.away, model: 'gpu' });
+    const { body: foreign } = await rank(admin, { channel_id: ids.away });
+
+    expect([status, body.code]).toEqual([502, 'upstream_error']);
+    expect(foreign.code).toBe('model_not_found');
+  });
+
+  it('lets nobody but admins name a channel', async () => {
+    const { status, body } = await rank(user, { channel_id: ids.inside });
+    const alone = await rank(admin, { ignore_switches: true });
+
+    expect([status, body.code]).toEqual([403, 'permission_denied']);
+    expect([alone.status, alone.body.code]).toEqual([400, 'invalid_request']);
+    expect((await rank(user)).body.data.upstream_model).toBeNull();
+  });
+
+  it('takes lists that are larger than other bodies, and fails under the id of its answer', async () => {
+    const large = 'a long document. '.repeat(60_000);
+    const { status } = await rank(user, { documents: [large, 'apple'] });
+    const failed = await fetch(`${gateway.url}/api/playground/rank`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${user.token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ ...BODY, model: 'no such model' }),
+    });
+
+    expect(status).toBe(200);
+    const id = failed.headers.get('x-request-id') ?? '';
+    await eventually('the refusal is found', async () => {
+      const { refused } = await gateway.store.findRequest(id);
+      return refused?.outcome === 'model_not_found';
+    });
   });
 
   it('fails with the codes of the rerank API, and is in the log either way', async () => {
