@@ -1,27 +1,26 @@
 /** Where nothing is known yet. */
 const FIRST = 20;
 const MOST = 10_000;
-/** Answers are judged together: so many at least, over so long. */
+/** Answers are judged in batches: at least this many, over at least this long. */
 const WINDOW_ANSWERS = 10;
 const WINDOW_MS = 250;
-/** Answers that take longer than usual by this factor wait for others. */
+/** Answers slower than usual by this factor are queueing behind others. */
 const TOLERANCE = 1.5;
-/** Of the limit; with less under way it is not known what more would do. */
+/** Share of the limit that must be in use; below it, nothing shows what more concurrency would do. */
 const USED = 0.9;
-/** What an overload leaves of the limit, at most once in a window. */
+/** What remains of the limit after an overload, applied at most once per window. */
 const AFTER_OVERLOAD = 0.7;
-/** What is usual is measured anew so often, with so much of the limit under way. */
+/** The baseline is measured again at this interval, with this share of the limit in use. */
 const MEASURE_EVERY_MS = 30_000;
 const MEASURED_WITH = 0.25;
 
 /**
- * How many attempts at once a server takes, by how long they take: while answers come as fast as with little to do, there may
- * be more, a few at a time; when they take longer, there are as many too many. A limit that follows a server which becomes
- * faster or slower, or is shared with others.
+ * How many attempts a server takes at once, judged by how long they take. The limit rises by a few while answers are as fast
+ * as under light load, and falls as they slow down. It follows a server whose speed changes or that others share.
  */
 export class AdaptiveLimit {
   #limit = FIRST;
-  /** How long an answer takes while nobody waits for another; `undefined` before the first window has ended. */
+  /** How long an answer takes with no queueing; `undefined` before the first window has ended. */
   #usualMs: number | undefined;
   #sumMs = 0;
   #answers = 0;
@@ -36,11 +35,11 @@ export class AdaptiveLimit {
     return Math.max(1, Math.floor(this.#isMeasuring ? this.#limit * MEASURED_WITH : this.#limit));
   }
 
-  /** An attempt was answered; `underWay` counts those at its begin, itself among them. */
+  /** Records an answered attempt; `underWay` counts those in flight when it began, itself included. */
   answered(tookMs: number, underWay: number, nowMs: number): void {
     if (this.#sinceMs === undefined) this.#begin(nowMs);
     const sinceMs = this.#sinceMs ?? nowMs;
-    // What began before says how it was then.
+    // An attempt that began before the window describes an earlier state.
     if (this.#isMeasuring && nowMs - tookMs < sinceMs) return;
     this.#sumMs += tookMs;
     this.#answers += 1;
@@ -50,7 +49,7 @@ export class AdaptiveLimit {
     this.#begin(nowMs);
   }
 
-  /** The server says that it has too much to do, or does not answer in time. */
+  /** The server reports an overload, or does not answer in time. */
   overloaded(nowMs: number): void {
     if (nowMs - this.#overloadedMs < WINDOW_MS) return;
     this.#overloadedMs = nowMs;
@@ -66,7 +65,7 @@ export class AdaptiveLimit {
     }
     this.#usualMs = Math.min(this.#usualMs, averageMs);
     const share = (TOLERANCE * this.#usualMs) / averageMs;
-    // Half of the way: one window is no more than a hint.
+    // Goes halfway: one window is only a hint.
     if (share < 1) this.#set(this.#limit * ((1 + Math.max(0.5, share)) / 2));
     else if (this.#busiest >= this.limit * USED)
       this.#set(this.#limit + Math.sqrt(this.#limit) / 2);

@@ -20,8 +20,8 @@ export function kendallTauB(a: readonly number[], b: readonly number[]): number 
 }
 
 /**
- * Rank-biased overlap, extrapolated (Webber, Moffat and Zobel 2010, equation 32): how much of the two tops is the same, each
- * place weighing `p` times the one before it. Holds for lists of different lengths.
+ * Rank-biased overlap, extrapolated (Webber, Moffat and Zobel 2010, equation 32): how much the tops of two rankings overlap,
+ * each place weighing `p` times the one before it. Works for lists of different lengths.
  */
 export function rankBiasedOverlap(
   a: readonly number[],
@@ -54,14 +54,16 @@ export function rankBiasedOverlap(
   return ((1 - p) / p) * sum + end * p ** long.length;
 }
 
-/** The share of the first `depth` places that two rankings have in common. */
+/** The share of their first `depth` places that two rankings have in common. */
 export function overlapAt(depth: number, a: readonly number[], b: readonly number[]): number {
   const top = new Set(a.slice(0, depth));
   const size = Math.min(depth, Math.max(a.length, b.length));
   return size === 0 ? 1 : b.slice(0, depth).filter((id) => top.has(id)).length / size;
 }
 
-/** Normalized discounted cumulative gain of a ranking, from how relevant each thing is; `undefined` where nothing is. */
+/**
+ * Normalized discounted cumulative gain of a ranking, given the relevance of each item; `undefined` if nothing is relevant.
+ */
 export function ndcg(
   depth: number,
   ranking: readonly number[],

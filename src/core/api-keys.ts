@@ -1,6 +1,6 @@
 import { Secret } from './secret.js';
 
-/** The keys that an API key credential holds: one a line, each once, in the order given. */
+/** The keys in an API key credential: one per line, each once, in the order given. */
 export function apiKeysOf(credential: Secret | undefined): readonly Secret[] {
   const text = credential?.reveal() ?? '';
   if (credential === undefined || !text.includes('\n')) {
@@ -10,7 +10,7 @@ export function apiKeysOf(credential: Secret | undefined): readonly Secret[] {
   return [...new Set(lines)].filter((line) => line !== '').map((line) => new Secret(line));
 }
 
-/** Keys that one channel may have. */
+/** Most keys that one channel may have. */
 export const MAX_API_KEYS = 1_000;
 
 /** One credential of many keys. */
@@ -18,7 +18,7 @@ export function joinApiKeys(keys: readonly string[]): string {
   return keys.join('\n');
 }
 
-/** What people know a key by: its end, where there is enough left before it. */
+/** How people recognise a key: its last characters, if enough stays hidden. */
 export function keyHint(key: Secret): string {
   const text = key.reveal();
   return text.length < 12 ? '…' : `…${text.slice(-4)}`;

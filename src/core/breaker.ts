@@ -1,9 +1,9 @@
 /** When a circuit opens and for how long. Times in milliseconds. */
 export interface BreakerRule {
-  /** Failures in the window that open it, where they are also at least half of the calls; 0: it never opens. */
+  /** Failures in the window that open the circuit, if they are also at least half of the calls; 0: it never opens. */
   readonly failures: number;
   readonly windowMs: number;
-  /** How long it stays open at first; twice as long after each probe that fails, up to `longestMs`. */
+  /** How long it stays open at first; doubles after each failed probe, up to `longestMs`. */
   readonly openMs: number;
   readonly longestMs: number;
 }
@@ -14,7 +14,7 @@ interface Count {
   readonly failures: number;
 }
 
-/** The circuit of one channel. Open: nothing is sent. Half-open: one probe is under way, and decides. */
+/** The circuit of one channel. Open: nothing is sent. Half-open: one probe is in flight, and its result decides. */
 export type Breaker =
   | {
       readonly state: 'closed';
@@ -26,12 +26,12 @@ export type Breaker =
   | { readonly state: 'open'; readonly untilMs: number; readonly openings: number }
   | { readonly state: 'half_open'; readonly openings: number };
 
-/** What a call says of its channel: it works, it fails, or nothing either way. */
+/** What a call says about its channel: it works, it fails, or neither. */
 export type Verdict = 'praise' | 'blame' | 'none';
 
 const NO_CALLS: Count = { calls: 0, failures: 0 };
 
-/** A circuit that knows nothing yet. */
+/** The circuit of a channel about which nothing is known. */
 export const NEW_BREAKER: Breaker = {
   state: 'closed',
   sinceMs: -Infinity,
@@ -39,7 +39,7 @@ export const NEW_BREAKER: Breaker = {
   younger: NO_CALLS,
 };
 
-/** Whether a call may be made; `probe`: one, which decides. */
+/** Whether a call may be made; `probe`: a single one, which decides. */
 export function permits(breaker: Breaker, nowMs: number): 'yes' | 'probe' | 'no' {
   switch (breaker.state) {
     case 'closed':
@@ -51,12 +51,12 @@ export function permits(breaker: Breaker, nowMs: number): 'yes' | 'probe' | 'no'
   }
 }
 
-/** The circuit once a permitted call has begun. */
+/** The circuit after a permitted call has begun. */
 export function begun(breaker: Breaker): Breaker {
   return breaker.state === 'open' ? { state: 'half_open', openings: breaker.openings } : breaker;
 }
 
-/** The circuit once a call has ended. A probe that says nothing is given back: the next call is the probe. */
+/** The circuit after a call has ended. If a probe says nothing, the next call becomes the probe. */
 export function ended(
   breaker: Breaker,
   verdict: Verdict,
@@ -72,12 +72,12 @@ export function ended(
         ? opened(breaker.openings + 1, nowMs, rule)
         : { state: 'open', untilMs: nowMs, openings: breaker.openings };
     case 'open':
-      // A call from before it opened: what it says is known already.
+      // A call from before the circuit opened tells nothing new.
       return breaker;
   }
 }
 
-/** The circuit of what is known to fail, whatever calls say. */
+/** The circuit of a channel that is known to fail, whatever its calls say. */
 export function tripped(nowMs: number, rule: BreakerRule): Breaker {
   return opened(1, nowMs, rule);
 }

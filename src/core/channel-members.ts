@@ -1,14 +1,16 @@
 import { defaultsOf, type MembersOf, type MemberSpec } from './members.js';
 
 interface ChannelMemberSpec {
-  /** Whether many channels may be given it at once, as by their tag; not for what says which server a channel is. */
+  /**
+   * Whether many channels may be given this member at once, for example by tag; never true for what identifies the server.
+   */
   readonly shared: boolean;
 }
 
 /**
- * The plain members of a channel, one row each. Configuration files, the stores' defaults, the API and its document, the
- * command line with `--json`, and the table in docs/configuration.md are made from it: a new member is a row here and
- * whatever reads it.
+ * The plain members of a channel, one row each. Configuration files, store defaults, the API and its document, the command
+ * line with `--json`, and the table in docs/configuration.md are generated from it. To add a member, add a row here and the
+ * code that reads it.
  */
 export const CHANNEL_MEMBERS = {
   /** Higher is tried first. */
@@ -22,7 +24,7 @@ export const CHANNEL_MEMBERS = {
     label: 'priority',
     help: 'Higher is tried first.',
   },
-  /** Share of the traffic inside one priority; 0: only when nothing else is left. */
+  /** Share of the traffic within one priority; 0: used only when nothing else is left. */
   weight: {
     type: 'number',
     least: 0,
@@ -33,7 +35,7 @@ export const CHANNEL_MEMBERS = {
     label: 'weight',
     help: 'Its share among channels of the same priority; 0: only when no other is left.',
   },
-  /** Bound of one attempt; `undefined`: the gateway's default. */
+  /** Time limit of one attempt; `undefined`: the gateway's default. */
   timeoutMs: {
     type: 'integer',
     least: 1,
@@ -46,7 +48,7 @@ export const CHANNEL_MEMBERS = {
     unit: 'ms',
     help: 'How long one attempt may take, in place of the gateway’s attempt_timeout_ms.',
   },
-  /** Attempts in flight at once on one node; 0: no bound. */
+  /** Attempts in flight at once on one node; 0: no limit. */
   maxConcurrency: {
     type: 'integer',
     least: 0,
@@ -58,7 +60,7 @@ export const CHANNEL_MEMBERS = {
     unset: 'no bound',
     help: 'Attempts at once on one node; 0: no limit.',
   },
-  /** Whether fewer attempts are under way at once, by how long they take, than `maxConcurrency` allows. */
+  /** Whether concurrency adapts to response times, below `maxConcurrency`. */
   adaptiveConcurrency: {
     type: 'boolean',
     default: false,
@@ -67,7 +69,7 @@ export const CHANNEL_MEMBERS = {
     label: 'adaptive',
     help: 'Whether each node works out, from how long answers take, how many attempts at once the channel takes; max_concurrency stays the most.',
   },
-  /** Attempts in flight at once with one key, where a channel has several, on one node; 0: no bound. */
+  /** Attempts in flight at once per key on one node, for a channel with several keys; 0: no limit. */
   keyMaxConcurrency: {
     type: 'integer',
     least: 0,
@@ -79,7 +81,7 @@ export const CHANNEL_MEMBERS = {
     unset: 'no limit',
     help: 'Attempts at once with one key of several, on one node; 0: no limit.',
   },
-  /** Whether logits become probabilities: `normalized` puts them through the logistic function. */
+  /** Whether logits become probabilities: `normalized` applies the logistic function. */
   scores: {
     type: 'choice',
     choices: ['raw', 'normalized'],
@@ -89,7 +91,7 @@ export const CHANNEL_MEMBERS = {
     label: 'scores',
     help: 'Whether logits become probabilities: normalized puts them through the logistic function.',
   },
-  /** What its model reads of query and document together; `undefined`: what is known of the provider. */
+  /** Tokens that the model reads of query and document together; `undefined`: what the provider is known to read. */
   pairTokens: {
     type: 'integer',
     least: 16,
@@ -111,7 +113,7 @@ export const CHANNEL_MEMBERS = {
     label: 'long documents',
     help: 'Documents longer than its model reads: truncate ranks their beginning, chunk the best of their parts.',
   },
-  /** Documents of one window where a listwise model is shown long lists in parts; `undefined`: it is not. */
+  /** Documents per window when a listwise model is shown a long list in parts; `undefined`: lists are not divided. */
   windowSize: {
     type: 'integer',
     least: 2,
@@ -124,7 +126,7 @@ export const CHANNEL_MEMBERS = {
     unit: 'documents',
     help: 'Shows a model that ranks all documents together longer lists in windows of so many, from the end to the beginning.',
   },
-  /** How far the next window lies; `undefined`: half of one. */
+  /** How far the next window is shifted; `undefined`: half a window. */
   windowStride: {
     type: 'integer',
     least: 1,
@@ -137,7 +139,7 @@ export const CHANNEL_MEMBERS = {
     unit: 'documents on',
     help: 'How far the next window lies, less than window_size; half of it where it is not set.',
   },
-  /** Whether a request may be sent again that the upstream may have served: it may then be paid for twice. */
+  /** Whether a request that the upstream may have served may be sent again, at the risk of paying for it twice. */
   retryUnsafe: {
     type: 'boolean',
     default: false,
@@ -146,7 +148,7 @@ export const CHANNEL_MEMBERS = {
     label: 'retry unsafe',
     help: 'Whether a request that was sent in full on a kept connection, which then broke, is sent once more; it may be paid for twice.',
   },
-  /** Seconds between health checks; 0: none; `undefined`: as `healthCheckMs` of `core/health-check.ts` says. */
+  /** Seconds between health checks; 0: none; `undefined`: see `healthCheckMs` in `core/health-check.ts`. */
   healthCheckS: {
     type: 'integer',
     least: 0,
@@ -163,7 +165,7 @@ export const CHANNEL_MEMBERS = {
 
 export type ChannelMembers = MembersOf<typeof CHANNEL_MEMBERS>;
 
-/** What is wrong with members that are each well formed; `undefined` when nothing is. */
+/** Which combination of well-formed members is wrong; `undefined` if none is. */
 export function windowMistake({
   windowSize,
   windowStride,
@@ -175,18 +177,18 @@ export function windowMistake({
     : 'must be less than window_size, so that windows overlap';
 }
 
-/** The members that many channels may be given at once. */
+/** The members that may be set on many channels at once. */
 export type SharedMember = {
   [K in keyof ChannelMembers]: (typeof CHANNEL_MEMBERS)[K]['shared'] extends true ? K : never;
 }[keyof ChannelMembers];
 
-/** What a channel has where nothing else is said; also what one lacks that an older release stored. */
+/** A channel's defaults; also used for members that a record from an older release lacks. */
 export const CHANNEL_DEFAULTS: ChannelMembers = defaultsOf(CHANNEL_MEMBERS);
 
-/** The rows of those that many channels may be given at once. */
+/** The rows of the members that may be set on many channels at once. */
 export const SHARED_CHANNEL_MEMBERS = Object.fromEntries(
   Object.entries<MemberSpec & ChannelMemberSpec>(CHANNEL_MEMBERS).filter(
     ([, { shared }]) => shared,
   ),
-  // The filter is what `SharedMember` says.
+  // The filter matches the definition of `SharedMember`.
 ) as Pick<typeof CHANNEL_MEMBERS, SharedMember>;

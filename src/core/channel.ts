@@ -9,25 +9,25 @@ export const CHANNEL_AUTO_DISABLED = 3;
 export type ChannelStatus =
   typeof CHANNEL_ENABLED | typeof CHANNEL_DISABLED | typeof CHANNEL_AUTO_DISABLED;
 
-/** A configured provider: where it is, with which credentials, for which models; and its plain members. */
+/** A configured provider: its address, credentials and models, plus its plain members. */
 export interface Channel extends ChannelMembers {
   readonly id: number;
   readonly name: string;
-  /** Id of the provider whose dialect it speaks. */
+  /** Id of the provider whose API it speaks. */
   readonly provider: string;
   /** Replaces the provider's default address. */
   readonly baseUrl: string | undefined;
   /** Named secrets; most providers read `apiKey` alone. */
   readonly credentials: Readonly<Record<string, Secret>>;
-  /** Models that it serves: the caller's name to the upstream's. */
+  /** The models that it serves: the caller's name mapped to the upstream's. */
   readonly models: Readonly<Record<string, string>>;
   readonly tag: string | undefined;
   readonly status: ChannelStatus;
-  /** Why it has status 3; absent where it has another one. */
+  /** Why it has status 3; absent with any other status. */
   readonly outage?: Outage | undefined;
-  /** What a provider wants to know besides: paths, API versions, regions, projects. */
+  /** Provider-specific settings: paths, API versions, regions, projects. */
   readonly settings: Readonly<Record<string, unknown>>;
-  /** Where it was declared: channels of the configuration are changed there, except for their status. */
+  /** Where it was declared. Channels from the configuration are changed there, except for their status. */
   readonly origin: 'config' | 'store';
 }
 
@@ -41,7 +41,10 @@ export interface TagSwitch {
   readonly changedBy: string | undefined;
 }
 
-/** Whether two versions of a channel send the same credentials to the same account, so that what is known of one holds. */
+/**
+ * Whether two versions of a channel send the same credentials to the same account, so that knowledge of one applies to the
+ * other.
+ */
 export function isSameAccount(one: Channel, other: Channel): boolean {
   return accountOf(one) === accountOf(other);
 }
@@ -81,8 +84,8 @@ export function effectiveStatus(
 }
 
 /**
- * The status of a channel of the configuration once it is declared anew. It follows what is declared until somebody sets
- * it by hand; what the gateway disabled stays so unless the declaration itself has changed.
+ * The status of a configured channel when it is declared again. It follows the declaration until somebody sets it by hand; a
+ * channel that the gateway disabled stays disabled unless its declaration has changed.
  */
 export function statusOnceDeclared(
   before: ChannelStatus,
@@ -101,8 +104,8 @@ export interface Candidate {
 }
 
 /**
- * The next channel to try: from the highest priority that has any left, at random by weight, weight 0 only when
- * nothing else is left in that tier. `undefined` when all were tried.
+ * The next channel to try: from the highest priority that has any left, chosen at random by weight. Weight 0 is chosen only
+ * when nothing else is left in that tier. `undefined` when all were tried.
  */
 export function nextChannel<T extends Candidate>(
   candidates: readonly T[],
@@ -132,7 +135,7 @@ export function nextChannel<T extends Candidate>(
   return tier.find(({ weight }) => weight > 0);
 }
 
-/** The chance of each of several equally good candidates to be drawn by `nextChannel`. */
+/** The probability that `nextChannel` draws each of several equally good candidates. */
 export function chancesOf(candidates: readonly Candidate[]): number[] {
   const total = candidates.reduce((sum, { weight }) => sum + weight, 0);
   return candidates.map(({ weight }) => (total > 0 ? weight / total : 1 / candidates.length));

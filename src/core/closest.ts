@@ -1,4 +1,4 @@
-/** The known name that was probably meant, if one is close: another spelling, or a letter or two away. */
+/** The known name that was probably meant, if there is a close one: a different spelling, or a letter or two away. */
 export function closest(name: string, known: readonly string[]): string | undefined {
   const plain = (text: string): string => text.toLowerCase().replace(/[^a-z0-9]/g, '');
   const allowed = Math.max(1, Math.floor(name.length / 4));
@@ -12,7 +12,7 @@ export function closest(name: string, known: readonly string[]): string | undefi
   return best?.name;
 }
 
-/** Letters to add, drop, change or swap with their neighbour to get from one word to the other. */
+/** How many letters to add, drop, change or swap with a neighbour to turn one word into the other. */
 function editDistance(from: string, to: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: to.length + 1 }, (_, index) => index);

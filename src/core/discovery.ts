@@ -1,6 +1,9 @@
 import type { ObservedScale, ProbeRanking } from './probe.js';
 
-/** `certain`: it says so itself and ranks so. `likely`: it ranks so, and hardly anything else does. `possible`: one of several. */
+/**
+ * `certain`: it says so itself and ranks accordingly. `likely`: it ranks that way, and hardly any other provider fits.
+ * `possible`: one of several.
+ */
 export const CERTAINTIES = ['certain', 'likely', 'possible'] as const;
 export type Certainty = (typeof CERTAINTIES)[number];
 
@@ -12,28 +15,28 @@ export interface DiscoveredProvider {
   readonly because: string;
 }
 
-/** What is known of a server before it is asked. */
+/** What is known of a server before anything is sent. */
 export interface UnknownServer {
   readonly baseUrl: string;
-  /** Named as those of providers; each provider gets those that it knows. */
+  /** Named as providers name them; each provider gets those that it knows. */
   readonly credentials: Readonly<Record<string, string>>;
   readonly settings: Readonly<Record<string, string | number | boolean>>;
-  /** A model that it serves, for servers that list none. */
+  /** A model that it serves, needed if the server lists none. */
   readonly model: string | undefined;
 }
 
 /** What was found out about a server. */
 export interface Discovery {
-  /** The best first. */
+  /** Best first. */
   readonly candidates: readonly DiscoveredProvider[];
-  /** That it lists. */
+  /** The models that it lists. */
   readonly models: readonly string[];
-  /** Documents of one request, where it tells its limit. */
+  /** The most documents per request, if the server states its limit. */
   readonly mostDocuments: number | undefined;
-  /** What the first candidate's ranking showed of scores and order. */
+  /** What the first candidate's ranking showed about scores and order. */
   readonly scale: ObservedScale['observed'] | undefined;
   readonly order: ProbeRanking['order'] | undefined;
-  /** How many requests it took. */
+  /** How many requests were sent. */
   readonly requests: number;
   /** Why there is no candidate. */
   readonly problem: { readonly code: string; readonly message: string } | undefined;

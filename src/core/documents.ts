@@ -2,9 +2,9 @@ import { encodeJson, JsonFragment } from './json/json.js';
 import { elementRanges } from './json/elements.js';
 import { ROW, type FoundList } from './json/scanner.js';
 
-/** One document of a request that was parsed: what is ranked, and what the caller sent. */
+/** One document of a parsed request: the text to rank, and what the caller sent. */
 export interface DocumentPart {
-  /** The text to rank; absent where the document is an image alone. */
+  /** The text to rank; absent if the document is only an image. */
   readonly text?: string;
   /** An image as the caller named it: an http(s) or `data:` URL, or base64. */
   readonly image?: string;
@@ -13,47 +13,47 @@ export interface DocumentPart {
 }
 
 /**
- * The documents of one request, in the caller's order. Converters take them as JSON that is spliced into a body, so that
- * the usual case (strings in, strings out) copies the caller's bytes and never makes a string of a document.
+ * The documents of one request, in the caller's order. Converters receive them as JSON to splice into a body, so that the
+ * usual case (strings in, strings out) copies the caller's bytes and never builds a string per document.
  */
 export interface Documents {
   readonly count: number;
-  /** UTF-8 bytes of all texts as JSON; the base of token estimates and byte limits. */
+  /** UTF-8 bytes of all texts as JSON; token estimates and byte limits are based on it. */
   readonly sizeBytes: number;
-  /** Whether any has an image, beside its text or alone. */
+  /** Whether any document has an image, with or without text. */
   readonly hasImages: boolean;
-  /** Whether any is an image alone, which nothing but a model that takes images can rank. */
+  /** Whether any document is only an image, which only a model that takes images can rank. */
   readonly hasLoneImages: boolean;
   /** A JSON array of strings. */
   texts(): JsonFragment;
-  /** The text of one document; an image without text reads as the empty string. */
+  /** The text of one document; an image without text reads as an empty string. */
   text(index: number): string;
-  /** A JSON array of objects, each with the text under `key`, and the image beside it where there is one. */
+  /** A JSON array of objects, each with the text under `key`, plus the image if there is one. */
   objects(key?: string): JsonFragment;
   /**
-   * A JSON array of elements that carry more than the text: `before`, the text as a JSON string, `after`. Both are JSON
-   * that makes a value of the three.
+   * A JSON array of elements that wrap the text: `before`, the text as a JSON string, `after`. Together the three must be
+   * valid JSON.
    */
   around(before: string | ((index: number) => string), after: string): JsonFragment;
-  /** A JSON array of what the caller sent: strings, and whole objects, in the caller's own kinds and bytes. */
+  /** A JSON array of what the caller sent: strings and whole objects, in the caller's own bytes. */
   sources(): JsonFragment;
-  /** Text and image of each document, for dialects whose parts are objects of their own. */
+  /** Text and image of each document, for APIs that take them as separate objects. */
   parts(): readonly DocumentPart[];
-  /** The document as a reply shows it: `{"text": …}` for a string, else the caller's own object. */
+  /** The document as a reply shows it: `{"text": …}` for a string, otherwise the caller's own object. */
   echo(index: number): Buffer;
-  /** Indexes of the documents with nothing but white space. */
+  /** Indexes of the documents that contain only white space. */
   blanks(): readonly number[];
-  /** The same documents with only those at `indexes`, numbered anew from 0. */
+  /** The same documents reduced to those at `indexes`, numbered from 0 again. */
   pick(indexes: readonly number[]): Documents;
-  /** UTF-8 bytes of one text, at least: as JSON where it came so. */
+  /** UTF-8 bytes of one text, at least: as JSON if it arrived as JSON. */
   textBytes(index: number): number;
-  /** The same documents with `text` in place of the blank ones. */
+  /** The same documents with `text` replacing the blank ones. */
   fillBlanks(text: string): Documents;
-  /** The same documents with other texts for some of them, by index; images stay, and what the caller sent. */
+  /** The same documents with some texts replaced, by index; images and the caller's originals stay. */
   withTexts(texts: ReadonlyMap<number, string>): Documents;
-  /** The same documents by their texts, for models that take nothing else; what the caller sent stays. */
+  /** The same documents as texts only, for models that take nothing else; the caller's originals stay. */
   withoutImages(): Documents;
-  /** Does ahead of time, with a pause after every step, what would hold up others where documents are large. */
+  /** Does in advance, with a pause after every step, the work that would hold up others if documents are large. */
   prepare(pause: () => Promise<void>): Promise<void>;
 }
 
@@ -67,8 +67,8 @@ const SOURCE = 0;
 const TEXT = 2;
 
 /**
- * Documents that are kept as the bytes that came: strings, and objects with a text. A row says where in `bytes` a document
- * starts and ends, and where its text does.
+ * Documents kept as the bytes that arrived: strings, and objects with a text. A row says where in `bytes` a document and its
+ * text start and end.
  */
 class SentDocuments implements Documents {
   readonly count: number;
@@ -78,7 +78,7 @@ class SentDocuments implements Documents {
   readonly #rows: Uint32Array;
   readonly #hasObjects: boolean;
   readonly #blanks: readonly number[];
-  /** All that was sent, `[` to `]`, where these are all of it. */
+  /** Everything that was sent, from `[` to `]`, if it is all included. */
   readonly #whole: Buffer | undefined;
   #texts: JsonFragment | undefined;
 
@@ -186,10 +186,10 @@ class SentDocuments implements Documents {
   }
 
   async prepare(): Promise<void> {
-    // They lie there as they are needed.
+    // They already lie there in the form needed.
   }
 
-  /** What lies at `place` in the rows, of one document. */
+  /** One document's bytes at `place` in the rows. */
   #raw(index: number, place: number): Buffer {
     const at = index * ROW + place;
     return this.#bytes.subarray(this.#rows[at], this.#rows[at + 1]);
@@ -203,7 +203,7 @@ class SentDocuments implements Documents {
     return bytes;
   }
 
-  /** The same of all, each between `before` and `after`; copied when the list is written. */
+  /** The same for all documents, each between `before` and `after`; copied when the list is written. */
   #join(before: string, place: number, after: string): JsonFragment {
     if (this.count === 0) return new JsonFragment(EMPTY_ARRAY);
     const [bytes, rows] = [this.#bytes, this.#rows];
@@ -236,12 +236,15 @@ class SentDocuments implements Documents {
   }
 }
 
-/** The body that documents were parsed from; they are looked for in it when one is asked for, as few requests do. */
+/**
+ * The body that documents were parsed from. It is searched only when a document's bytes are asked for, which few requests
+ * do.
+ */
 class SentBody {
   readonly #body: Buffer;
   readonly #name: string;
   readonly #count: number;
-  /** Empty where they were not found. */
+  /** Empty if they were not found. */
   #ranges: Uint32Array | undefined;
 
   constructor(body: Buffer, name: string, count: number) {
@@ -259,16 +262,16 @@ class SentBody {
   }
 }
 
-/** Documents that were parsed: mixed kinds, objects, images, or strings with unusual content. */
+/** Parsed documents: mixed kinds, objects, images, or strings with unusual content. */
 class PartDocuments implements Documents {
   readonly count: number;
   readonly hasImages: boolean;
   readonly hasLoneImages: boolean;
   readonly #parts: readonly DocumentPart[];
   readonly #sent: SentBody | undefined;
-  /** Which of those that were sent these are; absent where they are all of them. */
+  /** Which of the documents sent these are; absent if all of them. */
   readonly #picked: readonly number[] | undefined;
-  /** Their texts and images as JSON, where that was made ahead of time. */
+  /** Their texts and images as JSON, if prepared in advance. */
   #written: readonly WrittenPart[] | undefined;
   #texts: JsonFragment | undefined;
 
@@ -407,7 +410,7 @@ class PartDocuments implements Documents {
     );
   }
 
-  /** Written anew only where the caller's bytes are not at hand: numbers would not survive it. */
+  /** Serialized again only if the caller's bytes are not available: its numbers might not survive. */
   #source(index: number): Buffer {
     return (
       this.#sent?.raw(this.#picked?.[index] ?? index) ??
@@ -416,15 +419,15 @@ class PartDocuments implements Documents {
   }
 }
 
-/** How much text is written as JSON in one step. */
+/** How much text is serialized in one step. */
 const PREPARED_UNITS = 262_144;
 
-/** A text as JSON, written in steps. */
+/** A text as JSON, serialized in steps. */
 async function longText(text: string, pause: () => Promise<void>): Promise<Buffer> {
   const pieces: Buffer[] = [];
   for (let at = 0; at < text.length;) {
     const end = at + PREPARED_UNITS;
-    // Not between the halves of a character.
+    // Not between the halves of a surrogate pair.
     const cut = (text.codePointAt(end - 1) ?? 0) > 0xffff ? end + 1 : end;
     const json = JSON.stringify(text.slice(at, cut).toWellFormed());
     pieces.push(Buffer.from(json.slice(1, -1)));
@@ -434,7 +437,7 @@ async function longText(text: string, pause: () => Promise<void>): Promise<Buffe
   return Buffer.concat([QUOTE_BYTES, ...pieces, QUOTE_BYTES]);
 }
 
-/** A document's text, the empty one where it has none, and its image; both as JSON. */
+/** A document's text (empty if it has none) and its image, both as JSON. */
 interface WrittenPart {
   readonly text: Buffer;
   readonly image: Buffer | undefined;
@@ -446,7 +449,7 @@ const NEXT = Buffer.from(',');
 const BESIDE = Buffer.from(',"image":');
 const CLOSE = Buffer.from('}');
 
-/** An array of elements that lie in pieces; they are put together when it is written. */
+/** An array whose elements are in pieces; they are joined when it is written. */
 function inList(elements: readonly (readonly Buffer[])[]): JsonFragment {
   const pieces = elements.flatMap((element, index) => [index === 0 ? OPEN_LIST : NEXT, ...element]);
   if (pieces.length === 0) pieces.push(OPEN_LIST);
@@ -462,15 +465,16 @@ function inList(elements: readonly (readonly Buffer[])[]): JsonFragment {
 }
 
 /**
- * Documents from a body and the list that `scanBody` has found in it. What lies around the list may be written over: who needs
- * it has read it before.
+ * Documents from a body and the list that `scanBody` found in it. The bytes around the list may be overwritten, so whoever
+ * needs them must have read them before.
  */
 export function sentDocuments(body: Buffer, list: FoundList): Documents {
   return new SentDocuments(body, list, body.subarray(list.start, list.end));
 }
 
 /**
- * Documents from parsed values. `body`: the request whose list `name` they are, valid UTF-8, for what the caller sent.
+ * Documents from parsed values. `body` is the valid UTF-8 request that contains them as the list `name`, for returning what
+ * the caller sent.
  */
 export function partDocuments(
   parts: readonly DocumentPart[],
@@ -483,7 +487,7 @@ export function partDocuments(
   );
 }
 
-/** Documents from plain strings: for tests, channel checks and everything else that starts from text. */
+/** Documents from plain strings, for tests, channel checks and anything else that starts from text. */
 export function textDocuments(texts: readonly string[]): Documents {
   return new PartDocuments(texts.map((text) => ({ text, source: text })));
 }

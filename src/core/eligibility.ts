@@ -2,10 +2,10 @@ import type { Documents } from './documents.js';
 import type { RerankOptions } from './rerank.js';
 import { leastTokens, maySurelyExceed } from './tokens.js';
 
-/** What a channel takes of one request for a model; `undefined` where no limit is known. */
+/** How much of one request a channel takes for a model; `undefined` means no known limit. */
 export interface Room {
   readonly documents: number | undefined;
-  /** Documents of a request that has images among them. */
+  /** Documents in a request that includes images. */
   readonly documentsWithImages: number | undefined;
   readonly queryCharacters: number | undefined;
   readonly documentCharacters: number | undefined;
@@ -15,9 +15,9 @@ export interface Room {
   readonly requestBytes: number | undefined;
   /** The query and all documents together. */
   readonly requestTokens: number | undefined;
-  /** The query and one document: what is more would be cut, which a caller may forbid. */
+  /** The query and one document: any excess would be cut, which a caller may forbid. */
   readonly wholeTokens: number | undefined;
-  /** One document, in the same way. */
+  /** One document, likewise. */
   readonly documentTokens: number | undefined;
   readonly images: boolean;
 }
@@ -33,7 +33,7 @@ export interface Fitting {
   readonly options: Pick<RerankOptions, 'truncation'>;
 }
 
-/** Why a request does not fit; `undefined` when it does. What is long is counted only where the bytes do not rule it out. */
+/** Why a request does not fit; `undefined` if it does. Long texts are counted only if their size in bytes leaves it open. */
 export function misfitOf(room: Room, request: Fitting): Misfit | undefined {
   const { documents } = request;
   const most = documents.hasImages ? room.documentsWithImages : room.documents;
@@ -62,7 +62,7 @@ function hasTooManyCharacters(
   return total > (requestCharacters ?? Infinity);
 }
 
-/** Whether there are more for sure: what only may be too much is for the provider to say. */
+/** Whether the request certainly exceeds the limit; if it only might, the provider decides. */
 function hasTooManyTokens(
   { requestTokens = Infinity, wholeTokens = Infinity, documentTokens = Infinity }: Room,
   { query, documents, options }: Fitting,
@@ -82,10 +82,12 @@ interface LeastTokens {
   readonly longest: number;
 }
 
-/** Lists that were counted: each channel that is looked at asks for the same. */
+/** Lists that were counted: every channel considered asks about the same one. */
 const COUNTED = new WeakMap<Documents, LeastTokens>();
 
-/** Tokens that a list, and its longest document, have at least; counted no further than to where either is too much. */
+/**
+ * The least number of tokens that a list and its longest document can have. Counting stops as soon as either is too much.
+ */
 function leastOf(documents: Documents, mostInAll: number, mostOfOne: number): LeastTokens {
   const known = COUNTED.get(documents);
   if (known !== undefined) return known;

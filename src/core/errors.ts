@@ -1,6 +1,6 @@
 /**
- * Every error that a caller can meet: its HTTP status, the `type` that OpenAI-style clients read, and whether trying
- * again later without changing the request can succeed.
+ * Every error that a caller can meet: its HTTP status, the `type` that OpenAI-style clients read, and whether the same
+ * request may succeed later.
  */
 export const ERRORS = {
   invalid_json: { status: 400, type: 'invalid_request_error', retryable: false },
@@ -74,7 +74,7 @@ export class GatewayError extends Error {
   }
 }
 
-/** The `code` of a system error (`EEXIST`, `ERR_…`); `undefined` for everything else that may be thrown. */
+/** The `code` of a system error (`EEXIST`, `ERR_…`); `undefined` for anything else that was thrown. */
 export function systemCode(error: unknown): string | undefined {
   if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
   return typeof error.code === 'string' ? error.code : undefined;

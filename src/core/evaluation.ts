@@ -1,8 +1,8 @@
-/** How good an order is, by labels of what is relevant: 0 for nothing, and more for more. */
+/** How good an order is, given relevance labels: 0 for irrelevant, higher for more relevant. */
 
 /**
- * Normalized discounted cumulative gain of the first `most` places: 1 for the best order that there is, 0 where nothing
- * relevant is among them. `undefined` where nothing is relevant at all.
+ * Normalized discounted cumulative gain of the first `most` places: 1 for the best possible order, 0 if they contain nothing
+ * relevant. `undefined` if nothing at all is relevant.
  */
 export function ndcg(
   order: readonly number[],
@@ -18,7 +18,7 @@ function gainOf(labels: readonly number[]): number {
   return labels.reduce((sum, label, at) => sum + (2 ** label - 1) / Math.log2(at + 2), 0);
 }
 
-/** One over the place of the first relevant document; 0 where none is in the order. */
+/** One divided by the rank of the first relevant document; 0 if the order contains none. */
 export function reciprocalRank(order: readonly number[], relevance: readonly number[]): number {
   const at = order.findIndex((index) => (relevance[index] ?? 0) > 0);
   return at < 0 ? 0 : 1 / (at + 1);

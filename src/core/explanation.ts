@@ -14,7 +14,7 @@ export interface ExplainedChannel {
 export interface ExplainedCandidate extends ExplainedChannel {
   readonly priority: number;
   readonly weight: number;
-  /** Of being asked first among those of its priority. */
+  /** The probability of being tried first among those of its priority. */
   readonly chance: number;
   readonly upstreamModel: string;
 }
@@ -37,12 +37,12 @@ export const PASSED_OVER_BECAUSE = [
 
 export interface PassedOver extends ExplainedChannel {
   readonly because: (typeof PASSED_OVER_BECAUSE)[number];
-  /** For people, with whatever numbers there are. */
+  /** For people, with any numbers that apply. */
   readonly message: string;
-  /** Who switched it off, and when in unix seconds; where that is known. */
+  /** Who switched it off, and when in unix seconds, if known. */
   readonly by?: string | undefined;
   readonly since?: number | undefined;
-  /** When it may be asked again, in unix milliseconds. */
+  /** When it may be tried again, in unix milliseconds. */
   readonly untilMs?: number | undefined;
 }
 
@@ -56,7 +56,7 @@ export interface ExplainedModel {
   readonly passedOver: readonly PassedOver[];
 }
 
-/** A request as it would leave, without what tells whose account is used. */
+/** A request as it would be sent, without anything that reveals whose account is used. */
 export interface Outgoing {
   readonly url: string;
   readonly method: string;
@@ -67,26 +67,26 @@ export interface Outgoing {
   readonly bodyBytes: number;
 }
 
-/** What would become of a request at this moment. */
+/** What would happen to a request right now. */
 export interface Explanation extends ExplainedModel {
-  /** The form that it is in; `undefined` where it has none yet. */
+  /** The form that it is in; `undefined` if none has been recognised yet. */
   readonly dialect: string | undefined;
-  /** As the request names it. */
+  /** As named in the request. */
   readonly asked: string;
   readonly tag: string | undefined;
   readonly documents: number;
   /** Why it would be refused. */
   readonly refusal:
     { readonly code: ErrorCode; readonly status: number; readonly message: string } | undefined;
-  /** Models that are asked in turn where this one gives no ranking. */
+  /** Models that are tried in turn if this one gives no ranking. */
   readonly fallbacks: readonly ExplainedModel[];
-  /** Of the first candidate; `undefined` where there is none, or where it ranks inside the gateway. */
+  /** For the first candidate; `undefined` if there is none, or if it ranks inside the gateway. */
   readonly outgoing: Outgoing | undefined;
   readonly cost: {
     readonly price: Price;
-    /** By the price of the model, as far as the request tells. */
+    /** By the model's price, as far as the request allows an estimate. */
     readonly estimated: number;
-    /** What is set aside until the real cost is known. */
+    /** What is reserved until the real cost is known. */
     readonly reserved: number;
   };
 }

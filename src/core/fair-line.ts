@@ -1,9 +1,9 @@
 /**
- * Those who wait, in the order in which they are served: everybody in turn once before anybody is served twice, and the
- * things of one in the order in which they came.
+ * A waiting line that is fair by owner: everyone is served once before anyone is served twice, and each owner's items are
+ * served in the order in which they came.
  */
 export class FairLine<T> {
-  /** By whom; whose turn is next comes first. */
+  /** The items by owner; the owner whose turn is next comes first. */
   readonly #lines = new Map<number, T[]>();
   #size = 0;
 
@@ -15,7 +15,7 @@ export class FairLine<T> {
     return this.#lines.get(who)?.length ?? 0;
   }
 
-  /** How many are served before what comes last of somebody now. */
+  /** How many items are served before an item that this owner adds now. */
   ahead(who: number): number {
     const turns = this.lengthOf(who);
     let ahead = 0;
@@ -32,7 +32,7 @@ export class FairLine<T> {
     this.#size += 1;
   }
 
-  /** Puts back what had its turn, and could not be served. */
+  /** Puts back an item that had its turn but could not be served. */
   rejoin(who: number, item: T): void {
     const line = this.#lines.get(who) ?? [];
     const others = [...this.#lines].filter(([other]) => other !== who);
@@ -42,7 +42,7 @@ export class FairLine<T> {
     this.#size += 1;
   }
 
-  /** Takes out what is served next. */
+  /** Removes and returns the next item. */
   next(): T | undefined {
     for (const [who, line] of this.#lines) {
       const item = line.shift();
@@ -64,7 +64,7 @@ export class FairLine<T> {
     this.#size -= 1;
   }
 
-  /** Takes out what came last of whoever has the most here, where that is more than `who` has and one more. */
+  /** Removes and returns the last item of whoever has the most here, if that is more than `who` would have with one more. */
   makeRoomFor(who: number): T | undefined {
     const [most] = [...this.#lines].sort(([, one], [, other]) => other.length - one.length);
     if (most === undefined || most[1].length <= this.lengthOf(who) + 1) return undefined;

@@ -3,8 +3,8 @@ import type { ProbeReport } from './probe.js';
 import type { FaultKind } from './retry.js';
 
 /**
- * Servers that hold one model in memory and are nobody's to pay for. Not proxies, behind which a provider may take money,
- * and not servers that load a model when they are asked, which a check would keep awake.
+ * Servers that hold one model in memory and bill nobody. Excludes proxies, which may call a paid provider, and servers that
+ * load a model on demand, which a check would keep awake.
  */
 const OWN_SERVERS: ReadonlySet<string> = new Set([
   'tei',
@@ -17,10 +17,10 @@ const OWN_SERVERS: ReadonlySet<string> = new Set([
 ]);
 const OWN_SERVER_CHECK_MS = 60_000;
 
-/** Checks that must fail in a row before a channel is left alone for it. */
+/** Consecutive failed checks after which a channel is left alone. */
 export const FAILED_CHECKS_BELIEVED = 2;
 
-/** How much time lies between the health checks of a channel; 0: there are none. */
+/** Time between the health checks of a channel; 0: none. */
 export function healthCheckMs({
   provider,
   healthCheckS,
@@ -29,17 +29,17 @@ export function healthCheckMs({
   return OWN_SERVERS.has(provider) ? OWN_SERVER_CHECK_MS : 0;
 }
 
-/** What all nodes know of the health checks of a channel. */
+/** What all nodes know about a channel's health checks. */
 export interface CheckNote {
   /** Checks so far. */
   readonly count: number;
-  /** Of these the last ones that failed, in a row. */
+  /** How many of the latest checks failed in a row. */
   readonly failures: number;
   readonly kind: FaultKind | 'ok';
   readonly atMs: number;
 }
 
-/** The note that follows another one. */
+/** The note after one more check. */
 export function noteAfter(
   before: CheckNote | undefined,
   kind: FaultKind | 'ok',
@@ -49,7 +49,9 @@ export function noteAfter(
   return { count: (before?.count ?? 0) + 1, failures, kind, atMs };
 }
 
-/** What a probe says of its channel, in the terms of an attempt. A ranking in the wrong order is one all the same. */
+/**
+ * What a probe says about its channel, in the terms of an attempt. A ranking in the wrong order still counts as a ranking.
+ */
 export function faultOfProbe({
   ranking,
   problem,

@@ -1,6 +1,6 @@
-/** Answers that the delay is worked out from. */
+/** Recent answers from which the delay is computed. */
 const REMEMBERED = 64;
-/** With fewer answers than this nothing is known of what is slow. */
+/** With fewer answers than this, what counts as slow is unknown. */
 const ENOUGH = 16;
 
 /** How long recent answers took, in milliseconds: the last ones, and their exponentially weighted average. */
@@ -15,12 +15,12 @@ export class Latencies {
     this.#averageMs = weighted(this.#averageMs, durationMs);
   }
 
-  /** A peak counts at once and wears off; `undefined` before the first answer. */
+  /** A peak counts at once and fades; `undefined` before the first answer. */
   get averageMs(): number | undefined {
     return this.#averageMs;
   }
 
-  /** What 95 of 100 recent answers did not exceed; `undefined` while too few are known. */
+  /** The time within which 95 of 100 recent answers came; `undefined` if too few are known. */
   get p95Ms(): number | undefined {
     if (this.#recent.length < ENOUGH) return undefined;
     const sorted = [...this.#recent].sort((one, other) => one - other);
@@ -28,7 +28,7 @@ export class Latencies {
   }
 }
 
-/** Weight of the newest answer that was faster than the average. */
+/** Weight of the newest answer if it was faster than the average. */
 const NEWEST = 0.1;
 
 function weighted(averageMs: number | undefined, durationMs: number): number {
@@ -37,8 +37,8 @@ function weighted(averageMs: number | undefined, durationMs: number): number {
 }
 
 /**
- * A share of the traffic, saved up to a bound: what retries and hedges cost on top. Each request adds its share, each
- * extra attempt takes one.
+ * A budget for retries and hedges: a share of the traffic, saved up to a limit. Each request adds its share; each extra
+ * attempt takes one.
  */
 export class RetryBudget {
   readonly #share: number;
@@ -51,12 +51,12 @@ export class RetryBudget {
     this.#saved = share > 0 ? most : 0;
   }
 
-  /** A request has come. */
+  /** Records a request. */
   earn(): void {
     this.#saved = Math.min(this.#most, this.#saved + this.#share);
   }
 
-  /** Whether one more attempt is within the budget; it is taken from it then. */
+  /** Whether the budget allows one more attempt; takes it if so. */
   spend(): boolean {
     if (this.#saved < 1) return false;
     this.#saved -= 1;

@@ -1,18 +1,18 @@
 /** How long a key is left alone. Times in milliseconds. */
 export interface KeyRule {
-  /** Attempts at once with one key; 0: there is no limit. */
+  /** Attempts at once with one key; 0: no limit. */
   readonly most: number;
-  /** After a refusal at first; twice as long after each that follows, up to `longestMs`. */
+  /** Pause after the first refusal; doubles with each further one, up to `longestMs`. */
   readonly refusedMs: number;
   readonly longestMs: number;
 }
 
-/** What an attempt says of its key: it works, it is to rest until then, it is refused, or nothing either way. */
+/** What an attempt says about its key: it works, it must rest until a time, it is refused, or nothing. */
 export type KeyVerdict =
   | { readonly kind: 'works' | 'refused' | 'none' }
   | { readonly kind: 'rests'; readonly untilMs: number };
 
-/** A key that is left alone. */
+/** A key that is paused. */
 export interface KeyPause {
   readonly key: number;
   readonly state: 'open' | 'cooling';
@@ -23,30 +23,30 @@ export interface KeyPause {
 interface State {
   readonly key: number;
   inFlight: number;
-  /** Refusals in a row. */
+  /** Consecutive refusals. */
   refusals: number;
   outSinceMs: number;
   outUntilMs: number;
-  /** Whether it stands in the line of those that may be taken, and between whom. */
+  /** Whether it is in the line of usable keys, and between which neighbours. */
   isInLine: boolean;
   before: State | undefined;
   behind: State | undefined;
-  /** Whether it waits among those that are out. */
+  /** Whether it is in the heap of paused keys. */
   isWaiting: boolean;
 }
 
 /**
- * The keys of one channel, taken in turn. A key that is refused or rests is out until its time has come, and one that was
- * refused then has to prove itself with a single attempt. Taking one costs the same however many there are; putting one
- * out, the logarithm of how many are out.
+ * The keys of one channel, taken in turn. A key that is refused or rate-limited is paused until its time has come, and a
+ * refused one must then prove itself with a single attempt. Taking a key takes constant time however many there are; pausing
+ * one takes logarithmic time in the number of paused keys.
  */
 export class KeyRing {
   readonly #rule: KeyRule;
   readonly #states: readonly State[];
-  /** The line of the keys that may be taken. */
+  /** The line of usable keys. */
   #first: State | undefined;
   #last: State | undefined;
-  /** A heap of those that are out, by when they are back. */
+  /** A heap of the paused keys, by when they return. */
   readonly #out: State[] = [];
   /** Keys that were refused when they were last heard of, and how often in a row, all together. */
   #refused = 0;
@@ -61,7 +61,7 @@ export class KeyRing {
     for (const state of this.#states) this.#lineUp(state);
   }
 
-  /** The next key to send with; `undefined` where none may be used now. */
+  /** The next key to send with; `undefined` if none is usable now. */
   take(nowMs: number): number | undefined {
     this.#return(nowMs);
     const state = this.#first;
@@ -91,12 +91,12 @@ export class KeyRing {
     this.#lineUp(state);
   }
 
-  /** When a key can be taken: now, as soon as one is free, or at that time. */
+  /** When a key can be taken: now, as soon as one is free, or at a given time. */
   readiness(nowMs: number): 'ready' | 'full' | number {
     this.#return(nowMs);
     if (this.#first !== undefined) return 'ready';
     const [first] = this.#out;
-    // Some are at work, and come back when that is done.
+    // Some are in use and return afterwards.
     if (first === undefined || this.#out.length < this.#states.length) return 'full';
     return first.outUntilMs;
   }
@@ -108,7 +108,7 @@ export class KeyRing {
     return this.#refused === count && this.#out.length === count ? this.#refusals : 0;
   }
 
-  /** The keys that are out, in their order. */
+  /** The paused keys, in their order. */
   pauses(nowMs: number): KeyPause[] {
     return this.#out
       .filter(({ outUntilMs }) => outUntilMs > nowMs)
@@ -158,7 +158,7 @@ export class KeyRing {
     this.#last = state;
   }
 
-  /** Lets those back whose time has come. */
+  /** Returns those whose time has come. */
   #return(nowMs: number): void {
     for (let [first] = this.#out; first !== undefined; [first] = this.#out) {
       if (first.outUntilMs > nowMs) return;

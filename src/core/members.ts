@@ -1,14 +1,14 @@
-/** What everybody who reads, writes, checks or shows a member must know of it. */
+/** What all code that reads, writes, checks or shows a member must know about it. */
 interface MemberText {
-  /** A sentence for people: in the API's document, in the tables of `docs/` and, without its full stop, in `--help`. */
+  /** A sentence for people: in the API document, in the tables of `docs/` and, without its full stop, in `--help`. */
   readonly help: string;
-  /** Its option on the command line with the argument, as `timeout <ms>`. */
+  /** Its command-line option with the argument, such as `timeout <ms>`. */
   readonly flag: string;
-  /** Its name among the facts that the command line tells. */
+  /** Its label in the output of the command line. */
   readonly label: string;
-  /** What people read in place of the default, as `no bound`. */
+  /** What people read in place of the default, such as `no bound`. */
   readonly unset?: string;
-  /** Stands behind the value where people read it. */
+  /** Unit or other suffix shown after the value. */
   readonly unit?: string;
 }
 
@@ -16,7 +16,7 @@ interface NumberSpec extends MemberText {
   readonly type: 'integer' | 'number';
   readonly least: number;
   readonly most: number;
-  /** `undefined` for a member that may be absent; on the wire that is null. */
+  /** `undefined` for a member that may be absent; null on the wire. */
   readonly default: number | undefined;
 }
 
@@ -31,7 +31,7 @@ interface ChoiceSpec extends MemberText {
   readonly default: string;
 }
 
-/** One row of a table of members: all that files, API, command line and documentation are made from. */
+/** One row of a table of members, from which files, API, command line and documentation are generated. */
 export type MemberSpec = NumberSpec | BooleanSpec | ChoiceSpec;
 export type MemberSpecs = Readonly<Record<string, MemberSpec>>;
 
@@ -55,7 +55,7 @@ export function defaultsOf<T extends MemberSpecs>(specs: T): MembersOf<T> {
   return Object.fromEntries(defaults) as MembersOf<T>;
 }
 
-/** What is wrong with a value, and what would be right; `undefined` when nothing is. */
+/** What is wrong with a value and what would be right; `undefined` if nothing is. */
 export function memberMistake(spec: MemberSpec, value: unknown): string | undefined {
   if (value === undefined && spec.default === undefined) return undefined;
   switch (spec.type) {

@@ -1,6 +1,6 @@
 /**
- * What clients put before the name of a model to say whose it is. Taken off where no model has the whole name: a client
- * that is pointed here keeps the name that it was given for its old host.
+ * Prefixes that clients put before a model's name to name its vendor. They are removed if no model has the whole name, so
+ * that a client pointed at this gateway can keep the name it used with its old host.
  */
 const PREFIX =
   /^(?:accounts\/fireworks\/models|azure_ai|bedrock|cohere|dashscope|deepinfra|fireworks(?:_ai)?|hosted_vllm|huggingface|infinity|isaacus|jina(?:_ai|ai)?|litellm_proxy|mixedbread(?:-ai)?|nvidia(?:_nim)?|ollama|openai|openrouter|pinecone|tei|together(?:_ai)?|vercel|vertex_ai|vllm|voyage(?:ai)?|watsonx|xinference|zeroentropy)\/(?=.)/i;
@@ -9,8 +9,8 @@ const PREFIX =
 export type Aliases = Readonly<Record<string, string>>;
 
 /**
- * The model that a caller means by `name`: the one that has the whole name, else the one that it is an alias of, else either
- * without what clients put before it. `undefined` where there is none.
+ * The model that a caller means by `name`: the one with exactly that name, else the one that it is an alias of, else either
+ * without the client's prefix. `undefined` if there is none.
  */
 export function resolveModel(
   name: string,

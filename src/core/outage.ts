@@ -1,10 +1,10 @@
 import type { UpstreamFailure } from './retry.js';
 
 export const OUTAGE_REASONS = ['credentials_refused', 'no_credit'] as const;
-/** What is certain of a channel, and does not pass by itself. */
+/** A certain, lasting fault of a channel. */
 export type OutageReason = (typeof OUTAGE_REASONS)[number];
 
-/** Why the gateway itself has disabled a channel, and when. */
+/** Why and when the gateway disabled a channel. */
 export interface Outage {
   readonly reason: OutageReason;
   /** The upstream's words, without addresses and credentials; may be empty. */
@@ -12,13 +12,13 @@ export interface Outage {
   readonly sinceMs: number;
 }
 
-/** How many such failures in a row, within a window, disable a channel; 0: none ever do. */
+/** How many such failures in a row, within a window, disable a channel; 0: it is never disabled. */
 export interface OutageRule {
   readonly failures: number;
   readonly windowMs: number;
 }
 
-/** Failures in a row that say the same for certain. */
+/** Consecutive failures that show the same certain fault. */
 export interface Tally {
   readonly reason: OutageReason;
   readonly count: number;
@@ -30,19 +30,19 @@ const NO_CREDIT =
 const REFUSED_CREDENTIALS =
   /(api|access|secret|subscription)[ _-]?key|credential|unauthori[sz]ed|authenticat|signature|invalid_(client|grant|token)|(invalid|expired|revoked).{0,8}token/i;
 
-/** What a failure says for certain of its channel's account, whatever was asked; `undefined` for everything else. */
+/** The certain fault of a channel's account that a failure shows, whatever the request was; `undefined` if it shows none. */
 export function certaintyOf({ kind, status, message }: UpstreamFailure): OutageReason | undefined {
   // Without a status nobody has refused anything.
   if (kind !== 'misconfigured' || status === undefined) return undefined;
   if (status === 402 || NO_CREDIT.test(message)) return 'no_credit';
   if (status === 401) return 'credentials_refused';
-  // What a key may not do with one model, it may do with another.
+  // A key that may not do something with one model may do it with another.
   if (/\bmodels?\b/i.test(message)) return undefined;
   if (status === 403 || REFUSED_CREDENTIALS.test(message)) return 'credentials_refused';
   return undefined;
 }
 
-/** The tally after one more such failure. What is older than the window, or said something else, is forgotten. */
+/** The tally after one more such failure. Failures outside the window, or with another fault, are forgotten. */
 export function tallied(
   tally: Tally | undefined,
   reason: OutageReason,
@@ -53,12 +53,12 @@ export function tallied(
   return goesOn ? { ...tally, count: tally.count + 1 } : { reason, count: 1, sinceMs: nowMs };
 }
 
-/** Whether so many failures are enough to disable their channel. */
+/** Whether there are enough failures to disable the channel. */
 export function isEnough({ count }: Pick<Tally, 'count'>, { failures }: OutageRule): boolean {
   return failures > 0 && count >= failures;
 }
 
-/** When what failed is tried again: `firstMs` at first, twice as long after each failure, spread by a tenth. */
+/** When a failed channel is tried again: after `firstMs` at first, twice as long after each failure, spread by a tenth. */
 export function nextTryMs(
   failures: number,
   { firstMs, longestMs }: { readonly firstMs: number; readonly longestMs: number },
@@ -68,7 +68,7 @@ export function nextTryMs(
   return Math.round(waitMs * (0.9 + 0.1 * random()));
 }
 
-/** The name of the duty to find out whether a channel can be used again. */
+/** The name of the duty of finding out whether a channel works again. */
 export function returnDuty(channelId: number, { sinceMs }: Outage): string {
   return `return:${channelId}:${sinceMs}`;
 }

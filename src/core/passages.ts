@@ -2,9 +2,9 @@ import type { Documents } from './documents.js';
 import type { RankedRow } from './rerank.js';
 import { cutToTokens } from './tokens.js';
 
-/** Of one document; what lies behind them is not read. */
+/** Passages per document; anything after them is not read. */
 export const MOST_PASSAGES = 100;
-/** How much of a passage the next one has again, so that a sentence on the border is whole in one of them. */
+/** How much two passages overlap, so that a sentence on the border is whole in one of them. */
 const OVERLAP_SHARE = 1 / 8;
 /** The last part of a passage, in which it may end early, between two words. */
 const LOOSE_SHARE = 1 / 4;
@@ -12,13 +12,13 @@ const LOOSE_SHARE = 1 / 4;
 /** A list in which long documents are replaced by their passages. */
 export interface PassageList {
   readonly documents: Documents;
-  /** The document that each passage is of. */
+  /** The document that each passage comes from. */
   readonly of: readonly number[];
   /** Whether a document had more passages than are read. */
   readonly isCut: boolean;
 }
 
-/** Cuts the documents at `long` into passages of at most so many tokens; the others stay whole. */
+/** Cuts the documents at the indexes in `long` into passages of at most this many tokens; the others stay whole. */
 export function passageList(
   documents: Documents,
   long: readonly number[],
@@ -44,8 +44,8 @@ export function passageList(
 }
 
 /**
- * A text as passages that overlap, each of which surely has no more than so many tokens; at least one, and at most one
- * more than are read. They end between words where there are any.
+ * A text as overlapping passages, none of which can have more than this many tokens: at least one passage, and at most one
+ * more than are read. They end between words where possible.
  */
 export function passagesOf(text: string, mostTokens: number): string[] {
   const passages: string[] = [];
@@ -55,7 +55,7 @@ export function passagesOf(text: string, mostTokens: number): string[] {
     const most = cutToTokens(rest, mostTokens) || firstCharacter(rest);
     const isLast = most.length === rest.length;
     const passage = isLast ? most : upToWord(most);
-    // One of white space alone says nothing, and some providers refuse it.
+    // A passage of white space says nothing, and some providers refuse it.
     if (passage.trim() !== '') passages.push(passage);
     if (isLast) break;
     from += stepOver(passage);
@@ -76,7 +76,7 @@ function upToWord(text: string): string {
   return text;
 }
 
-/** How far behind the beginning of a passage the next one begins: at a word where there is one, never in a character. */
+/** Where the next passage begins, relative to this one: at a word if there is one, never inside a character. */
 function stepOver(passage: string): number {
   const { length } = passage;
   const step = Math.max(1, length - Math.floor(length * OVERLAP_SHARE));
@@ -92,7 +92,10 @@ function isSpace(unit: number): boolean {
   return unit === 0x20 || unit === 0x0a || unit === 0x09 || unit === 0x0d || unit === 0x3000;
 }
 
-/** A ranking of documents from one of their passages: each has the score of its best; equal ones in the list's order. */
+/**
+ * A ranking of documents made from their passages: each document has the score of its best passage; ties keep the order of
+ * the list.
+ */
 export function bestPassages(
   rows: readonly RankedRow[],
   of: readonly number[],

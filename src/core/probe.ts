@@ -1,7 +1,10 @@
 import type { Channel } from './channel.js';
 import type { RankedRow, ReportedUsage } from './rerank.js';
 
-/** What is asked to see whether a channel works: two documents, the right one last, so that a right order was made. */
+/**
+ * The request that shows whether a channel works: two documents, the relevant one last, so that a right order is not
+ * accidental.
+ */
 export const PROBE_QUERY = 'What is the capital of France?';
 export const PROBE_DOCUMENTS = [
   'Bananas are a good source of potassium.',
@@ -9,12 +12,12 @@ export const PROBE_DOCUMENTS = [
 ] as const;
 const RIGHT_INDEX = 1;
 
-/** What scores may be, as a provider declares it: chances, logits, cosines, or anything. */
+/** What scores may be, as a provider declares it: probabilities, logits, cosines, or anything. */
 export type ScoreScale = 'probability' | 'logit' | 'cosine' | 'unbounded' | 'order';
 
-/** What an operator has to look at when a channel does not work. */
+/** What an operator should look at when a channel does not work. */
 export type ProbeProblemCode =
-  /** The channel itself is not complete or not right for its provider. */
+  /** The channel itself is incomplete or wrong for its provider. */
   | 'unusable'
   | 'unknown_host'
   | 'unreachable'
@@ -35,41 +38,41 @@ export type ProbeProblemCode =
 
 export interface ProbeProblem {
   readonly code: ProbeProblemCode;
-  /** What is wrong and what would mend it. For operators: it may name addresses, never credentials. */
+  /** What is wrong and how to fix it. For operators: it may name addresses, never credentials. */
   readonly message: string;
 }
 
-/** What two scores tell of the scale that they are on. */
+/** What two scores reveal about their scale. */
 export interface ObservedScale {
   readonly expected: ScoreScale;
-  /** The narrowest that both scores fit. */
+  /** The narrowest scale that both scores fit. */
   readonly observed: 'probability' | 'cosine' | 'unbounded';
   readonly fits: boolean;
 }
 
 export interface ProbeRanking {
   readonly order: 'right' | 'wrong' | 'undecided';
-  /** As the upstream gave them, also where the channel normalizes them. */
+  /** As the upstream gave them, even if the channel normalizes them. */
   readonly scores: { readonly right: number; readonly other: number };
   readonly scale: ObservedScale;
 }
 
-/** What came of one real rerank of two documents on one channel. */
+/** The result of one real rerank of two documents on one channel. */
 export interface ProbeReport {
   /** The caller's name of the model. */
   readonly model: string;
   readonly upstreamModel: string;
-  /** Where the request went; `undefined` when none was sent. */
+  /** Where the request went; `undefined` if none was sent. */
   readonly url: string | undefined;
-  /** Of the last reply; `undefined` where none came. */
+  /** Status of the last reply; `undefined` if none came. */
   readonly status: number | undefined;
   readonly durationMs: number;
   readonly ranking: ProbeRanking | undefined;
-  /** What the upstream said of it; empty where it says nothing. */
+  /** What the upstream reported; empty if it reported nothing. */
   readonly usage: ReportedUsage;
-  /** Absent when the channel works. */
+  /** Absent if the channel works. */
   readonly problem: ProbeProblem | undefined;
-  /** What works and should be looked at all the same. */
+  /** What works but should be looked at all the same. */
   readonly warnings: readonly string[];
 }
 
@@ -92,7 +95,7 @@ export function judgeRanking(rows: readonly RankedRow[], expected: ScoreScale): 
 function judgeScale(scores: readonly number[], expected: ScoreScale): ObservedScale {
   const within = (least: number, most: number): boolean =>
     scores.every((score) => score >= least && score <= most);
-  // Sums in single precision go a little beyond.
+  // Sums in single precision slightly exceed the range.
   const slack = 1e-3;
   const observed = within(-slack, 1 + slack)
     ? 'probability'
@@ -102,7 +105,7 @@ function judgeScale(scores: readonly number[], expected: ScoreScale): ObservedSc
   const fits = {
     probability: observed === 'probability',
     cosine: observed !== 'unbounded',
-    // The logit of what does not belong together is negative: two between 0 and 1 are chances already.
+    // An irrelevant pair has a negative logit: two scores between 0 and 1 are already probabilities.
     logit: observed !== 'probability',
     unbounded: true,
     order: true,

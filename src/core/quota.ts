@@ -19,7 +19,7 @@ export interface PriceList {
   readonly fallback: Price;
 }
 
-/** Two dollars for a thousand search units: what a hosted reranker commonly costs. Applies to a model without a price. */
+/** Two dollars per thousand search units, a common price of hosted rerankers. Applies to a model without a price. */
 export const DEFAULT_PRICE: Price = { per: 'search_unit', units: 1_000 };
 
 export function priceOf(prices: PriceList, model: string): Price {
@@ -29,8 +29,8 @@ export function priceOf(prices: PriceList, model: string): Price {
 }
 
 /**
- * What a request will cost at most by what is known before the call; the amount that is reserved. `rankerTokens` is what a
- * ranker that reads more than query and documents may take.
+ * The most that a request will cost, as far as is known before the call; this amount is reserved. `rankerTokens` is how many
+ * tokens a ranker that reads more than the query and the documents may take.
  */
 export function estimateCost(
   price: Price,
@@ -48,7 +48,7 @@ export function estimateCost(
   }
 }
 
-/** What a request that succeeded costs. Search units are counted as the price defines them, not as the upstream bills. */
+/** What a successful request costs. Search units are counted as the price defines them, not as the upstream bills. */
 export function actualCost(price: Price, documentCount: number, usage: Usage): number {
   switch (price.per) {
     case 'request':

@@ -1,7 +1,7 @@
 /** The window of every per-key request limit. */
 export const RATE_WINDOW_MS = 60_000;
 
-/** Requests that were let through in the window numbered `window` and in the one before it. */
+/** Requests admitted in the window numbered `window` and in the one before it. */
 export interface RateWindow {
   /** `floor(nowMs / windowMs)` at the last request. */
   readonly window: number;
@@ -9,11 +9,11 @@ export interface RateWindow {
   readonly previous: number;
 }
 
-/** What `RateLimit-*` headers say. */
+/** The values of the `RateLimit-*` headers. */
 export interface RateState {
   readonly limit: number;
   readonly remaining: number;
-  /** Until the window ends. */
+  /** Time until the window ends. */
   readonly resetMs: number;
 }
 
@@ -22,8 +22,8 @@ export type RateDecision =
   | { readonly allowed: false; readonly retryAfterMs: number; readonly state: RateState };
 
 /**
- * A sliding window from two counters: the previous window counts by the share of it that still lies within the last
- * `windowMs`. `redis/lua/_rate.lua` is its twin, and the store contract holds the two equal.
+ * A sliding window made of two counters: the previous window counts by the share of it that lies within the last `windowMs`.
+ * `redis/lua/_rate.lua` is its twin, and the store contract keeps the two equal.
  */
 export function takeRate(
   last: RateWindow,
@@ -31,8 +31,8 @@ export function takeRate(
   nowMs: number,
   windowMs = RATE_WINDOW_MS,
 ): RateDecision {
-  // Requests of several nodes come in another order than their times, and clocks differ a little: one from just before
-  // the window counts at its beginning.
+  // Requests from several nodes do not arrive in the order of their times, and clocks differ slightly: one from just
+  // before the window counts at its beginning.
   const own = Math.floor(nowMs / windowMs);
   const window = last.window === own + 1 ? last.window : own;
   const elapsed = Math.max(0, nowMs - window * windowMs);

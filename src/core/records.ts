@@ -1,4 +1,4 @@
-/** Names as the code has them become names as the wire, files and the documentation have them, and back. */
+/** Converts names between the code's spelling and that of the wire, files and documentation. */
 export type SnakeCase<S extends string> = S extends `${infer Head}${infer Tail}`
   ? Head extends Lowercase<Head>
     ? `${Head}${SnakeCase<Tail>}`
@@ -6,7 +6,7 @@ export type SnakeCase<S extends string> = S extends `${infer Head}${infer Tail}`
   : S;
 
 export function snakeCase<S extends string>(name: S): SnakeCase<S> {
-  // The type says letter by letter what this does.
+  // The type does the same letter by letter.
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`) as SnakeCase<S>;
 }
 

@@ -1,8 +1,7 @@
 import type { Documents } from './documents.js';
 
 /**
- * What a caller may ask beyond the contract's own fields. Handed to a provider that knows them, left out for one
- * that does not.
+ * What a caller may ask beyond the contract's own fields. Passed to a provider that knows it, dropped for one that does not.
  */
 export interface RerankOptions {
   readonly rankFields?: readonly string[];
@@ -14,7 +13,9 @@ export interface RerankOptions {
   readonly priority?: number;
 }
 
-/** One rerank request, valid: the query is not blank, there is at least one document, `topN` is at most their number. */
+/**
+ * One valid rerank request: the query is not blank, there is at least one document, and `topN` does not exceed their number.
+ */
 export interface RerankRequest {
   /** The model as the caller named it. */
   readonly model: string;
@@ -26,7 +27,7 @@ export interface RerankRequest {
   readonly options: RerankOptions;
 }
 
-/** What an upstream said of itself; whatever is missing is estimated. All counts are non-negative integers. */
+/** What an upstream reported; whatever is missing is estimated. All counts are non-negative integers. */
 export interface ReportedUsage {
   readonly inputTokens?: number | undefined;
   readonly searchUnits?: number | undefined;
@@ -39,19 +40,19 @@ export interface UpstreamRow {
   readonly score: number | undefined;
 }
 
-/** Rows in the very bytes in which the contract writes them, and what they say: index and score in turn. */
+/** Rows in exactly the bytes in which the contract writes them, and their content: index and score in turn. */
 export interface WrittenRows {
   readonly bytes: Buffer;
   readonly values: readonly number[];
 }
 
-/** What a converter makes of a reply; `normalizeRanking` judges whether it is one. */
+/** What a converter makes of a reply; `normalizeRanking` decides whether it is a ranking. */
 export interface UpstreamRanking {
   readonly rows: readonly UpstreamRow[];
   readonly usage?: ReportedUsage;
-  /** The upstream sorted by relevance but has no scores (listwise): rows get falling scores in the order given. */
+  /** The upstream sorted by relevance without scores (listwise): rows get falling scores in the order given. */
   readonly orderOnly?: boolean;
-  /** What a caller should know of the scores; handed on in `meta.warnings`. */
+  /** What a caller should know about the scores; passed on in `meta.warnings`. */
   readonly warning?: string;
 }
 
@@ -63,7 +64,7 @@ export interface RankedRow {
 export interface Usage {
   readonly inputTokens: number;
   readonly searchUnits: number;
-  /** Whether the upstream named the tokens, or they were estimated from the text. */
+  /** Whether the upstream reported the tokens, or they were estimated from the text. */
   readonly estimated: boolean;
 }
 
@@ -72,7 +73,7 @@ export class InvalidRankingError extends Error {
   override readonly name = 'InvalidRankingError';
 }
 
-/** How scores are handed on: as the upstream gave them, or its logits through the logistic function. */
+/** How scores are passed on: as the upstream gave them, or its logits through the logistic function. */
 export type ScoreTransform = 'none' | 'logistic';
 
 /**
@@ -135,14 +136,14 @@ function isScored(row: UpstreamRow): row is RankedRow {
   return row.score !== undefined;
 }
 
-/** A score beyond all numbers, as `1e999` is, is the greatest that JSON can tell; one below them is the least. */
+/** An infinite score, such as `1e999`, becomes the greatest number that JSON can express; a negative one the least. */
 function clamped(score: number): number {
   return score > 0 ? Number.MAX_VALUE : -Number.MAX_VALUE;
 }
 
 let flags = new Uint8Array(1_024);
 
-/** Zeros, one for each document: used by one ranking at a time, and again by the next. */
+/** One zero per document: used by one ranking at a time, and again by the next. */
 function clearedFlags(count: number): Uint8Array {
   if (flags.length < count) flags = new Uint8Array(count * 2);
   else flags.fill(0, 0, count);
@@ -154,10 +155,13 @@ function logistic(logit: number): number {
   return 1 / (1 + Math.exp(-logit));
 }
 
-/** Documents that one search unit covers; the unit is Cohere's and has become the market's. */
+/** Documents covered by one search unit, Cohere's unit that others have adopted. */
 const DOCUMENTS_PER_SEARCH_UNIT = 100;
 
-/** A rough count for text whose tokens nobody told: four bytes a token, the query once per document as cross-encoders read it. */
+/**
+ * A rough count for text whose tokens were not reported: four bytes per token, the query once per document, as
+ * cross-encoders read it.
+ */
 export function estimateTokens(query: string, documents: Documents): number {
   return Math.max(
     1,
@@ -170,8 +174,8 @@ export function searchUnits(documentCount: number): number {
 }
 
 /**
- * What was used, from what the upstream reported where that is believable, else estimated. A count is believed up to a
- * hundred times the gateway's own estimate, so that a broken upstream cannot empty an account.
+ * What was used: the upstream's report if believable, otherwise an estimate. A count is believed up to a hundred times the
+ * gateway's own estimate, so that a broken upstream cannot empty an account.
  */
 export function completeUsage(
   reported: ReportedUsage | undefined,
@@ -190,8 +194,8 @@ export function completeUsage(
 }
 
 /**
- * What is left of a report by a server that is known to count other units than tokens, such as characters: no tokens, where
- * they are more than the text can well have by the gateway's own estimate.
+ * What remains of a report by a server that is known to count other units than tokens, such as characters: its tokens are
+ * dropped if they are more than the text can have by the gateway's own estimate.
  */
 export function withoutForeignUnits(
   reported: ReportedUsage | undefined,
@@ -205,7 +209,10 @@ export function withoutForeignUnits(
   return tokens > most ? { ...reported, inputTokens: undefined } : reported;
 }
 
-/** Four bytes are a token in the estimate, and a character has one to three: characters of an alphabet are beyond it. */
+/**
+ * The estimate takes four bytes per token, and a character has one to three: alphabetic text counted in characters exceeds
+ * it.
+ */
 const LIKELY_FACTOR = 1.8;
 /** What a tokenizer puts around a pair. */
 const MARKS_PER_DOCUMENT = 4;

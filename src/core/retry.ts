@@ -2,14 +2,14 @@ import type { ErrorCode } from './errors.js';
 
 /** Whose fault a failed attempt is; decides what happens next. */
 export type FaultKind =
-  /** What the caller sent, by the provider's documented word: no other channel of any dialect would take it. */
+  /** What the caller sent, according to the provider's documented code: no other channel with any API would take it. */
   | 'caller'
   /**
-   * A request that the gateway found valid is refused as invalid: until another channel says so too, the channel's own
-   * fault (another wire form, a model unknown there, a proxy that answers a refused key with 400).
+   * A request that the gateway found valid is refused as invalid. Until another channel agrees, this counts as the channel's
+   * own fault (another wire format, a model unknown there, a proxy that answers a refused key with 400).
    */
   | 'rejected'
-  /** A limit of this provider alone (too many documents, too long a body): another dialect may take it. */
+  /** A limit of this provider alone (too many documents, too long a body): another one may take it. */
   | 'limit'
   /** Overload or a rate limit: the channel cools down. */
   | 'busy'
@@ -28,11 +28,11 @@ export interface UpstreamFailure {
   readonly status: number | undefined;
   readonly message: string;
   readonly retryAfterMs?: number | undefined;
-  /** Whether nothing of the request has left, so that nothing can have come of it. */
+  /** Whether nothing of the request has left, so that it cannot have had any effect. */
   readonly unsent?: boolean;
 }
 
-/** Meaning of an HTTP status where the provider's dialect does not know better. */
+/** The meaning of an HTTP status, unless the provider's own code knows better. */
 export function faultOfStatus(status: number): FaultKind {
   if (status === 429 || status === 503 || status === 529) return 'busy';
   if (status === 408 || status === 504 || status === 524) return 'timeout';
@@ -41,17 +41,17 @@ export function faultOfStatus(status: number): FaultKind {
   if (status === 401 || status === 402 || status === 403 || status === 404 || status === 405) {
     return 'misconfigured';
   }
-  // "Not implemented" is said by servers that were started without a reranking model: waiting does not help.
+  // Servers that were started without a reranking model answer "Not implemented": waiting does not help.
   if (status === 501) return 'misconfigured';
   if (status >= 200 && status < 400) return 'invalid';
   return status >= 500 ? 'transient' : 'misconfigured';
 }
 
-/** What a kind of failure means: for the next attempt, for the caller when none is left, and for the channel. */
+/** What a kind of failure means: for the next attempt, for the caller if none is left, and for the channel. */
 export interface Fault {
-  /** Whether another channel may be asked. */
+  /** Whether another channel may be tried. */
   readonly failsOver: boolean;
-  /** What the caller is told when no channel is left. */
+  /** What the caller is told if no channel is left. */
   readonly code: ErrorCode;
   /** `cools`: the channel is left alone for a while. `fails`: it counts against the channel. */
   readonly health: 'none' | 'cools' | 'fails';
@@ -68,23 +68,23 @@ export const FAULTS: Readonly<Record<FaultKind, Fault>> = {
   misconfigured: { failsOver: true, code: 'upstream_error', health: 'fails' },
 };
 
-/** Of the time that is left, what an attempt may take while another channel could still be asked. */
+/** The share of the remaining time that an attempt may take while another channel could still be tried. */
 const ATTEMPT_SHARE = 2 / 3;
 
-/** Bound of an attempt that has to leave time for another one, from the time that is left; at least a millisecond. */
+/** The time limit of an attempt that must leave time for another one, given the remaining time; at least a millisecond. */
 export function attemptShareMs(leftMs: number): number {
   return Math.max(1, Math.floor(leftMs * ATTEMPT_SHARE));
 }
 
 const FIRST_BACKOFF_MS = 100;
 const LONGEST_BACKOFF_MS = 2_000;
-/** How long an overloaded channel is waited for that does not say so itself. */
+/** How long to wait for an overloaded channel that does not say so itself. */
 const BUSY_WAIT_MS = 1_000;
 
 /**
- * How long to wait before the same channel is asked again: full jitter over a bound that doubles with each failure, or as
- * long as an overloaded channel asks for. `undefined` where the failure does not pass by itself, or where waiting would
- * take more than half of the time that is left.
+ * How long to wait before the same channel is tried again: full jitter over a bound that doubles with each failure, or as
+ * long as an overloaded channel asks for. `undefined` if the failure does not pass by itself, or if the wait would take more
+ * than half of the remaining time.
  */
 export function retryWaitMs(
   { kind, status, retryAfterMs, unsent }: UpstreamFailure,
@@ -93,7 +93,7 @@ export function retryWaitMs(
   random: () => number,
 ): number | undefined {
   if (kind !== 'transient' && kind !== 'busy') return undefined;
-  // A connection that broke does not tell what became of the request: sent again, it might be paid twice.
+  // After a broken connection the fate of the request is unknown: sent again, it might be paid for twice.
   if (status === undefined && unsent !== true) return undefined;
   const most = Math.min(LONGEST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** Math.max(0, failures - 1));
   const waitMs =
@@ -130,7 +130,7 @@ export function parseRetryAfter(
   return reset >= UNIX_TIME_FROM ? Math.max(0, reset * 1000 - nowMs) : reset * 1000;
 }
 
-/** A number that is not negative, `undefined` for everything else. */
+/** A non-negative number; `undefined` for everything else. */
 function toNumber(text: string | undefined): number | undefined {
   const trimmed = text?.trim() ?? '';
   const value = trimmed === '' ? Number.NaN : Number(trimmed);

@@ -3,40 +3,40 @@ const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
 /**
- * What is added up, in buckets of which length, and for how long it is kept. Traffic is about the gateway: by channel, model and
- * outcome, with requests that were refused. Spending is about who asked: by account, key, model and channel, of requests that
- * were admitted.
+ * What is added up, in buckets of which length, and how long it is kept. Traffic is about the gateway: by channel, model and
+ * outcome, including refused requests. Spending is about who asked: by account, key, model and channel, for admitted
+ * requests.
  */
 export const ROLLUPS = {
   traffic_minute: { stepMs: MINUTE_MS, keepMs: 6 * HOUR_MS },
   traffic_5_minutes: { stepMs: 5 * MINUTE_MS, keepMs: 3 * DAY_MS },
   traffic_hour: { stepMs: HOUR_MS, keepMs: 35 * DAY_MS },
   spend_hour: { stepMs: HOUR_MS, keepMs: 35 * DAY_MS },
-  /** As long as the settings say. Days of UTC. */
+  /** As long as the settings say. Days are UTC. */
   spend_day: { stepMs: DAY_MS, keepMs: Infinity },
 } as const;
 
 export type RollupName = keyof typeof ROLLUPS;
 export type TrafficRollup = Extract<RollupName, `traffic_${string}`>;
 
-/** The start of the bucket that a moment lies in. */
+/** The start of the bucket that contains a moment. */
 export function bucketOf(name: RollupName, atMs: number): number {
   const { stepMs } = ROLLUPS[name];
   return Math.floor(atMs / stepMs) * stepMs;
 }
 
-/** What a row of traffic is about. An attempt has no model, a request that was refused has no channel. */
+/** What a row of traffic is about. An attempt has no model; a refused request has no channel. */
 export interface TrafficKey {
   readonly of: 'request' | 'attempt';
   readonly channelId: number | undefined;
   readonly provider: string | undefined;
   readonly tag: string | undefined;
   readonly model: string | undefined;
-  /** `ok`, an error code; of an attempt `ok`, `cancelled` or a kind of fault. */
+  /** For a request `ok` or an error code; for an attempt `ok`, `cancelled` or a kind of fault. */
   readonly outcome: string;
 }
 
-/** What a row of spending is about, beside the account. */
+/** What a row of spending is about, besides the account. */
 export interface SpendKey {
   readonly tokenId: number;
   readonly model: string;
@@ -45,7 +45,7 @@ export interface SpendKey {
   readonly tag: string | undefined;
 }
 
-/** What is counted where a bucket has too many rows to take another one. */
+/** Counts what arrives once a bucket has too many rows to take another one. */
 const OTHERS = '*';
 
 export function writeTrafficKey({
@@ -59,7 +59,7 @@ export function writeTrafficKey({
   return write([of === 'request' ? 'r' : 'a', channelId, provider, tag, model, outcome]);
 }
 
-/** The row of traffic for what its bucket has no room for: what and how it ended is kept. */
+/** The row of traffic for whatever does not fit its bucket: what it was and how it ended are kept. */
 export function otherTrafficKey({ of, outcome }: TrafficKey): string {
   return write([
     of === 'request' ? 'r' : 'a',
@@ -87,7 +87,7 @@ export function writeSpendKey({ tokenId, model, channelId, provider, tag }: Spen
   return write([tokenId, model, channelId, provider, tag]);
 }
 
-/** The row of spending for what its bucket has no room for: the account is known all the same. */
+/** The row of spending for whatever does not fit its bucket: the account is kept. */
 export function otherSpendKey(): string {
   return write([0, OTHERS, undefined, undefined, undefined]);
 }
@@ -107,7 +107,7 @@ function write(parts: readonly (string | number | undefined)[]): string {
   return JSON.stringify(parts.map((part) => part ?? 0));
 }
 
-/** 0 stands for what is not there: no id is 0, and no text is a number. */
+/** 0 stands for an absent value: no id is 0, and no text is a number. */
 function read(text: string): readonly unknown[] {
   return JSON.parse(text) as unknown[];
 }

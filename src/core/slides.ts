@@ -3,13 +3,16 @@ import type { RankedRow } from './rerank.js';
 
 /** How a model that ranks all documents together is shown a long list. */
 export interface Slides {
-  /** Documents of one window. */
+  /** Documents per window. */
   readonly size: number;
-  /** How far the next window lies towards the beginning, less than the size: what a window found best comes with it. */
+  /**
+   * How far the next window is shifted towards the beginning. It is smaller than a window, so that the best of each window
+   * carry over.
+   */
   readonly stride: number;
 }
 
-/** Windows that overlap, from the end of a list to its beginning. */
+/** Overlapping windows, from the end of a list to its beginning. */
 export function slidesOf(count: number, { size, stride }: Slides): Window[] {
   const windows: Window[] = [];
   let from = Math.max(0, count - size);
@@ -22,7 +25,7 @@ export function slidesOf(count: number, { size, stride }: Slides): Window[] {
   return windows;
 }
 
-/** Puts the part of an order that a window showed into the order of its ranking. */
+/** Reorders the part of an order that a window showed by the window's ranking. */
 export function reorder(
   order: readonly number[],
   { from, to }: Window,
@@ -33,7 +36,7 @@ export function reorder(
   return [...order.slice(0, from), ...ranked, ...order.slice(to)];
 }
 
-/** An order as a ranking, whose scores tell the place alone: 1 for the first, and evenly less. */
+/** An order as a ranking whose scores express only the place: 1 for the first, evenly less for the others. */
 export function orderRows(order: readonly number[], topN: number): RankedRow[] {
   return order.slice(0, topN).map((index, at) => ({ index, score: 1 - at / order.length }));
 }

@@ -2,31 +2,31 @@ import type { Documents } from './documents.js';
 import type { RankedRow, ReportedUsage } from './rerank.js';
 import { mayExceed, mostTokens } from './tokens.js';
 
-/** What one window may hold; `undefined` where no limit is known. */
+/** What one window may hold; `undefined` means no known limit. */
 export interface WindowLimits {
   readonly documents: number | undefined;
-  /** Of the query and all documents of a window. */
+  /** The query and all documents of a window. */
   readonly characters: number | undefined;
-  /** Of the query and all documents of a window. */
+  /** The query and all documents of a window. */
   readonly bytes: number | undefined;
-  /** Of the documents of a window, and of the query once for each, as those count who have such a limit. */
+  /** The documents of a window plus the query once per document, as providers with such a limit count. */
   readonly tokens: number | undefined;
 }
 
-/** Consecutive documents that go out together: from the first to before the last. */
+/** Consecutive documents that are sent together: from the first to before the last. */
 export interface Window {
   readonly from: number;
   readonly to: number;
 }
 
-/** A limit of a window in some unit: what the query takes of it, and what a document does. */
+/** A limit of a window in some unit: what the query takes of it, and what each document takes. */
 interface Measure {
   readonly most: number;
   readonly ofQuery: number;
   readonly of: (index: number) => number;
 }
 
-/** Cuts a list into as few windows as fit the limits, about as long as each other. A single document is never cut. */
+/** Cuts a list into as few windows as fit the limits, of about equal length. A single document is never cut. */
 export function windowsOf(documents: Documents, query: string, limits: WindowLimits): Window[] {
   const { count } = documents;
   const { documents: most } = limits;
@@ -57,7 +57,7 @@ function mostOf(measures: readonly Measure[], at: number): number {
   return measures[at]?.most ?? Infinity;
 }
 
-/** The limits that a list may break, by its bytes: small lists need no count. */
+/** The limits that a list might exceed, judged by its bytes: small lists need no count. */
 function measuresOf(
   documents: Documents,
   query: string,
@@ -72,7 +72,7 @@ function measuresOf(
   }
   const queryBytes = Buffer.byteLength(query);
   if (bytes !== undefined && sizeBytes + queryBytes > bytes) {
-    // A comma stands between two.
+    // A comma separates two documents.
     const of = (index: number): number => documents.textBytes(index) + 3;
     measures.push({ most: bytes, ofQuery: queryBytes, of });
   }
@@ -90,7 +90,7 @@ export interface WindowRanking {
   readonly rows: readonly RankedRow[];
 }
 
-/** One ranking of the whole list, best first; equal scores keep the order of the list. */
+/** One ranking of the whole list, best first; ties keep the order of the list. */
 export function mergeWindows(rankings: readonly WindowRanking[], topN: number): RankedRow[] {
   const rows = rankings.flatMap(({ window, rows: own }) =>
     own.map(({ index, score }) => ({ index: window.from + index, score })),
@@ -99,7 +99,7 @@ export function mergeWindows(rankings: readonly WindowRanking[], topN: number): 
   return rows.slice(0, topN);
 }
 
-/** What all windows used together; a count that one of them did not report is not known. */
+/** What all windows used together; a count that any of them did not report is unknown. */
 export function sumUsage(reports: readonly (ReportedUsage | undefined)[]): ReportedUsage {
   return {
     inputTokens: sumOf(reports.map((report) => report?.inputTokens)),

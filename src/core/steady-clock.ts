@@ -1,6 +1,6 @@
 /**
- * A clock that begins at the time of day and goes on whatever that does: what waits for one of its moments waits as long
- * as was meant, also where the machine's clock is set meanwhile. `elapsed` counts milliseconds by a clock that nobody sets.
+ * A clock that starts at the time of day and then advances steadily, so that a wait lasts as long as intended even if the
+ * machine's clock is set meanwhile. `elapsed` counts milliseconds on a clock that nobody sets.
  */
 export function steadyClock(now: () => number, elapsed: () => number): () => number {
   const offsetMs = now() - elapsed();

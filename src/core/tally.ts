@@ -1,4 +1,4 @@
-/** What is added up over requests or attempts, in the order in which it is kept. */
+/** What is added up over requests or attempts, in the order in which it is stored. */
 export const SUMS = [
   'requests',
   'failed',
@@ -10,13 +10,13 @@ export const SUMS = [
 
 export type Sums = Record<(typeof SUMS)[number], number>;
 
-/** Sums, and how long things took: how many took up to which bound, by the number of the bound. */
+/** Sums and a histogram of durations: how many lie within each bound, by the number of the bound. */
 export interface Tally {
   readonly sums: Sums;
   readonly durations: Map<number, number>;
 }
 
-/** The last bound is 2^18 ms, more than four minutes; whatever takes longer is counted there. */
+/** The last bound is 2^18 ms, more than four minutes; longer durations are counted there. */
 const LAST_BOUND = 36;
 
 export function newTally(): Tally {
@@ -26,13 +26,13 @@ export function newTally(): Tally {
   };
 }
 
-/** Which bound a duration lies at: bounds are 1 ms times the powers of the square root of two. */
+/** The bound that a duration falls under: bounds are 1 ms times powers of the square root of two. */
 export function boundOf(durationMs: number): number {
   if (!(durationMs > 1)) return 0;
   return Math.min(LAST_BOUND, Math.ceil(2 * Math.log2(durationMs) - 1e-9));
 }
 
-/** Adds one thing that took so long. */
+/** Adds one event of that duration. */
 export function count(tally: Tally, added: Partial<Sums>, durationMs: number): void {
   const { sums } = tally;
   // Each by its name: this is done several times for each request, and a loop over names costs ten times as much.
@@ -46,7 +46,7 @@ export function count(tally: Tally, added: Partial<Sums>, durationMs: number): v
   tally.durations.set(bound, (tally.durations.get(bound) ?? 0) + 1);
 }
 
-/** Adds all of another one. */
+/** Adds all of another tally. */
 export function addTally(to: Tally, from: Tally): void {
   for (const name of SUMS) to.sums[name] += from.sums[name];
   for (const [bound, times] of from.durations) {
@@ -55,8 +55,8 @@ export function addTally(to: Tally, from: Tally): void {
 }
 
 /**
- * The duration that a share of all did not exceed, in milliseconds: read out of the bounds, so at most 19 % off.
- * `undefined` where nothing was counted.
+ * The duration within which a share of all lie, in milliseconds. It is read from the bounds, so it is off by at most 19 %.
+ * `undefined` if nothing was counted.
  */
 export function percentile({ durations }: Tally, share: number): number | undefined {
   const bounds = [...durations].sort(([a], [b]) => a - b);

@@ -1,6 +1,6 @@
 import { defaultsOf, type MembersOf, type MemberSpec } from './members.js';
 
-/** The plain members of a key's policy, one row each, as `CHANNEL_MEMBERS` has those of a channel. */
+/** The plain members of a key's policy, one row each, like `CHANNEL_MEMBERS` for a channel. */
 export const TOKEN_MEMBERS = {
   /** Requests per minute; 0: no limit. */
   rateLimit: {
@@ -14,7 +14,7 @@ export const TOKEN_MEMBERS = {
     unit: 'per minute',
     help: 'Requests a minute; 0: no limit.',
   },
-  /** The form that the key's client speaks on paths that several share; `auto`: what its requests look like. */
+  /** The form that the key's client speaks on paths that several forms share; `auto`: judged by its requests. */
   dialect: {
     type: 'choice',
     choices: [
@@ -45,7 +45,7 @@ export const TOKEN_MEMBERS = {
     unset: 'no limit',
     help: 'Requests at once, on all nodes together; 0: no limit.',
   },
-  /** Whether its requests may ask what would become of them, channels and all; an admin's keys always may. */
+  /** Whether its requests may be explained, channels included; an admin's keys always may. */
   mayExplain: {
     type: 'boolean',
     default: false,
@@ -57,5 +57,5 @@ export const TOKEN_MEMBERS = {
 
 export type TokenMembers = MembersOf<typeof TOKEN_MEMBERS>;
 
-/** What a policy has where nothing else is said; also what one lacks that an older release stored. */
+/** A policy's defaults; also used for members that a record from an older release lacks. */
 export const TOKEN_DEFAULTS: TokenMembers = defaultsOf(TOKEN_MEMBERS);

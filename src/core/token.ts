@@ -12,13 +12,13 @@ export const TOKEN_EXHAUSTED = 4;
 /** `expiredTime` of a token that never expires. */
 export const NEVER_EXPIRES = -1;
 
-/** What a token may be used for; changes only by management, so nodes keep it in memory under its version. */
+/** What a token may be used for. Only management changes it, so nodes keep it in memory under its version. */
 export interface TokenPolicy extends TokenMembers {
   /** The models that may be used, or `undefined` for all. */
   readonly models: readonly string[] | undefined;
-  /** Addresses and CIDR ranges that may use it; empty: from everywhere. */
+  /** Addresses and CIDR ranges from which it may be used; empty: from anywhere. */
   readonly allowIps: readonly string[];
-  /** Tags that it is bound to; empty: to none. */
+  /** Tags that it is bound to; empty: none. */
   readonly tags: readonly string[];
   readonly defaultModel: string | undefined;
   /** Other names of models for its requests; they come before those of the gateway. */
@@ -35,12 +35,12 @@ export const OPEN_POLICY: TokenPolicy = {
   ...TOKEN_DEFAULTS,
 };
 
-/** A credential of a client, as the store keeps it. Times are unix seconds, quota is in units. */
+/** A client's credential as the store keeps it. Times are unix seconds; quota is in units. */
 export interface Token {
   readonly id: number;
   readonly userId: number;
   readonly name: string;
-  /** What people set: enabled or disabled. `tokenStatus` tells the effective one. */
+  /** What people set: enabled or disabled. `tokenStatus` gives the effective status. */
   readonly enabled: boolean;
   /** First and last four characters of the key, for display. */
   readonly keyHint: string;
@@ -54,7 +54,7 @@ export interface Token {
   readonly policy: TokenPolicy;
 }
 
-/** The status that people see: what was set, unless the clock or the balance says otherwise. */
+/** The status that people see: what was set, unless the clock or the balance overrides it. */
 export function tokenStatus(token: Token, nowMs: number): TokenStatus {
   if (!token.enabled) return TOKEN_DISABLED;
   if (isExpired(token.expiredTime, nowMs)) return TOKEN_EXPIRED;
@@ -66,7 +66,7 @@ export function isExpired(expiredTime: number, nowMs: number): boolean {
   return expiredTime !== NEVER_EXPIRES && expiredTime * 1000 <= nowMs;
 }
 
-/** Whether a policy lets `model` be used. */
+/** Whether a policy allows `model`. */
 export function allowsModel(policy: TokenPolicy, model: string): boolean {
   return policy.models === undefined || policy.models.includes(model);
 }
@@ -76,8 +76,8 @@ const KEY_CHARACTERS = 48;
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 
 /**
- * A fresh API key: `sk-` and 48 alphanumerics. `randomBytes` must come from a cryptographic source; bytes beyond the
- * largest multiple of the alphabet are thrown away, so that each character is equally likely.
+ * A fresh API key: `sk-` and 48 alphanumerics. `randomBytes` must come from a cryptographic source; bytes beyond the largest
+ * multiple of the alphabet are discarded, so that each character is equally likely.
  */
 export function newApiKey(randomBytes: (count: number) => Uint8Array): string {
   const limit = 256 - (256 % ALPHABET.length);
@@ -91,7 +91,7 @@ export function newApiKey(randomBytes: (count: number) => Uint8Array): string {
   return key;
 }
 
-/** What may be shown of a key forever: its first and last four characters behind the prefix. */
+/** The part of a key that may be shown forever: its first and last four characters after the prefix. */
 export function keyHint(key: string): string {
   const body = key.startsWith(KEY_PREFIX) ? key.slice(KEY_PREFIX.length) : key;
   return `${KEY_PREFIX}${body.slice(0, 4)}…${body.slice(-4)}`;

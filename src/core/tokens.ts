@@ -1,17 +1,16 @@
 /**
- * How many tokens a text has is known to its model's tokenizer alone. These are bounds by script, from the vocabularies
- * that rerankers, embedding and chat models come with: what a text has at least, to tell what cannot fit, and at most,
- * to tell what surely does.
+ * Only a model's tokenizer knows how many tokens a text has. These are bounds by script, taken from the vocabularies of
+ * rerankers, embedding and chat models: a lower bound to tell what cannot fit, and an upper bound to tell what surely does.
  */
 
 interface Bounds {
-  /** Tokens of one UTF-16 unit. */
+  /** Tokens per UTF-16 unit. */
   readonly least: number;
   readonly most: number;
 }
 
 const ASCII_LETTER: Bounds = { least: 0.12, most: 0.35 };
-/** What the first letter of a word adds to that: a word is a token at least, to a model that knows few. */
+/** What the first letter of a word adds: to a model with a small vocabulary, a word is at least one token. */
 const FIRST_LETTER_MOST = 0.65;
 const ASCII_DIGIT: Bounds = { least: 0.33, most: 1 };
 const ASCII_OTHER: Bounds = { least: 0.1, most: 1 };
@@ -32,11 +31,11 @@ const RANGES: readonly (readonly [last: number, bounds: Bounds])[] = [
   [0x9fff, IDEOGRAPHS],
   [0xabff, SYLLABLES],
   [0xd7ff, IDEOGRAPHS],
-  // Halves of what lies beyond the first plane, private characters and forms.
+  // Surrogates, private-use characters and presentation forms.
   [0xffff, SYMBOLS],
 ];
 
-/** Of ASCII. */
+/** For ASCII. */
 function isLetter(unit: number): boolean {
   const lower = unit | 0x20;
   return lower >= 0x61 && lower <= 0x7a;
@@ -60,22 +59,22 @@ for (let unit = 0; unit < 0x10000; unit += 1) {
   MOST[unit] = most;
 }
 
-/** A byte of UTF-8 has at most so many: half of a character of four bytes, or of one of two. */
+/** The most tokens per byte of UTF-8: half of a character of four bytes, or of one of two. */
 const MOST_PER_BYTE = 1.5;
-/** Of those that a text has at least, digits have the most. */
+/** Digits have the highest lower bound. */
 const LEAST_PER_BYTE = 0.34;
 
-/** Whether so many bytes of text may have more tokens than this: where not, nothing has to be counted. */
+/** Whether a text of that many bytes may have more tokens than this; if not, nothing needs counting. */
 export function mayExceed(bytes: number, tokens: number): boolean {
   return bytes * MOST_PER_BYTE > tokens;
 }
 
-/** Whether so many bytes of text may be known to have more tokens than this: where not, nothing has to be counted. */
+/** Whether a text of that many bytes may surely have more tokens than this; if not, nothing needs counting. */
 export function maySurelyExceed(bytes: number, tokens: number): boolean {
   return bytes * LEAST_PER_BYTE > tokens;
 }
 
-/** A text has no fewer tokens than this. Counting ends once there are more than `upTo`: text may be megabytes. */
+/** A lower bound of a text's tokens. Counting stops beyond `upTo`: a text may be megabytes long. */
 export function leastTokens(text: string, upTo = Infinity): number {
   const enough = upTo + 1;
   let total = 0;
@@ -85,21 +84,21 @@ export function leastTokens(text: string, upTo = Infinity): number {
   return Math.floor(total);
 }
 
-/** A text has no more tokens than this, or has more than `upTo`, where counting ends. */
+/** An upper bound of a text's tokens, or a number above `upTo`, where counting stops. */
 export function mostTokens(text: string, upTo = Infinity): number {
   let total = 0;
   for (let at = 0; at < text.length && total <= upTo; at += 1) total += mostAt(text, at);
   return Math.ceil(total);
 }
 
-/** The most tokens that the unit at a place adds to those before it. */
+/** The most tokens that the unit at a position adds to those before it. */
 function mostAt(text: string, at: number): number {
   const unit = text.charCodeAt(at);
   const begins = isLetter(unit) && !isLetter(text.charCodeAt(at - 1));
   return (MOST[unit] ?? 0) + (begins ? FIRST_LETTER_MOST : 0);
 }
 
-/** As much of a text as surely has no more than `most` tokens; never half a character. */
+/** As much of a text as surely has no more than `most` tokens; never ends inside a character. */
 export function cutToTokens(text: string, most: number): string {
   let total = 0;
   for (let at = 0; at < text.length; at += 1) {

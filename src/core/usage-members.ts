@@ -1,12 +1,12 @@
-/** What stores, API, CSV and documents must know of a member of a usage entry. */
+/** What stores, API, CSV and documentation must know about a member of a usage entry. */
 interface UsageSpec {
-  /** A count is a whole number; milliseconds are kept with fractions and shown without. */
+  /** A count is an integer; milliseconds are stored with fractions and shown without. */
   readonly type: 'text' | 'count' | 'milliseconds';
-  /** What entries have that were written before the member was; `undefined` for one that may be absent. */
+  /** The value in entries written before the member existed; `undefined` for one that may be absent. */
   readonly default: string | number | undefined;
-  /** Whether the one who made the request sees it: which channel served it is for operators. */
+  /** Whether whoever made the request sees it: which channel served it is for operators. */
   readonly own: boolean;
-  /** Whether it is added up over many requests. */
+  /** Whether it is summed over many requests. */
   readonly summed: boolean;
   readonly help: string;
 }
@@ -15,7 +15,8 @@ type UsageSpecs = Readonly<Record<string, UsageSpec>>;
 
 /**
  * What the usage log keeps of an admitted request besides its time, one row each. Both stores, the API with its document and
- * its CSV, the command line's `--json` and the table in docs/operations.md are made from it; `RequestEvent` has each member.
+ * its CSV, the command line's `--json` and the table in docs/operations.md are generated from it; `RequestEvent` has each
+ * member.
  */
 const USAGE_MEMBERS = {
   requestId: {
@@ -97,17 +98,17 @@ type Specs = typeof USAGE_MEMBERS;
 
 export type UsageMembers = { readonly [K in keyof Specs]: Value<Specs[K]> };
 
-/** Members that are added up over many requests. */
+/** Members that are summed over many requests. */
 export type SummedMember = {
   [K in keyof Specs]: Specs[K]['summed'] extends true ? K : never;
 }[keyof Specs];
 
-/** Members that the one who made a request sees. */
+/** Members that whoever made a request sees. */
 export type OwnMember = {
   [K in keyof Specs]: Specs[K]['own'] extends true ? K : never;
 }[keyof Specs];
 
-/** The rows in their order, as everybody walks them. */
+/** The rows in their order, which every reader follows. */
 export const USAGE_ROWS = Object.entries<UsageSpec>(USAGE_MEMBERS).map(([name, spec]) => ({
   // The keys of the table are what its type says.
   name: name as keyof UsageMembers,
@@ -119,23 +120,23 @@ export const SUMMED_MEMBERS = USAGE_ROWS.filter(({ summed }) => summed).map(
   ({ name }) => name as SummedMember,
 );
 
-/** Sums over many requests, each as `sumOf` has it. */
+/** Sums over many requests, each by its `sumOf`. */
 export function usageSums(
   sumOf: (name: 'requests' | SummedMember) => number,
 ): Record<'requests' | SummedMember, number> {
   const sums = SUMMED_MEMBERS.map((name) => [name, sumOf(name)]);
-  // One for each name that the type has.
+  // One for each name in the type.
   return { requests: sumOf('requests'), ...Object.fromEntries(sums) } as ReturnType<
     typeof usageSums
   >;
 }
 
-/** The members of a record that may lack some, each with what its row has for it then. */
+/** The members of a record that may lack some; those get the value from their row. */
 export function usageMembersOf(
   record: Readonly<Partial<Record<keyof UsageMembers, unknown>>>,
 ): UsageMembers {
   const members: Partial<Record<keyof UsageMembers, unknown>> = {};
   for (const { name, default: absent } of USAGE_ROWS) members[name] = record[name] ?? absent;
-  // What a record has under a name is of its row's type: it was made from this table.
+  // A record's value has its row's type: the record was made from this table.
   return members as UsageMembers;
 }

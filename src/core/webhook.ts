@@ -1,16 +1,16 @@
-/** What a receiver is told about one change, once for each node that sees it. */
+/** What a receiver is told about one change, once per node that sees it. */
 export interface Alert {
   readonly type:
     'channel.circuit_opened' | 'channel.circuit_closed' | 'channel.disabled' | 'channel.returned';
   readonly channelId: number;
   readonly channel: string;
-  /** The kind of failure, or what is certain; empty once a circuit is closed. */
+  /** The kind of failure, or the certain fault; empty once a circuit is closed. */
   readonly reason: string;
   /** The upstream's words; may be empty. */
   readonly message: string;
-  /** Since when the channel has been, or had been, left alone; 0 where that is not known. */
+  /** Since when the channel is, or was, paused; 0 if unknown. */
   readonly sinceMs: number;
-  /** Until when nothing is sent; 0 where that is not known. */
+  /** Until when nothing is sent; 0 if unknown. */
   readonly untilMs: number;
 }
 
@@ -30,7 +30,7 @@ export function alertBody(alert: Alert, id: string, node: string, atMs: number):
   });
 }
 
-/** What is signed: a receiver that looks at id and time as well is not fooled by a copy. */
+/** What is signed: a receiver that also checks id and time is not fooled by a copy. */
 export function signedText(id: string, atMs: number, body: string): string {
   return `${id}.${Math.floor(atMs / 1_000)}.${body}`;
 }
@@ -38,7 +38,7 @@ export function signedText(id: string, atMs: number, body: string): string {
 const FIRST_RETRY_MS = 1_000;
 const MAX_TRIES = 6;
 
-/** How long to wait after so many failed tries; `undefined`: it is given up. */
+/** How long to wait after that many failed tries; `undefined`: give up. */
 export function alertRetryMs(tries: number, random: () => number): number | undefined {
   if (tries >= MAX_TRIES) return undefined;
   return FIRST_RETRY_MS * 2 ** (tries - 1) * (0.5 + 0.5 * random());

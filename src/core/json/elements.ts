@@ -9,9 +9,9 @@ const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
 /**
- * Where each of the `count` elements of the array `name` lies in an object: start and end (behind it) in turn. `json` must
- * be text that `JSON.parse` has taken, and the elements strings and objects; of several members with that name the last one
- * counts, as there. `undefined` where the text is not as it should be.
+ * Where each of the `count` elements of the array `name` lies in an object: start and end (exclusive) in turn. `json` must
+ * be text that `JSON.parse` accepts, and the elements strings or objects. If several members have that name, the last one
+ * counts, as in `JSON.parse`. `undefined` if the text is not as expected.
  */
 export function elementRanges(json: Buffer, name: string, count: number): Uint32Array | undefined {
   let found: Uint32Array | undefined;
@@ -33,7 +33,7 @@ export function elementRanges(json: Buffer, name: string, count: number): Uint32
   return json[at] === CLOSE_BRACE && skipSpace(json, at + 1) === json.length ? found : undefined;
 }
 
-/** Of the array at `start`; `undefined` where there is none, or one of another length. */
+/** The ranges in the array at `start`; `undefined` if there is no array there, or one of another length. */
 function elements(json: Buffer, start: number, count: number): Uint32Array | undefined {
   if (json[start] !== OPEN_BRACKET) return undefined;
   const ranges = new Uint32Array(count * 2);

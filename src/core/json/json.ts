@@ -19,10 +19,10 @@ type Step = string | number | readonly string[];
  * written as if the reply were well formed.
  */
 export class Json {
-  /** What the parser made; a list of rows may be `NumberRows`. */
+  /** The parsed value; a list of rows may be `NumberRows`. */
   readonly value: unknown;
   readonly #parent: Json | undefined;
-  /** What was read of the parent: a member, the first of several, an element; of the root its own name. */
+  /** What was read from the parent: a member, the first of several, or an element; the root has a name instead. */
   readonly #step: Step;
 
   constructor(value: unknown, step: Step = '$', parent?: Json) {
@@ -31,14 +31,14 @@ export class Json {
     this.#parent = parent;
   }
 
-  /** The member `name`; absent members read as `undefined`, on which `optional` readers give `undefined`. */
+  /** The member `name`; an absent member reads as `undefined`, which `optional` readers pass on. */
   field(name: string): Json {
     if (!this.isObject()) throw this.mismatch('an object');
     const members = this.value as Readonly<Record<string, unknown>>;
     return new Json(Object.hasOwn(members, name) ? members[name] : undefined, name, this);
   }
 
-  /** Like `field`, but a parent that is not an object reads as absent too. */
+  /** Like `field`, but if the parent is not an object, the member counts as absent too. */
   maybe(name: string): Json {
     return this.isObject() ? this.field(name) : new Json(undefined, name, this);
   }
@@ -76,7 +76,7 @@ export class Json {
     return this.value;
   }
 
-  /** A number, also where it is written as a decimal string. */
+  /** A number, possibly written as a decimal string. */
   numeric(): number {
     const value = parseNumeric(this.value);
     if (value === undefined) throw this.mismatch('a number');
@@ -105,12 +105,12 @@ export class Json {
     return Array.isArray(this.value) || this.value instanceof NumberRows;
   }
 
-  /** The error to throw where this value is not what was expected. */
+  /** The error to throw if this value is not what was expected. */
   mismatch(expected: string): JsonShapeError {
     return new JsonShapeError(`${this.#path()} should be ${expected} and is ${kindOf(this.value)}`);
   }
 
-  /** Put together when something is wrong: most values are read without a mistake. */
+  /** The path is built only when something is wrong: most values are read without a mistake. */
   #path(): string {
     const step = this.#step;
     if (this.#parent === undefined) return String(step);
@@ -129,7 +129,7 @@ export function parseNumeric(value: unknown): number | undefined {
   return undefined;
 }
 
-/** JSON text that lies in pieces, in the order in which they follow one another. */
+/** JSON text in pieces, in order. */
 export interface JsonPieces {
   readonly size: number;
   readonly copy: (target: Buffer, start: number) => void;
@@ -143,7 +143,7 @@ export class JsonFragment {
   readonly #isLast: boolean;
   #bytes: Buffer | undefined;
 
-  /** @param isLast whether nothing around the bytes is read any more, so that it may be written over. */
+  /** @param isLast whether the bytes around it are no longer needed and may be overwritten. */
   constructor(text: Buffer | JsonPieces, isLast = false) {
     this.#isLast = isLast;
     if (Buffer.isBuffer(text)) {
@@ -155,7 +155,7 @@ export class JsonFragment {
     }
   }
 
-  /** All of it in one; put together when it is first asked for. */
+  /** The whole text; joined when first asked for. */
   get bytes(): Buffer {
     if (this.#bytes === undefined) {
       const joined = Buffer.allocUnsafe(this.size);
@@ -165,14 +165,14 @@ export class JsonFragment {
     return this.#bytes;
   }
 
-  /** The text with `before` and `after` around it, written where it lies; `undefined` where that must not or cannot be. */
+  /** The text with `before` and `after` written around it in place; `undefined` if that is not allowed or not possible. */
   within(before: string, after: string): Buffer | undefined {
     return this.#isLast && this.#bytes !== undefined
       ? writeAround(this.#bytes, before, after)
       : undefined;
   }
 
-  /** Writes it into `target`; returns how many bytes that are. */
+  /** Writes it into `target`; returns the number of bytes. */
   copy(target: Buffer, start: number): number {
     if (this.#bytes !== undefined) return this.#bytes.copy(target, start);
     this.#pieces?.copy(target, start);
@@ -186,7 +186,7 @@ export class JsonFragment {
   }
 }
 
-/** What a converter may return as a body: plain JSON, with fragments anywhere. Members that are undefined are left out. */
+/** What a converter may return as a body: plain JSON with fragments anywhere. Undefined members are left out. */
 export type JsonBody =
   | string
   | number
@@ -239,7 +239,7 @@ export async function encodeJsonInSteps(
   return bytes;
 }
 
-/** The parts written around their one fragment, where that has room for them. */
+/** The parts written around their only fragment, if there is room around it. */
 function aroundFragment(parts: readonly (string | JsonFragment)[]): Buffer | undefined {
   const [before, fragment, after] = parts;
   if (parts.length !== 3 || typeof fragment !== 'object') return undefined;
@@ -247,7 +247,7 @@ function aroundFragment(parts: readonly (string | JsonFragment)[]): Buffer | und
   return fragment.within(before, after);
 }
 
-/** The text between fragments, and these. */
+/** The text between fragments, and the fragments. */
 function partsOf(body: JsonBody): readonly (string | JsonFragment)[] {
   const parts: (string | JsonFragment)[] = [];
   const rest = write(body, '', parts);
@@ -292,7 +292,7 @@ function scalarText(value: string | number | boolean | null | undefined): string
   return typeof value === 'string' ? quoted(value) : JSON.stringify(value ?? null);
 }
 
-/** Text that JSON has no escapes for; longer ones are left to the engine, which goes through them faster. */
+/** Text that needs no JSON escapes; longer text is left to the engine, which scans it faster. */
 const PLAIN = /^[\w ,.:;/@?()+-]{0,100}$/;
 
 /** A string as JSON. */

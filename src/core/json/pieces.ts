@@ -1,10 +1,10 @@
 import type { ParseLimits } from './scan.js';
 
 /**
- * Parses JSON of many megabytes a piece at a time, so that others get their turn in between: the plain parser holds everything
- * up until it is done. Members and elements that follow one another are handed to the plain parser together, some
- * hundred kilobytes of them; what is larger is put together from its parts. The result is what the plain parser makes of the
- * whole, and what it refuses is refused.
+ * Parses many megabytes of JSON piece by piece, so that others get their turn in between: `JSON.parse` blocks everything
+ * until it is done. Consecutive members and elements are handed to `JSON.parse` together, some hundred kilobytes at a time;
+ * anything larger is assembled from its parts. The result equals that of `JSON.parse` on the whole text, and whatever that
+ * refuses is refused here.
  */
 
 const QUOTE = 0x22;
@@ -18,30 +18,30 @@ const LOWER_U = 0x75;
 const ESCAPE_BYTES = 2;
 const UNIT_BYTES = 6;
 
-/** What the plain parser gets at once, about. */
+/** About how much `JSON.parse` gets at once. */
 const PIECE_BYTES = 262_144;
-/** Looking for the next quote or bracket costs the same for a few bytes as for hundreds. */
+/** Searching for the next quote or bracket has a fixed cost, equal to a few bytes of parsing. */
 const STEP_TOKENS = 16_384;
 
 export type PiecewiseResult =
   | { readonly kind: 'value'; readonly value: unknown }
   | { readonly kind: 'excess'; readonly excess: keyof ParseLimits }
-  /** `byte`: about where. */
+  /** `byte`: approximate position. */
   | { readonly kind: 'invalid'; readonly byte: number };
 
-/** An array or object that is open. */
+/** An open array or object. */
 interface Frame {
   readonly isObject: boolean;
   readonly start: number;
-  /** Its members from here on have not been parsed. */
+  /** Where its unparsed members begin. */
   runStart: number;
-  /** Of the member at hand, behind the comma. */
+  /** Where the current member begins, after the comma. */
   memberStart: number;
-  /** What was parsed of it; absent as long as its parent may parse it as a whole. */
+  /** What has been parsed of it; absent as long as its parent may parse it whole. */
   parts: unknown[] | Record<string, unknown> | undefined;
-  /** Whether what comes before `runStart` is a member that was put together, so that nothing but a comma may follow. */
+  /** Whether an assembled member precedes `runStart`, so that only a comma may follow. */
   isBehindPart: boolean;
-  /** Whether a comma comes before `runStart`, so that a member has to follow. */
+  /** Whether a comma precedes `runStart`, so that a member must follow. */
   isBehindComma: boolean;
 }
 
@@ -63,16 +63,16 @@ class Ended extends Error {
   }
 }
 
-/** One text that is being parsed. */
+/** A text being parsed. */
 export class PiecewiseParser {
   readonly #text: Buffer;
   readonly #limits: ParseLimits;
-  /** The first stands for what holds the text: an array of one. */
+  /** The first entry stands for whatever holds the text: an array of one. */
   readonly #frames: Frame[] = [openFrame(false, -1)];
   readonly #pieceBytes: number;
   #at = 0;
   #values = 0;
-  /** The string whose end is looked for: where it opens, and from where on. */
+  /** The string whose end is being searched: where it opens, and where to search from. */
   #open: { readonly start: number; from: number } | undefined;
   #long: LongString | undefined;
   #result: PiecewiseResult | undefined;
@@ -83,7 +83,7 @@ export class PiecewiseParser {
     this.#pieceBytes = pieceBytes;
   }
 
-  /** Goes on for some hundred kilobytes; the result when it is over. */
+  /** Continues for some hundred kilobytes; returns the result once it is complete. */
   step(): PiecewiseResult | undefined {
     try {
       this.#result ??= this.#go();
@@ -149,7 +149,7 @@ export class PiecewiseParser {
     this.#attach(this.#frame(), frame.start, frame.parts, at + 1);
   }
 
-  /** Looks for the closing quote, which nothing escapes; true when it is found. */
+  /** Searches for the closing quote, skipping escaped ones; true once it is found. */
   #seekEnd(open: { readonly start: number; from: number }): boolean {
     const until = open.from + this.#pieceBytes;
     for (let tokens = 0; open.from < until && tokens < STEP_TOKENS; tokens += 1) {
@@ -165,7 +165,7 @@ export class PiecewiseParser {
     return false;
   }
 
-  /** Passes over a string; one that is long is read in parts, unless it is a key. */
+  /** Skips a string; a long one is read in parts, unless it is a key. */
   #string(frame: Frame, start: number, end: number): void {
     this.#at = end + 1;
     if (end - start < this.#pieceBytes) return;
@@ -173,7 +173,7 @@ export class PiecewiseParser {
     this.#long = { start, end, at: start + 1, text: '' };
   }
 
-  /** Reads on in a long string; true when it is over. */
+  /** Continues reading a long string; true once it is complete. */
   #readLong(long: LongString): boolean {
     const { start, end, at } = long;
     const most = at + this.#pieceBytes;
@@ -188,7 +188,7 @@ export class PiecewiseParser {
     return true;
   }
 
-  /** Puts a value, which starts at `start`, into what it is a member of. */
+  /** Adds a value, which starts at `start`, to the array or object that contains it. */
   #attach(frame: Frame, start: number, value: unknown, end: number): void {
     const { memberStart } = frame;
     if (frame.isBehindPart && memberStart === frame.runStart) throw invalidAt(start);
@@ -198,7 +198,7 @@ export class PiecewiseParser {
       if (!this.#isBlank(memberStart, start)) throw invalidAt(memberStart);
       frame.parts.push(value);
     } else {
-      // Its key and colon, and nothing else, make an object of any value.
+      // Its key and colon, and nothing else, make an object with any value.
       const member = this.#json('{', memberStart, start, 'null}') as object;
       for (const key of Object.keys(member)) setMember(frame.parts, key, value);
     }
@@ -208,7 +208,7 @@ export class PiecewiseParser {
     frame.isBehindComma = false;
   }
 
-  /** Has the plain parser read the members that have not been read, up to `end`. */
+  /** Passes the members that have not been read, up to `end`, to `JSON.parse`. */
   #parse(frame: Frame, end: number): void {
     const { isObject, runStart } = frame;
     frame.parts ??= isObject ? {} : [];
@@ -216,7 +216,7 @@ export class PiecewiseParser {
     if (frame.isBehindPart) {
       if (!isBlank) throw invalidAt(runStart);
     } else if (isBlank) {
-      // Nothing at all is in an empty one alone.
+      // Only an empty one may contain nothing at all.
       const byte = this.#text[end];
       if (frame.isBehindComma || (byte !== CLOSE_BRACE && byte !== CLOSE_BRACKET)) {
         throw invalidAt(end);
@@ -238,7 +238,7 @@ export class PiecewiseParser {
     return { kind: 'value', value: values[0] };
   }
 
-  /** The plain parser's value of the bytes between, with something before and after. */
+  /** Parses the bytes between with `JSON.parse`, with a prefix and a suffix. */
   #json(before: string, start: number, end: number, after: string): unknown {
     const text = this.#text.toString('utf8', start, end);
     try {
@@ -297,7 +297,7 @@ function isToken(byte: number): boolean {
   );
 }
 
-/** As the parser does it: a member of any name, the last of two with the same. */
+/** As `JSON.parse` does it: any member name is allowed, and the last duplicate wins. */
 function setMember(object: Record<string, unknown>, key: string, value: unknown): void {
   if (key !== '__proto__') object[key] = value;
   else {
@@ -312,7 +312,7 @@ function backslashesBefore(text: Buffer, end: number, start: number): number {
   return end - at;
 }
 
-/** The last place up to `end` where a string, of which `start` is not part of an escape, may be cut. */
+/** The last place up to `end` where a string may be cut; `start` is never inside an escape. */
 function cutBefore(text: Buffer, start: number, end: number): number {
   for (let at = end - 1; at >= Math.max(start, end - UNIT_BYTES + 1); at -= 1) {
     if (text[at] !== BACKSLASH) continue;

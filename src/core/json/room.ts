@@ -1,22 +1,22 @@
 /**
- * Text that arrives with room around it, so that what it becomes a part of can be written around it where it lies. A megabyte
- * is thus handed on without a second megabyte. The room of a text is used once: whoever comes next has to copy.
+ * Text that arrives with room around it, so that whatever it becomes part of can be written around it in place. A megabyte
+ * is thus passed on without a second megabyte. The room of a text is used only once: a second use has to copy.
  */
 
-/** On either side. What is sent around the documents, a query above all, is rarely longer. */
+/** Bytes on either side. What is sent around the documents, above all the query, is rarely longer. */
 const ROOM_BYTES = 1_024;
 
 /** Memory whose room nobody has used yet. */
 const unused = new WeakSet<object>();
 
-/** A buffer with room around it; none of it is filled. */
+/** An empty buffer with room around it. */
 export function bufferWithRoom(bytes: number): Buffer {
   const all = Buffer.allocUnsafeSlow(bytes + 2 * ROOM_BYTES);
   unused.add(all.buffer);
   return all.subarray(ROOM_BYTES, ROOM_BYTES + bytes);
 }
 
-/** The pieces as one, with room around them. */
+/** The pieces joined, with room around them. */
 export function joinWithRoom(pieces: readonly Buffer[], bytes: number): Buffer {
   const joined = bufferWithRoom(bytes);
   let at = 0;
@@ -25,8 +25,8 @@ export function joinWithRoom(pieces: readonly Buffer[], bytes: number): Buffer {
 }
 
 /**
- * `text` with `before` and `after` around it, written over what lies there; `undefined` where there is no room, or no longer.
- * What `text` is a part of must not be read any more beyond it.
+ * `text` with `before` and `after` written around it, over the bytes there; `undefined` if there is no room, or no longer
+ * any. Afterwards, whatever contained `text` must not be read outside of it.
  */
 export function writeAround(text: Buffer, before: string, after: string): Buffer | undefined {
   const { buffer, byteOffset } = text;

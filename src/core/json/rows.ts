@@ -1,11 +1,11 @@
 import { skipSpace, skipValue } from './scan.js';
 
 /**
- * Reads JSON whose bulk is one list of objects of numbers, all of one form, as rankings come: `[{"index":3,"score":0.9},…]`
- * by itself or as a member of an object. Members that are no numbers may stand between them if they are the same in all
- * rows: `"object":"rank_result"`, `"document":null`. The rows are read off the bytes, which costs a fraction of making
- * objects of them; the rest is parsed as ever. Whatever is unusual (strings that differ, rows of several forms, escaped keys)
- * answers `undefined`, and the plain parser then decides, so that both ways accept and mean the same.
+ * Reads JSON that consists mostly of one list of number objects of the same form, as rankings do:
+ * `[{"index":3,"score":0.9},…]`, on its own or as a member of an object. Members with other values are allowed if they are
+ * equal in all rows: `"object":"rank_result"`, `"document":null`. The rows are read directly from the bytes, at a fraction
+ * of the cost of building objects; the rest is parsed as usual. For anything unusual (differing strings, rows of several
+ * forms, escaped keys) the answer is `undefined` and `JSON.parse` decides, so that both ways accept and mean the same.
  */
 
 const QUOTE = 0x22;
@@ -24,22 +24,25 @@ const CLOSE_BRACKET = 0x5d;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
-/** How rows may be written: the bytes around the numbers of each, and which numbers are whole. Rows follow one another behind a comma. */
+/**
+ * How rows may be written: the bytes around the numbers of each row, and which numbers are integers. Rows are separated by a
+ * comma.
+ */
 export interface RowForm {
-  /** Before the first number, between two, behind the last. */
+  /** Before the first number, between two, after the last. */
   readonly around: readonly Buffer[];
-  /** For each number: whether it must be written as digits alone, or must not: typed clients tell the two apart. */
+  /** For each number, whether it must or must not be written as digits alone: typed clients tell the two apart. */
   readonly whole: readonly boolean[];
 }
 
-/** A member of each row: the column that its number is in, or what it is in all of them. */
+/** A member of each row: the column with its number, or the value that it has in all rows. */
 type Member =
   | { readonly key: string; readonly column: number }
   | { readonly key: string; readonly constant: string | boolean | null };
 
 /** A list of objects of numbers. */
 export class NumberRows {
-  /** Of the numbers. */
+  /** Number of columns. */
   readonly keys: readonly string[];
   readonly count: number;
   /** Row by row, in the order of the keys. */
@@ -54,7 +57,7 @@ export class NumberRows {
     this.#scan = scan;
   }
 
-  /** What the plain parser would have made of them; made once. */
+  /** What `JSON.parse` would have made of them; built once. */
   objects(): readonly Readonly<Record<string, unknown>>[] {
     this.#objects ??= Array.from({ length: this.count }, (_, row) => this.#object(row));
     return this.#objects;
@@ -69,21 +72,21 @@ export class NumberRows {
     return object;
   }
 
-  /** The bytes of the rows, without brackets, where they are written in this form. */
+  /** The bytes of the rows, without brackets, if they are written in this form. */
   writtenAs(form: RowForm): Buffer | undefined {
     return this.#scan.writtenAs(form);
   }
 }
 
-/** A parsed JSON text, and the list in it (or that it is). */
+/** A parsed JSON text and the list in it (or a note that the text itself is the list). */
 export interface ParsedRows {
   readonly value: unknown;
   readonly rows: NumberRows;
 }
 
 /**
- * Parses a JSON text in ASCII, its list of at most `maxRows` rows as `NumberRows`; `undefined` where it has none, or is no JSON, or
- * has too much around the rows.
+ * Parses an ASCII JSON text whose list of at most `maxRows` rows becomes `NumberRows`; `undefined` if it has no such list,
+ * is not JSON, or has too much around the rows.
  */
 export function parseAroundRows(bytes: Buffer, maxRows: number): ParsedRows | undefined {
   const start = skipSpace(bytes, 0);
@@ -112,12 +115,12 @@ export function parseAroundRows(bytes: Buffer, maxRows: number): ParsedRows | un
   }
 }
 
-/** What lies around the rows is parsed here if it is no larger. */
+/** What surrounds the rows is parsed here if it is no larger than this. */
 const MAX_AROUND_BYTES = 65_536;
 /** Stands for the rows while the rest is parsed, so that a second member of that name is noticed; nobody can guess it. */
 const PLACEHOLDER = `(${crypto.randomUUID()})`;
 const PLACEHOLDER_JSON = JSON.stringify(PLACEHOLDER);
-/** Assigning to this one would not make a member. */
+/** Assigning to `__proto__` would not create a member. */
 const NO_MEMBER = '__proto__';
 
 function withMember(
@@ -132,7 +135,7 @@ function withMember(
   try {
     value = JSON.parse(others) as Record<string, unknown>;
   } catch {
-    // Not an answer yet: the plain parser reads the same bytes.
+    // Not an error yet: `JSON.parse` reads the same bytes next.
     return undefined;
   }
   if (name === NO_MEMBER || value[name] !== PLACEHOLDER) return undefined;
@@ -141,7 +144,7 @@ function withMember(
   return { value, rows };
 }
 
-/** Behind the closing quote of a key without escapes; -1 where there is none. */
+/** The position after the closing quote of a key without escapes; -1 if there is no such key. */
 function endOfKey(bytes: Buffer, start: number): number {
   if (bytes[start] !== QUOTE) return -1;
   for (let at = start + 1; at < bytes.length; at += 1) {
@@ -152,16 +155,18 @@ function endOfKey(bytes: Buffer, start: number): number {
   return -1;
 }
 
-/** What may be the same in all rows: words, and short strings that begin with a letter, and so spell no number. */
+/**
+ * Values that may be equal in all rows: literals, and short strings that begin with a letter and so cannot spell a number.
+ */
 const CONSTANT = /^(?:null|true|false|"[A-Za-z][^"\\]{0,62}")(?=[\s,}])/;
 const MAX_CONSTANT = 66;
 
-/** Behind such a value; -1 for all others. */
+/** The position after such a value; -1 for all others. */
 function endOfConstant(bytes: Buffer, start: number): number {
   const first = bytes[start] ?? 0;
   if (first === MINUS || (first >= ZERO && first <= NINE)) return -1;
   const text = CONSTANT.exec(textOf(bytes, start, start + MAX_CONSTANT))?.[0];
-  // A control character is not part of a string.
+  // Control characters are not allowed in a string.
   if (text === undefined || /[^ -~]/.test(text)) return -1;
   return start + text.length;
 }
@@ -178,34 +183,34 @@ function scanRows(bytes: Buffer, start: number, maxRows: number): RowScan | unde
 
 /** Powers of ten that a double holds exactly. */
 const POWERS = Array.from({ length: 23 }, (_, exponent) => Number(`1e${exponent}`));
-/** Up to here a double holds every whole number, and so whatever digits make it. */
+/** Up to here a double holds every integer, and so any sequence of digits. */
 const MAX_EXACT = Number.MAX_SAFE_INTEGER;
-/** No number is longer where an engine writes it: `-1.2345678901234567e-308`. */
+/** No engine writes a longer number than `-1.2345678901234567e-308`. */
 const MAX_WRITTEN = 24;
-/** What has more is not a ranking; a bit stands for each. */
+/** A row with more members is not a ranking; each member has a bit. */
 const MAX_COLUMNS = 16;
 
-/** Reads rows off their bytes. The first row tells the form; the others must have the same bytes around their numbers. */
+/** Reads rows from their bytes. The first row sets the form; the others must have the same bytes around their numbers. */
 class RowScan {
   readonly keys: string[] = [];
   readonly members: Member[] = [];
   readonly values = emptyNumbers();
-  /** Behind the closing bracket. */
+  /** The position after the closing bracket. */
   end = -1;
   readonly #bytes: Buffer;
   readonly #view: DataView;
-  /** All of the bytes, decoded where some number needs it: once costs less than each by itself. */
+  /** All bytes decoded, if some number needs it: once costs less than number by number. */
   #text: string | undefined;
-  /** Of the first row, where the bytes before each number and behind the last begin and end, in turn. */
+  /** For the first row, where the bytes before each number and after the last begin and end, in turn. */
   readonly #around: number[] = [];
   readonly #first: number;
   #last = -1;
-  /** A bit for each column: whether numbers of digits alone were seen in it, and numbers with a fraction or an exponent. */
+  /** A bit for each column: whether it had numbers of digits alone, and numbers with a fraction or an exponent. */
   #wholeSeen = 0;
   #fractionSeen = 0;
-  /** Whether a number was seen that we would not write: with a minus and nothing behind it but zeros, or without end. */
+  /** Whether a number occurred that this code would not write: minus zero, or one without an end. */
   #strange = false;
-  /** Whether rows follow one another behind a comma and nothing else. */
+  /** Whether rows are separated by a comma and nothing else. */
   #tight = true;
 
   constructor(bytes: Buffer, start: number) {
@@ -249,7 +254,7 @@ class RowScan {
     return this.#bytes.subarray(this.#first, this.#last);
   }
 
-  /** Reads the keys and the first numbers; returns what is behind the row, or -1. */
+  /** Reads the keys and the first numbers; returns the position after the row, or -1. */
   #firstRow(start: number): number {
     const bytes = this.#bytes;
     let literal = start;
@@ -273,7 +278,7 @@ class RowScan {
         if (literal < 0) return -1;
         at = skipSpace(bytes, literal);
       } else {
-        // A part of what all rows repeat.
+        // A part that all rows repeat.
         const constant = JSON.parse(textOf(bytes, value, constantEnd)) as string | boolean | null;
         this.members.push({ key, constant });
         at = skipSpace(bytes, constantEnd);
@@ -302,7 +307,7 @@ class RowScan {
     return at;
   }
 
-  /** Whether the bytes at `at` are those from `from` to `to`: four at a time, since this is most of what a row has. */
+  /** Whether the bytes at `at` equal those from `from` to `to`: four at a time, since this is most of each row. */
   #repeats(at: number, from: number, to: number): boolean {
     const view = this.#view;
     const shift = at - from;
@@ -314,7 +319,7 @@ class RowScan {
     return isEqual(this.#bytes, index + shift, this.#bytes, index, to);
   }
 
-  /** Reads a number of JSON's grammar, to the bit as the plain parser reads it; returns what is behind it, or -1. */
+  /** Reads a number of JSON's grammar exactly as `JSON.parse` would; returns the position after it, or -1. */
   #number(start: number, column: number): number {
     const bytes = this.#bytes;
     let at = start;
@@ -374,7 +379,7 @@ class RowScan {
       this.values.push(Number(this.#text.slice(start, at)));
       return at;
     }
-    // One rounding at most, since both sides of the division are exact.
+    // Rounds at most once, since both sides of the division are exact.
     if (scale > 0) number /= POWERS[scale] ?? 1;
     else if (scale < 0) number *= POWERS[-scale] ?? 1;
     this.values.push(negative ? -number : number);
@@ -382,12 +387,12 @@ class RowScan {
   }
 }
 
-/** Of bytes that are ASCII. */
+/** For bytes that are ASCII. */
 function textOf(bytes: Buffer, start: number, end: number): string {
   return bytes.toString('latin1', start, end);
 }
 
-/** Whether the bytes at `at` are those of `other` from `start` to `end`. */
+/** Whether the bytes at `at` equal those of `other` from `start` to `end`. */
 function isEqual(bytes: Buffer, at: number, other: Buffer, start: number, end: number): boolean {
   const shift = at - start;
   for (let index = start; index < end; index += 1) {
@@ -396,7 +401,9 @@ function isEqual(bytes: Buffer, at: number, other: Buffer, start: number, end: n
   return true;
 }
 
-/** An array that the engine keeps as doubles from the first element on: one that it has to convert costs on every push. */
+/**
+ * An array that the engine stores as doubles from the first element on: one that it has to convert costs more on every push.
+ */
 function emptyNumbers(): number[] {
   const numbers = [0.5];
   numbers.pop();

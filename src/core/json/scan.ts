@@ -3,9 +3,9 @@ import { listName, ROW, Walk, type FoundList, type ListName } from './scanner.js
 export { listName, ROW, Walk, type FoundList, type ListName };
 
 /**
- * Finds the documents of a request in its body without parsing them: they are looked at once, and handed on as the bytes that
- * the caller sent. Whatever is unusual (escaped keys, a second list, elements that are neither strings nor objects with a
- * text, images, lone surrogates, invalid JSON) answers `undefined`: the plain parser then decides, so that both ways accept
+ * Finds the documents of a request in its body without parsing them: they are scanned once and passed on as the bytes that
+ * the caller sent. For anything unusual (escaped keys, a second list, elements that are neither strings nor objects with a
+ * text, images, lone surrogates, invalid JSON) the answer is `undefined` and `JSON.parse` decides, so that both ways accept
  * and mean the same.
  */
 
@@ -18,9 +18,9 @@ const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 const LOWER_U = 0x75;
 const FIRST_PRINTABLE = 0x20;
-/** Deeper text than this is left to the plain parser, as it is by the walk. */
+/** Text nested deeper than this is left to `JSON.parse`, here as in the walk. */
 const MAX_DEPTH = 64;
-/** What lies around the documents is parsed here if it is no larger, or holds no more values. */
+/** What surrounds the documents is parsed here if it is no larger than this, and has no more values. */
 const MAX_AROUND_BYTES = 65_536;
 const MAX_AROUND_VALUES = 10_000;
 
@@ -37,8 +37,8 @@ export interface ScannedBody {
 }
 
 /**
- * Splits a body, which must be valid UTF-8, at the one list among `names` that it has; `undefined` where the plain parser
- * has to look.
+ * Splits a body, which must be valid UTF-8, at the one list whose name is among `names`; `undefined` if `JSON.parse` has to
+ * decide.
  * @param maxDocuments how many of them are located; all are judged and counted.
  */
 export function scanBody(
@@ -52,7 +52,7 @@ export function scanBody(
 }
 
 /**
- * The same from a walk over the body that is over.
+ * The same from a completed walk over the body.
  * @param mostAround how many bytes around the list are parsed.
  */
 export function splitBody(
@@ -69,15 +69,15 @@ export function splitBody(
   return members === undefined ? undefined : { body, members, name: list.name.name, list };
 }
 
-/** How much JSON may be parsed as a whole. Bytes alone do not tell: `{},` takes three of them, and a hundred in memory. */
+/** How much JSON may be parsed whole. Bytes alone do not tell: `{},` takes three of them, and a hundred in memory. */
 export interface ParseLimits {
-  /** Of arrays and objects in each other. */
+  /** Nesting depth of arrays and objects. */
   readonly depth: number;
-  /** Of values of every kind, about. */
+  /** Values of every kind, approximately. */
   readonly values: number;
 }
 
-/** Which limit a JSON text goes beyond, found without parsing it; of what is no JSON it may say either. */
+/** Which limit a JSON text exceeds, found without parsing it; for invalid JSON it may return either. */
 export function excessOf(body: Buffer, limits: ParseLimits): keyof ParseLimits | undefined {
   if (limits.depth >= MAX_DEPTH) {
     const walk = new Walk(body);
@@ -87,7 +87,7 @@ export function excessOf(body: Buffer, limits: ParseLimits): keyof ParseLimits |
   return excessByStep(body, limits);
 }
 
-/** The same of text that the walk does not take: what is deep, has lone surrogates, or is no JSON. */
+/** The same for text that the walk refuses: deep, with lone surrogates, or invalid JSON. */
 function excessByStep(body: Buffer, limits: ParseLimits): keyof ParseLimits | undefined {
   let depth = 0;
   let values = 0;
@@ -124,12 +124,12 @@ function parseMembers(
   try {
     return JSON.parse(head + after) as Record<string, unknown>;
   } catch {
-    // Not an answer yet: the plain parser reads the same bytes and words the error.
+    // Not an error yet: `JSON.parse` reads the same bytes and words the error.
     return undefined;
   }
 }
 
-/** Position of the closing quote of the string that opens at `start`; -1 where it is not a valid string. */
+/** Position of the closing quote of the string that opens at `start`; -1 if it is not a valid string. */
 export function endOfString(body: Buffer, start: number): number {
   for (let at = start + 1; at < body.length; at += 1) {
     const byte = body[at] ?? 0;
@@ -152,8 +152,8 @@ export function endOfString(body: Buffer, start: number): number {
 }
 
 /**
- * The end of any value (behind it), judged only as far as finding its end needs; -1 where that fails, or where it is deeper than
- * `maxDepth`.
+ * The end of any value (exclusive), checked only as far as needed to find it; -1 if that fails or the value is nested deeper
+ * than `maxDepth`.
  */
 export function skipValue(body: Buffer, start: number, maxDepth = MAX_DEPTH): number {
   const first = body[start];

@@ -1,8 +1,8 @@
 import { SCANNER } from './scanner-module.js';
 
 /**
- * Walks over JSON text in WebAssembly (`wasm/scanner.ts`): judges all of it, and finds the documents of a request. Text is
- * copied in window by window, so that memory is the same for any size of it, and can be walked over in several goes.
+ * Walks over JSON text in WebAssembly (`wasm/scanner.ts`): validates all of it and finds the documents of a request. Text is
+ * copied in window by window, so that memory use does not depend on its size and the walk can be interrupted.
  */
 
 /** A name that the list of documents may have in a body. */
@@ -18,24 +18,27 @@ export function listName(name: string): ListName {
 /** Where a list and its elements lie in a text. */
 export interface FoundList {
   readonly name: ListName;
-  /** Of the key, in front of its quote. */
+  /** Start of the key, before its quote. */
   readonly keyStart: number;
   readonly start: number;
-  /** Behind the closing bracket. */
+  /** After the closing bracket. */
   readonly end: number;
   readonly count: number;
-  /** Of each element in turn: where it starts and ends, where its text does, quotes included. At most as many as were wanted. */
+  /**
+   * For each element in turn: where it starts and ends, and where its text does, quotes included. At most as many as were
+   * requested.
+   */
   readonly rows: Uint32Array;
   /** Whether elements are objects; each has its text as `text`, and no `image`. */
   readonly hasObjects: boolean;
-  /** Indexes of those whose text is white space alone, in order. */
+  /** Indexes of those whose text is only white space, in order. */
   readonly blanks: readonly number[];
 }
 
-/** Numbers of a row. */
+/** Numbers per row. */
 export const ROW = 4;
 
-/** Of every engine; only browsers' type definitions know it. */
+/** Every engine has it, but only browsers' type definitions declare it. */
 declare const WebAssembly: {
   readonly Module: new (bytes: Uint8Array) => object;
   readonly Instance: new (module: object) => { readonly exports: ScannerExports };
@@ -69,7 +72,7 @@ interface Constant {
   readonly value: number;
 }
 
-/** Bytes of a name's entry in front of the name. */
+/** Bytes of a name's entry before the name itself. */
 const NAME_HEAD = 1;
 
 let compiled: object | undefined;
@@ -97,7 +100,7 @@ class Scanner {
     this.#code.begin(names.length);
   }
 
-  /** Walks on from `position`; returns how far it came, or -1 where the text is not for it. */
+  /** Continues from `position`; returns how far it came, or -1 if the text is unsuitable. */
   run(text: Buffer, position: number): number {
     const size = Math.min(this.#window.length, text.length - position);
     this.#window.set(size === text.length ? text : text.subarray(position, position + size));
@@ -105,7 +108,7 @@ class Scanner {
     return walked < 0 ? -1 : position + walked;
   }
 
-  /** What was noted by the last `run`: a view, until the next. */
+  /** What the last `run` noted: a view, valid until the next run. */
   rows(): Uint32Array {
     const start = this.#code.ROWS.value >> 2;
     return this.#words.subarray(start, start + this.#code.notedRows() * ROW);
@@ -155,14 +158,14 @@ class Scanner {
   }
 }
 
-/** Walkers that are not at work. More than one is at work where texts are walked over in several goes. */
+/** Idle walkers. Several are in use while texts are walked over in steps. */
 const idle: Scanner[] = [];
 const MAX_IDLE = 4;
 
 const NO_NAMES: readonly ListName[] = [];
 const NO_ROWS = new Uint32Array(0);
 
-/** A walk over one text, in one go or several. Whoever begins one goes on until it is over, or ends it. */
+/** A walk over one text, in one go or in steps. Once begun, it must be finished or ended. */
 export class Walk {
   readonly #text: Buffer;
   readonly #maxRows: number;
@@ -175,7 +178,7 @@ export class Walk {
   #filled = 0;
   #blanks: readonly number[] = [];
 
-  /** @param maxRows of how many elements it is noted where they lie; they are counted beyond that. */
+  /** @param maxRows how many elements are located; any beyond that are only counted. */
   constructor(text: Buffer, names: readonly ListName[] = NO_NAMES, maxRows = Infinity) {
     this.#text = text;
     this.#maxRows = maxRows;
@@ -183,14 +186,14 @@ export class Walk {
     this.#scanner.begin(names);
   }
 
-  /** Walks on for at least `bytes`, or to the end; true when the walk is over. */
+  /** Continues for at least `bytes`, or to the end; true when the walk is over. */
   go(bytes = Infinity): boolean {
     const scanner = this.#scanner;
     if (scanner === undefined) return true;
     const until = Math.min(this.#text.length, this.#position + bytes);
     while (this.#position < until) {
       const reached = scanner.run(this.#text, this.#position);
-      // Nothing gained: a token that is longer than the window, or that the end of the text cuts.
+      // No progress: a token is longer than the window or cut by the end of the text.
       if (reached <= this.#position) return this.end();
       this.#position = reached;
       this.#take(scanner);
@@ -205,24 +208,24 @@ export class Walk {
     return this.end();
   }
 
-  /** Ends a walk that is given up. */
+  /** Ends an abandoned walk. */
   end(): true {
     if (this.#scanner !== undefined && idle.length < MAX_IDLE) idle.push(this.#scanner);
     this.#scanner = undefined;
     return true;
   }
 
-  /** Whether the text is an object or array of JSON, no deeper than 64 levels, without lone surrogates. */
+  /** Whether the text is a JSON object or array, at most 64 levels deep, without lone surrogates. */
   get isValid(): boolean {
     return this.#isValid;
   }
 
-  /** Its list of one of the names; absent where it has none, or something unusual. */
+  /** Its list under one of the names; absent if there is none, or something unusual. */
   get list(): FoundList | undefined {
     return this.#list;
   }
 
-  /** Values outside of the list, keys not counted. */
+  /** Values outside of the list, not counting keys. */
   get otherValues(): number {
     return this.#otherValues;
   }
