@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { apiOperations, type ApiOperation, type JsonSchema, type OpenApi } from './openapi.js';
+import type { JsonSchema } from './json-schema.js';
+import { apiOperations, type ApiOperation, type OpenApi } from './openapi.js';
 
 const STYLE = `
 :root { color-scheme: light dark; --line: color-mix(in srgb, currentColor 20%, transparent); }

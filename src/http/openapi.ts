@@ -1,24 +1,12 @@
 import Joi from 'joi';
 import { ERRORS, type ErrorCode } from '../core/errors.js';
-import { RERANK_MEMBERS } from '../ingress/cohere.js';
+import { TOKEN_MEMBERS } from '../core/token-members.js';
+import { cohere, RERANK_MEMBERS } from '../ingress/cohere.js';
+import type { IngressDialect } from '../ingress/dialect.js';
+import { DIALECTS } from '../ingress/index.js';
+import { shapeOf, type DialectShape } from './dialect-shape.js';
+import type { JsonSchema } from './json-schema.js';
 import type { Method, Operation } from './operation.js';
-
-/** As much of a JSON schema as the reference page reads. */
-export interface JsonSchema {
-  readonly type?: string | readonly string[];
-  readonly description?: string;
-  readonly properties?: Readonly<Record<string, JsonSchema>>;
-  readonly required?: readonly string[];
-  readonly items?: JsonSchema;
-  readonly enum?: readonly unknown[];
-  readonly default?: unknown;
-  readonly minimum?: number;
-  readonly maximum?: number;
-  readonly minLength?: number;
-  readonly minItems?: number;
-  readonly anyOf?: readonly JsonSchema[];
-  readonly additionalProperties?: unknown;
-}
 
 export interface ApiParameter {
   readonly name: string;
@@ -42,7 +30,9 @@ export interface ApiOperation {
   readonly parameters?: readonly ApiParameter[];
   readonly requestBody?: {
     readonly required: boolean;
-    readonly content: Readonly<Record<string, { readonly schema: JsonSchema }>>;
+    readonly content: Readonly<
+      Record<string, { readonly schema: JsonSchema; readonly example?: object }>
+    >;
   };
   readonly responses: Readonly<Record<string, Content>>;
 }
@@ -98,7 +88,7 @@ export async function describeApi(operations: readonly Operation[]): Promise<Ope
 
 /**
  * What joi-to-json writes amiss: objects of any names, such as models, get their pattern as if it were a member, and values
- * of an enumeration every type there is.
+ * of an enumeration every type there is; null beside alternatives excludes them all.
  */
 function withMaps(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(withMaps);
@@ -106,6 +96,10 @@ function withMaps(schema: unknown): unknown {
   if ('enum' in schema && Array.isArray(schema.enum) && 'type' in schema) {
     const { type, ...rest } = schema;
     return Array.isArray(type) ? { ...rest, type: typesOf(schema.enum) } : schema;
+  }
+  if ('anyOf' in schema && Array.isArray(schema.anyOf) && 'type' in schema) {
+    const { type, anyOf, ...rest } = schema;
+    return { ...rest, anyOf: [...anyOf.map(withMaps), { type }] };
   }
   const entries: [string, unknown][] = Object.entries(schema);
   const [, patterns] = entries.find(([name]) => name === 'patternProperties') ?? [];
@@ -191,11 +185,16 @@ const RERANK_TAG: ApiParameter = {
 };
 
 /** What a request may send: more than is asked for, since the rest is ignored. */
-function requestBody(schema: JsonSchema): NonNullable<ApiOperation['requestBody']> {
+function requestBody(
+  schema: JsonSchema,
+  example?: object,
+): NonNullable<ApiOperation['requestBody']> {
   const { additionalProperties: _, ...open } = schema;
   return {
     required: (schema.required ?? []).length > 0,
-    content: { [JSON_TYPE]: { schema: open } },
+    content: {
+      [JSON_TYPE]: { schema: open, ...(example === undefined ? {} : { example }) },
+    },
   };
 }
 
@@ -320,6 +319,7 @@ function rerankError(codes: readonly ErrorCode[]): JsonSchema {
 const KEY_ERRORS: readonly ErrorCode[] = [
   'headers_too_large',
   ...(['missing_api_key', 'invalid_api_key', 'token_expired', 'token_disabled'] as const),
+  'invalid_signature',
   ...(['insufficient_user_quota', 'token_quota_exhausted', 'ip_not_allowed'] as const),
   ...(['user_disabled', 'internal_error', 'store_unavailable'] as const),
 ];
@@ -367,42 +367,6 @@ const RERANK_REPLY = Joi.object({
   }).required(),
 });
 
-/** What is answered where a request looks like one of Voyage's. */
-const VOYAGE_REPLY: JsonSchema = {
-  type: 'object',
-  properties: {
-    object: { type: 'string', enum: ['list'] },
-    data: {
-      type: 'array',
-      items: {
-        type: 'object',
-        properties: {
-          index: { type: 'integer', minimum: 0 },
-          relevance_score: { type: 'number' },
-          document: { type: 'string', description: 'Only when it was asked for.' },
-        },
-        required: ['index', 'relevance_score'],
-        additionalProperties: false,
-      },
-    },
-    model: { type: 'string' },
-    usage: {
-      type: 'object',
-      properties: { total_tokens: { type: 'integer', minimum: 0 } },
-      required: ['total_tokens'],
-    },
-  },
-  required: ['object', 'data', 'model', 'usage'],
-  additionalProperties: false,
-};
-
-const VOYAGE_ERROR: JsonSchema = {
-  type: 'object',
-  properties: { detail: { type: 'string' } },
-  required: ['detail'],
-  additionalProperties: false,
-};
-
 const MODEL = Joi.object({
   id: Joi.string().required(),
   object: Joi.string().valid('model').required(),
@@ -433,14 +397,18 @@ function rerankPaths(convert: Convert): Record<string, Record<string, ApiOperati
     description: 'Whether each row has its document, as {"text": …} or as it came.',
   };
   const model = ['model_not_found', 'model_not_allowed'] as const;
+  const others = DIALECTS.filter((dialect) => dialect !== cohere).map((dialect) => ({
+    ...dialect,
+    shape: shapeOf(dialect, convert, RERANK_ERRORS),
+  }));
+  const shared = others.filter(({ claim }) => claim !== undefined);
   return {
     '/v1/rerank': {
       post: {
         ...common,
         operationId: 'rerank',
         summary: 'Rank documents by how well they answer a query',
-        description:
-          'Also at /rerank and /v2/rerank. With `top_k` or `truncation` and nothing that Voyage does not know, it is answered as Voyage would; with `texts` or `sources`, as TEI and Bedrock would.',
+        description: `Also at /rerank, /v2/rerank, ${cohere.paths.slice(1).join(', ')}. Requests that look like those of ${listed(shared.map(({ title }) => title))}, or that a key's dialect says are theirs, are read and answered in their form, below.`,
         parameters: [RERANK_TAG, REQUEST_ID],
         requestBody: requestBody({
           ...members,
@@ -454,16 +422,13 @@ function rerankPaths(convert: Convert): Record<string, Record<string, ApiOperati
         }),
         responses: {
           '200': jsonContent('The ranking, best first.', {
-            anyOf: [convert(RERANK_REPLY), VOYAGE_REPLY],
+            anyOf: [convert(RERANK_REPLY), ...shared.map(({ shape }) => shape.reply)],
           }),
-          ...errorResponses(
-            RERANK_ERRORS,
-            (codes) => ({ anyOf: [rerankError(codes), VOYAGE_ERROR] }),
-            KEPT_STATUSES,
-          ),
+          ...sharedErrors(shared.map(({ shape }) => shape)),
         },
       },
     },
+    ...Object.fromEntries(others.flatMap(dialectPaths)),
     '/v1/models': {
       get: {
         ...common,
@@ -496,6 +461,77 @@ function rerankPaths(convert: Convert): Record<string, Record<string, ApiOperati
       },
     },
   };
+}
+
+/** A form's operations, one for each of its paths. */
+function dialectPaths({
+  id,
+  title,
+  claim,
+  examples,
+  shape,
+}: IngressDialect & { readonly shape: DialectShape }): [string, Record<string, ApiOperation>][] {
+  const { paths, request, reply, errors } = shape;
+  const isSetting = TOKEN_MEMBERS.dialect.choices.some((choice) => choice === id);
+  const where = [
+    ...(claim === undefined ? [] : ['where requests have its marks']),
+    ...(isSetting ? [`where the key's dialect is \`${id}\``] : []),
+  ].join(' or ');
+  return paths.map((path, at) => [
+    path,
+    {
+      post: {
+        operationId: `rerankAs-${id}${at === 0 ? '' : `-${at + 1}`}`,
+        tags: ['rerank in other forms'],
+        security: SECURITY.key,
+        summary: `Rank documents in the form of ${title}`,
+        ...(where === '' ? {} : { description: `Also at /v1/rerank and /rerank ${where}.` }),
+        parameters: [...placesOf(path), RERANK_TAG, REQUEST_ID],
+        requestBody: requestBody(request, examples[0]),
+        responses: {
+          '200': jsonContent('The ranking.', reply),
+          ...Object.fromEntries(
+            [...errors].map(([status, { codes, type, schema }]) => [
+              String(status),
+              { description: codes.join(', '), content: { [type]: { schema } } },
+            ]),
+          ),
+        },
+      },
+    },
+  ]);
+}
+
+function placesOf(path: string): ApiParameter[] {
+  return Array.from(path.matchAll(/\{(\w+)\}/g), ([, name = '']) => ({
+    name,
+    in: 'path',
+    required: true,
+    schema: { type: 'string' },
+  }));
+}
+
+/** Errors of the main contract and of the forms that share its paths. */
+function sharedErrors(shapes: readonly DialectShape[]): Record<string, Content> {
+  const own = errorResponses(RERANK_ERRORS, rerankError, KEPT_STATUSES);
+  const statuses = new Set([
+    ...Object.keys(own).map(Number),
+    ...shapes.flatMap(({ errors }) => [...errors.keys()]),
+  ]);
+  const sorted = [...statuses].sort((a, b) => a - b);
+  return Object.fromEntries(
+    sorted.map((status) => {
+      const { description, content } = own[status] ?? {};
+      const theirs = shapes.flatMap(({ errors }) => errors.get(status) ?? []);
+      const codes = description ?? [...new Set(theirs.flatMap((one) => one.codes))].join(', ');
+      const schemas = [content?.[JSON_TYPE]?.schema ?? [], ...theirs.map(({ schema }) => schema)];
+      return [String(status), jsonContent(codes, { anyOf: schemas.flat() })];
+    }),
+  );
+}
+
+function listed(names: readonly string[]): string {
+  return `${names.slice(0, -1).join(', ')} and ${names.at(-1) ?? ''}`;
 }
 
 function jsonContent(description: string, schema: JsonSchema): Content {

@@ -3,6 +3,7 @@ import type { DocumentPart } from '../core/documents.js';
 import type { ErrorCode } from '../core/errors.js';
 import { encodeJson } from '../core/json/json.js';
 import { defineDialect } from './dialect.js';
+import { EXAMPLE } from './example.js';
 import {
   checkQuery,
   COUNT,
@@ -40,6 +41,8 @@ export const aiGateway = defineDialect({
   id: 'ai-gateway',
   title: 'Vercel AI Gateway',
   paths: ['/v3/ai/reranking-model'],
+  members: MEMBERS,
+  examples: [{ query: EXAMPLE.query, documents: { type: 'text', values: EXAMPLE.texts }, topN: 2 }],
   parse: (request) => {
     const { query, documents: given, topN } = validate(MEMBERS, request.value());
     checkQuery(query);

@@ -1,6 +1,6 @@
 import { encodeJson } from '../core/json/json.js';
 import { awsError, awsHeaders, modelOfArn } from './aws.js';
-import { parseRerank } from './cohere.js';
+import { parseRerank, RERANK_EXAMPLES, RERANK_MEMBERS } from './cohere.js';
 import { defineDialect } from './dialect.js';
 import { modelOf } from './read.js';
 import { documentJson, scoreJson } from './write.js';
@@ -10,6 +10,8 @@ export const bedrockInvoke = defineDialect({
   id: 'bedrock-invoke',
   title: 'AWS Bedrock InvokeModel, and SageMaker',
   paths: ['/model/{model+}/invoke', '/endpoints/{model}/invocations'],
+  members: RERANK_MEMBERS,
+  examples: RERANK_EXAMPLES,
   parse: (request) => ({
     ...parseRerank(request),
     model: modelOf(modelOfArn(request.param('model'))),

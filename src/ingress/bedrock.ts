@@ -3,6 +3,7 @@ import type { DocumentPart } from '../core/documents.js';
 import { encodeJson } from '../core/json/json.js';
 import { awsError, awsHeaders, isOfAws, modelOfArn } from './aws.js';
 import { defineDialect } from './dialect.js';
+import { EXAMPLE } from './example.js';
 import {
   checkQuery,
   COUNT,
@@ -55,6 +56,23 @@ export const bedrock = defineDialect({
   title: 'AWS Bedrock agent runtime',
   paths: [],
   claim: { list: 'sources', byHeaders: isOfAws },
+  members: MEMBERS,
+  examples: [
+    {
+      queries: [{ type: 'TEXT', textQuery: { text: EXAMPLE.query } }],
+      sources: EXAMPLE.texts.map((text) => ({
+        type: 'INLINE',
+        inlineDocumentSource: { type: 'TEXT', textDocument: { text } },
+      })),
+      rerankingConfiguration: {
+        type: 'BEDROCK_RERANKING_MODEL',
+        bedrockRerankingConfiguration: {
+          modelConfiguration: { modelArn: 'arn:aws:bedrock:us-west-2::foundation-model/my-model' },
+          numberOfResults: 2,
+        },
+      },
+    },
+  ],
   parse: (request) => {
     const members = validate(MEMBERS, request.value(), 'queries');
     const query = members.queries[0]?.textQuery.text ?? '';

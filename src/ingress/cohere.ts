@@ -3,6 +3,7 @@ import type { DocumentPart, Documents } from '../core/documents.js';
 import { ERRORS, type GatewayError } from '../core/errors.js';
 import { quoted } from '../core/json/json.js';
 import type { RankedRow, RerankOptions, RerankRequest } from '../core/rerank.js';
+import { EXAMPLE } from './example.js';
 import { defineDialect, type ParsedRerank, type Ranking } from './dialect.js';
 import {
   checkQuery,
@@ -27,26 +28,6 @@ import {
   type Members,
 } from './read.js';
 import { scoreText } from './write.js';
-
-/** The main contract: Cohere's and Jina's form, and that of nearly everything that serves models by itself. */
-export const cohere = defineDialect<undefined>({
-  id: 'cohere',
-  title: 'Cohere, Jina, vLLM, Xinference, LocalAI and all that speak like them',
-  paths: [
-    '/v1/rerank',
-    // Where clients of others with this form add what their hosts have before it.
-    '/v1/reranks',
-    '/inference/v1/rerank',
-    '/compatible-api/v1/reranks',
-    '/providers/cohere/v2/rerank',
-    '/openai/v1/rerank',
-    '/api/paas/v4/rerank',
-  ],
-  claim: { list: 'documents' },
-  parse: parseRerank,
-  reply: rerankReplyBody,
-  error: (error, requestId) => ({ body: errorBody(error, requestId) }),
-});
 
 const DOCUMENTS = listNames('documents');
 
@@ -79,6 +60,34 @@ export const RERANK_MEMBERS = membersOf<RerankMembers>({
   instruction: TEXT,
   truncation: FLAG,
   priority: Joi.number().integer().min(0).max(999).allow(null),
+});
+
+/** Documents as texts, and as objects whose fields are named. */
+export const RERANK_EXAMPLES: readonly [object, ...object[]] = [
+  { model: EXAMPLE.model, query: EXAMPLE.query, documents: EXAMPLE.texts, top_n: 2 },
+  { query: EXAMPLE.query, documents: [...EXAMPLE.texts, { title: 'Io' }], rank_fields: ['title'] },
+];
+
+/** The main contract: Cohere's and Jina's form, and that of nearly everything that serves models by itself. */
+export const cohere = defineDialect<undefined>({
+  id: 'cohere',
+  title: 'Cohere, Jina, vLLM, Xinference, LocalAI and all that speak like them',
+  paths: [
+    '/v1/rerank',
+    // Where clients of others with this form add what their hosts have before it.
+    '/v1/reranks',
+    '/inference/v1/rerank',
+    '/compatible-api/v1/reranks',
+    '/providers/cohere/v2/rerank',
+    '/openai/v1/rerank',
+    '/api/paas/v4/rerank',
+  ],
+  claim: { list: 'documents' },
+  members: RERANK_MEMBERS,
+  examples: RERANK_EXAMPLES,
+  parse: parseRerank,
+  reply: rerankReplyBody,
+  error: (error, requestId) => ({ body: errorBody(error, requestId) }),
 });
 
 /**

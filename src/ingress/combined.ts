@@ -1,5 +1,5 @@
 import { encodeJson } from '../core/json/json.js';
-import { cohere, parseRerank } from './cohere.js';
+import { cohere, parseRerank, RERANK_EXAMPLES, RERANK_MEMBERS } from './cohere.js';
 import { defineDialect } from './dialect.js';
 import { listNames } from './read.js';
 import { documentJson, scoreJson } from './write.js';
@@ -11,6 +11,8 @@ export const combined = defineDialect({
   id: 'combined',
   title: "Continue's OpenAI and Voyage providers",
   paths: [],
+  members: RERANK_MEMBERS,
+  examples: RERANK_EXAMPLES,
   parse: (request) => {
     const parsed = parseRerank(request);
     // Its Voyage provider says how many with the other's word.

@@ -3,6 +3,7 @@ import type { ErrorCode } from '../core/errors.js';
 import { encodeJson } from '../core/json/json.js';
 import type { RerankOptions } from '../core/rerank.js';
 import { defineDialect } from './dialect.js';
+import { EXAMPLE } from './example.js';
 import {
   checkQuery,
   COUNT,
@@ -54,6 +55,14 @@ export const dashscope = defineDialect({
   id: 'dashscope',
   title: 'Alibaba DashScope, native',
   paths: ['/api/v1/services/rerank/text-rerank/text-rerank'],
+  members: MEMBERS,
+  examples: [
+    {
+      model: EXAMPLE.model,
+      input: { query: EXAMPLE.query, documents: EXAMPLE.texts },
+      parameters: { top_n: 2 },
+    },
+  ],
   parse: (request) => {
     const { model, input, parameters } = validate(MEMBERS, request.value(), 'input');
     const query = typeof input.query === 'string' ? input.query : input.query.text;

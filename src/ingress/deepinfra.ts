@@ -1,6 +1,7 @@
 import Joi from 'joi';
 import { encodeJson } from '../core/json/json.js';
 import { defineDialect } from './dialect.js';
+import { EXAMPLE } from './example.js';
 import { listNames, membersOf, modelOf, oneQuery, stringList, TEXT, validate } from './read.js';
 import { byPosition, isOfBody, scoreJson } from './write.js';
 
@@ -22,6 +23,8 @@ export const deepinfra = defineDialect({
   id: 'deepinfra',
   title: 'DeepInfra',
   paths: ['/v1/inference/{model+}'],
+  members: MEMBERS,
+  examples: [{ queries: [EXAMPLE.query], documents: EXAMPLE.texts }],
   parse: (request) => {
     const members = validate(MEMBERS, request.members(DOCUMENTS), 'queries');
     const documents = stringList(request, DOCUMENTS);

@@ -1,3 +1,4 @@
+import type Joi from 'joi';
 import type { GatewayError } from '../core/errors.js';
 import type { RankedRow, RerankRequest, Usage, WrittenRows } from '../core/rerank.js';
 import type { IngressRequest, RequestHeaders } from './read.js';
@@ -63,6 +64,10 @@ export interface IngressDialect<Kept = unknown> {
   readonly claim?: Claim;
   /** @throws GatewayError 400 or 413 that names the member, what is wrong with it and what would be right. */
   readonly parse: (request: IngressRequest) => ParsedRerank<Kept>;
+  /** What `parse` judges the members of a body by, for the API's document. */
+  readonly members?: Joi.Schema;
+  /** Bodies as its clients send them, one for each form that its replies have: its document is made from them. */
+  readonly examples: readonly [object, ...object[]];
   /** The body of a ranking. The clock is read for a dialect that is `timed`, and stands still for every other. */
   readonly reply: (
     id: string,

@@ -1,6 +1,7 @@
 import Joi from 'joi';
 import { encodeJson } from '../core/json/json.js';
 import { defineDialect } from './dialect.js';
+import { EXAMPLE } from './example.js';
 import {
   checkQuery,
   COUNT,
@@ -40,6 +41,8 @@ export const elastic = defineDialect({
   id: 'elastic',
   title: 'Elasticsearch inference',
   paths: ['/_inference/rerank/{model}'],
+  members: MEMBERS,
+  examples: [{ query: EXAMPLE.query, input: EXAMPLE.texts, top_n: 2 }],
   parse: (request) => {
     const members = validate(MEMBERS, request.members(INPUT));
     checkQuery(members.query);

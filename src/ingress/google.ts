@@ -1,6 +1,7 @@
 import { encodeJson } from '../core/json/json.js';
 import Joi from 'joi';
 import { defineDialect } from './dialect.js';
+import { EXAMPLE } from './example.js';
 import {
   checkQuery,
   documentsError,
@@ -47,6 +48,17 @@ export const google = defineDialect<Kept>({
   paths: ['v1', 'v1beta', 'v1alpha'].map(
     (version) => `/${version}/projects/{project}/locations/{location}/rankingConfigs/{config}:rank`,
   ),
+  members: MEMBERS,
+  examples: [
+    {
+      model: EXAMPLE.model,
+      query: EXAMPLE.query,
+      records: EXAMPLE.texts.map((content, at) => ({ id: String(at), title: 'A planet', content })),
+      topN: 2,
+    },
+    { query: EXAMPLE.query, records: [{ id: '0', title: EXAMPLE.texts[0] }] },
+    { query: EXAMPLE.query, records: [{ content: EXAMPLE.texts[0] }] },
+  ],
   parse: (request) => {
     const members = validate(MEMBERS, request.value());
     checkQuery(members.query);

@@ -2,6 +2,7 @@ import type { DocumentPart } from '../core/documents.js';
 import { encodeJson } from '../core/json/json.js';
 import { GatewayError } from '../core/errors.js';
 import { defineDialect } from './dialect.js';
+import { EXAMPLE } from './example.js';
 import {
   isObject,
   modelOf,
@@ -23,6 +24,10 @@ export const huggingface = defineDialect<Kept>({
   title: 'Hugging Face inference, pairs of sentences',
   listed: true,
   paths: ['/models/{model+}', '/hf-inference/models/{model+}'],
+  examples: [
+    { inputs: EXAMPLE.texts.map((text) => ({ text: EXAMPLE.query, text_pair: text })) },
+    { inputs: { source_sentence: EXAMPLE.query, sentences: EXAMPLE.texts } },
+  ],
   parse: (request) => {
     const { inputs } = request.value();
     const isSimilarity = isObject(inputs) && 'sentences' in inputs;

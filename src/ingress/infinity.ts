@@ -1,5 +1,5 @@
 import { encodeJson } from '../core/json/json.js';
-import { cohere, parseRerank } from './cohere.js';
+import { cohere, parseRerank, RERANK_EXAMPLES, RERANK_MEMBERS } from './cohere.js';
 import { defineDialect } from './dialect.js';
 import { scoreJson } from './write.js';
 
@@ -8,6 +8,8 @@ export const infinity = defineDialect({
   id: 'infinity',
   title: 'Infinity, and LiteLLM\'s "infinity/"',
   paths: [],
+  members: RERANK_MEMBERS,
+  examples: RERANK_EXAMPLES,
   parse: parseRerank,
   reply: (id, { model, documents, returnDocuments }, { rows, usage }, _kept, { nowMs }) =>
     encodeJson({

@@ -1,5 +1,6 @@
 import { encodeJson } from '../core/json/json.js';
 import { defineDialect } from './dialect.js';
+import { EXAMPLE } from './example.js';
 import {
   checkQuery,
   COUNT,
@@ -28,6 +29,8 @@ export const isaacus = defineDialect({
   id: 'isaacus',
   title: 'Isaacus',
   paths: ['/v1/rerankings'],
+  members: MEMBERS,
+  examples: [{ model: EXAMPLE.model, query: EXAMPLE.query, texts: EXAMPLE.texts, top_n: 2 }],
   parse: (request) => {
     const members = validate(MEMBERS, request.members(TEXTS));
     checkQuery(members.query);

@@ -1,5 +1,6 @@
 import { encodeJson, type JsonBody } from '../core/json/json.js';
 import { defineDialect } from './dialect.js';
+import { EXAMPLE } from './example.js';
 import {
   anyPart,
   checkQuery,
@@ -48,6 +49,21 @@ export const mixedbread = defineDialect<Kept>({
   id: 'mixedbread',
   title: 'Mixedbread',
   paths: ['/v1/reranking'],
+  members: MEMBERS,
+  examples: [
+    {
+      model: EXAMPLE.model,
+      query: EXAMPLE.query,
+      input: EXAMPLE.texts,
+      top_k: 2,
+      return_input: true,
+    },
+    {
+      query: EXAMPLE.query,
+      input: EXAMPLE.texts.map((title) => ({ title })),
+      rank_fields: ['title'],
+    },
+  ],
   parse: (request) => {
     const members = validate(MEMBERS, request.members(INPUT));
     checkQuery(members.query);

@@ -2,6 +2,7 @@ import Joi from 'joi';
 import { encodeJson } from '../core/json/json.js';
 import { ERRORS } from '../core/errors.js';
 import { defineDialect } from './dialect.js';
+import { EXAMPLE } from './example.js';
 import {
   checkQuery,
   COUNT,
@@ -39,6 +40,14 @@ export const nvidia = defineDialect({
   id: 'nvidia',
   title: 'NVIDIA NIM and build.nvidia.com',
   paths: ['/v1/ranking', '/v1/retrieval/{model+}/reranking'],
+  members: MEMBERS,
+  examples: [
+    {
+      model: EXAMPLE.model,
+      query: { text: EXAMPLE.query },
+      passages: EXAMPLE.texts.map((text) => ({ text })),
+    },
+  ],
   parse: (request) => {
     const members = validate(MEMBERS, request.members(PASSAGES));
     checkQuery(members.query.text);

@@ -1,5 +1,5 @@
 import { encodeJson } from '../core/json/json.js';
-import { parseRerank } from './cohere.js';
+import { parseRerank, RERANK_EXAMPLES, RERANK_MEMBERS } from './cohere.js';
 import { defineDialect } from './dialect.js';
 import { documentJson, scoreJson } from './write.js';
 
@@ -12,6 +12,8 @@ export const openrouter = defineDialect({
     list: 'documents',
     byHeaders: ({ 'user-agent': agent }) => typeof agent === 'string' && /openrouter/i.test(agent),
   },
+  members: RERANK_MEMBERS,
+  examples: RERANK_EXAMPLES,
   parse: (request) => ({ ...parseRerank(request), returnDocuments: true }),
   reply: (id, { model, documents }, { rows, usage }) =>
     encodeJson({

@@ -3,6 +3,7 @@ import type { DocumentPart } from '../core/documents.js';
 import { encodeJson } from '../core/json/json.js';
 import type { RerankOptions } from '../core/rerank.js';
 import { defineDialect } from './dialect.js';
+import { EXAMPLE } from './example.js';
 import {
   checkQuery,
   COUNT,
@@ -53,6 +54,20 @@ export const pinecone = defineDialect({
     list: 'documents',
     byHeaders: (headers) => headers['x-pinecone-api-version'] !== undefined,
   },
+  members: MEMBERS,
+  examples: [
+    {
+      model: EXAMPLE.model,
+      query: EXAMPLE.query,
+      documents: EXAMPLE.texts.map((text, at) => ({ id: String(at), text })),
+      top_n: 2,
+    },
+    {
+      query: EXAMPLE.query,
+      documents: EXAMPLE.texts.map((title) => ({ title })),
+      rank_fields: ['title'],
+    },
+  ],
   parse: (request) => {
     const members = validate(MEMBERS, request.members(DOCUMENTS));
     checkQuery(members.query);

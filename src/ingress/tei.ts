@@ -1,6 +1,7 @@
 import { encodeJson } from '../core/json/json.js';
 import type { ErrorCode, GatewayError } from '../core/errors.js';
 import { defineDialect } from './dialect.js';
+import { EXAMPLE } from './example.js';
 import {
   checkQuery,
   COUNT,
@@ -50,6 +51,8 @@ export const tei = defineDialect<Kept>({
   listed: true,
   paths: [],
   claim: { list: 'texts' },
+  members: MEMBERS,
+  examples: [{ query: EXAMPLE.query, texts: EXAMPLE.texts, return_text: true }],
   parse: (request) => {
     const members = validate(MEMBERS, request.members(TEXTS));
     checkQuery(members.query);

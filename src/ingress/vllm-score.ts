@@ -2,6 +2,7 @@ import Joi from 'joi';
 import { encodeJson } from '../core/json/json.js';
 import { GatewayError } from '../core/errors.js';
 import { defineDialect } from './dialect.js';
+import { EXAMPLE } from './example.js';
 import {
   listNames,
   membersOf,
@@ -42,6 +43,8 @@ export const vllmScore = defineDialect({
   id: 'vllm-score',
   title: "vLLM's score route",
   paths: ['/v1/score'],
+  members: MEMBERS,
+  examples: [{ model: EXAMPLE.model, text_1: EXAMPLE.query, text_2: EXAMPLE.texts }],
   parse: (request) => {
     const members = validate(MEMBERS, request.members(LISTS));
     const name = (['text_1', 'data_1', 'queries'] as const).find((side) => members[side] != null);

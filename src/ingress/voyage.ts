@@ -1,5 +1,6 @@
 import { encodeJson } from '../core/json/json.js';
 import { defineDialect } from './dialect.js';
+import { EXAMPLE } from './example.js';
 import {
   checkQuery,
   COUNT,
@@ -56,6 +57,8 @@ export const voyage = defineDialect({
       ('top_k' in members || 'truncation' in members) &&
       OF_OTHERS.every((name) => members[name] == null),
   },
+  members: MEMBERS,
+  examples: [{ model: EXAMPLE.model, query: EXAMPLE.query, documents: EXAMPLE.texts, top_k: 2 }],
   parse: (request) => {
     const members = validate(MEMBERS, request.members(DOCUMENTS));
     checkQuery(members.query);

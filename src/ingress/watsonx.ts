@@ -2,6 +2,7 @@ import Joi from 'joi';
 import type { ErrorCode } from '../core/errors.js';
 import { encodeJson } from '../core/json/json.js';
 import { defineDialect } from './dialect.js';
+import { EXAMPLE } from './example.js';
 import {
   checkQuery,
   COUNT,
@@ -54,6 +55,16 @@ export const watsonx = defineDialect<Kept>({
   id: 'watsonx',
   title: 'IBM watsonx.ai',
   paths: ['/ml/v1/text/rerank'],
+  members: MEMBERS,
+  examples: [
+    {
+      model_id: EXAMPLE.model,
+      query: EXAMPLE.query,
+      inputs: EXAMPLE.texts.map((text) => ({ text })),
+      parameters: { return_options: { top_n: 2, query: true } },
+    },
+    { query: EXAMPLE.query, inputs: EXAMPLE.texts.map((text) => ({ text })) },
+  ],
   parse: (request) => {
     const { model_id: model, query, parameters } = validate(MEMBERS, request.members(INPUTS));
     checkQuery(query);

@@ -1,5 +1,6 @@
 import { encodeJson } from '../core/json/json.js';
 import { defineDialect } from './dialect.js';
+import { EXAMPLE } from './example.js';
 import {
   checkQuery,
   COUNT,
@@ -42,6 +43,8 @@ export const zeroentropy = defineDialect<Kept>({
   id: 'zeroentropy',
   title: 'ZeroEntropy',
   paths: ['/v1/models/rerank'],
+  members: MEMBERS,
+  examples: [{ model: EXAMPLE.model, query: EXAMPLE.query, documents: EXAMPLE.texts, top_n: 2 }],
   parse: (request) => {
     const members = validate(MEMBERS, request.members(DOCUMENTS));
     checkQuery(members.query);

@@ -1,15 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { fc } from '../support/property.js';
-import {
-  apiOperations,
-  describeApi,
-  type JsonSchema,
-  type OpenApi,
-} from '../../src/http/openapi.js';
+import type { JsonSchema } from '../../src/http/json-schema.js';
+import { apiOperations, describeApi, type OpenApi } from '../../src/http/openapi.js';
+import { DIALECTS } from '../../src/ingress/index.js';
 import { OPERATIONS } from '../../src/http/operations/index.js';
 import { createAccount } from '../support/accounts.js';
 import { startGateway, type TestGateway } from '../support/gateway.js';
+import { ingressFixture } from '../support/ingress-fixtures.js';
 import { sendJson, startUpstream, type TestUpstream } from '../support/upstream.js';
 
 /** Drives every operation of the document with requests that are made from it, right ones and wrong ones. */
@@ -27,6 +25,7 @@ beforeAll(async () => {
   upstream = await startUpstream();
   gateway = await startGateway({
     gateway: { default_model: 'local' },
+    callers: { aliases: { 'my-model': 'local' } },
     channels: [
       { name: 'local', provider: 'local', models: ['local'] },
       {
@@ -136,7 +135,7 @@ describe.each(
         });
         const [type = ''] = (response.headers.get('content-type') ?? '').split(';');
         const text = await response.text();
-        const reply: unknown = type === 'application/json' ? JSON.parse(text) : text;
+        const reply: unknown = type.endsWith('json') ? JSON.parse(text) : text;
         const schema = responses[String(response.status)]?.content?.[type]?.schema;
         const right = schema !== undefined && response.status < 500 && ajv.validate(schema, reply);
         if (!right) surprises.push({ request, status: response.status, reply, errors: ajv.errors });
@@ -199,6 +198,40 @@ it('is served, with a page for people that loads nothing', async () => {
   for (const { path } of apiOperations(api)) expect(html).toContain(`<span>${path}</span>`);
   expect(html).not.toMatch(/<script|<link|<img|https?:\/\//);
 });
+
+describe.each(DIALECTS.map(({ id, examples }) => ({ id, examples })))(
+  'the form $id',
+  ({ id, examples }) => {
+    const { schemas } = ingressFixture(id);
+    const own = apiOperations(api).filter(
+      ({ operation: { operationId } }) =>
+        operationId.replace(/-\d+$/, '') === (id === 'cohere' ? 'rerank' : `rerankAs-${id}`),
+    );
+
+    it('is documented as it is spoken', async () => {
+      const key = await newKey();
+      expect(own.length).toBeGreaterThan(0);
+      for (const { path, operation } of own) {
+        const { schema, example } = operation.requestBody?.content['application/json'] ?? {};
+        expect(id === 'cohere' || example === examples[0]).toBe(true);
+        const { responses } = operation;
+        const reply = responses['200']?.content?.['application/json']?.schema ?? {};
+        for (const body of examples) {
+          expect([ajv.validate(schema ?? {}, body), ajv.errors]).toEqual([true, null]);
+          const sent = await fetch(`${gateway.url}${path.replaceAll(/\{\w+\}/g, 'my-model')}`, {
+            method: 'POST',
+            headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+            body: JSON.stringify(body),
+          });
+          const answered: unknown = await sent.json();
+          expect([path, sent.status, answered]).toEqual([path, 200, answered]);
+          expect([ajv.validate(reply, answered), ajv.errors]).toEqual([true, null]);
+          expect([ajv.validate(schemas.reply, answered), ajv.errors]).toEqual([true, null]);
+        }
+      }
+    });
+  },
+);
 
 it('names every operation once', () => {
   const names = apiOperations(api).map(({ operation }) => operation.operationId);

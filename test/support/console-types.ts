@@ -1,5 +1,6 @@
 import { OPERATIONS } from '../../src/http/operations/index.js';
-import { apiOperations, describeApi, type JsonSchema } from '../../src/http/openapi.js';
+import type { JsonSchema } from '../../src/http/json-schema.js';
+import { apiOperations, describeApi } from '../../src/http/openapi.js';
 
 export const CONSOLE_TYPES_FILE = 'src/console/api/operations.ts';
 

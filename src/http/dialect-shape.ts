@@ -1,0 +1,120 @@
+import type Joi from 'joi';
+import { GatewayError, type ErrorCode } from '../core/errors.js';
+import type { RankedRow } from '../core/rerank.js';
+import type { IngressDialect, Ranking, ReplyClock } from '../ingress/dialect.js';
+import { ingressRoute } from '../ingress/index.js';
+import { IngressRequest } from '../ingress/read.js';
+import { completedBy, either, schemaOf, type JsonSchema } from './json-schema.js';
+
+/** How requests, replies and errors of a form look. */
+export interface DialectShape {
+  /** Its own, with the one that documents name first; one below its name where it shares all others. */
+  readonly paths: readonly [string, ...string[]];
+  readonly request: JsonSchema;
+  readonly reply: JsonSchema;
+  readonly errors: ReadonlyMap<number, DialectErrors>;
+}
+
+/** The errors of one status. */
+export interface DialectErrors {
+  readonly codes: readonly ErrorCode[];
+  readonly type: string;
+  readonly schema: JsonSchema;
+}
+
+const JSON_TYPE = 'application/json';
+const USAGE = { inputTokens: 24, searchUnits: 1, estimated: false };
+const CLOCK: ReplyClock = { nowMs: 1_750_000_000_000, elapsedMs: 12.5 };
+
+/**
+ * What a form looks like, found out by asking it: its examples are read, replies to them and errors are written by the very
+ * functions that serve requests, so that nothing here can differ from them.
+ */
+export function shapeOf(
+  dialect: IngressDialect,
+  convert: (schema: Joi.Schema) => JsonSchema,
+  codes: readonly ErrorCode[],
+): DialectShape {
+  const paths = pathsOf(dialect);
+  const replies = dialect.examples.flatMap((example) => repliesTo(dialect, paths[0], example));
+  return {
+    paths,
+    request: requestOf(dialect, convert),
+    reply: replies.map(schemaOf).reduce(either),
+    errors: errorsOf(dialect, codes),
+  };
+}
+
+function pathsOf({ id, paths }: IngressDialect): readonly [string, ...string[]] {
+  const [first = `/${id}/v1/rerank`, ...others] = paths.map((path) => path.replaceAll('+}', '}'));
+  return [first, ...others];
+}
+
+function requestOf(
+  { members, examples }: IngressDialect,
+  convert: (schema: Joi.Schema) => JsonSchema,
+): JsonSchema {
+  const example = examples.map(schemaOf).reduce(either);
+  return members === undefined ? example : completedBy(convert(members), example);
+}
+
+/** With documents and without. */
+function repliesTo(dialect: IngressDialect, path: string, example: object): unknown[] {
+  const { params = {} } = ingressRoute(path.replaceAll(/[{}]/g, '')) ?? {};
+  const body = Buffer.from(JSON.stringify(example));
+  const {
+    model = 'my-model',
+    kept,
+    ...asked
+  } = dialect.parse(new IngressRequest(body, {}, params, asMany));
+  const rows: RankedRow[] = Array.from({ length: asked.documents.count }, (_, index) => ({
+    index,
+    score: 0.875 / (index + 1),
+  }));
+  const ranking: Ranking = { rows, usage: USAGE, warnings: [], written: undefined };
+  return [false, true].map((returnDocuments): unknown => {
+    const request = { ...asked, model, returnDocuments };
+    return JSON.parse(String(dialect.reply('rr_1', request, ranking, kept, CLOCK)));
+  });
+}
+
+const asMany = 100;
+
+/** What an upstream says of the caller's input keeps its status, whichever of the two codes it comes to. */
+const KEPT_STATUSES: Readonly<Partial<Record<ErrorCode, readonly number[]>>> = {
+  invalid_request: [413, 422],
+  payload_too_large: [400, 422],
+};
+
+function errorsOf(
+  { error: write }: IngressDialect,
+  codes: readonly ErrorCode[],
+): ReadonlyMap<number, DialectErrors> {
+  const errors = new Map<number, DialectErrors>();
+  for (const code of codes) {
+    for (const status of [undefined, ...(KEPT_STATUSES[code] ?? [])]) {
+      const details = status === undefined ? {} : { status };
+      for (const param of [{}, { param: 'documents' }]) {
+        const error = new GatewayError(code, 'What was wrong.', { ...details, ...param });
+        const written = write(error, 'rr_1');
+        const told: DialectErrors = {
+          codes: [code],
+          type: written.headers?.['Content-Type'] ?? JSON_TYPE,
+          schema: schemaOf(JSON.parse(written.body)),
+        };
+        const at = written.status ?? error.status;
+        errors.set(at, together(errors.get(at), told));
+      }
+    }
+  }
+  return errors;
+}
+
+function together(before: DialectErrors | undefined, told: DialectErrors): DialectErrors {
+  if (before === undefined) return told;
+  return {
+    ...told,
+    codes: [...new Set([...before.codes, ...told.codes])],
+    schema: either(before.schema, told.schema),
+  };
+}
