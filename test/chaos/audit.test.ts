@@ -126,23 +126,23 @@ describe('an audit of what was seen', () => {
       'a health check of a tag that was off',
       {
         attempts: [{ ...ATTEMPT, content: NAMELESS }],
-        off: [{ kind: 'tag', name: 'blue', fromMs: 10_000, toMs: 11_000 }],
+        off: [{ kind: 'tag', name: 'blue', askedMs: 8_900, fromMs: 10_000, toMs: 11_000 }],
       },
       'switched off: 1 attempts on tag blue, which was off',
     ],
     [
       'an attempt on a tag that was off',
-      { off: [{ kind: 'tag', name: 'blue', fromMs: 10_000, toMs: 11_000 }] },
+      { off: [{ kind: 'tag', name: 'blue', askedMs: 8_900, fromMs: 10_000, toMs: 11_000 }] },
       'switched off: 1 attempts on tag blue, which was off',
     ],
     [
       'an attempt on a channel that was off',
-      { off: [{ kind: 'channel', name: 'one', fromMs: 10_000, toMs: 11_000 }] },
+      { off: [{ kind: 'channel', name: 'one', askedMs: 8_900, fromMs: 10_000, toMs: 11_000 }] },
       'switched off: 1 attempts on channel one, which was off',
     ],
     [
       'a key that served though it was disabled',
-      { off: [{ kind: 'key', name: '1', fromMs: 9_000, toMs: 11_000 }] },
+      { off: [{ kind: 'key', name: '1', askedMs: 8_900, fromMs: 9_000, toMs: 11_000 }] },
       'switched off: key 1 was disabled, and served',
     ],
     [
@@ -187,6 +187,21 @@ describe('an audit of what was seen', () => {
       'processes: gateway 1 ended by itself',
     ],
     [
+      'a switch that was made well before a failover',
+      {
+        off: [{ kind: 'tag', name: 'blue', askedMs: 8_900, fromMs: 9_000, toMs: 11_000 }],
+        storeLosses: [{ fromMs: 10_500, toMs: 10_600 }],
+      },
+      'switched off: 1 attempts on tag blue, which was off',
+    ],
+    [
+      'an alarm where the store has lost nothing',
+      {
+        processes: [{ ...PROCESS, alarms: ['5 units were not charged: the reservation is gone'] }],
+      },
+      'processes: gateway 1 raised an alarm',
+    ],
+    [
       'a model that does not come back',
       { unserved: ['plain on gateway 1'] },
       'recovery: plain on gateway 1 is not served again',
@@ -215,7 +230,7 @@ describe('an audit of what was seen', () => {
     [
       'the one request that a stopped process was writing, when it goes on',
       {
-        off: [{ kind: 'tag', name: 'blue', fromMs: 10_000, toMs: 11_000 }],
+        off: [{ kind: 'tag', name: 'blue', askedMs: 8_900, fromMs: 10_000, toMs: 11_000 }],
         processes: [{ ...PROCESS, frozen: [{ fromMs: 9_000, toMs: 10_019 }] }],
       },
     ],
@@ -224,6 +239,20 @@ describe('an audit of what was seen', () => {
       {
         calls: [{ ...CALL, endedMs: 14_000 }],
         processes: [{ ...PROCESS, frozen: [{ fromMs: 11_000, toMs: 12_000 }] }],
+      },
+    ],
+    [
+      'a switch that a failover may have undone',
+      {
+        off: [{ kind: 'tag', name: 'blue', askedMs: 8_900, fromMs: 9_000, toMs: 11_000 }],
+        storeLosses: [{ fromMs: 9_500, toMs: 9_600 }],
+      },
+    ],
+    [
+      'a settlement that finds no reservation after a failover',
+      {
+        processes: [{ ...PROCESS, alarms: ['5 units were not charged: the reservation is gone'] }],
+        storeLosses: [{ fromMs: 1_000, toMs: 1_100 }],
       },
     ],
     ['a health check', { attempts: [ATTEMPT, { ...ATTEMPT, content: NAMELESS }] }],

@@ -1,4 +1,5 @@
 import {
+  mayBeForgotten,
   NAMELESS,
   type AttemptSeen,
   type CallSeen,
@@ -21,12 +22,14 @@ export function audit(seen: Observations): readonly Violation[] {
       ...late(seen, call, processes.get(call.process)),
     ]),
     ...askedTooOften(seen, asked),
-    ...seen.off.flatMap((off) =>
-      off.kind === 'key' ? servedAnyway(seen, off) : sentAnyway(seen, off),
-    ),
+    ...seen.off
+      .filter(({ askedMs, fromMs }) => {
+        return !mayBeForgotten({ fromMs: askedMs, toMs: fromMs }, seen.storeLosses);
+      })
+      .flatMap((off) => (off.kind === 'key' ? servedAnyway(seen, off) : sentAnyway(seen, off))),
     ...misspent(seen),
     ...seen.keys.flatMap((key) => tooManyAtOnce(seen, key, asked)),
-    ...seen.processes.flatMap(diedOrAlarmed),
+    ...seen.processes.flatMap((process) => diedOrAlarmed(process, seen.storeLosses)),
     ...seen.unserved.map((what) => violation('recovery', `${what} is not served again`)),
   ];
 }
@@ -280,10 +283,15 @@ function tooManyAtOnce(
   return [];
 }
 
-/** A process ends when it is told to, and well; and it never says that units were lost. */
-function diedOrAlarmed(process: ProcessSeen): Violation[] {
+/** What a settlement finds that comes after a store has forgotten its reservation. */
+const FORGOTTEN = 'the reservation is gone';
+
+/** A process ends when it is told to, and well; and it never says that units were lost, unless the store has lost them. */
+function diedOrAlarmed(process: ProcessSeen, losses: readonly Span[]): Violation[] {
   const { name, exit, killsMs, terminatedMs, alarms } = process;
-  const violations = alarms.map((line) => violation('processes', `${name} raised an alarm`, line));
+  const violations = alarms
+    .filter((line) => losses.length === 0 || !line.includes(FORGOTTEN))
+    .map((line) => violation('processes', `${name} raised an alarm`, line));
   if (exit === undefined || killsMs.length > 0) return violations;
   if (terminatedMs === undefined) {
     violations.push(violation('processes', `${name} ended by itself`, process));

@@ -1,15 +1,16 @@
 import type { HeldKey } from './callers.js';
 import type { ChaosFleet, Place } from './fleet.js';
 import { Refused, type Management } from './management.js';
-import type { OffSeen } from './observations.js';
+import type { OffSeen, Span } from './observations.js';
 import type { Chance } from './random.js';
 import type { ChaosStore } from './stores.js';
 import { BAD_MOODS, type ChaosUpstream } from './upstreams.js';
 
-export interface Grants {
-  /** By key: what was given for certain, and what may have been. */
-  readonly given: Map<number, number>;
-  readonly mayBe: Map<number, number[]>;
+/** Units that a key was given, or may have been. */
+export interface Grant extends Span {
+  readonly keyId: number;
+  readonly amount: number;
+  readonly isConfirmed: boolean;
 }
 
 /** What is disturbed. */
@@ -23,7 +24,7 @@ export interface Scene {
   readonly channels: readonly { readonly id: number; readonly name: string }[];
   readonly keys: readonly HeldKey[];
   readonly places: readonly Place[];
-  readonly grants: Grants;
+  readonly grants: Grant[];
   readonly off: OffSeen[];
   readonly tell: (what: string) => void;
 }
@@ -44,6 +45,20 @@ export async function disturb(scene: Scene, chance: Chance, untilMs: number): Pr
     }),
   );
   for (const upstream of scene.upstreams) upstream.mood('well');
+  await sayAgain(scene);
+}
+
+/** Everything is on: a store that forgets may not know so. */
+async function sayAgain({ management, tags, channels, keys }: Scene): Promise<void> {
+  for (const tag of tags) {
+    await insist(() => management.call('POST', '/api/channel/tag/enabled', { tag }));
+  }
+  for (const { id } of channels) {
+    await insist(() => management.call('PUT', '/api/channel?status_only=true', { id, status: 1 }));
+  }
+  for (const { id } of keys) {
+    await insist(() => management.call('PUT', '/api/token?status_only=true', { id, status: 1 }));
+  }
 }
 
 function pause(ms: number): Promise<void> {
@@ -115,11 +130,12 @@ async function switches(scene: Scene, chance: Chance): Promise<void> {
           id: channel.id,
           status: isOn ? 1 : 2,
         });
+  const askedMs = Date.now();
   const isOff = await promised(() => set(false));
   const fromMs = Date.now();
   tell(`${name}: off${isOff ? '' : ', perhaps'}`);
   await pause(chance.whole(200, 1_500));
-  if (isOff) off.push({ kind: isTag ? 'tag' : 'channel', name, fromMs, toMs: Date.now() });
+  if (isOff) off.push({ kind: isTag ? 'tag' : 'channel', name, askedMs, fromMs, toMs: Date.now() });
   await insist(() => set(true));
   tell(`${name}: on`);
 }
@@ -140,19 +156,23 @@ async function edits(scene: Scene, chance: Chance): Promise<void> {
   } else if (edit === 'quota') {
     const amount = chance.whole(1, 5_000);
     tell(`key ${id}: ${amount} more`);
+    const fromMs = Date.now();
     const outcome = await outcomeOf(() =>
       management.call('PUT', '/api/token', { id, add_quota: amount }),
     );
-    if (outcome === 'done') grants.given.set(id, (grants.given.get(id) ?? 0) + amount);
-    if (outcome === 'unknown') grants.mayBe.set(id, [...(grants.mayBe.get(id) ?? []), amount]);
+    const isConfirmed = outcome === 'done';
+    if (outcome !== 'refused') {
+      grants.push({ keyId: id, amount, isConfirmed, fromMs, toMs: Date.now() });
+    }
   } else {
     const set = (status: number): Promise<unknown> =>
       management.call('PUT', '/api/token?status_only=true', { id, status });
+    const askedMs = Date.now();
     const isOff = await promised(() => set(2));
     const fromMs = Date.now();
     tell(`key ${id}: disabled${isOff ? '' : ', perhaps'}`);
     await pause(chance.whole(100, 800));
-    if (isOff) off.push({ kind: 'key', name: String(id), fromMs, toMs: Date.now() });
+    if (isOff) off.push({ kind: 'key', name: String(id), askedMs, fromMs, toMs: Date.now() });
     await insist(() => set(1));
   }
 }

@@ -56,6 +56,8 @@ export interface AttemptSeen {
 
 /** A time for which the management API has promised that something is off. */
 export interface OffSeen extends Span {
+  /** When it was asked to see to it. */
+  readonly askedMs: number;
   readonly kind: 'tag' | 'channel' | 'key';
   readonly name: string;
 }
@@ -94,6 +96,14 @@ export interface OwnerSeen {
   readonly keys: readonly number[];
   /** Reservations that are still there. */
   readonly reservations: number;
+}
+
+/** What replicas lack of what their master has confirmed, at most. */
+const REPLICA_LAG_MS = 1_000;
+
+/** Whether the store may have forgotten what was written at some time in a span. */
+export function mayBeForgotten({ fromMs, toMs }: Span, losses: readonly Span[]): boolean {
+  return losses.some((loss) => loss.fromMs - REPLICA_LAG_MS <= toMs && loss.toMs >= fromMs);
 }
 
 export interface Rules {

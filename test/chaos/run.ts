@@ -3,11 +3,19 @@ import { makeHome } from '../system/fleet.js';
 import { createKeys } from '../../src/store/redis/keys.js';
 import { eventually } from '../support/redis-server.js';
 import { audit } from './audit.js';
-import { disturb, type Grants } from './disturbances.js';
+import { disturb, type Grant } from './disturbances.js';
 import { ChaosFleet } from './fleet.js';
 import { startLink } from './link.js';
 import { Management } from './management.js';
-import type { KeySeen, Observations, OffSeen, OwnerSeen, Span, Violation } from './observations.js';
+import {
+  mayBeForgotten,
+  type KeySeen,
+  type Observations,
+  type OffSeen,
+  type OwnerSeen,
+  type Span,
+  type Violation,
+} from './observations.js';
 import { chanceOf } from './random.js';
 import {
   ANSWERS,
@@ -91,10 +99,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosOutcome> {
     const channels = await management.call<{
       readonly items: readonly { readonly id: number; readonly name: string }[];
     }>('GET', '/api/channel');
-    const grants: Grants = {
-      given: new Map(keys.map(({ id, quota }) => [id, quota])),
-      mayBe: new Map(),
-    };
+    const grants: Grant[] = [];
     const off: OffSeen[] = [];
     const stalls = watchStalls();
     ends.push(() => {
@@ -227,15 +232,15 @@ async function settle(fleet: ChaosFleet): Promise<void> {
 /** What the store says at the end. */
 async function reckoning(
   management: Management,
-  { client }: ChaosStore,
+  { client, losses }: ChaosStore,
   owners: readonly Owner[],
-  grants: Grants,
+  grants: readonly Grant[],
 ): Promise<{ readonly keys: readonly KeySeen[]; readonly owners: readonly OwnerSeen[] }> {
   const names = createKeys('rg:');
   const keys: KeySeen[] = [];
   const seen: OwnerSeen[] = [];
   for (const owner of owners) {
-    for (const { id, atOnce } of owner.keys) {
+    for (const { id, quota, atOnce } of owner.keys) {
       // Reading gives back what has expired.
       const token = await management.call<{
         readonly remain_quota: number;
@@ -243,8 +248,7 @@ async function reckoning(
       }>('GET', `/api/token/${id}`);
       keys.push({
         id,
-        granted: grants.given.get(id) ?? 0,
-        mayBeGranted: grants.mayBe.get(id) ?? [],
+        ...grantedTo(id, quota, grants, losses),
         remain: token.remain_quota,
         used: token.used_quota,
         maxConcurrency: atOnce,
@@ -268,6 +272,21 @@ async function reckoning(
     });
   }
   return { keys, owners: seen };
+}
+
+/** What a key has for certain, and what it may have besides. */
+function grantedTo(
+  id: number,
+  quota: number,
+  grants: readonly Grant[],
+  losses: readonly Span[],
+): Pick<KeySeen, 'granted' | 'mayBeGranted'> {
+  const own = grants.filter(({ keyId }) => keyId === id);
+  const isCertain = (grant: Grant): boolean => grant.isConfirmed && !mayBeForgotten(grant, losses);
+  return {
+    granted: own.filter(isCertain).reduce((sum, { amount }) => sum + amount, quota),
+    mayBeGranted: own.filter((grant) => !isCertain(grant)).map(({ amount }) => amount),
+  };
 }
 
 const TICK_MS = 20;

@@ -129,6 +129,7 @@ async function startSentinel(): Promise<ChaosStore> {
     sentinels: [{ host: '127.0.0.1', port }],
     name: MASTER,
     maxRetriesPerRequest: null,
+    failoverDetector: true,
   });
   const troubles: Span[] = [];
   const losses: Span[] = [];
@@ -146,12 +147,15 @@ async function startSentinel(): Promise<ChaosStore> {
       await during(troubles, () =>
         during(losses, async () => {
           await sentinel.call('SENTINEL', 'FAILOVER', MASTER);
-          await eventually('another master', async () => {
-            const now = String(await sentinel.call('SENTINEL', 'GET-MASTER-ADDR-BY-NAME', MASTER));
-            return now !== before;
-          });
-          // The old one becomes a replica, and forgets what the new one never had.
-          await pause(3_000);
+          await eventually(
+            'another master',
+            async () => {
+              const now = await sentinel.call('SENTINEL', 'GET-MASTER-ADDR-BY-NAME', MASTER);
+              return String(now) !== before;
+            },
+            SETTLED_MS,
+          );
+          await settled(servers);
         }),
       );
       return 'store: failover';
@@ -166,6 +170,28 @@ async function startSentinel(): Promise<ChaosStore> {
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** How long Sentinel leaves an old master in peace, takes to make a replica of it, and that to copy everything. */
+const SETTLED_MS = 60_000;
+
+/** Until the old master is a replica: what it took since the failover, and the new one never had, is forgotten then. */
+async function settled(servers: readonly RedisServer[]): Promise<void> {
+  const clients = servers.map(({ port }) => new Redis(port, '127.0.0.1'));
+  try {
+    await eventually(
+      'one master and its replica',
+      async () => {
+        const said = await Promise.all(clients.map((client) => client.info('replication')));
+        const isAt = (text: string): boolean =>
+          said.filter((each) => each.includes(text)).length === 1;
+        return isAt('role:master') && isAt('role:slave') && isAt('master_link_status:up');
+      },
+      SETTLED_MS,
+    );
+  } finally {
+    for (const client of clients) client.disconnect();
+  }
 }
 
 async function startSentinelProcess(

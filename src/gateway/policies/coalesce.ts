@@ -4,6 +4,7 @@ import { jobKey } from '../job-key.js';
 
 interface Flight {
   readonly scope: OwnedScope;
+  readonly deadlineMs: number;
   readonly outcome: Promise<Outcome>;
   waiting: number;
 }
@@ -18,9 +19,11 @@ export function coalesced(createScope: (deadlineMs: number) => OwnedScope): Laye
     const key = jobKey(job);
     let flight = flights.get(key);
     if (flight === undefined) {
-      const scope = createScope(job.scope.deadlineMs);
+      const { deadlineMs } = job.scope;
+      const scope = createScope(deadlineMs);
       const own: Flight = {
         scope,
+        deadlineMs,
         outcome: next({ ...job, scope }).finally(() => {
           if (flights.get(key) === own) flights.delete(key);
           scope.release();
@@ -41,8 +44,11 @@ export function coalesced(createScope: (deadlineMs: number) => OwnedScope): Laye
     try {
       return await Promise.race([shared.outcome, left]);
     } catch (error) {
-      // The shared call had less time than this one.
-      if (job.scope.ended === undefined && shared.scope.ended !== undefined) return await next(job);
+      // The shared call had less time than this one; with as much, either may be the first to end.
+      const hasMoreTime = job.scope.deadlineMs > shared.deadlineMs;
+      if (hasMoreTime && job.scope.ended === undefined && shared.scope.ended !== undefined) {
+        return await next(job);
+      }
       throw error;
     } finally {
       unlisten?.();

@@ -180,6 +180,9 @@ function openClient(target: Target, options: ConnectOptions): Redis | Cluster {
         sentinelRetryStrategy: retryStrategy,
         enableOfflineQueue: false,
         retryStrategy,
+        // An old master that still runs takes writes until Sentinel has made a replica of it, seconds later: they are lost.
+        failoverDetector: true,
+        sentinelReconnectStrategy: (attempt) => Math.min(1_000 * attempt, 10_000),
         // The old master answers as a replica after a failover: find the new one.
         reconnectOnError: (error) => error.message.startsWith('READONLY'),
       });

@@ -83,7 +83,31 @@ describe('identical calls at the same time', () => {
     expect(flights[0]?.job.scope.ended).toBe('lost');
     void rank(caller().job);
     expect(flights).toHaveLength(2);
+    for (const flight of flights) flight.land(good);
+  });
+
+  it.each([
+    ['is asked for once more by a call that has more time', 120_000, 2],
+    ['is not asked for again by the call whose time it had', 60_000, 1],
+  ])('whose ranking had no time left %s', async (_what, budgetMs, calls) => {
+    const { flights, rank } = setUp();
+    const leader = caller();
+    const waiting = createScope(leader.scope.deadlineMs - 60_000, budgetMs);
+    scopes.push(waiting);
+    const answers = [rank(leader.job), rank(job({ scope: waiting }))];
+
+    // The shared call's timer happens to be the first.
+    flights[0]?.job.scope.end('deadline');
+    flights[0]?.crash(new Error('the time is up'));
+    await Promise.race(answers.map((answer) => answer.catch(() => undefined)));
     flights[1]?.land(good);
+    const ended = await Promise.allSettled(answers);
+
+    expect(flights).toHaveLength(calls);
+    expect(ended.map(({ status }) => status)).toEqual([
+      'rejected',
+      calls === 2 ? 'fulfilled' : 'rejected',
+    ]);
   });
 
   it('are not shared with calls that come after the answer', async () => {
