@@ -10,14 +10,14 @@ import { readErrorMessage, type RawReply } from '../providers/reply.js';
 import { endError, type Scope } from './scope.js';
 import { TransportError } from './transport.js';
 
-/** Sends one request to a token endpoint and reads its reply, any status; rejects where there is none. */
+/** Sends one request to a token endpoint and reads its reply, any status; rejects if there is none. */
 export type FetchToken = (request: TokenRequest, signal: AbortSignal) => Promise<RawReply>;
 
 export type TokenReading =
   | { readonly kind: 'token'; readonly token: string }
   | { readonly kind: 'failed'; readonly failure: UpstreamFailure };
 
-/** What of a channel a token depends on. */
+/** What a channel's token depends on. */
 export interface TokenOwner {
   readonly id: number;
   readonly endpoint: Endpoint;
@@ -32,22 +32,22 @@ export interface TokenPatience {
 export interface TokenCacheOptions {
   readonly fetchToken: FetchToken;
   readonly now: () => number;
-  /** How long a token endpoint may take. */
+  /** Time limit of a token endpoint. */
   readonly timeoutMs?: number;
 }
 
 interface Held {
   readonly token: string;
-  /** From here on it is renewed while it still serves. */
+  /** From here on it is renewed while it is still in use. */
   readonly renewAtMs: number;
-  /** From here on it is not sent any more. */
+  /** From here on it is no longer sent. */
   readonly endsAtMs: number;
 }
 
 interface Entry {
   endpoint: Endpoint;
   held: Held | undefined;
-  /** The one fetch on its way; it never rejects. */
+  /** The one fetch in flight; it never rejects. */
   fetching: Promise<TokenReading> | undefined;
   failed: { readonly failure: UpstreamFailure; readonly retryAtMs: number } | undefined;
   failuresInARow: number;
@@ -56,16 +56,16 @@ interface Entry {
 
 const DEFAULT_TIMEOUT_MS = 10_000;
 const RENEW_BEFORE_MS = 300_000;
-/** Room for clocks that differ and for the time that a request is on its way. */
+/** Margin for clocks that differ and for the time that a request travels. */
 const SAFETY_MS = 10_000;
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 60_000;
-/** An upstream that answers every fresh token with 401 costs a fetch this often and not one for each request. */
+/** An upstream that answers every fresh token with 401 causes a fetch this often, and not one per request. */
 const DROP_EVERY_MS = 10_000;
 
 /**
- * Short-lived tokens, one for each channel: fetched once for all who wait, renewed in the background while the old one
- * still serves. A failed fetch is shared by those who wait for it and remembered for a short pause.
+ * Short-lived tokens, one per channel: fetched once for all who wait, and renewed in the background while the old one is
+ * still valid. A failed fetch is shared by those who wait for it and remembered for a short pause.
  */
 export class AccessTokens {
   readonly #fetchToken: FetchToken;
@@ -80,8 +80,8 @@ export class AccessTokens {
   }
 
   /**
-   * A token that can be sent now; a failure of the kind `timeout` when it has not come in `patience.timeoutMs`. A fetch
-   * goes on when the request that started it stops waiting, for the others.
+   * A token that can be sent now; a failure of the kind `timeout` if none arrives within `patience.timeoutMs`. A fetch
+   * continues for the others when the request that started it stops waiting.
    * @throws GatewayError when the scope ends first.
    */
   async get(
@@ -106,8 +106,8 @@ export class AccessTokens {
   }
 
   /**
-   * Gives up a token that the upstream answered with 401. `token` is the one that was sent: when another has taken its
-   * place meanwhile, that one stays.
+   * Discards a token that the upstream answered with 401. `token` is the one that was sent: if another has replaced it
+   * meanwhile, that one stays.
    */
   drop({ id }: Pick<TokenOwner, 'id'>, token?: string): void {
     const entry = this.#entries.get(id);
@@ -119,12 +119,12 @@ export class AccessTokens {
     entry.held = undefined;
   }
 
-  /** Lets go of what a channel that is no more has left. */
+  /** Drops what a removed channel has left behind. */
   forget(id: number): void {
     this.#entries.delete(id);
   }
 
-  /** The channel's entry; a new one when its address, credentials or settings have changed. */
+  /** The channel's entry; a new one if its address, credentials or settings have changed. */
   #entryOf({ id, endpoint }: TokenOwner): Entry {
     const known = this.#entries.get(id);
     if (known !== undefined && isSameEndpoint(known.endpoint, endpoint)) {
@@ -225,7 +225,7 @@ function readToken(
   }
 }
 
-/** A refusal is a matter of credentials, whatever the status says in particular; only load passes by itself. */
+/** A refusal is about credentials, whatever its status; only an overload passes by itself. */
 function faultOfTokenStatus(status: number): FaultKind {
   if (status === 429) return 'busy';
   return status >= 500 || status === 408 ? 'transient' : 'misconfigured';
@@ -244,7 +244,7 @@ function parse(text: string): Json | undefined {
   try {
     return new Json(JSON.parse(text));
   } catch {
-    // Proxies answer with HTML; whoever called sees that there is no JSON.
+    // Proxies answer with HTML; the caller of this function sees that it is not JSON.
     return undefined;
   }
 }

@@ -23,7 +23,7 @@ import type { TokenCache } from './token-cache.js';
 export interface AdmissionDeps {
   readonly store: AdmissionStore;
   readonly credentials: TokenCache;
-  /** A look at the store tells whether it has been emptied. */
+  /** Whether the store has been emptied, which takes a look at it. */
   readonly channels: Pick<ChannelTable, 'refresh'>;
   readonly settlements: Pick<Settlements, 'abandon'>;
   readonly now: () => number;
@@ -31,11 +31,11 @@ export interface AdmissionDeps {
   readonly reservationGraceMs: number;
 }
 
-/** Who calls, and with what: found by the key, judged when the request is known. */
+/** Who calls, and with what: found by the key, judged once the request is known. */
 export interface Caller {
   readonly keyHash: string;
   credential: Credential;
-  /** Whether the caller's address is on the key's list; asked with the list that is in force. */
+  /** Whether the caller's address is on the key's list; asked with the list in force. */
   readonly addressAllowed: (allowIps: readonly string[]) => boolean;
 }
 
@@ -44,7 +44,7 @@ export interface AdmissionAsk {
   readonly reservationId: string;
   readonly scope: Scope;
   readonly amount: number;
-  /** Whether the key's policy lets this be done; throws the refusal. Asked again when the key has changed. */
+  /** Whether the key's policy allows this; throws the refusal. Asked again if the key has changed. */
   readonly judge: (policy: TokenPolicy) => void;
 }
 
@@ -57,12 +57,12 @@ export interface Reservation {
   readonly rate: RateState | undefined;
 }
 
-/** How often a key may change under a request's hands before it is refused. */
+/** How often a key may change while a request is being admitted before it is refused. */
 const MAX_STALE = 5;
 
 /**
  * Judges the key's policy and reserves quota, rate and a place in one atomic step of the store.
- * @throws GatewayError for every refusal, and 503 when the store does not answer.
+ * @throws GatewayError for every refusal, and 503 if the store does not answer.
  */
 export async function admit(deps: AdmissionDeps, ask: AdmissionAsk): Promise<Reservation> {
   const { caller } = ask;
@@ -71,7 +71,7 @@ export async function admit(deps: AdmissionDeps, ask: AdmissionAsk): Promise<Res
     judge(ask);
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
-    // What this node remembers of the key lets it in or not at all: a refusal is by what the store knows now.
+    // What this node remembers of the key may only admit: a refusal must rest on what the store knows now.
     await beforeEnd(ask.scope, judgeFresh(deps, caller));
     judge(ask);
   }
@@ -117,8 +117,8 @@ export async function admit(deps: AdmissionDeps, ask: AdmissionAsk): Promise<Res
 }
 
 /**
- * What the store says to an admission. One whose answer did not come, or came too late, may hold quota and a place that
- * nobody uses: it is ended as soon as the store can be told.
+ * The store's answer to an admission. If the answer was lost or came too late, the admission may hold quota and a place that
+ * nobody uses: it is ended as soon as the store can be reached.
  */
 async function answered(
   deps: AdmissionDeps,
@@ -144,8 +144,8 @@ async function answered(
 }
 
 /**
- * A key that this node remembers and the store does not know: it is deleted, unless the store has lost everything, which
- * it is asked for before.
+ * A key that this node remembers and the store does not know has been deleted, unless the store has lost everything, which
+ * is checked first.
  */
 async function findAgain(deps: AdmissionDeps, { keyHash }: Caller): Promise<Credential> {
   const found = await storeAnswers(async () => {
@@ -162,8 +162,8 @@ function judge({ caller, judge: judgePolicy }: AdmissionAsk): void {
 }
 
 /**
- * Whether the key may be used at all, as the store knows it now: for answers that reserve nothing, such as an unknown
- * model or the list of models.
+ * Whether the key may be used at all, as the store knows it now: for answers that reserve nothing, such as an unknown model
+ * or the list of models.
  */
 export async function judgeFresh(deps: AdmissionDeps, caller: Caller): Promise<void> {
   const credential = await storeAnswers(() => deps.credentials.findFresh(caller.keyHash));
@@ -185,8 +185,8 @@ function judgeStatus(credential: Credential, nowMs: number): void {
 }
 
 /**
- * Whether a key, as the store knows it, and its owner's balance would let an amount be reserved; rate and places apart, which
- * are counted where they are taken.
+ * Whether a key, as the store knows it, and its owner's balance would allow an amount to be reserved. Rate and places are
+ * not checked here: they are counted when they are taken.
  * @throws GatewayError with the refusal.
  */
 export function judgeStanding(
@@ -221,7 +221,7 @@ export function unknownKey(): GatewayError {
   return new GatewayError('invalid_api_key', 'The API key is not valid.');
 }
 
-/** Runs a question to the store; a store that does not answer is a 503 of ours. */
+/** Asks the store; if it does not answer, that is a 503 of ours. */
 export async function storeAnswers<T>(ask: () => Promise<T>): Promise<T> {
   try {
     return await ask();
@@ -238,7 +238,7 @@ function storeError(error: unknown): unknown {
   });
 }
 
-/** The 403 of an address that the key's policy leaves out. */
+/** The 403 for an address that the key's policy excludes. */
 export function judgeAddress(caller: Pick<Caller, 'credential' | 'addressAllowed'>): void {
   const { allowIps } = caller.credential.token.policy;
   if (allowIps.length === 0 || caller.addressAllowed(allowIps)) return;

@@ -1,10 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Observe } from './events.js';
 
-/** More work than this waiting means that what it waits for is down. */
+/** More waiting work than this means that whatever it waits for is down. */
 const MAX_PENDING = 1_000;
 
-/** Work that no reply waits for. Failures are observed; shutdown waits for what is under way. */
+/** Work that no reply waits for. Failures are observed; shutdown waits for what is in progress. */
 export class Background {
   readonly #observe: Observe;
   readonly #pending = new Set<Promise<void>>();
@@ -18,7 +18,8 @@ export class Background {
       this.#observe({ kind: 'fault', what, error: new Error('too much work is queued') });
       return;
     }
-    // Not before the reply that goes out in this turn of the loop: how long the work takes must not show there.
+    // Not before the reply that goes out in this turn of the event loop: the time that the work takes must not show
+    // there.
     const done = setImmediate()
       .then(work)
       .catch((error: unknown) => this.#observe({ kind: 'fault', what, error }))

@@ -4,8 +4,8 @@ import type { UpstreamCall } from '../providers/provider.js';
 import type { Job, Offer } from './rank.js';
 
 /**
- * The request in the channel's terms: its model name, no images where it takes none, and its way with blank documents.
- * Where they must not be sent they are left out, and `restore` puts them behind the others, with the lowest score of these.
+ * The request in the channel's terms: its name for the model, no images if it takes none, and its handling of blank
+ * documents. If they must not be sent, they are left out, and `restore` appends them to the ranking with its lowest score.
  */
 export function prepareCall(
   offer: Offer,
@@ -26,7 +26,7 @@ export function prepareCall(
     (index) => !left.has(index),
   );
   if (kept.length === 0) {
-    // Nothing but blanks: a placeholder keeps the request valid, and all come back in the order they came.
+    // Only blank documents: a placeholder keeps the request valid, and all of them return in their original order.
     return whole(textDocuments(Array.from({ length: blank.length }, () => '-')));
   }
   return {

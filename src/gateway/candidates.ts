@@ -7,21 +7,21 @@ import { DEFAULT_COOLDOWN_MS, type Availability, type ChannelHealth } from './ch
 import type { AttemptOutcome, Candidates, Job, NoRanking, Offer, Plan, Tier } from './rank.js';
 
 export interface CandidatesDeps {
-  /** The plan in force: asked anew for each attempt, so that a retry knows of a switch that was thrown meanwhile. */
+  /** The plan in force: looked up for each attempt, so that a retry notices a switch that was thrown meanwhile. */
   readonly planOf: (model: string) => Plan | undefined;
-  /** Whether a channel takes traffic at this very moment. */
+  /** Whether a channel takes traffic right now. */
   readonly isLive: (channelId: number) => boolean;
   readonly health: Pick<ChannelHealth, 'availability' | 'load' | 'expectedMs'>;
   readonly now: () => number;
   readonly random: () => number;
 }
 
-/** What of a job decides on its candidates. */
+/** What a job's candidates depend on. */
 export type Sought = Fitting & Pick<Job, 'model' | 'keyId' | 'admits'>;
 
-/** What keeps a job from an offer at a moment. */
+/** What rules out an offer for a job at a moment. */
 export type Obstacle =
-  /** Its own status, or its tag's switch. */
+  /** Its own status or its tag's switch. */
   | { readonly kind: 'switched_off' }
   /** The tags of request and key. */
   | { readonly kind: 'tag' }
@@ -29,24 +29,27 @@ export type Obstacle =
   | { readonly kind: 'misfit'; readonly misfit: Misfit }
   | { readonly kind: 'busy'; readonly availability: Exclude<Availability, { kind: 'ready' }> };
 
-/** The offers of a model as a job finds them at a moment. */
+/** A model's offers as a job finds them at a moment. */
 export interface Survey {
-  /** Priority after priority; `chance` is that of being asked first among those of the same one. */
+  /** By priority; `chance` is the probability of being tried first among those of the same priority. */
   readonly prospects: readonly { readonly offer: Offer; readonly chance: number }[];
   readonly passedOver: readonly { readonly offer: Offer; readonly obstacle: Obstacle }[];
 }
 
-/** Draws by weight before all offers of a tier are looked at one by one: enough where most of them can serve. */
+/** Draws by weight before the offers of a tier are checked one by one: enough if most of them can serve. */
 const DRAWS = 3;
-/** Tiers up to this size are looked at whole, which costs no more than a draw. */
+/** Tiers up to this size are searched whole, which costs no more than a draw. */
 const SMALL_TIER = 4;
 
-/** The candidates of one job: the highest priority first, at random by weight inside it, each at most once. */
+/** The candidates of one job: the highest priority first, at random by weight within it, each at most once. */
 export function candidatesOf(deps: CandidatesDeps, job: Sought): Candidates {
   return new JobCandidates(deps, job);
 }
 
-/** The candidates of a job as `candidatesOf` would hand them out now, with their chances, and what keeps the others out. */
+/**
+ * The candidates of a job as `candidatesOf` would hand them out now, with their probabilities, and what rules out the
+ * others.
+ */
 export function surveyOf(deps: CandidatesDeps, job: Sought): Survey {
   const plan = deps.planOf(job.model);
   if (plan === undefined) return { prospects: [], passedOver: [] };
@@ -68,7 +71,7 @@ export function surveyOf(deps: CandidatesDeps, job: Sought): Survey {
   return { prospects, passedOver };
 }
 
-/** What keeps a job from an offer at this moment; `undefined` where nothing does. */
+/** What rules out an offer for a job right now; `undefined` if nothing does. */
 function obstacleOf(
   health: Pick<ChannelHealth, 'availability'>,
   job: Sought,
@@ -89,9 +92,9 @@ class JobCandidates implements Candidates {
   readonly #job: Sought;
   readonly #tried = new Set<number>();
   readonly #failures: UpstreamFailure[] = [];
-  /** Tried ones whose failure may have passed by a second try. */
+  /** Tried ones whose failure may pass on a second try. */
   readonly #mayPass = new Set<number>();
-  /** Providers whose own limit the request broke: their other channels have the same one. */
+  /** Providers whose own limit the request exceeded: their other channels have the same limit. */
   #unfit: Set<string> | undefined;
 
   constructor(deps: CandidatesDeps, job: Sought) {
@@ -134,7 +137,7 @@ class JobCandidates implements Candidates {
 
   heard({ id, route }: Offer, outcome: AttemptOutcome): void {
     if (outcome.kind === 'withdrawn') {
-      // Still live: it was only not known any more whether it is, which is asked before the next attempt.
+      // Still live: the node was only no longer sure of that, and asks again before the next attempt.
       if (this.#deps.isLive(id)) this.#tried.delete(id);
       return;
     }
@@ -170,7 +173,7 @@ class JobCandidates implements Candidates {
     if (select === 'sticky') return this.#stuckTo(tier, nowMs);
     const one = this.#drawn(tier, nowMs) ?? this.#searched(tier, nowMs);
     if (select === 'weighted' || one === undefined) return one;
-    // The better of two: nearly as good as the best of all, and no herd runs to one channel.
+    // The better of two: nearly as good as the best of all, without sending everyone to the same channel.
     this.#tried.add(one.id);
     const other = this.#drawn(tier, nowMs) ?? this.#searched(tier, nowMs);
     this.#tried.delete(one.id);
@@ -183,7 +186,7 @@ class JobCandidates implements Candidates {
     return isBetter ? other : one;
   }
 
-  /** The place of the owner in the tier, by weight; the next usable offer behind it where that one cannot serve. */
+  /** The owner's position in the tier, by weight; the next usable offer after it if that one cannot serve. */
   #stuckTo(tier: Tier, nowMs: number): Offer | undefined {
     const { offers } = tier;
     const first = placeOf(tier, this.#job);
@@ -194,7 +197,7 @@ class JobCandidates implements Candidates {
     return undefined;
   }
 
-  /** A usable offer at random, without looking at all of a large tier; `undefined` where no draw found one. */
+  /** A random usable offer, without checking all of a large tier; `undefined` if no draw found one. */
   #drawn({ offers, cumulative }: Tier, nowMs: number): Offer | undefined {
     const total = cumulative.at(-1) ?? 0;
     if (offers.length <= SMALL_TIER || total <= 0) return undefined;
@@ -219,24 +222,24 @@ class JobCandidates implements Candidates {
   }
 }
 
-/** How long an offer that is busy is out at least. */
+/** How long a busy offer stays busy at least. */
 function waitMs(availability: Availability, nowMs: number): number {
   return availability.kind === 'until' ? availability.atMs - nowMs : 0;
 }
 
-/** Where the owner of a job stands in a tier, by weight. */
+/** The position of a job's owner in a tier, by weight. */
 function placeOf({ cumulative }: Tier, { keyId }: Sought): number {
   const total = cumulative.at(-1) ?? 0;
   return total > 0 ? firstAbove(cumulative, fractionOf(String(keyId)) * total) : 0;
 }
 
-/** The offers of a tier in the order in which one owner is sent to them. */
+/** The offers of a tier in the order in which one owner tries them. */
 function ringOf(tier: Tier, job: Sought): Offer[] {
   const first = placeOf(tier, job);
   return [...tier.offers.slice(first), ...tier.offers.slice(0, first)];
 }
 
-/** The chance of each usable offer of a tier to be asked first. */
+/** The probability of each usable offer of a tier to be tried first. */
 function chancesBy(
   select: Selection,
   health: Pick<ChannelHealth, 'load' | 'expectedMs'>,
@@ -255,7 +258,7 @@ function chancesBy(
   }
 }
 
-/** Of two that are drawn one after the other, the second takes the place of the first where it is better. */
+/** Of two offers drawn in turn, the second replaces the first if it is better. */
 function chancesOfBetter(
   drawn: readonly number[],
   offers: readonly Offer[],
@@ -293,13 +296,13 @@ function fractionOf(text: string): number {
   for (let at = 0; at < text.length; at += 1) {
     hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
   }
-  // Short texts that differ in their last letter alone have to part as well.
+  // Short texts that differ only in their last letter must be spread too.
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
   return ((hash ^ (hash >>> 16)) >>> 0) / 2 ** 32;
 }
 
-/** The first position whose sum is above a point; sums of weight 0 are never above the one before. */
+/** The first position whose sum is above a point; an offer of weight 0 never has a higher sum than the one before. */
 function firstAbove(cumulative: Float64Array, point: number): number {
   let low = 0;
   let high = cumulative.length - 1;
@@ -311,7 +314,9 @@ function firstAbove(cumulative: Float64Array, point: number): number {
   return low;
 }
 
-/** Whether all channels of a provider reach the same service, with the same limits; self-hosted servers have their own. */
+/**
+ * Whether all channels of a provider reach the same service, with the same limits; self-hosted servers each have their own.
+ */
 function isOneService(provider: Provider): boolean {
   return provider.transport === 'http' && provider.baseUrl !== undefined;
 }

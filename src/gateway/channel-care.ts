@@ -21,15 +21,15 @@ export interface ChannelCareDeps {
   readonly run: Background['run'];
   readonly now: () => number;
   readonly random: () => number;
-  /** When a channel that the gateway disabled is tried again: after so long at first, then more and more seldom. */
+  /** When a channel that the gateway disabled is tried again: at first after this long, then less and less often. */
   readonly returns: { readonly firstMs: number; readonly longestMs: number };
-  /** How long it takes at least until a check that failed is made again. */
+  /** How long at least before a failed check is repeated. */
   readonly recheckMs: number;
-  /** Lets a channel that works again return. */
+  /** Enables a channel again once it works. */
   readonly onWell: (channel: Channel) => Promise<void>;
 }
 
-/** One thing that is to be done for one channel again and again, by one node for all. */
+/** A recurring task for one channel, which one node does for all. */
 interface Task {
   readonly name: string;
   readonly route: Route;
@@ -40,18 +40,18 @@ interface Task {
   seenAtMs: number;
 }
 
-/** A probe is over sooner; a node that dies at one keeps it for so long. */
+/** A probe takes less than this; a node that dies during one keeps it for this long. */
 const LEASE_MS = 75_000;
-/** No look at the store follows another one sooner. */
+/** The store is looked at no more often than this. */
 const LEAST_WAIT_MS = 20;
-/** Whoever changes the credentials of a channel makes its next probe due right after. */
+/** A change of a channel's credentials makes its next probe due soon after. */
 const MENDED_AFTER_MS = 200;
-/** Of the time between two checks: nodes look one after the other, and find what the first has found. */
+/** Share of the time between two checks: nodes look one after the other and find the first one's result. */
 const SPREAD = 0.1;
 
 /**
- * Sees to channels that are ill: checks those that want it, and tries whether those that the gateway disabled work again,
- * each once for all nodes. Where there is neither, it does nothing, and no timer runs.
+ * Looks after sick channels: checks those that are configured for it, and tries whether those that the gateway disabled work
+ * again, each once for all nodes. If there are neither, it does nothing, and no timer runs.
  */
 export class ChannelCare {
   readonly #deps: ChannelCareDeps;
@@ -71,14 +71,14 @@ export class ChannelCare {
     this.#tasks = new Map();
     for (const route of routes) {
       if (route.channel.status === CHANNEL_AUTO_DISABLED) disabled.add(route.id);
-      // What it was disabled for is over, and so is what this node remembers of it.
+      // The reason for disabling it is gone, and so is what this node remembers about it.
       else if (this.#disabled.has(route.id)) this.#deps.health.forget(route.id);
       const task = this.#taskOf(route);
       if (task === undefined) continue;
       const known = before.get(task.name);
       if (known !== undefined) {
         task.seenAtMs = known.seenAtMs;
-        // What was wrong may have been mended.
+        // What was wrong may have been fixed.
         task.dueMs = isSameAccount(known.route.channel, route.channel)
           ? known.dueMs
           : this.#deps.now() + MENDED_AFTER_MS;
@@ -135,7 +135,7 @@ export class ChannelCare {
     const nowMs = this.#deps.now();
     for (const task of this.#tasks.values()) {
       if (task.dueMs > nowMs) continue;
-      // Not again while it is under way, nor at once where it fails.
+      // Not again while it is in progress, nor at once if it fails.
       task.dueMs = nowMs + LEASE_MS;
       this.#deps.run('a channel not looked after', async () => {
         try {
@@ -151,7 +151,7 @@ export class ChannelCare {
     this.#schedule();
   }
 
-  /** One probe of a channel that the gateway disabled; after each that fails, the next one is later. */
+  /** One probe of a channel that the gateway disabled; each failure delays the next one further. */
   readonly #tryReturn = async (task: Task): Promise<void> => {
     const { store, probe, now, random, returns, onWell } = this.#deps;
     const { channel } = task.route;
@@ -171,7 +171,7 @@ export class ChannelCare {
     task.dueMs = now() + waitMs;
   };
 
-  /** One check of a channel in traffic, or the news of the one that another node has made. */
+  /** One check of a channel in traffic, or the result of the one that another node made. */
   readonly #check = async (task: Task): Promise<void> => {
     const { store, probe, now, random, recheckMs } = this.#deps;
     const { channel } = task.route;
@@ -204,7 +204,7 @@ export class ChannelCare {
   }
 }
 
-/** Each probe asks for another one of a channel's models: what is wrong may be wrong with one of them. */
+/** Each probe asks for a different one of the channel's models: only one of them may be broken. */
 function modelOf({ models }: Channel, turn: number): string {
   const names = Object.keys(models);
   return names[turn % names.length] ?? '';

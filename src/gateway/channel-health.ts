@@ -27,15 +27,15 @@ import type { Route, RouteKey } from './route.js';
 
 export type Availability =
   | { readonly kind: 'ready' }
-  /** As many attempts are under way as the channel may have, or its one probe. */
+  /** The channel has as many attempts in flight as it may have, or its one probe. */
   | { readonly kind: 'full' }
   /** It is left alone until then, by this node's clock. */
   | { readonly kind: 'until'; readonly atMs: number };
 
-/** What an upstream may have quoted of a request. */
+/** The parts of a request that an upstream may have quoted. */
 type Asked = Pick<Job, 'query' | 'documents'>;
 
-/** Ends what `begin` has begun; called once, always. `abandoned`: the request ended before its answer. */
+/** Ends what `begin` has begun; called exactly once. `abandoned`: the request ended before its answer. */
 export type EndAttempt = (
   outcome: AttemptOutcome | 'abandoned',
   nowMs: number,
@@ -46,29 +46,29 @@ export interface ChannelHealthOptions {
   /** The longest that an upstream's `Retry-After` keeps a channel out. */
   readonly maxCooldownMs: number;
   readonly breaker: BreakerRule;
-  /** When what is certain of a channel is believed. */
+  /** When a certain fault of a channel is believed. */
   readonly outage: OutageRule;
   readonly observe: Observe;
-  /** Called when enough attempts have said the same for certain; again after as many more. */
+  /** Called when enough attempts have shown the same certain fault; again after as many more. */
   readonly onOutage: (route: Route, outage: Outage) => void;
   /** Called when an attempt has ended: there may be room for another one. */
   readonly onFree: (offer: Offer) => void;
 }
 
-/** What a node knows of a channel, for people and metrics. */
+/** What a node knows about a channel, for people and metrics. */
 export interface HealthReport {
   readonly inFlight: number;
   readonly breaker: Breaker['state'];
-  /** Until when nothing is sent, by this node's clock; 0 where it may be. */
+  /** Until when nothing is sent, by this node's clock; 0 if it may be used. */
   readonly outUntilMs: number;
-  /** Why the circuit opened last; empty while it is closed. */
+  /** Why the circuit last opened; empty while it is closed. */
   readonly reason: string;
 }
 
 /** A channel that a node leaves alone. */
 export interface ChannelPause {
   readonly channelId: number;
-  /** What people know the key by, where one of several is left alone and not the channel. */
+  /** How people recognise the key, if one of several keys is paused and not the channel. */
   readonly key?: string;
   /** `cooling`: it asked for a pause after an overload. */
   readonly state: 'open' | 'half_open' | 'cooling';
@@ -86,10 +86,10 @@ interface State {
   sinceMs: number;
   breaker: Breaker;
   reason: string;
-  /** What attempts in a row say for certain. */
+  /** The certain fault that consecutive attempts have shown. */
   tally: Tally | undefined;
   readonly latencies: Latencies;
-  /** Where the channel asks for it. */
+  /** Present if the channel asks for it. */
   adaptive: AdaptiveLimit | undefined;
 }
 
@@ -100,10 +100,10 @@ interface Ring {
   keys: readonly RouteKey[];
 }
 
-/** How long an overloaded channel is left alone that does not say so itself. */
+/** How long to leave an overloaded channel alone if it does not say so itself. */
 export const DEFAULT_COOLDOWN_MS = 1_000;
 
-/** Failures that say that there was too much at once. */
+/** Failures that show that there was too much at once. */
 const OVERLOADS: ReadonlySet<FaultKind> = new Set<FaultKind>(['busy', 'timeout']);
 
 const READY: Availability = { kind: 'ready' };
@@ -112,7 +112,7 @@ const UNKNOWN: HealthReport = {
   ...{ inFlight: 0, breaker: 'closed', outUntilMs: 0, reason: '' },
 };
 
-/** What a node knows of its channels between requests, whatever version of a channel is in force. */
+/** What a node knows about its channels between requests, whatever version of a channel is in force. */
 export class ChannelHealth {
   readonly #options: ChannelHealthOptions;
   readonly #states = new Map<number, State>();
@@ -124,7 +124,7 @@ export class ChannelHealth {
     this.#options = options;
   }
 
-  /** Whether an attempt by this offer may begin now. */
+  /** Whether an attempt with this offer may begin now. */
   availability({ id, route }: Offer, nowMs: number): Availability {
     if (route.keys !== undefined) {
       const readiness = this.ringOf(route).readiness(nowMs);
@@ -144,7 +144,7 @@ export class ChannelHealth {
     return state.inFlight >= state.adaptive.limit ? FULL : READY;
   }
 
-  /** Counts an attempt in; what it returns counts it out. */
+  /** Counts an attempt in; the function returned counts it out. */
   begin(offer: Offer, startedMs: number): EndAttempt {
     const state = this.#stateOf(offer.id);
     state.inFlight += 1;
@@ -165,7 +165,7 @@ export class ChannelHealth {
         outcome !== 'abandoned' && outcome.kind === 'failed' ? outcome.failure : undefined;
       if (failure !== undefined) this.#failed(offer, state, failure, nowMs, asked);
       else if (outcome !== 'abandoned' && outcome.kind === 'ranked') state.tally = undefined;
-      // Only the probe decides on a half-open circuit: what began before it opened is old news.
+      // Only the probe decides on a half-open circuit: attempts from before it opened are old news.
       if (state.breaker.state !== 'half_open' || isProbe) {
         const { breaker: rule } = this.#options;
         const breaker = ended(state.breaker, verdictOn(outcome), nowMs, rule);
@@ -175,7 +175,7 @@ export class ChannelHealth {
     };
   }
 
-  /** The keys of a channel that has several. What is known of them ends with a change of the keys. */
+  /** The keys of a channel that has several. What is known about them ends when the keys change. */
   ringOf({ id, channel, keys = [] }: Route): KeyRing {
     const known = this.#rings.get(id);
     const most = channel.keyMaxConcurrency;
@@ -214,13 +214,13 @@ export class ChannelHealth {
   }
 
   /**
-   * What health checks say of a channel, on whatever node they were made: one that answers is back at once, one that failed
-   * check after check is left alone.
+   * The result of a health check on whatever node: a channel that answers is back at once; one that failed check after check
+   * is left alone.
    */
   checked(route: Route, kind: FaultKind | 'ok', nowMs: number): void {
     const { breaker: rule } = this.#options;
     const state = this.#stateOf(route.id);
-    // Whoever is under way as a probe decides.
+    // The probe in flight decides.
     if (state.breaker.state === 'half_open' || rule.failures === 0) return;
     if (kind !== 'ok') {
       if (FAULTS[kind].health !== 'fails' || state.breaker.state === 'open') return;
@@ -293,23 +293,26 @@ export class ChannelHealth {
     });
   }
 
-  /** What 95 of 100 recent answers did not exceed; `undefined` while too few are known. */
+  /** The time within which 95 of 100 recent answers came; `undefined` if too few are known. */
   slowAfterMs({ id }: Offer): number | undefined {
     return this.#states.get(id)?.latencies.p95Ms;
   }
 
-  /** How much a channel has to do for its share of the traffic; smaller is better. */
+  /** How busy a channel is relative to its share of the traffic; smaller is better. */
   load({ id, weight }: Offer): number {
     return ((this.#states.get(id)?.inFlight ?? 0) + 1) / Math.max(weight, Number.MIN_VALUE);
   }
 
-  /** How long an answer may take now: recent answers, by those that wait already. One that was never asked comes first. */
+  /**
+   * How long an answer is likely to take now: the recent average times the attempts in flight, this one included. A channel
+   * that was never asked comes first.
+   */
   expectedMs({ id }: Offer): number {
     const state = this.#states.get(id);
     return (state?.latencies.averageMs ?? 0) * ((state?.inFlight ?? 0) + 1);
   }
 
-  /** What is known of a channel; a channel that was never asked is well. */
+  /** What is known about a channel; one that was never asked is healthy. */
   report(channelId: number): HealthReport {
     const state = this.#states.get(channelId);
     if (state === undefined) return UNKNOWN;
@@ -323,7 +326,7 @@ export class ChannelHealth {
     };
   }
 
-  /** Channels that are left alone now, by id. Costs nothing for those that are well. */
+  /** Channels that are left alone now, by id. Costs nothing for healthy ones. */
   pauses(nowMs: number): ChannelPause[] {
     const pauses: ChannelPause[] = [];
     for (const channelId of this.#paused) {
@@ -355,7 +358,7 @@ export class ChannelHealth {
     return { channelId, ...cooling, sinceMs: coolSinceMs, untilMs: coolUntilMs };
   }
 
-  /** Lets go of a channel that is there no more, or starts anew. */
+  /** Forgets a channel that is gone or starts afresh. */
   forget(channelId: number): void {
     this.#states.delete(channelId);
     this.#paused.delete(channelId);
@@ -394,13 +397,13 @@ function adapt(
   else if (OVERLOADS.has(outcome.failure.kind)) limit.overloaded(nowMs);
 }
 
-/** Answers tell how fast a channel is, and so does one that did not come in time. */
+/** Answers show how fast a channel is, and so does a timeout. */
 function tellsLatency(outcome: AttemptOutcome | 'abandoned'): boolean {
   if (outcome === 'abandoned' || outcome.kind === 'withdrawn') return false;
   return outcome.kind === 'ranked' || outcome.failure.kind === 'timeout';
 }
 
-/** What an attempt says of its channel. An overloaded one works, and asks for a pause; a refusal says that it listens. */
+/** What an attempt says about its channel. An overloaded one works but asks for a pause; a refusal shows that it is up. */
 function verdictOn(outcome: AttemptOutcome | 'abandoned'): Verdict {
   if (outcome === 'abandoned' || outcome.kind === 'withdrawn') return 'none';
   if (outcome.kind === 'ranked') return 'praise';
@@ -409,7 +412,7 @@ function verdictOn(outcome: AttemptOutcome | 'abandoned'): Verdict {
   return health === 'cools' ? 'none' : 'praise';
 }
 
-/** What an attempt says of the key that it was made with: refused credentials and a rate limit are nobody else's. */
+/** What an attempt says about the key it used: refused credentials and a rate limit concern only that key. */
 function keyVerdictOn(
   outcome: AttemptOutcome | 'abandoned',
   nowMs: number,

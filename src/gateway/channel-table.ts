@@ -10,9 +10,9 @@ import { makeRoute, type Route } from './route.js';
 export interface RoutingTable {
   readonly version: number;
   readonly byId: ReadonlyMap<number, Route>;
-  /** What is done for a model, by the caller's name for it; every model of a usable channel has one, live or not. */
+  /** What is done for a model, by the caller's name for it; every model of a usable channel has a plan, live or not. */
   readonly plans: ReadonlyMap<string, Plan>;
-  /** By model, the channels that cannot be used, and would serve it if they could. */
+  /** By model, the unusable channels that would serve it if they could. */
   readonly unusable: ReadonlyMap<string, readonly UnusableChannel[]>;
 }
 
@@ -27,20 +27,20 @@ export interface ChannelTableDeps {
   readonly declared: ReadonlyMap<string, Readonly<Record<string, Secret>>>;
   readonly observe: Observe;
   readonly now: () => number;
-  /** Milliseconds from any point on, by a clock that nobody sets: an age must not change with the time of day. */
+  /** Milliseconds from an arbitrary origin, by a clock that nobody sets: an age must not change with the time of day. */
   readonly elapsed: () => number;
-  /** How old the knowledge of this node may be when an attempt begins. */
+  /** How old this node's knowledge may be when an attempt begins. */
   readonly stalenessMs: number;
   readonly nodeId: string;
   /** Makes the plan of a model from its usable channels, whenever these have changed. */
   readonly planOf: (model: string, routes: readonly Route[]) => Plan;
-  /** Called with the id of a channel that is there no more. */
+  /** Called with the id of a channel that is gone. */
   readonly onGone: (channelId: number) => void;
   /** Called with every answer of the store: when it was asked for, and when it came. */
   readonly onNews?: (news: ChannelNews, askedAtMs: number, answeredAtMs: number) => void;
-  /** Called when the store has lost what this node had noted there: whatever is remembered of it may be gone. */
+  /** Called when the store has lost what this node had noted there: anything remembered of it may be gone. */
   readonly onStoreLost?: () => void;
-  /** Called when the store answers again after it did not. */
+  /** Called when the store answers again after it had stopped. */
   readonly onStoreBack?: () => void;
   /** Called with every origin that the channels in force name, whenever they have changed. */
   readonly onOrigins: (origins: ReadonlySet<string>) => void;
@@ -49,28 +49,28 @@ export interface ChannelTableDeps {
 }
 
 const EMPTY: RoutingTable = { version: -1, byId: new Map(), plans: new Map(), unusable: new Map() };
-/** Checks of the version in one staleness bound: the safety net below the change messages. */
+/** Version checks per staleness bound: the safety net below the change messages. */
 const CHECKS_PER_BOUND = 3;
 const LOCKED =
   'its credentials cannot be read: set ENCRYPTION_KEY to the key that they were stored under, or enter them again';
-/** A node that has not reported for so many bounds is gone. */
+/** A node that has not reported for this many bounds is gone. */
 const NODE_TTL_BOUNDS = 5;
 
 const TOO_SLOW = new Error('the store answers more slowly than gateway.staleness_ms allows');
 
 /**
- * The channels of this node, in memory. Refreshed at once on a message of the store and by a check that does not depend on
- * messages; an attempt that begins while the check is overdue waits for it, so nothing is ever sent on knowledge older than
- * the bound. A check is one question to the store, which notes what this node has in force and tells what is new; checks
- * follow each other, and nobody waits for more than the one that is under way and the next.
+ * The channels of this node, in memory. They are refreshed at once on a message from the store, and by a check that does not
+ * depend on messages. An attempt that begins while the check is overdue waits for it, so nothing is ever sent on knowledge
+ * older than the bound. A check is one question to the store, which notes what this node has in force and answers with what
+ * is new. Checks follow one another, and nobody waits for more than the current one and the next.
  */
 export class ChannelTable implements Freshness {
   readonly #deps: ChannelTableDeps;
   #table: RoutingTable = EMPTY;
-  /** By `elapsed`, as all ages. */
+  /** By `elapsed`, like all ages. */
   #verifiedAtMs = -Infinity;
   #checking: Promise<void> | undefined;
-  /** The check that begins when the one under way has ended. */
+  /** The check that begins when the current one has ended. */
   #next: Promise<void> | undefined;
   #serial = 0;
   #heardSerial = 0;
@@ -94,10 +94,10 @@ export class ChannelTable implements Freshness {
       this.#refreshInBackground();
     });
     await this.refresh();
-    // Once more: who waits for this node from now on, waits for what it has in force and not for its start.
+    // Once more: from now on others wait for what this node has in force, and not for its start.
     await this.refresh();
     this.#timer = setInterval(() => {
-      // Where the store is slower than this, the next check begins when the one under way has ended.
+      // If the store is slower than this, the next check begins when the current one has ended.
       if (this.#checking === undefined) this.#refreshInBackground();
     }, this.#deps.stalenessMs / CHECKS_PER_BOUND);
     this.#timer.unref();
@@ -113,16 +113,16 @@ export class ChannelTable implements Freshness {
     });
   }
 
-  /** Whether what is known is younger than the bound. */
+  /** Whether the knowledge is younger than the bound. */
   isFresh(): boolean {
     return this.#deps.elapsed() - this.#verifiedAtMs <= this.#deps.stalenessMs;
   }
 
-  /** Resolves when the table is within the bound; asks the store where it is not. */
+  /** Resolves when the table is within the bound, asking the store if it is not. */
   async ensureFresh(): Promise<void> {
     if (this.isFresh()) return;
     try {
-      // The check under way may do: it counts from its question, whoever asked.
+      // The current check may do: its age counts from its question, whoever asked.
       await this.#checking;
       if (!this.isFresh()) await this.refresh();
       if (!this.isFresh()) throw TOO_SLOW;
@@ -138,7 +138,7 @@ export class ChannelTable implements Freshness {
   /** Brings the table up to the version that the store has when this is called. */
   refresh(): Promise<void> {
     if (this.#checking === undefined) return this.#begin();
-    // The check under way may have read before the change that this call is about.
+    // The current check may have read before the change that this call is about.
     this.#next ??= this.#checking
       .catch(() => undefined)
       .then(() => {
@@ -149,13 +149,13 @@ export class ChannelTable implements Freshness {
     return this.#next;
   }
 
-  /** The route of a channel if it takes traffic at this very moment. */
+  /** The route of a channel, if it takes traffic right now. */
   live(channelId: number): Route | undefined {
     const route = this.#table.byId.get(channelId);
     return route?.live === true ? route : undefined;
   }
 
-  /** A failed check has been observed by the check itself; the next attempt that needs it tells its caller. */
+  /** The check itself has observed its failure; the next attempt that needs it tells its caller. */
   #refreshInBackground(): void {
     this.refresh().catch(() => undefined);
   }
@@ -171,7 +171,7 @@ export class ChannelTable implements Freshness {
       const changed = await this.#ask();
       if (this.#failing) this.#deps.onStoreBack?.();
       this.#failing = false;
-      // Those who wait until a change is in force wait for the report of it.
+      // Whoever waits until a change is in force waits for this report.
       if (changed && !this.#stopped) setImmediate(() => this.#refreshInBackground());
     } catch (error) {
       if (!this.#failing)
@@ -205,7 +205,7 @@ export class ChannelTable implements Freshness {
     if (memory === 'lost' || (wasEmptied && memory === 'kept')) this.#tellLost();
     this.#heardSerial = serial;
     if (this.#isEmptied) {
-      // Nobody is let in by such a store: the channels are kept as they were, until it has some again.
+      // Such a store admits nobody: the channels stay as they were until it has some again.
       this.#verifiedAtMs = askedAt;
       return false;
     }

@@ -23,19 +23,19 @@ import type { Upstream } from './upstream.js';
 
 export type DiscoverDeps = Omit<ProbeDeps, 'declared' | 'attemptTimeoutMs'>;
 
-/** Of one request: whatever answers at all answers two short documents in that time. */
+/** Per request: any server that answers at all answers two short documents in that time. */
 const REQUEST_MS = 5_000;
-/** Of all of them: what has not been tried by then is not. */
+/** For all of them: whatever has not been tried by then is skipped. */
 const TOTAL_MS = 40_000;
 const AT_ONCE = 4;
-/** With as many that rank alike, nobody can say which one it is. */
+/** If more than this many rank alike, nobody can say which one it is. */
 const FEW = 2;
-/** What stands for all of its kind, and is proposed first where several fit. */
+/** General providers, proposed first if several fit. */
 const GENERAL: readonly string[] = ['openai-compatible', 'tei', 'vllm'];
 
 /**
- * Finds out what an unknown server speaks: asks what it says of itself, and then ranks two documents as each provider that
- * people run themselves would, with that provider's own code. The same request is sent once.
+ * Finds out what an unknown server speaks: asks what it says about itself, and then ranks two documents as each self-hosted
+ * provider would, with that provider's own code. Identical requests are sent once.
  */
 export function createDiscover(deps: DiscoverDeps): Discover {
   return async (server) => {
@@ -62,7 +62,7 @@ interface Tested {
   readonly report: ProbeReport;
 }
 
-/** Sends each request once, and gives its reply to whoever asks the same again. */
+/** Sends each request once, and repeats its reply to whoever sends the same again. */
 class Remembering {
   readonly #upstream: DiscoverDeps['upstream'];
   readonly #replies = new Map<string, Promise<RawReply>>();
@@ -89,7 +89,7 @@ class Remembering {
     this.#upstream.fetchToken(request, signal);
 }
 
-/** Why nothing answers there at all; `undefined` where something does. */
+/** Why nothing answers there at all; `undefined` if something does. */
 async function reach(
   upstream: Remembering,
   server: UnknownServer,
@@ -135,7 +135,7 @@ function getRequest({ baseUrl, credentials }: UnknownServer, path: string): Upst
   };
 }
 
-/** Those that people run themselves, and that rank by one request. */
+/** Providers that people run themselves, and that rank with one request. */
 function selfHosted(): Provider[] {
   return allProviders().filter(
     (provider) =>
@@ -227,7 +227,7 @@ function weightOf({ provider, certainty }: DiscoveredProvider): number {
   return WEIGHTS[certainty] + (GENERAL.includes(provider) ? 0 : 1);
 }
 
-/** Problems by how much they tell, with what to say where no reply may be quoted. */
+/** Problems, the most telling first, with what to say where no reply may be quoted. */
 const TELLING: readonly (readonly [string, string])[] = [
   [
     'wrong_order',
@@ -293,7 +293,7 @@ function providersAt(baseUrl: string): Provider[] {
   );
 }
 
-/** A public address may have places for settings, such as a region. */
+/** A public address may have placeholders for settings, such as a region. */
 function hostPattern(baseUrl: string): RegExp {
   const host = /^https?:\/\/([^/]+)/.exec(baseUrl)?.[1] ?? '';
   const parts = host.split(/\{\w+\}/).map((part) => part.replaceAll('.', String.raw`\.`));

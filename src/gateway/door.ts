@@ -3,7 +3,7 @@ import { GatewayError } from '../core/errors.js';
 import { TOKEN_ENABLED, tokenStatus } from '../core/token.js';
 import { judgeFresh, rateHeaders, type AdmissionDeps, type Caller } from './admission.js';
 
-/** A refusal that still holds, as long as nobody changes the key. */
+/** A refusal that holds as long as nobody changes the key. */
 interface Held {
   readonly version: number;
   readonly untilMs: number;
@@ -12,12 +12,12 @@ interface Held {
 
 const MAX_HELD = 10_000;
 const LONGEST_MS = 60_000;
-/** When requests that were too many at once may fit again. */
+/** When a request that exceeded a limit may fit again. */
 const RETRY_MS = 1_000;
 
 /**
- * Judges a request by what is known of its key before its body is read, so that a key that will be refused costs no room.
- * Memory alone refuses nobody: it says when it is worth asking the store, whose answer counts.
+ * Judges a request by what is known about its key before its body is read, so that a key that will be refused takes up no
+ * room. Memory alone refuses nobody: it only shows when asking the store is worthwhile, and the store's answer counts.
  */
 export class Door {
   readonly #deps: AdmissionDeps;
@@ -28,8 +28,8 @@ export class Door {
   }
 
   /**
-   * Lets a request through, or throws its refusal; `inFlight` counts those of the key on this node, this one among them. There
-   * is nothing to wait for in the usual case.
+   * Lets a request through, or throws its refusal; `inFlight` counts those of the key on this node, this one included. In
+   * the usual case there is nothing to wait for.
    */
   judge(caller: Caller, inFlight: number): Promise<void> | undefined {
     return this.#isDoubtful(caller, inFlight) ? this.#ask(caller, inFlight) : undefined;
@@ -63,7 +63,7 @@ export class Door {
     const held = this.#held.get(caller.keyHash);
     if (held === undefined) return;
     const leftMs = held.untilMs - this.#deps.now();
-    // A balance that was used up is told by the status, above: there may be some of it again.
+    // The status, above, covers a balance that was used up: by now it may have been refilled.
     const holds = held.error.code === 'rate_limited' && held.version === caller.credential.version;
     if (!holds || leftMs <= 0) {
       this.#held.delete(caller.keyHash);
@@ -77,7 +77,7 @@ export class Door {
   }
 }
 
-/** Why not all of a key's requests on this node can be admitted, where they are more than it may have on all of them. */
+/** Why not all of a key's requests on this node can be admitted, if they exceed what it may have on all nodes together. */
 function tooMany({ credential }: Caller, inFlight: number): GatewayError | undefined {
   const { maxConcurrency, rateLimit } = credential.token.policy;
   if (maxConcurrency > 0 && inFlight > maxConcurrency) {

@@ -11,21 +11,21 @@ export interface AttemptEvent {
   readonly channelId: number;
   readonly provider: string;
   readonly tag: string | undefined;
-  /** `ok`, what went wrong, or `cancelled` when the caller left or the channel was switched off before anything was sent. */
+  /** `ok`, what went wrong, or `cancelled` if the caller left or the channel was switched off before anything was sent. */
   readonly outcome: 'ok' | FaultKind | 'cancelled';
-  /** The upstream's status; `undefined` where none came. */
+  /** The upstream's status; `undefined` if none came. */
   readonly status: number | undefined;
-  /** The upstream's words or the transport's, without addresses; empty where all went well. */
+  /** The upstream's words or the transport's, without addresses; empty if all went well. */
   readonly message: string;
   /** When it began. */
   readonly atMs: number;
   readonly durationMs: number;
 }
 
-/** What is absent until the step that finds it out; an admitted request has all of it. */
+/** Each member is absent until its step has run; an admitted request has all of them. */
 type LateMember = 'userId' | 'tokenId' | 'tokenName' | 'model';
 
-/** One rerank request, answered. Everything that logs, metrics and the usage log say of it. */
+/** One rerank request, answered: everything that logs, metrics and the usage log say about it. */
 export interface RequestEvent extends Omit<UsageMembers, LateMember | 'outcome'> {
   readonly kind: 'request';
   readonly atMs: number;
@@ -43,11 +43,11 @@ export interface RequestEvent extends Omit<UsageMembers, LateMember | 'outcome'>
   readonly admitted: boolean;
   /** Whether a last resort answered. */
   readonly degraded: boolean;
-  /** Waiting for upstreams, all attempts together. */
+  /** Time spent waiting for upstreams, all attempts together. */
   readonly upstreamMs: number;
-  /** What the caller was told; absent where all went well. */
+  /** What the caller was told; absent if all went well. */
   readonly message?: string;
-  /** Where a request came from that was not admitted. */
+  /** Where a request that was not admitted came from. */
   readonly address?: string;
   /** Absent for a caller of the API. */
   readonly source?: 'console';
@@ -58,13 +58,13 @@ export interface AccessEvent {
   readonly kind: 'access';
   readonly requestId: string;
   readonly method: string;
-  /** The pattern that was matched: what callers write into paths stays out of logs. */
+  /** The pattern that matched: what callers write into paths stays out of logs. */
   readonly route: string;
   readonly status: number;
   readonly durationMs: number;
 }
 
-/** Something went wrong that no request can be told about: a settlement given up, a table that cannot be refreshed. */
+/** Something went wrong that no request can report: a settlement given up, a table that cannot be refreshed. */
 export interface FaultEvent {
   readonly kind: 'fault';
   readonly what: string;
@@ -108,22 +108,22 @@ export interface BreakerEvent {
   readonly forMs: number;
 }
 
-/** One of several keys of a channel was refused: it is left alone for a while, and the others are used. */
+/** One of a channel's keys was refused: it is paused, and the others are used. */
 export interface KeyRefusedEvent {
   readonly kind: 'key_refused';
   readonly channelId: number;
   readonly channel: string;
-  /** What people know the key by. */
+  /** How people recognise the key. */
   readonly key: string;
 }
 
-/** The gateway itself disabled a channel for all nodes, or let it return; told by the node that found it out. */
+/** The gateway itself disabled a channel for all nodes, or enabled it again; reported by the node that found out. */
 export interface OutageEvent {
   readonly kind: 'outage';
   readonly channelId: number;
   readonly channel: string;
   readonly state: 'disabled' | 'returned';
-  /** What is certain of it, or was. */
+  /** The certain fault, past or present. */
   readonly reason: OutageReason;
   /** The upstream's words; may be empty. */
   readonly message: string;
@@ -131,7 +131,7 @@ export interface OutageEvent {
   readonly sinceMs: number;
 }
 
-/** What happens in the gateway: logs, metrics and traces are made from this and nothing else. */
+/** What happens in the gateway: logs, metrics and traces are made from these events and nothing else. */
 export type GatewayEvent =
   | AttemptEvent
   | RequestEvent

@@ -8,7 +8,7 @@ import { Inflation, readEncodings } from './inflate.js';
 import type { Scope } from './scope.js';
 import { TransportError, type Resend, type UpstreamRequest } from './transport.js';
 
-/** Counts the bytes of replies that are being read. */
+/** Counts the bytes of the replies being read. */
 export class ReplyRoom {
   readonly #most: number;
   #bytes = 0;
@@ -17,7 +17,7 @@ export class ReplyRoom {
     this.#most = most;
   }
 
-  /** Counts more bytes; false when that is more than there is room for. They count until `release` either way. */
+  /** Counts more bytes; false if there is no room for them. They count until `release` either way. */
   take(bytes: number): boolean {
     this.#bytes += bytes;
     return this.#bytes <= this.#most;
@@ -28,7 +28,7 @@ export class ReplyRoom {
   }
 }
 
-/** A reply whose text is decoded when it is asked for, once. */
+/** A reply whose text is decoded when first asked for. */
 class Reply implements RawReply {
   readonly status: number;
   readonly headers: RawReply['headers'];
@@ -47,7 +47,7 @@ class Reply implements RawReply {
   }
 }
 
-/** Connections that have brought a reply: the other side may close one while it is idle. */
+/** Connections that have delivered a reply: the other side may close such a connection while it is idle. */
 const proven = new WeakSet<object>();
 
 /** The exchange whose request is being written. */
@@ -57,7 +57,7 @@ function writingNow(exchange: Exchange): void {
   writing = exchange;
 }
 
-// The client tells nowhere else which connection it writes a request to, and when it has done so; both come in the same turn.
+// The client reports nowhere else which connection it writes a request to, or when; both events come in the same turn.
 subscribe('undici:client:sendHeaders', (message) => {
   writing?.writingTo((message as { readonly socket: Socket }).socket);
 });
@@ -68,11 +68,11 @@ subscribe('undici:request:bodySent', () => {
 
 export interface ReplyLimits {
   readonly maxBytes: number;
-  /** Of all, and of the origin. */
+  /** The room for all replies, and for those of this origin. */
   readonly rooms: readonly [ReplyRoom, ReplyRoom];
 }
 
-/** One request on its way; undici calls it back. Settles its promise once, whatever comes in whatever order. */
+/** One request in flight, driven by undici's callbacks. Settles its promise once, in whatever order they come. */
 export class Exchange implements Dispatcher.DispatchHandler {
   readonly #request: UpstreamRequest;
   readonly #limits: ReplyLimits;
@@ -83,7 +83,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #controller: Dispatcher.DispatchController | undefined;
   #failure: TransportError | undefined;
   #connection: Socket | undefined;
-  /** Whether all of the request has been handed to the system. */
+  /** Whether the whole request has been handed to the system. */
   #hasLeft = false;
   #started = false;
   #status = 0;
@@ -91,7 +91,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #inflation: Inflation | undefined;
   #first: Buffer | undefined;
   #more: Buffer[] | undefined;
-  /** As they came, and of the reply itself: the same but for a compressed one. */
+  /** Bytes as received, and bytes of the reply itself: they differ only if it was compressed. */
   #rawBytes = 0;
   #bytes = 0;
 
@@ -132,7 +132,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   written(): void {
     const connection = this.#connection;
     if (connection?.errored !== null) return;
-    // What the system has not taken yet leaves as the other side reads. Where nothing tells when, it counts as gone.
+    // What the system has not yet accepted leaves as the other side reads. If nothing reports when, it counts as sent.
     if (connection.writableLength > 0 && connection.writableNeedDrain) {
       connection.once('drain', () => {
         this.#hasLeft = true;
@@ -207,7 +207,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     });
   }
 
-  /** Keeps a piece of the reply, as far as there is room. */
+  /** Keeps a piece of the reply, if there is room. */
   #keep(piece: Buffer): void {
     this.#bytes += piece.length;
     if (this.#bytes > this.#limits.maxBytes) {
@@ -235,7 +235,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#resolve(new Reply(this.#status, this.#headers, body));
   }
 
-  /** Ends the exchange from our side. The promise settles now: an abort of a queued request is told only much later. */
+  /** Ends the exchange from our side. The promise settles now: an abort of a queued request is reported only much later. */
   #fail(error: TransportError): void {
     if (this.#failure !== undefined) return;
     this.#failure = error;

@@ -34,7 +34,7 @@ import {
   type Target,
 } from './target.js';
 
-/** What the data plane tells of a job that it is not given. */
+/** What a job contains that the data plane does not give to an explanation. */
 export interface Surveyor extends Pick<PassedOverDeps, 'healthOf'> {
   readonly survey: (job: Sought) => Survey;
   readonly whyNone: (job: Sought) => NoRanking;
@@ -48,23 +48,23 @@ export interface ExplainDeps extends Routing, Surveyor {
   readonly maxCooldownMs: number;
 }
 
-/** A job that is not begun. */
+/** A job that never begins. */
 export type Prospective = Omit<Job, 'scope' | 'trace'>;
 
 export interface ExplainAsk {
   readonly dialect: string | undefined;
   readonly request: RerankRequest;
-  /** That the request names in its header. */
+  /** The tag named in the request's header. */
   readonly tag: string | undefined;
   readonly policy: TokenPolicy;
-  /** The key with its owner and what that has left; absent where no key is asked about. */
+  /** The key with its owner and remaining quota; absent if the question is about no key. */
   readonly holder: { readonly credential: Credential; readonly userQuota: number } | undefined;
 }
 
-/** Tells what would become of a request now, by the rules that decide on it. Nothing is sent, reserved or counted. */
+/** Says what would happen to a request now, by the rules that decide on it. Nothing is sent, reserved or counted. */
 export type Explain = (ask: ExplainAsk) => Promise<Explanation>;
 
-/** Channels of other models that are named. */
+/** Channels of other models to include by name. */
 const MOST_OTHERS = 100;
 
 export function createExplain(deps: ExplainDeps): Explain {
@@ -105,7 +105,7 @@ export function createExplain(deps: ExplainDeps): Explain {
   };
 }
 
-/** Where the request leads, and why it would not be let there. */
+/** Where the request leads, and why it would be refused there. */
 function targetOf(
   deps: ExplainDeps,
   { request, tag, policy }: ExplainAsk,
@@ -123,7 +123,7 @@ function targetOf(
   }
 }
 
-/** Why the key, or whose it is, would not be served. */
+/** Why the key or its owner would be refused. */
 function standingRefusal(
   { now }: ExplainDeps,
   { holder }: ExplainAsk,
@@ -143,7 +143,7 @@ function refusalIn(error: unknown): GatewayError {
   throw error;
 }
 
-/** Why no channel would rank it at this moment. */
+/** Why no channel would rank it right now. */
 function routeRefusal(
   deps: ExplainDeps,
   ask: ExplainAsk,

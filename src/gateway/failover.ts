@@ -16,19 +16,19 @@ export interface FailoverDeps {
   readonly freshness: Freshness;
   readonly maxAttempts: number;
   readonly candidatesOf: (job: Job) => Candidates;
-  /** What asking the same channel again may add to the traffic, so that an outage is not multiplied. */
+  /** How much traffic retries on the same channel may add, so that an outage is not multiplied. */
   readonly retries: RetryBudget;
   readonly now: () => number;
   readonly random: () => number;
   readonly wait: (ms: number) => Promise<void>;
 }
 
-/** Refusals that nobody can prove to be the caller's fault: with as many, the request is refused. */
+/** Refusals that may or may not be the caller's fault: after this many, the request is refused. */
 const REJECTIONS_BELIEVED = 2;
 
 /**
- * Asks channel after channel until one answers with a ranking, none on knowledge that is older than the bound. When no
- * other is left, one whose failure may have passed is asked again after a pause, within the budget and the deadline.
+ * Tries channel after channel until one answers with a ranking, never on knowledge older than the bound. If none is left,
+ * one whose failure may have passed is tried again after a pause, within the budget and the deadline.
  */
 export function failover(deps: FailoverDeps, turn: Turn): Rank {
   const { freshness, retries } = deps;
@@ -65,7 +65,7 @@ export function failover(deps: FailoverDeps, turn: Turn): Rank {
   };
 }
 
-/** How long to wait before the same channel is asked again; `undefined` where that makes no sense. */
+/** How long to wait before the same channel is tried again; `undefined` if that makes no sense. */
 function pauseAfter(
   { now, random }: FailoverDeps,
   last: AttemptOutcome | undefined,
@@ -92,7 +92,10 @@ export function single(deps: AskDeps, attempt: Attempt): Turn {
   };
 }
 
-/** One attempt that ends early enough for another one, where there is another to ask; in the caller's names. */
+/**
+ * One attempt that ends early enough for another one if there is another to try, with the model named as the caller knows
+ * it.
+ */
 export async function ask(
   { now, attemptTimeoutMs }: AskDeps,
   attempt: Attempt,
@@ -131,7 +134,7 @@ function boundJob(job: Job, mostMs: Job['mostMs'], elsewhere: Job['elsewhere']):
   } satisfies { [K in keyof Required<Job>]: Job[K] };
 }
 
-/** Upstreams quote the model by a name of theirs that a caller need not know. */
+/** Upstreams quote their own name for the model, which a caller need not know. */
 function inCallersNames(
   outcome: AttemptOutcome,
   { upstreamModel }: Offer,

@@ -3,16 +3,16 @@ import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw }
 
 export type Encoding = 'gzip' | 'deflate' | 'br';
 
-/** Encodings around one body, in the order in which they were applied. */
+/** Encodings of one body, in the order in which they were applied. */
 export type Encodings = readonly [Encoding, ...Encoding[]];
 
-/** Nobody needs more than two; each one multiplies what a few bytes may turn into. */
+/** Nobody needs more than two; each one multiplies what a few bytes may expand to. */
 const MAX_ENCODINGS = 3;
 
 /** Larger pieces than zlib's own 16 KiB: each one costs a turn of the event loop. */
 const PIECE_BYTES = 64 * 1024;
 
-/** Reads a `Content-Encoding` header: `undefined` for a plain body, `unknown` for what is not read here. */
+/** Reads a `Content-Encoding` header: `undefined` for a plain body, `unknown` for an encoding that is not supported. */
 export function readEncodings(header: string | undefined): Encodings | 'unknown' | undefined {
   if (header === undefined || header === '' || header === 'identity') return undefined;
   const encodings: Encoding[] = [];
@@ -27,7 +27,7 @@ export function readEncodings(header: string | undefined): Encodings | 'unknown'
   return others.length < MAX_ENCODINGS ? [first, ...others] : 'unknown';
 }
 
-/** Who takes what comes out. Nothing is called any more after `onEnd`, `onError` or `destroy`. */
+/** Receives the output. Nothing is called after `onEnd`, `onError` or `destroy`. */
 export interface InflationReader {
   readonly onData: (piece: Buffer) => void;
   readonly onEnd: () => void;
@@ -35,15 +35,15 @@ export interface InflationReader {
 }
 
 /**
- * Decompresses a body while it arrives. The reader counts the pieces and may stop at any of them, so that a few bytes that
- * turn into gigabytes cost no more than the bound that they break.
+ * Decompresses a body as it arrives. The reader counts the pieces and may stop at any of them, so that a few bytes that
+ * expand to gigabytes cost no more than the limit they exceed.
  */
 export class Inflation {
   readonly #stages: readonly Transform[];
   readonly #first: Transform;
   #over = false;
 
-  /** `beginning` is the first piece of the body, which is not yet written. */
+  /** `beginning` is the first piece of the body, not yet written. */
   constructor(encodings: Encodings, beginning: Buffer, reader: InflationReader) {
     const stages = encodings
       .toReversed()
@@ -70,7 +70,7 @@ export class Inflation {
     last.on('end', end(reader.onEnd));
   }
 
-  /** Takes the next bytes; false when the sender should wait until `onDrain`'s listener is called. */
+  /** Takes the next bytes; false if the sender should wait until `onDrain`'s listener is called. */
   write(bytes: Buffer): boolean {
     return this.#over || this.#first.write(bytes);
   }
@@ -92,7 +92,7 @@ export class Inflation {
   }
 }
 
-/** Some servers send what they call deflate without the header that belongs to it: the first byte tells. */
+/** Some servers send deflate without the zlib header: the first byte tells. */
 function decompressor(encoding: Encoding, firstByte: number | undefined): Transform {
   const options = { chunkSize: PIECE_BYTES };
   if (encoding === 'gzip') return createGunzip(options);

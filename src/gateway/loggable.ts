@@ -1,12 +1,12 @@
 import type { RerankRequest } from '../core/rerank.js';
 import type { UpstreamFailure } from '../core/retry.js';
 
-/** So much of a text in a message is a quotation; shorter ones are words that any message may have. */
+/** A text of at least this length found in a message is a quotation; shorter ones are words that any message may contain. */
 const QUOTED_CHARACTERS = 12;
-/** Of a text, as much as has that many characters once its white space is like a message's. */
+/** The beginning of a text, up to this many characters, with white space as in a message. */
 const LOOKED_AT_CHARACTERS = 64;
 
-/** Providers quote what they refuse. The caller may see its own words again; the log must not have them. */
+/** Providers quote what they refuse. The caller may see its own words again; the log must not contain them. */
 export function loggable(
   { status, message }: UpstreamFailure,
   { query, documents }: Pick<RerankRequest, 'query' | 'documents'>,

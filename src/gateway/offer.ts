@@ -4,7 +4,7 @@ import { documentLimit, forModel, type ByModel } from '../providers/provider.js'
 import type { Job, Offer, Reads, Tier } from './rank.js';
 import type { Route } from './route.js';
 
-/** Of a body's bytes, what may be text: names, options and the marks between documents are the rest. */
+/** The share of a body's bytes that may be text; the rest is names, options and punctuation. */
 const TEXT_SHARE = 0.9;
 
 /** What a channel offers for one model. */
@@ -20,7 +20,7 @@ export function offerOf(route: Route, model: string, { split } = { split: false 
   const { requestCharacters, bodyBytes } = limits;
   const requestTokens = modelLimit(limits.requestTokens, upstreamModel);
   const reads = readsOf(route, upstreamModel, isPointwise);
-  // What is ranked by its passages is never cut.
+  // Documents that are ranked by their passages are never cut.
   const cutBy = reads?.chunks === true ? undefined : reads;
   return {
     id,
@@ -46,7 +46,7 @@ export function offerOf(route: Route, model: string, { split } = { split: false 
     },
     reads,
     slides,
-    // Passages may be more than the documents that they are of.
+    // There may be more passages than documents.
     window:
       splits || reads?.chunks === true
         ? {
@@ -61,7 +61,7 @@ export function offerOf(route: Route, model: string, { split } = { split: false 
   };
 }
 
-/** Tokens that ranking a list may take where a channel reads more than the query and the documents: the most of them. */
+/** The most tokens that ranking a list may take, if any of the channels reads more than the query and the documents. */
 export function rankerTokens(
   offers: readonly Offer[],
   { query, documents }: Pick<Job, 'query' | 'documents'>,
@@ -75,7 +75,7 @@ export function rankerTokens(
   return most;
 }
 
-/** What is known of what the model reads, and what is done with longer documents. */
+/** What is known about how much the model reads, and what happens to longer documents. */
 function readsOf(
   { channel, provider, endpoint }: Route,
   model: string,

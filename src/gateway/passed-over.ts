@@ -19,10 +19,10 @@ interface PassedOverAsk {
   readonly policy: TokenPolicy;
 }
 
-/** Changes of one channel that are looked through for the one that switched it off. */
+/** How many changes of one channel are searched for the one that switched it off. */
 const AUDIT_ENTRIES = 50;
 
-/** What an explanation names a channel by. */
+/** How an explanation identifies a channel. */
 export function channelOf({ id, name, provider, tag }: Channel): ExplainedChannel {
   return { id, name, provider, tag };
 }
@@ -45,7 +45,7 @@ export function servesOthers(channel: Channel): PassedOver {
   return passed(channel, 'other_models', `It serves ${list}${more}.`);
 }
 
-/** Why an offer is passed over, with whatever is known of who did it, when, and until when. */
+/** Why an offer is passed over, with whatever is known about who did it, when, and until when. */
 export async function passedOverBy(
   deps: PassedOverDeps,
   ask: PassedOverAsk,
@@ -73,7 +73,7 @@ async function switchedOff(
   channel: Channel,
 ): Promise<PassedOver> {
   const switches = new Map(snapshot.switches.map((entry) => [entry.tag, entry]));
-  // The table may be a moment behind the store.
+  // The table may lag a moment behind the store.
   const status = effectiveStatus(channel, switches);
   const because = status.live ? 'disabled' : status.because;
   if (because === 'tag_disabled') {

@@ -3,7 +3,7 @@ import { offerOf, tiersOf } from './offer.js';
 import { stack, type Attempt, type Layer, type Plan, type Rank, type Turn } from './rank.js';
 import type { Route } from './route.js';
 
-/** What plans are made of: built once, with whatever state outlives a plan. */
+/** The parts that plans are made of: built once, along with any state that outlives a plan. */
 export interface PlanParts {
   readonly rulesOf: (model: string) => ModelRules;
   readonly send: Attempt;
@@ -22,7 +22,7 @@ export interface PlanParts {
   readonly queued: (mostMs: number) => Layer<Rank>;
 }
 
-/** Makes the plan of a model from its usable channels. What a model does not use is not in its chain. */
+/** Makes the plan of a model from its usable channels. Whatever a model does not use is not in its chain. */
 export function createPlanner(parts: PlanParts): (model: string, routes: readonly Route[]) => Plan {
   return (model, routes) => {
     const rules = parts.rulesOf(model);

@@ -15,7 +15,7 @@ export interface PreviewDeps {
   readonly attemptTimeoutMs: number;
 }
 
-/** Makes the request that an offer would get for a job, and sends nothing. */
+/** Builds the request that an offer would get for a job, and sends nothing. */
 export type Preview = (
   offer: Offer,
   job: Omit<Job, 'scope' | 'trace'>,
@@ -26,7 +26,7 @@ const HIDDEN = '[hidden]';
 const SHOWN_BYTES = 1_024;
 const PREVIEW_MS = 5_000;
 
-/** The way of a real request up to its last step, where it is looked at instead of being sent. */
+/** Follows the way of a real request up to its last step, where it is inspected instead of sent. */
 export function createPreview({ tools, now, attemptTimeoutMs }: PreviewDeps): Preview {
   return async (offer, job, shaped) => {
     const { route } = offer;
@@ -44,7 +44,7 @@ export function createPreview({ tools, now, attemptTimeoutMs }: PreviewDeps): Pr
         drop: () => undefined,
       },
       neural: { rank: () => Promise.reject(new Error('nothing is ranked here')) },
-      // Vectors that are remembered would leave texts out.
+      // Remembered vectors would leave texts out.
       tools: { ...tools, vectors: undefined },
       now,
       attemptTimeoutMs,
@@ -74,7 +74,7 @@ function outgoingOf(
   };
 }
 
-/** Headers whose values are the same whatever the credentials are; of the others the names. */
+/** Headers whose values do not depend on the credentials; only the names of the others. */
 function shownHeaders(route: Route, headers: readonly string[]): Record<string, string> {
   const harmless = headersWithOtherCredentials(route);
   const shown: Record<string, string> = {};
@@ -93,7 +93,7 @@ function headersWithOtherCredentials({ provider, endpoint }: Route): Map<string,
   try {
     list = headerList(provider, { ...endpoint, credentials });
   } catch {
-    // Credentials of another form than these: what is the same for all of them cannot be told.
+    // Credentials of a different form: what they have in common cannot be told.
     return new Map();
   }
   return new Map(list.flatMap((name, at) => (at % 2 === 0 ? [[name, list[at + 1] ?? '']] : [])));

@@ -34,12 +34,12 @@ export interface ProbeDeps {
   readonly attemptTimeoutMs: number;
 }
 
-/** Nobody waits longer for a test, whatever the channel gives its requests. */
+/** Nobody waits longer than this for a test, whatever the channel allows its requests. */
 const MAX_PROBE_MS = 45_000;
-/** For a token before the request itself. */
+/** Extra time for fetching a token before the request itself. */
 const TOKEN_GRACE_MS = 15_000;
 
-/** A probe sends one request as traffic would be sent, and looks over its shoulder to tell what went wrong. */
+/** A probe sends one request just as traffic would be sent, and watches the wire to tell what went wrong. */
 export function createProbe(deps: ProbeDeps): Probe {
   return async (channel, model, turn = 0) => {
     const made = makeRoute(asProbed(channel, deps), new Map(), deps.declared);
@@ -116,7 +116,7 @@ async function probeRoute(
 
 const NEVER_SENT: UpstreamFailure = { kind: 'transient', status: undefined, message: 'not sent' };
 
-/** Scores are wanted as they come, and a test has a time of its own. */
+/** Scores are wanted as they come, and a test has its own time limit. */
 function asProbed(channel: Channel, { attemptTimeoutMs }: ProbeDeps): Channel {
   const timeoutMs = Math.min(channel.timeoutMs ?? attemptTimeoutMs, MAX_PROBE_MS);
   return { ...channel, scores: 'raw', timeoutMs };
@@ -131,10 +131,10 @@ async function ask(
   const scope = createScope(now(), MAX_PROBE_MS + TOKEN_GRACE_MS);
   try {
     const send = createSend({
-      // Also where it is switched off: that is when people want to know.
+      // Even if it is switched off: that is when people want to know.
       mayBegin: () => true,
       upstream: witness,
-      // A token that is at hand already says nothing of the credentials that fetch the next one.
+      // A token that is already at hand says nothing about the credentials that fetch the next one.
       tokens: new AccessTokens({ now, fetchToken: witness.fetchToken }),
       neural,
       tools,
@@ -160,7 +160,7 @@ async function ask(
   }
 }
 
-/** Passes requests on and remembers what became of the last one. */
+/** Passes requests on and remembers the outcome of the last one. */
 class Witness {
   readonly #upstream: ProbeDeps['upstream'];
   askedForToken = false;
@@ -246,18 +246,18 @@ function scaleWarnings({ scores }: Channel, { scale }: ProbeRanking): string[] {
   ];
 }
 
-/** What an operator should look at, from what was seen on the wire. */
+/** What an operator should look at, judging by what was seen on the wire. */
 function explain(
   failure: UpstreamFailure,
   { askedForToken, url, reply, error }: Witness,
   route: Route,
   model: string,
 ): ProbeProblem {
-  // The token endpoint was asked and the provider was not.
+  // The token endpoint was asked, the provider was not.
   const forToken = askedForToken && url === undefined;
   const where = forToken ? 'The token endpoint' : 'The server';
   if (error !== undefined) return explainTransport(error, where, route);
-  // Of a page, whatever serves it, nothing is quoted: a test must not read what only this machine can reach.
+  // No page is ever quoted, whoever serves it: a test must not read what only this machine can reach.
   const quotes = reply === undefined || speaksJson(reply);
   const said = failure.message === '' || !quotes ? '' : ` It says: ${failure.message}`;
   if (forToken) {
@@ -417,12 +417,12 @@ function isTlsCode(code: string): boolean {
   return /CERT|SSL|TLS|EPROTO|UNABLE_TO_/.test(code);
 }
 
-/** The system's or TLS's own name of a fault, else its words. */
+/** The name that the system or TLS has for a fault, else its message. */
 function causeCode({ cause, message }: TransportError): string {
   return systemCode(cause) ?? (cause instanceof Error ? cause.message : message);
 }
 
-/** Whether a reply is an object of JSON, as an error of an API is; a text, a page or a lone string is not. */
+/** Whether a reply is a JSON object, as an API's error is; a text, a page or a lone string is not. */
 function speaksJson({ text }: RawReply): boolean {
   try {
     const value: unknown = JSON.parse(text);

@@ -11,10 +11,10 @@ import type { Route } from './route.js';
 import type { Scope } from './scope.js';
 import type { ServedBy, Trace } from './trace.js';
 
-/** What is to be ranked. Layers make new jobs from it: fewer documents, another model, a part of its life. */
+/** What is to be ranked. Layers derive new jobs from it: fewer documents, another model, a child scope. */
 export interface Job {
   readonly requestId: string;
-  /** Who asks, and what bounds the answer besides the job itself: rankings are shared inside one owner alone. */
+  /** Who asks, plus everything but the job itself that the answer depends on: rankings are shared within one owner only. */
   readonly owner: string;
   /** The key that asks: some models send each key to the same channel. */
   readonly keyId: number;
@@ -26,16 +26,16 @@ export interface Job {
   readonly options: RerankOptions;
   /** Whether the tags of request and key allow a channel. */
   readonly admits: (route: Route) => boolean;
-  /** Whether the key may get a ranking of another model in place of the one that it asked for. */
+  /** Whether the key may get a ranking of another model in place of the one it asked for. */
   readonly mayAnswer: (model: string) => boolean;
   readonly scope: Scope;
   /** Attempts are added to it; nothing in it is overwritten. */
   readonly trace: Trace;
-  /** Where parts of a list that its channel failed to rank may go; absent where the list is not cut. */
+  /** Where parts of a list that its channel failed to rank may go; absent if the list is not split. */
   readonly elsewhere?: Pick<Candidates, 'twinOf' | 'heard'> | undefined;
-  /** Bound of one attempt, where it has to leave time for another. */
+  /** Time limit of one attempt, if it has to leave time for another. */
   readonly mostMs?: number | undefined;
-  /** How old a kept ranking may be; 0: only a fresh one will do; absent: as old as the model's rule says. */
+  /** How old a cached ranking may be; 0: only a fresh one will do; absent: as old as the model's rule says. */
   readonly mayBeOldMs?: number | undefined;
   /** Whether a channel is asked although it, or its tag, is switched off: for trials that an admin makes. */
   readonly ignoresSwitches?: boolean | undefined;
@@ -44,32 +44,32 @@ export interface Job {
 export interface Ranking {
   readonly rows: readonly RankedRow[];
   readonly usage: ReportedUsage | undefined;
-  /** What a caller should know of the scores. */
+  /** What a caller should know about the scores. */
   readonly warnings: readonly string[];
-  /** Rows as the upstream wrote them, which may be these. */
+  /** Rows as the upstream wrote them, which are passed on if nothing changed. */
   readonly written: WrittenRows | undefined;
-  /** Several where rankings were merged. */
+  /** Several if rankings were merged. */
   readonly servedBy: readonly ServedBy[];
-  /** The model that answered, where it is not the one that was asked for. */
+  /** The model that answered, if it is not the one that was asked for. */
   readonly model?: string;
-  /** Whether a last resort answered, whose scores are no match for the model's. */
+  /** Whether a last resort answered, whose scores are not comparable with the model's. */
   readonly isDegraded?: boolean;
-  /** Whether it had been kept from an earlier call. */
+  /** Whether it was cached by an earlier call. */
   readonly from?: 'cache';
 }
 
-/** Why there is no ranking: a value, for layers to decide on. `refusals.ts` puts it into words. */
+/** Why there is no ranking: a value for layers to decide on. `refusals.ts` puts it into words. */
 export type NoRanking =
   /** The input is at fault. */
   | { readonly kind: 'refused'; readonly failure: UpstreamFailure }
-  /** Every candidate that was asked has failed. */
+  /** Every candidate that was tried has failed. */
   | { readonly kind: 'exhausted'; readonly failures: readonly UpstreamFailure[] }
   /** No channel ever takes such a request. */
   | { readonly kind: 'misfit'; readonly misfits: readonly Misfit[] }
-  /** Channels would take it, and none can now. */
+  /** Channels would take it, but none can now. */
   | {
       readonly kind: 'busy';
-      /** When one of them may be asked again; 0 where it is as busy as it may be. */
+      /** When one of them may be tried again; 0 if it is at its limit. */
       readonly soonestMs: number;
       readonly retryAfterMs: number;
     }
@@ -86,30 +86,30 @@ export type AttemptOutcome =
   /** Nothing was sent, or nobody waits for it any more: as if the channel had not been chosen. */
   | { readonly kind: 'withdrawn' };
 
-/** What a model reads, and what becomes of longer documents. */
+/** How much a model reads, and what happens to longer documents. */
 export interface Reads {
   /** Of query and document together. */
   readonly pairTokens: number;
-  /** Of a document, where that is less. */
+  /** Of a document, if that is less. */
   readonly documentTokens: number | undefined;
   /** Whether they are ranked by the best of their passages. */
   readonly chunks: boolean;
-  /** Whether they are cut here, since the provider would refuse them; else it cuts them. */
+  /** Whether they are cut here, because the provider would refuse them; otherwise the provider cuts them. */
   readonly cuts: boolean;
 }
 
-/** A channel as it serves one model: whatever does not depend on the request, worked out when channels change. */
+/** A channel as it serves one model: everything that does not depend on the request, computed when channels change. */
 export interface Offer extends Candidate {
   readonly route: Route;
   /** The upstream's name of the model. */
   readonly upstreamModel: string;
-  /** What it takes of documents and text. */
+  /** How many documents and how much text it takes. */
   readonly room: Room;
-  /** What the model reads of long documents, where something is to be done about it. */
+  /** What the model reads of long documents, if something must be done about them. */
   readonly reads: Reads | undefined;
-  /** How longer lists are shown to a model that ranks all documents together; `undefined` where they are not divided. */
+  /** How longer lists are shown to a model that ranks all documents together; `undefined` if they are not divided. */
   readonly slides: Slides | undefined;
-  /** What one window may hold, where longer lists are split and merged; `undefined` where they are not. */
+  /** What one window may hold, if longer lists are split and merged; `undefined` if they are not. */
   readonly window: WindowLimits | undefined;
   readonly scale: ScoreScale;
   readonly servedBy: readonly [ServedBy];
@@ -117,39 +117,48 @@ export interface Offer extends Candidate {
 
 /** The channels of one job, best first, each at most once. */
 export interface Candidates {
-  /** The next channel to ask; `undefined` when none is left that can serve the job now. */
+  /** The next channel to try; `undefined` if none is left that can serve the job now. */
   next(): Offer | undefined;
-  /** What became of an offer that `next` gave out. */
+  /** Reports the outcome of an offer that `next` returned. */
   heard(offer: Offer, outcome: AttemptOutcome): void;
-  /** Whether there is another one now, which `next` would give. */
+  /** Whether `next` would return another one now. */
   hasMore(): boolean;
-  /** The next one whose scores can stand beside those of an offer: the same model of the same provider, set alike. */
+  /**
+   * The next one whose scores are comparable with those of an offer: the same model of the same provider, with the same
+   * settings.
+   */
   twinOf(offer: Offer): Offer | undefined;
-  /** Lets channels be asked once more whose failure may have passed. */
+  /** Allows channels whose failure may have passed to be tried once more. */
   again(): void;
   whyNone(): NoRanking;
 }
 
-/** Ranks for a model. @throws GatewayError when the job's scope ends first. */
+/**
+ * Ranks for a model.
+ * @throws GatewayError when the job's scope ends first.
+ */
 export type Rank = (job: Job) => Promise<Outcome>;
-/** Ranks by one channel. @throws GatewayError when the job's scope ends first. */
+/**
+ * Ranks with one channel.
+ * @throws GatewayError when the job's scope ends first.
+ */
 export type Attempt = (offer: Offer, job: Job) => Promise<AttemptOutcome>;
-/** One step of failover: asks the next candidate, or several; `undefined` when there is none. */
+/** One step of failover: tries the next candidate, or several; `undefined` if there is none. */
 export type Turn = (job: Job, candidates: Candidates) => Promise<AttemptOutcome | undefined>;
 
-/** What is done for a model, from its offers and its rules. */
+/** What is done for a model, given its offers and its rules. */
 export interface Plan {
   readonly rank: Rank;
   /** The same without its fallbacks to other models. */
   readonly rankAlone: Rank;
   /** Asks one offer and no other, as traffic would be sent to it. */
   readonly ask: Attempt;
-  /** What becomes of a request on its way to one channel, ahead of the call itself. */
+  /** What happens to a request on its way to one channel, before the call itself. */
   readonly shaped: Layer<Attempt>;
   readonly select: Selection;
   /** Models whose ranking the caller may get, this one first. */
   readonly answers: readonly string[];
-  /** Whether nothing but a ranker without a model stands behind it. */
+  /** Whether only a ranker without a model serves it. */
   readonly isLastResort: boolean;
   /** Every usable channel of the model, live or not. */
   readonly offers: readonly Offer[];
@@ -160,20 +169,20 @@ export interface Plan {
 /** Live offers of one priority. */
 export interface Tier {
   readonly offers: readonly Offer[];
-  /** Sums of the weights up to and with each offer. */
+  /** Sums of the weights up to and including each offer. */
   readonly cumulative: Float64Array;
 }
 
-/** How much a node knows of the store's channels, and how fresh it is. */
+/** How much a node knows about the store's channels, and how fresh that is. */
 export interface Freshness {
   isFresh(): boolean;
-  /** @throws GatewayError when the store cannot be asked. */
+  /** @throws GatewayError if the store cannot be asked. */
   ensureFresh(): Promise<void>;
 }
 
 export type Layer<F> = (next: F) => F;
 
-/** Wraps `inner` into layers; the first is the outermost. What is switched off is not there, and costs nothing. */
+/** Wraps `inner` in layers; the first is the outermost. What is switched off is absent, and costs nothing. */
 export function stack<F>(inner: F, ...layers: readonly (Layer<F> | false | undefined)[]): F {
   return layers.reduceRight<F>(
     (next, layer) => (layer === false || layer === undefined ? next : layer(next)),

@@ -4,10 +4,10 @@ import { FAULTS, type UpstreamFailure } from '../core/retry.js';
 import { DEFAULT_COOLDOWN_MS } from './channel-health.js';
 import type { Job, NoRanking } from './rank.js';
 
-/** What a refusal needs to know of the request. */
+/** What a refusal needs to know about the request. */
 type Refused = Pick<Job, 'model' | 'documents'>;
 
-/** Why there is no ranking, in words for the caller that name nothing of the inside. */
+/** Why there is no ranking, in words for the caller that name nothing internal. */
 export function refusalOf(why: NoRanking, job: Refused, maxCooldownMs: number): GatewayError {
   switch (why.kind) {
     case 'refused':
@@ -57,11 +57,11 @@ function failedError(failures: readonly UpstreamFailure[], maxCooldownMs: number
   if (failures.every(({ kind }) => kind === 'busy')) {
     const waits = failures.map(({ retryAfterMs }) => retryAfterMs ?? DEFAULT_COOLDOWN_MS);
     return new GatewayError('overloaded', 'Every provider for this model is overloaded.', {
-      // No longer than the channels are kept out.
+      // No longer than the channels are paused.
       retryAfterMs: Math.min(...waits, maxCooldownMs),
     });
   }
-  // Some were only busy: together with other faults, waiting as told is no promise.
+  // Some were only busy: with other faults among them, the wait alone promises nothing.
   const { code } = FAULTS[last.kind === 'busy' ? 'transient' : last.kind];
   return new GatewayError(code, FAILED[code] ?? 'The provider failed to answer.');
 }

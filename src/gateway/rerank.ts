@@ -44,21 +44,21 @@ export interface GatewayDeps extends AdmissionDeps, Routing {
   readonly prices: PriceList;
   /** The longest that an upstream's `Retry-After` keeps a channel out. */
   readonly maxCooldownMs: number;
-  /** What a ranking from the cache costs, of the price of a fresh one. */
+  /** The share of a fresh ranking's price that a cached one costs. */
   readonly cacheHitPercent: number;
 }
 
 /** One request of a known caller. */
 export interface RerankCall {
-  /** Unique in the whole fleet: names the reservation, and is the reply's `id`. */
+  /** Unique across the fleet: names the reservation, and is the reply's `id`. */
   readonly id: string;
-  /** The id that the caller sees in logs and headers; theirs, where they sent one. */
+  /** The id that the caller sees in logs and headers; its own, if it sent one. */
   readonly requestId: string;
   readonly caller: Caller;
   readonly request: RerankRequest;
-  /** The model that the request has by a key's policy: its own, or a default; `undefined` where there is none. */
+  /** The model that the request gets by a key's policy: its own, or a default; `undefined` if there is none. */
   readonly modelBy: (policy: TokenPolicy) => string | undefined;
-  /** How old a kept ranking may be; 0: only a fresh one will do; `undefined`: as old as the model's rule says. */
+  /** How old a cached ranking may be; 0: only a fresh one will do; `undefined`: as old as the model's rule says. */
   readonly mayBeOldMs?: number | undefined;
   /** The one channel that is to rank, for trials; absent for traffic. */
   readonly trial?: Trial | undefined;
@@ -74,16 +74,19 @@ export interface RerankReply {
   readonly rate: RateState | undefined;
   /** What the caller should know of the ranking. */
   readonly warnings: readonly string[];
-  /** Rows as the upstream wrote them, which may be these. */
+  /** Rows as the upstream wrote them, which are passed on if nothing changed. */
   readonly written: WrittenRows | undefined;
-  /** The model that answered, where it is another one than was asked for. */
+  /** The model that answered, if it is not the one that was asked for. */
   readonly model: string | undefined;
   /** Whether a last resort answered. */
   readonly isDegraded: boolean;
   readonly isCached: boolean;
 }
 
-/** The key's default model was changed under the request's hands: nothing was done, and it is to be asked for again. */
+/**
+ * The key's default model changed while the request was being admitted: nothing was done, and the caller of this function
+ * asks again.
+ */
 export class DefaultModelChanged extends Error {
   override readonly name = 'DefaultModelChanged';
 }
@@ -131,12 +134,12 @@ export async function rerank(deps: GatewayDeps, call: RerankCall): Promise<Reran
       },
       reservation.expiresAtMs,
     );
-    // What was reserved is there; what goes beyond it is charged as far as the balances reach.
+    // What was reserved is covered; anything beyond is charged as far as the balances reach.
     if (trace.quota > reservation.amount) trace.charged = charged;
   }
 }
 
-/** The ranking by the plan of the model that is in force. */
+/** The ranking by the model's plan in force. */
 async function ranked(deps: GatewayDeps, call: RerankCall, target: Target): Promise<Ranking> {
   const { requestId, request, scope, trace } = call;
   const { query, documents, topN, options } = request;
@@ -168,7 +171,7 @@ async function ranked(deps: GatewayDeps, call: RerankCall, target: Target): Prom
   return outcome.ranking;
 }
 
-/** Whose rankings are shared: those of one account, under the same tags. */
+/** Who shares rankings: one account, under the same tags. */
 function ownerOf({ caller }: RerankCall, { tag }: Target): string {
   const { userId, policy } = caller.credential.token;
   return `${userId}|${tag ?? ''}|${policy.tags.join(',')}`;
@@ -181,7 +184,7 @@ function planOf(deps: GatewayDeps, { model }: Target): Plan {
   return plan;
 }
 
-/** Models that a caller may use now: on its list, and with a live channel that it may reach. Aliases of them come too. */
+/** Models that a caller may use now: on its list, and with a live channel that it may reach. Their aliases are included. */
 export async function listModels(deps: GatewayDeps, caller: Caller): Promise<ListedModel[]> {
   await judgeFresh(deps, caller);
   await deps.channels.ensureFresh();
@@ -219,7 +222,7 @@ function costOf(
   return from === 'cache' ? Math.ceil((cost * deps.cacheHitPercent) / 100) : cost;
 }
 
-/** What a request may cost: the most of all models that may answer it. */
+/** The most that a request may cost, over all models that may answer it. */
 export function mostOf(
   deps: Pick<GatewayDeps, 'prices'> & Routing,
   request: Pick<RerankRequest, 'query' | 'documents'>,
@@ -255,8 +258,8 @@ function judgeCall(call: RerankCall, target: Target, policy: TokenPolicy): void 
 }
 
 /**
- * Looks again, at what the store knows now, where no live channel was found: nothing is reserved for a model that nobody
- * serves, or that is switched off everywhere. The key is judged first, so that only who may ask learns of it.
+ * Looks again, at what the store knows now, if no live channel was found: nothing is reserved for a model that nobody serves
+ * or that is switched off everywhere. The key is judged first, so that only those who may ask learn about it.
  */
 async function refuseOrWait(deps: GatewayDeps, call: RerankCall, target: Target): Promise<Target> {
   const before = namedBy(call);

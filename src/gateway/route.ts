@@ -19,29 +19,29 @@ import {
 
 type PathOf = (target: Pick<UpstreamCall, 'model' | 'settings'>) => string;
 
-/** A channel made ready for traffic: whatever is the same for each of its requests is computed here, once. */
+/** A channel prepared for traffic: whatever is the same for each of its requests is computed here, once. */
 export interface Route extends Candidate {
   readonly channel: Channel;
   readonly provider: Provider;
   readonly endpoint: Endpoint;
-  /** Of the base URL; empty for a provider inside the process. */
+  /** The origin of the base URL; empty for a provider inside the process. */
   readonly origin: string;
   /** The whole path of a request. */
   readonly pathOf: PathOf;
-  /** Name and value in turn: the provider's own, content type and accept. */
+  /** Names and values in turn: the provider's own, content type and accept. */
   readonly headers: readonly string[];
   readonly live: boolean;
   /** Whether its tag is switched off: then nothing at all is sent to it, not even a probe. */
   readonly tagOff: boolean;
-  /** Its keys, where it has several. */
+  /** Its keys, if it has several. */
   readonly keys?: readonly RouteKey[];
-  /** Whether it is that of one of several keys, whose faults are not the channel's. */
+  /** Whether it belongs to one of several keys, whose faults are not the channel's. */
   readonly isOfKey?: true;
 }
 
-/** One of several keys of a channel, and the channel as it is reached with this one. */
+/** One of several keys of a channel, and the channel as it is reached with this key. */
 export interface RouteKey {
-  /** What people know it by. */
+  /** How people recognise it. */
   readonly hint: string;
   readonly secret: Secret;
   readonly route: Route;
@@ -51,13 +51,16 @@ export type RouteResult =
   | { readonly kind: 'route'; readonly route: Route }
   | { readonly kind: 'unusable'; readonly why: string };
 
-/** What finds the credentials of a channel of the configuration by its name. */
+/** Finds the credentials of a configured channel by its name. */
 export type DeclaredCredentials = Pick<
   ReadonlyMap<string, Readonly<Record<string, Secret>>>,
   'get'
 >;
 
-/** Makes a channel ready, or says why it cannot be used. `declared` holds the credentials of the configuration's channels. */
+/**
+ * Prepares a channel for traffic, or says why it cannot be used. `declared` holds the credentials of the configuration's
+ * channels.
+ */
 export function makeRoute(
   channel: Channel,
   switches: ReadonlyMap<string, TagSwitch>,
@@ -129,7 +132,7 @@ function pathsBelow(basePath: string, provider: Pick<HttpProvider, 'path'>): Pat
   return () => whole;
 }
 
-/** The path of a request, where an operator's base URL may already end with how the provider's path begins. */
+/** The path of a request; an operator's base URL may already end with the beginning of the provider's path. */
 export function joinPaths(basePath: string, path: string): string {
   if (basePath === '') return path;
   const [pathname = '', query] = path.split('?', 2);
@@ -145,14 +148,14 @@ export function joinPaths(basePath: string, path: string): string {
   return basePath + path;
 }
 
-/** Name and value in turn of the headers that are the same for every request. */
+/** Names and values in turn of the headers that are the same for every request. */
 export function headerList(
   provider: HttpProvider | ComposedProvider,
   endpoint: Endpoint,
 ): string[] {
   return Object.entries({
     'content-type': 'application/json',
-    // Some servers choose the format of an error by it; compressed replies cost more than they save here.
+    // Some servers choose the format of an error by it; compressed replies would cost more than they save here.
     accept: 'application/json',
     'accept-encoding': 'identity',
     'user-agent': 'rerank-gateway',

@@ -4,25 +4,25 @@ import { GatewayError } from '../core/errors.js';
 export type EndReason = 'client_gone' | 'deadline' | 'lost';
 
 /**
- * A span of work that ends at most once: by its deadline, its caller, or with the scope that it is a part of. Whoever
- * starts something in it that has to stop then listens with `onEnd`.
+ * A span of work that ends at most once: by its deadline, its caller, or with its parent scope. Whoever starts something in
+ * it that must then stop listens with `onEnd`.
  */
 export interface Scope {
   readonly deadlineMs: number;
-  /** `undefined` while it goes on. */
+  /** `undefined` while it lasts. */
   readonly ended: EndReason | undefined;
   end(reason: EndReason): void;
-  /** A part of this scope: it may end sooner, never later. `release` it when its work is done. */
+  /** A child scope: it may end sooner, never later. `release` it when its work is done. */
   child(): OwnedScope;
-  /** Calls `stop` once when the scope ends; at once when it has ended. Returns a function that takes the listener off. */
+  /** Calls `stop` once when the scope ends, or at once if it has ended. Returns a function that removes the listener. */
   onEnd(stop: () => void): () => void;
   /** @throws GatewayError when the scope has ended. */
   throwIfEnded(): void;
 }
 
-/** A scope in the hands of whoever made it. */
+/** A scope in the hands of its creator. */
 export interface OwnedScope extends Scope {
-  /** The work is done: no timer, no listener, and no parent holds on to it any more. */
+  /** The work is done: no timer, listener or parent holds on to the scope any more. */
   release(): void;
 }
 
@@ -45,7 +45,7 @@ class PlainScope implements OwnedScope {
     return this.#ended;
   }
 
-  /** Sets what connects the scope with whatever ends it; `release` undoes it. */
+  /** Connects the scope with whatever ends it; `release` undoes that. */
   attach(detach: () => void): void {
     this.#detach = detach;
   }
@@ -89,7 +89,7 @@ class PlainScope implements OwnedScope {
 }
 
 function nothing(): void {
-  // There is no listener to take off: it has been called.
+  // There is no listener to remove: it has been called.
 }
 
 /** The scope of a request: it ends by itself `budgetMs` from now. */
@@ -100,7 +100,7 @@ export function createScope(nowMs: number, budgetMs: number): OwnedScope {
   return scope;
 }
 
-/** The answer, or the end of the scope where that comes first; an answer that comes after it is nobody's business. */
+/** The answer, or the end of the scope if that comes first; a later answer is ignored. */
 export function beforeEnd<T>(scope: Scope, answer: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const off = scope.onEnd(() => reject(endError(scope.ended ?? 'lost')));
@@ -118,7 +118,7 @@ export function beforeEnd<T>(scope: Scope, answer: Promise<T>): Promise<T> {
   });
 }
 
-/** What a caller is told, if anybody, when a scope ended before its answer. */
+/** What a caller is told, if anyone is left, when a scope ended before its answer. */
 export function endError(reason: EndReason): GatewayError {
   switch (reason) {
     case 'deadline':

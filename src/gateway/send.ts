@@ -28,7 +28,7 @@ import { TransportError, type UpstreamRequest } from './transport.js';
 import type { Upstream } from './upstream.js';
 import { memoryOf } from './vector-memory.js';
 
-/** What one call needs of the gateway. */
+/** What one call needs from the gateway. */
 export interface SendDeps {
   readonly upstream: Pick<Upstream, 'send'>;
   readonly tokens: Pick<AccessTokens, 'get' | 'drop'>;
@@ -40,7 +40,10 @@ export interface SendDeps {
   readonly mayBegin: (route: Route) => boolean;
 }
 
-/** One call as the upstream gets it. Not cut to what is left of the deadline: that ends the request, not the call alone. */
+/**
+ * One call as the upstream gets it. Its time limit is not cut to the rest of the deadline, which ends the request and not
+ * just the call.
+ */
 interface SentJob {
   readonly call: UpstreamCall;
   readonly timeoutMs: number;
@@ -73,7 +76,8 @@ export function createSend(deps: SendDeps): Attempt {
       const { ranking } = reading;
       const transform =
         route.channel.scores === 'normalized' && offer.scale === 'logit' ? 'logistic' : 'none';
-      // Judged by what was asked of the upstream: what was kept from it cannot stand in for rows that it left out.
+      // Judged by what was asked of the upstream: documents that were withheld cannot stand in for rows that it
+      // omitted.
       const rows = normalizeRanking(ranking, call.documents.count, call.topN, transform);
       return {
         kind: 'ranked',
@@ -177,10 +181,10 @@ async function sendHttp(
   return { kind: 'failed', failure: reading.failure };
 }
 
-/** Posts one body to where a call goes. */
+/** Posts one body to the call's address. */
 type Post = (target: UpstreamCall, body: JsonBody, scope: Scope) => Promise<RawReply>;
 
-/** All calls of a ranking that takes several: when it fails, those under way are not waited for. */
+/** All calls of a ranking that takes several: when it fails, those in flight are not waited for. */
 async function sendRounds(
   deps: SendDeps,
   route: Route,
@@ -199,7 +203,10 @@ async function sendRounds(
   }
 }
 
-/** A kept connection broke: once more on a fresh one, where nothing can have come of the request, or its channel allows it. */
+/**
+ * A kept-alive connection broke: the call is sent once more on a fresh one, if the request cannot have had any effect or its
+ * channel allows it.
+ */
 function maySendAgain(error: unknown, { channel }: Route): boolean {
   if (!(error instanceof TransportError)) return false;
   return error.resend === 'safe' || (error.resend === 'unsafe' && channel.retryUnsafe);
@@ -245,7 +252,7 @@ function transportFailure(error: TransportError, scope: Scope): Unranked {
 
 const WITHDRAWN: Unranked = { kind: 'withdrawn' };
 
-/** A call whose scope ended: nothing to tell anybody when another one was faster, else the end of the request. */
+/** A call whose scope ended: withdrawn if another one was faster, otherwise the end of the request. */
 function ended(scope: Scope): Unranked {
   if (scope.ended === 'lost') return WITHDRAWN;
   throw endError(scope.ended ?? 'client_gone');

@@ -15,21 +15,24 @@ export interface SettlementsDeps {
 const FIRST_RETRY_MS = 100;
 const LONGEST_RETRY_MS = 5_000;
 
-/** So many may be tried beyond the time at which their reservations expire: a store that is away for hours must not fill the memory. */
+/** How many may be retried beyond their reservations' expiry: a store that is away for hours must not fill the memory. */
 const MAX_OVERDUE = 100_000;
 
-/** An admission without an answer may still be on its way when it is ended: it is looked for again after so long each. */
+/**
+ * An admission without an answer may still be on its way when it is ended: it is looked for again after each of these
+ * delays.
+ */
 const LOOK_AGAIN_MS = [1_000, 4_000];
 
 /**
- * Settlements under way. A reply never waits for one, and a store that is away for a while does not lose one: it is tried
- * again until the store has answered. While nobody can reach it, nobody gives the reservation back either, whatever the
- * time; so that a settlement which comes first when the store is back is still charged.
+ * Settlements in progress. A reply never waits for one, and none is lost because a store is away for a while: each is tried
+ * again until the store has answered. While nobody can reach the store, nobody gives the reservation back either, whatever
+ * the time, so a settlement that arrives first when the store is back is still charged.
  */
 export class Settlements {
   readonly #deps: SettlementsDeps;
   readonly #pending = new Set<Promise<void>>();
-  /** What cuts the waits between two tries short. */
+  /** Cuts the waits between two tries short. */
   readonly #waits = new Set<() => void>();
   #untilMs = Infinity;
 
@@ -37,14 +40,14 @@ export class Settlements {
     this.#deps = deps;
   }
 
-  /** Resolves to what was charged; to `undefined` when that cannot be known. Never rejects. */
+  /** Resolves to what was charged; to `undefined` if that cannot be known. Never rejects. */
   add(settlement: Settlement, expiresAtMs: number): Promise<number | undefined> {
     const settled = this.#settle(settlement, expiresAtMs);
     this.#keep(settled);
     return settled;
   }
 
-  /** Ends an admission of which it is not known whether it was made, for a request that is over. Never rejects. */
+  /** Ends an admission that may or may not have been made, for a request that is over. Never rejects. */
   abandon({ tokenId, userId, reservationId, amount, expiresAtMs }: AdmitRequest): void {
     this.#keep(
       this.#end(
@@ -57,7 +60,7 @@ export class Settlements {
     );
   }
 
-  /** The store answers again: what waits for it is tried now. */
+  /** The store answers again: whatever waits for it is tried now. */
   storeIsBack(): void {
     for (const go of [...this.#waits]) go();
   }
@@ -67,8 +70,8 @@ export class Settlements {
   }
 
   /**
-   * Resolves when all that were added so far are settled or given up. From `untilMs` on, whatever fails is given up: a
-   * process that is to end must not wait for a store that does not come back.
+   * Resolves when everything added so far is settled or given up. From `untilMs` on, failures are final: a process that is
+   * shutting down must not wait for a store that does not come back.
    */
   async drained(untilMs = Infinity): Promise<void> {
     this.#untilMs = untilMs;
@@ -109,14 +112,14 @@ export class Settlements {
     const outcome = await this.#tryOn(settlement, expiresAtMs);
     if (outcome === undefined) return undefined;
     const { charged, mayBeDone } = outcome;
-    // The store gives no reservation back before it expires: one that is gone earlier was settled by a try whose answer
-    // was lost, and there is nothing to report.
+    // The store gives no reservation back before it expires: one that disappeared earlier was settled by a try whose
+    // answer was lost, and there is nothing to report.
     const isDone = charged !== undefined || (mayBeDone && this.#deps.now() < expiresAtMs);
     if (!isDone && settlement.cost > 0) this.#tellGone(settlement, mayBeDone);
     return mayBeDone ? charged : (charged ?? 0);
   }
 
-  /** Tries until the store has answered; `undefined` when that is given up. */
+  /** Tries until the store has answered; `undefined` if it was given up. */
   async #tryOn(
     settlement: Settlement,
     expiresAtMs: number,

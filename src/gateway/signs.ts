@@ -1,6 +1,6 @@
 import { Json, JsonShapeError } from '../core/json/json.js';
 
-/** What a server says of itself where it is asked. */
+/** What a server says about itself when asked. */
 export interface Signs {
   /** Providers that it says it is. */
   readonly providers: readonly string[];
@@ -8,13 +8,13 @@ export interface Signs {
   readonly mostDocuments: number | undefined;
 }
 
-/** A GET that changes nothing, and what its JSON tells. */
+/** A GET that changes nothing, and what its JSON says. */
 interface Question {
   readonly path: string;
   readonly read: (reply: Json) => Partial<Signs>;
 }
 
-/** From the most particular to what many have. */
+/** From the most specific to the most common. */
 const QUESTIONS: readonly Question[] = [
   {
     // TEI: what it has loaded, and its limits.
@@ -72,7 +72,7 @@ const QUESTIONS: readonly Question[] = [
   { path: '/models', read: readModels },
 ];
 
-/** How servers name themselves in the list of their models. */
+/** How servers name themselves in their list of models. */
 const OWNERS = new Set([
   'aphrodite',
   'infinity',
@@ -93,10 +93,10 @@ function readModels(reply: Json): Partial<Signs> {
   };
 }
 
-/** A reply to one of the questions; `undefined` where none came, or one without JSON. */
+/** A reply to one of the questions; `undefined` if none came, or one without JSON. */
 export type AskSign = (path: string) => Promise<Json | undefined>;
 
-/** Puts all questions, and adds up what the answers tell. */
+/** Asks all questions and combines the answers. */
 export async function readSigns(ask: AskSign): Promise<Signs> {
   const providers = new Set<string>();
   const models = new Set<string>();
@@ -115,7 +115,7 @@ function readOne(reply: Json | undefined, read: Question['read']): Partial<Signs
   try {
     return read(reply);
   } catch (error) {
-    // It answers something else there: that tells nothing.
+    // It answers something else there, which says nothing.
     if (error instanceof JsonShapeError) return {};
     throw error;
   }

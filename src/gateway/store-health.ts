@@ -1,15 +1,18 @@
 import type { ChannelNews } from '../store/store.js';
 import type { Observe } from './events.js';
 
-/** A clock that is off by more than this is told about; what two clocks differ by while an answer travels is not counted. */
+/**
+ * A clock that is off by more than this is reported; the difference that the answer's travel time may explain is not
+ * counted.
+ */
 const CLOCK_TOLERANCE_MS = 1_000;
 
 export const EMPTIED =
   'The store has been emptied: bring its data back from a backup, or restart every gateway to begin anew.';
 
 /**
- * What a node learns of the store with each look at the channels, besides the channels: whether it still is what it was, and
- * how far the clocks are apart.
+ * What a node learns about the store with each look at the channels, besides the channels: whether it still has its
+ * contents, and how far the clocks are apart.
  */
 export class StoreHealth {
   readonly #observe: Observe;
@@ -21,12 +24,12 @@ export class StoreHealth {
     this.#observe = observe;
   }
 
-  /** Whether the store lacks what every gateway leaves in it: what it says of keys then means nothing. */
+  /** Whether the store lacks what every gateway leaves in it: then what it says about keys means nothing. */
   get isEmptied(): boolean {
     return this.#isEmptied;
   }
 
-  /** How far this node's clock is ahead of the store's; 0 where the difference may be the way of the answer. */
+  /** How far this node's clock is ahead of the store's; 0 if the answer's travel time may explain the difference. */
   get clockOffsetMs(): number {
     return this.#clockOffsetMs;
   }
@@ -43,7 +46,7 @@ export class StoreHealth {
     this.#isClockOff = isOff;
   }
 
-  /** What does not keep the node from serving, and should be mended. */
+  /** What does not keep the node from serving, but should be fixed. */
   warnings(): string[] {
     return this.#isClockOff ? [this.#clock()] : [];
   }

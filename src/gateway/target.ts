@@ -13,10 +13,10 @@ export interface Routing {
   readonly aliases: Aliases;
 }
 
-/** What a request names, and what the key that it comes with may use. */
+/** What a request names, and what its key may use. */
 export interface Named {
   readonly model: string;
-  /** Of its header. */
+  /** From its header. */
   readonly tag: string | undefined;
   readonly policy: TokenPolicy;
 }
@@ -27,7 +27,7 @@ export interface Target {
   readonly tag: string | undefined;
 }
 
-/** The model and tag of a request: `model@tag` names both where no model has that whole name. */
+/** The model and tag of a request: `model@tag` names both if no model has that whole name. */
 export function splitModel(
   { channels }: Routing,
   { model, tag: named }: Pick<Named, 'model' | 'tag'>,
@@ -48,12 +48,12 @@ export function splitModel(
   return { model: model.slice(0, at), tag };
 }
 
-/** The target under the name that its model has here, where the caller uses an alias, or puts something before it. */
+/** The target under the model's name here, if the caller uses an alias or a client's prefix. */
 export function renamedTarget(routing: Routing, named: Named, target: Target): Target {
   const { plans } = routing.channels.current;
   const resolve = (name: string): string | undefined =>
     resolveModel(name, (model) => plans.has(model), named.policy.aliases, routing.aliases);
-  // An alias may hold an "@" itself.
+  // An alias may itself contain an "@".
   const whole = resolve(named.model);
   if (whole !== undefined)
     return whole === target.model ? target : { model: whole, tag: named.tag };
@@ -70,7 +70,7 @@ export function isLive({ channels }: Routing, target: Target, { tags }: TokenPol
   );
 }
 
-/** @throws GatewayError 403 where a key's policy leaves the target out. */
+/** @throws GatewayError 403 if a key's policy excludes the target. */
 export function judgeTarget(policy: TokenPolicy, target: Target): void {
   judgeModel(policy, target.model);
   judgeTag(policy, target.tag);
@@ -80,7 +80,7 @@ export function judgeTarget(policy: TokenPolicy, target: Target): void {
 export function unservedError({ channels }: Routing, named: Named, target: Target): GatewayError {
   const { plans, unusable } = channels.current;
   const tags = new Set(plans.get(target.model)?.offers.map(({ route }) => route.channel.tag));
-  // A channel that cannot be used serves nobody now, and will again when it is mended.
+  // An unusable channel serves nobody now, but will once it is fixed.
   for (const { channel } of unusable.get(target.model) ?? []) tags.add(channel.tag);
   if (tags.size === 0) {
     return new GatewayError('model_not_found', `Model "${named.model}" does not exist here.`, {
@@ -108,7 +108,7 @@ export function boundsOf(
   };
 }
 
-/** Whether a channel bears the tag that is asked for, and one of those that the key is bound to. */
+/** Whether a channel has the requested tag and one of those that the key is bound to. */
 export function bears(route: Route, tag: string | undefined, keyTags: readonly string[]): boolean {
   const own = route.channel.tag;
   if (tag !== undefined && own !== tag) return false;

@@ -3,19 +3,19 @@ import { StoreUnavailableError, type AdmissionStore, type Credential } from '../
 import { EMPTIED } from './store-health.js';
 
 const MAX_CREDENTIALS = 50_000;
-/** Whatever happens to the store, nothing that a node remembers of a key is older than this. */
+/** Whatever happens to the store, nothing that a node remembers about a key is older than this. */
 const LIFE_MS = 60_000;
-/** How often the clock is looked at, which costs more than finding a token. */
+/** How often the clock is read, which costs more than finding a token. */
 const TTL_RESOLUTION_MS = 100;
 
 /**
  * Tokens that this node has seen, by the hash of their key. An entry may be out of date: `admit` compares versions in the
- * store, so a stale one is replaced before it lets anything through. Unknown keys are not kept, since one may be created
- * at any moment.
+ * store, so a stale one is replaced before it admits anything. Unknown keys are not kept, since one may be created at any
+ * moment.
  */
 export interface TokenCacheDeps {
   readonly store: Pick<AdmissionStore, 'findToken'>;
-  /** Whether the store has lost everything, so that its not knowing a key means nothing. */
+  /** Whether the store has lost everything, so that a key missing there means nothing. */
   readonly isEmptied: () => boolean;
   /** How long a token is remembered. */
   readonly lifeMs?: number;
@@ -59,7 +59,7 @@ export class TokenCache {
     this.#byHash.delete(keyHash);
   }
 
-  /** Forgets all of them: what the store has now may be something else. */
+  /** Forgets all of them: the store's contents may have changed. */
   clear(): void {
     this.#byHash.clear();
   }

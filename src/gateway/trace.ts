@@ -11,15 +11,15 @@ export interface ServedBy {
 /** `cancelled`: the request ended first. `withdrawn`: nothing was sent, or another attempt was faster. */
 export type AttemptEnd = 'ok' | FaultKind | 'cancelled' | 'withdrawn';
 
-/** One call to a channel, as the request's log tells it. */
+/** One call to a channel, as the request's log shows it. */
 export interface AttemptRecord extends ServedBy {
   readonly outcome: AttemptEnd;
-  /** The upstream's status; `undefined` where none came. */
+  /** The upstream's status; `undefined` if none came. */
   readonly status: number | undefined;
   readonly durationMs: number;
 }
 
-/** What becomes known of a request as it goes along; the request's event is made from it, whatever its end. */
+/** What becomes known about a request along the way; the request's event is made from it, however it ends. */
 export class Trace {
   /** Attempts that have ended, withdrawn ones included. */
   readonly made: AttemptRecord[] = [];
@@ -33,17 +33,17 @@ export class Trace {
   usage: Usage | undefined;
   /** What the request costs. */
   quota = 0;
-  /** What is charged of it, where that may be less: resolves after the reply, to `undefined` where it cannot be known. */
+  /** How much of it is charged, which may be less: resolves after the reply, to `undefined` if that cannot be known. */
   charged: Promise<number | undefined> | undefined;
 
-  /** Calls that were made: a withdrawn one was not. */
+  /** Calls that were made; a withdrawn one was not. */
   get attempts(): number {
     let count = 0;
     for (const { outcome } of this.made) if (outcome !== 'withdrawn') count += 1;
     return count;
   }
 
-  /** Waiting for upstreams, all attempts together. */
+  /** Time spent waiting for upstreams, all attempts together. */
   get upstreamMs(): number {
     let total = 0;
     for (const { durationMs } of this.made) total += durationMs;
@@ -62,7 +62,7 @@ export class Trace {
     return this.#last?.tag;
   }
 
-  /** Who served the request, or who was asked last. */
+  /** Who served the request, or who was tried last. */
   get #last(): ServedBy | undefined {
     return this.servedBy[0] ?? this.made.at(-1);
   }

@@ -1,6 +1,6 @@
 /** Why there is no reply to read. */
 export type TransportFault =
-  /** No connection came about; nothing was sent. */
+  /** No connection was made; nothing was sent. */
   | 'connect'
   /** The address must not be connected to; nothing was sent. */
   | 'forbidden'
@@ -9,7 +9,7 @@ export type TransportFault =
   | 'timeout'
   /** More bytes than a reply may have, or bytes that do not decompress. */
   | 'unreadable'
-  /** No room for more bytes of replies, of this upstream or at all. */
+  /** No room for more reply bytes, of this upstream or in total. */
   | 'no_room'
   /** The channel was switched off before the request was written. */
   | 'withdrawn'
@@ -17,8 +17,8 @@ export type TransportFault =
   | 'cancelled';
 
 /**
- * What speaks for sending a request once more, after a kept connection broke before any of its reply came. `safe`: part of the
- * request never left, so nothing can have come of it. `unsafe`: all of it had left, and it may have been served.
+ * Whether a request may be sent once more, after a kept-alive connection broke before any of its reply came. `safe`: part of
+ * the request never left, so it cannot have had any effect. `unsafe`: all of it had left, and it may have been served.
  */
 export type Resend = 'safe' | 'unsafe' | undefined;
 
@@ -38,10 +38,10 @@ export interface UpstreamRequest {
   readonly origin: string;
   readonly path: string;
   readonly method: 'GET' | 'POST';
-  /** Name and value in turn. */
+  /** Names and values in turn. */
   readonly headers: string[];
   readonly body: Buffer | string | undefined;
   readonly timeoutMs: number;
-  /** Asked right before the request is written: a tag may have been switched off while the connection was made. */
+  /** Asked right before the request is written: a tag may have been switched off while the connection was being made. */
   readonly stillWanted: () => boolean;
 }

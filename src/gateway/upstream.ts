@@ -7,22 +7,22 @@ import type { Scope } from './scope.js';
 import type { UpstreamRequest } from './transport.js';
 
 export interface UpstreamOptions {
-  /** Of one reply, counted after decompression. */
+  /** Limit of one reply, after decompression. */
   readonly maxReplyBytes: number;
-  /** Of all replies that are being read at once; absent: there is no bound. */
+  /** Limit of all replies being read at once; absent: none. */
   readonly maxReplyBytesInFlight?: number | undefined;
-  /** Which addresses are connected to, whatever name led there; absent: all. */
+  /** Which addresses may be connected to, whatever name led there; absent: all. */
   readonly judgeAddress?: JudgeAddress | undefined;
 }
 
-/** Servers on uvicorn close idle connections after five seconds: ours go first. */
+/** Servers on uvicorn close idle connections after five seconds: ours must close first. */
 const IDLE_CONNECTION_MS = 3_500;
-/** Unless the server says itself how long it keeps them. */
+/** Unless the server itself says how long it keeps them. */
 const MAX_IDLE_CONNECTION_MS = 60_000;
 
 const TOKEN_TIMEOUT_MS = 10_000;
 
-/** Of the room for replies, what those of one origin may take: it must not be able to keep the others out. */
+/** The share of the room for replies that one origin may take: it must not keep the others out. */
 const SHARE_OF_ORIGIN = 0.5;
 
 /** The connections to one origin, and the room that its replies share. */
@@ -31,10 +31,10 @@ interface Origin {
   readonly room: ReplyRoom;
 }
 
-/** HTTP to upstreams: one pool for each origin, redirects are not followed, HTTP/1.1 only. */
+/** HTTP to upstreams: one pool per origin, no redirects, HTTP/1.1 only. */
 export class Upstream {
   readonly #origins = new Map<string, Origin>();
-  /** Pools that take nothing new any more; what they have under way ends. */
+  /** Pools that take no new requests; those in flight end normally. */
   readonly #leaving = new Set<Pool>();
   readonly #maxReplyBytes: number;
   readonly #maxBytesInFlight: number;
@@ -92,8 +92,8 @@ export class Upstream {
   }
 
   /**
-   * Lets go of all origins but these. What is under way ends; whoever asks an origin again, as for a new token, opens
-   * connections anew.
+   * Drops all origins but these. Requests in flight end normally; a later request to a dropped origin, as for a new token,
+   * opens new connections.
    */
   keepOnly(origins: ReadonlySet<string>): void {
     for (const [origin, { pool }] of this.#origins) {
@@ -103,7 +103,7 @@ export class Upstream {
       const gone = (): void => {
         this.#leaving.delete(pool);
       };
-      // Told of by the requests that it cost, should it fail.
+      // If it fails, the requests that it cost report it.
       pool.close().then(gone, gone);
     }
   }
@@ -117,7 +117,7 @@ export class Upstream {
     let origin = this.#origins.get(name);
     if (origin === undefined) {
       const pool = new Pool(name, {
-        // How many requests run at once is bounded above, where a waiting one can still be refused.
+        // How many requests run at once is limited above, where a waiting one can still be refused.
         connections: null,
         pipelining: 1,
         allowH2: false,

@@ -1,12 +1,12 @@
 import { LRUCache } from 'lru-cache';
 import type { VectorMemory } from '../providers/provider.js';
 
-/** What an entry takes beside its numbers: its key, and what the cache and the engine keep of it. */
+/** The size of an entry beside its numbers: its key, and what the cache and the engine add. */
 const OVERHEAD_BYTES = 250;
-/** The same of each vector. */
+/** The same for each vector. */
 const VECTOR_BYTES = 120;
 
-/** Remembers vectors up to so many bytes, those that were asked for last; nothing where that is 0. */
+/** Remembers vectors up to a number of bytes, dropping those not used for longest; keeps nothing if that is 0. */
 export function createVectorMemory(bytes: number): VectorMemory | undefined {
   if (bytes === 0) return undefined;
   return new LRUCache<string, readonly Float32Array[]>({
@@ -16,7 +16,7 @@ export function createVectorMemory(bytes: number): VectorMemory | undefined {
   });
 }
 
-/** What is remembered of one server: models of one name need not be the same at another. */
+/** What is remembered about one server: models of the same name may differ on another. */
 export function memoryOf(
   memory: VectorMemory | undefined,
   server: string,

@@ -10,8 +10,8 @@ interface Flight {
 }
 
 /**
- * Identical calls of the same owner that are under way at the same time share one ranking. The shared call has a life of
- * its own: it goes on for those who wait when the first caller leaves, and ends with the last of them.
+ * Identical calls of the same owner that are in flight at the same time share one ranking. The shared call has a scope of
+ * its own: it continues for those who wait when the first caller leaves, and ends with the last of them.
  */
 export function coalesced(createScope: (deadlineMs: number) => OwnedScope): Layer<Rank> {
   const flights = new Map<string, Flight>();
@@ -30,7 +30,7 @@ export function coalesced(createScope: (deadlineMs: number) => OwnedScope): Laye
         }),
         waiting: 0,
       };
-      // Whoever waits hears of it; when nobody does any more, nobody needs to.
+      // Everyone who waits is notified; if nobody waits any more, nobody needs to be.
       own.outcome.catch(() => undefined);
       flights.set(key, own);
       flight = own;

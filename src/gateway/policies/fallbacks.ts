@@ -1,8 +1,8 @@
 import type { Layer, Plan, Rank } from '../rank.js';
 
 /**
- * Asks other models, in turn, where no channel of the model gave a ranking. A refusal of the input is final: another
- * model would be asked the same. `planOf` finds the plan in force; a fallback without one is passed over.
+ * Tries other models, in turn, if no channel of the model gave a ranking. A refusal of the input is final: another model
+ * would get the same input. `planOf` finds the plan in force; a fallback without one is skipped.
  */
 export function fallbacks(
   models: readonly string[],
@@ -19,7 +19,7 @@ export function fallbacks(
       const { ranking } = outcome;
       return { kind: 'ranked', ranking: { ...ranking, model, isDegraded: plan.isLastResort } };
     }
-    // What the caller asked for is what it hears of.
+    // The caller learns about the model that it asked for.
     return first;
   };
 }

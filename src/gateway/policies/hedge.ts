@@ -4,9 +4,9 @@ import type { Attempt, AttemptOutcome, Candidates, Job, Offer, Turn } from '../r
 import type { OwnedScope } from '../scope.js';
 
 export interface HedgeDeps extends AskDeps {
-  /** How long an answer of this channel may take before it is slow; `undefined` while that is not known. */
+  /** How long an answer of this channel may take before it counts as slow; `undefined` while that is unknown. */
   readonly slowAfterMs: (offer: Offer) => number | undefined;
-  /** Both calls are paid: what hedging may add to the traffic. */
+  /** Both calls are paid for: this is what hedging may add to the traffic. */
   readonly budget: RetryBudget;
 }
 
@@ -17,8 +17,8 @@ interface Runner {
 }
 
 /**
- * Asks the next candidate, and one more beside it when the first is slower than its recent answers: the first ranking
- * wins, and the other call ends. Where one fails, the other is waited for.
+ * Tries the next candidate, and a second one alongside it when the first is slower than its recent answers: the first
+ * ranking wins, and the other call ends. If one fails, the other is waited for.
  */
 export function hedged(deps: HedgeDeps, attempt: Attempt): Turn {
   const { slowAfterMs, budget } = deps;
@@ -65,14 +65,14 @@ export function hedged(deps: HedgeDeps, attempt: Attempt): Turn {
       for (const { scope, ended } of runners) {
         scope.end('lost');
         scope.release();
-        // The loser's end is nobody's business; its own layers have counted it.
+        // How the loser ends matters to nobody; its own layers have counted it.
         ended.catch(() => undefined);
       }
     }
   };
 }
 
-/** Whether a call is still under way after so long. */
+/** Whether a call is still in flight after that long. */
 async function isSlow({ ended }: Runner, slowMs: number): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const slow = new Promise<boolean>((resolve) => {

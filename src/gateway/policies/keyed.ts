@@ -1,7 +1,7 @@
 import type { ChannelHealth } from '../channel-health.js';
 import type { Attempt, AttemptOutcome, Layer } from '../rank.js';
 
-/** So many keys of one channel are tried for one attempt; then it is another channel's turn. */
+/** Keys of one channel tried for one attempt; after that, another channel gets its turn. */
 const MAX_KEYS = 3;
 
 const NO_KEY: AttemptOutcome = {
@@ -10,8 +10,8 @@ const NO_KEY: AttemptOutcome = {
 };
 
 /**
- * Sends each call of a channel that has several keys with the next of them. What is the fault of a key alone takes that key
- * out, and the call goes out with another one.
+ * Sends each call of a channel that has several keys with the next of them. If a fault concerns only the key, that key is
+ * paused and the call is sent with another.
  */
 export function keyed(
   health: Pick<ChannelHealth, 'ringOf' | 'keyEnded'>,

@@ -1,7 +1,7 @@
 import type { ChannelHealth } from '../channel-health.js';
 import type { Attempt, Layer } from '../rank.js';
 
-/** Counts each call that leaves in and out of its channel's health. */
+/** Counts each outgoing call in and out of its channel's health. */
 export function leased(health: Pick<ChannelHealth, 'begin'>, now: () => number): Layer<Attempt> {
   return (next) => async (offer, job) => {
     const end = health.begin(offer, now());

@@ -11,20 +11,20 @@ import type { Attempt, AttemptOutcome, Job, Layer, Offer, Reads } from '../rank.
 
 /** What a tokenizer puts around a query and a document. */
 const MARKS = 8;
-/** Of what a model reads, what a document may have at least, however long the query is. */
+/** The share of what a model reads that a document gets at least, however long the query is. */
 const DOCUMENT_SHARE = 1 / 4;
 
 const CUT = 'Documents longer than the model reads were cut; what lies behind was not ranked.';
 
 /**
- * Documents longer than the model reads: cut where the provider would refuse them, ranked by the best of their passages
- * where the channel says so, and told to the caller where the provider cuts them without a word.
+ * Handles documents longer than the model reads: they are cut if the provider would refuse them, ranked by the best of their
+ * passages if the channel says so, and reported to the caller if the provider cuts them silently.
  */
 export const longDocuments: Layer<Attempt> = (next) => (offer, job) => {
   const { reads } = offer;
   if (reads === undefined) return next(offer, job);
   const { options } = job;
-  // A caller who names the tokens or the parts of a document has decided.
+  // A caller who sets the tokens or the passages per document has decided.
   const isTold = options.maxTokensPerDoc !== undefined || options.maxChunksPerDoc !== undefined;
   if (reads.chunks && !isTold) return byPassages(next, offer, job, reads);
   if (options.truncation === false) return next(offer, job);
@@ -48,7 +48,7 @@ async function byPassages(
   const long = longOnes(job.documents, room);
   if (long.length === 0) return next(offer, job);
   const { documents, of, isCut } = passageList(job.documents, long, room);
-  // Several of one document may be the best: all have to come back.
+  // Several passages of one document may be the best: all must be returned.
   const asked = next(offer, { ...job, documents, topN: documents.count });
   const outcome = await (isCut ? told(asked) : asked);
   if (outcome.kind !== 'ranked') return outcome;
@@ -57,14 +57,14 @@ async function byPassages(
   return { kind: 'ranked', ranking: { ...ranking, rows, written: undefined } };
 }
 
-/** Tokens that a document may have beside the query. */
+/** Tokens that remain for a document beside the query. */
 function roomFor(query: string, { pairTokens, documentTokens }: Reads): number {
   const left = pairTokens - MARKS - mostTokens(query, pairTokens);
   const room = Math.max(left, Math.floor(pairTokens * DOCUMENT_SHARE));
   return Math.min(room, documentTokens ?? Infinity);
 }
 
-/** Documents that may be longer; an image counts by tokens of its own. */
+/** Documents that may be longer; an image has a token count of its own. */
 function longOnes(documents: Documents, room: number): number[] {
   if (!mayExceed(documents.sizeBytes, room)) return [];
   const long: number[] = [];
@@ -75,7 +75,7 @@ function longOnes(documents: Documents, room: number): number[] {
   return long;
 }
 
-/** Whether a document is surely longer than what is read of it. */
+/** Whether a document is certainly longer than what is read of it. */
 function hasSurelyLong({ query, documents }: Job, { pairTokens, documentTokens }: Reads): boolean {
   const room = Math.min(pairTokens - leastTokens(query, pairTokens), documentTokens ?? Infinity);
   if (!maySurelyExceed(documents.sizeBytes, room)) return false;

@@ -3,7 +3,7 @@ import { loggable } from '../loggable.js';
 import type { Attempt, AttemptOutcome, Layer } from '../rank.js';
 import type { AttemptEnd, AttemptRecord } from '../trace.js';
 
-/** Writes each call that leaves into its request's trace, and tells those who log and count. */
+/** Records each outgoing call in its request's trace, and reports it to logs and metrics. */
 export function observed(observe: Observe, now: () => number): Layer<Attempt> {
   return (next) => async (offer, job) => {
     const startedMs = now();

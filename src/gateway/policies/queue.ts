@@ -3,21 +3,21 @@ import type { Job, Layer, NoRanking, Offer, Outcome, Rank } from '../rank.js';
 import { endError } from '../scope.js';
 
 export interface QueueOptions {
-  /** Requests that wait for one model at most. */
+  /** The most requests that wait for one model. */
   readonly maxWaiting: number;
   readonly now: () => number;
 }
 
 interface Waiter {
   readonly job: Job;
-  /** Ends the wait: its turn has come, or there is no place for it any more. */
+  /** Ends the wait: either its turn has come, or its place is lost. */
   readonly end: (how: 'turn' | 'dropped' | 'late') => void;
 }
 
-/** Those who wait for one model. */
+/** The requests waiting for one model. */
 interface Line {
   readonly waiters: FairLine<Waiter>;
-  /** Between two places that became free, of late; 0 while that is not known. */
+  /** Recent interval between two places becoming free; 0 while unknown. */
   intervalMs: number;
   freedAtMs: number;
   timer: NodeJS.Timeout | undefined;
@@ -25,16 +25,17 @@ interface Line {
 
 type Busy = Extract<NoRanking, { kind: 'busy' }>;
 
-/** What nobody is told about: a switch, the end of a pause, a limit that was raised. Somebody looks again so often. */
+/** Some changes are not reported: a switch, the end of a pause, a raised limit. This is how often someone looks again. */
 const LOOK_EVERY_MS = 50;
 /** Weight of the newest interval. */
 const NEWEST = 0.2;
-/** Who is told to come back later, no sooner than this. */
+/** Whoever is refused is told to come back no sooner than this. */
 const LEAST_RETRY_MS = 1_000;
 
 /**
- * Holds what finds every channel of its model at its bound, for a moment: in turn by key, so that a key with few requests is
- * served beside one with many. Whoever cannot be served in time is refused at once, not at the end of the wait.
+ * Briefly holds requests that find every channel of their model at its limit. They are served in turn by key, so that a key
+ * with few requests is not stuck behind one with many. A request that cannot be served in time is refused at once, not at
+ * the end of the wait.
  */
 export class Queue {
   readonly #options: QueueOptions;
@@ -52,7 +53,7 @@ export class Queue {
   /** `mostMs` is how long a request of the model may wait. */
   layer(mostMs: number): Layer<Rank> {
     return (next) => async (job) => {
-      // Nobody goes past those who wait.
+      // Nobody overtakes those who wait.
       if ((this.#lines.get(job.model)?.waiters.size ?? 0) === 0) {
         const outcome = await next(job);
         if (busy(outcome) === undefined) return outcome;
@@ -62,7 +63,7 @@ export class Queue {
     };
   }
 
-  /** An attempt has ended: its place goes to who is next, of one of the models that the channel serves. */
+  /** An attempt has ended: its place goes to the next request for one of the channel's models. */
   freed({ route }: Offer): void {
     if (this.#waiting === 0) return;
     for (const model of Object.keys(route.channel.models)) {
@@ -77,7 +78,7 @@ export class Queue {
     const { now, maxWaiting } = this.#options;
     const line = this.#lineOf(job.model);
     const { waiters } = line;
-    // Half of the time that is left is for the answer.
+    // Half of the remaining time is reserved for the answer.
     const untilMs = now() + Math.min(mostMs, (job.scope.deadlineMs - now()) / 2);
     const isInTime = (outcome: Outcome): boolean =>
       now() + (busy(outcome)?.soonestMs ?? 0) < untilMs;
@@ -99,7 +100,7 @@ export class Queue {
     }
   }
 
-  /** Resolves when the job's turn has come, or its time has passed. */
+  /** Resolves when the job's turn has come, or its time is up. */
   async #turn(
     line: Line,
     job: Job,
@@ -118,7 +119,7 @@ export class Queue {
         if (isBack) line.waiters.rejoin(keyId, waiter);
         else line.waiters.join(keyId, waiter);
         line.timer ??= setInterval(() => callNext(line), LOOK_EVERY_MS).unref();
-        // The place may have become free since it was looked for.
+        // A place may have become free since it was looked for.
         if (!isBack && line.waiters.size === 1) queueMicrotask(() => callNext(line));
       });
     } finally {
@@ -129,7 +130,7 @@ export class Queue {
       if (line.waiters.size === 0) {
         clearInterval(line.timer);
         line.timer = undefined;
-        // A time in which nobody waits says nothing of how long those will who come after it.
+        // A time in which nobody waits says nothing about how long later requests will wait.
         line.freedAtMs = 0;
       }
     }

@@ -3,7 +3,7 @@ import { jobKey } from '../job-key.js';
 import type { Layer, Rank, Ranking } from '../rank.js';
 
 export interface ReplyCacheOptions {
-  /** Bound of all kept rankings together, in rows. */
+  /** Limit on all cached rankings together, in rows. */
   readonly maxRows: number;
   readonly now: () => number;
 }
@@ -26,7 +26,7 @@ export class ReplyCache {
     this.#now = now;
   }
 
-  /** Answers from what is kept, and keeps what it did not have. A job that wants a fresh ranking gets one. */
+  /** Answers from the cache, and caches new rankings. A job that wants a fresh ranking gets one. */
   layer(ttlMs: number): Layer<Rank> {
     return (next) => async (job) => {
       const key = jobKey(job);

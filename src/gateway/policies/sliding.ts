@@ -6,8 +6,8 @@ import type { Attempt, AttemptOutcome, Job, Layer, Offer } from '../rank.js';
 const PLACES = 'Ranked in windows that overlap: scores tell the place alone.';
 
 /**
- * Shows a model that ranks all documents together a long list in windows, from its end to its beginning, one after the
- * other: what a window finds best is in the next one too. A window that fails fails the attempt.
+ * Shows a long list in windows to a model that ranks all documents together, from the end of the list to its beginning, one
+ * window after the other: the best of each window are in the next one too. A window that fails fails the attempt.
  */
 export function sliding(now: () => number): Layer<Attempt> {
   return (next) => (offer, job) => {

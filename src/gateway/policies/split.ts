@@ -3,7 +3,7 @@ import { FAULTS } from '../../core/retry.js';
 import type { Attempt, AttemptOutcome, Job, Layer, Offer, Ranking } from '../rank.js';
 
 export interface SplitOptions {
-  /** Windows of one request that are under way at once. */
+  /** Windows of one request in flight at once. */
   readonly parallel: number;
 }
 
@@ -12,10 +12,10 @@ interface WindowResult {
   readonly ranking: Ranking;
 }
 
-/** So many channels rank one list together: where that many fail, the fault is likely to be everywhere. */
+/** The most channels that rank one list together: if that many fail, the fault is probably everywhere. */
 const MOST_CHANNELS = 3;
 
-/** The channels of one list: the one that was chosen, and those that take the windows that it fails to rank. */
+/** The channels of one list: the chosen one, and those that take the windows it fails to rank. */
 class Relay {
   readonly #offers: Offer[];
   readonly #job: Job;
@@ -25,12 +25,12 @@ class Relay {
     this.#job = job;
   }
 
-  /** Where windows begin: a channel that failed is not the first to be asked again. */
+  /** Where windows begin: a channel that failed is not the first to be tried again. */
   get latest(): Offer | undefined {
     return this.#offers.at(-1);
   }
 
-  /** Who is asked for a window that this one did not rank. */
+  /** Who is tried for a window that this one did not rank. */
   after(offer: Offer): Offer | undefined {
     const known = this.#offers[this.#offers.indexOf(offer) + 1];
     if (known !== undefined) return known;
@@ -48,14 +48,14 @@ const UNLIMITED = {
   tokens: undefined,
 };
 
-/** Limits that channels taught by 413, for each channel and model; the oldest goes when there are more. */
+/** Limits that channels revealed with a 413, by channel and model; the oldest is dropped when there are too many. */
 const MAX_LEARNED = 10_000;
 
 /**
- * Sends a list beyond its channel's limits in windows and merges them into one ranking, as the channel itself would have
- * given it: only where scores depend on one document alone. A window that is refused as too large is halved, and the size
- * that fits is remembered. A window that fails otherwise goes alone to another channel of the same model, whose scores can
- * stand beside the others'; where there is none it fails the attempt, and ends those that are under way.
+ * Sends a list that exceeds its channel's limits in windows and merges them into the ranking that the channel itself would
+ * have given: only where each score depends on one document alone. A window that is refused as too large is halved, and the
+ * size that fits is remembered. A window that fails otherwise goes by itself to another channel of the same model, whose
+ * scores are comparable; if there is none, the attempt fails and the windows in flight end.
  */
 export function split({ parallel }: SplitOptions): Layer<Attempt> {
   const learned = new Map<string, number>();
@@ -126,7 +126,7 @@ export function split({ parallel }: SplitOptions): Layer<Attempt> {
       return stopped[0] ?? { kind: 'ranked', ranking: merged(job, results) };
     };
 
-    /** One window by the first channel that ranks it; else what the last one said. */
+    /** One window ranked by the first channel that can; else the last one's failure. */
     const passedOn = async (relay: Relay, first: Offer, job: Job): Promise<AttemptOutcome> => {
       let offer = relay.latest ?? first;
       for (;;) {
