@@ -1,3 +1,4 @@
+import { BUDGET_MEMBERS } from '../core/budget.js';
 import { GatewayError } from '../core/errors.js';
 import type { Json } from '../core/json/json.js';
 import type { UsageQuery, User } from '../store/store.js';
@@ -7,6 +8,7 @@ import { readExplained } from '../wire/explained.js';
 import { readCode } from '../wire/code.js';
 import { readInForce } from '../wire/in-force.js';
 import { policyBody, readToken } from '../wire/key.js';
+import { writeMembers } from '../wire/members.js';
 import { readNodes } from '../wire/node.js';
 import { readBreakdown } from '../wire/stats.js';
 import { readSwitched, readTag } from '../wire/tag.js';
@@ -138,15 +140,17 @@ export function createHttpBackend(api: ApiClient): Backend {
     },
     listUsers: ({ offset, limit, keyword }) =>
       api.list('/api/user/search', { keyword }, { offset, limit }, readUser),
-    async createUser({ username, password, email, displayName, role, enabled, quota }) {
+    async createUser({ username, password, email, displayName, role, enabled, quota, ...others }) {
       const body = {
         ...{ username, password },
         ...present({ email, display_name: displayName, role, quota }),
         ...statusBody(enabled),
+        ...writeMembers(BUDGET_MEMBERS, others),
       };
       return readUser(await api.call('POST', '/api/user', { body }));
     },
-    async updateUser(id, { username, email, displayName, password, role, enabled, quota }) {
+    async updateUser(id, edit) {
+      const { username, email, displayName, password, role, enabled, quota } = edit;
       const body = {
         id,
         ...present({ username, password, display_name: displayName, role }),
@@ -157,6 +161,7 @@ export function createHttpBackend(api: ApiClient): Backend {
           : 'set' in quota
             ? { quota: quota.set }
             : { add_quota: quota.add }),
+        ...writeMembers(BUDGET_MEMBERS, edit),
       };
       return readUser(await api.call('PUT', '/api/user', { body }));
     },

@@ -14,7 +14,7 @@ import {
 } from '../core/token.js';
 import type { TokenChange, User } from '../store/store.js';
 import { tokenWire } from '../wire/key.js';
-import { givenMembers, memberFacts, withMembers } from './members.js';
+import { budgetFacts, givenMembers, memberFacts, withMembers } from './members.js';
 import { RefusedError, UsageError } from './errors.js';
 import { confirm, namedUser, onGateway, type CliIo, type Session } from './session.js';
 import { amount, counted, facts, moment, names, table } from './text.js';
@@ -257,6 +257,7 @@ async function showToken(session: Session, token: Token): Promise<void> {
       ['addresses', names(policy.allowIps, 'any')],
       ['tags', names(policy.tags, 'any')],
       ...memberFacts(TOKEN_MEMBERS, policy),
+      ...budgetFacts(policy, token.budgetUse, session.io.now()),
     ]),
   );
 }

@@ -1,10 +1,13 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
+import { standingOf, type BudgetMembers, type BudgetUse } from '../core/budget.js';
 import {
   memberMistake,
   type MembersOf,
   type MemberSpec,
   type MemberSpecs,
 } from '../core/members.js';
+import { amount, moment } from './text.js';
+import { units } from './values.js';
 
 /** What takes a member away that may be absent. */
 const NONE = 'none';
@@ -43,8 +46,23 @@ export function memberFacts<T extends MemberSpecs>(
   return Object.entries(specs).map(([name, spec]) => [spec.label, told(spec, record[name])]);
 }
 
+/** How a budget stands, for people; nothing where there is none. */
+export function budgetFacts(
+  members: BudgetMembers,
+  use: BudgetUse,
+  nowMs: number,
+): [string, string][] {
+  const standing = standingOf(members, use, nowMs);
+  if (standing === undefined) return [];
+  return [
+    ['budget spent', amount(standing.spent)],
+    ['budget renews', moment(Math.floor(standing.renewsAtMs / 1000))],
+  ];
+}
+
 function told(spec: MemberSpec, value: unknown): string {
   if (spec.unset !== undefined && value === spec.default) return spec.unset;
+  if (spec.type === 'units') return amount(Number(value));
   return spec.unit === undefined ? String(value) : `${String(value)} ${spec.unit}`;
 }
 
@@ -76,12 +94,15 @@ function parse(spec: MemberSpec, text: string, creating: boolean): unknown {
 
 function valueOf({ type }: MemberSpec, text: string): unknown {
   switch (type) {
+    case 'units':
+      return units(text);
     case 'integer':
     case 'number':
       return /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text;
     case 'boolean':
       return text === 'true' || (text === 'false' ? false : text);
     case 'choice':
+    case 'time_zone':
       return text;
   }
 }

@@ -1,4 +1,4 @@
-import { UNITS_PER_DOLLAR } from '../core/quota.js';
+import { dollars } from '../core/quota.js';
 import { NEVER_EXPIRES } from '../core/token.js';
 import type { InForce } from '../management/in-force.js';
 
@@ -30,10 +30,7 @@ export function facts(entries: readonly (readonly [string, string])[]): string {
 
 /** An amount of quota with what it is in dollars. */
 export function amount(units: number): string {
-  const dollars = units / UNITS_PER_DOLLAR;
-  // One unit is 0.000002 dollars; whole cents are shown as money is.
-  const digits = units % (UNITS_PER_DOLLAR / 100) === 0 ? 2 : 6;
-  return `${units} ($${dollars.toFixed(digits)})`;
+  return `${units} (${dollars(units)})`;
 }
 
 export function moment(seconds: number): string {

@@ -1,7 +1,9 @@
 import { Option, type Command } from 'commander';
+import { BUDGET_MEMBERS } from '../core/budget.js';
 import type { UserEdit } from '../management/users.js';
 import type { Role, User } from '../store/store.js';
 import { userWire } from '../wire/user.js';
+import { budgetFacts, givenMembers, memberFacts, withMembers } from './members.js';
 import { UsageError } from './errors.js';
 import { confirm, namedUser, onGateway, readSecret, type CliIo, type Session } from './session.js';
 import { amount, facts, moment, table } from './text.js';
@@ -34,7 +36,7 @@ const USER_ARGUMENT = 'id, name or address';
 export function addUserCommands(program: Command, io: CliIo): void {
   const users = program.command('users').alias('user').description('accounts of people');
 
-  withFields(users.command('create'))
+  withFields(users.command('create'), true)
     .description('make an account')
     .argument('<name>', 'its name')
     .action(onGateway(io, create));
@@ -54,7 +56,7 @@ export function addUserCommands(program: Command, io: CliIo): void {
       }),
     );
 
-  withFields(users.command('update'))
+  withFields(users.command('update'), false)
     .description('change what is given; the rest stays as it is')
     .argument('<user>', USER_ARGUMENT)
     .option('--username <name>', 'its name')
@@ -75,13 +77,14 @@ export function addUserCommands(program: Command, io: CliIo): void {
     .action(onGateway(io, remove));
 }
 
-function withFields(command: Command): Command {
-  return command
+function withFields(command: Command, creating: boolean): Command {
+  const described = command
     .option('--password <secret>', 'env:NAME for a variable, or - for standard input')
     .option('--email <address>', 'the address that one-time codes are mailed to; none removes it')
     .option('--display-name <text>', 'its display name')
     .addOption(new Option('--role <role>', 'its role').choices(Object.keys(ROLES)))
     .option('--quota <amount>', 'its balance: units, or dollars such as 1.50usd', units);
+  return withMembers(described, BUDGET_MEMBERS, creating);
 }
 
 async function create(session: Session, command: Command): Promise<void> {
@@ -95,11 +98,12 @@ async function create(session: Session, command: Command): Promise<void> {
     displayName,
     role: ROLES[role],
     ...present({ quota }),
+    ...givenMembers(command, BUDGET_MEMBERS),
   });
   showUser(session, user);
 }
 
-async function listAll({ backend, show }: Session, command: Command): Promise<void> {
+async function listAll({ backend, io, show }: Session, command: Command): Promise<void> {
   const options = command.opts<PageOptions & { keyword?: string }>();
   const page = pageOf(options);
   const { items, total } = await backend.listUsers({
@@ -119,7 +123,7 @@ async function listAll({ backend, show }: Session, command: Command): Promise<vo
   ]);
   const heading = ['ID', 'NAME', 'ADDRESS', 'ROLE', 'STATUS', 'QUOTA LEFT', 'USED', 'REQUESTS'];
   show(
-    { items: items.map(userWire), total },
+    { items: items.map(userWire(io.now())), total },
     total === 0
       ? `No such accounts in ${backend.place}.`
       : table([...heading, 'CREATED'], rows, { total, offset: page.offset }),
@@ -144,6 +148,7 @@ async function update(session: Session, command: Command): Promise<void> {
           ? undefined
           : { add: addQuota }
         : { set: quota },
+    ...givenMembers(command, BUDGET_MEMBERS),
   });
   if (Object.keys(edit).length === 0) throw new UsageError('Name at least one thing to change.');
   const { id } = await namedUser(session.backend, login);
@@ -171,9 +176,9 @@ async function newPassword(
   return io.ask(`Password for ${username}: `, true);
 }
 
-function showUser({ show }: Session, user: User): void {
+function showUser({ io, show }: Session, user: User): void {
   show(
-    userWire(user),
+    userWire(io.now())(user),
     facts([
       ['id', String(user.id)],
       ['name', user.username],
@@ -185,6 +190,8 @@ function showUser({ show }: Session, user: User): void {
       ['used', amount(user.usedQuota)],
       ['requests', String(user.requestCount)],
       ['created', moment(user.createdTime)],
+      ...memberFacts(BUDGET_MEMBERS, user),
+      ...budgetFacts(user, user.budgetUse, io.now()),
     ]),
   );
 }

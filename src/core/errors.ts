@@ -15,6 +15,8 @@ export const ERRORS = {
   unauthorized: { status: 401, type: 'authentication_error', retryable: false },
   insufficient_user_quota: { status: 403, type: 'insufficient_quota', retryable: false },
   token_quota_exhausted: { status: 403, type: 'insufficient_quota', retryable: false },
+  token_budget_exhausted: { status: 403, type: 'insufficient_quota', retryable: true },
+  user_budget_exhausted: { status: 403, type: 'insufficient_quota', retryable: true },
   ip_not_allowed: { status: 403, type: 'permission_error', retryable: false },
   model_not_allowed: { status: 403, type: 'permission_error', retryable: false },
   tag_not_allowed: { status: 403, type: 'permission_error', retryable: false },

@@ -1,3 +1,5 @@
+import { isTimeZone } from './time-zone.js';
+
 /** What all code that reads, writes, checks or shows a member must know about it. */
 interface MemberText {
   /** A sentence for people: in the API document, in the tables of `docs/` and, without its full stop, in `--help`. */
@@ -13,7 +15,8 @@ interface MemberText {
 }
 
 interface NumberSpec extends MemberText {
-  readonly type: 'integer' | 'number';
+  /** `units`: an amount of quota, which people may also give in dollars. */
+  readonly type: 'integer' | 'number' | 'units';
   readonly least: number;
   readonly most: number;
   /** `undefined` for a member that may be absent; null on the wire. */
@@ -31,8 +34,13 @@ interface ChoiceSpec extends MemberText {
   readonly default: string;
 }
 
+interface TimeZoneSpec extends MemberText {
+  readonly type: 'time_zone';
+  readonly default: string;
+}
+
 /** One row of a table of members, from which files, API, command line and documentation are generated. */
-export type MemberSpec = NumberSpec | BooleanSpec | ChoiceSpec;
+export type MemberSpec = NumberSpec | BooleanSpec | ChoiceSpec | TimeZoneSpec;
 export type MemberSpecs = Readonly<Record<string, MemberSpec>>;
 
 /** The type of a member, by its row. */
@@ -41,7 +49,9 @@ export type MemberValue<S extends MemberSpec> =
       ? C
       : S extends { readonly type: 'boolean' }
         ? boolean
-        : number)
+        : S extends { readonly type: 'time_zone' }
+          ? string
+          : number)
   | (undefined extends S['default'] ? undefined : never);
 
 /** The members that a table describes. */
@@ -55,16 +65,30 @@ export function defaultsOf<T extends MemberSpecs>(specs: T): MembersOf<T> {
   return Object.fromEntries(defaults) as MembersOf<T>;
 }
 
+/** The members of a table that a record has. */
+export function presentMembers<T extends MemberSpecs>(
+  specs: T,
+  record: Partial<MembersOf<T>>,
+): Partial<MembersOf<T>> {
+  const given: Readonly<Record<string, unknown>> = record;
+  return Object.fromEntries(
+    Object.keys(specs).flatMap((name) => (given[name] === undefined ? [] : [[name, given[name]]])),
+    // Names and values are the record's own.
+  ) as Partial<MembersOf<T>>;
+}
+
 /** What is wrong with a value and what would be right; `undefined` if nothing is. */
 export function memberMistake(spec: MemberSpec, value: unknown): string | undefined {
   if (value === undefined && spec.default === undefined) return undefined;
   switch (spec.type) {
     case 'integer':
-    case 'number': {
+    case 'number':
+    case 'units': {
       const { type, least, most } = spec;
-      const isOfType = type === 'integer' ? Number.isInteger(value) : Number.isFinite(value);
+      const isWhole = type !== 'number';
+      const isOfType = isWhole ? Number.isInteger(value) : Number.isFinite(value);
       if (isOfType && Number(value) >= least && Number(value) <= most) return undefined;
-      return `must be a ${type === 'integer' ? 'whole number' : 'number'} from ${least} to ${most}`;
+      return `must be a ${isWhole ? 'whole number' : 'number'} from ${least} to ${most}`;
     }
     case 'boolean':
       return typeof value === 'boolean' ? undefined : 'must be true or false';
@@ -72,5 +96,9 @@ export function memberMistake(spec: MemberSpec, value: unknown): string | undefi
       return spec.choices.some((choice) => choice === value)
         ? undefined
         : `must be ${spec.choices.join(' or ')}`;
+    case 'time_zone':
+      return typeof value === 'string' && isTimeZone(value)
+        ? undefined
+        : 'must be the name of a time zone, such as UTC or Europe/Berlin';
   }
 }

@@ -22,6 +22,13 @@ export interface PriceList {
 /** Two dollars per thousand search units, a common price of hosted rerankers. Applies to a model without a price. */
 export const DEFAULT_PRICE: Price = { per: 'search_unit', units: 1_000 };
 
+/** An amount in dollars, as `$1.50`; whole cents are shown as money is. */
+export function dollars(units: number): string {
+  // One unit is 0.000002 dollars.
+  const digits = units % (UNITS_PER_DOLLAR / 100) === 0 ? 2 : 6;
+  return `$${(units / UNITS_PER_DOLLAR).toFixed(digits)}`;
+}
+
 export function priceOf(prices: PriceList, model: string): Price {
   return Object.hasOwn(prices.models, model)
     ? (prices.models[model] ?? prices.fallback)

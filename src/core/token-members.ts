@@ -1,3 +1,4 @@
+import { BUDGET_MEMBERS } from './budget.js';
 import { defaultsOf, type MembersOf, type MemberSpec } from './members.js';
 
 /** The plain members of a key's policy, one row each, like `CHANNEL_MEMBERS` for a channel. */
@@ -53,6 +54,7 @@ export const TOKEN_MEMBERS = {
     label: 'may explain',
     help: 'Whether it may ask for explanations, which tell of channels; admins alone may set it.',
   },
+  ...BUDGET_MEMBERS,
 } as const satisfies Readonly<Record<string, MemberSpec>>;
 
 export type TokenMembers = MembersOf<typeof TOKEN_MEMBERS>;

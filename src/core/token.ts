@@ -1,3 +1,4 @@
+import type { BudgetUse } from './budget.js';
 import type { Aliases } from './model-names.js';
 import { TOKEN_DEFAULTS, type TokenMembers } from './token-members.js';
 
@@ -51,6 +52,7 @@ export interface Token {
   readonly remainQuota: number;
   readonly unlimitedQuota: boolean;
   readonly usedQuota: number;
+  readonly budgetUse: BudgetUse;
   readonly policy: TokenPolicy;
 }
 

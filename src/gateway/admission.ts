@@ -1,3 +1,12 @@
+import {
+  BUDGET_DEFAULTS,
+  budgetText,
+  fitsBudget,
+  NOTHING_USED,
+  standingOf,
+  type BudgetMembers,
+  type BudgetStanding,
+} from '../core/budget.js';
 import { GatewayError } from '../core/errors.js';
 import type { RateState } from '../core/rate-limit.js';
 import {
@@ -14,6 +23,7 @@ import {
   type AdmissionStore,
   type AdmitRequest,
   type Credential,
+  type User,
 } from '../store/store.js';
 import type { ChannelTable } from './channel-table.js';
 import { beforeEnd, type Scope } from './scope.js';
@@ -108,7 +118,7 @@ export async function admit(deps: AdmissionDeps, ask: AdmissionAsk): Promise<Res
           judge(ask);
           break;
         }
-        throw refusal(admission, caller.credential);
+        throw refusal(admission, caller.credential, ask.amount);
     }
   }
   throw new GatewayError('overloaded', 'The key is being changed right now. Try again.', {
@@ -184,14 +194,20 @@ function judgeStatus(credential: Credential, nowMs: number): void {
   }
 }
 
+/** What an account has left, in all and of its budget. */
+export type Funds = Pick<User, 'quota' | 'budgetUse' | keyof BudgetMembers>;
+
+/** Of an account that is gone. */
+export const NO_FUNDS: Funds = { quota: 0, ...BUDGET_DEFAULTS, budgetUse: NOTHING_USED };
+
 /**
- * Whether a key, as the store knows it, and its owner's balance would allow an amount to be reserved. Rate and places are
- * not checked here: they are counted when they are taken.
+ * Whether a key, as the store knows it, and its owner's balance and budgets would allow an amount to be reserved. Rate and
+ * places are not checked here: they are counted when they are taken.
  * @throws GatewayError with the refusal.
  */
 export function judgeStanding(
   credential: Credential,
-  userQuota: number,
+  owner: Funds,
   amount: number,
   nowMs: number,
 ): void {
@@ -200,7 +216,17 @@ export function judgeStanding(
   if (!unlimitedQuota && remainQuota < amount) {
     throw refusal({ kind: 'refused', reason: 'token_quota' }, credential);
   }
-  if (userQuota < amount) throw refusal({ kind: 'refused', reason: 'user_quota' }, credential);
+  if (owner.quota < amount) throw refusal({ kind: 'refused', reason: 'user_quota' }, credential);
+  const { policy, budgetUse } = credential.token;
+  const reasons = [
+    ['token_budget', standingOf(policy, budgetUse, nowMs)],
+    ['user_budget', standingOf(owner, owner.budgetUse, nowMs)],
+  ] as const;
+  for (const [reason, standing] of reasons) {
+    if (standing === undefined || fitsBudget(standing, amount)) continue;
+    const retryAfterMs = standing.renewsAtMs - nowMs;
+    throw refusal({ kind: 'refused', reason, standing, retryAfterMs }, credential, amount);
+  }
 }
 
 /** The 403 of a model that the key's policy does not list. */
@@ -248,6 +274,7 @@ export function judgeAddress(caller: Pick<Caller, 'credential' | 'addressAllowed
 function refusal(
   admission: Extract<Admission, { kind: 'refused' }>,
   credential: Credential,
+  amount = 0,
 ): GatewayError {
   switch (admission.reason) {
     case 'unknown':
@@ -265,6 +292,10 @@ function refusal(
         'insufficient_user_quota',
         'The balance of the account does not cover this request.',
       );
+    case 'token_budget':
+      return budgetError('token_budget_exhausted', 'this API key', admission, amount);
+    case 'user_budget':
+      return budgetError('user_budget_exhausted', 'the account', admission, amount);
     case 'concurrency':
       return new GatewayError(
         'too_many_concurrent_requests',
@@ -278,6 +309,17 @@ function refusal(
         { retryAfterMs: admission.retryAfterMs, headers: rateHeaders(admission.rate) },
       );
   }
+}
+
+/** Waiting helps, unless the whole budget is too small. */
+function budgetError(
+  code: 'token_budget_exhausted' | 'user_budget_exhausted',
+  owner: string,
+  { standing, retryAfterMs }: { readonly standing: BudgetStanding; readonly retryAfterMs: number },
+  amount: number,
+): GatewayError {
+  const message = budgetText(standing, owner, amount);
+  return new GatewayError(code, message, amount > standing.budget ? {} : { retryAfterMs });
 }
 
 /** `RateLimit-*` headers; reset in seconds. */

@@ -1,6 +1,8 @@
 import { LRUCache } from 'lru-cache';
-import { GatewayError } from '../core/errors.js';
+import { standingOf } from '../core/budget.js';
+import { GatewayError, type ErrorCode } from '../core/errors.js';
 import { TOKEN_ENABLED, tokenStatus } from '../core/token.js';
+import type { Credential } from '../store/store.js';
 import { judgeFresh, rateHeaders, type AdmissionDeps, type Caller } from './admission.js';
 
 /** A refusal that holds as long as nobody changes the key. */
@@ -10,6 +12,11 @@ interface Held {
   readonly error: GatewayError;
 }
 
+const REMEMBERED: ReadonlySet<string> = new Set<ErrorCode>([
+  'rate_limited',
+  'token_quota_exhausted',
+  'token_budget_exhausted',
+]);
 const MAX_HELD = 10_000;
 const LONGEST_MS = 60_000;
 /** When a request that exceeded a limit may fit again. */
@@ -37,7 +44,7 @@ export class Door {
 
   /** Remembers why a key was refused, for its next requests. */
   remember(caller: Pick<Caller, 'keyHash' | 'credential'>, error: GatewayError): void {
-    if (error.code !== 'rate_limited' && error.code !== 'token_quota_exhausted') return;
+    if (!REMEMBERED.has(error.code)) return;
     const forMs = Math.min(error.retryAfterMs ?? LONGEST_MS, LONGEST_MS);
     this.#held.set(caller.keyHash, {
       version: caller.credential.version,
@@ -64,8 +71,7 @@ export class Door {
     if (held === undefined) return;
     const leftMs = held.untilMs - this.#deps.now();
     // The status, above, covers a balance that was used up: by now it may have been refilled.
-    const holds = held.error.code === 'rate_limited' && held.version === caller.credential.version;
-    if (!holds || leftMs <= 0) {
+    if (leftMs <= 0 || !holds(held, caller.credential, this.#deps.now())) {
       this.#held.delete(caller.keyHash);
       return;
     }
@@ -75,6 +81,16 @@ export class Door {
       ...(headers === undefined ? {} : { headers }),
     });
   }
+}
+
+/** Whether a refusal still stands by what the store knows now. */
+function holds({ error, version }: Held, credential: Credential, nowMs: number): boolean {
+  if (error.code === 'rate_limited') return version === credential.version;
+  if (error.code !== 'token_budget_exhausted') return false;
+  const { policy, budgetUse } = credential.token;
+  const standing = standingOf(policy, budgetUse, nowMs);
+  // A smaller request may fit into what is left.
+  return standing !== undefined && standing.spent >= standing.budget;
 }
 
 /** Why not all of a key's requests on this node can be admitted, if they exceed what it may have on all nodes together. */

@@ -10,7 +10,7 @@ import { estimateCost, priceOf, type PriceList } from '../core/quota.js';
 import type { RerankRequest } from '../core/rerank.js';
 import type { TokenPolicy } from '../core/token.js';
 import type { ChannelSnapshot, Credential, Store } from '../store/store.js';
-import { judgeStanding } from './admission.js';
+import { judgeStanding, type Funds } from './admission.js';
 import type { Sought, Survey } from './candidates.js';
 import {
   channelOf,
@@ -57,8 +57,8 @@ export interface ExplainAsk {
   /** The tag named in the request's header. */
   readonly tag: string | undefined;
   readonly policy: TokenPolicy;
-  /** The key with its owner and remaining quota; absent if the question is about no key. */
-  readonly holder: { readonly credential: Credential; readonly userQuota: number } | undefined;
+  /** The key, and its owner with what that has left; absent if the question is about no key. */
+  readonly holder: { readonly credential: Credential; readonly owner: Funds } | undefined;
 }
 
 /** Says what would happen to a request now, by the rules that decide on it. Nothing is sent, reserved or counted. */
@@ -131,7 +131,7 @@ function standingRefusal(
 ): GatewayError | undefined {
   if (holder === undefined) return undefined;
   try {
-    judgeStanding(holder.credential, holder.userQuota, amount, now());
+    judgeStanding(holder.credential, holder.owner, amount, now());
     return undefined;
   } catch (error) {
     return refusalIn(error);

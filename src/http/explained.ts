@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../core/errors.js';
 import type { RerankRequest } from '../core/rerank.js';
-import { storeAnswers, type Caller } from '../gateway/admission.js';
+import { NO_FUNDS, storeAnswers, type Caller } from '../gateway/admission.js';
 import type { Explain } from '../gateway/explain.js';
 import type { IngressDialect } from '../ingress/dialect.js';
 import { ADMIN_ROLE } from '../management/audit.js';
@@ -63,7 +63,7 @@ export async function explainFor(
       'This API key may not ask for explanations. An admin may let it: may_explain.',
     );
   }
-  const holder = { credential, userQuota: user?.quota ?? 0 };
+  const holder = { credential, owner: user ?? NO_FUNDS };
   return explainedWire(await storeAnswers(() => explain({ ...asked, policy, holder })));
 }
 

@@ -242,6 +242,8 @@ const PASSED_OVER: ReadonlySet<string> = new Set([
     'effective',
     'origin',
     'version',
+    'budget_spent',
+    'budget_renews_at',
   ],
   ...['in_force', 'group', 'cross_group_retry', 'DeletedAt', 'turnstile', 'id_sort', 'tag_mode'],
 ]);

@@ -1,3 +1,4 @@
+import { BUDGET_MEMBERS, budgetMembersOf, type BudgetMembers } from '../core/budget.js';
 import { GatewayError } from '../core/errors.js';
 import { MAX_QUOTA } from '../core/quota.js';
 import type { Secret } from '../core/secret.js';
@@ -12,7 +13,7 @@ import type {
 } from '../store/store.js';
 import type { AccountSettings } from './accounts.js';
 import { recordAudit, ROOT_ROLE, type Actor, type ManagementDeps } from './audit.js';
-import { checkInteger, checkName, invalid, loginName } from './fields.js';
+import { checkInteger, checkMembers, checkName, invalid, loginName } from './fields.js';
 import { isReserved, usernameMistake } from './names.js';
 import { checkPassword } from './password-rules.js';
 import { hashPassword, newPassword, verifyPassword } from './passwords.js';
@@ -31,7 +32,7 @@ export type EnsuredRoot =
   | { readonly kind: 'found'; readonly user: User };
 
 /** An account to be, as an admin makes it. */
-export interface UserDraft {
+export interface UserDraft extends Partial<BudgetMembers> {
   readonly username: string;
   readonly password: string;
   readonly email?: string | undefined;
@@ -60,7 +61,7 @@ export interface SelfEdit {
 }
 
 /** What an admin changes of an account; what is left out stays. */
-export interface UserEdit {
+export interface UserEdit extends Partial<BudgetMembers> {
   readonly username?: string | undefined;
   readonly email?: string | null | undefined;
   readonly displayName?: string | undefined;
@@ -235,11 +236,13 @@ export async function updateUser(
   const user = await getUser(deps, id);
   if (user.id === actor.id) {
     const { username, displayName, quota, ...protectedMembers } = edit;
-    const others = Object.values(protectedMembers).some((value) => value !== undefined);
-    if (others || (quota !== undefined && actor.role < ROOT_ROLE)) {
+    const { budget, budgetPeriod, budgetTimeZone, ...rest } = protectedMembers;
+    const isSet = (value: unknown): boolean => value !== undefined;
+    const money = [quota, budget, budgetPeriod, budgetTimeZone].some(isSet);
+    if (Object.values(rest).some(isSet) || (money && actor.role < ROOT_ROLE)) {
       throw new GatewayError(
         'permission_denied',
-        'Nobody changes their own role, status or quota; password and address are changed under /api/user/self.',
+        'Nobody changes their own role, status, quota or budget; password and address are changed under /api/user/self.',
       );
     }
   } else {
@@ -271,6 +274,8 @@ async function insertUser(deps: ManagementDeps, draft: UserDraft): Promise<User>
   const { store, now, randomBytes } = deps;
   const username = checkUsername(draft.username, draft.role ?? USER_ROLE);
   const email = draft.email === undefined ? undefined : checkEmail(draft.email);
+  const budgets = budgetMembersOf(draft);
+  checkMembers(BUDGET_MEMBERS, budgets);
   checkPassword(draft.password, [username, email]);
   const created = await store.createUser(
     {
@@ -282,6 +287,7 @@ async function insertUser(deps: ManagementDeps, draft: UserDraft): Promise<User>
       role: draft.role ?? USER_ROLE,
       enabled: draft.enabled ?? true,
       quota: checkInteger(draft.quota ?? 0, 0, MAX_QUOTA, 'quota'),
+      ...budgets,
     },
     now(),
   );
@@ -292,12 +298,15 @@ async function insertUser(deps: ManagementDeps, draft: UserDraft): Promise<User>
 async function writeUser(
   deps: ManagementDeps,
   user: User,
-  { username, email, displayName, password, role, enabled, quota }: UserEdit,
+  { username, email, displayName, password, role, enabled, quota, ...others }: UserEdit,
   actor: Actor,
   condition: UserCondition,
 ): Promise<User> {
   const { store, now, randomBytes } = deps;
+  const budgets = budgetMembersOf(others);
+  checkMembers(BUDGET_MEMBERS, budgets);
   const change = {
+    ...budgets,
     ...(username === undefined || username === user.username
       ? {}
       : { username: checkUsername(username, user.role) }),

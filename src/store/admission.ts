@@ -1,3 +1,4 @@
+import type { BudgetStanding } from '../core/budget.js';
 import type { RateState } from '../core/rate-limit.js';
 import type { Token } from '../core/token.js';
 
@@ -47,6 +48,12 @@ export type Admission =
       readonly reason: 'rate';
       readonly retryAfterMs: number;
       readonly rate: RateState;
+    }
+  | {
+      readonly kind: 'refused';
+      readonly reason: 'token_budget' | 'user_budget';
+      readonly standing: BudgetStanding;
+      readonly retryAfterMs: number;
     };
 
 export interface Settlement {
@@ -69,14 +76,15 @@ export interface AdmissionStore {
   /**
    * Checks and reserves in one step, in this order: token known and of this key, version (`stale`), user enabled, token enabled, not
    * expired, token quota (a limited token must have something left, and at least `amount`), user quota (at least
-   * `amount`), rate, concurrency. When admitted: `amount` is off both balances (off the user's alone for an unlimited
+   * `amount`), the budgets of token and user (something left of the period that the store's clock is in, and at least `amount`),
+   * rate, concurrency. When admitted: `amount` is off both balances (off the user's alone for an unlimited
    * token), the rate is counted, the token's accessed time is set, and the reservation holds one place of its
    * concurrency. Expired reservations of the user are given back first.
    */
   admit(request: AdmitRequest): Promise<Admission>;
 
   /**
-   * Ends a reservation: what was not spent goes back, spent quota is counted on token and user, the place is free.
+   * Ends a reservation: what was not spent goes back, to the budgets too, spent quota is counted on token and user, the place is free.
    * Resolves to what was charged, or `undefined` when the reservation is not there (settled already, or expired and given
    * back), in which case nothing changes. One that has expired and was not given back yet is settled as usual. Whether the
    * token's balance takes part was decided when it was admitted: making it unlimited or limited meanwhile does not matter.

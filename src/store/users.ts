@@ -1,10 +1,11 @@
+import type { BudgetMembers, BudgetUse } from '../core/budget.js';
 import type { QuotaChange } from './balance.js';
 import type { Page, Slice } from './page.js';
 
 export type Role = 0 | 1 | 10 | 100;
 
 /** An account. Times are unix seconds, quota is in units. */
-export interface User {
+export interface User extends BudgetMembers {
   readonly id: number;
   readonly username: string;
   readonly email: string | undefined;
@@ -16,9 +17,10 @@ export interface User {
   readonly usedQuota: number;
   readonly requestCount: number;
   readonly createdTime: number;
+  readonly budgetUse: BudgetUse;
 }
 
-export interface NewUser {
+export interface NewUser extends Partial<BudgetMembers> {
   readonly username: string;
   readonly email: string | undefined;
   readonly displayName: string;
@@ -28,7 +30,7 @@ export interface NewUser {
   readonly quota: number;
 }
 
-export interface UserChange {
+export interface UserChange extends Partial<BudgetMembers> {
   readonly username?: string;
   /** `null` takes the address away. */
   readonly email?: string | null;

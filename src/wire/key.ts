@@ -8,6 +8,7 @@ import {
   type TokenPolicy,
   type TokenStatus,
 } from '../core/token.js';
+import { BUDGET_USE_REPLY, budgetUseWire, readBudgetUse, type BudgetUseWire } from './budget.js';
 import { ID, mapOf } from './lists.js';
 import {
   bodyMembers,
@@ -36,7 +37,7 @@ export interface PolicyBody extends Partial<MembersWire<typeof TOKEN_MEMBERS>> {
 }
 
 /** A key outside: everything but the key itself. */
-export interface TokenWire extends MembersWire<typeof TOKEN_MEMBERS> {
+export interface TokenWire extends MembersWire<typeof TOKEN_MEMBERS>, BudgetUseWire {
   id: number;
   user_id: number;
   name: string;
@@ -104,6 +105,7 @@ export const TOKEN_REPLY = {
   default_model: Joi.string().allow(null).required(),
   aliases: ALIASES.required(),
   ...replyMembers(TOKEN_MEMBERS),
+  ...BUDGET_USE_REPLY,
 };
 
 export const TOKEN = Joi.object<TokenWire, true>(TOKEN_REPLY);
@@ -129,6 +131,7 @@ export function tokenWire(nowMs: number): (token: Token) => TokenWire {
     default_model: token.policy.defaultModel ?? null,
     aliases: { ...token.policy.aliases },
     ...membersWire(TOKEN_MEMBERS, token.policy),
+    ...budgetUseWire(token.policy, token.budgetUse, nowMs),
   });
 }
 
@@ -147,6 +150,7 @@ export function readToken(token: Json): Token {
     remainQuota: token.field('remain_quota').number(),
     unlimitedQuota: token.field('unlimited_quota').value === true,
     usedQuota: token.field('used_quota').number(),
+    budgetUse: readBudgetUse(token),
     policy: {
       models:
         token.field('model_limits_enabled').value === true

@@ -14,6 +14,8 @@ export type MembersWire<T extends MemberSpecs> = {
   -readonly [K in keyof T & string as SnakeCase<K>]: WireValue<MemberValue<T[K]>>;
 };
 
+const MAX_ZONE_CHARACTERS = 64;
+
 type WireValue<V> = undefined extends V ? Exclude<V, undefined> | null : V;
 
 /** The same in a file, where what is not set is not there. */
@@ -95,6 +97,7 @@ function schemaOf(spec: MemberSpec): Joi.AnySchema {
 function baseSchema(spec: MemberSpec): Joi.AnySchema {
   switch (spec.type) {
     case 'integer':
+    case 'units':
       return Joi.number().integer().min(spec.least).max(spec.most);
     case 'number':
       return Joi.number().min(spec.least).max(spec.most);
@@ -102,7 +105,17 @@ function baseSchema(spec: MemberSpec): Joi.AnySchema {
       return Joi.boolean();
     case 'choice':
       return Joi.string().valid(...spec.choices);
+    case 'time_zone':
+      return Joi.string().max(MAX_ZONE_CHARACTERS).custom(checkedBy(spec));
   }
+}
+
+/** Judges a value by its row. */
+function checkedBy(spec: MemberSpec): Joi.CustomValidator {
+  return (value: unknown, helpers) => {
+    const mistake = memberMistake(spec, value);
+    return mistake === undefined ? value : helpers.message({ custom: `{{#label}} ${mistake}` });
+  };
 }
 
 function nullable(spec: MemberSpec): Joi.AnySchema {

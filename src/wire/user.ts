@@ -1,11 +1,14 @@
 import Joi from 'joi';
+import { BUDGET_MEMBERS } from '../core/budget.js';
 import { MAX_QUOTA } from '../core/quota.js';
 import type { Json } from '../core/json/json.js';
 import type { Role, User } from '../store/store.js';
+import { BUDGET_USE_REPLY, budgetUseWire, readBudgetUse, type BudgetUseWire } from './budget.js';
 import { ID } from './lists.js';
+import { membersOf, membersWire, replyMembers, type MembersWire } from './members.js';
 
 /** An account outside. */
-export interface UserWire {
+export interface UserWire extends MembersWire<typeof BUDGET_MEMBERS>, BudgetUseWire {
   id: number;
   username: string;
   /** Empty where none is known. */
@@ -39,14 +42,16 @@ export const USER = Joi.object<UserWire, true>({
   used_quota: Joi.number().integer().min(0).required(),
   request_count: Joi.number().integer().min(0).required(),
   created_time: Joi.number().integer().min(0).required(),
+  ...replyMembers(BUDGET_MEMBERS),
+  ...BUDGET_USE_REPLY,
 });
 
 /** The account as it is now, or null once it is gone. */
 export const USER_OR_NULL = USER.allow(null) as Joi.AnySchema<UserWire | null>;
 
 /** What the API answers for an account, and the command line prints of it with `--json`. */
-export function userWire(user: User): UserWire {
-  return {
+export function userWire(nowMs: number): (user: User) => UserWire {
+  return (user) => ({
     id: user.id,
     username: user.username,
     email: user.email ?? '',
@@ -57,7 +62,9 @@ export function userWire(user: User): UserWire {
     used_quota: user.usedQuota,
     request_count: user.requestCount,
     created_time: user.createdTime,
-  };
+    ...membersWire(BUDGET_MEMBERS, user),
+    ...budgetUseWire(user, user.budgetUse, nowMs),
+  });
 }
 
 export function readUser(user: Json): User {
@@ -73,5 +80,7 @@ export function readUser(user: Json): User {
     usedQuota: user.field('used_quota').number(),
     requestCount: user.field('request_count').number(),
     createdTime: user.field('created_time').number(),
+    ...membersOf(BUDGET_MEMBERS, user),
+    budgetUse: readBudgetUse(user),
   };
 }

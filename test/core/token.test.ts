@@ -12,6 +12,7 @@ import {
   tokenStatus,
   type Token,
 } from '../../src/core/token.js';
+import { NOTHING_USED } from '../../src/core/budget.js';
 import { OPEN_POLICY } from '../support/policy.js';
 
 const NOW_SECONDS = 1_800_000_000;
@@ -29,6 +30,7 @@ const TOKEN: Token = {
   remainQuota: 100,
   unlimitedQuota: false,
   usedQuota: 0,
+  budgetUse: NOTHING_USED,
   policy: OPEN_POLICY,
 };
 

@@ -77,6 +77,29 @@ describe('the door', () => {
     expect(await judge()).toBe('in');
   });
 
+  it('refuses a key whose budget is used up, until it renews or is raised', async () => {
+    const budget = { budget: 100, budgetPeriod: 'day', budgetTimeZone: 'UTC' } as const;
+    const policy = { ...OPEN_POLICY, ...budget };
+    const used = (spent: number): Credential =>
+      credential({ token: { policy, budgetUse: { spent, untilMs: T0 + 30_000 } } });
+    const { door, judge, caller, state } = setUp(used(0));
+    const held = (): void =>
+      door.remember(
+        caller,
+        new GatewayError('token_budget_exhausted', 'Used up.', { retryAfterMs: 30_000 }),
+      );
+
+    held();
+    state.stored = used(100);
+    expect(await judge()).toBe('token_budget_exhausted');
+    state.nowMs += 30_000;
+    expect(await judge()).toBe('in');
+    held();
+    state.nowMs = T0;
+    state.stored = used(99);
+    expect(await judge()).toBe('in');
+  });
+
   it('refuses a key that is no longer there', async () => {
     const { judge, state } = setUp(credential({ token: { enabled: false } }));
     state.stored = undefined;

@@ -185,6 +185,15 @@ describe('an explanation', () => {
     expect([refusal?.code, cost.reserved > 1]).toEqual(['token_quota_exhausted', true]);
   });
 
+  it('says that a budget does not cover the request', async () => {
+    const { key: poor } = await gateway.createKey({ policy: { mayExplain: true, budget: 1 } });
+
+    const { refusal } = await explained({ by: poor });
+
+    expect(refusal).toMatchObject({ code: 'token_budget_exhausted', status: 403 });
+    expect(refusal?.message).toContain('more than the monthly budget of this API key');
+  });
+
   it('tells until when a channel is left alone', async () => {
     upstream.answer((_request, res) => {
       res.writeHead(429, { 'retry-after': '30' }).end('{}');

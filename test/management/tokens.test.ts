@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
+import { BUDGET_DEFAULTS } from '../../src/core/budget.js';
 import { tokenStatus, type TokenPolicy } from '../../src/core/token.js';
 import type { Actor } from '../../src/management/audit.js';
 import { hashSecret } from '../../src/management/secrets.js';
@@ -153,6 +154,7 @@ describe('keys', () => {
       mayExplain: false,
       maxConcurrency: 4,
       dialect: 'auto',
+      ...BUDGET_DEFAULTS,
     });
   });
 

@@ -1,3 +1,4 @@
+import { NOTHING_USED } from '../../src/core/budget.js';
 import type { Token } from '../../src/core/token.js';
 import type { Credential } from '../../src/store/store.js';
 import { OPEN_POLICY } from './policy.js';
@@ -24,6 +25,7 @@ export function credential({
       remainQuota: 0,
       unlimitedQuota: true,
       usedQuota: 0,
+      budgetUse: NOTHING_USED,
       policy: OPEN_POLICY,
       ...token,
     },

@@ -67,6 +67,10 @@ function valuesOf(spec: MemberSpec): string {
         ? kind
         : `${kind}, ${spec.least} to ${spec.most}`;
     }
+    case 'units':
+      return 'units';
+    case 'time_zone':
+      return 'a time zone';
     case 'boolean':
       return '`true`, `false`';
     case 'choice':

@@ -54,6 +54,22 @@ function byCode(replies: readonly Reply[]): Record<string, number> {
 }
 
 describe('one key on two gateways', () => {
+  it('spends its budget to the unit, whoever is asked, and says when it renews', async () => {
+    const { id, key } = await fleet.createKey('--budget', String(10 * PRICE));
+
+    const replies = await Promise.all(burst(key, 40));
+
+    expect(byCode(replies)).toEqual({ ok: 10, token_budget_exhausted: 30 });
+    const refused = replies.find(({ status }) => status === 403);
+    expect(Number(refused?.headers.get('retry-after'))).toBeGreaterThan(0);
+    await eventually('all is settled', async () => (await pendingSettlements()) === 0);
+    expect(await fleet.cli('keys', 'show', String(id))).toMatchObject({
+      budget: 10 * PRICE,
+      budget_period: 'month',
+      budget_spent: 10 * PRICE,
+    });
+  });
+
   it('serves and charges exactly what its quota pays for', async () => {
     const { id, key } = await fleet.createKey('--quota', String(10 * PRICE));
     const before = upstream.seen.length;

@@ -5,13 +5,13 @@ export interface Operations {
     params: Record<string, never>;
     query: Record<string, never>;
     body: undefined;
-    reply: { version: string; self: { id: number; username: string; email: string; display_name: string; role: 0 | 1 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number } | null; registration: boolean; mail: "smtp" | "outbox"; units_per_usd: number; default_model: string | null; usage_entries: number; refused_entries: number; retention_days: number };
+    reply: { version: string; self: { id: number; username: string; email: string; display_name: string; role: 0 | 1 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null } | null; registration: boolean; mail: "smtp" | "outbox"; units_per_usd: number; default_model: string | null; usage_entries: number; refused_entries: number; retention_days: number };
   };
   login: {
     params: Record<string, never>;
     query: Record<string, never>;
     body: { username: string; password: string };
-    reply: { id: number; username: string; email: string; display_name: string; role: 0 | 1 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number };
+    reply: { id: number; username: string; email: string; display_name: string; role: 0 | 1 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null };
   };
   logout: {
     params: Record<string, never>;
@@ -47,19 +47,19 @@ export interface Operations {
     params: Record<string, never>;
     query: Record<string, never>;
     body: { username: string; password: string; email?: string; display_name?: string };
-    reply: { id: number; username: string; email: string; display_name: string; role: 0 | 1 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number };
+    reply: { id: number; username: string; email: string; display_name: string; role: 0 | 1 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null };
   };
   getSelf: {
     params: Record<string, never>;
     query: Record<string, never>;
     body: undefined;
-    reply: { id: number; username: string; email: string; display_name: string; role: 0 | 1 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number };
+    reply: { id: number; username: string; email: string; display_name: string; role: 0 | 1 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null };
   };
   updateSelf: {
     params: Record<string, never>;
     query: Record<string, never>;
     body: { username?: string; display_name?: string; email?: string; password?: string; original_password?: string };
-    reply: { id: number; username: string; email: string; display_name: string; role: 0 | 1 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number };
+    reply: { id: number; username: string; email: string; display_name: string; role: 0 | 1 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null };
   };
   deleteSelf: {
     params: Record<string, never>;
@@ -71,7 +71,7 @@ export interface Operations {
     params: Record<string, never>;
     query: Record<string, never>;
     body: { token: string };
-    reply: { id: number; username: string; email: string; display_name: string; role: 0 | 1 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number };
+    reply: { id: number; username: string; email: string; display_name: string; role: 0 | 1 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null };
   };
   topUp: {
     params: Record<string, never>;
@@ -95,31 +95,31 @@ export interface Operations {
     params: Record<string, never>;
     query: { p?: number; page_size?: number; role?: 0 | 1 | 10 | 100 };
     body: undefined;
-    reply: { items: ({ id: number; username: string; email: string; display_name: string; role: 0 | 1 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number })[]; total: number; page: number; page_size: number };
+    reply: { items: ({ id: number; username: string; email: string; display_name: string; role: 0 | 1 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null })[]; total: number; page: number; page_size: number };
   };
   createUser: {
     params: Record<string, never>;
     query: Record<string, never>;
-    body: { username: string; password: string; email?: string; display_name?: string; role?: 0 | 1 | 10 | 100; status?: 1 | 2; quota?: number; reason?: string };
-    reply: { id: number; username: string; email: string; display_name: string; role: 0 | 1 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number };
+    body: { username: string; password: string; email?: string; display_name?: string; role?: 0 | 1 | 10 | 100; status?: 1 | 2; quota?: number; budget?: number; budget_period?: "day" | "week" | "month"; budget_time_zone?: string; reason?: string };
+    reply: { id: number; username: string; email: string; display_name: string; role: 0 | 1 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null };
   };
   updateUser: {
     params: Record<string, never>;
     query: Record<string, never>;
-    body: { id: number; username?: string; password?: string; email?: string; display_name?: string; role?: 0 | 1 | 10 | 100; status?: 1 | 2; quota?: number; add_quota?: number; reason?: string };
-    reply: { id: number; username: string; email: string; display_name: string; role: 0 | 1 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number };
+    body: { id: number; username?: string; password?: string; email?: string; display_name?: string; role?: 0 | 1 | 10 | 100; status?: 1 | 2; quota?: number; add_quota?: number; budget?: number; budget_period?: "day" | "week" | "month"; budget_time_zone?: string; reason?: string };
+    reply: { id: number; username: string; email: string; display_name: string; role: 0 | 1 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null };
   };
   searchUsers: {
     params: Record<string, never>;
     query: { p?: number; page_size?: number; role?: 0 | 1 | 10 | 100; keyword?: string };
     body: undefined;
-    reply: { items: ({ id: number; username: string; email: string; display_name: string; role: 0 | 1 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number })[]; total: number; page: number; page_size: number };
+    reply: { items: ({ id: number; username: string; email: string; display_name: string; role: 0 | 1 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null })[]; total: number; page: number; page_size: number };
   };
   getUser: {
     params: { id: number };
     query: Record<string, never>;
     body: undefined;
-    reply: { id: number; username: string; email: string; display_name: string; role: 0 | 1 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number };
+    reply: { id: number; username: string; email: string; display_name: string; role: 0 | 1 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null };
   };
   deleteUser: {
     params: { id: number };
@@ -131,37 +131,37 @@ export interface Operations {
     params: Record<string, never>;
     query: Record<string, never>;
     body: { id: number; action: "enable" | "disable" | "delete" | "promote" | "demote" | "add_quota"; mode?: "add" | "subtract" | "override"; value?: number; reason?: string };
-    reply: { id: number; username: string; email: string; display_name: string; role: 0 | 1 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number } | null;
+    reply: { id: number; username: string; email: string; display_name: string; role: 0 | 1 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null } | null;
   };
   listTokens: {
     params: Record<string, never>;
     query: { p?: number; page_size?: number; user_id?: number };
     body: undefined;
-    reply: { items: ({ id: number; user_id: number; name: string; key_hint: string; status: 1 | 2 | 3 | 4; created_time: number; accessed_time: number; expired_time: number; remain_quota: number; unlimited_quota: boolean; used_quota: number; model_limits_enabled: boolean; model_limits: (string)[]; allow_ips: (string)[]; tags: (string)[]; default_model: string | null; aliases: Record<string, string>; rate_limit: number; dialect: "auto" | "cohere" | "combined" | "infinity" | "ollama" | "openrouter" | "pinecone" | "tei" | "voyage"; max_concurrency: number; may_explain: boolean })[]; total: number; page: number; page_size: number };
+    reply: { items: ({ id: number; user_id: number; name: string; key_hint: string; status: 1 | 2 | 3 | 4; created_time: number; accessed_time: number; expired_time: number; remain_quota: number; unlimited_quota: boolean; used_quota: number; model_limits_enabled: boolean; model_limits: (string)[]; allow_ips: (string)[]; tags: (string)[]; default_model: string | null; aliases: Record<string, string>; rate_limit: number; dialect: "auto" | "cohere" | "combined" | "infinity" | "ollama" | "openrouter" | "pinecone" | "tei" | "voyage"; max_concurrency: number; may_explain: boolean; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null })[]; total: number; page: number; page_size: number };
   };
   createToken: {
     params: Record<string, never>;
     query: Record<string, never>;
-    body: { name: string; user_id?: number; status?: 1 | 2; expired_time?: number; remain_quota?: number; unlimited_quota?: boolean; model_limits_enabled?: boolean; model_limits?: (string)[] | string; allow_ips?: (string)[] | string; tags?: (string)[] | string; default_model?: string | null; aliases?: Record<string, string> | null; rate_limit?: number; dialect?: "auto" | "cohere" | "combined" | "infinity" | "ollama" | "openrouter" | "pinecone" | "tei" | "voyage"; max_concurrency?: number; may_explain?: boolean; reason?: string };
-    reply: { id: number; user_id: number; name: string; key_hint: string; status: 1 | 2 | 3 | 4; created_time: number; accessed_time: number; expired_time: number; remain_quota: number; unlimited_quota: boolean; used_quota: number; model_limits_enabled: boolean; model_limits: (string)[]; allow_ips: (string)[]; tags: (string)[]; default_model: string | null; aliases: Record<string, string>; rate_limit: number; dialect: "auto" | "cohere" | "combined" | "infinity" | "ollama" | "openrouter" | "pinecone" | "tei" | "voyage"; max_concurrency: number; may_explain: boolean; key: string };
+    body: { name: string; user_id?: number; status?: 1 | 2; expired_time?: number; remain_quota?: number; unlimited_quota?: boolean; model_limits_enabled?: boolean; model_limits?: (string)[] | string; allow_ips?: (string)[] | string; tags?: (string)[] | string; default_model?: string | null; aliases?: Record<string, string> | null; rate_limit?: number; dialect?: "auto" | "cohere" | "combined" | "infinity" | "ollama" | "openrouter" | "pinecone" | "tei" | "voyage"; max_concurrency?: number; may_explain?: boolean; budget?: number; budget_period?: "day" | "week" | "month"; budget_time_zone?: string; reason?: string };
+    reply: { id: number; user_id: number; name: string; key_hint: string; status: 1 | 2 | 3 | 4; created_time: number; accessed_time: number; expired_time: number; remain_quota: number; unlimited_quota: boolean; used_quota: number; model_limits_enabled: boolean; model_limits: (string)[]; allow_ips: (string)[]; tags: (string)[]; default_model: string | null; aliases: Record<string, string>; rate_limit: number; dialect: "auto" | "cohere" | "combined" | "infinity" | "ollama" | "openrouter" | "pinecone" | "tei" | "voyage"; max_concurrency: number; may_explain: boolean; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null; key: string };
   };
   updateToken: {
     params: Record<string, never>;
     query: { status_only?: string };
-    body: { id: number; name?: string; status?: 1 | 2 | 3 | 4; expired_time?: number; remain_quota?: number; add_quota?: number; unlimited_quota?: boolean; model_limits_enabled?: boolean; model_limits?: (string)[] | string; allow_ips?: (string)[] | string; tags?: (string)[] | string; default_model?: string | null; aliases?: Record<string, string> | null; rate_limit?: number; dialect?: "auto" | "cohere" | "combined" | "infinity" | "ollama" | "openrouter" | "pinecone" | "tei" | "voyage"; max_concurrency?: number; may_explain?: boolean; reason?: string };
-    reply: { id: number; user_id: number; name: string; key_hint: string; status: 1 | 2 | 3 | 4; created_time: number; accessed_time: number; expired_time: number; remain_quota: number; unlimited_quota: boolean; used_quota: number; model_limits_enabled: boolean; model_limits: (string)[]; allow_ips: (string)[]; tags: (string)[]; default_model: string | null; aliases: Record<string, string>; rate_limit: number; dialect: "auto" | "cohere" | "combined" | "infinity" | "ollama" | "openrouter" | "pinecone" | "tei" | "voyage"; max_concurrency: number; may_explain: boolean };
+    body: { id: number; name?: string; status?: 1 | 2 | 3 | 4; expired_time?: number; remain_quota?: number; add_quota?: number; unlimited_quota?: boolean; model_limits_enabled?: boolean; model_limits?: (string)[] | string; allow_ips?: (string)[] | string; tags?: (string)[] | string; default_model?: string | null; aliases?: Record<string, string> | null; rate_limit?: number; dialect?: "auto" | "cohere" | "combined" | "infinity" | "ollama" | "openrouter" | "pinecone" | "tei" | "voyage"; max_concurrency?: number; may_explain?: boolean; budget?: number; budget_period?: "day" | "week" | "month"; budget_time_zone?: string; reason?: string };
+    reply: { id: number; user_id: number; name: string; key_hint: string; status: 1 | 2 | 3 | 4; created_time: number; accessed_time: number; expired_time: number; remain_quota: number; unlimited_quota: boolean; used_quota: number; model_limits_enabled: boolean; model_limits: (string)[]; allow_ips: (string)[]; tags: (string)[]; default_model: string | null; aliases: Record<string, string>; rate_limit: number; dialect: "auto" | "cohere" | "combined" | "infinity" | "ollama" | "openrouter" | "pinecone" | "tei" | "voyage"; max_concurrency: number; may_explain: boolean; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null };
   };
   searchTokens: {
     params: Record<string, never>;
     query: { p?: number; page_size?: number; user_id?: number; keyword?: string; token?: string };
     body: undefined;
-    reply: { items: ({ id: number; user_id: number; name: string; key_hint: string; status: 1 | 2 | 3 | 4; created_time: number; accessed_time: number; expired_time: number; remain_quota: number; unlimited_quota: boolean; used_quota: number; model_limits_enabled: boolean; model_limits: (string)[]; allow_ips: (string)[]; tags: (string)[]; default_model: string | null; aliases: Record<string, string>; rate_limit: number; dialect: "auto" | "cohere" | "combined" | "infinity" | "ollama" | "openrouter" | "pinecone" | "tei" | "voyage"; max_concurrency: number; may_explain: boolean })[]; total: number; page: number; page_size: number };
+    reply: { items: ({ id: number; user_id: number; name: string; key_hint: string; status: 1 | 2 | 3 | 4; created_time: number; accessed_time: number; expired_time: number; remain_quota: number; unlimited_quota: boolean; used_quota: number; model_limits_enabled: boolean; model_limits: (string)[]; allow_ips: (string)[]; tags: (string)[]; default_model: string | null; aliases: Record<string, string>; rate_limit: number; dialect: "auto" | "cohere" | "combined" | "infinity" | "ollama" | "openrouter" | "pinecone" | "tei" | "voyage"; max_concurrency: number; may_explain: boolean; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null })[]; total: number; page: number; page_size: number };
   };
   getToken: {
     params: { id: number };
     query: Record<string, never>;
     body: undefined;
-    reply: { id: number; user_id: number; name: string; key_hint: string; status: 1 | 2 | 3 | 4; created_time: number; accessed_time: number; expired_time: number; remain_quota: number; unlimited_quota: boolean; used_quota: number; model_limits_enabled: boolean; model_limits: (string)[]; allow_ips: (string)[]; tags: (string)[]; default_model: string | null; aliases: Record<string, string>; rate_limit: number; dialect: "auto" | "cohere" | "combined" | "infinity" | "ollama" | "openrouter" | "pinecone" | "tei" | "voyage"; max_concurrency: number; may_explain: boolean };
+    reply: { id: number; user_id: number; name: string; key_hint: string; status: 1 | 2 | 3 | 4; created_time: number; accessed_time: number; expired_time: number; remain_quota: number; unlimited_quota: boolean; used_quota: number; model_limits_enabled: boolean; model_limits: (string)[]; allow_ips: (string)[]; tags: (string)[]; default_model: string | null; aliases: Record<string, string>; rate_limit: number; dialect: "auto" | "cohere" | "combined" | "infinity" | "ollama" | "openrouter" | "pinecone" | "tei" | "voyage"; max_concurrency: number; may_explain: boolean; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null };
   };
   deleteToken: {
     params: { id: number };

@@ -65,6 +65,8 @@ const SIDES: Readonly<Record<string, Side>> = {
   user_disabled: 'operator',
   insufficient_user_quota: 'operator',
   token_quota_exhausted: 'operator',
+  token_budget_exhausted: 'operator',
+  user_budget_exhausted: 'operator',
   invalid_signature: 'caller',
   ip_not_allowed: 'operator',
   model_not_allowed: 'operator',

@@ -25,9 +25,11 @@ import {
   fieldError,
   money,
 } from '../parts/basic.js';
+import { BudgetFacts } from '../parts/budget.js';
 import { RequestCode } from '../parts/code.js';
 import { ConfirmWrite, WriteFailed, useShownOnce } from '../parts/confirm-write.js';
 import { Dialog, Menu } from '../parts/dialog.js';
+import { SelectField } from '../parts/form.js';
 import { ListHead } from '../parts/list-head.js';
 import { List, useListQuery, useOpenRow } from '../parts/table.js';
 import { toast } from '../parts/toast.js';
@@ -234,6 +236,7 @@ function OneKey({ id }: { readonly id: number }) {
         <dd>
           <Money units={data.used_quota} />
         </dd>
+        <BudgetFacts of={data} />
         <dt>{w().nav.models}</dt>
         <dd>{data.model_limits_enabled ? data.model_limits.join(', ') : w().all}</dd>
         {Object.keys(data.aliases).length === 0 ? null : (
@@ -292,6 +295,14 @@ function OneKey({ id }: { readonly id: number }) {
   );
 }
 
+const PERIODS = ['day', 'week', 'month'] as const;
+type Period = (typeof PERIODS)[number];
+
+/** Where whoever sits here takes a day to begin. */
+function timeZone(): string {
+  return new Intl.DateTimeFormat().resolvedOptions().timeZone;
+}
+
 const ENDS: Readonly<Record<string, number>> = { '30': 30, '90': 90, '365': 365 };
 
 function NewKey({
@@ -308,6 +319,8 @@ function NewKey({
   const [ends, setEnds] = useState('never');
   const [rate, setRate] = useState('');
   const [atOnce, setAtOnce] = useState('');
+  const [renewing, setRenewing] = useState('');
+  const [period, setPeriod] = useState<Period>('month');
   const [reason, setReason] = useState('');
   const perDollar = about.get()?.units_per_usd ?? 1;
   const list = (text: string): string[] => text.split(/[\s,]+/).filter((part) => part !== '');
@@ -327,6 +340,13 @@ function NewKey({
       : { expired_time: Math.floor(Date.now() / 86_400_000) * 86_400 + days * 86_400 }),
     ...(rate === '' ? {} : { rate_limit: Number(rate) }),
     ...(atOnce === '' ? {} : { max_concurrency: Number(atOnce) }),
+    ...(renewing === ''
+      ? {}
+      : {
+          budget: Math.round(Number(renewing) * perDollar),
+          budget_period: period,
+          budget_time_zone: timeZone(),
+        }),
     ...(reason === '' ? {} : { reason }),
   };
   const make = useWrite((wanted: Operations['createToken']['body'], key) =>
@@ -410,6 +430,22 @@ function NewKey({
             error={fieldError(make.error, 'max_concurrency')}
           />
           <TextField
+            label={w().budget.amount}
+            help={w().budget.help(timeZone())}
+            type="number"
+            min={0}
+            step="any"
+            value={renewing}
+            onInput={setRenewing}
+            error={fieldError(make.error, 'budget')}
+          />
+          <SelectField
+            label={w().budget.renews}
+            value={period}
+            choices={PERIODS.map((value) => ({ value, label: w().budget.every[value] }))}
+            onChange={setPeriod}
+          />
+          <TextField
             label={w().nav.tags}
             help={w().keys.tagsHelp}
             value={tags}
@@ -430,7 +466,10 @@ function NewKey({
       <code class="small muted wrap">$ {command.filter((part) => part !== '').join(' ')}</code>
       <FormError
         error={make.error}
-        fields={['name', 'remain_quota', 'model_limits', 'rate_limit', 'max_concurrency', 'tags']}
+        fields={[
+          ...['name', 'remain_quota', 'model_limits', 'rate_limit', 'max_concurrency', 'tags'],
+          'budget',
+        ]}
       />
     </Dialog>
   );

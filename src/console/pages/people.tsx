@@ -16,6 +16,7 @@ import {
   Skeleton,
   State,
 } from '../parts/basic.js';
+import { BudgetFacts } from '../parts/budget.js';
 import { ConfirmWrite, WriteFailed } from '../parts/confirm-write.js';
 import { Dialog, Menu } from '../parts/dialog.js';
 import { FilterSelect, Form, FormFields, SelectField } from '../parts/form.js';
@@ -292,6 +293,7 @@ function OneUser({ id }: { readonly id: number }) {
         <dd>
           <Money units={data.used_quota} />
         </dd>
+        <BudgetFacts of={data} />
         <dt>{w().home.requests}</dt>
         <dd>
           <Count value={data.request_count} />

@@ -284,6 +284,8 @@ export const en = {
     user_disabled: 'The account was disabled.',
     insufficient_user_quota: 'The balance of the account was too low for this request.',
     token_quota_exhausted: 'The budget of the key was used up.',
+    token_budget_exhausted: 'The budget of the key for this day, week or month was used up.',
+    user_budget_exhausted: 'The budget of the account for this day, week or month was used up.',
     invalid_signature: 'The signature of the request is not that of the key, its body or its time.',
     ip_not_allowed: 'The key may not be used from this address.',
     model_not_allowed: 'The key may not name this model.',
@@ -319,6 +321,14 @@ export const en = {
     insufficient_user_quota: {
       user: 'Redeem a code, or ask for more balance.',
       admin: 'Add to the balance of the account.',
+    },
+    token_budget_exhausted: {
+      user: 'Wait until it renews, or raise the budget of the key.',
+      admin: 'Wait until it renews, or raise the budget of the key.',
+    },
+    user_budget_exhausted: {
+      user: 'Wait until it renews, or ask for a larger budget.',
+      admin: 'Wait until it renews, or raise the budget of the account.',
     },
     token_quota_exhausted: {
       user: 'Add to the budget of the key.',
@@ -464,6 +474,14 @@ export const en = {
       endsSoon: 'ends within 3 days',
       unused: 'not used for 90 days',
     },
+  },
+  budget: {
+    amount: 'Renewing budget in dollars',
+    help: (zone: string) =>
+      `What may be spent each day, week or month, besides the balance; days begin at midnight in ${zone}. Empty: no such bound.`,
+    renews: 'Renews',
+    every: { day: 'each day', week: 'each week, on Monday', month: 'each month, on the first' },
+    periods: { day: 'Budget today', week: 'Budget this week', month: 'Budget this month' },
   },
   audit: {
     none: 'Nothing has been changed yet.',

@@ -271,6 +271,8 @@ export const zh: Words = {
     user_disabled: '账户已停用。',
     insufficient_user_quota: '账户余额不足以支付此请求。',
     token_quota_exhausted: '密钥的预算已用完。',
+    token_budget_exhausted: '密钥本周期的预算已用完。',
+    user_budget_exhausted: '账户本周期的预算已用完。',
     invalid_signature: '请求的签名与密钥、正文或时间不符。',
     ip_not_allowed: '此密钥不允许从该地址使用。',
     model_not_allowed: '此密钥不允许使用该模型。',
@@ -301,6 +303,14 @@ export const zh: Words = {
     token_expired: { user: '新建密钥，或延长此密钥的有效期。', admin: '延长密钥的有效期。' },
     token_disabled: { user: '启用密钥。', admin: '如非有意停用，请启用密钥。' },
     insufficient_user_quota: { user: '使用兑换码，或申请更多余额。', admin: '增加账户余额。' },
+    token_budget_exhausted: {
+      user: '等待预算重置，或提高密钥的预算。',
+      admin: '等待预算重置，或提高密钥的预算。',
+    },
+    user_budget_exhausted: {
+      user: '等待预算重置，或申请提高预算。',
+      admin: '等待预算重置，或提高账户的预算。',
+    },
     token_quota_exhausted: { user: '增加密钥的预算。', admin: '增加密钥的预算。' },
     model_not_found: {
       user: '查看您可以调用的模型名称。',
@@ -421,6 +431,13 @@ export const zh: Words = {
       endsSoon: '3 天内到期',
       unused: '90 天未使用',
     },
+  },
+  budget: {
+    amount: '周期预算（美元）',
+    help: (zone) => `余额之外，每天、每周或每月可花费的金额；以 ${zone} 的零点为界。留空：不限。`,
+    renews: '重置',
+    every: { day: '每天', week: '每周一', month: '每月一日' },
+    periods: { day: '今日预算', week: '本周预算', month: '本月预算' },
   },
   audit: {
     none: '还没有任何变更。',

@@ -41,7 +41,7 @@ const about = defineOperation({
   }),
   handler: ({ deps, login }) => ({
     version: deps.about.release,
-    self: login === undefined ? null : userWire(login.user),
+    self: login === undefined ? null : userWire(deps.now())(login.user),
     registration: deps.accounts.registration,
     mail: deps.about.mail,
     units_per_usd: UNITS_PER_DOLLAR,

@@ -3,6 +3,7 @@ import { textDocuments } from '../../core/documents.js';
 import { GatewayError } from '../../core/errors.js';
 import { PROBE_DOCUMENTS, PROBE_QUERY } from '../../core/probe.js';
 import { OPEN_POLICY } from '../../core/token.js';
+import { NO_FUNDS } from '../../gateway/admission.js';
 import type { ExplainAsk } from '../../gateway/explain.js';
 import type { Actor } from '../../management/audit.js';
 import { probeAddress } from '../../management/channels.js';
@@ -94,7 +95,7 @@ async function holderOf(
   const user = await deps.store.getUser(token.userId, deps.now());
   return {
     credential: { token, version: 0, keyHash: '', userEnabled: user?.enabled ?? false },
-    userQuota: user?.quota ?? 0,
+    owner: user ?? NO_FUNDS,
   };
 }
 

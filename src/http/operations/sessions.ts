@@ -50,7 +50,7 @@ const login = defineOperation({
   async handler({ deps, body, block, secure }) {
     const { user, secret } = await logIn(deps, body.username, body.password, block);
     const cookie = sessionCookieHeader(secret, secure, deps.accounts.sessionMaxMs);
-    return new Reply(userWire(user), { headers: { 'Set-Cookie': cookie } });
+    return new Reply(userWire(deps.now())(user), { headers: { 'Set-Cookie': cookie } });
   },
 });
 

@@ -17,6 +17,7 @@ import {
   type UserEdit,
   type WithNewAddress,
 } from '../../management/users.js';
+import { BUDGET_MEMBERS } from '../../core/budget.js';
 import { MAX_QUOTA } from '../../core/quota.js';
 import type { QuotaChange, Role } from '../../store/store.js';
 import {
@@ -29,6 +30,7 @@ import {
   type ListQuery,
   type ListReply,
 } from '../../wire/lists.js';
+import { bodyMembers, readMembers, type MembersWire } from '../../wire/members.js';
 import {
   QUOTA,
   ROLE,
@@ -83,14 +85,16 @@ interface SearchQuery extends FilterQuery {
   keyword?: string;
 }
 
-interface CreateBody extends RegisterBody {
+type BudgetBody = Partial<MembersWire<typeof BUDGET_MEMBERS>>;
+
+interface CreateBody extends RegisterBody, BudgetBody {
   role: Role;
   status: 1 | 2;
   quota: number;
   reason?: string;
 }
 
-interface UpdateBody {
+interface UpdateBody extends BudgetBody {
   id: number;
   username?: string;
   password?: string;
@@ -154,7 +158,7 @@ const getSelf = defineOperation({
   summary: 'One’s own account',
   access: 'login',
   reply: USER,
-  handler: ({ login }) => userWire(login.user),
+  handler: ({ deps, login }) => userWire(deps.now())(login.user),
 });
 
 const putSelf = defineOperation({
@@ -195,9 +199,9 @@ function withNewAddress(
   deps: OperationDeps,
   { user, unconfirmed }: WithNewAddress,
 ): Reply<UserWire> {
-  if (unconfirmed === undefined) return new Reply(userWire(user));
+  if (unconfirmed === undefined) return new Reply(userWire(deps.now())(user));
   deps.later('the mail that confirms an address', () => mailAddressCode(deps, user, unconfirmed));
-  return new Reply(userWire(user), {
+  return new Reply(userWire(deps.now())(user), {
     message: 'The address counts once it is confirmed with the code that is on its way to it.',
   });
 }
@@ -214,7 +218,7 @@ const confirmEmail = defineOperation({
   errors: ['conflict'],
   limit: { name: 'confirm', account: ({ login }) => String(login.user.id) },
   handler: async ({ deps, body, login, actor }) =>
-    userWire(await confirmAddress(deps, login.user, body.token, actor)),
+    userWire(deps.now())(await confirmAddress(deps, login.user, body.token, actor)),
 });
 
 const removeSelf = defineOperation({
@@ -319,7 +323,7 @@ async function listed(deps: OperationDeps, query: SearchQuery): Promise<ListRepl
     ...(keyword === undefined ? {} : { keyword }),
     ...(role === undefined ? {} : { role }),
   });
-  return listReply(found, query, userWire);
+  return listReply(found, query, userWire(deps.now()));
 }
 
 const get = defineOperation({
@@ -332,7 +336,7 @@ const get = defineOperation({
   params: ID_PARAMS,
   reply: USER,
   errors: ['not_found'],
-  handler: async ({ deps, params }) => userWire(await getUser(deps, params.id)),
+  handler: async ({ deps, params }) => userWire(deps.now())(await getUser(deps, params.id)),
 });
 
 const create = defineOperation({
@@ -351,6 +355,7 @@ const create = defineOperation({
     role: ROLE.default(1),
     status: STATUS.default(1),
     quota: QUOTA.default(0),
+    ...bodyMembers(BUDGET_MEMBERS),
     reason: REASON,
   }),
   reply: USER,
@@ -358,8 +363,11 @@ const create = defineOperation({
   idempotent: true,
   async handler({ deps, body, actor }) {
     const { username, password, email, display_name: displayName, role, status, quota } = body;
-    const draft = { username, password, email, displayName, role, enabled: status === 1, quota };
-    return userWire(await createUser(deps, draft, because(actor, body.reason)));
+    const draft = {
+      ...{ username, password, email, displayName, role, enabled: status === 1, quota },
+      ...readMembers(BUDGET_MEMBERS, body),
+    };
+    return userWire(deps.now())(await createUser(deps, draft, because(actor, body.reason)));
   },
 });
 
@@ -382,6 +390,7 @@ const update = defineOperation({
     status: STATUS,
     quota: QUOTA,
     add_quota: Joi.number().integer().min(-MAX_QUOTA).max(MAX_QUOTA),
+    ...bodyMembers(BUDGET_MEMBERS),
     reason: REASON,
   }).oxor('quota', 'add_quota'),
   reply: USER,
@@ -393,8 +402,9 @@ const update = defineOperation({
       email: body.email === '' ? null : body.email,
       enabled: status === undefined ? undefined : status === 1,
       quota: quotaChange(body),
+      ...readMembers(BUDGET_MEMBERS, body),
     };
-    return userWire(await updateUser(deps, id, edit, because(actor, body.reason)));
+    return userWire(deps.now())(await updateUser(deps, id, edit, because(actor, body.reason)));
   },
 });
 
@@ -441,7 +451,7 @@ const manage = defineOperation({
       await deleteUser(deps, body.id, manager);
       return null;
     }
-    return userWire(await updateUser(deps, body.id, managedEdit(body), manager));
+    return userWire(deps.now())(await updateUser(deps, body.id, managedEdit(body), manager));
   },
 });
 

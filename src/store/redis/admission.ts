@@ -1,12 +1,15 @@
+import { windowOf, type BudgetPeriod, type BudgetTerms } from '../../core/budget.js';
 import type { RateState } from '../../core/rate-limit.js';
 import type { Admission, AdmissionStore, AdmitRequest } from '../store.js';
 import { AdmissionBatches, type Answered, type Asked } from './admission-batches.js';
 import type { Connection } from './connection.js';
 import type { Keys } from './keys.js';
-import { listOf, missingTokens, numberOf, run, SCRIPTS, type Reply } from './scripts.js';
+import { listOf, missingTokens, numberOf, run, SCRIPTS, textOf, type Reply } from './scripts.js';
 import { credentialOf, pairOf, readTokens } from './token-records.js';
 
-type RefusalReason = Exclude<Extract<Admission, { kind: 'refused' }>['reason'], 'rate'>;
+type Refused = Extract<Admission, { kind: 'refused' }>;
+type RefusalReason = Exclude<Refused['reason'], 'rate' | BudgetRefused['reason']>;
+type BudgetRefused = Extract<Refused, { reason: 'token_budget' | 'user_budget' }>;
 const REFUSALS: ReadonlySet<string> = new Set<RefusalReason>([
   'unknown',
   'user_disabled',
@@ -51,24 +54,48 @@ export function openAdmission(
     return `${tokenId} ${version} ${reservationId} ${amount} ${told} ${expiresAtMs - nowMs}`;
   };
 
-  /** What the script says of each; some have to be asked again, after others' reservations that have expired. */
+  /** What the script says of each; some have to be asked again, after what stood in their way. */
   async function admissionsOf(
     userId: number,
     asked: readonly AdmitRequest[],
     replies: readonly Reply[],
   ): Promise<Admission[]> {
-    const index = replies.findIndex((reply) => missingTokens(reply) !== undefined);
-    if (index === -1)
-      return asked.map((request, each) => admissionOf(request, replies[each] ?? null));
-    const known = asked.slice(0, index);
-    const rest = asked.slice(index);
+    const told = (request: AdmitRequest, each: number): Admission =>
+      admissionOf(request, replies[each] ?? null);
+    if (!replies.some(isUndone)) return asked.map(told);
     // Reading gives back what has expired, with all the keys that this needs.
-    await readTokens(connection, keys, userId, [], rest[0]?.nowMs);
-    const again = await send(userId, { settlements: [], admissions: rest });
-    return [
-      ...known.map((request, each) => admissionOf(request, replies[each] ?? null)),
-      ...again.admissions,
-    ];
+    if (replies.some((reply) => missingTokens(reply) !== undefined)) {
+      await readTokens(connection, keys, userId, [], asked[0]?.nowMs);
+    }
+    await beginWindows(userId, asked, replies);
+    const undone = asked.filter((_, each) => isUndone(replies[each] ?? null));
+    const { admissions } = await send(userId, { settlements: [], admissions: undone });
+    const again = new Map(undone.map((request, each) => [request, admissions[each]]));
+    return asked.map((request, each) => again.get(request) ?? told(request, each));
+  }
+
+  /** Begins the windows of budgets that have ended, once for each token. */
+  async function beginWindows(
+    userId: number,
+    asked: readonly AdmitRequest[],
+    replies: readonly Reply[],
+  ): Promise<void> {
+    const ended = new Map<number, EndedWindow>();
+    asked.forEach(({ tokenId, nowMs }, each) => {
+      const window = endedWindow(replies[each] ?? null, nowMs);
+      if (window !== undefined) ended.set(tokenId, window);
+    });
+    for (const [tokenId, { askedMs, nowMs, user, token }] of ended) {
+      const places = [
+        ...[keys.user(userId), keys.userReservations(userId)],
+        keys.userToken(userId, tokenId),
+      ];
+      await run(connection, SCRIPTS.beginWindows, places, [
+        connection.told(askedMs),
+        ...windowArguments(user, nowMs),
+        ...windowArguments(token, nowMs),
+      ]);
+    }
   }
   const batches = new AdmissionBatches(send, connection.together);
 
@@ -87,6 +114,40 @@ export function openAdmission(
   };
 }
 
+/** Whose budget's window has ended, by the store's clock. */
+interface EndedWindow {
+  readonly askedMs: number;
+  readonly nowMs: number;
+  readonly user: BudgetTerms | undefined;
+  readonly token: BudgetTerms | undefined;
+}
+
+function isUndone(reply: Reply): boolean {
+  return Array.isArray(reply) && (reply[0] === 'window' || reply[0] === 'more keys');
+}
+
+function endedWindow(reply: Reply, askedMs: number): EndedWindow | undefined {
+  if (!Array.isArray(reply) || reply[0] !== 'window') return undefined;
+  const [, nowMs, userPeriod, userZone, period, zone] = listOf(reply);
+  return {
+    askedMs,
+    nowMs: numberOf(nowMs),
+    user: termsOf(userPeriod, userZone),
+    token: termsOf(period, zone),
+  };
+}
+
+function termsOf(period: Reply | undefined, zone: Reply | undefined): BudgetTerms | undefined {
+  if (period === '') return undefined;
+  // Written from a BudgetPeriod.
+  return { budgetPeriod: textOf(period) as BudgetPeriod, budgetTimeZone: textOf(zone) };
+}
+
+function windowArguments(terms: BudgetTerms | undefined, nowMs: number): (string | number)[] {
+  if (terms === undefined) return ['', '', ''];
+  return [terms.budgetPeriod, terms.budgetTimeZone, windowOf(terms, nowMs).untilMs];
+}
+
 /** Reads what `admission.lua` says of one admission. */
 function admissionOf(request: AdmitRequest, reply: Reply): Admission {
   if (reply === 1) return ADMITTED;
@@ -100,8 +161,30 @@ function admissionOf(request: AdmitRequest, reply: Reply): Admission {
     if (credential.keyHash !== request.keyHash) return { kind: 'refused', reason: 'unknown' };
     return { kind: 'stale', credential };
   }
+  if (kind === 'token_budget' || kind === 'user_budget') return budgetRefusal(kind, request, rest);
   const [limit, remaining, resetMs, retryAfterMs] = rest.map(numberOf);
   const rate: RateState = { limit: limit ?? 0, remaining: remaining ?? 0, resetMs: resetMs ?? 0 };
   if (kind === 1) return { kind: 'admitted', rate };
   return { kind: 'refused', reason: 'rate', retryAfterMs: retryAfterMs ?? 1, rate };
+}
+
+function budgetRefusal(
+  reason: BudgetRefused['reason'],
+  { nowMs }: AdmitRequest,
+  [budget, spent, untilMs, period, zone]: readonly Reply[],
+): BudgetRefused {
+  const renewsAtMs = numberOf(untilMs);
+  return {
+    kind: 'refused',
+    reason,
+    standing: {
+      budget: numberOf(budget),
+      spent: numberOf(spent),
+      // Written from a BudgetPeriod.
+      period: textOf(period) as BudgetPeriod,
+      timeZone: textOf(zone),
+      renewsAtMs,
+    },
+    retryAfterMs: Math.max(1, renewsAtMs - nowMs),
+  };
 }

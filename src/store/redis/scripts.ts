@@ -12,6 +12,7 @@ export interface Script {
 
 export const SCRIPTS = {
   settleAndAdmit: load('settle_and_admit'),
+  beginWindows: load('begin_windows'),
   writeToken: load('write_token'),
   findTokens: load('find_tokens'),
   changeToken: load('change_token'),

@@ -1,3 +1,4 @@
+import type { BudgetUse } from '../../core/budget.js';
 import type { Token } from '../../core/token.js';
 import type { Credential } from '../store.js';
 import { storedPolicy } from '../tokens.js';
@@ -30,6 +31,8 @@ export function credentialOf(
     policy,
     version,
     keyHash,
+    spent,
+    untilMs,
   ] = fields;
   const token: Token = {
     id: tokenId,
@@ -43,9 +46,15 @@ export function credentialOf(
     remainQuota: numberOf(remain),
     unlimitedQuota: unlimited === '1',
     usedQuota: numberOf(used),
+    budgetUse: budgetUseOf(spent, untilMs),
     policy: storedPolicy(textOf(policy)),
   };
   return { token, version: numberOf(version), keyHash: textOf(keyHash), userEnabled };
+}
+
+/** What scripts return of a budget's window; records of older releases have none. */
+export function budgetUseOf(spent: Reply | undefined, untilMs: Reply | undefined): BudgetUse {
+  return { spent: numberOf(spent ?? 0), untilMs: numberOf(untilMs ?? 0) };
 }
 
 /** Tokens of one user; with a time, after its expired reservations are given back. Those that are gone are left out. */

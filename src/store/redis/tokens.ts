@@ -1,3 +1,4 @@
+import { NOTHING_USED, type BudgetMembers } from '../../core/budget.js';
 import { MAX_QUOTA } from '../../core/quota.js';
 import type { Token } from '../../core/token.js';
 import {
@@ -63,7 +64,14 @@ export function openTokens(connection: Connection, keys: Keys): TokenStore {
     const { name, keyHint, enabled, expiredTime, remainQuota, unlimitedQuota } = token;
     return {
       ...{ id, userId, name, enabled, keyHint, createdTime: seconds, accessedTime: seconds },
-      ...{ expiredTime, remainQuota, unlimitedQuota, usedQuota: 0, policy },
+      ...{
+        expiredTime,
+        remainQuota,
+        unlimitedQuota,
+        usedQuota: 0,
+        budgetUse: NOTHING_USED,
+        policy,
+      },
     };
   }
 
@@ -199,11 +207,22 @@ export function openTokens(connection: Connection, keys: Keys): TokenStore {
   };
 }
 
-/** Rate and places stand beside the JSON for the scripts that need them with every request. */
+/** Rate, places and budget stand beside the JSON for the scripts that need them with every request. */
 function policyFields(policy: Token['policy']): (string | number)[] {
   return [
     ...['policy', JSON.stringify(policy)],
     ...['rate', policy.rateLimit, 'places', policy.maxConcurrency],
+    ...budgetFields(policy),
+  ];
+}
+
+/** Those of the members of a budget that are there. */
+export function budgetFields(members: Partial<BudgetMembers>): (string | number)[] {
+  const { budget, budgetPeriod, budgetTimeZone } = members;
+  return [
+    ...(budget === undefined ? [] : ['budget', budget]),
+    ...(budgetPeriod === undefined ? [] : ['period', budgetPeriod]),
+    ...(budgetTimeZone === undefined ? [] : ['zone', budgetTimeZone]),
   ];
 }
 

@@ -1,4 +1,10 @@
 import { randomBytes } from 'node:crypto';
+import {
+  BUDGET_DEFAULTS,
+  budgetMembersOf,
+  NOTHING_USED,
+  type BudgetPeriod,
+} from '../../core/budget.js';
 import { MAX_QUOTA } from '../../core/quota.js';
 import type {
   NewUser,
@@ -24,8 +30,8 @@ import {
   type Reply,
   type Script,
 } from './scripts.js';
-import { pairOf } from './token-records.js';
-import { quotaArguments } from './tokens.js';
+import { budgetUseOf, pairOf } from './token-records.js';
+import { budgetFields, quotaArguments } from './tokens.js';
 
 /** A claim of a name that has stood so long without its account is left over from a crash. */
 const CLAIM_MS = 30_000;
@@ -103,6 +109,7 @@ export function openUsers(connection: Connection, keys: Keys): UserStore {
 
   async function create(user: NewUser, nowMs: number): Promise<UserUpdate> {
     const { username, email, displayName, role, enabled, quota } = user;
+    const budgets = { ...BUDGET_DEFAULTS, ...budgetMembersOf(user) };
     if (quota < 0 || quota > MAX_QUOTA) return { kind: 'conflict', reason: 'quota_range' };
     const id = await answer(client.incr(`${keys.users}:seq`));
     const mark = newClaim(id, nowMs);
@@ -115,6 +122,7 @@ export function openUsers(connection: Connection, keys: Keys): UserStore {
           ...['id', id, 'username', username, 'email', email ?? '', 'display', displayName],
           ...['password', user.passwordHash, 'role', role, 'enabled', Number(enabled)],
           ...['quota', quota, 'used', 0, 'requests', 0, 'created', createdTime],
+          ...budgetFields(budgets),
           ...['username_claim', mark, 'email_claim', mark],
         ),
       ),
@@ -130,7 +138,7 @@ export function openUsers(connection: Connection, keys: Keys): UserStore {
       kind: 'updated',
       user: {
         ...{ id, username, email, displayName, role, enabled, quota },
-        ...{ usedQuota: 0, requestCount: 0, createdTime },
+        ...{ usedQuota: 0, requestCount: 0, createdTime, budgetUse: NOTHING_USED, ...budgets },
       },
     };
   }
@@ -298,11 +306,14 @@ function fieldsOf(change: UserChange): (string | number)[] {
     ...(passwordHash === undefined ? [] : ['password', passwordHash]),
     ...(role === undefined ? [] : ['role', role]),
     ...(enabled === undefined ? [] : ['enabled', Number(enabled)]),
+    ...budgetFields(change),
   ];
 }
 
 function userOf(fields: readonly Reply[]): User {
-  const [id, username, email, display, role, enabled, quota, used, requests, created] = fields;
+  const [id, username, email, display, role, enabled, quota, used, requests, created, ...rest] =
+    fields;
+  const [budget, period, zone, spent, untilMs] = rest;
   return {
     id: numberOf(id),
     username: textOf(username),
@@ -315,5 +326,11 @@ function userOf(fields: readonly Reply[]): User {
     usedQuota: numberOf(used),
     requestCount: numberOf(requests),
     createdTime: numberOf(created),
+    // Records of older releases have none.
+    budget: numberOf(budget ?? BUDGET_DEFAULTS.budget),
+    // Written from a BudgetPeriod.
+    budgetPeriod: textOf(period ?? BUDGET_DEFAULTS.budgetPeriod) as BudgetPeriod,
+    budgetTimeZone: textOf(zone ?? BUDGET_DEFAULTS.budgetTimeZone),
+    budgetUse: budgetUseOf(spent, untilMs),
   };
 }

@@ -1,9 +1,40 @@
+import {
+  fitsBudget,
+  reachOf,
+  standingOf,
+  windowOf,
+  type BudgetMembers,
+  type BudgetPeriod,
+  type BudgetUse,
+} from '../../core/budget.js';
 import { takeRate, type RateDecision } from '../../core/rate-limit.js';
 import { isExpired, type Token } from '../../core/token.js';
 import type { Admission, AdmissionStore, AdmitRequest, Credential, Settlement } from '../store.js';
 import type { Database } from './database.js';
-import type { Reservations } from './reservations.js';
+import { GIVEN_BACK, type Reservations } from './reservations.js';
 import { TOKEN_COLUMNS, tokenOf, type TokenRow } from './token-rows.js';
+
+interface BalanceRow {
+  readonly user_quota: number;
+  readonly user_budget: number;
+  readonly user_spent: number;
+  readonly user_until_ms: number;
+  /** Null once the token is deleted, as are the next ones. */
+  readonly remain_quota: number | null;
+  readonly budget: number | null;
+  readonly spent: number;
+  readonly until_ms: number;
+}
+
+interface Budget {
+  readonly members: BudgetMembers;
+  readonly use: BudgetUse;
+}
+
+interface Budgets {
+  readonly token: Budget;
+  readonly user: Budget;
+}
 
 interface CredentialRow extends TokenRow {
   readonly user_enabled: number;
@@ -12,12 +43,19 @@ interface CredentialRow extends TokenRow {
   readonly rate_window: number;
   readonly rate_current: number;
   readonly rate_previous: number;
+  readonly user_budget: number;
+  readonly user_budget_period: BudgetPeriod;
+  readonly user_budget_time_zone: string;
+  readonly user_budget_spent: number;
+  readonly user_budget_until_ms: number;
 }
 
 export function openAdmission(database: Database, reservations: Reservations): AdmissionStore {
   const credentialColumns = `
     ${TOKEN_COLUMNS}, t.in_flight, t.rate_window, t.rate_current, t.rate_previous,
-    u.enabled AS user_enabled, u.quota AS user_quota
+    u.enabled AS user_enabled, u.quota AS user_quota, u.budget AS user_budget, u.budget_period AS user_budget_period,
+    u.budget_time_zone AS user_budget_time_zone, u.budget_spent AS user_budget_spent,
+    u.budget_until_ms AS user_budget_until_ms
     FROM tokens t JOIN users u ON u.id = t.user_id`;
   const byHash = database.prepare<CredentialRow>(
     `SELECT ${credentialColumns} WHERE t.key_hash = ?`,
@@ -29,26 +67,27 @@ export function openAdmission(database: Database, reservations: Reservations): A
     `INSERT INTO reservations (id, user_id, token_id, amount, limited, expires_at_ms)
      VALUES (?, ?, ?, ?, ?, ?)`,
   );
-  const debitUser = database.prepare<never>('UPDATE users SET quota = quota - ? WHERE id = ?');
+  const debitUser = database.prepare<never>(
+    'UPDATE users SET quota = quota - ?, budget_spent = ?, budget_until_ms = ? WHERE id = ?',
+  );
   const debitToken = database.prepare<never>(
     `UPDATE tokens SET remain_quota = remain_quota - ?, in_flight = in_flight + 1, accessed_time = ?,
-       rate_window = ?, rate_current = ?, rate_previous = ?
+       rate_window = ?, rate_current = ?, rate_previous = ?, budget_spent = ?, budget_until_ms = ?
      WHERE id = ?`,
   );
-  const balances = database.prepare<{
-    readonly user_quota: number;
-    /** Null once the token is deleted. */
-    readonly remain_quota: number | null;
-  }>(
-    `SELECT u.quota AS user_quota, t.remain_quota
+  const balances = database.prepare<BalanceRow>(
+    `SELECT u.quota AS user_quota, t.remain_quota, u.budget AS user_budget, u.budget_spent AS user_spent,
+       u.budget_until_ms AS user_until_ms, t.budget, t.budget_spent AS spent, t.budget_until_ms AS until_ms
      FROM users u LEFT JOIN tokens t ON t.id = ? WHERE u.id = ?`,
   );
   const settleUser = database.prepare<never>(
-    `UPDATE users SET quota = quota + ?, used_quota = used_quota + ?, request_count = request_count + ?
+    `UPDATE users SET quota = quota + ?, used_quota = used_quota + ?, request_count = request_count + ?,
+       ${GIVEN_BACK}
      WHERE id = ?`,
   );
   const settleToken = database.prepare<never>(
-    `UPDATE tokens SET remain_quota = remain_quota + ?, used_quota = used_quota + ?, in_flight = in_flight - 1
+    `UPDATE tokens SET remain_quota = remain_quota + ?, used_quota = used_quota + ?, in_flight = in_flight - 1,
+       ${GIVEN_BACK}
      WHERE id = ?`,
   );
 
@@ -63,6 +102,11 @@ export function openAdmission(database: Database, reservations: Reservations): A
     const { token } = credential;
     const reason = refusal(credential, row.user_quota, amount, nowMs);
     if (reason !== undefined) return { kind: 'refused', reason };
+    const budgets = budgetsOf(row, token, nowMs);
+    const over =
+      budgetRefusal('token_budget', budgets.token, request) ??
+      budgetRefusal('user_budget', budgets.user, request);
+    if (over !== undefined) return over;
     const rate = rateOf(row, token, nowMs);
     if (rate?.allowed === false) {
       return {
@@ -79,16 +123,32 @@ export function openAdmission(database: Database, reservations: Reservations): A
 
     const limited = token.unlimitedQuota ? 0 : 1;
     reserve.run(request.reservationId, userId, tokenId, amount, limited, request.expiresAtMs);
-    debitUser.run(amount, userId);
+    debitUser.run(amount, ...useAfterTaking(budgets.user, amount), userId);
     debitToken.run(
       limited * amount,
       Math.floor(nowMs / 1000),
       rate?.next.window ?? row.rate_window,
       rate?.next.current ?? row.rate_current,
       rate?.next.previous ?? row.rate_previous,
+      ...useAfterTaking(budgets.token, amount),
       tokenId,
     );
     return { kind: 'admitted', rate: rate?.state };
+  }
+
+  /** The budgets of a key and its owner, in the windows that the moment is in. */
+  function budgetsOf(row: CredentialRow, token: Token, nowMs: number): Budgets {
+    const { id, userId, policy } = token;
+    const owner: BudgetMembers = {
+      budget: row.user_budget,
+      budgetPeriod: row.user_budget_period,
+      budgetTimeZone: row.user_budget_time_zone,
+    };
+    const use: BudgetUse = { spent: row.user_budget_spent, untilMs: row.user_budget_until_ms };
+    return {
+      token: begun(policy, token.budgetUse, nowMs, () => reservations.heldBy(userId, id)),
+      user: begun(owner, use, nowMs, () => reservations.heldBy(userId)),
+    };
   }
 
   function settle({ userId, reservationId, cost, served }: Settlement): number | undefined {
@@ -100,11 +160,12 @@ export function openAdmission(database: Database, reservations: Reservations): A
     const reach = Math.min(
       left?.user_quota ?? 0,
       limited && left?.remain_quota != null ? left.remain_quota : Infinity,
+      left === undefined ? Infinity : budgetReach(left),
     );
     const charged = Math.min(cost, amount + Math.max(0, reach));
     const back = amount - charged;
-    settleUser.run(back, charged, served ? 1 : 0, userId);
-    settleToken.run(limited ? back : 0, charged, tokenId);
+    settleUser.run(back, charged, served ? 1 : 0, back, userId);
+    settleToken.run(limited ? back : 0, charged, back, tokenId);
     return charged;
   }
 
@@ -117,6 +178,40 @@ export function openAdmission(database: Database, reservations: Reservations): A
     admit: (request) => database.write(() => admit(request)),
     settle: (settlement) => database.write(() => settle(settlement)),
   };
+}
+
+/** A budget in the window that a moment is in; `held` is what counts in a new one already. */
+function begun(members: BudgetMembers, use: BudgetUse, nowMs: number, held: () => number): Budget {
+  if (members.budget === 0 || nowMs < use.untilMs) return { members, use };
+  return { members, use: { spent: held(), untilMs: windowOf(members, nowMs).untilMs } };
+}
+
+function budgetRefusal(
+  reason: 'token_budget' | 'user_budget',
+  { members, use }: Budget,
+  { amount, nowMs }: AdmitRequest,
+): Admission | undefined {
+  const standing = standingOf(members, use, nowMs);
+  if (standing === undefined || fitsBudget(standing, amount)) return undefined;
+  return {
+    kind: 'refused',
+    reason,
+    standing,
+    retryAfterMs: Math.max(1, standing.renewsAtMs - nowMs),
+  };
+}
+
+/** The columns of a budget's window after an amount is taken. */
+function useAfterTaking({ members, use }: Budget, amount: number): [number, number] {
+  return [use.spent + (members.budget === 0 ? 0 : amount), use.untilMs];
+}
+
+/** How far the budgets reach beyond what was reserved. */
+function budgetReach(left: BalanceRow): number {
+  return Math.min(
+    reachOf(left.user_budget, { spent: left.user_spent, untilMs: left.user_until_ms }),
+    reachOf(left.budget ?? 0, { spent: left.spent, untilMs: left.until_ms }),
+  );
 }
 
 function credentialOf(row: CredentialRow): Credential {

@@ -8,13 +8,22 @@ interface ReservationRow {
   readonly limited: number;
 }
 
+interface HeldRow {
+  readonly units: number | null;
+}
+
 /** What is set aside of the balances. To be called inside a transaction. */
 export interface Reservations {
   /** Gives back what nobody settled in time: of one user, or of all. */
   giveBackExpired(nowMs: number, userId?: number): void;
   /** Takes a reservation out of the book, without moving a balance. */
   take(id: string, userId: number): ReservationRow | undefined;
+  /** What all of a user take together, or those of one token. */
+  heldBy(userId: number, tokenId?: number): number;
 }
+
+/** Of the window that was begun, if one was. */
+export const GIVEN_BACK = 'budget_spent = budget_spent - ? * (budget_until_ms > 0)';
 
 export function openReservations(database: Database): Reservations {
   const columns = 'user_id, token_id, amount, limited';
@@ -27,20 +36,29 @@ export function openReservations(database: Database): Reservations {
   const takeOne = database.prepare<ReservationRow>(
     `DELETE FROM reservations WHERE id = ? AND user_id = ? RETURNING ${columns}`,
   );
-  const creditUser = database.prepare<never>('UPDATE users SET quota = quota + ? WHERE id = ?');
-  const creditToken = database.prepare<never>(
-    'UPDATE tokens SET remain_quota = remain_quota + ?, in_flight = in_flight - 1 WHERE id = ?',
+  const creditUser = database.prepare<never>(
+    `UPDATE users SET quota = quota + ?, ${GIVEN_BACK} WHERE id = ?`,
   );
+  const creditToken = database.prepare<never>(
+    `UPDATE tokens SET remain_quota = remain_quota + ?, in_flight = in_flight - 1, ${GIVEN_BACK} WHERE id = ?`,
+  );
+
+  const held = 'SELECT sum(amount) AS units FROM reservations WHERE user_id = ?';
+  const heldByUser = database.prepare<HeldRow>(held);
+  const heldByToken = database.prepare<HeldRow>(`${held} AND token_id = ?`);
 
   return {
     giveBackExpired(nowMs, userId) {
       const expired =
         userId === undefined ? takeExpired.all(nowMs) : takeExpiredOfUser.all(userId, nowMs);
       for (const { user_id, token_id, amount, limited } of expired) {
-        creditUser.run(amount, user_id);
-        creditToken.run(limited * amount, token_id);
+        creditUser.run(amount, amount, user_id);
+        creditToken.run(limited * amount, amount, token_id);
       }
     },
     take: (id, userId) => takeOne.get(id, userId),
+    heldBy: (userId, tokenId) =>
+      (tokenId === undefined ? heldByUser.get(userId) : heldByToken.get(userId, tokenId))?.units ??
+      0,
   };
 }

@@ -254,6 +254,16 @@ const MIGRATIONS: readonly string[] = [
     since_ms INTEGER NOT NULL
   ) STRICT;
   `,
+  `
+  ALTER TABLE tokens ADD COLUMN budget INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE tokens ADD COLUMN budget_spent INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE tokens ADD COLUMN budget_until_ms INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE users ADD COLUMN budget INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE users ADD COLUMN budget_period TEXT NOT NULL DEFAULT 'month';
+  ALTER TABLE users ADD COLUMN budget_time_zone TEXT NOT NULL DEFAULT 'UTC';
+  ALTER TABLE users ADD COLUMN budget_spent INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE users ADD COLUMN budget_until_ms INTEGER NOT NULL DEFAULT 0;
+  `,
 ];
 
 /** Brings a file up to the version that this release works with. Several processes may do it at once. */

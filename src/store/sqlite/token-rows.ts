@@ -4,7 +4,8 @@ import { storedPolicy } from '../tokens.js';
 /** The columns of `tokens` that make a `Token`; `t` is the table. */
 export const TOKEN_COLUMNS = `
   t.id, t.user_id, t.name, t.enabled, t.key_hint, t.created_time, t.accessed_time, t.expired_time, t.remain_quota,
-  t.unlimited_quota, t.used_quota, t.version, t.policy, t.key_hash`;
+  t.unlimited_quota, t.used_quota, t.version, t.policy, t.key_hash,
+  t.budget_spent, t.budget_until_ms`;
 
 export interface TokenRow {
   readonly id: number;
@@ -21,6 +22,8 @@ export interface TokenRow {
   readonly version: number;
   readonly policy: string;
   readonly key_hash: string;
+  readonly budget_spent: number;
+  readonly budget_until_ms: number;
 }
 
 export function tokenOf(row: TokenRow): Token {
@@ -36,6 +39,7 @@ export function tokenOf(row: TokenRow): Token {
     remainQuota: row.remain_quota,
     unlimitedQuota: row.unlimited_quota === 1,
     usedQuota: row.used_quota,
+    budgetUse: { spent: row.budget_spent, untilMs: row.budget_until_ms },
     policy: storedPolicy(row.policy),
   };
 }

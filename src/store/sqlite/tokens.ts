@@ -1,3 +1,4 @@
+import { useAfter } from '../../core/budget.js';
 import { isExpired, type Token } from '../../core/token.js';
 import type { NewToken, TokenChange, TokenStore, TokenUpdate } from '../store.js';
 import { tokenVersion } from '../version.js';
@@ -11,13 +12,13 @@ export function openTokens(database: Database, reservations: Reservations): Toke
   const userExists = database.prepare<{ readonly id: number }>('SELECT id FROM users WHERE id = ?');
   const insert = database.prepare<TokenRow>(
     `INSERT INTO tokens AS t (user_id, name, name_key, key_hash, key_hint, enabled, created_time, accessed_time,
-       expired_time, remain_quota, unlimited_quota, policy, version)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING *`,
+       expired_time, remain_quota, unlimited_quota, policy, version, budget)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING *`,
   );
   const byId = database.prepare<TokenRow>(`SELECT ${TOKEN_COLUMNS} FROM tokens t WHERE t.id = ?`);
   const update = database.prepare<never>(
     `UPDATE tokens SET name = ?, name_key = ?, enabled = ?, expired_time = ?, remain_quota = ?, unlimited_quota = ?,
-       policy = ?, version = ?
+       policy = ?, version = ?, budget = ?, budget_spent = ?, budget_until_ms = ?
      WHERE id = ?`,
   );
   const countOfUser = database.prepare<{ readonly count: number }>(
@@ -42,6 +43,7 @@ export function openTokens(database: Database, reservations: Reservations): Toke
       Number(token.unlimitedQuota),
       JSON.stringify(token.policy),
       tokenVersion(),
+      token.policy.budget,
     );
     return row === undefined ? undefined : tokenOf(row);
   }
@@ -67,6 +69,7 @@ export function openTokens(database: Database, reservations: Reservations): Toke
     }
     const remainQuota = changedBalance(token.remainQuota, wanted.quota);
     if (remainQuota === undefined) return { kind: 'conflict', reason: 'quota_range' };
+    const policy = { ...token.policy, ...wanted.policy };
     const next: Token = {
       ...token,
       name: wanted.name ?? token.name,
@@ -74,7 +77,8 @@ export function openTokens(database: Database, reservations: Reservations): Toke
       expiredTime: wanted.expiredTime ?? token.expiredTime,
       unlimitedQuota: wanted.unlimitedQuota ?? token.unlimitedQuota,
       remainQuota,
-      policy: { ...token.policy, ...wanted.policy },
+      policy,
+      budgetUse: useAfter(token.policy, token.budgetUse, policy),
     };
     if (wanted.enabled === true) {
       if (isExpired(next.expiredTime, nowMs)) return { kind: 'conflict', reason: 'expired' };
@@ -91,6 +95,9 @@ export function openTokens(database: Database, reservations: Reservations): Toke
       Number(next.unlimitedQuota),
       JSON.stringify(next.policy),
       tokenVersion(),
+      next.policy.budget,
+      next.budgetUse.spent,
+      next.budgetUse.untilMs,
       id,
     );
     return { kind: 'updated', token: next };

@@ -1,3 +1,9 @@
+import {
+  BUDGET_DEFAULTS,
+  budgetMembersOf,
+  useAfter,
+  type BudgetPeriod,
+} from '../../core/budget.js';
 import { MAX_QUOTA } from '../../core/quota.js';
 import type {
   NewUser,
@@ -25,20 +31,26 @@ interface UserRow {
   readonly used_quota: number;
   readonly request_count: number;
   readonly created_time: number;
+  readonly budget: number;
+  readonly budget_period: BudgetPeriod;
+  readonly budget_time_zone: string;
+  readonly budget_spent: number;
+  readonly budget_until_ms: number;
 }
 
 export function openUsers(database: Database, reservations: Reservations): UserStore {
   const insert = database.prepare<UserRow>(
     `INSERT INTO users (username, username_key, email, email_key, display_name, display_key, password_hash, role,
-       enabled, quota, created_time)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING *`,
+       enabled, quota, created_time, budget, budget_period, budget_time_zone)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING *`,
   );
   const byId = database.prepare<UserRow>('SELECT * FROM users WHERE id = ?');
   const byName = database.prepare<UserRow>('SELECT * FROM users WHERE username_key = ?');
   const byEmail = database.prepare<UserRow>('SELECT * FROM users WHERE email_key = ?');
   const update = database.prepare<UserRow>(
     `UPDATE users SET username = ?, username_key = ?, email = ?, email_key = ?, display_name = ?, display_key = ?,
-       password_hash = ?, role = ?, enabled = ?, quota = ?
+       password_hash = ?, role = ?, enabled = ?, quota = ?, budget = ?, budget_period = ?, budget_time_zone = ?,
+       budget_spent = ?, budget_until_ms = ?
      WHERE id = ? RETURNING *`,
   );
   const remove = database.prepare<never>('DELETE FROM users WHERE id = ?');
@@ -69,6 +81,10 @@ export function openUsers(database: Database, reservations: Reservations): UserS
     if (conflict !== undefined) return conflict;
     if (user.quota < 0 || user.quota > MAX_QUOTA)
       return { kind: 'conflict', reason: 'quota_range' };
+    const { budget, budgetPeriod, budgetTimeZone } = {
+      ...BUDGET_DEFAULTS,
+      ...budgetMembersOf(user),
+    };
     return updated(
       insert.get(
         user.username,
@@ -82,6 +98,9 @@ export function openUsers(database: Database, reservations: Reservations): UserS
         Number(user.enabled),
         user.quota,
         Math.floor(nowMs / 1000),
+        budget,
+        budgetPeriod,
+        budgetTimeZone,
       ),
     );
   }
@@ -107,6 +126,9 @@ export function openUsers(database: Database, reservations: Reservations): UserS
     const username = wanted.username ?? row.username;
     const email = wanted.email === undefined ? row.email : wanted.email;
     const displayName = wanted.displayName ?? row.display_name;
+    const before = presentUser(row);
+    const budgets = { ...before, ...budgetMembersOf(wanted) };
+    const use = useAfter(before, before.budgetUse, budgets);
     return updated(
       update.get(
         username,
@@ -119,6 +141,11 @@ export function openUsers(database: Database, reservations: Reservations): UserS
         wanted.role ?? row.role,
         wanted.enabled === undefined ? row.enabled : Number(wanted.enabled),
         quota,
+        budgets.budget,
+        budgets.budgetPeriod,
+        budgets.budgetTimeZone,
+        use.spent,
+        use.untilMs,
         id,
       ),
     );
@@ -184,5 +211,9 @@ function presentUser(row: UserRow): User {
     usedQuota: row.used_quota,
     requestCount: row.request_count,
     createdTime: row.created_time,
+    budget: row.budget,
+    budgetPeriod: row.budget_period,
+    budgetTimeZone: row.budget_time_zone,
+    budgetUse: { spent: row.budget_spent, untilMs: row.budget_until_ms },
   };
 }

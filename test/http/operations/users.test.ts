@@ -185,6 +185,11 @@ describe('one’s own account', () => {
       used_quota: 0,
       request_count: 0,
       created_time: user.createdTime,
+      budget: 0,
+      budget_period: 'month',
+      budget_time_zone: 'UTC',
+      budget_spent: 0,
+      budget_renews_at: null,
     });
   });
 

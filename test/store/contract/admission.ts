@@ -1,13 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
 import { fc } from '../../support/property.js';
 import { RATE_WINDOW_MS, takeRate, type RateWindow } from '../../../src/core/rate-limit.js';
-import type { Admission, Credential, Settlement, Store } from '../../../src/store/store.js';
+import type { Admission, Credential, Store } from '../../../src/store/store.js';
 import {
   admitRequest,
   createToken,
   createUser,
   freshStore,
   newToken,
+  settlement,
   T0,
   T0_SECONDS,
   unique,
@@ -35,6 +36,9 @@ export function describeAdmission(open: OpenHarness): void {
           maxConcurrency: 3,
           dialect: 'tei',
           mayExplain: true,
+          budget: 500,
+          budgetPeriod: 'day',
+          budgetTimeZone: 'Asia/Tokyo',
         },
       });
       const token = await given.store.createToken(wanted, T0);
@@ -566,21 +570,6 @@ function reasons(admissions: readonly Admission[]): Set<string> {
   return new Set(
     admissions.flatMap((admission) => (admission.kind === 'refused' ? [admission.reason] : [])),
   );
-}
-
-function settlement(
-  request: ReturnType<typeof admitRequest>,
-  given: Pick<Settlement, 'cost'> & Partial<Settlement>,
-): Settlement {
-  return {
-    tokenId: request.tokenId,
-    userId: request.userId,
-    reservationId: request.reservationId,
-    amount: request.amount,
-    served: given.cost > 0,
-    nowMs: request.nowMs,
-    ...given,
-  };
 }
 
 const pick = fc.nat(100);

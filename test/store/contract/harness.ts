@@ -8,6 +8,7 @@ import type {
   NewChannel,
   NewToken,
   NewUser,
+  Settlement,
   Store,
 } from '../../../src/store/store.js';
 import { createVault, type Vault } from '../../../src/store/vault.js';
@@ -149,6 +150,21 @@ export function admitRequest(
     amount: 10,
     nowMs,
     expiresAtMs: nowMs + 60_000,
+    ...given,
+  };
+}
+
+export function settlement(
+  request: AdmitRequest,
+  given: Pick<Settlement, 'cost'> & Partial<Settlement>,
+): Settlement {
+  return {
+    tokenId: request.tokenId,
+    userId: request.userId,
+    reservationId: request.reservationId,
+    amount: request.amount,
+    served: given.cost > 0,
+    nowMs: request.nowMs,
     ...given,
   };
 }

@@ -1,6 +1,7 @@
 import { describe } from '@jest/globals';
 import { describeAccounts } from './accounts.js';
 import { describeAdmission } from './admission.js';
+import { describeBudgets } from './budgets.js';
 import { describeChannels } from './channels.js';
 import { describeDuties } from './duties.js';
 import type { OpenHarness } from './harness.js';
@@ -16,6 +17,7 @@ import { describeUsers } from './users.js';
 export function describeStoreContract(name: string, open: OpenHarness): void {
   describe(`the ${name} store`, () => {
     describeAdmission(open);
+    describeBudgets(open);
     describeTokens(open);
     describeChannels(open);
     describeUsers(open);

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { NOTHING_USED } from '../../../src/core/budget.js';
 import { MAX_QUOTA } from '../../../src/core/quota.js';
 import type { Store, TokenQuery } from '../../../src/store/store.js';
 import {
@@ -71,6 +72,7 @@ export function describeTokens(open: OpenHarness): void {
         remainQuota: MAX_QUOTA,
         unlimitedQuota: false,
         usedQuota: 0,
+        budgetUse: NOTHING_USED,
         policy: { ...OPEN_POLICY, models: [], allowIps: ['::1'], rateLimit: 60 },
       });
       const again = await given.reopen();

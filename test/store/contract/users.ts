@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { BUDGET_DEFAULTS, NOTHING_USED } from '../../../src/core/budget.js';
 import { MAX_QUOTA } from '../../../src/core/quota.js';
 import type { Store, User } from '../../../src/store/store.js';
 import {
@@ -38,7 +39,9 @@ export function describeUsers(open: OpenHarness): void {
       const { passwordHash, ...shown } = wanted;
       expect(user).toEqual({
         ...shown,
+        ...BUDGET_DEFAULTS,
         id: user.id,
+        budgetUse: NOTHING_USED,
         usedQuota: 0,
         requestCount: 0,
         createdTime: T0_SECONDS,

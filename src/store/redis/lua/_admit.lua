@@ -1,6 +1,7 @@
 local RATE_WINDOW_MS = 60000
 local CREDENTIAL = {
   'name', 'enabled', 'hint', 'created', 'accessed', 'expires', 'remain', 'unlimited', 'used', 'policy', 'version', 'hash',
+  'spent', 'until',
 }
 -- Places are counted anew at most so often, and only where so many reservations have to be looked at.
 local RECOUNT_MS = 1000
@@ -15,27 +16,38 @@ local function admit_all(user_key, reservations, token_keys, first, last)
     user, tokens, changed = nil, {}, {}
   end
 
+  local function write_spent(key, budget)
+    if budget then redis.call('HSET', key, 'spent', string.format('%.0f', budget.spent)) end
+  end
+
   -- Balances are kept in locals over the batch, and written once.
   local function flush()
-    if #changed > 0 then redis.call('HSET', user_key, 'quota', string.format('%.0f', user.quota)) end
+    if #changed > 0 then
+      redis.call('HSET', user_key, 'quota', string.format('%.0f', user.quota))
+      write_spent(user_key, user.budget)
+    end
     for _, token in ipairs(changed) do
       redis.call('HSET', token.key, 'remain', string.format('%.0f', token.remain), 'busy', token.busy,
         'accessed', token.accessed, 'window', token.rate.window, 'current', token.rate.current,
         'previous', token.rate.previous)
+      write_spent(token.key, token.budget)
       token.changed = false
     end
     changed = {}
   end
 
   local function load_user()
-    local fields = redis.call('HMGET', user_key, 'enabled', 'quota')
-    user = { known = fields[1] ~= false, enabled = fields[1] == '1', quota = tonumber(fields[2] or 0) }
+    local fields = redis.call('HMGET', user_key, 'enabled', 'quota', 'budget')
+    user = {
+      known = fields[1] ~= false, enabled = fields[1] == '1', quota = tonumber(fields[2] or 0),
+      budget = budget_of(user_key, fields[3]),
+    }
   end
 
   local function load_token(id)
     local key = token_keys[id]
     local fields = redis.call('HMGET', key, 'version', 'enabled', 'expires', 'remain', 'unlimited', 'rate', 'places',
-      'busy', 'window', 'current', 'previous', 'recounted')
+      'busy', 'window', 'current', 'previous', 'recounted', 'budget')
     local token = { known = false }
     if fields[1] then
       token = {
@@ -43,11 +55,32 @@ local function admit_all(user_key, reservations, token_keys, first, last)
         expires = tonumber(fields[3]), remain = tonumber(fields[4]), unlimited = fields[5] == '1',
         rate_limit = tonumber(fields[6]), places = tonumber(fields[7]), busy = tonumber(fields[8]),
         rate = { window = tonumber(fields[9]), current = tonumber(fields[10]), previous = tonumber(fields[11]) },
-        recounted = tonumber(fields[12] or 0),
+        recounted = tonumber(fields[12] or 0), budget = budget_of(key, fields[13]),
       }
     end
     tokens[id] = token
     return token
+  end
+
+  -- Why the budgets do not take an amount; nil when they do.
+  local function judge_budgets(token, amount, now)
+    if user.budget and now >= user.budget.ends or token.budget and now >= token.budget.ends then
+      local function terms(key, budget)
+        if not budget or now < budget.ends then return '', '' end
+        return terms_of(key)
+      end
+      local user_period, user_zone = terms(user_key, user.budget)
+      local period, zone = terms(token.key, token.budget)
+      return { 'window', string.format('%.0f', now), user_period, user_zone, period, zone }
+    end
+    if token.budget and not fits_budget(token.budget, amount) then
+      return { 'token_budget', token.budget.limit, token.budget.spent, string.format('%.0f', token.budget.ends),
+        terms_of(token.key) }
+    end
+    if user.budget and not fits_budget(user.budget, amount) then
+      return { 'user_budget', user.budget.limit, user.budget.spent, string.format('%.0f', user.budget.ends),
+        terms_of(user_key) }
+    end
   end
 
   -- Whether the token has a place left. The count beside the token is what the reservations say; where it went wrong (a
@@ -83,6 +116,10 @@ local function admit_all(user_key, reservations, token_keys, first, last)
     local amount = tonumber(amount_text)
     if not token.unlimited and (token.remain <= 0 or token.remain < amount) then return 'token_quota' end
     if user.quota < amount then return 'user_quota' end
+    if user.budget or token.budget then
+      local refusal = judge_budgets(token, amount, now)
+      if refusal then return refusal end
+    end
     local answer = 1
     local rate
     if token.rate_limit > 0 then
@@ -99,6 +136,8 @@ local function admit_all(user_key, reservations, token_keys, first, last)
     redis.call('ZADD', reservations, expires_text, member, '+inf', '-')
     user.quota = user.quota - amount
     if not token.unlimited then token.remain = token.remain - amount end
+    if user.budget then user.budget.spent = user.budget.spent + amount end
+    if token.budget then token.budget.spent = token.budget.spent + amount end
     token.busy = token.busy + 1
     token.accessed = string.format('%.0f', math.floor(now / 1000))
     if rate then token.rate = rate end

@@ -17,9 +17,11 @@ local function give_back(user, reservations, tokens, now)
   for _, member in ipairs(expired) do
     local token_id, limited, amount = string.match(member, '^(%d+):([01]):(%d+):')
     redis.call('HINCRBY', user, 'quota', amount)
+    spend(user, -tonumber(amount))
     local token = tokens[token_id]
     if redis.call('EXISTS', token) == 1 then
       redis.call('HINCRBY', token, 'busy', -1)
+      spend(token, -tonumber(amount))
       if limited == '1' then redis.call('HINCRBY', token, 'remain', amount) end
     end
     redis.call('ZREM', reservations, member)

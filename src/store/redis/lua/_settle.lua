@@ -1,17 +1,32 @@
 -- Settles the reservations of one user that the arguments `first` to `last` name, in this order. Returns what was charged
 -- for each, or false when the reservation is not there.
 local function settle_all(user_key, reservations, token_keys, first, last)
-  local quota, tokens, changed = nil, {}, {}
+  local quota, budget, tokens, changed = nil, false, {}, {}
   local used, served = 0, 0
 
   local function whole(number)
     return string.format('%.0f', number)
   end
 
+  -- A budget in whose window reservations were counted.
+  local function begun(key, limit)
+    local found = budget_of(key, limit)
+    return found and found.ends > 0 and found
+  end
+
+  local function load_user()
+    local fields = redis.call('HMGET', user_key, 'quota', 'budget')
+    quota = tonumber(fields[1] or 0)
+    budget = begun(user_key, fields[2])
+  end
+
   local function load_token(id)
     local key = token_keys[id]
-    local remain = redis.call('HGET', key, 'remain')
-    local token = { key = key, known = remain ~= false, remain = tonumber(remain or 0), used = 0, freed = 0 }
+    local fields = redis.call('HMGET', key, 'remain', 'budget')
+    local token = {
+      key = key, known = fields[1] ~= false, remain = tonumber(fields[1] or 0), used = 0, freed = 0,
+      budget = begun(key, fields[2]),
+    }
     tokens[id] = token
     changed[#changed + 1] = token
     return token
@@ -25,12 +40,16 @@ local function settle_all(user_key, reservations, token_keys, first, last)
       limited = false
       if redis.call('ZREM', reservations, id .. ':0' .. rest) == 0 then return false end
     end
-    if not quota then quota = tonumber(redis.call('HGET', user_key, 'quota') or 0) end
+    if not quota then load_user() end
     local token = tokens[id] or load_token(id)
     local amount = tonumber(amount_text)
     local reach = quota
     if limited and token.known and token.remain < reach then reach = token.remain end
+    if budget then reach = math.min(reach, budget.limit - budget.spent) end
+    if token.budget then reach = math.min(reach, token.budget.limit - token.budget.spent) end
     local charged = math.min(cost, amount + math.max(0, reach))
+    if budget then budget.spent = budget.spent + charged - amount end
+    if token.budget then token.budget.spent = token.budget.spent + charged - amount end
     quota = quota + amount - charged
     if limited then token.remain = token.remain + amount - charged end
     token.used = token.used + charged
@@ -47,11 +66,13 @@ local function settle_all(user_key, reservations, token_keys, first, last)
   end
   if quota then
     redis.call('HSET', user_key, 'quota', whole(quota))
+    if budget then redis.call('HSET', user_key, 'spent', whole(budget.spent)) end
     if used > 0 then redis.call('HINCRBY', user_key, 'used', whole(used)) end
     if served > 0 then redis.call('HINCRBY', user_key, 'requests', served) end
     for _, token in ipairs(changed) do
       if token.known then
         redis.call('HSET', token.key, 'remain', whole(token.remain))
+        if token.budget then redis.call('HSET', token.key, 'spent', whole(token.budget.spent)) end
         if token.used > 0 then redis.call('HINCRBY', token.key, 'used', whole(token.used)) end
         redis.call('HINCRBY', token.key, 'busy', -token.freed)
       end

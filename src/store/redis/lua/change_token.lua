@@ -6,6 +6,7 @@
 -- Returns  the token's fields after it; nil when it is not there; 'retry' when the version is another one; 'quota_range',
 --          'expired', 'exhausted'; or {'more keys', token ids...}
 --!include _clock
+--!include _budget
 --!include _give_back
 local key = KEYS[3]
 local now = clock(ARGV[1])
@@ -30,6 +31,7 @@ if wanted.enabled == '1' then
   if wanted.unlimited ~= '1' and remain <= 0 then return 'exhausted' end
 end
 
+end_window(key, 7)
 redis.call('HSET', key, 'remain', string.format('%.0f', remain), 'version', ARGV[3], unpack(ARGV, 7))
 return redis.call('HMGET', key, 'name', 'enabled', 'hint', 'created', 'accessed', 'expires', 'remain', 'unlimited',
-  'used', 'policy', 'version', 'hash')
+  'used', 'policy', 'version', 'hash', 'spent', 'until')

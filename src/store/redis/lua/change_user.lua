@@ -6,6 +6,7 @@
 -- Returns  {name, its claim, address, its claim, all as before, then fields...}; nil when it is not there; 'changed'; or
 --          'quota_range'; or {'more keys', token ids...}
 --!include _clock
+--!include _budget
 --!include _give_back
 local _, missing = give_back(KEYS[1], KEYS[2], tokens_from(3), (clock(ARGV[1])))
 if missing then return more_keys(missing) end
@@ -19,7 +20,8 @@ local quota = tonumber(user[1])
 if ARGV[3] == 'set' then quota = tonumber(ARGV[4]) end
 if ARGV[3] == 'add' then quota = quota + tonumber(ARGV[4]) end
 if quota < 0 or quota > tonumber(ARGV[2]) then return 'quota_range' end
+end_window(KEYS[1], 7)
 redis.call('HSET', KEYS[1], 'quota', string.format('%.0f', quota), unpack(ARGV, 7))
 local fields = redis.call('HMGET', KEYS[1], 'id', 'username', 'email', 'display', 'role', 'enabled', 'quota', 'used',
-  'requests', 'created')
+  'requests', 'created', 'budget', 'period', 'zone', 'spent', 'until')
 return { user[2], user[6] or '', user[3], user[7] or '', unpack(fields) }

@@ -4,6 +4,7 @@
 -- ARGV     how many tokens to read; time, or '' to leave reservations alone
 -- Returns  {user enabled, then for each its fields, or nil}; or {'more keys', token ids...}
 --!include _clock
+--!include _budget
 --!include _give_back
 if ARGV[2] ~= '' then
   local _, missing = give_back(KEYS[1], KEYS[2], tokens_from(3), (clock(ARGV[2])))
@@ -12,7 +13,7 @@ end
 local reply = { redis.call('HGET', KEYS[1], 'enabled') }
 for i = 1, tonumber(ARGV[1]) do
   local fields = redis.call('HMGET', KEYS[2 + i], 'name', 'enabled', 'hint', 'created', 'accessed',
-    'expires', 'remain', 'unlimited', 'used', 'policy', 'version', 'hash')
+    'expires', 'remain', 'unlimited', 'used', 'policy', 'version', 'hash', 'spent', 'until')
   reply[1 + i] = fields[1] and fields
 end
 return reply

@@ -4,6 +4,7 @@
 -- ARGV     where the tokens begin among the keys
 -- Returns  {name, address, {token id, hash of its key, ...}, {session id, ...}}, or nil when it is not there; or {'more
 --          keys', token ids...}
+--!include _budget
 --!include _give_back
 local user = redis.call('HMGET', KEYS[1], 'username', 'email')
 if not user[1] then return false end

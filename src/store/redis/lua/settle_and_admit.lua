@@ -6,9 +6,13 @@
 --          token id, version, reservation id, amount, time, ms that the reservation lives
 -- Returns  two lists: for each settlement what was charged, or nil when the reservation is not there; for each admission
 --          1 when admitted; {1, limit, remaining, reset ms} when its rate was counted; the reason when refused;
---          {'rate', limit, remaining, reset ms, retry after ms}; {'stale', user enabled, token fields...}; {'more keys',
---          token ids...} when nothing was done because reservations of these have to be given back first
+--          {'rate', limit, remaining, reset ms, retry after ms};
+--          {'token_budget' or 'user_budget', limit, spent, end of the window, period, zone};
+--          {'stale', user enabled, token fields...}; {'more keys', token ids...} when nothing was done because reservations
+--          of these have to be given back first; {'window', time, period and zone of the user's budget, the same of the
+--          token's} when nothing was done because windows have to be begun first, '' for one that has not
 --!include _clock
+--!include _budget
 --!include _give_back
 --!include _rate
 --!include _settle

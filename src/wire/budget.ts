@@ -1,0 +1,48 @@
+import Joi from 'joi';
+import { standingOf, type BudgetMembers, type BudgetUse } from '../core/budget.js';
+import type { Json } from '../core/json/json.js';
+import { MAX_QUOTA } from '../core/quota.js';
+
+/** How a budget stands, outside; its members are told beside this. */
+export interface BudgetUseWire {
+  /** Units, what is reserved for requests under way among them; 0 where there is no budget. */
+  budget_spent: number;
+  /** Unix seconds; null where there is no budget. */
+  budget_renews_at: number | null;
+}
+
+/** The members of `BudgetUseWire` for the schema of a reply. */
+export const BUDGET_USE_REPLY = {
+  budget_spent: Joi.number()
+    .integer()
+    .min(0)
+    .max(MAX_QUOTA)
+    .required()
+    .description('Units of the budget that are spent or reserved in this period.'),
+  budget_renews_at: Joi.number()
+    .integer()
+    .allow(null)
+    .required()
+    .description('When the next period begins, in unix seconds; null where there is no budget.'),
+};
+
+export function budgetUseWire(
+  members: BudgetMembers,
+  use: BudgetUse,
+  nowMs: number,
+): BudgetUseWire {
+  const standing = standingOf(members, use, nowMs);
+  return {
+    budget_spent: standing?.spent ?? 0,
+    budget_renews_at: standing === undefined ? null : Math.floor(standing.renewsAtMs / 1000),
+  };
+}
+
+/** What a reply tells; a gateway of another release may know no budgets. */
+export function readBudgetUse(reply: Json): BudgetUse {
+  const [spent, renewsAt] = [reply.maybe('budget_spent'), reply.maybe('budget_renews_at')];
+  return {
+    spent: spent.isPresent() ? spent.number() : 0,
+    untilMs: renewsAt.isPresent() ? renewsAt.number() * 1000 : 0,
+  };
+}
