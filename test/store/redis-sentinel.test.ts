@@ -23,7 +23,6 @@ it('leaves an old master at once after a failover, though it still takes writes'
   const connection = await connectRedis(`redis+sentinel://127.0.0.1:${sentinel.port}/mymaster`, {
     ...{ commandTimeoutMs: 10_000, connectTimeoutMs: 20_000 },
   });
-  ends.push(() => connection.close());
   const { client } = connection;
   if (!(client instanceof Redis)) throw new Error('Sentinel leads to one server');
   await until('failovers are listened for', () => sentinel.listening > 0);
@@ -41,4 +40,8 @@ it('leaves an old master at once after a failover, though it still takes writes'
   const there = new Redis(promoted.url);
   ends.push(() => there.disconnect());
   expect(await there.mget('before', 'after')).toEqual([null, '1']);
+
+  await until('it listens again', () => sentinel.listening > 0);
+  await connection.close();
+  await until('nothing listens any more', () => sentinel.listening === 0);
 });

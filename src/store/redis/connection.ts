@@ -65,8 +65,9 @@ export async function connectRedis(url: string, options: ConnectOptions): Promis
         await within(client.quit(), Math.max(0, Math.min(waitMs, options.commandTimeoutMs)));
       } catch {
         // Nobody is there to say goodbye to; what was under way has had its answer or its timeout.
-        client.disconnect();
       }
+      // Ends what listens to Sentinels as well.
+      client.disconnect();
     },
   };
 }
