@@ -38,9 +38,6 @@ export function faultOfStatus(status: number): FaultKind {
   if (status === 408 || status === 504 || status === 524) return 'timeout';
   if (status === 413) return 'limit';
   if (status === 400 || status === 422) return 'rejected';
-  if (status === 401 || status === 402 || status === 403 || status === 404 || status === 405) {
-    return 'misconfigured';
-  }
   // Servers that were started without a reranking model answer "Not implemented": waiting does not help.
   if (status === 501) return 'misconfigured';
   if (status >= 200 && status < 400) return 'invalid';

@@ -52,6 +52,37 @@ describe('what a channel takes of a request', () => {
     expect(misfitOf({ ...ROOM, wholeTokens: least - 1 }, whole)).toEqual(LONG);
   });
 
+  it('is told by the tokens that there are for sure, to the last one', () => {
+    const request = asked([text, 'short', text]);
+    const least = leastTokens('moons') + 2 * leastTokens(text) + leastTokens('short');
+
+    expect(misfitOf({ ...ROOM, requestTokens: least - 1 }, request)).toEqual(LONG);
+    expect(misfitOf({ ...ROOM, requestTokens: least }, request)).toBeUndefined();
+  });
+
+  it('is the same for a list that was asked about before', () => {
+    const request = asked([text, text]);
+    const least = leastTokens('moons') + 2 * leastTokens(text);
+    const roomFor = (requestTokens: number): Room => ({ ...ROOM, requestTokens });
+
+    const asks = [100, least - 1, least, least - 1, 100].map((most) =>
+      misfitOf(roomFor(most), request),
+    );
+
+    expect(asks).toEqual([LONG, LONG, undefined, LONG, LONG]);
+  });
+
+  it('is told by the longest document, wherever it stands, where nothing may be cut', () => {
+    const whole = asked(['short', text, 'short'], { truncation: false });
+    const least = leastTokens(text);
+
+    expect(misfitOf({ ...ROOM, documentTokens: least }, whole)).toBeUndefined();
+    expect(misfitOf({ ...ROOM, documentTokens: least - 1 }, whole)).toEqual(LONG);
+    expect(
+      misfitOf({ ...ROOM, documentTokens: least - 1 }, asked(['short', text])),
+    ).toBeUndefined();
+  });
+
   it('is asked of images alone where there is no text', () => {
     const documents = partDocuments([{ image: 'https://images.test/a.png', source: {} }]);
 

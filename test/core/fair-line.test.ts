@@ -45,7 +45,9 @@ describe('a fair line', () => {
     line.leave(1, '1a');
     line.leave(2, '2a');
     line.leave(3, 'never here');
+    line.leave(1, 'never here');
 
+    expect([line.size, line.lengthOf(1), line.lengthOf(2)]).toEqual([1, 1, 0]);
     expect(servedFrom(line)).toEqual(['1b']);
   });
 
@@ -54,7 +56,16 @@ describe('a fair line', () => {
 
     line.rejoin(1, line.next() ?? '');
 
+    expect(line.size).toBe(3);
     expect(servedFrom(line)).toEqual(['1a', '2a', '1b']);
+  });
+
+  it('puts back one who has nobody behind', () => {
+    const line = lineOf('1a', '2a');
+
+    line.rejoin(1, line.next() ?? '');
+
+    expect(servedFrom(line)).toEqual(['1a', '2a']);
   });
 
   it('makes room at the cost of whoever has the most, and not for one who has as much', () => {
@@ -63,6 +74,7 @@ describe('a fair line', () => {
     expect(line.makeRoomFor(3)).toBe('1c');
     expect(line.makeRoomFor(2)).toBeUndefined();
     expect(line.makeRoomFor(1)).toBeUndefined();
+    expect(line.size).toBe(3);
     expect(servedFrom(line)).toEqual(['1a', '2a', '1b']);
   });
 });

@@ -50,6 +50,66 @@ describe('takeRate', () => {
     expect(take(at).allowed).toBe(allowed);
   });
 
+  it.each<[string, RateWindow, number, number, ReturnType<typeof takeRate>]>([
+    [
+      'an allowed request',
+      { window: 5, current: 3, previous: 8 },
+      10,
+      330_000,
+      {
+        allowed: true,
+        next: { window: 5, current: 4, previous: 8 },
+        state: { limit: 10, remaining: 2, resetMs: 30_000 },
+      },
+    ],
+    [
+      'the last one of a window',
+      { window: 5, current: 9, previous: 0 },
+      10,
+      300_000,
+      {
+        allowed: true,
+        next: { window: 5, current: 10, previous: 0 },
+        state: { limit: 10, remaining: 0, resetMs: 60_000 },
+      },
+    ],
+    [
+      'one that the previous window still holds up',
+      { window: 5, current: 3, previous: 8 },
+      7,
+      330_000,
+      {
+        allowed: false,
+        retryAfterMs: 7_500,
+        state: { limit: 7, remaining: 0, resetMs: 30_000 },
+      },
+    ],
+    [
+      'one that this window holds up into the next',
+      { window: 5, current: 10, previous: 0 },
+      10,
+      300_500,
+      {
+        allowed: false,
+        retryAfterMs: 65_500,
+        state: { limit: 10, remaining: 0, resetMs: 59_500 },
+      },
+    ],
+    [
+      'a first request after a long pause',
+      { window: 3, current: 10, previous: 10 },
+      10,
+      300_000,
+      {
+        allowed: true,
+        next: { window: 5, current: 1, previous: 0 },
+        state: { limit: 10, remaining: 9, resetMs: 60_000 },
+      },
+    ],
+  ])('decides on %s', (_what, last, limit, nowMs, decision) => {
+    expect(takeRate(last, limit, nowMs, WINDOW_MS)).toEqual(decision);
+  });
+
   it('does not let a clock that is far ahead hold up the others', () => {
     const { last } = take(times(10, 10 * WINDOW_MS));
 

@@ -3,6 +3,8 @@ import { fc } from '../support/property.js';
 import { textDocuments } from '../../src/core/documents.js';
 import {
   completeUsage,
+  estimateTokens,
+  searchUnits,
   withoutForeignUnits,
   InvalidRankingError,
   normalizeRanking,
@@ -68,8 +70,11 @@ describe('normalizeRanking', () => {
 
     const ranked = normalizeRanking({ rows, orderOnly: true }, 3, 3, 'none');
 
-    expect(ranked.map(({ index }) => index)).toEqual([2, 0, 1]);
-    expect(ranked[0]?.score).toBeGreaterThan(ranked[2]?.score ?? 1);
+    expect(ranked).toEqual([
+      { index: 2, score: 1 },
+      { index: 0, score: expect.closeTo(2 / 3, 9) },
+      { index: 1, score: expect.closeTo(1 / 3, 9) },
+    ]);
   });
 
   it.each([
@@ -84,6 +89,24 @@ describe('normalizeRanking', () => {
     ['a score that is no number', [row(0, 1), row(1, Number.NaN)]],
   ])('refuses %s', (_name, rows) => {
     expect(() => normalizeRanking({ rows }, 2, 2, 'none')).toThrow(InvalidRankingError);
+  });
+
+  it('finds an index that came back twice in lists of any length, one after another', () => {
+    for (const count of [10, 3_000, 10, 5_000]) {
+      const rows = Array.from({ length: count }, (_, index) => row(index, 1 - index / count));
+      const twice = [...rows.slice(0, -1), row(count - 2, 0)];
+
+      expect(normalizeRanking({ rows }, count, count, 'none')).toEqual(rows);
+      expect(() => normalizeRanking({ rows: twice }, count, count, 'none')).toThrow(
+        `index ${count - 2} came back twice`,
+      );
+    }
+  });
+
+  it('says that there are more rows than documents', () => {
+    const rows = [row(0, 1), row(1, 1), row(1, 1)];
+
+    expect(() => normalizeRanking({ rows }, 2, 2, 'none')).toThrow('3 rows came back for 2');
   });
 
   it('keeps its promises for any permutation and any scores', () => {
@@ -148,6 +171,20 @@ describe('completeUsage', () => {
   });
 
   it.each([
+    [
+      { inputTokens: 0, searchUnits: 0 },
+      { inputTokens: 0, searchUnits: 1, estimated: false },
+    ],
+    [{ inputTokens: 600 }, { inputTokens: 600, searchUnits: 1, estimated: false }],
+    [{ inputTokens: 601 }, { inputTokens: 5, searchUnits: 1, estimated: true }],
+    [{ inputTokens: Infinity }, { inputTokens: 5, searchUnits: 1, estimated: true }],
+    [{ searchUnits: 200 }, { inputTokens: 5, searchUnits: 200, estimated: true }],
+    [{ searchUnits: 201 }, { inputTokens: 5, searchUnits: 1, estimated: true }],
+  ])('makes of %j at most a hundred times its own estimate: %j', (reported, usage) => {
+    expect(completeUsage(reported, 'q', documents)).toEqual(usage);
+  });
+
+  it.each([
     undefined,
     {},
     { inputTokens: -1, searchUnits: 0 },
@@ -159,4 +196,24 @@ describe('completeUsage', () => {
     expect(usage.searchUnits).toBe(1);
     expect(Number.isInteger(usage.inputTokens)).toBe(true);
   });
+});
+
+it.each([
+  [1, 1],
+  [100, 1],
+  [101, 2],
+  [200, 2],
+  [201, 3],
+  [0, 1],
+])('%d documents are %d search units', (documents, units) => {
+  expect(searchUnits(documents)).toBe(units);
+});
+
+it('a token is estimated for every four bytes, the query counted once for each document', () => {
+  const documents = textDocuments(['aaaa', 'bbbb']);
+
+  expect(
+    [estimateTokens('', documents), estimateTokens('é', documents)].map((tokens) => 4 * tokens),
+  ).toEqual([0, 4].map((bytes) => 4 * Math.ceil((documents.sizeBytes + bytes) / 4)));
+  expect(estimateTokens('', textDocuments([]))).toBe(1);
 });

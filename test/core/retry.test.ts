@@ -17,7 +17,12 @@ describe('parseRetryAfter', () => {
     [{ 'retry-after': 'Sun, 01 Nov 2026 12:00:30 GMT' }, 30_000],
     [{ 'retry-after': 'Sun, 01 Nov 2026 11:00:00 GMT' }, 0],
     [{ 'retry-after-ms': '250', 'retry-after': '9' }, 250],
+    [{ 'retry-after-ms': '0', 'retry-after': '9' }, 0],
+    [{ 'x-ratelimit-reset': '0' }, 0],
     [{ 'x-ratelimit-reset': '12' }, 12_000],
+    [{ 'ratelimit-reset': '13' }, 13_000],
+    [{ 'x-ratelimit-reset': String(NOW / 1000 - 5) }, 0],
+    [{ 'x-ratelimit-reset': String(NOW - 7_000) }, 0],
     [{ 'x-ratelimit-reset': String(NOW / 1000 + 5) }, 5_000],
     [{ 'x-ratelimit-reset': String(NOW + 7_000) }, 7_000],
     [{ 'retry-after': '-3' }, undefined],
@@ -34,7 +39,9 @@ describe('faultOfStatus', () => {
     [400, 'rejected'],
     [401, 'misconfigured'],
     [402, 'misconfigured'],
+    [403, 'misconfigured'],
     [404, 'misconfigured'],
+    [405, 'misconfigured'],
     [408, 'timeout'],
     [413, 'limit'],
     [422, 'rejected'],
@@ -44,8 +51,13 @@ describe('faultOfStatus', () => {
     [502, 'transient'],
     [503, 'busy'],
     [504, 'timeout'],
+    [524, 'timeout'],
     [529, 'busy'],
+    [599, 'transient'],
+    [200, 'invalid'],
     [307, 'invalid'],
+    [399, 'invalid'],
+    [451, 'misconfigured'],
   ])('of %d is %s', (status, kind) => {
     expect(faultOfStatus(status)).toBe(kind);
   });
@@ -66,6 +78,11 @@ describe('retryWaitMs', () => {
   it('waits as long as an overloaded upstream asks for', () => {
     expect(wait('busy', 1, 60_000, 3_000)).toBe(3_000);
     expect(wait('busy', 1)).toBe(1_000);
+  });
+
+  it('lets a failing upstream ask for more than the backoff, never for less', () => {
+    expect(wait('transient', 1, 60_000, 3_000)).toBe(3_000);
+    expect(wait('transient', 1, 60_000, 10)).toBe(100);
   });
 
   it('sends nothing again that may have been processed without an answer', () => {
