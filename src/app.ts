@@ -168,7 +168,7 @@ export async function createApp(config: Config, parts: AppParts): Promise<App> {
   const declared = new Map(
     (config.channels ?? []).map(({ declared: { name }, credentials }) => [name, credentials]),
   );
-  const credentials = new TokenCache({ store, isEmptied: () => health.isEmptied });
+  const credentials = new TokenCache({ store, now, isEmptied: () => health.isEmptied });
   const background = new Background(observe);
   const {
     channels,

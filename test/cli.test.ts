@@ -144,6 +144,22 @@ describe('the command line', () => {
       expect(ambiguous.error).toContain(String(id));
     });
 
+    it('get another secret, and the old one a time to end', async () => {
+      const { id, key } = await json('keys', 'create', '--name', 'search');
+
+      const rolled = await run(['keys', 'roll', 'search', '--keep-old', '1h']);
+
+      expect(rolled.out).toMatch(/^sk-\w{48}\n$/);
+      expect(rolled.error).toMatch(/The old one works until /);
+      for (const handle of [String(key), rolled.out.trim()]) {
+        expect(await json('keys', 'show', handle)).toMatchObject({ id });
+      }
+      expect(await run(['keys', 'roll', 'search', '--keep-old', 'long'])).toMatchObject({
+        code: 2,
+      });
+      expect((await run(['keys', 'roll', 'search'])).error).toMatch(/The old one no longer works/);
+    });
+
     it('are disabled and enabled', async () => {
       await json('keys', 'create', '--name', 'search');
 

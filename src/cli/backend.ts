@@ -67,6 +67,8 @@ export interface Backend {
   findKey(key: string): Promise<Token | undefined>;
   listKeys(query: Omit<TokenQuery, 'keyHash'>): Promise<Page<Token>>;
   updateKey(id: number, change: TokenChange): Promise<Token>;
+  /** The same key with another secret; the old one works for so long. */
+  rollKey(id: number, keepOldMs: number): Promise<CreatedToken>;
   deleteKey(id: number): Promise<void>;
 
   listChannels(filter?: ChannelFilter): Promise<readonly ChannelView[]>;

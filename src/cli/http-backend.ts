@@ -92,6 +92,11 @@ export function createHttpBackend(api: ApiClient): Backend {
       };
       return readToken(await api.call('PUT', '/api/token', { body }));
     },
+    async rollKey(id, keepOldMs) {
+      const body = { keep_old_s: Math.ceil(keepOldMs / 1_000) };
+      const rolled = await api.call('POST', `/api/token/${id}/roll`, { body });
+      return { token: readToken(rolled), key: rolled.field('key').string() };
+    },
     async deleteKey(id) {
       await api.call('DELETE', `/api/token/${id}`);
     },

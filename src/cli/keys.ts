@@ -20,6 +20,7 @@ import { confirm, namedUser, onGateway, type CliIo, type Session } from './sessi
 import { amount, counted, facts, moment, names, table } from './text.js';
 import {
   aliasesOrNone,
+  duration,
   expiry,
   listOr,
   listOrAny,
@@ -54,6 +55,10 @@ interface UpdateOptions extends PolicyOptions {
   readonly expires?: number;
   readonly enable?: true;
   readonly disable?: true;
+}
+
+interface RollOptions {
+  readonly keepOld?: number;
 }
 
 interface ListOptions extends PageOptions {
@@ -148,6 +153,17 @@ export function addKeyCommands(program: Command, io: CliIo): void {
     );
 
   keys
+    .command('roll')
+    .description('give a key another secret and print it; quota, limits and history stay')
+    .argument('<key>', KEY_ARGUMENT)
+    .option(
+      '--keep-old <time>',
+      'how long the old one works on: 1h, 7d (default: not at all)',
+      duration,
+    )
+    .action(onGateway(io, roll));
+
+  keys
     .command('delete')
     .description('delete a key for good')
     .argument('<key>', KEY_ARGUMENT)
@@ -196,6 +212,18 @@ async function create(session: Session, command: Command): Promise<void> {
     `Key ${token.id} "${token.name}" of ${user.username} may spend ${quota}. ` +
       'It is not shown again: only its hash is kept.\n',
   );
+}
+
+async function roll(session: Session, command: Command): Promise<void> {
+  const { keepOld = 0 } = command.opts<RollOptions>();
+  const { id } = await resolveKey(session, command.args[0]);
+  const { token, key } = await session.backend.rollKey(id, keepOld);
+  session.show({ ...tokenWire(session.io.now())(token), key }, key);
+  const old =
+    token.oldKeyUntilMs === undefined
+      ? 'The old one no longer works.'
+      : `The old one works until ${moment(token.oldKeyUntilMs / 1000)}.`;
+  session.io.writeError(`Key ${id} "${token.name}" has a new secret, not shown again. ${old}\n`);
 }
 
 async function listAll(session: Session, options: ListOptions): Promise<void> {

@@ -32,6 +32,7 @@ import { disableTag, enableTag, listTags } from '../management/tags.js';
 import {
   createToken,
   deleteToken,
+  rollToken,
   findTokenByKey,
   getToken,
   listTokens,
@@ -89,6 +90,7 @@ export async function openStoreBackend(
     findKey: (key) => findTokenByKey(deps, key, actor),
     listKeys: (query) => listTokens(deps, query, actor),
     updateKey: (id, change) => updateToken(deps, id, change, actor),
+    rollKey: (id, keepOldMs) => rollToken(deps, id, keepOldMs, actor),
     deleteKey: (id) => deleteToken(deps, id, actor),
 
     listChannels: (filter) => listChannels(deps, filter),

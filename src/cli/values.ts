@@ -48,6 +48,13 @@ export function expiry(now: () => number): (text: string) => number {
   };
 }
 
+/** A span such as `12h`, in milliseconds. */
+export function duration(text: string): number {
+  const [, count, unit = ''] = /^(\d{1,6})([mhdwy])$/.exec(text) ?? [];
+  if (count === undefined) throw new InvalidArgumentError('Give a time such as 30m, 1h or 7d.');
+  return Number(count) * (SECONDS[unit] ?? 0) * 1_000;
+}
+
 /** A date, or a time before now such as `7d`; in unix seconds. */
 export function past(now: () => number): (text: string) => number {
   return (text) => {

@@ -53,6 +53,8 @@ export interface Token {
   readonly unlimitedQuota: boolean;
   readonly usedQuota: number;
   readonly budgetUse: BudgetUse;
+  /** Unix milliseconds until which the key works that this one has replaced. */
+  readonly oldKeyUntilMs?: number;
   readonly policy: TokenPolicy;
 }
 
@@ -73,7 +75,7 @@ export function allowsModel(policy: TokenPolicy, model: string): boolean {
   return policy.models === undefined || policy.models.includes(model);
 }
 
-const KEY_PREFIX = 'sk-';
+export const KEY_PREFIX = 'sk-';
 const KEY_CHARACTERS = 48;
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 

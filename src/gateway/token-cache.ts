@@ -17,6 +17,7 @@ export interface TokenCacheDeps {
   readonly store: Pick<AdmissionStore, 'findToken'>;
   /** Whether the store has lost everything, so that a key missing there means nothing. */
   readonly isEmptied: () => boolean;
+  readonly now: () => number;
   /** How long a token is remembered. */
   readonly lifeMs?: number;
 }
@@ -36,12 +37,12 @@ export class TokenCache {
 
   /** What this node remembers, else what the store knows. */
   async find(keyHash: string): Promise<Credential | undefined> {
-    return this.#byHash.get(keyHash) ?? (await this.findFresh(keyHash));
+    return this.peek(keyHash) ?? (await this.findFresh(keyHash));
   }
 
   /** What the store knows now. */
   async findFresh(keyHash: string): Promise<Credential | undefined> {
-    const credential = await this.#deps.store.findToken(keyHash);
+    const credential = this.#live(await this.#deps.store.findToken(keyHash));
     if (credential === undefined) {
       if (this.#deps.isEmptied()) throw new StoreUnavailableError(EMPTIED);
       this.#byHash.delete(keyHash);
@@ -66,6 +67,12 @@ export class TokenCache {
 
   /** What this node remembers, without asking: the usual case costs no promise. */
   peek(keyHash: string): Credential | undefined {
-    return this.#byHash.get(keyHash);
+    return this.#live(this.#byHash.get(keyHash));
+  }
+
+  /** A key that another one has replaced is nobody's once its time is over. */
+  #live(credential: Credential | undefined): Credential | undefined {
+    const endsAtMs = credential?.endsAtMs;
+    return endsAtMs === undefined || this.#deps.now() < endsAtMs ? credential : undefined;
   }
 }

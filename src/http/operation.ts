@@ -234,6 +234,7 @@ export class FileReply {
  */
 const PASSED_OVER: ReadonlySet<string> = new Set([
   ...['key', 'key_hint', 'user_id', 'created_time', 'accessed_time', 'used_quota', 'request_count'],
+  'old_key_until',
   ...[
     'redeemed_time',
     'used_user_id',

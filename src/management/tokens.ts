@@ -3,6 +3,7 @@ import { MAX_QUOTA } from '../core/quota.js';
 import { TOKEN_MEMBERS } from '../core/token-members.js';
 import {
   isExpired,
+  KEY_PREFIX,
   keyHint,
   NEVER_EXPIRES,
   newApiKey,
@@ -150,6 +151,33 @@ export async function updateToken(
   if (update.kind !== 'updated') throw refusal(update, id);
   await recordAudit(deps, actor, 'token.update', target(id), { ...checked });
   return update.token;
+}
+
+/** How long the key before may work on at most: long enough for the slowest roll-out. */
+const MAX_KEEP_OLD_MS = 30 * 86_400_000;
+
+/**
+ * Gives a key another secret; its quota, limits and history stay. The old one works for `keepOldMs`, which is to be 0 where it
+ * has leaked.
+ */
+export async function rollToken(
+  deps: ManagementDeps,
+  id: number,
+  keepOldMs: number,
+  actor: Actor,
+): Promise<CreatedToken> {
+  const { userId, keyHint: before } = await ownToken(deps, id, actor);
+  if (!before.startsWith(KEY_PREFIX)) {
+    throw new GatewayError('conflict', 'This key has no secret: the playground spends by it.');
+  }
+  checkInteger(keepOldMs, 0, MAX_KEEP_OLD_MS, 'keep_old_s');
+  const key = newApiKey(deps.randomBytes);
+  const rolled = { keyHash: hashSecret(key), keyHint: keyHint(key), keepOldMs };
+  const token = await deps.store.rollToken(id, rolled, deps.now(), userId);
+  if (token === undefined) throw noToken(id);
+  const detail = { keyHint: rolled.keyHint, before, keepOldMs };
+  await recordAudit(deps, actor, 'token.roll', target(id), detail);
+  return { token, key };
 }
 
 /**

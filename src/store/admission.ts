@@ -7,8 +7,10 @@ export interface Credential {
   readonly token: Token;
   /** Another one after every management change of the token, and never one that there was before; traffic does not change it. */
   readonly version: number;
-  /** SHA-256 of its key, in hex. */
+  /** SHA-256 in hex of the key that led here: the token's own, or the one before it. */
   readonly keyHash: string;
+  /** Unix milliseconds at which that key ends, where another one has replaced it. */
+  readonly endsAtMs?: number;
   readonly userEnabled: boolean;
 }
 
@@ -70,11 +72,14 @@ export interface Settlement {
 }
 
 export interface AdmissionStore {
-  /** The token of a key by the SHA-256 of it, in hex. Disabled, expired and exhausted tokens are found too. */
+  /**
+   * The token of a key by the SHA-256 of it, in hex. Disabled, expired and exhausted tokens are found too, and those that
+   * have another key meanwhile, also after the time of the old one.
+   */
   findToken(keyHash: string): Promise<Credential | undefined>;
 
   /**
-   * Checks and reserves in one step, in this order: token known and of this key, version (`stale`), user enabled, token enabled, not
+   * Checks and reserves in one step, in this order: token known and of this key (or of an old one whose time is not over), version (`stale`), user enabled, token enabled, not
    * expired, token quota (a limited token must have something left, and at least `amount`), user quota (at least
    * `amount`), the budgets of token and user (something left of the period that the store's clock is in, and at least `amount`),
    * rate, concurrency. When admitted: `amount` is off both balances (off the user's alone for an unlimited

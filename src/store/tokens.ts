@@ -31,6 +31,14 @@ export interface TokenChange {
   readonly policy?: Partial<TokenPolicy>;
 }
 
+/** A new key for a token that there is. */
+export interface RolledKey {
+  readonly keyHash: string;
+  readonly keyHint: string;
+  /** How long the key before it works on; 0: not at all. */
+  readonly keepOldMs: number;
+}
+
 export type TokenUpdate =
   | { readonly kind: 'updated'; readonly token: Token }
   | { readonly kind: 'not_found' }
@@ -66,6 +74,16 @@ export interface TokenStore {
     nowMs: number,
     ownerId?: number,
   ): Promise<TokenUpdate>;
+  /**
+   * Gives a token another key; everything else stays. The one before works for `keepOldMs`, and the one before that no more.
+   * With `ownerId`, a token of another user is `undefined`, like one that is not there.
+   */
+  rollToken(
+    id: number,
+    key: RolledKey,
+    nowMs: number,
+    ownerId?: number,
+  ): Promise<Token | undefined>;
   /** The remaining quota of a deleted token is gone with it; the user's balance was never charged for it. */
   deleteToken(id: number, ownerId?: number): Promise<boolean>;
 }

@@ -49,6 +49,7 @@ export interface TokenWire extends MembersWire<typeof TOKEN_MEMBERS>, BudgetUseW
   remain_quota: number;
   unlimited_quota: boolean;
   used_quota: number;
+  old_key_until: number;
   model_limits_enabled: boolean;
   model_limits: string[];
   allow_ips: string[];
@@ -98,6 +99,9 @@ export const TOKEN_REPLY = {
   remain_quota: QUOTA.required(),
   unlimited_quota: Joi.boolean().required(),
   used_quota: COUNT.required(),
+  old_key_until: TIME.required().description(
+    'Unix seconds until which the key before this one works; 0: there is none.',
+  ),
   model_limits_enabled: Joi.boolean().required(),
   model_limits: NAMES.required(),
   allow_ips: NAMES.required(),
@@ -124,6 +128,7 @@ export function tokenWire(nowMs: number): (token: Token) => TokenWire {
     remain_quota: token.remainQuota,
     unlimited_quota: token.unlimitedQuota,
     used_quota: token.usedQuota,
+    old_key_until: oldKeyUntil(token, nowMs),
     model_limits_enabled: token.policy.models !== undefined,
     model_limits: [...(token.policy.models ?? [])],
     allow_ips: [...token.policy.allowIps],
@@ -133,6 +138,10 @@ export function tokenWire(nowMs: number): (token: Token) => TokenWire {
     ...membersWire(TOKEN_MEMBERS, token.policy),
     ...budgetUseWire(token.policy, token.budgetUse, nowMs),
   });
+}
+
+function oldKeyUntil({ oldKeyUntilMs = 0 }: Token, nowMs: number): number {
+  return oldKeyUntilMs > nowMs ? Math.ceil(oldKeyUntilMs / 1000) : 0;
 }
 
 export function readToken(token: Json): Token {
@@ -151,6 +160,7 @@ export function readToken(token: Json): Token {
     unlimitedQuota: token.field('unlimited_quota').value === true,
     usedQuota: token.field('used_quota').number(),
     budgetUse: readBudgetUse(token),
+    ...oldKeyOf(token.maybe('old_key_until').value),
     policy: {
       models:
         token.field('model_limits_enabled').value === true
@@ -164,6 +174,10 @@ export function readToken(token: Json): Token {
       ...membersOf(TOKEN_MEMBERS, token),
     },
   };
+}
+
+function oldKeyOf(seconds: unknown): Pick<Token, 'oldKeyUntilMs'> {
+  return typeof seconds === 'number' && seconds > 0 ? { oldKeyUntilMs: seconds * 1000 } : {};
 }
 
 /** The body that makes a change of a policy. */

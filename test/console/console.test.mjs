@@ -120,6 +120,32 @@ test('a key is made by keyboard alone, shown once, and nowhere once its dialog i
   await context.close();
 });
 
+test('a key gets a new secret, and the old one works on for as long as was asked', async () => {
+  const { context, page, said } = await open('keys');
+  const old = await makeKey(context, { name: 'rolled' });
+  await page.keyboard.press('r');
+  await page.getByRole('button', { name: 'Actions: rolled' }).click();
+  await page.getByRole('menuitem', { name: 'New secret…' }).click();
+  const asked = page.getByRole('dialog', { name: 'A new secret for “rolled”?' });
+  await asked.getByText('one more hour').click();
+  await asked.getByLabel('Reason').fill('a test');
+  assert.deepEqual(await faultsOf(page, 'new secret'), []);
+  await asked.getByRole('button', { name: 'Make it' }).click();
+  await page.locator('.secret').waitFor();
+  const secret = (await page.locator('.secret').textContent()) ?? '';
+  assert.notEqual(secret, old);
+  for (const key of [old, secret]) assert.equal((await rerank(key, 'local')).status, 200);
+  await page.keyboard.press('Escape');
+  await page.getByRole('button', { name: 'Close without copying' }).click();
+  await page.locator('.secret').waitFor({ state: 'detached' });
+  assert.equal((await page.content()).includes(secret), false);
+
+  await page.getByRole('cell', { name: /^rolled/ }).click();
+  await page.getByRole('dialog', { name: 'Key', exact: true }).getByText('works until').waitFor();
+  assert.deepEqual(said, []);
+  await context.close();
+});
+
 test('the playground compares models, and a link that is opened runs nothing', async () => {
   const { context, page, said } = await open('playground');
   await page.getByLabel('Add a model').first().fill('rerank-2.5');

@@ -7,7 +7,7 @@ import { credential } from '../support/credential.js';
 const HASH = 'a'.repeat(64);
 
 function setUp(lifeMs = 60_000) {
-  const store = { known: new Map([[HASH, credential()]]), asked: 0, emptied: false };
+  const store = { known: new Map([[HASH, credential()]]), asked: 0, emptied: false, nowMs: 0 };
   const cache = new TokenCache({
     store: {
       findToken: (hash) => {
@@ -16,6 +16,7 @@ function setUp(lifeMs = 60_000) {
       },
     },
     isEmptied: () => store.emptied,
+    now: () => store.nowMs,
     lifeMs,
   });
   return { store, cache };
@@ -32,6 +33,19 @@ describe('what a node remembers of keys', () => {
     expect(second).toBe(first);
     expect(cache.peek(HASH)).toBe(first);
     expect(store.asked).toBe(1);
+  });
+
+  it('ends with the time of a key that another one has replaced', async () => {
+    const { store, cache } = setUp();
+    store.known.set(HASH, credential({ endsAtMs: 1_000 }));
+
+    expect(await cache.find(HASH)).toBeDefined();
+    store.nowMs = 999;
+    expect(cache.peek(HASH)).toBeDefined();
+    store.nowMs = 1_000;
+
+    expect(cache.peek(HASH)).toBeUndefined();
+    expect(await cache.find(HASH)).toBeUndefined();
   });
 
   it('is never that a key is unknown', async () => {

@@ -35,6 +35,7 @@ import { List, useListQuery, useOpenRow } from '../parts/table.js';
 import { toast } from '../parts/toast.js';
 import { setQuery, useRoute } from '../router.js';
 import { w } from '../words.js';
+import type { Words } from '../words/en.js';
 
 type Key = ItemOf<'listTokens'>;
 type Made = ReplyOf<'createToken'>;
@@ -175,7 +176,52 @@ function Left({ token: { unlimited_quota, remain_quota, used_quota } }: { readon
   );
 }
 
-function KeyActions({ token: { id, name, status } }: { readonly token: Key }) {
+const KEEP_OLD: readonly (readonly [keyof Words['keys']['keepOld'], number])[] = [
+  ['none', 0],
+  ['hour', 3_600],
+  ['day', 86_400],
+  ['week', 604_800],
+];
+
+/** Another secret for a key, shown once; the old one may work on for a while. */
+function RollKey({
+  token: { id, name },
+  onClose,
+}: {
+  readonly token: Key;
+  readonly onClose: () => void;
+}) {
+  const [keep, setKeep] = useState('0');
+  const [made, setMade] = useState<Made>();
+  if (made !== undefined) return <ShownOnce made={made} onClose={onClose} />;
+  return (
+    <ConfirmWrite
+      title={w().keys.rollTitle(name)}
+      action={w().keys.rollAction}
+      write={(why, key) =>
+        call('rollToken', { params: { id }, body: { keep_old_s: Number(keep), ...why }, key })
+      }
+      onDone={setMade}
+      onClose={onClose}
+      staysOpen
+    >
+      <p>{w().keys.rollHelp}</p>
+      <Segments
+        label={w().keys.oldWorks}
+        value={keep}
+        choices={KEEP_OLD.map(([span, seconds]) => ({
+          value: String(seconds),
+          label: w().keys.keepOld[span],
+        }))}
+        onChange={setKeep}
+      />
+    </ConfirmWrite>
+  );
+}
+
+function KeyActions({ token }: { readonly token: Key }) {
+  const { id, name, status } = token;
+  const [rolling, setRolling] = useState(false);
   const [deleting, setDeleting] = useState(false);
   const update = useWrite((wanted: 1 | 2) => call('updateToken', { body: { id, status: wanted } }));
   return (
@@ -187,12 +233,14 @@ function KeyActions({ token: { id, name, status } }: { readonly token: Key }) {
           status === 1
             ? { label: w().disable, onClick: () => void update.run(2) }
             : { label: w().enable, onClick: () => void update.run(1) },
+          { label: `${w().keys.roll}…`, onClick: () => setRolling(true) },
           { label: `${w().delete}…`, danger: true, onClick: () => setDeleting(true) },
         ]}
       >
         ⋯
       </Menu>
       <WriteFailed title={name} of={update} />
+      {rolling ? <RollKey token={token} onClose={() => setRolling(false)} /> : null}
       {deleting ? (
         <ConfirmWrite
           title={w().keys.deleteTitle(name)}
@@ -224,6 +272,14 @@ function OneKey({ id }: { readonly id: number }) {
         <dd>
           <code>{data.key_hint}</code>
         </dd>
+        {data.old_key_until === 0 ? null : (
+          <>
+            <dt>{w().keys.oldKey}</dt>
+            <dd>
+              {w().keys.worksUntil} <Moment seconds={data.old_key_until} />
+            </dd>
+          </>
+        )}
         <dt>{w().status}</dt>
         <dd>
           <KeyState token={data} />

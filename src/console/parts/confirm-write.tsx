@@ -9,16 +9,20 @@ interface Why {
 }
 
 interface ConfirmWriteProps<T> extends Omit<ConfirmProps, 'busy' | 'error' | 'onConfirm'> {
-  readonly write: (why: Why) => Promise<T>;
+  /** `key` is for `Idempotency-Key`. */
+  readonly write: (why: Why, key: string) => Promise<T>;
   /** What happens once it is written, before the dialog closes. */
   readonly onDone: (reply: T) => void;
+  /** Whether what came of it takes the place of the question. */
+  readonly staysOpen?: boolean;
   /** What the question rests on: until it has been read, nothing is confirmed. */
   readonly needs?: Pick<Reading<unknown>, 'data' | 'error'> | undefined;
 }
 
 /** Asks, writes, and closes. A write that fails leaves the question open, with what went wrong. */
-export function ConfirmWrite<T>({ write, onDone, needs, ...question }: ConfirmWriteProps<T>) {
-  const writing = useWrite(async (why: Why) => ({ reply: await write(why) }));
+export function ConfirmWrite<T>(props: ConfirmWriteProps<T>) {
+  const { write, onDone, needs, staysOpen = false, ...question } = props;
+  const writing = useWrite(async (why: Why, key) => ({ reply: await write(why, key) }));
   return (
     <Confirm
       {...question}
@@ -28,7 +32,7 @@ export function ConfirmWrite<T>({ write, onDone, needs, ...question }: ConfirmWr
         void writing.run(reason === '' ? {} : { reason }).then((done) => {
           if (done === undefined) return;
           onDone(done.reply);
-          question.onClose();
+          if (!staysOpen) question.onClose();
         })
       }
     />

@@ -10,6 +10,7 @@ import {
   getToken,
   listTokens,
   requireModelLimits,
+  rollToken,
   updateToken,
 } from '../../management/tokens.js';
 import { hashSecret } from '../../management/secrets.js';
@@ -70,6 +71,11 @@ interface SearchQuery extends TokenListQuery {
   token?: string;
 }
 
+interface RollBody {
+  keep_old_s: number;
+  reason?: string;
+}
+
 interface BatchBody {
   ids: number[];
   reason?: string;
@@ -95,6 +101,10 @@ interface UsageView {
 
 const TIME = Joi.number().integer();
 const COUNT = Joi.number().integer().min(0);
+
+const CREATED = Joi.object<CreatedView, true>({ ...TOKEN_REPLY, key: Joi.string().required() });
+/** 30 days. */
+const MAX_KEEP_OLD_S = 2_592_000;
 
 const list = defineOperation({
   id: 'listTokens',
@@ -170,7 +180,7 @@ const create = defineOperation({
     ...POLICY_BODY,
     reason: REASON,
   }),
-  reply: Joi.object<CreatedView, true>({ ...TOKEN_REPLY, key: Joi.string().required() }),
+  reply: CREATED,
   errors: ['not_found'],
   idempotent: true,
   async handler({ deps, body, actor }) {
@@ -230,6 +240,30 @@ const update = defineOperation({
       ...(enabled === undefined ? {} : { enabled }),
     };
     return tokenWire(deps.now())(await updateToken(deps, id, change, actor));
+  },
+});
+
+const roll = defineOperation({
+  id: 'rollToken',
+  method: 'POST',
+  path: '/api/token/:id/roll',
+  area: 'tokens',
+  summary: 'Give a key another secret',
+  description:
+    'The reply has the new key, which is not shown again. Name, quota, limits and history stay. The old key works for `keep_old_s`, so that applications can be changed one by one; without it, it ends at once. A second roll ends the key before the last.',
+  access: 'login',
+  params: ID_PARAMS,
+  body: Joi.object<RollBody, true>({
+    keep_old_s: Joi.number().integer().min(0).max(MAX_KEEP_OLD_S).default(0),
+    reason: REASON,
+  }),
+  reply: CREATED,
+  errors: ['not_found', 'conflict'],
+  idempotent: true,
+  async handler({ deps, params, body, actor }) {
+    const keepOldMs = body.keep_old_s * 1_000;
+    const { token, key } = await rollToken(deps, params.id, keepOldMs, because(actor, body.reason));
+    return { ...tokenWire(deps.now())(token), key };
   },
 });
 
@@ -337,5 +371,5 @@ function withPrefix(key: string): string {
 }
 
 export const TOKEN_OPERATIONS: readonly Operation[] = [
-  ...[list, search, get, create, update, remove, removeMany, usage],
+  ...[list, search, get, create, update, roll, remove, removeMany, usage],
 ];

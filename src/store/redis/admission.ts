@@ -104,9 +104,9 @@ export function openAdmission(
       const place = await connection.answer(connection.client.get(keys.keyHash(keyHash)));
       if (place === null) return undefined;
       const [userId, tokenId] = pairOf(place);
-      const [credential] = await readTokens(connection, keys, userId, [tokenId]);
       // The id may have been given out again by a server that had lost the token of this key.
-      return credential?.keyHash === keyHash ? credential : undefined;
+      const [found] = await readTokens(connection, keys, userId, [tokenId], undefined, keyHash);
+      return found;
     },
     admit: (request) => batches.admit(request),
     settle: (settlement) => batches.settle(settlement),
@@ -157,8 +157,10 @@ function admissionOf(request: AdmitRequest, reply: Reply): Admission {
   const [kind, ...rest] = listOf(reply);
   if (kind === 'stale') {
     const [userEnabled, ...fields] = rest;
-    const credential = credentialOf(request, userEnabled === 1, fields);
-    if (credential.keyHash !== request.keyHash) return { kind: 'refused', reason: 'unknown' };
+    const credential = credentialOf(request, userEnabled === 1, fields, request.keyHash);
+    if (credential === undefined || request.nowMs >= (credential.endsAtMs ?? Infinity)) {
+      return { kind: 'refused', reason: 'unknown' };
+    }
     return { kind: 'stale', credential };
   }
   if (kind === 'token_budget' || kind === 'user_budget') return budgetRefusal(kind, request, rest);

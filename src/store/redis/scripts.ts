@@ -16,6 +16,7 @@ export const SCRIPTS = {
   writeToken: load('write_token'),
   findTokens: load('find_tokens'),
   changeToken: load('change_token'),
+  rollToken: load('roll_token'),
   removeToken: load('remove_token'),
   takeLogin: load('take_login'),
   giveUpLogin: load('give_up_login'),

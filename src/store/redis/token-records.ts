@@ -12,12 +12,16 @@ export interface TokenPlace {
   readonly userId: number;
 }
 
-/** The token from the fields that scripts return, in the order in which they do. */
+/**
+ * The token from the fields that scripts return, in the order in which they do, as the key of `wantedHash` leads to it;
+ * without one, its own key. `undefined` where the token has another key.
+ */
 export function credentialOf(
   { tokenId, userId }: TokenPlace,
   userEnabled: boolean,
   fields: readonly Reply[],
-): Credential {
+  wantedHash?: string,
+): Credential | undefined {
   const [
     name,
     enabled,
@@ -33,7 +37,12 @@ export function credentialOf(
     keyHash,
     spent,
     untilMs,
+    oldHash,
+    oldUntil,
   ] = fields;
+  const isOld = wantedHash !== undefined && oldHash === wantedHash;
+  if (wantedHash !== undefined && keyHash !== wantedHash && !isOld) return undefined;
+  const hasOld = typeof oldHash === 'string';
   const token: Token = {
     id: tokenId,
     userId,
@@ -47,9 +56,16 @@ export function credentialOf(
     unlimitedQuota: unlimited === '1',
     usedQuota: numberOf(used),
     budgetUse: budgetUseOf(spent, untilMs),
+    ...(hasOld ? { oldKeyUntilMs: numberOf(oldUntil) } : {}),
     policy: storedPolicy(textOf(policy)),
   };
-  return { token, version: numberOf(version), keyHash: textOf(keyHash), userEnabled };
+  return {
+    token,
+    version: numberOf(version),
+    keyHash: isOld ? wantedHash : textOf(keyHash),
+    ...(isOld ? { endsAtMs: numberOf(oldUntil) } : {}),
+    userEnabled,
+  };
 }
 
 /** What scripts return of a budget's window; records of older releases have none. */
@@ -64,6 +80,7 @@ export async function readTokens(
   userId: number,
   tokenIds: readonly number[],
   nowMs?: number,
+  wantedHash?: string,
 ): Promise<Credential[]> {
   const tokenKey = (tokenId: number | string): string => keys.userToken(userId, tokenId);
   const reply = await runWithTokens(
@@ -77,9 +94,9 @@ export async function readTokens(
   if (userEnabled === null) return [];
   return tokenIds.flatMap((tokenId, index) => {
     const fields = records[index] ?? null;
-    return fields === null
-      ? []
-      : [credentialOf({ tokenId, userId }, userEnabled === '1', listOf(fields))];
+    if (fields === null) return [];
+    const place = { tokenId, userId };
+    return credentialOf(place, userEnabled === '1', listOf(fields), wantedHash) ?? [];
   });
 }
 

@@ -6,6 +6,7 @@ import {
   type NewToken,
   type Page,
   type QuotaChange,
+  type RolledKey,
   type TokenChange,
   type TokenQuery,
   type TokenStore,
@@ -15,7 +16,7 @@ import type { Connection } from './connection.js';
 import type { Keys } from './keys.js';
 import { pageOf, type Listing } from './listing.js';
 import { tokenVersion } from '../version.js';
-import { listOf, run, runWithTokens, SCRIPTS } from './scripts.js';
+import { listOf, run, runWithTokens, SCRIPTS, textOf, type Reply } from './scripts.js';
 import { credentialOf, pairOf, readTokens } from './token-records.js';
 
 /** Each round is lost only to another change of the same token. */
@@ -44,8 +45,7 @@ export function openTokens(connection: Connection, keys: Keys): TokenStore {
     const { userId, keyHash, policy } = token;
     const id = await answer(client.incr(keys.tokenSequence));
     // The ways to the record come before it: a crash in between leaves ways to nothing, which are taken for no token.
-    const claimed = await answer(client.set(keys.keyHash(keyHash), `${userId}:${id}`, 'NX'));
-    if (claimed === null) throw new Error('There is a token with this key already.');
+    await claimKey(keyHash, userId, id);
     await answer(client.zadd(keys.tokens, id, `${id}:${userId}`));
     const seconds = Math.floor(nowMs / 1000);
     const places = [keys.user(userId), keys.userTokens(userId), keys.userToken(userId, id)];
@@ -58,7 +58,8 @@ export function openTokens(connection: Connection, keys: Keys): TokenStore {
       ...['window', 0, 'current', 0, 'previous', 0, ...policyFields(policy)],
     ]);
     if (created !== 1) {
-      await forget(id, userId, keyHash);
+      await forgetKey(keyHash);
+      await answer(client.zrem(keys.tokens, `${id}:${userId}`));
       return created === 2 ? 'too_many' : undefined;
     }
     const { name, keyHint, enabled, expiredTime, remainQuota, unlimitedQuota } = token;
@@ -75,9 +76,36 @@ export function openTokens(connection: Connection, keys: Keys): TokenStore {
     };
   }
 
-  async function forget(id: number, userId: number, keyHash: string): Promise<void> {
-    await answer(client.del(keys.keyHash(keyHash)));
-    await answer(client.zrem(keys.tokens, `${id}:${userId}`));
+  async function forgetKey(keyHash: Reply): Promise<void> {
+    if (typeof keyHash === 'string') await answer(client.del(keys.keyHash(keyHash)));
+  }
+
+  async function claimKey(keyHash: string, userId: number, id: number): Promise<void> {
+    const claimed = await answer(client.set(keys.keyHash(keyHash), `${userId}:${id}`, 'NX'));
+    if (claimed === null) throw new Error('There is a token with this key already.');
+  }
+
+  async function roll(
+    id: number,
+    { keyHash, keyHint, keepOldMs }: RolledKey,
+    nowMs: number,
+    ownerId: number | undefined,
+  ): Promise<Token | undefined> {
+    const userId = await ownerOf(id);
+    if (userId === undefined || (ownerId !== undefined && ownerId !== userId)) return undefined;
+    await claimKey(keyHash, userId, id);
+    const before = await run(connection, SCRIPTS.rollToken, keys.userToken(userId, id), [
+      ...[keyHash, keyHint, keepOldMs > 0 ? nowMs + keepOldMs : '', tokenVersion()],
+    ]);
+    if (before === null) {
+      await forgetKey(keyHash);
+      return undefined;
+    }
+    const [last, older] = listOf(before);
+    await forgetKey(older ?? null);
+    if (keepOldMs <= 0) await forgetKey(last ?? null);
+    else await answer(client.pexpire(keys.keyHash(textOf(last)), keepOldMs));
+    return read(id, nowMs);
   }
 
   async function update(
@@ -116,8 +144,10 @@ export function openTokens(connection: Connection, keys: Keys): TokenStore {
         case 'exhausted':
           return { kind: 'conflict', reason: reply };
         default: {
-          const { token } = credentialOf({ tokenId, userId }, true, listOf(reply));
-          return { kind: 'updated', token };
+          const credential = credentialOf({ tokenId, userId }, true, listOf(reply));
+          return credential === undefined
+            ? { kind: 'not_found' }
+            : { kind: 'updated', token: credential.token };
         }
       }
     }
@@ -191,17 +221,19 @@ export function openTokens(connection: Connection, keys: Keys): TokenStore {
     getToken: read,
     listTokens: list,
     updateToken: update,
+    rollToken: roll,
     async deleteToken(tokenId, ownerId) {
       const userId = await ownerOf(tokenId);
       if (userId === undefined || (ownerId !== undefined && ownerId !== userId)) return false;
-      const keyHash = await run(
+      const hashes = await run(
         connection,
         SCRIPTS.removeToken,
         [keys.userTokens(userId), keys.userToken(userId, tokenId)],
         [tokenId],
       );
-      if (typeof keyHash !== 'string') return false;
-      await forget(tokenId, userId, keyHash);
+      if (hashes === null) return false;
+      for (const keyHash of listOf(hashes)) await forgetKey(keyHash);
+      await answer(client.zrem(keys.tokens, `${tokenId}:${userId}`));
       return true;
     },
   };

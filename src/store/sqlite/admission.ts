@@ -58,7 +58,7 @@ export function openAdmission(database: Database, reservations: Reservations): A
     u.budget_until_ms AS user_budget_until_ms
     FROM tokens t JOIN users u ON u.id = t.user_id`;
   const byHash = database.prepare<CredentialRow>(
-    `SELECT ${credentialColumns} WHERE t.key_hash = ?`,
+    `SELECT ${credentialColumns} WHERE t.key_hash = ?1 OR t.old_key_hash = ?1`,
   );
   const byId = database.prepare<CredentialRow>(
     `SELECT ${credentialColumns} WHERE t.id = ? AND t.user_id = ?`,
@@ -96,8 +96,10 @@ export function openAdmission(database: Database, reservations: Reservations): A
     reservations.giveBackExpired(nowMs, userId);
     const row = byId.get(tokenId, userId);
     if (row === undefined) return { kind: 'refused', reason: 'unknown' };
-    const credential = credentialOf(row);
-    if (credential.keyHash !== request.keyHash) return { kind: 'refused', reason: 'unknown' };
+    const credential = credentialOf(row, request.keyHash);
+    if (credential === undefined || nowMs >= (credential.endsAtMs ?? Infinity)) {
+      return { kind: 'refused', reason: 'unknown' };
+    }
     if (credential.version !== request.version) return { kind: 'stale', credential };
     const { token } = credential;
     const reason = refusal(credential, row.user_quota, amount, nowMs);
@@ -173,7 +175,7 @@ export function openAdmission(database: Database, reservations: Reservations): A
     findToken: (keyHash) =>
       database.read(() => {
         const row = byHash.get(keyHash);
-        return row === undefined ? undefined : credentialOf(row);
+        return row === undefined ? undefined : credentialOf(row, keyHash);
       }),
     admit: (request) => database.write(() => admit(request)),
     settle: (settlement) => database.write(() => settle(settlement)),
@@ -214,11 +216,15 @@ function budgetReach(left: BalanceRow): number {
   );
 }
 
-function credentialOf(row: CredentialRow): Credential {
+/** What a key leads to; `undefined` where the token has another one. */
+function credentialOf(row: CredentialRow, keyHash: string): Credential | undefined {
+  const isOld = row.old_key_hash === keyHash;
+  if (row.key_hash !== keyHash && !isOld) return undefined;
   return {
     token: tokenOf(row),
     version: row.version,
-    keyHash: row.key_hash,
+    keyHash,
+    ...(isOld ? { endsAtMs: row.old_key_until_ms } : {}),
     userEnabled: row.user_enabled === 1,
   };
 }

@@ -264,6 +264,11 @@ const MIGRATIONS: readonly string[] = [
   ALTER TABLE users ADD COLUMN budget_spent INTEGER NOT NULL DEFAULT 0;
   ALTER TABLE users ADD COLUMN budget_until_ms INTEGER NOT NULL DEFAULT 0;
   `,
+  `
+  ALTER TABLE tokens ADD COLUMN old_key_hash TEXT;
+  ALTER TABLE tokens ADD COLUMN old_key_until_ms INTEGER NOT NULL DEFAULT 0;
+  CREATE INDEX tokens_by_old_key ON tokens (old_key_hash) WHERE old_key_hash IS NOT NULL;
+  `,
 ];
 
 /** Brings a file up to the version that this release works with. Several processes may do it at once. */

@@ -5,7 +5,7 @@ import { storedPolicy } from '../tokens.js';
 export const TOKEN_COLUMNS = `
   t.id, t.user_id, t.name, t.enabled, t.key_hint, t.created_time, t.accessed_time, t.expired_time, t.remain_quota,
   t.unlimited_quota, t.used_quota, t.version, t.policy, t.key_hash,
-  t.budget_spent, t.budget_until_ms`;
+  t.budget_spent, t.budget_until_ms, t.old_key_hash, t.old_key_until_ms`;
 
 export interface TokenRow {
   readonly id: number;
@@ -24,6 +24,8 @@ export interface TokenRow {
   readonly key_hash: string;
   readonly budget_spent: number;
   readonly budget_until_ms: number;
+  readonly old_key_hash: string | null;
+  readonly old_key_until_ms: number;
 }
 
 export function tokenOf(row: TokenRow): Token {
@@ -40,6 +42,7 @@ export function tokenOf(row: TokenRow): Token {
     unlimitedQuota: row.unlimited_quota === 1,
     usedQuota: row.used_quota,
     budgetUse: { spent: row.budget_spent, untilMs: row.budget_until_ms },
+    ...(row.old_key_hash === null ? {} : { oldKeyUntilMs: row.old_key_until_ms }),
     policy: storedPolicy(row.policy),
   };
 }

@@ -24,6 +24,11 @@ export function openTokens(database: Database, reservations: Reservations): Toke
   const countOfUser = database.prepare<{ readonly count: number }>(
     'SELECT count(*) AS count FROM tokens WHERE user_id = ?',
   );
+  const roll = database.prepare<TokenRow>(
+    `UPDATE tokens AS t SET old_key_hash = iif(?1, key_hash, NULL), old_key_until_ms = ?1, key_hash = ?2, key_hint = ?3,
+       version = ?4
+     WHERE id = ?5 RETURNING *`,
+  );
   const remove = database.prepare<never>('DELETE FROM tokens WHERE id = ?');
 
   function create(token: NewToken, nowMs: number): Token | undefined {
@@ -119,12 +124,23 @@ export function openTokens(database: Database, reservations: Reservations): Toke
         const filter = new Filter()
           .where('t.user_id = ?', userId)
           .where('instr(t.name_key, ?) > 0', name?.toLowerCase())
-          .where('t.key_hash = ?', keyHash);
+          .where('? IN (t.key_hash, t.old_key_hash)', keyHash);
         return selectPage(database, { table: 'tokens', read: tokenOf }, filter, { offset, limit });
       }),
 
     updateToken: (id, wanted, nowMs, ownerId) =>
       database.write(() => change(id, wanted, nowMs, ownerId)),
+
+    rollToken: (id, { keyHash, keyHint, keepOldMs }, nowMs, ownerId) =>
+      database.write(() => {
+        const token = read(id, nowMs);
+        if (token === undefined || (ownerId !== undefined && token.userId !== ownerId)) {
+          return undefined;
+        }
+        const untilMs = keepOldMs > 0 ? nowMs + keepOldMs : 0;
+        const row = roll.get(untilMs, keyHash, keyHint, tokenVersion(), id);
+        return row === undefined ? undefined : tokenOf(row);
+      }),
 
     deleteToken: (id, ownerId) =>
       database.write(() => {

@@ -66,6 +66,63 @@ function rerank(key: string) {
   return gateway.post(key, { model: 'local', query: 'apple', documents: ['apple', 'pear'] });
 }
 
+describe('another secret for a key', () => {
+  const roll = (id: number, body: object = {}, who: Account = owner) =>
+    call('POST', `/api/token/${id}/roll`, body, who);
+
+  it('ends the old one at once, and keeps all else', async () => {
+    const made = await create({ name: 'leaked', remain_quota: 1_000 });
+    expect((await rerank(made.key)).status).toBe(200);
+
+    const rolled = await roll(made.id, { reason: 'it was in a log' });
+
+    expect(rolled.status).toBe(200);
+    expect(rolled.body.data).toMatchObject({
+      ...{ id: made.id, name: 'leaked', remain_quota: 990, used_quota: 10, old_key_until: 0 },
+    });
+    expect(rolled.body.data.key).not.toBe(made.key);
+    expect(rolled.body.data.key_hint).not.toBe(made.key_hint);
+    expect((await rerank(made.key)).status).toBe(401);
+    expect((await rerank(rolled.body.data.key)).status).toBe(200);
+    const audit = await call<{ items: { detail: object }[] }>(
+      ...(['GET', `/api/audit?action=token.roll`, undefined, admin] as const),
+    );
+    expect(audit.body.data.items[0]?.detail).toMatchObject({
+      ...{ reason: 'it was in a log', before: made.key_hint },
+    });
+    expect(JSON.stringify(audit.body.data)).not.toContain(rolled.body.data.key);
+  });
+
+  it('lets the old one work for a while where that is asked for', async () => {
+    const made = await create();
+
+    const rolled = await roll(made.id, { keep_old_s: 3_600 });
+
+    expect(rolled.body.data).toHaveProperty('old_key_until', expect.any(Number));
+    for (const key of [made.key, rolled.body.data.key]) {
+      expect((await rerank(key)).status).toBe(200);
+    }
+    const last = await roll(made.id);
+    for (const key of [made.key, rolled.body.data.key]) {
+      expect((await rerank(key)).status).toBe(401);
+    }
+    expect((await rerank(last.body.data.key)).status).toBe(200);
+  });
+
+  it('is for its owner, and for admins, and not for the key of the playground', async () => {
+    const made = await create();
+    expect((await roll(made.id, {}, other)).status).toBe(404);
+    expect((await roll(made.id, {}, admin)).status).toBe(200);
+    expect((await roll(made.id, { keep_old_s: 99_999_999 })).status).toBe(400);
+    const body = { query: 'apple', documents: ['apple'], model: 'local' };
+    await call('POST', '/api/playground/rank', body, other);
+    const listed = await call<ListWire>('GET', '/api/token', undefined, other);
+    const inside = listed.body.data.items.find(({ name }) => name === 'console');
+
+    expect((await roll(inside?.id ?? 0, {}, other)).status).toBe(409);
+  });
+});
+
 describe('whether a key may ask for explanations', () => {
   it('is for admins to say, and stays where its owner sends it back', async () => {
     const own = await create();

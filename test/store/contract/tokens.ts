@@ -48,6 +48,61 @@ export function describeTokens(open: OpenHarness): void {
       expect((await given.store.listTokens({ userId, offset: 0, limit: 20 }, T0)).total).toBe(2);
     });
 
+    test('gives a token another key, and the one before it a time of its own', async () => {
+      const userId = await createUser(given.store);
+      const wanted = newToken(userId, { remainQuota: 100 });
+      const { id } = (await given.store.createToken(wanted, T0)) ?? { id: 0 };
+      const [second, third] = ['b'.repeat(64), 'c'.repeat(64)];
+      const found = async (hash: string) => (await given.store.findToken(hash))?.endsAtMs;
+      const roll = (keyHash: string, keepOldMs: number, ownerId?: number) =>
+        given.store.rollToken(id, { keyHash, keyHint: 'sk-new', keepOldMs }, T0, ownerId);
+
+      expect(await roll(second, 5_000, userId + 1)).toBeUndefined();
+      expect(await roll(second, 5_000, userId)).toMatchObject({
+        ...{ id, keyHint: 'sk-new', remainQuota: 100, oldKeyUntilMs: T0 + 5_000 },
+      });
+
+      expect(await given.store.findToken(second)).toMatchObject({ token: { id }, keyHash: second });
+      expect(await found(second)).toBeUndefined();
+      expect(await found(wanted.keyHash)).toBe(T0 + 5_000);
+      const old = await given.store.findToken(wanted.keyHash);
+      const listed = await given.store.listTokens(
+        { keyHash: wanted.keyHash, offset: 0, limit: 9 },
+        T0,
+      );
+      expect(listed.items).toMatchObject([{ id }]);
+      if (old === undefined) throw new Error('The old key is not found.');
+      const ask = admitRequest(old, { amount: 1, nowMs: T0 + 4_999 });
+      expect(await given.store.admit(ask)).toMatchObject({ kind: 'admitted' });
+      const stale = admitRequest({ ...old, version: old.version + 1 }, { amount: 1 });
+      expect(await given.store.admit({ ...stale, nowMs: T0 + 4_999 })).toMatchObject({
+        ...{ kind: 'stale', credential: { keyHash: wanted.keyHash, endsAtMs: T0 + 5_000 } },
+      });
+      expect(await given.store.admit({ ...stale, nowMs: T0 + 5_000 })).toEqual({
+        ...{ kind: 'refused', reason: 'unknown' },
+      });
+
+      await roll(third, 0);
+
+      expect(await given.store.findToken(wanted.keyHash)).toBeUndefined();
+      expect(await given.store.findToken(second)).toBeUndefined();
+      expect(await found(third)).toBeUndefined();
+      expect((await given.store.getToken(id, T0))?.oldKeyUntilMs).toBeUndefined();
+      expect(await given.store.admit({ ...ask, reservationId: 'later' })).toMatchObject({
+        ...{ kind: 'refused', reason: 'unknown' },
+      });
+      const other = newToken(userId);
+      await given.store.createToken(other, T0);
+      await expect(roll(other.keyHash, 0)).rejects.toThrow();
+      expect(await given.store.findToken(third)).toMatchObject({ token: { id } });
+      expect(
+        await given.store.rollToken(999, { keyHash: second, keyHint: '', keepOldMs: 0 }, T0),
+      ).toBeUndefined();
+      expect(await given.store.findToken(second)).toBeUndefined();
+      expect(await given.store.deleteToken(id)).toBe(true);
+      expect(await given.store.findToken(third)).toBeUndefined();
+    });
+
     test('keeps a token as it was created, across connections', async () => {
       const userId = await createUser(given.store);
       const wanted = newToken(userId, {

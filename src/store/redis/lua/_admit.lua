@@ -1,7 +1,7 @@
 local RATE_WINDOW_MS = 60000
 local CREDENTIAL = {
   'name', 'enabled', 'hint', 'created', 'accessed', 'expires', 'remain', 'unlimited', 'used', 'policy', 'version', 'hash',
-  'spent', 'until',
+  'spent', 'until', 'oldhash', 'olduntil',
 }
 -- Places are counted anew at most so often, and only where so many reservations have to be looked at.
 local RECOUNT_MS = 1000

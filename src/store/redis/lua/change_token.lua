@@ -34,4 +34,4 @@ end
 end_window(key, 7)
 redis.call('HSET', key, 'remain', string.format('%.0f', remain), 'version', ARGV[3], unpack(ARGV, 7))
 return redis.call('HMGET', key, 'name', 'enabled', 'hint', 'created', 'accessed', 'expires', 'remain', 'unlimited',
-  'used', 'policy', 'version', 'hash', 'spent', 'until')
+  'used', 'policy', 'version', 'hash', 'spent', 'until', 'oldhash', 'olduntil')

@@ -13,7 +13,7 @@ end
 local reply = { redis.call('HGET', KEYS[1], 'enabled') }
 for i = 1, tonumber(ARGV[1]) do
   local fields = redis.call('HMGET', KEYS[2 + i], 'name', 'enabled', 'hint', 'created', 'accessed',
-    'expires', 'remain', 'unlimited', 'used', 'policy', 'version', 'hash', 'spent', 'until')
+    'expires', 'remain', 'unlimited', 'used', 'policy', 'version', 'hash', 'spent', 'until', 'oldhash', 'olduntil')
   reply[1 + i] = fields[1] and fields
 end
 return reply
