@@ -6,8 +6,10 @@ export const CONSOLE_TYPES_FILE = 'src/console/api/operations.ts';
 
 /** What the console knows of the API: each operation's method, path and types, from the OpenAPI document. */
 export async function consoleTypes(): Promise<string> {
-  const api = apiOperations(await describeApi(OPERATIONS)).filter(({ path }) =>
-    path.startsWith('/api/'),
+  const managed = new Set(OPERATIONS.map(({ id }) => id));
+  // Some forms of rerank requests lie below /api/ too.
+  const api = apiOperations(await describeApi(OPERATIONS)).filter(
+    ({ path, operation }) => path.startsWith('/api/') && managed.has(operation.operationId),
   );
   const types = api.map(({ operation }) => {
     const { operationId, parameters = [], requestBody, responses } = operation;
