@@ -137,37 +137,43 @@ export interface Operations {
     params: Record<string, never>;
     query: { p?: number; page_size?: number; user_id?: number };
     body: undefined;
-    reply: { items: ({ id: number; user_id: number; name: string; key_hint: string; status: 1 | 2 | 3 | 4; created_time: number; accessed_time: number; expired_time: number; remain_quota: number; unlimited_quota: boolean; used_quota: number; model_limits_enabled: boolean; model_limits: (string)[]; allow_ips: (string)[]; tags: (string)[]; default_model: string | null; aliases: Record<string, string>; rate_limit: number; dialect: "auto" | "cohere" | "combined" | "infinity" | "ollama" | "openrouter" | "pinecone" | "tei" | "voyage"; max_concurrency: number; may_explain: boolean; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null })[]; total: number; page: number; page_size: number };
+    reply: { items: ({ id: number; user_id: number; name: string; key_hint: string; status: 1 | 2 | 3 | 4; created_time: number; accessed_time: number; expired_time: number; remain_quota: number; unlimited_quota: boolean; used_quota: number; old_key_until: number; model_limits_enabled: boolean; model_limits: (string)[]; allow_ips: (string)[]; tags: (string)[]; default_model: string | null; aliases: Record<string, string>; rate_limit: number; dialect: "auto" | "cohere" | "combined" | "infinity" | "ollama" | "openrouter" | "pinecone" | "tei" | "voyage"; max_concurrency: number; may_explain: boolean; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null })[]; total: number; page: number; page_size: number };
   };
   createToken: {
     params: Record<string, never>;
     query: Record<string, never>;
     body: { name: string; user_id?: number; status?: 1 | 2; expired_time?: number; remain_quota?: number; unlimited_quota?: boolean; model_limits_enabled?: boolean; model_limits?: (string)[] | string; allow_ips?: (string)[] | string; tags?: (string)[] | string; default_model?: string | null; aliases?: Record<string, string> | null; rate_limit?: number; dialect?: "auto" | "cohere" | "combined" | "infinity" | "ollama" | "openrouter" | "pinecone" | "tei" | "voyage"; max_concurrency?: number; may_explain?: boolean; budget?: number; budget_period?: "day" | "week" | "month"; budget_time_zone?: string; reason?: string };
-    reply: { id: number; user_id: number; name: string; key_hint: string; status: 1 | 2 | 3 | 4; created_time: number; accessed_time: number; expired_time: number; remain_quota: number; unlimited_quota: boolean; used_quota: number; model_limits_enabled: boolean; model_limits: (string)[]; allow_ips: (string)[]; tags: (string)[]; default_model: string | null; aliases: Record<string, string>; rate_limit: number; dialect: "auto" | "cohere" | "combined" | "infinity" | "ollama" | "openrouter" | "pinecone" | "tei" | "voyage"; max_concurrency: number; may_explain: boolean; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null; key: string };
+    reply: { id: number; user_id: number; name: string; key_hint: string; status: 1 | 2 | 3 | 4; created_time: number; accessed_time: number; expired_time: number; remain_quota: number; unlimited_quota: boolean; used_quota: number; old_key_until: number; model_limits_enabled: boolean; model_limits: (string)[]; allow_ips: (string)[]; tags: (string)[]; default_model: string | null; aliases: Record<string, string>; rate_limit: number; dialect: "auto" | "cohere" | "combined" | "infinity" | "ollama" | "openrouter" | "pinecone" | "tei" | "voyage"; max_concurrency: number; may_explain: boolean; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null; key: string };
   };
   updateToken: {
     params: Record<string, never>;
     query: { status_only?: string };
     body: { id: number; name?: string; status?: 1 | 2 | 3 | 4; expired_time?: number; remain_quota?: number; add_quota?: number; unlimited_quota?: boolean; model_limits_enabled?: boolean; model_limits?: (string)[] | string; allow_ips?: (string)[] | string; tags?: (string)[] | string; default_model?: string | null; aliases?: Record<string, string> | null; rate_limit?: number; dialect?: "auto" | "cohere" | "combined" | "infinity" | "ollama" | "openrouter" | "pinecone" | "tei" | "voyage"; max_concurrency?: number; may_explain?: boolean; budget?: number; budget_period?: "day" | "week" | "month"; budget_time_zone?: string; reason?: string };
-    reply: { id: number; user_id: number; name: string; key_hint: string; status: 1 | 2 | 3 | 4; created_time: number; accessed_time: number; expired_time: number; remain_quota: number; unlimited_quota: boolean; used_quota: number; model_limits_enabled: boolean; model_limits: (string)[]; allow_ips: (string)[]; tags: (string)[]; default_model: string | null; aliases: Record<string, string>; rate_limit: number; dialect: "auto" | "cohere" | "combined" | "infinity" | "ollama" | "openrouter" | "pinecone" | "tei" | "voyage"; max_concurrency: number; may_explain: boolean; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null };
+    reply: { id: number; user_id: number; name: string; key_hint: string; status: 1 | 2 | 3 | 4; created_time: number; accessed_time: number; expired_time: number; remain_quota: number; unlimited_quota: boolean; used_quota: number; old_key_until: number; model_limits_enabled: boolean; model_limits: (string)[]; allow_ips: (string)[]; tags: (string)[]; default_model: string | null; aliases: Record<string, string>; rate_limit: number; dialect: "auto" | "cohere" | "combined" | "infinity" | "ollama" | "openrouter" | "pinecone" | "tei" | "voyage"; max_concurrency: number; may_explain: boolean; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null };
   };
   searchTokens: {
     params: Record<string, never>;
     query: { p?: number; page_size?: number; user_id?: number; keyword?: string; token?: string };
     body: undefined;
-    reply: { items: ({ id: number; user_id: number; name: string; key_hint: string; status: 1 | 2 | 3 | 4; created_time: number; accessed_time: number; expired_time: number; remain_quota: number; unlimited_quota: boolean; used_quota: number; model_limits_enabled: boolean; model_limits: (string)[]; allow_ips: (string)[]; tags: (string)[]; default_model: string | null; aliases: Record<string, string>; rate_limit: number; dialect: "auto" | "cohere" | "combined" | "infinity" | "ollama" | "openrouter" | "pinecone" | "tei" | "voyage"; max_concurrency: number; may_explain: boolean; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null })[]; total: number; page: number; page_size: number };
+    reply: { items: ({ id: number; user_id: number; name: string; key_hint: string; status: 1 | 2 | 3 | 4; created_time: number; accessed_time: number; expired_time: number; remain_quota: number; unlimited_quota: boolean; used_quota: number; old_key_until: number; model_limits_enabled: boolean; model_limits: (string)[]; allow_ips: (string)[]; tags: (string)[]; default_model: string | null; aliases: Record<string, string>; rate_limit: number; dialect: "auto" | "cohere" | "combined" | "infinity" | "ollama" | "openrouter" | "pinecone" | "tei" | "voyage"; max_concurrency: number; may_explain: boolean; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null })[]; total: number; page: number; page_size: number };
   };
   getToken: {
     params: { id: number };
     query: Record<string, never>;
     body: undefined;
-    reply: { id: number; user_id: number; name: string; key_hint: string; status: 1 | 2 | 3 | 4; created_time: number; accessed_time: number; expired_time: number; remain_quota: number; unlimited_quota: boolean; used_quota: number; model_limits_enabled: boolean; model_limits: (string)[]; allow_ips: (string)[]; tags: (string)[]; default_model: string | null; aliases: Record<string, string>; rate_limit: number; dialect: "auto" | "cohere" | "combined" | "infinity" | "ollama" | "openrouter" | "pinecone" | "tei" | "voyage"; max_concurrency: number; may_explain: boolean; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null };
+    reply: { id: number; user_id: number; name: string; key_hint: string; status: 1 | 2 | 3 | 4; created_time: number; accessed_time: number; expired_time: number; remain_quota: number; unlimited_quota: boolean; used_quota: number; old_key_until: number; model_limits_enabled: boolean; model_limits: (string)[]; allow_ips: (string)[]; tags: (string)[]; default_model: string | null; aliases: Record<string, string>; rate_limit: number; dialect: "auto" | "cohere" | "combined" | "infinity" | "ollama" | "openrouter" | "pinecone" | "tei" | "voyage"; max_concurrency: number; may_explain: boolean; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null };
   };
   deleteToken: {
     params: { id: number };
     query: { reason?: string };
     body: undefined;
     reply: null;
+  };
+  rollToken: {
+    params: { id: number };
+    query: Record<string, never>;
+    body: { keep_old_s?: number; reason?: string };
+    reply: { id: number; user_id: number; name: string; key_hint: string; status: 1 | 2 | 3 | 4; created_time: number; accessed_time: number; expired_time: number; remain_quota: number; unlimited_quota: boolean; used_quota: number; old_key_until: number; model_limits_enabled: boolean; model_limits: (string)[]; allow_ips: (string)[]; tags: (string)[]; default_model: string | null; aliases: Record<string, string>; rate_limit: number; dialect: "auto" | "cohere" | "combined" | "infinity" | "ollama" | "openrouter" | "pinecone" | "tei" | "voyage"; max_concurrency: number; may_explain: boolean; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null; key: string };
   };
   deleteTokens: {
     params: Record<string, never>;
@@ -476,6 +482,7 @@ export const ROUTES: Readonly<Record<keyof Operations, string>> = {
   searchTokens: 'GET api/token/search',
   getToken: 'GET api/token/{id}',
   deleteToken: 'DELETE api/token/{id}',
+  rollToken: 'POST api/token/{id}/roll',
   deleteTokens: 'POST api/token/batch',
   getTokenUsage: 'GET api/usage/token',
   listRedemptionCodes: 'GET api/redemption',
