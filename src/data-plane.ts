@@ -30,7 +30,7 @@ import type { RankerTools } from './providers/provider.js';
 import type { NeuralRanker } from './rankers/ranker.js';
 import type { ChannelNews, Store } from './store/store.js';
 
-export type DataPlaneConfig = Pick<Config, 'gateway' | 'traffic' | 'models'>;
+export type DataPlaneConfig = Pick<Config, 'gateway' | 'traffic' | 'models' | 'prices'>;
 
 export interface DataPlaneParts {
   readonly store: Store;
@@ -124,6 +124,7 @@ export function createDataPlane(config: DataPlaneConfig, parts: DataPlaneParts):
   const asking = { now, attemptTimeoutMs: settings.attemptTimeoutMs };
   const plan = createPlanner({
     rulesOf: (model) => config.models.named[model] ?? config.models.fallback,
+    prices: config.prices,
     send: createSend({
       upstream,
       tokens,

@@ -1,3 +1,4 @@
+import { MAX_QUOTA } from './quota.js';
 import { defaultsOf, type MembersOf, type MemberSpec } from './members.js';
 
 interface ChannelMemberSpec {
@@ -47,6 +48,18 @@ export const CHANNEL_MEMBERS = {
     unset: "the gateway's",
     unit: 'ms',
     help: 'How long one attempt may take, in place of the gateway’s attempt_timeout_ms.',
+  },
+  /** What a typical request costs the operator there; `undefined`: see `upstreamCost` in `gateway/offer.ts`. */
+  cost: {
+    type: 'units',
+    least: 0,
+    most: MAX_QUOTA,
+    default: undefined,
+    shared: true,
+    flag: 'cost <amount>',
+    label: 'cost',
+    unset: "by its model's price",
+    help: 'What a typical request costs you there, in units, which the selection cheapest goes by; where nothing is said, nothing for a server that bills nobody, else the price of its model for 5 000 tokens.',
   },
   /** Attempts in flight at once on one node; 0: no limit. */
   maxConcurrency: {

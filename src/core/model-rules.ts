@@ -1,8 +1,9 @@
 /** How one of several equally good channels is chosen. */
-export const SELECTIONS = ['weighted', 'least_busy', 'fastest', 'sticky'] as const;
+export const SELECTIONS = ['weighted', 'least_busy', 'fastest', 'cheapest', 'sticky'] as const;
 /**
  * `weighted`: at random by weight. `least_busy`: of two drawn by weight, the one with fewer attempts in flight. `fastest`:
  * of two, the one that should answer sooner, judging by recent answers and by how many requests are waiting for it.
+ * `cheapest`: by weight among those that cost the least; dearer ones only while none of these can serve.
  * `sticky`: always the same one for the same key.
  */
 export type Selection = (typeof SELECTIONS)[number];

@@ -67,6 +67,14 @@ export function actualCost(price: Price, documentCount: number, usage: Usage): n
   }
 }
 
+/** Of a typical request: 25 documents of 200 tokens. */
+const TYPICAL_TOKENS = 5_000;
+
+/** What a typical request costs by a price: enough to tell which of several is lower. */
+export function typicalCost(price: Price): number {
+  return price.per === 'million_tokens' ? tokensCost(price.units, TYPICAL_TOKENS) : price.units;
+}
+
 function tokensCost(unitsPerMillion: number, tokens: number): number {
   return unitsPerMillion === 0 ? 0 : Math.max(1, Math.ceil((unitsPerMillion * tokens) / 1_000_000));
 }

@@ -59,11 +59,16 @@ export function surveyOf(deps: CandidatesDeps, job: Sought): Survey {
     return obstacle === undefined ? [] : [{ offer, obstacle }];
   });
   const out = new Set(passedOver.map(({ offer }) => offer.id));
+  const served = new Set<number>();
   const prospects = plan.tiers.flatMap((tier) => {
     const usable = tier.offers.filter(({ id }) => !out.has(id));
     const order =
       plan.select === 'sticky' ? ringOf(tier, job).filter((one) => usable.includes(one)) : usable;
-    const chances = chancesBy(plan.select, deps.health, order);
+    const [first] = order;
+    const isFirst = first !== undefined && !served.has(first.priority);
+    if (isFirst) served.add(first.priority);
+    // A dearer tier of a priority waits for the cheaper ones.
+    const chances = isFirst ? chancesBy(plan.select, deps.health, order) : [];
     return order
       .map((offer, at) => ({ offer, chance: chances[at] ?? 0 }))
       .sort((one, other) => other.chance - one.chance);
@@ -172,7 +177,8 @@ class JobCandidates implements Candidates {
   #chosen(tier: Tier, select: Selection, nowMs: number): Offer | undefined {
     if (select === 'sticky') return this.#stuckTo(tier, nowMs);
     const one = this.#drawn(tier, nowMs) ?? this.#searched(tier, nowMs);
-    if (select === 'weighted' || one === undefined) return one;
+    // Cheaper ones are a tier of their own.
+    if (select === 'weighted' || select === 'cheapest' || one === undefined) return one;
     // The better of two: nearly as good as the best of all, without sending everyone to the same channel.
     this.#tried.add(one.id);
     const other = this.#drawn(tier, nowMs) ?? this.#searched(tier, nowMs);
@@ -248,6 +254,7 @@ function chancesBy(
   const drawn = chancesOf(offers);
   switch (select) {
     case 'weighted':
+    case 'cheapest':
       return drawn;
     case 'sticky':
       return offers.map((_, at) => (at === 0 ? 1 : 0));

@@ -1,4 +1,5 @@
 import type { Candidate, Channel } from '../core/channel.js';
+import { priceOf, typicalCost, type PriceList } from '../core/quota.js';
 import type { Slides } from '../core/slides.js';
 import { documentLimit, forModel, type ByModel } from '../providers/provider.js';
 import type { Job, Offer, Reads, Tier } from './rank.js';
@@ -111,18 +112,46 @@ function least(one: number | undefined, other: number | undefined): number | und
   return Number.isFinite(value) ? value : undefined;
 }
 
-/** Live offers by priority, the highest first, with running sums of their weights. */
-export function tiersOf(offers: readonly Offer[]): Tier[] {
-  const byPriority = new Map<number, Offer[]>();
+/** What a typical request costs the operator with an offer of a model. */
+export function upstreamCost(
+  { route: { channel, provider }, upstreamModel }: Offer,
+  model: string,
+  prices: PriceList,
+): number {
+  if (channel.cost !== undefined) return channel.cost;
+  if (provider.profile.billing === 'none') return 0;
+  const priced = Object.hasOwn(prices.models, upstreamModel) ? upstreamModel : model;
+  return typicalCost(priceOf(prices, priced));
+}
+
+/**
+ * Live offers by priority, the highest first, with running sums of their weights. With `costOf`, the cheaper ones of a
+ * priority are a tier of their own ahead of the dearer ones.
+ */
+export function tiersOf(
+  offers: readonly Offer[],
+  costOf: (offer: Offer) => number = noCost,
+): Tier[] {
+  const tiers = new Map<
+    string,
+    { readonly priority: number; readonly cost: number; offers: Offer[] }
+  >();
   for (const offer of offers) {
     if (!offer.route.live) continue;
-    const tier = byPriority.get(offer.priority);
-    if (tier === undefined) byPriority.set(offer.priority, [offer]);
-    else tier.push(offer);
+    const { priority } = offer;
+    const cost = costOf(offer);
+    const name = `${priority} ${cost}`;
+    const tier = tiers.get(name);
+    if (tier === undefined) tiers.set(name, { priority, cost, offers: [offer] });
+    else tier.offers.push(offer);
   }
-  return [...byPriority]
-    .sort(([one], [other]) => other - one)
-    .map(([, tier]) => ({ offers: tier, cumulative: sumsOf(tier) }));
+  return [...tiers.values()]
+    .sort((one, other) => other.priority - one.priority || one.cost - other.cost)
+    .map((tier) => ({ offers: tier.offers, cumulative: sumsOf(tier.offers) }));
+}
+
+function noCost(): number {
+  return 0;
 }
 
 function sumsOf(candidates: readonly Candidate[]): Float64Array {

@@ -1,11 +1,14 @@
 import type { ModelRules } from '../core/model-rules.js';
-import { offerOf, tiersOf } from './offer.js';
+import type { PriceList } from '../core/quota.js';
+import { offerOf, tiersOf, upstreamCost } from './offer.js';
 import { stack, type Attempt, type Layer, type Plan, type Rank, type Turn } from './rank.js';
 import type { Route } from './route.js';
 
 /** The parts that plans are made of: built once, along with any state that outlives a plan. */
 export interface PlanParts {
   readonly rulesOf: (model: string) => ModelRules;
+  /** What models cost, for those whose cheapest channel is asked first. */
+  readonly prices: PriceList;
   readonly send: Attempt;
   readonly leased: Layer<Attempt>;
   readonly observed: Layer<Attempt>;
@@ -50,7 +53,12 @@ export function createPlanner(parts: PlanParts): (model: string, routes: readonl
       ask: attempt,
       shaped,
       offers,
-      tiers: tiersOf(offers),
+      tiers: tiersOf(
+        offers,
+        rules.select === 'cheapest'
+          ? (offer) => upstreamCost(offer, model, parts.prices)
+          : undefined,
+      ),
       select: rules.select,
       answers: [model, ...fallbacks],
       isLastResort: offers.every(({ route }) => route.provider.id === 'local'),

@@ -5,6 +5,7 @@ import type { Selection } from '../../src/core/model-rules.js';
 import { Secret } from '../../src/core/secret.js';
 import { candidatesOf, surveyOf, type CandidatesDeps } from '../../src/gateway/candidates.js';
 import type { Availability } from '../../src/gateway/channel-health.js';
+import { tiersOf } from '../../src/gateway/offer.js';
 import type { Job, Offer } from '../../src/gateway/rank.js';
 import { failed, job, offer, plan, ranked } from '../support/offers.js';
 
@@ -23,9 +24,10 @@ function candidates(offers: readonly Offer[], given: Given = {}, asked: Job = jo
 
 function depsOf(offers: readonly Offer[], given: Given): CandidatesDeps {
   const { select = 'weighted', load = () => 0, expectedMs = () => 0 } = given;
+  const costOf = select === 'cheapest' ? ({ id }: Offer) => id % 2 : undefined;
   const availability = given.availability ?? (() => ({ kind: 'ready' as const }));
   return {
-    planOf: () => plan(offers, { select }),
+    planOf: () => plan(offers, { select, tiers: tiersOf(offers, costOf) }),
     isLive: () => true,
     health: { availability, load, expectedMs },
     now: () => T0,
@@ -66,6 +68,21 @@ describe('the candidates of a job', () => {
       id === 3 ? { kind: 'full' } : { kind: 'ready' };
 
     expect(all(candidates(offers, { availability }, job({ admits })))).toEqual([5]);
+  });
+
+  it('are the cheapest of a priority, and dearer ones only while none of these can serve', () => {
+    // Odd ones are dearer.
+    const offers = [
+      offer(1, { weight: 99 }),
+      offer(2),
+      offer(3),
+      offer(4),
+      offer(6, { priority: -1 }),
+    ];
+    const full = ({ id }: Offer): Availability => ({ kind: id % 2 === 0 ? 'full' : 'ready' });
+
+    expect(all(candidates(offers, { select: 'cheapest' }))).toEqual([2, 4, 1, 3, 6]);
+    expect(candidates(offers, { select: 'cheapest', availability: full }).next()?.id).toBe(1);
   });
 
   it('are found by weight among many, without a look at all of them', () => {
@@ -252,7 +269,7 @@ describe('a survey of the candidates', () => {
     ]);
   });
 
-  it.each(['weighted', 'least_busy', 'fastest', 'sticky'] as const)(
+  it.each(['weighted', 'least_busy', 'fastest', 'cheapest', 'sticky'] as const)(
     'has exactly those that are handed out, as often as it says: %s',
     (select) => {
       const rounds = 3_000;

@@ -1,5 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { offerOf, tiersOf } from '../../src/gateway/offer.js';
+import type { Channel } from '../../src/core/channel.js';
+import { DEFAULT_PRICE } from '../../src/core/quota.js';
+import { Secret } from '../../src/core/secret.js';
+import { offerOf, tiersOf, upstreamCost } from '../../src/gateway/offer.js';
 import { MODEL, offer } from '../support/offers.js';
 
 describe('what a channel offers for a model', () => {
@@ -28,6 +31,27 @@ describe('what a channel offers for a model', () => {
   });
 });
 
+describe('what a request costs the operator', () => {
+  const prices = {
+    models: {
+      [MODEL]: { per: 'request', units: 9 },
+      big: { per: 'million_tokens', units: 2_000 },
+    },
+    fallback: DEFAULT_PRICE,
+  } as const;
+  const hosted = { provider: 'cohere', credentials: { apiKey: new Secret('key') } };
+
+  it.each<[string, Partial<Channel>, number]>([
+    ['what the channel says', { ...hosted, cost: 3 }, 3],
+    ['nothing at a server of one’s own', {}, 0],
+    ['what the channel says, there too', { cost: 4 }, 4],
+    ['the price of the model', hosted, 9],
+    ['the price of the upstream’s model', { ...hosted, models: { [MODEL]: 'big' } }, 10],
+  ])('is %s', (_, channel, expected) => {
+    expect(upstreamCost(offer(1, channel), MODEL, prices)).toBe(expected);
+  });
+});
+
 describe('tiers', () => {
   it('are live offers by priority, the highest first, with running sums of their weights', () => {
     const offers = [
@@ -49,6 +73,19 @@ describe('tiers', () => {
       { ids: [2], sums: [3] },
       { ids: [1, 3, 4], sums: [2, 2, 7] },
     ]);
+  });
+
+  it('have the cheaper ones of a priority in front, and equal ones together', () => {
+    const offers = [
+      offer(1, { cost: 7 }),
+      offer(2, { cost: 0, priority: -1 }),
+      offer(3, { cost: 2 }),
+      offer(4, { cost: 7 }),
+    ];
+
+    const tiers = tiersOf(offers, (one) => one.route.channel.cost ?? 0);
+
+    expect(tiers.map((tier) => tier.offers.map(({ id }) => id))).toEqual([[3], [1, 4], [2]]);
   });
 
   it('are none where nothing is live', () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Channel } from '../../src/core/channel.js';
 import type { ModelRules } from '../../src/core/model-rules.js';
+import { DEFAULT_PRICE, type PriceList } from '../../src/core/quota.js';
 import { createPlanner, type PlanParts } from '../../src/gateway/plan.js';
 import type { Attempt, Layer, Rank, Turn } from '../../src/gateway/rank.js';
 import { failed, job, offer, ranked } from '../support/offers.js';
@@ -34,6 +35,7 @@ function setUp(given: Partial<ModelRules>, channel: Partial<Channel> = {}) {
       return attempt(offer(1), asked);
     };
   const parts: PlanParts = {
+    prices: PRICES,
     rulesOf: () => ({ ...RULES, ...given }),
     send: (from) => {
       seen.push('send');
@@ -72,6 +74,8 @@ function setUp(given: Partial<ModelRules>, channel: Partial<Channel> = {}) {
   ]);
   return { plan, seen };
 }
+
+const PRICES: PriceList = { models: {}, fallback: DEFAULT_PRICE };
 
 describe('the plan of a model', () => {
   it.each<[string, Partial<ModelRules>, string]>([
@@ -127,6 +131,18 @@ describe('the plan of a model', () => {
     expect(plan.answers).toEqual(['m', 'n']);
   });
 
+  it('has a tier for each cost where the cheapest channel is to be asked first, and not otherwise', () => {
+    const routes = [offer(1, { cost: 9 }), offer(2, { cost: 1 })].map(({ route }) => route);
+    const idsOf = (select: ModelRules['select']): number[][] => {
+      const parts = { ...setUpParts(), rulesOf: () => ({ ...RULES, select }) };
+      const { tiers } = createPlanner(parts)('m', routes);
+      return tiers.map(({ offers }) => offers.map(({ id }) => id));
+    };
+
+    expect(idsOf('cheapest')).toEqual([[2], [1]]);
+    expect(idsOf('weighted')).toEqual([[1, 2]]);
+  });
+
   it('is a last resort only where nothing but the local ranker stands behind the model', () => {
     const { plan } = setUp({});
     const parts = { ...setUpParts(), rulesOf: () => RULES };
@@ -141,6 +157,7 @@ describe('the plan of a model', () => {
 function setUpParts(): PlanParts {
   const same = <F>(next: F): F => next;
   return {
+    prices: PRICES,
     rulesOf: () => RULES,
     send: () => Promise.resolve(failed('transient')),
     leased: same,

@@ -340,6 +340,27 @@ describe('X-Request-Timeout-Ms', () => {
   });
 });
 
+describe('the cheapest channel', () => {
+  it('gets every request, and a dearer one only those that it fails', async () => {
+    const [cheap, dear] = [await upstreamWith(), await upstreamWith()];
+    const gateway = await gatewayWith({
+      models: { default: { select: 'cheapest' } },
+      channels: [
+        channel('dear', dear.url, { cost: 900, weight: 1_000 }),
+        channel('cheap', cheap.url, { cost: 800 }),
+      ],
+    });
+    const { key } = await gateway.createKey();
+
+    for (let round = 0; round < 5; round += 1) await gateway.post(key, ask);
+    expect([cheap.seen.length, dear.seen.length]).toEqual([5, 0]);
+    cheap.answer(down);
+    const reply = await gateway.post(key, ask);
+
+    expect([reply.status, dear.seen.length]).toEqual([200, 1]);
+  });
+});
+
 describe('a reply cache', () => {
   it('answers the same call without asking anybody, at the price that the settings say', async () => {
     const upstream = await upstreamWith();
