@@ -7,6 +7,7 @@ import type { CliIo } from '../src/cli/session.js';
 import { callApi, createAccount, PASSWORD, type Account } from './support/accounts.js';
 import { startGateway, type TestGateway } from './support/gateway.js';
 import { eventually } from './support/redis-server.js';
+import { sendJson, startUpstream } from './support/upstream.js';
 
 interface Run {
   readonly code: number;
@@ -388,6 +389,36 @@ describe('probe', () => {
     });
     expect(items[0]?.detail).toMatchObject({ outcome: 'ok' });
     expect(JSON.stringify(items)).not.toContain(key);
+  });
+
+  it('prints a channel that makes a ranker of an embedding model', async () => {
+    const server = await startUpstream(({ path, body }, res) => {
+      if (path === '/v1/models') sendJson(res, { data: [{ id: 'chat-4b' }, { id: 'e5-small' }] });
+      else if (path !== '/v1/embeddings') sendJson(res, { error: 'not found' }, 404);
+      else {
+        const { input } = JSON.parse(body) as { input: string[] };
+        const embedding = (text: string) => (text.includes('France') ? [1, 0.1] : [0.1, 1]);
+        sendJson(res, {
+          data: input.map((text, index) => ({ index, embedding: embedding(text) })),
+        });
+      }
+    });
+    try {
+      const { code, out } = await run(['probe', server.url, '--local'], {
+        env: { DATA_DIR: folder },
+      });
+
+      expect([code, out]).toEqual([0, expect.stringMatching(/embeddings +likely +e5-small /)]);
+      const channel = [
+        'provider: embeddings',
+        `base_url: ${server.url}`,
+        'models:',
+        '  - e5-small',
+      ];
+      expect(out).toContain(channel.map((line) => `    ${line}`).join('\n'));
+    } finally {
+      await server.close();
+    }
   });
 
   it('takes no secret as an argument', async () => {

@@ -80,11 +80,16 @@ function describe(
   ]);
   const [best] = candidates;
   if (best === undefined) return `${told}\n\n${problem?.message ?? 'Nothing is known of it.'}`;
-  const rows = candidates.map(({ provider, certainty, because }) => [provider, certainty, because]);
-  const channel = channelFor(best.provider, found, baseUrl, credentials, options);
+  const rows = candidates.map(({ provider, certainty, model: ranked, because }) => [
+    provider,
+    certainty,
+    ranked ?? '',
+    because,
+  ]);
+  const channel = channelFor(best, found, baseUrl, credentials, options);
   return [
     told,
-    table(['PROVIDER', 'CERTAINTY', 'BECAUSE'], rows),
+    table(['PROVIDER', 'CERTAINTY', 'MODEL', 'BECAUSE'], rows),
     ...(problem === null ? [] : [problem.message]),
     `A channel to paste:\n\n${channel}`,
   ].join('\n\n');
@@ -92,7 +97,7 @@ function describe(
 
 /** Secrets stand in it as variables. */
 function channelFor(
-  provider: string,
+  { provider, model: ranked }: DiscoveredWire['candidates'][number],
   { models, max_documents: most }: DiscoveredWire,
   baseUrl: string,
   credentials: readonly string[],
@@ -107,7 +112,8 @@ function channelFor(
     ...valuesOf(setting),
     ...(most === null || !knowsLimit ? {} : { maxDocuments: most }),
   };
-  const served = model === undefined ? models : [model];
+  const only = model ?? ranked;
+  const served = only === null ? models : [only];
   return stringify({
     channels: [
       {

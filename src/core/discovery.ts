@@ -13,6 +13,8 @@ export interface DiscoveredProvider {
   readonly certainty: Certainty;
   /** For people; nothing that the server said is quoted. */
   readonly because: string;
+  /** The model that ranked, where no other will do: an embedding or chat model in place of a reranker. */
+  readonly model: string | undefined;
 }
 
 /** What is known of a server before anything is sent. */

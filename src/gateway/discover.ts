@@ -31,7 +31,15 @@ const AT_ONCE = 4;
 /** If more than this many rank alike, nobody can say which one it is. */
 const FEW = 2;
 /** General providers, proposed first if several fit. */
-const GENERAL: readonly string[] = ['openai-compatible', 'tei', 'vllm'];
+const GENERAL: readonly string[] = [
+  'openai-compatible',
+  'tei',
+  'vllm',
+  'embeddings',
+  'chat-listwise',
+];
+/** Problems after which nothing else needs to be tried. */
+const FINAL: ReadonlySet<string> = new Set(['wrong_key', 'no_credit']);
 
 /**
  * Finds out what an unknown server speaks: asks what it says about itself, and then ranks two documents as each self-hosted
@@ -51,9 +59,15 @@ export function createDiscover(deps: DiscoverDeps): Discover {
       declared: new Map(),
       attemptTimeoutMs: REQUEST_MS,
     });
-    const untilMs = deps.now() + TOTAL_MS;
-    const tested = await testAll(test, server, signs, () => deps.now() < untilMs);
-    return conclude(tested, signs, upstream.requests);
+    const inTime = (): (() => boolean) => {
+      const untilMs = deps.now() + TOTAL_MS;
+      return () => deps.now() < untilMs;
+    };
+    const tested = await testAll(test, asReranker(server, signs), inTime());
+    const discovery = conclude(tested, signs, upstream.requests);
+    if (discovery.problem === undefined || FINAL.has(discovery.problem.code)) return discovery;
+    const others = await testAll(test, asAnyModel(server, signs), inTime());
+    return concludeAnyModel(discovery, others, signs, upstream.requests);
   };
 }
 
@@ -135,29 +149,69 @@ function getRequest({ baseUrl, credentials }: UnknownServer, path: string): Upst
   };
 }
 
-/** Providers that people run themselves, and that rank with one request. */
-function selfHosted(): Provider[] {
-  return allProviders().filter(
-    (provider) =>
-      provider.transport === 'http' &&
-      provider.baseUrl === undefined &&
-      provider.rounds === undefined,
+/** One provider's way to ask one model. */
+interface Trial {
+  readonly provider: Provider;
+  readonly channel: Channel;
+  readonly model: string;
+}
+
+/** As each provider that people run themselves, and that ranks by one request. */
+function asReranker(server: UnknownServer, signs: Signs): Trial[] {
+  return behindHttp(false)
+    .filter(({ rounds }) => rounds === undefined)
+    .map((provider) => {
+      const model = server.model ?? signs.models[0] ?? provider.exampleModels[0] ?? 'default';
+      return { provider, channel: channelFor(provider, server, model), model };
+    });
+}
+
+/** As each provider that makes a ranker of an embedding or chat model, with those of its models that look like one. */
+function asAnyModel(server: UnknownServer, signs: Signs): Trial[] {
+  return behindHttp(false)
+    .filter(({ rounds }) => rounds !== undefined)
+    .flatMap((provider) => {
+      const listed = signs.models.filter((name) => EMBEDS.test(name) === isEmbedding(provider));
+      const named = server.model === undefined ? listed.slice(0, MOST_MODELS) : [server.model];
+      const models = named.length === 0 ? [signs.models[0] ?? provider.exampleModels[0]] : named;
+      return models.map((model = 'default') => ({
+        provider,
+        channel: channelFor(provider, server, model),
+        model,
+      }));
+    });
+}
+
+/** How embedding models are called. */
+const EMBEDS = /embed|minilm|colbert|nomic|arctic|\b(?:e5|bge|gte|jina|mxbai)\b/i;
+/** Of each kind: a server may list hundreds. */
+const MOST_MODELS = 2;
+
+function isEmbedding({ profile }: Provider): boolean {
+  return profile.scoreScale.default === 'cosine';
+}
+
+/** Those behind HTTP; without an address of their own, those that people run themselves. */
+function behindHttp(hasAddress: boolean): Exclude<Provider, { transport: 'process' }>[] {
+  return allProviders().flatMap((provider) =>
+    provider.transport === 'http' && (provider.baseUrl !== undefined) === hasAddress
+      ? [provider]
+      : [],
   );
 }
 
 async function testAll(
   test: Probe,
-  server: UnknownServer,
-  signs: Signs,
+  trials: readonly Trial[],
   isTime: () => boolean,
 ): Promise<Tested[]> {
-  const waiting = selfHosted();
+  const waiting = [...trials];
   const tested: Tested[] = [];
   const work = async (): Promise<void> => {
-    for (let provider = waiting.shift(); provider !== undefined; provider = waiting.shift()) {
+    for (let trial = waiting.shift(); trial !== undefined; trial = waiting.shift()) {
       if (!isTime()) return;
-      const model = server.model ?? signs.models[0] ?? provider.exampleModels[0] ?? 'default';
-      const report = await test(channelFor(provider, server, model), model);
+      const { provider, channel, model } = trial;
+      const report = await test(channel, model);
       if (report.problem?.code !== 'unusable') tested.push({ provider, report });
     }
   };
@@ -217,8 +271,48 @@ function conclude(tested: readonly Tested[], signs: Signs, requests: number): Di
   };
 }
 
-function found(provider: string, certainty: Certainty, because: string): DiscoveredProvider {
-  return { provider, certainty, because };
+/** The same with what else its models can do, where no way to ask it for a ranking was found. */
+function concludeAnyModel(
+  discovery: Discovery,
+  tested: readonly Tested[],
+  signs: Signs,
+  requests: number,
+): Discovery {
+  const ranking = tested.filter(({ report }) => report.problem === undefined);
+  const candidates = ranking
+    .map(({ provider, report: { model } }) => {
+      const saysSo = signs.providers.some(
+        (id) => provider.id === id || provider.id === `${id}-embeddings`,
+      );
+      const certainty = isEmbedding(provider) ? (saysSo ? 'certain' : 'likely') : 'possible';
+      const because = isEmbedding(provider)
+        ? 'It has no reranker; this model embeds texts, and they rank by their vectors.'
+        : 'It has no reranker; this model chats, and ranks when it is asked to.';
+      return found(provider.id, certainty, because, model);
+    })
+    .sort((one, other) => weightOf(one) - weightOf(other));
+  const [first] = candidates;
+  if (first === undefined) return { ...discovery, requests };
+  const best = ranking.find(
+    ({ provider, report }) => provider.id === first.provider && report.model === first.model,
+  )?.report.ranking;
+  return {
+    ...discovery,
+    candidates,
+    requests,
+    scale: best?.scale.observed,
+    order: best?.order,
+    problem: undefined,
+  };
+}
+
+function found(
+  provider: string,
+  certainty: Certainty,
+  because: string,
+  model?: string,
+): DiscoveredProvider {
+  return { provider, certainty, because, model };
 }
 
 const WEIGHTS: Readonly<Record<Certainty, number>> = { certain: 0, likely: 2, possible: 4 };
@@ -281,16 +375,12 @@ const NOTHING: Discovery = {
   problem: undefined,
 };
 
-/** Providers whose public address this is. */
+/** Providers whose public address this is: those that rerank, or else those that make do with another model. */
 function providersAt(baseUrl: string): Provider[] {
   const { host } = new URL(baseUrl);
-  return allProviders().filter(
-    (provider) =>
-      provider.transport === 'http' &&
-      provider.rounds === undefined &&
-      provider.baseUrl !== undefined &&
-      hostPattern(provider.baseUrl).test(host),
-  );
+  const there = behindHttp(true).filter(({ baseUrl: own = '' }) => hostPattern(own).test(host));
+  const rerankers = there.filter(({ rounds }) => rounds === undefined);
+  return rerankers.length === 0 ? there : rerankers;
 }
 
 /** A public address may have placeholders for settings, such as a region. */

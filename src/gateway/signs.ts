@@ -22,8 +22,9 @@ const QUESTIONS: readonly Question[] = [
     read: (reply) => {
       const model = reply.field('model_id').string();
       const isReranker = reply.maybe('model_type').maybe('reranker').isPresent();
+      const embeds = reply.maybe('model_type').maybe('embedding').isPresent();
       return {
-        providers: isReranker ? ['tei'] : [],
+        providers: isReranker ? ['tei'] : embeds ? ['tei-embeddings'] : [],
         models: [model],
         mostDocuments: reply.maybe('max_client_batch_size').optionalNumber(),
       };

@@ -4,7 +4,7 @@ import { CERTAINTIES, type Certainty, type Discovery } from '../core/discovery.j
 
 /** What was found out about a server, on the wire. */
 export interface DiscoveredWire {
-  candidates: { provider: string; certainty: Certainty; because: string }[];
+  candidates: { provider: string; certainty: Certainty; because: string; model: string | null }[];
   models: string[];
   max_documents: number | null;
   score_scale: string | null;
@@ -22,6 +22,10 @@ export const DISCOVERED = Joi.object<DiscoveredWire, true>({
           .valid(...CERTAINTIES)
           .required(),
         because: Joi.string().required(),
+        model: Joi.string()
+          .allow(null)
+          .default(null)
+          .description('The one that ranked, where it is an embedding or chat model.'),
       }),
     )
     .required()
@@ -48,7 +52,10 @@ export const DISCOVERED = Joi.object<DiscoveredWire, true>({
 export function discoveredWire(discovery: Discovery): DiscoveredWire {
   const { candidates, models, mostDocuments, scale, order, requests, problem } = discovery;
   return {
-    candidates: candidates.map((candidate) => ({ ...candidate })),
+    candidates: candidates.map(({ model, ...candidate }) => ({
+      ...candidate,
+      model: model ?? null,
+    })),
     models: [...models],
     max_documents: mostDocuments ?? null,
     score_scale: scale ?? null,

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { UnknownServer } from '../../src/core/discovery.js';
 import { createDiscover } from '../../src/gateway/discover.js';
 import { Upstream } from '../../src/gateway/upstream.js';
+import { loadPrompts } from '../../src/prompts.js';
 import { allProviders } from '../../src/providers/index.js';
 import { sendJson, startUpstream, type Answer, type TestUpstream } from '../support/upstream.js';
 import { startStubs, stubModel, type Stubs } from '../stubs/server.js';
@@ -18,18 +19,17 @@ afterAll(async () => {
   await stubs.close();
 });
 
-const SELF_HOSTED = allProviders().filter(
-  (provider) =>
-    provider.transport === 'http' &&
-    provider.baseUrl === undefined &&
-    provider.rounds === undefined,
+const SELF_HOSTED = allProviders().flatMap((provider) =>
+  provider.transport === 'http' && provider.baseUrl === undefined ? [provider] : [],
 );
+const RERANKERS = SELF_HOSTED.filter(({ rounds }) => rounds === undefined);
+const ANY_MODEL = SELF_HOSTED.filter(({ rounds }) => rounds !== undefined);
 
 function discover(server: Partial<UnknownServer> & Pick<UnknownServer, 'baseUrl'>) {
   const look = createDiscover({
     upstream,
     neural: { rank: () => Promise.reject(new Error('nothing is ranked inside')) },
-    tools: { vectors: undefined, prompts: () => undefined },
+    tools: { vectors: undefined, prompts: loadPrompts(undefined) },
     now: Date.now,
   });
   return look({ credentials: {}, settings: {}, model: undefined, ...server });
@@ -46,13 +46,65 @@ function stubServer(id: string): UnknownServer {
 }
 
 describe('what is proposed for an unknown server', () => {
-  it.each(SELF_HOSTED.map(({ id }) => id))('is %s for its stub, or an honest tie', async (id) => {
+  it.each(RERANKERS.map(({ id }) => id))('is %s for its stub, or an honest tie', async (id) => {
     const { candidates, order, problem } = await discover(stubServer(id));
 
     expect(problem).toBeUndefined();
     expect(order).toBe('right');
     const own = candidates.find(({ provider }) => provider === id);
     expect(own?.certainty).toBe(candidates[0]?.certainty);
+  });
+});
+
+describe('a server without a reranker', () => {
+  it.each(ANY_MODEL.map(({ id }) => id))('ranks as %s by its model', async (id) => {
+    const server = stubServer(id);
+    const { candidates, order, problem } = await discover(server);
+
+    expect(problem).toBeUndefined();
+    expect(order).toBe('right');
+    expect(candidates.map(({ provider }) => provider)).toContain(id);
+    expect(candidates[0]?.model).toBe(server.model);
+  });
+
+  it('is asked for vectors with those of its models that embed', async () => {
+    const names = ['qwen3:4b', 'nomic-embed-text:latest'];
+    const ollama = await startUpstream(({ path, body }, res) => {
+      if (path === '/api/version') sendJson(res, { version: '0.12.0' });
+      else if (path === '/api/tags') sendJson(res, { models: names.map((name) => ({ name })) });
+      else if (path !== '/api/embed') sendJson(res, { error: 'not found' }, 404);
+      else {
+        const { model, input } = JSON.parse(body) as { model: string; input: string[] };
+        const vector = (text: string) => (text.includes('France') ? [1, 0.1] : [0.1, 1]);
+        if (model === names[1]) sendJson(res, { embeddings: input.map(vector) });
+        else sendJson(res, { error: 'this model does not support embeddings' }, 400);
+      }
+    });
+    try {
+      const { candidates, models, problem } = await discover({ baseUrl: ollama.url });
+
+      expect(candidates).toEqual([
+        {
+          provider: 'ollama-embeddings',
+          certainty: 'certain',
+          because: expect.stringContaining('embeds texts'),
+          model: names[1],
+        },
+      ]);
+      expect([models, problem]).toEqual([names, undefined]);
+    } finally {
+      await ollama.close();
+    }
+  });
+
+  it('is known by its public address too', async () => {
+    const { candidates } = await discover({ baseUrl: 'https://api.openai.com/v1' });
+
+    expect(candidates.map(({ provider }) => provider).sort()).toEqual([
+      'openai-embeddings',
+      'openai-listwise',
+      'openai-pointwise',
+    ]);
   });
 });
 
