@@ -3,8 +3,9 @@ import { misfitOf, type Fitting, type Misfit } from '../core/eligibility.js';
 import type { Selection } from '../core/model-rules.js';
 import type { UpstreamFailure } from '../core/retry.js';
 import type { Provider } from '../providers/provider.js';
-import { DEFAULT_COOLDOWN_MS, type Availability, type ChannelHealth } from './channel-health.js';
+import type { Availability, ChannelHealth } from './channel-health.js';
 import type { AttemptOutcome, Candidates, Job, NoRanking, Offer, Plan, Tier } from './rank.js';
+import { DEFAULT_COOLDOWN_MS } from './verdicts.js';
 
 export interface CandidatesDeps {
   /** The plan in force: looked up for each attempt, so that a retry notices a switch that was thrown meanwhile. */

@@ -5,7 +5,7 @@ import type { RerankRequest } from '../core/rerank.js';
 import type { TokenPolicy } from '../core/token.js';
 import type { ChannelSnapshot, Store } from '../store/store.js';
 import type { Obstacle } from './candidates.js';
-import type { HealthReport } from './channel-health.js';
+import type { HealthReport } from './channel-state.js';
 import type { Offer } from './rank.js';
 import type { Target } from './target.js';
 
