@@ -1,0 +1,178 @@
+/**
+ * Takes the pictures that the tests compare with, and the one of the README. Data and scores are fixed, so that the same
+ * console makes the same pictures.
+ */
+import { once } from 'node:events';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { deflateRawSync } from 'node:zlib';
+import { root, startConsole } from './support.mjs';
+
+export const FOLDER = join(import.meta.dirname, 'pictures');
+const README_PICTURE = join(root, 'docs', 'pictures', 'playground.png');
+/** Small pictures are cheap to keep, and their pixels are means, which a different smoothing of letters hardly moves. */
+const SCALE = 0.25;
+
+const QUERY = 'How do I get my money back?';
+/** Each with what two stand-ins for models that know meaning say of it. */
+const DOCUMENTS = [
+  ['Money transfers and bank cards are accepted at the checkout.', 0.04, 0.02],
+  ['A refund reaches your account five working days after the parcel has reached us.', 0.86, 0.93],
+  ['Get back to your basket whenever you like: we keep it for a week.', 0.06, 0.03],
+  ['Return an item within 30 days and you are paid the full price.', 0.91, 0.88],
+  ['Gift cards cannot be exchanged for money.', 0.31, 0.22],
+  ['Damaged on arrival? Tell us, and choose a replacement or a credit note.', 0.47, 0.64],
+  ['The shop is open from nine to five.', 0.01, 0.01],
+];
+
+/** Servers that speak as Text Embeddings Inference does, one for each column of scores. */
+async function startRerankers() {
+  return Promise.all(
+    [1, 2].map(async (column) => {
+      const scores = new Map(DOCUMENTS.map((row) => [row[0], row[column]]));
+      const server = createServer((req, res) => {
+        let text = '';
+        req.on('data', (chunk) => (text += chunk));
+        req.on('end', () => {
+          const rows = JSON.parse(text).texts.map((one, index) => ({
+            index,
+            score: scores.get(one) ?? 0,
+          }));
+          res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(rows));
+        });
+      }).listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      return server;
+    }),
+  );
+}
+
+function channel(name, server) {
+  return {
+    ...{ name, provider: 'tei', tag: 'own', models: { [name]: name } },
+    base_url: `http://127.0.0.1:${server.address().port}`,
+  };
+}
+
+/** What a page links to when somebody shares it. */
+function sharedPlayground() {
+  const documents = DOCUMENTS.map(([text]) => text).join('\n');
+  const lanes = ['local', 'small-reranker', 'large-reranker'];
+  const packed = deflateRawSync(JSON.stringify({ query: QUERY, documents, lanes }));
+  return `playground#v1.${packed.toString('base64url')}`;
+}
+
+async function runPlayground(page) {
+  await page.getByLabel('Query').press('Control+Enter');
+  await page.getByRole('heading', { name: 'Agreement' }).waitFor();
+  await page.getByRole('heading', { name: 'Agreement' }).scrollIntoViewIfNeeded();
+  await page.evaluate(() => globalThis.scrollTo(0, 0));
+}
+
+const heading = (name) => (page) => page.getByRole('heading', { name }).first().waitFor();
+
+/** Where each picture is taken, and what must be there first. */
+const PICTURES = [
+  ['login', 'login', heading('Log in'), { login: false }],
+  ['playground', sharedPlayground(), runPlayground, {}],
+  ['keys', 'keys?new=1', heading('New key'), {}],
+  [
+    'channels',
+    'channels',
+    (page) => page.getByRole('cell', { name: 'inside' }).first().waitFor(),
+    {},
+  ],
+  ['tags', 'tags', (page) => page.getByRole('switch').first().waitFor(), {}],
+  ['account', 'account', heading('Profile'), {}],
+];
+const VIEWS = [
+  ['light', { colorScheme: 'light' }],
+  ['dark', { colorScheme: 'dark' }],
+  ['phone', { colorScheme: 'light', viewport: { width: 390, height: 844 } }],
+];
+
+/** A console with the data of the pictures. */
+export async function startPictures() {
+  const servers = await startRerankers();
+  const [small, large] = servers;
+  const console_ = await startConsole({
+    channels: [
+      { name: 'inside', provider: 'local', tag: 'own', models: { local: 'local/lexical' } },
+      channel('small-reranker', small),
+      channel('large-reranker', large),
+    ],
+    prices: {
+      default: { per_search_unit: 500 },
+      models: { local: { per_search_unit: 0 } },
+    },
+  });
+  return {
+    ...console_,
+    async stop() {
+      await console_.stop();
+      for (const server of servers) server.close();
+    },
+  };
+}
+
+async function settled(page) {
+  await page.waitForLoadState('networkidle');
+  await page.evaluate(() => globalThis.document.activeElement?.blur());
+}
+
+/** All pictures by name, as small PNG files. */
+export async function takePictures(console_) {
+  const taken = new Map();
+  for (const [name, path, ready, options] of PICTURES) {
+    for (const [view, look] of VIEWS) {
+      const opened = { ...options, ...look, deviceScaleFactor: SCALE, reducedMotion: 'reduce' };
+      const { context, page } = await console_.open(path, opened);
+      await ready(page);
+      await settled(page);
+      taken.set(`${name}-${view}`, await page.screenshot());
+      await context.close();
+    }
+  }
+  return taken;
+}
+
+/** How wide letters come out: pictures can be compared only where they are the same. */
+export async function fontsOf(console_) {
+  const { context, page } = await console_.open('login', { login: false });
+  await heading('Log in')(page);
+  const widths = await page.evaluate(() => {
+    const brush = globalThis.document.createElement('canvas').getContext('2d');
+    return ['system-ui', 'ui-monospace', 'sans-serif'].map((family) => {
+      brush.font = `100px ${family}`;
+      return Math.round(brush.measureText('Hamburgefonts 0123456789').width);
+    });
+  });
+  await context.close();
+  return widths;
+}
+
+async function takeReadmePicture(console_) {
+  const viewport = { width: 1280, height: 1330 };
+  const { context, page } = await console_.open(sharedPlayground(), { viewport });
+  await runPlayground(page);
+  await settled(page);
+  const picture = await page.screenshot();
+  await context.close();
+  return picture;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const console_ = await startPictures();
+  try {
+    mkdirSync(FOLDER, { recursive: true });
+    for (const [name, picture] of await takePictures(console_)) {
+      writeFileSync(join(FOLDER, `${name}.png`), picture);
+    }
+    writeFileSync(join(FOLDER, 'fonts.json'), `${JSON.stringify(await fontsOf(console_))}\n`);
+    writeFileSync(README_PICTURE, await takeReadmePicture(console_));
+  } finally {
+    await console_.stop();
+  }
+}
