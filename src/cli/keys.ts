@@ -24,6 +24,7 @@ import {
   expiry,
   listOr,
   listOrAny,
+  listOrNone,
   pageOf,
   present,
   rangesOrAny,
@@ -38,6 +39,7 @@ interface PolicyOptions {
   readonly tags?: readonly string[];
   readonly defaultModel?: string;
   readonly aliases?: Aliases;
+  readonly fallbacks?: readonly string[];
 }
 
 interface CreateOptions extends PolicyOptions {
@@ -181,6 +183,11 @@ function withPolicy(command: Command, creating: boolean): Command {
       aliasesOrNone,
     )
     .option(
+      '--fallbacks <names>',
+      "the models asked in turn when no channel of the one it names gives a ranking: a,b, or none for those of the model's rule",
+      listOrNone,
+    )
+    .option(
       '--ips <ranges>',
       'the addresses and CIDR ranges that it may be used from, separated by commas, or any for no limit',
       rangesOrAny,
@@ -282,6 +289,7 @@ async function showToken(session: Session, token: Token): Promise<void> {
       ['models', policy.models === undefined ? 'all' : names(policy.models, 'all')],
       ['default model', policy.defaultModel ?? 'none'],
       ['aliases', aliasesText(policy.aliases)],
+      ['fallbacks', names(policy.fallbacks, "by the model's rule")],
       ['addresses', names(policy.allowIps, 'any')],
       ['tags', names(policy.tags, 'any')],
       ...memberFacts(TOKEN_MEMBERS, policy),
@@ -335,9 +343,9 @@ async function resolveUser({ backend }: Session, login: string | undefined): Pro
 }
 
 function policyOf(command: Command): Partial<TokenPolicy> {
-  const { models, defaultModel, aliases, ips, tags } = command.opts<PolicyOptions>();
+  const { models, defaultModel, aliases, fallbacks, ips, tags } = command.opts<PolicyOptions>();
   return {
-    ...present({ aliases, allowIps: ips, tags }),
+    ...present({ aliases, fallbacks, allowIps: ips, tags }),
     ...givenMembers(command, TOKEN_MEMBERS),
     ...(models === undefined ? {} : { models: models === 'all' ? undefined : models }),
     ...(defaultModel === undefined

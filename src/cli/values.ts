@@ -100,6 +100,12 @@ export function listOrAny(text: string): string[] {
   return items === 'any' ? [] : items;
 }
 
+/** Names between commas, or `none`. */
+export function listOrNone(text: string): string[] {
+  const items = listAs(text, 'Give names separated by commas, or none.');
+  return items.length === 1 && items[0] === 'none' ? [] : items;
+}
+
 /** Addresses and ranges as `listOrAny` has names, without those that no two readers read alike. */
 export function rangesOrAny(text: string): string[] {
   const ranges = listOrAny(text);

@@ -24,6 +24,8 @@ export interface TokenPolicy extends TokenMembers {
   readonly defaultModel: string | undefined;
   /** Other names of models for its requests; they come before those of the gateway. */
   readonly aliases: Aliases;
+  /** Models that are asked in turn when no channel of the one it names gives a ranking; empty: those of the model's rule. */
+  readonly fallbacks: readonly string[];
 }
 
 /** Forbids nothing. */
@@ -33,6 +35,7 @@ export const OPEN_POLICY: TokenPolicy = {
   tags: [],
   defaultModel: undefined,
   aliases: {},
+  fallbacks: [],
   ...TOKEN_DEFAULTS,
 };
 

@@ -24,6 +24,7 @@ import type { Job, NoRanking, Offer } from './rank.js';
 import { refusalOf } from './refusals.js';
 import { mostOf } from './rerank.js';
 import {
+  answersOf,
   boundsOf,
   isLive,
   judgeTarget,
@@ -71,16 +72,15 @@ export function createExplain(deps: ExplainDeps): Explain {
   return async (ask) => {
     const { request, policy, dialect } = ask;
     const { target, refusal: misled } = targetOf(deps, ask);
-    const { plans } = deps.channels.current;
     const snapshot = await deps.store.loadChannels();
     const model = await explainModel(deps, ask, target, snapshot, true);
-    const others = (plans.get(target.model)?.answers ?? []).filter((name) => name !== target.model);
+    const others = answersOf(deps, target, policy).filter((name) => name !== target.model);
     const fallbacks: ExplainedModel[] = [];
     for (const name of others) {
       if (policy.models?.includes(name) === false) continue;
       fallbacks.push(await explainModel(deps, ask, { ...target, model: name }, snapshot, false));
     }
-    const reserved = mostOf(deps, request, target);
+    const reserved = mostOf(deps, request, target, policy);
     const price = priceOf(deps.prices, target.model);
     const refusal =
       misled ?? standingRefusal(deps, ask, reserved) ?? routeRefusal(deps, ask, target, fallbacks);

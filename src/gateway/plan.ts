@@ -50,6 +50,7 @@ export function createPlanner(parts: PlanParts): (model: string, routes: readonl
     return {
       rank: stack(rankAlone, fallbacks.length > 0 && parts.fallbacks(fallbacks)),
       rankAlone,
+      rankWith: (models) => parts.fallbacks(models)(rankAlone),
       ask: attempt,
       shaped,
       offers,

@@ -151,6 +151,8 @@ export interface Plan {
   readonly rank: Rank;
   /** The same without its fallbacks to other models. */
   readonly rankAlone: Rank;
+  /** The same with other fallbacks than those of its rule. */
+  readonly rankWith: (models: readonly string[]) => Rank;
   /** Asks one offer and no other, as traffic would be sent to it. */
   readonly ask: Attempt;
   /** What happens to a request on its way to one channel, before the call itself. */

@@ -18,11 +18,12 @@ import {
 import type { ChannelTable } from './channel-table.js';
 import type { Observe } from './events.js';
 import { rankerTokens } from './offer.js';
-import type { Job, Plan, Ranking } from './rank.js';
+import type { Job, Plan, Rank, Ranking } from './rank.js';
 import { noChannelError, refusalOf } from './refusals.js';
 import { beforeEnd, type Scope } from './scope.js';
 import type { Settlements } from './settlements.js';
 import {
+  answersOf,
   bears,
   boundsOf,
   isLive,
@@ -164,11 +165,18 @@ async function ranked(deps: GatewayDeps, call: RerankCall, target: Target): Prom
   };
   const plan = planOf(deps, target);
   const outcome =
-    call.trial === undefined ? await plan.rank(job) : await rankOnTrial(plan, call.trial, job);
+    call.trial === undefined
+      ? await rankBy(plan, token.policy)(job)
+      : await rankOnTrial(plan, call.trial, job);
   if (outcome.kind === 'none') throw refusalOf(outcome.why, job, deps.maxCooldownMs);
   trace.servedBy = outcome.ranking.servedBy;
   trace.degraded = outcome.ranking.isDegraded === true;
   return outcome.ranking;
+}
+
+/** The plan's ranking, with the key's own chain of models where it has one. */
+function rankBy(plan: Plan, { fallbacks }: TokenPolicy): Rank {
+  return fallbacks.length === 0 ? plan.rank : plan.rankWith(fallbacks);
 }
 
 /** Who shares rankings: one account, under the same tags. */
@@ -227,11 +235,12 @@ export function mostOf(
   deps: Pick<GatewayDeps, 'prices'> & Routing,
   request: Pick<RerankRequest, 'query' | 'documents'>,
   target: Target,
+  policy: Pick<TokenPolicy, 'fallbacks'>,
 ): number {
   const { plans } = deps.channels.current;
   const { query, documents } = request;
-  const answers = plans.get(target.model)?.answers ?? [target.model];
-  const estimates = answers.map((model) => {
+  const answers = answersOf(deps, target, policy);
+  const estimates = (answers.length === 0 ? [target.model] : answers).map((model) => {
     const price = priceOf(deps.prices, model);
     const offers = plans.get(model)?.offers ?? [];
     const tokens = price.per === 'million_tokens' ? rankerTokens(offers, request) : 0;
@@ -245,7 +254,7 @@ function reserve(deps: GatewayDeps, call: RerankCall, target: Target): Promise<R
     caller: call.caller,
     reservationId: call.id,
     scope: call.scope,
-    amount: mostOf(deps, call.request, target),
+    amount: mostOf(deps, call.request, target, call.caller.credential.token.policy),
     judge: (policy) => {
       judgeCall(call, target, policy);
     },

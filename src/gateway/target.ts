@@ -62,12 +62,24 @@ export function renamedTarget(routing: Routing, named: Named, target: Target): T
 }
 
 /** Whether a channel that the key may reach takes traffic for a target. */
-export function isLive({ channels }: Routing, target: Target, { tags }: TokenPolicy): boolean {
-  const { plans } = channels.current;
-  const answers = plans.get(target.model)?.answers ?? [];
-  return answers.some((model) =>
-    plans.get(model)?.offers.some(({ route }) => route.live && bears(route, target.tag, tags)),
+export function isLive(routing: Routing, target: Target, policy: TokenPolicy): boolean {
+  const { plans } = routing.channels.current;
+  return answersOf(routing, target, policy).some((model) =>
+    plans
+      .get(model)
+      ?.offers.some(({ route }) => route.live && bears(route, target.tag, policy.tags)),
   );
+}
+
+/** Models that may answer in a target's name, its own first: by the key's chain, else by the model's rule. */
+export function answersOf(
+  { channels }: Routing,
+  { model }: Target,
+  { fallbacks }: Pick<TokenPolicy, 'fallbacks'>,
+): readonly string[] {
+  const plan = channels.current.plans.get(model);
+  if (plan === undefined) return [];
+  return fallbacks.length === 0 ? plan.answers : [...new Set([model, ...fallbacks])];
 }
 
 /** @throws GatewayError 403 if a key's policy excludes the target. */

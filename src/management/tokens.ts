@@ -48,6 +48,8 @@ export interface CreatedToken {
 }
 
 const MAX_LIST = 1_000;
+/** Each may cost its deadline; the rule of a model has as many at most. */
+const MAX_FALLBACKS = 16;
 /** The last second that a date can name. */
 const MAX_TIME = 8_640_000_000_000;
 /** As seconds the year 33658, as milliseconds 2001. */
@@ -311,10 +313,11 @@ function checkExpiry(expiredTime: number): void {
 
 function checkPolicy(policy: Partial<TokenPolicy>): Partial<TokenPolicy> {
   checkMembers(TOKEN_MEMBERS, policy);
-  const { models, allowIps, tags, defaultModel, aliases } = policy;
+  const { models, allowIps, tags, defaultModel, aliases, fallbacks } = policy;
   checkLength(models, 'model_limits');
   checkLength(allowIps, 'allow_ips');
   checkLength(tags, 'tags');
+  checkLength(fallbacks, 'fallbacks', MAX_FALLBACKS);
   if (models?.length === 0) {
     throw invalid('model_limits', 'model_limits must name a model, or be removed altogether.');
   }
@@ -335,6 +338,7 @@ function checkPolicy(policy: Partial<TokenPolicy>): Partial<TokenPolicy> {
       ? {}
       : { defaultModel: checkName(defaultModel, 'default_model') }),
     ...(aliases === undefined ? {} : { aliases: checkAliases(aliases) }),
+    ...(fallbacks === undefined ? {} : { fallbacks: checkNames(fallbacks, 'fallbacks') }),
   };
 }
 
@@ -348,9 +352,9 @@ function checkAliases(aliases: Aliases): Aliases {
   return Object.fromEntries(checked) as Aliases;
 }
 
-function checkLength(list: readonly string[] | undefined, param: string): void {
-  if (list !== undefined && list.length > MAX_LIST) {
-    throw invalid(param, `${param} may have at most ${MAX_LIST} entries.`);
+function checkLength(list: readonly string[] | undefined, param: string, most = MAX_LIST): void {
+  if (list !== undefined && list.length > most) {
+    throw invalid(param, `${param} may have at most ${most} entries.`);
   }
 }
 

@@ -34,6 +34,8 @@ export interface PolicyBody extends Partial<MembersWire<typeof TOKEN_MEMBERS>> {
   default_model?: string | null;
   /** All of them; null takes them away. */
   aliases?: Record<string, string> | null;
+  /** None: those of the model's rule. */
+  fallbacks?: Names;
 }
 
 /** A key outside: everything but the key itself. */
@@ -56,6 +58,7 @@ export interface TokenWire extends MembersWire<typeof TOKEN_MEMBERS>, BudgetUseW
   tags: string[];
   default_model: string | null;
   aliases: Record<string, string>;
+  fallbacks: string[];
 }
 
 export const TOKEN_STATUS = Joi.number<TokenStatus>()
@@ -75,6 +78,9 @@ const ALIASES = mapOf<string>(Joi.string().max(1_024)).description(
   'Other names of models, for its requests alone: alias to model.',
 );
 
+const FALLBACKS_TEXT =
+  "Models that are asked in turn when no channel of the one it names gives a ranking; none: those of the model's rule.";
+
 /** The members of `PolicyBody` for the schema of a body. */
 export const POLICY_BODY = {
   model_limits_enabled: Joi.boolean().description('False lifts the limit to certain models.'),
@@ -83,6 +89,7 @@ export const POLICY_BODY = {
   tags: NAMES_IN.empty(null).description('Tags that the key is bound to; none: all.'),
   default_model: Joi.string().allow(null, '').max(1_024),
   aliases: ALIASES.allow(null),
+  fallbacks: NAMES_IN.empty(null).description(FALLBACKS_TEXT),
   ...bodyMembers(TOKEN_MEMBERS),
 };
 
@@ -108,6 +115,7 @@ export const TOKEN_REPLY = {
   tags: NAMES.required(),
   default_model: Joi.string().allow(null).required(),
   aliases: ALIASES.required(),
+  fallbacks: NAMES.required().description(FALLBACKS_TEXT),
   ...replyMembers(TOKEN_MEMBERS),
   ...BUDGET_USE_REPLY,
 };
@@ -135,6 +143,7 @@ export function tokenWire(nowMs: number): (token: Token) => TokenWire {
     tags: [...token.policy.tags],
     default_model: token.policy.defaultModel ?? null,
     aliases: { ...token.policy.aliases },
+    fallbacks: [...token.policy.fallbacks],
     ...membersWire(TOKEN_MEMBERS, token.policy),
     ...budgetUseWire(token.policy, token.budgetUse, nowMs),
   });
@@ -171,6 +180,7 @@ export function readToken(token: Json): Token {
       defaultModel: token.field('default_model').optionalString(),
       // A gateway of an earlier release tells of none.
       aliases: (token.maybe('aliases').value ?? {}) as Record<string, string>,
+      fallbacks: (token.maybe('fallbacks').value ?? []) as string[],
       ...membersOf(TOKEN_MEMBERS, token),
     },
   };
@@ -182,12 +192,13 @@ function oldKeyOf(seconds: unknown): Pick<Token, 'oldKeyUntilMs'> {
 
 /** The body that makes a change of a policy. */
 export function policyBody(policy: Partial<TokenPolicy>): PolicyBody {
-  const { allowIps, tags, aliases } = policy;
+  const { allowIps, tags, aliases, fallbacks } = policy;
   return {
     ...writeMembers(TOKEN_MEMBERS, policy),
     ...(allowIps === undefined ? {} : { allow_ips: allowIps }),
     ...(tags === undefined ? {} : { tags }),
     ...(aliases === undefined ? {} : { aliases }),
+    ...(fallbacks === undefined ? {} : { fallbacks }),
     ...modelsBody(policy),
     ...('defaultModel' in policy ? { default_model: policy.defaultModel ?? null } : {}),
   };
@@ -202,13 +213,14 @@ function modelsBody(policy: Partial<TokenPolicy>): PolicyBody {
 
 /** The change of a policy that a body asks for. */
 export function readPolicy(body: PolicyBody): Partial<TokenPolicy> {
-  const { allow_ips, tags, default_model, aliases } = body;
+  const { allow_ips, tags, default_model, aliases, fallbacks } = body;
   return {
     ...modelLimits(body),
     ...(allow_ips === undefined ? {} : { allowIps: namesOf(allow_ips) }),
     ...(tags === undefined ? {} : { tags: namesOf(tags) }),
     ...(default_model === undefined ? {} : { defaultModel: textOf(default_model) }),
     ...(aliases === undefined ? {} : { aliases: aliases ?? {} }),
+    ...(fallbacks === undefined ? {} : { fallbacks: namesOf(fallbacks) }),
     ...readMembers(TOKEN_MEMBERS, body),
   };
 }

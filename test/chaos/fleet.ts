@@ -37,6 +37,18 @@ const LAST_LINES = 20;
 /** Several start at once, on a machine that runs all the others too. */
 const START_MS = 240_000;
 
+/** It gives up where the store goes away while it starts, and whoever runs it starts it again. */
+async function startAnyhow(home: Home): Promise<GatewayProcess> {
+  const endMs = Date.now() + START_MS;
+  for (;;) {
+    try {
+      return await startProcess(home, PROGRAM, START_MS);
+    } catch (error) {
+      if (!String(error).includes('ended with 69') || Date.now() > endMs) throw error;
+    }
+  }
+}
+
 /** The gateways of one run: real processes, which come and go. */
 export class ChaosFleet {
   readonly #home: Home;
@@ -63,7 +75,7 @@ export class ChaosFleet {
         ...(this.#sabotage === undefined ? {} : { CHAOS_SABOTAGE: this.#sabotage }),
       },
     };
-    const process = await startProcess(home, PROGRAM, START_MS);
+    const process = await startAnyhow(home);
     const agent = new Agent({ keepAlive: true });
     const running: Running = {
       ...{ name, place, process, killsMs: [], frozen: [], alarms: [] },

@@ -143,6 +143,14 @@ describe('the plan of a model', () => {
     expect(idsOf('weighted')).toEqual([[1, 2]]);
   });
 
+  it('ranks with other fallbacks than those of its rule', async () => {
+    const { plan, seen } = setUp({ fallbacks: ['n'], coalesce: true });
+
+    await plan.rankWith(['k', 'l'])(job());
+
+    expect(seen.slice(0, 2)).toEqual(['fallbacks k,l', 'coalesced']);
+  });
+
   it('is a last resort only where nothing but the local ranker stands behind the model', () => {
     const { plan } = setUp({});
     const parts = { ...setUpParts(), rulesOf: () => RULES };

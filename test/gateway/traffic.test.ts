@@ -293,6 +293,65 @@ describe('a fallback to another model', () => {
   });
 });
 
+describe('a chain of models that a key has', () => {
+  const settings = (url: string) => ({
+    channels: [
+      channel('bad', url),
+      { name: 'first', provider: 'local', models: ['words'] },
+      { name: 'second', provider: 'local', models: ['letters'] },
+    ],
+    models: { moon: { fallbacks: ['words'] } },
+    prices: {
+      default: { per_request: PRICE },
+      models: { words: { per_request: 3 }, letters: { per_request: 40 } },
+    },
+  });
+
+  it('takes the place of the chain of the model', async () => {
+    const bad = await upstreamWith(down);
+    const gateway = await gatewayWith(settings(bad.url));
+    const chains = [['gone', 'letters'], [], ['moon', 'words', 'letters']];
+
+    const replies = await Promise.all(
+      chains.map(async (fallbacks) => {
+        const { key } = await gateway.createKey({ policy: { fallbacks } });
+        return gateway.post(key, ask);
+      }),
+    );
+
+    expect(replies.map(({ body, headers }) => [body.model, headers.get('x-rerank-model')])).toEqual(
+      [
+        ['letters', 'letters'],
+        ['words', 'words'],
+        ['words', 'words'],
+      ],
+    );
+    expect(replies[0]?.body.meta).toMatchObject({ degraded: true });
+  });
+
+  it('serves a model that is switched off, within the models of the key, and is reserved for', async () => {
+    const gateway = await gatewayWith({
+      ...settings('http://127.0.0.1:9'),
+      models: {},
+      tags: [{ tag: 'off', disabled: true }],
+      channels: [
+        channel('off', 'http://127.0.0.1:9', { tag: 'off' }),
+        { name: 'second', provider: 'local', models: ['letters'] },
+      ],
+    });
+    const chain = { fallbacks: ['letters'] };
+    const [free, bound, poor] = await Promise.all([
+      gateway.createKey({ policy: chain }),
+      gateway.createKey({ policy: { ...chain, models: ['moon'] } }),
+      gateway.createKey({ policy: chain, remainQuota: PRICE }),
+    ]);
+
+    const replies = [free, bound, poor].map(({ key }) => gateway.post(key, ask));
+
+    expect((await Promise.all(replies)).map(({ status }) => status)).toEqual([200, 503, 403]);
+  });
+});
+
 describe('the only channel of a model', () => {
   it('is asked again after a failure that may pass', async () => {
     let fails = 1;

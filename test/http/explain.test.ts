@@ -145,6 +145,19 @@ describe('an explanation', () => {
     ).toEqual([['local', ['inside']]]);
   });
 
+  it('knows the chain of models of the key that asks', async () => {
+    const { key: by } = await gateway.createKey({
+      policy: { mayExplain: true, fallbacks: ['unknown', 'local'] },
+    });
+
+    const { fallbacks } = await explained({ by });
+
+    expect(fallbacks.map(({ model, candidates }) => [model, candidates.length])).toEqual([
+      ['unknown', 0],
+      ['local', 1],
+    ]);
+  });
+
   it('is given in the same way whatever form the request has', async () => {
     const { key: by } = await gateway.createKey({
       policy: { mayExplain: true, defaultModel: 'moon' },

@@ -117,6 +117,11 @@ describe('keys', () => {
     ['a range that is too long', 'allow_ips', { policy: { allowIps: ['10.0.0.0/33'] } }],
     ['IPv4 in IPv6 form beyond IPv4', 'allow_ips', { policy: { allowIps: ['::ffff:10.0.0.0/8'] } }],
     ['an empty alias', 'aliases', { policy: { aliases: { ' ': 'a' } } }],
+    [
+      'a chain of too many models',
+      'fallbacks',
+      { policy: { fallbacks: Array.from({ length: 17 }, (_, at) => `m${at}`) } },
+    ],
     ['an alias of nothing', 'aliases', { policy: { aliases: { a: '' } } }],
     ['an empty tag', 'tags', { policy: { tags: [''] } }],
     ['a negative rate', 'rate_limit', { policy: { rateLimit: -1 } }],
@@ -147,6 +152,7 @@ describe('keys', () => {
     expect(token.policy).toEqual({
       models: ['a', 'b'],
       aliases: {},
+      fallbacks: [],
       allowIps: ['192.0.2.7', '2001:db8::/32'],
       tags: ['eu'],
       defaultModel: 'b',

@@ -37,6 +37,7 @@ export function plan(offers: readonly Offer[], given: Partial<Plan> = {}): Plan 
   return {
     rank,
     rankAlone: rank,
+    rankWith: () => rank,
     ask: () => Promise.reject(new Error('no channel is asked here')),
     shaped: (send) => send,
     offers,

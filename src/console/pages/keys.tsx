@@ -305,6 +305,12 @@ function OneKey({ id }: { readonly id: number }) {
             </dd>
           </>
         )}
+        {data.fallbacks.length === 0 ? null : (
+          <>
+            <dt>{w().keys.fallbacks}</dt>
+            <dd>{data.fallbacks.join(', ')}</dd>
+          </>
+        )}
         <dt>{w().keys.perMinute}</dt>
         <dd>{data.rate_limit === 0 ? w().keys.unlimited : <Count value={data.rate_limit} />}</dd>
         <dt>{w().keys.atOnce}</dt>

@@ -441,6 +441,7 @@ export const en = {
     asAccount: 'as the account',
     unlimited: 'no limit',
     aliases: 'Other names of models',
+    fallbacks: 'Asked next',
     perMinute: 'Requests a minute',
     atOnce: 'At once',
     addBudget: 'Add to the budget, in dollars',

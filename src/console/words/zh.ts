@@ -404,6 +404,7 @@ export const zh: Words = {
     asAccount: '同账户余额',
     unlimited: '不限',
     aliases: '模型别名',
+    fallbacks: '后备模型',
     perMinute: '每分钟请求数',
     atOnce: '并发数',
     addBudget: '增加预算（美元）',

@@ -19,6 +19,7 @@ interface TokenWire {
   readonly tags: readonly string[];
   readonly default_model: string | null;
   readonly aliases: Readonly<Record<string, string>>;
+  readonly fallbacks: readonly string[];
 }
 
 interface ListWire {
@@ -256,6 +257,17 @@ describe('making a key', () => {
       b: 'other',
     });
     expect(await update({ aliases: null })).toEqual({});
+  });
+
+  it('keeps a chain of models in its order until none takes it away', async () => {
+    const { id, fallbacks } = await create({ fallbacks: [' voyage ', 'local', 'voyage'] });
+    const update = async (body: object) =>
+      (await call('PUT', '/api/token/', { id, ...body })).body.data.fallbacks;
+
+    expect(fallbacks).toEqual(['voyage', 'local']);
+    expect(await update({ fallbacks: 'local, voyage' })).toEqual(['local', 'voyage']);
+    expect(await update({ name: 'renamed again' })).toEqual(['local', 'voyage']);
+    expect(await update({ fallbacks: [] })).toEqual([]);
   });
 
   it('takes lists as arrays and as texts', async () => {

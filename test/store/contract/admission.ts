@@ -32,6 +32,7 @@ export function describeAdmission(open: OpenHarness): void {
           tags: ['eu'],
           defaultModel: 'rerank-v1',
           aliases: { 'rerank-v3.5': 'rerank-v1' },
+          fallbacks: ['rerank-v2'],
           rateLimit: 7,
           maxConcurrency: 3,
           dialect: 'tei',
