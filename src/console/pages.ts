@@ -36,7 +36,7 @@ export const PAGES: readonly Page[] = [
     group: 'work',
     admin: false,
     key: 'p',
-    load: async () => (await import('./pages/playground.js')).Playground,
+    load: async () => (await withWords(import('./pages/playground/playground.js'))).Playground,
   },
   {
     path: 'requests',

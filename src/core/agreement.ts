@@ -60,19 +60,3 @@ export function overlapAt(depth: number, a: readonly number[], b: readonly numbe
   const size = Math.min(depth, Math.max(a.length, b.length));
   return size === 0 ? 1 : b.slice(0, depth).filter((id) => top.has(id)).length / size;
 }
-
-/**
- * Normalized discounted cumulative gain of a ranking, given the relevance of each item; `undefined` if nothing is relevant.
- */
-export function ndcg(
-  depth: number,
-  ranking: readonly number[],
-  relevance: ReadonlyMap<number, number>,
-): number | undefined {
-  const gain = (grades: readonly number[]): number =>
-    grades
-      .slice(0, depth)
-      .reduce((sum, grade, at) => sum + (2 ** grade - 1) / Math.log2(at + 2), 0);
-  const best = gain([...relevance.values()].sort((a, b) => b - a));
-  return best === 0 ? undefined : gain(ranking.map((id) => relevance.get(id) ?? 0)) / best;
-}

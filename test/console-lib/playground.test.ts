@@ -1,8 +1,20 @@
 import { describe, expect, it } from '@jest/globals';
 import { fc } from '../support/property.js';
 import { aboutCost, aboutTokens } from '../../src/console/lib/bill.js';
-import { documentsOfFile, documentsOfText } from '../../src/console/lib/documents-in.js';
-import { MAX_LINK, readShared, shareText } from '../../src/console/lib/share.js';
+import { compared } from '../../src/console/lib/compare.js';
+import {
+  documentsOfFile,
+  documentsOfTable,
+  documentsOfText,
+  formatOfPaste,
+  tableOf,
+  textOfBytes,
+  textOfDocuments,
+} from '../../src/console/lib/documents-in.js';
+import { highlighted, marksOf } from '../../src/console/lib/highlight.js';
+import { NO_OPTIONS, bodyOf } from '../../src/console/lib/lanes.js';
+import { spreadOf, stabilityOf } from '../../src/console/lib/runs.js';
+import { MAX_LINK, readShared, shareText, sharing } from '../../src/console/lib/share.js';
 
 describe('documents that are brought', () => {
   it('are lines, or paragraphs where a line is blank', () => {
@@ -56,6 +68,97 @@ describe('documents that are brought', () => {
       ...[1, undefined],
     ]);
   });
+
+  it('come back from the field as they were put there', () => {
+    const text = fc
+      .string({ unit: 'grapheme' })
+      .map((given) => given.replaceAll(/\s+/g, ' ').trim());
+    const lines = fc.array(text.filter((one) => one !== ''));
+    fc.assert(
+      fc.property(lines, (list) => {
+        expect(documentsOfText(textOfDocuments(list))).toEqual(list);
+      }),
+    );
+    expect(documentsOfText(textOfDocuments(['a\n\nb', 'c']))).toEqual(['a\nb', 'c']);
+    expect(documentsOfText(textOfDocuments(['two\nlines']))).toEqual(['two lines']);
+  });
+
+  it('are those of the columns that somebody picks', () => {
+    const table = tableOf('a.csv', 'note,summary,grade\nlonger than it,s,2\n');
+
+    expect(table).toMatchObject({ text: 0, label: 2 });
+    expect(table && documentsOfTable({ ...table, text: 1, label: -1 })).toMatchObject({
+      ...{ documents: ['s'], labels: [undefined] },
+    });
+    expect(tableOf('a.csv', 'text\na')).toBeUndefined();
+    expect(tableOf('a.txt', 'text,label\na,1')).toBeUndefined();
+  });
+
+  it('are known by their form where they are pasted', () => {
+    expect(formatOfPaste('["a"]')).toBe('json');
+    expect(formatOfPaste('{"text":"a"}\n{"text":"b"}')).toBe('jsonl');
+    expect(formatOfPaste('id,Text\n1,a')).toBe('csv');
+    expect(formatOfPaste('text\tlabel\na\t1')).toBe('tsv');
+    expect(formatOfPaste('One, two\nthree')).toBeUndefined();
+    expect(formatOfPaste('7')).toBeUndefined();
+  });
+
+  it('are read in the encoding of their file', () => {
+    const utf16 = Buffer.from('\ufeff土星', 'utf16le');
+
+    expect(textOfBytes(Buffer.from('\ufeff土星'))).toBe('土星');
+    expect(textOfBytes(utf16)).toBe('土星');
+    expect(textOfBytes(Buffer.from(utf16).swap16())).toBe('土星');
+    expect(textOfBytes(Buffer.from([0xcd, 0xc1, 0xd0, 0xc7]))).toBe('土星');
+  });
+});
+
+describe('lanes', () => {
+  it('send what all have and what is their own', () => {
+    const options = { top_n: '5', max_tokens_per_doc: '', instruction: 'for all' };
+
+    expect(bodyOf({ model: 'm' }, 'q', ['a'], NO_OPTIONS)).toEqual({
+      ...{ model: 'm', query: 'q', documents: ['a'] },
+    });
+    expect(bodyOf({ model: 'm', channel: 7, instruction: 'own' }, 'q', ['a'], options)).toEqual({
+      ...{ model: 'm', query: 'q', documents: ['a'], channel_id: 7, ignore_switches: true },
+      ...{ top_n: 5, instruction: 'own' },
+    });
+  });
+
+  it('that ran several times are told by the middle, the slow end, and whether they say the same', () => {
+    const rows = (...scores: number[]) =>
+      scores.map((score, index) => ({ index, relevance_score: score }));
+
+    expect(spreadOf([30, 10, 20])).toEqual({ least: 10, p50: 20, p95: 29, most: 30 });
+    expect(spreadOf([5])).toEqual({ least: 5, p50: 5, p95: 5, most: 5 });
+    expect(stabilityOf([rows(0.9, 0.5), rows(0.9, 0.75), rows(0.9, 0.5).reverse()])).toEqual({
+      ...{ sameOrder: 2, scoreSpan: 0.25 },
+    });
+  });
+
+  it.each([
+    ['same', [0, 1, 2, 3], [0, 1, 2, 3]],
+    ['almost', [0, 1, 2, 3, 4, 5], [0, 1, 2, 3, 5, 4]],
+    ['top', [0, 1, 2, 3, 4, 5, 6, 7], [0, 1, 2, 7, 6, 5, 4, 3]],
+    ['reverse', [0, 1, 2, 3], [3, 2, 1, 0]],
+  ] as const)('are said to be %s', (says, one, other) => {
+    const rows = (order: readonly number[]) =>
+      order.map((index, rank) => ({ index, relevance_score: -rank }));
+
+    expect(compared(rows(one), rows(other)).says).toBe(says);
+  });
+
+  it('mark the words of the query, also where no blanks are between them', () => {
+    const marks = marksOf('Is 土星 a Planet?');
+
+    expect(highlighted('The planet is 土星', marks)).toEqual([
+      { text: 'The ', hit: false },
+      { text: 'planet', hit: true },
+      { text: ' is ', hit: false },
+      { text: '土星', hit: true },
+    ]);
+  });
 });
 
 describe('a share link', () => {
@@ -63,7 +166,14 @@ describe('a share link', () => {
     const shared = fc.record({
       query: fc.string({ unit: 'grapheme' }),
       documents: fc.string({ unit: 'grapheme' }),
-      lanes: fc.array(fc.string()),
+      lanes: fc.array(
+        fc.record({ model: fc.string(), channel: fc.nat() }, { requiredKeys: ['model'] }),
+      ),
+      labels: fc.array(fc.tuple(fc.nat(), fc.integer({ min: 0, max: 3 }))),
+      options: fc.record({
+        ...{ top_n: fc.string(), max_tokens_per_doc: fc.string(), instruction: fc.string() },
+      }),
+      runs: fc.integer({ min: 1, max: 10 }),
     });
     await fc.assert(
       fc.asyncProperty(shared, async (given) => {
@@ -73,8 +183,16 @@ describe('a share link', () => {
     );
   });
 
+  it('from before lanes had channels names models', async () => {
+    const old = { query: 'q', documents: 'a', lanes: ['local'] };
+
+    const link = await shareText(old as never);
+
+    expect(await readShared(link)).toEqual(sharing('q', 'a', [{ model: 'local' }]));
+  });
+
   it('is nothing where it is cut off, too long, or somebody else’s', async () => {
-    const link = await shareText({ query: 'q', documents: 'a\nb', lanes: ['local'] });
+    const link = await shareText(sharing('q', 'a\nb', [{ model: 'local' }]));
 
     expect(await readShared(link.slice(0, -8))).toBeUndefined();
     expect(await readShared(`v2.${link.slice(3)}`)).toBeUndefined();
@@ -82,6 +200,8 @@ describe('a share link', () => {
     expect(await readShared(`v1.${'A'.repeat(MAX_LINK)}`)).toBeUndefined();
     const other = await shareText({ query: 1, documents: '', lanes: [] } as never);
     expect(await readShared(other)).toBeUndefined();
+    const grades = { labels: [[0, 9]] } as never;
+    expect(await readShared(await shareText(sharing('q', 'a', [], grades)))).toBeUndefined();
   });
 });
 

@@ -148,8 +148,8 @@ test('a key gets a new secret, and the old one works on for as long as was asked
 
 test('the playground compares models, and a link that is opened runs nothing', async () => {
   const { context, page, said } = await open('playground');
-  await page.getByLabel('Add a model').first().fill('rerank-2.5');
-  await page.getByRole('button', { name: 'Add a model' }).click();
+  await page.getByLabel('Add a model or channel').fill('rerank-2.5');
+  await page.getByRole('button', { name: 'Add', exact: true }).click();
   const ranked = [];
   page.on('request', (request) => {
     if (request.url().endsWith('/api/playground/rank')) ranked.push(request);

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { Buffer } from 'node:buffer';
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { faultsOf, startConsole } from './support.mjs';
 
@@ -20,7 +22,7 @@ test('a file brings documents with labels, which measure each lane; the bill sta
       'text,label\nSaturn has many moons.,3\nOlive oil.,0\nThe moons of Mars.,\n',
     ),
   });
-  await page.getByText(/a run of all lanes costs about \$0\.002/).waitFor();
+  await page.getByText(/1 request: about \$0\.002/).waitFor();
   await page.getByLabel('Query').fill('moons of Saturn');
   await page.getByLabel('Query').press('Control+Enter');
   const quality = page.getByRole('region', { name: 'Quality by your labels' });
@@ -35,6 +37,195 @@ test('a file brings documents with labels, which measure each lane; the bill sta
   await page.keyboard.press('Escape');
   await quality.getByRole('row', { name: /local 0\.\d+ 0\.500 0/ }).waitFor();
   assert.deepEqual(await faultsOf(page, 'playground'), []);
+  assert.deepEqual(said, []);
+  await context.close();
+});
+
+/** Lanes are chosen by what is typed, as the suggestions have it. */
+async function addLane(page, name) {
+  const field = page.getByLabel('Add a model or channel');
+  await field.fill(name);
+  await page.locator(`datalist option[value="${name}"]`).waitFor({ state: 'attached' });
+  await field.press('Enter');
+}
+
+test('a channel that is off is a lane; runs are repeated, and say how much they vary', async () => {
+  const { context, page, said } = await gateway.open('playground');
+  const { items } = await gateway.api(context, 'GET', '/api/channel');
+  const { id } = items.find(({ name }) => name === 'voyage-eu');
+  await gateway.api(context, 'POST', '/api/channel/tag/disabled', { tag: 'hosted' });
+  await addLane(page, `rerank-2.5 · voyage-eu #${id}`);
+  await page.getByText('Parameters').click();
+  await page.getByRole('radio', { name: '3', exact: true }).check({ force: true });
+  await page.getByText(/6 requests: about/).waitFor();
+  await page.getByRole('button', { name: /^Run/ }).click();
+
+  const costs = page.getByRole('region', { name: 'Latency and cost' });
+  await costs.getByRole('row', { name: /^local .* 3 of 3/ }).waitFor();
+  await costs.getByRole('row', { name: /^rerank-2\.5 · voyage-eu .* 3 of 3/ }).waitFor();
+  const against = page.getByRole('region', { name: 'Compared with local' });
+  await against
+    .getByRole('row', { name: /voyage-eu 1\.00 1\.00 1\.00 1\.00 yes the same order/ })
+    .waitFor();
+  const lane = page.getByRole('region', { name: 'rerank-2.5 · voyage-eu', exact: true });
+  assert.equal(await lane.locator('.rank').count(), 3);
+  assert.deepEqual(await faultsOf(page, 'playground with lanes'), []);
+
+  await page.getByRole('button', { name: 'Actions of lane rerank-2.5 · voyage-eu' }).click();
+  await page.getByRole('menuitem', { name: 'Compare the others with this one' }).click();
+  await page.getByRole('region', { name: 'Compared with rerank-2.5 · voyage-eu' }).waitFor();
+  await gateway.api(context, 'POST', '/api/channel/tag/enabled', { tag: 'hosted' });
+  assert.deepEqual(said, []);
+  await context.close();
+});
+
+test('a link carries lanes, labels and parameters, and another browser spends nothing by it', async () => {
+  const { context, page, said } = await gateway.open('playground');
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  await addLane(page, 'rerank-2.5');
+  await page.getByRole('radio', { name: 'Cards' }).check({ force: true });
+  await page.getByLabel('Relevance of document 2').selectOption('3');
+  await page.getByText('Parameters').click();
+  await page.getByLabel('top_n').fill('2');
+  await page.getByRole('button', { name: 'Share' }).click();
+  await page.getByText('Copied').waitFor();
+  const link = await page.evaluate(() => globalThis.navigator.clipboard.readText());
+  assert.equal(new URL(link).search, '');
+
+  const other = await gateway.open('playground');
+  const ranked = [];
+  other.page.on('request', (request) => {
+    if (request.url().endsWith('/api/playground/rank')) ranked.push(request.postDataJSON());
+  });
+  await other.page.goto(link);
+  await other.page.getByRole('region', { name: 'rerank-2.5', exact: true }).waitFor();
+  await other.page.getByRole('radio', { name: 'Cards' }).check({ force: true });
+  assert.equal(await other.page.getByLabel('Relevance of document 2').inputValue(), '3');
+  assert.deepEqual(ranked, []);
+
+  await other.page.keyboard.press('Control+Enter');
+  const quality = other.page.getByRole('region', { name: 'Quality by your labels' });
+  await quality.getByRole('row', { name: /rerank-2\.5 1\.000 1\.000 1/ }).waitFor();
+  assert.deepEqual(ranked.map(({ model, top_n }) => [model, top_n]).sort(), [
+    ['local', 2],
+    ['rerank-2.5', 2],
+  ]);
+  assert.deepEqual([...said, ...other.said], []);
+  await other.context.close();
+  await context.close();
+});
+
+const PROGRAMS = {
+  curl: (code) => ['sh', ['-c', code.replace('curl ', 'curl --silent --show-error --fail ')]],
+  TypeScript: (code) => [process.execPath, ['--input-type=module', '-e', code]],
+  Python: (code) => ['python3', ['-c', code]],
+};
+
+/** What a program says of the ranking: the places of documents, best first. */
+function orderSaid(language, said) {
+  if (language !== 'curl')
+    return said
+      .trim()
+      .split('\n')
+      .map((line) => Number(line.split(' ')[0]));
+  const reply = JSON.parse(said);
+  return (reply.data ?? reply).results.map(({ index }) => index);
+}
+
+test('the code that is copied ranks as the page does, by a key or by a login', async () => {
+  const { context, page, said } = await gateway.open('playground');
+  const KEY = await gateway.makeKey(context);
+  const ACCESS_TOKEN = await gateway.api(context, 'POST', '/api/user/token');
+  const { items } = await gateway.api(context, 'GET', '/api/channel');
+  const { id } = items.find(({ name }) => name === 'inside');
+  await page.getByLabel('Query').fill(`which planet's moons are "many"? 土星 $HOME`);
+  await addLane(page, `local · inside #${id}`);
+  await page.getByRole('button', { name: /^Run/ }).click();
+  await page.getByRole('heading', { name: 'Agreement' }).waitFor();
+  const shown = await page.locator('.lane').first().locator('.rank .clip').allInnerTexts();
+  const documents = (await page.getByLabel(/^Documents/).inputValue()).split('\n');
+  const order = shown.map((text) => documents.indexOf(text));
+
+  await page.getByRole('button', { name: 'Copy as code' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Copy as code' });
+  for (const lane of ['local', 'local · inside']) {
+    await dialog.getByRole('radio', { name: lane, exact: true }).check({ force: true });
+    for (const [language, programOf] of Object.entries(PROGRAMS)) {
+      await dialog.getByRole('radio', { name: language }).check({ force: true });
+      const code = await dialog.locator('pre').innerText();
+      assert.ok(!code.includes(KEY) && !code.includes(ACCESS_TOKEN));
+      const [program, args] = programOf(code);
+      const env = {
+        ...process.env,
+        KEY,
+        ACCESS_TOKEN,
+        NO_PROXY: '127.0.0.1',
+        no_proxy: '127.0.0.1',
+      };
+      const ran = spawnSync(program, args, { env, encoding: 'utf8', timeout: 60_000 });
+      if (ran.error?.code === 'ENOENT') continue;
+      assert.equal(ran.status, 0, `${lane}, ${language}: ${ran.stderr}`);
+      assert.deepEqual(orderSaid(language, ran.stdout), order, `${lane}, ${language}`);
+    }
+  }
+  assert.deepEqual(said, []);
+  await context.close();
+});
+
+test('a thousand documents are ranked in four lanes, of which the rows in view are in the page', async () => {
+  const { context, page, said } = await gateway.open('playground');
+  const list = Array.from(
+    { length: 1_000 },
+    (_, at) => `The moon number ${at} of ${at % 7} planets`,
+  );
+  await page.locator('input[type=file]').setInputFiles({
+    name: 'many.jsonl',
+    mimeType: 'application/jsonl',
+    buffer: Buffer.from(list.map((text) => JSON.stringify({ text })).join('\n')),
+  });
+  await page.getByText('Documents (1000)').waitFor();
+  for (const name of ['rerank-2.5', 'local@own', 'rerank-2.5@hosted']) {
+    await page.getByLabel('Add a model or channel').fill(name);
+    await page.getByRole('button', { name: 'Add', exact: true }).click();
+  }
+  await page.getByRole('button', { name: /^Run/ }).click();
+  await page.getByRole('button', { name: 'All 1000' }).click();
+  await page.getByRole('heading', { name: 'Agreement' }).waitFor();
+  const last = page.locator('.rank[aria-posinset="1000"]').first();
+  await page.locator('.lanes').evaluate((lanes) => lanes.scrollIntoView({ block: 'end' }));
+  await last.waitFor();
+  assert.ok((await page.locator('.rank').count()) < 4 * 150);
+  assert.deepEqual(said, []);
+  await context.close();
+});
+
+test('a table asks for its columns, and a page that was saved is open again', async () => {
+  const { context, page, said } = await gateway.open('playground');
+  await page.locator('input[type=file]').setInputFiles({
+    name: 'table.csv',
+    mimeType: 'text/csv',
+    buffer: Buffer.from(
+      '\ufeffnote,summary,grade\na long note of no use,Short one.,2\nanother long note,Short two.,\n',
+    ),
+  });
+  await page.getByLabel('Column with the text').selectOption('summary');
+  assert.equal(await page.getByLabel(/^Documents/).inputValue(), 'Short one.\nShort two.');
+  await page.getByRole('radio', { name: 'Cards' }).check({ force: true });
+  assert.equal(await page.getByLabel('Relevance of document 1').inputValue(), '2');
+  await page.getByRole('button', { name: 'Document 1 down' }).click();
+  const [saved] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'Save', exact: true }).click(),
+  ]);
+  const file = await saved.path();
+  await page.reload();
+  await page.locator('input[type=file]').setInputFiles({
+    name: 'playground.json',
+    mimeType: 'application/json',
+    buffer: readFileSync(file),
+  });
+  await page.getByRole('radio', { name: 'Cards' }).check({ force: true });
+  assert.equal(await page.getByLabel('Relevance of document 2').inputValue(), '2');
   assert.deepEqual(said, []);
   await context.close();
 });

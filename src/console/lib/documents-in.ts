@@ -18,11 +18,62 @@ export function documentsOfText(text: string): string[] {
   return parts.map((part) => part.trim()).filter((part) => part !== '');
 }
 
+/** A list of documents as the text that `documentsOfText` reads them from. */
+export function textOfDocuments(documents: readonly string[]): string {
+  const texts = documents.map((text) => text.replaceAll(/\r\n?/g, '\n').trim());
+  const isLines = texts.length < 2 || texts.every((text) => !text.includes('\n'));
+  // Lines of one document alone would be documents of their own.
+  if (isLines) return texts.map((text) => text.replaceAll(/\s*\n\s*/g, ' ')).join('\n');
+  return texts.map((text) => text.replaceAll(/\n[ \t]*\n\s*/g, '\n')).join('\n\n');
+}
+
+/** The text of a file: UTF-8 or UTF-16 by its mark, else UTF-8 where it is, else what Chinese programs write. */
+export function textOfBytes(bytes: Uint8Array): string {
+  const [first, second] = bytes;
+  if (first === 0xff && second === 0xfe) return new TextDecoder('utf-16le').decode(bytes);
+  if (first === 0xfe && second === 0xff) return new TextDecoder('utf-16be').decode(bytes);
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    // Some byte of it is not UTF-8.
+    return new TextDecoder('gb18030').decode(bytes);
+  }
+}
+
+/** The ending of the file that a pasted text would be in; `undefined` for plain documents. */
+export function formatOfPaste(text: string): 'json' | 'jsonl' | 'csv' | 'tsv' | undefined {
+  const trimmed = text.trim();
+  if (isJson(trimmed)) return /^[[{]/.test(trimmed) ? 'json' : undefined;
+  const [head = '', second = ''] = trimmed.split('\n');
+  if (isJson(head) && isJson(second) && head.startsWith('{')) return 'jsonl';
+  const separator = head.includes('\t') ? '\t' : ',';
+  const titles = head.split(separator).map((title) => title.trim().toLowerCase());
+  if (titles.length < 2 || !titles.some((title) => TEXT_NAMES.includes(title))) return undefined;
+  return separator === ',' ? 'csv' : 'tsv';
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch (error) {
+    if (error instanceof SyntaxError) return false;
+    throw error;
+  }
+}
+
+function endingOf(name: string): string {
+  return name.slice(name.lastIndexOf('.') + 1).toLowerCase();
+}
+
 export function documentsOfFile(name: string, text: string): DocumentsIn {
-  const ending = name.slice(name.lastIndexOf('.') + 1).toLowerCase();
+  const ending = endingOf(name);
   if (ending === 'json') return ofJson(text);
   if (ending === 'jsonl' || ending === 'ndjson') return ofJsonLines(text);
-  if (ending === 'csv' || ending === 'tsv') return ofTable(text, ending === 'csv' ? ',' : '\t');
+  if (ending === 'csv' || ending === 'tsv') {
+    const table = tableOf(name, text);
+    return table === undefined ? ofColumn(text) : documentsOfTable(table);
+  }
   const documents = documentsOfText(text);
   return { query: undefined, documents, labels: documents.map(() => undefined), problems: [] };
 }
@@ -111,22 +162,46 @@ function textOf(item: unknown): string | undefined {
   return textOf(members.metadata) ?? textOf(members.payload) ?? textOf(members._source);
 }
 
-/** The column with a name of a text, else the one with the longest texts. */
-function ofTable(text: string, separator: string): DocumentsIn {
-  const rows = cells(text, separator);
-  const [head = [], ...body] = rows;
-  const named = head.findIndex((name) => TEXT_NAMES.includes(name.trim().toLowerCase()));
+/** A table of a file: its columns, and which of them are taken for what. */
+export interface Table {
+  readonly head: readonly string[];
+  readonly body: readonly (readonly string[])[];
+  readonly text: number;
+  /** −1 where none has labels. */
+  readonly label: number;
+}
+
+/** The columns of a CSV or TSV file, with a guess; `undefined` where there is but one, and nothing to choose. */
+export function tableOf(name: string, text: string): Table | undefined {
+  const ending = endingOf(name);
+  if (ending !== 'csv' && ending !== 'tsv') return undefined;
+  const [head = [], ...body] = cells(text, ending === 'csv' ? ',' : '\t');
+  if (head.length < 2) return undefined;
+  const columnOf = (names: readonly string[]): number =>
+    head.findIndex((title) => names.includes(title.trim().toLowerCase()));
+  const named = columnOf(TEXT_NAMES);
   const lengths = head.map((_, at) => body.reduce((sum, row) => sum + (row[at]?.length ?? 0), 0));
-  const column = named >= 0 ? named : lengths.indexOf(Math.max(...lengths));
-  const chosen = named >= 0 || head.length > 1 ? body : rows;
+  const longest = lengths.indexOf(Math.max(...lengths));
+  return { head, body, text: named >= 0 ? named : longest, label: columnOf(LABEL_NAMES) };
+}
+
+/** The documents of a table, by its columns for text and label. */
+export function documentsOfTable({ body, text, label }: Table): DocumentsIn {
   const problems: string[] = [];
-  const labels = head.findIndex((name) => LABEL_NAMES.includes(name.trim().toLowerCase()));
-  const found = chosen.flatMap((row, index) => {
-    const cell = row[column]?.trim() ?? '';
+  const found = body.flatMap((row, index) => {
+    const cell = row[text]?.trim() ?? '';
     if (cell === '') problems.push(`${index + 2}: no text`);
-    return cell === '' ? [] : [{ text: cell, label: gradeOf(row[labels]) }];
+    return cell === '' ? [] : [{ text: cell, label: gradeOf(row[label]) }];
   });
   return { query: undefined, ...apart(found), problems };
+}
+
+/** A table of one column: a first row that is named as texts are is no text. */
+function ofColumn(text: string): DocumentsIn {
+  const rows = cells(text, ',');
+  const isHead = TEXT_NAMES.includes(rows[0]?.[0]?.trim().toLowerCase() ?? '');
+  const body = isHead ? rows.slice(1) : rows;
+  return documentsOfTable({ head: [], body, text: 0, label: -1 });
 }
 
 /** Fields of RFC 4180: quotes hold separators and line ends, two of them are one. */

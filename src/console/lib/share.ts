@@ -1,8 +1,14 @@
+import { NO_OPTIONS, type LaneOptions, type LaneSpec } from './lanes.js';
+
 /** What a share link of the playground carries: inputs alone, and nothing that runs. */
 export interface Shared {
   readonly query: string;
   readonly documents: string;
-  readonly lanes: readonly string[];
+  readonly lanes: readonly LaneSpec[];
+  /** How relevant documents are, by their places in the list. */
+  readonly labels: readonly (readonly [index: number, grade: number])[];
+  readonly options: LaneOptions;
+  readonly runs: number;
 }
 
 const PREFIX = 'v1.';
@@ -25,22 +31,71 @@ export async function readShared(text: string): Promise<Shared | undefined> {
     const bytes = Uint8Array.from(binary, (character) => character.charCodeAt(0));
     const plain = await through(bytes, new DecompressionStream('deflate-raw'));
     const value: unknown = JSON.parse(new TextDecoder().decode(plain));
-    return isShared(value) ? value : undefined;
+    return sharedOf(value);
   } catch {
     // Whatever is wrong with it, it is not what this page makes.
     return undefined;
   }
 }
 
-function isShared(value: unknown): value is Shared {
-  if (typeof value !== 'object' || value === null) return false;
-  const { query, documents, lanes } = value as Partial<Record<keyof Shared, unknown>>;
-  return (
-    typeof query === 'string' &&
-    typeof documents === 'string' &&
-    Array.isArray(lanes) &&
-    lanes.every((lane) => typeof lane === 'string')
-  );
+/** What is written in a link, or in a file that was saved; links from before lanes had channels name models alone. */
+export function sharedOf(value: unknown): Shared | undefined {
+  if (!isRecord(value)) return undefined;
+  const { query, documents, lanes, labels = [], options = {}, runs = 1 } = value;
+  if (typeof query !== 'string' || typeof documents !== 'string') return undefined;
+  if (!Array.isArray(lanes) || !Array.isArray(labels) || !isRecord(options)) return undefined;
+  const specs = lanes.map(laneOf);
+  const grades = labels.filter(isLabel);
+  if (specs.includes(undefined) || grades.length < labels.length) return undefined;
+  return {
+    query,
+    documents,
+    lanes: specs.filter((lane) => lane !== undefined),
+    labels: grades,
+    options: {
+      top_n: textOf(options.top_n),
+      max_tokens_per_doc: textOf(options.max_tokens_per_doc),
+      instruction: textOf(options.instruction),
+    },
+    runs: typeof runs === 'number' && runs >= 1 ? Math.min(runs, MAX_RUNS) : 1,
+  };
+}
+
+export const MAX_RUNS = 10;
+
+/** What somebody shares who has set nothing beside these. */
+export function sharing(
+  query: string,
+  documents: string,
+  lanes: readonly LaneSpec[],
+  more: Partial<Shared> = {},
+): Shared {
+  return { query, documents, lanes, labels: [], options: NO_OPTIONS, runs: 1, ...more };
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function laneOf(value: unknown): LaneSpec | undefined {
+  if (typeof value === 'string') return { model: value };
+  if (!isRecord(value) || typeof value.model !== 'string') return undefined;
+  const { model, channel, instruction } = value;
+  return {
+    model,
+    ...(Number.isSafeInteger(channel) ? { channel: Number(channel) } : {}),
+    ...(typeof instruction === 'string' ? { instruction } : {}),
+  };
+}
+
+function isLabel(value: unknown): value is readonly [number, number] {
+  if (!Array.isArray(value)) return false;
+  const [index, grade] = value as readonly unknown[];
+  return Number.isSafeInteger(index) && [0, 1, 2, 3].includes(Number(grade));
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
 }
 
 const MAX_PLAIN = 8 * 1024 * 1024;

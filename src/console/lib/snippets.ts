@@ -3,6 +3,8 @@ export interface RerankCode {
   readonly address: string;
   readonly body: Readonly<Record<string, unknown>>;
   readonly key?: string | undefined;
+  /** By a login and not by a key: how one channel is asked. */
+  readonly asLogin?: boolean | undefined;
 }
 
 export type CodeLanguage = 'curl' | 'typescript' | 'python';
@@ -17,45 +19,64 @@ export const EXAMPLE_BODY = {
 };
 
 export function codeFor(language: CodeLanguage, code: RerankCode): string {
-  return WRITERS[language](code);
+  return WRITERS[language](code, callOf(code));
 }
 
-const WRITERS: Readonly<Record<CodeLanguage, (code: RerankCode) => string>> = {
-  curl: ({ address, body, key }) =>
+interface Call {
+  readonly url: string;
+  /** Where the secret is read from, unless it is handed in. */
+  readonly env: 'KEY' | 'ACCESS_TOKEN';
+  /** Where the ranking stands in the reply. */
+  readonly at: readonly string[];
+}
+
+const BY_KEY: Omit<Call, 'url'> = { env: 'KEY', at: ['results'] };
+const BY_LOGIN: Omit<Call, 'url'> = { env: 'ACCESS_TOKEN', at: ['data', 'results'] };
+
+function callOf({ address, asLogin = false }: RerankCode): Call {
+  return asLogin
+    ? { url: `${address}/api/playground/rank`, ...BY_LOGIN }
+    : { url: `${address}/v1/rerank`, ...BY_KEY };
+}
+
+const WRITERS: Readonly<Record<CodeLanguage, (code: RerankCode, call: Call) => string>> = {
+  curl: ({ body, key }, { url, env }) =>
     [
-      `curl ${address}/v1/rerank \\`,
-      `  -H "Authorization: Bearer ${key ?? '$KEY'}" \\`,
+      `curl ${url} \\`,
+      `  -H "Authorization: Bearer ${key ?? `$${env}`}" \\`,
       "  -H 'Content-Type: application/json' \\",
       `  -d ${quoted(JSON.stringify(body, null, 2))}`,
     ].join('\n'),
-  typescript: ({ address, body, key }) =>
+  typescript: ({ body, key }, { url, env, at }) =>
     [
-      `const reply = await fetch('${address}/v1/rerank', {`,
+      `const reply = await fetch('${url}', {`,
       "  method: 'POST',",
       '  headers: {',
-      `    Authorization: ${key === undefined ? '`Bearer ${process.env.KEY}`' : `'Bearer ${key}'`},`,
+      `    Authorization: ${key === undefined ? `\`Bearer \${process.env.${env}}\`` : `'Bearer ${key}'`},`,
       "    'Content-Type': 'application/json',",
       '  },',
       `  body: JSON.stringify(${indented(JSON.stringify(body, null, 2), '  ')}),`,
       '});',
       'if (!reply.ok) throw new Error(await reply.text());',
-      'const { results } = await reply.json();',
-      'for (const { index, relevance_score } of results) console.log(index, relevance_score);',
+      'const body = await reply.json();',
+      `for (const { index, relevance_score } of body.${at.join('.')}) {`,
+      '  console.log(index, relevance_score);',
+      '}',
     ].join('\n'),
-  python: ({ address, body, key }) =>
+  python: ({ body, key }, { url, env, at }) =>
     [
       'import json, os, urllib.request',
       '',
       'request = urllib.request.Request(',
-      `    "${address}/v1/rerank",`,
+      `    "${url}",`,
       `    data=json.dumps(json.loads(${pythonText(JSON.stringify(body))})).encode(),`,
       '    headers={',
-      `        "Authorization": ${key === undefined ? '"Bearer " + os.environ["KEY"]' : `"Bearer ${key}"`},`,
+      `        "Authorization": ${key === undefined ? `"Bearer " + os.environ["${env}"]` : `"Bearer ${key}"`},`,
       '        "Content-Type": "application/json",',
       '    },',
       ')',
       'with urllib.request.urlopen(request) as reply:',
-      '    for result in json.load(reply)["results"]:',
+      `    for result in json.load(reply)${at.map((name) => `["${name}"]`).join('')}:`,
       '        print(result["index"], result["relevance_score"])',
     ].join('\n'),
 };

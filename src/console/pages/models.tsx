@@ -9,6 +9,7 @@ import { Button, Empty, ErrorNotice, FilterText, Link, State, money } from '../p
 import { RequestCode } from '../parts/code.js';
 import { Dialog } from '../parts/dialog.js';
 import { ListHead } from '../parts/list-head.js';
+import { priceText } from '../parts/price.js';
 import { List, useListQuery } from '../parts/table.js';
 import { setQuery, useRoute } from '../router.js';
 import { w, wp } from '../words.js';
@@ -82,7 +83,7 @@ export function Models() {
             ),
           },
           { title: w().status, cell: (model) => <ModelState model={model} /> },
-          { title: words.price, cell: ({ price }) => <Price price={price} /> },
+          { title: words.price, cell: ({ price }) => priceText(price) },
           ...(admin
             ? [
                 {
@@ -116,14 +117,6 @@ function ModelState({ model: { live } }: { readonly model: Model }) {
   return <State sign={live ? 'ok' : 'bad'}>{live ? wp().models.live : wp().models.dark}</State>;
 }
 
-const PER_THOUSAND = 1_000;
-
-function Price({ price: { per, units } }: { readonly price: Model['price'] }) {
-  const words = wp().models;
-  if (units === 0) return <>{words.free}</>;
-  return <>{words.prices[per](money(per === 'million_tokens' ? units : units * PER_THOUSAND))}</>;
-}
-
 function OneModel({
   model,
   channels,
@@ -141,9 +134,7 @@ function OneModel({
           <ModelState model={model} />
         </dd>
         <dt>{words.price}</dt>
-        <dd>
-          <Price price={model.price} />
-        </dd>
+        <dd>{priceText(model.price)}</dd>
         {model.aliases.length === 0 ? null : (
           <>
             <dt>{words.aliases}</dt>

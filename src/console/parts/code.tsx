@@ -8,9 +8,11 @@ import { CodeBox, Segments } from './basic.js';
 export function RequestCode({
   body,
   apiKey,
+  asLogin,
 }: {
   readonly body: Readonly<Record<string, unknown>>;
   readonly apiKey?: string | undefined;
+  readonly asLogin?: boolean;
 }) {
   const [language, setLanguage] = useState<CodeLanguage>('curl');
   return (
@@ -25,7 +27,9 @@ export function RequestCode({
         ]}
         onChange={setLanguage}
       />
-      <CodeBox text={codeFor(language, { address: gatewayAddress(), body, key: apiKey })} />
+      <CodeBox
+        text={codeFor(language, { address: gatewayAddress(), body, key: apiKey, asLogin })}
+      />
     </div>
   );
 }

@@ -93,10 +93,10 @@ export function ChannelActions({ channel }: { readonly channel: Channel }) {
 
 const STATUS_ONLY = { status_only: 'true' } as const;
 
-/** The playground with a model of this channel; `model@tag` where it has a tag, which keeps others away. */
-export function playgroundOf({ models, tag }: Channel): string {
+/** The playground with a lane of this channel alone, which ranks there although it is switched off. */
+export function playgroundOf({ id, models }: Channel): string {
   const [model = ''] = Object.keys(models);
-  return `playground?model=${encodeURIComponent(tag === null ? model : `${model}@${tag}`)}`;
+  return `playground?channel=${id}&model=${encodeURIComponent(model)}`;
 }
 
 function SwitchOff({

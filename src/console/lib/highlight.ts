@@ -1,0 +1,29 @@
+/** A piece of a text; `hit` where it is a word of the query. */
+interface Piece {
+  readonly text: string;
+  readonly hit: boolean;
+}
+
+/** Words of a text, as its language divides it: Chinese has no blanks between them. */
+function wordsOf(text: string): Intl.SegmentData[] {
+  return [...new Intl.Segmenter(undefined, { granularity: 'word' }).segment(text)];
+}
+
+/** The words of a query that are worth marking. */
+export function marksOf(query: string): ReadonlySet<string> {
+  const words = wordsOf(query).filter(({ isWordLike }) => isWordLike === true);
+  const isWorth = (word: string): boolean => word.length > 2 || /[^ -~]/.test(word);
+  return new Set(words.map(({ segment }) => segment.toLowerCase()).filter(isWorth));
+}
+
+/** A text in pieces, so that the words of the query can be marked in it. Pure. */
+export function highlighted(text: string, marks: ReadonlySet<string>): Piece[] {
+  const pieces: Piece[] = [];
+  for (const { segment } of wordsOf(text)) {
+    const hit = marks.has(segment.toLowerCase());
+    const last = pieces.at(-1);
+    if (last?.hit === hit) pieces[pieces.length - 1] = { text: last.text + segment, hit };
+    else pieces.push({ text: segment, hit });
+  }
+  return pieces;
+}

@@ -1,0 +1,173 @@
+import { useState } from 'preact/hooks';
+import { formatOfPaste, textOfDocuments, type Table } from '../../lib/documents-in.js';
+import { Button, Segments, TextField } from '../../parts/basic.js';
+import { SelectField } from '../../parts/form.js';
+import { wp } from '../../words.js';
+
+export type Labels = ReadonlyMap<string, number>;
+
+/** A playground takes no more in one request. */
+export const MAX_DOCUMENTS = 1_000;
+
+interface EditorProps {
+  readonly text: string;
+  readonly documents: readonly string[];
+  readonly labels: Labels;
+  readonly onText: (text: string) => void;
+  readonly onLabels: (labels: Labels) => void;
+  /** Something was pasted that is a file of one of the known kinds; tells whether it was taken. */
+  readonly onPasted: (name: string, text: string) => boolean;
+}
+
+/** The documents, as text or as cards. */
+export function DocumentsEditor(props: EditorProps) {
+  const [view, setView] = useState<'text' | 'cards'>('text');
+  const words = wp().playground;
+  return (
+    <div
+      class="stack tight"
+      onPaste={(event) => {
+        const pasted = event.clipboardData?.getData('text/plain') ?? '';
+        const format = formatOfPaste(pasted);
+        if (format !== undefined && props.onPasted(`pasted.${format}`, pasted)) {
+          event.preventDefault();
+        }
+      }}
+    >
+      {view === 'text' ? (
+        <TextField
+          label={words.documents(props.documents.length)}
+          help={words.documentsHelp}
+          value={props.text}
+          onInput={props.onText}
+          rows={Math.min(12, Math.max(4, props.documents.length + 1))}
+          error={props.documents.length > MAX_DOCUMENTS ? words.tooMany(MAX_DOCUMENTS) : undefined}
+        />
+      ) : (
+        <Cards {...props} />
+      )}
+      <Segments
+        label={words.views}
+        value={view}
+        choices={(['text', 'cards'] as const).map((value) => ({
+          value,
+          label: words.viewKinds[value],
+        }))}
+        onChange={setView}
+      />
+    </div>
+  );
+}
+
+export const GRADES = ['', '0', '1', '2', '3'] as const;
+const SHOWN_CARDS = 100;
+
+export function withLabel(labels: Labels, text: string, grade: string): Labels {
+  const next = new Map(labels);
+  if (grade === '') next.delete(text);
+  else next.set(text, Number(grade));
+  return next;
+}
+
+function Cards({ documents, labels, onText, onLabels }: EditorProps) {
+  const [most, setMost] = useState(SHOWN_CARDS);
+  const words = wp().playground;
+  const put = (next: readonly string[]): void => onText(textOfDocuments(next));
+  const swap = (at: number, other: number): void =>
+    put(
+      documents.map((text, index) => {
+        if (index === at) return documents[other] ?? text;
+        return index === other ? (documents[at] ?? text) : text;
+      }),
+    );
+  return (
+    <div class="stack tight">
+      <p class="small muted">{words.cardsHelp}</p>
+      <ol class="stack tight" aria-label={words.documents(documents.length)}>
+        {documents.slice(0, most).map((text, at) => (
+          <li
+            key={`${at} ${text}`}
+            class="row tight doc-card"
+            onKeyDown={({ key }) => {
+              if (/^[0-3]$/.test(key)) onLabels(withLabel(labels, text, key));
+              else if (key === '-') onLabels(withLabel(labels, text, ''));
+            }}
+          >
+            <span class="num muted">{at + 1}</span>
+            <span class="clip grow" title={text.slice(0, 1_000)}>
+              {text}
+            </span>
+            <select
+              class="input"
+              aria-label={words.labelOf(at + 1)}
+              value={String(labels.get(text) ?? '')}
+              onChange={(event) => onLabels(withLabel(labels, text, event.currentTarget.value))}
+            >
+              {GRADES.map((grade) => (
+                <option key={grade} value={grade}>
+                  {grade === '' ? '–' : grade}
+                </option>
+              ))}
+            </select>
+            <Button
+              kind="icon"
+              label={words.up(at + 1)}
+              disabled={at === 0}
+              onClick={() => swap(at, at - 1)}
+            >
+              ↑
+            </Button>
+            <Button
+              kind="icon"
+              label={words.down(at + 1)}
+              disabled={at === documents.length - 1}
+              onClick={() => swap(at, at + 1)}
+            >
+              ↓
+            </Button>
+            <Button
+              kind="icon"
+              label={words.removeDocument(at + 1)}
+              onClick={() => put(documents.filter((_, index) => index !== at))}
+            >
+              ✕
+            </Button>
+          </li>
+        ))}
+      </ol>
+      {documents.length > most ? (
+        <Button kind="quiet" onClick={() => setMost(documents.length)}>
+          {words.all(documents.length)}
+        </Button>
+      ) : null}
+    </div>
+  );
+}
+
+/** Which columns of a table are the text and the label, where it has several. */
+export function Columns({
+  table,
+  onChange,
+}: {
+  readonly table: Table;
+  readonly onChange: (table: Table) => void;
+}) {
+  const words = wp().playground;
+  const choices = table.head.map((title, at) => ({ value: String(at), label: title }));
+  return (
+    <div class="row">
+      <SelectField
+        label={words.textColumn}
+        value={String(table.text)}
+        choices={choices}
+        onChange={(text) => onChange({ ...table, text: Number(text) })}
+      />
+      <SelectField
+        label={words.labelColumn}
+        value={String(table.label)}
+        choices={[{ value: '-1', label: words.noColumn }, ...choices]}
+        onChange={(label) => onChange({ ...table, label: Number(label) })}
+      />
+    </div>
+  );
+}

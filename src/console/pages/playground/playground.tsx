@@ -1,0 +1,593 @@
+import { useEffect, useState } from 'preact/hooks';
+import { about } from '../../about.js';
+import { save } from '../../api/call.js';
+import { useRead } from '../../api/query.js';
+import { aboutCost, aboutTokens } from '../../lib/bill.js';
+import { csvOf } from '../../lib/csv.js';
+import {
+  documentsOfFile,
+  documentsOfTable,
+  documentsOfText,
+  tableOf,
+  textOfBytes,
+  textOfDocuments,
+  type DocumentsIn,
+  type Table,
+} from '../../lib/documents-in.js';
+import { significant } from '../../lib/format.js';
+import { marksOf } from '../../lib/highlight.js';
+import {
+  MAX_LANES,
+  NO_OPTIONS,
+  bodyOf,
+  keyOf,
+  type LaneOptions,
+  type LaneSpec,
+} from '../../lib/lanes.js';
+import { MAX_LINK, readShared, shareText, sharedOf, type Shared } from '../../lib/share.js';
+import { EXAMPLE_BODY } from '../../lib/snippets.js';
+import { Button, Check, Chip, Segments, TextField, copyText, money } from '../../parts/basic.js';
+import { RequestCode } from '../../parts/code.js';
+import { Dialog, type MenuItem } from '../../parts/dialog.js';
+import { FormFields } from '../../parts/form.js';
+import { toast } from '../../parts/toast.js';
+import { hrefOf, useFragment, useRoute } from '../../router.js';
+import { w, wp } from '../../words.js';
+import {
+  Columns,
+  DocumentsEditor,
+  GRADES,
+  MAX_DOCUMENTS,
+  withLabel,
+  type Labels,
+} from './documents.js';
+import { Against, Agreement, Costs, Quality } from './measures.js';
+import { LanePicker, useLaneNames } from './picker.js';
+import { Rankings, type Bars } from './rankings.js';
+import { useRuns, type RankedLane } from './use-runs.js';
+
+const FIRST_ROWS = 20;
+const RUNS = ['1', '3', '5', '10'] as const;
+const PROBLEMS_TOLD = 20;
+
+/** One query and one’s own documents, ranked by up to four models or channels beside each other. */
+export function Playground() {
+  const fragment = useFragment();
+  const { query: address } = useRoute();
+  const [query, setQuery] = useState(EXAMPLE_BODY.query);
+  const [text, setText] = useState(EXAMPLE_BODY.documents.join('\n'));
+  const [labels, setLabels] = useState<Labels>(new Map());
+  const [specs, setSpecs] = useState<readonly LaneSpec[]>([firstLane(address)]);
+  const [options, setOptions] = useState<LaneOptions>(NO_OPTIONS);
+  const [times, setTimes] = useState<(typeof RUNS)[number]>('1');
+  const [table, setTable] = useState<Table>();
+  const [problems, setProblems] = useState<readonly string[]>([]);
+  const [reference, setReference] = useState<string>();
+  const [bars, setBars] = useState<Bars>('raw');
+  const [farOnly, setFarOnly] = useState(false);
+  const [all, setAll] = useState(false);
+  const [opened, setOpened] = useState<number>();
+  const [copying, setCopying] = useState<LaneSpec>();
+  const [showingCode, setShowingCode] = useState(false);
+  const runs = useRuns();
+  const names = useLaneNames(specs);
+  const documents = documentsOfText(text);
+  const words = wp().playground;
+  const isReady =
+    query.trim() !== '' &&
+    documents.length > 0 &&
+    documents.length <= MAX_DOCUMENTS &&
+    specs.length > 0;
+
+  function put(shared: Shared): void {
+    const listed = documentsOfText(shared.documents);
+    runs.clear();
+    setTable(undefined);
+    setProblems([]);
+    setReference(undefined);
+    setQuery(shared.query);
+    setText(shared.documents);
+    setSpecs(uniqueLanes(shared.lanes));
+    setLabels(new Map(shared.labels.map(([index, grade]) => [listed[index] ?? '', grade])));
+    setOptions(shared.options);
+    setTimes(RUNS.find((one) => Number(one) >= shared.runs) ?? '10');
+  }
+
+  useEffect(() => {
+    if (fragment === '') return;
+    void readShared(fragment).then((shared) => {
+      if (shared === undefined) toast(words.badLink);
+      else put(shared);
+    });
+  }, [fragment]);
+
+  const run = (): void => {
+    if (!isReady) return;
+    void runs.run({ lanes: specs, query, documents, options, runs: Number(times) });
+  };
+
+  function takeRead(read: DocumentsIn): boolean {
+    setProblems(read.problems.slice(0, PROBLEMS_TOLD));
+    if (read.query !== undefined) setQuery(read.query);
+    if (read.documents.length === 0) return false;
+    const next = textOfDocuments(read.documents);
+    // Labels hold on to texts as they are read again from the field.
+    const listed = documentsOfText(next);
+    setText(next);
+    setLabels(
+      new Map(
+        listed.flatMap((one, index) => {
+          const label = read.labels[index];
+          return label === undefined ? [] : [[one, label] as const];
+        }),
+      ),
+    );
+    return true;
+  }
+
+  function takeText(name: string, content: string): boolean {
+    const saved = savedIn(name, content);
+    if (saved !== undefined) {
+      put(saved);
+      return true;
+    }
+    const found = tableOf(name, content);
+    setTable(found);
+    return takeRead(found === undefined ? documentsOfFile(name, content) : documentsOfTable(found));
+  }
+
+  async function takeFile(file: File | undefined): Promise<void> {
+    if (file === undefined) return;
+    takeText(file.name, textOfBytes(new Uint8Array(await file.arrayBuffer())));
+  }
+
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent): void => {
+      if (document.querySelector('dialog[open]') !== null) return;
+      if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) {
+        event.preventDefault();
+        run();
+      } else if (event.key === 'Escape' && runs.running) runs.abort();
+    };
+    const onDrag = (event: DragEvent): void => event.preventDefault();
+    const onDrop = (event: DragEvent): void => {
+      event.preventDefault();
+      void takeFile(event.dataTransfer?.files[0]);
+    };
+    document.addEventListener('keydown', onKey);
+    document.addEventListener('dragover', onDrag);
+    document.addEventListener('drop', onDrop);
+    return () => {
+      document.removeEventListener('keydown', onKey);
+      document.removeEventListener('dragover', onDrag);
+      document.removeEventListener('drop', onDrop);
+    };
+  });
+
+  const shared: Shared = {
+    ...{ query, documents: text, lanes: specs, options, runs: Number(times) },
+    labels: documents.flatMap((one, index) => {
+      const grade = labels.get(one);
+      return grade === undefined ? [] : [[index, grade] as const];
+    }),
+  };
+  const saveAll = (): void =>
+    save('playground.json', new Blob([JSON.stringify(shared)], { type: 'application/json' }));
+
+  async function share(): Promise<void> {
+    const link = await shareText(shared);
+    if (link.length <= MAX_LINK) {
+      await copyText(`${location.origin}${hrefOf('playground')}#${link}`);
+      return;
+    }
+    saveAll();
+    toast(words.tooLong);
+  }
+
+  const change = (next: readonly LaneSpec[]): void => setSpecs(uniqueLanes(next));
+  const keys = specs.map(keyOf);
+  const ranked = keys.flatMap((key, at): RankedLane[] => {
+    const lane = runs.lanes[key];
+    return lane?.state === 'ranked' ? [{ ...lane, key, name: names[at] ?? '' }] : [];
+  });
+  const compared = ranked.find(({ key }) => key === reference) ?? ranked[0];
+  const itemsOf = (spec: LaneSpec, at: number): readonly (MenuItem | undefined)[] => [
+    keys.length < 2
+      ? undefined
+      : { label: words.makeReference, onClick: () => setReference(keyOf(spec)) },
+    at === 0
+      ? undefined
+      : { label: words.moveLeft, onClick: () => change(moved(specs, at, at - 1)) },
+    at === specs.length - 1
+      ? undefined
+      : { label: words.moveRight, onClick: () => change(moved(specs, at, at + 1)) },
+    specs.length >= MAX_LANES
+      ? undefined
+      : { label: words.copyLane, onClick: () => setCopying(spec) },
+    { label: words.removeLane, onClick: () => change(specs.filter((one) => one !== spec)) },
+  ];
+  return (
+    <div class="stack wide">
+      <div class="head">
+        <h1>{w().nav.playground}</h1>
+        <Button onClick={() => void share()}>{words.share}</Button>
+        <Button title={words.saveHelp} onClick={saveAll}>
+          {words.save}
+        </Button>
+        <Button disabled={specs.length === 0} onClick={() => setShowingCode(true)}>
+          {words.copyAs}
+        </Button>
+        <Button
+          disabled={ranked.length === 0}
+          onClick={() => save('rankings.csv', new Blob([tableText(ranked)], { type: 'text/csv' }))}
+        >
+          {w().csv}
+        </Button>
+      </div>
+      <section class="card stack">
+        <TextField label={words.query} value={query} onInput={setQuery} />
+        <DocumentsEditor
+          text={text}
+          documents={documents}
+          labels={labels}
+          onText={setText}
+          onLabels={setLabels}
+          onPasted={takeText}
+        />
+        {table === undefined ? null : (
+          <Columns
+            table={table}
+            onChange={(next) => {
+              setTable(next);
+              takeRead(documentsOfTable(next));
+            }}
+          />
+        )}
+        <div class="row">
+          <label class="button">
+            {words.file}
+            <input
+              class="hidden"
+              type="file"
+              accept=".txt,.csv,.tsv,.json,.jsonl,.ndjson"
+              onChange={(event) => {
+                void takeFile(event.currentTarget.files?.[0]);
+                event.currentTarget.value = '';
+              }}
+            />
+          </label>
+          <Bill lanes={specs} query={query} documents={documents} runs={Number(times)} />
+          {problems.length === 0 ? null : (
+            <span class="warn small">{words.problems(problems.join('; '))}</span>
+          )}
+        </div>
+        <Options options={options} times={times} onOptions={setOptions} onTimes={setTimes} />
+        <div class="row">
+          <span class="muted">{words.lanes}</span>
+          {specs.map((spec, at) => (
+            <Chip key={keys[at]} onRemove={() => change(specs.filter((one) => one !== spec))}>
+              {names[at]}
+            </Chip>
+          ))}
+          {specs.length < MAX_LANES ? (
+            <LanePicker onAdd={(lane) => change([...specs, lane])} />
+          ) : null}
+          <span class="grow" />
+          {runs.running ? (
+            <Button onClick={runs.abort}>{words.stop}</Button>
+          ) : (
+            <Button kind="main" disabled={!isReady} onClick={run}>
+              {words.run} <kbd>Ctrl ⏎</kbd>
+            </Button>
+          )}
+        </div>
+      </section>
+      {ranked.length === 0 ? null : (
+        <div class="row">
+          <Segments
+            label={words.bars}
+            value={bars}
+            choices={(['raw', 'share', 'softmax'] as const).map((value) => ({
+              value,
+              label: words.barKinds[value],
+            }))}
+            onChange={setBars}
+          />
+          <Check label={words.farOnly} checked={farOnly} onChange={setFarOnly} />
+          {ranked.some(({ reply }) => reply.results.length > FIRST_ROWS) ? (
+            <Button kind="quiet" onClick={() => setAll(!all)}>
+              {all
+                ? words.first(FIRST_ROWS)
+                : words.all(Math.max(...ranked.map(({ reply }) => reply.results.length)))}
+            </Button>
+          ) : null}
+          {ranked.length > 1 ? <span class="muted small">{words.notComparable}</span> : null}
+        </div>
+      )}
+      {[...new Set(ranked.flatMap(({ reply }) => reply.warnings))].map((warning) => (
+        <p class="notice warn-bar small" key={warning}>
+          {warning}
+        </p>
+      ))}
+      <Rankings
+        lanes={specs.map((spec, at) => ({
+          key: keyOf(spec),
+          name: names[at] ?? '',
+          lane: runs.lanes[keyOf(spec)] ?? { state: 'idle' },
+          items: itemsOf(spec, at),
+        }))}
+        reference={compared?.key}
+        bars={bars}
+        farOnly={farOnly}
+        most={all ? MAX_DOCUMENTS : FIRST_ROWS}
+        marks={marksOf(query)}
+        onOpen={setOpened}
+      />
+      {ranked.length > 0 && labels.size > 0 ? <Quality lanes={ranked} labels={labels} /> : null}
+      {ranked.length > 1 && compared !== undefined ? (
+        <div class="halves">
+          <Against lanes={ranked} reference={compared} />
+          <Agreement lanes={ranked} />
+        </div>
+      ) : null}
+      {ranked.length === 0 ? null : <Costs lanes={ranked} />}
+      {showingCode ? (
+        <LaneCode
+          lanes={specs}
+          names={names}
+          bodyOf={(lane) => bodyOf(lane, query, documents, options)}
+          onClose={() => setShowingCode(false)}
+        />
+      ) : null}
+      {copying === undefined ? null : (
+        <CopyLane
+          onClose={() => setCopying(undefined)}
+          onCopy={(instruction) => {
+            change([...specs, { ...copying, instruction }]);
+            setCopying(undefined);
+          }}
+        />
+      )}
+      {opened === undefined ? null : (
+        <OneDocument
+          index={opened}
+          text={ranked[0]?.documents[opened] ?? documents[opened] ?? ''}
+          lanes={ranked}
+          labels={labels}
+          onLabels={setLabels}
+          onClose={() => setOpened(undefined)}
+        />
+      )}
+    </div>
+  );
+}
+
+/** The lane that the address names, such as that of a channel’s own button. */
+function firstLane(address: URLSearchParams): LaneSpec {
+  const model = address.get('model') ?? about.get()?.default_model ?? 'local';
+  const channel = Number(address.get('channel') ?? 0);
+  return Number.isSafeInteger(channel) && channel > 0 ? { model, channel } : { model };
+}
+
+/** Lanes that would ask the same are one; there is room for so many. */
+function uniqueLanes(lanes: readonly LaneSpec[]): readonly LaneSpec[] {
+  return [...new Map(lanes.map((lane) => [keyOf(lane), lane])).values()].slice(0, MAX_LANES);
+}
+
+function moved<T>(list: readonly T[], from: number, to: number): T[] {
+  const rest = list.filter((_, at) => at !== from);
+  return [...rest.slice(0, to), ...list.slice(from, from + 1), ...rest.slice(to)];
+}
+
+/** What this page saved itself; `undefined` for every other file. */
+function savedIn(name: string, content: string): Shared | undefined {
+  if (!name.endsWith('.json')) return undefined;
+  try {
+    return sharedOf(JSON.parse(content));
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+/** What a run costs, before it is made: as far as the prices of all lanes are known. */
+function Bill({
+  lanes,
+  query,
+  documents,
+  runs,
+}: {
+  readonly lanes: readonly LaneSpec[];
+  readonly query: string;
+  readonly documents: readonly string[];
+  readonly runs: number;
+}) {
+  const { data } = useRead('listOwnModels');
+  const prices = lanes.map(({ model: name }) => {
+    const model = name.replace(/@[^@]*$/, '');
+    return data?.find(({ id, aliases }) =>
+      [id, ...aliases].some((one) => one === name || one === model),
+    )?.price;
+  });
+  const known = prices.filter((price) => price !== undefined);
+  if (known.length === 0 || documents.length === 0) return null;
+  const units = known.reduce((sum, price) => sum + aboutCost(price, query, documents), 0) * runs;
+  const cost = money(units);
+  return (
+    <span class="muted small">
+      {wp().playground.bill(
+        aboutTokens(documents),
+        known.length === lanes.length ? cost : `≥ ${cost}`,
+        lanes.length * runs,
+      )}
+    </span>
+  );
+}
+
+function Options({
+  options,
+  times,
+  onOptions,
+  onTimes,
+}: {
+  readonly options: LaneOptions;
+  readonly times: (typeof RUNS)[number];
+  readonly onOptions: (options: LaneOptions) => void;
+  readonly onTimes: (times: (typeof RUNS)[number]) => void;
+}) {
+  const words = wp().playground;
+  return (
+    <details>
+      <summary>{words.options}</summary>
+      <div class="stack">
+        <FormFields
+          values={options}
+          onChange={onOptions}
+          error={undefined}
+          fields={[
+            { name: 'top_n', label: words.topN, help: words.topNHelp, type: 'number', min: 1 },
+            { name: 'max_tokens_per_doc', label: words.maxTokens, type: 'number', min: 1 },
+            { name: 'instruction', label: words.instruction, help: words.instructionHelp },
+          ]}
+        />
+        <div class="row">
+          <span>{words.runs}</span>
+          <Segments
+            label={words.runs}
+            value={times}
+            choices={RUNS.map((value) => ({ value, label: value }))}
+            onChange={onTimes}
+          />
+          <span class="muted small">{words.runsHelp}</span>
+        </div>
+      </div>
+    </details>
+  );
+}
+
+function LaneCode({
+  lanes,
+  names,
+  bodyOf: bodyOfLane,
+  onClose,
+}: {
+  readonly lanes: readonly LaneSpec[];
+  readonly names: readonly string[];
+  readonly bodyOf: (lane: LaneSpec) => ReturnType<typeof bodyOf>;
+  readonly onClose: () => void;
+}) {
+  const [at, setAt] = useState('0');
+  const words = wp().playground;
+  const lane = lanes[Number(at)];
+  if (lane === undefined) return null;
+  const asLogin = lane.channel !== undefined;
+  return (
+    <Dialog title={words.copyAs} kind="wide" onClose={onClose}>
+      {lanes.length < 2 ? null : (
+        <Segments
+          label={words.lane}
+          value={at}
+          choices={names.map((label, index) => ({ value: String(index), label }))}
+          onChange={setAt}
+        />
+      )}
+      <p class="muted">{asLogin ? words.copyHelpChannel : words.copyHelp}</p>
+      <RequestCode body={{ ...bodyOfLane(lane) }} asLogin={asLogin} />
+    </Dialog>
+  );
+}
+
+function CopyLane({
+  onCopy,
+  onClose,
+}: {
+  readonly onCopy: (instruction: string) => void;
+  readonly onClose: () => void;
+}) {
+  const [instruction, setInstruction] = useState('');
+  const words = wp().playground;
+  return (
+    <Dialog
+      title={words.copyLane}
+      onClose={onClose}
+      onSubmit={() => onCopy(instruction.trim())}
+      foot={
+        <>
+          <Button onClick={onClose}>{w().cancel}</Button>
+          <Button kind="main" type="submit">
+            {words.add}
+          </Button>
+        </>
+      }
+    >
+      <TextField
+        label={words.instructionOwn}
+        help={words.instructionHelp}
+        value={instruction}
+        onInput={setInstruction}
+        autofocus
+      />
+    </Dialog>
+  );
+}
+
+/** One document in full: its label, and its place and score in every lane. */
+function OneDocument({
+  index,
+  text,
+  lanes,
+  labels,
+  onLabels,
+  onClose,
+}: {
+  readonly index: number;
+  readonly text: string;
+  readonly lanes: readonly RankedLane[];
+  readonly labels: Labels;
+  readonly onLabels: (labels: Labels) => void;
+  readonly onClose: () => void;
+}) {
+  const words = wp().playground;
+  return (
+    <Dialog title={words.document(index + 1)} kind="drawer" onClose={onClose}>
+      <p class="wrap document">{text}</p>
+      <div class="stack tight">
+        <Segments
+          label={words.relevance}
+          value={GRADES.find((one) => one !== '' && Number(one) === labels.get(text)) ?? ''}
+          choices={GRADES.map((value) => ({ value, label: value === '' ? '–' : value }))}
+          onChange={(grade) => onLabels(withLabel(labels, text, grade))}
+        />
+        <p class="small muted">{words.relevanceHelp}</p>
+      </div>
+      <dl class="facts">
+        {lanes.map(({ key, name, reply }) => {
+          const rank = reply.results.findIndex((row) => row.index === index);
+          const score = reply.results[rank]?.relevance_score;
+          return [
+            <dt key={key}>{name}</dt>,
+            <dd key={`${key} rank`}>
+              {score === undefined ? words.notRanked : words.rankIn(rank + 1, significant(score))}
+            </dd>,
+          ];
+        })}
+      </dl>
+    </Dialog>
+  );
+}
+
+/** All lanes side by side, a row for each document. */
+function tableText(lanes: readonly RankedLane[]): string {
+  const documents = lanes[0]?.documents ?? [];
+  const head = lanes.flatMap(({ name }) => [`${name} rank`, `${name} score`]);
+  const rows = documents.map((text, index) => [
+    ...[String(index + 1), text],
+    ...lanes.flatMap(({ reply }) => {
+      const rank = reply.results.findIndex((row) => row.index === index);
+      return rank < 0
+        ? ['', '']
+        : [String(rank + 1), String(reply.results[rank]?.relevance_score ?? '')];
+    }),
+  ]);
+  return csvOf([['document', 'text', ...head], ...rows]);
+}

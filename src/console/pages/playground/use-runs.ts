@@ -1,0 +1,115 @@
+import { useRef, useState } from 'preact/hooks';
+import { ApiError, call, newKey, type ReplyOf } from '../../api/call.js';
+import { queries } from '../../api/query.js';
+import { bodyOf, keyOf, type LaneOptions, type LaneSpec } from '../../lib/lanes.js';
+
+export type Ranked = ReplyOf<'rankForComparison'>;
+
+export type Lane =
+  | { readonly state: 'idle' }
+  | { readonly state: 'running'; readonly sinceMs: number }
+  | {
+      readonly state: 'ranked';
+      /** Of the first run, which is the one that is shown. */
+      readonly reply: Ranked;
+      readonly replies: readonly Ranked[];
+      readonly documents: readonly string[];
+      /** Runs that are still to come. */
+      readonly left: number;
+      /** Why the repetition ended early. */
+      readonly error?: ApiError;
+    }
+  | { readonly state: 'failed'; readonly error: ApiError };
+
+export type RankedLane = Extract<Lane, { state: 'ranked' }> & {
+  readonly key: string;
+  readonly name: string;
+};
+
+export interface RunInput {
+  readonly lanes: readonly LaneSpec[];
+  readonly query: string;
+  readonly documents: readonly string[];
+  readonly options: LaneOptions;
+  readonly runs: number;
+}
+
+export interface Runs {
+  readonly lanes: Readonly<Record<string, Lane>>;
+  readonly running: boolean;
+  readonly run: (input: RunInput) => Promise<void>;
+  readonly abort: () => void;
+  readonly clear: () => void;
+}
+
+const IDLE: Lane = { state: 'idle' };
+
+/** What became of each lane; all lanes run beside each other, and the runs of one after each other. */
+export function useRuns(): Runs {
+  const [lanes, setLanes] = useState<Readonly<Record<string, Lane>>>({});
+  const current = useRef<AbortController | undefined>(undefined);
+
+  async function run(input: RunInput): Promise<void> {
+    current.current?.abort();
+    const controller = new AbortController();
+    current.current = controller;
+    const put = (key: string, lane: Lane): void => {
+      if (current.current === controller) setLanes((before) => ({ ...before, [key]: lane }));
+    };
+    await Promise.all(
+      input.lanes.map((lane) =>
+        runLane(lane, input, controller.signal, (state) => put(keyOf(lane), state)),
+      ),
+    );
+    if (current.current === controller) await queries.invalidateQueries();
+  }
+
+  function abort(): void {
+    current.current?.abort();
+    current.current = undefined;
+    setLanes((before) =>
+      Object.fromEntries(Object.entries(before).map(([key, lane]) => [key, stopped(lane)])),
+    );
+  }
+
+  const running = Object.values(lanes).some(
+    (lane) => lane.state === 'running' || (lane.state === 'ranked' && lane.left > 0),
+  );
+  const clear = (): void => {
+    abort();
+    setLanes({});
+  };
+  return { lanes, running, run, abort, clear };
+}
+
+/** What was ranked until then stands. */
+function stopped(lane: Lane): Lane {
+  if (lane.state === 'running') return IDLE;
+  return lane.state === 'ranked' ? { ...lane, left: 0 } : lane;
+}
+
+async function runLane(
+  lane: LaneSpec,
+  { query, documents, options, runs }: RunInput,
+  signal: AbortSignal,
+  put: (lane: Lane) => void,
+): Promise<void> {
+  put({ state: 'running', sinceMs: Date.now() });
+  // A kept ranking says nothing of how long the next one takes.
+  const body = { ...bodyOf(lane, query, documents, options), ...(runs > 1 ? { fresh: true } : {}) };
+  let replies: readonly Ranked[] = [];
+  for (let left = runs - 1; left >= 0; left -= 1) {
+    try {
+      const reply = await call('rankForComparison', { body, key: newKey(), signal });
+      replies = [...replies, reply];
+      put({ state: 'ranked', reply: replies[0] ?? reply, replies, documents, left });
+    } catch (error) {
+      if (signal.aborted) return;
+      if (!(error instanceof ApiError)) throw error;
+      const [reply] = replies;
+      if (reply === undefined) put({ state: 'failed', error });
+      else put({ state: 'ranked', reply, replies, documents, left: 0, error });
+      return;
+    }
+  }
+}
