@@ -1,5 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
+import { setImmediate } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
+import { connectRedis } from '../../src/store/redis/connection.js';
 import { parseRedisUrl } from '../../src/store/redis/url.js';
+import { startRedis } from '../support/redis-server.js';
 
 const OPEN = { username: undefined, password: undefined, db: 0, tls: false };
 
@@ -69,5 +73,47 @@ describe('the Redis URL', () => {
   ])('refuses %s', (url, message) => {
     expect(() => parseRedisUrl(url)).toThrow(message);
     expect(() => parseRedisUrl(url)).not.toThrow(/secret/);
+  });
+});
+
+/** Asks a server twice, and tells by its flag when that has answered: what was asked before is answered then too. */
+const ASKER = `
+const { workerData: { port, flag } } = require('node:worker_threads');
+const socket = require('node:net').connect(port, '127.0.0.1', () => socket.write('PING\\r\\n'));
+let answers = 0;
+socket.on('data', () => {
+  answers += 1;
+  if (answers === 1) return socket.write('PING\\r\\n');
+  Atomics.store(flag, 0, 1);
+  Atomics.notify(flag, 0);
+  socket.destroy();
+});
+`;
+const TIMEOUT_MS = 1_000;
+const PATIENT_MS = 30_000;
+
+describe('a connection', () => {
+  test('takes an answer that came in time while the process was too busy to read it', async () => {
+    const redis = await startRedis();
+    const options = { commandTimeoutMs: TIMEOUT_MS, connectTimeoutMs: PATIENT_MS };
+    const connection = await connectRedis(redis.url, options);
+    const flag = new Int32Array(new SharedArrayBuffer(4));
+    const worker = new Worker(ASKER, { eval: true, workerData: { port: redis.port, flag } });
+    try {
+      const answer = connection.answer(connection.client.ping());
+      const untilMs = performance.now() + 1.5 * TIMEOUT_MS;
+      // The command leaves at the end of the turn.
+      await setImmediate();
+
+      const heard = Atomics.wait(flag, 0, 0, PATIENT_MS);
+      while (performance.now() < untilMs);
+
+      expect(heard).not.toBe('timed-out');
+      await expect(answer).resolves.toBe('PONG');
+    } finally {
+      await worker.terminate();
+      await connection.close();
+      await redis.stop();
+    }
   });
 });
