@@ -62,7 +62,7 @@ function contentEncodings(header: string | undefined): Encodings | undefined {
   );
 }
 
-/** Bodies from here on are put together piece by piece. */
+/** Bodies from here on are read in turn, and put together piece by piece. */
 const LARGE_BYTES = 262_144;
 
 function collect(
@@ -78,8 +78,9 @@ function collect(
   if (req.destroyed) return Promise.reject(callerGone());
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
-    // Pieces of a large body are put together as they come: all at once would take twice the memory, and hold up others.
-    const whole = declared > LARGE_BYTES ? bufferWithRoom(declared) : undefined;
+    const isLarge = declared > LARGE_BYTES;
+    let whole: Buffer | undefined;
+    let endTurn: (() => void) | undefined;
     let bytes = 0;
     // Listeners stay until the request goes: taking four off again costs more than asking whether they still count.
     let done = false;
@@ -87,6 +88,7 @@ function collect(
       if (done) return;
       done = true;
       clearTimeout(timer);
+      endTurn?.();
       chunks.length = 0;
       reject(errorOf());
     };
@@ -95,21 +97,27 @@ function collect(
     };
     const timer =
       withinMs === undefined ? undefined : setTimeout(() => fail(() => tooLate()), withinMs);
+    const take = (chunk: Buffer): void => {
+      if (done) return;
+      bytes += chunk.length;
+      if (bytes > limitBytes) fail(() => tooLarge(limitBytes));
+      else if (!load.charge(place, chunk.length)) fail(() => load.refusalOf(place));
+      else if (whole === undefined) chunks.push(chunk);
+      else chunk.copy(whole, bytes - chunk.length);
+    };
+    const begin = (): void => {
+      // Pieces of a large body are put together as they come: all at once would take twice the memory, and hold up others.
+      if (isLarge) whole = bufferWithRoom(declared);
+      req.on('data', take);
+    };
     req
-      .on('data', (chunk: Buffer) => {
-        if (done) return;
-        bytes += chunk.length;
-        if (bytes > limitBytes) fail(() => tooLarge(limitBytes));
-        else if (!load.charge(place, chunk.length)) fail(() => load.refusalOf(place));
-        else if (whole === undefined) chunks.push(chunk);
-        else chunk.copy(whole, bytes - chunk.length);
-      })
       .on('end', () => {
         // What came too late has had its answer, the last of its connection: nothing must be done for it any more.
         if (!req.socket.writable) fail(tooLate);
         if (done) return;
         done = true;
         clearTimeout(timer);
+        endTurn?.();
         const [first] = chunks;
         const isOne = first !== undefined && chunks.length === 1;
         resolve(whole?.subarray(0, bytes) ?? (isOne ? first : joinWithRoom(chunks, bytes)));
@@ -117,6 +125,8 @@ function collect(
       })
       .on('error', gone)
       .on('close', gone);
+    if (isLarge) endTurn = load.reading.take(begin, () => bytes);
+    else begin();
   });
 }
 

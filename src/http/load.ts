@@ -1,4 +1,5 @@
 import { GatewayError } from '../core/errors.js';
+import { ReadingTurns } from './reading.js';
 
 /** What one caller, by key or by address, has in flight. */
 interface Owner {
@@ -22,6 +23,8 @@ interface Owned {
  * overload is an early 503 and not a growing queue. No caller has more than its share of either.
  */
 export class Load {
+  /** Of large bodies. */
+  readonly reading = new ReadingTurns();
   readonly #maxRequests: number;
   readonly #maxBytes: number;
   readonly #maxOwnRequests: number;
