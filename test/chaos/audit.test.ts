@@ -195,6 +195,22 @@ describe('an audit of what was seen', () => {
       'switched off: 1 attempts on tag blue, which was off',
     ],
     [
+      'an answer that is late by more than the process was stopped, counted once',
+      {
+        calls: [{ ...CALL, endedMs: 14_700 }],
+        processes: [
+          {
+            ...PROCESS,
+            frozen: [
+              { fromMs: 11_000, toMs: 12_000 },
+              { fromMs: 11_500, toMs: 12_100 },
+            ],
+          },
+        ],
+      },
+      'deadline: answered 600 ms after its deadline',
+    ],
+    [
       'an alarm where the store has lost nothing',
       {
         processes: [{ ...PROCESS, alarms: ['5 units were not charged: the reservation is gone'] }],

@@ -96,10 +96,7 @@ function late(
   const { end, sentMs, endedMs, budgetMs } = call;
   if (end.kind !== 'answered') return [];
   const own: Span = { fromMs: sentMs, toMs: endedMs };
-  const excusedMs = [...stalls, ...(process?.frozen ?? [])].reduce(
-    (sum, span) => sum + overlapMs(span, own),
-    0,
-  );
+  const excusedMs = coveredMs([...stalls, ...(process?.frozen ?? [])], own);
   const overMs = endedMs - sentMs - budgetMs - excusedMs;
   if (overMs <= rules.slackMs) return [];
   return [violation('deadline', `answered ${Math.round(overMs)} ms after its deadline`, call)];
@@ -310,8 +307,16 @@ function sumsOf(amounts: readonly number[]): Set<number> {
   return sums;
 }
 
-function overlapMs(one: Span, other: Span): number {
-  return Math.max(0, Math.min(one.toMs, other.toMs) - Math.max(one.fromMs, other.fromMs));
+/** How much of a span others cover, which may overlap. */
+function coveredMs(spans: readonly Span[], { fromMs, toMs }: Span): number {
+  let covered = 0;
+  let atMs = fromMs;
+  for (const span of [...spans].sort((one, other) => one.fromMs - other.fromMs)) {
+    const endMs = Math.min(span.toMs, toMs);
+    covered += Math.max(0, endMs - Math.max(span.fromMs, atMs));
+    atMs = Math.max(atMs, endMs);
+  }
+  return covered;
 }
 
 function groupBy<T, K>(items: readonly T[], keyOf: (item: T) => K): Map<K, T[]> {

@@ -25,6 +25,7 @@ interface Running {
 }
 
 const CLOCK = fileURLToPath(new URL('preload/clock.mjs', import.meta.url));
+const STALLS = fileURLToPath(new URL('preload/stalls.mjs', import.meta.url));
 const SABOTAGE = fileURLToPath(new URL('preload/sabotage.mjs', import.meta.url));
 
 /** What is never to stand in a log, whatever happened around it. */
@@ -36,6 +37,14 @@ const ENDED_MS = 20_000;
 const LAST_LINES = 20;
 /** Several start at once, on a machine that runs all the others too. */
 const START_MS = 240_000;
+
+/** What `preload/stalls.mjs` has said. */
+function stallsIn(log: readonly string[]): Span[] {
+  return log.flatMap((line) => {
+    const [, from, to] = /^stalled from (\d+) to (\d+)$/.exec(line.trim()) ?? [];
+    return from === undefined ? [] : [{ fromMs: Number(from), toMs: Number(to) }];
+  });
+}
 
 /** It gives up where the store goes away while it starts, and whoever runs it starts it again. */
 async function startAnyhow(home: Home): Promise<GatewayProcess> {
@@ -63,7 +72,7 @@ export class ChaosFleet {
   /** Starts a gateway at a place, and resolves when it listens. */
   async start(place: Place): Promise<string> {
     const name = `gateway ${this.#all.length + 1}`;
-    const imports = [CLOCK, ...(this.#sabotage === undefined ? [] : [SABOTAGE])];
+    const imports = [STALLS, CLOCK, ...(this.#sabotage === undefined ? [] : [SABOTAGE])];
     const home: Home = {
       ...this.#home,
       env: {
@@ -112,8 +121,8 @@ export class ChaosFleet {
     else running.terminatedMs = Date.now();
     running.process.kill(signal);
     const late = setTimeout(() => {
-      const tail = running.process.log.slice(-LAST_LINES);
-      running.alarms.push(`it has not ended ${ENDED_MS} ms after ${signal}`, ...tail);
+      const tail = running.process.log.slice(-LAST_LINES).join('\n');
+      running.alarms.push(`it has not ended ${ENDED_MS} ms after ${signal}: ${tail}`);
       running.killsMs.push(Date.now());
       running.process.kill('SIGKILL');
     }, ENDED_MS);
@@ -163,7 +172,8 @@ export class ChaosFleet {
 
   seen(): readonly ProcessSeen[] {
     return this.#all.map(({ name, killsMs, terminatedMs, frozen, exit, alarms, process }) => ({
-      ...{ name, killsMs, terminatedMs, frozen, exit },
+      ...{ name, killsMs, terminatedMs, exit },
+      frozen: [...frozen, ...stallsIn(process.log)],
       alarms: [...alarms, ...process.log.filter((line) => ALARM.test(line))],
     }));
   }

@@ -67,7 +67,7 @@ export interface ProcessSeen {
   /** SIGKILL to it, or to one of its workers. */
   readonly killsMs: readonly number[];
   readonly terminatedMs: number | undefined;
-  /** While it was stopped with SIGSTOP. */
+  /** While it was stopped with SIGSTOP, or the machine did not let it run. */
   readonly frozen: readonly Span[];
   readonly exit: { readonly atMs: number; readonly code: number | null } | undefined;
   /** Lines of its log that speak of units that were lost, or of something that is never to happen. */
