@@ -14,7 +14,13 @@ import type { Channel } from '../src/core/channel.js';
 import { CHANNEL_DEFAULTS } from '../src/core/channel-members.js';
 import { AccessTokens } from '../src/gateway/access-tokens.js';
 import { LlamaEngine, loadLlama } from '../src/rankers/llama.js';
+import { ChannelHealth } from '../src/gateway/channel-health.js';
 import { offerOf } from '../src/gateway/offer.js';
+import { chainOf, type ChainParts } from '../src/gateway/plan.js';
+import { keyed } from '../src/gateway/policies/keyed.js';
+import { longDocuments } from '../src/gateway/policies/long-documents.js';
+import { sliding } from '../src/gateway/policies/sliding.js';
+import { split } from '../src/gateway/policies/split.js';
 import { makeRoute } from '../src/gateway/route.js';
 import { createScope } from '../src/gateway/scope.js';
 import { createSend } from '../src/gateway/send.js';
@@ -33,12 +39,27 @@ const { values } = parseArgs({
 });
 const PATIENCE_MS = 300_000;
 const config = loadConfig({ env: process.env });
-const { maxReplyBytes, promptsDir } = config.gateway;
+const { maxReplyBytes, maxCooldownMs, promptsDir } = config.gateway;
+const { traffic, models: rules } = config;
 const upstream = new Upstream({
   maxReplyBytes,
   judgeAddress: judgeUpstreamAddress(config.gateway),
 });
 const neural = new LlamaEngine({ load: loadLlama });
+const ignore = (): void => undefined;
+const health = new ChannelHealth({
+  maxCooldownMs,
+  breaker: {
+    failures: traffic.breakerFailures,
+    windowMs: traffic.breakerWindowMs,
+    openMs: traffic.breakerOpenMs,
+    longestMs: maxCooldownMs,
+  },
+  outage: { failures: traffic.disableFailures, windowMs: traffic.disableWindowMs },
+  observe: ignore,
+  onOutage: ignore,
+  onFree: ignore,
+});
 const send = createSend({
   upstream,
   tokens: new AccessTokens({
@@ -51,6 +72,17 @@ const send = createSend({
   attemptTimeoutMs: PATIENCE_MS,
   mayBegin: () => true,
 });
+
+/** What a channel's requests go through in the gateway, without what counts them: one is asked at a time. */
+const parts: ChainParts = {
+  send,
+  leased: (next) => next,
+  observed: (next) => next,
+  keyed: keyed(health, Date.now),
+  longDocuments,
+  sliding: sliding(Date.now),
+  split: split({ parallel: traffic.splitParallel }),
+};
 
 const LEXICAL: Channel = {
   ...CHANNEL_DEFAULTS,
@@ -133,8 +165,9 @@ async function ask(
 ): Promise<{ order: number[]; cost: number } | undefined> {
   const scope = createScope(Date.now(), PATIENCE_MS);
   const documents = textDocuments(texts);
+  const offer = offerOf(route, model, rules.named[model] ?? rules.fallback);
   try {
-    const outcome = await send(offerOf(route, model), {
+    const outcome = await chainOf(parts, [offer]).ask(offer, {
       requestId: 'bench',
       owner: 'bench',
       keyId: 0,

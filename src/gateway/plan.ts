@@ -1,7 +1,15 @@
 import type { ModelRules } from '../core/model-rules.js';
 import type { PriceList } from '../core/quota.js';
 import { offerOf, tiersOf, upstreamCost } from './offer.js';
-import { stack, type Attempt, type Layer, type Plan, type Rank, type Turn } from './rank.js';
+import {
+  stack,
+  type Attempt,
+  type Layer,
+  type Offer,
+  type Plan,
+  type Rank,
+  type Turn,
+} from './rank.js';
 import type { Route } from './route.js';
 
 /** The parts that plans are made of: built once, along with any state that outlives a plan. */
@@ -25,21 +33,36 @@ export interface PlanParts {
   readonly queued: (mostMs: number) => Layer<Rank>;
 }
 
+/** The parts of what stands between a choice of channel and the wire. */
+export type ChainParts = Pick<
+  PlanParts,
+  'send' | 'leased' | 'observed' | 'keyed' | 'longDocuments' | 'sliding' | 'split'
+>;
+
+/** How channels are asked for a ranking: with the layers that at least one of them uses. */
+export function chainOf(
+  parts: ChainParts,
+  offers: readonly Offer[],
+): { readonly shaped: Layer<Attempt>; readonly ask: Attempt } {
+  const shaped: Layer<Attempt> = (send) =>
+    stack(
+      send,
+      offers.some(({ reads }) => reads !== undefined) && parts.longDocuments,
+      offers.some(({ slides }) => slides !== undefined) && parts.sliding,
+      offers.some(({ window }) => window !== undefined) && parts.split,
+    );
+  const hasKeys = offers.some(({ route }) => route.keys !== undefined);
+  const sent = stack(parts.send, hasKeys && parts.keyed, parts.observed, parts.leased);
+  return { shaped, ask: shaped(sent) };
+}
+
 /** Makes the plan of a model from its usable channels. Whatever a model does not use is not in its chain. */
 export function createPlanner(parts: PlanParts): (model: string, routes: readonly Route[]) => Plan {
   return (model, routes) => {
     const rules = parts.rulesOf(model);
     const offers = routes.map((route) => offerOf(route, model, rules));
-    const shaped: Layer<Attempt> = (send) =>
-      stack(
-        send,
-        offers.some(({ reads }) => reads !== undefined) && parts.longDocuments,
-        offers.some(({ slides }) => slides !== undefined) && parts.sliding,
-        offers.some(({ window }) => window !== undefined) && parts.split,
-      );
-    const hasKeys = offers.some(({ route }) => route.keys !== undefined);
-    const attempt = shaped(stack(parts.send, hasKeys && parts.keyed, parts.observed, parts.leased));
-    const turn = rules.hedge ? parts.hedged(attempt) : parts.single(attempt);
+    const { shaped, ask } = chainOf(parts, offers);
+    const turn = rules.hedge ? parts.hedged(ask) : parts.single(ask);
     const { fallbacks, coalesce, cacheTtlMs, queueMs } = rules;
     const rankAlone = stack(
       parts.failover(turn),
@@ -51,7 +74,7 @@ export function createPlanner(parts: PlanParts): (model: string, routes: readonl
       rank: stack(rankAlone, fallbacks.length > 0 && parts.fallbacks(fallbacks)),
       rankAlone,
       rankWith: (models) => parts.fallbacks(models)(rankAlone),
-      ask: attempt,
+      ask,
       shaped,
       offers,
       tiers: tiersOf(
