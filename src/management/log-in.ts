@@ -7,6 +7,7 @@ import {
   rememberPlace,
   type AttemptDeps,
 } from './attempts.js';
+import { recordAudit, type ManagementDeps } from './audit.js';
 import { loginName } from './fields.js';
 import { hashPassword, needsRehash, verifyPassword } from './passwords.js';
 import { hashSecret } from './secrets.js';
@@ -65,6 +66,33 @@ async function upgradeHash(
   const condition = { passwordHash: recorded };
   const update = await store.updateUser(userId, { passwordHash }, now(), condition);
   return update.kind === 'updated' ? passwordHash : recorded;
+}
+
+/**
+ * Notes that somebody failed to log in to an account that there is. Takes another time where there is none, so that it must
+ * be called off the path of the request; how often it is tried is bounded before.
+ */
+export async function noteFailedLogin(
+  deps: ManagementDeps,
+  login: string,
+  code: string,
+  address: string | undefined,
+): Promise<void> {
+  const user = await deps.store.findUser(loginName(login), deps.now());
+  if (user === undefined) return;
+  await noteLogin(deps, user, 'user.login_failed', address, { code });
+}
+
+/** Notes a login in the audit log, under the name of the account. */
+export function noteLogin(
+  deps: ManagementDeps,
+  user: User,
+  action: 'user.login' | 'user.login_failed',
+  address: string | undefined,
+  detail: Readonly<Record<string, unknown>> = {},
+): Promise<void> {
+  const { id, username: name, role } = user;
+  return recordAudit(deps, { id, name, role, address }, action, `user:${id}`, detail);
 }
 
 function wrongLogin(): GatewayError {

@@ -2,6 +2,7 @@ import { GatewayError } from '../core/errors.js';
 import type { Session, User } from '../store/store.js';
 import type { AccountSettings } from './accounts.js';
 import { recordAudit, type Actor, type ManagementDeps } from './audit.js';
+import { checkOwner } from './rank.js';
 import { hashSecret } from './secrets.js';
 
 export interface SessionDeps extends ManagementDeps {
@@ -102,32 +103,34 @@ export interface ShownSession {
   readonly current: boolean;
 }
 
-/** Everything that somebody is logged in with, newest first. */
+/** Everything that an account is logged in with, newest first; `asking` is the login that wants to know. */
 export async function listLogins(
   { store, now }: Pick<ManagementDeps, 'store' | 'now'>,
-  { user, session: own }: Login,
+  userId: number,
+  asking: Login,
 ): Promise<ShownSession[]> {
-  const sessions = await store.listSessions(user.id, now());
+  const sessions = await store.listSessions(userId, now());
   return sessions.map((session) => ({
     id: shownId(session),
     session,
-    current: session.idHash === own.idHash,
+    current: session.idHash === asking.session.idHash,
   }));
 }
 
-/** Ends one of one's own logins by the id that it is listed under. */
+/** Ends a login by the id that it is listed under: one's own or, as an admin, that of somebody of a lower role. */
 export async function endListed(
   deps: ManagementDeps,
-  { user }: Login,
+  userId: number,
   id: string,
   actor: Actor,
 ): Promise<void> {
-  const sessions = await deps.store.listSessions(user.id, deps.now());
+  await checkOwner(deps, userId, actor, 'login');
+  const sessions = await deps.store.listSessions(userId, deps.now());
   const found = sessions.find((session) => shownId(session) === id);
   if (found === undefined || !(await deps.store.deleteSession(found.idHash))) {
-    throw new GatewayError('not_found', `You have no login with id ${id}.`);
+    throw new GatewayError('not_found', `There is no login with id ${id}.`);
   }
-  await recordAudit(deps, actor, 'user.end_login', `user:${user.id}`, { kind: found.kind });
+  await recordAudit(deps, actor, 'user.end_login', `user:${userId}`, { kind: found.kind });
 }
 
 function shownId({ idHash }: Session): string {

@@ -27,6 +27,7 @@ test('an account is made, given balance, disabled with a reason and deleted', as
   await drawer.getByRole('button', { name: 'Add' }).click();
   await drawer.getByText('$12.50').waitFor();
   assert.deepEqual(await faultsOf(page, 'drawer'), []);
+  await drawer.getByText('Not logged in anywhere.').waitFor();
   await page.keyboard.press('Escape');
 
   await page.getByRole('button', { name: 'Actions: ada' }).click();
@@ -49,6 +50,30 @@ test('an account is made, given balance, disabled with a reason and deleted', as
   await page.getByRole('button', { name: /Its role is not below yours: root/ }).waitFor();
   assert.deepEqual(said, []);
   await context.close();
+});
+
+test('logins are seen and ended, one’s own and those of lower roles', async () => {
+  const { context, page, said } = await console_.open('account');
+  const { id } = await console_.api(context, 'POST', '/api/user', {
+    ...{ username: 'grace', password: PASSWORD },
+  });
+  const grace = await console_.open('account', { username: 'grace' });
+  const other = await console_.open('', { username: 'grace' });
+  const own = grace.page.getByRole('main').getByRole('list');
+  await own.getByText('this one').waitFor();
+  assert.equal(await own.getByRole('listitem').count(), 2);
+  assert.deepEqual(await faultsOf(grace.page, 'own logins'), []);
+  await own.getByRole('button', { name: 'End' }).click();
+  await own.getByRole('button', { name: 'End' }).waitFor({ state: 'detached' });
+  assert.equal((await other.context.request.get(`${console_.url}/api/user/self`)).status(), 401);
+
+  await page.goto(`${console_.url}/console/people?open=${id}`);
+  const logins = page.getByRole('region', { name: 'Logins' });
+  await logins.getByRole('button', { name: 'End' }).click();
+  await logins.getByText('Not logged in anywhere.').waitFor();
+  assert.equal((await grace.context.request.get(`${console_.url}/api/user/self`)).status(), 401);
+  assert.deepEqual(said, []);
+  for (const opened of [grace, other, { context }]) await opened.context.close();
 });
 
 test('codes are made, shown once, printed, redeemed, and what is left is disabled', async () => {

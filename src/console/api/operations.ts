@@ -43,6 +43,18 @@ export interface Operations {
     body: undefined;
     reply: null;
   };
+  listUserSessions: {
+    params: { id: number };
+    query: Record<string, never>;
+    body: undefined;
+    reply: ({ id: string; kind: "session" | "access_token"; created_time: number; expires_time: number; current: boolean })[];
+  };
+  endUserSession: {
+    params: { id: number; session: string };
+    query: { reason?: string };
+    body: undefined;
+    reply: null;
+  };
   register: {
     params: Record<string, never>;
     query: Record<string, never>;
@@ -461,6 +473,8 @@ export const ROUTES: Readonly<Record<keyof Operations, string>> = {
   createAccessToken: 'POST api/user/token',
   listSessions: 'GET api/user/session',
   endSession: 'DELETE api/user/session/{id}',
+  listUserSessions: 'GET api/user/{id}/session',
+  endUserSession: 'DELETE api/user/{id}/session/{session}',
   register: 'POST api/user/register',
   getSelf: 'GET api/user/self',
   updateSelf: 'PUT api/user/self',

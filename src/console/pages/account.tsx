@@ -1,10 +1,11 @@
 import { useState } from 'preact/hooks';
 import { about, isAdmin, readAbout } from '../about.js';
 import { actAs, call } from '../api/call.js';
-import { queries, useWrite } from '../api/query.js';
+import { queries, useRead, useWrite } from '../api/query.js';
 import { Button, Check, CopyButton, ErrorNotice, Segments } from '../parts/basic.js';
 import { Confirm, Dialog } from '../parts/dialog.js';
 import { Form, FormFields } from '../parts/form.js';
+import { LoginList } from '../parts/logins.js';
 import { Redeem } from '../parts/redeem.js';
 import { toast } from '../parts/toast.js';
 import { navigate } from '../router.js';
@@ -208,6 +209,7 @@ function Preferences() {
 function Logins() {
   const self = useAtom(about)?.self;
   const [deleting, setDeleting] = useState(false);
+  const reading = useRead('listSessions');
   const everywhere = useWrite(async () => {
     await call('logout', { body: { everywhere: true } });
     await leave();
@@ -219,6 +221,7 @@ function Logins() {
   return (
     <section class="card stack">
       <h2>{w().account.logins}</h2>
+      <LoginList reading={reading} end={(id) => call('endSession', { params: { id } })} />
       <p class="muted">{w().account.logoutEverywhereHelp}</p>
       <ErrorNotice error={everywhere.error} />
       <div class="row end">

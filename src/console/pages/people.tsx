@@ -22,6 +22,7 @@ import { Dialog, Menu } from '../parts/dialog.js';
 import { FilterSelect, Form, FormFields, SelectField } from '../parts/form.js';
 import { ListHead } from '../parts/list-head.js';
 import { List, createdColumn, useListQuery, useOpenRow } from '../parts/table.js';
+import { LoginList } from '../parts/logins.js';
 import { toast } from '../parts/toast.js';
 import { setQuery, useRoute } from '../router.js';
 import { w, wp } from '../words.js';
@@ -304,6 +305,7 @@ function OneUser({ id }: { readonly id: number }) {
         </dd>
       </dl>
       {isBelow(data) || data.role === ROOT ? <Balance user={data} /> : null}
+      {isBelow(data) ? <LoginsOf id={id} /> : null}
       <div class="row">
         <Link class="button" to={`keys?user_id=${id}`}>
           {words.keys}
@@ -316,6 +318,19 @@ function OneUser({ id }: { readonly id: number }) {
         </Link>
       </div>
     </div>
+  );
+}
+
+function LoginsOf({ id }: { readonly id: number }) {
+  const reading = useRead('listUserSessions', { params: { id } });
+  return (
+    <section class="stack" aria-label={w().account.logins}>
+      <h4>{w().account.logins}</h4>
+      <LoginList
+        reading={reading}
+        end={(session) => call('endUserSession', { params: { id, session } })}
+      />
+    </section>
   );
 }
 

@@ -166,6 +166,13 @@ export const en = {
     switchTag: (tag: string) => `Switch ${tag} off…`,
     hint: 'Type an id, a name or a page.',
   },
+  logins: {
+    kinds: { session: 'Browser', access_token: 'Access token' },
+    since: 'since',
+    current: 'this one',
+    end: 'End',
+    none: 'Not logged in anywhere.',
+  },
   account: {
     profile: 'Profile',
     displayName: 'Displayed name',

@@ -161,6 +161,13 @@ export const zh: Words = {
     switchTag: (tag) => `关闭标签 ${tag}……`,
     hint: '输入 ID、名称或页面。',
   },
+  logins: {
+    kinds: { session: '浏览器', access_token: '访问令牌' },
+    since: '始于',
+    current: '当前登录',
+    end: '结束',
+    none: '没有任何登录。',
+  },
   account: {
     profile: '个人资料',
     displayName: '显示名称',

@@ -1,10 +1,20 @@
 import Joi from 'joi';
 import { accountNamed } from '../../management/attempts.js';
-import { logIn } from '../../management/log-in.js';
-import { endListed, endLogin, issueAccessToken, listLogins } from '../../management/sessions.js';
+import { GatewayError, type ErrorCode } from '../../core/errors.js';
+import { logIn, noteFailedLogin, noteLogin } from '../../management/log-in.js';
+import {
+  endListed,
+  endLogin,
+  issueAccessToken,
+  listLogins,
+  type ShownSession,
+} from '../../management/sessions.js';
+import { getUser } from '../../management/users.js';
+import { ID, ID_PARAMS } from '../../wire/lists.js';
 import { USER, userWire } from '../../wire/user.js';
 import { sessionCookieHeader } from '../login.js';
 import { defineOperation, Reply, type Operation } from '../operation.js';
+import { because, REASON_QUERY } from '../reason.js';
 
 interface LoginBody {
   username: string;
@@ -28,9 +38,17 @@ interface SessionView {
   current: boolean;
 }
 
+interface UserSessionParams {
+  id: number;
+  session: string;
+}
+
 interface LogoutBody {
   everywhere: boolean;
 }
+
+/** Failures of a login that say something of who tried; whoever is told to wait has been noted often enough. */
+const NOTED: ReadonlySet<string> = new Set<ErrorCode>(['unauthorized', 'user_disabled']);
 
 const login = defineOperation({
   id: 'login',
@@ -47,8 +65,17 @@ const login = defineOperation({
   reply: USER,
   errors: ['unauthorized', 'user_disabled'],
   limit: { name: 'login', account: ({ body }) => accountNamed(body.username) },
-  async handler({ deps, body, block, secure }) {
-    const { user, secret } = await logIn(deps, body.username, body.password, block);
+  async handler({ deps, body, address, block, secure }) {
+    const { username, password } = body;
+    const { user, secret } = await logIn(deps, username, password, block).catch(
+      (error: unknown) => {
+        const code = error instanceof GatewayError ? error.code : 'internal_error';
+        const note = () => noteFailedLogin(deps, username, code, address);
+        if (NOTED.has(code)) deps.later('to note a failed login', note);
+        throw error;
+      },
+    );
+    deps.later('to note a login', () => noteLogin(deps, user, 'user.login', address));
     const cookie = sessionCookieHeader(secret, secure, deps.accounts.sessionMaxMs);
     return new Reply(userWire(deps.now())(user), { headers: { 'Set-Cookie': cookie } });
   },
@@ -104,6 +131,29 @@ const createAccessToken = defineOperation({
     ),
 });
 
+const SESSIONS = Joi.array<SessionView[]>().items(
+  Joi.object<SessionView, true>({
+    id: Joi.string().required(),
+    kind: Joi.string().valid('session', 'access_token').required(),
+    created_time: Joi.number().integer().required(),
+    expires_time: Joi.number()
+      .integer()
+      .required()
+      .description('Of a session: if it is not used until then.'),
+    current: Joi.boolean().required().description('Whether it is the one that asks.'),
+  }),
+);
+
+function sessionWire({ id, session, current }: ShownSession): SessionView {
+  return {
+    id,
+    kind: session.kind,
+    created_time: Math.floor(session.createdAtMs / 1000),
+    expires_time: Math.floor(session.expiresAtMs / 1000),
+    current,
+  };
+}
+
 const list = defineOperation({
   id: 'listSessions',
   method: 'GET',
@@ -111,27 +161,26 @@ const list = defineOperation({
   area: 'sessions',
   summary: 'What one is logged in with: sessions and access tokens, newest first',
   access: 'login',
-  reply: Joi.array<SessionView[]>().items(
-    Joi.object<SessionView, true>({
-      id: Joi.string().required(),
-      kind: Joi.string().valid('session', 'access_token').required(),
-      created_time: Joi.number().integer().required(),
-      expires_time: Joi.number()
-        .integer()
-        .required()
-        .description('Of a session: if it is not used until then.'),
-      current: Joi.boolean().required().description('Whether it is the one that asks.'),
-    }),
-  ),
-  async handler({ deps, login: asking }) {
-    const logins = await listLogins(deps, asking);
-    return logins.map(({ id, session, current }) => ({
-      id,
-      kind: session.kind,
-      created_time: Math.floor(session.createdAtMs / 1000),
-      expires_time: Math.floor(session.expiresAtMs / 1000),
-      current,
-    }));
+  reply: SESSIONS,
+  handler: async ({ deps, login: asking }) =>
+    (await listLogins(deps, asking.user.id, asking)).map(sessionWire),
+});
+
+const listOfUser = defineOperation({
+  id: 'listUserSessions',
+  method: 'GET',
+  path: '/api/user/:id/session',
+  area: 'sessions',
+  summary: 'What somebody is logged in with, newest first',
+  description:
+    'When and from where they logged in, and who failed to, is in the audit log: `user.login` and `user.login_failed`.',
+  access: 'admin',
+  params: ID_PARAMS,
+  reply: SESSIONS,
+  errors: ['not_found'],
+  async handler({ deps, params, login: asking }) {
+    await getUser(deps, params.id);
+    return (await listLogins(deps, params.id, asking)).map(sessionWire);
   },
 });
 
@@ -145,7 +194,26 @@ const end = defineOperation({
   params: Joi.object<SessionParams, true>({ id: Joi.string().max(64).required() }),
   errors: ['not_found'],
   async handler({ deps, login: asking, params, actor }) {
-    await endListed(deps, asking, params.id, actor);
+    await endListed(deps, asking.user.id, params.id, actor);
+    return null;
+  },
+});
+
+const endOfUser = defineOperation({
+  id: 'endUserSession',
+  method: 'DELETE',
+  path: '/api/user/:id/session/:session',
+  area: 'sessions',
+  summary: 'End a session or access token of somebody of a lower role',
+  access: 'admin',
+  params: Joi.object<UserSessionParams, true>({
+    id: ID.required(),
+    session: Joi.string().max(64).required(),
+  }),
+  query: REASON_QUERY,
+  errors: ['permission_denied', 'not_found'],
+  async handler({ deps, params, query, actor }) {
+    await endListed(deps, params.id, params.session, because(actor, query.reason));
     return null;
   },
 });
@@ -157,4 +225,6 @@ export const SESSION_OPERATIONS: readonly Operation[] = [
   createAccessToken,
   list,
   end,
+  listOfUser,
+  endOfUser,
 ];

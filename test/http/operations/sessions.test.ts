@@ -235,6 +235,60 @@ describe('access tokens', () => {
   });
 });
 
+describe('what admins see of logins', () => {
+  it('is who is logged in, which they may end for roles below theirs', async () => {
+    const user = await createAccount(gateway.store);
+    const admin = await createAccount(gateway.store, { role: 10 });
+    const equal = await createAccount(gateway.store, { role: 10 });
+    const ask = <T>(method: string, path: string, token = admin.token) =>
+      callApi<T>(gateway.url, method, path, { token });
+    const list = (id: number) =>
+      ask<{ id: string; kind: string; current: boolean }[]>('GET', `/api/user/${id}/session`);
+
+    const before = await list(user.user.id);
+    const session = before.body.data.find(({ kind }) => kind === 'session');
+    const path = `/api/user/${user.user.id}/session/${session?.id ?? ''}`;
+    const byUser = await ask('DELETE', path, user.token);
+    const ended = await ask('DELETE', `${path}?reason=left`);
+    const again = await ask('DELETE', path);
+    const [of] = (await list(equal.user.id)).body.data;
+    const equals = await ask('DELETE', `/api/user/${equal.user.id}/session/${of?.id ?? ''}`);
+
+    expect(before.body.data).toHaveLength(2);
+    expect(before.body.data.every(({ current }) => !current)).toBe(true);
+    expect([byUser, ended, again, equals].map(({ status }) => status)).toEqual([
+      403, 200, 404, 403,
+    ]);
+    expect((await list(user.user.id)).body.data.map(({ kind }) => kind)).toEqual(['access_token']);
+    expect((await list(999_999)).status).toBe(404);
+  });
+
+  it('is who logged in and who failed to, from where, in the audit log', async () => {
+    const { user } = await createAccount(gateway.store);
+    const admin = await createAccount(gateway.store, { role: 10 });
+    await logIn({ username: user.username, password: 'a wrong one' });
+    await logIn({ username: user.username, password: PASSWORD });
+    await logIn({ username: 'nobody-of-that-name', password: PASSWORD });
+    const noted = async () => {
+      const path = `/api/audit?target=user:${user.id}`;
+      const reply = await callApi<{
+        items: { action: string; actor: string; address: string; detail: object }[];
+      }>(gateway.url, 'GET', path, { token: admin.token });
+      return reply.body.data.items.filter(({ action }) => action.startsWith('user.login'));
+    };
+    await until('both are noted', async () => (await noted()).length === 2);
+
+    const items = await noted();
+
+    expect(items.map(({ action }) => action).sort()).toEqual(['user.login', 'user.login_failed']);
+    for (const { actor, address: from } of items) {
+      expect(actor).toBe(user.username);
+      expect(from).toMatch(/^192\.0\.2\./);
+    }
+    expect(JSON.stringify(items)).not.toContain('a wrong one');
+  });
+});
+
 describe('a list of logins', () => {
   it('names what one is logged in with, and ends one of them', async () => {
     const { cookie, token } = await createAccount(gateway.store);

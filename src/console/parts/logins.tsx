@@ -1,0 +1,42 @@
+import type { ReplyOf } from '../api/call.js';
+import { useWrite, type Reading } from '../api/query.js';
+import { w } from '../words.js';
+import { Ago, Button, Chip, ErrorNotice, Skeleton } from './basic.js';
+
+type Sessions = ReplyOf<'listSessions'>;
+
+/** What an account is logged in with, each to be ended. */
+export function LoginList({
+  reading: { data, error, again },
+  end,
+}: {
+  readonly reading: Reading<Sessions>;
+  readonly end: (id: string) => Promise<unknown>;
+}) {
+  const ending = useWrite(end);
+  if (error !== undefined) return <ErrorNotice error={error} onAgain={again} />;
+  if (data === undefined) return <Skeleton />;
+  const words = w().logins;
+  return (
+    <>
+      {data.length === 0 ? <p class="muted">{words.none}</p> : null}
+      <div role="list" class="stack">
+        {data.map(({ id, kind, created_time, current }) => (
+          <div key={id} role="listitem" class="row apart">
+            <span>
+              {words.kinds[kind]} · {words.since} <Ago seconds={created_time} />
+            </span>
+            {current ? (
+              <Chip>{words.current}</Chip>
+            ) : (
+              <Button disabled={ending.busy} onClick={() => void ending.run(id)}>
+                {words.end}
+              </Button>
+            )}
+          </div>
+        ))}
+      </div>
+      <ErrorNotice error={ending.error} />
+    </>
+  );
+}
