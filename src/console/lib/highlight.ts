@@ -12,7 +12,7 @@ function wordsOf(text: string): Intl.SegmentData[] {
 /** The words of a query that are worth marking. */
 export function marksOf(query: string): ReadonlySet<string> {
   const words = wordsOf(query).filter(({ isWordLike }) => isWordLike === true);
-  const isWorth = (word: string): boolean => word.length > 2 || /[^ -~]/.test(word);
+  const isWorth = (word: string): boolean => word.length > 3 || /[^ -~]/.test(word);
   return new Set(words.map(({ segment }) => segment.toLowerCase()).filter(isWorth));
 }
 

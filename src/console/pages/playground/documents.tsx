@@ -46,15 +46,17 @@ export function DocumentsEditor(props: EditorProps) {
       ) : (
         <Cards {...props} />
       )}
-      <Segments
-        label={words.views}
-        value={view}
-        choices={(['text', 'cards'] as const).map((value) => ({
-          value,
-          label: words.viewKinds[value],
-        }))}
-        onChange={setView}
-      />
+      <div class="row">
+        <Segments
+          label={words.views}
+          value={view}
+          choices={(['text', 'cards'] as const).map((value) => ({
+            value,
+            label: words.viewKinds[value],
+          }))}
+          onChange={setView}
+        />
+      </div>
     </div>
   );
 }

@@ -27,7 +27,7 @@ function Measures({
   readonly children?: ComponentChildren;
 }) {
   return (
-    <section class="card stack">
+    <section class="card stack measures">
       <div class="row apart">
         <h2>{title}</h2>
         {beside}
@@ -38,7 +38,7 @@ function Measures({
             <tr>
               <th scope="col">{wp().playground.lane}</th>
               {heads.map((head) => (
-                <th key={head} class="num" scope="col">
+                <th key={head} class="num" scope="col" title={head}>
                   {head}
                 </th>
               ))}
@@ -47,7 +47,9 @@ function Measures({
           <tbody>
             {rows.map(({ name, cells }) => (
               <tr key={name}>
-                <th scope="row">{name}</th>
+                <th scope="row" title={name}>
+                  {name}
+                </th>
                 {cells.map((cell, at) => (
                   <td key={heads[at]} class="num">
                     {cell}

@@ -57,7 +57,7 @@ export function LanePicker({ onAdd }: { readonly onAdd: (lane: LaneSpec) => void
       }}
     >
       <input
-        class="input filter"
+        class="input filter lane-picker"
         aria-label={label}
         placeholder={label}
         list={list}

@@ -323,13 +323,15 @@ export function Playground() {
         marks={marksOf(query)}
         onOpen={setOpened}
       />
-      {ranked.length > 0 && labels.size > 0 ? <Quality lanes={ranked} labels={labels} /> : null}
       {ranked.length > 1 && compared !== undefined ? (
-        <div class="halves">
-          <Against lanes={ranked} reference={compared} />
-          <Agreement lanes={ranked} />
-        </div>
+        <Against lanes={ranked} reference={compared} />
       ) : null}
+      {ranked.length === 0 ? null : (
+        <div class="halves">
+          {labels.size > 0 ? <Quality lanes={ranked} labels={labels} /> : null}
+          {ranked.length > 1 ? <Agreement lanes={ranked} /> : null}
+        </div>
+      )}
       {ranked.length === 0 ? null : <Costs lanes={ranked} />}
       {showingCode ? (
         <LaneCode
@@ -440,16 +442,18 @@ function Options({
     <details>
       <summary>{words.options}</summary>
       <div class="stack">
-        <FormFields
-          values={options}
-          onChange={onOptions}
-          error={undefined}
-          fields={[
-            { name: 'top_n', label: words.topN, help: words.topNHelp, type: 'number', min: 1 },
-            { name: 'max_tokens_per_doc', label: words.maxTokens, type: 'number', min: 1 },
-            { name: 'instruction', label: words.instruction, help: words.instructionHelp },
-          ]}
-        />
+        <div class="halves">
+          <FormFields
+            values={options}
+            onChange={onOptions}
+            error={undefined}
+            fields={[
+              { name: 'top_n', label: words.topN, help: words.topNHelp, type: 'number', min: 1 },
+              { name: 'max_tokens_per_doc', label: words.maxTokens, type: 'number', min: 1 },
+              { name: 'instruction', label: words.instruction, help: words.instructionHelp },
+            ]}
+          />
+        </div>
         <div class="row">
           <span>{words.runs}</span>
           <Segments

@@ -10,7 +10,7 @@ import type { Lane, Ranked } from './use-runs.js';
 export type Bars = 'raw' | 'share' | 'softmax';
 
 const ROW_PX = 44;
-const GAP_PX = 64;
+const GAP_PX = 40;
 const HEAD_PX = 61;
 const FAR = 3;
 /** Rows beyond the window that are there all the same, so that none is missed while it scrolls. */
