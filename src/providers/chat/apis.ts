@@ -90,6 +90,10 @@ function openAi(limit: 'max_tokens' | 'max_completion_tokens'): ChatApi {
 
 const compatible = {
   ...pathSetting('/v1/chat/completions'),
+  settings: {
+    ...pathSetting('/v1/chat/completions').settings,
+    seed: { type: 'number', describe: 'seed, for servers that know one; unset: none is sent' },
+  },
   baseUrl: undefined,
   credentials: OPTIONAL_API_KEY,
   headers: bearer,

@@ -150,6 +150,15 @@ function headerTokens({ headers }: UpstreamReply, name: string): number | undefi
 }
 
 const isTitan = (model: string): boolean => /titan-embed/i.test(model);
+const isCohere4 = (model: string): boolean => /embed-v4/i.test(model);
+/** Longer ones are refused whatever `truncate` says, by version 3. */
+const COHERE_3_CHARACTERS = 2_048;
+
+/** Which end is cut has other names in version 4. */
+function bedrockTruncate({ model, options }: UpstreamCall): string {
+  if (options.truncation === false) return 'NONE';
+  return isCohere4(model) ? 'RIGHT' : 'END';
+}
 
 /** Embedding models on Bedrock: Amazon's take one text in a call, Cohere's a list. */
 export const bedrockEmbeddings = defineEmbeddings(
@@ -162,7 +171,7 @@ export const bedrockEmbeddings = defineEmbeddings(
             input_type: isQuery(texts) ? 'search_query' : 'search_document',
             embedding_types: ['float'],
             output_dimension: dimensionsOf(call),
-            truncate: call.options.truncation === false ? 'NONE' : 'END',
+            truncate: bedrockTruncate(call),
           },
     decode: (reply, texts, http, { model }) =>
       isTitan(model)
@@ -175,7 +184,9 @@ export const bedrockEmbeddings = defineEmbeddings(
             tokens: headerTokens(http, 'x-amzn-bedrock-input-token-count'),
           },
     batch: (model) => (isTitan(model) ? 1 : 96),
-    textTokens: 8_192,
+    textTokens: { default: 128_000, models: [{ match: /titan-embed/i, value: 8_192 }] },
+    textCharacters: (model) =>
+      isTitan(model) || isCohere4(model) ? undefined : COHERE_3_CHARACTERS,
     mixes: false,
   },
   {
@@ -184,10 +195,15 @@ export const bedrockEmbeddings = defineEmbeddings(
     title: 'Amazon Bedrock embeddings',
     baseUrl: 'https://bedrock-runtime.{region}.amazonaws.com',
     path: ({ model }) => `/model/${encodeURIComponent(model)}/invoke`,
-    exampleModels: ['amazon.titan-embed-text-v2:0', 'cohere.embed-multilingual-v3'],
+    exampleModels: [
+      'amazon.titan-embed-text-v2:0',
+      'cohere.embed-multilingual-v3',
+      'cohere.embed-v4:0',
+    ],
     notes: [
       "Amazon's models take one text in a call: raise concurrency, and keep to short lists.",
-      'Whether a model is of Amazon is read from its name.',
+      'Whether a model is of Amazon, and which version of Cohere, is read from its name.',
+      'Version 3 of Cohere takes 2,048 characters of a text: longer ones are cut before they are sent.',
     ],
   },
 );

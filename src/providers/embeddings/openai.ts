@@ -6,7 +6,6 @@ import {
   optionalTextSetting,
   REQUIRED_API_KEY,
   textSetting,
-  type CredentialSpec,
   type Endpoint,
   type SettingSpec,
   type UpstreamCall,
@@ -26,7 +25,10 @@ export function decodeOpenAi(reply: Json, texts: readonly EmbeddedText[]): Embed
   };
 }
 
-function openAiBody(texts: readonly EmbeddedText[], { model, settings }: UpstreamCall): JsonBody {
+function openAiBody(
+  texts: readonly EmbeddedText[],
+  { model, settings }: UpstreamCall,
+): Record<string, JsonBody> {
   return {
     model,
     input: texts.map(({ text }) => text),
@@ -49,7 +51,7 @@ function encodingFormat(value: string): { readonly encodingFormat: SettingSpec }
 }
 
 /** OpenAI's models by its API: small replies, and large calls as long as their tokens are few enough. */
-const openAiLimits = { batch: 512, batchBytes: 280_000, textTokens: 8_191 } as const;
+const openAiLimits = { batch: 512, batchBytes: 280_000, textTokens: { default: 8_191 } } as const;
 
 /** Any server with OpenAI's route for embeddings. */
 export const embeddings = defineEmbeddings(api, {
@@ -116,25 +118,28 @@ export const azureOpenaiEmbeddings = defineEmbeddings(
   },
 );
 
-/** A host with OpenAI's route, whose limits are those of small batches. */
+/** A host with OpenAI's route, whose limits are those of small batches unless its `own` say otherwise. */
 function hosted(
   id: string,
   title: string,
   baseUrl: string,
   path: string,
   exampleModels: readonly string[],
-  credentials: Readonly<Record<string, CredentialSpec>> = REQUIRED_API_KEY,
+  own: Partial<EmbeddingApi> = {},
 ) {
-  return defineEmbeddings(api, {
-    id,
-    title,
-    baseUrl,
-    path,
-    credentials,
-    settings: encodingFormat(''),
-    headers: bearer,
-    exampleModels,
-  });
+  return defineEmbeddings(
+    { ...api, ...own },
+    {
+      id,
+      title,
+      baseUrl,
+      path,
+      credentials: REQUIRED_API_KEY,
+      settings: encodingFormat(''),
+      headers: bearer,
+      exampleModels,
+    },
+  );
 }
 
 export const mistralEmbeddings = hosted(
@@ -142,7 +147,16 @@ export const mistralEmbeddings = hosted(
   'Mistral embeddings',
   'https://api.mistral.ai',
   '/v1/embeddings',
-  ['mistral-embed'],
+  ['mistral-embed', 'codestral-embed'],
+  {
+    body: (texts, call) => {
+      const { dimensions, ...body } = openAiBody(texts, call);
+      return { ...body, output_dimension: dimensions };
+    },
+    // 16 384 tokens in a call, all texts together.
+    batchBytes: 16_000,
+    textTokens: { default: 8_192 },
+  },
 );
 
 export const togetherEmbeddings = hosted(
@@ -151,6 +165,7 @@ export const togetherEmbeddings = hosted(
   'https://api.together.ai',
   '/v1/embeddings',
   ['intfloat/multilingual-e5-large-instruct'],
+  { textTokens: { default: 8_192, models: [{ match: /-e5-|e5-large/i, value: 512 }] } },
 );
 
 export const siliconflowEmbeddings = hosted(
@@ -159,6 +174,15 @@ export const siliconflowEmbeddings = hosted(
   'https://api.siliconflow.cn',
   '/v1/embeddings',
   ['Qwen/Qwen3-Embedding-0.6B', 'BAAI/bge-m3'],
+  {
+    textTokens: {
+      default: 8_192,
+      models: [
+        { match: /bge-large|bce-embedding/i, value: 512 },
+        { match: /qwen3-embedding/i, value: 32_768 },
+      ],
+    },
+  },
 );
 
 export const nebiusEmbeddings = hosted(

@@ -4,6 +4,8 @@ import { JsonShapeError, type Json, type JsonBody } from '../../core/json/json.j
 import { cutToTokens } from '../../core/tokens.js';
 import {
   defineComposedProvider,
+  forModel,
+  type ByModel,
   type ComposedProvider,
   type Endpoint,
   type ProviderProfile,
@@ -41,7 +43,9 @@ export interface EmbeddingApi {
   /** UTF-8 bytes of one call, all texts together, which keep it within the tokens that it may have. */
   readonly batchBytes?: number;
   /** Tokens of one text, where a longer one is refused; absent where the API cuts by itself. */
-  readonly textTokens?: number;
+  readonly textTokens?: ByModel<number>;
+  /** The same in characters: UTF-16 units, of which a text has at least as many as characters. */
+  readonly textCharacters?: (model: string) => number | undefined;
   /** Whether a call may hold the query beside documents; else each says which of the two its texts are. */
   readonly mixes: boolean;
 }
@@ -114,7 +118,7 @@ export function defineEmbeddings(
 
 /** A text is embedded alone: beside the query there is as much room. */
 function textLimit({ textTokens }: EmbeddingApi): ProviderProfile['limits'] {
-  return textTokens === undefined ? {} : { pairTokens: { default: textTokens } };
+  return textTokens === undefined ? {} : { pairTokens: textTokens };
 }
 
 /** Few bytes, so that what is reserved is enough in any script. */
@@ -184,13 +188,16 @@ function similarity(query: Embedding, document: Embedding): number {
 
 /** A text as the model wants it, no longer than the API takes where it would refuse more. */
 function prepared(
-  { textTokens }: EmbeddingApi,
+  { textTokens: limit, textCharacters }: EmbeddingApi,
   purpose: Purpose,
   text: string,
   call: UpstreamCall,
 ): EmbeddedText {
-  const whole = (prefixOf(purpose, call) + text).toWellFormed();
-  const cut = textTokens !== undefined && call.options.truncation !== false;
+  const textTokens = limit === undefined ? undefined : forModel(limit, call.model);
+  const mayCut = call.options.truncation !== false;
+  const most = mayCut ? textCharacters?.(call.model) : undefined;
+  const whole = (prefixOf(purpose, call) + text).slice(0, most).toWellFormed();
+  const cut = textTokens !== undefined && mayCut;
   // No text has more tokens than three to a unit.
   const mayBeTooLong = cut && whole.length * 3 > textTokens;
   return { purpose, text: mayBeTooLong ? cutToTokens(whole, textTokens) : whole };

@@ -78,15 +78,19 @@ const ERRORS = {
 /** OpenAI's route, and what a server of its kind may not know. */
 function openAi(
   paths: readonly string[],
-  options: { readonly most?: number; readonly base64?: boolean } & Partial<CallWire> = {},
+  options: {
+    readonly most?: number;
+    readonly base64?: boolean;
+    readonly dimensions?: string;
+  } & Partial<CallWire> = {},
 ): Stub {
-  const { most = 2_048, base64: encodes = true, ...more } = options;
+  const { most = 2_048, base64: encodes = true, dimensions = 'dimensions', ...more } = options;
   return callStub({
     paths,
     required: { model: text, input: texts(most) },
     optional: {
       ...(encodes ? { encoding_format: oneOf('float', 'base64') } : {}),
-      dimensions: count,
+      [dimensions]: count,
       user: text,
     },
     answer: (body, call) => {
@@ -112,6 +116,16 @@ function openAi(
     errors: ERRORS,
     ...more,
   });
+}
+
+/** A bound for all texts of a call together, by the most tokens that their bytes can be. */
+function fewTokens(most: number): NonNullable<CallWire['also']> {
+  return (body) => {
+    const tokens = Buffer.byteLength(stringsAt(body, 'input').join(''));
+    if (tokens > most) {
+      throw new Refusal('range', 'input', `Too many tokens in batch. Max is ${most} got ${tokens}`);
+    }
+  };
 }
 
 /** A purpose that all texts of a call share, as each API calls it. */
@@ -358,7 +372,11 @@ export const EMBEDDING_STUBS = {
   'azure-openai-embeddings': openAi(['/openai/v1/embeddings'], {
     auth: header('api-key', STUB_KEY),
   }),
-  'mistral-embeddings': openAi(['/v1/embeddings'], { base64: false }),
+  'mistral-embeddings': openAi(['/v1/embeddings'], {
+    most: 512,
+    dimensions: 'output_dimension',
+    also: fewTokens(16_384),
+  }),
   'together-embeddings': openAi(['/v1/embeddings'], { base64: false }),
   'siliconflow-embeddings': openAi(['/v1/embeddings'], { most: 64 }),
   'nebius-embeddings': openAi(['/v1/embeddings']),
