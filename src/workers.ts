@@ -1,15 +1,12 @@
 import cluster, { type Worker } from 'node:cluster';
 import { createServer, Socket, type AddressInfo, type Server } from 'node:net';
+import { Restarts } from './core/restarts.js';
 import { acceptWaiting, type PatientServer } from './http/connections.js';
 import { onStopSignal } from './signals.js';
 import type { Logger } from './telemetry/log.js';
 import { answerWorkers } from './telemetry/shared-metrics.js';
 import { onUncaught, SOFTWARE_EXIT_CODE } from './uncaught.js';
 
-/** A worker that ends sooner than this after its start was not able to run: the next one waits. */
-const HEALTHY_MS = 5_000;
-const FIRST_PAUSE_MS = 200;
-const LONGEST_PAUSE_MS = 10_000;
 /** Beyond the time to drain: a worker that is still there then is not going to end by itself. */
 const LAST_WORDS_MS = 10_000;
 /** Connections that wait for a worker while none is there. */
@@ -51,7 +48,7 @@ class Supervisor {
   readonly #serving: Worker[] = [];
   readonly #waiting: Socket[] = [];
   readonly #server: Server;
-  #pauseMs = FIRST_PAUSE_MS;
+  readonly #restarts = new Restarts();
   #isUp = false;
   #isStopping = false;
   #exitCode = 0;
@@ -91,7 +88,7 @@ class Supervisor {
 
   #fork(): void {
     const worker = cluster.fork();
-    this.#started.set(worker, Date.now());
+    this.#started.set(worker, performance.now());
     worker.on('error', (error) => {
       this.#plan.logger.error({ err: error, pid: worker.process.pid }, 'worker not reached');
     });
@@ -181,14 +178,13 @@ class Supervisor {
       return;
     }
     const { logger } = this.#plan;
-    const ranMs = Date.now() - (this.#started.get(worker) ?? 0);
-    this.#pauseMs =
-      ranMs >= HEALTHY_MS ? FIRST_PAUSE_MS : Math.min(this.#pauseMs * 2, LONGEST_PAUSE_MS);
+    const ranMs = performance.now() - (this.#started.get(worker) ?? 0);
+    const restartMs = this.#restarts.after(ranMs);
     const { pid } = worker.process;
-    logger.error({ pid, code, signal, restartMs: this.#pauseMs }, 'worker died');
+    logger.error({ pid, code, signal, restartMs }, 'worker died');
     setTimeout(() => {
       if (!this.#isStopping) this.#fork();
-    }, this.#pauseMs);
+    }, restartMs);
   }
 }
 
