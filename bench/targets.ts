@@ -184,7 +184,8 @@ function pidOf(child: ChildProcess): number {
   return child.pid;
 }
 
-function post(path: string, body: Buffer, headers = ''): Buffer {
+/** A whole request, head and body. */
+export function post(path: string, body: Buffer, headers = ''): Buffer {
   const head = `POST ${path} HTTP/1.1\r\nhost: bench\r\ncontent-type: application/json\r\n${headers}content-length: ${body.length}\r\n\r\n`;
   return Buffer.concat([Buffer.from(head), body]);
 }

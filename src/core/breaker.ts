@@ -22,6 +22,9 @@ export type Breaker =
       readonly sinceMs: number;
       readonly older: Count;
       readonly younger: Count;
+      /** Failures since the last success, and since when. */
+      readonly inRow: number;
+      readonly inRowSinceMs: number;
     }
   | { readonly state: 'open'; readonly untilMs: number; readonly openings: number }
   | { readonly state: 'half_open'; readonly openings: number };
@@ -37,7 +40,15 @@ export const NEW_BREAKER: Breaker = {
   sinceMs: -Infinity,
   older: NO_CALLS,
   younger: NO_CALLS,
+  inRow: 0,
+  inRowSinceMs: 0,
 };
+
+/**
+ * A busy channel has thousands of successes in the window, which failures would take long to outnumber. When nothing else has
+ * been heard for so long, the channel is down; a moment in which all its connections break is over sooner.
+ */
+const DOWN_MS = 1_000;
 
 /** Whether a call may be made; `probe`: a single one, which decides. */
 export function permits(breaker: Breaker, nowMs: number): 'yes' | 'probe' | 'no' {
@@ -83,28 +94,37 @@ export function tripped(nowMs: number, rule: BreakerRule): Breaker {
 }
 
 function counted(
-  { sinceMs, older, younger }: Extract<Breaker, { state: 'closed' }>,
+  { sinceMs, older, younger, ...before }: Extract<Breaker, { state: 'closed' }>,
   verdict: Verdict,
   nowMs: number,
   rule: BreakerRule,
 ): Breaker {
+  const isBlamed = verdict === 'blame';
+  const inRow = isBlamed ? before.inRow + 1 : 0;
+  const inRowSinceMs = before.inRow === 0 ? nowMs : before.inRowSinceMs;
   const halfMs = rule.windowMs / 2;
   const ageMs = nowMs - sinceMs;
   const isTurn = ageMs >= halfMs;
-  const before = isTurn ? (ageMs < rule.windowMs ? younger : NO_CALLS) : older;
+  const half = isTurn ? (ageMs < rule.windowMs ? younger : NO_CALLS) : older;
   const current = isTurn ? NO_CALLS : younger;
   const now: Count = {
     calls: current.calls + 1,
-    failures: current.failures + (verdict === 'blame' ? 1 : 0),
+    failures: current.failures + (isBlamed ? 1 : 0),
   };
-  const failures = before.failures + now.failures;
-  const opens =
-    verdict === 'blame' &&
-    rule.failures > 0 &&
-    failures >= rule.failures &&
-    failures * 2 >= before.calls + now.calls;
-  if (opens) return opened(1, nowMs, rule);
-  return { state: 'closed', sinceMs: isTurn ? nowMs : sinceMs, older: before, younger: now };
+  const failures = half.failures + now.failures;
+  const rowMs = nowMs - inRowSinceMs;
+  const isDown = inRow >= rule.failures && rowMs >= DOWN_MS && rowMs <= rule.windowMs;
+  const areMost = failures >= rule.failures && failures * 2 >= half.calls + now.calls;
+  if (isBlamed && rule.failures > 0 && (areMost || isDown)) return opened(1, nowMs, rule);
+  const windowSinceMs = isTurn ? nowMs : sinceMs;
+  return {
+    state: 'closed',
+    sinceMs: windowSinceMs,
+    older: half,
+    younger: now,
+    inRow,
+    inRowSinceMs,
+  };
 }
 
 function opened(openings: number, nowMs: number, { openMs, longestMs }: BreakerRule): Breaker {

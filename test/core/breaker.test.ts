@@ -40,6 +40,22 @@ describe('a circuit breaker', () => {
     expect(after(verdicts).state).toBe(state);
   });
 
+  it.each<[string, number, Verdict, Breaker['state']]>([
+    ['is open once nothing but failures was heard for a second', 400, 'blame', 'open'],
+    ['is closed through a moment of failures', 1, 'blame', 'closed'],
+    ['is closed where a call succeeded in between', 400, 'praise', 'closed'],
+  ])('of a busy channel %s', (_what, everyMs, between, state) => {
+    const busy = after(Array.from({ length: 1_000 }, (): Verdict => 'praise'));
+    const verdicts: readonly Verdict[] = ['blame', 'blame', between, 'blame'];
+
+    const breaker = verdicts.reduce<Breaker>(
+      (before, verdict, at) => ended(before, verdict, T0 + 1_001 + at * everyMs, RULE),
+      busy,
+    );
+
+    expect(breaker.state).toBe(state);
+  });
+
   it('forgets failures that are older than its window', () => {
     expect(after(['blame', 'blame', 'blame'], RULE, 6_000).state).toBe('closed');
     expect(after(['blame', 'blame', 'blame'], RULE, 2_000).state).toBe('open');
