@@ -1,7 +1,11 @@
-import { describe, expect, it } from '@jest/globals';
-import { createScope } from '../../src/gateway/scope.js';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { beforeEnd, createScope } from '../../src/gateway/scope.js';
 
 const T0 = 1_700_000_000_000;
+
+afterEach(() => {
+  jest.useRealTimers();
+});
 
 describe('Scope', () => {
   it('tells everyone who listens, once, and keeps the first reason', () => {
@@ -98,6 +102,46 @@ describe('Scope', () => {
     await new Promise<void>((resolve) => scope.onEnd(resolve));
 
     expect(scope.ended).toBe('deadline');
+    scope.release();
+  });
+
+  it('has its deadline by the clock that it was given, and holds no timer once it is released', () => {
+    jest.useFakeTimers();
+    const scope = createScope(T0, 60_000);
+    const released = createScope(T0, 60_000);
+
+    released.release();
+    expect([scope.deadlineMs, jest.getTimerCount()]).toEqual([T0 + 60_000, 1]);
+    jest.advanceTimersByTime(59_999);
+    expect(scope.ended).toBeUndefined();
+    jest.advanceTimersByTime(1);
+
+    expect([scope.ended, released.ended]).toEqual(['deadline', undefined]);
+    scope.release();
+  });
+});
+
+describe('beforeEnd', () => {
+  it('is the answer that comes before the end, or what it failed with', async () => {
+    const scope = createScope(T0, 60_000);
+    const failure = new Error('away');
+
+    await expect(beforeEnd(scope, Promise.resolve(7))).resolves.toBe(7);
+    await expect(beforeEnd(scope, Promise.reject(failure))).rejects.toBe(failure);
+    scope.release();
+  });
+
+  it.each([
+    ['client_gone', 'client_closed_request'],
+    ['deadline', 'upstream_timeout'],
+  ] as const)('is the error of a scope that ended first: %s', async (reason, code) => {
+    const scope = createScope(T0, 60_000);
+    const waiting = beforeEnd(scope, new Promise(() => undefined));
+
+    scope.end(reason);
+
+    await expect(waiting).rejects.toMatchObject({ code });
+    await expect(beforeEnd(scope, Promise.resolve(7))).rejects.toMatchObject({ code });
     scope.release();
   });
 });
