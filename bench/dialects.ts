@@ -1,0 +1,81 @@
+/**
+ * What it costs the main form that others may be spoken: a request is read and its reply written with a choice of the form by
+ * path, headers and members, and without. Both take turns in one run; shown is the median of the rounds' ratios.
+ */
+import type { Ranking } from '../src/ingress/dialect.js';
+import { cohere, parseRerank, rerankReplyBody } from '../src/ingress/cohere.js';
+import { dialectByHeaders, dialectOf, ingressRoute } from '../src/ingress/index.js';
+import { IngressRequest } from '../src/ingress/read.js';
+
+const ROUNDS = 41;
+const ROUND_MS = 40;
+const PATH = '/v1/rerank';
+const HEADERS = {
+  'content-type': 'application/json',
+  'user-agent': 'bench',
+  authorization: 'Bearer sk-x',
+};
+const CLOCK = { nowMs: 0, elapsedMs: 0 };
+
+function bodyOf(documents: number): Buffer {
+  const texts = Array.from({ length: documents }, (_, at) => `Document ${at}. `.repeat(20));
+  return Buffer.from(JSON.stringify({ model: 'm', query: 'Which one?', documents: texts }));
+}
+
+function rankingOf(documents: number): Ranking {
+  return {
+    rows: Array.from({ length: documents }, (_, index) => ({ index, score: 1 / (index + 1.5) })),
+    usage: { inputTokens: 100, searchUnits: 1, estimated: false },
+    warnings: [],
+    written: undefined,
+  };
+}
+
+/** Alone: the one form that there is. */
+function alone(body: Buffer, ranking: Ranking): number {
+  const { model = 'm', ...parsed } = parseRerank(new IngressRequest(body, HEADERS, {}, 10_000));
+  return rerankReplyBody('rr_1', { ...parsed, model }, ranking).length;
+}
+
+/** Among others, as `http/rerank-exchange.ts` does it. */
+function chosen(body: Buffer, ranking: Ranking): number {
+  const route = ingressRoute(PATH);
+  if (route === undefined) throw new Error('nothing is there');
+  const request = new IngressRequest(body, HEADERS, route.params, 10_000);
+  const dialect = dialectOf(route, dialectByHeaders(route, HEADERS), request, 'auto');
+  if (dialect !== cohere) throw new Error('another form was chosen');
+  const { model = 'm', kept, ...parsed } = dialect.parse(request);
+  return dialect.reply('rr_1', { ...parsed, model }, ranking, kept, CLOCK).length;
+}
+
+/** Microseconds of one call. */
+function timeOf(call: () => number): number {
+  const untilMs = performance.now() + ROUND_MS;
+  const startedMs = performance.now();
+  let calls = 0;
+  while (performance.now() < untilMs) {
+    for (let at = 0; at < 20; at += 1) call();
+    calls += 20;
+  }
+  return ((performance.now() - startedMs) * 1_000) / calls;
+}
+
+function median(values: readonly number[]): number {
+  return [...values].sort((one, other) => one - other)[Math.floor(values.length / 2)] ?? 0;
+}
+
+for (const documents of [10, 100, 1_000]) {
+  const body = bodyOf(documents);
+  const ranking = rankingOf(documents);
+  const rounds = Array.from({ length: ROUNDS }, (_, round) => {
+    const isFirst = round % 2 === 0;
+    const before = isFirst ? timeOf(() => alone(body, ranking)) : 0;
+    const after = timeOf(() => chosen(body, ranking));
+    return { before: isFirst ? before : timeOf(() => alone(body, ranking)), after };
+  }).slice(5);
+  const alonePer = median(rounds.map(({ before }) => before));
+  const ratio = median(rounds.map(({ before, after }) => after / before));
+  console.log(
+    `${String(documents).padStart(5)} documents: ${alonePer.toFixed(1)} µs alone, ${ratio.toFixed(3)} × among all forms`,
+  );
+}
