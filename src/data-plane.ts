@@ -15,6 +15,7 @@ import { fallbacks } from './gateway/policies/fallbacks.js';
 import { hedged } from './gateway/policies/hedge.js';
 import { keyed } from './gateway/policies/keyed.js';
 import { leased } from './gateway/policies/leased.js';
+import { counted } from './gateway/policies/counted.js';
 import { longDocuments } from './gateway/policies/long-documents.js';
 import { observed } from './gateway/policies/observed.js';
 import { Queue } from './gateway/policies/queue.js';
@@ -137,6 +138,7 @@ export function createDataPlane(config: DataPlaneConfig, parts: DataPlaneParts):
     leased: leased(health, steady),
     keyed: keyed(health, steady),
     observed: observed(observe, now),
+    counted,
     longDocuments,
     sliding: sliding(now),
     split: split({ parallel: traffic.splitParallel }),

@@ -1,6 +1,7 @@
 import { encodeJson, JsonFragment } from './json/json.js';
 import { elementRanges } from './json/elements.js';
 import { ROW, type FoundList } from './json/scanner.js';
+import { atOnce, Pace, type Steps } from './steps.js';
 
 /** One document of a parsed request: the text to rank, and what the caller sent. */
 export interface DocumentPart {
@@ -28,6 +29,10 @@ export interface Documents {
   texts(): JsonFragment;
   /** The text of one document; an image without text reads as an empty string. */
   text(index: number): string;
+  /** The same in pieces, so that nobody has to wait while megabytes are decoded. */
+  pieces(index: number): Iterable<string>;
+  /** The text of one document, or its beginning: at least so many UTF-16 units of it. */
+  beginning(index: number, units: number): string;
   /** A JSON array of objects, each with the text under `key`, plus the image if there is one. */
   objects(key?: string): JsonFragment;
   /**
@@ -51,6 +56,8 @@ export interface Documents {
   fillBlanks(text: string): Documents;
   /** The same documents with some texts replaced, by index; images and the caller's originals stay. */
   withTexts(texts: ReadonlyMap<number, string>): Documents;
+  /** The same, for texts that may be megabytes. */
+  withTextsInSteps(texts: ReadonlyMap<number, string>): Steps<Documents>;
   /** The same documents as texts only, for models that take nothing else; the caller's originals stay. */
   withoutImages(): Documents;
   /** Does in advance, with a pause after every step, the work that would hold up others if documents are large. */
@@ -112,6 +119,16 @@ class SentDocuments implements Documents {
     return JSON.parse(this.#raw(index, TEXT).toString('utf8')) as string;
   }
 
+  pieces(index: number): Iterable<string> {
+    const raw = this.#raw(index, TEXT);
+    return raw.length > PIECE_BYTES ? stringPieces(raw) : [this.text(index)];
+  }
+
+  beginning(index: number, units: number): string {
+    const raw = this.#raw(index, TEXT);
+    return decoded(raw, 1, partedAt(raw, 1, 1 + MOST_BYTES * (units + 2)));
+  }
+
   objects(key = 'text'): JsonFragment {
     return this.#join(`{${JSON.stringify(key)}:`, TEXT, '}');
   }
@@ -161,7 +178,12 @@ class SentDocuments implements Documents {
   }
 
   withTexts(texts: ReadonlyMap<number, string>): Documents {
+    return atOnce(this.withTextsInSteps(texts));
+  }
+
+  *withTextsInSteps(texts: ReadonlyMap<number, string>): Steps<Documents> {
     if (texts.size === 0) return this;
+    const pace = new Pace();
     const rows = this.#rows.slice();
     const pieces = [this.#bytes];
     let end = this.#bytes.length;
@@ -171,9 +193,11 @@ class SentDocuments implements Documents {
       rows[index * ROW + TEXT] = end;
       end += piece.length;
       rows[index * ROW + TEXT + 1] = end;
+      if (pace.fills(piece.length)) yield;
     }
+    const bytes = yield* joined(pieces, end);
     const blanks = this.#blanks.filter((index) => !texts.has(index));
-    return new SentDocuments(Buffer.concat(pieces), { rows, hasObjects: true, blanks });
+    return new SentDocuments(bytes, { rows, hasObjects: true, blanks });
   }
 
   textBytes(index: number): number {
@@ -234,6 +258,64 @@ class SentDocuments implements Documents {
       },
     });
   }
+}
+
+/** How much is copied in one go. */
+const COPY_BYTES = 1_048_576;
+
+function* joined(pieces: readonly Buffer[], size: number): Steps<Buffer> {
+  const whole = Buffer.allocUnsafe(size);
+  let at = 0;
+  let paused = 0;
+  for (const piece of pieces) {
+    for (let from = 0; from < piece.length; from += COPY_BYTES) {
+      at += piece.copy(whole, at, from, from + COPY_BYTES);
+      if (at - paused < COPY_BYTES) continue;
+      paused = at;
+      yield;
+    }
+  }
+  return whole;
+}
+
+/** How much of a text is decoded in one go. */
+const PIECE_BYTES = 65_536;
+/** Of one UTF-16 unit as JSON: an escape. */
+const MOST_BYTES = 6;
+const BACKSLASH = 0x5c;
+const LETTER_U = 0x75;
+
+/** The text of a JSON string, piece by piece. */
+function* stringPieces(raw: Buffer): Generator<string> {
+  for (let at = 1; at < raw.length - 1;) {
+    const end = partedAt(raw, at, at + PIECE_BYTES);
+    yield decoded(raw, at, end);
+    at = end;
+  }
+}
+
+function decoded(raw: Buffer, start: number, end: number): string {
+  return JSON.parse(`"${raw.toString('utf8', start, end)}"`) as string;
+}
+
+/**
+ * Where a JSON string may be parted, at `most` or a little before it: between characters and escapes, or at its end. `from`
+ * is such a place, some bytes before.
+ */
+function partedAt(raw: Buffer, from: number, most: number): number {
+  const last = raw.length - 1;
+  if (most >= last) return last;
+  let end = most;
+  while (((raw[end] ?? 0) & 0xc0) === 0x80) end -= 1;
+  const near = Math.max(from, end - MOST_BYTES);
+  const slash = near + raw.subarray(near, end).lastIndexOf(BACKSLASH);
+  if (slash < near) return end;
+  let first = slash;
+  while (first > from && raw[first - 1] === BACKSLASH) first -= 1;
+  // Every other one of a row stands for itself.
+  const opens = (slash - first) % 2 === 0;
+  const length = raw[slash + 1] === LETTER_U ? MOST_BYTES : 2;
+  return opens && slash + length > end ? slash : end;
 }
 
 /**
@@ -328,6 +410,14 @@ class PartDocuments implements Documents {
     return this.#parts[index]?.text ?? '';
   }
 
+  pieces(index: number): Iterable<string> {
+    return [this.text(index)];
+  }
+
+  beginning(index: number, units: number): string {
+    return this.text(index).slice(0, units);
+  }
+
   objects(key = 'text'): JsonFragment {
     if (this.#written === undefined) {
       return new JsonFragment(
@@ -394,6 +484,12 @@ class PartDocuments implements Documents {
       this.#sent,
       this.#picked,
     );
+  }
+
+  // Nothing is written here.
+  // eslint-disable-next-line require-yield -- the other kind of documents has steps
+  *withTextsInSteps(texts: ReadonlyMap<number, string>): Steps<Documents> {
+    return this.withTexts(texts);
   }
 
   textBytes(index: number): number {

@@ -1,5 +1,6 @@
 import type { Documents } from './documents.js';
 import type { RerankOptions } from './rerank.js';
+import { atOnce, Pace, type Steps } from './steps.js';
 import { leastTokens, maySurelyExceed } from './tokens.js';
 
 /** How much of one request a channel takes for a model; `undefined` means no known limit. */
@@ -44,61 +45,87 @@ export function misfitOf(room: Room, request: Fitting): Misfit | undefined {
     : undefined;
 }
 
-function hasTooManyCharacters(
-  { queryCharacters, documentCharacters, requestCharacters, requestBytes }: Room,
-  { query, documents }: Fitting,
-): boolean {
+/** Whether the texts have to be counted to tell: where their bytes say enough, they need not. */
+export function needsCount(room: Room, request: Fitting): boolean {
+  return (
+    request.documents.sizeBytes + request.query.length > leastCharacters(room) ||
+    mayHaveTooManyTokens(room, request)
+  );
+}
+
+function leastCharacters({ documentCharacters, requestCharacters }: Room): number {
+  return Math.min(documentCharacters ?? Infinity, requestCharacters ?? Infinity);
+}
+
+function hasTooManyCharacters(room: Room, { query, documents }: Fitting): boolean {
+  const { queryCharacters, documentCharacters, requestCharacters, requestBytes } = room;
   if (queryCharacters !== undefined && query.length > queryCharacters) return true;
   const sizeBytes = documents.sizeBytes + query.length;
   if (requestBytes !== undefined && sizeBytes > requestBytes) return true;
-  const least = Math.min(documentCharacters ?? Infinity, requestCharacters ?? Infinity);
-  if (sizeBytes <= least) return false;
-  let total = query.length;
-  for (let index = 0; index < documents.count; index += 1) {
-    const { length } = documents.text(index);
-    if (length > (documentCharacters ?? Infinity)) return true;
-    total += length;
-  }
-  return total > (requestCharacters ?? Infinity);
+  if (sizeBytes <= leastCharacters(room)) return false;
+  const { characters, longestCharacters } = countsOf(documents);
+  const isOver = query.length + characters > (requestCharacters ?? Infinity);
+  return isOver || longestCharacters > (documentCharacters ?? Infinity);
+}
+
+function mayHaveTooManyTokens(room: Room, { query, documents, options }: Fitting): boolean {
+  const bytes = documents.sizeBytes + 3 * query.length;
+  return maySurelyExceed(bytes, leastTokensOfRoom(room, options.truncation === false));
+}
+
+/** The smallest of the limits that count. */
+function leastTokensOfRoom(
+  { requestTokens = Infinity, wholeTokens = Infinity, documentTokens = Infinity }: Room,
+  isWhole: boolean,
+): number {
+  return isWhole ? Math.min(requestTokens, wholeTokens, documentTokens) : requestTokens;
 }
 
 /** Whether the request certainly exceeds the limit; if it only might, the provider decides. */
-function hasTooManyTokens(
-  { requestTokens = Infinity, wholeTokens = Infinity, documentTokens = Infinity }: Room,
-  { query, documents, options }: Fitting,
-): boolean {
-  const bytes = documents.sizeBytes + 3 * query.length;
+function hasTooManyTokens(room: Room, request: Fitting): boolean {
+  if (!mayHaveTooManyTokens(room, request)) return false;
+  const { requestTokens = Infinity, wholeTokens = Infinity, documentTokens = Infinity } = room;
+  const { query, documents, options } = request;
   const isWhole = options.truncation === false;
-  const least = isWhole ? Math.min(requestTokens, wholeTokens, documentTokens) : requestTokens;
-  if (!maySurelyExceed(bytes, least)) return false;
-  const ofQuery = leastTokens(query, least);
-  const { total, longest } = leastOf(documents, requestTokens, isWhole ? least : Infinity);
-  if (ofQuery + total > requestTokens) return true;
-  return isWhole && (ofQuery + longest > wholeTokens || longest > documentTokens);
+  const ofQuery = leastTokens(query, leastTokensOfRoom(room, isWhole));
+  const { tokens, longestTokens } = countsOf(documents);
+  if (ofQuery + tokens > requestTokens) return true;
+  return isWhole && (ofQuery + longestTokens > wholeTokens || longestTokens > documentTokens);
 }
 
-interface LeastTokens {
-  readonly total: number;
-  readonly longest: number;
+interface Counts {
+  readonly characters: number;
+  readonly longestCharacters: number;
+  /** At least. */
+  readonly tokens: number;
+  /** Of one document, at least. */
+  readonly longestTokens: number;
 }
 
 /** Lists that were counted: every channel considered asks about the same one. */
-const COUNTED = new WeakMap<Documents, LeastTokens>();
+const COUNTED = new WeakMap<Documents, Counts>();
 
-/**
- * The least number of tokens that a list and its longest document can have. Counting stops as soon as either is too much.
- */
-function leastOf(documents: Documents, mostInAll: number, mostOfOne: number): LeastTokens {
-  const known = COUNTED.get(documents);
-  if (known !== undefined) return known;
-  let total = 0;
-  let longest = 0;
+function countsOf(documents: Documents): Counts {
+  return COUNTED.get(documents) ?? atOnce(countTexts(documents));
+}
+
+/** Counts a list ahead of time, in steps: looking at its channels then holds up nobody. */
+export function* countTexts(documents: Documents): Steps<Counts> {
+  const pace = new Pace();
+  let [characters, longestCharacters, tokens, longestTokens] = [0, 0, 0, 0];
   for (let index = 0; index < documents.count; index += 1) {
-    const tokens = leastTokens(documents.text(index), Math.min(mostInAll - total, mostOfOne));
-    total += tokens;
-    longest = Math.max(longest, tokens);
-    if (total > mostInAll || longest > mostOfOne) return { total, longest };
+    let [ownCharacters, ownTokens] = [0, 0];
+    for (const piece of documents.pieces(index)) {
+      ownCharacters += piece.length;
+      ownTokens += leastTokens(piece);
+      if (pace.fills(piece.length)) yield;
+    }
+    characters += ownCharacters;
+    tokens += ownTokens;
+    longestCharacters = Math.max(longestCharacters, ownCharacters);
+    longestTokens = Math.max(longestTokens, ownTokens);
   }
-  COUNTED.set(documents, { total, longest });
-  return { total, longest };
+  const counts = { characters, longestCharacters, tokens, longestTokens };
+  COUNTED.set(documents, counts);
+  return counts;
 }

@@ -1,6 +1,7 @@
 import type { Documents } from './documents.js';
 import type { RankedRow } from './rerank.js';
-import { cutToTokens } from './tokens.js';
+import { Pace, type Steps } from './steps.js';
+import { cutToTokens, unitsBeyond } from './tokens.js';
 
 /** Passages per document; anything after them is not read. */
 export const MOST_PASSAGES = 100;
@@ -19,28 +20,36 @@ export interface PassageList {
 }
 
 /** Cuts the documents at the indexes in `long` into passages of at most this many tokens; the others stay whole. */
-export function passageList(
+export function* passageList(
   documents: Documents,
   long: readonly number[],
   mostTokens: number,
-): PassageList {
+): Steps<PassageList> {
   const isLong = new Set(long);
   const of: number[] = [];
   const texts = new Map<number, string>();
   let isCut = false;
+  /** A passage begins where the last one has not ended yet, so that all of them together are no longer than this. */
+  const enough = (MOST_PASSAGES + 1) * unitsBeyond(mostTokens);
+  const pace = new Pace();
   for (let index = 0; index < documents.count; index += 1) {
     if (!isLong.has(index)) {
       of.push(index);
       continue;
     }
-    const passages = passagesOf(documents.text(index), mostTokens);
+    const beginning = documents.beginning(index, enough);
+    const found = passagesOf(beginning, mostTokens);
+    // White space makes no passages, and what lies behind it may.
+    const isAll = found.length > MOST_PASSAGES || beginning.length < enough;
+    const passages = isAll ? found : passagesOf(documents.text(index), mostTokens);
     if (passages.length > MOST_PASSAGES) isCut = true;
     for (const passage of passages.slice(0, MOST_PASSAGES)) {
       texts.set(of.length, passage);
       of.push(index);
     }
+    if (pace.fills(beginning.length)) yield;
   }
-  return { documents: documents.pick(of).withTexts(texts), of, isCut };
+  return { documents: yield* documents.pick(of).withTextsInSteps(texts), of, isCut };
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { Documents } from './documents.js';
 import type { RankedRow, ReportedUsage } from './rerank.js';
-import { mayExceed, mostTokens } from './tokens.js';
+import { Pace, type Steps } from './steps.js';
+import { mayExceed, mostTokens, unitsBeyond } from './tokens.js';
 
 /** What one window may hold; `undefined` means no known limit. */
 export interface WindowLimits {
@@ -27,7 +28,11 @@ interface Measure {
 }
 
 /** Cuts a list into as few windows as fit the limits, of about equal length. A single document is never cut. */
-export function windowsOf(documents: Documents, query: string, limits: WindowLimits): Window[] {
+export function* windowsOf(
+  documents: Documents,
+  query: string,
+  limits: WindowLimits,
+): Steps<Window[]> {
   const { count } = documents;
   const { documents: most } = limits;
   const size = most === undefined ? count : Math.ceil(count / Math.ceil(count / Math.max(1, most)));
@@ -37,7 +42,9 @@ export function windowsOf(documents: Documents, query: string, limits: WindowLim
   const windows: Window[] = [];
   let from = 0;
   let filled = [...empty];
+  const pace = new Pace();
   for (let index = 0; index < count; index += 1) {
+    if (measures.length > 0 && pace.fills(documents.textBytes(index))) yield;
     const sizes = measures.map(({ of }) => of(index));
     const grown = filled.map((size, at) => size + (sizes[at] ?? 0));
     const isFull = index - from >= size || grown.some((size, at) => size > mostOf(measures, at));
@@ -78,7 +85,9 @@ function measuresOf(
   }
   if (tokens !== undefined && mayExceed(sizeBytes + queryBytes * count, tokens)) {
     const perDocument = mostTokens(query, tokens);
-    const of = (index: number): number => perDocument + mostTokens(documents.text(index), tokens);
+    const units = unitsBeyond(tokens);
+    const of = (index: number): number =>
+      perDocument + mostTokens(documents.beginning(index, units), tokens);
     measures.push({ most: tokens, ofQuery: 0, of });
   }
   return measures;

@@ -1,3 +1,5 @@
+import type { Pace, Steps } from './steps.js';
+
 /**
  * Only a model's tokenizer knows how many tokens a text has. These are bounds by script, taken from the vocabularies of
  * rerankers, embedding and chat models: a lower bound to tell what cannot fit, and an upper bound to tell what surely does.
@@ -82,6 +84,22 @@ export function leastTokens(text: string, upTo = Infinity): number {
     total += LEAST[text.charCodeAt(at)] ?? 0;
   }
   return Math.floor(total);
+}
+
+/** The same of a text that comes in pieces. */
+export function* leastTokensOf(pieces: Iterable<string>, upTo: number, pace: Pace): Steps<number> {
+  let total = 0;
+  for (const piece of pieces) {
+    total += leastTokens(piece, upTo - total);
+    if (total > upTo) return total;
+    if (pace.fills(piece.length)) yield;
+  }
+  return total;
+}
+
+/** Units of a text that surely have more tokens than this: nobody has to look further. */
+export function unitsBeyond(tokens: number): number {
+  return Math.ceil(tokens / SPACE.most) + 1;
 }
 
 /** An upper bound of a text's tokens, or a number above `upTo`, where counting stops. */

@@ -21,6 +21,7 @@ export interface PlanParts {
   readonly leased: Layer<Attempt>;
   readonly observed: Layer<Attempt>;
   readonly keyed: Layer<Attempt>;
+  readonly counted: (offers: readonly Offer[]) => Layer<Rank>;
   readonly longDocuments: Layer<Attempt>;
   readonly sliding: Layer<Attempt>;
   readonly split: Layer<Attempt>;
@@ -68,6 +69,7 @@ export function createPlanner(parts: PlanParts): (model: string, routes: readonl
       parts.failover(turn),
       cacheTtlMs > 0 && parts.replyCached(cacheTtlMs),
       coalesce && parts.coalesced,
+      parts.counted(offers),
       queueMs > 0 && parts.queued(queueMs),
     );
     return {

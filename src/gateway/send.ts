@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { encodeJson, encodeJsonInSteps, type JsonBody } from '../core/json/json.js';
 import { InvalidRankingError, normalizeRanking, withoutForeignUnits } from '../core/rerank.js';
 import type { UpstreamFailure } from '../core/retry.js';
@@ -23,7 +22,7 @@ import type { AccessTokens } from './access-tokens.js';
 import { prepareCall } from './call.js';
 import type { Attempt, AttemptOutcome } from './rank.js';
 import type { Route } from './route.js';
-import { endError, type Scope } from './scope.js';
+import { endError, nextTurn, type Scope } from './scope.js';
 import { TransportError, type UpstreamRequest } from './transport.js';
 import type { Upstream } from './upstream.js';
 import { memoryOf } from './vector-memory.js';

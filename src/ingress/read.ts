@@ -244,8 +244,18 @@ export function validate<T>(schema: Joi.ObjectSchema<T>, value: Members, query =
   return result.value;
 }
 
-/** Refuses a query with nothing in it. */
+/** What a query may have at most: more than any model reads. It goes to an upstream in one step. */
+const MAX_QUERY_CHARS = 1_000_000;
+
+/** Refuses a query with nothing in it, and one out of all proportion. */
 export function checkQuery(query: string, param = 'query'): void {
+  if (query.length > MAX_QUERY_CHARS) {
+    throw new GatewayError(
+      'payload_too_large',
+      `${param} has ${query.length} characters; at most ${MAX_QUERY_CHARS} are accepted.`,
+      { param },
+    );
+  }
   if (query.trim() === '') {
     throw new GatewayError('invalid_query', `${param} must not be blank.`, { param });
   }

@@ -1,3 +1,5 @@
+import { atOnce, type Steps } from '../core/steps.js';
+
 /**
  * Ranks documents by the words they share with the query, with no model and no network: BM25 over character 4-grams, which
  * needs neither a dictionary nor a stemmer for any language. It does not know that "car" and "automobile" mean the same.
@@ -33,10 +35,10 @@ const PIECE_CHARS = 512;
 /** What a document costs in characters besides its text, so that many tiny ones fill a slice too. */
 const DOCUMENT_CHARS = 32;
 
-/** The texts to rank, each read once and in order; `Documents` is one. */
+/** The texts to rank, each read once and in order, in pieces of any size; `Documents` is one. */
 export interface LexicalDocuments {
   readonly count: number;
-  text(index: number): string;
+  pieces(index: number): Iterable<string>;
 }
 
 /**
@@ -49,16 +51,11 @@ export function scoreLexically(
   documents: readonly string[],
   constants = LEXICAL_CONSTANTS,
 ): number[] {
-  const slices = lexicalSlices(
-    query,
-    { count: documents.length, text: (index) => documents[index] ?? '' },
-    Infinity,
-    constants,
-  );
-  for (;;) {
-    const slice = slices.next();
-    if (slice.done === true) return slice.value;
-  }
+  const texts = {
+    count: documents.length,
+    pieces: (index: number) => [documents[index] ?? ''],
+  };
+  return atOnce(lexicalSlices(query, texts, Infinity, constants));
 }
 
 /**
@@ -71,7 +68,7 @@ export function* lexicalSlices(
   documents: LexicalDocuments,
   sliceChars: number,
   { k1, b, lift }: LexicalConstants = LEXICAL_CONSTANTS,
-): Generator<undefined, number[], undefined> {
+): Steps<number[]> {
   const { count } = documents;
   const counter = new GramCounter(query);
   const hits = new HitList();
@@ -81,18 +78,24 @@ export function* lexicalSlices(
   let budget = sliceChars;
 
   for (let index = 0; index < count; index += 1) {
-    const text = documents.text(index);
-    let start = 0;
-    while (start < text.length) {
-      const end = pieceEnd(text, start);
-      counter.read(text.slice(start, end));
-      budget -= end - start;
-      start = end;
-      if (budget <= 0 && start < text.length) {
+    let rest = '';
+    for (const piece of documents.pieces(index)) {
+      const text = rest + piece;
+      let start = 0;
+      // What may go on in the next piece waits for it: where a text is cut must not change a score.
+      while (text.length - start > PIECE_CHARS) {
+        const end = pieceEnd(text, start);
+        counter.read(text.slice(start, end));
+        budget -= end - start;
+        start = end;
+        if (budget > 0) continue;
         yield;
         budget = sliceChars;
       }
+      rest = text.slice(start);
     }
+    counter.read(rest);
+    budget -= rest.length;
     lengths[index] = counter.finish((gram, times) => {
       hits.push(gram, times);
       documentsWith[gram] = (documentsWith[gram] ?? 0) + 1;

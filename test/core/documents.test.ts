@@ -319,3 +319,43 @@ describe('documents with other texts', () => {
     expect(textDocuments(['süß']).textBytes(0)).toBe(5);
   });
 });
+
+describe('a long text', () => {
+  const parts = ['\\', '\\\\', '"', '\n', 'a', 'é', '汉', '🪐', '\u0001', '\ud83d\ude00', ' '];
+  const escaped = (text: string): string =>
+    JSON.stringify(text).replace(
+      /[^\0-\x7f]/g,
+      (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+    );
+  const someText = fc
+    .tuple(fc.array(fc.constantFrom(...parts), { minLength: 1, maxLength: 9 }), fc.nat(8))
+    .map(([row, shift]) => 'x'.repeat(shift) + row.join('').repeat(30_000));
+
+  it.each([
+    ['as it is', (text: string) => JSON.stringify(text)],
+    ['in escapes', escaped],
+  ])('comes in pieces, and by its beginning: written %s', (_how, write) => {
+    fc.assert(
+      fc.property(someText, fc.nat(70_000), (text, units) => {
+        const documents = documentsIn(`[${write(text)}]`);
+
+        const pieces = [...documents.pieces(0)];
+        const beginning = documents.beginning(0, units);
+
+        expect(pieces.join('') === text).toBe(true);
+        expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThanOrEqual(65_536);
+        expect(text.startsWith(beginning)).toBe(true);
+        expect(beginning.length).toBeGreaterThanOrEqual(Math.min(units, text.length));
+        expect(beginning.length).toBeLessThanOrEqual(6 * (units + 2));
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it('that was parsed has the same', () => {
+    const documents = textDocuments(['moon '.repeat(100)]);
+
+    expect([...documents.pieces(0)].join('')).toBe('moon '.repeat(100));
+    expect(documents.beginning(0, 7)).toBe('moon mo');
+  });
+});

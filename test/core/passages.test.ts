@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { fc } from '../support/property.js';
+import { atOnce } from '../../src/core/steps.js';
 import { textDocuments } from '../../src/core/documents.js';
 import { bestPassages, MOST_PASSAGES, passageList, passagesOf } from '../../src/core/passages.js';
 import { mostTokens } from '../../src/core/tokens.js';
@@ -63,7 +64,9 @@ describe('a list with passages', () => {
   const long = 'moon '.repeat(100);
 
   it('has them in place of long documents', () => {
-    const { documents, of, isCut } = passageList(textDocuments(['sun', long, 'sea']), [1], 40);
+    const { documents, of, isCut } = atOnce(
+      passageList(textDocuments(['sun', long, 'sea']), [1], 40),
+    );
 
     expect(of[0]).toBe(0);
     expect(of.at(-1)).toBe(2);
@@ -74,7 +77,9 @@ describe('a list with passages', () => {
   });
 
   it('tells when a document had more than are read', () => {
-    const { documents, isCut } = passageList(textDocuments(['moon '.repeat(10_000)]), [0], 20);
+    const { documents, isCut } = atOnce(
+      passageList(textDocuments(['moon '.repeat(10_000)]), [0], 20),
+    );
 
     expect([documents.count, isCut]).toEqual([MOST_PASSAGES, true]);
   });

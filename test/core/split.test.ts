@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { fc } from '../support/property.js';
+import { atOnce } from '../../src/core/steps.js';
 import { textDocuments } from '../../src/core/documents.js';
 import { mergeWindows, sumUsage, windowsOf } from '../../src/core/split.js';
 import { mostTokens } from '../../src/core/tokens.js';
@@ -25,7 +26,7 @@ describe('windows', () => {
   ])('of %s', (_what, count, limits, expected) => {
     const documents = textDocuments(Array.from({ length: count }, () => 'xxx'));
 
-    const windows = windowsOf(documents, 'q', limits);
+    const windows = atOnce(windowsOf(documents, 'q', limits));
 
     expect(windows.map(({ from, to }) => `${from}-${to}`)).toEqual(expected);
   });
@@ -40,7 +41,7 @@ describe('windows', () => {
         fc.option(fc.integer({ min: 1, max: 60 }), { nil: undefined }),
         (texts, documents, characters, bytes, tokens) => {
           const limits = { documents, characters, bytes, tokens };
-          const windows = windowsOf(textDocuments(texts), 'abc', limits);
+          const windows = atOnce(windowsOf(textDocuments(texts), 'abc', limits));
 
           expect(windows.flatMap(({ from, to }) => texts.slice(from, to))).toEqual(texts);
           for (const { from, to } of windows) {

@@ -64,6 +64,7 @@ describe('a body of several megabytes', () => {
       `{"a":${'['.repeat(300)}${']'.repeat(300)},"b":"${'x'.repeat(2_000_000)}"}`,
     ],
     ['payload_too_large', 413, `{"documents":[${'[],'.repeat(700_000)}[]]}`],
+    ['payload_too_large', 413, `{"documents":["a"],"query":"${'x'.repeat(1_000_001)}"}`],
     ['invalid_request', 400, `[${'"x",'.repeat(400_000)}"x"]`],
     ['invalid_documents', 400, `{"query":"q","documents":[1,"${'x'.repeat(2_000_000)}"]}`],
     ['invalid_query', 400, `{"query":" ","documents":["\\ud800${'x'.repeat(2_000_000)}"]}`],

@@ -1,13 +1,17 @@
 import type { Documents } from '../../core/documents.js';
 import { bestPassages, passageList } from '../../core/passages.js';
+import { inSteps, Pace, type Steps } from '../../core/steps.js';
 import {
   cutToTokens,
   leastTokens,
+  leastTokensOf,
   mayExceed,
   maySurelyExceed,
   mostTokens,
+  unitsBeyond,
 } from '../../core/tokens.js';
 import type { Attempt, AttemptOutcome, Job, Layer, Offer, Reads } from '../rank.js';
+import { nextTurn } from '../scope.js';
 
 /** What a tokenizer puts around a query and a document. */
 const MARKS = 8;
@@ -26,28 +30,54 @@ export const longDocuments: Layer<Attempt> = (next) => (offer, job) => {
   const { options } = job;
   // A caller who sets the tokens or the passages per document has decided.
   const isTold = options.maxTokensPerDoc !== undefined || options.maxChunksPerDoc !== undefined;
-  if (reads.chunks && !isTold) return byPassages(next, offer, job, reads);
-  if (options.truncation === false) return next(offer, job);
-  if (!reads.cuts) return hasSurelyLong(job, reads) ? told(next(offer, job)) : next(offer, job);
+  const isChunked = reads.chunks && !isTold;
+  if (!isChunked && options.truncation === false) return next(offer, job);
+  if (!isChunked && !reads.cuts) return toldIfLong(next, offer, job, reads);
   const room = roomFor(job.query, reads);
-  const long = longOnes(job.documents, room);
-  if (long.length === 0) return next(offer, job);
-  const texts = new Map(
-    long.map((index) => [index, cutToTokens(job.documents.text(index).trimStart(), room)]),
-  );
-  return told(next(offer, { ...job, documents: job.documents.withTexts(texts) }));
+  const suspects = suspectsOf(job.documents, room, mayExceed);
+  if (suspects.length === 0) return next(offer, job);
+  return inSteps(longOnes(job.documents, suspects, room), nextTurn).then((long) => {
+    if (long.length === 0) return next(offer, job);
+    return isChunked ? byPassages(next, offer, job, long, room) : cut(next, offer, job, long, room);
+  });
 };
+
+/** Says so where the provider cuts a document that is surely longer than what is read of it. */
+function toldIfLong(
+  next: Attempt,
+  offer: Offer,
+  job: Job,
+  { pairTokens, documentTokens }: Reads,
+): Promise<AttemptOutcome> {
+  const left = pairTokens - leastTokens(job.query, pairTokens);
+  const room = Math.min(left, documentTokens ?? Infinity);
+  const suspects = suspectsOf(job.documents, room, maySurelyExceed);
+  if (suspects.length === 0) return next(offer, job);
+  return inSteps(hasSurelyLong(job.documents, suspects, room), nextTurn).then((isLong) =>
+    isLong ? told(next(offer, job)) : next(offer, job),
+  );
+}
+
+async function cut(
+  next: Attempt,
+  offer: Offer,
+  job: Job,
+  long: readonly number[],
+  room: number,
+): Promise<AttemptOutcome> {
+  const documents = await inSteps(cutOnes(job.documents, long, room), nextTurn);
+  return told(next(offer, { ...job, documents }));
+}
 
 async function byPassages(
   next: Attempt,
   offer: Offer,
   job: Job,
-  reads: Reads,
+  long: readonly number[],
+  room: number,
 ): Promise<AttemptOutcome> {
-  const room = roomFor(job.query, reads);
-  const long = longOnes(job.documents, room);
-  if (long.length === 0) return next(offer, job);
-  const { documents, of, isCut } = passageList(job.documents, long, room);
+  const cutUp = await inSteps(passageList(job.documents, long, room), nextTurn);
+  const { documents, of, isCut } = cutUp;
   // Several passages of one document may be the best: all must be returned.
   const asked = next(offer, { ...job, documents, topN: documents.count });
   const outcome = await (isCut ? told(asked) : asked);
@@ -64,26 +94,56 @@ function roomFor(query: string, { pairTokens, documentTokens }: Reads): number {
   return Math.min(room, documentTokens ?? Infinity);
 }
 
-/** Documents that may be longer; an image has a token count of its own. */
-function longOnes(documents: Documents, room: number): number[] {
-  if (!mayExceed(documents.sizeBytes, room)) return [];
-  const long: number[] = [];
+/** Documents that may be longer by their bytes: others need no count. */
+function suspectsOf(documents: Documents, room: number, may: typeof mayExceed): number[] {
+  if (!may(documents.sizeBytes, room)) return [];
+  const suspects: number[] = [];
   for (let index = 0; index < documents.count; index += 1) {
-    if (!mayExceed(documents.textBytes(index), room)) continue;
-    if (mostTokens(documents.text(index), room) > room) long.push(index);
+    if (may(documents.textBytes(index), room)) suspects.push(index);
+  }
+  return suspects;
+}
+
+/** Of the suspects those that may be longer; an image counts by tokens of its own. */
+function* longOnes(
+  documents: Documents,
+  suspects: readonly number[],
+  room: number,
+): Steps<number[]> {
+  const long: number[] = [];
+  const pace = new Pace();
+  for (const index of suspects) {
+    const beginning = documents.beginning(index, unitsBeyond(room));
+    if (mostTokens(beginning, room) > room) long.push(index);
+    if (pace.fills(beginning.length)) yield;
   }
   return long;
 }
 
-/** Whether a document is certainly longer than what is read of it. */
-function hasSurelyLong({ query, documents }: Job, { pairTokens, documentTokens }: Reads): boolean {
-  const room = Math.min(pairTokens - leastTokens(query, pairTokens), documentTokens ?? Infinity);
-  if (!maySurelyExceed(documents.sizeBytes, room)) return false;
-  for (let index = 0; index < documents.count; index += 1) {
-    if (!maySurelyExceed(documents.textBytes(index), room)) continue;
-    if (leastTokens(documents.text(index), room) > room) return true;
+function* hasSurelyLong(
+  documents: Documents,
+  suspects: readonly number[],
+  room: number,
+): Steps<boolean> {
+  const pace = new Pace();
+  for (const index of suspects) {
+    if ((yield* leastTokensOf(documents.pieces(index), room, pace)) > room) return true;
   }
   return false;
+}
+
+/** The documents, of which those at `long` have no more tokens than there is room for. */
+function* cutOnes(documents: Documents, long: readonly number[], room: number): Steps<Documents> {
+  const texts = new Map<number, string>();
+  const pace = new Pace();
+  for (const index of long) {
+    const beginning = documents.beginning(index, unitsBeyond(room));
+    const isIndented = beginning.trimStart() !== beginning;
+    const text = isIndented ? documents.text(index).trimStart() : beginning;
+    texts.set(index, cutToTokens(text, room));
+    if (pace.fills(text.length)) yield;
+  }
+  return yield* documents.withTextsInSteps(texts);
 }
 
 async function told(asked: Promise<AttemptOutcome>): Promise<AttemptOutcome> {

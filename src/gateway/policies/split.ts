@@ -1,6 +1,8 @@
 import { mergeWindows, sumUsage, windowsOf, type Window } from '../../core/split.js';
 import { FAULTS } from '../../core/retry.js';
+import { atOnce, inSteps } from '../../core/steps.js';
 import type { Attempt, AttemptOutcome, Job, Layer, Offer, Ranking } from '../rank.js';
+import { nextTurn } from '../scope.js';
 
 export interface SplitOptions {
   /** Windows of one request in flight at once. */
@@ -77,10 +79,8 @@ export function split({ parallel }: SplitOptions): Layer<Attempt> {
       const { window: limits } = offer;
       if (limits === undefined) return next(offer, job);
       const most = Math.min(limits.documents ?? Infinity, learned.get(keyOf(offer)) ?? Infinity);
-      const windows = windowsOf(job.documents, job.query, {
-        ...limits,
-        documents: Number.isFinite(most) ? most : undefined,
-      });
+      const within = { ...limits, documents: Number.isFinite(most) ? most : undefined };
+      const windows = await inSteps(windowsOf(job.documents, job.query, within), nextTurn);
       if (windows.length > 1) return inWindows(offer, job, windows);
       const outcome = await next(offer, job);
       const { count } = job.documents;
@@ -88,7 +88,7 @@ export function split({ parallel }: SplitOptions): Layer<Attempt> {
         return outcome;
       }
       const half = Math.ceil(count / 2);
-      const halves = windowsOf(job.documents, '', { ...UNLIMITED, documents: half });
+      const halves = atOnce(windowsOf(job.documents, '', { ...UNLIMITED, documents: half }));
       const halved = await inWindows(offer, job, halves);
       if (halved.kind === 'ranked') learn(offer, half);
       return halved;

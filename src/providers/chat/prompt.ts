@@ -1,4 +1,4 @@
-import { cutToTokens, mostTokens } from '../../core/tokens.js';
+import { cutToTokens, mostTokens, unitsBeyond } from '../../core/tokens.js';
 import { CredentialError, textSetting, type Prompts, type UpstreamCall } from '../provider.js';
 import { RankingFault } from '../../rankers/ranker.js';
 
@@ -66,4 +66,9 @@ export function fitted(
     );
   }
   return text;
+}
+
+/** The same of a document, which is read no further than it may be long. */
+export function fittedDocument(call: UpstreamCall, index: number, most: number): string {
+  return fitted(call.documents.beginning(index, unitsBeyond(most)), most, call);
 }

@@ -1,4 +1,5 @@
 import { snakeCase } from '../../core/records.js';
+import { Pace } from '../../core/steps.js';
 import type { Json, JsonBody } from '../../core/json/json.js';
 import {
   defineComposedProvider,
@@ -12,9 +13,9 @@ import {
   type UpstreamCall,
   type UpstreamReply,
 } from '../provider.js';
-import { ask, sumUsage } from '../rounds.js';
+import { ask, sumUsage, type Question } from '../rounds.js';
 import { readChance, readOrder, type Likely } from './answer.js';
-import { fitted, promptOf, type Prompt } from './prompt.js';
+import { fitted, fittedDocument, promptOf, type Prompt } from './prompt.js';
 
 /** What a chat model is asked once. */
 export interface ChatQuestion extends Prompt {
@@ -193,9 +194,14 @@ function windowsOf(settings: Settings) {
 function* rankWindows(api: ChatApi, call: UpstreamCall, { prompts }: RankerTools): Rounds {
   const { windowSize, stride, windowTokens } = windowsOf(call.settings);
   const query = fitted(call.query, windowTokens * QUERY_SHARE, call);
-  const parts = call.documents.parts();
-  const room = Math.floor((windowTokens * PASSAGES_SHARE) / Math.min(windowSize, parts.length));
-  const texts = parts.map(({ text = '' }) => fitted(text, room, call));
+  const { count } = call.documents;
+  const room = Math.floor((windowTokens * PASSAGES_SHARE) / Math.min(windowSize, count));
+  const texts: string[] = [];
+  const pace = new Pace();
+  for (let index = 0; index < count; index += 1) {
+    texts.push(fittedDocument(call, index, room));
+    if (pace.fills(call.documents.textBytes(index))) yield [];
+  }
   const order = texts.map((_, index) => index);
   const tokens: (number | undefined)[] = [];
   // One passage is in order; a model need not be asked.
@@ -235,11 +241,16 @@ function* rankWindows(api: ChatApi, call: UpstreamCall, { prompts }: RankerTools
   };
 }
 
+interface Scored {
+  readonly score: number | undefined;
+  readonly tokens: number | undefined;
+}
+
 function* rankEach(api: ChatApi, call: UpstreamCall, { prompts }: RankerTools): Rounds {
   const { windowTokens } = windowsOf(call.settings);
   const query = fitted(call.query, windowTokens * QUERY_SHARE, call);
-  const questions = call.documents.parts().map(({ text = '' }) => {
-    const passage = fitted(text, windowTokens * PASSAGES_SHARE, call);
+  const questionOf = (index: number): Question<Scored> => {
+    const passage = fittedDocument(call, index, windowTokens * PASSAGES_SHARE);
     const question: ChatQuestion = {
       ...promptOf(prompts, { ...call, query }, [passage]),
       maxTokens: 1,
@@ -253,7 +264,13 @@ function* rankEach(api: ChatApi, call: UpstreamCall, { prompts }: RankerTools): 
         return { score: readChance(likely), tokens };
       },
     };
-  });
+  };
+  const questions: Question<Scored>[] = [];
+  const pace = new Pace();
+  for (let index = 0; index < call.documents.count; index += 1) {
+    questions.push(questionOf(index));
+    if (pace.fills(call.documents.textBytes(index))) yield [];
+  }
   const answers = yield* ask(questions);
   return {
     rows: answers.map(({ score }, index) => ({ index, score })),

@@ -1,7 +1,9 @@
 import { snakeCase } from '../../core/records.js';
 import { createHash } from 'node:crypto';
+import type { Documents } from '../../core/documents.js';
 import { JsonShapeError, type Json, type JsonBody } from '../../core/json/json.js';
-import { cutToTokens } from '../../core/tokens.js';
+import { Pace } from '../../core/steps.js';
+import { cutToTokens, unitsBeyond } from '../../core/tokens.js';
 import {
   defineComposedProvider,
   forModel,
@@ -127,36 +129,39 @@ const BYTES_PER_TOKEN = 3;
 const WORK_PER_TURN = 4_000_000;
 
 function* rank(api: EmbeddingApi, call: UpstreamCall, { vectors: memory }: RankerTools): Rounds {
-  const documents = call.documents
-    .parts()
-    .map(({ text = '' }) => prepared(api, 'document', text, call));
   /** A text that comes twice is embedded once. */
-  const keys = documents.map(({ text }) => (memory === undefined ? text : keyOf(call, text)));
+  const keys: string[] = [];
   const known = new Map<string, Embedding>();
   const missing = new Map<string, EmbeddedText>();
-  documents.forEach((document, at) => {
-    const key = keys[at] ?? '';
-    if (known.has(key) || missing.has(key)) return;
+  const pace = new Pace();
+  const most = mostOf(api, call);
+  for (let index = 0; index < call.documents.count; index += 1) {
+    const document = prepared(most, 'document', textFor(most, call.documents, index), call);
+    const key = memory === undefined ? document.text : keyOf(call, document.text);
+    keys.push(key);
+    if (pace.fills(document.text.length)) yield [];
+    if (known.has(key) || missing.has(key)) continue;
     const kept = memory?.get(key);
     if (kept === undefined) missing.set(key, document);
     else known.set(key, kept);
-  });
+  }
 
-  const batches = batchesOf(api, prepared(api, 'query', call.query, call), missing, call);
+  const batches = batchesOf(api, prepared(most, 'query', call.query, call), missing, call);
   const replies = yield* ask(batches.map((batch) => question(api, batch, call)));
   let query: Embedding | undefined;
-  batches.forEach((batch, reply) => {
-    batch.forEach(({ key }, at) => {
+  for (const [reply, batch] of batches.entries()) {
+    for (const [at, { key }] of batch.entries()) {
       const embedding = (replies[reply]?.embeddings[at] ?? []).map(toUnit);
       if (embedding.length === 0) throw new JsonShapeError('a text came back without a vector');
+      if (pace.fills(embedding.length * (embedding[0]?.length ?? 0))) yield [];
       if (key === undefined) {
         query = embedding;
-        return;
+        continue;
       }
       known.set(key, embedding);
       memory?.set(key, embedding);
-    });
-  });
+    }
+  }
 
   const scores: number[] = [];
   let work = 0;
@@ -186,21 +191,39 @@ function similarity(query: Embedding, document: Embedding): number {
   return sum / query.length;
 }
 
+/** What is sent of a text at most. */
+interface Most {
+  readonly tokens: number;
+  readonly characters: number;
+}
+
+const WHOLE: Most = { tokens: Infinity, characters: Infinity };
+
+function mostOf({ textTokens, textCharacters }: EmbeddingApi, call: UpstreamCall): Most {
+  if (call.options.truncation === false) return WHOLE;
+  return {
+    tokens: textTokens === undefined ? Infinity : forModel(textTokens, call.model),
+    characters: textCharacters?.(call.model) ?? Infinity,
+  };
+}
+
+/** As much of a document's text as may be sent, or a little more. */
+function textFor({ tokens, characters }: Most, documents: Documents, index: number): string {
+  const units = Math.min(unitsBeyond(tokens), characters);
+  return units === Infinity ? documents.text(index) : documents.beginning(index, units);
+}
+
 /** A text as the model wants it, no longer than the API takes where it would refuse more. */
 function prepared(
-  { textTokens: limit, textCharacters }: EmbeddingApi,
+  { tokens, characters }: Most,
   purpose: Purpose,
   text: string,
   call: UpstreamCall,
 ): EmbeddedText {
-  const textTokens = limit === undefined ? undefined : forModel(limit, call.model);
-  const mayCut = call.options.truncation !== false;
-  const most = mayCut ? textCharacters?.(call.model) : undefined;
-  const whole = (prefixOf(purpose, call) + text).slice(0, most).toWellFormed();
-  const cut = textTokens !== undefined && mayCut;
+  const whole = (prefixOf(purpose, call) + text).slice(0, characters).toWellFormed();
   // No text has more tokens than three to a unit.
-  const mayBeTooLong = cut && whole.length * 3 > textTokens;
-  return { purpose, text: mayBeTooLong ? cutToTokens(whole, textTokens) : whole };
+  const mayBeTooLong = whole.length * 3 > tokens;
+  return { purpose, text: mayBeTooLong ? cutToTokens(whole, tokens) : whole };
 }
 
 function keyOf({ model, settings }: UpstreamCall, text: string): string {

@@ -1,0 +1,31 @@
+/**
+ * Measures the turns of a process's event loop: loaded with --import. Each SIGUSR2 prints what the longest turn since the last one was, in
+ * milliseconds: how long it took, and how long the processor really worked on it, which other programs cannot lengthen.
+ */
+import { openSync, readSync } from 'node:fs';
+
+const schedule = openSync('/proc/thread-self/schedstat', 'r');
+const bytes = Buffer.alloc(64);
+const ranNs = () => {
+  const length = readSync(schedule, bytes, 0, 64, 0);
+  return Number(bytes.toString('latin1', 0, length).split(' ', 1)[0]);
+};
+
+let longest = { tookMs: 0, workedMs: 0 };
+let [atMs, workedNs] = [performance.now(), ranNs()];
+
+const turn = () => {
+  const [nextMs, nextNs] = [performance.now(), ranNs()];
+  longest = {
+    tookMs: Math.max(longest.tookMs, nextMs - atMs),
+    workedMs: Math.max(longest.workedMs, (nextNs - workedNs) / 1e6),
+  };
+  [atMs, workedNs] = [nextMs, nextNs];
+  setImmediate(turn);
+};
+setImmediate(turn);
+
+process.on('SIGUSR2', () => {
+  process.stdout.write(`${JSON.stringify({ turns: longest })}\n`);
+  longest = { tookMs: 0, workedMs: 0 };
+});
