@@ -152,6 +152,6 @@ export function budgetText(standing: BudgetStanding, owner: string, amount: numb
 }
 
 /** When a budget renews, by the clocks of its zone. */
-export function renewalText({ renewsAtMs, timeZone }: BudgetStanding): string {
+function renewalText({ renewsAtMs, timeZone }: BudgetStanding): string {
   return `It renews on ${timeOf(renewsAtMs, timeZone)} (${timeZone}).`;
 }

@@ -61,7 +61,7 @@ export function sharedOf(value: unknown): Shared | undefined {
   };
 }
 
-export const MAX_RUNS = 10;
+const MAX_RUNS = 10;
 
 /** What somebody shares who has set nothing beside these. */
 export function sharing(

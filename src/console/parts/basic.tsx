@@ -190,7 +190,7 @@ export function TextField(props: TextFieldProps) {
 }
 
 /** What a field suggests while it is typed in. */
-export function Suggestions({
+function Suggestions({
   id,
   options,
 }: {
