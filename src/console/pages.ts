@@ -45,7 +45,7 @@ export const PAGES: readonly Page[] = [
     group: 'work',
     admin: false,
     key: 'r',
-    load: async () => (await import('./pages/requests.js')).Requests,
+    load: async () => (await withWords(import('./pages/requests.js'))).Requests,
   },
   {
     path: 'keys',
@@ -54,7 +54,7 @@ export const PAGES: readonly Page[] = [
     group: 'access',
     admin: false,
     key: 'k',
-    load: async () => (await import('./pages/keys.js')).Keys,
+    load: async () => (await withWords(import('./pages/keys.js'))).Keys,
   },
   {
     path: 'spend',
@@ -99,7 +99,7 @@ export const PAGES: readonly Page[] = [
     group: 'routing',
     admin: true,
     key: 't',
-    load: async () => (await import('./pages/tags.js')).Tags,
+    load: async () => (await withWords(import('./pages/tags.js'))).Tags,
   },
   {
     path: 'models',
@@ -117,7 +117,7 @@ export const PAGES: readonly Page[] = [
     group: 'system',
     admin: true,
     key: 'n',
-    load: async () => (await import('./pages/nodes.js')).Nodes,
+    load: async () => (await withWords(import('./pages/nodes.js'))).Nodes,
   },
   {
     path: 'audit',
@@ -126,7 +126,7 @@ export const PAGES: readonly Page[] = [
     group: 'system',
     admin: true,
     key: 'a',
-    load: async () => (await import('./pages/audit.js')).Audit,
+    load: async () => (await withWords(import('./pages/audit.js'))).Audit,
   },
   {
     path: 'account',
@@ -135,6 +135,6 @@ export const PAGES: readonly Page[] = [
     group: 'system',
     admin: false,
     key: 'i',
-    load: async () => (await import('./pages/account.js')).Account,
+    load: async () => (await withWords(import('./pages/account.js'))).Account,
   },
 ];

@@ -1,4 +1,4 @@
-import type { ComponentType } from 'preact';
+import type { ComponentChild, ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { about, isAdmin, readAbout } from './about.js';
 import { actAs, call, loginIsOver, trouble } from './api/call.js';
@@ -6,7 +6,7 @@ import { queries, useRead } from './api/query.js';
 import { Brand } from './brand.js';
 import { Icon } from './icons.js';
 import { PAGES, type Page } from './pages.js';
-import { Forgot, Login, LoginAgain, Register, Reset } from './pages/login.js';
+import { Login, LoginAgain } from './pages/login.js';
 import { Ago, Button, Link, Skeleton, copyText } from './parts/basic.js';
 import { Dialog } from './parts/dialog.js';
 import { Toasts } from './parts/toast.js';
@@ -16,13 +16,19 @@ import { atom, useAtom } from './state.js';
 import { hearTabs, tellTabs } from './tabs.js';
 import { w } from './words.js';
 
+const LazySearch = lazy(async () => (await import('./pages/search.js')).Search);
+
+function outside(name: 'Register' | 'Forgot' | 'Reset'): ComponentType {
+  return lazy(async () => (await import('./pages/outside.js'))[name]);
+}
+
 type Chunk = { readonly page: ComponentType } | { readonly failed: true } | undefined;
 
 const PUBLIC: Readonly<Record<string, ComponentType>> = {
   login: Login,
-  register: Register,
-  forgot: Forgot,
-  reset: Reset,
+  register: outside('Register'),
+  forgot: outside('Forgot'),
+  reset: outside('Reset'),
 };
 
 /** Whether the page is of another build than the gateway that answers it. */
@@ -196,7 +202,7 @@ function Frame() {
           {w().shell.menu}
         </button>
       </nav>
-      {isSearching ? <LazySearch /> : null}
+      {isSearching ? <LazySearch onClose={() => searching.set(false)} /> : null}
       {isShowingKeys ? <KeysHelp /> : null}
     </div>
   );
@@ -377,15 +383,20 @@ function Foot() {
   );
 }
 
-function LazySearch() {
-  const [Search, setSearch] = useState<ComponentType<{ onClose: () => void }>>();
-  useEffect(() => {
-    import('./pages/search.js').then(
-      (chunk) => setSearch(() => chunk.Search),
-      () => upgraded.set(true),
-    );
-  }, []);
-  return Search === undefined ? null : <Search onClose={() => searching.set(false)} />;
+/** A part in a chunk of its own; nothing until it has come. */
+function lazy<Props extends object>(
+  load: () => Promise<ComponentType<Props>>,
+): (props: Props) => ComponentChild {
+  return (props) => {
+    const [Part, setPart] = useState<ComponentType<Props>>();
+    useEffect(() => {
+      load().then(
+        (part) => setPart(() => part),
+        () => upgraded.set(true),
+      );
+    }, []);
+    return Part === undefined ? null : <Part {...props} />;
+  };
 }
 
 const CHORD_MS = 1_200;

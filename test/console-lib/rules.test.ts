@@ -14,8 +14,8 @@ import { dollars, duration, percent, significant } from '../../src/console/lib/f
 import { tiersOf } from '../../src/console/lib/order.js';
 import { codeFor } from '../../src/console/lib/snippets.js';
 import { switchedOffAt } from '../../src/console/lib/verdict.js';
-import { en } from '../../src/console/words/en.js';
-import { zh } from '../../src/console/words/zh.js';
+import { enPages } from '../../src/console/words/en-pages.js';
+import { zhPages } from '../../src/console/words/zh-pages.js';
 
 describe('why a request failed', () => {
   const change = (at: number, action: string, tag = 'hosted', reason?: string) => ({
@@ -49,7 +49,9 @@ describe('why a request failed', () => {
       'request_timeout',
     ]);
     const codes = Object.keys(ERRORS).filter((code) => !own.has(code));
-    const missing = codes.filter((code) => !(code in en.verdicts) || !(code in zh.verdicts));
+    const missing = codes.filter(
+      (code) => !(code in enPages.verdicts) || !(code in zhPages.verdicts),
+    );
 
     expect(missing).toEqual([]);
   });

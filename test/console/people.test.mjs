@@ -57,8 +57,8 @@ test('logins are seen and ended, one’s own and those of lower roles', async ()
   const { id } = await console_.api(context, 'POST', '/api/user', {
     ...{ username: 'grace', password: PASSWORD },
   });
-  const grace = await console_.open('account', { username: 'grace' });
   const other = await console_.open('', { username: 'grace' });
+  const grace = await console_.open('account', { username: 'grace' });
   const own = grace.page.getByRole('main').getByRole('list');
   await own.getByText('this one').waitFor();
   assert.equal(await own.getByRole('listitem').count(), 2);

@@ -12,7 +12,7 @@ import { navigate } from '../router.js';
 import { changeSettings, settings } from '../settings.js';
 import { useAtom } from '../state.js';
 import { tellTabs } from '../tabs.js';
-import { w } from '../words.js';
+import { w, wp } from '../words.js';
 
 async function leave(): Promise<void> {
   queries.clear();
@@ -59,14 +59,14 @@ function Profile() {
         })
       }
     >
-      <h2>{w().account.profile}</h2>
+      <h2>{wp().account.profile}</h2>
       <p class="muted">{self?.username}</p>
       <FormFields
         values={values}
         onChange={setValues}
         error={save.error}
         fields={[
-          { name: 'display_name', label: w().account.displayName, autocomplete: 'name' },
+          { name: 'display_name', label: wp().account.displayName, autocomplete: 'name' },
           { name: 'email', label: w().login.email, type: 'email', autocomplete: 'email' },
         ]}
       />
@@ -91,11 +91,11 @@ function Password() {
         void save.run(undefined).then((done) => {
           if (done === undefined) return;
           setValues(NO_PASSWORDS);
-          toast(w().account.passwordChanged);
+          toast(wp().account.passwordChanged);
         })
       }
     >
-      <h2>{w().account.passwordTitle}</h2>
+      <h2>{wp().account.passwordTitle}</h2>
       <FormFields
         values={values}
         onChange={setValues}
@@ -103,13 +103,13 @@ function Password() {
         fields={[
           {
             name: 'original_password',
-            label: w().account.oldPassword,
+            label: wp().account.oldPassword,
             type: 'password',
             autocomplete: 'current-password',
           },
           {
             name: 'password',
-            label: w().account.newPassword,
+            label: wp().account.newPassword,
             help: w().login.passwordHelp,
             type: 'password',
             autocomplete: 'new-password',
@@ -118,7 +118,7 @@ function Password() {
       />
       <div class="row end">
         <Button type="submit" disabled={save.busy || values.password === ''}>
-          {w().account.changePassword}
+          {wp().account.changePassword}
         </Button>
       </div>
     </Form>
@@ -130,17 +130,17 @@ function AccessToken() {
   const make = useWrite((_: undefined, key) => call('createAccessToken', { key }));
   return (
     <section class="card stack">
-      <h2>{w().account.accessToken}</h2>
-      <p class="muted">{w().account.accessTokenHelp}</p>
+      <h2>{wp().account.accessToken}</h2>
+      <p class="muted">{wp().account.accessTokenHelp}</p>
       <ErrorNotice error={make.error} />
       <div class="row end">
         <Button disabled={make.busy} onClick={() => void make.run(undefined).then(setToken)}>
-          {w().account.makeToken}
+          {wp().account.makeToken}
         </Button>
       </div>
       {token === undefined ? null : (
         <Dialog
-          title={w().account.tokenTitle}
+          title={wp().account.tokenTitle}
           onClose={() => setToken(undefined)}
           foot={<CopyButton text={token} kind="main" />}
         >
@@ -154,13 +154,13 @@ function AccessToken() {
 
 function Preferences() {
   const { language, theme, density, units, utc, letterKeys } = useAtom(settings);
-  const { themes, densities } = w().account;
+  const { themes, densities } = wp().account;
   return (
     <section class="card stack">
-      <h2>{w().account.view}</h2>
+      <h2>{wp().account.view}</h2>
       <div class="row">
         <Segments
-          label={w().account.language}
+          label={wp().account.language}
           value={language}
           choices={[
             { value: 'en', label: 'English' },
@@ -169,7 +169,7 @@ function Preferences() {
           onChange={(value) => changeSettings({ language: value })}
         />
         <Segments
-          label={w().account.theme}
+          label={wp().account.theme}
           value={theme}
           choices={(['system', 'light', 'dark'] as const).map((value) => ({
             value,
@@ -178,7 +178,7 @@ function Preferences() {
           onChange={(value) => changeSettings({ theme: value })}
         />
         <Segments
-          label={w().account.density}
+          label={wp().account.density}
           value={density}
           choices={(['compact', 'normal', 'roomy'] as const).map((value) => ({
             value,
@@ -188,17 +188,17 @@ function Preferences() {
         />
       </div>
       <Check
-        label={w().account.units}
+        label={wp().account.units}
         checked={units}
         onChange={(checked) => changeSettings({ units: checked })}
       />
       <Check
-        label={w().account.utc}
+        label={wp().account.utc}
         checked={utc}
         onChange={(checked) => changeSettings({ utc: checked })}
       />
       <Check
-        label={w().account.letterKeys}
+        label={wp().account.letterKeys}
         checked={letterKeys}
         onChange={(checked) => changeSettings({ letterKeys: checked })}
       />
@@ -220,23 +220,23 @@ function Logins() {
   });
   return (
     <section class="card stack">
-      <h2>{w().account.logins}</h2>
+      <h2>{wp().account.logins}</h2>
       <LoginList reading={reading} end={(id) => call('endSession', { params: { id } })} />
-      <p class="muted">{w().account.logoutEverywhereHelp}</p>
+      <p class="muted">{wp().account.logoutEverywhereHelp}</p>
       <ErrorNotice error={everywhere.error} />
       <div class="row end">
         <Button disabled={everywhere.busy} onClick={() => void everywhere.run(undefined)}>
-          {w().account.logoutEverywhere}
+          {wp().account.logoutEverywhere}
         </Button>
         {self?.role === 100 ? null : (
           <Button kind="quiet" onClick={() => setDeleting(true)}>
-            {w().account.deleteAction}
+            {wp().account.deleteAction}
           </Button>
         )}
       </div>
       {deleting ? (
         <Confirm
-          title={w().account.deleteTitle}
+          title={wp().account.deleteTitle}
           action={w().delete}
           typed={self?.username}
           askReason={false}
@@ -245,7 +245,7 @@ function Logins() {
           onConfirm={() => void remove.run(undefined)}
           onClose={() => setDeleting(false)}
         >
-          <p>{w().account.deleteHelp}</p>
+          <p>{wp().account.deleteHelp}</p>
         </Confirm>
       ) : null}
     </section>

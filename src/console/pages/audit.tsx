@@ -5,7 +5,7 @@ import { Dialog } from '../parts/dialog.js';
 import { ListHead } from '../parts/list-head.js';
 import { List, useListQuery } from '../parts/table.js';
 import { setQuery, useRoute } from '../router.js';
-import { w } from '../words.js';
+import { w, wp } from '../words.js';
 
 /** Who did what, when, from where and why. */
 export function Audit() {
@@ -25,12 +25,12 @@ export function Audit() {
       </ListHead>
       <div class="row">
         <FilterText
-          label={w().audit.action}
+          label={wp().audit.action}
           value={query.action}
           onChange={(action) => set({ action })}
         />
         <FilterText
-          label={w().audit.target}
+          label={wp().audit.target}
           value={query.target}
           onChange={(target) => set({ target })}
         />
@@ -39,25 +39,25 @@ export function Audit() {
         reading={reading}
         filtered={filtered}
         clear={clear}
-        empty={<Empty title={w().audit.none} />}
+        empty={<Empty title={wp().audit.none} />}
         label={w().nav.audit}
         idOf={idOf}
         openId={open ?? undefined}
         onOpen={(row) => setQuery({ open: idOf(row) }, { replace: open !== null })}
         columns={[
-          { title: w().audit.when, cell: ({ created_at }) => <Ago seconds={created_at} /> },
-          { title: w().audit.who, cell: ({ actor }) => actor },
-          { title: w().audit.action, cell: ({ action }) => <code>{action}</code> },
-          { title: w().audit.target, cell: ({ target }) => target },
+          { title: wp().audit.when, cell: ({ created_at }) => <Ago seconds={created_at} /> },
+          { title: wp().audit.who, cell: ({ actor }) => actor },
+          { title: wp().audit.action, cell: ({ action }) => <code>{action}</code> },
+          { title: wp().audit.target, cell: ({ target }) => target },
           {
             title: w().reason,
             minor: true,
             cell: ({ detail }) => (typeof detail.reason === 'string' ? detail.reason : ''),
           },
           {
-            title: w().audit.from,
+            title: wp().audit.from,
             minor: true,
-            cell: ({ address: from }) => from ?? w().audit.commandLine,
+            cell: ({ address: from }) => from ?? wp().audit.commandLine,
           },
         ]}
       />

@@ -82,7 +82,7 @@ export function Home() {
               color: 1,
               values: first.requests.map((all, index) => all - (first.failed[index] ?? 0)),
             },
-            { name: w().requests.failed, color: 5, values: first.failed },
+            { name: wp().requests.failed, color: 5, values: first.failed },
           ]}
         />
       )}
@@ -104,10 +104,10 @@ function Keys() {
       </h2>
       {data !== undefined && items.length === 0 ? (
         <Empty
-          title={w().keys.noneYet}
+          title={wp().keys.noneYet}
           action={
             <Link to="keys?new=1" class="button">
-              {w().keys.new}
+              {wp().keys.new}
             </Link>
           }
         />

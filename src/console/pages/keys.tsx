@@ -34,8 +34,8 @@ import { ListHead } from '../parts/list-head.js';
 import { List, useListQuery, useOpenRow } from '../parts/table.js';
 import { toast } from '../parts/toast.js';
 import { setQuery, useRoute } from '../router.js';
-import { w } from '../words.js';
-import type { Words } from '../words/en.js';
+import { w, wp } from '../words.js';
+import type { PageWords } from '../words/en-pages.js';
 
 type Key = ItemOf<'listTokens'>;
 type Made = ReplyOf<'createToken'>;
@@ -56,7 +56,7 @@ export function Keys() {
   });
   const { openId, onOpen, close } = useOpenRow();
   const making = address.get('new') !== null;
-  const make = { label: w().keys.new, onClick: () => setQuery({ new: '1' }) };
+  const make = { label: wp().keys.new, onClick: () => setQuery({ new: '1' }) };
   return (
     <>
       <ListHead title={w().nav.keys} total={reading.data?.total} make={make}>
@@ -72,11 +72,11 @@ export function Keys() {
         clear={clear}
         empty={
           <Empty
-            title={w().keys.noneYet}
+            title={wp().keys.noneYet}
             make={make}
             command="npm run cli -- keys create --name my-app"
           >
-            {w().keys.noneHelp}
+            {wp().keys.noneHelp}
           </Empty>
         }
         label={w().nav.keys}
@@ -93,9 +93,9 @@ export function Keys() {
             ),
           },
           { title: w().status, cell: (key) => <KeyState token={key} /> },
-          { title: w().keys.left, cell: (key) => <Left token={key} /> },
+          { title: wp().keys.left, cell: (key) => <Left token={key} /> },
           {
-            title: w().keys.spent,
+            title: wp().keys.spent,
             numeric: true,
             minor: true,
             cell: ({ used_quota }) => <Money units={used_quota} />,
@@ -112,13 +112,13 @@ export function Keys() {
             cell: ({ tags }) => (tags.length === 0 ? w().all : tags.join(', ')),
           },
           {
-            title: w().keys.ends,
+            title: wp().keys.ends,
             minor: true,
             cell: ({ expired_time }) =>
               expired_time < 0 ? w().never : <Ago seconds={expired_time} />,
           },
           {
-            title: w().keys.used,
+            title: wp().keys.used,
             minor: true,
             // A new key counts as accessed when it was made.
             cell: ({ accessed_time, created_time, used_quota }) =>
@@ -142,7 +142,7 @@ export function Keys() {
       ) : null}
       {made === undefined ? null : <ShownOnce made={made} onClose={() => setMade(undefined)} />}
       {openId === undefined ? null : (
-        <Dialog key="key" kind="drawer" title={w().keys.one} onClose={close}>
+        <Dialog key="key" kind="drawer" title={wp().keys.one} onClose={close}>
           <OneKey id={openId} />
         </Dialog>
       )}
@@ -156,7 +156,7 @@ function KeyState({
   readonly token: Key;
 }) {
   const now = Date.now() / 1000;
-  const { states } = w().keys;
+  const { states } = wp().keys;
   if (status === 2) return <State sign="off">{states.disabled}</State>;
   if (status === 3) return <State sign="bad">{states.expired}</State>;
   if (status === 4) return <State sign="bad">{states.exhausted}</State>;
@@ -167,7 +167,7 @@ function KeyState({
 }
 
 function Left({ token: { unlimited_quota, remain_quota, used_quota } }: { readonly token: Key }) {
-  if (unlimited_quota) return <span class="muted">{w().keys.asAccount}</span>;
+  if (unlimited_quota) return <span class="muted">{wp().keys.asAccount}</span>;
   const share = remain_quota / Math.max(1, remain_quota + used_quota);
   return (
     <>
@@ -176,7 +176,7 @@ function Left({ token: { unlimited_quota, remain_quota, used_quota } }: { readon
   );
 }
 
-const KEEP_OLD: readonly (readonly [keyof Words['keys']['keepOld'], number])[] = [
+const KEEP_OLD: readonly (readonly [keyof PageWords['keys']['keepOld'], number])[] = [
   ['none', 0],
   ['hour', 3_600],
   ['day', 86_400],
@@ -196,8 +196,8 @@ function RollKey({
   if (made !== undefined) return <ShownOnce made={made} onClose={onClose} />;
   return (
     <ConfirmWrite
-      title={w().keys.rollTitle(name)}
-      action={w().keys.rollAction}
+      title={wp().keys.rollTitle(name)}
+      action={wp().keys.rollAction}
       write={(why, key) =>
         call('rollToken', { params: { id }, body: { keep_old_s: Number(keep), ...why }, key })
       }
@@ -205,13 +205,13 @@ function RollKey({
       onClose={onClose}
       staysOpen
     >
-      <p>{w().keys.rollHelp}</p>
+      <p>{wp().keys.rollHelp}</p>
       <Segments
-        label={w().keys.oldWorks}
+        label={wp().keys.oldWorks}
         value={keep}
         choices={KEEP_OLD.map(([span, seconds]) => ({
           value: String(seconds),
-          label: w().keys.keepOld[span],
+          label: wp().keys.keepOld[span],
         }))}
         onChange={setKeep}
       />
@@ -233,7 +233,7 @@ function KeyActions({ token }: { readonly token: Key }) {
           status === 1
             ? { label: w().disable, onClick: () => void update.run(2) }
             : { label: w().enable, onClick: () => void update.run(1) },
-          { label: `${w().keys.roll}…`, onClick: () => setRolling(true) },
+          { label: `${wp().keys.roll}…`, onClick: () => setRolling(true) },
           { label: `${w().delete}…`, danger: true, onClick: () => setDeleting(true) },
         ]}
       >
@@ -243,13 +243,13 @@ function KeyActions({ token }: { readonly token: Key }) {
       {rolling ? <RollKey token={token} onClose={() => setRolling(false)} /> : null}
       {deleting ? (
         <ConfirmWrite
-          title={w().keys.deleteTitle(name)}
+          title={wp().keys.deleteTitle(name)}
           action={w().delete}
           write={(why) => call('deleteToken', { params: { id }, query: why })}
           onDone={() => toast(w().deleted)}
           onClose={() => setDeleting(false)}
         >
-          <p>{w().keys.deleteHelp}</p>
+          <p>{wp().keys.deleteHelp}</p>
         </ConfirmWrite>
       ) : null}
     </>
@@ -268,15 +268,15 @@ function OneKey({ id }: { readonly id: number }) {
       <dl class="facts">
         <dt>{w().name}</dt>
         <dd>{data.name}</dd>
-        <dt>{w().keys.key}</dt>
+        <dt>{wp().keys.key}</dt>
         <dd>
           <code>{data.key_hint}</code>
         </dd>
         {data.old_key_until === 0 ? null : (
           <>
-            <dt>{w().keys.oldKey}</dt>
+            <dt>{wp().keys.oldKey}</dt>
             <dd>
-              {w().keys.worksUntil} <Moment seconds={data.old_key_until} />
+              {wp().keys.worksUntil} <Moment seconds={data.old_key_until} />
             </dd>
           </>
         )}
@@ -284,11 +284,11 @@ function OneKey({ id }: { readonly id: number }) {
         <dd>
           <KeyState token={data} />
         </dd>
-        <dt>{w().keys.left}</dt>
+        <dt>{wp().keys.left}</dt>
         <dd>
           <Left token={data} />
         </dd>
-        <dt>{w().keys.spent}</dt>
+        <dt>{wp().keys.spent}</dt>
         <dd>
           <Money units={data.used_quota} />
         </dd>
@@ -297,7 +297,7 @@ function OneKey({ id }: { readonly id: number }) {
         <dd>{data.model_limits_enabled ? data.model_limits.join(', ') : w().all}</dd>
         {Object.keys(data.aliases).length === 0 ? null : (
           <>
-            <dt>{w().keys.aliases}</dt>
+            <dt>{wp().keys.aliases}</dt>
             <dd>
               {Object.entries(data.aliases)
                 .map(([alias, model]) => `${alias} = ${model}`)
@@ -307,21 +307,25 @@ function OneKey({ id }: { readonly id: number }) {
         )}
         {data.fallbacks.length === 0 ? null : (
           <>
-            <dt>{w().keys.fallbacks}</dt>
+            <dt>{wp().keys.fallbacks}</dt>
             <dd>{data.fallbacks.join(', ')}</dd>
           </>
         )}
-        <dt>{w().keys.perMinute}</dt>
-        <dd>{data.rate_limit === 0 ? w().keys.unlimited : <Count value={data.rate_limit} />}</dd>
-        <dt>{w().keys.atOnce}</dt>
+        <dt>{wp().keys.perMinute}</dt>
+        <dd>{data.rate_limit === 0 ? wp().keys.unlimited : <Count value={data.rate_limit} />}</dd>
+        <dt>{wp().keys.atOnce}</dt>
         <dd>
-          {data.max_concurrency === 0 ? w().keys.unlimited : <Count value={data.max_concurrency} />}
+          {data.max_concurrency === 0 ? (
+            wp().keys.unlimited
+          ) : (
+            <Count value={data.max_concurrency} />
+          )}
         </dd>
         <dt>{w().created}</dt>
         <dd>
           <Moment seconds={data.created_time} />
         </dd>
-        <dt>{w().keys.ends}</dt>
+        <dt>{wp().keys.ends}</dt>
         <dd>{data.expired_time < 0 ? w().never : <Moment seconds={data.expired_time} />}</dd>
       </dl>
       {data.unlimited_quota ? null : (
@@ -337,20 +341,20 @@ function OneKey({ id }: { readonly id: number }) {
           }}
         >
           <TextField
-            label={w().keys.addBudget}
+            label={wp().keys.addBudget}
             type="number"
             step="any"
             value={amount}
             onInput={setAmount}
           />
           <Button type="submit" disabled={add.busy || !(Number(amount) > 0)}>
-            {w().keys.add}
+            {wp().keys.add}
           </Button>
         </form>
       )}
       <ErrorNotice error={add.error} />
       <Link class="button" to={`requests?token_name=${encodeURIComponent(data.name)}`}>
-        {w().requests.sameKey}
+        {wp().requests.sameKey}
       </Link>
       <RequestCode body={EXAMPLE_BODY} />
     </div>
@@ -422,7 +426,7 @@ function NewKey({
   ];
   return (
     <Dialog
-      title={w().keys.new}
+      title={wp().keys.new}
       onClose={onClose}
       onSubmit={() =>
         void make.run(body).then((made) => {
@@ -433,7 +437,7 @@ function NewKey({
         <>
           <Button onClick={onClose}>{w().cancel}</Button>
           <Button kind="main" type="submit" disabled={make.busy || name.trim() === ''}>
-            {w().keys.make}
+            {wp().keys.make}
           </Button>
         </>
       }
@@ -447,8 +451,8 @@ function NewKey({
         autofocus
       />
       <TextField
-        label={w().keys.budget}
-        help={w().keys.budgetHelp}
+        label={wp().keys.budget}
+        help={wp().keys.budgetHelp}
         type="number"
         min={0}
         step="any"
@@ -458,25 +462,25 @@ function NewKey({
       />
       <TextField
         label={w().nav.models}
-        help={w().keys.modelsHelp}
+        help={wp().keys.modelsHelp}
         value={models}
         onInput={setModels}
         error={fieldError(make.error, 'model_limits')}
       />
       <Segments
-        label={w().keys.ends}
+        label={wp().keys.ends}
         value={ends}
         choices={[
           { value: 'never', label: w().never },
-          ...Object.keys(ENDS).map((value) => ({ value, label: w().keys.days(Number(value)) })),
+          ...Object.keys(ENDS).map((value) => ({ value, label: wp().keys.days(Number(value)) })),
         ]}
         onChange={setEnds}
       />
       <details>
-        <summary>{w().keys.limits}</summary>
+        <summary>{wp().keys.limits}</summary>
         <div class="stack">
           <TextField
-            label={w().keys.perMinute}
+            label={wp().keys.perMinute}
             type="number"
             min={1}
             value={rate}
@@ -484,7 +488,7 @@ function NewKey({
             error={fieldError(make.error, 'rate_limit')}
           />
           <TextField
-            label={w().keys.atOnce}
+            label={wp().keys.atOnce}
             type="number"
             min={1}
             value={atOnce}
@@ -492,8 +496,8 @@ function NewKey({
             error={fieldError(make.error, 'max_concurrency')}
           />
           <TextField
-            label={w().budget.amount}
-            help={w().budget.help(timeZone())}
+            label={wp().budget.amount}
+            help={wp().budget.help(timeZone())}
             type="number"
             min={0}
             step="any"
@@ -502,14 +506,14 @@ function NewKey({
             error={fieldError(make.error, 'budget')}
           />
           <SelectField
-            label={w().budget.renews}
+            label={wp().budget.renews}
             value={period}
-            choices={PERIODS.map((value) => ({ value, label: w().budget.every[value] }))}
+            choices={PERIODS.map((value) => ({ value, label: wp().budget.every[value] }))}
             onChange={setPeriod}
           />
           <TextField
             label={w().nav.tags}
-            help={w().keys.tagsHelp}
+            help={wp().keys.tagsHelp}
             value={tags}
             onInput={setTags}
             error={fieldError(make.error, 'tags')}
@@ -518,7 +522,7 @@ function NewKey({
         </div>
       </details>
       <p role="status">
-        {w().keys.sentence(
+        {wp().keys.sentence(
           units === undefined ? undefined : money(units),
           list(models),
           days,
@@ -542,16 +546,16 @@ function ShownOnce({ made, onClose }: { readonly made: Made; readonly onClose: (
   const { warns, leaving, take, close } = useShownOnce(onClose);
   return (
     <Dialog
-      title={w().keys.madeTitle(made.name)}
+      title={wp().keys.madeTitle(made.name)}
       onClose={close}
       foot={
         <>
-          <CopyButton text={made.key} label={w().keys.copyKey} kind="main" onCopied={take} />
-          <Button onClick={close}>{leaving ? w().keys.closeAnyway : w().keys.done}</Button>
+          <CopyButton text={made.key} label={wp().keys.copyKey} kind="main" onCopied={take} />
+          <Button onClick={close}>{leaving ? wp().keys.closeAnyway : wp().keys.done}</Button>
         </>
       }
     >
-      {warns ? <p class="notice warn-bar">{w().keys.notCopied}</p> : null}
+      {warns ? <p class="notice warn-bar">{wp().keys.notCopied}</p> : null}
       <p class="muted">{w().shownOnce}</p>
       <div class="secret">{made.key}</div>
       <RequestCode body={EXAMPLE_BODY} apiKey={made.key} />

@@ -4,7 +4,7 @@ import { clock, duration } from '../lib/format.js';
 import { Ago, Count, Empty, ErrorNotice, Skeleton, State, style } from '../parts/basic.js';
 import { ListHead } from '../parts/list-head.js';
 import { Table } from '../parts/table.js';
-import { w } from '../words.js';
+import { w, wp } from '../words.js';
 
 type Node = ReplyOf<'listNodes'>['nodes'][number];
 
@@ -14,7 +14,7 @@ const SIGNS = { current: 'ok', behind: 'bad', silent: 'bad' } as const;
 /** Whether all gateways are of one mind. */
 export function Nodes() {
   const { data, error, loading, again } = useRead('listNodes', {}, { everyMs: EVERY_MS });
-  const words = w().nodes;
+  const words = wp().nodes;
   const usual = mostCommon((data?.nodes ?? []).map(({ release }) => release));
   return (
     <>
@@ -24,7 +24,7 @@ export function Nodes() {
       {loading ? <Skeleton lines={4} /> : null}
       {data?.nodes.length === 0 ? (
         <div class="card">
-          <Empty title={w().inForce.noGateway} />
+          <Empty title={wp().inForce.noGateway} />
         </div>
       ) : null}
       {data === undefined || data.nodes.length === 0 ? null : (
@@ -108,7 +108,7 @@ function Resting({ channels }: Pick<Node, 'channels'>) {
         <li key={name}>
           <State sign={until === null ? 'warn' : 'busy'}>
             {name}: {why}
-            {until === null ? '' : ` (${w().nodes.until} ${clock(until, style())})`}
+            {until === null ? '' : ` (${wp().nodes.until} ${clock(until, style())})`}
           </State>
         </li>
       ))}

@@ -194,7 +194,7 @@ function Tiles({ series, seconds }: { readonly series: Series; readonly seconds:
         <span class="small muted">{words.perSecond(rate(requests / seconds))}</span>
       </div>
       <div class="card tile">
-        <span class="muted">{w().requests.failed}</span>
+        <span class="muted">{wp().requests.failed}</span>
         <div class="value">{share(of('failed'))}</div>
         <span class="small muted">{words.refusedShare(share(of('refused')))}</span>
       </div>
@@ -229,7 +229,7 @@ function Traffic({ series }: { readonly series: Series }) {
   const named = [
     ['ok', words.ok, 1],
     ['refused', words.refused, 2],
-    ['failed', w().requests.failed, 5],
+    ['failed', wp().requests.failed, 5],
   ] as const;
   return (
     <Chart
@@ -287,7 +287,7 @@ function Channels({
               {words.rate}
             </th>
             <th scope="col" class="num">
-              {w().requests.failed}
+              {wp().requests.failed}
             </th>
             <th scope="col" class="num">
               p50
@@ -361,10 +361,10 @@ function Switches({
               <State sign={disabled ? 'off' : live === 0 ? 'warn' : 'ok'}>
                 <Link to={`tags?open=${encodeURIComponent(tag)}`}>{tag}</Link>
               </State>
-              <span class="small muted">{w().tags.liveOf(live, all)}</span>
+              <span class="small muted">{wp().tags.liveOf(live, all)}</span>
               {disabled ? (
                 <span class="small muted">
-                  {w().tags.offSince} <Ago seconds={since} />
+                  {wp().tags.offSince} <Ago seconds={since} />
                 </span>
               ) : null}
             </li>
@@ -405,7 +405,7 @@ function Spending() {
         {data?.rows.slice(0, TOP).map((row) => (
           <li key={row.user_id} class="row">
             <span class="grow clip">{row.username ?? `#${row.user_id ?? ''}`}</span>
-            <span class="small muted">{w().counts.requests(row.requests)}</span>
+            <span class="small muted">{wp().counts.requests(row.requests)}</span>
             <Money units={row.quota} />
           </li>
         ))}

@@ -255,7 +255,7 @@ function SetPassword({
         fields={[
           {
             name: 'password',
-            label: w().account.newPassword,
+            label: wp().account.newPassword,
             help: w().login.passwordHelp,
             type: 'password',
             autocomplete: 'new-password',
@@ -282,7 +282,7 @@ function OneUser({ id }: { readonly id: number }) {
         <UserActions user={data} />
       </div>
       <dl class="facts">
-        <dt>{w().account.displayName}</dt>
+        <dt>{wp().account.displayName}</dt>
         <dd>{data.display_name}</dd>
         <dt>{words.email}</dt>
         <dd>{data.email === '' ? w().none : data.email}</dd>
@@ -324,8 +324,8 @@ function OneUser({ id }: { readonly id: number }) {
 function LoginsOf({ id }: { readonly id: number }) {
   const reading = useRead('listUserSessions', { params: { id } });
   return (
-    <section class="stack" aria-label={w().account.logins}>
-      <h4>{w().account.logins}</h4>
+    <section class="stack" aria-label={wp().account.logins}>
+      <h4>{wp().account.logins}</h4>
       <LoginList
         reading={reading}
         end={(session) => call('endUserSession', { params: { id, session } })}
@@ -459,7 +459,7 @@ function NewUser() {
             required: true,
           },
           { name: 'email', label: words.email, type: 'email' },
-          { name: 'display_name', label: w().account.displayName },
+          { name: 'display_name', label: wp().account.displayName },
           {
             ...{ name: 'quota', label: words.startBalance },
             ...({ type: 'number', min: 0, step: 'any' } as const),

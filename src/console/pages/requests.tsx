@@ -27,7 +27,7 @@ import { Dialog } from '../parts/dialog.js';
 import { ListHead } from '../parts/list-head.js';
 import { List, useListQuery, type Column } from '../parts/table.js';
 import { setQuery, useRoute } from '../router.js';
-import { w } from '../words.js';
+import { w, wp } from '../words.js';
 
 const LIVE_MS = 3_000;
 const PAGE = 30;
@@ -105,7 +105,7 @@ function RequestList() {
     <>
       <ListHead title={w().nav.requests} total={total}>
         <Button onClick={() => setLive(!live)}>
-          {live ? `● ${w().requests.liveOn}` : `○ ${w().requests.liveOff}`}
+          {live ? `● ${wp().requests.liveOn}` : `○ ${wp().requests.liveOff}`}
         </Button>
         <Button
           onClick={() =>
@@ -127,12 +127,12 @@ function RequestList() {
       </ListHead>
       <div class="row">
         <Segments
-          label={w().requests.which}
+          label={wp().requests.which}
           value={refused ? 'refused' : query.outcome === 'failed' ? 'failed' : 'admitted'}
           choices={[
-            { value: 'admitted', label: w().requests.admitted },
-            { value: 'failed', label: w().requests.failed },
-            { value: 'refused', label: w().requests.refused },
+            { value: 'admitted', label: wp().requests.admitted },
+            { value: 'failed', label: wp().requests.failed },
+            { value: 'refused', label: wp().requests.refused },
           ]}
           onChange={(value) =>
             set({
@@ -142,26 +142,30 @@ function RequestList() {
           }
         />
         <Segments
-          label={w().requests.span}
+          label={wp().requests.span}
           value={query.span === '' ? 'all' : query.span}
           choices={[
-            ...Object.keys(SPANS).map((value) => ({ value, label: w().requests.spans(value) })),
+            ...Object.keys(SPANS).map((value) => ({ value, label: wp().requests.spans(value) })),
             { value: 'all', label: w().all },
           ]}
           onChange={(value) => set({ span: value === 'all' ? '' : value })}
         />
         <FilterText
-          label={w().requests.model}
+          label={wp().requests.model}
           value={query.model}
           onChange={(model) => set({ model })}
         />
         <FilterText
-          label={w().requests.key}
+          label={wp().requests.key}
           value={query.token_name}
           onChange={(token_name) => set({ token_name })}
         />
         {admin && !refused ? (
-          <FilterText label={w().requests.tag} value={query.tag} onChange={(tag) => set({ tag })} />
+          <FilterText
+            label={wp().requests.tag}
+            value={query.tag}
+            onChange={(tag) => set({ tag })}
+          />
         ) : null}
         {(['outcome', 'channel_id', 'provider', 'user_id', 'slower'] as const).map((name) =>
           query[name] === '' || query[name] === 'failed' ? null : (
@@ -182,7 +186,7 @@ function RequestList() {
               ),
             )
           }
-          empty={<Empty title={w().requests.noneRefused} />}
+          empty={<Empty title={wp().requests.noneRefused} />}
           label={w().nav.requests}
           columns={refusedColumns(admin)}
           idOf={({ request_id }) => request_id}
@@ -195,7 +199,7 @@ function RequestList() {
           filtered={filtered}
           clear={clear}
           empty={
-            <Empty title={w().requests.noneYet}>
+            <Empty title={wp().requests.noneYet}>
               <RequestCode body={EXAMPLE_BODY} />
             </Empty>
           }
@@ -234,7 +238,7 @@ function When({ seconds }: { readonly seconds: number }) {
 type Usage = ItemOf<'listOwnUsage'> & Partial<ItemOf<'listUsage'>>;
 
 function usageColumns(admin: boolean): Column<ItemOf<'listOwnUsage'>>[] {
-  const { requests: words } = w();
+  const { requests: words } = wp();
   return [
     { title: words.time, cell: ({ created_at }) => <When seconds={created_at} /> },
     {
@@ -268,7 +272,7 @@ function usageColumns(admin: boolean): Column<ItemOf<'listOwnUsage'>>[] {
 }
 
 function refusedColumns(admin: boolean): Column<ItemOf<'listOwnRefusals'>>[] {
-  const { requests: words } = w();
+  const { requests: words } = wp();
   return [
     { title: words.time, cell: ({ created_at }) => <When seconds={created_at} /> },
     {
@@ -300,8 +304,8 @@ function RequestPage({ id }: { readonly id: string }) {
   return (
     <>
       <div class="head">
-        <h1 class="wrap">{w().requests.one}</h1>
-        <Link to="requests">{w().requests.toAll}</Link>
+        <h1 class="wrap">{wp().requests.one}</h1>
+        <Link to="requests">{wp().requests.toAll}</Link>
       </div>
       <div class="card">
         <OneRequest id={id} />
@@ -324,7 +328,7 @@ function OneRequest({ id }: { readonly id: string }) {
   if (error?.status === 404) {
     return (
       <div class="empty">
-        <strong>{w().requests.notFound}</strong>
+        <strong>{wp().requests.notFound}</strong>
         <p class="wrap">{messageOf(error)}</p>
         <code class="wrap">{id}</code>
       </div>
@@ -339,16 +343,16 @@ function OneRequest({ id }: { readonly id: string }) {
       <Timeline request={data} full={full} />
       <Facts request={data} full={full} />
       <div class="row">
-        <CopyButton text={id} label={w().requests.copyId} />
-        <CopyButton text={JSON.stringify(data, null, 2)} label={w().requests.copyJson} />
+        <CopyButton text={id} label={wp().requests.copyId} />
+        <CopyButton text={JSON.stringify(data, null, 2)} label={wp().requests.copyJson} />
         {data.token_name === null ? null : (
           <Link class="button" to={`requests?token_name=${encodeURIComponent(data.token_name)}`}>
-            {w().requests.sameKey}
+            {wp().requests.sameKey}
           </Link>
         )}
         {full?.channel_id == null ? null : (
           <Link class="button" to={`requests?channel_id=${full.channel_id}`}>
-            {w().requests.sameChannel}
+            {wp().requests.sameChannel}
           </Link>
         )}
       </div>
@@ -357,7 +361,7 @@ function OneRequest({ id }: { readonly id: string }) {
 }
 
 function Verdict({ request, full }: { readonly request: Own; readonly full: Full | undefined }) {
-  const { verdicts, verdictHelp, requests: words } = w();
+  const { verdicts, verdictHelp, requests: words } = wp();
   const { outcome, status, message } = request;
   const why = (verdicts as Readonly<Record<string, string | undefined>>)[outcome];
   const help = (
@@ -407,7 +411,7 @@ function Switches({ request }: { readonly request: Full }) {
   if (channels === undefined || off.data === undefined || on.data === undefined) return null;
   const tags = [...new Set(channels.flatMap(({ tag }) => tag ?? []))];
   const found = switchedOffAt(request.created_at, tags, [...off.data.items, ...on.data.items]);
-  const { requests: words } = w();
+  const { requests: words } = wp();
   return (
     <ul class="stack tight">
       {found.map(({ tag, since, by, reason, until }) => (
@@ -431,7 +435,7 @@ function Switches({ request }: { readonly request: Full }) {
 }
 
 function Timeline({ request, full }: { readonly request: Own; readonly full: Full | undefined }) {
-  const { requests: words } = w();
+  const { requests: words } = wp();
   const tried = full?.tried ?? [];
   const gatewayMs =
     request.upstream_ms === null ? undefined : request.duration_ms - request.upstream_ms;
@@ -477,7 +481,7 @@ function Timeline({ request, full }: { readonly request: Own; readonly full: Ful
 }
 
 function Facts({ request, full }: { readonly request: Own; readonly full: Full | undefined }) {
-  const { requests: words } = w();
+  const { requests: words } = wp();
   const facts: (readonly [string, preact.ComponentChildren])[] = [
     [words.id, <code>{request.request_id}</code>],
     [words.model, request.model ?? '–'],

@@ -96,13 +96,13 @@ export function Spend() {
                     {words.groups[group]}
                   </th>
                 ))}
-                {[w().home.requests, w().requests.failed, w().requests.documents].map((title) => (
+                {[w().home.requests, wp().requests.failed, wp().requests.documents].map((title) => (
                   <th key={title} scope="col" class="num">
                     {title}
                   </th>
                 ))}
                 <th scope="col" class="num">
-                  {w().requests.tokens}
+                  {wp().requests.tokens}
                 </th>
                 <th scope="col" class="num">
                   {w().home.spent}

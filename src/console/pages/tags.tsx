@@ -8,7 +8,7 @@ import { Confirm } from '../parts/dialog.js';
 import { InForce } from '../parts/in-force.js';
 import { ListHead } from '../parts/list-head.js';
 import { setQuery, useRoute } from '../router.js';
-import { w } from '../words.js';
+import { w, wp } from '../words.js';
 
 type Tag = ReplyOf<'listTags'>[number];
 /** How the last switch of a tag came into force. */
@@ -40,13 +40,13 @@ export function Tags() {
   return (
     <>
       <ListHead title={w().nav.tags} total={tags.data?.length} />
-      <p class="muted">{w().tags.help}</p>
+      <p class="muted">{wp().tags.help}</p>
       <ErrorNotice error={tags.error ?? models.error} onAgain={tags.again} />
       <ErrorNotice error={enable.error} />
       {tags.loading ? <Skeleton lines={6} /> : null}
       {tags.data?.length === 0 ? (
         <div class="card">
-          <Empty title={w().tags.none}>{w().tags.noneHelp}</Empty>
+          <Empty title={wp().tags.none}>{wp().tags.noneHelp}</Empty>
         </div>
       ) : null}
       <ul class="stack">
@@ -65,8 +65,8 @@ export function Tags() {
       </ul>
       {asking === undefined || asking.disabled ? null : (
         <Confirm
-          title={w().tags.offTitle(asking.tag)}
-          action={w().tags.off}
+          title={wp().tags.offTitle(asking.tag)}
+          action={wp().tags.off}
           typed={models.data === undefined ? undefined : dependence(asking.tag).dark[0]}
           busy={disable.busy || models.data === undefined}
           error={<ErrorNotice error={disable.error} />}
@@ -77,7 +77,7 @@ export function Tags() {
             })
           }
         >
-          <p>{w().tags.liveNow(asking.live_count, asking.channel_count)}</p>
+          <p>{wp().tags.liveNow(asking.live_count, asking.channel_count)}</p>
           <p class="muted">
             {asking.channels
               .filter(({ live }) => live)
@@ -116,7 +116,7 @@ function TagCard({
           type="checkbox"
           role="switch"
           class="switch"
-          aria-label={w().tags.switchOf(tag)}
+          aria-label={wp().tags.switchOf(tag)}
           checked={!disabled}
           disabled={busy}
           onClick={(event) => {
@@ -127,23 +127,23 @@ function TagCard({
         />
         <h2 class="wrap">{tag}</h2>
         <State sign={disabled ? 'off' : entry.live_count === 0 ? 'warn' : 'ok'}>
-          {disabled ? w().tags.isOff : w().tags.isOn}
+          {disabled ? wp().tags.isOff : wp().tags.isOn}
         </State>
-        <span class="muted">{w().tags.liveOf(entry.live_count, entry.channel_count)}</span>
+        <span class="muted">{wp().tags.liveOf(entry.live_count, entry.channel_count)}</span>
         <span class="grow" />
         {disabled ? (
           <Button kind="main" disabled={busy} onClick={onOn}>
-            {w().tags.on}
+            {wp().tags.on}
           </Button>
         ) : (
           <Button disabled={busy} onClick={onOff}>
-            {w().tags.offAsk}
+            {wp().tags.offAsk}
           </Button>
         )}
       </div>
       {since === 0 ? null : (
         <p class="muted">
-          {disabled ? w().tags.offSince : w().tags.changed} <Ago seconds={since} />
+          {disabled ? wp().tags.offSince : wp().tags.changed} <Ago seconds={since} />
           {by === null ? '' : ` · ${by}`}
           {reason === null ? '' : `: ${reason}`}
         </p>
@@ -151,7 +151,7 @@ function TagCard({
       {settled === undefined ? null : <InForce how={settled} />}
       {disabled ? null : <Consequence dependence={dependence} />}
       <details open={open}>
-        <summary>{w().counts.channels(channels.length)}</summary>
+        <summary>{wp().counts.channels(channels.length)}</summary>
         <ul>
           {channels.map(({ id, name, live }) => (
             <li key={id}>

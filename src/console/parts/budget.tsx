@@ -1,5 +1,5 @@
 import type { ReplyOf } from '../api/call.js';
-import { w } from '../words.js';
+import { wp } from '../words.js';
 import { Meter, Moment, Money } from './basic.js';
 
 type Budgeted = Pick<
@@ -14,7 +14,7 @@ export function BudgetFacts({ of }: { readonly of: Budgeted }) {
   const { budget, budget_spent: spent, budget_renews_at: renewsAt } = of;
   if (renewsAt === null) return null;
   const share = Math.max(0, budget - spent) / budget;
-  const words = w().budget;
+  const words = wp().budget;
   return (
     <>
       <dt>{words.periods[of.budget_period]}</dt>

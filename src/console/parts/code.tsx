@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { codeFor, type CodeLanguage } from '../lib/snippets.js';
 import { gatewayAddress } from '../router.js';
-import { w } from '../words.js';
+import { wp } from '../words.js';
 import { CodeBox, Segments } from './basic.js';
 
 /** A request as code, in the language of the reader. */
@@ -18,7 +18,7 @@ export function RequestCode({
   return (
     <div class="stack">
       <Segments
-        label={w().code.language}
+        label={wp().code.language}
         value={language}
         choices={[
           { value: 'curl', label: 'curl' },

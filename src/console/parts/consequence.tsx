@@ -1,5 +1,5 @@
 import type { Dependence } from '../lib/depends.js';
-import { w } from '../words.js';
+import { wp } from '../words.js';
 import { State } from './basic.js';
 
 /** Which models a switch takes down, and where the others go on. */
@@ -8,12 +8,12 @@ export function Consequence({
 }: {
   readonly dependence: Dependence;
 }) {
-  if (dark.length === 0 && elsewhere.length === 0) return <p class="muted">{w().tags.nothing}</p>;
+  if (dark.length === 0 && elsewhere.length === 0) return <p class="muted">{wp().tags.nothing}</p>;
   return (
     <div class="stack tight">
       {dark.length === 0 ? null : (
         <p>
-          <span class="muted">{w().tags.dark}</span>{' '}
+          <span class="muted">{wp().tags.dark}</span>{' '}
           {dark.map((model) => (
             <span key={model}>
               <State sign="warn">{model}</State>{' '}
@@ -23,7 +23,7 @@ export function Consequence({
       )}
       {elsewhere.length === 0 ? null : (
         <p>
-          <span class="muted">{w().tags.elsewhere}</span>{' '}
+          <span class="muted">{wp().tags.elsewhere}</span>{' '}
           {elsewhere.map(({ model, channels }) => `${model} → ${channels.join(', ')}`).join(' · ')}
         </p>
       )}

@@ -1,6 +1,6 @@
 import type { ReplyOf } from '../api/call.js';
 import { duration } from '../lib/format.js';
-import { w } from '../words.js';
+import { w, wp } from '../words.js';
 import { Link, State } from './basic.js';
 import { toast } from './toast.js';
 
@@ -31,7 +31,7 @@ export function tellInForce(how: How | undefined): void {
 function sentenceOf({ in_force: state, nodes, waited_ms: waitedMs }: How): string {
   const { confirmed, total, late } = nodes;
   const after = duration(waitedMs);
-  const words = w().inForce;
+  const words = wp().inForce;
   if (state === 'no_gateway') return words.noGateway;
   if (state === 'confirmed') return words.confirmed(confirmed, total, after);
   return total === 0 ? words.unknown(after) : words.late(confirmed, total, late.join(', '), after);

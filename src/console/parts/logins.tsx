@@ -1,6 +1,6 @@
 import type { ReplyOf } from '../api/call.js';
 import { useWrite, type Reading } from '../api/query.js';
-import { w } from '../words.js';
+import { wp } from '../words.js';
 import { Ago, Button, Chip, ErrorNotice, Skeleton } from './basic.js';
 
 type Sessions = ReplyOf<'listSessions'>;
@@ -16,7 +16,7 @@ export function LoginList({
   const ending = useWrite(end);
   if (error !== undefined) return <ErrorNotice error={error} onAgain={again} />;
   if (data === undefined) return <Skeleton />;
-  const words = w().logins;
+  const words = wp().logins;
   return (
     <>
       {data.length === 0 ? <p class="muted">{words.none}</p> : null}

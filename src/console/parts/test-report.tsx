@@ -1,6 +1,6 @@
 import type { ReplyOf } from '../api/call.js';
 import { duration, significant } from '../lib/format.js';
-import { w, wp } from '../words.js';
+import { wp } from '../words.js';
 import { State } from './basic.js';
 
 type Tested = ReplyOf<'testChannel'>;
@@ -34,7 +34,7 @@ export function TestReport({ tested }: { readonly tested: Tested }) {
           </p>
         ))}
         <dl class="facts small">
-          <dt>{w().requests.model}</dt>
+          <dt>{wp().requests.model}</dt>
           <dd>
             {tested.model}
             {tested.model === tested.upstream_model ? '' : ` → ${tested.upstream_model}`}

@@ -5,7 +5,7 @@ import { compared, type Comparison } from '../../lib/compare.js';
 import { duration, significant } from '../../lib/format.js';
 import { spreadOf, stabilityOf } from '../../lib/runs.js';
 import { Segments, money } from '../../parts/basic.js';
-import { w, wp } from '../../words.js';
+import { wp } from '../../words.js';
 import type { Labels } from './documents.js';
 import type { RankedLane } from './use-runs.js';
 
@@ -167,8 +167,8 @@ export function Costs({ lanes }: LanesProps) {
     <Measures
       title={words.costs}
       heads={[
-        ...['p50', 'p95', words.range, w().requests.upstream],
-        ...[words.stable, w().requests.cost, words.perThousand],
+        ...['p50', 'p95', words.range, wp().requests.upstream],
+        ...[words.stable, wp().requests.cost, words.perThousand],
       ]}
       rows={lanes.map(({ name, replies, reply }) => {
         const total = spreadOf(replies.map(({ timing }) => timing.total_ms));
