@@ -176,6 +176,7 @@ export async function createApp(config: Config, parts: AppParts): Promise<App> {
     steady,
     surveyor,
     queue,
+    close: closeDataPlane,
   } = createDataPlane(config, {
     store,
     nodeId,
@@ -369,6 +370,7 @@ export async function createApp(config: Config, parts: AppParts): Promise<App> {
       care.stop();
       if (webhook !== undefined) await inTime(webhook.close());
       await inTime(background.drained());
+      await inTime(closeDataPlane());
       await inTime(reports.stop());
       await inTime(channels.stop());
       await inTime(upstream.close());

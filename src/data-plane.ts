@@ -4,6 +4,7 @@ import type { Secret } from './core/secret.js';
 import type { AccessTokens } from './gateway/access-tokens.js';
 import { steadyClock } from './core/steady-clock.js';
 import { ChannelHealth, type ChannelHealthOptions } from './gateway/channel-health.js';
+import { ChannelLimits } from './gateway/channel-limits.js';
 import { candidatesOf, surveyOf } from './gateway/candidates.js';
 import { ChannelTable } from './gateway/channel-table.js';
 import type { Observe } from './gateway/events.js';
@@ -16,6 +17,7 @@ import { hedged } from './gateway/policies/hedge.js';
 import { keyed } from './gateway/policies/keyed.js';
 import { leased } from './gateway/policies/leased.js';
 import { counted } from './gateway/policies/counted.js';
+import { limited } from './gateway/policies/limited.js';
 import { longDocuments } from './gateway/policies/long-documents.js';
 import { observed } from './gateway/policies/observed.js';
 import { Queue } from './gateway/policies/queue.js';
@@ -69,6 +71,8 @@ export interface DataPlane {
   /** Looks at what would be done, and does nothing. */
   readonly surveyor: Surveyor;
   readonly queue: Pick<Queue, 'waiting'>;
+  /** Gives back what this node has at hand of shared limits. */
+  readonly close: () => Promise<void>;
 }
 
 /** Puts the layers of ranking together: each capability is built once here, and a plan takes those that its model uses. */
@@ -78,7 +82,9 @@ export function createDataPlane(config: DataPlaneConfig, parts: DataPlaneParts):
   const { onNews, onStoreBack, onStoreLost } = parts;
   const steady = steadyClock(now, elapsed);
   const queue = new Queue({ maxWaiting: traffic.queueMax, now });
+  const limits = new ChannelLimits({ store, prices: config.prices, observe, now, steady });
   const health = new ChannelHealth({
+    limits,
     maxCooldownMs: settings.maxCooldownMs,
     breaker: {
       failures: traffic.breakerFailures,
@@ -109,7 +115,11 @@ export function createDataPlane(config: DataPlaneConfig, parts: DataPlaneParts):
     onStoreBack,
     onStoreLost,
     onOrigins: (origins) => upstream.keepOnly(origins),
-    onRoutes: parts.onRoutes,
+    onRoutes: (routes) => {
+      const all = [...routes];
+      limits.keepOnly(all.map(({ channel }) => channel));
+      parts.onRoutes(all);
+    },
   });
   const isLive = (channelId: number): boolean => channels.live(channelId) !== undefined;
   const choice = {
@@ -137,6 +147,7 @@ export function createDataPlane(config: DataPlaneConfig, parts: DataPlaneParts):
     }),
     leased: leased(health, steady),
     keyed: keyed(health, steady),
+    limited: limited(limits),
     observed: observed(observe, now),
     counted,
     longDocuments,
@@ -171,6 +182,7 @@ export function createDataPlane(config: DataPlaneConfig, parts: DataPlaneParts):
     health,
     steady,
     queue,
+    close: () => limits.close(),
     surveyor: {
       survey: (job) => surveyOf(choice, job),
       whyNone: (job) => candidatesOf(choice, job).whyNone(),

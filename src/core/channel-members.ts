@@ -1,3 +1,4 @@
+import { BUDGET_MEMBERS } from './budget.js';
 import { MAX_QUOTA } from './quota.js';
 import { defaultsOf, type MembersOf, type MemberSpec } from './members.js';
 
@@ -72,6 +73,30 @@ export const CHANNEL_MEMBERS = {
     label: 'at once',
     unset: 'no bound',
     help: 'Attempts at once on one node; 0: no limit.',
+  },
+  /** Calls a minute that the upstream account takes, from all nodes together; 0: no limit. */
+  requestsPerMinute: {
+    type: 'integer',
+    least: 0,
+    most: 1_000_000_000,
+    default: 0,
+    shared: true,
+    flag: 'requests-per-minute <count>',
+    label: 'requests a minute',
+    unset: 'no limit',
+    help: 'Calls a minute that its upstream account takes, from all nodes together; 0: no limit.',
+  },
+  /** Tokens a minute that the upstream account takes, from all nodes together; 0: no limit. */
+  tokensPerMinute: {
+    type: 'integer',
+    least: 0,
+    most: 1_000_000_000_000,
+    default: 0,
+    shared: true,
+    flag: 'tokens-per-minute <count>',
+    label: 'tokens a minute',
+    unset: 'no limit',
+    help: 'Tokens a minute that its upstream account takes, from all nodes together; 0: no limit.',
   },
   /** Whether concurrency adapts to response times, below `maxConcurrency`. */
   adaptiveConcurrency: {
@@ -174,9 +199,24 @@ export const CHANNEL_MEMBERS = {
     unit: 's',
     help: 'Seconds between health checks, each a rerank of two short documents, made by one node for all; 0: none. Where nothing is said, model servers of your own (TEI, Infinity, vLLM, SGLang, NIM, OpenVINO, Mosec) are checked every 60 s, and nothing else is.',
   },
+  budget: { ...BUDGET_MEMBERS.budget, shared: true },
+  budgetPeriod: { ...BUDGET_MEMBERS.budgetPeriod, shared: true },
+  budgetTimeZone: { ...BUDGET_MEMBERS.budgetTimeZone, shared: true },
 } as const satisfies Readonly<Record<string, MemberSpec & ChannelMemberSpec>>;
 
 export type ChannelMembers = MembersOf<typeof CHANNEL_MEMBERS>;
+
+/** A limit of a channel that is kept for all nodes together, as the API names it. */
+export type LimitName = 'requests_per_minute' | 'tokens_per_minute' | 'budget';
+
+/** Whether a channel has a limit that is kept for all nodes together. */
+export function isLimited({
+  requestsPerMinute,
+  tokensPerMinute,
+  budget,
+}: Pick<ChannelMembers, 'requestsPerMinute' | 'tokensPerMinute' | 'budget'>): boolean {
+  return requestsPerMinute > 0 || tokensPerMinute > 0 || budget > 0;
+}
 
 /** Which combination of well-formed members is wrong; `undefined` if none is. */
 export function windowMistake({

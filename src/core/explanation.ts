@@ -29,6 +29,8 @@ export const PASSED_OVER_BECAUSE = [
   'key_tags',
   'cooling',
   'full',
+  'at_limit',
+  'over_budget',
   'too_many_documents',
   'too_long',
   'no_images',

@@ -11,6 +11,8 @@ import {
 import type { KeyRing } from '../core/key-ring.js';
 import { certaintyOf, isEnough, tallied, type Outage, type OutageRule } from '../core/outage.js';
 import { FAULTS, type FaultKind, type UpstreamFailure } from '../core/retry.js';
+import type { LimitName } from '../core/channel-members.js';
+import type { ChannelLimits } from './channel-limits.js';
 import {
   newChannelState,
   outUntilMs,
@@ -39,8 +41,8 @@ export type Availability =
   | { readonly kind: 'ready' }
   /** The channel has as many attempts in flight as it may have, or its one probe. */
   | { readonly kind: 'full' }
-  /** It is left alone until then, by this node's clock. */
-  | { readonly kind: 'until'; readonly atMs: number };
+  /** It is left alone until then, by this node's clock; `limit`: which of its limits is used up. */
+  | { readonly kind: 'until'; readonly atMs: number; readonly limit?: LimitName };
 
 /** The parts of a request that an upstream may have quoted. */
 type Asked = Pick<Job, 'query' | 'documents'>;
@@ -57,6 +59,8 @@ export interface ChannelHealthOptions {
   readonly observe: Observe;
   /** Called when enough attempts have shown the same certain fault; again after as many more. */
   readonly onOutage: (route: Route, outage: Outage) => void;
+  /** What is known of the limits that are kept for all nodes together. */
+  readonly limits: Pick<ChannelLimits, 'outOf' | 'pauses'>;
   /** Called when an attempt has ended: there may be room for another one. */
   readonly onFree: (offer: Offer) => void;
 }
@@ -78,6 +82,10 @@ export class ChannelHealth {
 
   /** Whether an attempt with this offer may begin now. */
   availability({ id, route }: Offer, nowMs: number): Availability {
+    if (route.isLimited) {
+      const out = this.#options.limits.outOf(route.channel, nowMs);
+      if (out !== undefined) return { kind: 'until', atMs: out.untilMs, limit: out.limit };
+    }
     if (route.keys !== undefined) {
       const readiness = this.#rings.of(route).readiness(nowMs);
       if (readiness === 'full') return FULL;
@@ -261,6 +269,9 @@ export class ChannelHealth {
       else pauses.push(pause);
     }
     pauses.push(...this.#rings.pauses(nowMs));
+    for (const { channelId, limit, sinceMs, untilMs } of this.#options.limits.pauses(nowMs)) {
+      pauses.push({ channelId, state: 'cooling', reason: limit, sinceMs, untilMs });
+    }
     return pauses.sort((one, other) => one.channelId - other.channelId);
   }
 

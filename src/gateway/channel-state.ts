@@ -18,7 +18,7 @@ export interface ChannelPause {
   readonly channelId: number;
   /** How people recognise the key, if one of several keys is paused and not the channel. */
   readonly key?: string;
-  /** `cooling`: it asked for a pause after an overload. */
+  /** `cooling`: it asked for a pause after an overload, or a limit of it is used up, which then is the reason. */
   readonly state: 'open' | 'half_open' | 'cooling';
   readonly reason: string;
   readonly sinceMs: number;

@@ -1,3 +1,4 @@
+import type { LimitName } from '../core/channel-members.js';
 import type { ChannelStatus } from '../core/channel.js';
 import type { ErrorCode } from '../core/errors.js';
 import type { OutageReason } from '../core/outage.js';
@@ -117,6 +118,15 @@ export interface KeyRefusedEvent {
   readonly key: string;
 }
 
+/** A limit of a channel that is kept for all nodes together is used up: this node passes it over for a while. */
+export interface LimitedEvent {
+  readonly kind: 'limited';
+  readonly channelId: number;
+  readonly channel: string;
+  readonly limit: LimitName;
+  readonly forMs: number;
+}
+
 /** The gateway itself disabled a channel for all nodes, or enabled it again; reported by the node that found out. */
 export interface OutageEvent {
   readonly kind: 'outage';
@@ -140,7 +150,8 @@ export type GatewayEvent =
   | ChannelsEvent
   | BreakerEvent
   | OutageEvent
-  | KeyRefusedEvent;
+  | KeyRefusedEvent
+  | LimitedEvent;
 
 export type Observe = (event: GatewayEvent) => void;
 

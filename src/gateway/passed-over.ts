@@ -1,4 +1,6 @@
 import { effectiveStatus, type Channel } from '../core/channel.js';
+import type { LimitName } from '../core/channel-members.js';
+import { dollars } from '../core/quota.js';
 import type { Room } from '../core/eligibility.js';
 import type { ExplainedChannel, PassedOver } from '../core/explanation.js';
 import type { RerankRequest } from '../core/rerank.js';
@@ -156,11 +158,28 @@ function busy(
     );
   }
   const until = at(availability.atMs);
+  const { limit } = availability;
+  if (limit !== undefined) {
+    const message = `${limitText(channel, limit)}: it is passed over until ${until}.`;
+    const because = limit === 'budget' ? 'over_budget' : 'at_limit';
+    return passed(channel, because, message, { untilMs: availability.atMs });
+  }
   const message =
     breaker === 'closed'
       ? `It said that it is overloaded, and is left alone until ${until}.`
       : `Its circuit is open (${reason}): it is left alone until ${until}.`;
   return passed(channel, 'cooling', message, { untilMs: availability.atMs });
+}
+
+function limitText(channel: Channel, limit: LimitName): string {
+  switch (limit) {
+    case 'requests_per_minute':
+      return `All nodes together have sent it the ${channel.requestsPerMinute} calls that it takes in a minute`;
+    case 'tokens_per_minute':
+      return `All nodes together have sent it the ${channel.tokensPerMinute} tokens that it takes in a minute`;
+    case 'budget':
+      return `Its budget of ${dollars(channel.budget)} for this ${channel.budgetPeriod} is used up`;
+  }
 }
 
 function at(ms: number): string {

@@ -21,6 +21,7 @@ export interface PlanParts {
   readonly leased: Layer<Attempt>;
   readonly observed: Layer<Attempt>;
   readonly keyed: Layer<Attempt>;
+  readonly limited: Layer<Attempt>;
   readonly counted: (offers: readonly Offer[]) => Layer<Rank>;
   readonly longDocuments: Layer<Attempt>;
   readonly sliding: Layer<Attempt>;
@@ -37,7 +38,7 @@ export interface PlanParts {
 /** The parts of what stands between a choice of channel and the wire. */
 export type ChainParts = Pick<
   PlanParts,
-  'send' | 'leased' | 'observed' | 'keyed' | 'longDocuments' | 'sliding' | 'split'
+  'send' | 'leased' | 'observed' | 'keyed' | 'limited' | 'longDocuments' | 'sliding' | 'split'
 >;
 
 /** How channels are asked for a ranking: with the layers that at least one of them uses. */
@@ -53,7 +54,14 @@ export function chainOf(
       offers.some(({ window }) => window !== undefined) && parts.split,
     );
   const hasKeys = offers.some(({ route }) => route.keys !== undefined);
-  const sent = stack(parts.send, hasKeys && parts.keyed, parts.observed, parts.leased);
+  const hasLimits = offers.some(({ route }) => route.isLimited);
+  const sent = stack(
+    parts.send,
+    hasKeys && parts.keyed,
+    hasLimits && parts.limited,
+    parts.observed,
+    parts.leased,
+  );
   return { shaped, ask: shaped(sent) };
 }
 

@@ -1,4 +1,5 @@
 import { effectiveStatus, type Candidate, type Channel, type TagSwitch } from '../core/channel.js';
+import { isLimited } from '../core/channel-members.js';
 import { apiKeysOf, keyHint } from '../core/api-keys.js';
 import type { Secret } from '../core/secret.js';
 import { findProvider } from '../providers/index.js';
@@ -31,6 +32,8 @@ export interface Route extends Candidate {
   /** Names and values in turn: the provider's own, content type and accept. */
   readonly headers: readonly string[];
   readonly live: boolean;
+  /** Whether it has a limit that is kept for all nodes together. */
+  readonly isLimited: boolean;
   /** Whether its tag is switched off: then nothing at all is sent to it, not even a probe. */
   readonly tagOff: boolean;
   /** Its keys, if it has several. */
@@ -94,6 +97,7 @@ export function makeRoute(
     provider,
     endpoint,
     live: effectiveStatus(channel, switches).live,
+    isLimited: isLimited(channel),
     tagOff: channel.tag !== undefined && switches.get(channel.tag)?.disabled === true,
   };
   if (provider.transport === 'process') {

@@ -7,6 +7,7 @@ import type { LogStore } from './logs.js';
 import type { NodeStore } from './nodes.js';
 import type { RedemptionStore } from './redemption.js';
 import type { SessionStore } from './sessions.js';
+import type { ShareStore } from './shares.js';
 import type { StatsStore } from './stats.js';
 import type { TokenStore } from './tokens.js';
 import type { UserStore } from './users.js';
@@ -22,6 +23,7 @@ export type * from './redemption.js';
 export type * from './sessions.js';
 export type * from './logs.js';
 export type * from './nodes.js';
+export type * from './shares.js';
 export type * from './stats.js';
 export type * from './balance.js';
 export type * from './page.js';
@@ -44,7 +46,8 @@ export interface Store
     DutyStore,
     LogStore,
     NodeStore,
-    StatsStore {
+    StatsStore,
+    ShareStore {
   /** Resolves when the store answers. */
   ping(): Promise<void>;
   /** Finishes what is under way and lets go of files and connections; within `waitMs`, where others have to be waited for. */

@@ -133,6 +133,11 @@ function write(logger: Logger, event: Exclude<GatewayEvent, RequestEvent>): void
       logger.warn(line, 'key of a channel refused: it is left alone for a while');
       return;
     }
+    case 'limited': {
+      const { kind, ...line } = event;
+      logger.info(line, 'channel at its limit: it is passed over for a while');
+      return;
+    }
     case 'outage': {
       const { kind, ...line } = event;
       if (event.state === 'disabled') logger.error(line, 'channel disabled by the gateway');

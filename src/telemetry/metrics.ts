@@ -96,6 +96,12 @@ export function createMetrics(sources: {
     labelNames: ['channel'],
     registers,
   });
+  const limitedChannels = new Counter({
+    name: 'rerank_channel_limited_total',
+    help: 'Times that this node passed a channel over because a limit that all nodes share was used up',
+    labelNames: ['channel', 'limit'],
+    registers,
+  });
   const degraded = new Counter({
     name: 'rerank_degraded_total',
     help: 'Requests that a last resort answered in place of their model',
@@ -227,6 +233,9 @@ export function createMetrics(sources: {
         return;
       case 'key_refused':
         keysRefused.labels(event.channel).inc();
+        return;
+      case 'limited':
+        limitedChannels.labels(event.channel, event.limit).inc();
         return;
       case 'outage':
         outages.labels(event.state, event.reason).inc();

@@ -11,6 +11,7 @@ function healthOf(maxCooldownMs = 60_000) {
   const outages: Outage[] = [];
   const health = new ChannelHealth({
     onFree: () => undefined,
+    limits: { outOf: () => undefined, pauses: () => [] },
     maxCooldownMs,
     breaker: { failures: 2, windowMs: 10_000, openMs: 1_000, longestMs: 60_000 },
     outage: { failures: 3, windowMs: 60_000 },

@@ -43,6 +43,7 @@ function setUp(given: Partial<ModelRules>, channel: Partial<Channel> = {}) {
     },
     leased: layer('leased'),
     keyed: layer('keyed'),
+    limited: layer('limited'),
     observed: layer('observed'),
     counted: () => (next) => next,
     longDocuments: layer('long'),
@@ -114,12 +115,14 @@ describe('the plan of a model', () => {
     ],
     ['a listwise model has windows', { provider: 'local', windowSize: 20 }, 'sliding'],
     ['windows are of no use', { windowSize: 20 }, ''],
+    ['a limit is shared by all nodes', { requestsPerMinute: 9 }, 'limited'],
+    ['a budget is', { budget: 9 }, 'limited'],
   ])('of a channel for which %s has that in its chain', async (_, channel, chain) => {
     const { plan, seen } = setUp({}, channel);
 
     await plan.rank(job());
 
-    const layers = seen.filter((name) => ['long', 'sliding', 'split'].includes(name));
+    const layers = seen.filter((name) => ['long', 'sliding', 'split', 'limited'].includes(name));
     expect(layers.join(' ')).toBe(chain);
   });
 
@@ -171,6 +174,7 @@ function setUpParts(): PlanParts {
     send: () => Promise.resolve(failed('transient')),
     leased: same,
     keyed: same,
+    limited: same,
     observed: same,
     counted: () => (next) => next,
     longDocuments: same,

@@ -53,6 +53,8 @@ export interface Keys {
   /** Common part of the roll-ups: `:since`, `:writer:<id>`, `:<name>:<start>` the owners of a bucket, `:<name>:<start>:<owner>` its rows. */
   readonly stats: string;
   limit(name: string): string;
+  /** Hash of what nodes have taken of something that is limited: `window`, `current`, `previous`. */
+  share(name: string): string;
   idempotency(key: string): string;
 }
 
@@ -87,6 +89,7 @@ export function createKeys(prefix: string): Keys {
     duty: (name) => `${prefix}d:${name}`,
     log: (name) => `${prefix}{${name}}`,
     stats: `${prefix}{stats}`,
+    share: (name) => `${prefix}h:${name}`,
     limit: (name) => `${prefix}l:${name}`,
     idempotency: (key) => `${prefix}i:${key}`,
   };

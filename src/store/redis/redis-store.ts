@@ -10,6 +10,7 @@ import { openLogs } from './logs.js';
 import { openNodes } from './nodes.js';
 import { openRedemption } from './redemption.js';
 import { openSessions } from './sessions.js';
+import { openShares } from './shares.js';
 import { openStats } from './stats.js';
 import { openTokens } from './tokens.js';
 import { openUsers } from './users.js';
@@ -59,6 +60,7 @@ export async function openRedisStore({
     ...openNodes(connection, keys),
     ...openDuties(connection, keys),
     ...openStats(connection, keys),
+    ...openShares(connection, keys),
     async ping() {
       await connection.answer(connection.client.ping());
     },

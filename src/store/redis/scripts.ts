@@ -55,6 +55,8 @@ export const SCRIPTS = {
   takeDuty: load('take_duty'),
   endDuty: load('end_duty'),
   addStats: load('add_stats'),
+  takeShare: load('take_share'),
+  returnShare: load('return_share'),
 };
 
 /** A bulk string, a whole number, nothing, or a list of these: all that the scripts return. */

@@ -265,6 +265,16 @@ const MIGRATIONS: readonly string[] = [
   ALTER TABLE users ADD COLUMN budget_until_ms INTEGER NOT NULL DEFAULT 0;
   `,
   `
+  CREATE TABLE shares (
+    name          TEXT PRIMARY KEY,
+    share_window  INTEGER NOT NULL,
+    current       INTEGER NOT NULL,
+    previous      INTEGER NOT NULL,
+    expires_at_ms INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX shares_by_expiry ON shares (expires_at_ms);
+  `,
+  `
   ALTER TABLE tokens ADD COLUMN old_key_hash TEXT;
   ALTER TABLE tokens ADD COLUMN old_key_until_ms INTEGER NOT NULL DEFAULT 0;
   CREATE INDEX tokens_by_old_key ON tokens (old_key_hash) WHERE old_key_hash IS NOT NULL;

@@ -10,6 +10,7 @@ import { openDatabase } from './open.js';
 import { openRedemption } from './redemption.js';
 import { openReservations } from './reservations.js';
 import { openSessions } from './sessions.js';
+import { openShares } from './shares.js';
 import { openStats } from './stats.js';
 import { openTokens } from './tokens.js';
 import { openUsers } from './users.js';
@@ -52,6 +53,7 @@ export function openSqliteStore({
     ...openNodes(database),
     ...openDuties(database),
     ...openStats(database),
+    ...openShares(database),
 
     ping: () =>
       database.read(() => {

@@ -9,6 +9,7 @@ import { describeLogs } from './logs.js';
 import { describeNodes } from './nodes.js';
 import { describeRedemption } from './redemption.js';
 import { describeSessions } from './sessions.js';
+import { describeShares } from './shares.js';
 import { describeStats } from './stats.js';
 import { describeTokens } from './tokens.js';
 import { describeUsers } from './users.js';
@@ -28,5 +29,6 @@ export function describeStoreContract(name: string, open: OpenHarness): void {
     describeNodes(open);
     describeDuties(open);
     describeStats(open);
+    describeShares(open);
   });
 }

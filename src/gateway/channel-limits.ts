@@ -1,0 +1,298 @@
+import { windowOf } from '../core/budget.js';
+import type { Channel } from '../core/channel.js';
+import type { LimitName } from '../core/channel-members.js';
+import { Lease } from '../core/lease.js';
+import { actualCost, estimateCost, priceOf, type PriceList } from '../core/quota.js';
+import { completeUsage, estimateTokens } from '../core/rerank.js';
+import type { ShareSpan } from '../core/share.js';
+import type { ShareStore } from '../store/store.js';
+import type { Observe } from './events.js';
+import type { AttemptOutcome, Job } from './rank.js';
+import { beforeEnd } from './scope.js';
+
+export interface ChannelLimitsDeps {
+  readonly store: ShareStore;
+  readonly prices: PriceList;
+  readonly observe: Observe;
+  /** The time of day, by which budgets renew. */
+  readonly now: () => number;
+  /** A clock that nobody sets, by which shares lapse. */
+  readonly steady: () => number;
+}
+
+/** A limit that is used up. */
+export interface UsedUp {
+  readonly limit: LimitName;
+  readonly untilMs: number;
+}
+
+/** What a call takes of one limit. */
+interface Limit {
+  readonly name: LimitName;
+  readonly most: number;
+  /** Shares in which it is handed out: what a node that is killed had at hand is lost until the window ends. */
+  readonly parts: number;
+  readonly spanAt: (nowMs: number) => ShareSpan;
+  /** The name by which the store counts it. */
+  readonly key: string;
+}
+
+type Asked = Pick<Job, 'model' | 'query' | 'documents'>;
+
+const MINUTE: ShareSpan = { kind: 'sliding', ms: 60_000 };
+const PARTS_OF_A_MINUTE = 20;
+const PARTS_OF_A_BUDGET = 100;
+/** How often one call asks for a share before its channel is passed over. */
+const MOST_ASKS = 3;
+
+/** A lease, and what this node is asking the store for. */
+interface Held {
+  readonly limit: Limit;
+  readonly channel: Pick<Channel, 'id' | 'name'>;
+  readonly lease: Lease;
+  asking: Promise<void> | undefined;
+  /** What the calls need together that wait for the answer, and the smallest of them. */
+  awaited: number;
+  least: number;
+}
+
+/**
+ * Limits of channels that all nodes keep together: requests and tokens a minute of an upstream account, and budgets. Each
+ * node takes shares in advance, so that hardly any call waits for the store, and what all of them take is never more than the
+ * limit.
+ */
+export class ChannelLimits {
+  readonly #deps: ChannelLimitsDeps;
+  readonly #held = new Map<string, Held>();
+  readonly #returning = new Set<Promise<void>>();
+
+  constructor(deps: ChannelLimitsDeps) {
+    this.#deps = deps;
+  }
+
+  /** The limit of a channel that is used up, if one is. */
+  outOf(channel: Channel, nowMs: number): UsedUp | undefined {
+    for (const { key, name } of limitsOf(channel)) {
+      const untilMs = this.#held.get(key)?.lease.outUntilMs(nowMs) ?? 0;
+      if (untilMs > 0) return { limit: name, untilMs };
+    }
+    return undefined;
+  }
+
+  /** Channels of which a limit is used up. */
+  pauses(nowMs: number): (UsedUp & { readonly channelId: number; readonly sinceMs: number })[] {
+    return Array.from(this.#held.values(), ({ limit, channel, lease }) => ({
+      channelId: channel.id,
+      limit: limit.name,
+      sinceMs: lease.outSinceMs,
+      untilMs: lease.outUntilMs(nowMs),
+    })).filter(({ untilMs }) => untilMs > 0);
+  }
+
+  /**
+   * Takes what a call may need of each limit of its channel; `undefined` if one is used up. The function returned is told how
+   * the call ended, and gives back what it did not need.
+   */
+  async take(
+    channel: Channel,
+    job: Job,
+  ): Promise<((outcome: AttemptOutcome | 'abandoned') => void) | undefined> {
+    const ends: ((outcome: AttemptOutcome | 'abandoned') => void)[] = [];
+    const end = (outcome: AttemptOutcome | 'abandoned'): void => {
+      for (const each of ends) each(outcome);
+    };
+    for (const limit of limitsOf(channel)) {
+      const { lease } = this.#heldOf(limit, channel);
+      // What is more than the whole limit waits until nobody else uses any of it.
+      const need = Math.min(this.#needOf(limit, job), limit.most);
+      if (!(await this.#took(limit, channel, need, job))) {
+        end(UNSENT);
+        return undefined;
+      }
+      const { window } = lease;
+      ends.push((outcome) =>
+        lease.giveBack(need - this.#usedBy(limit, job, need, outcome), window),
+      );
+    }
+    return end;
+  }
+
+  /** Forgets the limits of channels that are gone, or that have these limits no more. */
+  keepOnly(channels: Iterable<Channel>): void {
+    const keys = new Set(
+      Array.from(channels, limitsOf).flatMap((limits) => limits.map(({ key }) => key)),
+    );
+    for (const [key, held] of this.#held) {
+      if (keys.has(key)) continue;
+      this.#held.delete(key);
+      this.#giveBack(held);
+    }
+  }
+
+  /** Gives back what this node has at hand. */
+  async close(): Promise<void> {
+    for (const held of this.#held.values()) this.#giveBack(held);
+    await Promise.all(this.#returning);
+  }
+
+  /** What is left of a budget would else be lost until that renews. */
+  #giveBack({ limit, lease }: Held): void {
+    const { store, now, steady, observe } = this.#deps;
+    const left = lease.left(steady());
+    if (limit.name !== 'budget' || left <= 0) return;
+    const returning = store
+      .returnShare(limit.key, left, now())
+      .catch((error: unknown) => {
+        observe({ kind: 'fault', what: 'the rest of a budget not given back', error });
+      })
+      .finally(() => this.#returning.delete(returning));
+    this.#returning.add(returning);
+  }
+
+  async #took(limit: Limit, channel: Channel, need: number, job: Job): Promise<boolean> {
+    if (need === 0) return true;
+    const { steady } = this.#deps;
+    const held = this.#heldOf(limit, channel);
+    for (let asks = 0; ; asks += 1) {
+      if (held.lease.take(need, steady())) {
+        if (held.lease.isLow(steady())) void this.#ask(held, 0);
+        return true;
+      }
+      if (asks === MOST_ASKS || held.lease.outUntilMs(steady()) > 0) return false;
+      await beforeEnd(job.scope, this.#ask(held, need));
+    }
+  }
+
+  /** Asks the store for the next share; calls that come meanwhile wait for the same answer. */
+  #ask(held: Held, need: number): Promise<void> {
+    held.awaited += need;
+    if (need > 0) held.least = Math.min(held.least, need);
+    held.asking ??= this.#answered(held).finally(() => {
+      held.asking = undefined;
+    });
+    return held.asking;
+  }
+
+  async #answered(held: Held): Promise<void> {
+    const { store, now, steady, observe } = this.#deps;
+    const { limit, lease, channel } = held;
+    // Calls of the same moment are asked for together.
+    await Promise.resolve();
+    const { awaited: need, least } = held;
+    held.awaited = 0;
+    held.least = limit.most;
+    // Calls that used more than they took.
+    const debt = Math.max(0, -lease.left(steady()));
+    const ask = {
+      most: limit.most,
+      want: Math.max(lease.size, need + debt),
+      least: need === 0 ? 1 : Math.min(limit.most, least + debt),
+      span: limit.spanAt(now()),
+    };
+    try {
+      const answer = await store.takeShare(limit.key, ask, now());
+      const isOut = lease.outUntilMs(steady()) > 0;
+      lease.heard(answer, steady(), need > 0);
+      if (answer.kind === 'refused' && need > 0 && !isOut) {
+        const { id: channelId, name } = channel;
+        observe({
+          kind: 'limited',
+          ...{ channelId, channel: name, limit: limit.name, forMs: answer.retryAfterMs },
+        });
+      }
+    } catch (error) {
+      observe({ kind: 'fault', what: `the ${limit.name} of a channel not kept`, error });
+      // Who was admitted is served: the store admits nobody else while it is away.
+      lease.heard({ kind: 'refused', retryAfterMs: BLIND_MS }, steady(), false);
+      lease.heard({ kind: 'granted', units: need, forMs: BLIND_MS }, steady(), true);
+    }
+  }
+
+  #heldOf(limit: Limit, { id, name }: Channel): Held {
+    const known = this.#held.get(limit.key);
+    if (known?.limit.most === limit.most) return known;
+    const held: Held = {
+      limit,
+      channel: { id, name },
+      lease: new Lease(limit.most, limit.parts),
+      asking: undefined,
+      awaited: 0,
+      least: limit.most,
+    };
+    if (known !== undefined) this.#giveBack(known);
+    this.#held.set(limit.key, held);
+    return held;
+  }
+
+  #needOf({ name }: Limit, { model, query, documents }: Asked): number {
+    switch (name) {
+      case 'requests_per_minute':
+        return 1;
+      case 'tokens_per_minute':
+        return estimateTokens(query, documents);
+      case 'budget':
+        return estimateCost(priceOf(this.#deps.prices, model), query, documents);
+    }
+  }
+
+  #usedBy(
+    { name }: Limit,
+    { model, query, documents }: Asked,
+    need: number,
+    outcome: AttemptOutcome | 'abandoned',
+  ): number {
+    if (outcome !== 'abandoned' && outcome.kind === 'ranked') {
+      const usage = completeUsage(outcome.ranking.usage, query, documents);
+      if (name === 'tokens_per_minute') return usage.inputTokens;
+      if (name === 'budget') {
+        return actualCost(priceOf(this.#deps.prices, model), documents.count, usage);
+      }
+      return need;
+    }
+    // Nobody is charged for what failed; the upstream may have counted what it got.
+    const isUnsent =
+      outcome !== 'abandoned' && (outcome.kind === 'withdrawn' || outcome.failure.unsent === true);
+    return name === 'budget' || isUnsent ? 0 : need;
+  }
+}
+
+const UNSENT: AttemptOutcome = { kind: 'withdrawn' };
+/** How long a node goes without the store's word. */
+const BLIND_MS = 1_000;
+
+/** The limits of a channel, worked out once for each of its versions. */
+const known = new WeakMap<Channel, readonly Limit[]>();
+
+function limitsOf(channel: Channel): readonly Limit[] {
+  let limits = known.get(channel);
+  if (limits === undefined) {
+    limits = [...ratesOf(channel), ...budgetOf(channel)];
+    known.set(channel, limits);
+  }
+  return limits;
+}
+
+function ratesOf({ id, requestsPerMinute, tokensPerMinute }: Channel): Limit[] {
+  const rates = [
+    ['requests_per_minute', requestsPerMinute],
+    ['tokens_per_minute', tokensPerMinute],
+  ] as const;
+  return rates
+    .filter(([, most]) => most > 0)
+    .map(([name, most]) => ({
+      ...{ name, most, parts: PARTS_OF_A_MINUTE, key: `channel:${id}:${name}` },
+      spanAt: () => MINUTE,
+    }));
+}
+
+function budgetOf(channel: Channel): Limit[] {
+  const { id, budget, budgetPeriod, budgetTimeZone } = channel;
+  if (budget === 0) return [];
+  return [
+    {
+      ...{ name: 'budget', most: budget, parts: PARTS_OF_A_BUDGET },
+      key: `channel:${id}:budget:${budgetPeriod}:${budgetTimeZone}`,
+      spanAt: (nowMs) => ({ kind: 'until', atMs: windowOf(channel, nowMs).untilMs }),
+    },
+  ];
+}

@@ -1,0 +1,23 @@
+import type { ChannelLimits } from '../channel-limits.js';
+import type { Attempt, AttemptOutcome, Layer } from '../rank.js';
+
+const PASSED_OVER: AttemptOutcome = { kind: 'withdrawn' };
+
+/**
+ * Keeps the limits that a channel's upstream account or its operator has set, for all nodes together. A call that is one too
+ * many is not sent, and its channel is passed over until there is room.
+ */
+export function limited(limits: Pick<ChannelLimits, 'take'>): Layer<Attempt> {
+  return (next) => async (offer, job) => {
+    if (!offer.route.isLimited) return next(offer, job);
+    const end = await limits.take(offer.route.channel, job);
+    if (end === undefined) return PASSED_OVER;
+    let outcome: AttemptOutcome | 'abandoned' = 'abandoned';
+    try {
+      outcome = await next(offer, job);
+      return outcome;
+    } finally {
+      end(outcome);
+    }
+  };
+}

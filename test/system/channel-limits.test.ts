@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { eventually } from '../support/redis-server.js';
+import { startUpstream, type TestUpstream } from '../support/upstream.js';
+import { startFleet, type Fleet, type Reply } from './fleet.js';
+import { rerankBody } from './upstreams.js';
+
+const PRICE = 7;
+const CALLS = 10;
+
+let narrow: TestUpstream;
+let frugal: TestUpstream;
+let wide: TestUpstream;
+let fleet: Fleet;
+
+beforeAll(async () => {
+  [narrow, frugal, wide] = [await startUpstream(), await startUpstream(), await startUpstream()];
+  const channel = (name: string, { url }: TestUpstream, more: Record<string, unknown>) => ({
+    ...{ name, provider: 'cohere', base_url: url, api_key: 'upstream-key' },
+    ...more,
+  });
+  fleet = await startFleet({
+    prices: { default: { per_request: PRICE } },
+    channels: [
+      channel('narrow', narrow, { models: ['rates'], priority: 1, requests_per_minute: CALLS }),
+      channel('frugal', frugal, { models: ['money'], priority: 1, budget: CALLS * PRICE }),
+      channel('wide', wide, { models: ['rates', 'money'] }),
+    ],
+  });
+}, 120_000);
+
+afterAll(async () => {
+  await fleet.close();
+  await Promise.all([narrow.close(), frugal.close(), wide.close()]);
+});
+
+/** Sends requests at once, to both gateways in turn. */
+function burst(key: string, model: string, count: number): Promise<Reply[]> {
+  return Promise.all(
+    Array.from({ length: count }, (_, index) =>
+      (index % 2 === 0 ? fleet.gateways[0] : fleet.gateways[1]).post(key, rerankBody(model)),
+    ),
+  );
+}
+
+interface ShownChannel {
+  readonly effective: { readonly paused: readonly { readonly reason: string }[] };
+}
+
+async function pausesOf(channel: string): Promise<string[]> {
+  const shown = (await fleet.cli('channels', 'show', channel)) as ShownChannel;
+  return shown.effective.paused.map(({ reason }) => reason);
+}
+
+describe('a channel with a limit on two gateways', () => {
+  it('gets the calls a minute that its account takes, and others the rest', async () => {
+    const { key } = await fleet.createKey();
+
+    const replies = await burst(key, 'rates', 4 * CALLS);
+
+    expect(replies.map(({ status }) => status)).toEqual(replies.map(() => 200));
+    expect(narrow.seen.length).toBeGreaterThanOrEqual(CALLS);
+    // A minute may have ended in between, and counts for less from then on.
+    expect(narrow.seen.length).toBeLessThan(2 * CALLS);
+    await eventually('the list says why', async () => {
+      await burst(key, 'rates', 2 * CALLS);
+      return (await pausesOf('narrow')).includes('requests_per_minute');
+    });
+  }, 60_000);
+
+  it('gets what its budget pays for, to the unit, and an explanation says so', async () => {
+    const { key } = await fleet.createKey('--may-explain', 'true');
+
+    const replies = await burst(key, 'money', 4 * CALLS);
+
+    expect(replies.map(({ status }) => status)).toEqual(replies.map(() => 200));
+    expect(frugal.seen).toHaveLength(CALLS);
+    for (const gateway of fleet.gateways) {
+      const ask = (): Promise<Reply> =>
+        gateway.post(key, rerankBody('money'), { 'x-rerank-explain': '1' });
+      await eventually('each gateway passes it over', async () =>
+        JSON.stringify((await ask()).body).includes('"over_budget"'),
+      );
+    }
+    await eventually('the list says why', async () =>
+      (await pausesOf('frugal')).includes('budget'),
+    );
+  }, 60_000);
+});
