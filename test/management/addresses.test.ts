@@ -118,7 +118,9 @@ describe('further addresses of a channel', () => {
   const issuing: Provider = {
     ...shared,
     settings: { tokenUrl: { address: true }, region: {} },
-    credentialAddresses: ({ credentials }: { credentials: Record<string, string> }) => ({ keyFile: credentials.keyFile ?? '' }),
+    credentialAddresses: ({ credentials }: { credentials: Record<string, string> }) => ({
+      keyFile: credentials.keyFile ?? '',
+    }),
   } as unknown as Provider;
   const judge = (tokenUrl: unknown, keyFile: string, rules = STRICT) =>
     otherAddressMistakes(
@@ -148,11 +150,7 @@ describe('further addresses of a channel', () => {
     const local = { ...issuing, transport: 'process' } as unknown as Provider;
 
     expect(
-      otherAddressMistakes(
-        local,
-        { settings: { tokenUrl: 'no URL' }, credentials: {} },
-        STRICT,
-      ),
+      otherAddressMistakes(local, { settings: { tokenUrl: 'no URL' }, credentials: {} }, STRICT),
     ).toEqual([]);
   });
 });
