@@ -1,10 +1,12 @@
-import { chancesOf, nextChannel } from '../core/channel.js';
-import { misfitOf, type Fitting, type Misfit } from '../core/eligibility.js';
+import { nextChannel } from '../core/channel.js';
+import type { Misfit } from '../core/eligibility.js';
 import type { Selection } from '../core/model-rules.js';
 import type { UpstreamFailure } from '../core/retry.js';
 import type { Provider } from '../providers/provider.js';
 import type { Availability, ChannelHealth } from './channel-health.js';
-import type { AttemptOutcome, Candidates, Job, NoRanking, Offer, Plan, Tier } from './rank.js';
+import { obstacleOf, type Sought } from './obstacles.js';
+import type { AttemptOutcome, Candidates, NoRanking, Offer, Plan, Tier } from './rank.js';
+import { firstAbove, placeOf } from './tier.js';
 import { DEFAULT_COOLDOWN_MS } from './verdicts.js';
 
 export interface CandidatesDeps {
@@ -17,26 +19,6 @@ export interface CandidatesDeps {
   readonly random: () => number;
 }
 
-/** What a job's candidates depend on. */
-export type Sought = Fitting & Pick<Job, 'model' | 'keyId' | 'admits'>;
-
-/** What rules out an offer for a job at a moment. */
-export type Obstacle =
-  /** Its own status or its tag's switch. */
-  | { readonly kind: 'switched_off' }
-  /** The tags of request and key. */
-  | { readonly kind: 'tag' }
-  /** It never takes such a request. */
-  | { readonly kind: 'misfit'; readonly misfit: Misfit }
-  | { readonly kind: 'busy'; readonly availability: Exclude<Availability, { kind: 'ready' }> };
-
-/** A model's offers as a job finds them at a moment. */
-export interface Survey {
-  /** By priority; `chance` is the probability of being tried first among those of the same priority. */
-  readonly prospects: readonly { readonly offer: Offer; readonly chance: number }[];
-  readonly passedOver: readonly { readonly offer: Offer; readonly obstacle: Obstacle }[];
-}
-
 /** Draws by weight before the offers of a tier are checked one by one: enough if most of them can serve. */
 const DRAWS = 3;
 /** Tiers up to this size are searched whole, which costs no more than a draw. */
@@ -45,52 +27,6 @@ const SMALL_TIER = 4;
 /** The candidates of one job: the highest priority first, at random by weight within it, each at most once. */
 export function candidatesOf(deps: CandidatesDeps, job: Sought): Candidates {
   return new JobCandidates(deps, job);
-}
-
-/**
- * The candidates of a job as `candidatesOf` would hand them out now, with their probabilities, and what rules out the
- * others.
- */
-export function surveyOf(deps: CandidatesDeps, job: Sought): Survey {
-  const plan = deps.planOf(job.model);
-  if (plan === undefined) return { prospects: [], passedOver: [] };
-  const nowMs = deps.now();
-  const passedOver = plan.offers.flatMap((offer) => {
-    const obstacle = obstacleOf(deps.health, job, offer, nowMs);
-    return obstacle === undefined ? [] : [{ offer, obstacle }];
-  });
-  const out = new Set(passedOver.map(({ offer }) => offer.id));
-  const served = new Set<number>();
-  const prospects = plan.tiers.flatMap((tier) => {
-    const usable = tier.offers.filter(({ id }) => !out.has(id));
-    const order =
-      plan.select === 'sticky' ? ringOf(tier, job).filter((one) => usable.includes(one)) : usable;
-    const [first] = order;
-    const isFirst = first !== undefined && !served.has(first.priority);
-    if (isFirst) served.add(first.priority);
-    // A dearer tier of a priority waits for the cheaper ones.
-    const chances = isFirst ? chancesBy(plan.select, deps.health, order) : [];
-    return order
-      .map((offer, at) => ({ offer, chance: chances[at] ?? 0 }))
-      .sort((one, other) => other.chance - one.chance);
-  });
-  return { prospects, passedOver };
-}
-
-/** What rules out an offer for a job right now; `undefined` if nothing does. */
-function obstacleOf(
-  health: Pick<ChannelHealth, 'availability'>,
-  job: Sought,
-  offer: Offer,
-  nowMs: number,
-): Obstacle | undefined {
-  const { route, room } = offer;
-  if (!route.live) return { kind: 'switched_off' };
-  if (!job.admits(route)) return { kind: 'tag' };
-  const misfit = misfitOf(room, job);
-  if (misfit !== undefined) return { kind: 'misfit', misfit };
-  const availability = health.availability(offer, nowMs);
-  return availability.kind === 'ready' ? undefined : { kind: 'busy', availability };
 }
 
 class JobCandidates implements Candidates {
@@ -234,58 +170,6 @@ function waitMs(availability: Availability, nowMs: number): number {
   return availability.kind === 'until' ? availability.atMs - nowMs : 0;
 }
 
-/** The position of a job's owner in a tier, by weight. */
-function placeOf({ cumulative }: Tier, { keyId }: Sought): number {
-  const total = cumulative.at(-1) ?? 0;
-  return total > 0 ? firstAbove(cumulative, fractionOf(String(keyId)) * total) : 0;
-}
-
-/** The offers of a tier in the order in which one owner tries them. */
-function ringOf(tier: Tier, job: Sought): Offer[] {
-  const first = placeOf(tier, job);
-  return [...tier.offers.slice(first), ...tier.offers.slice(0, first)];
-}
-
-/** The probability of each usable offer of a tier to be tried first. */
-function chancesBy(
-  select: Selection,
-  health: Pick<ChannelHealth, 'load' | 'expectedMs'>,
-  offers: readonly Offer[],
-): number[] {
-  const drawn = chancesOf(offers);
-  switch (select) {
-    case 'weighted':
-    case 'cheapest':
-      return drawn;
-    case 'sticky':
-      return offers.map((_, at) => (at === 0 ? 1 : 0));
-    case 'least_busy':
-      return chancesOfBetter(drawn, offers, (offer) => health.load(offer));
-    case 'fastest':
-      return chancesOfBetter(drawn, offers, (offer) => health.expectedMs(offer));
-  }
-}
-
-/** Of two offers drawn in turn, the second replaces the first if it is better. */
-function chancesOfBetter(
-  drawn: readonly number[],
-  offers: readonly Offer[],
-  costOf: (offer: Offer) => number,
-): number[] {
-  const costs = offers.map(costOf);
-  const chances = offers.map(() => 0);
-  offers.forEach((_, first) => {
-    const rest = chancesOf(offers.filter((_offer, at) => at !== first));
-    offers.forEach((_offer, second) => {
-      if (second === first) return;
-      const pair = (drawn[first] ?? 0) * (rest[second < first ? second : second - 1] ?? 0);
-      const better = (costs[second] ?? 0) < (costs[first] ?? 0) ? second : first;
-      chances[better] = (chances[better] ?? 0) + pair;
-    });
-  });
-  return offers.length === 1 ? [1] : chances;
-}
-
 /** Whether two channels rank by the same model in the same way. */
 function isTwin({ route, upstreamModel }: Offer, other: Offer): boolean {
   const { channel, provider } = route;
@@ -296,30 +180,6 @@ function isTwin({ route, upstreamModel }: Offer, other: Offer): boolean {
     other.route.channel.pairTokens === channel.pairTokens &&
     JSON.stringify(other.route.channel.settings) === JSON.stringify(channel.settings)
   );
-}
-
-/** A number from 0 to below 1 that is always the same for the same text (FNV-1a). */
-function fractionOf(text: string): number {
-  let hash = 0x811c9dc5;
-  for (let at = 0; at < text.length; at += 1) {
-    hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
-  }
-  // Short texts that differ only in their last letter must be spread too.
-  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
-  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
-  return ((hash ^ (hash >>> 16)) >>> 0) / 2 ** 32;
-}
-
-/** The first position whose sum is above a point; an offer of weight 0 never has a higher sum than the one before. */
-function firstAbove(cumulative: Float64Array, point: number): number {
-  let low = 0;
-  let high = cumulative.length - 1;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((cumulative[middle] ?? 0) > point) high = middle;
-    else low = middle + 1;
-  }
-  return low;
 }
 
 /**

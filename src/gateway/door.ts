@@ -3,7 +3,8 @@ import { standingOf } from '../core/budget.js';
 import { GatewayError, type ErrorCode } from '../core/errors.js';
 import { TOKEN_ENABLED, tokenStatus } from '../core/token.js';
 import type { Credential } from '../store/store.js';
-import { judgeFresh, rateHeaders, type AdmissionDeps, type Caller } from './admission.js';
+import { judgeFresh, type AdmissionDeps, type Caller } from './admission.js';
+import { rateHeaders } from './key-refusals.js';
 
 /** A refusal that holds as long as nobody changes the key. */
 interface Held {

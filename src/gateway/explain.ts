@@ -11,7 +11,8 @@ import type { RerankRequest } from '../core/rerank.js';
 import type { TokenPolicy } from '../core/token.js';
 import type { ChannelSnapshot, Credential, Store } from '../store/store.js';
 import { judgeStanding, type Funds } from './admission.js';
-import type { Sought, Survey } from './candidates.js';
+import type { Sought } from './obstacles.js';
+import type { Survey } from './survey.js';
 import {
   channelOf,
   passed,

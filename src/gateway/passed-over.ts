@@ -6,7 +6,7 @@ import type { ExplainedChannel, PassedOver } from '../core/explanation.js';
 import type { RerankRequest } from '../core/rerank.js';
 import type { TokenPolicy } from '../core/token.js';
 import type { ChannelSnapshot, Store } from '../store/store.js';
-import type { Obstacle } from './candidates.js';
+import type { Obstacle } from './obstacles.js';
 import type { HealthReport } from './channel-state.js';
 import type { Offer } from './rank.js';
 import type { Target } from './target.js';

@@ -1,7 +1,7 @@
 import { GatewayError } from '../core/errors.js';
 import { resolveModel, type Aliases } from '../core/model-names.js';
 import type { TokenPolicy } from '../core/token.js';
-import { judgeModel, judgeTag } from './admission.js';
+import { judgeModel, judgeTag } from './key-refusals.js';
 import type { ChannelTable } from './channel-table.js';
 import { noChannelError } from './refusals.js';
 import type { Job } from './rank.js';

@@ -1,6 +1,7 @@
 import express, { type Request, type Response, type Router } from 'express';
 import { GatewayError } from '../core/errors.js';
-import { judgeAddress, storeAnswers, unknownKey } from '../gateway/admission.js';
+import { storeAnswers } from '../gateway/admission.js';
+import { judgeAddress, unknownKey } from '../gateway/key-refusals.js';
 import { ADMIN_ROLE, ROOT_ROLE, type Actor } from '../management/audit.js';
 import { countAttempt } from '../management/attempts.js';
 import type { Login } from '../management/sessions.js';

@@ -4,7 +4,8 @@ import type { RequestEvent } from '../gateway/events.js';
 import { GatewayError } from '../core/errors.js';
 import type { RerankRequest } from '../core/rerank.js';
 import type { TokenPolicy } from '../core/token.js';
-import { judgeFresh, rateHeaders, type Caller } from '../gateway/admission.js';
+import { judgeFresh, type Caller } from '../gateway/admission.js';
+import { rateHeaders } from '../gateway/key-refusals.js';
 import type { Door } from '../gateway/door.js';
 import {
   DefaultModelChanged,

@@ -1,7 +1,7 @@
 import Joi from 'joi';
 import { MAX_QUOTA } from '../../core/quota.js';
 import { tokenStatus, type TokenStatus } from '../../core/token.js';
-import { unknownKey } from '../../gateway/admission.js';
+import { unknownKey } from '../../gateway/key-refusals.js';
 import {
   createToken,
   deleteToken,

@@ -1,0 +1,163 @@
+import type { Certainty, DiscoveredProvider, Discovery } from '../core/discovery.js';
+import type { ProbeReport } from '../core/probe.js';
+import type { Provider } from '../providers/provider.js';
+import type { Signs } from './signs.js';
+
+/** If more than this many rank alike, nobody can say which one it is. */
+const FEW = 2;
+/** General providers, proposed first if several fit. */
+const GENERAL: readonly string[] = [
+  'openai-compatible',
+  'tei',
+  'vllm',
+  'embeddings',
+  'chat-listwise',
+];
+/** A provider, and what came of ranking with it. */
+export interface Tested {
+  readonly provider: Provider;
+  readonly report: ProbeReport;
+}
+
+/** What the signs of a server and the trials on it say together. */
+export function conclude(tested: readonly Tested[], signs: Signs, requests: number): Discovery {
+  const ranking = tested.filter(({ report }) => report.problem === undefined);
+  const working = new Set(ranking.map(({ provider }) => provider.id));
+  const says = new Set(signs.providers);
+  const named = ranking.find(({ provider }) => says.has(provider.id))?.provider.id;
+  const candidates = [
+    ...ranking.map(({ provider: { id } }) => {
+      if (says.has(id)) return found(id, 'certain', 'It says so itself, and ranks as that.');
+      if (named !== undefined) {
+        return found(id, 'possible', `It ranks as that, and says that it is ${named}.`);
+      }
+      return working.size <= FEW
+        ? found(id, 'likely', 'It ranks as that, and as hardly anything else.')
+        : found(id, 'possible', `It ranks as that, and as ${working.size - 1} others do.`);
+    }),
+    ...signs.providers
+      .filter((id) => !working.has(id) && tested.some(({ provider }) => provider.id === id))
+      .map((id) => found(id, 'possible', 'It says so itself, and does not rank as that.')),
+  ].sort((one, other) => weightOf(one) - weightOf(other));
+  const best = ranking.find(({ provider }) => provider.id === candidates[0]?.provider)?.report;
+  return {
+    candidates,
+    models: signs.models,
+    mostDocuments: signs.mostDocuments,
+    scale: best?.ranking?.scale.observed,
+    order: best?.ranking?.order,
+    requests,
+    problem: best === undefined ? problemOf(tested) : undefined,
+  };
+}
+
+/** The same with what else its models can do, where no way to ask it for a ranking was found. */
+export function concludeAnyModel(
+  discovery: Discovery,
+  tested: readonly Tested[],
+  signs: Signs,
+  requests: number,
+): Discovery {
+  const ranking = tested.filter(({ report }) => report.problem === undefined);
+  const candidates = ranking
+    .map(({ provider, report: { model } }) => {
+      const saysSo = signs.providers.some(
+        (id) => provider.id === id || provider.id === `${id}-embeddings`,
+      );
+      const certainty = isEmbedding(provider) ? (saysSo ? 'certain' : 'likely') : 'possible';
+      const because = isEmbedding(provider)
+        ? 'It has no reranker; this model embeds texts, and they rank by their vectors.'
+        : 'It has no reranker; this model chats, and ranks when it is asked to.';
+      return found(provider.id, certainty, because, model);
+    })
+    .sort((one, other) => weightOf(one) - weightOf(other));
+  const [first] = candidates;
+  if (first === undefined) return { ...discovery, requests };
+  const best = ranking.find(
+    ({ provider, report }) => provider.id === first.provider && report.model === first.model,
+  )?.report.ranking;
+  return {
+    ...discovery,
+    candidates,
+    requests,
+    scale: best?.scale.observed,
+    order: best?.order,
+    problem: undefined,
+  };
+}
+
+function found(
+  provider: string,
+  certainty: Certainty,
+  because: string,
+  model?: string,
+): DiscoveredProvider {
+  return { provider, certainty, because, model };
+}
+
+const WEIGHTS: Readonly<Record<Certainty, number>> = { certain: 0, likely: 2, possible: 4 };
+
+function weightOf({ provider, certainty }: DiscoveredProvider): number {
+  return WEIGHTS[certainty] + (GENERAL.includes(provider) ? 0 : 1);
+}
+
+/** Problems, the most telling first, with what to say where no reply may be quoted. */
+const TELLING: readonly (readonly [string, string])[] = [
+  [
+    'wrong_order',
+    'Something ranks there, and puts the document that does not answer the query first. Check that the model is a reranker.',
+  ],
+  ['wrong_key', 'Something answers there, and asks for a key, or refuses the one that was given.'],
+  ['no_credit', 'Something answers there, and the account of the key has no credit left.'],
+  [
+    'unknown_model',
+    'Something answers there, and does not know the model that was asked for. Name one that it serves.',
+  ],
+  ['busy', 'Something answers there, and is overloaded or limits this key. Try again later.'],
+  [
+    'timeout',
+    'Something answers there, and not in time where it should rank. If it loads the model first, try again.',
+  ],
+  [
+    'refused',
+    'Something answers there, and refuses the request. Name a model that it serves, or choose the provider yourself.',
+  ],
+  ['upstream_fault', 'Something answers there, and fails. Look at its log.'],
+  ['redirected', 'It redirects elsewhere, which is not followed. Give the address where it leads.'],
+  ['web_page', 'A web page is there, or a login, and no API.'],
+];
+
+function problemOf(tested: readonly Tested[]): Discovery['problem'] {
+  const seen = new Map(tested.map((one) => [one.report.problem?.code ?? '', one]));
+  for (const [code, message] of TELLING) if (seen.has(code)) return { code, message };
+  return {
+    code: 'wrong_path',
+    message:
+      'Nothing that is known answers there. Check the path of the address, and that the server was started for reranking.',
+  };
+}
+
+/** A discovery that found nothing. */
+export const NOTHING: Discovery = {
+  candidates: [],
+  models: [],
+  mostDocuments: undefined,
+  scale: undefined,
+  order: undefined,
+  requests: 0,
+  problem: undefined,
+};
+
+/** A discovery by the address alone. */
+export function knownByAddress(providers: readonly Provider[]): Discovery {
+  const certainty = providers.length === 1 ? 'certain' : 'likely';
+  const candidates = providers.map(({ id, title }) =>
+    found(id, certainty, `It is the address of ${title}; nothing was sent.`),
+  );
+  return { ...NOTHING, candidates };
+}
+
+/** Whether a provider ranks by the vectors of an embedding model. */
+export function isEmbedding({ profile }: Provider): boolean {
+  return profile.scoreScale.default === 'cosine';
+}
