@@ -91,15 +91,19 @@ export function addChannelCommands(program: Command, io: CliIo): void {
   ] as const) {
     channels
       .command(verb)
-      .description(enabled ? 'switch a channel on' : 'switch a channel off')
-      .argument('<channel>', CHANNEL_ARGUMENT)
+      .description(enabled ? 'switch channels on' : 'switch channels off')
+      .argument('<channel...>', CHANNEL_ARGUMENT)
       .action(
-        onGateway(io, async (session, { args: [given] }) => {
-          const { id } = await resolveChannel(session, given);
-          const write = await session.backend.updateChannel(id, {
-            status: enabled ? CHANNEL_ENABLED : CHANNEL_DISABLED,
-          });
-          showWrite(session, write, `is ${STATUS[write.channel.status]}`);
+        onGateway(io, async (session, { args }) => {
+          const found: { readonly id: number }[] = [];
+          // A name that is mistyped switches nothing.
+          for (const given of args) found.push(await resolveChannel(session, given));
+          for (const { id } of found) {
+            const write = await session.backend.updateChannel(id, {
+              status: enabled ? CHANNEL_ENABLED : CHANNEL_DISABLED,
+            });
+            showWrite(session, write, `is ${STATUS[write.channel.status]}`);
+          }
         }),
       );
   }

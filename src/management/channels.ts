@@ -277,6 +277,54 @@ export function setChannelEnabled(
   return updateChannel(deps, id, { status: enabled ? CHANNEL_ENABLED : CHANNEL_DISABLED }, actor);
 }
 
+/** Which channels a switch of many has changed, and from which version on. */
+export interface SwitchWrite extends ChannelsWrite {
+  /** Those of `ids` that the gateway itself had disabled: they were no more on than off. */
+  readonly autoDisabled: readonly number[];
+}
+
+/**
+ * Switches many channels on or off as one write, those of the configuration too. `ids` of the reply are those whose status was
+ * another one: switching these back is the exact undo, but for those that the gateway had disabled.
+ */
+export async function switchChannels(
+  { store, now }: ManagementDeps,
+  ids: readonly number[],
+  enabled: boolean,
+  actor: Actor,
+): Promise<SwitchWrite> {
+  const { channels, version: before } = await store.loadChannels();
+  const byId = new Map(channels.map((channel) => [channel.id, channel]));
+  const status: ChannelStatus = enabled ? CHANNEL_ENABLED : CHANNEL_DISABLED;
+  const found = [...new Set(ids)].map((id) => {
+    const channel = byId.get(id);
+    if (channel === undefined) throw noChannel(id);
+    return channel;
+  });
+  const others = found.filter((channel) => channel.status !== status);
+  if (others.length === 0) return { ids: [], autoDisabled: [], version: before };
+  const change = { status, outage: undefined };
+  const version = await store.updateChannels(others.map(({ id }) => ({ id, change })));
+  if (version === undefined) throw changedMeanwhile();
+  for (const { id, outage } of others) {
+    if (outage !== undefined) await store.dropDuty(returnDuty(id, outage));
+    await recordAudit({ store, now }, actor, 'channel.update', target(id), { status });
+  }
+  const autoDisabled = others.filter((channel) => channel.status === CHANNEL_AUTO_DISABLED);
+  return {
+    ids: others.map(({ id }) => id),
+    autoDisabled: autoDisabled.map(({ id }) => id),
+    version,
+  };
+}
+
+function changedMeanwhile(): GatewayError {
+  return new GatewayError(
+    'conflict',
+    'The channels have changed in the meantime; nothing was done.',
+  );
+}
+
 /** Resolves to the version from which on no gateway uses the channel. */
 export async function deleteChannel(
   deps: ManagementDeps,
@@ -337,12 +385,7 @@ export async function editChannels(
   const change = checkPlain(edit);
   await before();
   const version = await deps.store.updateChannels(wanted.map((id) => ({ id, change })));
-  if (version === undefined) {
-    throw new GatewayError(
-      'conflict',
-      'The channels have changed in the meantime; nothing was done.',
-    );
-  }
+  if (version === undefined) throw changedMeanwhile();
   for (const id of wanted)
     await recordAudit(deps, actor, 'channel.update', target(id), { ...change });
   return { ids: wanted, version };

@@ -54,6 +54,8 @@ export interface SeriesQuery extends Span {
   readonly group: SeriesGroup;
   /** Of this account alone. */
   readonly owner?: number;
+  /** These of the group alone, each told by itself. */
+  readonly keys?: readonly string[];
 }
 
 /** Sums, and what shares of all did not exceed. */
@@ -122,13 +124,13 @@ export function usageSeries(deps: StatsDeps, query: SeriesQuery): Promise<UsageS
   const rollup = seriesRollup(query, nowMs);
   const fromMs = bucketOf(rollup, query.fromMs);
   const lastMs = bucketOf(rollup, Math.max(query.fromMs, query.toMs - 1));
-  const { group, owner } = query;
+  const { group, owner, keys } = query;
   let recent = shared.get(store);
   if (recent === undefined) {
     recent = new Map<string, { atMs: number; series: Promise<UsageSeries> }>();
     shared.set(store, recent);
   }
-  const key = JSON.stringify([rollup, fromMs, lastMs, group, owner]);
+  const key = JSON.stringify([rollup, fromMs, lastMs, group, owner, keys]);
   const before = recent.get(key);
   if (before !== undefined && Math.abs(nowMs - before.atMs) < SHARED_MS) return before.series;
   if (recent.size >= MAX_SHARED) recent.clear();
@@ -152,13 +154,14 @@ async function readSeries(
   const makeTallies = (): Tally[] => Array.from({ length: steps }, newTally);
   const all = makeTallies();
   const groups = new Map<string, Tally[]>();
+  const wanted = query.keys === undefined ? undefined : new Set(query.keys);
   await store.readStats(
     { rollup, fromMs, toMs: lastMs, ...(query.owner === undefined ? {} : { owner: query.owner }) },
     (row) => {
       const at = Math.round((row.atMs - fromMs) / stepMs);
       for (const { key, tally, whole } of partsOf(rollup, row, query.group)) {
         if (whole) addTo(all, at, tally);
-        if (key === undefined) continue;
+        if (key === undefined || wanted?.has(key) === false) continue;
         let tallies = groups.get(key);
         if (tallies === undefined) groups.set(key, (tallies = makeTallies()));
         addTo(tallies, at, tally);
@@ -168,8 +171,9 @@ async function readSeries(
   const ranked = [...groups]
     .map(([key, points]) => ({ key, points, total: totalOf(points) }))
     .sort((a, b) => b.total.sums.requests - a.total.sums.requests);
-  const shown = ranked.slice(0, MAX_SERIES);
-  const rest = ranked.slice(MAX_SERIES);
+  const most = wanted?.size ?? MAX_SERIES;
+  const shown = ranked.slice(0, most);
+  const rest = ranked.slice(most);
   if (rest.length > 0) {
     const points = makeTallies();
     for (const each of rest) each.points.forEach((tally, at) => addTo(points, at, tally));

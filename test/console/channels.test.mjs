@@ -208,3 +208,40 @@ for (const [colorScheme, locale] of [
     await context.close();
   });
 }
+
+test('several are switched off at once, told on how many gateways, and exactly undone', async () => {
+  const { context, page, said } = await console_.open('channels');
+  const status = async () => {
+    const { items } = await console_.api(context, 'GET', '/api/channel?page_size=100');
+    return Object.fromEntries(items.map(({ name, status: own }) => [name, own]));
+  };
+  const before = await status();
+  const rowOf = (name) => page.getByRole('row', { name });
+  await rowOf('inside').getByRole('checkbox').check();
+  await rowOf('voyage-eu').getByRole('checkbox').check();
+  await page.getByRole('button', { name: 'Switch off…' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Switch 2 channels off?' });
+  const goesDark = await dialog.locator('label code').innerText();
+  await dialog.getByLabel(/^To confirm/).fill(goesDark);
+  assert.deepEqual(await faultsOf(page, 'switching many'), []);
+  await dialog.getByRole('button', { name: 'Switch off' }).click();
+
+  const notice = page.getByRole('status').filter({ hasText: '2 channels were switched off.' });
+  await notice.getByText(/1 of 1/).waitFor();
+  assert.deepEqual(await status(), { ...before, inside: 2, 'voyage-eu': 2 });
+  await notice.getByRole('button', { name: 'Undo' }).click();
+  await page.getByText('2 channels were switched on.').waitFor();
+  assert.deepEqual(await status(), before);
+  assert.deepEqual(said, []);
+  await context.close();
+});
+
+test('each row shows what its channel did in the last hour', async () => {
+  const { context, page, said } = await console_.open('channels?keyword=voyage-eu');
+  const key = await console_.makeKey(context);
+  for (let request = 0; request < 3; request += 1) await console_.rerank(key, 'rerank-2.5');
+  await page.getByRole('row', { name: /voyage-eu .*3 p95/ }).waitFor();
+  assert.deepEqual(await faultsOf(page, 'channels with traffic'), []);
+  assert.deepEqual(said, []);
+  await context.close();
+});

@@ -301,6 +301,12 @@ export interface Operations {
     body: { ids: (number)[]; tag: string | null; reason?: string };
     reply: { ids: (number)[]; count: number; version: number; in_force: "confirmed" | "bound_passed" | "no_gateway"; nodes: { confirmed: number; total: number; late: (string)[] }; waited_ms: number };
   };
+  switchChannels: {
+    params: Record<string, never>;
+    query: Record<string, never>;
+    body: { ids: (number)[]; status: 1 | 2; reason?: string };
+    reply: { ids: (number)[]; count: number; auto_disabled: (number)[]; version: number; in_force: "confirmed" | "bound_passed" | "no_gateway"; nodes: { confirmed: number; total: number; late: (string)[] }; waited_ms: number };
+  };
   copyChannel: {
     params: { id: number };
     query: Record<string, never>;
@@ -423,13 +429,13 @@ export interface Operations {
   };
   usageSeries: {
     params: Record<string, never>;
-    query: { start_timestamp: number; end_timestamp: number; group?: "none" | "outcome" | "channel" | "model" | "tag" | "provider" | "token" | "user"; user_id?: number };
+    query: { start_timestamp: number; end_timestamp: number; group?: "none" | "outcome" | "channel" | "model" | "tag" | "provider" | "token" | "user"; keys?: string; user_id?: number };
     body: undefined;
     reply: { start_timestamp: number; step_s: number; steps: number; complete_from: number | null; total: { requests: number; failed: number; documents: number; tokens: number; search_units: number; quota: number; p50: number | null; p95: number | null; p99: number | null }; series: ({ key: string; name: string; total: { requests: number; failed: number; documents: number; tokens: number; search_units: number; quota: number; p50: number | null; p95: number | null; p99: number | null }; requests: (number)[]; failed: (number)[]; documents: (number)[]; tokens: (number)[]; quota: (number)[]; p50: (number | null)[]; p95: (number | null)[]; p99: (number | null)[] })[] };
   };
   ownUsageSeries: {
     params: Record<string, never>;
-    query: { start_timestamp: number; end_timestamp: number; group?: "none" | "model" | "token" };
+    query: { start_timestamp: number; end_timestamp: number; group?: "none" | "model" | "token"; keys?: string };
     body: undefined;
     reply: { start_timestamp: number; step_s: number; steps: number; complete_from: number | null; total: { requests: number; failed: number; documents: number; tokens: number; search_units: number; quota: number; p50: number | null; p95: number | null; p99: number | null }; series: ({ key: string; name: string; total: { requests: number; failed: number; documents: number; tokens: number; search_units: number; quota: number; p50: number | null; p95: number | null; p99: number | null }; requests: (number)[]; failed: (number)[]; documents: (number)[]; tokens: (number)[]; quota: (number)[]; p50: (number | null)[]; p95: (number | null)[]; p99: (number | null)[] })[] };
   };
@@ -516,6 +522,7 @@ export const ROUTES: Readonly<Record<keyof Operations, string>> = {
   deleteChannel: 'DELETE api/channel/{id}',
   deleteChannels: 'POST api/channel/batch',
   retagChannels: 'POST api/channel/batch/tag',
+  switchChannels: 'POST api/channel/batch/status',
   copyChannel: 'POST api/channel/copy/{id}',
   testChannel: 'POST api/channel/test/{id}',
   testDraft: 'POST api/channel/test',

@@ -550,6 +550,23 @@ export function Empty({
   );
 }
 
+/** A series in passing, from zero to its most; its numbers stand beside it. */
+export function Bars({ values }: { readonly values: readonly number[] }) {
+  const most = Math.max(1, ...values);
+  return (
+    <svg
+      class="bars"
+      viewBox={`0 0 ${values.length} 1`}
+      preserveAspectRatio="none"
+      aria-hidden="true"
+    >
+      {values.map((value, at) => (
+        <rect key={at} x={at + 0.1} width={0.8} y={1 - value / most} height={value / most} />
+      ))}
+    </svg>
+  );
+}
+
 export function Meter({ share, low = false }: { readonly share: number; readonly low?: boolean }) {
   const width = `${Math.max(0, Math.min(1, share)) * 100}%`;
   return (

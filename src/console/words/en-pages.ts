@@ -407,6 +407,20 @@ export const enPages = {
     testHelp: 'Sends two documents, and costs what the provider takes for that.',
     testing: 'asking the provider…',
     playground: 'Open in the playground',
+    lastHour: 'Last hour',
+    traffic: (requests: number, failed: number, p50: string, p95: string) =>
+      `${many(requests, { one: '# attempt', other: '# attempts' })} in the last hour, ${failed} failed; p50 ${p50}, p95 ${p95}`,
+    offManyTitle: (count: number) =>
+      `Switch ${many(count, { one: '# channel', other: '# channels' })} off?`,
+    offManyHelp:
+      'They begin no attempt from then on, on any gateway. One click switches back on what was on.',
+    switchedOff: (count: number) =>
+      `${many(count, { one: '# channel was', other: '# channels were' })} switched off.`,
+    switchedOn: (count: number) =>
+      `${many(count, { one: '# channel was', other: '# channels were' })} switched on.`,
+    wereOut: (count: number) =>
+      `${many(count, { one: '# of them', other: '# of them' })} had been taken out by the gateway before; undoing leaves those as they are.`,
+    undo: 'Undo',
     requests: 'Requests of this channel',
     editTitle: (name: string) => `Change “${name}”`,
     nothingChanged: 'Nothing was changed.',

@@ -10,6 +10,7 @@ import {
   listChannels,
   listModels,
   listProviders,
+  switchChannels,
   testChannel,
   testDraft,
   updateChannel,
@@ -97,6 +98,14 @@ interface BatchBody {
 
 interface RetagBody extends BatchBody {
   tag: string | null;
+}
+
+interface SwitchBody extends BatchBody {
+  status: 1 | 2;
+}
+
+interface SwitchedWire extends ManyWire {
+  auto_disabled: number[];
 }
 
 interface CopyBody {
@@ -334,6 +343,33 @@ const retag = defineOperation({
   async handler({ deps, body, actor }) {
     const edit = { tag: textOf(body.tag) };
     return many(deps, await editChannels(deps, body.ids, edit, because(actor, body.reason)));
+  },
+});
+
+const switchMany = defineOperation({
+  id: 'switchChannels',
+  method: 'POST',
+  path: '/api/channel/batch/status',
+  area: 'channels',
+  summary: 'Switch many channels on or off, in one write',
+  description:
+    'Those of the configuration too. `ids` of the reply are those whose status was another one, so that switching them back is the exact undo; those of them that the gateway itself had disabled are in `auto_disabled`.',
+  access: 'admin',
+  body: Joi.object<SwitchBody, true>({
+    ids: IDS.required(),
+    status: STATUS.required(),
+    reason: REASON,
+  }),
+  reply: Joi.object<SwitchedWire, true>({
+    ids: Joi.array().items(ID).required(),
+    count: COUNT.required(),
+    auto_disabled: Joi.array().items(ID).required(),
+    ...IN_FORCE,
+  }),
+  errors: ['not_found', 'conflict'],
+  async handler({ deps, body: { ids, status, reason }, actor }) {
+    const write = await switchChannels(deps, ids, status === 1, because(actor, reason));
+    return { ...(await many(deps, write)), auto_disabled: [...write.autoDisabled] };
   },
 });
 
@@ -582,6 +618,7 @@ export const CHANNEL_OPERATIONS: readonly Operation[] = [
     remove,
     removeMany,
     retag,
+    switchMany,
     copy,
     test,
     draft,

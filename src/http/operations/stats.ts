@@ -31,6 +31,7 @@ interface SpanQuery {
 
 interface OwnSeriesQuery extends SpanQuery {
   group: SeriesGroup;
+  keys?: string;
 }
 
 interface SeriesListQuery extends OwnSeriesQuery {
@@ -58,6 +59,13 @@ const SPAN = {
   start_timestamp: SECONDS.required().description('Unix seconds.'),
   end_timestamp: SECONDS.required().description('Unix seconds; that moment is not included.'),
 };
+const KEYS = Joi.string()
+  .max(4_096)
+  .empty('')
+  .description(
+    'Ids or names of the group, separated by commas, 100 at most: these alone, and each by itself. Without it, the 12 with the most requests, and all others together.',
+  );
+const MAX_KEYS = 100;
 const FORMAT = Joi.string<'json' | 'csv'>().valid('json', 'csv').default('json');
 const KEPT =
   'Sums over all nodes, up to a few seconds ago. Minutes are kept for 6 hours, 5 minutes for 3 days, hours for 35 days, and days of spending for `log.stats_days`; `complete_from` says since when nothing is missing.';
@@ -75,6 +83,7 @@ const series = defineOperation({
     group: Joi.string<SeriesGroup>()
       .valid(...SERIES_GROUPS)
       .default('none'),
+    keys: KEYS,
     user_id: ID,
   }),
   reply: SERIES_REPLY,
@@ -94,6 +103,7 @@ const ownSeries = defineOperation({
     group: Joi.string<SeriesGroup>()
       .valid(...OWN_SERIES_GROUPS)
       .default('none'),
+    keys: KEYS,
   }),
   reply: SERIES_REPLY,
   handler: async ({ deps, query, login }) =>
@@ -144,7 +154,10 @@ const ownBreakdown = defineOperation({
 });
 
 function seriesQueryOf(query: SeriesListQuery) {
+  const keys = query.keys?.split(',');
+  if ((keys?.length ?? 0) > MAX_KEYS) throw invalid('keys', `keys may be ${MAX_KEYS} at most.`);
   return {
+    ...(keys === undefined ? {} : { keys }),
     ...spanOf(query, MAX_SERIES_DAYS),
     group: query.group,
     ...(query.user_id === undefined ? {} : { owner: query.user_id }),

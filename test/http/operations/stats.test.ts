@@ -189,6 +189,21 @@ describe('series', () => {
     expect(byName.get('inside')?.quota).toBe(total.quota);
   });
 
+  it('of the channels that are named are those alone, each by itself', async () => {
+    const all = await series('&group=channel');
+    const away = all.series.find(({ name }) => name === 'away');
+
+    const { series: parts, total } = await series(`&group=channel&keys=${away?.key},999999`);
+
+    expect(parts.map(({ name }) => name)).toEqual(['away']);
+    expect(parts[0]?.total).toEqual(away?.total);
+    expect(total).toEqual(all.total);
+    const many = Array.from({ length: 101 }, (_, at) => at).join();
+    expect((await get(admin, `/api/stats/series?${LAST_HOUR}&keys=${many}`)).body.param).toBe(
+      'keys',
+    );
+  });
+
   it('of a longer span have longer steps', async () => {
     const span = `start_timestamp=${nowS - 7 * DAY_S}&end_timestamp=${nowS + HOUR_S}`;
     const week = (await get<Series>(admin, `/api/stats/series?${span}`)).body.data;

@@ -212,3 +212,58 @@ describe('retagging', () => {
     expect((await tags()).eu?.channel_count).toBe(2);
   });
 });
+
+describe('switching many channels', () => {
+  const status = async () => {
+    const { channels } = await gateway.store.loadChannels();
+    return ids.map((id) => channels.find((channel) => channel.id === id)?.status);
+  };
+  const switchTo = (wanted: 1 | 2, of: readonly (number | undefined)[]) =>
+    call<{ ids: number[]; count: number; auto_disabled: number[]; in_force: string }>(
+      ...(['POST', '/api/channel/batch/status'] as const),
+      { ids: of, status: wanted, reason: 'a test' },
+    );
+
+  it('tells which it has changed, so that switching these back is the exact undo', async () => {
+    const off = await switchTo(2, ids);
+
+    expect(off.body.data).toMatchObject({ ids: [ids[0], ids[2]], count: 2, auto_disabled: [] });
+    expect(off.body.data.in_force).toBe('confirmed');
+    expect(await status()).toEqual([2, 2, 2]);
+    expect((await rerank('both')).status).toBe(503);
+
+    await switchTo(1, off.body.data.ids);
+
+    expect(await status()).toEqual([1, 2, 1]);
+    expect((await rerank('both')).status).toBe(200);
+    const { items } = await gateway.store.listAudit({
+      ...{ action: 'channel.update', target: `channel:${String(ids[0])}`, offset: 0, limit: 2 },
+    });
+    expect(items.map(({ detail }) => detail)).toEqual([
+      { status: 1, reason: 'a test' },
+      { status: 2, reason: 'a test' },
+    ]);
+  });
+
+  it('has the last word over the gateway, and tells which channels that had disabled', async () => {
+    const outage = { reason: 'no_credit', message: '402', sinceMs: 1 } as const;
+    await gateway.store.updateChannel(ids[0] ?? 0, { status: 3, outage });
+
+    const off = await switchTo(2, ids);
+
+    expect(off.body.data).toMatchObject({ ids: [ids[0], ids[2]], auto_disabled: [ids[0]] });
+    const { channels } = await gateway.store.loadChannels();
+    expect(channels.find(({ id }) => id === ids[0])?.outage).toBeUndefined();
+  });
+
+  it('changes nothing where there is nothing to change, or one of them is not there', async () => {
+    const before = await gateway.store.channelsVersion();
+
+    const none = await switchTo(1, [ids[0]]);
+    const unknown = await switchTo(2, [ids[0], 999_999_999]);
+
+    expect(none.body.data).toMatchObject({ ids: [], count: 0 });
+    expect(unknown.status).toBe(404);
+    expect(await gateway.store.channelsVersion()).toBe(before);
+  });
+});

@@ -6,8 +6,16 @@ import { ListHead } from '../../parts/list-head.js';
 import { List, useListQuery, useOpenRow } from '../../parts/table.js';
 import { navigate, useRoute } from '../../router.js';
 import { w, wp } from '../../words.js';
-import { ChannelActions, ChannelState, Chosen, REASONS } from './actions.js';
+import {
+  ChannelActions,
+  ChannelState,
+  Chosen,
+  REASONS,
+  SwitchedNotice,
+  type SwitchedMany,
+} from './actions.js';
 import { ChannelDrawer, ChannelPage } from './drawer.js';
+import { LastHour, useTraffic } from './traffic.js';
 import { AddChannel } from './wizard.js';
 
 const FILTERS = ['keyword', 'state', 'provider', 'tag', 'model', 'sort'] as const;
@@ -24,6 +32,7 @@ export function Channels() {
 function ChannelList() {
   const { query, page, filtered, set, clear } = useListQuery(FILTERS);
   const [chosen, setChosen] = useState<ReadonlySet<string | number>>(new Set());
+  const [switched, setSwitched] = useState<SwitchedMany>();
   const because = REASONS.find((reason) => reason === query.state);
   const reading = useRead(
     'searchChannels',
@@ -38,6 +47,7 @@ function ChannelList() {
     },
     { everyMs: EVERY_MS },
   );
+  const trafficOf = useTraffic((reading.data?.items ?? []).map(({ id }) => id));
   const providers = useRead('listProviders');
   const tags = useRead('listTags');
   const words = wp().channels;
@@ -86,7 +96,10 @@ function ChannelList() {
           onChange={(sort) => set({ sort })}
         />
       </div>
-      {chosen.size === 0 ? null : <Chosen ids={chosen} onDone={() => setChosen(new Set())} />}
+      {switched === undefined ? null : <SwitchedNotice done={switched} onDone={setSwitched} />}
+      {chosen.size === 0 ? null : (
+        <Chosen ids={chosen} onDone={() => setChosen(new Set())} onSwitched={setSwitched} />
+      )}
       <List
         reading={reading}
         filtered={filtered}
@@ -132,6 +145,12 @@ function ChannelList() {
               ) : (
                 <Link to={`tags?open=${encodeURIComponent(tag)}`}>{tag}</Link>
               ),
+          },
+          {
+            title: words.lastHour,
+            numeric: true,
+            minor: true,
+            cell: ({ id }) => <LastHour traffic={trafficOf(id)} />,
           },
           {
             title: words.order,
