@@ -123,6 +123,8 @@ interface TrafficSettings {
   readonly splitParallel: number;
   /** Bound of the reply cache of a node, in rows of rankings. */
   readonly cacheMaxRows: number;
+  /** Bound of the reply cache in the store, in rankings. */
+  readonly cacheSharedMax: number;
   /** What a ranking from the cache costs, of the price of a fresh one. */
   readonly cacheHitPercent: number;
   /** Requests that wait for one model on a node at most. */
@@ -545,6 +547,7 @@ const DEFAULT_RULES: ModelRules = {
   hedge: false,
   coalesce: false,
   cacheTtlMs: 0,
+  cacheShared: false,
   queueMs: 0,
 };
 
@@ -555,6 +558,7 @@ const MODEL_RULES_SCHEMA = Joi.object<Partial<FileGroup<ModelRules>>>({
   hedge: Joi.boolean(),
   coalesce: Joi.boolean(),
   cache_ttl_ms: Joi.number().integer().min(0).max(MAX_TIMER_MS),
+  cache_shared: Joi.boolean(),
   queue_ms: Joi.number().integer().min(0).max(MAX_TIMER_MS),
 });
 
@@ -645,6 +649,7 @@ const FILE_SCHEMA = Joi.object<FileSettings>({
     hedge_percent: Joi.number().min(0).max(100).default(10),
     split_parallel: count(4).max(64),
     cache_max_rows: count(1_000_000),
+    cache_shared_max: count(10_000),
     cache_hit_percent: Joi.number().min(0).max(100).default(100),
     queue_max: count(1_000).max(1_000_000),
   }).default(),

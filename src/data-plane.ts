@@ -28,6 +28,7 @@ import { split } from './gateway/policies/split.js';
 import type { Route } from './gateway/route.js';
 import { createPreview } from './gateway/preview.js';
 import { createScope } from './gateway/scope.js';
+import { sharedReplies } from './gateway/shared-replies.js';
 import { createSend } from './gateway/send.js';
 import type { Upstream } from './gateway/upstream.js';
 import type { RankerTools } from './providers/provider.js';
@@ -133,6 +134,7 @@ export function createDataPlane(config: DataPlaneConfig, parts: DataPlaneParts):
   const retries = new RetryBudget(traffic.retryPercent / 100);
   const hedges = new RetryBudget(traffic.hedgePercent / 100);
   const cache = new ReplyCache({ maxRows: traffic.cacheMaxRows, now });
+  const replies = sharedReplies({ store, most: traffic.cacheSharedMax, observe, now, elapsed });
   const asking = { now, attemptTimeoutMs: settings.attemptTimeoutMs };
   const plan = createPlanner({
     rulesOf: (model) => config.models.named[model] ?? config.models.fallback,
@@ -162,7 +164,7 @@ export function createDataPlane(config: DataPlaneConfig, parts: DataPlaneParts):
       ),
     fallbacks: (models) => fallbacks(models, choice.planOf),
     coalesced: coalesced((deadlineMs) => createScope(now(), deadlineMs - now())),
-    replyCached: (ttlMs) => cache.layer(ttlMs),
+    replyCached: (ttlMs, isShared) => cache.layer(ttlMs, isShared ? replies : undefined),
     queued: (mostMs) => queue.layer(mostMs),
     failover: (turn) =>
       failover(

@@ -21,6 +21,8 @@ export interface ModelRules {
   readonly coalesce: boolean;
   /** How long a ranking answers identical calls; 0: never. */
   readonly cacheTtlMs: number;
+  /** Whether it does so on all nodes, by way of the store. */
+  readonly cacheShared: boolean;
   /** How long a request may wait while every channel is at its limit; 0: not at all. */
   readonly queueMs: number;
 }

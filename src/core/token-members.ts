@@ -46,6 +46,14 @@ export const TOKEN_MEMBERS = {
     unset: 'no limit',
     help: 'Requests at once, on all nodes together; 0: no limit.',
   },
+  /** Whether rankings that were kept answer its requests, where the model's rule keeps them. */
+  replyCache: {
+    type: 'boolean',
+    default: true,
+    flag: 'reply-cache <true|false>',
+    label: 'reply cache',
+    help: 'Whether rankings that were kept for its account answer its requests, where the rule of a model keeps them.',
+  },
   /** Whether its requests may be explained, channels included; an admin's keys always may. */
   mayExplain: {
     type: 'boolean',

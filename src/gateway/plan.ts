@@ -31,7 +31,7 @@ export interface PlanParts {
   readonly failover: (turn: Turn) => Rank;
   readonly fallbacks: (models: readonly string[]) => Layer<Rank>;
   readonly coalesced: Layer<Rank>;
-  readonly replyCached: (ttlMs: number) => Layer<Rank>;
+  readonly replyCached: (ttlMs: number, isShared: boolean) => Layer<Rank>;
   readonly queued: (mostMs: number) => Layer<Rank>;
 }
 
@@ -72,10 +72,10 @@ export function createPlanner(parts: PlanParts): (model: string, routes: readonl
     const offers = routes.map((route) => offerOf(route, model, rules));
     const { shaped, ask } = chainOf(parts, offers);
     const turn = rules.hedge ? parts.hedged(ask) : parts.single(ask);
-    const { fallbacks, coalesce, cacheTtlMs, queueMs } = rules;
+    const { fallbacks, coalesce, cacheTtlMs, cacheShared, queueMs } = rules;
     const rankAlone = stack(
       parts.failover(turn),
-      cacheTtlMs > 0 && parts.replyCached(cacheTtlMs),
+      cacheTtlMs > 0 && parts.replyCached(cacheTtlMs, cacheShared),
       coalesce && parts.coalesced,
       parts.counted(offers),
       queueMs > 0 && parts.queued(queueMs),

@@ -161,7 +161,7 @@ async function ranked(deps: GatewayDeps, call: RerankCall, target: Target): Prom
     trace,
     elsewhere: undefined,
     mostMs: undefined,
-    mayBeOldMs: call.mayBeOldMs,
+    mayBeOldMs: token.policy.replyCache ? call.mayBeOldMs : 0,
   };
   const plan = planOf(deps, target);
   const outcome =

@@ -2,6 +2,7 @@ import type { AccountStore } from './accounts.js';
 import type { AdmissionStore } from './admission.js';
 import type { ChannelStore } from './channels.js';
 import type { DutyStore } from './duties.js';
+import type { ReplyStore } from './replies.js';
 import type { EncryptionStore } from './encryption.js';
 import type { LogStore } from './logs.js';
 import type { NodeStore } from './nodes.js';
@@ -20,6 +21,7 @@ export type * from './channels.js';
 export type * from './duties.js';
 export type * from './users.js';
 export type * from './redemption.js';
+export type * from './replies.js';
 export type * from './sessions.js';
 export type * from './logs.js';
 export type * from './nodes.js';
@@ -44,6 +46,7 @@ export interface Store
     AccountStore,
     EncryptionStore,
     DutyStore,
+    ReplyStore,
     LogStore,
     NodeStore,
     StatsStore,

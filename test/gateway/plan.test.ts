@@ -13,6 +13,7 @@ const RULES: ModelRules = {
   hedge: false,
   coalesce: false,
   cacheTtlMs: 0,
+  cacheShared: false,
   queueMs: 0,
 };
 

@@ -1,6 +1,9 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { Redis } from 'ioredis';
+import type { TokenPolicy } from '../../src/core/token.js';
 import { startGateway, type TestGateway } from '../support/gateway.js';
-import { eventually } from '../support/redis-server.js';
+import { eventually, startRedis } from '../support/redis-server.js';
+import { until } from '../support/until.js';
 import { rankLikeCohere, sendJson, startUpstream, type TestUpstream } from '../support/upstream.js';
 
 const PRICE = 10;
@@ -441,6 +444,61 @@ describe('a reply cache', () => {
     expect(upstream.seen).toHaveLength(2);
     await gateway.app.gateway.settlements.drained();
     expect((await gateway.store.getToken(id, Date.now()))?.remainQuota).toBe(75);
+  });
+});
+
+describe('a reply cache that nodes share', () => {
+  /** Asks one node something new, then another one the same; tells what the second says of its cache. */
+  async function secondNode(policy: Partial<TokenPolicy>) {
+    const redis = await startRedis();
+    open.push({ close: () => redis.stop() });
+    const reader = new Redis(redis.url);
+    open.push({
+      close: () => {
+        reader.disconnect();
+        return Promise.resolve();
+      },
+    });
+    const upstream = await upstreamWith();
+    const node = async (): Promise<TestGateway> => {
+      const gateway = await startGateway(
+        {
+          channels: [channel('a', upstream.url)],
+          models: { moon: { cache_ttl_ms: 600_000, cache_shared: true } },
+        },
+        { REDIS_URL: redis.url, ENCRYPTION_KEY: 'k'.repeat(32) },
+      );
+      open.push(gateway);
+      return gateway;
+    };
+    const [one, other] = [await node(), await node()];
+    const { key } = await one.createKey({ policy });
+    let count = 0;
+    return async (): Promise<string | null> => {
+      count += 1;
+      const again = { ...ask, query: `moon ${count}` };
+      const fresh = await one.post(key, again);
+      await eventually('it is kept', async () => {
+        return (await reader.keys('rg:{rc*}:*')).length === count;
+      });
+      const kept = await other.post(key, again);
+      expect(kept.body.results).toEqual(fresh.body.results);
+      expect(fresh.headers.get('x-rerank-cache')).toBeNull();
+      return kept.headers.get('x-rerank-cache');
+    };
+  }
+
+  it('answers on another node over the same store', async () => {
+    const askBoth = await secondNode({});
+
+    // A store that is slow for a moment is done without.
+    await until('the other node finds it', async () => (await askBoth()) === 'hit');
+  });
+
+  it('answers no key that wants none', async () => {
+    const askBoth = await secondNode({ replyCache: false });
+
+    expect(await askBoth()).toBeNull();
   });
 });
 

@@ -1,9 +1,10 @@
 import { LRUCache } from 'lru-cache';
 import { jobKey } from '../job-key.js';
-import type { Layer, Rank, Ranking } from '../rank.js';
+import type { Job, Layer, Rank, Ranking } from '../rank.js';
+import type { SharedReplies } from '../shared-replies.js';
 
 export interface ReplyCacheOptions {
-  /** Limit on all cached rankings together, in rows. */
+  /** Bound of all kept rankings together, in rows. */
   readonly maxRows: number;
   readonly now: () => number;
 }
@@ -13,7 +14,7 @@ interface Kept {
   readonly untilMs: number;
 }
 
-/** Rankings of this node, kept for identical calls of the same owner for as long as a model's rule says. */
+/** Rankings kept for identical calls of the same owner for as long as a model's rule says: on this node, and for all nodes. */
 export class ReplyCache {
   readonly #kept: LRUCache<string, Kept>;
   readonly #now: () => number;
@@ -26,21 +27,44 @@ export class ReplyCache {
     this.#now = now;
   }
 
-  /** Answers from the cache, and caches new rankings. A job that wants a fresh ranking gets one. */
-  layer(ttlMs: number): Layer<Rank> {
+  /**
+   * Answers from what is kept here or, with `shared`, by any node, and keeps what it did not have. A job that wants a fresh
+   * ranking gets one.
+   */
+  layer(ttlMs: number, shared?: SharedReplies): Layer<Rank> {
     return (next) => async (job) => {
       const key = jobKey(job);
-      const nowMs = this.#now();
-      const kept = job.mayBeOldMs === 0 ? undefined : this.#kept.get(key);
-      const ageMs = kept === undefined ? 0 : nowMs - (kept.untilMs - ttlMs);
-      if (kept !== undefined && kept.untilMs > nowMs && ageMs <= (job.mayBeOldMs ?? Infinity)) {
-        return { kind: 'ranked', ranking: { ...kept.ranking, from: 'cache' } };
+      if (job.mayBeOldMs !== 0) {
+        const kept =
+          this.#fresh(key, ttlMs, job) ??
+          (shared === undefined ? undefined : await this.#fetched(shared, key, ttlMs, job));
+        if (kept !== undefined) return { kind: 'ranked', ranking: { ...kept, from: 'cache' } };
       }
       const outcome = await next(job);
       if (outcome.kind === 'ranked' && outcome.ranking.isDegraded !== true) {
         this.#kept.set(key, { ranking: outcome.ranking, untilMs: this.#now() + ttlMs });
+        shared?.keep(key, outcome.ranking, ttlMs);
       }
       return outcome;
     };
+  }
+
+  #fresh(key: string, ttlMs: number, { mayBeOldMs = Infinity }: Job): Ranking | undefined {
+    const kept = this.#kept.get(key);
+    const leftMs = (kept?.untilMs ?? 0) - this.#now();
+    return leftMs > 0 && ttlMs - leftMs <= mayBeOldMs ? kept?.ranking : undefined;
+  }
+
+  async #fetched(
+    shared: SharedReplies,
+    key: string,
+    ttlMs: number,
+    job: Job,
+  ): Promise<Ranking | undefined> {
+    const found = await shared.find(key);
+    if (found === undefined) return undefined;
+    const untilMs = this.#now() + Math.min(found.leftMs, ttlMs);
+    this.#kept.set(key, { ranking: found.ranking, untilMs });
+    return this.#fresh(key, ttlMs, job);
   }
 }

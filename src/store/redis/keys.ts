@@ -56,7 +56,12 @@ export interface Keys {
   /** Hash of what nodes have taken of something that is limited: `window`, `current`, `previous`. */
   share(name: string): string;
   idempotency(key: string): string;
+  /** Sorted set of kept rankings, of the part that a name falls into; `:<name>` behind it is a ranking. */
+  replies(name: string): string;
 }
+
+/** Kept rankings are spread over so many slots of a Cluster. */
+export const REPLY_PARTS = 16;
 
 export function createKeys(prefix: string): Keys {
   const user = (userId: number): string => `${prefix}{u${userId}}`;
@@ -92,5 +97,6 @@ export function createKeys(prefix: string): Keys {
     share: (name) => `${prefix}h:${name}`,
     limit: (name) => `${prefix}l:${name}`,
     idempotency: (key) => `${prefix}i:${key}`,
+    replies: (name) => `${prefix}{rc${name.charCodeAt(0) % REPLY_PARTS}}`,
   };
 }

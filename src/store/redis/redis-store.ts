@@ -6,6 +6,7 @@ import { openChannels } from './channels.js';
 import { connectRedis } from './connection.js';
 import { createKeys } from './keys.js';
 import { openDuties } from './duties.js';
+import { openReplies } from './replies.js';
 import { openLogs } from './logs.js';
 import { openNodes } from './nodes.js';
 import { openRedemption } from './redemption.js';
@@ -59,6 +60,7 @@ export async function openRedisStore({
     ...openLogs(connection, keys),
     ...openNodes(connection, keys),
     ...openDuties(connection, keys),
+    ...openReplies(connection, keys),
     ...openStats(connection, keys),
     ...openShares(connection, keys),
     async ping() {

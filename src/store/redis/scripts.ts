@@ -54,6 +54,8 @@ export const SCRIPTS = {
   dropRequests: load('drop_requests'),
   takeDuty: load('take_duty'),
   endDuty: load('end_duty'),
+  findReply: load('find_reply'),
+  keepReply: load('keep_reply'),
   addStats: load('add_stats'),
   takeShare: load('take_share'),
   returnShare: load('return_share'),

@@ -279,6 +279,14 @@ const MIGRATIONS: readonly string[] = [
   ALTER TABLE tokens ADD COLUMN old_key_until_ms INTEGER NOT NULL DEFAULT 0;
   CREATE INDEX tokens_by_old_key ON tokens (old_key_hash) WHERE old_key_hash IS NOT NULL;
   `,
+  `
+  CREATE TABLE replies (
+    name TEXT PRIMARY KEY,
+    until_ms INTEGER NOT NULL,
+    text TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX replies_by_end ON replies (until_ms);
+  `,
 ];
 
 /** Brings a file up to the version that this release works with. Several processes may do it at once. */

@@ -4,6 +4,7 @@ import { openAccounts } from './accounts.js';
 import { openAdmission } from './admission.js';
 import { openChannels } from './channels.js';
 import { openDuties } from './duties.js';
+import { openReplies } from './replies.js';
 import { openLogs } from './logs.js';
 import { openNodes } from './nodes.js';
 import { openDatabase } from './open.js';
@@ -52,6 +53,7 @@ export function openSqliteStore({
     ...openLogs(database),
     ...openNodes(database),
     ...openDuties(database),
+    ...openReplies(database),
     ...openStats(database),
     ...openShares(database),
 

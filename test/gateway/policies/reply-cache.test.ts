@@ -1,16 +1,24 @@
 import { describe, expect, it } from '@jest/globals';
 import { ReplyCache } from '../../../src/gateway/policies/reply-cache.js';
-import type { Outcome } from '../../../src/gateway/rank.js';
+import type { Outcome, Ranking } from '../../../src/gateway/rank.js';
+import type { SharedReplies } from '../../../src/gateway/shared-replies.js';
 import { job, offer, ranking } from '../../support/offers.js';
 
 const T0 = 1_700_000_000_000;
 const TTL_MS = 10_000;
 
-function setUp(outcome: Outcome = { kind: 'ranked', ranking: ranking(offer(1)) }, maxRows = 100) {
+function setUp(
+  outcome: Outcome = { kind: 'ranked', ranking: ranking(offer(1)) },
+  maxRows = 100,
+  shared?: SharedReplies,
+) {
   let nowMs = T0;
   let asked = 0;
   const cache = new ReplyCache({ maxRows, now: () => nowMs });
-  const rank = cache.layer(TTL_MS)(() => {
+  const rank = cache.layer(
+    TTL_MS,
+    shared,
+  )(() => {
     asked += 1;
     return Promise.resolve(outcome);
   });
@@ -67,6 +75,44 @@ describe('a reply cache', () => {
       await rank(job());
       expect(asked()).toBe(2);
     }
+  });
+
+  it('finds what another node keeps, for as long as it is kept there, and keeps for others', async () => {
+    const theirs = new Map<string, Ranking>();
+    const shared: SharedReplies = {
+      find: (name) => {
+        const found = theirs.get(name);
+        return Promise.resolve(found && { ranking: found, leftMs: 4_000 });
+      },
+      keep: (name, kept) => void theirs.set(name, kept),
+    };
+    const [here, there] = [setUp(undefined, 100, shared), setUp(undefined, 100, shared)];
+
+    await there.rank(job());
+    const answer = await here.rank(job());
+    expect(answer).toMatchObject({ ranking: { from: 'cache' } });
+    theirs.clear();
+    here.pass(3_999);
+    await here.rank(job());
+    expect(here.asked()).toBe(0);
+    await here.rank(job({ owner: 'other' }));
+    expect(here.asked()).toBe(1);
+    here.pass(1);
+    await here.rank(job());
+    expect(here.asked()).toBe(2);
+  });
+
+  it('hears how old a ranking of another node may be', async () => {
+    const found = { ranking: ranking(offer(1)), leftMs: TTL_MS - 2_000 };
+    const { rank, asked } = setUp(undefined, 100, {
+      find: () => Promise.resolve(found),
+      keep: () => undefined,
+    });
+
+    await rank(job({ mayBeOldMs: 1_999 }));
+    await rank(job({ query: 'other', mayBeOldMs: 2_000 }));
+
+    expect(asked()).toBe(1);
   });
 
   it('keeps no more rows than it may', async () => {

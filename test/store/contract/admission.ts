@@ -37,6 +37,7 @@ export function describeAdmission(open: OpenHarness): void {
           maxConcurrency: 3,
           dialect: 'tei',
           mayExplain: true,
+          replyCache: false,
           budget: 500,
           budgetPeriod: 'day',
           budgetTimeZone: 'Asia/Tokyo',

@@ -8,6 +8,7 @@ import type { OpenHarness } from './harness.js';
 import { describeLogs } from './logs.js';
 import { describeNodes } from './nodes.js';
 import { describeRedemption } from './redemption.js';
+import { describeReplies } from './replies.js';
 import { describeSessions } from './sessions.js';
 import { describeShares } from './shares.js';
 import { describeStats } from './stats.js';
@@ -28,6 +29,7 @@ export function describeStoreContract(name: string, open: OpenHarness): void {
     describeLogs(open);
     describeNodes(open);
     describeDuties(open);
+    describeReplies(open);
     describeStats(open);
     describeShares(open);
   });

@@ -1,0 +1,73 @@
+import { describe, expect, it } from '@jest/globals';
+import { sharedReplies } from '../../src/gateway/shared-replies.js';
+import type { ReplyStore } from '../../src/store/store.js';
+import { offer, ranking } from '../support/offers.js';
+
+const REST_MS = 5_000;
+
+function setUp(store: Partial<ReplyStore>) {
+  let elapsedMs = 0;
+  const faults: string[] = [];
+  const replies = sharedReplies({
+    store: {
+      findReply: () => Promise.resolve(undefined),
+      keepReply: () => Promise.resolve(),
+      ...store,
+    },
+    most: 7,
+    observe: (event) => {
+      if (event.kind === 'fault') faults.push(event.what);
+    },
+    now: () => 1_000,
+    elapsed: () => elapsedMs,
+  });
+  return { replies, faults, pass: (ms: number) => (elapsedMs += ms) };
+}
+
+describe('rankings that nodes keep for each other', () => {
+  it('come back as they were, and name nothing that was asked', async () => {
+    const kept = new Map<string, string>();
+    const { replies } = setUp({
+      keepReply: (name, text) => {
+        kept.set(name, text);
+        return Promise.resolve();
+      },
+      findReply: (name) => Promise.resolve({ text: kept.get(name) ?? '', leftMs: 9 }),
+    });
+    const given = { ...ranking(offer(1)), usage: { inputTokens: 3 }, warnings: ['w'] };
+
+    replies.keep('name', given, 60_000);
+
+    expect(await replies.find('name')).toEqual({
+      ranking: { ...given, written: undefined },
+      leftMs: 9,
+    });
+  });
+
+  it.each<[string, () => Promise<never>]>([
+    ['fails', () => Promise.reject(new Error('away'))],
+    ['does not answer', () => new Promise<never>(() => undefined)],
+  ])('are done without for a while where the store %s', async (_what, findReply) => {
+    let asked = 0;
+    const { replies, faults, pass } = setUp({
+      findReply: () => {
+        asked += 1;
+        return findReply();
+      },
+    });
+
+    expect([await replies.find('a'), await replies.find('a')]).toEqual([undefined, undefined]);
+    expect([asked, faults.length]).toEqual([1, 1]);
+    pass(REST_MS);
+    await replies.find('a');
+    expect(asked).toBe(2);
+  });
+
+  it('are not read where another release has written them', async () => {
+    const { replies } = setUp({
+      findReply: () => Promise.resolve({ text: '{"version":2}', leftMs: 9 }),
+    });
+
+    expect(await replies.find('a')).toBeUndefined();
+  });
+});
