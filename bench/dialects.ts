@@ -34,7 +34,7 @@ function rankingOf(documents: number): Ranking {
 /** Alone: the one form that there is. */
 function alone(body: Buffer, ranking: Ranking): number {
   const { model = 'm', ...parsed } = parseRerank(new IngressRequest(body, HEADERS, {}, 10_000));
-  return rerankReplyBody('rr_1', { ...parsed, model }, ranking).length;
+  return rerankReplyBody('rr_1', { ...parsed, model }, ranking).toString().length;
 }
 
 /** Among others, as `http/rerank-exchange.ts` does it. */
@@ -45,7 +45,7 @@ function chosen(body: Buffer, ranking: Ranking): number {
   const dialect = dialectOf(route, dialectByHeaders(route, HEADERS), request, 'auto');
   if (dialect !== cohere) throw new Error('another form was chosen');
   const { model = 'm', kept, ...parsed } = dialect.parse(request);
-  return dialect.reply('rr_1', { ...parsed, model }, ranking, kept, CLOCK).length;
+  return dialect.reply('rr_1', { ...parsed, model }, ranking, kept, CLOCK).toString().length;
 }
 
 /** Microseconds of one call. */

@@ -1,7 +1,7 @@
-import { encodeJson, JsonFragment } from './json/json.js';
-import { elementRanges } from './json/elements.js';
+import { encodeJson, JsonFragment, quotedInSteps } from './json/json.js';
+import { elementRanges, searchElements } from './json/elements.js';
 import { ROW, type FoundList } from './json/scanner.js';
-import { atOnce, Pace, type Steps } from './steps.js';
+import { atOnce, inSteps, Pace, type Steps } from './steps.js';
 
 /** One document of a parsed request: the text to rank, and what the caller sent. */
 export interface DocumentPart {
@@ -33,6 +33,8 @@ export interface Documents {
   pieces(index: number): Iterable<string>;
   /** The text of one document, or its beginning: at least so many UTF-16 units of it. */
   beginning(index: number, units: number): string;
+  /** The same as JSON, without making a string of it where it came as bytes. */
+  textJson(index: number): JsonFragment;
   /** A JSON array of objects, each with the text under `key`, plus the image if there is one. */
   objects(key?: string): JsonFragment;
   /**
@@ -45,7 +47,7 @@ export interface Documents {
   /** Text and image of each document, for APIs that take them as separate objects. */
   parts(): readonly DocumentPart[];
   /** The document as a reply shows it: `{"text": …}` for a string, otherwise the caller's own object. */
-  echo(index: number): Buffer;
+  echo(index: number): JsonFragment;
   /** Indexes of the documents that contain only white space. */
   blanks(): readonly number[];
   /** The same documents reduced to those at `indexes`, numbered from 0 again. */
@@ -60,15 +62,17 @@ export interface Documents {
   withTextsInSteps(texts: ReadonlyMap<number, string>): Steps<Documents>;
   /** The same documents as texts only, for models that take nothing else; the caller's originals stay. */
   withoutImages(): Documents;
-  /** Does in advance, with a pause after every step, the work that would hold up others if documents are large. */
-  prepare(pause: () => Promise<void>): Promise<void>;
+  /**
+   * Does in advance, with a pause after every step, the work that would hold up others if documents are large; `areEchoed`
+   * also what `echo` needs.
+   */
+  prepare(pause: () => Promise<void>, areEchoed?: boolean): Promise<void>;
 }
 
 const EMPTY_ARRAY = Buffer.from('[]');
 const ECHO_HEAD = Buffer.from('{"text":');
 const ECHO_TAIL = Buffer.from('}');
 const QUOTE = 0x22;
-const QUOTE_BYTES = Buffer.from('"');
 /** Where in a row of a list the document and its text are. */
 const SOURCE = 0;
 const TEXT = 2;
@@ -129,6 +133,10 @@ class SentDocuments implements Documents {
     return decoded(raw, 1, partedAt(raw, 1, 1 + MOST_BYTES * (units + 2)));
   }
 
+  textJson(index: number): JsonFragment {
+    return new JsonFragment(this.#raw(index, TEXT));
+  }
+
   objects(key = 'text'): JsonFragment {
     return this.#join(`{${JSON.stringify(key)}:`, TEXT, '}');
   }
@@ -153,9 +161,9 @@ class SentDocuments implements Documents {
     return sources.map((source, index) => ({ text: texts[index] ?? '', source }));
   }
 
-  echo(index: number): Buffer {
+  echo(index: number): JsonFragment {
     const source = this.#raw(index, SOURCE);
-    return source[0] === QUOTE ? Buffer.concat([ECHO_HEAD, source, ECHO_TAIL]) : source;
+    return echoOf(source, source[0] === QUOTE);
   }
 
   blanks(): readonly number[] {
@@ -335,6 +343,13 @@ class SentBody {
     this.#count = count;
   }
 
+  /** Looks for them ahead of time. */
+  async locate(pause: () => Promise<void>): Promise<void> {
+    this.#ranges ??=
+      (await inSteps(searchElements(this.#body, this.#name, this.#count), pause)) ??
+      new Uint32Array();
+  }
+
   raw(index: number): Buffer | undefined {
     this.#ranges ??= elementRanges(this.#body, this.#name, this.#count) ?? new Uint32Array();
     const start = this.#ranges[index * 2];
@@ -387,14 +402,15 @@ class PartDocuments implements Documents {
     return this.#texts;
   }
 
-  async prepare(pause: () => Promise<void>): Promise<void> {
+  async prepare(pause: () => Promise<void>, areEchoed = false): Promise<void> {
+    if (areEchoed) await this.#sent?.locate(pause);
     const written: WrittenPart[] = [];
     let units = 0;
     for (const { text = '', image } of this.#parts) {
       const isLong = text.length > PREPARED_UNITS;
       written.push({
         text: isLong
-          ? await longText(text, pause)
+          ? await quotedInSteps(text, pause)
           : Buffer.from(JSON.stringify(text.toWellFormed())),
         image: image === undefined ? undefined : Buffer.from(JSON.stringify(image)),
       });
@@ -418,6 +434,12 @@ class PartDocuments implements Documents {
     return this.text(index).slice(0, units);
   }
 
+  textJson(index: number): JsonFragment {
+    return new JsonFragment(
+      this.#written?.[index]?.text ?? Buffer.from(JSON.stringify(this.text(index).toWellFormed())),
+    );
+  }
+
   objects(key = 'text'): JsonFragment {
     if (this.#written === undefined) {
       return new JsonFragment(
@@ -435,8 +457,7 @@ class PartDocuments implements Documents {
   }
 
   around(before: string | ((index: number) => string), after: string): JsonFragment {
-    const text = (index: number): Buffer =>
-      this.#written?.[index]?.text ?? Buffer.from(JSON.stringify(this.text(index).toWellFormed()));
+    const text = (index: number): Buffer => this.textJson(index).bytes;
     return wrapEach(this.count, before, text, after);
   }
 
@@ -448,11 +469,8 @@ class PartDocuments implements Documents {
     return this.#parts;
   }
 
-  echo(index: number): Buffer {
-    const source = this.#source(index);
-    return typeof this.#parts[index]?.source === 'string'
-      ? Buffer.concat([Buffer.from('{"text":'), source, Buffer.from('}')])
-      : source;
+  echo(index: number): JsonFragment {
+    return echoOf(this.#source(index), typeof this.#parts[index]?.source === 'string');
   }
 
   blanks(): readonly number[] {
@@ -508,30 +526,30 @@ class PartDocuments implements Documents {
 
   /** Serialized again only if the caller's bytes are not available: its numbers might not survive. */
   #source(index: number): Buffer {
-    return (
-      this.#sent?.raw(this.#picked?.[index] ?? index) ??
-      Buffer.from(JSON.stringify(this.#parts[index]?.source))
-    );
+    const sent = this.#sent?.raw(this.#picked?.[index] ?? index);
+    if (sent !== undefined) return sent;
+    const { source, text } = this.#parts[index] ?? {};
+    const written = this.#written?.[index]?.text;
+    const isWritten = written !== undefined && source === text && text?.isWellFormed() === true;
+    return isWritten ? written : Buffer.from(JSON.stringify(source));
   }
+}
+
+/** A document as a reply shows it, copied when the reply is written. */
+function echoOf(source: Buffer, isText: boolean): JsonFragment {
+  if (!isText) return new JsonFragment(source);
+  return new JsonFragment({
+    size: ECHO_HEAD.length + source.length + ECHO_TAIL.length,
+    iterate: () => [ECHO_HEAD, source, ECHO_TAIL],
+    copy: (target: Buffer, start: number) => {
+      const at = start + ECHO_HEAD.copy(target, start);
+      ECHO_TAIL.copy(target, at + source.copy(target, at));
+    },
+  });
 }
 
 /** How much text is serialized in one step. */
 const PREPARED_UNITS = 262_144;
-
-/** A text as JSON, serialized in steps. */
-async function longText(text: string, pause: () => Promise<void>): Promise<Buffer> {
-  const pieces: Buffer[] = [];
-  for (let at = 0; at < text.length;) {
-    const end = at + PREPARED_UNITS;
-    // Not between the halves of a surrogate pair.
-    const cut = (text.codePointAt(end - 1) ?? 0) > 0xffff ? end + 1 : end;
-    const json = JSON.stringify(text.slice(at, cut).toWellFormed());
-    pieces.push(Buffer.from(json.slice(1, -1)));
-    at = cut;
-    await pause();
-  }
-  return Buffer.concat([QUOTE_BYTES, ...pieces, QUOTE_BYTES]);
-}
 
 /** A document's text (empty if it has none) and its image, both as JSON. */
 interface WrittenPart {

@@ -146,7 +146,7 @@ async function sendHttp(
   const bearer =
     source === undefined ? undefined : await deps.tokens.get(route, source, { scope, timeoutMs });
   if (bearer?.kind === 'failed') return { kind: 'failed', failure: bearer.failure };
-  const isLarge = call.documents.sizeBytes > LARGE_BYTES;
+  const isLarge = call.documents.sizeBytes + call.query.length > LARGE_BYTES;
   const post: Post = async (target, json, within) => {
     const path = route.pathOf(target);
     const body = isLarge ? await encodeJsonInSteps(json, nextTurn) : encodeJson(json);

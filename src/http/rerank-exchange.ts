@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { promisify } from 'node:util';
 import type { RequestEvent } from '../gateway/events.js';
 import { GatewayError } from '../core/errors.js';
+import { encodeJsonInSteps, JsonFragment } from '../core/json/json.js';
 import type { RerankRequest } from '../core/rerank.js';
 import type { TokenPolicy } from '../core/token.js';
 import { judgeFresh, type Caller } from '../gateway/admission.js';
@@ -139,7 +140,9 @@ export async function handleRerank(
         const reply = await rerank(gateway, call);
         const clock = dialect.timed === true ? clockAt(startedMs, gateway.now()) : NO_CLOCK;
         const answered = reply.model === undefined ? current : { ...current, model: reply.model };
-        const text = dialect.reply(id, answered, reply, parsed.kept, clock);
+        const written = dialect.reply(id, answered, reply, parsed.kept, clock);
+        const text =
+          written instanceof JsonFragment ? await encodeJsonInSteps(written, nextTurn) : written;
         const body = explanation === undefined ? text : withExplanation(String(text), explanation);
         sendRanking(deps.replies, res, requestId, body, rankingHeaders(dialect, requestId, reply));
         isSent = true;
@@ -204,7 +207,7 @@ async function readInSteps(
     scope.throwIfEnded();
   };
   const parsed = await asked.inSteps(ALL_LISTS, read, pause);
-  await parsed.documents.prepare(pause);
+  await parsed.documents.prepare(pause, parsed.returnDocuments);
   return parsed;
 }
 

@@ -1,7 +1,7 @@
 import Joi from 'joi';
 import type { DocumentPart } from '../core/documents.js';
 import type { ErrorCode } from '../core/errors.js';
-import { encodeJson } from '../core/json/json.js';
+import { encodeReply } from '../core/json/json.js';
 import { defineDialect } from './dialect.js';
 import { EXAMPLE } from './example.js';
 import {
@@ -64,7 +64,7 @@ export const aiGateway = defineDialect({
     };
   },
   reply: (_id, _request, { rows }) =>
-    encodeJson({
+    encodeReply({
       ranking: rows.map(({ index, score }) => ({ index, relevanceScore: scoreJson(score) })),
     }),
   error: ({ code, status, message }) => ({

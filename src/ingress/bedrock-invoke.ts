@@ -1,4 +1,4 @@
-import { encodeJson } from '../core/json/json.js';
+import { encodeReply } from '../core/json/json.js';
 import { awsError, awsHeaders, modelOfArn } from './aws.js';
 import { parseRerank, RERANK_EXAMPLES, RERANK_MEMBERS } from './cohere.js';
 import { defineDialect } from './dialect.js';
@@ -17,7 +17,7 @@ export const bedrockInvoke = defineDialect({
     model: modelOf(modelOfArn(request.param('model'))),
   }),
   reply: (id, { documents, returnDocuments }, { rows, usage }) =>
-    encodeJson({
+    encodeReply({
       id,
       results: rows.map(({ index, score }) => ({
         index,

@@ -1,6 +1,6 @@
 import Joi from 'joi';
 import type { DocumentPart } from '../core/documents.js';
-import { encodeJson } from '../core/json/json.js';
+import { encodeReply } from '../core/json/json.js';
 import { awsError, awsHeaders, isOfAws, modelOfArn } from './aws.js';
 import { defineDialect } from './dialect.js';
 import { EXAMPLE } from './example.js';
@@ -96,7 +96,7 @@ export const bedrock = defineDialect({
     };
   },
   reply: (_id, _request, { rows }) =>
-    encodeJson({
+    encodeReply({
       results: rows.map(({ index, score }) => ({ index, relevanceScore: scoreJson(score) })),
     }),
   error: awsError,

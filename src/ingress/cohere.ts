@@ -1,7 +1,7 @@
 import Joi from 'joi';
 import type { DocumentPart, Documents } from '../core/documents.js';
 import { ERRORS, type GatewayError } from '../core/errors.js';
-import { quoted } from '../core/json/json.js';
+import { joinReply, quoted, type JsonFragment } from '../core/json/json.js';
 import type { RankedRow, RerankOptions, RerankRequest } from '../core/rerank.js';
 import { EXAMPLE } from './example.js';
 import { defineDialect, type ParsedRerank, type Ranking } from './dialect.js';
@@ -183,7 +183,7 @@ export function rerankReplyBody(
   id: string,
   request: RerankRequest,
   reply: Ranking,
-): string | Buffer {
+): string | Buffer | JsonFragment {
   const head = `{"id":"${id}","model":${quoted(request.model)},"results":[`;
   const tail = usageText(reply);
   return request.returnDocuments
@@ -215,18 +215,18 @@ function withDocuments(
   request: RerankRequest,
   rows: readonly RankedRow[],
   tail: string,
-): Buffer {
-  const parts: Buffer[] = [];
+): Buffer | JsonFragment {
+  const parts: (string | JsonFragment)[] = [];
   let open = head;
   for (const { index, score } of rows) {
     parts.push(
-      Buffer.from(`${open}{"index":${index},"relevance_score":${scoreText(score)},"document":`),
+      `${open}{"index":${index},"relevance_score":${scoreText(score)},"document":`,
       request.documents.echo(index),
     );
     open = '},';
   }
-  parts.push(Buffer.from(`}${tail}`));
-  return Buffer.concat(parts);
+  parts.push(`}${tail}`);
+  return joinReply(parts);
 }
 
 function usageText({ usage, warnings, isDegraded }: Ranking): string {

@@ -1,4 +1,4 @@
-import { encodeJson } from '../core/json/json.js';
+import { encodeReply } from '../core/json/json.js';
 import { cohere, parseRerank, RERANK_EXAMPLES, RERANK_MEMBERS } from './cohere.js';
 import { defineDialect } from './dialect.js';
 import { listNames } from './read.js';
@@ -21,7 +21,7 @@ export const combined = defineDialect({
     return isCount ? { ...parsed, topN: Math.min(topK as number, parsed.topN) } : parsed;
   },
   reply: (id, { model, documents, returnDocuments }, { rows, usage }) =>
-    encodeJson({
+    encodeReply({
       id,
       model,
       results: rows.map(({ index, score }) => ({
@@ -32,7 +32,7 @@ export const combined = defineDialect({
       data: rows.map(({ index, score }) => ({
         index,
         relevance_score: scoreJson(score),
-        document: returnDocuments ? documents.text(index) : undefined,
+        document: returnDocuments ? documents.textJson(index) : undefined,
       })),
       meta: {
         api_version: { version: '2' },

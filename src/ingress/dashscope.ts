@@ -1,6 +1,6 @@
 import Joi from 'joi';
 import type { ErrorCode } from '../core/errors.js';
-import { encodeJson } from '../core/json/json.js';
+import { encodeReply } from '../core/json/json.js';
 import type { RerankOptions } from '../core/rerank.js';
 import { defineDialect } from './dialect.js';
 import { EXAMPLE } from './example.js';
@@ -87,7 +87,7 @@ export const dashscope = defineDialect({
     };
   },
   reply: (id, { documents, returnDocuments }, { rows, usage }) =>
-    encodeJson({
+    encodeReply({
       request_id: id,
       output: {
         results: rows.map(({ index, score }) => ({

@@ -1,5 +1,5 @@
 import Joi from 'joi';
-import { encodeJson } from '../core/json/json.js';
+import { encodeReply } from '../core/json/json.js';
 import { defineDialect } from './dialect.js';
 import { EXAMPLE } from './example.js';
 import { listNames, membersOf, modelOf, oneQuery, stringList, TEXT, validate } from './read.js';
@@ -47,7 +47,7 @@ export const deepinfra = defineDialect({
     };
   },
   reply: (id, _request, { rows, usage }, _kept, { elapsedMs }) =>
-    encodeJson({
+    encodeReply({
       scores: byPosition(rows).map(({ score }) => scoreJson(score)),
       input_tokens: usage.inputTokens,
       request_id: id,

@@ -1,5 +1,5 @@
 import Joi from 'joi';
-import { encodeJson } from '../core/json/json.js';
+import { encodeReply } from '../core/json/json.js';
 import { defineDialect } from './dialect.js';
 import { EXAMPLE } from './example.js';
 import {
@@ -62,11 +62,11 @@ export const elastic = defineDialect({
     };
   },
   reply: (_id, { documents, returnDocuments }, { rows }) =>
-    encodeJson({
+    encodeReply({
       rerank: rows.map(({ index, score }) => ({
         index,
         relevance_score: scoreJson(score),
-        text: returnDocuments ? documents.text(index) : undefined,
+        text: returnDocuments ? documents.textJson(index) : undefined,
       })),
     }),
   error: ({ status, message }) => {

@@ -1,4 +1,4 @@
-import { encodeJson } from '../core/json/json.js';
+import { encodeReply } from '../core/json/json.js';
 import Joi from 'joi';
 import { defineDialect } from './dialect.js';
 import { EXAMPLE } from './example.js';
@@ -66,7 +66,11 @@ export const google = defineDialect<Kept>({
     const documents = readDocuments(request, 'records', 'records', (item, index) => {
       const record = readRecord(item, index);
       records.push(record);
-      const text = [record.title, record.content].filter((part) => part !== undefined).join('\n');
+      const { title, content = '' } = record;
+      const text =
+        title === undefined || record.content === undefined
+          ? (title ?? content)
+          : `${title}\n${content}`;
       return { text, source: text };
     });
     const { topN } = members;
@@ -81,7 +85,7 @@ export const google = defineDialect<Kept>({
     };
   },
   reply: (_id, { returnDocuments }, { rows }, { records }) =>
-    encodeJson({
+    encodeReply({
       records: rows.map(({ index, score }) => {
         const { id = String(index), title, content } = records[index] ?? {};
         const details = returnDocuments ? { title, content } : {};

@@ -1,5 +1,5 @@
 import type { DocumentPart } from '../core/documents.js';
-import { encodeJson } from '../core/json/json.js';
+import { encodeReply } from '../core/json/json.js';
 import { GatewayError } from '../core/errors.js';
 import { defineDialect } from './dialect.js';
 import { EXAMPLE } from './example.js';
@@ -45,7 +45,7 @@ export const huggingface = defineDialect<Kept>({
     };
   },
   reply: (_id, _request, { rows }, { form }) =>
-    encodeJson(
+    encodeReply(
       byPosition(rows).map(({ score }) =>
         form === 'scores' ? scoreJson(score) : [{ label: 'LABEL_0', score: scoreJson(score) }],
       ),

@@ -1,4 +1,4 @@
-import { encodeJson } from '../core/json/json.js';
+import { encodeReply } from '../core/json/json.js';
 import { cohere, parseRerank, RERANK_EXAMPLES, RERANK_MEMBERS } from './cohere.js';
 import { defineDialect } from './dialect.js';
 import { scoreJson } from './write.js';
@@ -12,12 +12,12 @@ export const infinity = defineDialect({
   examples: RERANK_EXAMPLES,
   parse: parseRerank,
   reply: (id, { model, documents, returnDocuments }, { rows, usage }, _kept, { nowMs }) =>
-    encodeJson({
+    encodeReply({
       object: 'rerank',
       results: rows.map(({ index, score }) => ({
         relevance_score: scoreJson(score),
         index,
-        document: returnDocuments ? documents.text(index) : null,
+        document: returnDocuments ? documents.textJson(index) : null,
       })),
       model,
       usage: { prompt_tokens: usage.inputTokens, total_tokens: usage.inputTokens },

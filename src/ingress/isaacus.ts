@@ -1,4 +1,4 @@
-import { encodeJson } from '../core/json/json.js';
+import { encodeReply } from '../core/json/json.js';
 import { defineDialect } from './dialect.js';
 import { EXAMPLE } from './example.js';
 import {
@@ -45,7 +45,7 @@ export const isaacus = defineDialect({
     };
   },
   reply: (_id, _request, { rows, usage }) =>
-    encodeJson({
+    encodeReply({
       results: rows.map(({ index, score }) => ({ index, score: scoreJson(score) })),
       usage: { input_tokens: usage.inputTokens },
     }),

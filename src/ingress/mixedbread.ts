@@ -1,4 +1,4 @@
-import { encodeJson, type JsonBody } from '../core/json/json.js';
+import { encodeReply, type JsonBody } from '../core/json/json.js';
 import { defineDialect } from './dialect.js';
 import { EXAMPLE } from './example.js';
 import {
@@ -86,13 +86,13 @@ export const mixedbread = defineDialect<Kept>({
     };
   },
   reply: (_id, { model, documents, topN, returnDocuments }, { rows, usage }, { inputs }) =>
-    encodeJson({
+    encodeReply({
       object: 'list',
       model,
       data: rows.map(({ index, score }) => ({
         index,
         score: scoreJson(score),
-        input: returnDocuments ? (inputs?.[index] ?? documents.text(index)) : null,
+        input: returnDocuments ? (inputs?.[index] ?? documents.textJson(index)) : null,
         // The older Python SDK insists on this word, and the newer one takes any.
         object: 'text_document',
       })),

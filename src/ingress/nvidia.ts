@@ -1,5 +1,5 @@
 import Joi from 'joi';
-import { encodeJson } from '../core/json/json.js';
+import { encodeReply } from '../core/json/json.js';
 import { ERRORS } from '../core/errors.js';
 import { defineDialect } from './dialect.js';
 import { EXAMPLE } from './example.js';
@@ -62,7 +62,7 @@ export const nvidia = defineDialect({
     };
   },
   reply: (_id, _request, { rows, usage }) =>
-    encodeJson({
+    encodeReply({
       rankings: asLogits(rows).map(({ index, score }) => ({ index, logit: scoreJson(score) })),
       usage: { prompt_tokens: usage.inputTokens, total_tokens: usage.inputTokens },
     }),

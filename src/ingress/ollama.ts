@@ -1,4 +1,4 @@
-import { encodeJson } from '../core/json/json.js';
+import { encodeReply } from '../core/json/json.js';
 import { cohere, parseRerank, RERANK_EXAMPLES, RERANK_MEMBERS } from './cohere.js';
 import { defineDialect } from './dialect.js';
 import { scoreJson } from './write.js';
@@ -12,12 +12,12 @@ export const ollama = defineDialect({
   examples: RERANK_EXAMPLES,
   parse: parseRerank,
   reply: (_id, { model, documents, returnDocuments }, { rows, usage }) =>
-    encodeJson({
+    encodeReply({
       model,
       results: rows.map(({ index, score }) => ({
         index,
         relevance_score: scoreJson(score),
-        document: returnDocuments ? documents.text(index) : undefined,
+        document: returnDocuments ? documents.textJson(index) : undefined,
       })),
       usage: { prompt_tokens: usage.inputTokens, total_tokens: usage.inputTokens },
     }),

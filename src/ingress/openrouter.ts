@@ -1,4 +1,4 @@
-import { encodeJson } from '../core/json/json.js';
+import { encodeReply } from '../core/json/json.js';
 import { parseRerank, RERANK_EXAMPLES, RERANK_MEMBERS } from './cohere.js';
 import { defineDialect } from './dialect.js';
 import { documentJson, scoreJson } from './write.js';
@@ -16,7 +16,7 @@ export const openrouter = defineDialect({
   examples: RERANK_EXAMPLES,
   parse: (request) => ({ ...parseRerank(request), returnDocuments: true }),
   reply: (id, { model, documents }, { rows, usage }) =>
-    encodeJson({
+    encodeReply({
       id,
       model,
       results: rows.map(({ index, score }) => ({

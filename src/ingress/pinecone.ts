@@ -1,6 +1,6 @@
 import Joi from 'joi';
 import type { DocumentPart } from '../core/documents.js';
-import { encodeJson } from '../core/json/json.js';
+import { encodeReply } from '../core/json/json.js';
 import type { RerankOptions } from '../core/rerank.js';
 import { defineDialect } from './dialect.js';
 import { EXAMPLE } from './example.js';
@@ -93,7 +93,7 @@ export const pinecone = defineDialect({
     };
   },
   reply: (_id, { model, documents, returnDocuments }, { rows, usage }) =>
-    encodeJson({
+    encodeReply({
       model,
       data: rows.map(({ index, score }) => ({
         index,

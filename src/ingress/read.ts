@@ -347,14 +347,16 @@ export function anyPart(
 
 /** The text of an object by the fields to rank by, in their order: one alone as it is, several as `name: value` lines. */
 export function fieldsText(members: Members, fields: readonly string[]): string {
-  const lines: string[] = [];
+  // Put together with plus, which copies nothing: what is large is written in steps later.
+  let lines: string | undefined;
   for (const field of fields) {
     const value = Object.hasOwn(members, field) ? members[field] : undefined;
     if (value === undefined || value === null) continue;
     const text = typeof value === 'string' ? value : JSON.stringify(value);
-    lines.push(fields.length === 1 ? text : `${field}: ${text}`);
+    const line = fields.length === 1 ? text : `${field}: ${text}`;
+    lines = lines === undefined ? line : `${lines}\n${line}`;
   }
-  return lines.join('\n');
+  return lines ?? '';
 }
 
 /** The fields to rank by; none named is the same as nothing said. */

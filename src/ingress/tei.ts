@@ -1,4 +1,4 @@
-import { encodeJson } from '../core/json/json.js';
+import { encodeReply } from '../core/json/json.js';
 import type { ErrorCode, GatewayError } from '../core/errors.js';
 import { defineDialect } from './dialect.js';
 import { EXAMPLE } from './example.js';
@@ -68,10 +68,10 @@ export const tei = defineDialect<Kept>({
     };
   },
   reply: (_id, { documents, returnDocuments }, { rows }, { rawScores }) =>
-    encodeJson(
+    encodeReply(
       (rawScores ? asLogits(rows) : asProbabilities(rows)).map(({ index, score }) => ({
         index,
-        text: returnDocuments ? documents.text(index) : undefined,
+        text: returnDocuments ? documents.textJson(index) : undefined,
         score: scoreJson(score),
       })),
     ),

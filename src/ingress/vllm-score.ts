@@ -1,5 +1,5 @@
 import Joi from 'joi';
-import { encodeJson } from '../core/json/json.js';
+import { encodeReply } from '../core/json/json.js';
 import { GatewayError } from '../core/errors.js';
 import { defineDialect } from './dialect.js';
 import { EXAMPLE } from './example.js';
@@ -69,7 +69,7 @@ export const vllmScore = defineDialect({
     };
   },
   reply: (id, { model }, { rows, usage }, _kept, { nowMs }) =>
-    encodeJson({
+    encodeReply({
       id,
       object: 'list',
       created: Math.floor(nowMs / 1000),

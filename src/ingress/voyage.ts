@@ -1,4 +1,4 @@
-import { encodeJson } from '../core/json/json.js';
+import { encodeReply } from '../core/json/json.js';
 import { defineDialect } from './dialect.js';
 import { EXAMPLE } from './example.js';
 import {
@@ -73,12 +73,12 @@ export const voyage = defineDialect({
     };
   },
   reply: (_id, { model, documents, returnDocuments }, { rows, usage }) =>
-    encodeJson({
+    encodeReply({
       object: 'list',
       data: rows.map(({ index, score }) => ({
         index,
         relevance_score: scoreJson(score),
-        document: returnDocuments ? documents.text(index) : undefined,
+        document: returnDocuments ? documents.textJson(index) : undefined,
       })),
       model,
       usage: { total_tokens: usage.inputTokens },

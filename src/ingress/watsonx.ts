@@ -1,6 +1,6 @@
 import Joi from 'joi';
 import type { ErrorCode } from '../core/errors.js';
-import { encodeJson } from '../core/json/json.js';
+import { encodeReply } from '../core/json/json.js';
 import { defineDialect } from './dialect.js';
 import { EXAMPLE } from './example.js';
 import {
@@ -81,7 +81,7 @@ export const watsonx = defineDialect<Kept>({
     };
   },
   reply: (_id, request, { rows, usage }, { returnsQuery }, { nowMs }) =>
-    encodeJson({
+    encodeReply({
       model_id: request.model,
       results: rows.map(({ index, score }) => ({
         index,

@@ -15,7 +15,7 @@ export function scoreJson(score: number): JsonBody {
 
 /** A document as the main contract shows it: `{"text": …}` for a string, else the caller's own object. */
 export function documentJson(documents: Documents, index: number): JsonBody {
-  return new JsonFragment(documents.echo(index));
+  return documents.echo(index);
 }
 
 /** The rows in the order of the documents, for forms that answer by position. */

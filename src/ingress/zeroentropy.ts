@@ -1,4 +1,4 @@
-import { encodeJson } from '../core/json/json.js';
+import { encodeReply } from '../core/json/json.js';
 import { defineDialect } from './dialect.js';
 import { EXAMPLE } from './example.js';
 import {
@@ -61,7 +61,7 @@ export const zeroentropy = defineDialect<Kept>({
   },
   reply: (_id, { query, documents }, { rows, usage }, { mode }, { elapsedMs }) => {
     const perDocument = BYTES_PER_DOCUMENT + Buffer.byteLength(query);
-    return encodeJson({
+    return encodeReply({
       results: rows.map(({ index, score }) => ({ index, relevance_score: scoreJson(score) })),
       actual_latency_mode: mode,
       e2e_latency: scoreJson(elapsedMs / 1000),

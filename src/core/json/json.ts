@@ -179,6 +179,10 @@ export class JsonFragment {
     return this.size;
   }
 
+  toString(): string {
+    return this.bytes.toString('utf8');
+  }
+
   pieces(): Iterable<Buffer> {
     return this.#bytes === undefined && this.#pieces !== undefined
       ? this.#pieces.iterate()
@@ -199,48 +203,126 @@ export type JsonBody =
 
 /** The UTF-8 bytes of `body`; fragments are copied byte for byte. */
 export function encodeJson(body: JsonBody): Buffer {
-  const parts = partsOf(body);
-  const [first] = parts;
-  if (parts.length === 1 && typeof first === 'string') return Buffer.from(first);
-  const inPlace = aroundFragment(parts);
-  if (inPlace !== undefined) return inPlace;
-  const bytes = Buffer.allocUnsafe(lengthOf(parts));
-  let at = 0;
-  for (const part of parts) {
-    at += typeof part === 'string' ? bytes.write(part, at) : part.copy(bytes, at);
-  }
-  return bytes;
+  return joined(partsOf(body));
 }
 
 /** How much is copied in one go. */
 const STEP_BYTES = 1_048_576;
 
-/** The same with a pause after every megabyte, for bodies that would hold up others. */
+/** The same for a reply: what is larger than one step is left in pieces, to be joined in steps. */
+export function encodeReply(body: JsonBody): Buffer | JsonFragment {
+  return joinReply(partsOf(body));
+}
+
+/** The same of JSON in parts. */
+export function joinReply(parts: readonly Part[]): Buffer | JsonFragment {
+  const size = lengthOf(parts);
+  if (size <= STEP_BYTES) return joined(parts);
+  return new JsonFragment({
+    size,
+    iterate: () => piecesOf(parts),
+    copy: (target: Buffer, start: number) => {
+      copyParts(parts, target, start);
+    },
+  });
+}
+
+/** Like `encodeJson`, with a pause after every megabyte, for bodies that would hold up others. */
 export async function encodeJsonInSteps(
   body: JsonBody,
   pause: () => Promise<void>,
 ): Promise<Buffer> {
-  const parts = partsOf(body);
-  const inPlace = aroundFragment(parts);
-  if (inPlace !== undefined) return inPlace;
-  const bytes = Buffer.allocUnsafeSlow(lengthOf(parts));
+  const parts = partsOf(await withoutLongTexts(body, pause));
+  return aroundFragment(parts) ?? joinInSteps(piecesOf(parts), lengthOf(parts), pause);
+}
+
+/** Pieces of so many bytes in one buffer, with a pause after every megabyte. */
+export async function joinInSteps(
+  pieces: Iterable<Buffer>,
+  size: number,
+  pause: () => Promise<void>,
+): Promise<Buffer> {
+  const bytes = Buffer.allocUnsafeSlow(size);
   let at = 0;
   let paused = 0;
-  for (const part of parts) {
-    for (const piece of typeof part === 'string' ? [Buffer.from(part)] : part.pieces()) {
-      for (let from = 0; from < piece.length; from += STEP_BYTES) {
-        at += piece.copy(bytes, at, from, Math.min(piece.length, from + STEP_BYTES));
-        if (at - paused < STEP_BYTES) continue;
-        await pause();
-        paused = at;
-      }
+  for (const piece of pieces) {
+    for (let from = 0; from < piece.length; from += STEP_BYTES) {
+      at += piece.copy(bytes, at, from, Math.min(piece.length, from + STEP_BYTES));
+      if (at - paused < STEP_BYTES) continue;
+      await pause();
+      paused = at;
     }
   }
   return bytes;
 }
 
+/** How much of a text is serialized in one step. */
+const STEP_UNITS = 262_144;
+
+/** A text as JSON, serialized in steps. */
+export async function quotedInSteps(text: string, pause: () => Promise<void>): Promise<Buffer> {
+  const pieces = [QUOTE];
+  for (let at = 0; at < text.length;) {
+    const end = at + STEP_UNITS;
+    // Not between the halves of a surrogate pair.
+    const cut = (text.codePointAt(end - 1) ?? 0) > 0xffff ? end + 1 : end;
+    const json = JSON.stringify(text.slice(at, cut).toWellFormed());
+    pieces.push(Buffer.from(json.slice(1, -1)));
+    at = cut;
+    await pause();
+  }
+  pieces.push(QUOTE);
+  return joinInSteps(
+    pieces,
+    pieces.reduce((bytes, { length }) => bytes + length, 0),
+    pause,
+  );
+}
+
+const QUOTE = Buffer.from('"');
+
+/** A body whose own members, a query above all, hold no text that would take long to serialize. */
+async function withoutLongTexts(body: JsonBody, pause: () => Promise<void>): Promise<JsonBody> {
+  if (typeof body !== 'object' || body === null || body instanceof JsonFragment) return body;
+  if (isList(body)) return body;
+  const members: Record<string, JsonBody> = {};
+  for (const [name, value] of Object.entries(body)) {
+    const isLong = typeof value === 'string' && value.length > STEP_UNITS;
+    members[name] = isLong
+      ? new JsonFragment(await quotedInSteps(value, pause))
+      : await withoutLongTexts(value, pause);
+  }
+  return members;
+}
+
+type Part = string | JsonFragment;
+
+function joined(parts: readonly Part[]): Buffer {
+  const [first] = parts;
+  if (parts.length === 1 && typeof first === 'string') return Buffer.from(first);
+  const inPlace = aroundFragment(parts);
+  if (inPlace !== undefined) return inPlace;
+  const bytes = Buffer.allocUnsafe(lengthOf(parts));
+  copyParts(parts, bytes, 0);
+  return bytes;
+}
+
+function copyParts(parts: readonly Part[], target: Buffer, start: number): void {
+  let at = start;
+  for (const part of parts) {
+    at += typeof part === 'string' ? target.write(part, at) : part.copy(target, at);
+  }
+}
+
+function* piecesOf(parts: readonly Part[]): Iterable<Buffer> {
+  for (const part of parts) {
+    if (typeof part === 'string') yield Buffer.from(part);
+    else yield* part.pieces();
+  }
+}
+
 /** The parts written around their only fragment, if there is room around it. */
-function aroundFragment(parts: readonly (string | JsonFragment)[]): Buffer | undefined {
+function aroundFragment(parts: readonly Part[]): Buffer | undefined {
   const [before, fragment, after] = parts;
   if (parts.length !== 3 || typeof fragment !== 'object') return undefined;
   if (typeof before !== 'string' || typeof after !== 'string') return undefined;
@@ -248,14 +330,14 @@ function aroundFragment(parts: readonly (string | JsonFragment)[]): Buffer | und
 }
 
 /** The text between fragments, and the fragments. */
-function partsOf(body: JsonBody): readonly (string | JsonFragment)[] {
-  const parts: (string | JsonFragment)[] = [];
+function partsOf(body: JsonBody): readonly Part[] {
+  const parts: Part[] = [];
   const rest = write(body, '', parts);
   parts.push(rest);
   return parts;
 }
 
-function lengthOf(parts: readonly (string | JsonFragment)[]): number {
+function lengthOf(parts: readonly Part[]): number {
   let length = 0;
   for (const part of parts) {
     length += typeof part === 'string' ? Buffer.byteLength(part) : part.size;
@@ -264,7 +346,7 @@ function lengthOf(parts: readonly (string | JsonFragment)[]): number {
 }
 
 /** Appends `value` to `text`; a fragment flushes the text before it into `parts`. Returns the open text. */
-function write(value: JsonBody, text: string, parts: (string | JsonFragment)[]): string {
+function write(value: JsonBody, text: string, parts: Part[]): string {
   if (typeof value !== 'object' || value === null) return text + scalarText(value);
   if (value instanceof JsonFragment) {
     parts.push(text, value);

@@ -3,6 +3,7 @@ import { fc } from '../../support/property.js';
 import {
   encodeJson,
   encodeJsonInSteps,
+  encodeReply,
   JsonFragment,
   type JsonBody,
 } from '../../../src/core/json/json.js';
@@ -23,6 +24,8 @@ describe('encodeJsonInSteps', () => {
     ['sources', { documents: objects.sources() }],
     ['several lists', [strings.texts(), objects.sources()]],
     ['no fragment', { a: [1, 'b', null] }],
+    ['a long query', { query: text, documents: strings.texts(), n: [{ a: 1 }] }],
+    ['a long query further in', { input: { query: `${text}🪐`, documents: strings.texts() } }],
   ])('writes the same bytes as in one go, and pauses on the way: %s', async (_name, body) => {
     let pauses = 0;
     const bytes = await encodeJsonInSteps(body, () => {
@@ -33,6 +36,39 @@ describe('encodeJsonInSteps', () => {
     expect(bytes.equals(encodeJson(body))).toBe(true);
     expect(pauses).toBeGreaterThanOrEqual(Math.floor(bytes.length / 2_100_000));
   });
+});
+
+describe('encodeReply', () => {
+  const documents = documentsIn(JSON.stringify(['a"é\n'.repeat(1_000), { text: 'b', id: 1 }]));
+  const bodyOf = (rows: number): JsonBody => ({
+    id: 'é',
+    results: Array.from({ length: rows }, (_, at) => ({
+      document: documents.echo(at % 2),
+      text: documents.textJson(at % 2),
+    })),
+  });
+
+  it.each([1, 4, 100, 300])(
+    'says the same of %i rows, in one piece or in several',
+    async (rows) => {
+      const reply = encodeReply(bodyOf(rows));
+
+      const whole = encodeJson(bodyOf(rows));
+      const isLarge = whole.length > 1_048_576;
+      expect(reply instanceof JsonFragment).toBe(isLarge);
+      expect(reply.toString()).toBe(whole.toString());
+      const joined = await encodeJsonInSteps(new JsonFragment(whole), () => Promise.resolve());
+      expect(joined.equals(whole)).toBe(true);
+      if (!(reply instanceof JsonFragment)) return;
+      let pauses = 0;
+      const inSteps = await encodeJsonInSteps(reply, () => {
+        pauses += 1;
+        return Promise.resolve();
+      });
+      expect(inSteps.equals(whole)).toBe(true);
+      expect(pauses).toBeGreaterThan(0);
+    },
+  );
 });
 
 describe('a body that is written around the documents where they lie', () => {
@@ -87,7 +123,7 @@ describe('a body that is written around the documents where they lie', () => {
     const documents = documentsOf(body);
     const pooled = documentsOf(Buffer.from(LISTS[0] ?? ''));
 
-    const reply = encodeJson({ results: [{ document: new JsonFragment(documents.echo(0)) }] });
+    const reply = encodeJson({ results: [{ document: documents.echo(0) }] });
     const picked = encodeJson({ documents: documents.pick([1]).sources() });
     const other = encodeJson({ documents: pooled.texts() });
 
