@@ -34,14 +34,16 @@ export function modelRoutes(deps: RerankRouteDeps, health: Pick<HealthDeps, 'rea
   });
   router.get(HEALTH_PATHS, async (_req, res) => {
     await whenReady(health);
-    // What TEI, LocalAI and Infinity answer, in one.
-    res.json({ status: 'ok', unix: deps.gateway.now() / 1000 });
+    res.json(healthReply(deps.gateway.now()));
   });
-  router.get(READY_PATHS, async (_req, res) => {
-    await whenReady(health);
-    res.json({ object: 'health-response', message: 'Service is ready.' });
-  });
-  const paths = [...list, ...one, ...INFO_PATHS, ...HEALTH_PATHS, ...READY_PATHS];
+  for (const state of NIM_STATES) {
+    router.get(`/v1/health/${state}`, async (_req, res) => {
+      await whenReady(health);
+      res.json(nimReply(state));
+    });
+  }
+  const states = NIM_STATES.map((state) => `/v1/health/${state}`);
+  const paths = [...list, ...one, ...INFO_PATHS, ...HEALTH_PATHS, ...states];
   router.all(paths, allow('GET, HEAD'));
   router.use((req, _res, next) => {
     if (ingressRoute(pathnameOf(req)) !== undefined) allow('POST')(req);
@@ -55,7 +57,16 @@ const INFO_PATHS = ['/info', '/tei/info'];
 /** Of TEI, LocalAI, Infinity and vLLM. */
 const HEALTH_PATHS = ['/health', '/tei/health', '/infinity/health'];
 /** Of NVIDIA's NIM. */
-const READY_PATHS = ['/v1/health/ready', '/v1/health/live'];
+const NIM_STATES = ['ready', 'live'] as const;
+
+/** What TEI, LocalAI and Infinity answer, in one. */
+export function healthReply(nowMs: number): Record<string, unknown> {
+  return { status: 'ok', unix: nowMs / 1000 };
+}
+
+export function nimReply(state: (typeof NIM_STATES)[number]): Record<string, unknown> {
+  return { object: 'health.response', message: `Service is ${state}.`, status: state };
+}
 
 /** `GET /info`: the key's default model, as text-embeddings-inference describes the one that it has loaded. */
 async function describeServer(deps: RerankRouteDeps, req: IncomingMessage): Promise<unknown> {
@@ -71,6 +82,11 @@ async function describeServer(deps: RerankRouteDeps, req: IncomingMessage): Prom
       { param: 'model' },
     );
   }
+  return infoReply(model, deps.maxDocuments);
+}
+
+/** A model as the one that text-embeddings-inference has loaded. */
+export function infoReply(model: string, maxDocuments: number): Record<string, unknown> {
   return {
     model_id: model,
     model_sha: null,
@@ -79,9 +95,9 @@ async function describeServer(deps: RerankRouteDeps, req: IncomingMessage): Prom
     model_type: { reranker: { id2label: { '0': 'LABEL_0' }, label2id: { LABEL_0: 0 } } },
     max_concurrent_requests: 512,
     max_input_length: MAX_INPUT_LENGTH,
-    max_batch_tokens: MAX_INPUT_LENGTH * deps.maxDocuments,
+    max_batch_tokens: MAX_INPUT_LENGTH * maxDocuments,
     max_batch_requests: null,
-    max_client_batch_size: deps.maxDocuments,
+    max_client_batch_size: maxDocuments,
     auto_truncate: true,
     tokenization_workers: 1,
     version: TEI_VERSION,

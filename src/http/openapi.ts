@@ -5,7 +5,8 @@ import { cohere, RERANK_MEMBERS } from '../ingress/cohere.js';
 import type { IngressDialect } from '../ingress/dialect.js';
 import { DIALECTS } from '../ingress/index.js';
 import { shapeOf, type DialectShape } from './dialect-shape.js';
-import type { JsonSchema } from './json-schema.js';
+import { schemaOf, type JsonSchema } from './json-schema.js';
+import { healthReply, infoReply, nimReply } from './model-routes.js';
 import type { Method, Operation } from './operation.js';
 
 export interface ApiParameter {
@@ -429,6 +430,7 @@ function rerankPaths(convert: Convert): Record<string, Record<string, ApiOperati
       },
     },
     ...Object.fromEntries(others.flatMap(dialectPaths)),
+    ...preflightPaths(),
     '/v1/models': {
       get: {
         ...common,
@@ -460,6 +462,30 @@ function rerankPaths(convert: Convert): Record<string, Record<string, ApiOperati
         },
       },
     },
+  };
+}
+
+/** What clients of some forms ask before they rank. */
+function preflightPaths(): Record<string, Record<string, ApiOperation>> {
+  const asked = (id: string, summary: string, reply: unknown, codes: readonly ErrorCode[]) => ({
+    get: {
+      operationId: id,
+      tags: ['rerank in other forms'],
+      summary,
+      security: codes.includes('missing_api_key') ? SECURITY.key : SECURITY.public,
+      responses: {
+        '200': jsonContent('As the original answers.', schemaOf(reply)),
+        ...errorResponses(codes, rerankError),
+      },
+    },
+  });
+  const health = ['store_unavailable', 'internal_error'] as const;
+  const info = [...KEY_ERRORS, 'model_not_found'] as const;
+  return {
+    '/info': asked('teiInfo', "The key's default model, as TEI does", infoReply('m', 1), info),
+    '/health': asked('health', 'As TEI, Infinity and LocalAI say it', healthReply(500), health),
+    '/v1/health/ready': asked('nimReady', 'As NIM says it', nimReply('ready'), health),
+    '/v1/health/live': asked('nimLive', 'As NIM says it', nimReply('live'), health),
   };
 }
 

@@ -48,8 +48,11 @@ describe('what clients ask before they rank', () => {
     },
   );
 
-  it.each(['/v1/health/ready', '/v1/health/live'])('says at %s that it is ready', async (path) => {
-    expect(await get(path)).toMatchObject({ status: 200, body: { object: 'health-response' } });
+  it.each(['ready', 'live'])('says as NIM does that it is %s', async (status) => {
+    expect(await get(`/v1/health/${status}`)).toMatchObject({
+      status: 200,
+      body: { object: 'health.response', message: `Service is ${status}.`, status },
+    });
   });
 
   it('tells Xinference’s clients that a model ranks', async () => {
