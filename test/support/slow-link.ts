@@ -9,6 +9,8 @@ export interface SlowLink {
   /** From now on what the server says is held back, and delivered when `release` is called. */
   hold(): void;
   release(): void;
+  /** Breaks all connections. What is held back never arrives; new connections are as good as before. */
+  sever(): void;
   close(): Promise<void>;
 }
 
@@ -60,6 +62,10 @@ export async function startSlowLink(toPort: number, roundTripMs = 0): Promise<Sl
       held ??= [];
     },
     release,
+    sever() {
+      held = undefined;
+      for (const socket of sockets) socket.destroy();
+    },
     async close() {
       release();
       server.close();
