@@ -60,6 +60,14 @@ describe('a fair line', () => {
     expect(servedFrom(line)).toEqual(['1a', '2a', '1b']);
   });
 
+  it.each<[string, string[], string | undefined]>([
+    ['whoever has the most, wherever they stand', ['2a', '1a', '1b', '1c', '4a'], '1c'],
+    ['one who has two', ['1a', '1b'], '1b'],
+    ['nobody who has one', ['1a', '2a'], undefined],
+  ])('makes room for a newcomer at the cost of %s', (_what, joined, gone) => {
+    expect(lineOf(...joined).makeRoomFor(3)).toBe(gone);
+  });
+
   it('puts back one who has nobody behind', () => {
     const line = lineOf('1a', '2a');
 

@@ -164,6 +164,41 @@ describe('the candidates of a job', () => {
     expect(off.next()).toBeUndefined();
   });
 
+  it('may be asked once more where their failure may have passed, and only then', () => {
+    const offers = [offer(1), offer(2), offer(3), offer(4)];
+    const from = candidates(offers);
+    all(from);
+    const [busy, down, slow, broken] = offers;
+    if (busy) from.heard(busy, failed('busy'));
+    if (down) from.heard(down, failed('transient'));
+    if (slow) from.heard(slow, failed('timeout'));
+    if (broken) from.heard(broken, failed('misconfigured'));
+
+    expect([from.hasMore(), from.next()]).toEqual([false, undefined]);
+    from.again();
+    expect(from.hasMore()).toBe(true);
+    expect(all(from)).toEqual([1, 2]);
+    from.again();
+
+    expect(all(from)).toEqual([]);
+  });
+
+  it('are more while any of any priority can serve', () => {
+    const offers = [offer(1, { priority: 1 }), offer(2, { priority: 1 }), offer(3)];
+    const isFull = new Set<number>();
+    const availability = ({ id }: Offer): Availability =>
+      isFull.has(id) ? { kind: 'full' } : { kind: 'ready' };
+    const from = candidates(offers, { availability });
+
+    isFull.add(1);
+    expect(from.hasMore()).toBe(true);
+    isFull.add(2);
+    expect(from.hasMore()).toBe(true);
+    isFull.add(3);
+
+    expect(from.hasMore()).toBe(false);
+  });
+
   it('say why there is none', () => {
     const only = offer(1, { settings: { maxDocuments: 2 } });
     const tried = candidates([offer(2)]);
