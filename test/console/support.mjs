@@ -95,6 +95,8 @@ export async function startConsole(settings = {}) {
 
   return {
     url,
+    folder,
+    gateways,
     startNode,
     api,
 
