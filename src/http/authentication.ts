@@ -11,13 +11,13 @@ import type { Credential } from '../store/store.js';
 import { clientAddress, type AddressList } from './client-address.js';
 import { readSignature, signatureFault, SIGV4, type SignatureFault } from './sigv4.js';
 
-/** A key that was found, with the hash that it was found by. */
+/** A key that was found, with the hash by which it was found. */
 export interface Identity {
   readonly keyHash: string;
   readonly credential: Credential;
 }
 
-/** Finds the key's token; at once where this node knows it already. */
+/** Finds the key's token; synchronously if this node already knows it. */
 export type Authenticate = (
   req: Pick<IncomingMessage, 'headers' | 'socket'>,
 ) => Identity | Promise<Identity>;
@@ -80,7 +80,7 @@ export function createAuthenticate(credentials: TokenCache): Authenticate {
   }
   Object.setPrototypeOf(Attempt.prototype, strategy);
 
-  /** The header that a connection sent last and the hash of its key: callers send the same again and again. */
+  /** The header that a connection sent last, and the hash of its key: callers send the same one again and again. */
   const recognized = new WeakMap<Socket, { readonly header: string; readonly keyHash: string }>();
 
   return (req) => {
@@ -108,13 +108,13 @@ export function createAuthenticate(credentials: TokenCache): Authenticate {
   };
 }
 
-/** Who may call without a key, and whose key that is. */
+/** Who may call without a key, and whose key is used for them. */
 export interface Anonymous {
   readonly addresses: AddressList;
   readonly key: Secret;
 }
 
-/** Callers from some addresses may come without a key: they are served with the one that is bound to those. */
+/** Callers from some addresses may come without a key: they are served with the key bound to those addresses. */
 export function allowAnonymous(
   authenticate: Authenticate,
   { addresses, key }: Anonymous,
@@ -141,17 +141,17 @@ function withKey(
   return { socket, headers: { authorization: `${BEARER}${key.reveal()}` } };
 }
 
-/** A request that is signed: its key is known by the access key id, and proven when the body is there. */
+/** A signed request: its key is known by the access key id, and proven once the body has arrived. */
 export interface SignedCall {
   identity(): Identity | Promise<Identity>;
-  /** @throws GatewayError 403 unless the key has signed this body, a moment ago. */
+  /** @throws GatewayError 403 unless the key signed this body a moment ago. */
   prove(body: Buffer): void;
 }
 
-/** Reads signatures as AWS's clients make them; `undefined` for a request that has none. */
+/** Reads signatures as AWS's clients make them; `undefined` for an unsigned request. */
 export type ReadSigned = (req: IncomingMessage) => SignedCall | undefined;
 
-/** `keys`: the API keys that access key ids stand for. Each signs with itself for a secret. */
+/** `keys`: the API keys that access key ids stand for. Each signs with itself as the secret. */
 export function createReadSigned(
   authenticate: Authenticate,
   keys: Readonly<Record<string, Secret>>,
@@ -195,7 +195,7 @@ interface Authenticating {
   authenticate(req: Pick<IncomingMessage, 'headers'>): void;
 }
 
-/** Other headers that clients put a key in. */
+/** Other headers in which clients send a key. */
 const KEY_HEADERS = [
   'x-api-key',
   'api-key',
@@ -203,10 +203,10 @@ const KEY_HEADERS = [
   'x-goog-api-key',
 ] as const;
 
-/** The key as clients send it: a bearer token, under another scheme, the bare header, or in a header of its own. */
+/** The key as clients send it: a bearer token, under another scheme, as the bare header, or in a header of its own. */
 function presentedKey(req: Pick<IncomingMessage, 'headers'>): string | undefined {
   const { authorization } = req.headers;
-  // As nearly all send it; the length bounds what is hashed.
+  // The usual form; the length limits what is hashed.
   if (authorization !== undefined && PLAIN_BEARER.test(authorization)) {
     return authorization.slice(BEARER.length);
   }
@@ -218,7 +218,10 @@ function presentedKey(req: Pick<IncomingMessage, 'headers'>): string | undefined
   return cleanKey(name === undefined ? '' : (oneHeader(req.headers[name]) ?? ''));
 }
 
-/** A key that may be looked up; blanks inside or an absurd length cannot be one, but are a wrong key, not a missing one. */
+/**
+ * A key that may be looked up. A value with blanks or of absurd length cannot be a key, but counts as a wrong key, not a
+ * missing one.
+ */
 function cleanKey(text: string): string | undefined {
   const key = text.trim();
   if (key === '') return undefined;

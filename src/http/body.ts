@@ -36,7 +36,7 @@ export async function readJsonBody(
   return hasMark ? body.subarray(3) : body;
 }
 
-/** The charset to decode from, `undefined` for UTF-8. A body without a content type is taken for JSON. */
+/** The charset to decode from, `undefined` for UTF-8. A body without a content type is assumed to be JSON. */
 function jsonCharset(contentType: string | undefined): string | undefined {
   if (contentType === undefined || contentType === 'application/json') return undefined;
   const [type = '', ...parameters] = contentType.split(';');
@@ -62,7 +62,7 @@ function contentEncodings(header: string | undefined): Encodings | undefined {
   );
 }
 
-/** Bodies from here on are read in turn, and put together piece by piece. */
+/** Bodies from this size on are read in turn and assembled piece by piece. */
 const LARGE_BYTES = 262_144;
 
 function collect(
@@ -82,7 +82,7 @@ function collect(
     let whole: Buffer | undefined;
     let endTurn: (() => void) | undefined;
     let bytes = 0;
-    // Listeners stay until the request goes: taking four off again costs more than asking whether they still count.
+    // Listeners stay until the request is gone: removing four costs more than asking whether they still count.
     let done = false;
     const fail = (errorOf: () => GatewayError) => {
       if (done) return;
@@ -106,13 +106,14 @@ function collect(
       else chunk.copy(whole, bytes - chunk.length);
     };
     const begin = (): void => {
-      // Pieces of a large body are put together as they come: all at once would take twice the memory, and hold up others.
+      // Pieces of a large body are joined as they arrive: joining all at once would take twice the memory and hold up
+      // others.
       if (isLarge) whole = bufferWithRoom(declared);
       req.on('data', take);
     };
     req
       .on('end', () => {
-        // What came too late has had its answer, the last of its connection: nothing must be done for it any more.
+        // A body that came too late has had its answer, the last of its connection: it must get no further work.
         if (!req.socket.writable) fail(tooLate);
         if (done) return;
         done = true;
@@ -130,7 +131,7 @@ function collect(
   });
 }
 
-/** Decompresses a body piece by piece: what a few bytes turn into is counted as it comes, and given up when the caller goes. */
+/** Decompresses a body piece by piece: the output is counted as it comes, and abandoned when the caller leaves. */
 function inflateBody(
   req: IncomingMessage,
   raw: Buffer,

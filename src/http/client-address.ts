@@ -4,7 +4,7 @@ import ipaddr from 'ipaddr.js';
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 type Range = [Address, number];
 
-/** Addresses and CIDR ranges, read once. Entries that are neither match nothing. */
+/** Addresses and CIDR ranges, read once. Invalid entries match nothing. */
 export class AddressList {
   readonly #ranges: readonly Range[];
 
@@ -25,8 +25,8 @@ export class AddressList {
 }
 
 /**
- * Where a request comes from. `X-Forwarded-For` counts only as far as the hops it names are trusted proxies, read from the
- * nearest one outwards.
+ * Where a request comes from. `X-Forwarded-For` counts only as far as the hops that it names are trusted proxies, read from
+ * the nearest one outwards.
  */
 export function clientAddress(
   req: Pick<IncomingMessage, 'headers' | 'socket'>,
@@ -47,7 +47,7 @@ export function clientAddress(
   return plain(client);
 }
 
-/** What attempts are counted by: an IPv4 address, or the /64 that one holder of IPv6 addresses has to choose from. */
+/** What attempts are counted by: an IPv4 address, or the /64 from which a single holder of IPv6 addresses can choose. */
 export function addressBlock(text: string): string {
   if (!text.includes(':')) return text;
   const address = parseAddress(text);
@@ -70,8 +70,8 @@ function parseRange(entry: string): Range | undefined {
   if (address === undefined) return undefined;
   const width = address.kind() === 'ipv4' ? 32 : 128;
   if (bits === undefined) return [address, width];
-  // In IPv6 clothes the prefix counts the 96 bits before the address too. One that is no longer than an IPv4 prefix was never taken
-  // for the whole of IPv4, which would let everybody in; it counts as what its writer had in mind.
+  // In IPv6 form, the prefix also counts the 96 bits before the address. A prefix no longer than an IPv4 prefix was
+  // never meant to cover all of IPv4, which would admit everybody; it counts as its writer meant it.
   const length = isMapped(text, address) && Number(bits) > 32 ? Number(bits) - 96 : Number(bits);
   return Number.isInteger(length) && length >= 0 && length <= width ? [address, length] : undefined;
 }
@@ -80,13 +80,13 @@ function isMapped(text: string, address: Address): boolean {
   return address.kind() === 'ipv4' && text.includes(':');
 }
 
-/** An address with IPv4 in IPv6 clothes undressed, and without a zone. */
+/** An IPv4 address in IPv6 form becomes plain IPv4; a zone is removed. */
 function parseAddress(text: string): Address | undefined {
   const bare = text.replace(/%.*$/, '');
   return ipaddr.isValid(bare) ? ipaddr.process(bare) : undefined;
 }
 
-/** Some proxies name the port too; whoever opens another connection is still the same. */
+/** Some proxies include the port; a caller on another connection is still the same caller. */
 function withoutPort(hop: string): string {
   return hop.replace(/^\[(.*)\](:\d+)?$/, '$1').replace(/^(\d+(?:\.\d+){3}):\d+$/, '$1');
 }

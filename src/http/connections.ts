@@ -10,20 +10,20 @@ import { setImmediate } from 'node:timers/promises';
 import { GatewayError, systemCode } from '../core/errors.js';
 import { rawErrorReply } from './error-reply.js';
 
-/** A connection that is idle at the end has so long to bring one more request, which may be on its way already. */
+/** How long a connection that is idle at shutdown may bring one more request, which may already be on its way. */
 const MAX_GRACE_MS = 1_000;
-/** Of the time to drain: a short one is not spent on waiting. */
+/** Share of the drain time, so that a short one is not spent waiting. */
 const GRACE_SHARE = 0.1;
 const SWEEP_EVERY_MS = 50;
 
 /**
- * A server to which a connection is idle when its last reply has been taken. To Node it is as soon as the reply was ended:
- * closing it then would cut off whoever is slow to read.
+ * A server that considers a connection idle only once its last reply has been taken. Node considers it idle as soon as the
+ * reply has ended; closing it then would cut off slow readers.
  */
 export class PatientServer extends Server {
   readonly #sockets = new Set<Socket>();
   #isDraining = false;
-  /** Idle connections stay, for a while. */
+  /** Idle connections stay open for a while. */
   #sparesIdle = false;
   #whenGone: (() => void) | undefined;
 
@@ -43,7 +43,7 @@ export class PatientServer extends Server {
     return this.#isDraining;
   }
 
-  /** Serves connections that another process accepts and hands over, instead of listening. */
+  /** Serves connections that another process accepts and passes on, instead of listening. */
   serveHandedOver(): void {
     // What a server does once it listens: it starts to look for requests that take too long.
     this.emit('listening');
@@ -51,14 +51,14 @@ export class PatientServer extends Server {
 
   /** Serves a connection that another process has accepted. */
   takeOver(socket: Socket): void {
-    // As the connections of a server of HTTP are: the caller may have no more to say, and wait for the reply.
+    // Like the connections of any HTTP server: the caller may have nothing more to send and wait for the reply.
     socket.allowHalfOpen = true;
     this.emit('connection', socket);
   }
 
   /**
    * Ends the service. Listening ends first; every reply from then on says that it is the last of its connection. Idle
-   * connections are closed after a short grace, busy ones once their reply is taken, all after `drainMs`.
+   * connections are closed after a short grace, busy ones once their reply has been taken, and all of them after `drainMs`.
    */
   async drain(drainMs: number): Promise<void> {
     this.#isDraining = true;
@@ -94,7 +94,7 @@ export class PatientServer extends Server {
   /** Called by `close` too. */
   override closeIdleConnections(): void {
     if (this.#sparesIdle) return;
-    // Which connection waits for a request is known to Node alone, and it destroys what does: these must not hear of it.
+    // Only Node knows which connections wait for a request, and it destroys those: these must not be told.
     const unread = [...this.#sockets].filter((socket) => socket.writableLength > 0);
     for (const socket of unread) socket.destroy = () => socket;
     super.closeIdleConnections();
@@ -102,12 +102,15 @@ export class PatientServer extends Server {
   }
 }
 
-/** Those who go on connecting are not waited for longer than this. */
+/** Clients that keep connecting are not waited for longer than this. */
 const ACCEPT_WITHIN_MS = 100;
-/** Turns of the event loop without a new connection, after which none is waiting. */
+/** Turns of the event loop without a new connection after which none is waiting. */
 const QUIET_TURNS = 3;
 
-/** Resolves when what has connected so far is accepted, one in each turn: closing the port would reset it. */
+/**
+ * Resolves once everything that has connected so far is accepted, one connection per turn: closing the port would reset the
+ * others.
+ */
 export async function acceptWaiting(server: NetServer): Promise<void> {
   let quietTurns = 0;
   const heard = (): void => {
@@ -126,8 +129,8 @@ export async function acceptWaiting(server: NetServer): Promise<void> {
 const LAST_ANSWER_MS = 1_000;
 
 /**
- * Answers CONNECT like any other method that a path does not have, behind the replies to the requests before it. Node takes a
- * tunnel to begin, and has let go of the connection: it is closed here.
+ * Answers CONNECT like any other method that a path does not have, after the replies to the requests before it. Node assumes
+ * that a tunnel begins and has let go of the connection, so it is closed here.
  */
 export function answerConnect(
   req: IncomingMessage,
@@ -135,7 +138,8 @@ export function answerConnect(
   serve: (req: IncomingMessage, res: ServerResponse) => void,
 ): void {
   const { socket } = req;
-  // What comes now would go through the tunnel. It is read all the same: closing on it would reset the connection.
+  // What arrives now was meant for the tunnel. It is read all the same: closing with unread data would reset the
+  // connection.
   socket.on('error', () => socket.destroy()).resume();
   const answer = (): void => {
     const { reply } = workOn(socket);
@@ -152,12 +156,12 @@ export function answerConnect(
   answer();
 }
 
-/** Connections on which nothing more can be read. Each further byte that comes is told as one more error. */
+/** Connections on which nothing more can be read. Each further byte would be reported as one more error. */
 const unreadable = new WeakSet<Socket>();
 
 /**
- * Answers what is not a readable HTTP request, in the shape of every other error, and closes the connection. Replies to the
- * requests before it go first.
+ * Answers what is not a readable HTTP request, in the shape of every other error, and closes the connection. Replies to
+ * earlier requests go first.
  */
 export function answerBadHttp(error: Error, socket: Socket): void {
   if (unreadable.has(socket)) {
@@ -177,7 +181,7 @@ export function answerBadHttp(error: Error, socket: Socket): void {
       return;
     }
     const isGone = !socket.writable || systemCode(error) === 'ECONNRESET';
-    // A request may have had its answer before it was there as a whole.
+    // A request may have been answered before all of it arrived.
     const isAnswered = reply === undefined ? request?.complete === false : reply.headersSent;
     if (isGone || isAnswered) socket.destroySoon();
     else endWithError(socket, error);
@@ -185,7 +189,7 @@ export function answerBadHttp(error: Error, socket: Socket): void {
   answer();
 }
 
-/** Tells whether the request that a connection waits for now, or for the rest of, has come as a whole since. */
+/** Reports whether the request that a connection is waiting for, or for the rest of, has since arrived completely. */
 function arrivalOn(socket: Socket): () => boolean {
   const { request: last } = workOn(socket);
   if (last?.complete === false) return () => last.complete;
@@ -195,13 +199,13 @@ function arrivalOn(socket: Socket): () => boolean {
   };
 }
 
-/** What Node keeps on a socket under no public name, and asks itself before it answers what it cannot read. */
+/** What Node keeps on a socket under no public name, and checks itself before it answers unreadable requests. */
 interface WorkingSocket extends Socket {
   readonly _httpMessage?: ServerResponse | null;
   readonly parser?: { readonly incoming?: IncomingMessage | null } | null;
 }
 
-/** The reply that a connection is busy with, and the last request whose headers came. */
+/** The reply that a connection is busy with, and the last request whose headers arrived. */
 function workOn({ _httpMessage: reply, parser }: WorkingSocket) {
   return { reply: reply ?? undefined, request: parser?.incoming ?? undefined };
 }

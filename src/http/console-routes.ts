@@ -5,7 +5,7 @@ import express, { type Request, type Response, type Router } from 'express';
 import { GatewayError, systemCode } from '../core/errors.js';
 import { allow } from './allow.js';
 
-/** The console as it was built: its page, and files that never change under their names. */
+/** The console as built: its page, and files that never change under their names. */
 export interface ConsoleFiles {
   readonly page: string;
   readonly assets: ReadonlyMap<string, ConsoleAsset>;
@@ -23,7 +23,7 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
   css: 'text/css; charset=utf-8',
 };
 
-/** Nothing inline, nothing from elsewhere, and markup never made of text. */
+/** Nothing inline, nothing from elsewhere, and no markup made from text. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -38,7 +38,7 @@ const POLICY = [
   "trusted-types 'none'",
 ].join('; ');
 
-/** Reads the console's files into memory; `undefined` where it was not built. */
+/** Reads the console's files into memory; `undefined` if it was not built. */
 export function readConsole(folder: string): ConsoleFiles | undefined {
   try {
     const page = readFileSync(join(folder, 'index.html'), 'utf8');
@@ -56,7 +56,7 @@ export function readConsole(folder: string): ConsoleFiles | undefined {
   }
 }
 
-/** The browser console below `/console/`, under whatever prefix a proxy gives it: no address in it is absolute. */
+/** The browser console below `/console/`, under any prefix that a proxy gives it: none of its addresses is absolute. */
 export function consoleRoutes({ page, assets }: ConsoleFiles): Router {
   const router = express.Router({ strict: true });
   const tag = createHash('sha256').update(page).digest('hex').slice(0, 16);

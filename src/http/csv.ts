@@ -1,13 +1,13 @@
 type Cell = string | number | null;
 
-/** A table as RFC 4180 has it. A text that a spreadsheet would run as a formula is kept a text. */
+/** A table as RFC 4180 has it. A text that a spreadsheet would run as a formula remains text. */
 export function csvOf(heading: readonly string[], rows: readonly (readonly Cell[])[]): string {
   return [heading, ...rows].map((row) => `${row.map(csvCell).join(',')}\r\n`).join('');
 }
 
 /**
- * What spreadsheets begin a formula with, in its full-width forms too: at the beginning of a cell, and after whatever a program
- * that is set to another separator than the comma begins a new cell with.
+ * What spreadsheets take for the beginning of a formula, full-width forms included: at the beginning of a cell, and after
+ * any separator other than the comma that a program may be set to.
  */
 const FORMULA =
   /(^|[;|\t\r\n])([\s"\u00a0\u3000\ufeff]*)(?=[=+\-@\uff1d\uff0b\uff0d\uff20\u2212])/gu;

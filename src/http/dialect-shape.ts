@@ -6,9 +6,9 @@ import { ingressRoute } from '../ingress/index.js';
 import { IngressRequest } from '../ingress/read.js';
 import { completedBy, either, schemaOf, type JsonSchema } from './json-schema.js';
 
-/** How requests, replies and errors of a form look. */
+/** What the requests, replies and errors of a form look like. */
 export interface DialectShape {
-  /** Its own, with the one that documents name first; one below its name where it shares all others. */
+  /** Its paths, the documented one first; only that one if it shares all others. */
   readonly paths: readonly [string, ...string[]];
   readonly request: JsonSchema;
   readonly reply: JsonSchema;
@@ -27,8 +27,8 @@ const USAGE = { inputTokens: 24, searchUnits: 1, estimated: false };
 const CLOCK: ReplyClock = { nowMs: 1_750_000_000_000, elapsedMs: 12.5 };
 
 /**
- * What a form looks like, found out by asking it: its examples are read, replies to them and errors are written by the very
- * functions that serve requests, so that nothing here can differ from them.
+ * The shape of a form, found by using it: its examples are parsed, and replies and errors are written by the very functions
+ * that serve requests, so that nothing here can differ from them.
  */
 export function shapeOf(
   dialect: IngressDialect,
@@ -80,7 +80,7 @@ function repliesTo(dialect: IngressDialect, path: string, example: object): unkn
 
 const asMany = 100;
 
-/** What an upstream says of the caller's input keeps its status, whichever of the two codes it comes to. */
+/** An upstream's complaint about the caller's input keeps its status, whichever of the two codes it gets. */
 const KEPT_STATUSES: Readonly<Partial<Record<ErrorCode, readonly number[]>>> = {
   invalid_request: [413, 422],
   payload_too_large: [400, 422],

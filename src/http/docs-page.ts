@@ -19,7 +19,7 @@ export const DOCS_POLICY = `default-src 'none'; style-src 'sha256-${createHash('
   .update(STYLE)
   .digest('base64')}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
 
-/** A reference of the API for people, as one page that needs nothing from anywhere. */
+/** An API reference for people, as one page that loads nothing from anywhere. */
 export function docsPage(api: OpenApi): string {
   const operations = apiOperations(api);
   const areas = new Set(operations.map(({ operation }) => operation.tags[0] ?? ''));
@@ -72,7 +72,7 @@ function table(title: string, body: readonly string[]): string {
   return `${heading}<table><tbody>${body.join('')}</tbody></table>`;
 }
 
-/** The members of a schema, those inside of them by their path. */
+/** The members of a schema, nested ones by their path. */
 function rows(schema: JsonSchema, prefix = ''): string[] {
   const { properties = {}, required = [] } = schema;
   return Object.entries(properties).flatMap(([name, member]) => {

@@ -8,7 +8,7 @@ interface Reference {
   readonly page: string;
 }
 
-/** `/openapi.json` for programs and `/docs` for people, made of the table of operations when first asked for. */
+/** `/openapi.json` for programs and `/docs` for people, made from the table of operations when first asked for. */
 export function docsRoutes(operations: readonly Operation[]): Router {
   const router = express.Router();
   let reference: Promise<Reference> | undefined;

@@ -3,7 +3,7 @@ import { ERRORS, GatewayError } from '../core/errors.js';
 import { errorBody } from '../ingress/cohere.js';
 import type { IngressError } from '../ingress/dialect.js';
 
-/** Statuses that Express and its parsers give their errors, as codes of ours. */
+/** Statuses that Express and its parsers give their errors, as our codes. */
 const CODE_OF_STATUS: Readonly<Record<number, GatewayError['code']>> = {
   400: 'invalid_request',
   404: 'not_found',
@@ -11,7 +11,7 @@ const CODE_OF_STATUS: Readonly<Record<number, GatewayError['code']>> = {
   415: 'unsupported_media_type',
 };
 
-/** Whatever was thrown, as the error that the caller gets: what nobody expected becomes `internal_error` and says nothing. */
+/** Whatever was thrown, as the error that the caller gets: an unexpected one becomes `internal_error` and says nothing. */
 export function asGatewayError(error: unknown): GatewayError {
   if (error instanceof GatewayError) return error;
   if (error instanceof URIError) {
@@ -43,7 +43,7 @@ export function managementErrorBody(error: GatewayError, requestId: string): str
   });
 }
 
-/** Headers that belong to an error: what went wrong with the key, when to come back, what is allowed. */
+/** Headers that accompany an error: what was wrong with the key, when to come back, what is allowed. */
 function errorHeaders(error: GatewayError): Record<string, string> {
   const headers: Record<string, string> = { ...error.headers };
   if (error.status === 401) {
@@ -56,7 +56,7 @@ function errorHeaders(error: GatewayError): Record<string, string> {
   if (error.retryAfterMs !== undefined || retryable) {
     headers['Retry-After'] = String(Math.max(1, Math.ceil((error.retryAfterMs ?? 1_000) / 1000)));
   }
-  // Some SDKs repeat every 409 and 5xx: they are told where that cannot help.
+  // Some SDKs repeat every 409 and 5xx: they are told if that cannot help.
   if (!ERRORS[error.code].retryable && (error.status === 409 || error.status >= 500)) {
     headers['x-should-retry'] = 'false';
   }

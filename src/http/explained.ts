@@ -8,10 +8,10 @@ import { ADMIN_ROLE } from '../management/audit.js';
 import type { Store } from '../store/store.js';
 import { explainedWire, type ExplainedWire } from '../wire/explained.js';
 
-/** `only`: in place of a ranking, and nothing is sent. `after`: with the reply of a request that is served. */
+/** `only`: instead of a ranking, and nothing is sent. `after`: with the reply to a request that is served. */
 export type Explaining = 'only' | 'after' | undefined;
 
-/** What a request asks for, in its query or in a header. */
+/** Whether a request asks for an explanation, in its query or in a header. */
 export function explainingOf({ url = '', headers }: IncomingMessage): Explaining {
   const header = headers['x-rerank-explain'];
   if (header === undefined && !url.includes('?')) return undefined;
@@ -43,7 +43,7 @@ export interface ExplainRouteDeps {
 }
 
 /**
- * What would become of a request of a key that may know.
+ * What would happen to a request of a key that may ask.
  * @throws GatewayError 403 for every other key.
  */
 export async function explainFor(
@@ -67,7 +67,7 @@ export async function explainFor(
   return explainedWire(await storeAnswers(() => explain({ ...asked, policy, holder })));
 }
 
-/** @throws GatewayError 400 where the reply has no place for an explanation. */
+/** @throws GatewayError 400 if the reply has no place for an explanation. */
 export function checkRoom(
   explaining: Explaining,
   { listed }: Pick<IngressDialect, 'listed'>,

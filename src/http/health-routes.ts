@@ -6,14 +6,14 @@ import { clientAddress, type AddressList } from './client-address.js';
 export interface HealthDeps {
   /** Rejects while the gateway cannot serve: the store is away, or it is shutting down. */
   readonly ready: () => Promise<void>;
-  /** What should be mended though the gateway can serve. */
+  /** What should be fixed although the gateway can serve. */
   readonly warnings: () => readonly string[];
-  /** The metrics in Prometheus' text format; absent where they are switched off. */
+  /** The metrics in Prometheus' text format; absent if they are switched off. */
   readonly metrics:
     (() => Promise<{ readonly contentType: string; readonly text: string }>) | undefined;
-  /** The bearer token that `/metrics` asks for, if any. */
+  /** The bearer token that `/metrics` requires, if any. */
   readonly metricsToken: string | undefined;
-  /** Who may read `/metrics` where no token is set. */
+  /** Who may read `/metrics` if no token is set. */
   readonly metricsReaders: AddressList;
   readonly trustedProxies: AddressList | undefined;
 }

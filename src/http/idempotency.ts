@@ -2,20 +2,20 @@ import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } f
 import { GatewayError } from '../core/errors.js';
 import type { Store } from '../store/store.js';
 
-/** A reply as it went out, to be given again. */
+/** A reply as it was sent, to be repeated. */
 export interface KeptReply {
   readonly status: number;
   readonly body: string;
 }
 
 export interface IdempotentRequest {
-  /** What the caller sent as `Idempotency-Key`. */
+  /** The caller's `Idempotency-Key`. */
   readonly key: string;
   /** Whose key it is, and for which operation. */
   readonly scope: string;
-  /** The request itself: another one under the same key is refused. */
+  /** The request itself: a different one under the same key is refused. */
   readonly request: string;
-  /** What the caller is logged in with. Replies may hold keys, so that they are kept encrypted under it. */
+  /** The caller's login secret. Replies may contain keys, so they are kept encrypted under it. */
   readonly secret: string;
 }
 
@@ -25,7 +25,7 @@ const MAX_KEY_CHARACTERS = 255;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** Does the work once for each key, and answers a repetition with the first reply. */
+/** Does the work once per key, and answers a repetition with the first reply. */
 export async function onlyOnce(
   store: Store,
   now: () => number,
@@ -63,7 +63,7 @@ export async function onlyOnce(
   try {
     reply = await work();
   } catch (error) {
-    // A refusal has changed nothing. After any other failure nobody knows: the claim runs out by itself.
+    // A refusal has changed nothing. After any other failure the outcome is unknown: the claim expires by itself.
     if (error instanceof GatewayError && error.status < 500) {
       await store.releaseIdempotent(name, fingerprint);
     }
@@ -102,7 +102,7 @@ function open(text: string, secret: string, name: string): string {
   }
 }
 
-/** The secret is random and in the store as a hash alone, so that who reads the store cannot read the replies. */
+/** The secret is random and only its hash is in the store, so reading the store does not reveal the replies. */
 function keyFrom(secret: string, name: string): Buffer {
   return Buffer.from(hkdfSync('sha256', secret, name, 'idempotent reply', 32));
 }

@@ -2,9 +2,12 @@ import { awaitInForce } from '../management/in-force.js';
 import { inForceWire, type InForceWire } from '../wire/in-force.js';
 import type { OperationDeps } from './operation.js';
 
-/** Resolves when no gateway acts any more on what was before `version`: this one at once, the others within the bound. */
+/**
+ * Resolves once no gateway acts any more on what was in force before `version`: this one at once, the others within the
+ * bound.
+ */
 export async function inForce(deps: OperationDeps, version: number): Promise<InForceWire> {
-  // The write is made. Where it cannot be read back, this node stops at the bound like any other.
+  // The write is done. If it cannot be read back, this node stops at the bound like any other.
   await deps.gateway.channels.refresh().catch(() => undefined);
   return inForceWire(version, await awaitInForce(deps, version, deps.stalenessMs));
 }

@@ -1,4 +1,4 @@
-/** As much of a JSON schema as the reference page reads. */
+/** The part of a JSON schema that the reference page reads. */
 export interface JsonSchema {
   readonly type?: string | readonly string[];
   readonly description?: string;
@@ -15,7 +15,7 @@ export interface JsonSchema {
   readonly additionalProperties?: unknown;
 }
 
-/** The schema that a value shows; a list has the schema that suits all that are in it. */
+/** The schema that a value implies; a list gets a schema that fits all of its elements. */
 export function schemaOf(value: unknown): JsonSchema {
   if (Array.isArray(value)) {
     const items = value.map(schemaOf);
@@ -32,7 +32,7 @@ export function schemaOf(value: unknown): JsonSchema {
   };
 }
 
-/** A schema of whatever either describes. What one of two objects lacks is optional. */
+/** A schema that fits whatever either describes. What one of two objects lacks is optional. */
 export function either(one: JsonSchema, other: JsonSchema): JsonSchema {
   if (other.anyOf !== undefined) return other.anyOf.reduce(either, one);
   if (one.anyOf !== undefined) return eitherOf(one.anyOf, other);
@@ -63,13 +63,15 @@ function eitherObject(one: JsonSchema, other: JsonSchema): JsonSchema {
   };
 }
 
-/** Whether it says nothing, or names every type that there is. */
+/** Whether it says nothing, or names every type there is. */
 function isOpen({ type, anyOf, enum: values }: JsonSchema): boolean {
   if (anyOf !== undefined || values !== undefined) return false;
   return type === undefined || (typeof type !== 'string' && type.length >= 6);
 }
 
-/** A schema with what it leaves open told by an example that it takes. Members that only the example has are required. */
+/**
+ * A schema whose open parts are filled in from an example that it accepts. Members found only in the example are required.
+ */
 export function completedBy(schema: JsonSchema, example: JsonSchema): JsonSchema {
   if (isOpen(schema)) {
     const { description } = schema;

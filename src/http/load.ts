@@ -19,7 +19,7 @@ interface Owned {
 }
 
 /**
- * Bounds what is in flight on this process, requests and the bytes of their bodies and of replies that nobody takes, so that
+ * Limits what is in flight in this process (requests, the bytes of their bodies, and replies not yet taken), so that
  * overload is an early 503 and not a growing queue. No caller has more than its share of either.
  */
 export class Load {
@@ -34,7 +34,10 @@ export class Load {
   #bytes = 0;
   readonly #whenIdle: (() => void)[] = [];
 
-  /** `share` is the part of both that one caller may have; of bytes it is `leastBytes` at least, so that the largest body fits. */
+  /**
+   * `share` is the part of both that one caller may have; for bytes it is at least `leastBytes`, so that the largest body
+   * fits.
+   */
   constructor(maxRequests: number, maxBytes: number, share = 1, leastBytes = 0) {
     this.#maxRequests = maxRequests;
     this.#maxBytes = maxBytes;
@@ -47,8 +50,8 @@ export class Load {
   }
 
   /**
-   * Takes a place, or throws 503 `overloaded`; `declaredBytes` is what the caller says it will send. Nothing is kept of a body
-   * that is larger than `limitBytes`: it needs no room, and without a place it is told 413, since no later try would fare better.
+   * Takes a place, or throws 503 `overloaded`; `declaredBytes` is what the caller says it will send. A body larger than
+   * `limitBytes` is not kept, so it needs no room; without a place it gets a 413, since no later try would fare better.
    */
   enter(declaredBytes: number, limitBytes: number): Place {
     const isTooLarge = declaredBytes > limitBytes;
@@ -80,7 +83,7 @@ export class Load {
     return owner.requests;
   }
 
-  /** Counts bytes that a place holds; false when that is more than there is room for. */
+  /** Counts bytes that a place holds; false if there is no room for them. */
   charge(place: Place, bytes: number): boolean {
     place.bytes += bytes;
     this.#bytes += bytes;
@@ -92,7 +95,7 @@ export class Load {
     return fits;
   }
 
-  /** Counts the bytes of a reply that its caller has not taken yet; returns the way to give them back, once. */
+  /** Counts the bytes of a reply that its caller has not taken yet; returns a function that gives them back, once. */
   keep(bytes: number): () => void {
     this.#bytes += bytes;
     let kept = true;
@@ -120,7 +123,7 @@ export class Load {
     await new Promise<void>((resolve) => this.#whenIdle.push(resolve));
   }
 
-  /** Why a place has no room for more bytes: its owner's share is used up, or the room of all. */
+  /** Why a place has no room for more bytes: its owner's share is used up, or the room of all is. */
   refusalOf(place: Place): GatewayError {
     const isShare = place.owners.some(({ owner }) => owner.bytes > this.#maxOwnBytes);
     return isShare ? refusalOfShare() : this.refusal();
@@ -145,7 +148,7 @@ function refusalOfShare(): GatewayError {
   );
 }
 
-/** The 413 of a body beyond the limit. */
+/** The 413 for a body beyond the limit. */
 export function tooLarge(limitBytes: number): GatewayError {
   return new GatewayError(
     'payload_too_large',

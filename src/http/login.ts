@@ -6,7 +6,7 @@ import { GatewayError } from '../core/errors.js';
 import { storeAnswers } from '../gateway/admission.js';
 import { findLogin, type Login, type SessionDeps } from '../management/sessions.js';
 
-/** Finds who is logged in; `undefined` for somebody who shows nothing. Throws 401 for what is wrong or over. */
+/** Finds who is logged in; `undefined` for a caller without credentials. Throws 401 for wrong or expired ones. */
 export type FindLogin = (req: Request, res: Response) => Promise<Login | undefined>;
 
 const SESSION_COOKIE = 'rerank_session';
@@ -18,7 +18,7 @@ type Verified = (error: unknown, login?: Login | false) => void;
 
 /** Passport's strategy for the cookie of a login that is kept in the store. */
 class SessionCookieStrategy extends passport.Strategy {
-  // Not `#verify`: passport works on objects that are made from the strategy, and those see no such members.
+  // Not `#verify`: passport works on objects derived from the strategy, and those cannot see private members.
   private readonly verify: (secret: string, verified: Verified) => void;
 
   constructor(verify: (secret: string, verified: Verified) => void) {
@@ -41,8 +41,8 @@ class SessionCookieStrategy extends passport.Strategy {
 }
 
 /**
- * Logins of the management API, both through passport: the session cookie of a browser, and access tokens as
- * `Authorization: Bearer`. The header wins, so that what it says is never mixed with a cookie that happens to be there.
+ * Logins of the management API, both through passport: the session cookie of a browser, and access tokens as `Authorization:
+ * Bearer`. The header wins, so that it is never mixed with a cookie that happens to be there.
  */
 export function createFindLogin(deps: SessionDeps): FindLogin {
   const verify =
@@ -76,7 +76,7 @@ export function createFindLogin(deps: SessionDeps): FindLogin {
   };
 }
 
-/** The cookie of a login. It lasts as long as the browser's memory of it, and never longer than the login in the store. */
+/** The cookie of a login. It lasts as long as the browser keeps it, and never longer than the login in the store. */
 export function sessionCookieHeader(secret: string, secure: boolean, maxAgeMs: number): string {
   const attributes = [
     `${SESSION_COOKIE}=${secret}`,
@@ -101,7 +101,7 @@ export function sessionCookie(req: IncomingMessage): string | undefined {
 }
 
 function strategyFor(req: Request): 'session' | 'access-token' | undefined {
-  // The bearer strategy would take a token from the query as well, and there it lands in logs.
+  // The bearer strategy would also take a token from the query, where it ends up in logs.
   if ('access_token' in req.query) {
     throw new GatewayError(
       'invalid_request',

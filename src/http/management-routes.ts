@@ -32,20 +32,21 @@ export interface ManagementRouteDeps {
 }
 
 const BODY_LIMIT_BYTES = 1024 * 1024;
-/** For a body of that size at most, which any line brings in a second. */
+/** For a body of at most that size, which any line delivers in a second. */
 const BODY_WITHIN_MS = 5_000;
 const MIB = 1024 * 1024;
 
 /**
- * What is in flight, apart from the data plane's, so that a tag can be switched off in the middle of an overload. Nobody has
- * more than a part by address or by account; admins have places of their own; and who calls is found out before a body is read.
+ * What is in flight here, apart from the data plane's, so that a tag can be switched off in the middle of an overload.
+ * Nobody has more than a part by address or by account; admins have places of their own; and the caller is identified before
+ * a body is read.
  */
 class ManagementLoad {
   readonly #finding = new Load(200, MIB, 0.5);
   readonly #general = new Load(200, 32 * MIB, 0.5);
   readonly #admins = new Load(100, 32 * MIB, 0.5);
 
-  /** Runs what finds out who calls, in a place of its own. */
+  /** Runs what identifies the caller, in a place of its own. */
   async find<T>(address: string, work: () => Promise<T>): Promise<T> {
     const place = this.#finding.enter(0, 0);
     try {
@@ -56,7 +57,7 @@ class ManagementLoad {
     }
   }
 
-  /** Runs the rest, in a place among those of admins or of everybody. */
+  /** Runs the rest, in one of the admins' places or of everybody's. */
   async run<T>(
     owners: { readonly address: string; readonly account: string | undefined },
     isAdmin: boolean,
@@ -66,7 +67,7 @@ class ManagementLoad {
     const load = isAdmin ? this.#admins : this.#general;
     const place = load.enter(declaredBytes, mostBytes);
     try {
-      // Admins may share an address with whom they have to deal with.
+      // Admins may share an address with the people they have to deal with.
       const names = [isAdmin ? undefined : owners.address, owners.account];
       for (const name of names) {
         if (name !== undefined) load.own(place, name, declaredBytes, mostBytes);
@@ -156,7 +157,7 @@ async function serve(
       const prepared = operation.prepare(call);
       const { account } = prepared;
       if (operation.limit !== undefined && account !== undefined) {
-        // Somebody who is logged in can only use up their own attempts.
+        // A logged-in caller can only use up their own attempts.
         const from = operation.access === 'public' ? block : 'anywhere';
         await countAttempt(deps.management, operation.limit.name, account, from);
       }
@@ -179,13 +180,13 @@ function accountOf(who: Who): string | undefined {
   return id === undefined ? undefined : `user ${id}`;
 }
 
-/** A cookie is sent by browsers on their own, so that what changes something must come from our own pages. */
+/** Browsers send a cookie by themselves, so a change must come from our own pages. */
 function refuseForeignPage(
   { method, unsafe = method !== 'GET' }: Operation,
   req: Request,
   trustedProxies: AddressList | undefined,
 ): void {
-  // A blank header is none: then it is the cookie that counts.
+  // A blank header counts as absent: then the cookie decides.
   if (!unsafe || (req.headers.authorization ?? '').trim() !== '') return;
   const proxied = trustedProxies?.includes(req.socket.remoteAddress ?? '') === true;
   const hosts = [req.headers.host, proxied ? req.headers['x-forwarded-host'] : undefined];
@@ -212,7 +213,7 @@ async function whoCalls(
   }
   if (access === 'visitor') return { login: await loginIfAny(findLogin, req, res) };
   if (access === 'key') {
-    // Memory is good enough to let a rerank in, which the store judges again; here nothing comes after.
+    // Memory is good enough to admit a rerank request, which the store judges again; here nothing comes after.
     const { keyHash } = await deps.authenticate(req);
     const credential = await deps.management.gateway.credentials.findFresh(keyHash);
     if (credential === undefined) throw unknownKey();
@@ -239,7 +240,7 @@ async function whoCalls(
   return { login, actor: actorOf(user, address) };
 }
 
-/** A login that has ended is none: whoever asks wants to know just that. */
+/** A login that has ended counts as none: the caller wants to know just that. */
 async function loginIfAny(
   findLogin: FindLogin,
   req: Request,
@@ -258,7 +259,7 @@ function userDisabled(): GatewayError {
   return new GatewayError('user_disabled', 'The account is disabled.');
 }
 
-/** Counts one attempt from an address block, on whatever account. */
+/** Counts one attempt from an address block, on any account. */
 async function countFrom(
   { management: { store, now, accounts } }: ManagementRouteDeps,
   { limit }: Operation,
@@ -282,7 +283,7 @@ async function readBody(
 ): Promise<unknown> {
   const bytes = await readJsonBody(req, mostBytes, load, place, BODY_WITHIN_MS);
   if (bytes.length === 0) return {};
-  // Without a type it is read elsewhere, but a page of another site can send that without asking.
+  // A body without a type is read elsewhere, but a page of another site can send one without a preflight.
   if (req.headers['content-type'] === undefined) {
     throw new GatewayError(
       'unsupported_media_type',
@@ -334,7 +335,7 @@ async function answer(
   sendKept(res, kept);
 }
 
-/** Sends a reply that was kept, or is to be: an envelope, or a file in a wrapping of its own. */
+/** Sends a reply that was kept or is about to be: an envelope, or a wrapped file. */
 function sendKept(res: Response, kept: KeptReply): void {
   // Both are written above.
   const { file } = JSON.parse(kept.body) as { readonly file?: FileReply };
@@ -342,7 +343,7 @@ function sendKept(res: Response, kept: KeptReply): void {
   else sendFile(res, file);
 }
 
-/** What the caller is logged in with. */
+/** The caller's login secret. */
 function presentedSecret(req: Request): string {
   return req.headers.authorization ?? sessionCookie(req) ?? '';
 }

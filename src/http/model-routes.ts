@@ -11,15 +11,15 @@ import { callerOf, type RerankRouteDeps } from './rerank-exchange.js';
 const MODELS_PATH = /^(?:\/+v[12])*\/+models\/*$/i;
 const MODEL_PATH = /^(?:\/+v[12])*\/+models\/(?<model>.+)$/i;
 
-/** The version that `/info` tells: one of TEI's that answers as this does. */
+/** The version that `/info` reports: one of TEI's that answers like this. */
 const TEI_VERSION = '1.9.3';
-/** In tokens: longer documents are cut by what ranks them, and not refused. */
+/** In tokens: whatever ranks longer documents cuts them and does not refuse them. */
 const MAX_INPUT_LENGTH = 32_768;
 
-/** What clients ask before they rank anything: models, and whether there is somebody at home. */
+/** What clients ask before they rank anything: which models there are, and whether anybody is home. */
 export function modelRoutes(deps: RerankRouteDeps, health: Pick<HealthDeps, 'ready'>): Router {
   const router = express.Router();
-  // The names by which the log knows them are first.
+  // The name that the log uses comes first.
   const list = ['/v1/models', MODELS_PATH];
   const one = ['/v1/models/*model', MODEL_PATH];
   router.get(list, async (req, res) => {
@@ -52,14 +52,14 @@ export function modelRoutes(deps: RerankRouteDeps, health: Pick<HealthDeps, 'rea
   return router;
 }
 
-/** Of TEI, also below its name. */
+/** For TEI, also below its name. */
 const INFO_PATHS = ['/info', '/tei/info'];
-/** Of TEI, LocalAI, Infinity and vLLM. */
+/** For TEI, LocalAI, Infinity and vLLM. */
 const HEALTH_PATHS = ['/health', '/tei/health', '/infinity/health'];
-/** Of NVIDIA's NIM. */
+/** For NVIDIA's NIM. */
 const NIM_STATES = ['ready', 'live'] as const;
 
-/** What TEI, LocalAI and Infinity answer, in one. */
+/** The combined answer of TEI, LocalAI and Infinity. */
 export function healthReply(nowMs: number): Record<string, unknown> {
   return { status: 'ok', unix: nowMs / 1000 };
 }
@@ -68,7 +68,7 @@ export function nimReply(state: (typeof NIM_STATES)[number]): Record<string, unk
   return { object: 'health.response', message: `Service is ${state}.`, status: state };
 }
 
-/** `GET /info`: the key's default model, as text-embeddings-inference describes the one that it has loaded. */
+/** `GET /info`: the key's default model, described as text-embeddings-inference describes the one that it has loaded. */
 async function describeServer(deps: RerankRouteDeps, req: IncomingMessage): Promise<unknown> {
   const identity = await deps.authenticate(req);
   const caller = callerOf(deps, req, identity);
@@ -140,7 +140,7 @@ function modelObject({ id, aliasOf }: ListedModel): Record<string, unknown> {
   };
 }
 
-/** The one model that there is, if it is the only one. */
+/** The only model, if there is just one. */
 function only(models: readonly ListedModel[]): string | undefined {
   const own = models.filter(({ aliasOf }) => aliasOf === undefined);
   return own.length === 1 ? own[0]?.id : undefined;

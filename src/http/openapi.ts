@@ -38,7 +38,7 @@ export interface ApiOperation {
   readonly responses: Readonly<Record<string, Content>>;
 }
 
-/** An OpenAPI 3.1 document, as far as it is made here. */
+/** An OpenAPI 3.1 document, as far as it is built here. */
 export interface OpenApi {
   readonly openapi: '3.1.0';
   readonly info: { readonly title: string; readonly version: string; readonly description: string };
@@ -58,11 +58,11 @@ Management routes answer \`{success, message, data}\`, and \`{success, message, 
 routes alone. Paths work with a trailing slash too. Members of a body that are not known are ignored. Every
 request may carry \`X-Request-Id\`, and every reply does.`;
 
-/** The document of the whole API, from the table of operations and from the schemas that validate. */
+/** The document of the whole API, built from the table of operations and from the schemas that validate. */
 export async function describeApi(operations: readonly Operation[]): Promise<OpenApi> {
   // Loaded for the first reader: a gateway that nobody asks for its document does not need it.
   const { default: parse } = await import('joi-to-json');
-  // Its types describe an ES module, and it is none: what they call the module is the function.
+  // Its types describe an ES module, but it is not one: what they call the module is the function.
   const converter = parse as unknown as (schema: Joi.Schema, mode: 'open-api-3.1') => JsonSchema;
   const convert: Convert = (schema) => withMaps(converter(schema, 'open-api-3.1')) as JsonSchema;
   const paths: Record<string, Record<string, ApiOperation>> = rerankPaths(convert);
@@ -88,8 +88,8 @@ export async function describeApi(operations: readonly Operation[]): Promise<Ope
 }
 
 /**
- * What joi-to-json writes amiss: objects of any names, such as models, get their pattern as if it were a member, and values
- * of an enumeration every type there is; null beside alternatives excludes them all.
+ * Corrects what joi-to-json gets wrong: objects with arbitrary names, such as models, get their pattern as if it were a
+ * member; values of an enumeration get every type; and null beside alternatives excludes them all.
  */
 function withMaps(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(withMaps);
@@ -185,7 +185,7 @@ const RERANK_TAG: ApiParameter = {
   schema: { type: 'string' },
 };
 
-/** What a request may send: more than is asked for, since the rest is ignored. */
+/** What a request may send: more than is documented, since the rest is ignored. */
 function requestBody(
   schema: JsonSchema,
   example?: object,
@@ -335,7 +335,7 @@ const RERANK_ERRORS: readonly ErrorCode[] = [
   'upstream_timeout',
 ];
 
-/** What an upstream says of the caller's input keeps its status, whichever of the two it comes to. */
+/** An upstream's complaint about the caller's input keeps its status, whichever of the two codes it gets. */
 const KEPT_STATUSES = { invalid_request: [400, 413, 422], payload_too_large: [400, 413, 422] };
 
 const COUNT = Joi.number().integer().min(0).required();

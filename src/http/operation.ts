@@ -55,7 +55,7 @@ export function defineOperation<
   return {
     ...described,
     prepare({ params, query, body, ...rest }) {
-      // `Who<A>` is what the routes found out about a caller of access `A`.
+      // `Who<A>` is what the routes found out about a caller with access `A`.
       const context = {
         ...rest,
         params: check(definition.params, params, true),
@@ -75,7 +75,7 @@ export function defineOperation<
   };
 }
 
-/** Who may call: anybody; anybody, with the login that they may have; an API key; somebody logged in; of them, admins; of them, root. */
+/** Who may call: anybody; anybody, with their login if they have one; an API key; a logged-in caller; an admin; root. */
 export type Access = 'public' | 'visitor' | 'key' | 'login' | 'admin' | 'root';
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
@@ -84,7 +84,7 @@ export interface OperationDeps extends ChannelDeps, SessionDeps, StatsDeps {
   readonly accounts: AccountSettings;
   readonly sendMail: SendMail;
   readonly about: AboutGateway;
-  /** How long a ranking may take in all. */
+  /** How long a ranking may take in total. */
   readonly deadlineMs: number;
   /** Runs something after the reply; a failure is observed, and shutdown waits for it. */
   readonly later: (what: string, work: () => Promise<void>) => void;
@@ -92,14 +92,14 @@ export interface OperationDeps extends ChannelDeps, SessionDeps, StatsDeps {
   readonly explain: Explain;
   readonly probe: Probe;
   readonly discover: Discover;
-  /** How long a gateway may act on channels as they were; `awaitInForce` waits no longer. */
+  /** How long a gateway may act on outdated channels; `awaitInForce` waits no longer. */
   readonly stalenessMs: number;
 }
 
-/** What a page must know of the gateway before anybody logs in. */
+/** What a page must know about the gateway before anybody logs in. */
 export interface AboutGateway {
   readonly release: string;
-  /** Whether mail goes out, or waits in a folder for an operator. */
+  /** Whether mail is sent, or waits in a folder for an operator. */
   readonly mail: 'smtp' | 'outbox';
   readonly defaultModel: string | undefined;
   readonly usageEntries: number;
@@ -107,7 +107,7 @@ export interface AboutGateway {
   readonly retentionDays: number;
 }
 
-/** What is known of who calls, by access. */
+/** What is known about the caller, by access. */
 type Who<A extends Access> = A extends 'public'
   ? { readonly actor: Actor }
   : A extends 'visitor'
@@ -119,11 +119,11 @@ type Who<A extends Access> = A extends 'public'
 interface Surroundings {
   readonly deps: OperationDeps;
   readonly address: string;
-  /** By which the caller finds the request in logs and headers. */
+  /** The id by which the caller finds the request in logs and headers. */
   readonly requestId: string;
-  /** What attempts from there are counted by: the address, or its /64. */
+  /** What attempts are counted by: the address, or its /64. */
   readonly block: string;
-  /** Whether the caller came by https, through a trusted proxy perhaps. */
+  /** Whether the caller came by https, possibly through a trusted proxy. */
   readonly secure: boolean;
 }
 
@@ -143,21 +143,21 @@ export type OperationCall = Surroundings & {
 interface Described {
   readonly id: string;
   readonly method: Method;
-  /** As Express has it, without a trailing slash: `/api/user/:id`. */
+  /** As Express writes it, without a trailing slash: `/api/user/:id`. */
   readonly path: string;
   readonly area: string;
   readonly summary: string;
   readonly description?: string;
   readonly access: Access;
-  /** What it may fail with beyond what follows from access, body and limits. */
+  /** How it may fail, beyond what follows from access, body and limits. */
   readonly errors?: readonly ErrorCode[];
-  /** The largest body that it reads, where that is another one than of the others. */
+  /** The largest body that it reads, if different from the others. */
   readonly bodyLimitBytes?: number;
-  /** Creates or spends: heeds `Idempotency-Key`, so that a repeated request is not done twice. */
+  /** Creates or spends: honours `Idempotency-Key`, so that a repeated request is not done twice. */
   readonly idempotent?: boolean;
   /** A file that it may answer with instead of JSON, by media type. */
   readonly files?: readonly string[];
-  /** Has effects although it is a GET, for clients that know it so. */
+  /** Has effects although it is a GET, for clients that know it that way. */
   readonly unsafe?: boolean;
 }
 
@@ -169,7 +169,7 @@ export interface OperationDefinition<A extends Access, P, Q, B, R> extends Descr
   readonly body?: Joi.ObjectSchema<B>;
   /** Of `data`; without it `data` is null. */
   readonly reply?: Joi.AnySchema<R>;
-  /** Attempts are counted under this name, per address, and per account where the request names one. */
+  /** Attempts are counted under this name, per address, and per account if the request names one. */
   readonly limit?: {
     readonly name: string;
     readonly account?: (context: OperationContext<A, P, Q, B>) => string | undefined;
@@ -229,8 +229,8 @@ export class FileReply {
 }
 
 /**
- * What clients of the system that these paths come from send along, and what our own replies have and nobody can set: such
- * clients send back what they were given with one member changed. Everything else that is unknown is a mistake.
+ * What clients of the system from which these paths come send along, and members of our own replies that nobody can set:
+ * such clients return what they were given with one member changed. Everything else that is unknown is a mistake.
  */
 const PASSED_OVER: ReadonlySet<string> = new Set([
   ...['key', 'key_hint', 'user_id', 'created_time', 'accessed_time', 'used_quota', 'request_count'],
@@ -249,10 +249,10 @@ const PASSED_OVER: ReadonlySet<string> = new Set([
   ...['in_force', 'group', 'cross_group_retry', 'DeletedAt', 'turnstile', 'id_sort', 'tag_mode'],
 ]);
 
-/** What an operation takes that takes nothing. */
+/** The schema of an operation that takes nothing. */
 const NOTHING = Joi.object({});
 
-/** The members that a schema knows: describing it takes longer than judging by it. */
+/** The members that a schema knows: describing it takes longer than validating with it. */
 const knownMembers = new WeakMap<Joi.ObjectSchema, readonly string[]>();
 
 function membersOf(schema: Joi.ObjectSchema): readonly string[] {
@@ -308,7 +308,7 @@ function mistakeOf(
   return `${path.join('.')} is unknown${question}`;
 }
 
-/** A name spelled a little differently, else those that it is a part of. */
+/** A name that is spelled slightly differently, else those that contain it. */
 function namesMeantBy(name: string, known: readonly string[]): readonly string[] {
   const near = closest(name, known);
   return near === undefined ? known.filter((one) => one.split('_').includes(name)) : [near];

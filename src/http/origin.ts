@@ -2,8 +2,9 @@ import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../core/errors.js';
 
 /**
- * Refuses a request that another site's page made a browser send, which may carry a cookie along. Browsers say where a request
- * comes from, in `Sec-Fetch-Site` or `Origin`; what sends neither is not a browser and has no cookies that it did not choose.
+ * Refuses a request that another site's page made a browser send, possibly with a cookie. Browsers say where a request comes
+ * from, in `Sec-Fetch-Site` or `Origin`; a client that sends neither is not a browser and has only cookies of its own
+ * choosing.
  */
 export function refuseForeignOrigin(req: IncomingMessage, hosts: readonly string[]): void {
   const site = req.headers['sec-fetch-site'];

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-/** The path of a request, as it came. */
+/** The path of a request, as received. */
 export function pathnameOf(req: IncomingMessage): string {
   const url = req.url ?? '/';
   const query = url.indexOf('?');

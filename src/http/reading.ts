@@ -1,6 +1,6 @@
-/** So many large bodies are read at once: enough to keep a core busy, and few enough to stay in its caches. */
+/** How many large bodies are read at once: enough to keep a core busy, and few enough to stay in its caches. */
 const AT_ONCE = 8;
-/** A body that brings less than so much in such a time is read on beside others, and keeps none of them waiting. */
+/** A body that delivers less than this in this time is read alongside others, and keeps none of them waiting. */
 const LEAST_BYTES = 65_536;
 const WITHIN_MS = 100;
 

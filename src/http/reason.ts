@@ -1,13 +1,13 @@
 import Joi from 'joi';
 import type { Actor } from '../management/audit.js';
 
-/** Why something is done, for the audit log: a member of the body, or of the query where there is no body. */
+/** Why something is done, for the audit log: a member of the body, or of the query if there is no body. */
 export const REASON = Joi.string()
   .max(500)
   .empty(['', null])
   .description('Why, for the audit log.');
 
-/** The one who acts, with the reason that was given. */
+/** The actor, with the reason that was given. */
 export function because<A extends Actor>(actor: A, given: string | undefined): A {
   const reason = given?.trim() ?? '';
   return reason === '' ? actor : { ...actor, reason };

@@ -7,13 +7,13 @@ interface Waiting {
   readonly encoding: 'latin1' | 'utf8';
 }
 
-/** How long a caller may take for its reply, once that is ready. */
+/** How long a caller may take to read its reply, once that is ready. */
 const TAKE_WITHIN_MS = 60_000;
 
 /**
- * Ends replies together, at the end of the turn of the event loop in which they became ready. Under load several do in one
- * turn, and what a write costs is mostly to wake who reads it: the first write does that for those behind it. A reply that
- * the connection does not take at once counts as load until it does, or until its time is up.
+ * Ends replies together, at the end of the turn of the event loop in which they became ready. Under load there are several
+ * per turn, and most of the cost of a write is waking its reader: the first write does that for those behind it. A reply
+ * that the connection does not take at once counts as load until it does, or until its time is up.
  */
 export class ReplyBatches {
   readonly #load: Pick<Load, 'keep'>;
@@ -25,7 +25,7 @@ export class ReplyBatches {
     this.#takeWithinMs = takeWithinMs;
   }
 
-  /** Ends a reply whose head is written; callers that are gone are passed over. */
+  /** Ends a reply whose head is written; callers that have left are skipped. */
   end(res: ServerResponse, body: string | Buffer, encoding: 'latin1' | 'utf8'): void {
     if (this.#waiting.length === 0) setImmediate(() => this.#flush());
     this.#waiting.push({ res, body, encoding });

@@ -38,7 +38,7 @@ import type { ExplainedWire } from '../wire/explained.js';
 export interface RerankRouteDeps extends ExplainRouteDeps {
   readonly gateway: GatewayDeps;
   readonly authenticate: Authenticate;
-  /** Reads requests that are signed; absent where no key may sign. */
+  /** Reads signed requests; absent if no key may sign. */
   readonly readSigned: ReadSigned | undefined;
   readonly load: Load;
   readonly door: Door;
@@ -74,7 +74,7 @@ export async function handleRerank(
     if (!res.writableFinished) scope.end('client_gone');
   };
   res.on('close', onClose);
-  // Behind another reply of its connection it is told nothing when the connection goes.
+  // A reply behind another of its connection is not told when the connection goes.
   const pipelinedOn = res.socket === null ? req.socket : undefined;
   pipelinedOn?.on('close', onClose);
   let identity: Identity | undefined;
@@ -100,7 +100,7 @@ export async function handleRerank(
     const body = await readJsonBody(req, deps.bodyLimitBytes, deps.load, place);
     if (signed !== undefined) {
       signed.prove(body);
-      // Whoever names a key and has not signed with it takes none of its places: its bytes are there already.
+      // Whoever names a key without having signed with it takes none of its places: the bytes have already arrived.
       await beforeEnd(scope, Promise.resolve(letIn(deps, place, caller, 0)));
     }
     const asked = new IngressRequest(body, req.headers, route.params, deps.maxDocuments);
@@ -163,7 +163,7 @@ export async function handleRerank(
     if (place !== undefined) deps.load.leave(place);
   }
   const durationMs = gateway.now() - startedMs;
-  // The reply is on its way; only what tells of it waits.
+  // The reply is on its way; only its observers wait.
   const charged = trace.charged === undefined ? undefined : await trace.charged;
   const token = identity?.credential.token;
   const event: RequestEvent = {
@@ -196,7 +196,7 @@ export async function handleRerank(
   gateway.observe(event);
 }
 
-/** A large request, read so that others get their turn in between, and given up when its scope ends. */
+/** Reads a large request so that others get their turn in between, and abandons it when its scope ends. */
 async function readInSteps(
   asked: IngressRequest,
   read: () => ParsedRerank,
@@ -211,7 +211,10 @@ async function readInSteps(
   return parsed;
 }
 
-/** Counts a request as one of its key, and judges it by what is known of that. There is nothing to wait for in the usual case. */
+/**
+ * Counts a request as one of its key, and judges it by what is known about that key. In the usual case there is nothing to
+ * wait for.
+ */
 function letIn(
   { load, door, bodyLimitBytes }: RerankRouteDeps,
   place: Place,
@@ -221,7 +224,7 @@ function letIn(
   return door.judge(caller, load.own(place, caller.keyHash, declaredBytes, bodyLimitBytes));
 }
 
-/** What the log of refused requests says beyond what is known of every request. */
+/** What the log of refused requests adds to what is known about every request. */
 function whatFailed(
   deps: RerankRouteDeps,
   req: IncomingMessage,
@@ -314,14 +317,14 @@ function rankingHeaders(
 interface Patience {
   /** How long the caller waits at most. */
   readonly timeoutMs: number | undefined;
-  /** How old a kept ranking may be; `undefined`: as old as the model's rule says. */
+  /** How old a cached ranking may be; `undefined`: as old as the model's rule says. */
   readonly mayBeOldMs: number | undefined;
   readonly mistake: string | undefined;
 }
 
 const PATIENT: Patience = { timeoutMs: undefined, mayBeOldMs: undefined, mistake: undefined };
 
-/** What the headers say of the caller's patience: `X-Request-Timeout-Ms`, and `Cache-Control` as RFC 9111 has it. */
+/** What the headers say about the caller's patience: `X-Request-Timeout-Ms`, and `Cache-Control` as in RFC 9111. */
 function patienceOf(headers: IncomingMessage['headers']): Patience {
   const timeout = headers['x-request-timeout-ms'];
   const cache = headers['cache-control'];
@@ -343,12 +346,12 @@ function maxAgeMs(cacheControl: string): number | undefined {
   return age === undefined ? undefined : Number(age) * 1000;
 }
 
-/** How long a caller that has been refused may go on sending. */
+/** How long a refused caller may go on sending. */
 const LINGER_MS = 10_000;
 
 /**
- * Answers an error in the caller's dialect, and tells with which status. A body that is still coming is read and thrown away for a while: closing at once would reset the
- * connection, and the caller would see that and not the answer.
+ * Answers an error in the caller's dialect, and returns its status. A body that is still arriving is read and discarded for
+ * a while: closing at once would reset the connection, and the caller would see that instead of the answer.
  */
 function refuse(
   req: IncomingMessage,

@@ -21,7 +21,7 @@ export interface HttpDeps extends RerankRouteDeps, HealthDeps, ManagementRouteDe
   /** 0: no `Strict-Transport-Security`. */
   readonly hstsMaxAgeS: number;
   readonly observe: Observe;
-  /** The browser console; absent where it is switched off or was not built. */
+  /** The browser console; absent if it is switched off or was not built. */
   readonly console: ConsoleFiles | undefined;
 }
 
@@ -31,7 +31,7 @@ export interface ServerTimeouts {
   readonly keepAliveTimeoutMs: number;
 }
 
-/** In the log alone: nobody was there to read it. */
+/** Only in the log: nobody was there to read it. */
 const CLIENT_CLOSED_REQUEST = 499;
 const NO_ROUTE = 'none';
 
@@ -63,21 +63,21 @@ function createHttpApp(deps: HttpDeps): Express {
 }
 
 /**
- * The server with the whole HTTP surface. Its request and response classes are born with the Express app's prototypes:
- * Express would otherwise change the prototype of both on every request, which costs more than all the rest of it.
+ * The server with the whole HTTP surface. Its request and response classes are created with the Express app's prototypes;
+ * otherwise Express would change the prototype of both on every request, which costs more than all the rest.
  */
 export function createHttpServer(deps: HttpDeps, timeouts: ServerTimeouts): PatientServer {
   const app = createHttpApp(deps);
   const serve = (req: IncomingMessage, res: ServerResponse): void => {
-    // What comes on a connection that has had its last answer is not served: its caller would never know.
+    // What arrives on a connection after its last answer is not served: its caller would never know.
     if (!req.socket.writable) {
       req.resume();
       return;
     }
-    // A connection that is kept while the server closes would be closed under the caller's next request.
+    // A connection that stayed open while the server closes would be closed under the caller's next request.
     if (server.isDraining) res.shouldKeepAlive = false;
     if (req.url?.startsWith('/') === false) req.url = pathOfAddress(req.url);
-    // Ahead of Express: the route that is measured in microseconds needs none of what the app does.
+    // Ahead of Express: the route that is measured in microseconds needs nothing that the app does.
     const route = req.method === 'POST' ? ingressRoute(pathnameOf(req)) : undefined;
     if (route !== undefined) void handleRerank(deps, req, res, route);
     else app(req, res);
@@ -101,7 +101,7 @@ export function createHttpServer(deps: HttpDeps, timeouts: ServerTimeouts): Pati
     },
     serve,
   );
-  // Neither is an expectation that nobody knows answered with a bare 417: it may be ignored.
+  // An unknown expectation does not get a bare 417 either: it may be ignored.
   server.on('checkExpectation', serve);
   // Without a listener Node would close the connection and say nothing.
   server.on('connect', (req: IncomingMessage) => {
@@ -111,14 +111,14 @@ export function createHttpServer(deps: HttpDeps, timeouts: ServerTimeouts): Pati
   return server;
 }
 
-/** Makes `prototype` what Express expects as its own: inherits from Express's, and has what the app put on it. */
+/** Makes `prototype` what Express expects: it inherits from Express's, and has what the app added to it. */
 function adopt<T extends object>(prototype: object, expressOwn: T): T {
   Object.setPrototypeOf(prototype, Object.getPrototypeOf(expressOwn) as object);
   Object.defineProperties(prototype, Object.getOwnPropertyDescriptors(expressOwn));
   return prototype as T;
 }
 
-/** The path and query of a target that does not begin with them: Express has no error for one that it finds no path in. */
+/** The path and query of a target that does not begin with them: Express reports no error if it finds no path in one. */
 function pathOfAddress(target: string): string {
   // A client that takes this for a proxy sends the whole address; CONNECT has a host and a port.
   const path = target.replace(/^https?:\/\/[^/?]*/i, '');
@@ -153,7 +153,7 @@ function accessLog(observe: Observe, now: () => number) {
   };
 }
 
-/** The pattern that Express has matched; the first where one route has several. */
+/** The pattern that Express matched; the first if one route has several. */
 function routeOf(req: Request): string {
   const route: unknown = req.route;
   if (typeof route !== 'object' || route === null || !('path' in route)) return NO_ROUTE;
@@ -161,7 +161,7 @@ function routeOf(req: Request): string {
   return typeof path === 'string' ? path : NO_ROUTE;
 }
 
-/** A router all of whose routes answer GET; every other method on their paths is told so. */
+/** A router whose routes all answer GET; every other method on their paths is refused. */
 function readOnly(router: express.Router): express.Router {
   const paths = router.stack.flatMap(({ route }) => route?.path ?? []);
   for (const path of paths) router.all(path, allow('GET, HEAD'));

@@ -1,7 +1,7 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** Of a request that is signed as AWS's clients do: Signature Version 4, in the header. */
+/** A request signed as AWS's clients do it: Signature Version 4, in the header. */
 export interface SignedRequest {
   readonly method: string;
   /** Path and query as they came. */
@@ -9,7 +9,7 @@ export interface SignedRequest {
   readonly headers: IncomingHttpHeaders;
 }
 
-/** What the header says of a signature. */
+/** What the header says about a signature. */
 export interface Signature {
   readonly accessKeyId: string;
   /** `day/region/service/aws4_request`. */
@@ -21,16 +21,16 @@ export interface Signature {
 export type SignatureFault = 'incomplete' | 'expired' | 'mismatch';
 
 export const SIGV4 = 'AWS4-HMAC-SHA256';
-/** How far a caller's clock may be from this one, as AWS has it. */
+/** How far a caller's clock may differ from this one, as AWS allows it. */
 const MAX_SKEW_MS = 5 * 60_000;
 
-/** What HTTP/2 has in place of `Host`, which a proxy makes of it. */
+/** HTTP/2's counterpart of `Host`, into which a proxy turns it. */
 const AUTHORITY = ':authority';
 
 const AUTHORIZATION =
   /^AWS4-HMAC-SHA256\s+Credential=(?<id>[^\s/,]+)\/(?<scope>\d{8}\/[\w-]+\/[\w-]+\/aws4_request)\s*,\s*SignedHeaders=(?<headers>[\w;:.-]+)\s*,\s*Signature=(?<signature>[\da-f]{64})$/;
 
-/** The parts of the header, or `undefined` where it is not one of a signature. */
+/** The parts of the header, or `undefined` if it is not a signature. */
 export function readSignature(authorization: string | undefined): Signature | undefined {
   const found = AUTHORIZATION.exec(authorization?.trim() ?? '')?.groups;
   if (found === undefined) return undefined;
@@ -40,7 +40,7 @@ export function readSignature(authorization: string | undefined): Signature | un
 
 /**
  * What is wrong with a signature, if anything: whether it was made with `secret`, over this request and body, about now. The
- * host and the date have to be among what is signed.
+ * host and the date must be among the signed headers.
  */
 export function signatureFault(
   request: SignedRequest,
@@ -95,7 +95,7 @@ function canonicalRequest(
   ].join('\n');
 }
 
-/** Dots and double slashes resolved, and every segment of what came on the wire encoded once more. */
+/** Dots and double slashes are resolved, and every segment is encoded once more. */
 function canonicalPath(path: string): string {
   const kept: string[] = [];
   for (const segment of path.split('/')) {
@@ -134,7 +134,7 @@ function encode(text: string): string {
   );
 }
 
-/** What cannot be decoded stands for itself: no signature will fit it. */
+/** What cannot be decoded stands for itself: no signature will match it. */
 function decode(text: string): string {
   return /%(?![\da-f]{2})/i.test(text) ? text : Buffer.from(unescapeBytes(text)).toString('utf8');
 }

@@ -5,7 +5,7 @@ export interface StatusOnlyQuery {
   status_only?: string;
 }
 
-/** Clients switch things on and off with whole objects at hand, and mean the status alone. */
+/** Clients switch things on and off by sending whole objects, and mean only the status. */
 export const STATUS_ONLY_QUERY = Joi.object<StatusOnlyQuery, true>({
   status_only: Joi.string()
     .allow('')
@@ -13,7 +13,7 @@ export const STATUS_ONLY_QUERY = Joi.object<StatusOnlyQuery, true>({
     .description('Any text but "false" and "0": change the status alone.'),
 });
 
-/** Whether a change is of the status alone; refused where it names none. */
+/** Whether a change concerns only the status; refused if it names none. */
 export function isStatusOnly(
   { status_only: flag = '' }: StatusOnlyQuery,
   { status }: { readonly status?: number },
