@@ -6,6 +6,7 @@ import type { IngressDialect } from '../ingress/dialect.js';
 import { DIALECTS } from '../ingress/index.js';
 import { shapeOf, type DialectShape } from './dialect-shape.js';
 import { schemaOf, type JsonSchema } from './json-schema.js';
+import { EXPLAINED } from '../wire/explained.js';
 import { healthReply, infoReply, nimReply } from './model-routes.js';
 import type { Method, Operation } from './operation.js';
 
@@ -185,6 +186,42 @@ const RERANK_TAG: ApiParameter = {
   schema: { type: 'string' },
 };
 
+/** What a rerank request in any form may ask beside its body. */
+const RERANK_PARAMETERS: readonly ApiParameter[] = [
+  RERANK_TAG,
+  REQUEST_ID,
+  {
+    name: 'explain',
+    in: 'query',
+    required: false,
+    description:
+      '1: what would become of the request, in place of a ranking, and nothing is sent; after: the same with the reply. For keys that may.',
+    schema: { type: 'string', enum: ['0', '1', 'after'], default: '0' },
+  },
+  {
+    name: 'X-Rerank-Explain',
+    in: 'header',
+    required: false,
+    description: 'The same as explain.',
+    schema: { type: 'string', enum: ['0', '1', 'after'], default: '0' },
+  },
+  {
+    name: 'X-Request-Timeout-Ms',
+    in: 'header',
+    required: false,
+    description: "How long the caller waits: shortens the gateway's deadline.",
+    schema: { type: 'integer', minimum: 1 },
+  },
+  {
+    name: 'Cache-Control',
+    in: 'header',
+    required: false,
+    description:
+      'max-age: how old a kept ranking may be, in seconds; no-cache: only a fresh one will do.',
+    schema: { type: 'string' },
+  },
+];
+
 /** What a request may send: more than is documented, since the rest is ignored. */
 function requestBody(
   schema: JsonSchema,
@@ -329,6 +366,7 @@ const RERANK_ERRORS: readonly ErrorCode[] = [
   ...KEY_ERRORS,
   ...(['invalid_json', 'invalid_request', 'invalid_query', 'invalid_documents'] as const),
   ...(['model_not_allowed', 'tag_not_allowed', 'model_not_found', 'request_timeout'] as const),
+  'permission_denied',
   ...(['payload_too_large', 'too_many_documents', 'unsupported_media_type'] as const),
   ...(['rate_limited', 'too_many_concurrent_requests', 'upstream_error'] as const),
   ...(['upstream_invalid_response', 'no_channel_available', 'overloaded'] as const),
@@ -366,6 +404,7 @@ const RERANK_REPLY = Joi.object({
     completion_tokens: COUNT,
     total_tokens: COUNT,
   }).required(),
+  explanation: EXPLAINED.description('With explain=after.'),
 });
 
 const MODEL = Joi.object({
@@ -410,7 +449,7 @@ function rerankPaths(convert: Convert): Record<string, Record<string, ApiOperati
         operationId: 'rerank',
         summary: 'Rank documents by how well they answer a query',
         description: `Also at /rerank, /v2/rerank, ${cohere.paths.slice(1).join(', ')}. Requests that look like those of ${listed(shared.map(({ title }) => title))}, or that a key's dialect says are theirs, are read and answered in their form, below.`,
-        parameters: [RERANK_TAG, REQUEST_ID],
+        parameters: RERANK_PARAMETERS,
         requestBody: requestBody({
           ...members,
           properties: {
@@ -423,7 +462,11 @@ function rerankPaths(convert: Convert): Record<string, Record<string, ApiOperati
         }),
         responses: {
           '200': jsonContent('The ranking, best first.', {
-            anyOf: [convert(RERANK_REPLY), ...shared.map(({ shape }) => shape.reply)],
+            anyOf: [
+              convert(RERANK_REPLY),
+              ...shared.map(({ shape }) => shape.reply),
+              convert(EXPLAINED),
+            ],
           }),
           ...sharedErrors(shared.map(({ shape }) => shape)),
         },
@@ -512,7 +555,7 @@ function dialectPaths({
         security: SECURITY.key,
         summary: `Rank documents in the form of ${title}`,
         ...(where === '' ? {} : { description: `Also at /v1/rerank and /rerank ${where}.` }),
-        parameters: [...placesOf(path), RERANK_TAG, REQUEST_ID],
+        parameters: [...placesOf(path), ...RERANK_PARAMETERS],
         requestBody: requestBody(request, examples[0]),
         responses: {
           '200': jsonContent('The ranking.', reply),

@@ -183,7 +183,10 @@ describe('POST /v1/rerank', () => {
   it('names the headers that it reads', () => {
     const headers = operation?.parameters?.filter((parameter) => parameter.in === 'header') ?? [];
 
-    expect(headers.map(({ name }) => name)).toEqual(['X-Rerank-Tag', 'X-Request-Id']);
+    expect(headers.map(({ name }) => name)).toEqual([
+      ...['X-Rerank-Tag', 'X-Request-Id', 'X-Rerank-Explain', 'X-Request-Timeout-Ms'],
+      'Cache-Control',
+    ]);
   });
 });
 
@@ -232,6 +235,20 @@ describe.each(DIALECTS.map(({ id, examples }) => ({ id, examples })))(
     });
   },
 );
+
+it.each(['1', 'after'])('documents what explain=%s answers', async (explain) => {
+  const { key } = await gateway.createKey({ policy: { mayExplain: true } });
+  const { responses } = api.paths['/v1/rerank']?.post ?? {};
+  const schema = responses?.['200']?.content?.['application/json']?.schema ?? {};
+
+  const reply = await fetch(`${gateway.url}/v1/rerank?explain=${explain}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'local', query: 'moon', documents: ['Moon', 'Mars'] }),
+  });
+
+  expect([reply.status, ajv.validate(schema, await reply.json())]).toEqual([200, true]);
+});
 
 it('names every operation once', () => {
   const names = apiOperations(api).map(({ operation }) => operation.operationId);
