@@ -166,6 +166,7 @@ export function createDataPlane(config: DataPlaneConfig, parts: DataPlaneParts):
     coalesced: coalesced((deadlineMs) => createScope(now(), deadlineMs - now())),
     replyCached: (ttlMs, isShared) => cache.layer(ttlMs, isShared ? replies : undefined),
     queued: (mostMs) => queue.layer(mostMs),
+    refusal: (...ask) => queue.refusal(...ask),
     failover: (turn) =>
       failover(
         {

@@ -5,6 +5,7 @@ import {
   stack,
   type Attempt,
   type Layer,
+  type NoRanking,
   type Offer,
   type Plan,
   type Rank,
@@ -33,6 +34,12 @@ export interface PlanParts {
   readonly coalesced: Layer<Rank>;
   readonly replyCached: (ttlMs: number, isShared: boolean) => Layer<Rank>;
   readonly queued: (mostMs: number) => Layer<Rank>;
+  readonly refusal: (
+    model: string,
+    keyId: number,
+    deadlineMs: number,
+    mostMs: number,
+  ) => NoRanking | undefined;
 }
 
 /** The parts of what stands between a choice of channel and the wire. */
@@ -80,7 +87,12 @@ export function createPlanner(parts: PlanParts): (model: string, routes: readonl
       parts.counted(offers),
       queueMs > 0 && parts.queued(queueMs),
     );
+    const mayAnswerOtherwise = cacheTtlMs > 0 || coalesce || fallbacks.length > 0;
     return {
+      refusal:
+        queueMs > 0 && !mayAnswerOtherwise
+          ? (keyId, deadlineMs) => parts.refusal(model, keyId, deadlineMs, queueMs)
+          : undefined,
       rank: stack(rankAlone, fallbacks.length > 0 && parts.fallbacks(fallbacks)),
       rankAlone,
       rankWith: (models) => parts.fallbacks(models)(rankAlone),

@@ -149,6 +149,11 @@ export type Turn = (job: Job, candidates: Candidates) => Promise<AttemptOutcome 
 /** What is done for a model, given its offers and its rules. */
 export interface Plan {
   readonly rank: Rank;
+  /**
+   * Why a request of a key would not be ranked, if that is certain before anything is done for it. Absent if it never is: the
+   * model has no queue, or another model or an earlier ranking may answer.
+   */
+  readonly refusal: ((keyId: number, deadlineMs: number) => NoRanking | undefined) | undefined;
   /** The same without its fallbacks to other models. */
   readonly rankAlone: Rank;
   /** The same with other fallbacks than those of its rule. */

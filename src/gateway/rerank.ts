@@ -103,6 +103,7 @@ export async function rerank(deps: GatewayDeps, call: RerankCall): Promise<Reran
     call.trial === undefined && isLive(deps, named, call.caller.credential.token.policy);
   const target = isServed ? named : await refuseOrWait(deps, call, named);
   trace.model = target.model;
+  shed(deps, call, target);
   const reservation = await reserve(deps, call, target);
   trace.admitted = true;
   try {
@@ -138,6 +139,25 @@ export async function rerank(deps: GatewayDeps, call: RerankCall): Promise<Reran
     // What was reserved is covered; anything beyond is charged as far as the balances reach.
     if (trace.quota > reservation.amount) trace.charged = charged;
   }
+}
+
+/**
+ * Refuses what those who wait already leave no time for, before the store is asked: under overload a refusal has to be cheap.
+ * @throws GatewayError
+ */
+function shed(
+  deps: GatewayDeps,
+  { caller, request, scope, trial }: RerankCall,
+  target: Target,
+): void {
+  const refusal = deps.channels.current.plans.get(target.model)?.refusal;
+  const { id, policy } = caller.credential.token;
+  if (refusal === undefined || trial !== undefined || policy.fallbacks.length > 0) return;
+  const why = refusal(id, scope.deadlineMs);
+  if (why === undefined) return;
+  judgeTarget(policy, target);
+  const { documents } = request;
+  throw refusalOf(why, { model: target.model, documents }, deps.maxCooldownMs);
 }
 
 /** The ranking by the model's plan in force. */

@@ -93,7 +93,7 @@ export function gatewaySettings(ports: readonly number[]): Readonly<Record<strin
       plain: { queue_ms: 300 },
       hedged: { hedge: true, select: 'fastest', queue_ms: 300 },
       shared: { coalesce: true, select: 'least_busy' },
-      kept: { cache_ttl_ms: 1_000, coalesce: true, select: 'sticky' },
+      kept: { cache_ttl_ms: 1_000, cache_shared: true, coalesce: true, select: 'sticky' },
       replaced: { fallbacks: ['plain'] },
     },
     prices: {

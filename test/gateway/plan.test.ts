@@ -70,6 +70,11 @@ function setUp(given: Partial<ModelRules>, channel: Partial<Channel> = {}) {
     coalesced: layer('coalesced'),
     replyCached: (ttlMs) => layer(`cache ${ttlMs}`),
     queued: (mostMs) => layer(`queue ${mostMs}`),
+    refusal: (model, keyId, deadlineMs, mostMs) => ({
+      kind: 'busy',
+      soonestMs: 0,
+      retryAfterMs: model.length + keyId + deadlineMs + mostMs,
+    }),
   };
   const plan = createPlanner(parts)('m', [
     offer(1, channel).route,
@@ -148,6 +153,20 @@ describe('the plan of a model', () => {
     expect(idsOf('weighted')).toEqual([[1, 2]]);
   });
 
+  it.each<[string, Partial<ModelRules>, number | undefined]>([
+    ['it has no queue', {}, undefined],
+    ['it has nothing but a queue', { queueMs: 9 }, 1 + 20 + 300 + 9],
+    ['a kept ranking may answer', { queueMs: 9, cacheTtlMs: 5 }, undefined],
+    ['an identical call may answer', { queueMs: 9, coalesce: true }, undefined],
+    ['another model may answer', { queueMs: 9, fallbacks: ['n'] }, undefined],
+  ])('says what is refused beforehand where %s', (_where, rules, retryAfterMs) => {
+    const told = setUp(rules).plan.refusal?.(20, 300);
+
+    expect(told).toEqual(
+      retryAfterMs === undefined ? undefined : { kind: 'busy', soonestMs: 0, retryAfterMs },
+    );
+  });
+
   it('ranks with other fallbacks than those of its rule', async () => {
     const { plan, seen } = setUp({ fallbacks: ['n'], coalesce: true });
 
@@ -188,5 +207,6 @@ function setUpParts(): PlanParts {
     coalesced: same,
     replyCached: () => same,
     queued: () => same,
+    refusal: () => undefined,
   };
 }

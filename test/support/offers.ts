@@ -38,6 +38,7 @@ export function plan(offers: readonly Offer[], given: Partial<Plan> = {}): Plan 
     rank,
     rankAlone: rank,
     rankWith: () => rank,
+    refusal: undefined,
     ask: () => Promise.reject(new Error('no channel is asked here')),
     shaped: (send) => send,
     offers,

@@ -63,6 +63,23 @@ export class Queue {
     };
   }
 
+  /**
+   * What a request would be told at once because of those who wait already; `undefined` if it may wait as well, or nobody
+   * does. Asked before anything is done for the request.
+   */
+  refusal(model: string, keyId: number, deadlineMs: number, mostMs: number): NoRanking | undefined {
+    const line = this.#lines.get(model);
+    if (line === undefined || line.waiters.size === 0) return undefined;
+    const expectedMs = line.waiters.ahead(keyId) * line.intervalMs;
+    if (expectedMs < this.#patienceMs(deadlineMs, mostMs)) return undefined;
+    return { ...BUSY_NOW, retryAfterMs: Math.max(BUSY_NOW.retryAfterMs, expectedMs) };
+  }
+
+  /** How long a request may wait: half of the remaining time is reserved for the answer. */
+  #patienceMs(deadlineMs: number, mostMs: number): number {
+    return Math.min(mostMs, (deadlineMs - this.#options.now()) / 2);
+  }
+
   /** An attempt has ended: its place goes to the next request for one of the channel's models. */
   freed({ route }: Offer): void {
     if (this.#waiting === 0) return;
@@ -78,8 +95,7 @@ export class Queue {
     const { now, maxWaiting } = this.#options;
     const line = this.#lineOf(job.model);
     const { waiters } = line;
-    // Half of the remaining time is reserved for the answer.
-    const untilMs = now() + Math.min(mostMs, (job.scope.deadlineMs - now()) / 2);
+    const untilMs = now() + this.#patienceMs(job.scope.deadlineMs, mostMs);
     const isInTime = (outcome: Outcome): boolean =>
       now() + (busy(outcome)?.soonestMs ?? 0) < untilMs;
     const expectedMs = waiters.ahead(job.keyId) * line.intervalMs;
@@ -156,10 +172,8 @@ export class Queue {
   }
 }
 
-const BUSY: Outcome = {
-  kind: 'none',
-  why: { kind: 'busy', soonestMs: 0, retryAfterMs: LEAST_RETRY_MS },
-};
+const BUSY_NOW: Busy = { kind: 'busy', soonestMs: 0, retryAfterMs: LEAST_RETRY_MS };
+const BUSY: Outcome = { kind: 'none', why: BUSY_NOW };
 
 function callNext(line: Line): void {
   line.waiters.next()?.end('turn');

@@ -148,6 +148,28 @@ describe('a queue in front of busy channels', () => {
     await Promise.all(waiting);
   });
 
+  it('says beforehand whom those who wait leave no time for', async () => {
+    const mostMs = 300;
+    const { rank, end, queue } = setUp(1, { mostMs });
+    const { model } = of(1);
+    const told = (keyId: number): boolean =>
+      queue.refusal(model, keyId, Date.now() + 60_000, mostMs) !== undefined;
+    expect(told(1)).toBe(false);
+    const waiting = Array.from({ length: 6 }, () => rank(of(1)));
+    await turns();
+    expect(told(1)).toBe(false);
+    for (let count = 0; count < 2; count += 1) {
+      await pass(100);
+      await end();
+    }
+
+    expect([told(1), told(2)]).toEqual([true, false]);
+    expect(queue.refusal(model, 2, Date.now() + 10, mostMs)).toMatchObject({ kind: 'busy' });
+    for (let count = 0; count < 8; count += 1) await end();
+    await Promise.all(waiting);
+    expect(told(1)).toBe(false);
+  });
+
   it('does not wait for channels that rest for longer', async () => {
     const queue = new Queue({ maxWaiting: 100, now: Date.now });
     const rank = queue.layer(1_000)(() => Promise.resolve(RESTING));
