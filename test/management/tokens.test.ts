@@ -153,6 +153,7 @@ describe('keys', () => {
       models: ['a', 'b'],
       aliases: {},
       fallbacks: [],
+      replyCache: true,
       allowIps: ['192.0.2.7', '2001:db8::/32'],
       tags: ['eu'],
       defaultModel: 'b',

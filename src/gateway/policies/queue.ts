@@ -71,7 +71,7 @@ export class Queue {
     const line = this.#lines.get(model);
     if (line === undefined || line.waiters.size === 0) return undefined;
     const expectedMs = line.waiters.ahead(keyId) * line.intervalMs;
-    if (expectedMs < this.#patienceMs(deadlineMs, mostMs)) return undefined;
+    if (isSoon(expectedMs, this.#patienceMs(deadlineMs, mostMs))) return undefined;
     return { ...BUSY_NOW, retryAfterMs: Math.max(BUSY_NOW.retryAfterMs, expectedMs) };
   }
 
@@ -95,11 +95,12 @@ export class Queue {
     const { now, maxWaiting } = this.#options;
     const line = this.#lineOf(job.model);
     const { waiters } = line;
-    const untilMs = now() + this.#patienceMs(job.scope.deadlineMs, mostMs);
+    const patienceMs = this.#patienceMs(job.scope.deadlineMs, mostMs);
+    const untilMs = now() + patienceMs;
     const isInTime = (outcome: Outcome): boolean =>
       now() + (busy(outcome)?.soonestMs ?? 0) < untilMs;
     const expectedMs = waiters.ahead(job.keyId) * line.intervalMs;
-    if (!isInTime(refused) || now() + expectedMs >= untilMs) return later(refused, expectedMs);
+    if (!isInTime(refused) || !isSoon(expectedMs, patienceMs)) return later(refused, expectedMs);
     if (waiters.size >= maxWaiting) {
       const dropped = waiters.makeRoomFor(job.keyId);
       if (dropped === undefined) return later(refused, expectedMs);
@@ -174,6 +175,14 @@ export class Queue {
 
 const BUSY_NOW: Busy = { kind: 'busy', soonestMs: 0, retryAfterMs: LEAST_RETRY_MS };
 const BUSY: Outcome = { kind: 'none', why: BUSY_NOW };
+
+/**
+ * Whether an expected wait is short enough to begin it. Places become free irregularly: of those that expect to wait as long as
+ * they may, half would wait in vain.
+ */
+function isSoon(expectedMs: number, patienceMs: number): boolean {
+  return expectedMs < patienceMs * 0.8;
+}
 
 function callNext(line: Line): void {
   line.waiters.next()?.end('turn');
