@@ -200,6 +200,16 @@ export const CHANNEL_MEMBERS = {
     help: 'Seconds between health checks, each a rerank of two short documents, made by one node for all; 0: none. Where nothing is said, model servers of your own (TEI, Infinity, vLLM, SGLang, NIM, OpenVINO, Mosec) are checked every 60 s, and nothing else is.',
   },
   budget: { ...BUDGET_MEMBERS.budget, shared: true },
+  /** Whose budget it is: the channel's own, or one for all channels of its tag. */
+  budgetScope: {
+    type: 'choice',
+    choices: ['channel', 'tag'],
+    default: 'channel',
+    shared: true,
+    flag: 'budget-scope <scope>',
+    label: 'budget of',
+    help: 'Whether the budget is of this channel alone, or one for all channels of its tag that say so.',
+  },
   budgetPeriod: { ...BUDGET_MEMBERS.budgetPeriod, shared: true },
   budgetTimeZone: { ...BUDGET_MEMBERS.budgetTimeZone, shared: true },
 } as const satisfies Readonly<Record<string, MemberSpec & ChannelMemberSpec>>;

@@ -1,6 +1,6 @@
 import { windowOf } from '../core/budget.js';
 import type { Channel } from '../core/channel.js';
-import type { LimitName } from '../core/channel-members.js';
+import { isLimited, type LimitName } from '../core/channel-members.js';
 import { Lease } from '../core/lease.js';
 import { actualCost, estimateCost, priceOf, type PriceList } from '../core/quota.js';
 import { completeUsage, estimateTokens } from '../core/rerank.js';
@@ -33,7 +33,9 @@ interface Limit {
   /** Shares in which it is handed out: what a node that is killed had at hand is lost until the window ends. */
   readonly parts: number;
   readonly spanAt: (nowMs: number) => ShareSpan;
-  /** The name by which the store counts it. */
+  /** The name by which the store counts it: channels of one tag may have one budget. */
+  readonly counter: string;
+  /** The counter and the limit together: what a lease is good for. */
   readonly key: string;
 }
 
@@ -65,6 +67,8 @@ export class ChannelLimits {
   readonly #deps: ChannelLimitsDeps;
   readonly #held = new Map<string, Held>();
   readonly #returning = new Set<Promise<void>>();
+  /** The channels in force that have limits. */
+  #limited: readonly Channel[] = [];
 
   constructor(deps: ChannelLimitsDeps) {
     this.#deps = deps;
@@ -81,12 +85,14 @@ export class ChannelLimits {
 
   /** Channels of which a limit is used up. */
   pauses(nowMs: number): (UsedUp & { readonly channelId: number; readonly sinceMs: number })[] {
-    return Array.from(this.#held.values(), ({ limit, channel, lease }) => ({
-      channelId: channel.id,
-      limit: limit.name,
-      sinceMs: lease.outSinceMs,
-      untilMs: lease.outUntilMs(nowMs),
-    })).filter(({ untilMs }) => untilMs > 0);
+    return this.#limited.flatMap((channel) =>
+      limitsOf(channel).flatMap(({ key, name: limit }) => {
+        const lease = this.#held.get(key)?.lease;
+        const untilMs = lease?.outUntilMs(nowMs) ?? 0;
+        if (lease === undefined || untilMs === 0) return [];
+        return [{ channelId: channel.id, limit, sinceMs: lease.outSinceMs, untilMs }];
+      }),
+    );
   }
 
   /**
@@ -117,10 +123,11 @@ export class ChannelLimits {
     return end;
   }
 
-  /** Forgets the limits of channels that are gone, or that have these limits no more. */
+  /** The channels in force have changed: forgets the limits that none of them has any more. */
   keepOnly(channels: Iterable<Channel>): void {
+    this.#limited = Array.from(channels).filter(isLimited);
     const keys = new Set(
-      Array.from(channels, limitsOf).flatMap((limits) => limits.map(({ key }) => key)),
+      this.#limited.flatMap((channel) => limitsOf(channel).map(({ key }) => key)),
     );
     for (const [key, held] of this.#held) {
       if (keys.has(key)) continue;
@@ -141,7 +148,7 @@ export class ChannelLimits {
     const left = lease.left(steady());
     if (limit.name !== 'budget' || left <= 0) return;
     const returning = store
-      .returnShare(limit.key, left, now())
+      .returnShare(limit.counter, left, now())
       .catch((error: unknown) => {
         observe({ kind: 'fault', what: 'the rest of a budget not given back', error });
       })
@@ -155,7 +162,7 @@ export class ChannelLimits {
     const held = this.#heldOf(limit, channel);
     for (let asks = 0; ; asks += 1) {
       if (held.lease.take(need, steady())) {
-        if (held.lease.isLow(steady())) void this.#ask(held, 0);
+        if (laysIn(held.lease, need) && held.lease.isLow(steady())) void this.#ask(held, 0);
         return true;
       }
       if (asks === MOST_ASKS || held.lease.outUntilMs(steady()) > 0) return false;
@@ -185,12 +192,12 @@ export class ChannelLimits {
     const debt = Math.max(0, -lease.left(steady()));
     const ask = {
       most: limit.most,
-      want: Math.max(lease.size, need + debt),
+      want: need === 0 || laysIn(lease, least) ? Math.max(lease.size, need + debt) : need + debt,
       least: need === 0 ? 1 : Math.min(limit.most, least + debt),
       span: limit.spanAt(now()),
     };
     try {
-      const answer = await store.takeShare(limit.key, ask, now());
+      const answer = await store.takeShare(limit.counter, ask, now());
       const isOut = lease.outUntilMs(steady()) > 0;
       lease.heard(answer, steady(), need > 0);
       if (answer.kind === 'refused' && need > 0 && !isOut) {
@@ -210,7 +217,7 @@ export class ChannelLimits {
 
   #heldOf(limit: Limit, { id, name }: Channel): Held {
     const known = this.#held.get(limit.key);
-    if (known?.limit.most === limit.most) return known;
+    if (known !== undefined) return known;
     const held: Held = {
       limit,
       channel: { id, name },
@@ -219,7 +226,6 @@ export class ChannelLimits {
       awaited: 0,
       least: limit.most,
     };
-    if (known !== undefined) this.#giveBack(known);
     this.#held.set(limit.key, held);
     return held;
   }
@@ -256,6 +262,11 @@ export class ChannelLimits {
   }
 }
 
+/** Whether a share is worth several calls: what lies here unused must not be what another node's call lacks. */
+function laysIn({ size }: Lease, need: number): boolean {
+  return size >= 2 * need;
+}
+
 const UNSENT: AttemptOutcome = { kind: 'withdrawn' };
 /** How long a node goes without the store's word. */
 const BLIND_MS = 1_000;
@@ -280,19 +291,24 @@ function ratesOf({ id, requestsPerMinute, tokensPerMinute }: Channel): Limit[] {
   return rates
     .filter(([, most]) => most > 0)
     .map(([name, most]) => ({
-      ...{ name, most, parts: PARTS_OF_A_MINUTE, key: `channel:${id}:${name}` },
+      ...{ name, most, parts: PARTS_OF_A_MINUTE, ...keysOf(`channel:${id}:${name}`, most) },
       spanAt: () => MINUTE,
     }));
 }
 
 function budgetOf(channel: Channel): Limit[] {
-  const { id, budget, budgetPeriod, budgetTimeZone } = channel;
+  const { id, tag, budget, budgetScope, budgetPeriod, budgetTimeZone } = channel;
   if (budget === 0) return [];
+  const owner = budgetScope === 'tag' && tag !== undefined ? `tag:${tag}` : `channel:${id}`;
   return [
     {
       ...{ name: 'budget', most: budget, parts: PARTS_OF_A_BUDGET },
-      key: `channel:${id}:budget:${budgetPeriod}:${budgetTimeZone}`,
+      ...keysOf(`${owner}:budget:${budgetPeriod}:${budgetTimeZone}`, budget),
       spanAt: (nowMs) => ({ kind: 'until', atMs: windowOf(channel, nowMs).untilMs }),
     },
   ];
+}
+
+function keysOf(counter: string, most: number): Pick<Limit, 'counter' | 'key'> {
+  return { counter, key: `${counter} ${most}` };
 }

@@ -88,6 +88,7 @@ describe('a limit that nodes share', () => {
     const { nodes, state, events } = fleet();
     const [node] = nodes;
     const limited = channel({ requestsPerMinute: 2, name: 'narrow' });
+    node?.keepOnly([limited]);
     await passed(nodes, limited, 5);
 
     const out = { limit: 'requests_per_minute', untilMs: 60_000 };
@@ -168,7 +169,7 @@ describe('a budget of a channel', () => {
     expect(await passed(nodes, daily, 20)).toBe(10);
   });
 
-  it('gets back what a node has at hand when that ends, or when its amount changes', async () => {
+  it('gets back what a node has at hand when that ends', async () => {
     const { nodes, taken } = fleet();
     const large = channel({ budget: 1_000 * PRICE });
     const name = 'channel:1:budget:month:UTC';
@@ -180,8 +181,35 @@ describe('a budget of a channel', () => {
     expect(taken.get(name)?.current).toBe(PRICE);
   });
 
+  it('gets back what a node has at hand when its amount changes, and keeps what is spent', async () => {
+    const { nodes, taken } = fleet();
+    const before = channel({ budget: 1_000 * PRICE });
+    const after = channel({ budget: 3 * PRICE });
+    await passed(nodes, before, 1);
+
+    nodes[0]?.keepOnly([after]);
+
+    expect(taken.get('channel:1:budget:month:UTC')?.current).toBe(PRICE);
+    expect(await passed(nodes, after, 9)).toBe(2);
+  });
+
+  it('is one for all channels of a tag where they say so, and all of them are passed over', async () => {
+    const { nodes } = fleet(2);
+    const shared = { budget: 10 * PRICE, budgetScope: 'tag', tag: 'eu' } as const;
+    const [one, other] = [offer(1, shared), offer(2, shared)].map(({ route }) => route.channel);
+    if (one === undefined || other === undefined) throw new Error('there are two');
+    for (const node of nodes) node.keepOnly([one, other]);
+
+    const through = [await passed(nodes, one, 3), await passed(nodes, other, 9)];
+
+    expect(through).toEqual([6, 4]);
+    const pauses = nodes.flatMap((node) => node.pauses(0).map(({ channelId }) => channelId));
+    expect(new Set(pauses)).toEqual(new Set([1, 2]));
+  });
+
   it('is forgotten with its channel', async () => {
     const { nodes } = fleet();
+    nodes[0]?.keepOnly([daily]);
     await passed(nodes, daily, 20);
     expect(nodes[0]?.pauses(0)).toHaveLength(1);
 
