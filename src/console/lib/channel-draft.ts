@@ -14,6 +14,8 @@ export interface ChannelDraft {
   readonly weight: string;
   readonly timeout_ms: string;
   readonly max_concurrency: string;
+  readonly requests_per_minute: string;
+  readonly tokens_per_minute: string;
   readonly pair_tokens: string;
   readonly window_size: string;
   readonly window_stride: string;
@@ -26,6 +28,7 @@ export interface ChannelDraft {
 /** Numbers of a channel, with what holds where nothing is typed; null: the gateway’s own. */
 const NUMBERS = {
   ...{ priority: 0, weight: 1, timeout_ms: null, max_concurrency: 0 },
+  ...{ requests_per_minute: 0, tokens_per_minute: 0 },
   ...{ pair_tokens: null, window_size: null, window_stride: null, health_check_s: null },
 } as const;
 
@@ -55,6 +58,8 @@ export interface KnownChannel {
   readonly weight: number;
   readonly timeout_ms: number | null;
   readonly max_concurrency: number;
+  readonly requests_per_minute: number;
+  readonly tokens_per_minute: number;
   readonly pair_tokens: number | null;
   readonly window_size: number | null;
   readonly window_stride: number | null;
@@ -68,6 +73,7 @@ export function emptyDraft(provider: string): ChannelDraft {
   return {
     ...{ name: provider, provider, base_url: '', credentials: {}, settings: {}, models: '' },
     ...{ tag: '', priority: '', weight: '', timeout_ms: '', max_concurrency: '' },
+    ...{ requests_per_minute: '', tokens_per_minute: '' },
     ...{ pair_tokens: '', window_size: '', window_stride: '', health_check_s: '' },
     scores: 'raw',
     long_documents: 'truncate',
@@ -231,6 +237,8 @@ export function createCommand(draft: ChannelDraft): string {
     ['weight', draft.weight],
     ['timeout', draft.timeout_ms],
     ['max-concurrency', draft.max_concurrency],
+    ['requests-per-minute', draft.requests_per_minute],
+    ['tokens-per-minute', draft.tokens_per_minute],
     ['scores', draft.scores === 'raw' ? '' : draft.scores],
     ['retry-unsafe', draft.retry_unsafe ? 'true' : ''],
     ['pair-tokens', draft.pair_tokens],

@@ -380,6 +380,11 @@ export const enPages = {
     timeoutDefault: 'the gateway’s',
     atOnce: 'At once',
     noBound: 'no bound',
+    requestsPerMinute: 'Requests a minute',
+    tokensPerMinute: 'Tokens a minute',
+    perMinuteHelp:
+      'What the account at the provider takes, from all gateways together. 0: no limit.',
+    budgetOf: { channel: 'Renewing budget', tag: 'Renewing budget of the tag' },
     scores: 'Scores',
     scoreKinds: { raw: 'as the provider gives them', normalized: 'as probabilities' },
     settings: 'Settings',

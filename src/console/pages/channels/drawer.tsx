@@ -10,6 +10,7 @@ import {
   FormError,
   Link,
   Moment,
+  Money,
   Skeleton,
   TextField,
 } from '../../parts/basic.js';
@@ -188,6 +189,27 @@ function OneChannel({ channel }: { readonly channel: Channel }) {
         <dd>{channel.timeout_ms === null ? words.timeoutDefault : `${channel.timeout_ms} ms`}</dd>
         <dt>{words.atOnce}</dt>
         <dd>{channel.max_concurrency === 0 ? words.noBound : channel.max_concurrency}</dd>
+        {channel.requests_per_minute === 0 ? null : (
+          <>
+            <dt>{words.requestsPerMinute}</dt>
+            <dd>{channel.requests_per_minute}</dd>
+          </>
+        )}
+        {channel.tokens_per_minute === 0 ? null : (
+          <>
+            <dt>{words.tokensPerMinute}</dt>
+            <dd>{channel.tokens_per_minute}</dd>
+          </>
+        )}
+        {channel.budget === 0 ? null : (
+          <>
+            <dt>{words.budgetOf[channel.budget_scope]}</dt>
+            <dd>
+              <Money units={channel.budget} /> {wp().budget.every[channel.budget_period]} (
+              {channel.budget_time_zone})
+            </dd>
+          </>
+        )}
         <dt>{words.scores}</dt>
         <dd>{words.scoreKinds[channel.scores]}</dd>
         {settings.length === 0 ? null : (

@@ -23,6 +23,7 @@ export const CHANNEL_FIELDS = [
   ...['name', 'base_url', 'credentials', 'models', 'tag'],
   ...['priority', 'weight', 'timeout_ms', 'max_concurrency', 'pair_tokens'],
   ...['window_size', 'window_stride', 'health_check_s'],
+  ...['requests_per_minute', 'tokens_per_minute'],
 ];
 
 /** The address, for whoever ranks outside. */
@@ -189,6 +190,14 @@ export function BoundFields({ draft, onChange, error }: PartProps) {
         fields={[
           bound('timeout_ms', 1, words.timeoutMs, words.timeoutHelp),
           { ...bound('max_concurrency', 0, words.atOnce, words.atOnceHelp), placeholder: '0' },
+          {
+            ...bound('requests_per_minute', 0, words.requestsPerMinute, words.perMinuteHelp),
+            placeholder: '0',
+          },
+          {
+            ...bound('tokens_per_minute', 0, words.tokensPerMinute, words.perMinuteHelp),
+            placeholder: '0',
+          },
           bound('health_check_s', 0, words.healthCheck, words.healthCheckHelp),
           bound('pair_tokens', 1, words.pairTokens, words.pairTokensHelp),
           bound('window_size', 2, words.windowSize, words.windowSizeHelp),
