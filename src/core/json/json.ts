@@ -237,7 +237,7 @@ export async function encodeJsonInSteps(
 }
 
 /** Pieces of so many bytes in one buffer, with a pause after every megabyte. */
-export async function joinInSteps(
+async function joinInSteps(
   pieces: Iterable<Buffer>,
   size: number,
   pause: () => Promise<void>,

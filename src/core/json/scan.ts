@@ -130,7 +130,7 @@ function parseMembers(
 }
 
 /** Position of the closing quote of the string that opens at `start`; -1 if it is not a valid string. */
-export function endOfString(body: Buffer, start: number): number {
+function endOfString(body: Buffer, start: number): number {
   for (let at = start + 1; at < body.length; at += 1) {
     const byte = body[at] ?? 0;
     if (byte === QUOTE) return at;
