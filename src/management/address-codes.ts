@@ -17,8 +17,9 @@ const CODE_MS = CODE_HOURS * 3_600_000;
 const HOUR_MS = 3_600_000;
 
 /**
- * Mails a code that makes the address that of the account. Where it is another account's already its owner is told instead:
- * who asked learns nothing of that. Must be called off the path of the request, since the two take different times.
+ * Mails a code that confirms the address for the account. If it already belongs to another account, its owner is told
+ * instead, and whoever asked learns nothing of that. Must be called off the path of the request, since the two take
+ * different times.
  */
 export async function mailAddressCode(
   deps: AddressMailDeps,
@@ -43,7 +44,7 @@ export async function mailAddressCode(
   await deps.sendMail(codeMail(email, username, code));
 }
 
-/** Takes the code from the mail; from then on the address is that of the account. */
+/** Takes the code from the mail; from then on the address belongs to the account. */
 export async function confirmAddress(
   deps: ManagementDeps,
   { id }: Pick<User, 'id'>,

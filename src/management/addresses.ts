@@ -6,27 +6,27 @@ import { defaultSettings, publicAddress } from '../providers/settings.js';
 /** Whether a text is an address or a CIDR range, spelled out in full. */
 export function isAddressOrRange(text: string): boolean {
   const address = text.replace(/\/.*/, '');
-  // The library also reads "10.1" and octal numbers as addresses; a range that decides over access is the wrong place for that.
+  // The library also accepts "10.1" and octal numbers; a range that decides about access is the wrong place for that.
   const whole = address.includes(':') || ipaddr.IPv4.isValidFourPartDecimal(address);
   const valid = text.includes('/') ? ipaddr.isValidCIDR(text) : ipaddr.isValid(text);
   return whole && valid && !isAmbiguousRange(text);
 }
 
-/** Whether a range is IPv4 in IPv6 clothes with more than IPv4 in it: nobody can say which callers are meant. */
+/** Whether a range is IPv4 in IPv6 form but covers more than IPv4: nobody can say which callers are meant. */
 export function isAmbiguousRange(text: string): boolean {
   const [address = '', bits] = text.trim().split('/', 2);
   if (bits === undefined || !address.includes(':') || !ipaddr.isValid(address)) return false;
   return ipaddr.process(address).kind() === 'ipv4' && Number(bits) < MAPPED_BITS;
 }
 
-/** Of an IPv4 address in IPv6 form, those in front of it. */
+/** The bits before an IPv4 address in IPv6 form. */
 const MAPPED_BITS = 96;
 
-/** What to say of such a range, as the end of a sentence. */
+/** What to say about such a range, as the end of a sentence. */
 export const AMBIGUOUS_RANGE =
   'is IPv4 in IPv6 form, where the prefix is 96 to 128; write an IPv4 range such as 10.0.0.0/8';
 
-/** What is wrong with a base URL as it is written, as the end of a sentence; `undefined` when nothing is. */
+/** What is wrong with a base URL as written, as the end of a sentence; `undefined` if nothing is. */
 export function urlMistake(text: string): string | undefined {
   if (!URL.canParse(text)) return 'must be a URL such as https://rerank.example.com';
   const url = new URL(text);
@@ -40,7 +40,7 @@ export function urlMistake(text: string): string | undefined {
   return undefined;
 }
 
-/** What is wrong with where a channel's requests would go, as the end of a sentence; `undefined` when nothing is. */
+/** What is wrong with where a channel's requests would go, as the end of a sentence; `undefined` if nothing is. */
 export function addressMistake(
   baseUrl: string | undefined,
   provider: Provider,
@@ -59,8 +59,8 @@ export function addressMistake(
 }
 
 /**
- * What is wrong with the addresses that a channel has besides: where tokens are issued, by its settings or by what is written
- * inside its credentials. A sentence each; none when all is well.
+ * What is wrong with a channel's other addresses: where tokens are issued, according to its settings or inside its
+ * credentials. A sentence each; empty if all is well.
  */
 export function otherAddressMistakes(
   provider: Provider,
@@ -95,10 +95,10 @@ function isWebAddress(text: string): boolean {
   return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
 }
 
-/** Names of metadata services, which resolve inside their cloud alone. */
+/** Names of metadata services, which resolve only inside their cloud. */
 const METADATA_HOSTS: ReadonlySet<string> = new Set(['metadata', 'metadata.google.internal']);
 
-/** What is wrong with where a URL leads, by its host; what a public name resolves to is seen only when it is called. */
+/** What is wrong with where a URL leads, by its host; what a public name resolves to shows only when it is called. */
 export function judgeUrl(address: string, rules: AddressRules): string | undefined {
   if (!URL.canParse(address)) return undefined;
   const host = new URL(address).hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
@@ -107,12 +107,12 @@ export function judgeUrl(address: string, rules: AddressRules): string | undefin
   return judge(METADATA_HOSTS.has(host) ? '169.254.169.254' : host);
 }
 
-/** Whether an IP address is of this machine or of a network of one's own; false for what is not an address. */
+/** Whether an IP address belongs to this machine or to a private network; false for anything but an address. */
 function isPrivateAddress(address: string): boolean {
   return ipaddr.isValid(address) && ipaddr.process(address).range() !== 'unicast';
 }
 
-/** Where cloud machines are told who they are and given credentials, beyond the link-local addresses. */
+/** Where cloud machines learn who they are and get credentials, besides the link-local addresses. */
 const METADATA_ADDRESSES: ReadonlySet<string> = new Set([
   // Alibaba Cloud, Oracle Cloud, Azure; Amazon and Google over IPv6.
   '100.100.100.200',
@@ -122,7 +122,7 @@ const METADATA_ADDRESSES: ReadonlySet<string> = new Set([
   'fd20:ce::254',
 ]);
 
-/** Whether an IP address is link-local or that of a cloud's metadata service; false for what is not an address. */
+/** Whether an IP address is link-local or belongs to a cloud's metadata service; false for anything but an address. */
 function isMetadataAddress(address: string): boolean {
   const bare = address.replace(/%.*$/, '');
   if (!ipaddr.isValid(bare)) return false;
@@ -130,7 +130,7 @@ function isMetadataAddress(address: string): boolean {
   return parsed.range() === 'linkLocal' || METADATA_ADDRESSES.has(parsed.toString());
 }
 
-/** The IPv4 address that an IPv6 address of a translator (NAT64, 6to4) leads to; any other as it is. */
+/** The IPv4 address that a translated IPv6 address (NAT64, 6to4) leads to; any other address unchanged. */
 function plainAddress(address: ipaddr.IPv4 | ipaddr.IPv6): ipaddr.IPv4 | ipaddr.IPv6 {
   if (address instanceof ipaddr.IPv4) return address;
   const range = address.range();
@@ -139,7 +139,7 @@ function plainAddress(address: ipaddr.IPv4 | ipaddr.IPv6): ipaddr.IPv4 | ipaddr.
   return range === '6to4' ? new ipaddr.IPv4(bytes.slice(2, 6)) : address;
 }
 
-/** Where channels may lie. */
+/** Where channels may be. */
 export interface AddressRules {
   /** Whether on this machine or in a private network. */
   readonly allowPrivateUpstreams: boolean;
@@ -147,7 +147,7 @@ export interface AddressRules {
   readonly allowMetadataUpstreams: boolean;
 }
 
-/** Why an address must not be connected to, as the end of a sentence; `undefined` where it may. */
+/** Why an address must not be connected to, as the end of a sentence; `undefined` if it may. */
 export function judgeUpstreamAddress(rules: AddressRules): (address: string) => string | undefined {
   return (address) => {
     if (isMetadataAddress(address)) {

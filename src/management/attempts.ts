@@ -10,14 +10,14 @@ export interface AttemptDeps {
   readonly accounts: Pick<AccountSettings, 'attemptsPerAccount' | 'attemptsWindowMs'>;
 }
 
-/** So many times what one address may try on an account, all others together may before they have to wait their turn. */
+/** All other addresses together may try this many times what one address may, before they have to wait their turn. */
 const WHOLE_FACTOR = 3;
-/** Between two attempts on an account that waits its turn, on one process. */
+/** Pause between two attempts on an account whose attempts wait their turn, per process. */
 const TURN_MS = 1_000;
 const MOST_WAITING = 5;
-/** How long an address counts as one that somebody has logged in from. */
+/** How long an address is remembered as one from which somebody logged in. */
 const PLACE_MS = 180 * 24 * 60 * 60 * 1000;
-/** No user has this id. Asking for it keeps the work the same where there is no account. */
+/** No user has this id. Asking for it keeps the work the same if there is no account. */
 const NOBODY = 0;
 
 /** What attempts on an account are counted by: the same however its name is typed. */
@@ -26,7 +26,7 @@ export function accountNamed(login: string): string {
 }
 
 /**
- * Counts one attempt of some kind on an account from an address block, or throws 429. Others elsewhere have a count of their
+ * Counts one attempt of some kind on an account from an address block, or throws 429. Other addresses have counts of their
  * own, so that nobody can lock anybody else out.
  */
 export async function countAttempt(
@@ -40,7 +40,7 @@ export async function countAttempt(
   if (!taken.allowed) throw tooMany(taken.retryAfterMs);
 }
 
-/** Forgets the wrong attempts of an address block on an account, after a right one. */
+/** Forgets an address block's wrong attempts on an account, after a right one. */
 export async function forgetAttempts(
   { store }: Pick<AttemptDeps, 'store'>,
   kind: string,
@@ -50,7 +50,7 @@ export async function forgetAttempts(
   await store.clearLimit(pairOf(kind, account, block));
 }
 
-/** Notes that somebody has logged in from there, and has nothing to wait for the next time. */
+/** Notes that somebody logged in from there, and need not wait next time. */
 export async function rememberPlace(
   { store, now }: Pick<AttemptDeps, 'store' | 'now'>,
   userId: number,
@@ -59,12 +59,12 @@ export async function rememberPlace(
   await store.rememberPlace(userId, hashSecret(block), now(), PLACE_MS);
 }
 
-/** Who waits for their turn, by account: how many, and the turn of the last of them. */
+/** The attempts waiting their turn, by account: how many, and the turn of the last of them. */
 const lanes = new Map<string, { waiting: number; last: Promise<unknown> }>();
 
 /**
- * Lets an attempt to log in on: at once, unless the account has had many of them from addresses that nobody has logged in from
- * before. Then strangers come one after another; whoever is known there does not wait.
+ * Admits a login attempt: at once, unless the account has had many from addresses that nobody has logged in from. Then
+ * strangers are served one after another; known addresses do not wait.
  */
 export async function awaitTurn(
   { store, now, accounts }: AttemptDeps,

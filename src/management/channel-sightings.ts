@@ -3,13 +3,13 @@ import { returnDuty } from '../core/outage.js';
 import type { ChannelSnapshot, NodeChannel, Store } from '../store/store.js';
 import { nameOfNode } from './in-force.js';
 
-/** A gateway that leaves a channel alone for a while, which others may not. */
+/** A gateway that leaves a channel alone for a while, although others may not. */
 export interface ChannelPause {
-  /** What people call the gateway. */
+  /** The gateway's name for people. */
   readonly node: string;
-  /** The end of a key, where one of several is left alone and not the channel. */
+  /** The end of a key, if one of several is left alone and not the channel. */
   readonly key?: string | undefined;
-  /** `half_open`: a single request is under way, which decides; `cooling`: the channel asked for a pause. */
+  /** `half_open`: a single request is in flight, which decides; `cooling`: the channel asked for a pause. */
   readonly state: NonNullable<NodeChannel['state']>;
   /** The kind of the last failure. */
   readonly reason: string;
@@ -33,7 +33,7 @@ interface SightingsDeps {
   readonly now: () => number;
 }
 
-/** What is known of those channels of a snapshot that are not well, by id. */
+/** What is known about the unhealthy channels of a snapshot, by id. */
 export async function sightingsOf(
   { store, now }: SightingsDeps,
   { channels }: Pick<ChannelSnapshot, 'channels'>,

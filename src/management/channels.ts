@@ -50,7 +50,7 @@ import { checkMembers, checkName, invalid } from './fields.js';
 
 export interface ChannelDeps extends ManagementDeps, AddressRules {}
 
-/** A channel to be. What is left out is as in a configuration file: enabled, and `CHANNEL_DEFAULTS`. */
+/** A channel to be created. Members left out are as in a configuration file: enabled, and `CHANNEL_DEFAULTS`. */
 export interface ChannelDraft extends Partial<Omit<NewChannel, 'settings' | 'outage'>> {
   readonly name: string;
   readonly provider: string;
@@ -58,7 +58,9 @@ export interface ChannelDraft extends Partial<Omit<NewChannel, 'settings' | 'out
   readonly settings?: Readonly<Record<string, SettingValue>>;
 }
 
-/** Members that are present replace; of settings and credentials each name does, and `null` takes one away. */
+/**
+ * Members that are present replace the old ones; settings and credentials are replaced name by name, and `null` removes one.
+ */
 export interface ChannelEdit extends Partial<
   Omit<NewChannel, 'settings' | 'credentials' | 'outage'>
 > {
@@ -66,27 +68,27 @@ export interface ChannelEdit extends Partial<
   readonly credentials?: Readonly<Record<string, Secret | null>>;
 }
 
-/** What many channels may be given at once: nothing that says which server each of them is. */
+/** What many channels may be given at once: nothing that identifies their servers. */
 export type SharedEdit = Pick<ChannelEdit, 'models' | 'tag' | SharedMember>;
 
 export type ChannelState =
   | EffectiveStatus
-  /** Its credentials are in the store and cannot be read with this encryption key. */
+  /** Its stored credentials cannot be read with this encryption key. */
   | { readonly live: false; readonly because: 'credentials_locked' }
-  /** It does not fit what this release knows of its provider. */
+  /** It does not fit what this release knows about its provider. */
   | { readonly live: false; readonly because: 'unusable'; readonly reason: string };
 
 /** Why a channel takes no traffic. */
 export type Because = Extract<ChannelState, { live: false }>['because'];
 
-/** A channel as people see it: the names of its credentials alone, and whether it takes traffic. */
+/** A channel as people see it: only the names of its credentials, and whether it takes traffic. */
 export interface ChannelView extends Omit<Channel, 'credentials'> {
-  /** Empty for a channel of the configuration, which keeps them there. */
+  /** Empty for a configured channel, whose credentials stay in the configuration. */
   readonly credentialNames: readonly string[];
-  /** How many API keys it has; `undefined` for a channel of the configuration. */
+  /** How many API keys it has; `undefined` for a configured channel. */
   readonly keyCount: number | undefined;
   readonly state: ChannelState;
-  /** What the gateways have found out about it; nothing right after a write. */
+  /** What the gateways have found out about it; empty right after a write. */
   readonly sighted: Sighting;
 }
 
@@ -100,25 +102,25 @@ export interface ChannelFilter {
   readonly provider?: string;
   /** The caller's name of a model. */
   readonly model?: string;
-  /** Part of the name, the address or a model in any case, or an id. */
+  /** Part of the name, the address or a model, in any case, or an id. */
   readonly keyword?: string;
   /** Whether it takes traffic. */
   readonly live?: boolean;
   /** Why it takes none. */
   readonly because?: Because;
-  /** By id if not given; `tried`: as the gateway tries those of one model. */
+  /** By id unless given; `tried`: in the order in which the gateway tries the channels of one model. */
   readonly sort?: ChannelSort;
 }
 
 export type ChannelSort = 'id' | 'name' | 'tried';
 
-/** A model as callers name it, and who serves it, in the order in which they are tried. */
+/** A model as callers name it, and its channels in the order in which they are tried. */
 export interface ServedModel {
   readonly model: string;
   readonly channels: readonly ChannelView[];
 }
 
-/** What came of a write of several channels. */
+/** The result of writing several channels. */
 export interface ChannelsWrite {
   /** Ids of the channels that it covered. */
   readonly ids: readonly number[];
@@ -147,7 +149,7 @@ export async function listChannels(
   return found.sort(ORDERS[filter.sort ?? 'id']);
 }
 
-/** Weight is a share and no rank; the heavier one comes first where people read. */
+/** Weight is a share and not a rank; people read the heavier one first. */
 const asTried = (one: ChannelView, other: ChannelView): number =>
   other.priority - one.priority || other.weight - one.weight || one.id - other.id;
 
@@ -168,11 +170,11 @@ function mentions({ id, name, baseUrl = '', models }: ChannelView, keyword: stri
   return texts.some((text) => text.toLowerCase().includes(wanted));
 }
 
-/** What a channel of a provider may carry, for who fills in a form. */
+/** What a channel of a provider may have, for whoever fills in a form. */
 export interface ProviderView {
   readonly id: string;
   readonly title: string;
-  /** Its public address; `undefined` where a channel must name its server, or where it ranks inside the gateway. */
+  /** Its public address; `undefined` if a channel must name its server, or if it ranks inside the gateway. */
   readonly baseUrl: string | undefined;
   readonly inside: boolean;
   readonly credentials: Provider['credentials'];
@@ -240,8 +242,8 @@ function draftedChannel(deps: ChannelDeps, draft: ChannelDraft): NewChannel {
 }
 
 /**
- * Changes what is given and leaves the rest. Another provider starts without settings and credentials; a change of where
- * requests go, or of how they carry the credentials, asks for all credentials anew.
+ * Changes what is given and leaves the rest. A new provider starts without settings and credentials; a change of where
+ * requests go, or of how they carry the credentials, requires all credentials again.
  */
 export async function updateChannel(
   deps: ChannelDeps,
@@ -260,10 +262,10 @@ export async function updateChannel(
   }
   const change = checkEdit(deps, current, changed, snapshot.locked.has(id));
   const updated = await unlocked(() =>
-    // Whoever sets a status by hand has the last word, whatever the gateway had found.
+    // A status set by hand has the last word, whatever the gateway found.
     deps.store.updateChannel(id, 'status' in change ? { ...change, outage: undefined } : change),
   );
-  // What was changed may have been what was wrong: the next probe of a channel that the gateway disabled is due now.
+  // The change may have fixed the problem: the next probe of a channel that the gateway disabled is due now.
   if (current.outage !== undefined) await deps.store.dropDuty(returnDuty(id, current.outage));
   return written(deps, updated, 'channel.update', change, actor);
 }
@@ -277,15 +279,15 @@ export function setChannelEnabled(
   return updateChannel(deps, id, { status: enabled ? CHANNEL_ENABLED : CHANNEL_DISABLED }, actor);
 }
 
-/** Which channels a switch of many has changed, and from which version on. */
+/** Which channels a bulk switch has changed, and from which version on. */
 export interface SwitchWrite extends ChannelsWrite {
-  /** Those of `ids` that the gateway itself had disabled: they were no more on than off. */
+  /** Those of `ids` that the gateway itself had disabled: they were neither on nor off by hand. */
   readonly autoDisabled: readonly number[];
 }
 
 /**
- * Switches many channels on or off as one write, those of the configuration too. `ids` of the reply are those whose status was
- * another one: switching these back is the exact undo, but for those that the gateway had disabled.
+ * Switches many channels on or off in one write, configured ones included. `ids` in the reply lists those whose status
+ * changed: switching them back is the exact undo, except for those that the gateway had disabled.
  */
 export async function switchChannels(
   { store, now }: ManagementDeps,
@@ -339,7 +341,7 @@ export async function deleteChannel(
   return version;
 }
 
-/** Deletes those that are there, in turn. One of the configuration among them refuses the whole. */
+/** Deletes those that exist, in turn. A configured one among them refuses the whole request. */
 export async function deleteChannels(
   deps: ManagementDeps,
   ids: readonly number[],
@@ -364,8 +366,8 @@ export async function deleteChannels(
 }
 
 /**
- * One edit of many channels as one write: all of them or, when one may not be changed so, none. `before` runs ahead of the
- * write, once nothing speaks against it.
+ * Edits many channels in one write: all of them or, if one may not be changed that way, none. `before` runs ahead of the
+ * write, once nothing rules it out.
  */
 export async function editChannels(
   deps: ManagementDeps,
@@ -391,7 +393,7 @@ export async function editChannels(
   return { ids: wanted, version };
 }
 
-/** Sends one channel a real request of two documents, also when it is switched off. */
+/** Sends one channel a real request of two documents, even if it is switched off. */
 export async function testChannel(
   deps: ManagementDeps & { readonly probe: Probe },
   id: number,
@@ -408,7 +410,7 @@ export async function testChannel(
   return tested;
 }
 
-/** Sends a channel to be a real request of two documents; nothing of it is stored but the entry in the audit log. */
+/** Sends a real request of two documents to a channel that is not yet saved; only the entry in the audit log is stored. */
 export async function testDraft(
   deps: ChannelDeps & { readonly probe: Probe },
   draft: ChannelDraft,
@@ -425,7 +427,7 @@ export async function testDraft(
   return tested;
 }
 
-/** Finds out what an unknown server speaks, by requests that change nothing there. */
+/** Finds out what an unknown server speaks, with requests that change nothing there. */
 export async function probeAddress(
   deps: ChannelDeps & { readonly discover: Discover },
   server: UnknownServer,
@@ -441,7 +443,7 @@ export async function probeAddress(
   return found;
 }
 
-/** The caller's name of the model that is tested: the first one if none is given. */
+/** The caller's name of the model to test: the first one if none is given. */
 function servedModel({ name, models }: Channel, given: string | undefined): string {
   const names = Object.keys(models);
   const model = given ?? names[0] ?? '';
@@ -456,11 +458,11 @@ function servedModel({ name, models }: Channel, given: string | undefined): stri
 export interface CopyDraft {
   readonly name?: string;
   readonly status?: ChannelStatus;
-  /** Credentials are never copied: without any, the copy takes no traffic until it is given those that it needs. */
+  /** Credentials are never copied: the copy takes no traffic until it is given those that it needs. */
   readonly credentials?: Readonly<Record<string, Secret>>;
 }
 
-/** A second channel like the first, without its credentials, under a name of its own. */
+/** A second channel like the first, without its credentials, under its own name. */
 export async function copyChannel(
   deps: ChannelDeps,
   id: number,
@@ -476,7 +478,7 @@ export async function copyChannel(
     name: given.name ?? freeName(original.name, names),
     status:
       given.status ??
-      // Its credentials are others than those that the gateway disabled it for.
+      // Its credentials differ from those for which the gateway disabled it.
       (original.status === CHANNEL_AUTO_DISABLED ? CHANNEL_ENABLED : original.status),
     credentials,
   };
@@ -499,7 +501,7 @@ export function channelState(
   if (provider === undefined) {
     return { live: false, because: 'unusable', reason: `unknown provider "${channel.provider}"` };
   }
-  // What the configuration declares is checked where it is read, and its credentials are not here.
+  // Configured channels are checked where the configuration is read, and their credentials are not here.
   if (channel.origin === 'config') return effective;
   const mistakes = settingMistakes(provider, channel.settings, Object.keys(channel.credentials));
   return mistakes.length === 0
@@ -555,7 +557,7 @@ async function written(
   }
 }
 
-/** The change to store, judged on the channel as it will be. */
+/** The change to store, validated on the channel as it will be. */
 function checkEdit(
   deps: ChannelDeps,
   current: Channel,
@@ -587,8 +589,8 @@ function checkEdit(
     provider,
     baseUrl,
     settings: next.settings,
-    // Written when they change, for untouched ones need no encryption key; and whenever the target does, so that those that
-    // somebody stores for the old one meanwhile never reach the new one.
+    // Written when they change, since unchanged ones need no encryption key; and whenever the target changes, so that
+    // credentials that somebody stores meanwhile for the old target never reach the new one.
     ...(redirects || credentials !== undefined || holdsSettings(current)
       ? { credentials: next.credentials }
       : {}),
@@ -597,13 +599,13 @@ function checkEdit(
 
 /**
  * Settings that may say where requests go or how they carry the credentials: paths, regions, token addresses, names of
- * headers. Numbers cannot; of everything else it is assumed.
+ * headers. Numbers cannot; everything else is assumed to.
  */
 function redirecting(settings: ChannelEdit['settings'] = {}): string[] {
   return Object.keys(settings).filter((name) => typeof settings[name] !== 'number');
 }
 
-/** Whether settings are among its credentials, perhaps only since it was read. */
+/** Whether some of its settings count as credentials, perhaps only since it was read. */
 function holdsSettings({ provider: id, credentials }: Channel): boolean {
   const provider: Provider | undefined = findProvider(id);
   return provider !== undefined && secretSettings(provider).some((name) => name in credentials);
@@ -637,7 +639,7 @@ function withoutSame(current: Channel, edit: ChannelEdit): ChannelEdit {
       case 'credentials':
         return Object.keys(edit.credentials ?? {}).length > 0;
       case 'settings':
-        // Another provider starts without them, so that the same ones are news there.
+        // A new provider starts without them, so the same ones count as a change there.
         return moves || Object.keys(settings ?? {}).length > 0;
       case 'baseUrl':
         return edit.baseUrl?.replace(/\/+$/, '') !== current.baseUrl;
@@ -672,8 +674,8 @@ function isSameMap(
 }
 
 /**
- * Settings and credentials under the names that their provider gives them, which a client may also write as in a
- * configuration file: `api_key` for `apiKey`. Other names stay, to be refused by name.
+ * Settings and credentials under the provider's own names; a client may also write them as in a configuration file:
+ * `api_key` for `apiKey`. Unknown names stay, to be refused by name.
  */
 function spelled<T extends Pick<ChannelEdit, 'settings' | 'credentials'>>(
   edit: T,
@@ -721,7 +723,7 @@ function checkChannel(
   const provider = findProvider(channel.provider);
   if (provider === undefined) throw unknownProvider(channel.provider);
   const baseUrl = checkBaseUrl(channel.baseUrl);
-  // `channelMistakes` judges the values: what is not a setting value is one of the mistakes.
+  // `channelMistakes` checks the values: one that is not a setting value is one of the mistakes.
   const settings = channel.settings as Readonly<Record<string, SettingValue>>;
   const given = { settings, credentials: channel.credentials };
   const fits = channelMistakes(provider, given);
@@ -742,7 +744,7 @@ function checkChannel(
   return checked;
 }
 
-/** The members that can be judged each by itself. */
+/** The members that can be checked one by one. */
 function checkPlain<T extends ChannelChange>(channel: T): T {
   checkMembers(CHANNEL_MEMBERS, channel);
   const { name, models, tag } = channel;
@@ -769,7 +771,7 @@ function checkBaseUrl(baseUrl: string | undefined): string | undefined {
   return baseUrl.replace(/\/+$/, '');
 }
 
-/** Runs a write of credentials; that they cannot be sealed is the operator's to mend. */
+/** Runs a write of credentials; if they cannot be sealed, that is for the operator to fix. */
 async function unlocked<T>(write: () => Promise<T>): Promise<T> {
   try {
     return await write();
@@ -791,7 +793,7 @@ function find({ channels }: ChannelSnapshot, id: number): Channel {
   return kept(channel);
 }
 
-/** A channel with what may hold a secret among its credentials, as older releases did not store it. */
+/** A channel whose possible secrets count among its credentials; older releases stored them elsewhere. */
 function kept(channel: Channel): Channel {
   const provider: Provider | undefined = findProvider(channel.provider);
   const { settings, credentials } = channel;

@@ -4,12 +4,12 @@ import { snakeCase } from '../core/records.js';
 import { hasUnseen, mixesAlphabets } from './names.js';
 
 const MAX_NAME_CHARACTERS = 128;
-/** What is refused before anything is done. `param` is the field in wire spelling. */
+/** The refusal of a field before anything is done. `param` is the field in wire spelling. */
 export function invalid(param: string, message: string): GatewayError {
   return new GatewayError('invalid_request', message, { param });
 }
 
-/** A name that people give: trimmed, printable, of a length that fits on a line, and not drawn like another one. */
+/** A name that people give: trimmed, printable, short enough for one line, and not easily confused with another. */
 export function checkName(value: string, param: string): string {
   const name = value.trim();
   if (name === '' || name.length > MAX_NAME_CHARACTERS || hasUnseen(name)) {
@@ -27,7 +27,7 @@ export function checkName(value: string, param: string): string {
   return name;
 }
 
-/** A username or an address in the one form in which it is kept, however it was typed. */
+/** A username or an address in the one form in which it is stored, however it was typed. */
 export function loginName(text: string): string {
   return text.trim().normalize('NFKC');
 }
@@ -44,7 +44,7 @@ export function checkInteger(value: number, min: number, max: number, param: str
   return value;
 }
 
-/** Judges those of a table's members that are there. */
+/** Checks those of a table's members that are present. */
 export function checkMembers<T extends MemberSpecs>(specs: T, given: Partial<MembersOf<T>>): void {
   for (const [name, spec] of Object.entries(specs)) {
     const value = given[name];

@@ -9,7 +9,7 @@ export type InForceState = 'confirmed' | 'bound_passed' | 'no_gateway';
 /** How a change came into force, on which of the gateways, and how long that took. */
 export interface InForce {
   readonly state: InForceState;
-  /** Gateways that have it in force, of those that report; `late` names the others. */
+  /** How many reporting gateways have it in force; `late` names the others. */
   readonly nodes: {
     readonly confirmed: number;
     readonly total: number;
@@ -21,7 +21,7 @@ export interface InForce {
 export interface InForceDeps {
   readonly store: Pick<NodeStore, 'listNodes'>;
   readonly now: () => number;
-  /** Milliseconds by a clock that nobody sets: the bound has passed whatever the time of day does. */
+  /** Milliseconds by a clock that nobody sets: the bound passes whatever happens to the time of day. */
   readonly elapsed?: () => number;
   readonly pause?: (ms: number) => Promise<void>;
 }
@@ -29,7 +29,7 @@ export interface InForceDeps {
 const POLL_MS = 5;
 const NOBODY: InForce['nodes'] = { confirmed: 0, total: 0, late: [] };
 
-/** Resolves when no gateway begins an attempt any more on what it knew before `version`. */
+/** Resolves when no gateway begins another attempt on what it knew before `version`. */
 export async function awaitInForce(
   { store, now, elapsed = () => performance.now(), pause = delay }: InForceDeps,
   version: number,
@@ -51,7 +51,7 @@ export async function awaitInForce(
   }
 }
 
-/** `undefined` where the store cannot tell. */
+/** `undefined` if the store cannot tell. */
 async function lookAtNodes(
   store: InForceDeps['store'],
   version: number,
@@ -68,12 +68,12 @@ async function lookAtNodes(
     };
   } catch (error) {
     if (!(error instanceof StoreUnavailableError)) throw error;
-    // The change is made; gateways that cannot ask for it either stop at the bound.
+    // The change is made; gateways that cannot ask for it stop at the bound too.
     return undefined;
   }
 }
 
-/** What people call a gateway; the beginning of its id where it has not told. */
+/** What people call a gateway; the beginning of its id if it has not said. */
 export function nameOfNode({ nodeId, about }: NodeState): string {
   return about?.name ?? nodeId.slice(0, 8);
 }

@@ -19,13 +19,13 @@ export interface LoggedIn {
   readonly secret: string;
 }
 
-/** No user has this id. Asking for it keeps the work the same where there is no account. */
+/** No user has this id. Asking for it keeps the work the same if there is no account. */
 const NOBODY = 0;
 
 /**
  * Begins a session for the right name (or address) and password. Unknown accounts cost and answer the same as wrong
- * passwords; that an account is disabled is told only to who knows its password. `block` is the address block of the caller:
- * after a right password its wrong ones are forgotten, and it is known from then on.
+ * passwords; only who knows the password learns that an account is disabled. `block` is the caller's address block: a right
+ * password clears its wrong ones, and it is known from then on.
  */
 export async function logIn(
   deps: SessionDeps & AttemptDeps,
@@ -54,7 +54,7 @@ export async function logIn(
   return { user, secret };
 }
 
-/** The hash that is kept from now on: one of today's cost, unless another password was set meanwhile. */
+/** The hash to keep from now on, at today's cost, unless another password was set meanwhile. */
 async function upgradeHash(
   { store, now, randomBytes }: SessionDeps,
   userId: number,

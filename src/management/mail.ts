@@ -5,5 +5,5 @@ export interface Mail {
   readonly text: string;
 }
 
-/** Hands a message over for delivery; rejects when nobody took it. */
+/** Submits a message for delivery; rejects if nobody took it. */
 export type SendMail = (mail: Mail) => Promise<void>;

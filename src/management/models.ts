@@ -8,11 +8,11 @@ export interface CallableModel {
   /** Whether a channel answers for it now. */
   readonly live: boolean;
   readonly price: Price;
-  /** Other names of it. */
+  /** Its aliases. */
   readonly aliases: readonly string[];
 }
 
-/** Every model with what it costs, by name. Who serves it is for admins to know. */
+/** Every model with its price, by name. Which channels serve it is for admins to know. */
 export async function listCallableModels(
   deps: Pick<ManagementDeps, 'store' | 'now'>,
   prices: PriceList,

@@ -11,7 +11,7 @@ const SCRIPTS = [
   ...['Han', 'Hiragana', 'Katakana', 'Bopomofo', 'Hangul'],
 ].map((name) => ({ name, pattern: new RegExp(`^\\p{Script=${name}}$`, 'u') }));
 
-/** What is written together; everything else stands alone ("highly restrictive" in UTS 39). */
+/** Scripts that are written together; any other script stands alone ("highly restrictive" in UTS 39). */
 const TOGETHER: readonly ReadonlySet<string>[] = [
   new Set(['Latin', 'Han', 'Hiragana', 'Katakana']),
   new Set(['Latin', 'Han', 'Bopomofo']),
@@ -22,7 +22,7 @@ const TOGETHER: readonly ReadonlySet<string>[] = [
 const LATIN_FRINGE =
   /[\u0131\u0138\u0149\u017f-\u018e\u0190-\u019f\u01a2-\u01ae\u01b1-\u01cc\u01dd\u01f0-\u01f3\u021c-\u0225\u0234-\u0258\u025a-\u02af\u1d00-\u1dff\u2c60-\u2c7f\ua720-\ua7ff\uab30-\uab6f]/u;
 
-/** What is drawn like a Latin letter in Cyrillic, Greek and Armenian, and the letter. */
+/** Letters in Cyrillic, Greek and Armenian that look like a Latin letter, and that letter. */
 const LOOKALIKES = new Map(
   [
     'аa АA ВB сc СC ԁd еe ЕE ҽe һh НH іi ІI јj ЈJ кk КK ӏl ӀI мm МM оo ОO рp РP ԛq гr ѕs ЅS тt ТT ѵv ѡw ԝw хx ХX уy УY үy ҮY ьb Ьb пn',
@@ -40,13 +40,13 @@ const DIGIT_LETTERS = new Map([
   ['1', 'l'],
 ]);
 
-/** Names that are the installation's own. */
+/** Names reserved for the installation. */
 const RESERVED = new Set(['root']);
 
 /** Joiners, choices of form, and the tags of flags: good where they join something. */
 const JOINER = '(?:\\u200c|\\u200d|\\ufe0e|\\ufe0f|[\\u{e0020}-\\u{e007f}])';
 
-/** Nothing of it is drawn. */
+/** Invisible characters. */
 const UNSEEN = new RegExp(
   `[\\p{Cc}\\p{Cs}\\u2028\\u2029\\u2800]|(?!${JOINER})\\p{Default_Ignorable_Code_Point}`,
   'u',
@@ -65,16 +65,16 @@ const JOINED = [
 ].join('|');
 const STRAY_JOINER = new RegExp(`(?<!${JOINED})${JOINER}`, 'u');
 
-/** Alphabets whose letters pass for each other's. */
+/** Alphabets whose letters can be mistaken for each other's. */
 const ALPHABETS =
   /\p{Script=Latin}|\p{Script=Cyrillic}|\p{Script=Greek}|\p{Script=Armenian}|\p{Script=Cherokee}|\p{Script=Coptic}|\p{Script=Lisu}/u;
 
-/** Whether a text has characters that nobody sees, or that make the rest of its line read otherwise than it is. */
+/** Whether a text has invisible characters, or ones that make the rest of its line read differently. */
 export function hasUnseen(text: string): boolean {
   return UNSEEN.test(text) || STRAY_JOINER.test(text);
 }
 
-/** Whether a word of a text takes its letters from two alphabets that look alike. */
+/** Whether a word mixes letters of two alphabets that look alike. */
 export function mixesAlphabets(text: string): boolean {
   return text.split(/[^\p{L}\p{M}]+/u).some((word) => {
     const letters = Array.from(word).filter((letter) => ALPHABETS.test(letter));
@@ -82,7 +82,7 @@ export function mixesAlphabets(text: string): boolean {
   });
 }
 
-/** What is wrong with a username that has the right characters, as far as others may be taken for it. */
+/** What is wrong with a username of permitted characters that could be mistaken for another. */
 export function usernameMistake(username: string): string | undefined {
   const letters = Array.from(username).filter((letter) => /\p{L}/u.test(letter));
   if (LATIN_FRINGE.test(username)) return 'has a letter that is taken for another one';
@@ -100,7 +100,7 @@ export function usernameMistake(username: string): string | undefined {
   return numberings(username) > 1 ? 'mixes digits of different scripts' : undefined;
 }
 
-/** Whether a username is, or looks like, one of the installation's own. */
+/** Whether a username is, or looks like, one that is reserved for the installation. */
 export function isReserved(username: string): boolean {
   const seen = Array.from(username.normalize('NFKC'), (each) => LOOKALIKES.get(each) ?? each);
   const plain = seen.map((each) => DIGIT_LETTERS.get(each) ?? each).join('');

@@ -1,14 +1,14 @@
 import type { NodeAbout, Store } from '../store/store.js';
 import { nameOfNode } from './in-force.js';
 
-/** Whether a gateway has the newest version in force, an older one, or has stopped to report without taking leave. */
+/** Whether a gateway has the newest version in force, an older one, or has stopped reporting without signing off. */
 export type NodeStanding = 'current' | 'behind' | 'silent';
 
 export interface NodeView {
   readonly id: string;
   readonly name: string;
   readonly standing: NodeStanding;
-  /** What it has in force, as far as it is known. */
+  /** What it has in force, as far as known. */
   readonly version: number | undefined;
   readonly about: NodeAbout | undefined;
 }
@@ -26,10 +26,10 @@ export interface NodesDeps {
   readonly now: () => number;
 }
 
-/** Every gateway that works on the store, by name. One that was started again takes the place of what it was before. */
+/** Every gateway that works on the store, by name. A restarted one replaces its earlier entry. */
 export async function listNodes({ store, now }: NodesDeps): Promise<NodesView> {
   const askedMs = performance.now();
-  // Asked first: a node that reports a newer one meanwhile is not behind.
+  // Asked first: a node that reports a newer version meanwhile is not behind.
   const version = await store.channelsVersion();
   const storeMs = performance.now() - askedMs;
   const states = await store.listNodes(now());

@@ -9,12 +9,12 @@ import { recordAudit, ROOT_ROLE, type Actor, type ManagementDeps } from './audit
 
 type OutageDeps = Pick<ManagementDeps, 'store' | 'now'>;
 
-/** Whoever reads the audit log finds what the gateway did of itself under this name. */
+/** The audit log shows the gateway's own actions under this name. */
 const GATEWAY: Actor = { id: undefined, name: 'gateway', role: ROOT_ROLE, address: undefined };
 
 /**
- * Disables a channel for all nodes, for what a node is certain of. Not where anybody has switched it, or changed what the
- * node's failures came from, meanwhile. Resolves to whether it did.
+ * Disables a channel for all nodes because of a certain fault, unless somebody has meanwhile switched it or changed what
+ * caused the failures. Resolves to whether it did.
  */
 export async function disableChannel(
   deps: OutageDeps,
@@ -38,7 +38,9 @@ export async function disableChannel(
   return true;
 }
 
-/** Lets a channel that the gateway disabled take traffic again; one that people have switched since stays as they left it. */
+/**
+ * Lets a channel that the gateway disabled take traffic again; one that people have switched since stays as they left it.
+ */
 export async function returnChannel(deps: OutageDeps, channel: Channel): Promise<boolean> {
   const updated = await deps.store.updateChannel(
     channel.id,

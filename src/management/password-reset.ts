@@ -18,21 +18,24 @@ export interface PasswordReset {
   readonly email: string;
   /** The one-time code from the mail. */
   readonly code: string;
-  /** Without it, a strong one is made. */
+  /** Without it, a strong one is generated. */
   readonly password: string | undefined;
 }
 
 const CODE_MINUTES = 10;
 const CODE_MS = CODE_MINUTES * 60_000;
-/** A code of 120 bits is not guessed, so that strangers who try cannot end it; how often each may try is counted elsewhere. */
+/**
+ * Nobody guesses a code of 120 bits, so strangers' tries need not invalidate it; how often each may try is counted
+ * elsewhere.
+ */
 const MAX_WRONG_CODES = 1_000_000;
 const HOUR_MS = 3_600_000;
-/** No user has this id. Asking for it keeps the work the same where there is no account. */
+/** No user has this id. Asking for it keeps the work the same if there is no account. */
 const NOBODY = 0;
 
 /**
- * Mails a one-time code to the account with this address, if there is one that may log in. Takes a different time when there
- * is none, so that it must be called off the path of the request.
+ * Mails a one-time code to the account with this address, if there is one that may log in. The time taken depends on that,
+ * so it must be called off the path of the request.
  */
 export async function mailResetCode(
   deps: ResetMailDeps,
@@ -48,10 +51,10 @@ export async function mailResetCode(
   await deps.sendMail(resetMail(user.email, user.username, code));
 }
 
-/** So many times what one address may have mailed, all together may. */
+/** How many times what one address may have mailed all of them together may. */
 const WHOLE_FACTOR = 4;
 
-/** Who asks from one address uses up the mails of that address alone, and leaves some to the owner of the account. */
+/** One address can use up only its own share of mails, and leaves some to the owner of the account. */
 async function mayMail(
   { store, now, accounts }: ResetMailDeps,
   userId: number,
@@ -65,9 +68,9 @@ async function mayMail(
 }
 
 /**
- * Takes the code and sets the password; all sessions and access tokens of the account end. One and the same refusal for
- * codes that are wrong, expired or used, and for addresses that nobody has.
- * @returns the password that was made, `undefined` when one was given.
+ * Takes the code and sets the password; all sessions and access tokens of the account end. The refusal is the same for
+ * wrong, expired and used codes, and for addresses that nobody has. @returns the generated password, `undefined` if one was
+ * given.
  */
 export async function resetPassword(
   deps: ManagementDeps,

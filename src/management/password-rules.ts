@@ -3,7 +3,7 @@ import { invalid } from './fields.js';
 const MIN_PASSWORD_CHARACTERS = 8;
 const MAX_PASSWORD_CHARACTERS = 256;
 
-/** What is tried first on any account; shorter ones are refused for their length. */
+/** Passwords that are tried first on any account; shorter ones are refused for their length. */
 const COMMON = new Set(
   `12345678 123456789 1234567890 12345678910 0123456789 87654321 987654321 11223344 1q2w3e4r 1q2w3e4r5t 1qaz2wsx
   abcd1234 abc12345 administrator asdfghjk asdfghjkl changeme changeit computer football iloveyou internet letmein1
@@ -14,7 +14,7 @@ const COMMON = new Set(
     .split(/\s+/),
 );
 
-/** Refuses passwords that are guessed first. `names` are what an account is known by. */
+/** Refuses easily guessed passwords. `names` are what the account is known by. */
 export function checkPassword(
   password: string,
   names: readonly (string | undefined)[],

@@ -18,14 +18,14 @@ interface Recorded extends Cost {
   readonly hash: Buffer;
 }
 
-/** Takes the place of the hash of an account that does not exist, so that a login costs the same. No password has it. */
+/** Stands in for the hash of an account that does not exist, so that a login costs the same. No password matches it. */
 const NOBODY: Recorded = {
   ...CURRENT,
   salt: Buffer.alloc(SALT_BYTES),
   hash: Buffer.alloc(HASH_BYTES),
 };
 
-/** The hash to keep of a password: scrypt, with its parameters and a random salt. */
+/** The hash to store for a password: scrypt, with its parameters and a random salt. */
 export async function hashPassword(
   password: string,
   randomBytes: (count: number) => Uint8Array,
@@ -37,7 +37,7 @@ export async function hashPassword(
   return `$scrypt$ln=${ln},r=${r},p=${p}$${parts.join('$')}`;
 }
 
-/** Whether a password is the one that was hashed. `undefined`, for no such account, takes as long and is never true. */
+/** Whether a password matches a hash. `undefined`, for an account that does not exist, takes as long and never matches. */
 export async function verifyPassword(
   password: string,
   recorded: string | undefined,
@@ -60,7 +60,7 @@ export function needsRehash(recorded: string): boolean {
   );
 }
 
-/** Letters and digits that cannot be taken for each other; 32, so that each byte gives one without bias. */
+/** Letters and digits that cannot be confused with each other; 32 of them, so that each byte yields one without bias. */
 const LEGIBLE = 'abcdefghijkmnpqrstuvwxyz23456789';
 const GENERATED_CHARACTERS = 24;
 

@@ -2,7 +2,7 @@ import { GatewayError } from '../core/errors.js';
 import type { Role } from '../store/store.js';
 import { ROOT_ROLE, type Actor, type ManagementDeps } from './audit.js';
 
-/** Somebody who works on the store itself, at the command line, and stands above every account. */
+/** Somebody who works on the store itself, at the command line, and ranks above every account. */
 export function isOperator(actor: Actor): boolean {
   return actor.id === undefined && actor.role === ROOT_ROLE;
 }
@@ -17,8 +17,8 @@ export function checkBelow(role: Role, actor: Actor, what: string): void {
 }
 
 /**
- * Nobody acts on what belongs to somebody else of an equal or higher role, such as a key or a code; `what` names it. What
- * belongs to nobody any more belongs to everybody who may act at all.
+ * Nobody acts on what belongs to somebody else of an equal or higher role, such as a key or a code; `what` names it.
+ * Anything without an owner is open to everybody who may act at all.
  */
 export async function checkOwner(
   { store, now }: ManagementDeps,

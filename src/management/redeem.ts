@@ -2,12 +2,12 @@ import { GatewayError } from '../core/errors.js';
 import { recordAudit, type Actor, type ManagementDeps } from './audit.js';
 import { hashSecret } from './secrets.js';
 
-/** What is kept of a redemption code. People type codes by hand: case and blanks around it do not matter. */
+/** What is stored of a redemption code. People type codes by hand: case and surrounding blanks do not matter. */
 export function hashRedemptionCode(code: string): string {
   return hashSecret(code.trim().toLowerCase());
 }
 
-/** Turns a code into quota of the user who redeems it, exactly once. Resolves to the quota that was added. */
+/** Turns a code into quota for the user who redeems it, exactly once. Resolves to the quota added. */
 export async function redeemCode(
   deps: ManagementDeps,
   code: string,
@@ -25,7 +25,7 @@ export async function redeemCode(
         { param: 'key' },
       );
     }
-    // Whether a code was ever good is nobody's business but its owner's.
+    // Whether a code was ever valid concerns only its owner.
     throw new GatewayError('invalid_request', 'The code is unknown, used, disabled or expired.', {
       param: 'key',
     });

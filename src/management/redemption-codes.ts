@@ -13,7 +13,7 @@ import { checkInteger, checkName, invalid } from './fields.js';
 import { checkOwner, isOperator } from './rank.js';
 import { hashRedemptionCode } from './redeem.js';
 
-/** Codes to be, all alike. */
+/** Codes to be made, all alike. */
 export interface RedemptionDraft {
   readonly name: string;
   /** What each of them is worth. */
@@ -25,18 +25,18 @@ export interface RedemptionDraft {
 
 export interface FreshCode {
   readonly record: RedemptionCode;
-  /** The code itself. It is kept nowhere, so this is the only time that it can be shown. */
+  /** The code itself. It is not stored, so it can be shown only now. */
   readonly code: string;
 }
 
 export const MAX_CODES_AT_ONCE = 100;
 const CODE_BYTES = 16;
-/** What is kept as the maker of a code that somebody made at the command line. */
+/** Stored as the maker of a code that was made at the command line. */
 const OPERATOR = 0;
 const PAGE = 100;
-/** The last second that a date can name. */
+/** The last second that a date can express. */
 const MAX_TIME = 8_640_000_000_000;
-/** A claim that is so old was left by a process that died: crediting takes milliseconds. */
+/** A claim this old was left by a process that died: crediting takes milliseconds. */
 const ABANDONED_MS = 60_000;
 
 export async function createRedemptionCodes(
@@ -98,7 +98,7 @@ export function listRedemptionBatches({
   return store.sumCodes(now());
 }
 
-/** Disables the codes of one name that are enabled, but for those of others whose role is not below. Resolves to how many. */
+/** Disables the enabled codes of one name, except those of makers whose role is not below. Resolves to how many. */
 export async function disableRedemptionBatch(
   deps: ManagementDeps,
   givenName: string,
@@ -115,7 +115,7 @@ export async function disableRedemptionBatch(
     );
     for (const { id } of wanted) {
       const update = await store.updateCode(id, { enabled: false });
-      // One that was used or deleted meanwhile needs nothing.
+      // A code that was used or deleted meanwhile needs nothing.
       if (update.kind === 'updated') disabled += 1;
     }
     if (offset + PAGE >= total) break;
@@ -142,7 +142,7 @@ export async function updateRedemptionCode(
   return update.code;
 }
 
-/** Refuses to mark a code as used. A used one passes: sent back as it was read, it meets what makes it final. */
+/** Refuses to mark a code as used. A used one passes: sent back as it was read, it is refused later because it is final. */
 export async function refuseToUse(deps: Pick<ManagementDeps, 'store'>, id: number): Promise<void> {
   if ((await getRedemptionCode(deps, id)).status === 'used') return;
   throw invalid(
@@ -162,7 +162,7 @@ export async function deleteRedemptionCode(
 }
 
 /**
- * Deletes what can no longer be redeemed: used, disabled and expired codes, but for those of others whose role is not below.
+ * Deletes what can no longer be redeemed: used, disabled and expired codes, except those of makers whose role is not below.
  * Resolves to how many.
  */
 export async function deleteInvalidRedemptionCodes(
@@ -174,7 +174,7 @@ export async function deleteInvalidRedemptionCodes(
   return deleted;
 }
 
-/** Completes what a process left undone that died between claiming a code and crediting its user. */
+/** Completes what a process that died between claiming a code and crediting its user left undone. */
 export async function recoverRedemptions({
   store,
   now,
@@ -182,7 +182,7 @@ export async function recoverRedemptions({
   await store.recoverRedemptions(now(), ABANDONED_MS);
 }
 
-/** Codes that were made at the command line are the operator's: only root comes near. */
+/** Codes made at the command line are the operator's: only root may touch them. */
 async function checkMaker(
   deps: ManagementDeps,
   { createdBy }: RedemptionCode,
@@ -197,7 +197,7 @@ async function checkMaker(
   await checkOwner(deps, createdBy, actor, 'code');
 }
 
-/** Makers whose codes somebody may not touch. */
+/** Makers whose codes an actor may not touch. */
 async function outOfReach({ store, now }: ManagementDeps, actor: Actor): Promise<number[]> {
   if (isOperator(actor)) return [];
   const makers = actor.role < ROOT_ROLE ? [OPERATOR] : [];

@@ -19,7 +19,7 @@ interface Waiting {
 
 type Answer = { readonly key: Uint8Array } | { readonly failure: string };
 
-/** About two seconds of work: who comes later is better off trying again. */
+/** About two seconds of work: anybody later had better try again. */
 const MOST_WAITING = 16;
 const RETRY_AFTER_MS = 2_000;
 
@@ -30,7 +30,7 @@ const { scryptSync } = require('node:crypto');
 parentPort.on('message', ({ password, salt, bytes, ln, r, p }) => {
   try {
     const N = 2 ** ln;
-    // What scrypt needs is a little more than 128 * N * r.
+    // Scrypt needs a little more than 128 * N * r.
     const key = scryptSync(password, salt, bytes, { N, r, p, maxmem: 128 * N * r * 2 });
     parentPort.postMessage({ key: new Uint8Array(key) });
   } catch (error) {
@@ -44,8 +44,8 @@ let running: Waiting | undefined;
 const queue: Waiting[] = [];
 
 /**
- * Runs scrypt in a thread of its own, one at a time. Libuv's threads, which decompression and name look-ups share, do none of
- * it: they stay free however many people log in. Rejects with 503 `overloaded` when too many wait already.
+ * Runs scrypt in a thread of its own, one at a time. Libuv's threads, shared by decompression and name look-ups, stay free
+ * however many people log in. Rejects with 503 `overloaded` if too many already wait.
  */
 export function scryptApart(job: ScryptJob): Promise<Buffer> {
   if (queue.length >= MOST_WAITING) {
@@ -83,7 +83,7 @@ function startThread(): Worker {
     else done?.reject(new Error(`scrypt failed: ${answer.failure}`));
     next();
   });
-  // A thread that dies, for want of memory perhaps, takes its one job with it; the next job gets a new thread.
+  // A thread that dies, perhaps for lack of memory, takes its one job with it; the next job gets a new thread.
   const lost = (error: unknown): void => {
     if (thread !== worker) return;
     thread = undefined;

@@ -9,20 +9,20 @@ export interface SessionDeps extends ManagementDeps {
   readonly accounts: Pick<AccountSettings, 'sessionIdleMs' | 'sessionMaxMs' | 'accessTokenMs'>;
 }
 
-/** Somebody who has shown a live session or access token. */
+/** Somebody who has presented a live session or access token. */
 export interface Login {
   readonly user: User;
   readonly session: Session;
 }
 
-/** What access tokens begin with, so that they cannot be taken for API keys. */
+/** The prefix of access tokens, so that they cannot be taken for API keys. */
 const ACCESS_TOKEN_PREFIX = 'at-';
 
 const SECRET_BYTES = 32;
-/** Of a session's hash, what names it to its owner. */
+/** The part of a session's hash that identifies it to its owner. */
 const SHOWN_ID_CHARACTERS = 16;
 
-/** Begins a login. The secret that is returned goes into the cookie; only its hash is kept. */
+/** Begins a login. The secret returned goes into the cookie; only its hash is stored. */
 export async function startSession(
   { store, now, randomBytes, accounts }: SessionDeps,
   userId: number,
@@ -41,7 +41,7 @@ export async function startSession(
 }
 
 /**
- * A new access token for oneself; those made before end. A login that ends meanwhile leaves none behind. `lifeMs` may only
+ * A new access token for oneself; earlier ones end. A login that ends meanwhile leaves none behind. `lifeMs` may only
  * shorten its life.
  */
 export async function issueAccessToken(
@@ -69,7 +69,7 @@ export async function issueAccessToken(
   return secret;
 }
 
-/** Who bears this secret, if it lives and is of that kind; using a session prolongs it. */
+/** Who holds this secret, if it is live and of that kind; using a session prolongs it. */
 export async function findLogin(
   { store, now, accounts }: SessionDeps,
   secret: string,
@@ -78,7 +78,7 @@ export async function findLogin(
   const nowMs = now();
   const session = await store.findSession(hashSecret(secret), nowMs, accounts.sessionIdleMs);
   if (session?.kind !== kind) return undefined;
-  // Also those that were made when they lived longer.
+  // Includes those made when the lifetime was longer.
   const isOld = nowMs >= session.createdAtMs + accounts.accessTokenMs;
   if (kind === 'access_token' && isOld) return undefined;
   const user = await store.getUser(session.userId, nowMs);
@@ -103,7 +103,7 @@ export interface ShownSession {
   readonly current: boolean;
 }
 
-/** Everything that an account is logged in with, newest first; `asking` is the login that wants to know. */
+/** Everything that an account is logged in with, newest first; `asking` is the login that asks. */
 export async function listLogins(
   { store, now }: Pick<ManagementDeps, 'store' | 'now'>,
   userId: number,

@@ -18,7 +18,7 @@ export interface StatsDeps {
   readonly statsDays: number;
 }
 
-/** What series are told apart by. Tokens and accounts are known by the hour alone. */
+/** How series are divided. Keys and accounts are known only by the hour. */
 export const SERIES_GROUPS = [
   'none',
   'outcome',
@@ -52,13 +52,13 @@ interface Span {
 
 export interface SeriesQuery extends Span {
   readonly group: SeriesGroup;
-  /** Of this account alone. */
+  /** Only of this account. */
   readonly owner?: number;
-  /** These of the group alone, each told by itself. */
+  /** Only these of the group, each on its own. */
   readonly keys?: readonly string[];
 }
 
-/** Sums, and what shares of all did not exceed. */
+/** Sums, and the values within which given shares lie. */
 export interface Summary extends Sums {
   readonly p50: number | undefined;
   readonly p95: number | undefined;
@@ -66,7 +66,7 @@ export interface Summary extends Sums {
 }
 
 export interface Series {
-  /** The id or the name of what it is of; '' for what has none. */
+  /** The id or the name of what it is about; '' if there is none. */
   readonly key: string;
   readonly name: string;
   readonly total: Summary;
@@ -93,9 +93,9 @@ export interface BreakdownQuery extends Span {
 export interface BreakdownRow {
   /** By the names of the groups: ids and names. Absent where the requests have none. */
   readonly of: Readonly<Partial<Record<BreakdownGroup, string | number>>>;
-  /** The names of accounts, keys and channels that are still there. */
+  /** The names of accounts, keys and channels that still exist. */
   readonly names: Readonly<Partial<Record<BreakdownGroup, string>>>;
-  /** Whether it stands for all that came after the most rows that are told one by one. */
+  /** Whether it stands for everything beyond the most rows that are listed individually. */
   readonly isRest: boolean;
   readonly sums: Sums;
 }
@@ -106,7 +106,7 @@ export interface UsageBreakdown extends Span {
   readonly total: Sums;
 }
 
-/** Series that are told one by one; all others are one more. */
+/** Series that are listed individually; all others are combined into one more. */
 const MAX_SERIES = 12;
 const MAX_ROWS = 1_000;
 const OTHERS = 'others';
@@ -114,7 +114,7 @@ const DAY_MS = 24 * 3_600_000;
 
 const SHARED_MS = 1_000;
 const MAX_SHARED = 200;
-/** What was read within the last second, by store and question: many who look at the same cost what one costs. */
+/** What was read within the last second, by store and question: many readers of the same numbers cost no more than one. */
 const shared = new WeakMap<object, Map<string, { atMs: number; series: Promise<UsageSeries> }>>();
 
 /** What happened in each step of a span, over all nodes; as of the last second. */
@@ -137,7 +137,7 @@ export function usageSeries(deps: StatsDeps, query: SeriesQuery): Promise<UsageS
   const series = readSeries(deps, query, { rollup, fromMs, lastMs });
   const mine = recent;
   mine.set(key, { atMs: nowMs, series });
-  // What has failed is asked again by whoever comes next.
+  // A failed question is asked again by the next reader.
   series.catch(() => mine.delete(key));
   return series;
 }
@@ -200,8 +200,8 @@ async function readSeries(
 }
 
 /**
- * Sums of a span, told apart by one or two things, over all nodes. Whole days are read by day; hours at the ends are read by hour
- * as long as they are kept, and days of UTC after that, which the span in the reply then shows.
+ * Sums of a span, divided by one or two things, over all nodes. Whole days are read by day; hours at the ends are read by
+ * hour as long as they are kept, and as UTC days after that, which the span in the reply then shows.
  */
 export async function usageBreakdown(
   deps: StatsDeps,
@@ -265,7 +265,7 @@ export async function usageBreakdown(
   };
 }
 
-/** The finest roll-up that reaches back so far and has few enough steps. */
+/** The finest roll-up that reaches back far enough and has few enough steps. */
 function seriesRollup({ fromMs, toMs, group, owner }: SeriesQuery, nowMs: number): RollupName {
   if (owner !== undefined || group === 'token' || group === 'user') return 'spend_hour';
   const names: readonly TrafficRollup[] = ['traffic_minute', 'traffic_5_minutes'];
@@ -308,7 +308,7 @@ function partsOf(rollup: RollupName, row: StatsRow, group: SeriesGroup): Part[] 
     Object.assign(spent.sums, { documents, inputTokens, searchUnits, quota });
     return [
       { key: undefined, tally, whole: true },
-      // Nobody is told about a channel that was asked for nothing.
+      // A channel that nobody asked for anything is not listed.
       ...(named === undefined ? [] : [{ key: named, tally: spent, whole: false }]),
     ];
   }
@@ -317,7 +317,7 @@ function partsOf(rollup: RollupName, row: StatsRow, group: SeriesGroup): Part[] 
   return [{ key: group === 'model' ? (about.model ?? '') : undefined, tally, whole: true }];
 }
 
-/** Whether all went well, the caller could have done better, or the gateway and its upstreams. */
+/** Whether all went well, or who could have done better: the caller, or the gateway and its upstreams. */
 function classOf(outcome: string): 'ok' | 'refused' | 'failed' {
   if (outcome === 'ok') return 'ok';
   const known = (ERRORS as Readonly<Record<string, { readonly status: number } | undefined>>)[
@@ -396,7 +396,7 @@ function groupOfNames(group: SeriesGroup | BreakdownGroup): NamedGroup {
   return group === 'user' || group === 'token' || group === 'channel' ? group : undefined;
 }
 
-/** What ids are called now; names stand for themselves, and what is deleted has none. */
+/** Today's names of ids; names stand for themselves, and what was deleted has none. */
 async function namesFor(
   { store, now }: StatsDeps,
   group: NamedGroup,

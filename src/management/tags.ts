@@ -11,7 +11,7 @@ import {
 } from './channels.js';
 import { checkName, invalid } from './fields.js';
 
-/** A tag as people see it: its switch, and the channels that bear it. */
+/** A tag as people see it: its switch, and the channels that have it. */
 export interface TagView extends TagSwitch {
   readonly channels: readonly TaggedChannel[];
 }
@@ -39,7 +39,7 @@ export interface TagWrite {
 
 const MAX_REASON_CHARACTERS = 500;
 
-/** Every tag that a channel bears or that has been switched, by name. */
+/** Every tag that a channel has or that has been switched, by name. */
 export async function listTags({ store }: ManagementDeps): Promise<TagView[]> {
   const snapshot = await store.loadChannels();
   const switches = switchesOf(snapshot);
@@ -115,7 +115,7 @@ async function switchTag(
 
 /**
  * Changes every channel that has a tag, in one write; with another `tag` among the changes they all move to it. A tag that
- * is given a new name while it is switched off stays off under that name.
+ * is renamed while it is switched off stays off under its new name.
  */
 export async function editTag(
   deps: ManagementDeps,
@@ -136,7 +136,7 @@ export async function editTag(
   const held = switchesOf(snapshot).get(tag);
   const isRename = next !== tag && !snapshot.channels.some((channel) => channel.tag === next);
   const write = await editChannels(deps, ids, edit, actor, async () => {
-    // Ahead of the channels, so that none of them is live in between.
+    // Before the channels, so that none of them is live in between.
     if (isRename && held?.disabled === true) await deps.store.setTagSwitch({ ...held, tag: next });
   });
   if (!isRename || held === undefined) return write;

@@ -24,7 +24,7 @@ import { checkInteger, checkMembers, checkName, checkNames, invalid } from './fi
 import { checkOwner } from './rank.js';
 import { hashSecret } from './secrets.js';
 
-/** What a new key may and may not. What is left out does not limit it, except for its quota, which begins at 0. */
+/** What a new key may do. Whatever is left out does not limit it, except for its quota, which starts at 0. */
 export interface TokenDraft {
   readonly userId: number;
   readonly name: string;
@@ -32,7 +32,7 @@ export interface TokenDraft {
   /** Unix seconds, or -1 for never. */
   readonly expiredTime?: number;
   readonly remainQuota?: number;
-  /** Bounded by the balance of the user alone. */
+  /** Limited only by the user's balance. */
   readonly unlimitedQuota?: boolean;
   readonly policy?: Partial<TokenPolicy>;
 }
@@ -43,21 +43,21 @@ export interface TokenDeps extends ManagementDeps {
 
 export interface CreatedToken {
   readonly token: Token;
-  /** The key itself. It is kept nowhere, so this is the only time that it can be shown. */
+  /** The key itself. It is not stored, so it can be shown only now. */
   readonly key: string;
 }
 
 const MAX_LIST = 1_000;
-/** Each may cost its deadline; the rule of a model has as many at most. */
+/** Each may cost its deadline; a model's rule has the same maximum. */
 const MAX_FALLBACKS = 16;
-/** The last second that a date can name. */
+/** The last second that a date can express. */
 const MAX_TIME = 8_640_000_000_000;
-/** As seconds the year 33658, as milliseconds 2001. */
+/** The year 33658 in seconds, 2001 in milliseconds. */
 const LEAST_MILLISECONDS = 1_000_000_000_000;
 
 /**
- * Creates a key for a user: for oneself, or, as an admin, for those of lower roles. Where `deps.accounts` bounds the number of
- * keys, which it does not at the command line, one more is refused.
+ * Creates a key for a user: for oneself, or, as an admin, for lower roles. If `deps.accounts` limits the number of keys,
+ * which it does not at the command line, one more is refused.
  */
 export async function createToken(
   deps: TokenDeps,
@@ -110,7 +110,7 @@ export async function createToken(
   return { token, key };
 }
 
-/** One key; somebody else's is as unknown as one that is not there. */
+/** One key; somebody else's is as unknown as one that does not exist. */
 export async function getToken(
   { store, now }: ManagementDeps,
   id: number,
@@ -130,7 +130,7 @@ export function listTokens(
   return store.listTokens(owner === undefined ? query : { ...query, userId: owner }, now());
 }
 
-/** The token of a key that somebody holds in hand. */
+/** The token of a key that the caller holds. */
 export async function findTokenByKey(
   deps: ManagementDeps,
   key: string,
@@ -155,11 +155,11 @@ export async function updateToken(
   return update.token;
 }
 
-/** How long the key before may work on at most: long enough for the slowest roll-out. */
+/** How long the previous key may keep working at most: long enough for the slowest roll-out. */
 const MAX_KEEP_OLD_MS = 30 * 86_400_000;
 
 /**
- * Gives a key another secret; its quota, limits and history stay. The old one works for `keepOldMs`, which is to be 0 where it
+ * Gives a key another secret; its quota, limits and history stay. The old one works for `keepOldMs`, which should be 0 if it
  * has leaked.
  */
 export async function rollToken(
@@ -183,8 +183,8 @@ export async function rollToken(
 }
 
 /**
- * What a status that a client sends sets. Expired and exhausted follow from the clock and the balance: they may be sent back
- * as they were read and then change nothing.
+ * The status that a client's value sets. Expired and exhausted follow from the clock and the balance: they may be sent back
+ * as they were read, and then change nothing.
  */
 export async function enabledBy(
   deps: ManagementDeps,
@@ -214,7 +214,9 @@ export async function requireModelLimits(
   }
 }
 
-/** Deletes those of the keys that are there; resolves to how many. One that is not theirs to delete refuses the whole. */
+/**
+ * Deletes those of the keys that exist; resolves to how many. One that is not theirs to delete refuses the whole request.
+ */
 export async function deleteTokens(
   deps: ManagementDeps,
   ids: readonly number[],
@@ -242,7 +244,7 @@ export async function deleteToken(deps: ManagementDeps, id: number, actor: Actor
   await recordAudit(deps, actor, 'token.delete', target(id));
 }
 
-/** A key that somebody may change: their own or, as an admin, one of a role below theirs. */
+/** A key that the actor may change: their own or, as an admin, one of a lower role. */
 async function ownToken(deps: ManagementDeps, id: number, actor: Actor): Promise<Token> {
   const token = await getToken(deps, id, actor);
   await checkOwner(deps, token.userId, actor, 'key');
@@ -254,7 +256,7 @@ function sees(actor: Actor, token: Token): boolean {
   return owner === undefined || token.userId === owner;
 }
 
-/** Whose keys somebody may see: their own, or everybody's (`undefined`). */
+/** Whose keys the actor may see: their own, or everybody's (`undefined`). */
 function ownerScope(actor: Actor): number | undefined {
   return actor.role >= ADMIN_ROLE ? undefined : actor.id;
 }
@@ -366,7 +368,7 @@ function checkDefaultModel({ models, defaultModel }: TokenPolicy): void {
   );
 }
 
-/** Explanations tell of channels, which are for admins to show. */
+/** Explanations reveal channels, which only admins may show. */
 function checkMayExplain(
   { mayExplain }: Pick<Partial<TokenPolicy>, 'mayExplain'>,
   before: TokenPolicy,

@@ -21,17 +21,17 @@ import { checkBelow } from './rank.js';
 
 export interface RootAccount {
   readonly username: string;
-  /** Without it, a random one is made. */
+  /** Without it, a random one is generated. */
   readonly password: Secret | undefined;
   readonly quota: number;
 }
 
 export type EnsuredRoot =
-  /** `password` is there when it was made up here; nobody else will ever learn it. */
+  /** `password` is present if it was generated here; nobody else will ever learn it. */
   | { readonly kind: 'created'; readonly user: User; readonly password: string | undefined }
   | { readonly kind: 'found'; readonly user: User };
 
-/** An account to be, as an admin makes it. */
+/** An account to be created by an admin. */
 export interface UserDraft extends Partial<BudgetMembers> {
   readonly username: string;
   readonly password: string;
@@ -49,18 +49,18 @@ export interface Registration {
   readonly displayName?: string | undefined;
 }
 
-/** What people change of their own account; what is left out stays. */
+/** What people change about their own account; whatever is left out stays. */
 export interface SelfEdit {
   readonly username?: string | undefined;
-  /** `null` takes it away. */
+  /** `null` removes it. */
   readonly email?: string | null | undefined;
   readonly displayName?: string | undefined;
   readonly password?: string | undefined;
-  /** The password until now; asked for where the password or the address changes. */
+  /** The current password; required to change the password or the address. */
   readonly originalPassword?: string | undefined;
 }
 
-/** What an admin changes of an account; what is left out stays. */
+/** What an admin changes about an account; whatever is left out stays. */
 export interface UserEdit extends Partial<BudgetMembers> {
   readonly username?: string | undefined;
   readonly email?: string | null | undefined;
@@ -75,7 +75,7 @@ export interface RegistrationDeps extends ManagementDeps {
   readonly accounts: Pick<AccountSettings, 'registration' | 'initialQuota'>;
 }
 
-/** An account, and the address that its owner has named and has yet to confirm. */
+/** An account, and the address that its owner has named but not yet confirmed. */
 export interface WithNewAddress {
   readonly user: User;
   readonly unconfirmed: string | undefined;
@@ -83,15 +83,15 @@ export interface WithNewAddress {
 
 const USER_ROLE = 1;
 const MAX_EMAIL_CHARACTERS = 254;
-/** No "@", so that a name is never somebody else's address; not digits alone, so that it is never an id. */
+/** No "@", so that a name is never somebody else's address; not only digits, so that it is never an id. */
 const USERNAME = /^(?!\p{Nd}+$)[\p{L}\p{Nd}][\p{L}\p{Nd}._-]{0,63}$/u;
-/** No `\p{C}` either: an address with a character that nobody sees is taken for another one. */
+/** No `\p{C}` either: an address with an invisible character is taken for another one. */
 const EMAIL =
   /^[^\s\p{C}@<>"(),:;\\[\]]{1,64}@[^\s\p{C}@<>"(),:;\\[\]]+\.[^\s\p{C}@<>"(),:;\\[\].]+$/u;
 
 const SYSTEM: Actor = { id: undefined, name: 'first start', role: ROOT_ROLE, address: undefined };
 
-/** The account that owns the installation. Of several processes that start on an empty store, exactly one creates it. */
+/** The account that owns the installation. If several processes start on an empty store, exactly one creates it. */
 export async function ensureRoot(deps: ManagementDeps, account: RootAccount): Promise<EnsuredRoot> {
   const { store, now, randomBytes } = deps;
   const root = await findRoot(deps);
@@ -126,7 +126,7 @@ export async function ensureRoot(deps: ManagementDeps, account: RootAccount): Pr
   );
 }
 
-/** The root account, under whatever name it goes by now. */
+/** The root account, under its current name. */
 export async function findRoot({ store, now }: ManagementDeps): Promise<User | undefined> {
   const page = await store.listUsers({ role: ROOT_ROLE, offset: 0, limit: 1 }, now());
   return page.items[0];
@@ -143,8 +143,8 @@ export async function findUser(
 }
 
 /**
- * Somebody makes an account for themselves, where that is allowed. Their address counts once it is confirmed: the answer is
- * the same whether or not it is another account's.
+ * A person creates their own account, if that is allowed. The address counts once it is confirmed: the answer is the same
+ * whether or not another account has it.
  */
 export async function registerUser(
   deps: RegistrationDeps,
@@ -163,7 +163,7 @@ export async function registerUser(
   return { user, unconfirmed };
 }
 
-/** An admin makes an account; its role must be below the admin's own. */
+/** An admin creates an account; its role must be below the admin's own. */
 export async function createUser(
   deps: ManagementDeps,
   draft: UserDraft,
@@ -191,8 +191,8 @@ export async function getUser({ store, now }: ManagementDeps, id: number): Promi
 }
 
 /**
- * Changes one's own account. A new password ends all sessions and access tokens, the present one too. A new address counts
- * once it is confirmed.
+ * Changes one's own account. A new password ends all sessions and access tokens, including the current one. A new address
+ * counts once it is confirmed.
  */
 export async function updateSelf(
   deps: ManagementDeps,
@@ -204,7 +204,7 @@ export async function updateSelf(
   let condition: UserCondition = {};
   if (edit.password !== undefined || (email !== undefined && email !== (user.email ?? null))) {
     const recorded = await deps.store.getPasswordHash(user.id);
-    // Hashing takes a while: who knows a password that was replaced meanwhile changes nothing.
+    // Hashing takes a while: a password that was replaced meanwhile authorizes nothing.
     if (recorded !== undefined) condition = { passwordHash: recorded };
     if (!(await verifyPassword(edit.originalPassword ?? '', recorded))) {
       throw new GatewayError(
@@ -221,7 +221,7 @@ export async function updateSelf(
   return { user: await writeUser(deps, user, change, actor, condition), unconfirmed };
 }
 
-/** Takes one's own account away, with its keys. */
+/** Deletes one's own account, with its keys. */
 export async function deleteSelf(deps: ManagementDeps, user: User, actor: Actor): Promise<void> {
   await removeUser(deps, user, actor);
 }
@@ -255,7 +255,7 @@ export async function updateUser(
   return writeUser(deps, user, edit, actor, { role: user.role });
 }
 
-/** Takes an account away, with its keys and logins. */
+/** Deletes an account, with its keys and logins. */
 export async function deleteUser(deps: ManagementDeps, id: number, actor: Actor): Promise<void> {
   const user = await getUser(deps, id);
   checkBelow(user.role, actor, 'The role of this account');
@@ -324,7 +324,7 @@ async function writeUser(
   const written = { ...change, ...passwordHash };
   const update = await store.updateUser(user.id, written, now(), condition);
   if (update.kind !== 'updated') throw refusal(update, user.id);
-  // After the change, so that nobody who logs in meanwhile with what no longer holds stays in.
+  // After the change, so that nobody who logs in meanwhile with outdated credentials stays logged in.
   if (password !== undefined || enabled === false) await store.deleteUserSessions(user.id);
   await recordAudit(deps, actor, 'user.update', target(user.id), {
     ...change,
@@ -339,12 +339,12 @@ async function removeUser(deps: ManagementDeps, user: User, actor: Actor): Promi
   await recordAudit(deps, actor, 'user.delete', target(user.id), { username: user.username });
 }
 
-/** An account as the one who acts. */
+/** An account as the actor. */
 export function actorOf(user: User, address: string | undefined): Actor & { readonly id: number } {
   return { id: user.id, name: user.username, role: user.role, address };
 }
 
-/** A name that can be told from others; those of the installation are for root alone. */
+/** A name that cannot be mistaken for others; reserved ones are for root alone. */
 function checkUsername(value: string, role: Role): string {
   const username = loginName(value);
   if (!USERNAME.test(username)) {
