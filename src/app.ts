@@ -18,6 +18,7 @@ import { createDiscover } from './gateway/discover.js';
 import { createExplain } from './gateway/explain.js';
 import { LlamaEngine, loadLlama, type LlamaModule } from './rankers/llama.js';
 import { createProbe } from './gateway/probe.js';
+import { createListUpstreamModels } from './gateway/upstream-models.js';
 import { createVectorMemory } from './gateway/vector-memory.js';
 import type { GatewayDeps } from './gateway/rerank.js';
 import { Settlements } from './gateway/settlements.js';
@@ -271,6 +272,7 @@ export async function createApp(config: Config, parts: AppParts): Promise<App> {
     probe,
     explain,
     discover: createDiscover({ upstream, neural, tools, now }),
+    listUpstreamModels: createListUpstreamModels({ upstream, declared }),
     deadlineMs: settings.deadlineMs,
     about: {
       release,

@@ -82,6 +82,8 @@ export interface Backend {
   deleteChannel(id: number): Promise<Enforced>;
   /** Sends it a real request, switched on or not; for its first model where none is named. */
   testChannel(id: number, model: string | undefined): Promise<ProbeReport>;
+  /** The models that its server lists, by its own names. */
+  listUpstreamModels(id: number): Promise<readonly string[]>;
 
   /** What an unknown server speaks. */
   probeAddress(server: UnknownServer): Promise<DiscoveredWire>;

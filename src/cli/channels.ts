@@ -140,6 +140,21 @@ export function addChannelCommands(program: Command, io: CliIo): void {
     .action(onGateway(io, test));
 
   channels
+    .command('upstream-models')
+    .description('list the models that the server of a channel has, by its own names')
+    .argument('<channel>', CHANNEL_ARGUMENT)
+    .action(
+      onGateway(io, async (session, { args: [given] }) => {
+        const { id, name } = await resolveChannel(session, given);
+        const listed = await session.backend.listUpstreamModels(id);
+        session.show(
+          listed,
+          listed.length === 0 ? `The server of "${name}" lists none.` : listed.join('\n'),
+        );
+      }),
+    );
+
+  channels
     .command('delete')
     .description('delete a channel for good')
     .argument('<channel>', CHANNEL_ARGUMENT)

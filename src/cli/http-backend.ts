@@ -112,6 +112,8 @@ export function createHttpBackend(api: ApiClient): Backend {
     copyChannel: async (id, given) =>
       readChannelChanged(await api.call('POST', `/api/channel/copy/${id}`, { body: given })),
     deleteChannel: async (id) => readEnforced(await api.call('DELETE', `/api/channel/${id}`)),
+    listUpstreamModels: async (id) =>
+      (await api.call('GET', `/api/channel/${id}/upstream-models`)).map((name) => name.string()),
     testChannel: async (id, model) =>
       readTested(await api.call('POST', `/api/channel/test/${id}`, { body: present({ model }) })),
 

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { loadCredentials, loadGroups, type ConfigSources } from '../config.js';
 import { createDiscover } from '../gateway/discover.js';
 import { LlamaEngine, loadLlama } from '../rankers/llama.js';
+import { createListUpstreamModels } from '../gateway/upstream-models.js';
 import { createProbe } from '../gateway/probe.js';
 import { Upstream } from '../gateway/upstream.js';
 import { judgeUpstreamAddress } from '../management/addresses.js';
@@ -13,6 +14,7 @@ import {
   getChannel,
   listChannels,
   probeAddress,
+  listUpstreamModels,
   testChannel,
   updateChannel,
   type ChannelWrite,
@@ -112,6 +114,18 @@ export async function openStoreBackend(
       } finally {
         await upstream.close();
         await neural.close();
+      }
+    },
+
+    async listUpstreamModels(id) {
+      const judgeAddress = judgeUpstreamAddress(config.gateway);
+      const upstream = new Upstream({ maxReplyBytes: config.gateway.maxReplyBytes, judgeAddress });
+      const declared = { get: (name: string) => loadCredentials(sources, name) };
+      try {
+        const list = createListUpstreamModels({ upstream, declared });
+        return await listUpstreamModels({ ...deps, listUpstreamModels: list }, id);
+      } finally {
+        await upstream.close();
       }
     },
 

@@ -1,3 +1,4 @@
+import type { Channel } from './channel.js';
 import type { ObservedScale, ProbeRanking } from './probe.js';
 
 /**
@@ -16,6 +17,9 @@ export interface DiscoveredProvider {
   /** The model that ranked, where no other will do: an embedding or chat model in place of a reranker. */
   readonly model: string | undefined;
 }
+
+/** The names of the models that the server of a channel lists; empty where it lists none. */
+export type ListUpstreamModels = (channel: Channel) => Promise<readonly string[]>;
 
 /** What is known of a server before anything is sent. */
 export interface UnknownServer {

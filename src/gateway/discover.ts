@@ -19,7 +19,7 @@ import {
 import { createProbe, type ProbeDeps } from './probe.js';
 import { joinPaths } from './route.js';
 import type { Scope } from './scope.js';
-import { readSigns, type Signs } from './signs.js';
+import { readSigns, type AskSign, type Signs } from './signs.js';
 import { TransportError, type UpstreamRequest } from './transport.js';
 import type { Upstream } from './upstream.js';
 
@@ -90,11 +90,22 @@ class Remembering {
     this.#upstream.fetchToken(request, signal);
 }
 
+/** Asks a server about itself, each question once. */
+export function askServer(
+  upstream: DiscoverDeps['upstream'],
+  server: Asked,
+): { readonly answers: () => Promise<boolean>; readonly ask: AskSign } {
+  const remembering = new Remembering(upstream);
+  return {
+    answers: async () => (await reach(remembering, server)) === undefined,
+    ask: (path) => askJson(remembering, server, path),
+  };
+}
+
+type Asked = Pick<UnknownServer, 'baseUrl' | 'credentials'>;
+
 /** Why nothing answers there at all; `undefined` if something does. */
-async function reach(
-  upstream: Remembering,
-  server: UnknownServer,
-): Promise<TransportError | undefined> {
+async function reach(upstream: Remembering, server: Asked): Promise<TransportError | undefined> {
   try {
     await upstream.send(getRequest(server, '/v1/models'));
     return undefined;
@@ -106,7 +117,7 @@ async function reach(
 
 async function askJson(
   upstream: Remembering,
-  server: UnknownServer,
+  server: Asked,
   path: string,
 ): Promise<Json | undefined> {
   try {
@@ -118,7 +129,7 @@ async function askJson(
   }
 }
 
-function getRequest({ baseUrl, credentials }: UnknownServer, path: string): UpstreamRequest {
+function getRequest({ baseUrl, credentials }: Asked, path: string): UpstreamRequest {
   const url = new URL(baseUrl);
   const key = camelKeys(credentials).apiKey;
   return {

@@ -1,6 +1,6 @@
 import Joi from 'joi';
 import { closest } from '../core/closest.js';
-import type { Discover } from '../core/discovery.js';
+import type { Discover, ListUpstreamModels } from '../core/discovery.js';
 import type { ErrorCode } from '../core/errors.js';
 import { GatewayError } from '../core/errors.js';
 import type { Probe } from '../core/probe.js';
@@ -92,6 +92,7 @@ export interface OperationDeps extends ChannelDeps, SessionDeps, StatsDeps {
   readonly explain: Explain;
   readonly probe: Probe;
   readonly discover: Discover;
+  readonly listUpstreamModels: ListUpstreamModels;
   /** How long a gateway may act on outdated channels; `awaitInForce` waits no longer. */
   readonly stalenessMs: number;
 }

@@ -15,7 +15,7 @@ import {
   type EffectiveStatus,
   type TagSwitch,
 } from '../core/channel.js';
-import type { Discover, Discovery, UnknownServer } from '../core/discovery.js';
+import type { Discover, Discovery, ListUpstreamModels, UnknownServer } from '../core/discovery.js';
 import { GatewayError } from '../core/errors.js';
 import { returnDuty } from '../core/outage.js';
 import type { Probe, ProbeReport } from '../core/probe.js';
@@ -408,6 +408,17 @@ export async function testChannel(
   const outcome = tested.problem?.code ?? 'ok';
   await recordAudit(deps, actor, 'channel.test', target(id), { model, outcome });
   return tested;
+}
+
+/** The models that a channel's server lists, by its own names. */
+export async function listUpstreamModels(
+  deps: Pick<ManagementDeps, 'store'> & { readonly listUpstreamModels: ListUpstreamModels },
+  id: number,
+): Promise<readonly string[]> {
+  const snapshot = await deps.store.loadChannels();
+  const channel = find(snapshot, id);
+  if (snapshot.locked.has(id)) throw lockedCredentials(channel.name);
+  return deps.listUpstreamModels(channel);
 }
 
 /** Sends a real request of two documents to a channel that is not yet saved; only the entry in the audit log is stored. */

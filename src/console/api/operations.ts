@@ -313,6 +313,12 @@ export interface Operations {
     body: { name?: string; status?: 1 | 2; credentials?: Record<string, string>; api_key?: string; api_keys?: (string)[]; reason?: string };
     reply: { id: number; name: string; provider: string; base_url: string | null; credential_names: (string)[]; key_count: number | null; settings: Record<string, string | number | boolean>; models: Record<string, string>; tag: string | null; priority: number; weight: number; timeout_ms: number | null; cost: number | null; max_concurrency: number; requests_per_minute: number; tokens_per_minute: number; adaptive_concurrency: boolean; key_max_concurrency: number; scores: "raw" | "normalized"; pair_tokens: number | null; long_documents: "truncate" | "chunk"; window_size: number | null; window_stride: number | null; retry_unsafe: boolean; health_check_s: number | null; budget: number; budget_scope: "channel" | "tag"; budget_period: "day" | "week" | "month"; budget_time_zone: string; status: 1 | 2 | 3; effective: { live: boolean; because: "disabled" | "auto_disabled" | "tag_disabled" | "credentials_locked" | "unusable" | null; reason: string | null; since: number | null; next_try: number | null; paused: ({ node: string; key: string | null; state: "open" | "half_open" | "cooling"; reason: string; since: number; until: number })[] }; origin: "config" | "store"; version: number; in_force: "confirmed" | "bound_passed" | "no_gateway"; nodes: { confirmed: number; total: number; late: (string)[] }; waited_ms: number };
   };
+  listUpstreamModels: {
+    params: { id: number };
+    query: Record<string, never>;
+    body: undefined;
+    reply: (string)[];
+  };
   testChannel: {
     params: { id: number };
     query: Record<string, never>;
@@ -524,6 +530,7 @@ export const ROUTES: Readonly<Record<keyof Operations, string>> = {
   retagChannels: 'POST api/channel/batch/tag',
   switchChannels: 'POST api/channel/batch/status',
   copyChannel: 'POST api/channel/copy/{id}',
+  listUpstreamModels: 'GET api/channel/{id}/upstream-models',
   testChannel: 'POST api/channel/test/{id}',
   testDraft: 'POST api/channel/test',
   listChannelModels: 'GET api/channel/models',

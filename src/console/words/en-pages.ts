@@ -227,7 +227,7 @@ export const enPages = {
     offTitle: (tag: string) => `Switch “${tag}” off?`,
     liveOf: (live: number, all: number) => `${live} of ${all} live`,
     liveNow: (live: number, all: number) =>
-      `${live} of ${many(all, { one: '# channel', other: '# channels' })} take traffic now:`,
+      `${live} of ${many(all, { one: '# channel takes', other: '# channels take' })} traffic now:`,
     offSince: 'Off since',
     changed: 'Changed',
     dark: 'Without it these answer 503:',
@@ -346,6 +346,9 @@ export const enPages = {
   },
   channels: {
     one: 'Channel',
+    askModels: 'What does its server list?',
+    lists: 'Its server lists:',
+    listsNone: 'Its server lists no models.',
     new: 'Add a channel',
     none: 'No channel yet.',
     noneHelp: 'A channel is a provider with an address, credentials and models. Requests go to it.',

@@ -303,6 +303,9 @@ export const zhPages: PageWords = {
   },
   channels: {
     one: '渠道',
+    askModels: '查询服务器上的模型',
+    lists: '服务器上的模型：',
+    listsNone: '服务器没有列出模型。',
     new: '添加渠道',
     none: '还没有渠道。',
     noneHelp: '渠道由提供方、地址、凭据和模型组成，请求会发往渠道。',

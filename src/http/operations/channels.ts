@@ -11,6 +11,7 @@ import {
   listModels,
   listProviders,
   switchChannels,
+  listUpstreamModels,
   testChannel,
   testDraft,
   updateChannel,
@@ -431,6 +432,20 @@ const test = defineOperation({
   },
 });
 
+const upstreamModels = defineOperation({
+  id: 'listUpstreamModels',
+  method: 'GET',
+  path: '/api/channel/:id/upstream-models',
+  area: 'channels',
+  summary: 'The models that a channel’s server lists, by its own names',
+  description: 'Asks the server; empty where it lists none.',
+  access: 'admin',
+  params: ID_PARAMS,
+  reply: Joi.array<string[]>().items(Joi.string()).required(),
+  errors: ['not_found', 'conflict', 'upstream_error'],
+  handler: async ({ deps, params }) => [...(await listUpstreamModels(deps, params.id))],
+});
+
 const draft = defineOperation({
   id: 'testDraft',
   method: 'POST',
@@ -620,6 +635,7 @@ export const CHANNEL_OPERATIONS: readonly Operation[] = [
     retag,
     switchMany,
     copy,
+    upstreamModels,
     test,
     draft,
     models,

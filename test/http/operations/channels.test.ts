@@ -90,6 +90,37 @@ async function declaredId(name = 'declared'): Promise<number> {
   return channels.find((channel) => channel.name === name)?.id ?? 0;
 }
 
+describe('the models of a channel’s server', () => {
+  const list = (id: number) => call<string[]>('GET', `/api/channel/${id}/upstream-models`);
+
+  it('are asked for with the credentials of the channel', async () => {
+    const { id } = await create({ status: 2 });
+    upstream.answer(({ path }, res) =>
+      path === '/v1/models'
+        ? sendJson(res, { data: [{ id: 'rerank-a' }, { id: 'rerank-b' }] })
+        : sendJson(res, {}, 404),
+    );
+
+    const listed = await list(id);
+
+    expect([listed.status, listed.body.data]).toEqual([200, ['rerank-a', 'rerank-b']]);
+    const asked = upstream.seen.find(({ path }) => path === '/v1/models');
+    expect(asked?.headers.authorization).toBe(`Bearer ${SECRET}`);
+  });
+
+  it('are none where it lists none, and a refusal where nothing answers or nobody is asked', async () => {
+    const { id } = await create();
+    upstream.answer((_request, res) => sendJson(res, {}, 404));
+
+    expect((await list(id)).body.data).toEqual([]);
+    await upstream.close();
+    expect((await list(id)).status).toBe(502);
+    expect((await list(await declaredId())).status).toBe(409);
+    expect((await list(999_999)).status).toBe(404);
+    upstream = await startUpstream();
+  });
+});
+
 describe('adding a channel', () => {
   it('takes effect before it returns, and never shows the credentials', async () => {
     const { version, in_force, nodes, waited_ms, ...made } = await create({

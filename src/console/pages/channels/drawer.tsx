@@ -172,6 +172,7 @@ function OneChannel({ channel }: { readonly channel: Channel }) {
               </li>
             ))}
           </ul>
+          {channel.provider === 'local' ? null : <UpstreamModels id={channel.id} />}
         </dd>
         <dt>{words.tag}</dt>
         <dd>
@@ -231,6 +232,28 @@ function OneChannel({ channel }: { readonly channel: Channel }) {
         </Link>
       </div>
     </div>
+  );
+}
+
+/** What the server of a channel lists, once somebody asks. */
+function UpstreamModels({ id }: { readonly id: number }) {
+  const [listed, setListed] = useState<readonly string[]>();
+  const ask = useWrite(() => call('listUpstreamModels', { params: { id } }));
+  const words = wp().channels;
+  if (listed !== undefined) {
+    return <p>{listed.length === 0 ? words.listsNone : `${words.lists} ${listed.join(', ')}`}</p>;
+  }
+  return (
+    <>
+      <Button
+        kind="quiet"
+        disabled={ask.busy}
+        onClick={() => void ask.run(undefined).then(setListed)}
+      >
+        {words.askModels}
+      </Button>
+      <ErrorNotice error={ask.error} />
+    </>
   );
 }
 
