@@ -197,7 +197,7 @@ export interface Operations {
     params: Record<string, never>;
     query: Record<string, never>;
     body: undefined;
-    reply: { object: unknown; name: string; status: 1 | 2 | 3 | 4; total_granted: number; total_used: number; total_available: number; unlimited_quota: boolean; model_limits_enabled: boolean; model_limits: (string)[]; expires_at: number };
+    reply: { object: unknown; name: string; status: 1 | 2 | 3 | 4; total_granted: number; total_used: number; total_available: number; budget: number; budget_spent: number; budget_renews_at: number | null; unlimited_quota: boolean; model_limits_enabled: boolean; model_limits: (string)[]; expires_at: number };
   };
   listRedemptionCodes: {
     params: Record<string, never>;

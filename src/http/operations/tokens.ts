@@ -24,6 +24,7 @@ import {
   sliceOf,
   type ListQuery,
 } from '../../wire/lists.js';
+import { BUDGET_USE_REPLY, budgetUseWire, type BudgetUseWire } from '../../wire/budget.js';
 import { QUOTA, STATUS } from '../../wire/user.js';
 import {
   EXPIRED_TIME,
@@ -86,13 +87,14 @@ interface CreatedView extends TokenWire {
   key: string;
 }
 
-interface UsageView {
+interface UsageView extends BudgetUseWire {
   object: 'token_usage';
   name: string;
   status: TokenStatus;
   total_granted: number;
   total_used: number;
   total_available: number;
+  budget: number;
   unlimited_quota: boolean;
   model_limits_enabled: boolean;
   model_limits: string[];
@@ -313,6 +315,8 @@ const usage = defineOperation({
     total_granted: COUNT.required(),
     total_used: COUNT.required(),
     total_available: COUNT.required().description('Of an unlimited key: the balance of its user.'),
+    budget: QUOTA.required().description('What it may spend in each period; 0: no budget.'),
+    ...BUDGET_USE_REPLY,
     unlimited_quota: Joi.boolean().required(),
     model_limits_enabled: Joi.boolean().required(),
     model_limits: NAMES.required(),
@@ -335,6 +339,8 @@ const usage = defineOperation({
       total_granted: token.usedQuota + available,
       total_used: token.usedQuota,
       total_available: available,
+      budget: token.policy.budget,
+      ...budgetUseWire(token.policy, token.budgetUse, nowMs),
       unlimited_quota: token.unlimitedQuota,
       model_limits_enabled: token.policy.models !== undefined,
       model_limits: [...(token.policy.models ?? [])],

@@ -353,6 +353,32 @@ describe('what admins do', () => {
     expect((await gateway.store.getUser(user.user.id, Date.now()))?.quota).toBe(7);
   });
 
+  it('gives an account a budget that renews, and refuses one that nobody could keep', async () => {
+    const [admin, user] = [await ofRole(10), await createAccount(gateway.store)];
+    const put = (body: Record<string, unknown>) =>
+      call('PUT', '/api/user', { cookie: admin.cookie, body: { id: user.user.id, ...body } });
+
+    const given = await put({ budget: 500, budget_period: 'day', budget_time_zone: 'Asia/Tokyo' });
+    const kept = await put({ display_name: 'Renamed' });
+    const refused = [
+      await put({ budget: -1 }),
+      await put({ budget_period: 'year' }),
+      await put({ budget_time_zone: 'Mars/Olympus' }),
+    ];
+
+    expect(given.body.data).toMatchObject({ budget: 500, budget_period: 'day', budget_spent: 0 });
+    const renewsAt = given.body.data.budget_renews_at as number;
+    // Midnight in Tokyo.
+    expect(renewsAt % 86_400).toBe(15 * 3_600);
+    expect(kept.body.data).toMatchObject({ budget: 500, budget_time_zone: 'Asia/Tokyo' });
+    expect(refused.map(({ status }) => status)).toEqual([400, 400, 400]);
+    const own = await call('PUT', '/api/user', {
+      cookie: admin.cookie,
+      body: { id: admin.user.id, budget: 0 },
+    });
+    expect(own.status).toBe(403);
+  });
+
   it('lets nobody give a role that is not below their own', async () => {
     const [admin, root, user] = [await ofRole(10), await ofRole(100), await ofRole(1)];
     const body = { username: 'made-by-admin', password: PASSWORD, role: 10 };
