@@ -1,12 +1,11 @@
-import { windowOf } from '../core/budget.js';
 import type { Channel } from '../core/channel.js';
 import { isLimited, type LimitName } from '../core/channel-members.js';
 import { Lease } from '../core/lease.js';
 import { actualCost, estimateCost, priceOf, type PriceList } from '../core/quota.js';
 import { completeUsage, estimateTokens } from '../core/rerank.js';
-import type { ShareSpan } from '../core/share.js';
 import type { ShareStore } from '../store/store.js';
 import type { Observe } from './events.js';
+import { limitsOf, type Limit } from './limits-of-channel.js';
 import type { AttemptOutcome, Job } from './rank.js';
 import { beforeEnd } from './scope.js';
 
@@ -26,24 +25,8 @@ export interface UsedUp {
   readonly untilMs: number;
 }
 
-/** What a call takes of one limit. */
-interface Limit {
-  readonly name: LimitName;
-  readonly most: number;
-  /** Shares in which it is handed out: what a node that is killed had at hand is lost until the window ends. */
-  readonly parts: number;
-  readonly spanAt: (nowMs: number) => ShareSpan;
-  /** The name by which the store counts it: channels of one tag may have one budget. */
-  readonly counter: string;
-  /** The counter and the limit together: what a lease is good for. */
-  readonly key: string;
-}
-
 type Asked = Pick<Job, 'model' | 'query' | 'documents'>;
 
-const MINUTE: ShareSpan = { kind: 'sliding', ms: 60_000 };
-const PARTS_OF_A_MINUTE = 20;
-const PARTS_OF_A_BUDGET = 100;
 /** How often one call asks for a share before its channel is passed over. */
 const MOST_ASKS = 3;
 
@@ -270,45 +253,3 @@ function laysIn({ size }: Lease, need: number): boolean {
 const UNSENT: AttemptOutcome = { kind: 'withdrawn' };
 /** How long a node goes without the store's word. */
 const BLIND_MS = 1_000;
-
-/** The limits of a channel, worked out once for each of its versions. */
-const known = new WeakMap<Channel, readonly Limit[]>();
-
-function limitsOf(channel: Channel): readonly Limit[] {
-  let limits = known.get(channel);
-  if (limits === undefined) {
-    limits = [...ratesOf(channel), ...budgetOf(channel)];
-    known.set(channel, limits);
-  }
-  return limits;
-}
-
-function ratesOf({ id, requestsPerMinute, tokensPerMinute }: Channel): Limit[] {
-  const rates = [
-    ['requests_per_minute', requestsPerMinute],
-    ['tokens_per_minute', tokensPerMinute],
-  ] as const;
-  return rates
-    .filter(([, most]) => most > 0)
-    .map(([name, most]) => ({
-      ...{ name, most, parts: PARTS_OF_A_MINUTE, ...keysOf(`channel:${id}:${name}`, most) },
-      spanAt: () => MINUTE,
-    }));
-}
-
-function budgetOf(channel: Channel): Limit[] {
-  const { id, tag, budget, budgetScope, budgetPeriod, budgetTimeZone } = channel;
-  if (budget === 0) return [];
-  const owner = budgetScope === 'tag' && tag !== undefined ? `tag:${tag}` : `channel:${id}`;
-  return [
-    {
-      ...{ name: 'budget', most: budget, parts: PARTS_OF_A_BUDGET },
-      ...keysOf(`${owner}:budget:${budgetPeriod}:${budgetTimeZone}`, budget),
-      spanAt: (nowMs) => ({ kind: 'until', atMs: windowOf(channel, nowMs).untilMs }),
-    },
-  ];
-}
-
-function keysOf(counter: string, most: number): Pick<Limit, 'counter' | 'key'> {
-  return { counter, key: `${counter} ${most}` };
-}

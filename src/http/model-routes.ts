@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import express, { type Router } from 'express';
 import { GatewayError } from '../core/errors.js';
-import { listModels, type ListedModel } from '../gateway/rerank.js';
+import { listModels, type ListedModel } from '../gateway/listed-models.js';
 import { ingressRoute } from '../ingress/index.js';
 import { allow } from './allow.js';
 import { whenReady, type HealthDeps } from './health-routes.js';
