@@ -12,6 +12,8 @@ export interface Column<T> {
   readonly numeric?: boolean;
   /** Left out where the page is narrow. */
   readonly minor?: boolean;
+  /** Cut where it is long, so that the columns behind it stay in sight. */
+  readonly narrow?: boolean;
 }
 
 interface TableProps<T> {
@@ -156,10 +158,14 @@ export function Table<T>(props: TableProps<T>) {
                     />
                   </td>
                 )}
-                {columns.map(({ title, cell, numeric = false, minor = false }) => (
+                {columns.map(({ title, cell, numeric = false, minor = false, narrow = false }) => (
                   <td
                     key={title}
-                    class={[numeric ? 'num' : 'clip', minor ? 'minor' : ''].join(' ').trim()}
+                    class={[
+                      numeric ? 'num' : 'clip',
+                      ...(minor ? ['minor'] : []),
+                      ...(narrow ? ['narrow'] : []),
+                    ].join(' ')}
                   >
                     {cell(row)}
                   </td>

@@ -121,20 +121,26 @@ function ChannelList() {
         columns={[
           {
             title: w().name,
+            narrow: true,
             cell: ({ name, origin }) => (
               <>
-                {name}{' '}
+                <span title={name}>{name}</span>{' '}
                 {origin === 'config' ? (
                   <Chip title={words.declaredHelp}>{words.declared}</Chip>
                 ) : null}
               </>
             ),
           },
-          { title: words.state, cell: (channel) => <ChannelState channel={channel} /> },
           {
-            title: words.provider,
+            title: words.state,
+            narrow: true,
+            cell: (channel) => <ChannelState channel={channel} />,
+          },
+          {
+            title: words.lastHour,
+            numeric: true,
             minor: true,
-            cell: ({ provider }) => titleOf(provider),
+            cell: ({ id }) => <LastHour traffic={trafficOf(id)} />,
           },
           { title: w().nav.models, cell: ({ models }) => <Models models={models} /> },
           {
@@ -147,10 +153,9 @@ function ChannelList() {
               ),
           },
           {
-            title: words.lastHour,
-            numeric: true,
+            title: words.provider,
             minor: true,
-            cell: ({ id }) => <LastHour traffic={trafficOf(id)} />,
+            cell: ({ provider }) => titleOf(provider),
           },
           {
             title: words.order,
