@@ -1,3 +1,4 @@
+import { own } from './core/records.js';
 import type { Config } from './config.js';
 import { RetryBudget } from './core/hedge.js';
 import type { Secret } from './core/secret.js';
@@ -137,7 +138,7 @@ export function createDataPlane(config: DataPlaneConfig, parts: DataPlaneParts):
   const replies = sharedReplies({ store, most: traffic.cacheSharedMax, observe, now, elapsed });
   const asking = { now, attemptTimeoutMs: settings.attemptTimeoutMs };
   const plan = createPlanner({
-    rulesOf: (model) => config.models.named[model] ?? config.models.fallback,
+    rulesOf: (model) => own(config.models.named, model) ?? config.models.fallback,
     prices: config.prices,
     send: createSend({
       upstream,

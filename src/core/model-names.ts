@@ -1,3 +1,5 @@
+import { own } from './records.js';
+
 /**
  * Prefixes that clients put before a model's name to name its vendor. They are removed if no model has the whole name, so
  * that a client pointed at this gateway can keep the name it used with its old host.
@@ -20,7 +22,7 @@ export function resolveModel(
   for (let rest = name; ;) {
     if (exists(rest)) return rest;
     for (const list of aliases) {
-      const model = Object.hasOwn(list, rest) ? list[rest] : undefined;
+      const model = own(list, rest);
       if (model !== undefined && exists(model)) return model;
     }
     const shorter = rest.replace(PREFIX, '');

@@ -1,3 +1,4 @@
+import { own } from './records.js';
 import { estimateTokens, searchUnits, type Usage } from './rerank.js';
 import type { Documents } from './documents.js';
 
@@ -30,9 +31,7 @@ export function dollars(units: number): string {
 }
 
 export function priceOf(prices: PriceList, model: string): Price {
-  return Object.hasOwn(prices.models, model)
-    ? (prices.models[model] ?? prices.fallback)
-    : prices.fallback;
+  return own(prices.models, model) ?? prices.fallback;
 }
 
 /**

@@ -1,3 +1,4 @@
+import { own } from '../core/records.js';
 import { systemCode } from '../core/errors.js';
 import type { ProbeProblem } from '../core/probe.js';
 import type { UpstreamFailure } from '../core/retry.js';
@@ -52,7 +53,7 @@ function explainReply(
   model: string,
 ): ProbeProblem {
   const { status } = reply;
-  const upstreamModel = channel.models[model] ?? model;
+  const upstreamModel = own(channel.models, model) ?? model;
   if (status >= 300 && status < 400) {
     return problem(
       'redirected',

@@ -1,3 +1,4 @@
+import { own } from '../core/records.js';
 import type { Candidate, Channel } from '../core/channel.js';
 import { priceOf, typicalCost, type PriceList } from '../core/quota.js';
 import type { Slides } from '../core/slides.js';
@@ -12,7 +13,7 @@ const TEXT_SHARE = 0.9;
 export function offerOf(route: Route, model: string, { split } = { split: false }): Offer {
   const { id, priority, weight, channel, provider, endpoint } = route;
   const { limits, documents, ranking, scoreScale } = provider.profile;
-  const upstreamModel = channel.models[model] ?? model;
+  const upstreamModel = own(channel.models, model) ?? model;
   const mostDocuments = documentLimit(provider.profile, upstreamModel, endpoint.settings);
   const isPointwise = forModel(ranking, upstreamModel) === 'pointwise';
   const splits = split && isPointwise;

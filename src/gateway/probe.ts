@@ -1,3 +1,4 @@
+import { own } from '../core/records.js';
 import type { Channel } from '../core/channel.js';
 import { textDocuments } from '../core/documents.js';
 import {
@@ -97,7 +98,7 @@ async function probeRoute(
   };
   if (attempt.kind === 'ranked') {
     const { rows, usage, warnings } = attempt.ranking;
-    const upstreamModel = channel.models[model] ?? model;
+    const upstreamModel = own(channel.models, model) ?? model;
     const { scoreScale } = route.provider.profile;
     const ranking = judgeRanking(rows, forModel(scoreScale, upstreamModel));
     return report(channel, model, {
@@ -200,7 +201,7 @@ function report(
 ): ProbeReport {
   return {
     model,
-    upstreamModel: channel.models[model] ?? model,
+    upstreamModel: own(channel.models, model) ?? model,
     url: undefined,
     status: undefined,
     durationMs: 0,

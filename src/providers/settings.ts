@@ -1,5 +1,5 @@
 import { apiKeysOf } from '../core/api-keys.js';
-import { snakeCase } from '../core/records.js';
+import { own, snakeCase } from '../core/records.js';
 import {
   textSetting,
   type Endpoint,
@@ -29,7 +29,7 @@ export function settingMistakes(
   const mistakes: string[] = [];
   const specs = provider.settings ?? {};
   for (const [name, value] of Object.entries(settings)) {
-    const spec = specs[name];
+    const spec = own(specs, name);
     if (spec === undefined) {
       mistakes.push(
         `settings.${snakeCase(name)} is not known to ${provider.id}${knownNames(specs)}`,
@@ -45,7 +45,7 @@ export function settingMistakes(
   }
   const credentials = provider.credentials ?? {};
   for (const name of credentialNames) {
-    if (credentials[name] === undefined && specs[name]?.secret !== true) {
+    if (own(credentials, name) === undefined && own(specs, name)?.secret !== true) {
       mistakes.push(
         `credentials.${snakeCase(name)} is not known to ${provider.id}${knownNames(credentials)}`,
       );

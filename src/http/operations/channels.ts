@@ -1,5 +1,5 @@
 import Joi from 'joi';
-import { snakeKeys } from '../../core/records.js';
+import { own, snakeKeys } from '../../core/records.js';
 import {
   copyChannel,
   createChannel,
@@ -592,7 +592,7 @@ function modelWire({ model, channels }: ServedModel): ModelWire {
     channels: channels.map(({ id, name, provider, tag, models, priority, weight, state }) => ({
       ...{ id, name, provider, priority, weight },
       tag: tag ?? null,
-      upstream_model: models[model] ?? model,
+      upstream_model: own(models, model) ?? model,
       live: state.live,
       because: state.live ? null : state.because,
     })),
