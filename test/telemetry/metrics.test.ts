@@ -238,6 +238,21 @@ describe('what the gateway does to channels', () => {
   });
 });
 
+describe('a channel at a limit that all nodes share', () => {
+  it('is counted each time, by its name and the limit', async () => {
+    const { read, samples } = openMetrics();
+    const event = { kind: 'limited', channelId: 1, channel: 'narrow', forMs: 900 } as const;
+
+    read({ ...event, limit: 'budget' }, { ...event, limit: 'budget' });
+    read({ ...event, limit: 'requests_per_minute' });
+
+    expect(await samples('rerank_channel_limited_total')).toEqual({
+      '{channel="narrow",limit="budget"}': 2,
+      '{channel="narrow",limit="requests_per_minute"}': 1,
+    });
+  });
+});
+
 describe('what is told when metrics are asked for', () => {
   it('counts the faults that no caller was told of', async () => {
     const { read, samples } = openMetrics();
