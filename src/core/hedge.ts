@@ -2,14 +2,19 @@
 const REMEMBERED = 64;
 /** With fewer answers than this, what counts as slow is unknown. */
 const ENOUGH = 16;
+/** The percentile may lack this many of the newest answers, less one: finding it takes a sort. */
+const RENEWED_AFTER = 8;
 
 /** How long recent answers took, in milliseconds: the last ones, and their exponentially weighted average. */
 export class Latencies {
   readonly #recent: number[] = [];
   #at = 0;
   #averageMs: number | undefined;
+  #p95Ms: number | undefined;
+  #addedSince = 0;
 
   add(durationMs: number): void {
+    this.#addedSince += 1;
     this.#recent[this.#at] = durationMs;
     this.#at = (this.#at + 1) % REMEMBERED;
     this.#averageMs = weighted(this.#averageMs, durationMs);
@@ -23,8 +28,12 @@ export class Latencies {
   /** The time within which 95 of 100 recent answers came; `undefined` if too few are known. */
   get p95Ms(): number | undefined {
     if (this.#recent.length < ENOUGH) return undefined;
-    const sorted = [...this.#recent].sort((one, other) => one - other);
-    return sorted[Math.ceil(sorted.length * 0.95) - 1];
+    if (this.#p95Ms === undefined || this.#addedSince >= RENEWED_AFTER) {
+      const sorted = Float64Array.from(this.#recent).sort();
+      this.#p95Ms = sorted[Math.ceil(sorted.length * 0.95) - 1];
+      this.#addedSince = 0;
+    }
+    return this.#p95Ms;
   }
 }
 

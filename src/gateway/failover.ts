@@ -1,5 +1,6 @@
 import type { RetryBudget } from '../core/hedge.js';
 import { attemptShareMs, FAULTS, retryWaitMs } from '../core/retry.js';
+import { boundJob } from './job.js';
 import type {
   Attempt,
   AttemptOutcome,
@@ -85,11 +86,21 @@ export interface AskDeps {
 export function single(deps: AskDeps, attempt: Attempt): Turn {
   return async (job, candidates) => {
     const offer = candidates.next();
-    if (offer === undefined) return undefined;
-    const outcome = await ask(deps, attempt, offer, job, candidates);
-    candidates.heard(offer, outcome);
-    return outcome;
+    return offer === undefined ? undefined : askAndHear(deps, attempt, offer, job, candidates);
   };
+}
+
+/** One attempt, whose outcome the candidates hear. */
+export async function askAndHear(
+  deps: AskDeps,
+  attempt: Attempt,
+  offer: Offer,
+  job: Job,
+  candidates: Candidates,
+): Promise<AttemptOutcome> {
+  const outcome = await ask(deps, attempt, offer, job, candidates);
+  candidates.heard(offer, outcome);
+  return outcome;
 }
 
 /**
@@ -107,31 +118,8 @@ export async function ask(
   const shareMs = attemptShareMs(job.scope.deadlineMs - now());
   const mostMs = timeoutMs > shareMs && candidates.hasMore() ? shareMs : job.mostMs;
   const elsewhere = offer.window === undefined ? job.elsewhere : candidates;
-  const outcome = await attempt(offer, boundJob(job, mostMs, elsewhere));
+  const outcome = await attempt(offer, boundJob(job, job.scope, mostMs, elsewhere));
   return inCallersNames(outcome, offer, job.model);
-}
-
-/** The job within such bounds. Member by member: copies made with a spread have shapes of their own, which all readers pay for. */
-function boundJob(job: Job, mostMs: Job['mostMs'], elsewhere: Job['elsewhere']): Job {
-  if (mostMs === job.mostMs && elsewhere === job.elsewhere) return job;
-  return {
-    requestId: job.requestId,
-    owner: job.owner,
-    keyId: job.keyId,
-    model: job.model,
-    query: job.query,
-    documents: job.documents,
-    topN: job.topN,
-    options: job.options,
-    admits: job.admits,
-    mayAnswer: job.mayAnswer,
-    scope: job.scope,
-    trace: job.trace,
-    elsewhere,
-    mostMs,
-    mayBeOldMs: job.mayBeOldMs,
-    ignoresSwitches: job.ignoresSwitches,
-  } satisfies { [K in keyof Required<Job>]: Job[K] };
 }
 
 /** Upstreams quote their own name for the model, which a caller need not know. */

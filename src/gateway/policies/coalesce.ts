@@ -1,5 +1,6 @@
 import type { Layer, Outcome, Rank } from '../rank.js';
 import { endError, type OwnedScope } from '../scope.js';
+import { boundJob } from '../job.js';
 import { jobKey } from '../job-key.js';
 
 interface Flight {
@@ -24,7 +25,7 @@ export function coalesced(createScope: (deadlineMs: number) => OwnedScope): Laye
       const own: Flight = {
         scope,
         deadlineMs,
-        outcome: next({ ...job, scope }).finally(() => {
+        outcome: next(boundJob(job, scope)).finally(() => {
           if (flights.get(key) === own) flights.delete(key);
           scope.release();
         }),

@@ -1,5 +1,6 @@
 import type { RetryBudget } from '../../core/hedge.js';
-import { ask, type AskDeps } from '../failover.js';
+import { ask, askAndHear, type AskDeps } from '../failover.js';
+import { boundJob } from '../job.js';
 import type { Attempt, AttemptOutcome, Candidates, Job, Offer, Turn } from '../rank.js';
 import type { OwnedScope } from '../scope.js';
 
@@ -13,26 +14,19 @@ export interface HedgeDeps extends AskDeps {
 interface Runner {
   readonly offer: Offer;
   readonly scope: OwnedScope;
-  readonly ended: Promise<{ readonly runner: Runner; readonly outcome: AttemptOutcome }>;
+  readonly outcome: Promise<AttemptOutcome>;
 }
 
 /**
  * Tries the next candidate, and a second one alongside it when the first is slower than its recent answers: the first
- * ranking wins, and the other call ends. If one fails, the other is waited for.
+ * ranking wins, and the other call ends. If one fails, the other is waited for. Where there is no other candidate, or nothing
+ * is known of what is slow, it costs nothing.
  */
 export function hedged(deps: HedgeDeps, attempt: Attempt): Turn {
   const { slowAfterMs, budget } = deps;
   const start = (offer: Offer, job: Job, candidates: Candidates): Runner => {
     const scope = job.scope.child();
-    const runner: Runner = {
-      offer,
-      scope,
-      ended: ask(deps, attempt, offer, { ...job, scope }, candidates).then((outcome) => ({
-        runner,
-        outcome,
-      })),
-    };
-    return runner;
+    return { offer, scope, outcome: ask(deps, attempt, offer, boundJob(job, scope), candidates) };
   };
 
   const finish = async (
@@ -41,7 +35,7 @@ export function hedged(deps: HedgeDeps, attempt: Attempt): Turn {
   ): Promise<AttemptOutcome> => {
     let running = runners;
     for (;;) {
-      const { runner, outcome } = await Promise.race(running.map(({ ended }) => ended));
+      const { runner, outcome } = await Promise.race(running.map(ended));
       candidates.heard(runner.offer, outcome);
       running = running.filter((other) => other !== runner);
       if (outcome.kind === 'ranked' || running.length === 0) return outcome;
@@ -52,35 +46,41 @@ export function hedged(deps: HedgeDeps, attempt: Attempt): Turn {
     budget.earn();
     const offer = candidates.next();
     if (offer === undefined) return undefined;
-    const slowMs = slowAfterMs(offer);
-    const runners = [start(offer, job, candidates)];
-    const [first] = runners;
+    const slowMs = candidates.hasMore() ? slowAfterMs(offer) : undefined;
+    if (slowMs === undefined) return askAndHear(deps, attempt, offer, job, candidates);
+    const first = start(offer, job, candidates);
+    const runners = [first];
     try {
-      if (slowMs !== undefined && first !== undefined && (await isSlow(first, slowMs))) {
-        const second = budget.spend() ? candidates.next() : undefined;
-        if (second !== undefined) runners.push(start(second, job, candidates));
+      const outcome = await within(first.outcome, slowMs);
+      if (outcome !== undefined) {
+        candidates.heard(offer, outcome);
+        return outcome;
       }
+      const second = budget.spend() ? candidates.next() : undefined;
+      if (second !== undefined) runners.push(start(second, job, candidates));
       return await finish(runners, candidates);
     } finally {
-      for (const { scope, ended } of runners) {
+      for (const { scope, outcome } of runners) {
         scope.end('lost');
         scope.release();
         // How the loser ends matters to nobody; its own layers have counted it.
-        ended.catch(() => undefined);
+        outcome.catch(() => undefined);
       }
     }
   };
 }
 
-/** Whether a call is still in flight after that long. */
-async function isSlow({ ended }: Runner, slowMs: number): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const slow = new Promise<boolean>((resolve) => {
-    timer = setTimeout(() => resolve(true), slowMs);
+async function ended(runner: Runner): Promise<{ runner: Runner; outcome: AttemptOutcome }> {
+  return { runner, outcome: await runner.outcome };
+}
+
+/** The outcome of a call; `undefined` if it is still in flight after that long. */
+function within(
+  outcome: Promise<AttemptOutcome>,
+  slowMs: number,
+): Promise<AttemptOutcome | undefined> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => resolve(undefined), slowMs);
+    outcome.then(resolve, reject).finally(() => clearTimeout(timer));
   });
-  try {
-    return await Promise.race([slow, ended.then(() => false)]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
