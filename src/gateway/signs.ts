@@ -73,6 +73,9 @@ const QUESTIONS: readonly Question[] = [
   { path: '/models', read: readModels },
 ];
 
+/** The provider that is a gateway such as this. */
+const GATEWAY = 'rerank-gateway';
+
 /** How servers name themselves in their list of models. */
 const OWNERS = new Set([
   'aphrodite',
@@ -80,7 +83,7 @@ const OWNERS = new Set([
   'lemonade',
   'llama-swap',
   'llamacpp',
-  'rerank-gateway',
+  GATEWAY,
   'sglang',
   'vllm',
 ]);
@@ -108,7 +111,9 @@ export async function readSigns(ask: AskSign): Promise<Signs> {
     for (const model of told.models ?? []) models.add(model);
     mostDocuments ??= told.mostDocuments;
   }
-  return { providers: [...providers], models: [...models], mostDocuments };
+  // This gateway answers like other servers too; what it is, its list of models says.
+  const named = providers.has(GATEWAY) ? [GATEWAY] : [...providers];
+  return { providers: named, models: [...models], mostDocuments };
 }
 
 function readOne(reply: Json | undefined, read: Question['read']): Partial<Signs> {
