@@ -2,7 +2,10 @@
  * Measures the turns of a process's event loop: loaded with --import. Each SIGUSR2 prints what the longest turn since the last one was, in
  * milliseconds: how long it took, and how long the processor really worked on it, which other programs cannot lengthen.
  */
+import { Buffer } from 'node:buffer';
 import { openSync, readSync } from 'node:fs';
+import { performance } from 'node:perf_hooks';
+import { setImmediate } from 'node:timers';
 
 const schedule = openSync('/proc/thread-self/schedstat', 'r');
 const bytes = Buffer.alloc(64);

@@ -1,0 +1,32 @@
+import type { Job } from './rank.js';
+
+/**
+ * The job in another scope, with other bounds on its attempts. Member by member: copies made with a spread have shapes of their own, which
+ * all readers pay for.
+ */
+export function boundJob(
+  job: Job,
+  scope: Job['scope'],
+  mostMs: Job['mostMs'] = job.mostMs,
+  elsewhere: Job['elsewhere'] = job.elsewhere,
+): Job {
+  if (scope === job.scope && mostMs === job.mostMs && elsewhere === job.elsewhere) return job;
+  return {
+    requestId: job.requestId,
+    owner: job.owner,
+    keyId: job.keyId,
+    model: job.model,
+    query: job.query,
+    documents: job.documents,
+    topN: job.topN,
+    options: job.options,
+    admits: job.admits,
+    mayAnswer: job.mayAnswer,
+    scope,
+    trace: job.trace,
+    elsewhere,
+    mostMs,
+    mayBeOldMs: job.mayBeOldMs,
+    ignoresSwitches: job.ignoresSwitches,
+  } satisfies { [K in keyof Required<Job>]: Job[K] };
+}
