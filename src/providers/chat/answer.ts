@@ -7,9 +7,10 @@ export interface Likely {
 }
 
 const THOUGHTS = /^\s*<think(?:ing)?>[\s\S]*?<\/think(?:ing)?>/i;
-const FENCE = /^\s*```(?:json)?\s*\n?([\s\S]*?)\n?\s*```\s*$/i;
-/** `[3] > [1] > [2]`, as rankers that were trained for it answer; also with commas and without brackets. */
-const CHAIN = /^\[?\d+\]?(?:\s*(?:>|,|\n)\s*\[?\d+\]?)*[.]?$/;
+const FENCE = '```';
+const IDENTIFIER = /^\[?(\d+)\]?$/;
+/** Less than this of all likelihood for "yes" and "no" together means that the answer is something else. */
+const LEAST_SHARE = 0.1;
 
 /**
  * The order of `count` passages, from 0, that an answer names by identifiers from 1. What is named twice counts where it
@@ -51,14 +52,39 @@ function identifiersOf(answer: unknown): number[] {
 
 function fromText(answer: string): number[] {
   const thought = answer.replace(THOUGHTS, '').trim();
-  const bare = (FENCE.exec(thought)?.[1] ?? thought).trim();
+  const bare = unfenced(thought);
   try {
     return identifiersOf(notText(JSON.parse(bare)));
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    if (!CHAIN.test(bare)) throw new JsonShapeError('the answer is not a ranking');
-    return (bare.match(/\d+/g) ?? []).map(Number);
+    return fromChain(bare);
   }
+}
+
+/** What stands in a fence where that is all there is. A model writes what it likes: nothing here may take more than one pass. */
+function unfenced(text: string): string {
+  const isFenced =
+    text.length >= 2 * FENCE.length && text.startsWith(FENCE) && text.endsWith(FENCE);
+  if (!isFenced) return text;
+  const inside = text.slice(FENCE.length, -FENCE.length);
+  return (/^json/i.test(inside) ? inside.slice(4) : inside).trim();
+}
+
+/** `[3] > [1] > [2]`, as rankers that were trained for it answer; also with commas or line breaks, and without brackets. */
+function fromChain(text: string): number[] {
+  const chain = text.endsWith('.') ? text.slice(0, -1) : text;
+  return chain.split(/[>,]/).flatMap((part) => {
+    const lines = part.split('\n').map((line) => line.trim());
+    return (part.trim() === '' ? lines.slice(0, 1) : lines.filter((line) => line !== '')).map(
+      identifierOf,
+    );
+  });
+}
+
+function identifierOf(text: string): number {
+  const [, digits] = IDENTIFIER.exec(text) ?? [];
+  if (digits === undefined) throw new JsonShapeError('the answer is not a ranking');
+  return Number(digits);
 }
 
 /** A string inside a string is not looked into again. */
@@ -69,7 +95,7 @@ function notText(value: unknown): unknown {
 
 /**
  * How likely "yes" is where the answer is "yes" or "no", by the tokens that it could have begun with.
- * @throws JsonShapeError where neither is among them.
+ * @throws JsonShapeError where it is neither, or hardly either.
  */
 export function readChance(likely: readonly Likely[]): number {
   const sum = (word: string): number =>
@@ -78,6 +104,6 @@ export function readChance(likely: readonly Likely[]): number {
       .reduce((total, { logprob }) => total + Math.exp(logprob), 0);
   const yes = sum('yes');
   const no = sum('no');
-  if (!(yes + no > 0)) throw new JsonShapeError('the answer is neither yes nor no');
+  if (!(yes + no >= LEAST_SHARE)) throw new JsonShapeError('the answer is neither yes nor no');
   return yes / (yes + no);
 }
