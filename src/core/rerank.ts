@@ -31,6 +31,8 @@ export interface RerankRequest {
 export interface ReportedUsage {
   readonly inputTokens?: number | undefined;
   readonly searchUnits?: number | undefined;
+  /** Not reported: what a ranking of prompts and answers likely took, where that is more than the query and the documents. */
+  readonly likelyTokens?: number | undefined;
 }
 
 /** One row as the upstream gave it. */
@@ -183,7 +185,7 @@ export function completeUsage(
   documents: Documents,
 ): Usage {
   const ownUnits = searchUnits(documents.count);
-  const ownTokens = estimateTokens(query, documents);
+  const ownTokens = Math.max(estimateTokens(query, documents), reported?.likelyTokens ?? 0);
   const tokens = believable(reported?.inputTokens, ownTokens);
   const units = believable(reported?.searchUnits, ownUnits);
   return {

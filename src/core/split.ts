@@ -113,6 +113,7 @@ export function sumUsage(reports: readonly (ReportedUsage | undefined)[]): Repor
   return {
     inputTokens: sumOf(reports.map((report) => report?.inputTokens)),
     searchUnits: sumOf(reports.map((report) => report?.searchUnits)),
+    likelyTokens: sumOf(reports.map((report) => report?.likelyTokens)),
   };
 }
 

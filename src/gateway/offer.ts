@@ -66,13 +66,16 @@ export function offerOf(route: Route, model: string, { split } = { split: false 
 /** The most tokens that ranking a list may take, if any of the channels reads more than the query and the documents. */
 export function rankerTokens(
   offers: readonly Offer[],
-  { query, documents }: Pick<Job, 'query' | 'documents'>,
+  { query, documents, options }: Pick<Job, 'query' | 'documents' | 'options'>,
 ): number {
   let most = 0;
   for (const { route } of offers) {
     const { provider, endpoint } = route;
     if (provider.transport === 'process' || provider.rounds === undefined) continue;
-    most = Math.max(most, provider.estimate({ query, documents, settings: endpoint.settings }));
+    most = Math.max(
+      most,
+      provider.estimate({ query, documents, options, settings: endpoint.settings }),
+    );
   }
   return most;
 }

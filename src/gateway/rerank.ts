@@ -226,7 +226,7 @@ function costOf(
 /** The most that a request may cost, over all models that may answer it. */
 export function mostOf(
   deps: Pick<GatewayDeps, 'prices'> & Routing,
-  request: Pick<RerankRequest, 'query' | 'documents'>,
+  request: Pick<RerankRequest, 'query' | 'documents' | 'options'>,
   target: Target,
   policy: Pick<TokenPolicy, 'fallbacks'>,
 ): number {

@@ -1,5 +1,10 @@
 import { encodeJson, encodeJsonInSteps, type JsonBody } from '../core/json/json.js';
-import { InvalidRankingError, normalizeRanking, withoutForeignUnits } from '../core/rerank.js';
+import {
+  InvalidRankingError,
+  normalizeRanking,
+  withoutForeignUnits,
+  type ReportedUsage,
+} from '../core/rerank.js';
 import type { UpstreamFailure } from '../core/retry.js';
 import { readPages } from '../providers/pages.js';
 import {
@@ -7,6 +12,7 @@ import {
   type ComposedProvider,
   type HttpProvider,
   type InProcessProvider,
+  type Provider,
   type RankerTools,
   type UpstreamCall,
 } from '../providers/provider.js';
@@ -82,10 +88,7 @@ export function createSend(deps: SendDeps): Attempt {
         kind: 'ranked',
         ranking: {
           rows: restore(rows),
-          usage:
-            route.provider.profile.mayCountOtherUnits === true
-              ? withoutForeignUnits(ranking.usage, call.query, call.documents)
-              : ranking.usage,
+          usage: usageOf(route.provider, call, ranking.usage),
           warnings: ranking.warning === undefined ? NO_WARNINGS : [ranking.warning],
           written: reading.written,
           servedBy: offer.servedBy,
@@ -98,6 +101,19 @@ export function createSend(deps: SendDeps): Attempt {
       throw error;
     }
   };
+}
+
+/** What is known of the usage: the report, less what cannot be tokens, and what a ranking of several calls likely takes. */
+function usageOf(
+  provider: Provider,
+  call: UpstreamCall,
+  reported: ReportedUsage | undefined,
+): ReportedUsage | undefined {
+  if (provider.profile.mayCountOtherUnits === true) {
+    return withoutForeignUnits(reported, call.query, call.documents);
+  }
+  if (provider.transport === 'process' || provider.rounds === undefined) return reported;
+  return { ...reported, likelyTokens: provider.estimate(call) };
 }
 
 function rankBy(deps: SendDeps, route: Route, sent: SentJob): Promise<RankReading> {
@@ -192,7 +208,10 @@ async function sendRounds(
   post: Post,
 ): Promise<ReplyReading> {
   const calls = scope.child();
-  const vectors = memoryOf(deps.tools.vectors, route.origin + route.pathOf(call));
+  const vectors = memoryOf(
+    deps.tools.vectors,
+    `${provider.id} ${route.origin}${route.pathOf(call)}`,
+  );
   try {
     const send = (body: JsonBody): Promise<RawReply> => post(call, body, calls);
     return await readRounds(provider, call, { ...deps.tools, vectors }, send, deps.now);

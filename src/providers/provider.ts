@@ -244,7 +244,7 @@ export interface ComposedProvider extends HttpBase {
   /** @throws RankingFault where the request cannot be ranked so, CredentialError where the channel is at fault. */
   readonly rounds: (call: UpstreamCall, tools: RankerTools) => Rounds;
   /** Tokens that ranking a list may take, prompts and answers included: what is reserved before it is known. */
-  readonly estimate: (call: Pick<UpstreamCall, 'query' | 'documents' | 'settings'>) => number;
+  readonly estimate: (call: Pick<UpstreamCall, 'query' | 'documents' | 'options' | 'settings'>) => number;
 }
 
 /** A provider that ranks inside this process. */

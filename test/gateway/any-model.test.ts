@@ -42,6 +42,21 @@ const inputs = (calls: readonly SeenCall[]): string[] =>
 const documentsOf = (from: number, to: number): string[] =>
   Array.from({ length: to - from }, (_, at) => `document number ${from + at} of a long list`);
 
+/** A server of embeddings whose vectors have so many dimensions. */
+function startEmbeddings(dimensions: () => number): Promise<TestUpstream> {
+  return startUpstream(({ body }, res) => {
+    const { input } = JSON.parse(body) as { input: string[] };
+    const data = input.map((text, index) => ({
+      index,
+      embedding: Array.from({ length: dimensions() }, (_, at) => text.length + at),
+    }));
+    sendJson(res, { data, usage: { total_tokens: input.length } });
+  });
+}
+
+const inputsOf = ({ seen }: TestUpstream): string[] =>
+  seen.flatMap(({ body }) => (JSON.parse(body) as { input: string[] }).input);
+
 describe('vectors that are remembered', () => {
   const ask = (key: string, documents: readonly string[], query = 'number 7') =>
     gateway.post(key, { model: 'any', query, documents, top_n: 3 });
@@ -98,6 +113,41 @@ describe('vectors that are remembered', () => {
       await gateway.post(key, { model, query: 'q', documents: documentsOf(0, 20) });
       expect(inputs(stubs.seen.slice(before))).toHaveLength(21);
     }
+  });
+
+  it('belong to one provider, which asks in a way of its own', async () => {
+    const server = await startEmbeddings(() => 4);
+    const { key } = await start(
+      [
+        channel('embeddings', { base_url: server.url }),
+        channel('voyage-embeddings', { base_url: server.url, models: { other: 'some-model' } }),
+      ],
+      { vector_memory_bytes: 20_000_000 },
+    );
+    await ask(key, documentsOf(0, 5));
+
+    await gateway.post(key, { model: 'other', query: 'q', documents: documentsOf(0, 5) });
+
+    expect(inputsOf(server)).toHaveLength(6 + 6);
+    await server.close();
+  });
+
+  it('are made anew when another model stands behind the name', async () => {
+    let dimensions = 4;
+    const server = await startEmbeddings(() => dimensions);
+    const { key } = await start([channel('embeddings', { base_url: server.url })], {
+      vector_memory_bytes: 20_000_000,
+    });
+    await ask(key, documentsOf(0, 5));
+    dimensions = 8;
+
+    const first = await ask(key, documentsOf(0, 5));
+    const before = inputsOf(server).length;
+    const second = await ask(key, documentsOf(0, 5));
+
+    expect([first.status, second.status]).toEqual([200, 200]);
+    expect(inputsOf(server).length - before).toBe(1);
+    await server.close();
   });
 
   it('are forgotten when there is no room for all', async () => {
@@ -204,6 +254,52 @@ describe('chat models as rankers', () => {
 
     expect(behind.body.results.map(({ index }) => index)).toEqual([1, 0]);
     expect([alone.status, alone.body.error.code]).toEqual([502, 'upstream_invalid_response']);
+  });
+
+  /** A chat server that answers so. */
+  const startChat = (content: string, finish = 'stop', tokens = 900): Promise<TestUpstream> =>
+    startUpstream((_request, res) =>
+      sendJson(res, {
+        choices: [{ message: { content }, finish_reason: finish }],
+        usage: { prompt_tokens: tokens, total_tokens: tokens },
+      }),
+    );
+
+  it('are not believed where their answer was cut off', async () => {
+    const server = await startChat('{"ranking": [2, 1]}', 'length');
+    const { key } = await start([channel('chat-listwise', { base_url: server.url })]);
+
+    const { status, body } = await gateway.post(key, {
+      ...{ model: 'any', query: 'moons', documents: ['oil', 'moons'] },
+    });
+
+    expect([status, body.error.code]).toEqual([502, 'upstream_invalid_response']);
+    await server.close();
+  });
+
+  it('are charged what they report of short texts, whose prompt is most of it', async () => {
+    const server = await startChat('{"ranking": [2, 1]}');
+    const { key } = await start([channel('chat-listwise', { base_url: server.url })]);
+
+    const { body } = await gateway.post(key, {
+      ...{ model: 'any', query: 'moons', documents: ['a', 'b'] },
+    });
+
+    expect(body.usage.total_tokens).toBe(900);
+    await server.close();
+  });
+
+  it('get as much of an instruction as a window has room for', async () => {
+    const server = await startChat('{"ranking": [2, 1]}');
+    const { key } = await start([channel('chat-listwise', { base_url: server.url })]);
+    const body = { model: 'any', query: 'moons', documents: ['oil', 'moons'] };
+
+    const long = { ...body, instruction: 'only the newest '.repeat(100_000) };
+    const { status } = await gateway.post(key, long);
+
+    expect(status).toBe(200);
+    expect(server.seen[0]?.body.length).toBeLessThan(20_000);
+    await server.close();
   });
 
   it('are asked in the words of the operator, where there are any', async () => {

@@ -83,6 +83,7 @@ function openAi(limit: 'max_tokens' | 'max_completion_tokens'): ChatApi {
             : choice.maybe('none'),
         ),
         tokens: readUsage(reply).inputTokens,
+        isCut: choice.maybe('finish_reason').value === 'length',
       };
     },
   };
@@ -184,6 +185,7 @@ const anthropic: ChatApi = {
           count('cache_read_input_tokens') +
           count('output_tokens')
         : undefined,
+      isCut: reply.maybe('stop_reason').value === 'max_tokens',
     };
   },
 };
@@ -246,6 +248,7 @@ const gemini: ChatApi = {
       answer: contentOf(candidate.field('content').field('parts'), (part) => part.maybe('none')),
       likely: readLikely(top.isArray() ? top.item(0).maybe('candidates') : top),
       tokens: reply.maybe('usageMetadata').maybe('totalTokenCount').optionalNumber(),
+      isCut: candidate.maybe('finishReason').value === 'MAX_TOKENS',
     };
   },
 };
@@ -304,6 +307,7 @@ const ollama: ChatApi = {
       answer: reply.field('message').field('content').value,
       likely: readLikely(logprobs.isArray() ? logprobs.item(0).maybe('top_logprobs') : logprobs),
       tokens: count('prompt_eval_count') + count('eval_count') || undefined,
+      isCut: reply.maybe('done_reason').value === 'length',
     };
   },
 };
@@ -378,6 +382,7 @@ const converse: ChatApi = {
     ),
     likely: [],
     tokens: reply.maybe('usage').maybe('totalTokens').optionalNumber(),
+    isCut: reply.maybe('stopReason').value === 'max_tokens',
   }),
 };
 

@@ -1,6 +1,7 @@
 import { snakeCase } from '../../core/records.js';
+import type { RerankOptions } from '../../core/rerank.js';
 import { Pace } from '../../core/steps.js';
-import type { Json, JsonBody } from '../../core/json/json.js';
+import { JsonShapeError, type Json, type JsonBody } from '../../core/json/json.js';
 import {
   defineComposedProvider,
   type ComposedProvider,
@@ -32,6 +33,8 @@ export interface ChatAnswer {
   readonly likely: readonly Likely[];
   /** Of question and answer. */
   readonly tokens: number | undefined;
+  /** Whether it ended where the API cut it off. */
+  readonly isCut: boolean;
 }
 
 /** A chat API as data. */
@@ -134,13 +137,13 @@ export function defineListwise(api: ChatApi, { profile, ...declared }: Declared)
     profile: { ...PROFILE, ...profile },
     notes: [TIME_NOTE, DATA_NOTE, ...(declared.notes ?? [])],
     rounds: (call, tools) => rankWindows(api, call, tools),
-    estimate: ({ query, documents, settings }) => {
+    estimate: ({ query, documents, options, settings }) => {
       const { windowSize, stride, windowTokens } = windowsOf(settings);
       const windows = 1 + Math.max(0, Math.ceil((documents.count - windowSize) / stride));
       const inWindow = Math.min(1, windowSize / documents.count) * documents.sizeBytes;
       const tokens = Math.min(
         windowTokens,
-        (inWindow + Buffer.byteLength(query)) / BYTES_PER_TOKEN + PROMPT_TOKENS,
+        (inWindow + askedBytes(query, options)) / BYTES_PER_TOKEN + PROMPT_TOKENS,
       );
       return Math.ceil(windows * (tokens + ANSWER_TOKENS * windowSize));
     },
@@ -165,11 +168,13 @@ export function definePointwise(
     },
     notes: [TIME_NOTE, DATA_NOTE, ...(declared.notes ?? [])],
     rounds: (call, tools) => rankEach(api, call, tools),
-    estimate: ({ query, documents }) =>
-      Math.ceil(
-        documents.count * (Buffer.byteLength(query) / BYTES_PER_TOKEN + PROMPT_TOKENS) +
-          documents.sizeBytes / BYTES_PER_TOKEN,
-      ),
+    estimate: ({ query, documents, options, settings }) => {
+      const { windowTokens } = windowsOf(settings);
+      const asked = Math.min(windowTokens, askedBytes(query, options) / BYTES_PER_TOKEN);
+      return Math.ceil(
+        documents.count * (asked + PROMPT_TOKENS) + documents.sizeBytes / BYTES_PER_TOKEN,
+      );
+    },
   });
 }
 
@@ -179,9 +184,28 @@ const BYTES_PER_TOKEN = 3;
 const PROMPT_TOKENS = 300;
 /** For each identifier. */
 const ANSWER_TOKENS = 5;
-/** The share of a window that is the query's at most, and what the passages have together. */
+/** The share of a window that is the query's at most, the instruction's, and what the passages have together. */
 const QUERY_SHARE = 0.2;
-const PASSAGES_SHARE = 0.7;
+const INSTRUCTION_SHARE = 0.1;
+const PASSAGES_SHARE = 0.6;
+
+function askedBytes(query: string, { instruction = '' }: RerankOptions): number {
+  return Buffer.byteLength(query) + Buffer.byteLength(instruction);
+}
+
+/** The call with a query and an instruction that a window has room for. */
+function fittedCall(call: UpstreamCall, windowTokens: number): UpstreamCall {
+  const { query, options } = call;
+  const { instruction } = options;
+  return {
+    ...call,
+    query: fitted(query, windowTokens * QUERY_SHARE, call),
+    options:
+      instruction === undefined
+        ? options
+        : { ...options, instruction: fitted(instruction, windowTokens * INSTRUCTION_SHARE, call) },
+  };
+}
 
 function windowsOf(settings: Settings) {
   return {
@@ -193,7 +217,7 @@ function windowsOf(settings: Settings) {
 
 function* rankWindows(api: ChatApi, call: UpstreamCall, { prompts }: RankerTools): Rounds {
   const { windowSize, stride, windowTokens } = windowsOf(call.settings);
-  const query = fitted(call.query, windowTokens * QUERY_SHARE, call);
+  const asked = fittedCall(call, windowTokens);
   const { count } = call.documents;
   const room = Math.floor((windowTokens * PASSAGES_SHARE) / Math.min(windowSize, count));
   const texts: string[] = [];
@@ -210,7 +234,7 @@ function* rankWindows(api: ChatApi, call: UpstreamCall, { prompts }: RankerTools
     const window = order.slice(start, end);
     const prompt = promptOf(
       prompts,
-      { ...call, query },
+      asked,
       window.map((index) => texts[index] ?? ''),
     );
     const question: ChatQuestion = {
@@ -224,6 +248,11 @@ function* rankWindows(api: ChatApi, call: UpstreamCall, { prompts }: RankerTools
         body: api.body(question, call),
         decode: (json: Json, http: UpstreamReply) => {
           const said = api.decode(json, http);
+          if (said.isCut) {
+            throw new JsonShapeError(
+              'the answer was cut off: settings.max_tokens leaves no room for it',
+            );
+          }
           return { places: readOrder(said.answer, window.length), tokens: said.tokens };
         },
       },
@@ -248,11 +277,11 @@ interface Scored {
 
 function* rankEach(api: ChatApi, call: UpstreamCall, { prompts }: RankerTools): Rounds {
   const { windowTokens } = windowsOf(call.settings);
-  const query = fitted(call.query, windowTokens * QUERY_SHARE, call);
+  const asked = fittedCall(call, windowTokens);
   const questionOf = (index: number): Question<Scored> => {
     const passage = fittedDocument(call, index, windowTokens * PASSAGES_SHARE);
     const question: ChatQuestion = {
-      ...promptOf(prompts, { ...call, query }, [passage]),
+      ...promptOf(prompts, asked, [passage]),
       maxTokens: 1,
       schema: undefined,
       likely: true,

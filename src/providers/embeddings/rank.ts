@@ -10,6 +10,7 @@ import {
   type ByModel,
   type ComposedProvider,
   type Endpoint,
+  type PartCall,
   type ProviderProfile,
   type RankerTools,
   type Rounds,
@@ -113,8 +114,10 @@ export function defineEmbeddings(
       ...profile,
     },
     rounds: (call, tools) => rank(api, call, tools),
-    estimate: ({ query, documents }) =>
-      Math.ceil((Buffer.byteLength(query) + documents.sizeBytes) / BYTES_PER_TOKEN),
+    estimate: ({ query, documents, options: { instruction = '' } }) => {
+      const asked = Buffer.byteLength(query) + Buffer.byteLength(instruction);
+      return Math.ceil((asked + documents.sizeBytes) / BYTES_PER_TOKEN);
+    },
   });
 }
 
@@ -133,6 +136,7 @@ function* rank(api: EmbeddingApi, call: UpstreamCall, { vectors: memory }: Ranke
   const keys: string[] = [];
   const known = new Map<string, Embedding>();
   const missing = new Map<string, EmbeddedText>();
+  const remembered = new Map<string, EmbeddedText>();
   const pace = new Pace();
   const most = mostOf(api, call);
   for (let index = 0; index < call.documents.count; index += 1) {
@@ -142,33 +146,41 @@ function* rank(api: EmbeddingApi, call: UpstreamCall, { vectors: memory }: Ranke
     if (pace.fills(document.text.length)) yield [];
     if (known.has(key) || missing.has(key)) continue;
     const kept = memory?.get(key);
-    if (kept === undefined) missing.set(key, document);
-    else known.set(key, kept);
+    if (kept === undefined) {
+      missing.set(key, document);
+    } else {
+      known.set(key, kept);
+      remembered.set(key, document);
+    }
   }
 
-  const batches = batchesOf(api, prepared(most, 'query', call.query, call), missing, call);
-  const replies = yield* ask(batches.map((batch) => question(api, batch, call)));
-  let query: Embedding | undefined;
-  for (const [reply, batch] of batches.entries()) {
-    for (const [at, { key }] of batch.entries()) {
-      const embedding = (replies[reply]?.embeddings[at] ?? []).map(toUnit);
-      if (embedding.length === 0) throw new JsonShapeError('a text came back without a vector');
-      if (pace.fills(embedding.length * (embedding[0]?.length ?? 0))) yield [];
-      if (key === undefined) {
-        query = embedding;
-        continue;
-      }
-      known.set(key, embedding);
-      memory?.set(key, embedding);
+  let query: Embedding = [];
+  const take = (key: string | undefined, embedding: Embedding): void => {
+    if (key === undefined) {
+      query = embedding;
+      return;
     }
+    known.set(key, embedding);
+    memory?.set(key, embedding);
+  };
+  const asked = batchesOf(api, prepared(most, 'query', call.query, call), missing, call);
+  const tokens = yield* embed(api, asked, call, take);
+  // Another model may stand behind the name by now: vectors of the earlier one cannot be compared with its own.
+  const outdated = [...remembered].filter(
+    ([key]) => dimensionsOf(known.get(key)) !== dimensionsOf(query),
+  );
+  if (outdated.length > 0) {
+    tokens.push(
+      ...(yield* embed(api, batchesOf(api, undefined, new Map(outdated), call), call, take)),
+    );
   }
 
   const scores: number[] = [];
   let work = 0;
   for (const key of keys) {
     const document = known.get(key) ?? [];
-    scores.push(similarity(query ?? [], document));
-    work += (query?.length ?? 0) * document.length * (document[0]?.length ?? 0);
+    scores.push(similarity(query, document));
+    work += query.length * document.length * dimensionsOf(document);
     if (work > WORK_PER_TURN) {
       work = 0;
       yield [];
@@ -176,8 +188,32 @@ function* rank(api: EmbeddingApi, call: UpstreamCall, { vectors: memory }: Ranke
   }
   return {
     rows: scores.map((score, index) => ({ index, score })),
-    usage: sumUsage(replies.map(({ tokens }) => tokens)),
+    usage: sumUsage(tokens),
   };
+}
+
+/** Has all texts of the batches embedded, and hands over what comes; gives the tokens that each call reports. */
+function* embed(
+  api: EmbeddingApi,
+  batches: readonly (readonly Batched[])[],
+  call: UpstreamCall,
+  take: (key: string | undefined, embedding: Embedding) => void,
+): Generator<readonly PartCall[], (number | undefined)[], undefined> {
+  const replies = yield* ask(batches.map((batch) => question(api, batch, call)));
+  const pace = new Pace();
+  for (const [reply, batch] of batches.entries()) {
+    for (const [at, { key }] of batch.entries()) {
+      const embedding = (replies[reply]?.embeddings[at] ?? []).map(toUnit);
+      if (embedding.length === 0) throw new JsonShapeError('a text came back without a vector');
+      if (pace.fills(embedding.length * dimensionsOf(embedding))) yield [];
+      take(key, embedding);
+    }
+  }
+  return replies.map(({ tokens }) => tokens);
+}
+
+function dimensionsOf(embedding: Embedding | undefined): number {
+  return embedding?.[0]?.length ?? 0;
 }
 
 /** The mean over the query's vectors of the best cosine with one of the document's. */
@@ -237,17 +273,17 @@ interface Batched {
   readonly embedded: EmbeddedText;
 }
 
-/** Calls of as many texts as the API takes, the query first. */
+/** Calls of as many texts as the API takes, the query first where there is one. */
 function batchesOf(
   { batch, batchBytes = Infinity, mixes }: EmbeddingApi,
-  query: EmbeddedText,
+  query: EmbeddedText | undefined,
   documents: ReadonlyMap<string, EmbeddedText>,
   { model, settings }: UpstreamCall,
 ): Batched[][] {
   const most = typeof batch === 'number' ? batch : batch(model);
   const texts = typeof settings.batchSize === 'number' ? Math.min(settings.batchSize, most) : most;
-  const batches: Batched[][] = [[{ key: undefined, embedded: query }]];
-  let bytes = Buffer.byteLength(query.text);
+  const batches: Batched[][] = query === undefined ? [] : [[{ key: undefined, embedded: query }]];
+  let bytes = Buffer.byteLength(query?.text ?? '');
   let open = mixes;
   for (const [key, embedded] of documents) {
     const size = Buffer.byteLength(embedded.text);
