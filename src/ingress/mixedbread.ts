@@ -1,3 +1,4 @@
+import type { Documents } from '../core/documents.js';
 import { encodeReply, type JsonBody } from '../core/json/json.js';
 import { defineDialect } from './dialect.js';
 import { EXAMPLE } from './example.js';
@@ -92,7 +93,7 @@ export const mixedbread = defineDialect<Kept>({
       data: rows.map(({ index, score }) => ({
         index,
         score: scoreJson(score),
-        input: returnDocuments ? (inputs?.[index] ?? documents.textJson(index)) : null,
+        input: returnDocuments ? inputOf(documents, index, inputs?.[index]) : null,
         // The older Python SDK insists on this word, and the newer one takes any.
         object: 'text_document',
       })),
@@ -106,3 +107,9 @@ export const mixedbread = defineDialect<Kept>({
     }),
   error: fastApiError,
 });
+
+/** A document as it was sent: a text, or an object in the caller's own bytes. */
+function inputOf(documents: Documents, index: number, sent: JsonBody | undefined): JsonBody {
+  const isText = sent === undefined || typeof sent === 'string';
+  return isText ? documents.textJson(index) : documents.echo(index);
+}
