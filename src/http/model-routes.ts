@@ -36,6 +36,9 @@ export function modelRoutes(deps: RerankRouteDeps, health: Pick<HealthDeps, 'rea
     await whenReady(health);
     res.json(healthReply(deps.gateway.now()));
   });
+  router.get(XINFERENCE_AUTH_PATH, (_req, res) => {
+    res.json(xinferenceAuthReply());
+  });
   for (const state of NIM_STATES) {
     router.get(`/v1/health/${state}`, async (_req, res) => {
       await whenReady(health);
@@ -43,7 +46,7 @@ export function modelRoutes(deps: RerankRouteDeps, health: Pick<HealthDeps, 'rea
     });
   }
   const states = NIM_STATES.map((state) => `/v1/health/${state}`);
-  const paths = [...list, ...one, ...INFO_PATHS, ...HEALTH_PATHS, ...states];
+  const paths = [...list, ...one, ...INFO_PATHS, ...HEALTH_PATHS, XINFERENCE_AUTH_PATH, ...states];
   router.all(paths, allow('GET, HEAD'));
   router.use((req, _res, next) => {
     if (ingressRoute(pathnameOf(req)) !== undefined) allow('POST')(req);
@@ -56,12 +59,18 @@ export function modelRoutes(deps: RerankRouteDeps, health: Pick<HealthDeps, 'rea
 const INFO_PATHS = ['/info', '/tei/info'];
 /** For TEI, LocalAI, Infinity and vLLM. */
 const HEALTH_PATHS = ['/health', '/tei/health', '/infinity/health'];
+/** For Xinference's client, which sends its key to servers that say here that they want one. */
+const XINFERENCE_AUTH_PATH = '/v1/cluster/auth';
 /** For NVIDIA's NIM. */
 const NIM_STATES = ['ready', 'live'] as const;
 
 /** The combined answer of TEI, LocalAI and Infinity. */
 export function healthReply(nowMs: number): Record<string, unknown> {
   return { status: 'ok', unix: nowMs / 1000 };
+}
+
+export function xinferenceAuthReply(): Record<string, unknown> {
+  return { auth: true };
 }
 
 export function nimReply(state: (typeof NIM_STATES)[number]): Record<string, unknown> {

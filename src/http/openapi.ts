@@ -7,7 +7,7 @@ import { DIALECTS } from '../ingress/index.js';
 import { shapeOf, type DialectShape } from './dialect-shape.js';
 import { schemaOf, type JsonSchema } from './json-schema.js';
 import { EXPLAINED } from '../wire/explained.js';
-import { healthReply, infoReply, nimReply } from './model-routes.js';
+import { healthReply, infoReply, nimReply, xinferenceAuthReply } from './model-routes.js';
 import type { Method, Operation } from './operation.js';
 
 export interface ApiParameter {
@@ -527,6 +527,12 @@ function preflightPaths(): Record<string, Record<string, ApiOperation>> {
   return {
     '/info': asked('teiInfo', "The key's default model, as TEI does", infoReply('m', 1), info),
     '/health': asked('health', 'As TEI, Infinity and LocalAI say it', healthReply(500), health),
+    '/v1/cluster/auth': asked(
+      'xinferenceAuth',
+      "Whether a key is wanted, for Xinference's client",
+      xinferenceAuthReply(),
+      health,
+    ),
     '/v1/health/ready': asked('nimReady', 'As NIM says it', nimReply('ready'), health),
     '/v1/health/live': asked('nimLive', 'As NIM says it', nimReply('live'), health),
   };

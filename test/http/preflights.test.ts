@@ -55,6 +55,10 @@ describe('what clients ask before they rank', () => {
     });
   });
 
+  it('tells Xinference’s clients that it wants a key, before they have sent one', async () => {
+    expect(await get('/v1/cluster/auth')).toEqual({ status: 200, body: { auth: true } });
+  });
+
   it('tells Xinference’s clients that a model ranks', async () => {
     const { key } = await gateway.createKey();
 
