@@ -98,7 +98,7 @@ module.exports = {
       '^src/gateway/policies',
       [
         '^src/core',
-        '^src/gateway/(rank|scope|trace|events|channel-health|channel-limits|shared-replies|failover|job-key|loggable)\\.ts$',
+        '^src/gateway/(rank|scope|trace|events|channel-health|channel-limits|shared-replies|failover|job|job-key|loggable)\\.ts$',
         'lru-cache',
       ],
       'a capability is a function around Rank, Attempt or Turn, and knows no other',

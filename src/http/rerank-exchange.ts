@@ -104,11 +104,20 @@ export async function handleRerank(
       await beforeEnd(scope, Promise.resolve(letIn(deps, place, caller, 0)));
     }
     const asked = new IngressRequest(body, req.headers, route.params, deps.maxDocuments);
+    const marked = dialect;
     const read = (): ParsedRerank => {
-      dialect = dialectOf(route, dialect, asked, caller.credential.token.policy.dialect);
+      dialect = dialectOf(route, marked, asked, caller.credential.token.policy.dialect);
       return dialect.parse(asked);
     };
-    const parsed = asked.isLarge ? await readInSteps(asked, read, scope) : read();
+    const readAll = () => (asked.isLarge ? readInSteps(asked, read, scope) : read());
+    let parsed: ParsedRerank;
+    try {
+      const reading = readAll();
+      parsed = 'then' in reading ? await reading : reading;
+    } catch (error) {
+      await unlessFormChanged(gateway, caller, scope, error);
+      parsed = await readAll();
+    }
     const modelBy = (policy: TokenPolicy): string | undefined =>
       parsed.model ?? policy.defaultModel ?? deps.defaultModel;
     const model = (): string | undefined => modelBy(caller.credential.token.policy);
@@ -116,6 +125,8 @@ export async function handleRerank(
     if (model() === undefined) await beforeEnd(scope, judgeFresh(gateway, caller));
     if (explaining !== undefined) {
       checkRoom(explaining, dialect);
+      // The key may have been allowed to since it was read.
+      await beforeEnd(scope, judgeFresh(gateway, caller));
       const asked = { dialect: dialect.id, request: withModel(parsed, model()), tag: tagOf(req) };
       request = asked.request;
       explanation = await beforeEnd(scope, explainFor(deps, caller, asked));
@@ -194,6 +205,21 @@ export async function handleRerank(
     ...(failure === undefined ? undefined : whatFailed(deps, req, trace, failure)),
   };
   gateway.observe(event);
+}
+
+/**
+ * Returns if the key has been given another form since this node read it, which may be why a request was refused.
+ * @throws `error` otherwise.
+ */
+async function unlessFormChanged(
+  gateway: GatewayDeps,
+  caller: Caller,
+  scope: Scope,
+  error: unknown,
+): Promise<void> {
+  const form = caller.credential.token.policy.dialect;
+  if (error instanceof GatewayError) await beforeEnd(scope, judgeFresh(gateway, caller));
+  if (caller.credential.token.policy.dialect === form) throw error;
 }
 
 /** Reads a large request so that others get their turn in between, and abandons it when its scope ends. */

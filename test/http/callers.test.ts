@@ -178,6 +178,48 @@ describe('the dialect of a key', () => {
       await gateway.close();
     }
   });
+
+  it('that is set right, and leave to explain, are in force at once', async () => {
+    const gateway = await startGateway({ channels: CHANNELS });
+    try {
+      const { key, id } = await gateway.createKey({ policy: { dialect: 'tei' } });
+      const ask = (path: string) =>
+        post(
+          gateway,
+          path,
+          { authorization: `Bearer ${key}` },
+          { model: 'moon', query: QUERY, documents: DOCUMENTS },
+        );
+      expect((await ask('/v1/rerank')).status).toBe(422);
+      await gateway.store.updateToken(id, { policy: { dialect: 'auto' } }, Date.now());
+
+      expect((await ask('/v1/rerank')).status).toBe(200);
+      expect((await ask('/v1/rerank?explain=1')).status).toBe(403);
+      await gateway.store.updateToken(id, { policy: { mayExplain: true } }, Date.now());
+      expect((await ask('/v1/rerank?explain=1')).status).toBe(200);
+    } finally {
+      await gateway.close();
+    }
+  });
+});
+
+it('objects come back to clients of Mixedbread in the bytes in which they were sent', async () => {
+  const gateway = await startGateway({ channels: CHANNELS });
+  try {
+    const { key } = await gateway.createKey();
+    const sent = '{"text":"moons","n":12345678901234567890123,"f":1.00}';
+    const response = await fetch(`${gateway.url}/v1/reranking`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: `{"model":"moon","query":"moons","return_input":true,"input":[${sent},"oil"]}`,
+    });
+
+    const text = await response.text();
+    expect(text).toContain(`"input":${sent}`);
+    expect(text).toContain('"input":"oil"');
+  } finally {
+    await gateway.close();
+  }
 });
 
 describe('callers without a key', () => {
