@@ -150,6 +150,7 @@ function section(provider: Provider): string {
     `## ${heading(provider)}`,
     address(provider),
     `\`\`\`yaml\n${readyChannel(provider).yaml}\`\`\``,
+    otherModels(provider),
     facts(provider.profile),
     credentialTable(provider.credentials ?? {}),
     settingTable(provider.settings ?? {}),
@@ -159,6 +160,11 @@ function section(provider: Provider): string {
     ]),
   ];
   return parts.filter((part) => part !== '').join('\n\n');
+}
+
+function otherModels({ exampleModels }: Provider): string {
+  const others = exampleModels.slice(1).map((model) => `\`${model}\``);
+  return others.length === 0 ? '' : `Also: ${others.join(', ')}.`;
 }
 
 function heading({ id, title }: Provider): string {
