@@ -222,7 +222,8 @@ function similarity(query: Embedding, document: Embedding): number {
   for (const own of query) {
     let best = -1;
     for (const other of document) best = Math.max(best, product(own, other));
-    sum += best;
+    // Vectors of a length that is rounded to 1 may have a product a little beyond it.
+    sum += Math.min(1, best);
   }
   return sum / query.length;
 }
