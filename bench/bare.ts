@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Pool } from 'undici';
 
-/** The floor: a request is read whole, sent on unread with undici, and the reply returned unread. */
+/** The floor: it buffers a request, forwards it unparsed with undici, and returns the reply unparsed. */
 const upstream = new Pool(process.argv[2] ?? '', { connections: null, pipelining: 1 });
 
 const server = createServer((req, res) => {

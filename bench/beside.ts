@@ -4,8 +4,8 @@ import { driveClosed, driveOpen, percentile, scheduleOf } from './load.js';
 import { startTargets } from './targets.js';
 
 /**
- * How long small requests take beside large ones: ten documents at a fixed rate, while bodies of many megabytes go through the same
- * process. Printed are percentiles of the small requests, in milliseconds, alone and beside each kind of large body.
+ * How long small requests take beside large ones: ten documents at a fixed rate, while bodies of many megabytes go through the
+ * same process. Prints percentiles of the small requests, in milliseconds, alone and beside each kind of large body.
  */
 const { values: options } = parseArgs({
   options: {
@@ -18,7 +18,7 @@ const documents = Number(options.documents);
 const seconds = Number(options.seconds);
 const small = { body: 'prose', documents: 10, delayMs: 0 } as const;
 const RATE = 100;
-/** Each large body is as many of these requests, so that it has some thirty megabytes with ten thousand documents. */
+/** The large requests, one per body: with ten thousand documents, most are several megabytes. */
 const large = options.body
   .split(',')
   .map((body) => ({ body: body as BodyName, documents, delayMs: 0 }));

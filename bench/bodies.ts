@@ -1,9 +1,9 @@
 /**
- * Request bodies as they come in life. Each is made from its name and the number of documents alone, so that every run and
- * every process makes the same bytes.
+ * Realistic request bodies. Each depends only on its name and the number of documents, so that every run and every process
+ * makes the same bytes.
  */
 
-/** How long a document is, in characters, by how many there are. */
+/** Length of a document in characters, by number of documents. */
 const CHARACTERS: Readonly<Record<number, number>> = { 10: 200, 100: 510, 1000: 1000 };
 const OTHERWISE = 500;
 
@@ -55,13 +55,13 @@ export type BodyName = keyof typeof BODIES;
 interface Body {
   readonly title: string;
   readonly sentences: readonly string[];
-  /** Between sentences; a line break where nothing is said. */
+  /** Between sentences; a line break by default. */
   readonly separator?: string;
   /** Whether everything beyond ASCII is written as `\uXXXX`, as Python's `json.dumps` does. */
   readonly escaped?: boolean;
   /** Whether documents are objects with `text` and an id. */
   readonly objects?: boolean;
-  /** Whether the reply brings the documents back. */
+  /** Whether the reply returns the documents. */
   readonly returned?: boolean;
 }
 
@@ -74,13 +74,13 @@ export function textsOf(name: BodyName, documents: number): readonly string[] {
     for (let at = index; text.length < length; at += 1) {
       text += (sentences[at % sentences.length] ?? '') + separator;
     }
-    // Cut between characters: half of an emoji is not text, but where that is the point.
+    // Cut between characters: half an emoji is not valid text, except in the body that is about just that.
     const cut = text.slice(0, length);
     return name === 'lone' ? cut : cut.toWellFormed().replace(/\ufffd$/, '.');
   });
 }
 
-/** The documents as they stand in the request. */
+/** The documents as they appear in the request. */
 export function documentsOf(name: BodyName, documents: number): readonly unknown[] {
   const { objects = false }: Body = BODIES[name];
   const texts = textsOf(name, documents);

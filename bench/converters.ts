@@ -1,7 +1,7 @@
 /**
- * Times what each provider's converter costs: `npm run bench:converters`. 1000 documents of 1 kB go through its body and
- * encoding, and its reply through decoding and normalizing. The measure is the leanest there is: splicing the bytes that
- * came into an object, and reading rows of two members.
+ * Times each provider's converter: `npm run bench:converters`. 1000 documents of 1 kB go through its body and encoding, and
+ * its reply goes through decoding and normalizing. The yardstick is the leanest converter possible: it splices the incoming
+ * bytes into an object, and reads rows of two members.
  */
 import { documentsIn } from '../test/support/documents.js';
 import { encodeJson, Json, JsonShapeError } from '../src/core/json/json.js';
@@ -15,7 +15,7 @@ const COUNT = 1_000;
 const SIZE_BYTES = 1_024;
 const ROUNDS = 30;
 
-/** Prose, with a quotation and a line's end here and there. */
+/** Prose, with a quotation and a line break here and there. */
 const text = `${'The quick brown fox jumps over the lazy dog. '.repeat(6)}It said "yes".\n`.repeat(
   4,
 );
@@ -23,7 +23,7 @@ const array = Buffer.from(
   JSON.stringify(Array.from({ length: COUNT }, (_, at) => `${at} ${text.slice(0, SIZE_BYTES)}`)),
 );
 
-/** As fresh as a request's: what was located in the documents is not there yet. */
+/** As fresh as in a new request: nothing has been located in the documents yet. */
 function callFor(provider: HttpProvider): UpstreamCall {
   const { channel } = readFixture(provider.id);
   return {
@@ -36,7 +36,7 @@ function callFor(provider: HttpProvider): UpstreamCall {
   };
 }
 
-/** The quickest of a few rounds, in microseconds: what is added to it is the machine's. */
+/** The quickest of a few rounds, in microseconds: anything above it is noise of the machine. */
 function timed(run: () => unknown): number {
   let quickest = Infinity;
   for (let round = 0; round < ROUNDS; round += 1) {
@@ -47,7 +47,7 @@ function timed(run: () => unknown): number {
   return quickest * 1_000;
 }
 
-/** The fixture's first successful reply with its list of rows grown to `COUNT`; `undefined` where rows cannot be told apart. */
+/** The fixture's first successful reply with its list of rows grown to `COUNT`; `undefined` if no case has a JSON reply. */
 function longReply(provider: HttpProvider): string | undefined {
   const { cases } = readFixture(provider.id);
   const json = cases.find(({ result, reply }) => result !== undefined && reply?.json !== undefined)
@@ -55,7 +55,7 @@ function longReply(provider: HttpProvider): string | undefined {
   return json === undefined ? undefined : JSON.stringify(grow(json));
 }
 
-/** Repeats the rows of each list; a row's own number becomes its place. */
+/** Repeats the first row of each list; the index in a row becomes its position. */
 function grow(value: unknown): unknown {
   if (Array.isArray(value)) {
     const list: readonly unknown[] = value;
@@ -122,7 +122,7 @@ function replyRatio(provider: HttpProvider): string {
   try {
     read();
   } catch (error) {
-    // Its rows are made in a way that repeating does not give.
+    // Repeating its rows does not give a valid reply.
     if (error instanceof InvalidRankingError || error instanceof JsonShapeError) return '?';
     throw error;
   }

@@ -1,6 +1,6 @@
 /**
- * What it costs the main form that others may be spoken: a request is read and its reply written with a choice of the form by
- * path, headers and members, and without. Both take turns in one run; shown is the median of the rounds' ratios.
+ * What the other dialects cost the main one: a request is read and its reply written, with and without choosing the dialect by
+ * path, headers and members. Both take turns in one run, which prints the median of the rounds' ratios.
  */
 import type { Ranking } from '../src/ingress/dialect.js';
 import { cohere, parseRerank, rerankReplyBody } from '../src/ingress/cohere.js';
@@ -31,13 +31,13 @@ function rankingOf(documents: number): Ranking {
   };
 }
 
-/** Alone: the one form that there is. */
+/** As if there were only this dialect. */
 function alone(body: Buffer, ranking: Ranking): number {
   const { model = 'm', ...parsed } = parseRerank(new IngressRequest(body, HEADERS, {}, 10_000));
   return rerankReplyBody('rr_1', { ...parsed, model }, ranking).toString().length;
 }
 
-/** Among others, as `http/rerank-exchange.ts` does it. */
+/** Chosen among all dialects, as `http/rerank-exchange.ts` does it. */
 function chosen(body: Buffer, ranking: Ranking): number {
   const route = ingressRoute(PATH);
   if (route === undefined) throw new Error('nothing is there');
@@ -48,7 +48,7 @@ function chosen(body: Buffer, ranking: Ranking): number {
   return dialect.reply('rr_1', { ...parsed, model }, ranking, kept, CLOCK).toString().length;
 }
 
-/** Microseconds of one call. */
+/** Microseconds per call. */
 function timeOf(call: () => number): number {
   const untilMs = performance.now() + ROUND_MS;
   const startedMs = performance.now();

@@ -6,8 +6,8 @@ import { driveOpen, percentile, scheduleOf } from './load.js';
 import { post } from './targets.js';
 
 /**
- * `npm run bench:faults`: what callers notice of it when one of two equal channels is dead, hangs or is slow. Exits with 1 where a
- * promise is not kept.
+ * `npm run bench:faults`: what callers notice when one of two equal channels is dead, hangs or is slow. Exits with 1 if a
+ * promise is broken.
  */
 
 const { values: options } = parseArgs({
@@ -21,26 +21,26 @@ const { values: options } = parseArgs({
 const RATE = Number(options.rate);
 const SECONDS = Number(options.seconds);
 const ATTEMPT_MS = Number(options.timeout);
-/** Circuits open within this: after the time of an attempt, and a second of nothing but failures. */
+/** Circuits open within this time: after the timeout of an attempt, and a second of nothing but failures. */
 const FINDING_OUT_SECONDS = 3;
 const PROBE_MS = 2_000;
 const CONNECTIONS = 64;
 const ANSWER_MS = 5;
-/** Beyond the time of an attempt. */
+/** On top of the timeout of an attempt. */
 const MOST_ADDED_MS = 50;
 const MOST_ADDED_OPEN_MS = 5;
-/** Timers of the machine that also runs the callers. */
+/** Allowance for timers on a machine that also runs the callers. */
 const SLACK_MS = 250;
 
 const FAULTS = ['dead', 'hanging', 'slow'] as const;
 type Mood = (typeof FAULTS)[number] | 'well';
 
-/** A server that can fall ill. */
+/** A server that can be made to fail. */
 class Upstream {
   #server: Server | undefined;
   #mood: Mood = 'well';
   port = 0;
-  /** How often it was asked, and when it first answered, since it last changed; a dead one cannot tell. */
+  /** How many requests came, and when the first was answered, since its last change; a dead server cannot count. */
   asked = 0;
   firstAnswerMs: number | undefined;
 
@@ -92,10 +92,10 @@ const REPLY = JSON.stringify({
 interface Row {
   readonly fault: Mood;
   readonly failures: number;
-  /** Added to the 99th percentile of calm: until the circuit opens, and from then on. */
+  /** Added to the 99th percentile without a fault: until the circuit opens, and from then on. */
   readonly addedMs: number;
   readonly addedOpenMs: number;
-  /** Requests that the ill channel saw once its circuit was open, of so many. */
+  /** Requests that reached the faulty channel once its circuit was open, and the total of `requests` in that time. */
   readonly probes: number;
   readonly requests: number;
   readonly backMs: number;
@@ -168,7 +168,7 @@ function print(row: Row, p99: number): void {
   console.log(cells.join(' · '));
 }
 
-/** What is promised of one of two channels that is of no use. */
+/** Checks what is promised when one of two channels is useless. */
 function judge(rows: readonly Row[]): number {
   const most = (of: (row: Row) => number): number => Math.max(...rows.map(of));
   const promises: readonly (readonly [string, boolean])[] = [

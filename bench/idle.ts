@@ -9,8 +9,8 @@ import { machine } from './table.js';
 import { post, type Kind, type Target } from './targets.js';
 
 /**
- * `npm run bench:idle`: what policies cost that are switched off, or on without anything to do: CPU time of a request against
- * that of a model without any, in turns on one gateway. Exits with 1 where a promise is not kept.
+ * `npm run bench:idle`: the cost of policies that are switched off, or on with nothing to do: CPU time of a request against
+ * that of a model without any policies, in turns on one gateway. Exits with 1 if a promise is broken.
  */
 
 const { values: options } = parseArgs({
@@ -35,16 +35,16 @@ interface Case {
   readonly model: string;
   readonly what: string;
   readonly rules?: Readonly<Record<string, unknown>>;
-  /** Of its channel. */
+  /** Bounds of its channel. */
   readonly bounds?: Readonly<Record<string, unknown>>;
-  /** How much more than one without policies a request may cost. */
+  /** The most that a request may cost, as a multiple of one without policies. */
   readonly most?: number;
 }
 
 const OFF = { split: false, hedge: false, coalesce: false, cache_ttl_ms: 0, queue_ms: 0 };
 const IDLE = 1.03;
 
-/** Policies that wait for a fault or for too much load. Coalescing, caches and adaptive limits are at work on every request. */
+/** Policies that act only on a fault or an overload. Coalescing, caches and adaptive limits work on every request. */
 const CASES: readonly Case[] = [
   { model: 'twin', what: 'the same once more (noise of the machine)' },
   { model: 'off', what: 'every policy switched off', rules: OFF, most: 1.02 },
@@ -89,7 +89,7 @@ async function main(): Promise<number> {
       const { ratio, quartiles, bareUs, gatewayUs, failures } = await measureCost(
         ...([pair, KIND, CONNECTIONS, EFFORT] as const),
       );
-      // On a noisy machine the median of so few rounds is off by some percent: three of four rounds have to say so.
+      // On a noisy machine the median of so few rounds is off by a few percent: a breach needs three rounds of four.
       const isWithin = quartiles[0] <= most && failures === 0;
       isKept &&= isWithin;
       const [low, high] = quartiles.map((each) => each.toFixed(3));

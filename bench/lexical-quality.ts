@@ -1,7 +1,7 @@
 /**
  * How well the lexical ranker ranks, by its constants: `npm run bench:lexical -- --file labelled.jsonl`. Without a file it
- * takes the questions that ship, and the same ones with documents of very different lengths, in which a relevant text
- * stands among others as in a page.
+ * takes the shipped questions, and then the same questions with documents of very different lengths, in which a relevant
+ * text is surrounded by others as on a page.
  */
 import { parseArgs } from 'node:util';
 import { ndcg } from '../src/core/evaluation.js';
@@ -15,7 +15,7 @@ import { mean, orderOf, readQuestions, SHIPPED_QUESTIONS, type Question } from '
 const { values } = parseArgs({ options: { file: { type: 'string' } } });
 const questions = readQuestions(values.file ?? SHIPPED_QUESTIONS);
 
-/** Each document followed by others of the set, none to twelve of them, as pages go on about other things. */
+/** Each document followed by zero to twelve others of the set, as a page goes on about other things. */
 function asPages(all: readonly Question[]): Question[] {
   return all.map((question, number) => ({
     ...question,
@@ -29,7 +29,7 @@ function asPages(all: readonly Question[]): Question[] {
   }));
 }
 
-/** Of each question that has anything relevant. */
+/** nDCG@10 of each question that has a relevant document. */
 function qualityOf(set: readonly Question[], constants: LexicalConstants): number[] {
   return set.flatMap(({ query, documents, relevance }) => {
     return ndcg(orderOf(scoreLexically(query, documents, constants)), relevance, 10) ?? [];
@@ -38,7 +38,7 @@ function qualityOf(set: readonly Question[], constants: LexicalConstants): numbe
 
 const SAMPLES = 2_000;
 
-/** Where the mean of such differences lies, 95 times of 100, by drawing from them again and again. */
+/** The 95 % confidence interval of the mean difference, by bootstrapping. */
 function interval(differences: readonly number[]): string {
   let seed = 1;
   const draw = (): number => {

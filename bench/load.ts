@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 
-/** Where requests go and what they are: a whole HTTP request, head and body. */
+/** Where requests go, and the request itself: whole HTTP, head and body. */
 export interface Aim {
   readonly port: number;
   readonly request: Buffer;
@@ -15,11 +15,11 @@ export interface Closed {
 
 export interface Open {
   readonly failures: number;
-  /** Milliseconds from the moment at which a request was due to its last byte, sorted. */
+  /** Milliseconds from the moment when a request was due to the last byte of its reply, sorted. */
   readonly latencies: readonly number[];
 }
 
-/** Closed loop on connections of its own. */
+/** Closed loop on fresh connections. */
 export async function driveClosed(aim: Aim, seconds: number): Promise<Closed> {
   const lines = new Lines(aim);
   try {
@@ -29,7 +29,7 @@ export async function driveClosed(aim: Aim, seconds: number): Promise<Closed> {
   }
 }
 
-/** Connections that stay open from one turn to the next: opening them anew would count as a cost of the requests. */
+/** Connections that stay open from one turn to the next: reopening them would count as a cost of the requests. */
 export class Lines {
   readonly #aim: Aim;
   #lines: readonly Line[] = [];
@@ -38,9 +38,9 @@ export class Lines {
     this.#aim = aim;
   }
 
-  /** Closed loop: every connection sends its next request when its last one is answered. What a request costs is told by this. */
+  /** Closed loop: each connection sends its next request once its last one is answered. Shows what a request costs. */
   async drive(seconds: number): Promise<Closed> {
-    // Servers close connections that were idle for some seconds.
+    // Servers close connections that have been idle for some seconds.
     if (!this.#lines.every((line) => line.isOpen)) this.close();
     if (this.#lines.length === 0) this.#lines = await openLines(this.#aim);
     return driveLines(this.#lines, seconds);
@@ -75,7 +75,7 @@ async function driveLines(lines: readonly Line[], seconds: number): Promise<Clos
 }
 
 /**
- * When requests are due, in milliseconds from the start: at random, as independent callers come, and known before the first
+ * When requests are due, in milliseconds from the start: at random, as from independent callers, and fixed before the first
  * is sent. The same seed makes the same schedule.
  */
 export function scheduleOf(rate: number, seconds: number, seed: number): readonly number[] {
@@ -89,8 +89,8 @@ export function scheduleOf(rate: number, seconds: number, seed: number): readonl
 }
 
 /**
- * Open loop: requests are due when the schedule says, whatever became of those before. One for which no connection is free
- * waits, and its waiting counts.
+ * Open loop: requests are due when the schedule says, whatever became of earlier ones. If no connection is free, a request
+ * waits, and its wait counts.
  */
 export async function driveOpen(aim: Aim, schedule: readonly number[]): Promise<Open> {
   const lines = await openLines(aim);
@@ -104,7 +104,7 @@ export async function driveOpen(aim: Aim, schedule: readonly number[]): Promise<
         const due = schedule[next];
         if (due === undefined) return;
         next += 1;
-        // A connection that was free in time sends when its timer fires, a part of a millisecond late: that is our own.
+        // A connection that was free in time sends when its timer fires, a fraction of a millisecond late: our own delay.
         const since = await until(started + due);
         if (!(await line.exchange())) failures += 1;
         latencies.push(performance.now() - since);
@@ -115,7 +115,7 @@ export async function driveOpen(aim: Aim, schedule: readonly number[]): Promise<
   return { failures, latencies: latencies.sort((a, b) => a - b) };
 }
 
-/** Waits for a moment, and tells since when the request counts: that moment, where it is over already. */
+/** Waits for a moment, and returns the time from which the request counts: the moment itself if it has already passed. */
 async function until(moment: number): Promise<number> {
   const wait = moment - performance.now();
   if (wait <= 0) return moment;
@@ -160,7 +160,7 @@ class Line {
     return this.#socket.writable && !this.#socket.readableEnded;
   }
 
-  /** Sends the request; resolves when the whole reply is there, to whether it is a 200. */
+  /** Sends the request; resolves once the whole reply has arrived, to whether it is a 200. */
   exchange(): Promise<boolean> {
     return new Promise((resolve, reject) => {
       this.#settle = { resolve, reject };

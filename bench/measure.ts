@@ -1,9 +1,9 @@
 import { driveClosed, driveOpen, Lines, percentile, scheduleOf } from './load.js';
 import { cpuMicroseconds, peakMiB, startTargets, type Kind, type Target } from './targets.js';
 
-/** How long and how often is measured. */
+/** How long and how often to measure. */
 export interface Effort {
-  /** Requests of a kind that a process answers before it is measured, and the seconds that this may take at most. */
+  /** Requests of a kind that a process answers before it is measured, and the most seconds that this may take. */
   readonly warmUpRequests: number;
   readonly warmUpSeconds: number;
   readonly rounds: number;
@@ -11,17 +11,17 @@ export interface Effort {
   readonly openSeconds: number;
 }
 
-/** Pass-through and gateway in the same rounds. CPU time is user and system of all threads, by request. */
+/** Pass-through and gateway in the same rounds. CPU time is user and system time of all threads, per request. */
 export interface Cost {
-  /** The median of the ratios of the rounds: a machine that slows down slows both of a round. */
+  /** The median of the rounds' ratios: a machine that slows down slows both sides of a round. */
   readonly ratio: number;
-  /** A quarter of the rounds is below the first, a quarter above the second. */
+  /** A quarter of the rounds are below the first, a quarter above the second. */
   readonly quartiles: readonly [number, number];
   readonly bareUs: number;
   readonly gatewayUs: number;
   readonly barePerSecond: number;
   readonly gatewayPerSecond: number;
-  /** Requests of both, in all rounds, that were answered with something else than a ranking. */
+  /** Requests of both, in all rounds, that were answered with a status other than 200. */
   readonly failures: number;
 }
 
@@ -43,8 +43,8 @@ export interface Pair {
 }
 
 /**
- * Lets both answer one kind of request until their engines have optimized what they run: counted in requests, of which a
- * busy machine serves a fraction in the same time.
+ * Lets both answer one kind of request until their engines have optimized the code: counted in requests, because a busy
+ * machine serves only a fraction of them in the same time.
  */
 export async function warmUp(
   { bare, gateway }: Pair,
@@ -67,7 +67,7 @@ export async function warmUp(
 const WARM_UP_SLICE_SECONDS = 0.2;
 const LARGE_DOCUMENTS = 200;
 
-/** What a request costs, closed loop, in turns. */
+/** The cost of a request, closed loop, in turns. */
 export async function measureCost(
   pair: Pair,
   kind: Kind,
@@ -80,7 +80,7 @@ export async function measureCost(
   const rounds: { bare: Turn; gateway: Turn }[] = [];
   // The first round opens the connections.
   for (let round = -1; round < effort.rounds; round += 1) {
-    // Whoever comes second finds what the first has left: each does in every other round.
+    // The second inherits the state that the first has left, so they swap places every round.
     const first = round % 2 === 0 ? bare : gateway;
     const second = first === bare ? gateway : bare;
     const turns = [await first.turn(effort.seconds), await second.turn(effort.seconds)] as const;
@@ -103,7 +103,7 @@ export async function measureCost(
 
 const SCHEDULE_SEED = 11;
 
-/** How long callers wait, open loop, at `perSecond` requests a second. */
+/** Latency for callers, open loop, at `perSecond` requests a second. */
 export async function measureLatency(
   { bare, gateway }: Pair,
   kind: Kind,

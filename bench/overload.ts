@@ -6,8 +6,8 @@ import { parseArgs } from 'node:util';
 import { makeHome, runCli, startProcess, type GatewayProcess } from '../test/system/fleet.js';
 
 /**
- * `npm run bench:overload`: what a gateway does when twice as much comes as its channel can serve. One key asks for nearly all
- * of it, another for a little. Exits with 1 where a promise of the table is not kept.
+ * `npm run bench:overload`: how a gateway copes with up to twice the load that its channel can serve. One key asks for nearly
+ * all of it, another for a little. Exits with 1 if a promise is broken.
  */
 
 const { values: options } = parseArgs({
@@ -19,7 +19,7 @@ const { values: options } = parseArgs({
   },
 });
 
-/** The upstream works on so many at once, each for so long: 100 a second, where nothing else is said. */
+/** The upstream works on `PLACES` requests at once, each for `WORK_MS`: 100 a second by default. */
 const PLACES = Number(options.places);
 const WORK_MS = Number(options.work);
 const CAPACITY = (PLACES / WORK_MS) * 1_000;
@@ -28,7 +28,7 @@ const QUEUE_MS = 500;
 const SMALL_SHARE = 0.04;
 const LEAST_GOODPUT = 0.9;
 const LEAST_SMALL = 0.95;
-/** Timers and sockets of a machine that also runs the callers. */
+/** Allowance for timers and sockets of a machine that also runs the callers. */
 const SLACK_MS = 100;
 
 interface Heard {
@@ -38,7 +38,7 @@ interface Heard {
   readonly retryAfter: string | undefined;
 }
 
-/** A server with a queue of its own, as model servers have: beyond its places everybody waits. */
+/** A server with its own queue, as model servers have: once its places are taken, requests wait. */
 async function startServer(): Promise<{ readonly url: string; close(): void }> {
   let busy = 0;
   const waiting: (() => void)[] = [];
@@ -103,7 +103,7 @@ function ask(port: number, agent: Agent, key: string, isSmall: boolean): Promise
   });
 }
 
-/** Asks so often a second, whatever becomes of it, as many callers do who know nothing of each other. */
+/** Sends `perSecond` requests a second, whatever becomes of them, as many independent callers do. */
 async function offer(
   { port }: GatewayProcess,
   keys: { readonly large: string; readonly small: string },
@@ -231,7 +231,7 @@ async function main(): Promise<number> {
   }
 }
 
-/** What is promised of twice the load that can be carried. */
+/** Checks what is promised at twice the load that the channel can serve. */
 function judge(rows: readonly Row[]): number {
   const twice = rows.at(-1);
   const [first] = rows;

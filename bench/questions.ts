@@ -1,19 +1,19 @@
 import { readFileSync } from 'node:fs';
 import { Json } from '../src/core/json/json.js';
 
-/** One labelled question: what was asked, what a search found, and how relevant each document is. */
+/** A labelled question: the query, the documents that a search found, and how relevant each document is. */
 export interface Question {
   readonly language: string;
   readonly query: string;
   readonly documents: readonly string[];
-  /** 0 for what is not relevant, more for more; one for each document. */
+  /** One per document: 0 is not relevant, a higher number is more relevant. */
   readonly relevance: readonly number[];
 }
 
 /** The set that ships: 24 questions in 17 languages, written for this project and under its license. */
 export const SHIPPED_QUESTIONS = new URL('./data/questions.jsonl', import.meta.url);
 
-/** Questions from a file with one JSON object a line: `query`, `documents`, `relevance`, and perhaps `language`. */
+/** Questions from a file with one JSON object per line: `query`, `documents`, `relevance`, and optionally `language`. */
 export function readQuestions(file: string | URL): Question[] {
   return readFileSync(file, 'utf8')
     .split('\n')

@@ -1,8 +1,8 @@
 /**
- * How well each channel ranks, how long it takes and what it costs, by labelled questions of your own:
+ * How well each channel ranks, how long it takes and what it costs, measured with your own labelled questions:
  * `npm run bench:rankers -- --file labelled.jsonl`. A line is `{"query": …, "documents": […], "relevance": [0, 2, …]}`, with
- * `language` where you like. The channels are those of the configuration (CONFIG, else config/gateway.yaml), and the lexical
- * ranker beside them. `--channel NAME` takes one of them; `--questions N` the first so many.
+ * an optional `language`. The channels are those of the configuration (CONFIG, else config/gateway.yaml), plus the lexical
+ * ranker. `--channel NAME` takes only that channel; `--questions N` takes the first N questions.
  */
 import { parseArgs } from 'node:util';
 import { loadConfig } from '../src/config.js';
@@ -74,7 +74,7 @@ const send = createSend({
   mayBegin: () => true,
 });
 
-/** What a channel's requests go through in the gateway, without what counts them: one is asked at a time. */
+/** The chain that a channel's requests go through in the gateway, without the counting parts: one request at a time. */
 const parts: ChainParts = {
   send,
   leased: (next) => next,

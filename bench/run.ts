@@ -22,7 +22,7 @@ const { values: options } = parseArgs({
   },
 });
 
-/** Many short rounds: what disturbs a machine for a second spoils a few of them, and the median leaves them out. */
+/** Many short rounds: a disturbance of a second spoils a few of them, and the median ignores those. */
 const FULL: Effort = {
   warmUpRequests: 1_500,
   warmUpSeconds: 5,
@@ -31,11 +31,11 @@ const FULL: Effort = {
   openSeconds: 8,
 };
 const QUICK: Effort = { ...FULL, rounds: 15, seconds: 0.5, openSeconds: 4 };
-/** Of the processes, before anything is measured: the engine has optimized all of a request's way only after thousands. */
+/** Before any measurement: the engine needs thousands of requests to optimize the whole path of a request. */
 const FIRST = { warmUpRequests: 15_000, warmUpSeconds: 15 };
 const MEMORY_SECONDS = 8;
 
-/** Rates of the open loop, requests a second: what the pass-through takes without being in a hurry on one core. */
+/** Rates of the open loop, in requests a second: what the pass-through handles with ease on one core. */
 const RATES: Readonly<Record<number, number>> = { 10: 400, 100: 200, 1000: 40 };
 const OTHERWISE = 100;
 
@@ -92,7 +92,7 @@ await mkdir(dirname(options.json), { recursive: true });
 await writeFile(options.json, `${JSON.stringify(results, undefined, 2)}\n`);
 if (options.publish) await publish(results);
 
-/** The scenarios that the options name; all of them where they name none. */
+/** The scenarios that the options name; all of them if they name none. */
 function asked(): readonly Scenario[] {
   const { quick, body, connections, delay } = options;
   if (quick && body === undefined) return [MAIN];
@@ -112,7 +112,7 @@ function bodyNamed(name: string): BodyName {
   throw new Error(`no body is called ${name}: there are ${Object.keys(BODIES).join(', ')}`);
 }
 
-/** Costs, and for prose over 64 connections how long callers wait. */
+/** Costs, and latency too for prose over 64 connections. */
 async function rowOf({ body, connections, delayMs }: Scenario): Promise<Row> {
   const cells: Row['cells'][number][] = [];
   const isTimed = body === MAIN.body && connections === MAIN.connections;

@@ -2,13 +2,13 @@ import { listName, Walk } from '../src/core/json/scanner.js';
 import { BODIES, requestJson, type BodyName } from './bodies.js';
 
 /**
- * What looking at a request body costs, by several ways to do it: judging all strings of the list of documents and finding
- * their ends. All ways are held against each other first. Times are the least of many rounds in turns: what a machine that
- * does other things adds only makes them longer.
+ * Compares several ways to scan a request body: validating all strings in the list of documents and finding their ends. The
+ * result of each way is checked first. Speeds are the best of many rounds in turns: other work on the machine can only slow
+ * a round down.
  */
 interface Way {
   readonly name: string;
-  /** How many documents the body has; fewer where the way cannot tell. */
+  /** How many documents the body has; -1 if the scan fails. */
   readonly count: (body: Buffer) => number;
 }
 
@@ -18,7 +18,7 @@ const COMMA = 0x2c;
 const NAMES = [listName('documents')];
 const KEY = '"documents":[';
 
-/** A string of JSON. */
+/** A JSON string. */
 // eslint-disable-next-line no-control-regex -- what a string must not have
 const STRING = /"[^"\\\u0000-\u001f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\u0000-\u001f]*)*"/y;
 
@@ -119,7 +119,7 @@ function next(body: Buffer, byte: number, from: number): number {
   return at < 0 ? Infinity : at;
 }
 
-/** The closing quote of the string that opens at `start`, byte by byte. */
+/** Finds the closing quote of the string that opens at `start`, byte by byte; -1 if the string is not valid. */
 function step(body: Buffer, start: number): number {
   for (let at = start + 1; at < body.length; at += 1) {
     const byte = body[at] ?? 0;
@@ -184,7 +184,7 @@ for (const [index, { name }] of WAYS.entries()) {
   );
 }
 
-/** By processor time: what others take of the machine does not count. */
+/** Measured in processor time, so that other programs do not count. */
 function speedOf({ count }: Way, body: Buffer): number {
   const before = process.cpuUsage();
   let times = 0;

@@ -1,8 +1,8 @@
 /**
- * Labelled questions from files in the form of SQuAD, such as XQuAD's (github.com/google-deepmind/xquad, CC BY-SA 4.0), one
- * for each language: `npx tsx bench/squad.ts --as mixed --questions 50 xquad.*.json > labelled.jsonl`. A question is asked
- * of the text that has its answer and of nine others: first those of the same article. `--as` says what a text is: a
- * `sentence`, a `paragraph`, a `page` of up to five paragraphs, or `mixed`, each of them in turn.
+ * Makes labelled questions from files in SQuAD format, such as XQuAD's (github.com/google-deepmind/xquad, CC BY-SA 4.0), one
+ * per language: `npx tsx bench/squad.ts --as mixed --questions 50 xquad.*.json > labelled.jsonl`. Each question comes with
+ * the text that has its answer and nine others, those of the same article first. `--as` says what a text is: a `sentence`, a
+ * `paragraph`, a `page` (a whole article, five paragraphs in XQuAD), or `mixed`, which takes each in turn.
  */
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
@@ -16,7 +16,7 @@ const DOCUMENTS = 10;
 
 interface Asked {
   readonly question: string;
-  /** Where its answer begins in the paragraph. */
+  /** Offset of its answer in the paragraph. */
   readonly at: number;
   readonly article: number;
   readonly paragraph: number;
@@ -62,7 +62,7 @@ function read(file: string): Collection {
   return { language: basename(file).split('.').at(-2) ?? '', articles, asked };
 }
 
-/** Evenly from the whole file. */
+/** Takes questions evenly from the whole file. */
 function questionsOf({ language, articles, asked }: Collection, most: number): Question[] {
   const step = Math.max(1, Math.floor(asked.length / most));
   return asked
@@ -78,7 +78,7 @@ function questionsOf({ language, articles, asked }: Collection, most: number): Q
       const shapeAt = (at: number): Shape => shapes[(number + at) % shapes.length] ?? 'page';
       const relevant = textOf(shapeAt(0), own, one.paragraph, one.at);
       const others = [
-        // A page of the same article would hold the answer.
+        // A page of the same article would contain the answer.
         ...beside.map((text, at) =>
           textOf(shapeAt(at + 1) === 'sentence' ? 'sentence' : 'paragraph', [text], 0, 0),
         ),
@@ -86,7 +86,7 @@ function questionsOf({ language, articles, asked }: Collection, most: number): Q
           textOf(shapeAt(at + 1), article, number % article.length, 0),
         ),
       ].slice(0, DOCUMENTS - 1);
-      // The place of what is relevant must not tell it.
+      // The position of the relevant document must not give it away.
       const place = (number * 7) % DOCUMENTS;
       const documents = [...others.slice(0, place), relevant, ...others.slice(place)];
       return {
@@ -98,7 +98,7 @@ function questionsOf({ language, articles, asked }: Collection, most: number): Q
     });
 }
 
-/** The part of an article around a place in one of its paragraphs. */
+/** The part of an article around an offset in one of its paragraphs. */
 function textOf(shape: Shape, article: readonly string[], paragraph: number, at: number): string {
   const text = article[paragraph] ?? '';
   if (shape === 'page') return article.join('\n');

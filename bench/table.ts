@@ -7,7 +7,7 @@ export interface Row {
   readonly title: string;
   readonly connections: number;
   readonly delayMs: number;
-  /** One for each number of documents. */
+  /** One per number of documents. */
   readonly cells: readonly Cell[];
 }
 
@@ -27,13 +27,13 @@ export interface Results {
   readonly memory: Memory | undefined;
 }
 
-/** What everything was measured on. */
+/** The machine on which everything was measured. */
 export function machine(): string {
   const cores = cpus();
   return `Node ${process.version}, ${cores.length} cores (${cores[0]?.model.trim() ?? 'unknown'})`;
 }
 
-/** The table in Markdown, with what it was measured on above, and latencies and memory below it. */
+/** The table in Markdown, with the machine above it, and latencies and memory below. */
 export function tableOf({ machine: where, effort, sizes, rows, memory }: Results): string {
   const header = [
     'Body',
@@ -66,7 +66,7 @@ function shownCost({ ratio, failures }: Cost): string {
   return `${ratio.toFixed(2)} ×${failures === 0 ? '' : ` (${failures} failed)`}`;
 }
 
-/** How long callers wait more than with the pass-through, where that was measured. */
+/** How much longer callers wait than with the pass-through, if that was measured. */
 function waits({ title, connections, delayMs, cells }: Row): readonly string[] {
   const added = cells.flatMap(({ documents, latency }) => {
     if (latency === undefined) return [];
@@ -91,7 +91,7 @@ const PAGES = ['README.md', 'bench/README.md'];
 const START = '<!-- benchmark: written by `npm run bench -- --publish` -->';
 const END = '<!-- end of benchmark -->';
 
-/** Puts the table into the pages that show it, between their marks. */
+/** Puts the table between the markers of the pages that show it. */
 export async function publish(results: Results): Promise<void> {
   for (const page of PAGES) {
     const text = await readFile(page, 'utf8');

@@ -6,15 +6,15 @@ import { join } from 'node:path';
 import { startRedis, type RedisServer } from '../test/support/redis-server.js';
 import { requestJson, type BodyName } from './bodies.js';
 
-/** What a request is made of, and how its upstream answers. */
+/** The content of a request, and how its upstream answers. */
 export interface Kind {
   readonly body: BodyName;
   readonly documents: number;
-  /** How long the upstream waits before it answers. */
+  /** The upstream's delay before it answers. */
   readonly delayMs: number;
 }
 
-/** A server under measurement, a process of its own. */
+/** A server under measurement, in a separate process. */
 export interface Target {
   readonly name: string;
   readonly port: number;
@@ -59,7 +59,7 @@ export async function startTargets(kinds: readonly Kind[]): Promise<Targets> {
   }
 }
 
-/** What all threads of a process have run for, from the scheduler; in nanoseconds there, and so also right for short turns. */
+/** CPU time of all threads of a process. The scheduler counts in nanoseconds, so it is accurate for short turns too. */
 export async function cpuMicroseconds(pid: number): Promise<number> {
   const threads = await readdir(`/proc/${pid}/task`);
   const times = await Promise.all(
@@ -81,7 +81,7 @@ function bareRequest({ body, documents, delayMs }: Kind): Buffer {
 
 const MAX_IN_FLIGHT_BYTES = 2 ** 30;
 
-/** One model for each way in which the upstream answers. */
+/** One model per way in which the upstream answers. */
 function modelOf({ documents, delayMs }: Kind): string {
   return `bench-${documents}-${delayMs}`;
 }
@@ -103,7 +103,7 @@ async function startGateway(
     tag: 'bench',
   }));
   const config = join(folder, 'gateway.yaml');
-  // One caller sends all there is: the share that one may have of the gateway is the whole.
+  // One caller sends everything, so one caller may have the whole of the gateway.
   const server = { in_flight_share: 1, max_in_flight_bytes: MAX_IN_FLIGHT_BYTES };
   await writeFile(config, JSON.stringify({ server, channels }));
   const env = {
@@ -116,7 +116,7 @@ async function startGateway(
     LOG_LEVEL: 'info',
     NODE_ENV: 'production',
   };
-  // As `npm start` and the image run it: without the loader for TypeScript that this process has.
+  // As `npm start` and the image run it: without the TypeScript loader that this process has.
   const child = fork('dist/main.js', [], {
     env,
     execArgv: ['--single-threaded-gc', '--initial-old-space-size=128'],
@@ -138,7 +138,7 @@ async function startGateway(
   };
 }
 
-/** Reads the log until the gateway says where it listens, then lets it run on into nothing. */
+/** Reads the log until the gateway says where it listens, then discards the rest. */
 function listeningPort(child: ChildProcess): Promise<number> {
   return new Promise((resolve, reject) => {
     let seen = '';

@@ -4,9 +4,9 @@ import { startStubs } from '../test/stubs/server.js';
 import { makeHome, runCli, startProcess, type GatewayProcess } from '../test/system/fleet.js';
 
 /**
- * `npx tsx bench/turns.ts`: how long one large request holds the gateway's event loop, by what it asks for. Each case is sent
- * several times, alone; printed is the longest turn of the last ones, as time that passed and as time that the processor worked.
- * Exits with 1 where a turn worked longer than the gateway promises.
+ * `npx tsx bench/turns.ts`: how long one large request blocks the gateway's event loop, by kind of request. Each case is sent
+ * several times, alone. Prints the longest turn of all but the first, as elapsed time and as processor time. Exits with 1 if a
+ * turn takes more processor time than the gateway promises.
  */
 const { values: options } = parseArgs({
   options: {
@@ -25,7 +25,7 @@ const ENGLISH =
 const CHINESE = '签名密钥每九十天轮换一次，持有“所有者”角色的人可以提前轮换。';
 const ACCENTS = 'a\u0301\u0323\u0302';
 
-/** Text of so many UTF-16 units. */
+/** Text of `units` UTF-16 units. */
 function textOf(seed: string, units: number): string {
   return seed.repeat(Math.ceil(units / seed.length)).slice(0, units);
 }
@@ -170,7 +170,7 @@ try {
       statuses.add(reply.status);
       if (reply.status !== 200) said = JSON.stringify(reply.body).slice(0, 160);
       const turn = await longestTurn(gateway);
-      // The engine has not seen such a request before: the first one pays for compiling.
+      // The engine has not seen such a request before: the first one pays for compilation.
       if (time === 0 && TIMES > 1) continue;
       worst = {
         tookMs: Math.max(worst.tookMs, turn.tookMs),

@@ -3,10 +3,10 @@ import type { AddressInfo } from 'node:net';
 import { documentsOf, isReturned, type BodyName } from './bodies.js';
 
 /**
- * The cheapest upstream there is in Node: reads requests off a socket by their content length and answers each with a
- * canned ranking. The path says which: `/<documents>/<milliseconds to wait>/<body>/…` for a ranking of that many rows,
- * with the documents of that body where it has them returned; the gateway, which asks for none, names `none`. No HTTP
- * library, so that it is never the bottleneck.
+ * The cheapest possible upstream in Node: reads requests off a socket by their content length and answers each with a canned
+ * ranking. The path says which: `/<documents>/<milliseconds to wait>/<body>/…` for a ranking of that many rows, with the
+ * documents if that body wants them returned; the gateway, which asks for none, names `none`. No HTTP library, so that it is
+ * never the bottleneck.
  */
 const PATH = /^POST \/(\d+)\/(\d+)\/([a-z-]+)\//;
 

@@ -1,6 +1,6 @@
 /**
- * Measures the turns of a process's event loop: loaded with --import. Each SIGUSR2 prints what the longest turn since the last one was, in
- * milliseconds: how long it took, and how long the processor really worked on it, which other programs cannot lengthen.
+ * Measures the turns of a process's event loop: loaded with --import. Each SIGUSR2 prints the longest turn since the last
+ * signal, in milliseconds: how long it took, and how long the processor worked, which other programs cannot lengthen.
  */
 import { Buffer } from 'node:buffer';
 import { openSync, readSync } from 'node:fs';
