@@ -5,34 +5,34 @@ import { atOnce, type Steps } from '../core/steps.js';
  * needs neither a dictionary nor a stemmer for any language. It does not know that "car" and "automobile" mean the same.
  *
  * Text is NFKC and lower case. A word is letters, marks and digits, padded with one `_` on both sides and cut into grams of
- * four characters; a single letter is the one gram `_a_`. Scripts that write no spaces between words, Hangul (a syllable
- * says as much as three letters), and symbols such as `+`, `€` or emoji are cut into grams of one and two characters.
+ * four characters; a single letter is the one gram `_a_`. Scripts without spaces between words, Hangul (a syllable carries
+ * as much as three letters), and symbols such as `+`, `€` or emoji are cut into grams of one and two characters.
  * Punctuation and white space only separate.
  */
 
 export interface LexicalConstants {
-  /** How slowly a gram that is repeated stops adding to the score. */
+  /** How slowly a repeated gram stops adding to the score. */
   readonly k1: number;
-  /** How far the length of a document counts: 0 not at all, 1 in full. */
+  /** How much the length of a document counts: 0 not at all, 1 in full. */
   readonly b: number;
   /**
-   * The share of all that the query asks for, 0 to 1, is stretched by `share / (share + lift * (1 - share))`. A document that
-   * equals the query has a share of only .45 among documents of its own length, since BM25 saturates slowly; with .25 this
+   * A document's share of the full score, 0 to 1, is stretched to `share / (share + lift * (1 - share))`. A document equal
+   * to the query has a share of only .45 among documents of the same length, since BM25 saturates slowly; a lift of .25
    * makes it .77.
    */
   readonly lift: number;
 }
 
-/** `npm run bench:lexical` holds them against others. */
+/** `npm run bench:lexical` compares them with others. */
 export const LEXICAL_CONSTANTS: LexicalConstants = { k1: 1.2, b: 1, lift: 0.25 };
-/** More of a query than this is not read: it bounds the work before the first document. */
+/** The rest of a longer query is not read, which bounds the work before the first document. */
 const MAX_QUERY_CHARS = 16_384;
 /**
- * A text is read in pieces of this many UTF-16 units, whatever the slice, so that the slice cannot change a score. Sorting
- * the accents of one letter takes time with the square of their number: short pieces keep that small.
+ * Texts are read in pieces of this many UTF-16 units, whatever the slice, so that the slice cannot change a score. Sorting
+ * the accents of one letter takes time quadratic in their number: short pieces keep that small.
  */
 const PIECE_CHARS = 512;
-/** What a document costs in characters besides its text, so that many tiny ones fill a slice too. */
+/** Cost of a document in characters besides its text, so that many tiny ones fill a slice too. */
 const DOCUMENT_CHARS = 32;
 
 /** The texts to rank, each read once and in order, in pieces of any size; `Documents` is one. */
@@ -42,9 +42,9 @@ export interface LexicalDocuments {
 }
 
 /**
- * Scores of `documents` in their order: 0 for one that shares no gram with the query, else above 0 and up to 1; monotone in
- * BM25 within one call, and not comparable between calls or with a model's scores. Blank documents score 0 and change no
- * other score.
+ * Scores of `documents` in their order: 0 for one that shares no gram with the query, otherwise above 0 and up to 1;
+ * monotone in BM25 within one call, and not comparable between calls or with a model's scores. Blank documents score 0 and
+ * do not affect other scores.
  */
 export function scoreLexically(
   query: string,
@@ -59,9 +59,9 @@ export function scoreLexically(
 }
 
 /**
- * `scoreLexically` in slices: yields after about `sliceChars` UTF-16 units of work, also in the middle of a long document, and
- * returns the scores, which do not depend on `sliceChars`. A million characters take about 40 ms, and ten times that
- * where they are nothing but accents, which Unicode wants sorted. A generator that is dropped half-way leaves nothing behind.
+ * `scoreLexically` in slices: yields after about `sliceChars` UTF-16 units of work, even in the middle of a long document,
+ * and returns the scores, which do not depend on `sliceChars`. A million characters take about 40 ms, and ten times that
+ * if they are nothing but accents, which Unicode wants sorted. A generator dropped half-way leaves nothing behind.
  */
 export function* lexicalSlices(
   query: string,
@@ -82,7 +82,7 @@ export function* lexicalSlices(
     for (const piece of documents.pieces(index)) {
       const text = rest + piece;
       let start = 0;
-      // What may go on in the next piece waits for it: where a text is cut must not change a score.
+      // Text that may continue in the next piece waits for it: the place of a cut must not change a score.
       while (text.length - start > PIECE_CHARS) {
         const end = pieceEnd(text, start);
         counter.read(text.slice(start, end));
@@ -139,14 +139,14 @@ export function* lexicalSlices(
   return scores;
 }
 
-/** What each gram of the query is worth: its idf over the documents that are not blank, times its count in the query. */
+/** The weight of each gram of the query: its idf over the documents that are not blank, times its count in the query. */
 function gramWeights(
   queryTimes: Uint32Array,
   documentsWith: Uint32Array,
   documentCount: number,
 ): Float64Array {
   return Float64Array.from(queryTimes, (times, gram) => {
-    // A gram that no document has earns nothing; it weighs like the rarest one there is in what a full match would be.
+    // A gram that no document has earns nothing; in the score of a full match it weighs as much as the rarest gram.
     const having = Math.max(1, documentsWith[gram] ?? 0);
     return times * Math.log(1 + (Math.max(1, documentCount) - having + 0.5) / (having + 0.5));
   });
@@ -158,11 +158,11 @@ function squash(share: number, lift: number): number {
 
 const SEPARATOR = 1;
 const LETTER = 2;
-/** A character that is a gram by itself and with its neighbour. */
+/** A character that is a gram on its own and with its neighbour. */
 const DENSE = 3;
 /** Invisible: soft hyphens, joiners, direction marks, variation selectors. */
 const IGNORED = 4;
-/** An accent that fits any script: part of whatever it stands behind. */
+/** An accent that fits any script: part of whatever it follows. */
 const ACCENT = 5;
 
 const IGNORED_CHARACTER = /\p{Default_Ignorable_Code_Point}/u;
@@ -186,11 +186,11 @@ const PAGE_BITS = 8;
 const PAGE_SIZE = 1 << PAGE_BITS;
 const PAGE_MASK = PAGE_SIZE - 1;
 const PAGE_COUNT = 0x11_0000 / PAGE_SIZE;
-/** A page tells of 256 code points their class in the low bits, and above them the number of the character. */
+/** A page has an entry for each of 256 code points: its class in the low bits, and the character's number above them. */
 const CLASS_BITS = 3;
 const CLASS_MASK = (1 << CLASS_BITS) - 1;
 
-/** What is known of the classes; 0 where nobody has asked. Asking the regular expressions each time is 50 times slower. */
+/** The classes known so far; 0 for one not yet asked for. Asking the regular expressions each time is 50 times slower. */
 const classPages: (Uint32Array | undefined)[] = new Array<undefined>(PAGE_COUNT).fill(undefined);
 
 function classPage(at: number): Uint32Array {
@@ -204,15 +204,15 @@ function classPage(at: number): Uint32Array {
 
 const NON_ASCII = /[^\0-\x7f]/;
 
-/** NFKC and lower case, without a trace of the case. ASCII is returned as it is: `CharacterPages` knows its capitals. */
+/** NFKC and lower case, with no trace of case. ASCII is returned unchanged: `CharacterPages` knows its capitals. */
 function fold(text: string): string {
   if (!NON_ASCII.test(text)) return text;
   const folded = text.normalize('NFKC').toLowerCase();
-  // What lower case leaves of a final sigma and of the Turkish capital İ.
+  // Lower-casing leaves these of a final sigma and of the Turkish capital İ.
   return folded.replaceAll('ς', 'σ').replaceAll('i\u0307', 'i');
 }
 
-/** Matches a UTF-16 unit that may be one character with what stands before it, once normalized. */
+/** Matches a UTF-16 unit that normalization may merge with what precedes it. */
 const CONTINUES = /[\p{M}\u1160-\u11ff\ud7b0-\ud7ff\udc00-\udfff\uff9e\uff9f]/u;
 
 /** Where the piece of `text` that begins at `start` ends: not between a letter and its marks unless there are hundreds. */
@@ -225,9 +225,9 @@ function pieceEnd(text: string, start: number): number {
   return limit;
 }
 
-/** Classes of all characters, and small numbers for those of the query, so that four are an exact key; 0 for others. */
+/** Classes of all characters, and small numbers for those of the query, so that four form an exact key; 0 for others. */
 class CharacterPages {
-  /** The pages of classes, but a copy of each that has characters of the query. */
+  /** The pages of classes, copied where a page has characters of the query. */
   readonly #pages: (Uint32Array | undefined)[] = classPages.slice();
   readonly #own = new Set<number>();
   #next: number;
@@ -255,7 +255,7 @@ class CharacterPages {
     return entry;
   }
 
-  /** Gives a character of the query its number. */
+  /** Numbers a character of the query. */
   add(codePoint: number): void {
     const at = codePoint >> PAGE_BITS;
     const low = codePoint & PAGE_MASK;
@@ -278,7 +278,7 @@ class CharacterPages {
 /** The number of the pad in a gram; characters come after it. */
 const PAD = 1;
 
-/** Counts the grams of the query in one document after another, each given as pieces of text. */
+/** Counts the query's grams in one document after another, each given as pieces of text. */
 class GramCounter {
   /** Distinct grams of the query, numbered from 0. */
   readonly gramCount: number;
@@ -286,22 +286,22 @@ class GramCounter {
   readonly queryTimes: Uint32Array;
 
   readonly #pages: CharacterPages;
-  // A hash table with open addressing: the four 16-bit numbers of a gram in two words, and its number plus one (0: free).
+  // A hash table with open addressing: a gram's four 16-bit numbers in two words, and its own number plus one (0: free).
   readonly #first: Int32Array;
   readonly #second: Int32Array;
   readonly #numbers: Uint16Array;
   readonly #mask: number;
-  /** The grams of the query are being collected: one that is missing is added. */
+  /** The query's grams are being collected: a missing one is added. */
   #learning = true;
   #learned = 0;
 
   #times: Uint32Array;
-  /** The grams with a count in this document, in the order of their first sight. */
+  /** The grams with a count in this document, in the order in which they first appeared. */
   readonly #seen: Uint16Array;
   #seenCount = 0;
 
-  // Where the document stands between two pieces: the last four characters, how many in a row the query knows, the class of
-  // the run and its length, and the grams so far.
+  // State of the document between two pieces: the last four characters, how many in a row the query knows, the class and
+  // length of the run, and the grams so far.
   #window1 = 0;
   #window2 = 0;
   #known = 0;
@@ -394,7 +394,7 @@ class GramCounter {
     this.#runLength = runLength;
   }
 
-  /** Ends the document: tells each gram of the query that it has, and how often; answers how many grams it has in all. */
+  /** Ends the document: reports each query gram in it, and how often it occurs; returns the number of all its grams. */
   finish(tell: (gram: number, times: number) => void): number {
     if (this.#run !== SEPARATOR) {
       this.#endRun(this.#run, this.#runLength, this.#window1, this.#window2, this.#known);
@@ -453,7 +453,7 @@ class GramCounter {
 const BLOCK_BITS = 12;
 const BLOCK_MASK = (1 << BLOCK_BITS) - 1;
 
-/** Which gram was seen how often, for all documents in turn; in blocks, so that growing never copies what is there. */
+/** Which gram was seen how often, for all documents in turn; in blocks, so that growing never copies existing entries. */
 class HitList {
   length = 0;
   readonly #blocks: { readonly grams: Uint16Array; readonly times: Uint32Array }[] = [];

@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { RankingFault, type NeuralRanker, type NeuralRequest } from './ranker.js';
 
-/** As much of the package `node-llama-cpp` as is used here, in the words of its documentation. */
+/** The part of the package `node-llama-cpp` used here, as its documentation words it. */
 export interface LlamaModule {
   getLlama(options: {
     readonly gpu: 'auto';
@@ -40,13 +40,13 @@ export interface LlamaRankingContext {
 
 export interface LlamaEngineOptions {
   readonly load: () => Promise<LlamaModule>;
-  /** Requests that wait for one context before the next is turned away. */
+  /** How many requests may wait for one context before the next is turned away. */
   readonly maxWaiting?: number;
-  /** Cores of the machine. */
+  /** The machine's cores. */
   readonly cores?: number;
 }
 
-/** One context and those who want it. */
+/** One context and the requests that want it. */
 interface Lane {
   readonly context: Promise<LlamaRankingContext>;
   readonly turns: Turns;
@@ -55,15 +55,15 @@ interface Lane {
 const PACKAGE = 'node-llama-cpp';
 const MAX_WAITING = 32;
 
-/** Loads the package where it is installed; it is a peer that most installations do without. */
+/** Loads the package if it is installed; it is a peer dependency that most installations do without. */
 export function loadLlama(): Promise<LlamaModule> {
-  // Named by a constant, so that neither compiler nor bundler wants it to be there.
+  // Named by a constant, so that neither compiler nor bundler requires it.
   return import(PACKAGE) as Promise<LlamaModule>;
 }
 
 /**
- * Runs GGUF rerankers in this process. A file is loaded once, when it is first asked for, and shared by all channels that
- * name it; requests take turns, first come, first served, so that under load some are answered rather than none in time.
+ * Runs GGUF rerankers in this process. A file is loaded once, when first asked for, and shared by all channels that name
+ * it; requests take turns, first come, first served, so that under load some are answered in time rather than none.
  */
 export class LlamaEngine implements NeuralRanker {
   readonly #load: () => Promise<LlamaModule>;
@@ -74,7 +74,7 @@ export class LlamaEngine implements NeuralRanker {
   readonly #running = new Set<Promise<unknown>>();
   readonly #stop = new AbortController();
   #llama: Promise<Llama> | undefined;
-  /** llama.cpp throws "failed" and writes the reason into its log. */
+  /** llama.cpp throws "failed" and writes the reason to its log. */
   #lastWords = '';
 
   constructor({
@@ -87,7 +87,7 @@ export class LlamaEngine implements NeuralRanker {
     this.#cores = cores;
   }
 
-  /** Scores in the order of the documents. An abort is seen between two documents. */
+  /** Scores in the order of the documents. An abort takes effect between two documents. */
   async rank(request: NeuralRequest, signal: AbortSignal): Promise<readonly number[]> {
     const either = AbortSignal.any([signal, this.#stop.signal]);
     const run = this.#rank(request, either);
@@ -99,12 +99,12 @@ export class LlamaEngine implements NeuralRanker {
     }
   }
 
-  /** Ends what is running after its current document, and gives the memory back. */
+  /** Ends running requests after their current document, and frees the memory. */
   async close(): Promise<void> {
     this.#stop.abort(new RankingFault('transient', 'the gateway is stopping'));
     await Promise.allSettled(this.#running);
     const opened = [...this.#lanes.values()].map(({ context }) => context);
-    // Innermost first; what never came to be needs no end.
+    // Innermost first; whatever failed to open needs no disposal.
     for (const parts of [opened, [...this.#models.values()], [this.#llama]]) {
       await Promise.allSettled(parts.map(async (part) => (await part)?.dispose()));
     }
@@ -136,7 +136,7 @@ export class LlamaEngine implements NeuralRanker {
     const context = this.#open(request, threads);
     const lane = { context, turns: new Turns(this.#maxWaiting) };
     this.#lanes.set(key, lane);
-    // A file that is put in place later is found by the next request.
+    // The next request finds a file that is put in place later.
     context.catch(() => this.#lanes.delete(key));
     return lane;
   }
@@ -200,11 +200,11 @@ export class LlamaEngine implements NeuralRanker {
     try {
       return await llama.getLlama({
         gpu: 'auto',
-        // Its own default downloads and compiles llama.cpp where no binary fits: not in a server.
+        // The package's default downloads and compiles llama.cpp if no binary fits: not in a server.
         build: 'never',
         skipDownload: true,
         progressLogs: false,
-        // Its own default is four also on two cores, where spinning threads make ranking two hundred times slower.
+        // The package's default is four even on two cores, where spinning threads make ranking two hundred times slower.
         maxThreads: this.#cores,
         logLevel: 'error',
         logger: (_level, message) => {
@@ -249,7 +249,7 @@ function isMissing(error: unknown): boolean {
   );
 }
 
-/** One at a time, in the order of coming. */
+/** One at a time, in order of arrival. */
 class Turns {
   readonly #waiting: (() => void)[] = [];
   readonly #maxWaiting: number;
@@ -260,8 +260,8 @@ class Turns {
   }
 
   /**
-   * Resolves to what ends the turn; rejects when the signal aborts.
-   * @throws RankingFault when too many wait already.
+   * Resolves to a function that ends the turn; rejects when the signal aborts.
+   * @throws RankingFault if too many are waiting already.
    */
   async take(signal: AbortSignal): Promise<() => void> {
     if (!this.#taken) {
@@ -293,7 +293,7 @@ class Turns {
   };
 }
 
-/** Waits no longer than the signal allows; what is waited for goes on. */
+/** Waits no longer than the signal allows; the promise's work goes on. */
 function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const giveUp = (): void => reject(asError(signal.reason));

@@ -1,11 +1,11 @@
 import type { Documents } from '../core/documents.js';
 import type { FaultKind } from '../core/retry.js';
 
-/** What a neural model in this process is asked. */
+/** A request to a neural model in this process. */
 export interface NeuralRequest {
-  /** The file of its weights. */
+  /** The file with its weights. */
   readonly modelPath: string;
-  /** Absent: what suits the machine. */
+  /** Absent: a number that suits the machine. */
   readonly threads: number | undefined;
   /** Tokens of query and document together. */
   readonly contextTokens: number;
@@ -13,15 +13,15 @@ export interface NeuralRequest {
   readonly documents: Documents;
 }
 
-/** Loads and runs neural models in this process: the gateway's, so that providers stay pure. */
+/** Loads and runs neural models in this process; it belongs to the gateway, so that providers stay pure. */
 export interface NeuralRanker {
-  /** A probability for each document, in their order; stops early, by rejecting, when the signal aborts. */
+  /** A probability per document, in their order; rejects early when the signal aborts. */
   rank(request: NeuralRequest, signal: AbortSignal): Promise<readonly number[]>;
 }
 
 /**
- * Ranking inside this process failed in a way that has a meaning. For faults of the channel the message is an operator's,
- * for those of the request a caller's.
+ * Ranking in this process failed for a known reason. The message is meant for the operator if the channel is at fault, and
+ * for the caller if the request is.
  */
 export class RankingFault extends Error {
   override readonly name = 'RankingFault';
