@@ -2,14 +2,14 @@ import type { BudgetStanding } from '../core/budget.js';
 import type { RateState } from '../core/rate-limit.js';
 import type { Token } from '../core/token.js';
 
-/** A token as a node keeps it in memory: good as long as `admit` finds the same version in the store. */
+/** A token as a node keeps it in memory: valid as long as `admit` finds the same version in the store. */
 export interface Credential {
   readonly token: Token;
-  /** Another one after every management change of the token, and never one that there was before; traffic does not change it. */
+  /** Changes with every management change of the token and never repeats; traffic does not change it. */
   readonly version: number;
-  /** SHA-256 in hex of the key that led here: the token's own, or the one before it. */
+  /** SHA-256 in hex of the key that led here: the token's current key or its previous one. */
   readonly keyHash: string;
-  /** Unix milliseconds at which that key ends, where another one has replaced it. */
+  /** When that key ends, in unix milliseconds, if another one has replaced it. */
   readonly endsAtMs?: number;
   readonly userEnabled: boolean;
 }
@@ -19,14 +19,14 @@ export interface AdmitRequest {
   readonly userId: number;
   /** The version of the credential that the caller has judged. */
   readonly version: number;
-  /** SHA-256 of the key that was presented, in hex: ids may be given out again by a store that has lost its last writes. */
+  /** SHA-256 in hex of the presented key: a store that has lost its last writes may give out ids again. */
   readonly keyHash: string;
-  /** Unique; names the reservation until it is settled. */
+  /** Unique; identifies the reservation until it is settled. */
   readonly reservationId: string;
   /** Quota to set aside, ≥ 0. */
   readonly amount: number;
   readonly nowMs: number;
-  /** When the reservation is given back if nobody settled it. */
+  /** When the reservation is given back if nobody has settled it. */
   readonly expiresAtMs: number;
 }
 
@@ -64,36 +64,36 @@ export interface Settlement {
   readonly reservationId: string;
   /** What was reserved. */
   readonly amount: number;
-  /** What is owed: 0 for a call that failed. More than `amount` takes the rest as far as both balances reach. */
+  /** What is owed: 0 for a failed call. The part beyond `amount` is charged as far as both balances and budgets reach. */
   readonly cost: number;
-  /** Whether a ranking was delivered; counts as a request of the user. */
+  /** Whether a ranking was delivered, which counts as a request of the user. */
   readonly served: boolean;
   readonly nowMs: number;
 }
 
 export interface AdmissionStore {
   /**
-   * The token of a key by the SHA-256 of it, in hex. Disabled, expired and exhausted tokens are found too, and those that
-   * have another key meanwhile, also after the time of the old one.
+   * Finds a token by the SHA-256 of its key, in hex. Also finds disabled, expired and exhausted tokens, and those whose key
+   * has been replaced meanwhile, possibly even after the old key has ended.
    */
   findToken(keyHash: string): Promise<Credential | undefined>;
 
   /**
-   * Checks and reserves in one step, in this order: token known and of this key (or of an old one whose time is not over), version (`stale`), user enabled, token enabled, not
-   * expired, token quota (a limited token must have something left, and at least `amount`), user quota (at least
-   * `amount`), the budgets of token and user (something left of the period that the store's clock is in, and at least `amount`),
-   * rate, concurrency. When admitted: `amount` is off both balances (off the user's alone for an unlimited
-   * token), the rate is counted, the token's accessed time is set, and the reservation holds one place of its
-   * concurrency. Expired reservations of the user are given back first.
+   * Checks and reserves in one step, in this order: token known, with this key (or with this as its old key that has not ended
+   * yet), version (`stale`), user enabled, token enabled, not expired, token quota (a limited token must have something left,
+   * and at least `amount`), user quota (at least `amount`), the budgets of token and user (something left in the period that
+   * the store's clock is in, and at least `amount`), rate, concurrency. On admission, `amount` is taken off both balances (only
+   * off the user's for an unlimited token), the rate is counted, the token's accessed time is set, and the reservation holds
+   * one of the token's places. Expired reservations of the user are given back first.
    */
   admit(request: AdmitRequest): Promise<Admission>;
 
   /**
-   * Ends a reservation: what was not spent goes back, to the budgets too, spent quota is counted on token and user, the place is free.
-   * Resolves to what was charged, or `undefined` when the reservation is not there (settled already, or expired and given
-   * back), in which case nothing changes. One that has expired and was not given back yet is settled as usual. Whether the
-   * token's balance takes part was decided when it was admitted: making it unlimited or limited meanwhile does not matter.
-   * A token deleted meanwhile still settles on the user.
+   * Ends a reservation: the unspent part goes back, to the budgets too, the spent part is counted for token and user, and the
+   * place becomes free. Resolves to what was charged, or `undefined` if the reservation does not exist (already settled, or
+   * expired and given back), in which case nothing changes. One that has expired but has not been given back yet is settled as
+   * usual. Whether the token's balance takes part was decided on admission: making the token unlimited or limited meanwhile
+   * does not matter. If the token has been deleted meanwhile, the user is still settled.
    */
   settle(settlement: Settlement): Promise<number | undefined>;
 }

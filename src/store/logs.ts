@@ -4,24 +4,24 @@ import type { Page, Slice } from './page.js';
 /** One admitted request. Amounts in units, durations in milliseconds. */
 export interface UsageEntry extends UsageMembers {
   readonly atMs: number;
-  /** Absent where the first attempt went well, so that what goes well costs nothing. */
+  /** Absent if the first attempt succeeded, so that success costs nothing. */
   readonly detail?: RequestDetail;
 }
 
 /** What happened to a request that took more than one attempt, or failed. */
 export interface RequestDetail {
-  /** What the caller was told; absent where all went well in the end. */
+  /** The error message that the caller got; absent if the request succeeded in the end. */
   readonly message?: string;
   readonly status: number;
-  /** Waiting for upstreams, all attempts together. */
+  /** Time spent waiting for upstreams, over all attempts. */
   readonly upstreamMs: number;
   readonly node: string;
   readonly source?: 'console';
-  /** In the order in which they were made. */
+  /** In the order they were made. */
   readonly tried: readonly AttemptRecord[];
 }
 
-/** One call to a channel, ended. */
+/** One finished call to a channel. */
 export interface AttemptRecord {
   readonly channelId: number;
   readonly provider: string;
@@ -34,15 +34,15 @@ export interface AttemptRecord {
   readonly durationMs: number;
 }
 
-/** A request that was answered without being admitted: nothing was reserved, and no channel asked. */
+/** A request that was answered without being admitted: nothing was reserved, and no channel was called. */
 export interface RefusedEntry {
   readonly atMs: number;
   readonly requestId: string;
-  /** Absent where the key was not recognized. */
+  /** Absent if the key was not recognized. */
   readonly userId: number | undefined;
   readonly tokenId: number | undefined;
   readonly tokenName: string | undefined;
-  /** As the caller named it, where the request was read so far. */
+  /** As the caller named it, if the request was read that far. */
   readonly model: string | undefined;
   /** The error code that the caller got. */
   readonly outcome: string;
@@ -52,7 +52,7 @@ export interface RefusedEntry {
   readonly node: string;
   readonly documents: number;
   readonly durationMs: number;
-  /** How many more of one address and code this entry stands for. */
+  /** How many more requests of the same address and code this entry stands for. */
   readonly repeated: number;
 }
 
@@ -67,13 +67,13 @@ export interface RefusedQuery extends Slice {
   readonly toMs?: number;
 }
 
-/** A request by its id: where ids were used again, the newest. */
+/** A request by its id: the newest if the id was used again. */
 export interface FoundRequest {
   readonly usage: UsageEntry | undefined;
   readonly refused: RefusedEntry | undefined;
 }
 
-/** The oldest entry of each log; `undefined` where it is empty. */
+/** The oldest entry of each log; `undefined` if it is empty. */
 export interface LogReach {
   readonly usageFromMs: number | undefined;
   readonly refusedFromMs: number | undefined;
@@ -88,7 +88,7 @@ export interface UsageQuery extends Slice {
   readonly provider?: string;
   readonly tag?: string;
   readonly outcome?: string;
-  /** Only those that failed, whatever the code. */
+  /** Only failed requests, whatever the code. */
   readonly failed?: true;
   readonly minDurationMs?: number;
   readonly fromMs?: number;
@@ -97,7 +97,7 @@ export interface UsageQuery extends Slice {
 
 export type UsageStats = Readonly<Record<'requests' | SummedMember, number>>;
 
-/** One management write. `detail` holds no secrets. */
+/** One management write. `detail` contains no secrets. */
 export interface AuditEntry {
   readonly atMs: number;
   readonly actorId: number | undefined;
@@ -116,7 +116,7 @@ export interface AuditQuery extends Slice {
   readonly toMs?: number;
 }
 
-/** Logs are bounded: the oldest entries go when there are more than `maxEntries`, or when they are older than asked. */
+/** Logs are bounded: the oldest entries are dropped beyond `maxEntries`, or when `trimLogs` finds them too old. */
 export interface LogStore {
   appendUsage(entries: readonly UsageEntry[], maxEntries: number): Promise<void>;
   listUsage(query: UsageQuery): Promise<Page<UsageEntry>>;
@@ -127,6 +127,6 @@ export interface LogStore {
   logReach(): Promise<LogReach>;
   appendAudit(entry: AuditEntry, maxEntries: number): Promise<void>;
   listAudit(query: AuditQuery): Promise<Page<AuditEntry>>;
-  /** Drops what is older; resolves to how many entries went. */
+  /** Drops older entries; resolves to how many were dropped. */
   trimLogs(olderThanMs: number): Promise<number>;
 }

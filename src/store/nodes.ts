@@ -1,35 +1,35 @@
-/** What a gateway reports about itself for people, beside what it has in force. */
+/** What a gateway reports about itself for people to read, besides what it has in force. */
 export interface NodeAbout {
   readonly nodeId: string;
-  /** What people call it: the machine, and the process where it has several. */
+  /** The name that people know it by: the machine, and the process if the machine runs several. */
   readonly name: string;
   readonly release: string;
   readonly pid: number;
   readonly startedMs: number;
-  /** When it told this. */
+  /** When it reported this. */
   readonly atMs: number;
-  /** Requests to rank that are under way, and how many there may be. */
+  /** Rank requests in progress, and how many there may be. */
   readonly inFlight: number;
   readonly maxInFlight: number;
-  /** Settlements that the store has not heard of yet. */
+  /** Settlements that have not reached the store yet. */
   readonly pendingSettlements: number;
-  /** What went wrong that no request could be told of, since it started. */
+  /** Errors since it started that could not be reported to any request. */
   readonly faults: number;
-  /** Channels that it leaves alone for a while, and those that it cannot use at all; not the ones that are well. */
+  /** Channels that it leaves alone for a while, and those that it cannot use at all; healthy ones are not listed. */
   readonly channels: readonly NodeChannel[];
 }
 
 export interface NodeChannel {
   readonly name: string;
-  /** Absent, as what follows, for a channel that it cannot use at all. */
+  /** Absent, like `key`, `state` and `sinceMs`, for a channel that it cannot use at all. */
   readonly id?: number;
-  /** The end of a key, where one of several is left alone and not the channel. */
+  /** The end of a key, if one of several keys is left alone rather than the channel. */
   readonly key?: string | undefined;
   /** `cooling`: it asked for a pause after an overload. */
   readonly state?: 'open' | 'half_open' | 'cooling';
-  /** Since when it is left alone, by the clock of the node. */
+  /** Since when it has been left alone, by the node's clock. */
   readonly sinceMs?: number;
-  /** Until when nothing is sent, by the clock of the node; 0 where that has no end. */
+  /** Until when nothing is sent, by the node's clock; 0 if there is no end. */
   readonly untilMs: number;
   readonly why: string;
 }
@@ -37,15 +37,15 @@ export interface NodeChannel {
 /** A gateway as the store knows it. */
 export interface NodeState {
   readonly nodeId: string;
-  /** What it has in force; `undefined` when it has not reported in time, and acts on nothing that it knew. */
+  /** The version that it has in force; `undefined` if it has not reported in time, and no longer acts on what it knew. */
   readonly version: number | undefined;
-  /** Absent for a gateway that has not told yet, or is of a release that does not. */
+  /** Absent for a gateway that has not reported yet, or whose release does not report this. */
   readonly about: NodeAbout | undefined;
 }
 
 export interface NodeStore {
-  /** Keeps what a gateway reports about itself, until it tells again or `keepMs` have passed. */
+  /** Keeps what a gateway reports about itself until it reports again or `keepMs` have passed. */
   describeNode(about: NodeAbout, keepMs: number): Promise<void>;
-  /** Gateways that report, and those that have stopped to without taking leave, by their ids. */
+  /** Gateways that report, and those that have stopped reporting without signing off, ordered by id. */
   listNodes(nowMs: number): Promise<readonly NodeState[]>;
 }

@@ -1,6 +1,6 @@
 import type { Page, Slice } from './page.js';
 
-/** A code that turns into quota. Times are unix seconds; only the SHA-256 of the code is stored. */
+/** A code that can be turned into quota. Times are unix seconds; only the SHA-256 of the code is stored. */
 export interface RedemptionCode {
   readonly id: number;
   readonly name: string;
@@ -42,7 +42,7 @@ export type Redemption =
   | { readonly kind: 'redeemed'; readonly quota: number; readonly codeId: number }
   | {
       readonly kind: 'refused';
-      /** `own`: who made a code may not redeem it. */
+      /** `own`: nobody may redeem a code of their own making. */
       readonly reason: 'unknown' | 'used' | 'own' | 'disabled' | 'expired' | 'quota_range';
     };
 
@@ -51,7 +51,7 @@ export interface RedemptionQuery extends Slice {
   readonly keyword?: string;
 }
 
-/** Codes of one name, added up. */
+/** Totals of the codes with the same name. */
 export interface CodeBatch {
   readonly name: string;
   readonly made: number;
@@ -65,18 +65,18 @@ export interface CodeBatch {
 }
 
 export interface RedemptionStore {
-  /** All of them or none; in the order given. */
+  /** Creates all of them or none, in the given order. */
   createCodes(codes: readonly NewRedemptionCode[], nowMs: number): Promise<RedemptionCode[]>;
   getCode(id: number): Promise<RedemptionCode | undefined>;
   listCodes(query: RedemptionQuery): Promise<Page<RedemptionCode>>;
-  /** All codes by name, the newest first; reads every code. */
+  /** Totals of all codes by name, the newest first; reads every code. */
   sumCodes(nowMs: number): Promise<CodeBatch[]>;
   updateCode(id: number, change: RedemptionChange): Promise<RedemptionUpdate>;
   deleteCode(id: number): Promise<boolean>;
-  /** Deletes the used, disabled and expired ones, but for those that `notOf` have made; resolves to how many. */
+  /** Deletes used, disabled and expired codes, except those made by `notOf`; resolves to how many. */
   deleteInvalidCodes(nowMs: number, notOf?: readonly number[]): Promise<number>;
   /**
-   * Exactly once under any race: claims the code and credits the user. When a process dies between the two, the same user's
+   * Claims the code and credits the user, exactly once under any race. If a process dies between the two, the same user's
    * next attempt or `recoverRedemptions` completes the credit, once.
    */
   redeem(codeHash: string, userId: number, nowMs: number): Promise<Redemption>;

@@ -5,10 +5,10 @@ export interface KeptReply {
   readonly leftMs: number;
 }
 
-/** Rankings that nodes keep for each other, under names that say nothing about what was asked. */
+/** Rankings that nodes keep for each other, under names that reveal nothing about the request. */
 export interface ReplyStore {
-  /** What is kept under a name; `undefined` if nothing is, or its time is over. */
+  /** What is kept under a name; `undefined` if there is nothing, or it has expired. */
   findReply(name: string, nowMs: number): Promise<KeptReply | undefined>;
-  /** Keeps a text for `forMs`, in place of an earlier one. Of about `most` texts in all, the first to end or the oldest go. */
+  /** Keeps a text for `forMs`, replacing an earlier one. Beyond about `most` texts, the oldest or the first to expire go. */
   keepReply(name: string, text: string, nowMs: number, forMs: number, most: number): Promise<void>;
 }

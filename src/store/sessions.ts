@@ -21,21 +21,21 @@ export type IdempotencyClaim =
 export interface SessionStore {
   createSession(session: Session): Promise<void>;
   /**
-   * A login made on the strength of another one of the same user: it ends those of its own kind, in the same step. When `by`
-   * no longer lives nothing is done, and it resolves to false.
+   * Creates a login on the strength of another one of the same user, and ends the user's other logins of its kind in the same
+   * step. If `by` has ended, does nothing and resolves to false.
    */
   deriveSession(session: Session, by: string): Promise<boolean>;
-  /** Finds a live one and, for a session, slides its expiry to `nowMs + slideMs`, at most `endsAtMs`. */
+  /** Finds a live login and, for a session, moves its expiry to `nowMs + slideMs`, at most `endsAtMs`. */
   findSession(idHash: string, nowMs: number, slideMs: number): Promise<Session | undefined>;
   deleteSession(idHash: string): Promise<boolean>;
-  /** Those of a user that live, newest first. */
+  /** The live ones of a user, newest first. */
   listSessions(userId: number, nowMs: number): Promise<readonly Session[]>;
   /** Ends all sessions and access tokens of a user, or those of one kind. */
   deleteUserSessions(userId: number, kind?: Session['kind']): Promise<number>;
 
-  /** Replaces the user's one-time code, which lives for `lifeMs`. */
+  /** Replaces the user's one-time code, which is valid for `lifeMs`. */
   putOneTimeCode(userId: number, codeHash: string, nowMs: number, lifeMs: number): Promise<void>;
-  /** Takes the code if it matches and lives, once; a wrong one counts, and the code dies at `maxAttempts` wrong ones. */
+  /** Takes the code, once, if it matches and is valid; wrong ones are counted, and `maxAttempts` of them void the code. */
   takeOneTimeCode(
     userId: number,
     codeHash: string,
@@ -58,7 +58,7 @@ export interface SessionStore {
   /** Forgets what was counted under a name. */
   clearLimit(name: string): Promise<void>;
 
-  /** Claims an idempotency key for a request with that fingerprint; a claim that is not completed is free again after `claimMs`. */
+  /** Claims an idempotency key for a request with that fingerprint; a claim not completed within `claimMs` lapses. */
   claimIdempotent(
     key: string,
     fingerprint: string,
@@ -72,6 +72,6 @@ export interface SessionStore {
     nowMs: number,
     keepMs: number,
   ): Promise<void>;
-  /** Gives a claim back after a failure, so that the next try is fresh. */
+  /** Gives a claim back after a failure, so that the next attempt is fresh. */
   releaseIdempotent(key: string, fingerprint: string): Promise<void>;
 }

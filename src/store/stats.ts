@@ -6,20 +6,20 @@ export interface StatsAddition {
   readonly rollup: RollupName;
   /** The start of its bucket. */
   readonly atMs: number;
-  /** Whose it is: an account's id, or 0 for what is about nobody. */
+  /** Whose it is: an account's id, or 0 if it is nobody's. */
   readonly owner: number;
   /** Which row of the bucket. */
   readonly key: string;
-  /** The row that it goes to where the bucket has `maxRows` of this owner and this one is not among them. */
+  /** The row to use if the bucket already has `maxRows` of this owner and `key` is not among them. */
   readonly otherKey: string;
   readonly expiresMs: number;
   readonly tally: Tally;
 }
 
 export interface StatsBatch {
-  /** Who adds: a process, from its start to its end. */
+  /** Who adds: one run of a process, from start to end. */
   readonly writer: string;
-  /** Grows with every batch of the writer, from 1: a batch that is added again, for want of an answer, changes nothing. */
+  /** Grows with every batch of the writer, from 1: a batch that is sent again because no answer came changes nothing. */
   readonly serial: number;
   readonly nowMs: number;
   readonly maxRows: number;
@@ -28,9 +28,9 @@ export interface StatsBatch {
 
 export interface StatsQuery {
   readonly rollup: RollupName;
-  /** Those of all where it is absent. */
+  /** If absent, the rows of all owners. */
   readonly owner?: number;
-  /** The starts of the first bucket and of the last. */
+  /** The starts of the first and the last bucket. */
   readonly fromMs: number;
   readonly toMs: number;
 }
@@ -43,10 +43,10 @@ export interface StatsRow {
 }
 
 export interface StatsStore {
-  /** All of a batch or, where it is there already, nothing. */
+  /** Adds all of a batch, or nothing if it was added already. */
   addStats(batch: StatsBatch): Promise<void>;
-  /** Visits the rows of a span, bucket after bucket; read in parts, so that others get their turn in between. */
+  /** Visits the rows of a span, bucket by bucket; reads in parts, so that others get their turn in between. */
   readStats(query: StatsQuery, visit: (row: StatsRow) => void): Promise<void>;
-  /** Since when roll-ups are kept; `undefined` before the first. */
+  /** When roll-ups began; `undefined` before the first one. */
   statsSince(): Promise<number | undefined>;
 }

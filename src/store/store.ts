@@ -31,9 +31,9 @@ export type * from './balance.js';
 export type * from './page.js';
 
 /**
- * What the gateway keeps, as verbs of the domain: each is atomic, on however many nodes, and takes the time as an
- * argument. Implementations differ in how, never in what: `test/store/contract` is run on all of them. Every method
- * rejects with `StoreUnavailableError` when the store cannot be reached or does not answer in time.
+ * What the gateway stores, as verbs of the domain: each is atomic across any number of nodes and takes the time as an
+ * argument. Implementations differ in how they work, never in what they do: `test/store/contract` runs on all of them. Every
+ * method rejects with `StoreUnavailableError` if the store cannot be reached or does not answer in time.
  */
 export interface Store
   extends
@@ -53,14 +53,14 @@ export interface Store
     ShareStore {
   /** Resolves when the store answers. */
   ping(): Promise<void>;
-  /** Finishes what is under way and lets go of files and connections; within `waitMs`, where others have to be waited for. */
+  /** Finishes what is in progress and releases files and connections; waits for others at most `waitMs`. */
   close(waitMs?: number): Promise<void>;
 }
 
 /** The store cannot be reached or did not answer in time. */
 export class StoreUnavailableError extends Error {
   override readonly name = 'StoreUnavailableError';
-  /** Whether it is certain that the store did nothing; else nothing is known of what it did. */
+  /** Whether it is certain that the store did nothing; otherwise it is unknown what it did. */
   readonly didNothing: boolean;
 
   constructor(message: string, options: ErrorOptions & { readonly didNothing?: boolean } = {}) {
@@ -69,7 +69,7 @@ export class StoreUnavailableError extends Error {
   }
 }
 
-/** Channel credentials are to be written or read and no encryption key is configured, or the key is another one. */
+/** Channel credentials cannot be written or read: no encryption key is configured, or it is a different one. */
 export class CredentialsLockedError extends Error {
   override readonly name = 'CredentialsLockedError';
 }

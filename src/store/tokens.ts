@@ -2,7 +2,7 @@ import { OPEN_POLICY, type Token, type TokenPolicy } from '../core/token.js';
 import type { QuotaChange } from './balance.js';
 import type { Page, Slice } from './page.js';
 
-/** A policy as it is kept: what is undefined is not in its JSON, and an older release left out what it did not know. */
+/** Reads a stored policy: its JSON lacks undefined members, and those that the older release that wrote it did not know. */
 export function storedPolicy(text: string): TokenPolicy {
   return { ...OPEN_POLICY, ...(JSON.parse(text) as Partial<TokenPolicy>) };
 }
@@ -27,39 +27,39 @@ export interface TokenChange {
   readonly expiredTime?: number;
   readonly unlimitedQuota?: boolean;
   readonly quota?: QuotaChange;
-  /** Members that are present replace; `models` and `defaultModel` may be set to undefined. */
+  /** Replaces the members that are present; `models` and `defaultModel` may be set to undefined. */
   readonly policy?: Partial<TokenPolicy>;
 }
 
-/** A new key for a token that there is. */
+/** A new key for an existing token. */
 export interface RolledKey {
   readonly keyHash: string;
   readonly keyHint: string;
-  /** How long the key before it works on; 0: not at all. */
+  /** How long the previous key keeps working; 0: not at all. */
   readonly keepOldMs: number;
 }
 
 export type TokenUpdate =
   | { readonly kind: 'updated'; readonly token: Token }
   | { readonly kind: 'not_found' }
-  /** `enabled: true` was asked for, and after the change the token would still be expired or exhausted. */
+  /** `enabled: true` was requested, but the token would still be expired or exhausted after the change. */
   | { readonly kind: 'conflict'; readonly reason: 'expired' | 'exhausted' }
-  /** A balance would fall below zero or leave the range that is kept exactly. */
+  /** A balance would fall below zero or exceed the range in which it is exact. */
   | { readonly kind: 'conflict'; readonly reason: 'quota_range' };
 
 export interface TokenQuery extends Slice {
   readonly userId?: number;
-  /** Part of the name, in any case. */
+  /** Part of the name, case-insensitive. */
   readonly name?: string;
   /** Exactly this key's hash. */
   readonly keyHash?: string;
 }
 
-/** Reads give back expired reservations of the users concerned first, so that balances are true at `nowMs`. */
+/** Reads first give back expired reservations of the users concerned, so that balances are correct at `nowMs`. */
 export interface TokenStore {
-  /** `undefined` when the user does not exist. A new token counts as accessed when it was created. */
+  /** `undefined` if the user does not exist. A new token counts as accessed at its creation. */
   createToken(token: NewToken, nowMs: number): Promise<Token | undefined>;
-  /** The same, unless the user has `most` tokens already. */
+  /** The same, unless the user already has `most` tokens. */
   createTokenWithin(
     token: NewToken,
     most: number,
@@ -75,8 +75,8 @@ export interface TokenStore {
     ownerId?: number,
   ): Promise<TokenUpdate>;
   /**
-   * Gives a token another key; everything else stays. The one before works for `keepOldMs`, and the one before that no more.
-   * With `ownerId`, a token of another user is `undefined`, like one that is not there.
+   * Gives a token another key; everything else stays. The previous key works for `keepOldMs`, and the one before that no
+   * longer works. With `ownerId`, a token of another user is `undefined`, like one that does not exist.
    */
   rollToken(
     id: number,
@@ -84,6 +84,6 @@ export interface TokenStore {
     nowMs: number,
     ownerId?: number,
   ): Promise<Token | undefined>;
-  /** The remaining quota of a deleted token is gone with it; the user's balance was never charged for it. */
+  /** A deleted token's remaining quota disappears with it; the user's balance was never charged for it. */
   deleteToken(id: number, ownerId?: number): Promise<boolean>;
 }

@@ -4,7 +4,7 @@ import type { Page, Slice } from './page.js';
 
 export type Role = 0 | 1 | 10 | 100;
 
-/** An account. Times are unix seconds, quota is in units. */
+/** An account. Times are in unix seconds, quota is in units. */
 export interface User extends BudgetMembers {
   readonly id: number;
   readonly username: string;
@@ -32,7 +32,7 @@ export interface NewUser extends Partial<BudgetMembers> {
 
 export interface UserChange extends Partial<BudgetMembers> {
   readonly username?: string;
-  /** `null` takes the address away. */
+  /** `null` removes the address. */
   readonly email?: string | null;
   readonly displayName?: string;
   readonly passwordHash?: string;
@@ -41,7 +41,7 @@ export interface UserChange extends Partial<BudgetMembers> {
   readonly quota?: QuotaChange;
 }
 
-/** What an account must still have for a change of it to be made: what the one who asks has judged it by. */
+/** What must still hold for an account to be changed: what the caller based its decision on. */
 export interface UserCondition {
   readonly role?: Role;
   readonly passwordHash?: string;
@@ -55,18 +55,18 @@ export type UserUpdate =
   | { readonly kind: 'conflict'; readonly reason: 'quota_range' | 'changed' };
 
 export interface UserQuery extends Slice {
-  /** Part of username, email or display name, in any case; or an id. */
+  /** Part of the username, email or display name, case-insensitive; or an id. */
   readonly keyword?: string;
   readonly role?: Role;
 }
 
-/** Usernames and addresses are unique without regard to case. Disabling a user stops its tokens at the next `admit`. */
+/** Usernames and addresses are unique regardless of case. Disabling a user stops its tokens at the next `admit`. */
 export interface UserStore {
   createUser(user: NewUser, nowMs: number): Promise<UserUpdate>;
   getUser(id: number, nowMs: number): Promise<User | undefined>;
-  /** By username, else by address. */
+  /** By username, otherwise by address. */
   findUser(login: string, nowMs: number): Promise<User | undefined>;
-  /** The recorded password hash of a user. */
+  /** The stored password hash of a user. */
   getPasswordHash(userId: number): Promise<string | undefined>;
   listUsers(query: UserQuery, nowMs: number): Promise<Page<User>>;
   updateUser(
@@ -75,6 +75,6 @@ export interface UserStore {
     nowMs: number,
     condition?: UserCondition,
   ): Promise<UserUpdate>;
-  /** Removes the user with its tokens and sessions. */
+  /** Removes the user, its tokens and its sessions. */
   deleteUser(id: number): Promise<boolean>;
 }

@@ -7,11 +7,11 @@ export type Credentials = Readonly<Record<string, Secret>>;
 
 /** Seals channel credentials for the store and opens them again. */
 export interface Vault {
-  /** Fingerprints of its keys, that of the one which seals first. */
+  /** Fingerprints of its keys; the sealing key's comes first. */
   marks(): readonly string[];
   /** Text for the store, or `undefined` for no credentials. Throws `CredentialsLockedError` without a key. */
   seal(credentials: Credentials): string | undefined;
-  /** What was sealed. Throws `CredentialsLockedError` when the key is missing or another one. */
+  /** What was sealed. Throws `CredentialsLockedError` if the key is missing or a different one. */
   open(sealed: string | undefined): Credentials;
 }
 
@@ -19,20 +19,20 @@ const CIPHER = 'aes-256-gcm';
 const FORMAT = 'v1.';
 const NAMED_FORMAT = 'v2.';
 const NAMED = /^v2\.([\w-]+)\.(.*)$/s;
-/** What a key's fingerprint is made from; it tells nothing of the key. */
+/** What a key's fingerprint is made from; the fingerprint reveals nothing about the key. */
 const MARK = 'rerank-gateway fingerprint of an encryption key';
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const KEY_BYTES = 32;
-/** Keeps a sealed text from being taken for anything else that the same key may protect one day. */
+/** Prevents a sealed text from being mistaken for anything else that the same key may protect one day. */
 const CONTEXT = Buffer.from('rerank-gateway channel credentials v1');
 /** Every node must derive the same key from the same setting, so the salt cannot be random. */
 const SALT = 'rerank-gateway channel credentials';
 const SCRYPT = { N: 16_384, r: 8, p: 1 };
 
-/** A key with a name, which what it seals is marked with. */
+/** A key and its name, which marks everything that it seals. */
 export interface VaultKey {
-  /** Letters, digits, `-` and `_`; `undefined` for the one key of installations that never had another. */
+  /** Letters, digits, `-` and `_`; `undefined` for the only key of installations that never had another. */
   readonly id: string | undefined;
   readonly secret: Secret;
 }
@@ -43,8 +43,8 @@ interface Derived {
 }
 
 /**
- * AES-256-GCM under keys that are derived when they are first needed. The first one seals; all of them open. Without a key,
- * channels that have no credentials still work.
+ * AES-256-GCM with keys that are derived when first needed. The first key seals; all of them open. Without a key, channels
+ * without credentials still work.
  */
 export function createVault(given: Secret | readonly VaultKey[] | undefined): Vault {
   const named = given instanceof Secret ? [{ id: undefined, secret: given }] : (given ?? []);
@@ -80,7 +80,7 @@ export function createVault(given: Secret | readonly VaultKey[] | undefined): Va
         );
       }
       if (keys.length === 0) throw noKey('read');
-      // A key may have got a name, or another one, since.
+      // A key may have been named or renamed since.
       const likely = keys.filter((key) => key.id === id);
       const others = keys.filter((key) => key.id !== id);
       const plain = [...likely, ...others].map((key) => decrypt(text, key.bytes())).find(isText);
@@ -90,7 +90,7 @@ export function createVault(given: Secret | readonly VaultKey[] | undefined): Va
             'Set ENCRYPTION_KEY to that key again, or enter the credentials again under this one.',
         );
       }
-      // The tag has proven that `seal` wrote this.
+      // The tag proves that `seal` wrote this.
       const entries = JSON.parse(plain) as [string, string][];
       return Object.fromEntries(entries.map(([name, value]) => [name, new Secret(value)]));
     },
@@ -105,10 +105,10 @@ function derivedOnce({ id, secret }: VaultKey): Derived {
   };
 }
 
-/** What was encrypted, or `undefined` where it was with another key. */
+/** The plain text, or `undefined` if it was encrypted with another key. */
 function decrypt(text: string, key: Buffer): string | undefined {
   const bytes = Buffer.from(text, 'base64url');
-  // Shorter than a nonce and a tag: nothing that was ever sealed.
+  // Shorter than a nonce and a tag: this was never sealed.
   if (bytes.length < NONCE_BYTES + TAG_BYTES) return undefined;
   const options = { authTagLength: TAG_BYTES };
   const decipher = createDecipheriv(CIPHER, key, bytes.subarray(0, NONCE_BYTES), options);
@@ -117,7 +117,7 @@ function decrypt(text: string, key: Buffer): string | undefined {
   try {
     return head + decipher.final('utf8');
   } catch {
-    // Node has no code for a tag that does not fit: it is the only thing that `final` can find.
+    // Node has no error code for a tag that does not match: it is the only error that `final` can find.
     return undefined;
   }
 }
@@ -134,8 +134,8 @@ function noKey(what: string): CredentialsLockedError {
 }
 
 /**
- * The credentials of one channel among many: where they cannot be read the channel is `locked` and has none, so that one
- * bad record does not take the others down.
+ * The credentials of one channel among many: if they cannot be read, the channel is `locked` and has none, so that one bad
+ * record does not take the others down.
  */
 export function openCredentials(
   vault: Vault,

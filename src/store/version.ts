@@ -1,24 +1,24 @@
 import { randomInt } from 'node:crypto';
 
-/** Versions between two that follow each other: the room of the random part. 2^25 changes fit below 2^53. */
+/** The distance between consecutive versions, which is the range of the random part. 2^25 changes fit below 2^53. */
 export const VERSION_STEP = 2 ** 28;
 
-/** The random part of a version, for where the rest of it is worked out elsewhere. */
+/** The random part of a version, for when the rest is computed elsewhere. */
 export function versionMark(): number {
   return randomInt(VERSION_STEP);
 }
 
 /**
- * The version after another one: larger, and with a random part, so that no two writes ever make the same. A store that has
- * lost its last writes counts from an earlier version again, and would otherwise give the lost ones to other contents.
+ * The version after another one: larger, and with a random part, so that no two writes ever make the same version. A store
+ * that has lost its last writes counts on from an earlier version, and would otherwise reuse lost versions for other contents.
  */
 export function versionAfter(version: number): number {
   return (Math.floor(version / VERSION_STEP) + 1) * VERSION_STEP + versionMark();
 }
 
 /**
- * What a node's version counts as when the store has `current`: nothing, where it is certain that the store did not make it
- * or has lost it.
+ * What a node's version counts as when the store has `current`: 0 if it is certain that the store did not make it or has lost
+ * it.
  */
 export function knownVersion(version: number, current: number): number {
   const isSame = version === current;
