@@ -3,11 +3,11 @@ import { standingOf, type BudgetMembers, type BudgetUse } from '../core/budget.j
 import type { Json } from '../core/json/json.js';
 import { MAX_QUOTA } from '../core/quota.js';
 
-/** How a budget stands, outside; its members are told beside this. */
+/** A budget's standing on the wire; the members that set the budget are sent beside it. */
 export interface BudgetUseWire {
-  /** Units, what is reserved for requests under way among them; 0 where there is no budget. */
+  /** Units, including those reserved for requests in progress; 0 without a budget. */
   budget_spent: number;
-  /** Unix seconds; null where there is no budget. */
+  /** Unix seconds; null without a budget. */
   budget_renews_at: number | null;
 }
 
@@ -38,7 +38,7 @@ export function budgetUseWire(
   };
 }
 
-/** What a reply tells; a gateway of another release may know no budgets. */
+/** Reads a reply; a gateway of another release may not know budgets. */
 export function readBudgetUse(reply: Json): BudgetUse {
   const [spent, renewsAt] = [reply.maybe('budget_spent'), reply.maybe('budget_renews_at')];
   return {

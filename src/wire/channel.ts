@@ -20,30 +20,30 @@ import {
 
 export type SettingValue = string | number | boolean;
 
-/** A channel outside: everything but its credentials. */
+/** A channel on the wire: everything but its credentials. */
 export interface ChannelWire extends MembersWire<typeof CHANNEL_MEMBERS> {
   id: number;
   name: string;
   provider: string;
   base_url: string | null;
   credential_names: string[];
-  /** How many API keys it has; null where the configuration keeps them. */
+  /** The number of its API keys; null if the configuration keeps them. */
   key_count: number | null;
   settings: Record<string, SettingValue>;
   models: Record<string, string>;
   tag: string | null;
-  /** Its own: 1 enabled, 2 disabled, 3 disabled by the gateway. */
+  /** The channel's own status: 1 enabled, 2 disabled, 3 disabled by the gateway. */
   status: ChannelStatus;
   effective: EffectiveWire;
   origin: Channel['origin'];
 }
 
-/** Whether a channel takes traffic, all told; apart from what can be sent back to change it. */
+/** Whether a channel takes traffic, all things considered; kept apart from what can be sent back to change it. */
 export interface EffectiveWire {
   live: boolean;
   because: Extract<ChannelState, { live: false }>['because'] | null;
   reason: string | null;
-  /** Unix seconds, as the two below; of a channel that was disabled automatically. */
+  /** Unix seconds, like `next_try`; for a channel that was disabled automatically. */
   since: number | null;
   next_try: number | null;
   /** Gateways that leave it alone for a while. */
@@ -52,7 +52,7 @@ export interface EffectiveWire {
 
 export interface PauseWire {
   node: string;
-  /** The end of a key, where it is one of several alone that rests. */
+  /** The end of a key, if only one of several keys rests. */
   key: string | null;
   state: ChannelPause['state'];
   reason: string;
@@ -60,15 +60,15 @@ export interface PauseWire {
   until: number;
 }
 
-/** Models as an object of the callers' names and the upstream's, or as names alone: an array, or between commas. */
+/** Models as an object from the callers' names to the upstream's, or names alone: an array, or separated by commas. */
 export type Models = Readonly<Record<string, string>> | readonly string[] | string;
 
-/** What one channel and many alike may be given. */
+/** What can be set on one channel, and on many at once. */
 export interface SharedBody extends Partial<MembersWire<typeof SHARED_CHANNEL_MEMBERS>> {
   models?: Models;
 }
 
-/** What a channel may be given. */
+/** What can be set on a channel. */
 export interface ChannelBody extends SharedBody, Partial<MembersWire<typeof CHANNEL_MEMBERS>> {
   name?: string;
   provider?: string;
@@ -84,7 +84,7 @@ export interface ChannelBody extends SharedBody, Partial<MembersWire<typeof CHAN
 const NAME = Joi.string().max(1_024);
 const SETTING_KINDS = [Joi.string().allow('').max(65_536), Joi.number(), Joi.boolean()];
 export const SETTING = Joi.alternatives<SettingValue>().try(...SETTING_KINDS);
-// Not `SETTING.allow(null)`: in the document, null would take the place of the kinds.
+// Not `SETTING.allow(null)`: in the OpenAPI document, null would replace the kinds.
 export const SETTING_OR_NULL = Joi.alternatives<SettingValue | null>().try(
   ...SETTING_KINDS,
   Joi.any().valid(null),
@@ -202,7 +202,7 @@ export const CHANNEL_REPLY = {
 
 export const CHANNEL = Joi.object<ChannelWire, true>(CHANNEL_REPLY);
 
-/** What the API answers for a channel, and the command line prints of it with `--json`. */
+/** A channel as the API returns it, and as the command line prints it with `--json`. */
 export function channelWire(channel: ChannelView): ChannelWire {
   const { state } = channel;
   return {
@@ -263,7 +263,7 @@ function readSighting(effective: Json): Sighting {
     pauses: effective.field('paused').map((pause) => ({
       node: pause.field('node').string(),
       key: pause.field('key').optionalString(),
-      // What the API's document says of it.
+      // One of these, as the OpenAPI document says.
       state: pause.field('state').string() as PauseWire['state'],
       reason: pause.field('reason').string(),
       sinceMs: pause.field('since').number() * 1_000,
@@ -280,7 +280,7 @@ function secondsOf(ms: number | undefined): number | null {
   return ms === undefined ? null : Math.floor(ms / 1_000);
 }
 
-/** The body that makes an edit. */
+/** The body that requests an edit. */
 export function channelBody(edit: ChannelEdit): ChannelBody {
   const { name, provider, models, settings, credentials, status } = edit;
   return {
@@ -336,7 +336,7 @@ export function modelMap(models: Models): Record<string, string> {
   );
 }
 
-/** Null and the empty text say that there is none. */
+/** Null and the empty text mean none. */
 export function textOf(given: string | null | undefined): string | undefined {
   return given === null || given === '' ? undefined : given;
 }
@@ -361,7 +361,7 @@ function reasonOf(state: ChannelState): string | null {
 
 function readState(effective: Json): ChannelState {
   if (effective.field('live').value === true) return { live: true };
-  // What the API's document says of it.
+  // One of these, as the OpenAPI document says.
   const because = effective.field('because').string() as EffectiveWire['because'] & string;
   const reason = effective.field('reason').optionalString();
   switch (because) {

@@ -6,10 +6,10 @@ import { ID } from './lists.js';
 /** `status` of a redemption code on the wire. */
 export type CodeStatus = 1 | 2 | 3;
 
-/** A code outside: everything but the code itself. */
+/** A code on the wire: everything but the code itself. */
 export interface CodeWire {
   id: number;
-  /** Who made it. */
+  /** The user who created it. */
   user_id: number;
   name: string;
   key_hint: string;
@@ -47,7 +47,7 @@ export const CODE = Joi.object<CodeWire, true>({
   expired_time: TIME.required().description('Unix seconds; 0: never.'),
 });
 
-/** What the API answers for a code, and the command line prints of it with `--json`. */
+/** A code as the API returns it, and as the command line prints it with `--json`. */
 export function codeWire(code: RedemptionCode): CodeWire {
   return {
     id: code.id,

@@ -65,7 +65,7 @@ export function discoveredWire(discovery: Discovery): DiscoveredWire {
   };
 }
 
-/** @throws JsonShapeError where it is of a gateway of another release. */
+/** @throws JsonShapeError if it does not fit, as from a gateway of another release. */
 export function readDiscovered(discovered: Json): DiscoveredWire {
   const result = DISCOVERED.validate(discovered.value, { stripUnknown: true });
   if (result.error === undefined) return result.value;

@@ -38,7 +38,7 @@ interface ModelWire {
   passed_over: PassedOverWire[];
 }
 
-/** What would become of a request, on the wire. */
+/** What would happen to a request, on the wire. */
 export interface ExplainedWire extends ModelWire {
   object: 'rerank.explanation';
   dialect: string | null;
@@ -176,7 +176,7 @@ export function explainedWire(explanation: Explanation): ExplainedWire {
   };
 }
 
-/** @throws JsonShapeError where it is of a gateway of another release. */
+/** @throws JsonShapeError if it does not fit, as from a gateway of another release. */
 export function readExplained(explained: Json): ExplainedWire {
   const result = EXPLAINED.validate(explained.value, { stripUnknown: true });
   if (result.error === undefined) return result.value;

@@ -8,7 +8,7 @@ interface ConfirmedWire {
   late: string[];
 }
 
-/** The version of channels and tags that a write made, and how it came into force. */
+/** The version of channels and tags that a write created, and how it came into force. */
 export interface InForceWire {
   version: number;
   in_force: InForceState;
@@ -52,7 +52,7 @@ export function inForceWire(
 export function readInForce(reply: Json): InForce {
   const nodes = reply.field('nodes');
   return {
-    // The API answers one of these.
+    // The API returns one of these.
     state: reply.field('in_force').string() as InForceState,
     nodes: {
       confirmed: nodes.field('confirmed').number(),

@@ -21,7 +21,7 @@ import {
 } from './members.js';
 import { QUOTA } from './user.js';
 
-/** Names as an array, or between commas or line breaks, as other clients send them. */
+/** Names as an array, or separated by commas or line breaks, as other clients send them. */
 type Names = readonly string[] | string;
 
 /** What a key may be used for, as a body sets it. */
@@ -30,15 +30,15 @@ export interface PolicyBody extends Partial<MembersWire<typeof TOKEN_MEMBERS>> {
   model_limits?: Names;
   allow_ips?: Names;
   tags?: Names;
-  /** Null takes it away. */
+  /** Null removes it. */
   default_model?: string | null;
-  /** All of them; null takes them away. */
+  /** All of them; null removes them. */
   aliases?: Record<string, string> | null;
-  /** None: those of the model's rule. */
+  /** Empty: those of the model's rule apply. */
   fallbacks?: Names;
 }
 
-/** A key outside: everything but the key itself. */
+/** A key on the wire: everything but the key itself. */
 export interface TokenWire extends MembersWire<typeof TOKEN_MEMBERS>, BudgetUseWire {
   id: number;
   user_id: number;
@@ -122,7 +122,7 @@ export const TOKEN_REPLY = {
 
 export const TOKEN = Joi.object<TokenWire, true>(TOKEN_REPLY);
 
-/** What the API answers for a key, and the command line prints of it with `--json`. */
+/** A key as the API returns it, and as the command line prints it with `--json`. */
 export function tokenWire(nowMs: number): (token: Token) => TokenWire {
   return (token) => ({
     id: token.id,
@@ -178,7 +178,7 @@ export function readToken(token: Json): Token {
       allowIps: texts(token.field('allow_ips')),
       tags: texts(token.field('tags')),
       defaultModel: token.field('default_model').optionalString(),
-      // A gateway of an earlier release tells of none.
+      // A gateway of an earlier release sends none.
       aliases: (token.maybe('aliases').value ?? {}) as Record<string, string>,
       fallbacks: (token.maybe('fallbacks').value ?? []) as string[],
       ...membersOf(TOKEN_MEMBERS, token),
@@ -190,7 +190,7 @@ function oldKeyOf(seconds: unknown): Pick<Token, 'oldKeyUntilMs'> {
   return typeof seconds === 'number' && seconds > 0 ? { oldKeyUntilMs: seconds * 1000 } : {};
 }
 
-/** The body that makes a change of a policy. */
+/** The body that requests a change of a policy. */
 export function policyBody(policy: Partial<TokenPolicy>): PolicyBody {
   const { allowIps, tags, aliases, fallbacks } = policy;
   return {
@@ -225,7 +225,7 @@ export function readPolicy(body: PolicyBody): Partial<TokenPolicy> {
   };
 }
 
-/** The switch decides where it is sent; a list alone limits when it names a model. */
+/** The switch decides if it is sent; a list without it sets a limit only if it names a model. */
 function modelLimits({
   model_limits_enabled: enabled,
   model_limits: given,
@@ -236,7 +236,7 @@ function modelLimits({
   return { models: enabled === undefined && models.length === 0 ? undefined : models };
 }
 
-/** Null and blanks take away what was set. */
+/** Null and blanks remove what was set. */
 function textOf(given: string | null): string | undefined {
   const text = given?.trim() ?? '';
   return text === '' ? undefined : text;

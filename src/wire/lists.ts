@@ -1,7 +1,7 @@
 import Joi from 'joi';
 import type { Page, Slice } from '../store/store.js';
 
-/** Which part of a list: `p` from 1. */
+/** Which part of a list; `p` counts from 1. */
 export interface ListQuery {
   p: number;
   page_size: number;
@@ -43,7 +43,7 @@ export function listReply<T, V>(
   return { items: items.map(view), total, page: p, page_size };
 }
 
-/** The schema of a list whose items have this one. */
+/** The schema of a list of such items. */
 export function listOf<V>(item: Joi.ObjectSchema<V>): Joi.ObjectSchema<ListReply<V>> {
   return Joi.object<ListReply<V>>({
     items: Joi.array().items(item).required(),
@@ -53,7 +53,7 @@ export function listOf<V>(item: Joi.ObjectSchema<V>): Joi.ObjectSchema<ListReply
   });
 }
 
-/** The schema of an object with members of any names, such as models. */
+/** The schema of an object with arbitrary member names, such as models. */
 export function mapOf<V>(value: Joi.Schema): Joi.ObjectSchema<Record<string, V>> {
   return Joi.object<Record<string, V>>().pattern(/^/, value);
 }

@@ -19,7 +19,7 @@ type Wire<K extends keyof UsageMembers> = {
     : UsageMembers[N];
 };
 
-/** A request in the log, as the one who made it may see it. */
+/** A request in the log, as the user who made it may see it. */
 export interface OwnUsageWire extends Wire<OwnMember> {
   /** Unix seconds. */
   created_at: number;
@@ -73,7 +73,7 @@ export const AUDIT_REPLY = {
   address: Joi.string().allow(null).required(),
 };
 
-/** What the API answers for a request in the log, and the command line prints of it with `--json`. */
+/** A request in the log as the API returns it, and as the command line prints it with `--json`. */
 export function usageWire(entry: UsageEntry): UsageWire {
   return usageShape(entry, USAGE_ROWS) as UsageWire;
 }
@@ -82,7 +82,7 @@ export function ownUsageWire(entry: UsageEntry): OwnUsageWire {
   return usageShape(entry, OWN_ROWS) as OwnUsageWire;
 }
 
-/** Reads either shape: one's own entries do not say whose they are. */
+/** Reads either shape: a user's own entries do not name the user. */
 export function readUsage(entry: Json, self: number): UsageEntry {
   const told = USAGE_ROWS.map(({ name }) => [
     name,
@@ -130,7 +130,7 @@ export function readAudit(entry: Json): AuditEntry {
 
 type Rows = typeof USAGE_ROWS;
 
-/** The rows make the shape that the types above say, here and below. */
+/** The rows produce the shape that the types above declare, here and below. */
 function usageShape(entry: UsageEntry, rows: Rows): object {
   const members = rows.map(({ name, type }) => {
     const value = entry[name] ?? null;

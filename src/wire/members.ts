@@ -9,7 +9,7 @@ import {
 } from '../core/members.js';
 import { snakeCase, type SnakeCase } from '../core/records.js';
 
-/** The members of a table outside: names in snake case, null for what is not set. */
+/** The members of a table on the wire: names in snake case, null for members that are not set. */
 export type MembersWire<T extends MemberSpecs> = {
   -readonly [K in keyof T & string as SnakeCase<K>]: WireValue<MemberValue<T[K]>>;
 };
@@ -18,13 +18,13 @@ const MAX_ZONE_CHARACTERS = 64;
 
 type WireValue<V> = undefined extends V ? Exclude<V, undefined> | null : V;
 
-/** The same in a file, where what is not set is not there. */
+/** The same in a file, where members that are not set are absent. */
 export type MembersFile<T extends MemberSpecs> = {
   -readonly [K in keyof T & string as SnakeCase<K>]: MemberValue<T[K]>;
 };
 
 export function membersWire<T extends MemberSpecs>(specs: T, record: MembersOf<T>): MembersWire<T> {
-  // Null takes the place of undefined, as `MembersWire` says.
+  // Null replaces undefined, as in `MembersWire`.
   return namesOf(specs, (name) => record[name] ?? null) as MembersWire<T>;
 }
 
@@ -42,7 +42,7 @@ export function readMembers<T extends MemberSpecs>(
   ) as Partial<MembersOf<T>>;
 }
 
-/** A body that sets the members that are there; one that is undefined is taken away. */
+/** A body that sets the members present in the edit; a member that is undefined is removed. */
 export function writeMembers<T extends MemberSpecs>(
   specs: T,
   edit: Partial<MembersOf<T>>,
@@ -54,7 +54,7 @@ export function writeMembers<T extends MemberSpecs>(
   ) as Partial<MembersWire<T>>;
 }
 
-/** The members that a reply tells. A gateway of another release may not know one: it acts as the default says. */
+/** The members of a reply. A gateway of another release may lack one: it behaves as the default says. */
 export function membersOf<T extends MemberSpecs>(specs: T, reply: Json): MembersOf<T> {
   const entries = Object.entries(specs).map(([name, spec]) => {
     const told = reply.maybe(snakeCase(name));
@@ -66,24 +66,24 @@ export function membersOf<T extends MemberSpecs>(specs: T, reply: Json): Members
   return Object.fromEntries(entries) as MembersOf<T>;
 }
 
-/** For the schema of a body that sets them: each may be absent. */
+/** For the schema of a body that sets them: each is optional. */
 export function bodyMembers<T extends MemberSpecs>(
   specs: T,
 ): Joi.StrictSchemaMap<Partial<MembersWire<T>>> {
-  // Here and below, each name has the schema of its row, whose type is the member's.
+  // Here and below, each name gets the schema of its row, whose type is the member's.
   return namesOf(specs, (_, spec) => nullable(spec)) as Joi.StrictSchemaMap<
     Partial<MembersWire<T>>
   >;
 }
 
-/** For the schema of a reply: all are there. */
+/** For the schema of a reply: all are required. */
 export function replyMembers<T extends MemberSpecs>(specs: T): Joi.StrictSchemaMap<MembersWire<T>> {
   return namesOf(specs, (_, spec) => nullable(spec).required()) as Joi.StrictSchemaMap<
     MembersWire<T>
   >;
 }
 
-/** For the schema of a file: what is absent is the default. */
+/** For the schema of a file: an absent member has its default. */
 export function fileMembers<T extends MemberSpecs>(specs: T): Joi.StrictSchemaMap<MembersFile<T>> {
   return namesOf(specs, (_, spec) =>
     spec.default === undefined ? schemaOf(spec) : schemaOf(spec).default(spec.default),
@@ -110,7 +110,7 @@ function baseSchema(spec: MemberSpec): Joi.AnySchema {
   }
 }
 
-/** Judges a value by its row. */
+/** Checks a value against its row. */
 function checkedBy(spec: MemberSpec): Joi.CustomValidator {
   return (value: unknown, helpers) => {
     const mistake = memberMistake(spec, value);

@@ -8,7 +8,7 @@ interface NodeChannelWire {
   why: string;
 }
 
-/** A gateway outside. What it has not told is null. */
+/** A gateway on the wire. What it has not reported is null. */
 interface NodeWire {
   id: string;
   name: string;
@@ -112,7 +112,7 @@ export function readNodes(reply: Json): NodesWire {
       return {
         id: node.field('id').string(),
         name: node.field('name').string(),
-        // The API answers one of these.
+        // The API returns one of these.
         standing: node.field('standing').string() as NodeStanding,
         version: told('version'),
         release: node.field('release').optionalString() ?? null,

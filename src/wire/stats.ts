@@ -19,7 +19,7 @@ interface SummaryWire extends SumsWire {
   p99: number | null;
 }
 
-/** One list for each member: a number for each step. */
+/** One list per member, with a number for each step. */
 interface SeriesPartWire {
   key: string;
   name: string;
@@ -121,7 +121,7 @@ export const SERIES_REPLY = Joi.object<SeriesWire, true>({
     .description('By requests, most first; each list has a number for each step.'),
 });
 
-/** Which member of a row says what a group is, and which one its name. */
+/** The members of a row that identify a group, and those that name it. */
 const ROW_MEMBERS = {
   user_id: ID_OR_NULL,
   username: TEXT_OR_NULL,
@@ -272,7 +272,7 @@ function summaryWire(summary: Summary): SummaryWire {
   return { ...sumsWire(summary), p50: rounded(p50), p95: rounded(p95), p99: rounded(p99) };
 }
 
-/** Bounds are far apart: three digits say more than they know. */
+/** The bounds of a histogram are far apart: three digits are already more than it can tell. */
 function rounded(ms: number | undefined): number | null {
   return ms === undefined ? null : Number(ms.toPrecision(3));
 }

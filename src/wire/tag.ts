@@ -9,7 +9,7 @@ interface TaggedWire {
   live: boolean;
 }
 
-/** A tag with its switch and the channels that bear it, outside. */
+/** A tag on the wire, with its switch and the channels that carry it. */
 export interface TagWire {
   tag: string;
   disabled: boolean;
@@ -25,7 +25,7 @@ interface CoveredWire extends TaggedWire {
   was_live: boolean;
 }
 
-/** What a switch of a tag has done. */
+/** The result of switching a tag. */
 export interface SwitchedWire {
   tag: string;
   disabled: boolean;
@@ -72,7 +72,7 @@ export const SWITCHED_REPLY = {
   live_count: COUNT.required(),
 };
 
-/** What the API answers for a tag, and the command line prints of it with `--json`. */
+/** A tag as the API returns it, and as the command line prints it with `--json`. */
 export function tagWire(entry: TagView): TagWire {
   return {
     tag: entry.tag,
@@ -113,7 +113,7 @@ export function switchedWire({ tag, disabled, reason, covered }: TagWrite): Swit
   };
 }
 
-/** What a switch has done, without the version that it made. */
+/** The result of switching a tag, without the version that it created. */
 export function readSwitched(reply: Json): Omit<TagWrite, 'version'> {
   return {
     tag: reply.field('tag').string(),

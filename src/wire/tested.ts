@@ -2,7 +2,7 @@ import Joi from 'joi';
 import type { Json } from '../core/json/json.js';
 import type { ProbeRanking, ProbeReport, ScoreScale } from '../core/probe.js';
 
-/** What the test of a channel found, on the wire. */
+/** The result of a channel test, on the wire. */
 export interface TestedWire {
   ok: boolean;
   model: string;
@@ -58,7 +58,7 @@ export const TESTED = Joi.object<TestedWire, true>({
   warnings: Joi.array().items(Joi.string()).required(),
 });
 
-/** What the API answers for the test of a channel, and the command line prints of it with `--json`. */
+/** The result of a channel test, as the API returns it and as the command line prints it with `--json`. */
 export function testedWire(tested: ProbeReport): TestedWire {
   const { ranking, problem, usage } = tested;
   return {

@@ -7,11 +7,11 @@ import { BUDGET_USE_REPLY, budgetUseWire, readBudgetUse, type BudgetUseWire } fr
 import { ID } from './lists.js';
 import { membersOf, membersWire, replyMembers, type MembersWire } from './members.js';
 
-/** An account outside. */
+/** An account on the wire. */
 export interface UserWire extends MembersWire<typeof BUDGET_MEMBERS>, BudgetUseWire {
   id: number;
   username: string;
-  /** Empty where none is known. */
+  /** Empty if unknown. */
   email: string;
   display_name: string;
   /** 0 guest, 1 user, 10 admin, 100 root. */
@@ -49,7 +49,7 @@ export const USER = Joi.object<UserWire, true>({
 /** The account as it is now, or null once it is gone. */
 export const USER_OR_NULL = USER.allow(null) as Joi.AnySchema<UserWire | null>;
 
-/** What the API answers for an account, and the command line prints of it with `--json`. */
+/** An account as the API returns it, and as the command line prints it with `--json`. */
 export function userWire(nowMs: number): (user: User) => UserWire {
   return (user) => ({
     id: user.id,
