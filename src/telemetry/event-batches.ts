@@ -1,13 +1,13 @@
 import type { GatewayEvent, Observe, ReadEvents } from '../gateway/events.js';
 
-/** How long an event may wait for company. */
+/** How long an event may wait for others to join it. */
 const WITHIN_MS = 25;
 const MAX_WAITING = 256;
 
 /**
- * Hands the events of requests to their readers in batches, after the replies: one reader goes through a whole batch at a
- * time, which costs less than half of calling each of them for each event. What is rare is handed on at once, behind
- * what came before it.
+ * Hands the events of requests to their readers in batches, after the replies: each reader goes through a whole batch at a
+ * time, which costs less than half of calling every reader for every event. Rare events are handed on at once, behind
+ * those that came before them.
  */
 export class EventBatches {
   readonly #readers: readonly ReadEvents[];
@@ -15,7 +15,7 @@ export class EventBatches {
   #waiting: GatewayEvent[] = [];
   #timer: NodeJS.Timeout | undefined;
 
-  /** `lastResort` is told what a reader failed with where even that could not be read by all of them. */
+  /** `lastResort` gets the errors of readers if not every reader could take the faults that report them. */
   constructor(readers: readonly ReadEvents[], lastResort = writeToStandardError) {
     this.#readers = readers;
     this.#lastResort = lastResort;
@@ -28,7 +28,7 @@ export class EventBatches {
     else this.#timer ??= setTimeout(() => this.flush(), WITHIN_MS).unref();
   };
 
-  /** Hands on what waits: before metrics are read, and before the process ends. */
+  /** Hands on what is waiting: before metrics are read, and before the process ends. */
   flush(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -40,12 +40,12 @@ export class EventBatches {
     const faults = errors.map(
       (error) => ({ kind: 'fault', what: 'a reader of events failed', error }) as const,
     );
-    // A reader that fails again is not told about that: it might go on forever.
+    // A second failure is not reported to the readers: that might go on forever.
     const again = this.#handOn(faults);
     if (again.length > 0) for (const error of [...errors, ...again]) this.#lastResort(error);
   }
 
-  /** One reader that throws costs the others nothing; what they threw is returned. */
+  /** A reader that throws does not affect the others; the errors are returned. */
   #handOn(batch: readonly GatewayEvent[]): unknown[] {
     const errors: unknown[] = [];
     for (const read of this.#readers) {
@@ -59,7 +59,7 @@ export class EventBatches {
   }
 }
 
-/** Where the log itself may be what fails. */
+/** Not to the log, which may be what fails. */
 function writeToStandardError(error: unknown): void {
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
   process.stderr.write(`a reader of events failed: ${text}\n`);

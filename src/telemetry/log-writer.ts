@@ -2,7 +2,7 @@ import type { Observe } from '../gateway/events.js';
 import { StoreUnavailableError } from '../store/store.js';
 
 export interface LogWriterDeps<T> {
-  /** What the log is called in a fault. */
+  /** The name of the log in a fault. */
   readonly name: string;
   readonly append: (entries: readonly T[]) => Promise<void>;
   readonly observe: Observe;
@@ -11,21 +11,21 @@ export interface LogWriterDeps<T> {
 
 const BATCH = 200;
 const FLUSH_AFTER_MS = 500;
-/** What may wait for a store that is away: some ten megabytes. What comes on top of that is lost, and counted. */
+/** Entries that may wait while the store is away: some ten megabytes. Any more are lost, and counted. */
 const MAX_WAITING = 20_000;
 const FIRST_RETRY_MS = 100;
 const LONGEST_RETRY_MS = 5_000;
 const TOO_MANY = 'more entries were waiting than are kept in memory';
 
 /**
- * Writes entries of a log in batches that no request waits for. While the store is away entries wait, up to a bound. A batch
- * of which the store did not say whether it was written is written again, so that an entry may be there twice after an
- * outage, and none is missing below the bound.
+ * Writes entries of a log in batches that no request waits for. While the store is away, entries wait, up to a bound. A
+ * batch is written again if the store did not say whether it was written, so an entry may be there twice after an outage;
+ * below the bound, none is missing.
  */
 export class LogWriter<T> {
   readonly #deps: LogWriterDeps<T>;
   #waiting: T[] = [];
-  /** How many of those that wait are on their way. */
+  /** How many of the waiting entries are being sent. */
   #sent = 0;
   #dropped = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -48,7 +48,7 @@ export class LogWriter<T> {
     else this.#waiting.push(entry);
   }
 
-  /** Puts another entry in the place of one that is not on its way yet; tells whether it was there. */
+  /** Replaces an entry that is not being sent yet; returns whether it did. */
   replace(before: T, after: T): boolean {
     const at = this.#waiting.lastIndexOf(before);
     if (at < this.#sent) return false;
@@ -56,13 +56,13 @@ export class LogWriter<T> {
     return true;
   }
 
-  /** Writes at once where a batch is full, else soon. Called after `add`, for all that came together. */
+  /** Writes at once if a batch is full, otherwise soon. Called after `add`, once for all entries that came together. */
   flush(): void {
     if (this.#waiting.length >= BATCH) this.#write();
     else if (this.#waiting.length > 0) this.#writeSoon();
   }
 
-  /** Writes what is left. From `untilMs` on, a store that is away is not waited for any longer. */
+  /** Writes what is left. From `untilMs` on, it no longer waits for a store that is away. */
   async close(untilMs: number): Promise<void> {
     this.#giveUpAtMs = untilMs;
     this.#wake?.();
@@ -87,14 +87,14 @@ export class LogWriter<T> {
     });
   }
 
-  /** Full batches one after the other; what is left then waits for more to come. */
+  /** Writes full batches one after another; the rest waits for more to come. */
   async #writeFull(): Promise<void> {
     do await this.#writeBatch();
     while (this.#waiting.length >= BATCH);
     if (this.#waiting.length > 0) this.#writeSoon();
   }
 
-  /** Comes back when the batch is written or lost. */
+  /** Resolves when the batch is written or lost. */
   async #writeBatch(): Promise<void> {
     const batch = this.#waiting.slice(0, BATCH);
     this.#sent = batch.length;
@@ -111,7 +111,7 @@ export class LogWriter<T> {
             await this.#pause(retryMs);
             continue;
           }
-          // What cannot be written as it is must not hold up the rest.
+          // Entries that cannot be written must not hold up the rest.
           const lost = this.#waiting.splice(0, away ? this.#waiting.length : batch.length);
           this.#dropped += lost.length;
           this.#tellDropped(error);
@@ -133,7 +133,7 @@ export class LogWriter<T> {
     });
   }
 
-  /** One fault for all that were lost since the last one: a store that is away is no news for each request. */
+  /** One fault for all entries lost since the last fault: a store that is away is not news for each request. */
   #tellDropped(error: unknown): void {
     if (this.#dropped === 0) return;
     const what = `${this.#dropped} entries of the ${this.#deps.name} were lost`;

@@ -2,10 +2,10 @@ import { pino, symbols, type DestinationStream, type Logger } from 'pino';
 import { quoted } from '../core/json/json.js';
 import type { GatewayEvent, ReadEvents, RequestEvent } from '../gateway/events.js';
 
-/** Members that no line shows, should one ever be logged. Without wildcards: those are looked for in every line. */
+/** Members that are masked, should one ever be logged. No wildcards: pino would look for them in every line. */
 const REDACTED = ['authorization', 'apiKey', 'key', 'password', 'token', 'credentials', 'cookie'];
 
-/** Asked every few seconds by machines. */
+/** Requested by machines every few seconds. */
 const PROBED: ReadonlySet<string> = new Set(['/healthz', '/readyz', '/metrics']);
 
 export type { Logger };
@@ -20,19 +20,19 @@ export function createLogger(level: string, destination?: DestinationStream): Lo
       formatters: { level: (label) => ({ level: label }) },
       redact: { paths: REDACTED, censor: '[secret]' },
     },
-    // What is written while a write is under way goes with the next; the rest is flushed by pino's exit handlers.
+    // What is written during a write goes with the next one; pino's exit handlers flush the rest.
     destination ?? pino.destination({ dest: 1, sync: false }),
   );
 }
 
-/** Logs events: one line for a request, one for a failed attempt, one for a change of the channels. */
+/** Logs events: one line per request, per failed attempt, and per change of the channels. */
 export function logEvents(logger: Logger): ReadEvents {
-  // The stream below the logger, which pino names by a public symbol and not in its types.
+  // The stream below the logger, which pino exposes by a public symbol but not in its types.
   const stream = (logger as unknown as Record<symbol, DestinationStream>)[symbols.streamSym];
   return (events) => {
     let lines = '';
     for (const event of events) {
-      // Of each good request there is one: it must not part the lines, which the stream takes dearly one by one.
+      // Every successful request has one: it must not split the lines, which are expensive to write one by one.
       if (event.kind === 'attempt' && event.outcome === 'ok') continue;
       if (event.kind === 'request') {
         const level = event.status >= 500 ? 'error' : 'info';
@@ -48,8 +48,8 @@ export function logEvents(logger: Logger): ReadEvents {
 }
 
 /**
- * The line of a rerank request, as pino would write it. It is the one line of the hot path, and of all its members none is
- * masked: pino's way to it costs as much as reading the whole request.
+ * The line of a rerank request, as pino would write it. It is the only line on the hot path, and none of its members is
+ * masked: writing it through pino costs as much as reading the whole request.
  */
 function requestLine(level: 'info' | 'error', event: RequestEvent): string {
   return (
@@ -77,13 +77,13 @@ function member(name: string, value: string | number | undefined): string {
   return `,"${name}":${quoted(value)}`;
 }
 
-/** When that happened which is being written, where it was not now: frequent events wait for company. */
+/** When the event that is being written happened, if not now: frequent events wait for others. */
 let happenedMs: number | undefined;
 
 let second = Number.NaN;
 let secondText = '';
 
-/** Like `toISOString`, of which all but the milliseconds are the same for a second. */
+/** Like `toISOString`, whose result changes only in its milliseconds within a second. */
 function isoTime(ms: number): string {
   const now = Math.floor(ms / 1000);
   if (now !== second) {

@@ -10,7 +10,7 @@ export interface Metrics {
 }
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
-/** A model that no channel serves is counted under one name: callers choose names, and labels must stay bounded. */
+/** Models that no channel serves are counted under one name: callers choose names, and labels must stay bounded. */
 const UNKNOWN = 'unknown';
 const CIRCUIT_STATES = ['closed', 'open', 'half_open'] as const;
 const CHANNEL_STATES = ['enabled', 'disabled', 'auto_disabled'] as const;
@@ -23,7 +23,7 @@ export function createMetrics(sources: {
   readonly waiting: () => number;
   readonly pendingSettlements: () => number;
   readonly clockOffsetMs: () => number;
-  /** Brings in what has happened and was not observed yet; called before anything is read. */
+  /** Brings in what has happened but has not been observed yet; called before anything is read. */
   readonly catchUp: () => void;
 }): Metrics {
   const registry = new Registry();
@@ -34,7 +34,7 @@ export function createMetrics(sources: {
     help: 'Rerank requests that were answered, by outcome: ok or the error code',
     labelNames: ['model', 'provider', 'tag', 'outcome'],
     registers,
-    // The first of ours, and so read before the others.
+    // The first of our metrics, and so read before the others.
     collect: sources.catchUp,
   });
   const duration = new Histogram({
@@ -146,7 +146,7 @@ export function createMetrics(sources: {
     },
   });
 
-  // Of several workers on one port, any may be asked: it answers for all.
+  // Any of several workers on one port may be asked: it answers for all of them.
   const collect = cluster.isWorker ? shareMetrics(registry) : () => registry.metrics();
 
   // Finding a child by its labels costs more than counting: the children of a combination are looked up once.
@@ -256,7 +256,7 @@ interface RequestChildren {
   readonly duration: Histogram.Internal<string>;
   readonly documents: Counter.Internal;
   readonly quota: Counter.Internal;
-  /** Of the events that are being read: what is counted is added once for all of them. */
+  /** Counts of the events that are being read, added once for all of them. */
   readonly seen: { requests: number; documents: number; quota: number };
 }
 

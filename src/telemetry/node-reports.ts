@@ -1,7 +1,7 @@
 import type { Observe, ReadEvents } from '../gateway/events.js';
 import type { NodeAbout, NodeChannel, NodeStore } from '../store/store.js';
 
-/** What changes from report to report, asked for when one is due. */
+/** The values that change from report to report, read when a report is due. */
 export interface NodeGauges {
   readonly inFlight: () => number;
   readonly pendingSettlements: () => number;
@@ -17,11 +17,11 @@ export interface NodeReportsDeps extends NodeGauges {
 }
 
 const EVERY_MS = 2_000;
-/** A node that was killed is remembered for so long. */
+/** How long a node that was killed is remembered. */
 const KEEP_MS = 10 * 60_000;
 const MAX_CHANNELS = 100;
 
-/** Tells the store every few seconds how this gateway is, for the people who look at all of them. */
+/** Tells the store every few seconds how this gateway is doing, for the people who watch all of them. */
 export class NodeReports {
   readonly #deps: NodeReportsDeps;
   readonly #startedMs: number;
@@ -48,7 +48,7 @@ export class NodeReports {
   /** Resolves when the store has the first report, or has failed to take it. */
   async start(): Promise<void> {
     this.#timer = setInterval(() => {
-      // A store that is slower than this is told again when it has answered.
+      // If the store is slower than this, the next report waits for its answer.
       if (this.#telling === undefined) void this.#tell();
     }, EVERY_MS).unref();
     await this.#tell();
@@ -72,7 +72,7 @@ export class NodeReports {
       await store.describeNode(this.#about(), KEEP_MS);
       this.#failing = false;
     } catch (error) {
-      // One fault for all that follow: the store is away.
+      // One fault for all failures in a row: the store is away.
       if (!this.#failing) observe({ kind: 'fault', what: 'this node not described', error });
       this.#failing = true;
     }

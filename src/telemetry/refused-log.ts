@@ -8,24 +8,24 @@ export interface RefusedLogDeps {
   readonly now: () => number;
   /** How many entries the store keeps. */
   readonly maxEntries: number;
-  /** What this gateway is called among the others. */
+  /** The name of this gateway among the others. */
   readonly node: string;
 }
 
-/** Entries of one address and code in a second; what comes on top is counted in the last one. */
+/** Entries per second of one address and code; any more are counted in the last one. */
 const MAX_A_SECOND = 10;
 const MAX_MODEL = 256;
 const MAX_MESSAGE = 1_000;
 
-/** What one address was refused with in this second. */
+/** The refusals of one address with one code in this second. */
 interface Run {
   written: number;
   last: RefusedEntry;
 }
 
 /**
- * Writes an entry for every request that was answered without being admitted: it is what people ask about, and nothing else in
- * the store tells of it. A flood neither fills the log nor costs writes.
+ * Writes an entry for every request that was refused without being admitted: people ask about these, and nothing else in
+ * the store records them. A flood neither fills the log nor costs writes.
  */
 export class RefusedLog {
   readonly #writer: LogWriter<RefusedEntry>;
@@ -50,7 +50,7 @@ export class RefusedLog {
     if (this.#writer.size > 0) this.#writer.flush();
   };
 
-  /** Writes what is left. From `untilMs` on, a store that is away is not waited for any longer. */
+  /** Writes what is left. From `untilMs` on, it no longer waits for a store that is away. */
   close(untilMs: number): Promise<void> {
     return this.#writer.close(untilMs);
   }

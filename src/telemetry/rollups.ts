@@ -17,13 +17,13 @@ export interface RollupsDeps {
   readonly store: Pick<StatsStore, 'addStats'>;
   readonly observe: Observe;
   readonly now: () => number;
-  /** Who adds: this process, from its start to its end. */
+  /** The source of the additions: this process, from its start to its end. */
   readonly writer: string;
-  /** For how many days spending is kept by day; nothing is kept by hour for longer. */
+  /** How many days spending is kept by day; nothing is kept by hour for longer. */
   readonly keepDays: number;
 }
 
-/** What is counted of one minute, before it is added to the longer buckets too. */
+/** The counts of one minute, before they are added to the longer buckets too. */
 interface Pending {
   readonly atMs: number;
   readonly owner: number;
@@ -34,9 +34,9 @@ interface Pending {
 
 const EVERY_MS = 2_000;
 const BATCH = 400;
-/** Rows that may wait for a store that is away; what comes on top is counted as lost. */
+/** Rows that may wait while the store is away; any more are counted as lost. */
 const MAX_PENDING = 20_000;
-/** Rows of one bucket, and of one account in it: more are counted together. */
+/** The most rows of one bucket, and of one account in it: any more are counted together. */
 const MAX_ROWS = 1_000;
 const FIRST_RETRY_MS = 100;
 const LONGEST_RETRY_MS = 5_000;
@@ -47,7 +47,7 @@ const SPENDING = ['spend_hour', 'spend_day'] as const;
 
 const MAX_RECENT = 8;
 
-/** Rows that were counted lately: most of what happens is about the same few, and comparing costs less than writing a key. */
+/** Recently counted rows: most events are about the same few, and comparing costs less than writing a key. */
 class RecentRows<About> {
   readonly #isSame: (one: About, other: About) => boolean;
   #rows: { readonly about: About; readonly row: Pending }[] = [];
@@ -64,7 +64,7 @@ class RecentRows<About> {
     return undefined;
   }
 
-  /** Remembers a row, where there is one, in place of the oldest. */
+  /** Remembers a row, if there is one; the oldest makes room for it. */
   keep(about: About, row: Pending | undefined): Pending | undefined {
     if (row === undefined) return undefined;
     if (this.#rows.length === MAX_RECENT) this.#rows.shift();
@@ -99,8 +99,9 @@ function isSameChannel(one: OfChannel, other: OfChannel): boolean {
 }
 
 /**
- * Adds up what happens in memory, and every two seconds adds that to the store, in a few writes however much it was. What the
- * store did not answer for is sent again as it was, and counts once: sums agree with what was settled, on however many nodes.
+ * Adds up events in memory, and adds the sums to the store every two seconds, in a few writes however many events there
+ * were. What the store did not confirm is sent again unchanged, and counts once: the sums agree with what was settled, on
+ * any number of nodes.
  */
 export class Rollups {
   readonly #deps: RollupsDeps;
@@ -126,7 +127,7 @@ export class Rollups {
     if (this.#pending.size > 0 && this.#writing === undefined) this.#writeSoon();
   };
 
-  /** Writes what is left. From `untilMs` on, a store that is away is not waited for any longer. */
+  /** Writes what is left. From `untilMs` on, it no longer waits for a store that is away. */
   async close(untilMs: number): Promise<void> {
     this.#giveUpAtMs = untilMs;
     this.#wake?.();
@@ -155,7 +156,7 @@ export class Rollups {
       event,
       sums,
     );
-    // Its balance knows of it: so does its spending.
+    // Spending counts what the balance knows of: admitted requests alone.
     if (!admitted || userId === undefined || tokenId === undefined) return;
     const minuteMs = bucketOf('traffic_minute', atMs);
     const about = { tokenId, model: model ?? '', channelId, provider, tag };
@@ -228,7 +229,7 @@ export class Rollups {
     }
   }
 
-  /** Each minute in the bucket of each roll-up that it lies in. */
+  /** Adds each minute to its bucket in each roll-up. */
   #additionsOf(pending: readonly Pending[]): StatsAddition[] {
     const additions = new Map<string, StatsAddition>();
     for (const { atMs, owner, key, otherKey, tally } of pending) {
@@ -255,7 +256,7 @@ export class Rollups {
     return stepMs + Math.min(keepMs, this.#deps.keepDays * DAY_MS);
   }
 
-  /** Comes back when the batch is written or lost. */
+  /** Resolves when the batch is written or lost. */
   async #writeBatch(additions: readonly StatsAddition[]): Promise<void> {
     const { store, now, writer } = this.#deps;
     this.#serial += 1;

@@ -12,7 +12,7 @@ interface MetricsAnswer extends MetricsQuestion {
   readonly error?: string;
 }
 
-/** In the primary: answers workers that are asked for the metrics of all. */
+/** In the primary: answers workers that ask for the metrics of all. */
 export function answerWorkers(): void {
   const aggregator = new AggregatorRegistry();
   cluster.on('message', (worker: Worker, message: unknown) => {
@@ -25,10 +25,10 @@ export function answerWorkers(): void {
   });
 }
 
-/** In a worker: how to read the metrics of all workers, of which `registry` is this one's. */
+/** In a worker: returns a function that reads the metrics of all workers; `registry` is this one's. */
 export function shareMetrics(registry: Registry): () => Promise<string> {
   AggregatorRegistry.setRegistries([registry]);
-  // Made for what its constructor does: it answers when the primary collects.
+  // Created for what its constructor does: it makes this worker answer when the primary collects.
   new AggregatorRegistry();
   const waiting = new Map<number, (answer: MetricsAnswer) => void>();
   let asked = 0;

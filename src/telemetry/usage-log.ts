@@ -9,18 +9,18 @@ export interface UsageLogDeps {
   readonly now: () => number;
   /** How many entries the store keeps. */
   readonly maxEntries: number;
-  /** What this gateway is called among the others. */
+  /** The name of this gateway among the others. */
   readonly node: string;
 }
 
-/** Requests whose attempts are kept until they are answered; far more than are ever under way. */
+/** Requests whose attempts are kept until they are answered; far more than are ever in progress. */
 const MAX_TRIED = 10_000;
 
-/** Writes an entry for every admitted request, and what was tried where the first attempt did not go well. */
+/** Writes an entry for every admitted request, with what was tried if an attempt did not succeed. */
 export class UsageLog {
   readonly #writer: LogWriter<UsageEntry>;
   readonly #node: string;
-  /** Attempts of requests that are under way, from the first one that failed. */
+  /** Attempts of requests in progress, from the first failed one on. */
   readonly #tried = new Map<string, AttemptRecord[]>();
 
   constructor({ store, observe, now, maxEntries, node }: UsageLogDeps) {
@@ -49,7 +49,7 @@ export class UsageLog {
     this.#writer.flush();
   };
 
-  /** Writes what is left. From `untilMs` on, a store that is away is not waited for any longer. */
+  /** Writes what is left. From `untilMs` on, it no longer waits for a store that is away. */
   close(untilMs: number): Promise<void> {
     return this.#writer.close(untilMs);
   }

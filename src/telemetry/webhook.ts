@@ -7,19 +7,19 @@ export interface WebhookDeps {
   /** Posts a body; resolves to the status of the answer. */
   readonly post: (body: string, headers: Readonly<Record<string, string>>) => Promise<number>;
   readonly secret: Secret | undefined;
-  /** What people call this gateway by. */
+  /** The name that people know this gateway by. */
   readonly node: string;
   readonly observe: Observe;
   readonly now: () => number;
   readonly random: () => number;
 }
 
-/** More than this waiting means that the receiver is down: the oldest are the least of its worries. */
+/** More alerts waiting than this means that the receiver is down: the oldest are the least of its worries. */
 const MAX_WAITING = 1_000;
 
 /**
- * Tells a receiver what happens to channels, one call after the other and in order, each again and again until it is
- * taken or given up. Nobody waits for it.
+ * Tells a receiver what happens to channels, one call after another and in order, each repeated until it is accepted or
+ * given up. Nobody waits for it.
  */
 export class Webhook {
   readonly #deps: WebhookDeps;
@@ -44,7 +44,7 @@ export class Webhook {
     }
   };
 
-  /** Waits for nothing but the call under way. */
+  /** Waits for nothing but the call in progress. */
   async close(): Promise<void> {
     this.#stopped = true;
     this.#waiting.length = 0;
@@ -61,7 +61,7 @@ export class Webhook {
     if (event.kind !== 'breaker' || event.state === 'half_open') return undefined;
     const { channelId, channel, state, reason, sinceMs, forMs } = event;
     const isOpen = state === 'open';
-    // One that opens again after its probe is the same trouble still.
+    // A circuit that opens again after its probe is still the same trouble.
     if (this.#open.has(channelId) === isOpen) return undefined;
     if (isOpen) this.#open.add(channelId);
     else this.#open.delete(channelId);
@@ -95,7 +95,7 @@ export class Webhook {
     }
   }
 
-  /** What went wrong; nothing when the receiver has taken it. */
+  /** What went wrong; nothing if the receiver accepted the alert. */
   async #try(id: string, body: string): Promise<unknown> {
     const { post, secret, now } = this.#deps;
     const atMs = now();
@@ -128,7 +128,7 @@ export class Webhook {
   }
 }
 
-/** As standardwebhooks.com has it: secrets that begin with `whsec_` are base64, others are taken as they are. */
+/** As standardwebhooks.com specifies: secrets that begin with `whsec_` are base64, others are used as they are. */
 function signatureOf(secret: Secret, text: string): string {
   const value = secret.reveal();
   const key = value.startsWith('whsec_')
