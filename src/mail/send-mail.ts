@@ -7,13 +7,13 @@ import type { Mail, SendMail } from '../management/mail.js';
 export interface MailRoute {
   readonly smtpUrl: Secret | undefined;
   readonly from: string;
-  /** Where mails are written while there is no SMTP server. */
+  /** The folder that mails are written to if there is no SMTP server. */
   readonly outboxDir: string;
 }
 
 const SMTP_TIMEOUT_MS = 20_000;
 
-/** Mail through the SMTP server where there is one, else as files. The library is loaded with the first mail. */
+/** Sends mail through the SMTP server if there is one, otherwise writes files. The library is loaded with the first mail. */
 export function createSendMail({ smtpUrl, from, outboxDir }: MailRoute): SendMail {
   if (smtpUrl === undefined) return (mail) => writeToOutbox(outboxDir, from, mail);
   return async (mail) => {
@@ -39,7 +39,7 @@ export function createSendMail({ smtpUrl, from, outboxDir }: MailRoute): SendMai
   };
 }
 
-/** The same message that a server would get, readable by its owner alone: it may hold a code. */
+/** Writes the message that a server would get, readable by the file's owner alone: it may contain a code. */
 async function writeToOutbox(folder: string, from: string, mail: Mail): Promise<void> {
   const { createTransport } = await import('nodemailer');
   const transport = createTransport({ streamTransport: true, buffer: true, newline: 'unix' });
