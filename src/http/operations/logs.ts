@@ -24,7 +24,7 @@ interface SpanQuery {
   end_timestamp?: number;
 }
 
-/** What somebody may ask of their own requests. */
+/** The filters that users have for their own requests. */
 interface OwnFilterQuery extends SpanQuery {
   token_id?: number;
   token_name?: string;
@@ -59,7 +59,7 @@ interface AuditListQuery extends SpanQuery, FormatQuery {
   target?: string;
 }
 
-/** A request that was answered without being admitted, as the one whose key it named may see it. */
+/** A request that was answered without being admitted, as the owner of the key it named may see it. */
 interface OwnRefusedView {
   created_at: number;
   request_id: string;
@@ -80,7 +80,7 @@ interface RefusedView extends OwnRefusedView {
   node: string;
 }
 
-/** Read in one step, so that the entries that are written meanwhile do not shift it. */
+/** Read in one step, so that entries written meanwhile do not shift it. */
 const MAX_EXPORTED = 10_000;
 const CSV = 'text/csv';
 
@@ -279,7 +279,7 @@ const audit = defineOperation({
   },
 });
 
-/** A page of a log, or all of what matches as a file; what does not fit into one is refused, not cut short. */
+/** A page of a log, or all matching entries as a file; if they do not fit into one, they are refused, not cut short. */
 async function pageOrFile<T, V extends object>(
   query: FormatQuery,
   { name, columns }: { readonly name: string; readonly columns: readonly (keyof V & string)[] },
@@ -300,7 +300,7 @@ async function pageOrFile<T, V extends object>(
   return new FileReply(CSV, `${name}.csv`, csvOf(columns, cells));
 }
 
-/** The members of a view, in its order. */
+/** The names of the members of a view, in its order. */
 function namesOf<T extends object>(members: T): (keyof T & string)[] {
   return Object.keys(members) as (keyof T & string)[];
 }
@@ -334,7 +334,7 @@ function refusedFilterOf(query: OwnFilterQuery): Omit<RefusedQuery, 'offset' | '
     ...(tokenId === undefined ? {} : { tokenId }),
     ...(tokenName === undefined ? {} : { tokenName }),
     ...(model === undefined ? {} : { model }),
-    // All of them have failed.
+    // All of them failed.
     ...(outcome === undefined || outcome === 'failed' ? {} : { outcome }),
     ...spanOf(query),
   };

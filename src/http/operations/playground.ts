@@ -53,7 +53,7 @@ const COUNT = Joi.number().integer().min(0).required();
 const MS = Joi.number().min(0).required();
 const TEXT = Joi.string().allow('').required();
 
-/** What one account may do in the playground until an admin says otherwise on its key. */
+/** The limits of one account in the playground, until an admin changes them on its key. */
 const RATE_LIMIT = 60;
 const MAX_CONCURRENCY = 4;
 const MAX_DOCUMENTS = 1_000;
@@ -137,7 +137,7 @@ const rank = defineOperation({
   },
 });
 
-/** The channel that an admin asks for, which is in the audit log before it is asked. */
+/** The channel that an admin asks for, recorded in the audit log before it is called. */
 async function trialOf(
   deps: OperationDeps,
   { channel_id: channelId, ignore_switches: ignoresSwitches = false, model, reason }: RankBody,
@@ -189,7 +189,7 @@ async function rankAs(deps: OperationDeps, body: RankBody, asker: Asker): Promis
     const caller = {
       keyHash: hashOf(userId),
       credential,
-      // The key is used from here alone, whoever sits in front of the page.
+      // The key is used only from here, whoever sits in front of the page.
       addressAllowed: () => true,
     };
     reply = await rerank(gateway, {
@@ -303,12 +303,12 @@ function optionsOf({ max_tokens_per_doc: maxTokensPerDoc, instruction }: RankBod
   };
 }
 
-/** No hash of any key: those are 64 hexadecimal digits. Nobody can send what leads here. */
+/** Not the hash of any key: those are 64 hexadecimal digits. No key that can be sent leads here. */
 function hashOf(userId: number): string {
   return `console:${userId}`;
 }
 
-/** The key that the playground of an account spends by; made on first use. */
+/** The key that the playground of an account spends with; created on first use. */
 async function consoleKey(deps: OperationDeps, userId: number): Promise<Credential> {
   const { credentials } = deps.gateway;
   const keyHash = hashOf(userId);
@@ -334,7 +334,7 @@ async function consoleKey(deps: OperationDeps, userId: number): Promise<Credenti
       (error: unknown) => ({ error }),
     );
   const failed = await made;
-  // Another lane may have made it in the same moment: then it is there all the same.
+  // Another lane may have created it at the same moment: then it is there all the same.
   const credential = await credentials.findFresh(keyHash);
   if (credential !== undefined) return credential;
   throw new GatewayError('not_found', 'The account no longer exists.', { cause: failed?.error });

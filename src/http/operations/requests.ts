@@ -4,7 +4,7 @@ import type { AttemptRecord, FoundRequest, RefusedEntry, UsageEntry } from '../.
 import { ID } from '../../wire/lists.js';
 import { defineOperation, type Operation, type OperationDeps } from '../operation.js';
 
-/** One request as the one who made it may see it: no channels, no addresses, not the upstream's words. */
+/** One request as the user who made it may see it: no channels, no addresses, none of the upstream's words. */
 interface OwnRequestWire {
   request_id: string;
   created_at: number;
@@ -23,7 +23,7 @@ interface OwnRequestWire {
   duration_ms: number;
   upstream_ms: number | null;
   attempts: number;
-  /** How many more like it this one stands for. */
+  /** How many more like it this entry stands for. */
   repeated: number;
 }
 
@@ -48,7 +48,7 @@ interface RequestWire extends OwnRequestWire {
   address: string | null;
   node: string | null;
   source: 'api' | 'console';
-  /** Every attempt, where there was more than one or one that failed. */
+  /** Every attempt, if there was more than one or if one failed. */
   tried: AttemptWire[];
 }
 
@@ -222,7 +222,7 @@ function ownRequestWire({ kind, entry }: Found): OwnRequestWire {
   };
 }
 
-/** For entries of releases that did not keep it. */
+/** For entries of releases that did not keep the status. */
 function statusOf(outcome: string): number {
   return Object.hasOwn(ERRORS, outcome) ? ERRORS[outcome as ErrorCode].status : 500;
 }

@@ -47,7 +47,7 @@ interface LogoutBody {
   everywhere: boolean;
 }
 
-/** Failures of a login that say something of who tried; whoever is told to wait has been noted often enough. */
+/** Login failures that say something about who tried; those who are told to wait have been noted often enough. */
 const NOTED: ReadonlySet<string> = new Set<ErrorCode>(['unauthorized', 'user_disabled']);
 
 const login = defineOperation({

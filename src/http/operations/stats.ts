@@ -51,7 +51,7 @@ interface BreakdownListQuery extends OwnBreakdownQuery {
 const DAY_S = 24 * 3_600;
 const MAX_SERIES_DAYS = 36;
 const MAX_BREAKDOWN_DAYS = 800;
-/** A bill by the hour of a month has as many steps as a page can show. */
+/** A bill by the hour for a month has as many steps as a page can show. */
 const MAX_HOURS_DAYS = 36;
 const CSV = 'text/csv';
 

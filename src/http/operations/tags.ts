@@ -22,7 +22,7 @@ interface SwitchBody {
 }
 
 interface EditBody extends SharedBody, SwitchBody {
-  /** Null and the empty text take the tag away. */
+  /** Null and the empty text remove the tag. */
   new_tag?: string | null;
 }
 

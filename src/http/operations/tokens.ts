@@ -82,7 +82,7 @@ interface BatchBody {
   reason?: string;
 }
 
-/** A key on the wire: everything but the key itself. */
+/** A new key on the wire, with the key itself. */
 interface CreatedView extends TokenWire {
   key: string;
 }
@@ -323,7 +323,7 @@ const usage = defineOperation({
     expires_at: TIME.required().description('Unix seconds; 0: never.'),
   }),
   async handler({ deps, identity }) {
-    // Memory is good enough to let a key in, not to tell a balance.
+    // Memory is good enough to admit a key, but not to report a balance.
     const { id, userId } = identity.credential.token;
     const nowMs = deps.now();
     const [token, user] = await Promise.all([
@@ -371,7 +371,7 @@ function ownerOf({ user_id: userId }: TokenListQuery): { readonly userId?: numbe
   return userId === undefined ? {} : { userId };
 }
 
-/** Other systems show keys without what they all begin with. */
+/** Other systems show keys without the prefix that all of them share. */
 function withPrefix(key: string): string {
   return key.startsWith('sk-') ? key : `sk-${key}`;
 }

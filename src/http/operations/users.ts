@@ -115,12 +115,12 @@ interface ManageBody {
   reason?: string;
 }
 
-// How long a name may be is for the domain to say; these bounds keep what is absurd away from it.
+// The domain decides how long a name may be; these bounds keep absurd ones away from it.
 const USERNAME = Joi.string().max(320);
 const PASSWORD = Joi.string().max(1_024);
 const EMAIL = Joi.string().max(320);
 const DISPLAY_NAME = Joi.string().max(1_024);
-/** Clients send empty texts for what they leave as it is. */
+/** Clients send empty texts for members that they leave unchanged. */
 const KEEP = Joi.string().max(1_024).empty('');
 
 const FILTER = { ...LIST_QUERY, role: ROLE.empty('') };
@@ -194,7 +194,7 @@ const putSelf = defineOperation({
   },
 });
 
-/** Answers with the account as it is, and mails the code for an address that is to be confirmed. */
+/** Answers with the account as it is now, and mails the code for an address that is to be confirmed. */
 function withNewAddress(
   deps: OperationDeps,
   { user, unconfirmed }: WithNewAddress,
