@@ -19,7 +19,7 @@ interface BalanceRow {
   readonly user_budget: number;
   readonly user_spent: number;
   readonly user_until_ms: number;
-  /** Null once the token is deleted, as are the next ones. */
+  /** Null once the token is deleted, like the columns that follow. */
   readonly remain_quota: number | null;
   readonly budget: number | null;
   readonly spent: number;
@@ -138,7 +138,7 @@ export function openAdmission(database: Database, reservations: Reservations): A
     return { kind: 'admitted', rate: rate?.state };
   }
 
-  /** The budgets of a key and its owner, in the windows that the moment is in. */
+  /** The budgets of a key and its owner, in their current windows. */
   function budgetsOf(row: CredentialRow, token: Token, nowMs: number): Budgets {
     const { id, userId, policy } = token;
     const owner: BudgetMembers = {
@@ -182,7 +182,7 @@ export function openAdmission(database: Database, reservations: Reservations): A
   };
 }
 
-/** A budget in the window that a moment is in; `held` is what counts in a new one already. */
+/** A budget in its current window; `held` returns what already counts in a new one. */
 function begun(members: BudgetMembers, use: BudgetUse, nowMs: number, held: () => number): Budget {
   if (members.budget === 0 || nowMs < use.untilMs) return { members, use };
   return { members, use: { spent: held(), untilMs: windowOf(members, nowMs).untilMs } };
@@ -203,7 +203,7 @@ function budgetRefusal(
   };
 }
 
-/** The columns of a budget's window after an amount is taken. */
+/** The columns of a budget's window after taking an amount. */
 function useAfterTaking({ members, use }: Budget, amount: number): [number, number] {
   return [use.spent + (members.budget === 0 ? 0 : amount), use.untilMs];
 }
@@ -216,7 +216,7 @@ function budgetReach(left: BalanceRow): number {
   );
 }
 
-/** What a key leads to; `undefined` where the token has another one. */
+/** What a key leads to; `undefined` if the token has another key. */
 function credentialOf(row: CredentialRow, keyHash: string): Credential | undefined {
   const isOld = row.old_key_hash === keyHash;
   if (row.key_hash !== keyHash && !isOld) return undefined;

@@ -1,7 +1,7 @@
 import { MAX_QUOTA } from '../../core/quota.js';
 import type { QuotaChange } from '../store.js';
 
-/** The balance after a change, or `undefined` when it would leave the range of balances. */
+/** The balance after a change, or `undefined` if it would leave the valid range. */
 export function changedBalance(
   balance: number,
   change: QuotaChange | undefined,

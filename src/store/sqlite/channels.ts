@@ -39,10 +39,10 @@ interface SwitchRow {
   readonly changed_by: string | null;
 }
 
-/** What a channel is, apart from the members that have columns of their own. */
+/** A channel without the members that have their own columns. */
 type Definition = Omit<Channel, 'id' | 'name' | 'tag' | 'status' | 'origin' | 'credentials'>;
 
-/** A change, with its credentials sealed: deriving the key takes long, so it is done before a transaction begins. */
+/** A change with its credentials sealed: deriving the key is slow, so it is done before a transaction begins. */
 interface SealedChange {
   readonly id: number;
   readonly change: ChannelChange;
@@ -101,7 +101,7 @@ export function openChannels(
 
   const watch = openWatch(() => readVersion.get()?.version ?? 0, pollMs);
 
-  /** A write that tells the watchers of this process when the version has grown. */
+  /** A write that notifies the watchers of this process if the version has changed. */
   async function change<T>(work: () => T): Promise<T> {
     const result = await database.write(work);
     watch.look();
@@ -130,7 +130,7 @@ export function openChannels(
     };
   }
 
-  /** Inside a transaction; what it reads is opened when that is over. */
+  /** Runs inside a transaction; credentials that it reads are opened afterwards. */
   function sync({ nodeId, version: reported, heardSerial, nowMs, ttlMs }: NodeReport): {
     readonly memory: ChannelNews['memory'];
     readonly read: ReturnType<typeof state> | undefined;
@@ -150,7 +150,7 @@ export function openChannels(
     sealed: string | undefined,
     declaredStatus = row.declared_status,
   ): ChannelRow | undefined {
-    // What has a column of its own is not part of the definition; `undefined` leaves it out of the JSON.
+    // Members with their own columns are not part of the definition; `undefined` leaves them out of the JSON.
     const next = {
       ...definitionOf(row),
       ...wanted,
@@ -176,7 +176,7 @@ export function openChannels(
     return holder !== undefined && holder.id !== id;
   }
 
-  /** Credentials are opened when the transaction is over: it should not last longer for it. */
+  /** Opens credentials after the transaction, so as not to prolong it. */
   async function changeOne(work: () => Written): Promise<ChannelUpdate> {
     const written = await change(work);
     if (written.kind !== 'written') return written;
@@ -193,7 +193,7 @@ export function openChannels(
   });
 
   function updateAll(changes: readonly SealedChange[]): number | undefined {
-    // Looked through before the first write, since a transaction is shared with other writers and cannot be abandoned.
+    // Checked before the first write: the transaction is shared with other writers and cannot be abandoned.
     const names = new Map(all.all().map(({ id, name }) => [id, name]));
     for (const { id, change: wanted } of changes) {
       const name = names.get(id);
@@ -201,7 +201,7 @@ export function openChannels(
       names.set(id, wanted.name ?? name);
     }
     if (new Set(names.values()).size < names.size) return undefined;
-    // Names may go round in a circle, so all of them are let go first.
+    // Channels may swap names in a circle, so all of the names are released first.
     for (const { id, change: wanted } of changes) {
       const row = wanted.name === undefined ? undefined : byId.get(id);
       if (row !== undefined) write(row, { name: `\0${id}` }, undefined);
@@ -327,7 +327,7 @@ export function openChannels(
       const { memory, read } = await database.write(() => sync(report));
       return {
         snapshot: read === undefined ? undefined : snapshotOf(read),
-        // Everybody who shares the file has the same clock.
+        // All processes that share the file have the same clock.
         storeTimeMs: report.nowMs,
         memory,
       };
@@ -346,18 +346,18 @@ export function openChannels(
 
 interface Watch {
   readonly start: (onChange: () => void) => () => void;
-  /** Looks now, without waiting for the next turn. */
+  /** Looks now instead of waiting for the next turn. */
   readonly look: () => void;
   readonly stop: () => void;
 }
 
-/** Asks for the version at an interval, as other processes can change it, and calls everybody when it is another one. */
+/** Polls the version, since other processes can change it, and calls all listeners when it has changed. */
 function openWatch(readVersion: () => number, pollMs: number): Watch {
   const listeners = new Set<() => void>();
   let seen: number | undefined;
   let timer: NodeJS.Timeout | undefined;
 
-  /** A watch may miss a change: those who need the version ask for it, and are told what is wrong with the file. */
+  /** A watch may miss a change: those who need the version ask for it, and then learn what is wrong with the file. */
   const currentVersion = (): number | undefined => {
     try {
       return readVersion();
@@ -380,7 +380,7 @@ function openWatch(readVersion: () => number, pollMs: number): Watch {
     look,
     stop,
     start: (onChange) => {
-      // One function may watch twice, and each of the two is stopped alone.
+      // The same function may watch twice, and each watch is stopped separately.
       const listener = (): void => onChange();
       if (listeners.size === 0) {
         seen = currentVersion();
@@ -413,7 +413,7 @@ function channelOf(
   return { channel, locked };
 }
 
-/** What JSON drops as undefined, and what the release that wrote it did not know yet, comes back here. */
+/** Restores the undefined members that JSON drops, and those that the release that wrote it did not know yet. */
 function definitionOf(row: ChannelRow): Definition {
   const stored = JSON.parse(row.definition) as Definition;
   return { ...CHANNEL_DEFAULTS, ...stored, baseUrl: stored.baseUrl };
@@ -429,7 +429,7 @@ function switchOf(row: SwitchRow): TagSwitch {
   };
 }
 
-/** JSON that is the same for values that differ only in the order of their members. */
+/** JSON that is equal for values that differ only in the order of their members. */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_, member: unknown) =>
     typeof member === 'object' && member !== null && !Array.isArray(member)

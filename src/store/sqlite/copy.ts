@@ -4,9 +4,9 @@ import { isUnavailable, openDriver, wordsOf } from './driver.js';
 
 const WAIT_FOR_OTHERS_MS = 10_000;
 
-/** Copies a database, as it is at one moment, into a file that is not there yet; whoever works with it goes on. */
+/** Copies a snapshot of a database into a file that must not exist yet; others keep working with the database meanwhile. */
 export function copyDatabase(from: string, to: string): void {
-  // Made here, so that others on this machine cannot read it.
+  // Created here, so that others on this machine cannot read it.
   closeSync(openSync(to, 'wx', 0o600));
   const driver = openDriver(from);
   try {

@@ -4,29 +4,29 @@ import { isBusy, isUnavailable, wordsOf, type Driver, type SqlValue } from './dr
 
 export type { SqlValue } from './driver.js';
 
-/** A prepared statement. `Row` is what its columns are; the tables are STRICT, so they hold nothing else. */
+/** A prepared statement. `Row` describes its columns; the tables are STRICT, so they hold nothing else. */
 export interface Statement<Row> {
   get(...parameters: readonly SqlValue[]): Row | undefined;
   all(...parameters: readonly SqlValue[]): Row[];
-  /** The number of rows that were changed. */
+  /** Returns the number of changed rows. */
   run(...parameters: readonly SqlValue[]): number;
 }
 
 interface Job {
-  /** Does the work and returns how to tell its result, which must wait for the commit. */
+  /** Does the work and returns a function that reports its result, to be called after the commit. */
   readonly run: () => () => void;
   readonly reject: (error: unknown) => void;
 }
 
-/** Writes of one commit at most: the event loop waits for all of them. */
+/** The most writes in one commit: the event loop waits for all of them. */
 const BATCH = 64;
-/** How long to leave a file alone that another process is writing to; such a write takes well below a millisecond. */
+/** How long to leave a file alone while another process writes to it; such a write takes well below a millisecond. */
 const RETRY_MS = 1;
 
 /**
- * One connection. Its calls block, so what they do must be short, and waiting for another process is left to the event
- * loop. Writes that are asked for in one turn of the loop share a transaction: they see each other in the order in which
- * they came, and each result is told only when all of them are committed.
+ * One connection. Its calls block, so they must be short, and the event loop does the waiting for other processes. Writes
+ * requested in one turn of the loop share a transaction: they see each other in the order they came, and each result is
+ * reported only when all of them are committed.
  */
 export class Database {
   readonly #driver: Driver;
@@ -49,7 +49,7 @@ export class Database {
     this.#rollback = this.prepare('ROLLBACK');
   }
 
-  /** The statement for a text, made once: texts that are put together must come in few variants. */
+  /** The statement for a text, prepared once: texts that are assembled must have few variants. */
   prepare<Row>(sql: string): Statement<Row> {
     let statement = this.#statements.get(sql);
     if (statement === undefined) {
@@ -61,19 +61,19 @@ export class Database {
       };
       this.#statements.set(sql, statement);
     }
-    // The caller names the columns in the text that stands beside the type.
+    // The caller names the columns in the text, next to the type.
     return statement as Statement<Row>;
   }
 
-  /** What `work` reads, all of one moment. */
+  /** Runs `work` on one consistent snapshot. */
   async read<T>(work: () => T): Promise<T> {
     this.#refuseWhenClosed();
     return this.#whenFree(() => this.#transaction(this.#begin, work));
   }
 
   /**
-   * Does `work` in a transaction that no other writer can come between: all of it or nothing. It may be called again when
-   * the first time did not count, so all that it changes must be in the database.
+   * Runs `work` in a transaction that no other writer can interrupt: all of it or nothing. `work` may be called again if the
+   * first run did not count, so everything that it changes must be in the database.
    */
   async write<T>(work: () => T): Promise<T> {
     this.#refuseWhenClosed();
@@ -87,7 +87,7 @@ export class Database {
     });
   }
 
-  /** Finishes the writes that were asked for, then lets go of the file. Everything afterwards is refused. */
+  /** Finishes the requested writes, then releases the file. Refuses everything afterwards. */
   async close(): Promise<void> {
     if (!this.#open) return;
     this.#open = false;
@@ -116,7 +116,7 @@ export class Database {
       if (jobs.length === 1 || error instanceof StoreUnavailableError) {
         for (const { reject } of jobs) reject(error);
       } else {
-        // One of them is at fault, and the others must not pay for it.
+        // One job is at fault, and the others must not suffer for it.
         for (const job of jobs) await this.#perform([job]);
       }
     }
@@ -134,7 +134,7 @@ export class Database {
     }
   }
 
-  /** SQLite has rolled back by itself after some errors, and then refuses to do it again. */
+  /** SQLite rolls back automatically after some errors, and then refuses to do it again. */
   #rollBackAfter(error: unknown): void {
     try {
       this.#rollback.run();
@@ -143,7 +143,7 @@ export class Database {
     }
   }
 
-  /** Tries again as long as another process is in the way. */
+  /** Retries while another process is in the way, until the busy timeout. */
   async #whenFree<T>(attempt: () => T): Promise<T> {
     const deadline = performance.now() + this.#busyTimeoutMs;
     for (;;) {

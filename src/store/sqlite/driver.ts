@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 
 export type SqlValue = number | string | null;
 
-/** What both drivers can do. Everything is synchronous. */
+/** What both drivers can do, all of it synchronous. */
 export interface Driver {
   exec(sql: string): void;
   prepare(sql: string): DriverStatement;
@@ -12,7 +12,7 @@ export interface Driver {
 interface DriverStatement {
   get(parameters: readonly SqlValue[]): unknown;
   all(parameters: readonly SqlValue[]): unknown[];
-  /** The number of rows that were changed. */
+  /** Returns the number of changed rows. */
   run(parameters: readonly SqlValue[]): number;
 }
 
@@ -29,7 +29,7 @@ interface NodeSqlite {
   };
 }
 
-/** The parts of `libsql` that are used. It takes all parameters as one array: it cannot tell a lone null from none. */
+/** The parts of `libsql` that are used. It gets all parameters as one array: it cannot tell a lone null from none. */
 type Libsql = new (file: string) => {
   exec(sql: string): void;
   prepare(sql: string): {
@@ -40,7 +40,7 @@ type Libsql = new (file: string) => {
   close(): void;
 };
 
-/** Opens a file with the SQLite that Node brings along, else with the one of the optional package `libsql`. */
+/** Opens a file with Node's built-in SQLite, or else with that of the optional package `libsql`. */
 export function openDriver(file: string): Driver {
   const builtin = loadNodeSqlite();
   return builtin === undefined ? openLibsql(loadLibsql(), file) : openNodeSqlite(builtin, file);
@@ -73,7 +73,7 @@ function openLibsql(Libsql: Libsql, file: string): Driver {
           try {
             return statement.get(parameters);
           } catch (error) {
-            // libsql does not reset a statement whose `get` failed: it would say the same for ever.
+            // libsql does not reset a statement whose `get` failed: it would fail in the same way forever.
             statement = database.prepare(sql);
             throw error;
           }
@@ -86,7 +86,7 @@ function openLibsql(Libsql: Libsql, file: string): Driver {
   };
 }
 
-/** Node 22 warns that the module is experimental when it is loaded; operators can do nothing about it. */
+/** Node 22 warns on load that the module is experimental; operators can do nothing about it. */
 function loadNodeSqlite(): NodeSqlite | undefined {
   const emitWarning = process.emitWarning.bind(process);
   process.emitWarning = () => undefined;
@@ -112,7 +112,7 @@ function loadLibsql(): Libsql {
 const PRIMARY_CODE = 0xff;
 const BUSY = 5;
 const LOCKED = 6;
-/** Primary result codes that say something of the file and its surroundings, and nothing of the statement. */
+/** Primary result codes about the file and its environment rather than about the statement. */
 const UNAVAILABLE = new Set([
   BUSY,
   LOCKED,
@@ -125,7 +125,7 @@ const UNAVAILABLE = new Set([
   26, // NOTADB
 ]);
 
-/** SQLite's primary result code of an error of either driver, or `undefined` when it is none of theirs. */
+/** SQLite's primary result code for an error of either driver, or `undefined` if the error comes from neither. */
 function resultCode(error: unknown): number | undefined {
   if (typeof error !== 'object' || error === null) return undefined;
   const { rawCode, errcode } = error as { rawCode?: unknown; errcode?: unknown };
@@ -133,7 +133,7 @@ function resultCode(error: unknown): number | undefined {
   return typeof code === 'number' ? code & PRIMARY_CODE : undefined;
 }
 
-/** Whether an error means that the file cannot be worked with now, rather than that a statement is wrong. */
+/** Whether an error means that the file cannot be used now, rather than that a statement is wrong. */
 export function isUnavailable(error: unknown): boolean {
   const code = resultCode(error);
   return code !== undefined && UNAVAILABLE.has(code);
@@ -151,7 +151,7 @@ const WORDS = new Map([
   [26, 'it is not a database'],
 ]);
 
-/** Why the file cannot be worked with, in words. */
+/** Why the file cannot be used, in words. */
 export function wordsOf(error: unknown): string {
   return WORDS.get(resultCode(error) ?? 0) ?? 'it cannot be used';
 }

@@ -76,7 +76,7 @@ export function openLogs(database: Database): LogStore {
     `INSERT INTO audit_log (at_ms, actor_id, actor, action, target, detail, address)
      VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id`,
   );
-  // Ids have no gaps but at the old end, so the newest id alone tells which entries are too many.
+  // Ids have gaps only at the old end, so the newest id alone tells which entries exceed the bound.
   const boundUsage = database.prepare<never>('DELETE FROM usage_log WHERE id <= ?');
   const boundRefused = database.prepare<never>('DELETE FROM refused_log WHERE id <= ?');
   const boundAudit = database.prepare<never>('DELETE FROM audit_log WHERE id <= ?');

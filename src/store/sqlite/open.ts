@@ -5,14 +5,14 @@ import { Database } from './database.js';
 import { isBusy, isUnavailable, openDriver, wordsOf, type Driver } from './driver.js';
 import { migrate } from './schema.js';
 
-/** Others on this machine have no business with the keys' hashes and balances. */
+/** Key hashes and balances are none of the business of others on this machine. */
 const PRIVATE_FOLDER = 0o700;
 const PRIVATE_FILE = 0o600;
 const RETRY_MS = 20;
 
 /**
- * Opens a database file, creating it and its folder when they are missing, and brings it up to the current schema. SQLite
- * gives the files that it puts beside it the same mode.
+ * Opens a database file, creating it and its folder if they are missing, and migrates it to the current schema. SQLite
+ * gives the files that it creates next to it the same mode.
  */
 export function openDatabase(file: string, busyTimeoutMs: number): Database {
   mkdirSync(dirname(file), { recursive: true, mode: PRIVATE_FOLDER });
@@ -23,7 +23,7 @@ export function openDatabase(file: string, busyTimeoutMs: number): Database {
     useWriteAheadLog(driver, file, busyTimeoutMs);
     driver.exec('PRAGMA synchronous = NORMAL');
     migrate(driver, file);
-    // From here on waiting is up to `Database`, which does not stop the event loop for it.
+    // From here on `Database` does the waiting, without blocking the event loop.
     driver.exec('PRAGMA busy_timeout = 0');
     return new Database(driver, busyTimeoutMs);
   } catch (error) {
@@ -38,7 +38,7 @@ export function openDatabase(file: string, busyTimeoutMs: number): Database {
   }
 }
 
-/** Readers and the writer of a log do not wait for each other. The busy timeout does not cover the step into this mode. */
+/** In this mode readers and the writer do not wait for each other. The busy timeout does not cover the switch to it. */
 function useWriteAheadLog(driver: Driver, file: string, timeoutMs: number): void {
   const statement = driver.prepare('PRAGMA journal_mode = WAL');
   for (let waitedMs = 0; ; waitedMs += RETRY_MS) {

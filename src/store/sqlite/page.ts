@@ -1,12 +1,12 @@
 import type { Page, Slice } from '../store.js';
 import type { Database, SqlValue } from './database.js';
 
-/** The WHERE of a list: conditions are added for what was asked for, so few texts come out of it. */
+/** The WHERE clause of a list: conditions are added only for what was asked for, which makes few different texts. */
 export class Filter {
   readonly parameters: SqlValue[] = [];
   readonly #conditions: string[] = [];
 
-  /** Adds a condition whose every `?` is `value`, unless nothing was asked for. */
+  /** Adds a condition in which every `?` is `value`, unless `value` is undefined. */
   where(condition: string, value: SqlValue | undefined): this {
     if (value === undefined) return this;
     this.#conditions.push(`(${condition})`);
@@ -21,13 +21,13 @@ export class Filter {
   }
 }
 
-/** A table that is listed, and what its rows are. */
+/** A table to list, and how its rows are read. */
 interface Listed<Row, T> {
   readonly table: string;
   readonly read: (row: Row) => T;
 }
 
-/** One slice of a table, newest first, and how many rows there are in all. */
+/** One slice of the matching rows of a table, newest first, and the number of all of them. */
 export function selectPage<Row, T>(
   database: Database,
   { table, read }: Listed<Row, T>,

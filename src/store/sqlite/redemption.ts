@@ -142,7 +142,7 @@ export function openRedemption(database: Database): RedemptionStore {
 
     redeem: (codeHash, userId, nowMs) => database.write(() => redeem(codeHash, userId, nowMs)),
 
-    /** Claim and credit are one transaction here: there is never one without the other. */
+    /** Claim and credit are one transaction here: neither exists without the other. */
     recoverRedemptions: () => database.read(() => 0),
   };
 }

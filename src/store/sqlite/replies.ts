@@ -8,7 +8,7 @@ interface ReplyRow {
 
 export function openReplies(database: Database): ReplyStore {
   const find = database.prepare<ReplyRow>('SELECT until_ms, text FROM replies WHERE name = ?');
-  // A row that is replaced gets the largest id: ids tell the order in which rankings were kept.
+  // A replaced row gets the largest id, so ids follow the order in which rankings were stored.
   const put = database.prepare<never>(
     'INSERT OR REPLACE INTO replies (name, until_ms, text) VALUES (?, ?, ?)',
   );

@@ -4,7 +4,7 @@ interface ReservationRow {
   readonly user_id: number;
   readonly token_id: number;
   readonly amount: number;
-  /** 1 when the amount was taken off the token too. */
+  /** 1 if the amount was taken off the token too. */
   readonly limited: number;
 }
 
@@ -12,17 +12,17 @@ interface HeldRow {
   readonly units: number | null;
 }
 
-/** What is set aside of the balances. To be called inside a transaction. */
+/** The amounts set aside from balances. Call these inside a transaction. */
 export interface Reservations {
-  /** Gives back what nobody settled in time: of one user, or of all. */
+  /** Gives back the reservations that nobody settled in time: those of one user, or of all. */
   giveBackExpired(nowMs: number, userId?: number): void;
-  /** Takes a reservation out of the book, without moving a balance. */
+  /** Removes a reservation without changing a balance. */
   take(id: string, userId: number): ReservationRow | undefined;
-  /** What all of a user take together, or those of one token. */
+  /** The total amount of a user's reservations, or of those of one token. */
   heldBy(userId: number, tokenId?: number): number;
 }
 
-/** Of the window that was begun, if one was. */
+/** Gives back to the current window, if one has begun. */
 export const GIVEN_BACK = 'budget_spent = budget_spent - ? * (budget_until_ms > 0)';
 
 export function openReservations(database: Database): Reservations {

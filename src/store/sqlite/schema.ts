@@ -4,8 +4,8 @@ import { StoreUnavailableError } from '../store.js';
 import type { Driver } from './driver.js';
 
 /**
- * Each entry takes a file from the version of its index to the next one. Files in the field have been through the entries
- * of older releases, so these are never changed: a new release appends.
+ * Each entry migrates a file from the version of its index to the next one. Existing files have been through the entries of
+ * older releases, so these are never changed: a new release appends.
  */
 const MIGRATIONS: readonly string[] = [
   `
@@ -289,7 +289,7 @@ const MIGRATIONS: readonly string[] = [
   `,
 ];
 
-/** Brings a file up to the version that this release works with. Several processes may do it at once. */
+/** Migrates a file to the version that this release uses. Several processes may do so at once. */
 export function migrate(driver: Driver, file: string): void {
   driver.exec('BEGIN IMMEDIATE');
   try {
@@ -315,8 +315,8 @@ export function migrate(driver: Driver, file: string): void {
 const COLUMN_TYPES = { text: 'TEXT', count: 'INTEGER', milliseconds: 'REAL' } as const;
 
 /**
- * The members of a usage entry that the file has no columns for yet. They have defaults, so that older gateways on the same
- * file go on writing, and need no version of their own.
+ * Adds columns for members of a usage entry that the file does not have yet. They have defaults, so older gateways can keep
+ * writing to the same file, and they need no schema version.
  */
 function addUsageColumns(driver: Driver): void {
   const columns = driver.prepare('PRAGMA table_info(usage_log)').all([]) as readonly {

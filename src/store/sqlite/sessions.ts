@@ -169,7 +169,7 @@ function openLimits(database: Database): Pick<SessionStore, 'takeLimit' | 'clear
           return { allowed: false, remaining: 0, retryAfterMs: decision.retryAfterMs };
         }
         const { window, current, previous } = decision.next;
-        // Two windows later nothing of it counts any more.
+        // Two windows later none of it counts any more.
         put.run(name, window, current, previous, (window + 2) * windowMs);
         return { allowed: true, remaining: decision.state.remaining, retryAfterMs: 0 };
       }),
@@ -183,7 +183,7 @@ function openIdempotency(
   const claim = database.prepare<never>(
     'INSERT INTO idempotency (key, fingerprint, expires_at_ms) VALUES (?, ?, ?)',
   );
-  // A claim that ran out and was taken by nobody else still completes; one that another has taken is left alone.
+  // An expired claim that nobody else has taken still completes; one that another request has taken is left alone.
   const complete = database.prepare<never>(
     `INSERT INTO idempotency (key, fingerprint, status, body, expires_at_ms) VALUES (?, ?, ?, ?, ?)
      ON CONFLICT (key) DO UPDATE

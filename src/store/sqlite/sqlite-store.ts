@@ -17,18 +17,18 @@ import { openTokens } from './tokens.js';
 import { openUsers } from './users.js';
 
 export interface SqliteStoreOptions {
-  /** The database file; it is made with its folder when it is not there. */
+  /** The database file; it is created with its folder if missing. */
   readonly file: string;
   readonly vault: Vault;
   /** How long a call may wait for other processes that use the file. */
   readonly busyTimeoutMs?: number;
-  /** How often to look for channel changes of other processes. */
+  /** How often to look for channel changes by other processes. */
   readonly pollMs?: number;
 }
 
 /**
- * The embedded store: one file on a local disk, which several processes of one machine may share. Throws when the file is
- * of a newer release, and where there is no SQLite to use.
+ * The embedded store: one file on a local disk, which several processes of one machine may share. Throws if a newer release
+ * has written the file, or if there is no SQLite to use.
  */
 export function openSqliteStore({
   file,

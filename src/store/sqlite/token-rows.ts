@@ -1,7 +1,7 @@
 import type { Token } from '../../core/token.js';
 import { storedPolicy } from '../tokens.js';
 
-/** The columns of `tokens` that make a `Token`; `t` is the table. */
+/** The columns of `tokens` that make up a `Token`; `t` is the table. */
 export const TOKEN_COLUMNS = `
   t.id, t.user_id, t.name, t.enabled, t.key_hint, t.created_time, t.accessed_time, t.expired_time, t.remain_quota,
   t.unlimited_quota, t.used_quota, t.version, t.policy, t.key_hash,

@@ -53,7 +53,7 @@ export function openTokens(database: Database, reservations: Reservations): Toke
     return row === undefined ? undefined : tokenOf(row);
   }
 
-  /** With the reservations of its owner that have expired given back. */
+  /** Reads a token after giving back its owner's expired reservations. */
   function read(id: number, nowMs: number): Token | undefined {
     const found = byId.get(id);
     if (found === undefined) return undefined;

@@ -58,7 +58,7 @@ export function openUsers(database: Database, reservations: Reservations): UserS
     ...['tokens', 'reservations', 'sessions', 'one_time_codes', 'known_places', 'address_codes'],
   ].map((table) => database.prepare<never>(`DELETE FROM ${table} WHERE user_id = ?`));
 
-  /** With the user's expired reservations given back. */
+  /** Reads a user again after giving back their expired reservations. */
   function read(row: UserRow | undefined, nowMs: number): UserRow | undefined {
     if (row === undefined) return undefined;
     reservations.giveBackExpired(nowMs, row.id);
