@@ -3,7 +3,7 @@ import { Json } from '../core/json/json.js';
 import type { Secret } from '../core/secret.js';
 import type { Page, Slice } from '../store/store.js';
 
-/** The gateway cannot be reached, or what answers is none. */
+/** The gateway cannot be reached, or what answers is not a gateway. */
 export class GatewayUnreachableError extends Error {
   override readonly name = 'GatewayUnreachableError';
 }
@@ -16,23 +16,23 @@ export interface ApiRequest {
 
 export interface ApiClient {
   readonly url: string;
-  /** Resolves to `data`; a refusal is thrown as the gateway words it. */
+  /** Resolves to `data`; a refusal is thrown in the gateway's words. */
   call(method: string, path: string, request?: ApiRequest): Promise<Json>;
-  /** Part of a list, in as many pages as it takes. */
+  /** Part of a list, fetched in as many pages as it takes. */
   list<T>(
     path: string,
     query: ApiRequest['query'],
     slice: Slice,
     read: (item: Json) => T,
   ): Promise<Page<T>>;
-  /** The cookies that a reply sets, beside its `data`. */
+  /** Resolves to the cookies that the reply sets. */
   callForCookie(path: string, body: object): Promise<string>;
 }
 
 const TIMEOUT_MS = 60_000;
 const PAGE_SIZE = 100;
 
-/** Calls the management API at `url` as whoever the access token belongs to. */
+/** Calls the management API at `url` as the owner of the access token. */
 export function createApiClient(url: string, accessToken: Secret | undefined): ApiClient {
   const base = url.replace(/\/+$/, '');
 
@@ -57,7 +57,7 @@ export function createApiClient(url: string, accessToken: Secret | undefined): A
           ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-        // A redirect would carry the token, or the password, to somewhere else.
+        // A redirect would carry the token, or the password, elsewhere.
         redirect: 'error',
         signal: AbortSignal.timeout(TIMEOUT_MS),
       });
@@ -106,7 +106,7 @@ function parse(text: string): Json {
   try {
     return new Json(JSON.parse(text));
   } catch {
-    // No JSON, no gateway: the caller says so.
+    // Not JSON, so not a gateway: the caller says so.
     return new Json(undefined);
   }
 }
@@ -127,7 +127,7 @@ function isErrorCode(code: string): code is ErrorCode {
   return Object.hasOwn(ERRORS, code);
 }
 
-/** The words of a network error, which fetch keeps behind its own. */
+/** The message of a network error, which fetch hides behind its own. */
 function why(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error.name === 'TimeoutError') return 'no answer';

@@ -38,7 +38,7 @@ import type { ExplainedWire } from '../wire/explained.js';
 export interface ExplainQuery {
   readonly model?: string;
   readonly tag?: string;
-  /** The key that asks; without it one that may do everything. */
+  /** The key that asks; without it, one that may do everything. */
   readonly tokenId?: number;
   readonly query?: string;
   readonly documents?: readonly string[];
@@ -55,11 +55,11 @@ export type ChannelChanged = Enforced & { readonly channel: ChannelView };
 export type TagChanged = Enforced & TagWrite;
 
 /**
- * What the commands work on: the store of a gateway, or its management API. Both refuse with `GatewayError`, so that a
- * command is written once. Writes of channels and tags resolve when they are in force.
+ * What the commands work on: the store of a gateway, or its management API. Both refuse with `GatewayError`, so each
+ * command is written only once. Writes of channels and tags resolve when they are in force.
  */
 export interface Backend {
-  /** Where the data lies, for people; no secrets. */
+  /** Where the data is, for people; no secrets. */
   readonly place: string;
 
   createKey(draft: TokenDraft): Promise<CreatedToken>;
@@ -67,7 +67,7 @@ export interface Backend {
   findKey(key: string): Promise<Token | undefined>;
   listKeys(query: Omit<TokenQuery, 'keyHash'>): Promise<Page<Token>>;
   updateKey(id: number, change: TokenChange): Promise<Token>;
-  /** The same key with another secret; the old one works for so long. */
+  /** The same key with another secret; the old one still works for `keepOldMs`. */
   rollKey(id: number, keepOldMs: number): Promise<CreatedToken>;
   deleteKey(id: number): Promise<void>;
 
@@ -80,14 +80,14 @@ export interface Backend {
     given: { readonly name?: string; readonly status?: ChannelStatus },
   ): Promise<ChannelChanged>;
   deleteChannel(id: number): Promise<Enforced>;
-  /** Sends it a real request, switched on or not; for its first model where none is named. */
+  /** Sends it a real request, whether it is switched on or not; for its first model if none is named. */
   testChannel(id: number, model: string | undefined): Promise<ProbeReport>;
   /** The models that its server lists, by its own names. */
   listUpstreamModels(id: number): Promise<readonly string[]>;
 
-  /** What an unknown server speaks. */
+  /** Finds out what an unknown server speaks. */
   probeAddress(server: UnknownServer): Promise<DiscoveredWire>;
-  /** Where a request would go now; a gateway alone knows. */
+  /** Where a request would go now; only a running gateway knows. */
   explain(query: ExplainQuery): Promise<ExplainedWire>;
 
   listTags(): Promise<readonly TagView[]>;
@@ -96,7 +96,7 @@ export interface Backend {
 
   listNodes(): Promise<NodesWire>;
 
-  /** Who new keys are for where nobody is named: root on the store, else whoever is logged in. */
+  /** The owner of new keys if nobody is named: root on the store, otherwise whoever is logged in. */
   defaultUser(): Promise<User | undefined>;
   /** By id, name or address. */
   findUser(login: string): Promise<User | undefined>;
@@ -104,7 +104,7 @@ export interface Backend {
   createUser(draft: UserDraft): Promise<User>;
   updateUser(id: number, edit: UserEdit): Promise<User>;
   deleteUser(id: number): Promise<void>;
-  /** Names by id, of those that one may know. */
+  /** Names by id, of the accounts that the user may see. */
   usernames(ids: Iterable<number>): Promise<ReadonlyMap<number, string>>;
 
   /** The codes themselves, which are not shown again. */

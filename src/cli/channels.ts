@@ -96,7 +96,7 @@ export function addChannelCommands(program: Command, io: CliIo): void {
       .action(
         onGateway(io, async (session, { args }) => {
           const found: { readonly id: number }[] = [];
-          // A name that is mistyped switches nothing.
+          // A mistyped name switches nothing.
           for (const given of args) found.push(await resolveChannel(session, given));
           for (const { id } of found) {
             const write = await session.backend.updateChannel(id, {
@@ -285,7 +285,7 @@ async function test(session: Session, command: Command): Promise<void> {
     },
     describeTest(`Channel ${id} "${name}"`, tested),
   );
-  // A script sees it by the exit code; people have read it.
+  // Scripts see it by the exit code; people have read it.
   if (problem !== undefined) throw new RefusedError(problem.message);
 }
 
@@ -330,7 +330,7 @@ function showWrite(
   );
 }
 
-/** The channel that is meant: by its name, or by its id. */
+/** The channel with this name, or else with this id. */
 async function resolveChannel({ backend }: Session, given = ''): Promise<ChannelView> {
   const named = (await backend.listChannels()).find(({ name }) => name === given);
   if (named !== undefined) return named;
@@ -351,7 +351,7 @@ async function credentialsOf(
   return secrets;
 }
 
-/** Settings as the provider reads them. What does not fit is refused later, by name. */
+/** Settings as the provider reads them. Those that do not fit are refused later, by name. */
 function settingsOf(
   provider: Provider | undefined,
   given: Readonly<Record<string, string>>,
@@ -409,7 +409,7 @@ function keyFact(count = 0): [string, string] {
   return ['API keys', `${count}, which take turns`];
 }
 
-/** Whether it takes traffic, and where not all gateways send to it, that too. */
+/** Whether it takes traffic, and how many gateways leave it alone for now. */
 function inEffect({ state, sighted }: ChannelView): string {
   const { pauses, nextTryMs } = sighted;
   const next = nextTryMs === undefined ? '' : `, next try at ${timeText(nextTryMs)}`;

@@ -5,7 +5,7 @@ import { RefusedError } from './errors.js';
 import { withoutStore, type CliIo } from './session.js';
 import { counted } from './text.js';
 
-/** Somebody waits for the answer. */
+/** Somebody is waiting for the answer. */
 const CONNECT_TIMEOUT_MS = 3_000;
 
 export function addEncryptionCommands(program: Command, io: CliIo): void {

@@ -1,9 +1,9 @@
-/** The command is at odds with itself or lacks something; nothing was done. */
+/** The command contradicts itself or lacks something; nothing was done. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** What is asked for cannot be had as things stand; nothing was done. */
+/** The request cannot be met as things stand; nothing was done. */
 export class RefusedError extends Error {
   override readonly name = 'RefusedError';
 }

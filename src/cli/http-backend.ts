@@ -22,13 +22,13 @@ import { present } from './values.js';
 const ALL = { offset: 0, limit: Number.MAX_SAFE_INTEGER };
 const ADMIN_ROLE = 10;
 
-/** The management API of a gateway that runs, as whoever is logged in. */
+/** The management API of a running gateway, as whoever is logged in. */
 export function createHttpBackend(api: ApiClient): Backend {
   let known: Promise<User> | undefined;
   const self = (): Promise<User> => (known ??= api.call('GET', '/api/user/self').then(readUser));
   const isAdmin = async (): Promise<boolean> => (await self()).role >= ADMIN_ROLE;
 
-  /** Of everybody for admins, else of oneself; what only admins may ask is dropped where it says the same. */
+  /** Everybody's requests for admins, one's own for others; a filter for admins that makes no difference is dropped. */
   async function usagePath(query: Omit<UsageQuery, 'offset' | 'limit'>): Promise<{
     readonly path: string;
     readonly query: Record<string, string | number | undefined>;
@@ -178,7 +178,7 @@ export function createHttpBackend(api: ApiClient): Backend {
     async usernames(ids) {
       const me = await self();
       const others = [...new Set(ids)].filter((id) => id !== me.id);
-      // Keys of others are listed for admins alone.
+      // Only admins see keys of others, so only they ask for accounts here.
       const users = await Promise.all(
         others.map((id) =>
           api.call('GET', `/api/user/${id}`).then(readUser, (error: unknown) => {

@@ -309,7 +309,7 @@ async function remove(session: Session, command: Command): Promise<void> {
   session.show({ id, deleted: true }, `Key ${id} "${token.name}" is deleted.`);
 }
 
-/** The token that is meant: by id, by the key, or by its name where only one has it. */
+/** The key that is meant: by id, by the key itself, or by its name if only one key has it. */
 export async function resolveKey(session: Session, given = ''): Promise<Token> {
   const { backend } = session;
   if (/^\d{1,15}$/.test(given)) return backend.getKey(Number(given));
@@ -332,7 +332,7 @@ export async function resolveKey(session: Session, given = ''): Promise<Token> {
   return token;
 }
 
-/** The user that is named, or the one for whom keys are where nobody is. */
+/** The user that is named, or the default owner of keys if nobody is. */
 async function resolveUser({ backend }: Session, login: string | undefined): Promise<User> {
   if (login !== undefined) return namedUser(backend, login);
   const user = await backend.defaultUser();
@@ -362,7 +362,7 @@ function changeOf(command: Command): TokenChange {
     ...present({ name, expiredTime: expires }),
     ...(enable === true || disable === true ? { enabled: enable === true } : {}),
     ...(unlimited === true ? { unlimitedQuota: true } : {}),
-    // Who names an amount means it as a bound.
+    // Whoever names an amount means it as a limit.
     ...(quota === undefined ? {} : { quota: { set: quota }, unlimitedQuota: false }),
     ...(addQuota === undefined ? {} : { quota: { add: addQuota } }),
     ...(Object.keys(policy).length === 0 ? {} : { policy }),
@@ -373,7 +373,7 @@ function statusOf({ io }: Session, token: Token): TokenStatus {
   return tokenStatus(token, io.now());
 }
 
-/** A new key counts as accessed when it was made. */
+/** The access time of a new key is the time of its creation. */
 function lastUse({ accessedTime, createdTime, usedQuota }: Token): string {
   return accessedTime <= createdTime && usedQuota === 0 ? 'never' : moment(accessedTime);
 }

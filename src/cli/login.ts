@@ -85,7 +85,7 @@ async function logIn(io: CliIo, options: LoginOptions): Promise<void> {
   );
 }
 
-/** A login by password, for as long as it takes to get an access token. */
+/** Logs in by password, only for as long as it takes to get an access token. */
 async function newAccessToken(io: CliIo, url: string, options: LoginOptions): Promise<Secret> {
   const { username, password } = options;
   if (username === undefined) throw new UsageError('Give your user name: --username.');
@@ -126,7 +126,7 @@ async function logOut(io: CliIo, options: GlobalOptions): Promise<void> {
   );
 }
 
-/** Whether the token has ended, at the latest now. */
+/** Ends the token; returns whether it has ended, now or before. */
 async function endAccessToken(url: string, accessToken: Secret): Promise<boolean> {
   try {
     await createApiClient(url, accessToken).call('POST', '/api/user/logout', { body: {} });

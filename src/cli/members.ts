@@ -9,10 +9,10 @@ import {
 import { amount, moment } from './text.js';
 import { units } from './values.js';
 
-/** What takes a member away that may be absent. */
+/** The word that removes an optional member. */
 const NONE = 'none';
 
-/** An option for each member of a table. A change leaves what is not given, so it names no defaults. */
+/** Adds an option for each member of a table. A change keeps what is not given, so its options name no defaults. */
 export function withMembers(command: Command, specs: MemberSpecs, creating: boolean): Command {
   for (const spec of Object.values(specs)) {
     const option = optionOf(spec, `${spoken(spec)}${creating ? byDefault(spec) : takenAway(spec)}`);
@@ -23,7 +23,7 @@ export function withMembers(command: Command, specs: MemberSpecs, creating: bool
   return command;
 }
 
-/** The members that the options of a command give; one that was taken away is there, and undefined. */
+/** The members that the options of a command set; a member to remove is present, and undefined. */
 export function givenMembers<T extends MemberSpecs>(
   command: Command,
   specs: T,
@@ -34,7 +34,7 @@ export function givenMembers<T extends MemberSpecs>(
       const given = options[optionOf(spec).attributeName()];
       return given === undefined ? [] : [[name, given ?? undefined]];
     }),
-    // `parse` has judged each by its row.
+    // `parse` has checked each against its row.
   ) as Partial<MembersOf<T>>;
 }
 
@@ -46,7 +46,7 @@ export function memberFacts<T extends MemberSpecs>(
   return Object.entries(specs).map(([name, spec]) => [spec.label, told(spec, record[name])]);
 }
 
-/** How a budget stands, for people; nothing where there is none. */
+/** How a budget stands, for people; nothing without a budget. */
 export function budgetFacts(
   members: BudgetMembers,
   use: BudgetUse,
@@ -70,7 +70,7 @@ function optionOf({ flag }: MemberSpec, text?: string): Option {
   return new Option(`--${flag}`, text);
 }
 
-/** Help texts are no sentences here. */
+/** Help texts are not sentences here. */
 function spoken({ help }: MemberSpec): string {
   return `${help.charAt(0).toLowerCase()}${help.slice(1).replace(/\.$/, '')}`;
 }
@@ -83,7 +83,7 @@ function takenAway(spec: MemberSpec): string {
   return spec.default === undefined ? `; ${NONE} removes it` : '';
 }
 
-/** Null for a member that is taken away: commander reads undefined as not given. */
+/** Null for a member to remove: commander reads undefined as not given. */
 function parse(spec: MemberSpec, text: string, creating: boolean): unknown {
   if (!creating && spec.default === undefined && text === NONE) return null;
   const value = valueOf(spec, text);

@@ -55,7 +55,7 @@ async function credentialsOf(
   return secrets;
 }
 
-/** Settings as a file would have them. */
+/** Settings with the types that they would have in a file. */
 function valuesOf(setting: Readonly<Record<string, string>>): Record<string, SettingValue> {
   return mapValues(setting, (text) => {
     if (text === 'true' || text === 'false') return text === 'true';
@@ -95,7 +95,7 @@ function describe(
   ].join('\n\n');
 }
 
-/** Secrets stand in it as variables. */
+/** A channel for a file, with variables in place of secrets. */
 function channelFor(
   { provider, model: ranked }: DiscoveredWire['candidates'][number],
   { models, max_documents: most }: DiscoveredWire,

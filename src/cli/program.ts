@@ -23,7 +23,7 @@ import { addUserCommands } from './users.js';
 
 /** Done. */
 const OK = 0;
-/** Understood and refused: what is named is not there, or is not in a state for it. */
+/** Understood but refused: what is named does not exist, or is in the wrong state for it. */
 const REFUSED = 1;
 /** Not understood: a wrong command, option or value. */
 const USAGE = 2;
@@ -47,7 +47,7 @@ export async function runCli(args: readonly string[], io: CliIo): Promise<number
     if (error instanceof CommanderError && error.exitCode === 0) return OK;
     const { code, exitCode, message } = explain(error);
     if (wantsJson(program)) io.writeError(`${JSON.stringify({ error: { code, message } })}\n`);
-    // The parser has said it already.
+    // The parser has already said it.
     else if (!(error instanceof CommanderError)) io.writeError(`${message}\n`);
     return exitCode;
   }
@@ -88,7 +88,7 @@ function createProgram(io: CliIo): Command {
   return program;
 }
 
-/** Known once the options are read; the program's own are, before those of any command. */
+/** Known once the options are read; those of the program are read before those of any command. */
 function wantsJson(program: Command): boolean {
   return program.opts<GlobalOptions>().json ?? false;
 }
@@ -130,7 +130,7 @@ function explain(error: unknown): {
 }
 
 function version(): string {
-  // Two folders up from src/cli and from dist/cli alike.
+  // Two folders up from both src/cli and dist/cli.
   const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
   return (JSON.parse(text) as { readonly version: string }).version;
 }

@@ -12,7 +12,7 @@ export interface SavedLogin {
   readonly accessToken: Secret;
 }
 
-/** The login of this user of the machine, or `undefined` where none is saved. */
+/** The login saved for this user of the machine, or `undefined` if there is none. */
 export function readLogin(env: Environment): SavedLogin | undefined {
   const file = loginFile(env);
   if (file === undefined) return undefined;
@@ -35,14 +35,14 @@ export function readLogin(env: Environment): SavedLogin | undefined {
   }
 }
 
-/** Keeps a login for the commands to come, readable by its owner alone. Resolves to where. */
+/** Saves a login for later commands, readable by its owner alone. Returns the path of the file. */
 export function saveLogin(env: Environment, { url, username, accessToken }: SavedLogin): string {
   const file = loginFile(env);
   if (file === undefined) {
     throw new Error('There is no place to save a login: set XDG_CONFIG_HOME or HOME.');
   }
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  // A file that was there keeps its mode when it is written to; a new one is put in its place.
+  // An existing file would keep its mode when written to, so a new file replaces it.
   const fresh = `${file}.${process.pid}`;
   const text = JSON.stringify({ url, username, access_token: accessToken.reveal() }, null, 2);
   writeFileSync(fresh, `${text}\n`, { mode: 0o600 });

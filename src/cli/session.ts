@@ -11,15 +11,15 @@ import { createHttpBackend } from './http-backend.js';
 import { readLogin } from './saved-login.js';
 import { openStoreBackend } from './store-backend.js';
 
-/** What the command line has of the process around it. */
+/** What the command line uses of the process around it. */
 export interface CliIo {
   readonly env: Environment;
-  /** Who sits there, for the audit log. */
+  /** The user who runs the command, for the audit log. */
   readonly user: string;
   readonly now: () => number;
   readonly writeOut: (text: string) => void;
   readonly writeError: (text: string) => void;
-  /** Puts a question to a person, who may answer unseen; `undefined` where none sits at a terminal. */
+  /** Asks a person a question, and may hide the answer; `undefined` if nobody sits at a terminal. */
   readonly ask: ((question: string, unseen?: boolean) => Promise<string>) | undefined;
   /** All of standard input. */
   readonly readInput: () => Promise<string>;
@@ -38,17 +38,17 @@ export interface GlobalOptions {
 export interface Session {
   readonly io: CliIo;
   readonly backend: Backend;
-  /** Prints what came of it: for a script when it asked for that, else for people. */
+  /** Prints the result: as JSON if the command asks for it, otherwise for people. */
   readonly show: (json: unknown, text: string) => void;
 }
 
-/** The gateway that commands are sent to, or `undefined` where they work on the store. */
+/** The gateway that commands are sent to, if they do not work on the store. */
 export interface Remote {
   readonly api: ApiClient;
   readonly accessToken: Secret;
 }
 
-/** An action that works on a gateway: through its API where somebody is logged in, else on its store. */
+/** An action that works on a gateway: through its API if somebody is logged in, otherwise on its store. */
 export function onGateway(
   io: CliIo,
   work: (session: Session, command: Command) => Promise<void> | void,
@@ -59,7 +59,7 @@ export function onGateway(
     const backend =
       remote === undefined
         ? await openStoreBackend(sources(io, options), io.user, io.now, (why) => {
-            // A script reads nothing but JSON there.
+            // A script expects nothing but JSON there.
             if (options.json !== true) io.writeError(`${why}\n`);
           })
         : createHttpBackend(remote.api);
@@ -71,7 +71,7 @@ export function onGateway(
   };
 }
 
-/** An action that needs the settings alone, or not even them. */
+/** An action that needs only the settings, or not even them. */
 export function withoutStore(
   io: CliIo,
   work: (
@@ -93,7 +93,7 @@ export function withoutStore(
   };
 }
 
-/** The address and access token that the command names, else the environment, else the saved login. */
+/** The address and access token from the command, else from the environment, else from the saved login. */
 export async function findRemote(
   io: CliIo,
   { url: givenUrl, accessToken: givenToken, local = false }: GlobalOptions,
@@ -121,7 +121,7 @@ export async function findRemote(
   return saved === undefined ? undefined : remote(saved.url, saved.accessToken);
 }
 
-/** An address as it is kept: without a slash at the end. */
+/** An address in its stored form: without a slash at the end. */
 export function gatewayUrl(text: string, what = '--url'): string {
   if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) {
     throw new UsageError(`${what} must be an address such as https://rerank.example.com.`);
@@ -130,7 +130,7 @@ export function gatewayUrl(text: string, what = '--url'): string {
   return `${origin}${pathname}`.replace(/\/+$/, '');
 }
 
-/** Goes on when somebody has agreed to what cannot be undone. */
+/** Continues only if somebody has agreed to what cannot be undone. */
 export async function confirm(
   { io }: Pick<Session, 'io'>,
   what: string,
@@ -144,7 +144,7 @@ export async function confirm(
   if (!/^y(es)?$/i.test(answer.trim())) throw new RefusedError('Nothing was done.');
 }
 
-/** A secret from where it shows neither in the list of processes nor in the history of a shell. */
+/** A secret from a source that shows neither in the list of processes nor in the history of a shell. */
 export async function readSecret(io: CliIo, text: string): Promise<string> {
   const variable = /^env:(\w+)$/.exec(text)?.[1];
   if (variable === undefined && text !== '-') {
@@ -168,7 +168,7 @@ export async function namedUser(backend: Backend, login: string): Promise<User> 
   return user;
 }
 
-/** Prints as the command was asked to. */
+/** Prints in the form that the command asks for. */
 export function showing(io: CliIo, { json = false }: GlobalOptions): Session['show'] {
   return (value, text) => {
     if (json) io.writeOut(`${JSON.stringify(value, null, 2)}\n`);

@@ -64,7 +64,7 @@ async function showSpending(
   );
 }
 
-/** What a row is of, by its name where it has one. */
+/** The group that a row is about, by its name if it has one. */
 function nameOf(row: BreakdownRowWire, group: BreakdownGroup): string {
   if (row.is_rest) return 'others';
   switch (group) {

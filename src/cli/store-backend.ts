@@ -56,10 +56,10 @@ import { discoveredWire } from '../wire/discovered.js';
 import type { Backend, ChannelChanged, Enforced } from './backend.js';
 import { UsageError } from './errors.js';
 
-/** Somebody waits for the answer. */
+/** Somebody is waiting for the answer. */
 const CONNECT_TIMEOUT_MS = 3_000;
 
-/** The store that the settings name, while a gateway runs on it or not. Who sits here may do everything. */
+/** The store that the settings name, whether or not a gateway runs on it. Whoever sits here may do everything. */
 export async function openStoreBackend(
   sources: ConfigSources,
   user: string,

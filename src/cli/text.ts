@@ -2,7 +2,7 @@ import { dollars } from '../core/quota.js';
 import { NEVER_EXPIRES } from '../core/token.js';
 import type { InForce } from '../management/in-force.js';
 
-/** Columns that line up, under a heading; of a part of a list also how much there is of it. */
+/** Aligned columns under a heading; for part of a list, also how long the whole list is. */
 export function table(
   heading: readonly string[],
   rows: readonly (readonly string[])[],
@@ -22,13 +22,13 @@ export function table(
   return lines.join('\n');
 }
 
-/** Facts one below the other. */
+/** Facts, one per line. */
 export function facts(entries: readonly (readonly [string, string])[]): string {
   const width = Math.max(...entries.map(([name]) => name.length));
   return entries.map(([name, value]) => `${name.padEnd(width)}  ${value}`).join('\n');
 }
 
-/** An amount of quota with what it is in dollars. */
+/** An amount of quota, with its value in dollars. */
 export function amount(units: number): string {
   return `${units} (${dollars(units)})`;
 }
@@ -43,12 +43,12 @@ export function names(list: readonly string[], otherwise: string): string {
   return list.length === 0 ? otherwise : list.join(', ');
 }
 
-/** The noun for as many as there are. */
+/** A count with its noun, in the singular or the plural. */
 export function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
-/** How a change has come into force, for people. */
+/** How a change came into force, for people. */
 export function inForceText({ state, nodes, waitedMs }: InForce): string {
   const { confirmed, total, late } = nodes;
   switch (state) {

@@ -13,14 +13,14 @@ const SECONDS: Readonly<Record<string, number>> = {
   y: 365 * 86_400,
 };
 
-/** Quota in units, or in dollars where it ends in `usd`. */
+/** Quota in units, or in dollars if it ends in `usd`. */
 export function units(text: string): number {
   const match = /^([+-]?)(\d[\d_]*(?:\.\d+)?)(usd)?$/i.exec(text.trim());
   const [, sign = '', digits = '', dollars] = match ?? [];
   const amount =
     Number(digits.replaceAll('_', '')) * (dollars === undefined ? 1 : UNITS_PER_DOLLAR);
   const rounded = Math.round(amount);
-  // Only what was written in dollars may need rounding, and that by less than what a double cannot hold.
+  // Only amounts written in dollars may need rounding, and only by the error of a double.
   if (match === null || Math.abs(rounded - amount) > 1e-6) {
     throw new InvalidArgumentError('Give whole units such as 500000, or dollars such as 1.50usd.');
   }
@@ -65,7 +65,7 @@ export function past(now: () => number): (text: string) => number {
   };
 }
 
-/** Which part of a list is shown. */
+/** The part of a list to show. */
 export interface PageOptions {
   readonly limit: number;
   readonly offset: number;
@@ -86,7 +86,7 @@ export function pageOf({ limit, offset }: PageOptions): Slice {
   );
 }
 
-/** Names between commas, or the word for no limit. */
+/** Names separated by commas, or the word for no limit. */
 export function listOr<W extends string>(word: W): (text: string) => string[] | W {
   return (text) => {
     const items = listAs(text, `Give names separated by commas, or ${word} for no limit.`);
@@ -94,19 +94,19 @@ export function listOr<W extends string>(word: W): (text: string) => string[] | 
   };
 }
 
-/** Like `listOr`, where no names are no limit. */
+/** Like `listOr`, but no limit is an empty list. */
 export function listOrAny(text: string): string[] {
   const items = listOr('any')(text);
   return items === 'any' ? [] : items;
 }
 
-/** Names between commas, or `none`. */
+/** Names separated by commas, or `none`. */
 export function listOrNone(text: string): string[] {
   const items = listAs(text, 'Give names separated by commas, or none.');
   return items.length === 1 && items[0] === 'none' ? [] : items;
 }
 
-/** Addresses and ranges as `listOrAny` has names, without those that no two readers read alike. */
+/** Addresses and ranges, given like the names of `listOrAny`; refuses those that not everybody reads alike. */
 export function rangesOrAny(text: string): string[] {
   const ranges = listOrAny(text);
   const wrong = ranges.find(isAmbiguousRange);
@@ -114,7 +114,7 @@ export function rangesOrAny(text: string): string[] {
   return ranges;
 }
 
-/** At least one, for an empty text is a variable that nobody has set, and no wish. */
+/** At least one name: an empty text is a variable that nobody has set, not a wish. */
 function listAs(text: string, usage: string): string[] {
   const items = text
     .split(',')
@@ -124,7 +124,7 @@ function listAs(text: string, usage: string): string[] {
   return items;
 }
 
-/** `a,b=c`: the name that callers use, and the upstream's where it is another. */
+/** `a,b=c`: the name that callers use, and the upstream's if it differs. */
 export function models(text: string): Record<string, string> {
   return Object.fromEntries(
     listAs(text, 'Give names separated by commas.').map((item) => {
@@ -134,7 +134,7 @@ export function models(text: string): Record<string, string> {
   );
 }
 
-/** `alias=model` between commas, or `none`. */
+/** `alias=model` pairs separated by commas, or `none`. */
 export function aliasesOrNone(text: string): Record<string, string> {
   const usage = 'Give alias=model pairs separated by commas, or none.';
   const items = listAs(text, usage);
@@ -145,7 +145,7 @@ export function aliasesOrNone(text: string): Record<string, string> {
   }, {});
 }
 
-/** Gathers `name=value` of an option that may be repeated. */
+/** Collects `name=value` from an option that may be repeated. */
 export function pair(
   text: string,
   before: Readonly<Record<string, string>> = {},
@@ -155,17 +155,17 @@ export function pair(
   return { ...before, [text.slice(0, at).trim()]: text.slice(at + 1) };
 }
 
-/** A provider's own spelling of a name, which may be written as in a file or as in code. */
+/** The provider's spelling of a name, which may be written as in a file or as in code. */
 export function nameIn(specs: Readonly<Record<string, unknown>> = {}, written: string): string {
   const plain = (name: string): string => name.replaceAll('_', '').toLowerCase();
   return Object.keys(specs).find((name) => plain(name) === plain(written)) ?? written;
 }
 
-/** The members that are there. */
+/** The members that are defined. */
 export function present<T extends object>(
   members: T,
 ): { [K in keyof T]?: Exclude<T[K], undefined> } {
-  // What is filtered out is what the type takes away.
+  // The filter removes what the type excludes.
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as {
     [K in keyof T]?: Exclude<T[K], undefined>;
   };
