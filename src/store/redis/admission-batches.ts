@@ -1,18 +1,18 @@
 import type { Admission, AdmitRequest, Settlement } from '../store.js';
 
-/** Bounds how long one script keeps the server from others. */
+/** Limits how long one script keeps the server from serving others. */
 const MAX_ITEMS = 256;
 
-/** How long a settlement may wait for an admission to travel with: a write to the socket costs more than a script. */
+/** How long a settlement may wait to be sent with an admission: a write to the socket costs more than a script. */
 const SETTLE_WITHIN_MS = 4;
 
-/** What is asked for one user; settlements come first, for a place that one gives back may be the one that is asked for next. */
+/** Requests for one user; settlements come first, since a place that one gives back may be the one that is needed next. */
 export interface Asked {
   readonly settlements: readonly Settlement[];
   readonly admissions: readonly AdmitRequest[];
 }
 
-/** Answers, each in the place of what was asked. */
+/** The answers, in the order of the requests. */
 export interface Answered {
   readonly charged: readonly (number | undefined)[];
   readonly admissions: readonly Admission[];
@@ -32,18 +32,18 @@ interface Batch {
 }
 
 /**
- * Collects what is asked in one turn of the event loop, so that a burst costs one command for each user and not one for
- * each request. The order of asking is kept among settlements, and among admissions.
+ * Collects the requests of one turn of the event loop, so that a burst costs one command per user and not one per request.
+ * Settlements keep their order, and so do admissions.
  */
 export class AdmissionBatches {
   readonly #send: (userId: number, asked: Asked) => Promise<Answered>;
   readonly #together: (send: () => void) => void;
   #batches = new Map<number, Batch>();
-  /** Set while only settlements wait. */
+  /** Set while only settlements are waiting. */
   #timer: NodeJS.Timeout | undefined;
   #isTurnEnding = false;
 
-  /** `together` runs what it is given, and lets all that is sent in it leave in one write. */
+  /** `together` runs the given function and sends everything from it in one write. */
   constructor(
     send: (userId: number, asked: Asked) => Promise<Answered>,
     together: (send: () => void) => void,
@@ -128,6 +128,6 @@ function resolveAll<Item, Result>(
   { settle }: Waiting<Item, Result>,
   results: readonly Result[],
 ): void {
-  // The script answers each item in its place.
+  // The script answers the items in order.
   settle.forEach(({ resolve }, index) => resolve(results[index] as Result));
 }

@@ -21,13 +21,13 @@ const REFUSALS: ReadonlySet<string> = new Set<RefusalReason>([
 ]);
 const ADMITTED: Admission = { kind: 'admitted', rate: undefined };
 
-/** `flush` sends what still waits for company. */
+/** `flush` sends what is still waiting to be batched. */
 export function openAdmission(
   connection: Connection,
   keys: Keys,
 ): AdmissionStore & { readonly flush: () => void } {
   const send = async (userId: number, { settlements, admissions }: Asked): Promise<Answered> => {
-    // One argument for each: five or six would cost the client more than the script's taking one apart.
+    // One argument per item: five or six would cost the client more than it costs the script to split one.
     const args = [String(settlements.length)];
     const tokenIds = new Set<number>();
     for (const { tokenId, reservationId, amount, cost, served } of settlements) {
@@ -54,7 +54,7 @@ export function openAdmission(
     return `${tokenId} ${version} ${reservationId} ${amount} ${told} ${expiresAtMs - nowMs}`;
   };
 
-  /** What the script says of each; some have to be asked again, after what stood in their way. */
+  /** The script's answer to each; some must be asked again, once what stood in their way has been dealt with. */
   async function admissionsOf(
     userId: number,
     asked: readonly AdmitRequest[],
@@ -63,7 +63,7 @@ export function openAdmission(
     const told = (request: AdmitRequest, each: number): Admission =>
       admissionOf(request, replies[each] ?? null);
     if (!replies.some(isUndone)) return asked.map(told);
-    // Reading gives back what has expired, with all the keys that this needs.
+    // Reading gives back expired reservations, with all the keys that this needs.
     if (replies.some((reply) => missingTokens(reply) !== undefined)) {
       await readTokens(connection, keys, userId, [], asked[0]?.nowMs);
     }
@@ -74,7 +74,7 @@ export function openAdmission(
     return asked.map((request, each) => again.get(request) ?? told(request, each));
   }
 
-  /** Begins the windows of budgets that have ended, once for each token. */
+  /** Begins new windows for budgets whose windows have ended, once per token. */
   async function beginWindows(
     userId: number,
     asked: readonly AdmitRequest[],
@@ -104,7 +104,7 @@ export function openAdmission(
       const place = await connection.answer(connection.client.get(keys.keyHash(keyHash)));
       if (place === null) return undefined;
       const [userId, tokenId] = pairOf(place);
-      // The id may have been given out again by a server that had lost the token of this key.
+      // A server that had lost the token of this key may have given out its id again.
       const [found] = await readTokens(connection, keys, userId, [tokenId], undefined, keyHash);
       return found;
     },
@@ -114,7 +114,7 @@ export function openAdmission(
   };
 }
 
-/** Whose budget's window has ended, by the store's clock. */
+/** The budgets whose windows have ended, by the store's clock. */
 interface EndedWindow {
   readonly askedMs: number;
   readonly nowMs: number;
@@ -148,7 +148,7 @@ function windowArguments(terms: BudgetTerms | undefined, nowMs: number): (string
   return [terms.budgetPeriod, terms.budgetTimeZone, windowOf(terms, nowMs).untilMs];
 }
 
-/** Reads what `admission.lua` says of one admission. */
+/** Reads the answer of `settle_and_admit.lua` to one admission. */
 function admissionOf(request: AdmitRequest, reply: Reply): Admission {
   if (reply === 1) return ADMITTED;
   if (typeof reply === 'string' && REFUSALS.has(reply)) {

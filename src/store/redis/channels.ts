@@ -24,10 +24,10 @@ import { versionMark } from '../version.js';
 import { listOf, numberOf, run, SCRIPTS, textOf, type Reply } from './scripts.js';
 import { pairOf } from './token-records.js';
 
-/** A channel as it is stored: without its id, its credentials sealed. */
+/** A channel as it is stored: without its id, and with sealed credentials. */
 type StoredChannel = Omit<Channel, 'id' | 'credentials'> & {
   readonly sealed: string | undefined;
-  /** What the configuration said last; of channels that come from there. */
+  /** The last status that the configuration declared; only for channels from there. */
   readonly declaredStatus: ChannelStatus | undefined;
 };
 
@@ -37,7 +37,7 @@ interface StoredChannels {
   readonly switches: readonly TagSwitch[];
 }
 
-/** What is to be written: a record, or `undefined` to delete the channel. */
+/** What to write: a record, or `undefined` to delete the channel. */
 type Edits = ReadonlyMap<number, StoredChannel | undefined>;
 
 interface Worked<T> {
@@ -45,7 +45,7 @@ interface Worked<T> {
   readonly result: T;
 }
 
-/** A change with its credentials sealed, which is slow and need not be done again when another change was faster. */
+/** A change with its credentials sealed, which is slow and need not be repeated if another change was faster. */
 interface SealedChange {
   readonly id: number;
   readonly change: ChannelChange;
@@ -55,7 +55,7 @@ interface SealedChange {
 /** Why a channel is not changed. */
 type Refused = Exclude<ChannelUpdate['kind'], 'updated'>;
 
-/** Each round is lost only to another change, and changes of one process wait for each other. */
+/** A round is lost only to another change, and changes of one process wait for each other. */
 const MAX_ROUNDS = 100;
 
 export function openChannels(
@@ -81,7 +81,7 @@ export function openChannels(
     return storedOf(version, records, switches);
   }
 
-  /** Whether there were both channels and switches when they were read last. */
+  /** Whether the last read found both channels and switches. */
   let isWhole = false;
 
   function snapshotOf({ version, channels, switches }: StoredChannels): ChannelSnapshot {
@@ -96,8 +96,8 @@ export function openChannels(
   }
 
   /**
-   * Works out edits from what is stored and writes them if nothing has changed meanwhile, else again. Resolves to the
-   * version after it; no edits leave it as it is.
+   * Works out edits from the stored channels and writes them if nothing has changed meanwhile, otherwise tries again. Resolves
+   * to the version after the edits; without edits the version stays the same.
    */
   function edit<T>(
     work: (stored: StoredChannels) => Worked<T> | Promise<Worked<T>>,
@@ -259,7 +259,7 @@ export function openChannels(
     },
 
     async resealCredentials(mark) {
-      // First: a gateway that lacks the new key must not start on records that are half way there.
+      // The mark goes first: a gateway that lacks the new key must not start on half-converted records.
       await answer(client.set(keys.encryptionMark, mark));
       const { result } = await edit(({ channels }) => {
         const holding = [...channels].filter(([, { sealed }]) => sealed !== undefined);
@@ -295,7 +295,7 @@ export function openChannels(
 
     async syncNode({ nodeId, version, serial, heardSerial, nowMs, ttlMs }) {
       const places = [versionKey, nodesKey, markKey];
-      // A Cluster that moves the slot answers nothing for a key that is not there: it is asked for what is there.
+      // A Cluster that is moving the slot does not answer for missing keys, so name only keys that exist.
       if (isWhole) places.push(recordsKey, switchesKey);
       const [current, time, told, records, switches] = listOf(
         await run(connection, SCRIPTS.syncNode, places, [
@@ -368,7 +368,7 @@ function channelOf(
   return { channel: { ...definition, id, credentials }, locked };
 }
 
-/** What JSON drops as undefined, and what the release that wrote it did not know yet, comes back here. */
+/** Restores the undefined members that JSON drops, and those that the release that wrote it did not know yet. */
 function storedChannelOf(record: string): StoredChannel {
   const stored = JSON.parse(record) as StoredChannel;
   const { baseUrl, tag, sealed, declaredStatus } = stored;
@@ -387,7 +387,7 @@ function pairsOf(reply: Reply | undefined): [string, string][] {
   );
 }
 
-/** JSON that is the same for values that differ only in the order of their members. */
+/** JSON that is equal for values that differ only in the order of their members. */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_, member: unknown) =>
     typeof member === 'object' && member !== null && !Array.isArray(member)

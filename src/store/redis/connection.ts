@@ -3,43 +3,43 @@ import { StoreUnavailableError } from '../store.js';
 import { parseRedisUrl, type Login, type NodeAddress, type Target } from './url.js';
 
 export interface ConnectOptions {
-  /** Bound of one command, from asking to the answer. */
+  /** Time limit of one command, from sending to the answer. */
   readonly commandTimeoutMs: number;
-  /** Bound of the first connection; later ones are tried forever. */
+  /** Time limit of the first connection; later ones are tried forever. */
   readonly connectTimeoutMs: number;
-  /** Whose clock decides: the server's own, or, for tests that turn it, the one that each call names. */
+  /** Whose clock decides: the server's own, or, for tests that set it, the time given with each call. */
   readonly clock?: 'server' | 'caller' | undefined;
-  /** Told once, in words, when the first connection has to be waited for: what is tried, and why it fails. */
+  /** Called once, with a message, if the first connection takes a while: what is tried, and why it fails. */
   readonly onWaiting?: ((why: string) => void) | undefined;
 }
 
 /** Commands go to one client, subscriptions to another, so that neither waits for the other. */
 export interface Connection {
   readonly client: Redis | Cluster;
-  /** The time as a script is told it: see `_clock.lua`. */
+  /** The time in the form that scripts expect: see `_clock.lua`. */
   readonly told: (nowMs: number) => string;
-  /** An answer within the bound; a failure of Redis becomes `StoreUnavailableError`. */
+  /** Waits for an answer within the time limit; a failure of Redis becomes `StoreUnavailableError`. */
   readonly answer: <T>(reply: Promise<T>) => Promise<T>;
-  /** Runs `send`; the commands that it sends leave in one write where there is one server. */
+  /** Runs `send`; its commands go out in one write unless Redis is a Cluster. */
   readonly together: (send: () => void) => void;
-  /** Calls `onMessage` for each message, and after every time that messages may have been missed. Returns the way to stop. */
+  /** Calls `onMessage` for each message, and whenever messages may have been missed. Returns a function that stops it. */
   subscribe(channel: string, onMessage: () => void): () => void;
-  /** Says goodbye, and waits for the answer so long at most. */
+  /** Sends QUIT and waits at most this long for the answer. */
   close(waitMs?: number): Promise<void>;
 }
 
-/** How soon a Cluster is asked again for keys that are being moved. */
+/** How soon to ask a Cluster again for keys that are being moved. */
 const TRY_AGAIN_MS = 20;
 
-/** A server that says nothing at all is told about after so long. */
+/** After how long a server that does not respond at all is reported. */
 const WAITING_AFTER_MS = 1_000;
 
-/** A refused login: it does not pass by itself. */
+/** A refused login, which waiting does not fix. */
 const REFUSED_LOGIN = /^(WRONGPASS|NOAUTH|ERR invalid password)\b/;
 
 /**
- * Connects, and rejects with `StoreUnavailableError` when that takes too long, or at once when the login is refused. From
- * then on the connection comes back by itself; while it is away every command fails at once, and none is sent twice.
+ * Connects, and rejects with `StoreUnavailableError` if that takes too long, or at once if the login is refused. From then
+ * on the connection is restored automatically; while it is down every command fails at once, and none is sent twice.
  */
 export async function connectRedis(url: string, options: ConnectOptions): Promise<Connection> {
   const target = parseRedisUrl(url);
@@ -64,9 +64,9 @@ export async function connectRedis(url: string, options: ConnectOptions): Promis
       try {
         await within(client.quit(), Math.max(0, Math.min(waitMs, options.commandTimeoutMs)));
       } catch {
-        // Nobody is there to say goodbye to; what was under way has had its answer or its timeout.
+        // No server is there to answer; commands in flight have had their answer or their timeout.
       }
-      // Ends what listens to Sentinels as well.
+      // Also ends the listeners on Sentinels.
       client.disconnect();
     },
   };
@@ -128,7 +128,7 @@ function placeOf(target: Target): string {
   }
 }
 
-/** What a failed connection says for itself; of a Cluster, what its last node said. */
+/** Why a connection failed; for a Cluster, the error of the last node. */
 function reasonOf(error: Error, { password = '' }: Login): string {
   const { lastNodeError } = error as Error & { readonly lastNodeError?: Error | null };
   const { message } = lastNodeError ?? error;
@@ -141,15 +141,15 @@ function commonOptions({ username, password, tls }: Login, { commandTimeoutMs }:
     ...(password === undefined ? {} : { password }),
     ...(tls ? { tls: {} } : {}),
     connectTimeout: commandTimeoutMs * 5,
-    // A server that hangs would collect commands without bound; this lets go of it.
+    // A server that hangs would collect commands without limit; this drops the connection.
     socketTimeout: commandTimeoutMs * 2,
-    // What was sent may have been done. Asking again is the caller's decision.
+    // A command that was sent may have been executed. Whether to send it again is the caller's decision.
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
   } satisfies RedisOptions;
 }
 
-/** It says nothing for as long as nothing changes, and subscribes anew itself. */
+/** The subscriber is silent as long as nothing changes, and code below makes it subscribe again. */
 const SUBSCRIBER_OPTIONS = {
   autoResubscribe: false,
   enableOfflineQueue: true,
@@ -181,10 +181,10 @@ function openClient(target: Target, options: ConnectOptions): Redis | Cluster {
         sentinelRetryStrategy: retryStrategy,
         enableOfflineQueue: false,
         retryStrategy,
-        // An old master that still runs takes writes until Sentinel has made a replica of it, seconds later: they are lost.
+        // An old master that still runs accepts writes until Sentinel turns it into a replica, seconds later: they are lost.
         failoverDetector: true,
         sentinelReconnectStrategy: (attempt) => Math.min(1_000 * attempt, 10_000),
-        // The old master answers as a replica after a failover: find the new one.
+        // After a failover the old master answers as a replica: find the new one.
         reconnectOnError: (error) => error.message.startsWith('READONLY'),
       });
     case 'cluster':
@@ -195,12 +195,13 @@ function openClient(target: Target, options: ConnectOptions): Redis | Cluster {
           clusterRetryStrategy: retryStrategy,
           slotsRefreshTimeout: commandTimeoutMs,
           slotsRefreshInterval: 0,
-          // While a slot is moved, its keys are in two places: what cannot be answered yet is asked again, for as long as its
-          // caller waits.
+          // While a slot is being moved, its keys are in two places: commands that cannot be answered yet are sent again
+          // as long as the caller waits.
           retryDelayOnTryAgain: TRY_AGAIN_MS,
           maxRedirections: Math.max(8, Math.ceil((commandTimeoutMs * 0.8) / TRY_AGAIN_MS)),
           retryDelayOnFailover: 0,
-          // With TLS the certificate is for the name, and CLUSTER SLOTS tells addresses.
+          // A certificate is for a name: with TLS, keep the given names and do not resolve them to addresses, as CLUSTER
+          // SLOTS has them.
           ...(tls ? { dnsLookup: (address, done) => done(null, address) } : {}),
         } satisfies ClusterOptions),
       );
@@ -209,7 +210,7 @@ function openClient(target: Target, options: ConnectOptions): Redis | Cluster {
 
 const SLOTS_REFRESH_MS = 2_000;
 
-/** Keeps the map of the slots up to date. The client's own timer outlives a client that is closed while it is asking. */
+/** Keeps the slot map up to date. The client's own timer outlives a client that is closed during a refresh. */
 function refreshed(cluster: Cluster): Cluster {
   const refresh = (): void => {
     if (cluster.status === 'ready') cluster.refreshSlotsCache(() => undefined);
@@ -223,10 +224,10 @@ async function ready(client: Redis | Cluster, { login }: Target): Promise<void> 
   if (client.status !== 'ready') {
     await new Promise<void>((resolve) => client.once('ready', () => resolve()));
   }
-  // Nodes of a Cluster are connected on first use, and refuse what comes while they are.
+  // Nodes of a Cluster are connected on first use, and refuse commands until they are connected.
   if (client instanceof Cluster)
     await Promise.all(client.nodes('master').map((node) => node.ping()));
-  // The client goes on with database 0 where the server does not have the one that was named.
+  // The client falls back to database 0 if the server does not have the given one.
   else if (login.db !== 0) await client.select(login.db);
 }
 
@@ -235,7 +236,7 @@ interface Subscriptions {
   close(): void;
 }
 
-/** How long to wait before another node of a Cluster is asked for messages. */
+/** How long to wait before subscribing at another node of a Cluster. */
 const NEXT_NODE_MS = 200;
 
 function openSubscriptions(
@@ -253,12 +254,12 @@ function openSubscriptions(
   };
   const subscribe = async (on: Redis, channel: string): Promise<void> => {
     await on.subscribe(channel);
-    // What was published before this moment was missed.
+    // Messages published before this moment were missed.
     notify(channel);
   };
   const connect = (): Redis => {
     if (client instanceof Redis) return client.duplicate(SUBSCRIBER_OPTIONS);
-    // Every node of a Cluster passes on every message, so one connection to any of them will do.
+    // Every node of a Cluster forwards every message, so one connection to any of them will do.
     const nodes = client.nodes().map(({ options: { host = '', port = 0 } }) => ({ host, port }));
     const known = nodes.length > 0 || target.kind !== 'cluster' ? nodes : target.nodes;
     const node = known[nodesTried % Math.max(1, known.length)];
@@ -286,12 +287,12 @@ function openSubscriptions(
 
   return {
     add(channel, onMessage) {
-      // One function may listen twice, and each of the two is stopped alone.
+      // The same function may listen twice, and each listener is stopped separately.
       const listener = (): void => onMessage();
       const heard = listeners.get(channel);
       if (heard === undefined) {
         listeners.set(channel, new Set([listener]));
-        // A connection that is not there subscribes to everything once it is.
+        // A connection that is not ready yet subscribes to everything once it is.
         if (subscriber?.status === 'ready') subscribe(subscriber, channel).catch(() => undefined);
         subscriber ??= open();
       } else {
@@ -311,7 +312,7 @@ function openSubscriptions(
   };
 }
 
-/** One promise and one timer: every request of the gateway comes through here. */
+/** Just one promise and one timer: every request of the gateway passes through here. */
 function within<T>(
   reply: Promise<T>,
   timeoutMs: number,
@@ -324,7 +325,7 @@ function within<T>(
       reject(errorOf(error));
     };
     const timer = setTimeout(() => {
-      // Where this process was busy for so long, the answer may be there and is read next: it counts.
+      // If this process was busy all that time, the answer may have arrived and is read next: it counts.
       setImmediate(() => fail(new Error(`Redis did not answer within ${timeoutMs} ms`)));
     }, timeoutMs);
     reply.then((value) => {
@@ -334,21 +335,21 @@ function within<T>(
   });
 }
 
-/** Replies by which Redis says that it cannot serve now, as opposed to a command that is wrong. */
+/** Replies that mean that Redis cannot serve now, as opposed to a wrong command. */
 const UNAVAILABLE_REPLY =
   /^(LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|MOVED|ASK|MISCONF|OOM|BUSY|NOREPLICAS|NOAUTH|NOPERM|WRONGPASS)\b/;
 
-/** A script of a release that did not name all keys touched one that had been moved: it has stopped half way. */
+/** A script of a release that did not name all its keys touched one that had been moved: it has stopped halfway. */
 const STOPPED_REPLY = /^ERR .*attempted to access a non local key/;
 
-/** What the client says when a Cluster answered with redirections only: each of them says that nothing was done. */
+/** The client's error if a Cluster answered only with redirections: each of them means that nothing was done. */
 const REDIRECTED = 'Too many Cluster redirections';
 
-/** What the client says of a command that it did not send: there is no connection, and none is waited for. */
+/** The client's error for a command that it did not send: there is no connection, and it does not wait for one. */
 const NOT_SENT =
   /^(Stream isn't writeable|Cluster isn't ready) and enableOfflineQueue options is false/;
 
-/** Why Redis cannot serve, in words, by how its reply begins. */
+/** Why Redis cannot serve, in words, by the beginning of its reply. */
 const WORDS: readonly (readonly [RegExp, string])[] = [
   [/^OOM/, 'Redis is full: it takes no writes until there is memory (maxmemory).'],
   [/^READONLY/, 'Redis is read-only: this is a replica and not the master.'],
@@ -370,7 +371,7 @@ function wordsOf(message: string): string {
   return WORDS.find(([beginning]) => beginning.test(message))?.[1] ?? 'Redis cannot be reached.';
 }
 
-/** What a failed command means: everything but a refusal of the command itself is a Redis that is not available. */
+/** What a failed command means: anything but a refusal of the command itself means that Redis is unavailable. */
 function storeError(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   const { message } = error;

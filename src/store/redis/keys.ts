@@ -1,16 +1,19 @@
 /**
- * Every key of the store. What must change in one step lies in one slot of a Cluster, by the part in braces;
- * whatever a script touches is named to it, so that a Cluster knows where it has to run.
+ * Every key of the store. Keys that must change in one step lie in the same slot of a Cluster, by the part in braces. A
+ * script is given the name of every key that it touches, so that a Cluster knows where to run it.
  */
 export interface Keys {
-  /** Hash of an account; `:t:<id>` a token, `:ts` its tokens, `:r` reservations, `:s` sessions, `:o` one-time code, `:e` address to confirm, `:a` places, `:c` credits. */
+  /**
+   * Hash of an account; `:t:<id>` is a token, `:ts` its tokens, `:r` reservations, `:s` sessions, `:o` one-time code,
+   * `:e` address to confirm, `:a` places, `:c` credits.
+   */
   user(userId: number): string;
-  /** Zset of `<token id>:<limited>:<amount>:<id>` by when it expires, and a member `-` that never does. */
+  /** Zset of `<token id>:<limited>:<amount>:<id>` by expiry, and a member `-` that never expires. */
   userReservations(userId: number): string;
   userToken(userId: number, tokenId: number | string): string;
-  /** Hash of how claims of codes were decided, by code id. */
+  /** Hash of the decisions on claims of codes, by code id. */
   userCredits(userId: number): string;
-  /** Everything else that goes with a user, beside its tokens, their list and its sessions. */
+  /** Everything else that is deleted with a user, besides its tokens, their list and its sessions. */
   userOthers(userId: number): string[];
   /** Zset of the ids of a user's tokens. */
   userTokens(userId: number): string;
@@ -18,11 +21,11 @@ export interface Keys {
   userOneTimeCode(userId: number): string;
   userAddressCode(userId: number): string;
   userPlaces(userId: number): string;
-  /** String `<userId>:<tokenId>` under the hash of an API key. May point at a token that is not there (yet, or any more). */
+  /** String `<userId>:<tokenId>` under the hash of an API key. May point to a token that does not exist (yet, or any more). */
   keyHash(keyHash: string): string;
-  /** String `<userId>` under the hash of a session; may point at a session that is not there. */
+  /** String `<userId>` under the hash of a session; may point to a session that does not exist. */
   session(idHash: string): string;
-  /** Zset of `<tokenId>:<userId>` by token id: where a token lives. May be ahead of the tokens. */
+  /** Zset of `<tokenId>:<userId>` by token id: where a token is stored. May list tokens that do not exist. */
   readonly tokens: string;
   /** Next token id. */
   readonly tokenSequence: string;
@@ -40,27 +43,30 @@ export interface Keys {
   /** Hash of what each node reports about itself for people, as `<expires ms> <record>`. */
   readonly nodesAbout: string;
   readonly channelSequence: string;
-  /** There as long as the store is what a gateway has begun to work with. */
+  /** Set by the first gateway that begins to use the store; missing once the store has been emptied. */
   readonly channelsMark: string;
   /** String: fingerprint of the key that credentials are sealed with. */
   readonly encryptionMark: string;
-  /** Pub/sub channel that hears of every change of the channels. */
+  /** Pub/sub channel that announces every change of the channels. */
   readonly channelsChanged: string;
   /** Hash of a duty: `due` and `note`. */
   duty(name: string): string;
   /** Common part of a log: `:entries`, `:times`, `:seq`, `:ids`, `:of:<user>`. */
   log(name: 'usage' | 'refused' | 'audit'): string;
-  /** Common part of the roll-ups: `:since`, `:writer:<id>`, `:<name>:<start>` the owners of a bucket, `:<name>:<start>:<owner>` its rows. */
+  /**
+   * Common part of the roll-ups: `:since`, `:writer:<id>`, `:<name>:<start>` for the owners of a bucket,
+   * `:<name>:<start>:<owner>` for its rows.
+   */
   readonly stats: string;
   limit(name: string): string;
-  /** Hash of what nodes have taken of something that is limited: `window`, `current`, `previous`. */
+  /** Hash of what nodes have taken of a limited resource: `window`, `current`, `previous`. */
   share(name: string): string;
   idempotency(key: string): string;
-  /** Sorted set of kept rankings, of the part that a name falls into; `:<name>` behind it is a ranking. */
+  /** Zset of the kept rankings in the part that a name belongs to; with `:<name>` appended it is a ranking. */
   replies(name: string): string;
 }
 
-/** Kept rankings are spread over so many slots of a Cluster. */
+/** The number of parts that kept rankings are spread over, each in one slot of a Cluster. */
 export const REPLY_PARTS = 16;
 
 export function createKeys(prefix: string): Keys {

@@ -1,7 +1,7 @@
 import type { Page, Slice } from '../store.js';
 import type { Connection } from './connection.js';
 
-/** A zset of members whose records lie elsewhere. It may be ahead of them: `read` leaves out what is not there. */
+/** A zset of members whose records are elsewhere. It may be ahead of them: `read` leaves out missing records. */
 export interface Listing<T> {
   readonly key: string;
   /** The records, in the order of the members. */
@@ -10,7 +10,7 @@ export interface Listing<T> {
 
 const CHUNK = 500;
 
-/** Newest first. Without a filter only the page is read; with one, everything is, in parts. */
+/** Newest first. Without a filter, reads only the page; with one, reads everything, in parts. */
 export async function pageOf<T>(
   { client, answer }: Connection,
   { key, read }: Listing<T>,

@@ -14,14 +14,14 @@ import type { Connection } from './connection.js';
 import type { Keys } from './keys.js';
 import { numberOf, run, SCRIPTS } from './scripts.js';
 
-/** How many entries are read, or dropped, in one step. */
+/** How many entries are read or dropped in one step. */
 const CHUNK = 1_000;
 
-/** A log, and how an entry of it is read. */
+/** A log, and how to read its entries. */
 interface Log<T> {
   readonly key: string;
   readonly read: (json: string) => T;
-  /** What its entries are found by, where they are found by something. */
+  /** The id that entries are found by, if they can be found by one. */
   readonly idOf?: (entry: T) => string;
 }
 
@@ -33,7 +33,7 @@ interface Span {
 export function openLogs(connection: Connection, keys: Keys): LogStore {
   const { client, answer } = connection;
 
-  /** The numbers of entries in a span of time, newest first: of all users or of one. */
+  /** The numbers of the entries in a span of time, newest first: of all users or of one. */
   function numbers(
     { key: log }: { readonly key: string },
     userId: number | undefined,
@@ -58,13 +58,13 @@ export function openLogs(connection: Connection, keys: Keys): LogStore {
   async function entries<T>({ key, read }: Log<T>, found: readonly string[]): Promise<T[]> {
     if (found.length === 0) return [];
     const records = await answer(client.hmget(`${key}:entries`, ...found));
-    // Each is whom it is about, and its JSON.
+    // Each record is the user that it is about, and its JSON.
     return records.flatMap((record) =>
       record === null ? [] : [read(record.slice(record.indexOf(' ') + 1))],
     );
   }
 
-  /** Every entry that matches, newest first. The log is read in parts: others get their turn in between. */
+  /** Visits every entry in a span, newest first. Reads the log in parts: others get their turn in between. */
   async function scan<T>(
     log: Log<T>,
     userId: number | undefined,
@@ -102,7 +102,7 @@ export function openLogs(connection: Connection, keys: Keys): LogStore {
     return { items, total };
   }
 
-  /** Appends entries, each about a user or, with '', about none; then drops the oldest beyond the bound. */
+  /** Appends entries, each about a user or, with '', about nobody; then drops the oldest ones beyond the bound. */
   async function append<T extends { readonly atMs: number }>(
     appended: Log<T>,
     added: readonly { readonly userId: string; readonly entry: T }[],
@@ -117,13 +117,13 @@ export function openLogs(connection: Connection, keys: Keys): LogStore {
     });
     const script = idOf === undefined ? SCRIPTS.writeLog : SCRIPTS.writeRequests;
     const total = numberOf(await run(connection, script, places.keys, args));
-    // A bound that was lowered by much is reached step by step, so that others are not kept waiting.
+    // A bound that was lowered a lot is reached step by step, so that others are not kept waiting.
     const excess = Math.min(total - maxEntries, 2 * CHUNK);
     if (excess <= 0) return;
     await drop(appended, await answer(client.zrange(`${log}:times`, '0', `${excess - 1}`)));
   }
 
-  /** Drops entries by their numbers; whom they are about never changes, so it is looked up before. Resolves to how many went. */
+  /** Drops entries by number; the user of an entry never changes, so it is looked up first. Resolves to how many were dropped. */
   async function drop<T>(
     { key: log, idOf, read }: Log<T>,
     found: readonly string[],
@@ -239,7 +239,7 @@ export function openLogs(connection: Connection, keys: Keys): LogStore {
   };
 }
 
-/** The keys of a script, with the times of each user that it is told about, once. */
+/** The keys of a script, including the times of each user that is named to it, once. */
 class Places {
   readonly keys: string[];
   readonly #log: string;
@@ -250,7 +250,7 @@ class Places {
     this.#log = log;
   }
 
-  /** Which of the keys has the times of a user, from 1; 0 for nobody. */
+  /** The number of the key that has the times of a user, from 1; 0 for nobody. */
   of(userId: string): number {
     if (userId === '') return 0;
     let place = this.#byUser.get(userId);
@@ -262,7 +262,7 @@ class Places {
   }
 }
 
-/** What the lists by time and user cannot tell, or `undefined` when they tell everything. */
+/** The conditions that the lists by time and user do not cover, or `undefined` if they cover everything. */
 function usageFilter(
   query: Omit<UsageQuery, 'offset' | 'limit'>,
 ): ((entry: UsageEntry) => boolean) | undefined {
@@ -302,7 +302,7 @@ function auditFilter({
   return filterOf<AuditEntry>({ actorId, action, target });
 }
 
-/** Members that are given must be equal. */
+/** The given members must be equal. */
 function filterOf<T>(wanted: {
   readonly [K in keyof T]?: T[K] | undefined;
 }): ((entry: T) => boolean) | undefined {
@@ -311,7 +311,7 @@ function filterOf<T>(wanted: {
   return (entry) => given.every(([name, value]) => entry[name as keyof T] === value);
 }
 
-/** What JSON drops as undefined, and what the release that wrote it did not know yet, comes back here. */
+/** Restores the undefined members that JSON drops, and those that the release that wrote it did not know yet. */
 function usageOf(json: string): UsageEntry {
   const stored = JSON.parse(json) as UsageEntry;
   const { atMs, detail } = stored;
@@ -324,7 +324,7 @@ function refusedOf(json: string): RefusedEntry {
   return { ...stored, userId, tokenId, tokenName, model, address };
 }
 
-/** JSON drops members that are undefined; they are part of the type and come back here. */
+/** Restores the undefined members that JSON drops, since they are part of the type. */
 function auditOf(json: string): AuditEntry {
   const stored = JSON.parse(json) as AuditEntry;
   const { actorId, address } = stored;

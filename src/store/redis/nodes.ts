@@ -4,7 +4,7 @@ import type { Keys } from './keys.js';
 import { listOf, numberOf, run, SCRIPTS, textOf } from './scripts.js';
 
 export function openNodes(connection: Connection, keys: Keys): NodeStore {
-  /** What nodes have noted in a hash, by their ids, without what has expired. */
+  /** The notes of nodes in a hash, by node id, without expired ones. */
   async function notes<T>(
     key: string,
     nowMs: number,
@@ -29,7 +29,7 @@ export function openNodes(connection: Connection, keys: Keys): NodeStore {
     },
 
     async listNodes(nowMs) {
-      // Two questions, as a Cluster that moves the slot answers none about keys of which one is not there.
+      // Two questions, since a Cluster that is moving the slot does not answer one about several keys if one is missing.
       const [versions, told] = await Promise.all([
         notes(keys.channelNodes, nowMs, versionOf),
         notes(keys.nodesAbout, nowMs, aboutOf),
@@ -44,7 +44,7 @@ export function openNodes(connection: Connection, keys: Keys): NodeStore {
   };
 }
 
-/** `<version>:<expires ms>:…`, as `sync_node` notes it. */
+/** Reads `<version>:<expires ms>:…`, as `sync_node` writes it. */
 function versionOf(note: string): { readonly expiresMs: number; readonly value: number } {
   const [version, expiresMs] = note.split(':').map(Number);
   return { expiresMs: expiresMs ?? 0, value: version ?? 0 };

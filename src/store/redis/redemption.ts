@@ -12,9 +12,9 @@ import type { Keys } from './keys.js';
 import { pageOf } from './listing.js';
 import { listOf, numberOf, run, SCRIPTS, textOf } from './scripts.js';
 
-/** A code that is taken and whose credit is not certain yet. */
+/** A code that has been taken and whose credit is not certain yet. */
 interface Claim {
-  /** As it is noted. */
+  /** As it is stored. */
   readonly text: string;
   readonly codeId: number;
   readonly number: number;
@@ -24,13 +24,13 @@ interface Claim {
 
 type RefusalReason = Extract<Redemption, { kind: 'refused' }>['reason'];
 
-/** How many codes are looked at in one step. */
+/** How many codes are processed in one step. */
 const CHUNK = 500;
 
 /**
- * Codes lie in one slot and each user in its own, so redeeming takes steps: the claim, noted with the code; the credit,
- * which the user's slot remembers by the number of the claim and does once; the end of the claim. Whoever finds a claim can
- * go on from there.
+ * All codes are in one slot and each user is in another, so redeeming takes several steps: the claim, stored with the code;
+ * the credit, which the user's slot remembers by the claim's number and makes only once; the end of the claim. Whoever finds
+ * a claim can continue from there.
  */
 export function openRedemption(connection: Connection, keys: Keys): RedemptionStore {
   const { client, answer } = connection;
@@ -79,7 +79,7 @@ export function openRedemption(connection: Connection, keys: Keys): RedemptionSt
     }));
   }
 
-  /** From the claim to its end. */
+  /** Credits a claim and ends it. */
   async function complete(
     claim: Claim,
   ): Promise<'credited' | 'already' | 'over' | 'quota_range' | 'unknown'> {
@@ -102,7 +102,7 @@ export function openRedemption(connection: Connection, keys: Keys): RedemptionSt
     return outcome;
   }
 
-  /** Who made a code never changes: looking before the deletion is as good as in its step. */
+  /** The maker of a code never changes, so checking before the deletion is as good as within its step. */
   async function madeByOthers(
     ids: readonly string[],
     makers: ReadonlySet<number>,
@@ -133,7 +133,7 @@ export function openRedemption(connection: Connection, keys: Keys): RedemptionSt
     switch (outcome) {
       case 'credited':
         return { kind: 'redeemed', quota: claim.quota, codeId: claim.codeId };
-      // Another call has completed this claim, and answers for it.
+      // Another call has completed this claim and answers for it.
       case 'already':
       case 'over':
         return { kind: 'refused', reason: 'used' };
@@ -173,7 +173,7 @@ export function openRedemption(connection: Connection, keys: Keys): RedemptionSt
         for (const code of await Promise.all(chunk)) {
           if (code === undefined) continue;
           const batch = withCode(batches.get(code.name), code, nowMs);
-          // In again at the end, so that the names stand in the order of their newest codes.
+          // Moved to the end, so that the names are in the order of their newest codes.
           batches.delete(code.name);
           batches.set(code.name, batch);
         }
@@ -257,7 +257,7 @@ function codeOf(id: number, fields: Readonly<Record<string, string>>): Redemptio
     id,
     name: textOf(fields.name),
     quota: number('quota'),
-    // The scripts write no other.
+    // The scripts write no other status.
     status: textOf(fields.status) as RedemptionCode['status'],
     codeHint: textOf(fields.hint),
     createdBy: number('creator'),

@@ -19,14 +19,14 @@ import { openUsers } from './users.js';
 export interface RedisStoreOptions {
   /** As `parseRedisUrl` reads it. */
   readonly url: string;
-  /** Before every key. */
+  /** Precedes every key. */
   readonly prefix?: string;
   readonly vault: Vault;
   readonly commandTimeoutMs?: number;
   readonly connectTimeoutMs?: number;
-  /** Whose clock decides: the server's own, or, for tests that turn it, the one that each call names. */
+  /** Whose clock decides: the server's own, or, for tests that set it, the time given with each call. */
   readonly clock?: 'server' | 'caller';
-  /** Told once, in words, when the first connection has to be waited for. */
+  /** Called once, with a message, if the first connection takes a while. */
   readonly onWaiting?: ((why: string) => void) | undefined;
 }
 
@@ -34,7 +34,7 @@ const DEFAULT_PREFIX = 'rg:';
 const DEFAULT_COMMAND_TIMEOUT_MS = 1_000;
 const DEFAULT_CONNECT_TIMEOUT_MS = 10_000;
 
-/** The store of many nodes. Redis is the source of truth: it needs `appendonly yes` and `maxmemory-policy noeviction`. */
+/** The store for many nodes. Redis is the source of truth: it needs `appendonly yes` and `maxmemory-policy noeviction`. */
 export async function openRedisStore({
   url,
   prefix = DEFAULT_PREFIX,
@@ -67,7 +67,7 @@ export async function openRedisStore({
       await connection.answer(connection.client.ping());
     },
     async close(waitMs) {
-      // Sent now, they are answered before the connection says goodbye.
+      // What is sent now is answered before the connection quits.
       flush();
       await connection.close(waitMs);
     },

@@ -4,7 +4,7 @@ import { Command } from 'ioredis';
 import { StoreUnavailableError } from '../store.js';
 import type { Connection } from './connection.js';
 
-/** A Lua file, known to the server by the hash of its text: nodes of different releases do not get in each other's way. */
+/** A Lua file, known to the server by the hash of its text, so nodes of different releases do not interfere. */
 export interface Script {
   readonly lua: string;
   readonly sha: string;
@@ -61,10 +61,10 @@ export const SCRIPTS = {
   returnShare: load('return_share'),
 };
 
-/** A bulk string, a whole number, nothing, or a list of these: all that the scripts return. */
+/** All that the scripts return: a bulk string, a whole number, nothing, or a list of these. */
 export type Reply = string | number | null | readonly Reply[];
 
-/** Runs a script on its keys, which lie in one slot. */
+/** Runs a script on its keys, which are all in one slot. */
 export function run(
   connection: Connection,
   script: Script,
@@ -77,16 +77,16 @@ export function run(
 }
 
 const MORE_KEYS = 'more keys';
-/** Each round is lost only to reservations that have expired since the last one. */
+/** A round is lost only to reservations that have expired since the last one. */
 const MAX_KEY_ROUNDS = 50;
 
-/** The tokens that a script asks to be called again with, if that is what it answers. */
+/** The tokens whose keys a script needs in another call, if that is its answer. */
 export function missingTokens(reply: Reply): readonly string[] | undefined {
   if (!Array.isArray(reply) || reply[0] !== MORE_KEYS) return undefined;
   return listOf(reply).slice(1).map(textOf);
 }
 
-/** Runs a script that may find, only when it runs, that it needs the keys of more tokens than it was given. */
+/** Runs a script that may find out only at run time that it needs the keys of more tokens. */
 export async function runWithTokens(
   connection: Connection,
   script: Script,
@@ -113,7 +113,7 @@ async function evaluate(
   try {
     return await send(client, 'evalsha', sha, keys, args);
   } catch (error) {
-    // The server was restarted, or is another one: it does not know the script, and has done nothing.
+    // The server was restarted, or is a different one: it does not know the script and has done nothing.
     if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error;
     return send(client, 'eval', lua, keys, args);
   }

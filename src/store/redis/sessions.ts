@@ -4,8 +4,8 @@ import type { Keys } from './keys.js';
 import { listOf, numberOf, run, SCRIPTS, textOf } from './scripts.js';
 
 /**
- * Sessions lie with their user, so that all of them end in one step; a way by their id leads there. Times are arguments, and
- * expiry in Redis only clears away what nobody can find any longer.
+ * Sessions are stored with their user, so that all of them end in one step; a key per session id leads there. Times are
+ * arguments, and expiry in Redis only removes what nobody can find any longer.
  */
 export function openSessions(connection: Connection, keys: Keys): SessionStore {
   return { ...openLogins(connection, keys), ...openLimits(connection, keys) };
@@ -37,7 +37,7 @@ function openLogins(connection: Connection, keys: Keys): Pick<SessionStore, Logi
       ...[idHash, kind, createdAtMs, expiresAtMs, endsAtMs, connection.told(createdAtMs)],
       ...by,
     ]);
-    // Ways that lead nowhere now.
+    // These keys now lead nowhere.
     const gone = ended === null ? [idHash] : listOf(ended).map(textOf);
     for (const each of gone) await answer(client.del(keys.session(each)));
     return ended !== null;
@@ -136,7 +136,7 @@ function openLimits(connection: Connection, keys: Keys): Omit<SessionStore, Logi
         ]),
       );
       if (kind === 'done') return { kind, status: numberOf(status), body: textOf(body) };
-      // The script returns one of the others then.
+      // Otherwise the script returns one of these.
       return { kind: textOf(kind) as 'fresh' | 'running' | 'mismatch' };
     },
 

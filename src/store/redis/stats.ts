@@ -5,7 +5,7 @@ import type { Connection } from './connection.js';
 import type { Keys } from './keys.js';
 import { run, SCRIPTS } from './scripts.js';
 
-/** How many buckets are asked for at once. */
+/** How many buckets are requested at once. */
 const CHUNK = 64;
 
 export function openStats(connection: Connection, keys: Keys): StatsStore {
@@ -27,7 +27,7 @@ export function openStats(connection: Connection, keys: Keys): StatsStore {
     }
   }
 
-  /** Whose rows a bucket has. */
+  /** The owners of the rows in a bucket. */
   async function ownersOf({ rollup, owner }: StatsQuery, atMs: number): Promise<number[]> {
     if (owner !== undefined) return [owner];
     return (await answer(client.smembers(bucketsOf(rollup, atMs)))).map(Number);

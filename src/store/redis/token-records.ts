@@ -6,15 +6,15 @@ import type { Connection } from './connection.js';
 import type { Keys } from './keys.js';
 import { listOf, numberOf, runWithTokens, SCRIPTS, textOf, type Reply } from './scripts.js';
 
-/** Where a token lives: its record is in the slot of its user. */
+/** Where a token is stored: its record is in its user's slot. */
 export interface TokenPlace {
   readonly tokenId: number;
   readonly userId: number;
 }
 
 /**
- * The token from the fields that scripts return, in the order in which they do, as the key of `wantedHash` leads to it;
- * without one, its own key. `undefined` where the token has another key.
+ * Reads a token from the fields that scripts return, in their order, as found by the key of `wantedHash`, or by its current
+ * key without one. `undefined` if the token has another key.
  */
 export function credentialOf(
   { tokenId, userId }: TokenPlace,
@@ -68,12 +68,12 @@ export function credentialOf(
   };
 }
 
-/** What scripts return of a budget's window; records of older releases have none. */
+/** Reads a budget's window as scripts return it; records of older releases have none. */
 export function budgetUseOf(spent: Reply | undefined, untilMs: Reply | undefined): BudgetUse {
   return { spent: numberOf(spent ?? 0), untilMs: numberOf(untilMs ?? 0) };
 }
 
-/** Tokens of one user; with a time, after its expired reservations are given back. Those that are gone are left out. */
+/** Reads tokens of one user; with a time, gives back its expired reservations first. Leaves out missing tokens. */
 export async function readTokens(
   connection: Connection,
   keys: Keys,

@@ -19,7 +19,7 @@ import { tokenVersion } from '../version.js';
 import { listOf, run, runWithTokens, SCRIPTS, textOf, type Reply } from './scripts.js';
 import { credentialOf, pairOf, readTokens } from './token-records.js';
 
-/** Each round is lost only to another change of the same token. */
+/** A round is lost only to another change of the same token. */
 const MAX_ROUNDS = 100;
 
 export function openTokens(connection: Connection, keys: Keys): TokenStore {
@@ -44,7 +44,7 @@ export function openTokens(connection: Connection, keys: Keys): TokenStore {
   ): Promise<Token | 'too_many' | undefined> {
     const { userId, keyHash, policy } = token;
     const id = await answer(client.incr(keys.tokenSequence));
-    // The ways to the record come before it: a crash in between leaves ways to nothing, which are taken for no token.
+    // The pointers to the record are written first: after a crash in between they lead nowhere, which counts as no token.
     await claimKey(keyHash, userId, id);
     await answer(client.zadd(keys.tokens, id, `${id}:${userId}`));
     const seconds = Math.floor(nowMs / 1000);
@@ -154,7 +154,7 @@ export function openTokens(connection: Connection, keys: Keys): TokenStore {
     throw new StoreUnavailableError('The token is being changed without end.');
   }
 
-  /** Merging is done here, on the version that it is good for: the JSON of Lua cannot tell an empty list from an object. */
+  /** Merges here, for one version of the token only: Lua's JSON cannot tell an empty list from an empty object. */
   async function changedPolicy(
     tokenId: number,
     userId: number,
@@ -196,7 +196,7 @@ export function openTokens(connection: Connection, keys: Keys): TokenStore {
     return pageOf(connection, listing, { offset, limit }, name === undefined ? undefined : matches);
   }
 
-  /** In the order of `places`, user by user. */
+  /** Reads tokens user by user, and returns them in the order of `places`. */
   async function readMany(
     places: readonly (readonly [number, number])[],
     nowMs: number,
@@ -239,7 +239,7 @@ export function openTokens(connection: Connection, keys: Keys): TokenStore {
   };
 }
 
-/** Rate, places and budget stand beside the JSON for the scripts that need them with every request. */
+/** Rate, places and budget are stored next to the JSON for scripts that need them on every request. */
 function policyFields(policy: Token['policy']): (string | number)[] {
   return [
     ...['policy', JSON.stringify(policy)],
@@ -248,7 +248,7 @@ function policyFields(policy: Token['policy']): (string | number)[] {
   ];
 }
 
-/** Those of the members of a budget that are there. */
+/** The members of a budget that are present. */
 export function budgetFields(members: Partial<BudgetMembers>): (string | number)[] {
   const { budget, budgetPeriod, budgetTimeZone } = members;
   return [
@@ -272,7 +272,7 @@ function fieldsOf({
   ];
 }
 
-/** How a script is told to move a balance. */
+/** The script arguments that change a balance. */
 export function quotaArguments(change: QuotaChange | undefined): [string, number] {
   if (change === undefined) return ['', 0];
   return 'set' in change ? ['set', change.set] : ['add', change.add];

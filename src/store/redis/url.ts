@@ -1,4 +1,4 @@
-/** Where Redis is, read from the URL of the configuration. */
+/** Where Redis is, according to the URL in the configuration. */
 export type Target =
   | { readonly kind: 'single'; readonly node: NodeAddress; readonly login: Login }
   | {
@@ -21,7 +21,7 @@ export interface Login {
   readonly tls: boolean;
 }
 
-/** What is wrong with a Redis URL; quotes nothing of it, since it may hold a password. */
+/** What is wrong with a Redis URL; never quotes it, since it may contain a password. */
 export class RedisUrlError extends Error {
   override readonly name = 'RedisUrlError';
   /** The end of a sentence that begins with the name of the setting. */
@@ -39,7 +39,7 @@ const SCHEME = /^(rediss?)(\+sentinel|\+cluster)?:\/\//;
 
 /**
  * `redis://[user:password@]host[:port][/db]`; `rediss://` for TLS; several, separated by commas, for the nodes of a Cluster
- * (`redis+cluster://` for one that is entered through a single node); `redis+sentinel://host:port,host:port/master[/db]`.
+ * (`redis+cluster://` if only one node is given); `redis+sentinel://host:port,host:port/master[/db]`.
  * @throws RedisUrlError
  */
 export function parseRedisUrl(url: string): Target {
@@ -51,7 +51,7 @@ export function parseRedisUrl(url: string): Target {
   }
   const [start, scheme = '', variant] = match;
   const tls = scheme === 'rediss';
-  // Each part after the first may repeat the scheme; login and path may stand at any of them.
+  // Each part after the first may repeat the scheme; any part may have the login and the path.
   const parts = url
     .slice(start.length)
     .split(',')
@@ -124,7 +124,7 @@ function databaseNumber(text: string | undefined): number {
   return Number(text);
 }
 
-/** A name or password without its percent signs. */
+/** A name or password with its percent-encoding decoded. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);

@@ -33,18 +33,18 @@ import {
 import { budgetUseOf, pairOf } from './token-records.js';
 import { budgetFields, quotaArguments } from './tokens.js';
 
-/** A claim of a name that has stood so long without its account is left over from a crash. */
+/** A claim of a name that is this old and whose account does not bear the name is left over from a crash. */
 const CLAIM_MS = 30_000;
 
 type Taken = Extract<UserUpdate, { kind: 'taken' }>;
 
-/** A name and an address, in small letters or ''. */
+/** A name and an address, in lower case, or ''. */
 interface Logins {
   readonly username: string;
   readonly email: string;
 }
 
-/** The claims that they were taken with; '' for whichever the account holds. */
+/** In place of the claims that logins were taken with: '' matches any claim that the account holds. */
 const ANY_CLAIM: Logins = { username: '', email: '' };
 
 const MARK_BYTES = 8;
@@ -53,7 +53,7 @@ export function openUsers(connection: Connection, keys: Keys): UserStore {
   const { client, answer } = connection;
   const registry = ['names', 'emails', 'ids'].map((part) => `${keys.users}:${part}`);
 
-  /** Runs a script that gives back what has expired first. */
+  /** Runs a script that first gives back expired reservations. */
   function runOnUser(
     script: Script,
     id: number,
@@ -68,7 +68,7 @@ export function openUsers(connection: Connection, keys: Keys): UserStore {
     return reply === null ? undefined : userOf(listOf(reply));
   }
 
-  /** Claims names for an account; those in the way that no account bears, and that are old, are taken over. */
+  /** Claims names for an account; takes over conflicting claims that are old and whose names no account bears. */
   async function claim(
     id: number,
     { username, email }: Logins,
@@ -114,7 +114,7 @@ export function openUsers(connection: Connection, keys: Keys): UserStore {
     const id = await answer(client.incr(`${keys.users}:seq`));
     const mark = newClaim(id, nowMs);
     const createdTime = Math.floor(nowMs / 1000);
-    // Before its name is taken, so that whoever finds the name taken finds the account too.
+    // Written before the name is taken, so that whoever finds the name taken also finds the account.
     await Promise.all([
       answer(
         client.hset(
@@ -192,14 +192,14 @@ export function openUsers(connection: Connection, keys: Keys): UserStore {
         username: before.username === user.username.toLowerCase() ? '' : before.username,
         email: before.email === user.email?.toLowerCase() ? '' : before.email,
       },
-      // Beside this, the account may be taking back the very name that it gives up here.
+      // At the same time, another change may be claiming back the very name that is given up here.
       claims,
       false,
     );
     return { kind: 'updated', user };
   }
 
-  /** Gives up what was claimed for a change that was refused, but not what the account bears. */
+  /** Gives up the names claimed for a refused change, but not those that the account bears. */
   async function releaseUnused(
     id: number,
     claimed: Logins,
@@ -275,7 +275,7 @@ export function openUsers(connection: Connection, keys: Keys): UserStore {
       );
       if (reply === null) return false;
       const [username, email, deleted, sessions] = listOf(reply);
-      // The account is gone with the step above; what follows clears ways that lead nowhere now.
+      // The step above has removed the account; the rest clears keys that now lead nowhere.
       const places = listOf(deleted).map(textOf);
       for (let index = 0; index < places.length; index += 2) {
         await answer(client.del(keys.keyHash(places[index + 1] ?? '')));
