@@ -36,7 +36,7 @@ const MEMBERS = membersOf<AiGatewayMembers>({
   topN: COUNT,
 });
 
-/** Vercel's AI Gateway as the AI SDK speaks to it: the model in a header. */
+/** Vercel's AI Gateway as the AI SDK calls it: the model in a header. */
 export const aiGateway = defineDialect({
   id: 'ai-gateway',
   title: 'Vercel AI Gateway',
@@ -72,7 +72,7 @@ export const aiGateway = defineDialect({
   }),
 });
 
-/** The words by which its client chooses the class of an error. */
+/** The client chooses the class of an error by these words. */
 const TYPES: Readonly<Partial<Record<ErrorCode, string>>> = {
   model_not_found: 'model_not_found',
   rate_limited: 'rate_limit_exceeded',

@@ -2,7 +2,7 @@ import type { ErrorCode, GatewayError } from '../core/errors.js';
 import type { IngressError } from './dialect.js';
 import type { RequestHeaders } from './read.js';
 
-/** The exceptions that AWS's clients know, by what went wrong; a status where AWS has another. */
+/** The exceptions that AWS's clients know, by error code; with a status if AWS uses another. */
 const EXCEPTIONS: Readonly<Partial<Record<ErrorCode, readonly [name: string, status?: number]>>> = {
   missing_api_key: ['AccessDeniedException', 403],
   invalid_api_key: ['UnrecognizedClientException', 403],
@@ -45,12 +45,12 @@ export function awsHeaders(requestId: string): Readonly<Record<string, string>> 
   return { 'x-amzn-RequestId': requestId };
 }
 
-/** The id of a model where it may be an ARN. */
+/** The id of a model that may be given as an ARN. */
 export function modelOfArn(name: string): string {
   return name.startsWith('arn:') ? name.slice(name.lastIndexOf('/') + 1) : name;
 }
 
-/** Whether a request is signed as AWS's clients do, or names one of them. */
+/** Whether a request is signed as AWS's clients sign, or names one of them. */
 export function isOfAws({ authorization, 'user-agent': agent }: RequestHeaders): boolean {
   return (
     (typeof authorization === 'string' && authorization.startsWith('AWS4-')) ||

@@ -31,7 +31,7 @@ import { scoreText } from './write.js';
 
 const DOCUMENTS = listNames('documents');
 
-/** The members of a rerank request but `documents`, as they come on the wire. `null` means absent. */
+/** The members of a rerank request except `documents`, as they arrive on the wire. `null` means absent. */
 interface RerankMembers {
   readonly model?: string | null;
   readonly query: string;
@@ -62,19 +62,19 @@ export const RERANK_MEMBERS = membersOf<RerankMembers>({
   priority: Joi.number().integer().min(0).max(999).allow(null),
 });
 
-/** Documents as texts, and as objects whose fields are named. */
+/** Documents as texts, and as objects with the fields to rank by. */
 export const RERANK_EXAMPLES: readonly [object, ...object[]] = [
   { model: EXAMPLE.model, query: EXAMPLE.query, documents: EXAMPLE.texts, top_n: 2 },
   { query: EXAMPLE.query, documents: [...EXAMPLE.texts, { title: 'Io' }], rank_fields: ['title'] },
 ];
 
-/** The main contract: Cohere's and Jina's form, and that of nearly everything that serves models by itself. */
+/** The main contract: the form of Cohere, Jina and nearly every self-hosted model server. */
 export const cohere = defineDialect<undefined>({
   id: 'cohere',
   title: 'Cohere, Jina, vLLM, Xinference, LocalAI and all that speak like them',
   paths: [
     '/v1/rerank',
-    // Where clients of others with this form add what their hosts have before it.
+    // Paths that clients made for other hosts of this form call.
     '/v1/reranks',
     '/inference/v1/rerank',
     '/compatible-api/v1/reranks',
@@ -92,13 +92,13 @@ export const cohere = defineDialect<undefined>({
 
 /**
  * Reads a rerank request.
- * @throws GatewayError 400 or 413 that names the field, what is wrong with it and what would be right.
+ * @throws GatewayError 400 or 413 that names the field, says what is wrong with it and what would be right.
  */
 export function parseRerank(request: IngressRequest): ParsedRerank<undefined> {
   const scanned = request.scanAny(DOCUMENTS);
   if (scanned !== undefined) {
     const members = checkMembers(request, scanned.members);
-    // Of objects whose fields are named, the texts are made.
+    // If fields are named, the texts have to be built from the objects.
     if (!scanned.list.hasObjects || fieldsOf(members.rank_fields) === undefined) {
       return toRequest(members, scannedDocuments(scanned, request.maxDocuments));
     }
@@ -115,7 +115,7 @@ export function parseRerank(request: IngressRequest): ParsedRerank<undefined> {
 }
 
 function checkMembers(request: IngressRequest, value: Members): RerankMembers {
-  // What `arePlain` has looked at is what the type says.
+  // `arePlain` has checked all that the type states.
   const members = request.isPlain(value)
     ? (value as unknown as RerankMembers)
     : validate(RERANK_MEMBERS, value);
@@ -135,7 +135,7 @@ function readDocument(
   if (rankFields !== undefined) return { text: fieldsText(item, rankFields), source: item };
   const { text, image } = item;
   const isImage = typeof image === 'string' && image !== '';
-  // Beside a text, an image that is none is a member like any other.
+  // Next to a text, an `image` that is not an image is a member like any other.
   if (typeof text === 'string') {
     return isImage ? { text, image, source: item } : { text, source: item };
   }
@@ -176,8 +176,8 @@ function toOptions(members: RerankMembers): RerankOptions {
 }
 
 /**
- * The body of a ranking. Written by hand: the rows are plain numbers, documents are the caller's own bytes, and building
- * objects only to print them costs more than the rest of the reply.
+ * The body of a ranking. Written by hand: the rows are plain numbers, the documents are the caller's own bytes, and
+ * building objects only to print them costs more than the rest of the reply.
  */
 export function rerankReplyBody(
   id: string,
@@ -191,7 +191,7 @@ export function rerankReplyBody(
     : head + (asWritten(reply) ?? rowsText(reply.rows)) + tail;
 }
 
-/** The rows in the upstream's own bytes, where the ranking came out as they say: writing numbers anew costs most of a reply. */
+/** The rows in the upstream's own bytes, if the ranking still matches them: writing numbers is most of a reply's cost. */
 function asWritten({ rows, written }: Ranking): string | undefined {
   if (written?.values.length !== rows.length * 2) return undefined;
   const { values, bytes } = written;
@@ -239,7 +239,7 @@ function usageText({ usage, warnings, isDegraded }: Ranking): string {
   );
 }
 
-/** The body of an error: one shape that every known client of this form reads. Without a request there is no id of it. */
+/** The body of an error, in one shape that every known client of this form reads. Without a request it has no id. */
 export function errorBody(error: GatewayError, requestId?: string): string {
   const { message, code, param } = error;
   return JSON.stringify({

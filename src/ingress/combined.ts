@@ -6,7 +6,7 @@ import { documentJson, scoreJson } from './write.js';
 
 const DOCUMENTS = listNames('documents');
 
-/** The main contract with its rows a second time as `data`, for clients that send the one form and read the other. */
+/** The main contract with its rows repeated as `data`, for clients that send one form and read the other. */
 export const combined = defineDialect({
   id: 'combined',
   title: "Continue's OpenAI and Voyage providers",
@@ -15,7 +15,7 @@ export const combined = defineDialect({
   examples: RERANK_EXAMPLES,
   parse: (request) => {
     const parsed = parseRerank(request);
-    // Its Voyage provider says how many with the other's word.
+    // Continue's Voyage provider gives the count by Voyage's name.
     const { top_k: topK } = request.members(DOCUMENTS);
     const isCount = Number.isSafeInteger(topK) && (topK as number) >= 1;
     return isCount ? { ...parsed, topN: Math.min(topK as number, parsed.topN) } : parsed;

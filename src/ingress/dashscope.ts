@@ -50,7 +50,7 @@ const MEMBERS = membersOf<DashScopeMembers>({
     .allow(null),
 });
 
-/** DashScope's own form: input and parameters apart, and the rows inside `output`. */
+/** DashScope's native form: input and parameters are separate, and the rows are inside `output`. */
 export const dashscope = defineDialect({
   id: 'dashscope',
   title: 'Alibaba DashScope, native',

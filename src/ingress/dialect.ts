@@ -4,72 +4,72 @@ import type { JsonFragment } from '../core/json/json.js';
 import type { RankedRow, RerankRequest, Usage, WrittenRows } from '../core/rerank.js';
 import type { IngressRequest, RequestHeaders } from './read.js';
 
-/** A request as it was read: the model may still come from the key or the configuration. */
+/** A request as read: the model may still come from the key or the configuration. */
 export interface ParsedRerank<Kept = unknown> extends Omit<RerankRequest, 'model'> {
   readonly model: string | undefined;
-  /** What the reply needs of the request beyond that. */
+  /** Anything else of the request that the reply needs. */
   readonly kept?: Kept;
 }
 
-/** A ranking that is to be written. */
+/** A ranking to write. */
 export interface Ranking {
   readonly rows: readonly RankedRow[];
   readonly usage: Usage;
   readonly warnings: readonly string[];
-  /** Rows as the upstream wrote them, which may be these. */
+  /** Rows as the upstream wrote them, possibly the same as `rows`. */
   readonly written: WrittenRows | undefined;
-  /** Whether a last resort answered, whose scores are no match for the model's. */
+  /** Whether a last resort answered, whose scores are not comparable with the model's. */
   readonly isDegraded?: boolean;
 }
 
 /** An error in a dialect's own form. */
 export interface IngressError {
   readonly body: string;
-  /** Where the original answers with another status than the gateway would. */
+  /** Set if the original's status differs from the gateway's. */
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** When a reply is written. */
+/** The time at which a reply is written. */
 export interface ReplyClock {
   readonly nowMs: number;
-  /** Since the request came. */
+  /** Since the request arrived. */
   readonly elapsedMs: number;
 }
 
 /** How a request on a path that several dialects share is recognised. */
 export interface Claim {
-  /** The member that holds the documents. Of those that claim the same one, the first whose `marks` match speaks. */
+  /** The member that holds the documents. Of the dialects with the same one, the first that recognises the request reads it. */
   readonly list: string;
-  /** Whether the headers alone tell; known before the body is read. */
+  /** Whether the headers alone identify it; known before the body is read. */
   readonly byHeaders?: (headers: RequestHeaders) => boolean;
-  /** Whether the members of the body tell. */
+  /** Whether the members of the body identify it. */
   readonly byMembers?: (members: Readonly<Record<string, unknown>>) => boolean;
 }
 
 /**
- * A form in which callers ask and are answered: one small pure file, the mirror of a provider. Nothing behind it knows
- * which one was spoken. `Kept` is what its reply needs of the request beyond what every request has.
+ * A form of requests and replies: one small pure file, the mirror of a provider. Nothing behind it knows which one the
+ * caller used. `Kept` is any part of the request that its reply needs beyond what every request has.
  */
 export interface IngressDialect<Kept = unknown> {
-  /** Names it in settings of keys, in fixtures and in the log. */
+  /** Its name in keys' settings, in fixtures and in the log. */
   readonly id: string;
-  /** The clients that speak it, for people. */
+  /** The clients that use it, for human readers. */
   readonly title: string;
   /**
-   * Paths that are its own, with the one that documents name first: `{model}` stands for one segment, `{model+}` for one or
-   * more. A leading version may be left out or written twice.
+   * Its own paths, with the one that the documentation names first: `{model}` stands for one segment, `{model+}` for one
+   * or more. A leading version may be left out or written twice.
    */
   readonly paths: readonly string[];
-  /** How it is told apart on the paths that it shares; absent where it has none, or where a key's setting alone selects it. */
+  /** How it is recognised on shared paths; absent if it uses none, or if only a key's setting selects it. */
   readonly claim?: Claim;
-  /** @throws GatewayError 400 or 413 that names the member, what is wrong with it and what would be right. */
+  /** @throws GatewayError 400 or 413 that names the member, says what is wrong with it and what would be right. */
   readonly parse: (request: IngressRequest) => ParsedRerank<Kept>;
-  /** What `parse` judges the members of a body by, for the API's document. */
+  /** The schema by which `parse` judges the members of a body, for the API's document. */
   readonly members?: Joi.Schema;
-  /** Bodies as its clients send them, one for each form that its replies have: its document is made from them. */
+  /** Bodies as its clients send them, one per form of its replies: its part of the API's document is made from them. */
   readonly examples: readonly [object, ...object[]];
-  /** The body of a ranking. The clock is read for a dialect that is `timed`, and stands still for every other. */
+  /** The body of a ranking. The clock is read for a `timed` dialect, and stands still for every other. */
   readonly reply: (
     id: string,
     request: RerankRequest,
@@ -78,14 +78,14 @@ export interface IngressDialect<Kept = unknown> {
     clock: ReplyClock,
   ) => string | Buffer | JsonFragment;
   readonly error: (error: GatewayError, requestId: string) => IngressError;
-  /** Headers that its replies have, errors included, beyond those that all have. */
+  /** Headers of its replies, errors included, beyond those that all replies have. */
   readonly headers?: (requestId: string) => Readonly<Record<string, string>>;
   readonly timed?: true;
-  /** Whether its replies are lists, which nothing can be added to. */
+  /** Whether its replies are lists, to which nothing can be added. */
   readonly listed?: true;
 }
 
-/** A dialect with the type of what it keeps left out: the exchange hands `reply` what `parse` has made. */
+/** A dialect without the type of what it keeps: the exchange hands `reply` the value that `parse` made. */
 export function defineDialect<Kept>(dialect: IngressDialect<Kept>): IngressDialect {
   return dialect as IngressDialect;
 }

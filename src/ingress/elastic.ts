@@ -36,7 +36,7 @@ const MEMBERS = membersOf<ElasticMembers>({
 });
 const INPUT = listNames('input');
 
-/** Elastic's inference API: the model is the endpoint of the path, and the rows are `rerank`. */
+/** Elastic's inference API: the model is the endpoint in the path, and the rows are in `rerank`. */
 export const elastic = defineDialect({
   id: 'elastic',
   title: 'Elasticsearch inference',
@@ -73,7 +73,7 @@ export const elastic = defineDialect({
     const cause = { type: TYPES[status] ?? 'status_exception', reason: message };
     return { body: JSON.stringify({ error: { root_cause: [cause], ...cause }, status }) };
   },
-  // Its clients refuse to speak to what does not say so.
+  // Elastic's clients refuse a server that does not send this header.
   headers: () => ({ 'X-Elastic-Product': 'Elasticsearch' }),
 });
 

@@ -1,4 +1,4 @@
-/** What the examples of all forms are made of. */
+/** The contents of all forms' examples. */
 export const EXAMPLE = {
   model: 'my-model',
   query: 'Which planet has the most moons?',

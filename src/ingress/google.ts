@@ -41,7 +41,7 @@ interface Kept {
   readonly records: readonly GoogleRecord[];
 }
 
-/** Google's ranking API: records with ids of the caller's own, and no index. */
+/** Google's ranking API: records with the caller's own ids, and no index. */
 export const google = defineDialect<Kept>({
   id: 'google',
   title: "Google's ranking API",

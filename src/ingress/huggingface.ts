@@ -13,7 +13,7 @@ import {
 } from './read.js';
 import { byPosition, scoreJson } from './write.js';
 
-/** Whether each score stands for itself, or as the label of a classifier. */
+/** Whether each score is a bare number, or that of a classifier's label. */
 interface Kept {
   readonly form: 'labels' | 'scores';
 }

@@ -24,7 +24,7 @@ import { zeroentropy } from './zeroentropy.js';
 import type { IngressDialect } from './dialect.js';
 import { listNames, type IngressRequest, type RequestHeaders } from './read.js';
 
-/** Every form that callers may speak. On the paths that several share, the first that claims a request reads it. */
+/** Every form that callers may use. On shared paths, the first that claims a request reads it. */
 export const DIALECTS: readonly IngressDialect[] = [
   aiGateway,
   bedrock,
@@ -50,14 +50,14 @@ export const DIALECTS: readonly IngressDialect[] = [
   zeroentropy,
 ];
 
-/** The form that the rest of the gateway has in mind: it answers where no other is meant. */
+/** The gateway's default form: it answers unless another is meant. */
 const MAIN_DIALECT = cohere;
 
-/** Where rerank requests come in: the dialects that are spoken there, and the places in the path. */
+/** A route for rerank requests: the dialects used there, and the path's parameters. */
 export interface IngressRoute {
-  /** One where the path is its own; all that share it otherwise. */
+  /** One if the path is its own; otherwise all that share it. */
   readonly dialects: readonly IngressDialect[];
-  /** As they stand in the path, still encoded. */
+  /** As they are in the path, still encoded. */
   readonly params: Readonly<Record<string, string>>;
 }
 
@@ -69,7 +69,7 @@ const SHARED: IngressRoute = {
 const SHARED_LISTS = listNames(
   ...new Set(SHARED.dialects.flatMap(({ claim }) => claim?.list ?? [])),
 );
-/** Every member that some form has its documents in, as strings or objects with a text. */
+/** Every member that holds the documents of some form, as strings or objects with a text. */
 export const ALL_LISTS = listNames(
   'documents',
   'texts',
@@ -83,11 +83,11 @@ export const ALL_LISTS = listNames(
 const MAIN_LIST = MAIN_DIALECT.claim?.list;
 const BY_HEADERS = SHARED.dialects.filter(({ claim }) => claim?.byHeaders !== undefined);
 
-/** With versions before the path, also twice: a client's base URL has one and its code adds another. */
+/** With a version before the path, even two: a client's base URL has one and its code adds another. */
 const SHARED_PATH = /^(?:\/+v[12])*\/+rerank\/*$/i;
 const COMMON_PATHS = new Set(['/v1/rerank', '/rerank', '/v2/rerank']);
 
-/** Those without places come first: they say more. */
+/** Those without parameters come first: they are more specific. */
 const OWN_PATHS = DIALECTS.flatMap((dialect) =>
   dialect.paths.map((path) => ({
     pattern: patternOf(path),
@@ -96,10 +96,10 @@ const OWN_PATHS = DIALECTS.flatMap((dialect) =>
   })),
 ).sort((a, b) => a.places - b.places);
 const BY_ID = new Map(DIALECTS.map((dialect) => [dialect.id, dialect]));
-/** Below its own name a dialect needs no marks: `/infinity/v1/rerank`. */
+/** Under its own name a dialect needs no claim: `/infinity/v1/rerank`. */
 const NAMED_PATH = /^\/+(?<id>[\w-]+)(?<rest>\/.+)$/;
 
-/** The dialects of a path; `undefined` for a path that no rerank request comes to. */
+/** The dialects of a path; `undefined` if the path is not for rerank requests. */
 export function ingressRoute(pathname: string): IngressRoute | undefined {
   if (COMMON_PATHS.has(pathname) || SHARED_PATH.test(pathname)) return SHARED;
   return ownRoute(pathname) ?? namedRoute(pathname);
@@ -126,7 +126,7 @@ function namedRoute(pathname: string): IngressRoute | undefined {
     : undefined;
 }
 
-/** `{name}` is one segment, `{name+}` one or more; a leading version may be missing, or be there twice. */
+/** `{name}` is one segment, `{name+}` one or more; a leading version may be missing or repeated. */
 function patternOf(path: string): RegExp {
   const versioned = /^\/v[12](?=\/)/.test(path);
   const rest = (versioned ? path.slice('/v1'.length) : path)
@@ -137,7 +137,7 @@ function patternOf(path: string): RegExp {
   return new RegExp(String.raw`^${versioned ? String.raw`(?:\/+v[12])*` : ''}\/+${rest}\/*$`, 'i');
 }
 
-/** Which dialect a request is answered in as far as its headers tell: before its key is known and its body is there. */
+/** The dialect to answer in, judged by the headers alone: before the key is known and the body has arrived. */
 export function dialectByHeaders(route: IngressRoute, headers: RequestHeaders): IngressDialect {
   if (route !== SHARED) return route.dialects[0] ?? MAIN_DIALECT;
   for (const dialect of BY_HEADERS)
@@ -146,9 +146,9 @@ export function dialectByHeaders(route: IngressRoute, headers: RequestHeaders): 
 }
 
 /**
- * Which dialect a request speaks. `first` is what its headers have told; `setting` is the key's, for clients that cannot be
+ * The dialect of a request. `first` is the one that its headers suggest; `setting` is the key's, for clients that cannot be
  * told apart.
- * @throws GatewayError 400 where the members of the body belong to several.
+ * @throws GatewayError 400 if the members of the body belong to several.
  */
 export function dialectOf(
   route: IngressRoute,

@@ -3,7 +3,7 @@ import { cohere, parseRerank, RERANK_EXAMPLES, RERANK_MEMBERS } from './cohere.j
 import { defineDialect } from './dialect.js';
 import { scoreJson } from './write.js';
 
-/** Infinity: the main contract, but a document is a plain string, and `null` where it was not asked for. */
+/** Infinity: the main contract, but a document is a plain string, and `null` if it was not asked for. */
 export const infinity = defineDialect({
   id: 'infinity',
   title: 'Infinity, and LiteLLM\'s "infinity/"',

@@ -41,11 +41,11 @@ const MEMBERS = membersOf<MixedbreadMembers>({
 const INPUT = listNames('input');
 
 interface Kept {
-  /** What was sent, where it is not all strings. */
+  /** The input as sent, unless it is all strings. */
   readonly inputs: readonly JsonBody[] | undefined;
 }
 
-/** Mixedbread: documents are `input`, and the reply says again how it was asked. */
+/** Mixedbread: documents are in `input`, and the reply repeats the request's options. */
 export const mixedbread = defineDialect<Kept>({
   id: 'mixedbread',
   title: 'Mixedbread',
@@ -94,7 +94,7 @@ export const mixedbread = defineDialect<Kept>({
         index,
         score: scoreJson(score),
         input: returnDocuments ? inputOf(documents, index, inputs?.[index]) : null,
-        // The older Python SDK insists on this word, and the newer one takes any.
+        // The older Python SDK insists on this word; the newer one accepts any.
         object: 'text_document',
       })),
       usage: {
@@ -108,7 +108,7 @@ export const mixedbread = defineDialect<Kept>({
   error: fastApiError,
 });
 
-/** A document as it was sent: a text, or an object in the caller's own bytes. */
+/** A document as sent: a text, or an object in the caller's own bytes. */
 function inputOf(documents: Documents, index: number, sent: JsonBody | undefined): JsonBody {
   const isText = sent === undefined || typeof sent === 'string';
   return isText ? documents.textJson(index) : documents.echo(index);

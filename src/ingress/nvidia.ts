@@ -20,7 +20,7 @@ interface NvidiaMembers {
   readonly model?: string | null;
   readonly query: { readonly text: string };
   readonly truncate?: string | null;
-  /** Neither is NVIDIA's own; its clients and LiteLLM send them. */
+  /** Neither is in NVIDIA's API; its clients and LiteLLM send them. */
   readonly top_n?: number | null;
   readonly top_k?: number | null;
 }

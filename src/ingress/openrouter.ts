@@ -3,7 +3,7 @@ import { parseRerank, RERANK_EXAMPLES, RERANK_MEMBERS } from './cohere.js';
 import { defineDialect } from './dialect.js';
 import { documentJson, scoreJson } from './write.js';
 
-/** OpenRouter: the main contract with a document on every row, asked for or not, and statuses for error codes. */
+/** OpenRouter: the main contract with a document on every row, asked for or not, and statuses as error codes. */
 export const openrouter = defineDialect({
   id: 'openrouter',
   title: 'OpenRouter',

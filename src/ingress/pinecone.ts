@@ -45,7 +45,7 @@ const MEMBERS = membersOf<PineconeMembers>({
 const DEFAULT_FIELDS = ['text'];
 const DOCUMENTS = listNames('documents');
 
-/** Pinecone inference: documents are objects, and come back unless the caller does not want them. */
+/** Pinecone inference: documents are objects, and are returned unless the caller declines. */
 export const pinecone = defineDialect({
   id: 'pinecone',
   title: 'Pinecone inference',

@@ -1,10 +1,10 @@
-/** The members that nearly every request has and no other. */
+/** The members of nearly every request, which has no others. */
 const PLAIN: ReadonlySet<string> = new Set(['model', 'query', 'top_n', 'return_documents']);
 const MAX_MODEL_CHARACTERS = 256;
 
 /**
- * Whether the members of a request are the usual few and valid, so that the schema need not look: walking it costs more than
- * all the rest of reading a small request. `false` says nothing about them; the schema is the judge.
+ * Whether a request has only the usual few members, all valid, so that the schema can be skipped: walking it costs more
+ * than all the rest of reading a small request. `false` says nothing about them; the schema decides.
  */
 export function arePlain(members: Readonly<Record<string, unknown>>): boolean {
   const { model, query, top_n: topN, return_documents: echo } = members;

@@ -26,18 +26,18 @@ export type RequestHeaders = Readonly<Record<string, string | readonly string[] 
 export type Members = Readonly<Record<string, unknown>>;
 
 /**
- * What is written again, in a reply or for a provider, is written recursively: deeper ones would exhaust the stack. The
- * values are those of ten thousand documents with fifty members each, which take a tenth of a second.
+ * Values that are written back, in a reply or to a provider, are written recursively: deeper ones would exhaust the stack.
+ * The limit on values allows ten thousand documents with fifty members each, which take a tenth of a second.
  */
 const LIMITS: ParseLimits = { depth: 256, values: 500_000 };
 
-/** What is walked over in one go: a millisecond or two, whatever it is. Larger bodies are looked at in steps. */
+/** Bytes scanned in one go: a millisecond or two, whatever they hold. Larger bodies are scanned in steps. */
 const STEP_BYTES = 1_048_576;
 
-/** The body is to be parsed as a whole, and is too large for that to happen in one go. */
+/** The whole body has to be parsed, and is too large for one go. */
 class NotParsedYet extends Error {}
 
-/** A request that has arrived as a whole, read as little as its dialect needs. */
+/** A request that has arrived in full, read only as far as its dialect needs. */
 export class IngressRequest {
   /** Valid UTF-8. */
   readonly body: Buffer;
@@ -61,7 +61,7 @@ export class IngressRequest {
     this.maxDocuments = maxDocuments;
   }
 
-  /** What stands in a place of the path. */
+  /** A parameter of the path, decoded. */
   param(name: string): string {
     try {
       return decodeURIComponent(this.#params[name] ?? '');
@@ -70,13 +70,13 @@ export class IngressRequest {
     }
   }
 
-  /** The body split at whichever of `names` it has as a list of strings. */
+  /** The body, split at the first of `names` that is a list of strings in it. */
   scan(names: readonly ListName[]): ScannedBody | undefined {
     const scanned = this.scanAny(names);
     return scanned?.list.hasObjects === true ? undefined : scanned;
   }
 
-  /** The same where the list may also hold objects that each have a `text`; looked for once. */
+  /** The same, but the list may also hold objects that each have a `text`; searched for once. */
   scanAny(names: readonly ListName[]): ScannedBody | undefined {
     if (!this.#isScanned) {
       this.#scanned = scanBody(this.body, names, this.maxDocuments);
@@ -86,14 +86,14 @@ export class IngressRequest {
     return undefined;
   }
 
-  /** Whether reading it in one go would hold up others. */
+  /** Whether reading it in one go would delay others. */
   get isLarge(): boolean {
     return this.body.length > STEP_BYTES;
   }
 
   /**
-   * What `read` makes of this request when it is large: what it needs of the body is found ahead of time, in steps with a
-   * pause after each. Parsing the whole is a last resort, so `read` may be called twice.
+   * The result of `read` for a large request: the parts of the body that it needs are found ahead of time, in steps with a
+   * pause after each. Parsing the whole body is a last resort, so `read` may be called twice.
    */
   async inSteps<T>(
     names: readonly ListName[],
@@ -147,19 +147,19 @@ export class IngressRequest {
     return this.#value;
   }
 
-  /** Whether `members`, those of this body, are the usual few; looked at once. */
+  /** Whether `members`, those of this body, are the usual few; checked once. */
   isPlain(members: Members): boolean {
     this.#isPlain ??= arePlain(members);
     return this.#isPlain;
   }
 
-  /** The members of the body; without the list where that need not be parsed. */
+  /** The members of the body; without the list if that need not be parsed. */
   members(names: readonly ListName[]): Members {
     return this.scanAny(names)?.members ?? this.value();
   }
 }
 
-/** Whole numbers of any size: a count beyond what there is means all of it. `null` is absent. */
+/** Whole numbers of any size: a count beyond the number of documents means all of them. `null` means absent. */
 export const COUNT = Joi.number().unsafe().integer().min(1).allow(null);
 export const FLAG = Joi.boolean().allow(null);
 export const TEXT = Joi.string().allow('', null);
@@ -167,7 +167,7 @@ export const MODEL = Joi.string().max(256).allow('', null);
 export const QUERY = Joi.string().required();
 export const FIELDS = Joi.array().items(Joi.string().min(1)).max(100).allow(null);
 
-/** A schema of the members that a form knows; what it does not know is ignored. */
+/** A schema of the members that a form knows; others are ignored. */
 export function membersOf<T>(members: Joi.StrictSchemaMap<T>): Joi.ObjectSchema<T> {
   return Joi.object<T, true>(members)
     .unknown(true)
@@ -179,12 +179,12 @@ export function modelOf(name: string | null | undefined): string | undefined {
   return name == null || name === '' ? undefined : name;
 }
 
-/** How many rows are due: as many as were asked for and there are. */
+/** How many rows to return: as many as were asked for, at most one per document. */
 export function topOf(count: number | null | undefined, documents: Documents): number {
   return Math.min(count ?? documents.count, documents.count);
 }
 
-/** Names of lists, as `scan` takes them. */
+/** Names of lists, in the form that `scan` takes. */
 export function listNames(...names: readonly string[]): readonly ListName[] {
   return names.map(listName);
 }
@@ -223,13 +223,13 @@ function excessError(excess: keyof ParseLimits): GatewayError {
       );
 }
 
-/** Where the parser stopped, without the piece of the body that newer engines quote. */
+/** The place where the parser stopped, without the piece of the body that newer engines quote. */
 function withoutExcerpt(message: string): string {
   const position = /at position (\d+)/.exec(message)?.[1];
   return position === undefined ? '' : ` (at position ${position})`;
 }
 
-/** The members by their schema. `query` is the member that holds the query. */
+/** The members, checked against their schema. `query` names the member that holds the query. */
 export function validate<T>(schema: Joi.ObjectSchema<T>, value: Members, query = 'query'): T {
   const result = schema.validate(value);
   if (result.error !== undefined) {
@@ -244,10 +244,10 @@ export function validate<T>(schema: Joi.ObjectSchema<T>, value: Members, query =
   return result.value;
 }
 
-/** What a query may have at most: more than any model reads. It goes to an upstream in one step. */
+/** Maximum length of a query: more than any model reads. It is sent upstream in one step. */
 const MAX_QUERY_CHARS = 1_000_000;
 
-/** Refuses a query with nothing in it, and one out of all proportion. */
+/** Refuses a query that is blank or absurdly long. */
 export function checkQuery(query: string, param = 'query'): void {
   if (query.length > MAX_QUERY_CHARS) {
     throw new GatewayError(
@@ -261,7 +261,7 @@ export function checkQuery(query: string, param = 'query'): void {
   }
 }
 
-/** Refuses a list that is empty, or longer than one request may be. */
+/** Refuses a list that is empty, or longer than one request may have. */
 function checkCount(count: number, maxDocuments: number, param = 'documents'): void {
   if (count === 0) throw documentsError(`${param} must not be empty.`, param);
   if (count > maxDocuments) {
@@ -277,7 +277,7 @@ export function documentsError(message: string, param = 'documents'): GatewayErr
   return new GatewayError('invalid_documents', message, { param });
 }
 
-/** Documents that are strings and nothing else, in the caller's bytes where the body lets them be. */
+/** Documents that must all be strings, in the caller's bytes if the body allows it. */
 export function stringList(request: IngressRequest, names: readonly ListName[]): Documents {
   const scanned = request.scan(names);
   if (scanned !== undefined) return scannedDocuments(scanned, request.maxDocuments);
@@ -286,7 +286,7 @@ export function stringList(request: IngressRequest, names: readonly ListName[]):
   return readDocuments(request, name, 'strings', (item, index) => stringPart(item, name, index));
 }
 
-/** Documents that are objects with a text and nothing else, in the caller's bytes where the body lets them be. */
+/** Documents that must all be objects with a text, in the caller's bytes if the body allows it. */
 export function objectList(request: IngressRequest, names: readonly ListName[]): Documents {
   const scanned = request.scanAny(names);
   if (scanned !== undefined && areObjects(scanned)) {
@@ -298,7 +298,7 @@ export function objectList(request: IngressRequest, names: readonly ListName[]):
   );
 }
 
-/** A string is its own text; the text of an object begins behind its brace. */
+/** A string is its own text; the text of an object begins after its brace. */
 function areObjects({ list: { rows } }: ScannedBody): boolean {
   for (let at = 0; at < rows.length; at += ROW) if (rows[at] === rows[at + 2]) return false;
   return true;
@@ -309,7 +309,7 @@ export function stringPart(item: unknown, name: string, index: number): Document
   throw documentsError(`${name}[${index}] must be a string.`, paramOf(name));
 }
 
-/** Documents that are objects with a text, or also with an image. */
+/** An element that is an object with a text, an image or both. */
 export function textPart(item: unknown, name: string, index: number): DocumentPart {
   const { text, image } = isObject(item) ? item : {};
   if (typeof text === 'string') {
@@ -327,8 +327,8 @@ export function textPart(item: unknown, name: string, index: number): DocumentPa
 }
 
 /**
- * A string, or an object of any members, which no upstream would know what to do with if it has neither a text nor a field
- * that is named. Its text is that of `fields`, else its `text`, else all that it has. */
+ * A string, or an object with any members, of which no upstream could make use if it has neither a text nor a named field.
+ * Its text is that of `fields`, else its `text`, else all its members. */
 export function anyPart(
   item: unknown,
   name: string,
@@ -345,9 +345,9 @@ export function anyPart(
   return { text, source: text };
 }
 
-/** The text of an object by the fields to rank by, in their order: one alone as it is, several as `name: value` lines. */
+/** The text of an object's fields to rank by, in their order: a single one as it is, several as `name: value` lines. */
 export function fieldsText(members: Members, fields: readonly string[]): string {
-  // Put together with plus, which copies nothing: what is large is written in steps later.
+  // Joined with plus, which copies nothing: a large text is written in steps later.
   let lines: string | undefined;
   for (const field of fields) {
     const value = Object.hasOwn(members, field) ? members[field] : undefined;
@@ -359,19 +359,19 @@ export function fieldsText(members: Members, fields: readonly string[]): string 
   return lines ?? '';
 }
 
-/** The fields to rank by; none named is the same as nothing said. */
+/** The fields to rank by; an empty list counts as absent. */
 export function fieldsOf(
   fields: readonly string[] | null | undefined,
 ): readonly string[] | undefined {
   return fields == null || fields.length === 0 ? undefined : fields;
 }
 
-/** The member of the body that a path into it begins with. */
+/** The first member in a path into the body. */
 function paramOf(name: string): string {
   return name.replace(/[.[].*$/s, '');
 }
 
-/** Documents that lie deeper than in a member of the body, as values. */
+/** Documents nested deeper than a member of the body, as values. */
 export function nestedDocuments(
   request: IngressRequest,
   name: string,
@@ -390,7 +390,7 @@ export function nestedDocuments(
 
 /**
  * The one query of a form that pairs queries with documents.
- * @throws GatewayError 400 where there are several: each would be a request of its own.
+ * @throws GatewayError 400 if there are several: each would be a separate request.
  */
 export function oneQuery(queries: readonly string[], documents: number, param: string): string {
   const [query = ''] = queries;
@@ -421,7 +421,7 @@ export function scannedDocuments(
   return sentDocuments(body, list);
 }
 
-/** The documents of a body that was parsed. `read` makes one of an element. */
+/** The documents of a parsed body. `read` turns an element into a document. */
 export function readDocuments(
   request: IngressRequest,
   name: string,
@@ -435,7 +435,7 @@ export function readDocuments(
   if (!Array.isArray(value)) throw documentsError(`${name} must be an array.`, name);
   checkCount(value.length, request.maxDocuments, name);
   const parts = value.map(read);
-  // What is taken out of an element is a document of its own, and the element's bytes are not.
+  // A text taken out of an element is the document, so the element's bytes cannot stand for it.
   const areElements = parts.every(({ source }, index) => source === value[index]);
   return partDocuments(parts, areElements ? request.body : undefined, name);
 }

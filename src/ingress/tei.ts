@@ -24,7 +24,7 @@ interface TeiMembers {
   readonly return_text?: boolean | null;
   readonly truncate?: boolean | null;
   readonly truncation_direction?: string | null;
-  /** Neither is TEI's own; some of its clients send them. */
+  /** Neither is in TEI's API; some of its clients send them. */
   readonly model?: string | null;
   readonly top_n?: number | null;
 }
@@ -44,7 +44,7 @@ interface Kept {
   readonly rawScores: boolean;
 }
 
-/** Text-embeddings-inference: `texts` in, a bare array out, and no name of a model. */
+/** Text-embeddings-inference: `texts` in, a bare array out, and no model name. */
 export const tei = defineDialect<Kept>({
   id: 'tei',
   title: 'Hugging Face text-embeddings-inference (TEI)',

@@ -34,11 +34,11 @@ const MEMBERS = membersOf<ScoreMembers>({
   queries: SIDE,
 });
 
-/** Which member holds the documents for which holds the queries. */
+/** The members that may hold the documents, by the one that holds the queries. */
 const PAIRS = { text_1: ['text_2'], data_1: ['data_2'], queries: ['documents', 'items'] } as const;
 const LISTS = listNames('text_2', 'data_2', 'documents', 'items');
 
-/** vLLM's scores: pairs of texts, each scored, in the order in which they came. */
+/** vLLM's scores: pairs of texts, each scored, in the order in which they were sent. */
 export const vllmScore = defineDialect({
   id: 'vllm-score',
   title: "vLLM's score route",

@@ -32,7 +32,7 @@ const MEMBERS = membersOf<VoyageMembers>({
   truncation: FLAG,
 });
 const DOCUMENTS = listNames('documents');
-/** What only the main contract knows beside `truncation`. */
+/** Members that only the main contract knows, apart from `truncation`. */
 const OF_OTHERS = [
   'top_n',
   'rank_fields',
@@ -51,7 +51,7 @@ export const voyage = defineDialect({
   paths: [],
   claim: {
     list: 'documents',
-    // Both may be left out: then the name that its own clients give themselves has to tell.
+    // Both members may be left out: then Voyage's own clients are recognised by their user agent.
     byHeaders: ({ 'user-agent': agent }) => typeof agent === 'string' && /voyage/i.test(agent),
     byMembers: (members) =>
       ('top_k' in members || 'truncation' in members) &&

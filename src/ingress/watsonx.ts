@@ -50,7 +50,7 @@ interface Kept {
   readonly returnsQuery: boolean;
 }
 
-/** IBM watsonx.ai: `inputs`, and options within parameters. */
+/** IBM watsonx.ai: `inputs`, and options inside `parameters`. */
 export const watsonx = defineDialect<Kept>({
   id: 'watsonx',
   title: 'IBM watsonx.ai',

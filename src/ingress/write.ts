@@ -3,12 +3,12 @@ import type { GatewayError } from '../core/errors.js';
 import { JsonFragment, type JsonBody } from '../core/json/json.js';
 import type { RankedRow } from '../core/rerank.js';
 
-/** Always with a fraction or an exponent: typed clients refuse an integer where a float is due. */
+/** Always with a fraction or an exponent: typed clients refuse an integer where they expect a float. */
 export function scoreText(score: number): string {
   return Number.isInteger(score) ? score.toFixed(1) : String(score);
 }
 
-/** A score as it is written. */
+/** A score in its written form. */
 export function scoreJson(score: number): JsonBody {
   return Number.isInteger(score) ? new JsonFragment(Buffer.from(score.toFixed(1))) : score;
 }
@@ -23,11 +23,11 @@ export function byPosition(rows: readonly RankedRow[]): readonly RankedRow[] {
   return [...rows].sort((a, b) => a.index - b.index);
 }
 
-/** The nearest that a probability may come to 0 and 1: its logit has to be a number. */
+/** The smallest distance of a probability from 0 and 1: its logit has to be finite. */
 const MARGIN = 1e-16;
 
 /**
- * Rows with logits for scores, for forms whose clients apply the logistic function themselves. Scores that all lie in
+ * Rows with logits as scores, for forms whose clients apply the logistic function themselves. Scores that all lie in
  * 0 … 1 are taken for probabilities; others are logits already.
  */
 export function asLogits(rows: readonly RankedRow[]): readonly RankedRow[] {
@@ -36,7 +36,7 @@ export function asLogits(rows: readonly RankedRow[]): readonly RankedRow[] {
     : rows;
 }
 
-/** Rows with scores between 0 and 1, for forms that promise them. */
+/** Rows with scores from 0 to 1, for forms that promise them. */
 export function asProbabilities(rows: readonly RankedRow[]): readonly RankedRow[] {
   return areProbabilities(rows)
     ? rows
@@ -51,7 +51,7 @@ function logit(probability: number): number {
   return Math.log(Math.max(probability, MARGIN)) - Math.log(Math.max(1 - probability, MARGIN));
 }
 
-/** Whether an error is one of the body: in some forms those have a status of their own. */
+/** Whether the error is about the body: some forms have a separate status for those. */
 export function isOfBody({ code, status }: GatewayError): boolean {
   return (
     status === 400 &&
@@ -59,7 +59,7 @@ export function isOfBody({ code, status }: GatewayError): boolean {
   );
 }
 
-/** The errors of servers that are built on FastAPI: a list of faults for a body that does not fit, else a sentence. */
+/** Errors in the form of FastAPI servers: a list of faults for a body that does not fit, otherwise a sentence. */
 export function fastApiError(error: GatewayError): { body: string; status?: number } {
   const { message, code, param } = error;
   if (!isOfBody(error) && code !== 'too_many_documents') {

@@ -31,14 +31,14 @@ const MEMBERS = membersOf<ZeroEntropyMembers>({
 });
 const DOCUMENTS = listNames('documents');
 
-/** What a document counts beyond its bytes and those of the query. */
+/** Bytes that a document counts for besides its own and those of the query. */
 const BYTES_PER_DOCUMENT = 150;
 
 interface Kept {
   readonly mode: 'fast' | 'slow';
 }
 
-/** ZeroEntropy: the reply says how long it took and how many bytes it was. */
+/** ZeroEntropy: the reply says how long it took and how many bytes it counted. */
 export const zeroentropy = defineDialect<Kept>({
   id: 'zeroentropy',
   title: 'ZeroEntropy',
