@@ -5,17 +5,17 @@ import { judgeUpstreamAddress } from './management/addresses.js';
 import { Webhook, type WebhookDeps } from './telemetry/webhook.js';
 
 const TIMEOUT_MS = 10_000;
-/** Nobody reads what a receiver answers. */
+/** Nobody reads the answer of a receiver. */
 const MAX_REPLY_BYTES = 65_536;
 
-/** Tells the receiver of the configuration what happens to channels; `undefined` where there is none. */
+/** Tells the configured receiver what happens to channels; `undefined` if there is none. */
 export function createWebhook(
   { alerts: { webhookUrl, webhookSecret }, gateway }: Pick<Config, 'alerts' | 'gateway'>,
   deps: Pick<WebhookDeps, 'node' | 'observe' | 'now' | 'random'>,
 ): { readonly read: ReadEvents; close(): Promise<void> } | undefined {
   if (webhookUrl === undefined) return undefined;
   const url = new URL(webhookUrl.reveal());
-  // Connections of its own: channels come and go, and their pools with them.
+  // Its own connections: channels come and go, and their pools with them.
   const upstream = new Upstream({
     maxReplyBytes: MAX_REPLY_BYTES,
     judgeAddress: judgeUpstreamAddress(gateway),

@@ -50,11 +50,11 @@ import { UsageLog } from './telemetry/usage-log.js';
 export interface App {
   readonly server: PatientServer;
   readonly gateway: GatewayDeps;
-  /** How many requests to rank this process is at work on. */
+  /** How many requests to rank this process is working on. */
   inFlight(): number;
   /**
-   * Stops taking requests, lets those in flight end within `drainMs`, settles, and lets go of the store. A store that is
-   * away is not waited for longer than that either: what it was not told about, it gives back when the reservation expires.
+   * Stops taking requests, lets those in flight end within `drainMs`, settles, and releases the store. It waits no longer than
+   * that for a store that is away, either: the store gives back what was not settled when the reservations expire.
    */
   close(drainMs: number): Promise<void>;
 }
@@ -63,22 +63,22 @@ export interface AppParts {
   readonly store: Store;
   readonly logger: Logger;
   readonly now?: () => number;
-  /** Milliseconds by a clock that nobody sets; `now` where only that is given. */
+  /** Milliseconds of a clock that nobody sets; `now` if only that is given. */
   readonly elapsed?: () => number;
   readonly random?: () => number;
-  /** Gets the optional package of the provider `llama`. */
+  /** Loads the optional package of the provider `llama`. */
   readonly loadLlama?: () => Promise<LlamaModule>;
 }
 
-/** Where the console is built, from `src` and from `dist` alike. */
+/** Where the console is built, seen from both `src` and `dist`. */
 const CONSOLE_FOLDER = fileURLToPath(new URL('../dist/console', import.meta.url));
 
-/** What people call this gateway by: the machine, and the process where it has several. */
+/** The name that people know this gateway by: the machine, and the process if it has several. */
 function nodeName(): string {
   return cluster.isWorker ? `${hostname()}:${process.pid}` : hostname();
 }
 
-/** The release that runs, from the manifest that lies beside `src` and `dist`. */
+/** The running release, from the manifest beside `src` and `dist`. */
 function releaseOf(): string {
   const text = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
   return (JSON.parse(text) as { readonly version: string }).version;
@@ -89,7 +89,7 @@ const RECOVER_EVERY_MS = 60_000;
 const TRIM_EVERY_MS = 3_600_000;
 const DAY_MS = 24 * 3_600_000;
 
-/** Builds every part once and hands it what it needs. The channels are loaded when this resolves; nothing listens yet. */
+/** Builds every part once and gives it what it needs. The channels are loaded when this resolves; nothing listens yet. */
 export async function createApp(config: Config, parts: AppParts): Promise<App> {
   const { store, logger, now = Date.now, random = Math.random } = parts;
   const { server: limits, gateway: settings } = config;
@@ -141,7 +141,7 @@ export async function createApp(config: Config, parts: AppParts): Promise<App> {
         .map(({ channelId, key, state, reason, sinceMs, untilMs }) => ({
           name: channels.live(channelId)?.channel.name ?? String(channelId),
           ...{ id: channelId, key, state, why: reason },
-          // By the time of day, for people.
+          // As times of day, for people.
           ...{ sinceMs: sinceMs + nowMs - atMs, untilMs: untilMs + nowMs - atMs },
         }));
     },
@@ -194,7 +194,7 @@ export async function createApp(config: Config, parts: AppParts): Promise<App> {
     onStoreBack: () => settlements.storeIsBack(),
     onStoreLost: () => {
       credentials.clear();
-      // What came back may be from before the configuration that this process has.
+      // The restored store may be older than the configuration of this process.
       background.run('re-declaring the configuration in the store', () =>
         announceConfig(config, store, now()),
       );
@@ -207,7 +207,7 @@ export async function createApp(config: Config, parts: AppParts): Promise<App> {
   const probe = createProbe({
     upstream,
     neural,
-    // A test is to reach the upstream: it remembers nothing.
+    // A test must reach the upstream, so it remembers nothing.
     tools: { ...tools, vectors: undefined },
     declared,
     now,
@@ -359,7 +359,7 @@ export async function createApp(config: Config, parts: AppParts): Promise<App> {
       const untilMs = now() + drainMs;
       await server.drain(drainMs);
       clearInterval(recovering);
-      // A connection that was cut off is closed before its request has come to its end, and to its settlement.
+      // A connection that was cut off closes before its request has ended and been settled.
       await upTo(load.idle(), Math.max(untilMs - now(), LAST_WORDS_MS));
       clearInterval(trimming);
       const endMs = Math.max(untilMs, now() + LAST_WORDS_MS);
@@ -383,7 +383,7 @@ export async function createApp(config: Config, parts: AppParts): Promise<App> {
   };
 }
 
-/** Makes the store know the channels and initial switches of the configuration. Switches that people have set stay. */
+/** Declares the channels and initial switches of the configuration to the store. Switches that people have set stay. */
 async function announceConfig(config: Config, store: Store, nowMs: number): Promise<void> {
   if (config.channels !== undefined) {
     await store.declareChannels(config.channels.map(({ declared }) => declared));
@@ -403,10 +403,10 @@ async function announceConfig(config: Config, store: Store, nowMs: number): Prom
   }
 }
 
-/** @throws GatewayError with the reason, when the store would let nobody in. */
+/** @throws GatewayError with the reason if the store would admit nobody. */
 async function judgeStore(channels: ChannelTable, health: StoreHealth): Promise<void> {
   try {
-    // A write, as an admission is: a store that can be read may be full.
+    // A write, like an admission: a store that can be read may be full.
     await channels.refresh();
   } catch (error) {
     const why = error instanceof StoreUnavailableError ? error.message : 'It failed.';
@@ -420,10 +420,10 @@ async function judgeStore(channels: ChannelTable, health: StoreHealth): Promise<
   await channels.ensureFresh();
 }
 
-/** What is to be settled when the last request has ended is given so long, though the drain be over. */
+/** How long settling may still take after the last request has ended, even if the time to drain is over. */
 const LAST_WORDS_MS = 1_000;
 
-/** Resolves with the work, or without it when so long has passed. */
+/** Resolves with the work, or without it after `ms`. */
 async function upTo(work: Promise<unknown>, ms: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const over = new Promise<void>((resolve) => {

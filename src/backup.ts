@@ -15,7 +15,7 @@ Redis has its own way: docs/operations.md.
 
 class BackupError extends Error {}
 
-/** A copy of one moment. It opens with the key that lies beside it, or with ENCRYPTION_KEY where that is set. */
+/** A copy as of one moment. It opens with the key beside it, or with ENCRYPTION_KEY if that is set. */
 function backUp(folder: string): string[] {
   const { store } = loadGroups({ env: withDotEnv(process.env) }, ['store']);
   if (store.redisUrl !== undefined) {
@@ -37,13 +37,13 @@ function backUp(folder: string): string[] {
     }
     return copies;
   } catch (error) {
-    // Half a backup is taken for a whole one later.
+    // Half a backup would later be mistaken for a whole one.
     rmSync(folder, { recursive: true, force: true });
     throw error;
   }
 }
 
-/** What a person can do something about; anything else is a fault of ours, and keeps its stack. */
+/** The message of an error that a person can act on; anything else is a fault of ours, and keeps its stack. */
 function sentenceOf(error: unknown): string | undefined {
   if (error instanceof BackupError || error instanceof ConfigError) return error.message;
   if (error instanceof StoreUnavailableError) return error.message;

@@ -4,7 +4,7 @@ import type { Observe } from './gateway/events.js';
 import { disableChannel, returnChannel } from './management/outages.js';
 import type { Store } from './store/store.js';
 
-/** What the gateway does of itself to channels that are certain to be of no use, and tells of it. */
+/** What the gateway does on its own to channels that are certain to be of no use, and reports. */
 export interface ChannelOutages {
   disable(channel: Channel, outage: Outage): Promise<void>;
   letReturn(channel: Channel): Promise<void>;
@@ -14,7 +14,7 @@ export function createOutages(deps: {
   readonly store: Store;
   readonly now: () => number;
   readonly observe: Observe;
-  /** How long after it was disabled a channel is tried again at first. */
+  /** How long after it was disabled a channel is first tried again. */
   readonly firstTryMs: number;
 }): ChannelOutages {
   const tell = (channel: Channel, state: 'disabled' | 'returned', outage: Outage): void => {

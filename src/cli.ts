@@ -8,12 +8,12 @@ import type { Environment } from './config-files.js';
 import { withDotEnv } from './dot-env.js';
 
 async function ask(question: string, unseen = false): Promise<string> {
-  // On standard error, so that standard output is the result and nothing else.
+  // On standard error, so that standard output holds the result and nothing else.
   if (unseen) process.stderr.write(question);
   const prompt = createInterface({
     input: process.stdin,
     output: unseen ? nowhere() : process.stderr,
-    // Of its own, the terminal would show what is typed.
+    // Otherwise the terminal itself would show what is typed.
     terminal: true,
   });
   try {
@@ -24,7 +24,7 @@ async function ask(question: string, unseen = false): Promise<string> {
   }
 }
 
-/** Takes what would echo a password. */
+/** Swallows what would echo a password. */
 function nowhere(): Writable {
   return new Writable({
     write(_chunk, _encoding, done) {
@@ -37,7 +37,7 @@ function userName(): string {
   try {
     return userInfo().username;
   } catch {
-    // In a container the user may have a number and no name.
+    // In a container the user may have a number but no name.
     return String(process.getuid?.() ?? 'unknown');
   }
 }
@@ -45,7 +45,7 @@ function userName(): string {
 let environment: Environment | undefined;
 
 process.exitCode = await runCli(process.argv.slice(2), {
-  // When it is asked for, so that a mistake in .env is reported like every other, and --help works without it.
+  // Read on first use, so that a mistake in .env is reported like any other, and --help works without it.
   get env() {
     return (environment ??= withDotEnv(process.env));
   },

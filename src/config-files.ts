@@ -14,35 +14,35 @@ import {
 
 export type SettingPath = readonly (string | number)[];
 
-/** Something wrong with one setting: where it was written, its path in the file, and what would be right. */
+/** A mistake in one setting: where it was written, its path in the file, and what would be right. */
 export interface ConfigMistake {
-  /** A file and line, an environment variable, or empty for what is written nowhere. */
+  /** A file and line, an environment variable, or empty if it was written nowhere. */
   readonly where: string;
   readonly path: SettingPath;
   readonly message: string;
 }
 
-/** Settings as they were written, before any of them is judged. */
+/** Settings as they were written, before they are checked. */
 export interface RawSettings {
   readonly values: Record<string, unknown>;
   readonly mistakes: ConfigMistake[];
-  /** Where a setting was written, or the nearest thing above it that was. */
+  /** Where a setting was written, or else the nearest setting above it that was. */
   readonly whereIs: (path: SettingPath) => string;
-  /** Sets one value that was written elsewhere than in a file. */
+  /** Sets one value that was not written in a file. */
   readonly put: (path: readonly string[], value: unknown, where: string) => void;
 }
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Lists of these keys grow from file to file; every other setting is replaced by the later file. */
+/** Lists of these keys grow from file to file; a later file replaces every other setting. */
 const GROWING_LISTS: ReadonlySet<string> = new Set(['channels', 'tags']);
 const MAX_DEPTH = 32;
 const VARIABLE = /\$\$\{|\$\{([A-Za-z_]\w*)(?::-([^}]*))?\}|\$\{/g;
 
 /**
- * The settings of one YAML file, or of all YAML files of a folder in the order of their names; `*.example.yaml` is left
- * out of a folder. `${NAME}` and `${NAME:-default}` in values stand for environment variables; `$${` is a plain `${`.
- * @throws the error of the file system when `path` is not there or cannot be read.
+ * The settings of one YAML file, or of all YAML files in a folder in the order of their names, except `*.example.yaml`.
+ * `${NAME}` and `${NAME:-default}` in values stand for environment variables; `$${` is a plain `${`.
+ * @throws the error of the file system if `path` does not exist or cannot be read.
  */
 export function readSettings(path: string | undefined, env: Environment): RawSettings {
   const origins = new Map<string, string>();
@@ -142,7 +142,7 @@ class FileReader {
     } else if (value !== undefined) into[key] = value;
   }
 
-  /** `earlier` is the same setting of the files before; a list is numbered from `first`. */
+  /** `earlier` is the same setting from the files before; a list is numbered from `first`. */
   #readNode(
     node: Node | null,
     path: SettingPath,
@@ -176,7 +176,7 @@ class FileReader {
     return this.#substitute(value, offset, path);
   }
 
-  /** What is left empty by its variables reads as a setting that is not there. */
+  /** A value that its variables leave empty counts as a setting that is not there. */
   #substitute(text: string, offset: number, path: SettingPath): string | undefined {
     if (!text.includes('${')) return text;
     const unset: string[] = [];

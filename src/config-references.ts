@@ -2,7 +2,7 @@ import { isRecord, type SettingPath } from './config-files.js';
 import { closest } from './core/closest.js';
 import { resolveModel } from './core/model-names.js';
 
-/** A name in the settings that stands for something which is not there. */
+/** A name in the settings that refers to nothing. */
 export interface LooseEnd {
   readonly path: SettingPath;
   readonly message: string;
@@ -11,8 +11,8 @@ export interface LooseEnd {
 type Values = Readonly<Record<string, unknown>>;
 
 /**
- * Models and tags that settings speak of and no channel of the same settings has. None where the settings have no channels:
- * then all of them are in the store. Reads what was written, so that it can be told together with everything else.
+ * Models and tags that settings refer to and no channel of the same settings has. Empty if the settings have no channels:
+ * then all of them are in the store. Reads what was written, so that these are reported together with everything else.
  */
 export function looseEnds(values: Values): LooseEnd[] {
   if (!Array.isArray(values.channels)) return [];
@@ -95,7 +95,7 @@ function group(values: Values, name: string): Values {
   return isRecord(found) ? found : {};
 }
 
-/** The texts of a list, each at its place; what is not text is empty. */
+/** The texts of a list, each at its index; entries that are not text are empty. */
 function list(value: unknown, textOf: (entry: unknown) => unknown = (entry) => entry): string[] {
   if (!Array.isArray(value)) return [];
   return (value as unknown[]).map((entry) => {
@@ -108,7 +108,7 @@ function texts(values: readonly unknown[]): string[] {
   return values.filter((value) => typeof value === 'string').map((text) => text.trim());
 }
 
-/** Of a list of models, or of a group of callers' names with the upstream's. */
+/** The names in a list of models, or in a group of callers' names with the upstream's. */
 function modelNames(models: unknown): string[] {
   return Array.isArray(models) ? texts(models) : isRecord(models) ? Object.keys(models) : [];
 }

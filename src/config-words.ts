@@ -2,7 +2,7 @@ import type Joi from 'joi';
 import { closest } from './core/closest.js';
 import type { SettingPath } from './config-files.js';
 
-/** What the schema found wrong with one setting, as the end of a sentence that says what would be right. */
+/** The mistake that the schema found in one setting, as the end of a sentence that says what would be right. */
 export function sayMistake(schema: Joi.Schema, detail: Joi.ValidationErrorItem): string {
   const { type, path, message, context } = detail;
   const limit = String(context?.limit);
@@ -42,7 +42,7 @@ export function sayMistake(schema: Joi.Schema, detail: Joi.ValidationErrorItem):
   }
 }
 
-/** Says that a name is not known, and which one was probably meant, or else which there are. */
+/** Says that a name is unknown, and which one was probably meant, or else which ones there are. */
 export function unknownName(name: string, known: readonly string[], what: string): string {
   const near = closest(name, known);
   if (near !== undefined) return `is not ${what}; did you mean ${near}?`;

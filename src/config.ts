@@ -44,94 +44,94 @@ interface ServerSettings {
   readonly port: number;
   /** Processes that share the port. */
   readonly workers: number;
-  /** Addresses and CIDR ranges whose `X-Forwarded-For` is believed; empty: it is ignored. */
+  /** Addresses and CIDR ranges whose `X-Forwarded-For` is trusted; empty: it is ignored. */
   readonly trustedProxies: readonly string[];
-  /** Of one request, counted after decompression. */
+  /** Of one request, after decompression. */
   readonly bodyLimitBytes: number;
   readonly maxDocuments: number;
-  /** Requests at work at once; beyond that a 503 at once. */
+  /** Requests in progress at once; any more get a 503 immediately. */
   readonly maxInFlight: number;
-  /** Request bodies held at once, all together. */
+  /** Bytes of all request bodies that are held at once. */
   readonly maxInFlightBytes: number;
-  /** The part of both that one key, and one address, may have. */
+  /** The share of both that one key, and one address, may have. */
   readonly inFlightShare: number;
   readonly headersTimeoutMs: number;
   readonly bodyTimeoutMs: number;
   readonly keepAliveTimeoutMs: number;
   /** How long requests may still run after SIGTERM. */
   readonly drainMs: number;
-  /** `Strict-Transport-Security` for so long; 0: none, for a gateway that is also reached without TLS. */
+  /** `Strict-Transport-Security` for this long; 0: not sent, for a gateway that is also reached without TLS. */
   readonly hstsMaxAgeS: number;
 }
 
 export interface StoreSettings {
-  /** One server, a comma-separated list of a Cluster's, or `redis+sentinel://`; without it, SQLite in `dataDir`. */
+  /** One server, a comma-separated list of those of a Cluster, or `redis+sentinel://`; without it, SQLite in `dataDir`. */
   readonly redisUrl: Secret | undefined;
   readonly redisPrefix: string;
   readonly dataDir: string;
-  /** Encrypts the credentials of channels that are kept in the store. */
+  /** Encrypts the credentials of the channels in the store. */
   readonly encryptionKey: Secret | undefined;
-  /** `<id>:<key>` between commas, in place of it or before it: the first one seals, all of them open. */
+  /** `<id>:<key>` pairs separated by commas, instead of `encryptionKey` or before it: the first one seals, all of them open. */
   readonly encryptionKeys: Secret | undefined;
   readonly commandTimeoutMs: number;
 }
 
 interface GatewaySettings {
-  /** Bound of one request, all attempts together. */
+  /** Limit of one request, over all attempts. */
   readonly deadlineMs: number;
-  /** Bound of one attempt, unless its channel has its own. */
+  /** Limit of one attempt, unless its channel has its own. */
   readonly attemptTimeoutMs: number;
   readonly maxAttempts: number;
   /** How old a node's knowledge of channels and switches may be when an attempt begins. */
   readonly stalenessMs: number;
   /** For requests and keys that name no model. */
   readonly defaultModel: string | undefined;
-  /** How long past the deadline a reservation lives that nobody settles. */
+  /** How long an unsettled reservation lives past the deadline. */
   readonly reservationGraceMs: number;
   readonly maxReplyBytes: number;
-  /** Of all replies of upstreams that are being read at once; one upstream may hold half of it. */
+  /** Of all upstream replies that are being read at once; one upstream may hold half of it. */
   readonly maxReplyBytesInFlight: number;
-  /** The longest `Retry-After` of an upstream that is heeded. */
+  /** The longest `Retry-After` of an upstream that is honored. */
   readonly maxCooldownMs: number;
   readonly allowPrivateUpstreams: boolean;
-  /** What vectors of embedded documents may take in memory; 0: none is remembered. */
+  /** Memory for the vectors of embedded documents; 0: none are remembered. */
   readonly vectorMemoryBytes: number;
   /** A folder of the operator's own prompts for chat models. */
   readonly promptsDir: string | undefined;
-  /** Whether link-local addresses and those of cloud metadata services are connected to. */
+  /** Whether connections to link-local addresses and those of cloud metadata services are allowed. */
   readonly allowMetadataUpstreams: boolean;
 }
 
-/** How faults and load of upstreams are met. */
+/** How faults and load of upstreams are handled. */
 interface TrafficSettings {
-  /** Failures of a channel in the window, at least half of its calls, after which it is left alone; 0: never. */
+  /** Failures of a channel within the window, at least half of its calls, after which it is left alone; 0: never. */
   readonly breakerFailures: number;
   readonly breakerWindowMs: number;
-  /** How long it is left alone at first; twice as long after each failed probe, up to `gateway.max_cooldown_ms`. */
+  /** How long it is left alone at first; doubled after each failed probe, up to `gateway.max_cooldown_ms`. */
   readonly breakerOpenMs: number;
-  /** Refusals of a channel's credentials or account in a row, within the window, that disable it for all nodes; 0: never. */
+  /** Refusals of a channel's credentials or account in a row, within the window, that disable it on all nodes; 0: never. */
   readonly disableFailures: number;
   readonly disableWindowMs: number;
-  /** When such a channel is tried again at first; each time that it fails, twice as long, up to the longest. */
+  /** When such a channel is first tried again; doubled after each failure, up to the longest. */
   readonly returnAfterMs: number;
   readonly returnLongestMs: number;
-  /** What retries on the same channel may add to the traffic. */
+  /** How much retries on the same channel may add to the traffic. */
   readonly retryPercent: number;
-  /** What hedging may add to the traffic. */
+  /** How much hedging may add to the traffic. */
   readonly hedgePercent: number;
-  /** Windows of one request that are under way at once. */
+  /** Windows of one request that are in progress at once. */
   readonly splitParallel: number;
-  /** Bound of the reply cache of a node, in rows of rankings. */
+  /** Limit of the reply cache of a node, in rows of rankings. */
   readonly cacheMaxRows: number;
-  /** Bound of the reply cache in the store, in rankings. */
+  /** Limit of the reply cache in the store, in rankings. */
   readonly cacheSharedMax: number;
-  /** What a ranking from the cache costs, of the price of a fresh one. */
+  /** The cost of a ranking from the cache, in percent of the price of a fresh one. */
   readonly cacheHitPercent: number;
-  /** Requests that wait for one model on a node at most. */
+  /** The most requests that may wait for one model on a node. */
   readonly queueMax: number;
 }
 
-/** What is done for models: rules by name, and for those that are not named. */
+/** Rules for models: by name, and for those that are not named. */
 interface ModelRulesSettings {
   readonly fallback: ModelRules;
   readonly named: Readonly<Record<string, ModelRules>>;
@@ -139,13 +139,13 @@ interface ModelRulesSettings {
 
 interface LogSettings {
   readonly level: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
-  /** How many entries of the usage log the store keeps; 0: none is written. */
+  /** How many entries of the usage log the store keeps; 0: none are written. */
   readonly usageEntries: number;
-  /** How many requests that were refused before admission the store keeps; 0: none is written. */
+  /** How many requests that were refused before admission the store keeps; 0: none are written. */
   readonly refusedEntries: number;
   /** How long the store keeps entries of the usage and the audit log. */
   readonly retentionDays: number;
-  /** How long the store keeps what was spent, by day; 0: no statistics are kept at all. */
+  /** How long the store keeps spending by day; 0: no statistics are kept at all. */
   readonly statsDays: number;
 }
 
@@ -156,54 +156,54 @@ interface ConsoleSettings {
 
 interface MetricsSettings {
   readonly enabled: boolean;
-  /** What `GET /metrics` asks for as a bearer token; without it, `allowIps` decides. */
+  /** The bearer token that `GET /metrics` requires; without it, `allowIps` decides. */
   readonly token: Secret | undefined;
-  /** Addresses and ranges that may read without a token, where none is set. */
+  /** Addresses and ranges that may read without a token if none is set. */
   readonly allowIps: readonly string[];
 }
 
 /** The account that the first start creates. */
 interface RootSettings {
   readonly username: string;
-  /** Without it, a random one is made and printed once. */
+  /** Without it, a random one is generated and printed once. */
   readonly password: Secret | undefined;
   readonly quota: number;
 }
 
-/** How mail with one-time codes goes out. */
+/** How mail with one-time codes is sent. */
 export interface MailSettings {
-  /** `smtp://` or `smtps://`, with user and password where the server asks for them; without it, files in `outboxDir`. */
+  /** `smtp://` or `smtps://`, with user and password if the server requires them; without it, files in `outboxDir`. */
   readonly smtpUrl: Secret | undefined;
   readonly from: string;
   /** Without it, `outbox` in the data folder. */
   readonly outboxDir: string | undefined;
 }
 
-/** Who is told what happens to channels. */
+/** Who is notified of what happens to channels. */
 interface AlertSettings {
-  /** Gets a POST for each change; its address may be a secret. Absent: nobody is told. */
+  /** Gets a POST for each change; its address may be a secret. Absent: nobody is notified. */
   readonly webhookUrl: Secret | undefined;
-  /** Signs what is sent. */
+  /** Signs the notifications. */
   readonly webhookSecret: Secret | undefined;
 }
 
-/** What is settled for callers by configuration rather than by their keys. */
+/** What the configuration settles for callers, rather than their keys. */
 interface CallerSettings {
   /** Other names of models. */
   readonly aliases: Readonly<Record<string, string>>;
-  /** Callers without a key, by their addresses, and the key that they are served with. */
+  /** The addresses of callers without a key, and the key that they are served with. */
   readonly anonymous: { readonly addresses: readonly string[]; readonly key: Secret } | undefined;
-  /** Access key ids of clients that sign as AWS's do, and the API keys that they stand for and sign with. */
+  /** Access key ids of clients that sign like those of AWS, with the API keys that they stand for and sign with. */
   readonly awsKeys: Readonly<Record<string, Secret>>;
 }
 
-/** A channel of the configuration. Its credentials stay in this process: the store gets `declared` alone. */
+/** A channel of the configuration. Its credentials stay in this process: the store gets only `declared`. */
 interface ConfiguredChannel {
   readonly declared: DeclaredChannel;
   readonly credentials: Readonly<Record<string, Secret>>;
 }
 
-/** How a tag's switch stands before anybody has touched it. */
+/** The state of a tag's switch before anybody has touched it. */
 interface InitialSwitch {
   readonly tag: string;
   readonly disabled: boolean;
@@ -225,23 +225,23 @@ export interface Config {
   readonly alerts: AlertSettings;
   readonly callers: CallerSettings;
   readonly prices: PriceList;
-  /** `undefined` where no file has the key, so that channels declared before are left as they are. */
+  /** `undefined` if no file has the key, so that channels declared before are left as they are. */
   readonly channels: readonly ConfiguredChannel[] | undefined;
   readonly tags: readonly InitialSwitch[];
 }
 
 export interface ConfigSources {
   readonly env: Environment;
-  /** A YAML file or a folder of them; wins over `CONFIG`. Without either, `config/gateway.yaml` where it exists. */
+  /** A YAML file or a folder of them; overrides `CONFIG`. Without either, `config/gateway.yaml` if it exists. */
   readonly configPath?: string | undefined;
-  /** Where the default file is looked for. */
+  /** Where to look for the default file. */
   readonly folder?: string;
 }
 
-/** The exit code of a process that cannot start for its settings (`EX_CONFIG` of sysexits). */
+/** The exit code of a process that cannot start because of its settings (`EX_CONFIG` of sysexits). */
 export const CONFIG_EXIT_CODE = 78;
 
-/** Everything that is wrong with the settings, at once. The message is for a person and quotes no secret. */
+/** Everything that is wrong with the settings, at once. The message is for people and quotes no secret. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   readonly mistakes: readonly ConfigMistake[];
@@ -254,7 +254,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** The settings that the environment may give, by variable; it wins over every file. */
+/** The settings that the environment may give, by variable; it overrides every file. */
 export const ENVIRONMENT_SETTINGS: Readonly<Record<string, readonly [string, string]>> = {
   HOST: ['server', 'host'],
   PORT: ['server', 'port'],
@@ -279,7 +279,7 @@ export const ENVIRONMENT_SETTINGS: Readonly<Record<string, readonly [string, str
   ALERTS_WEBHOOK_SECRET: ['alerts', 'webhook_secret'],
 };
 
-/** Settings that a variable gives as a list between commas. */
+/** Settings that a variable gives as a comma-separated list. */
 const LISTS: ReadonlySet<string> = new Set(['trusted_proxies', 'allow_ips']);
 
 const DEFAULT_FILE = join('config', 'gateway.yaml');
@@ -293,8 +293,8 @@ export function loadConfig(sources: ConfigSources): Config {
 }
 
 /**
- * The same with a look at what the settings speak of: models and tags that none of their channels has. A gateway starts with
- * those, since its store may have further channels.
+ * Like `loadConfig`, but also reports models and tags that the settings refer to and none of their channels has. A gateway
+ * starts with those, since its store may have further channels.
  * @throws ConfigError with every mistake.
  */
 export function checkConfig(sources: ConfigSources): Config {
@@ -303,8 +303,8 @@ export function checkConfig(sources: ConfigSources): Config {
 }
 
 /**
- * The settings of some groups, for a command that needs no others: what is wrong elsewhere, such as a channel whose key is
- * in the environment of the gateway alone, is none of the command’s business.
+ * The settings of some groups, for a command that needs no others: mistakes elsewhere, such as a channel whose key is only
+ * in the environment of the gateway, do not concern the command.
  * @throws ConfigError with every mistake in these groups, and every group that does not exist.
  */
 export function loadGroups<Group extends keyof Config & keyof FileSettings>(
@@ -324,7 +324,7 @@ export function loadGroups<Group extends keyof Config & keyof FileSettings>(
 }
 
 /**
- * The credentials that the configuration has for one channel, or `undefined` where it does not have the channel.
+ * The credentials that the configuration has for one channel, or `undefined` if it does not have the channel.
  * @throws ConfigError with every mistake in this channel.
  */
 export function loadCredentials(
@@ -342,7 +342,7 @@ export function loadCredentials(
   return all.find(({ declared }) => declared.name === channel)?.credentials;
 }
 
-/** Makes the settings of what was written, or says everything that is wrong with it. */
+/** Builds the settings from what was written, or throws everything that is wrong with it. */
 function judge(raw: RawSettings, further: readonly LooseEnd[] = []): Config {
   const mistakes = new MistakeList(raw);
   const result = FILE_SCHEMA.validate(raw.values, { abortEarly: false, errors: { label: false } });
@@ -409,7 +409,7 @@ function judge(raw: RawSettings, further: readonly LooseEnd[] = []): Config {
   });
 }
 
-/** Each model's own rules over those under `default`, over what the gateway does of itself. */
+/** Each model's own rules over those under `default`, and these over the defaults of the gateway. */
 function modelRulesOf({ default: given, ...named }: FileSettings['models']): ModelRulesSettings {
   const over = (base: ModelRules, rules: Partial<FileGroup<ModelRules>> = {}): ModelRules => ({
     ...base,
@@ -452,7 +452,7 @@ export function printConfig(config: Config): string {
   return stringify(shown, { lineWidth: 0 });
 }
 
-/** By file, then by line; what was written in no file comes last, and what was written nowhere before everything. */
+/** By file, then by line; what was written in no file comes last, and what was written nowhere comes first. */
 function byPlace(one: ConfigMistake, other: ConfigMistake): number {
   const place = ({ where }: ConfigMistake): readonly [file: string, line: number] => {
     const [, file = where, line = '0'] = /^(.*):(\d+)$/s.exec(where) ?? [];
@@ -472,7 +472,7 @@ function describeMistake({ where, path, message }: ConfigMistake): string {
   return `  ${[where, setting, message].filter((part) => part !== '').join(': ')}`;
 }
 
-/** A group as a file has it: names in snake case, secrets still plain. */
+/** A group as in a file: names in snake case, secrets still plain. */
 type FileGroup<T> = {
   [K in keyof T as SnakeCase<K & string>]: Secret extends T[K]
     ? string | undefined
@@ -539,7 +539,7 @@ const PRICE_SCHEMA = Joi.object({
   per_million_tokens: units(),
 }).xor('per_request', 'per_search_unit', 'per_million_tokens');
 
-/** What a model has where neither its own rules nor those under `default` say otherwise. */
+/** The rules of a model if neither its own nor those under `default` say otherwise. */
 const DEFAULT_RULES: ModelRules = {
   select: 'weighted',
   fallbacks: [],
@@ -738,7 +738,7 @@ function readSources({ env, configPath, folder = '.' }: ConfigSources): RawSetti
   }
   for (const [variable, setting] of Object.entries(ENVIRONMENT_SETTINGS)) {
     const value = env[variable];
-    // An empty variable is what a compose file makes of one that is not set.
+    // Compose files turn a variable that is not set into an empty one.
     if (value === undefined || value === '') continue;
     const list = LISTS.has(setting[1]);
     raw.put(setting, list ? value.split(',') : value, `environment ${variable}`);
@@ -749,7 +749,7 @@ function readSources({ env, configPath, folder = '.' }: ConfigSources): RawSetti
   return raw;
 }
 
-/** Without what only follows: a group with a misspelled member also lacks the member that was meant. */
+/** Drops what only follows: a group with a misspelled member also lacks the member that was meant. */
 function foremost(details: readonly Joi.ValidationErrorItem[]): Joi.ValidationErrorItem[] {
   const isBelow = (path: SettingPath, above: SettingPath): boolean =>
     path.length > above.length && samePath(path.slice(0, above.length), above);
@@ -759,7 +759,7 @@ function foremost(details: readonly Joi.ValidationErrorItem[]): Joi.ValidationEr
   );
 }
 
-/** Mistakes in the order they are found, one for each setting: what follows from the first is not news. */
+/** Mistakes in the order they are found, one per setting: what follows from the first is not news. */
 class MistakeList {
   readonly #raw: RawSettings;
   readonly all: ConfigMistake[];
@@ -774,7 +774,7 @@ class MistakeList {
     this.all.push({ where: this.#raw.whereIs(path), path, message });
   }
 
-  /** Like `add`, for what may be said of one setting more than once. */
+  /** Like `add`, for mistakes of which one setting may have several. */
   addMore(path: SettingPath, message: string): void {
     this.all.push({ where: this.#raw.whereIs(path), path, message });
   }
@@ -783,7 +783,7 @@ class MistakeList {
     return this.#raw.whereIs(path);
   }
 
-  /** The members of `path` in which something is wrong. */
+  /** The members of `path` that have mistakes. */
   namesBelow(path: SettingPath): ReadonlySet<unknown> {
     const below = this.all.filter((mistake) => samePath(mistake.path.slice(0, path.length), path));
     return new Set(below.map((mistake) => mistake.path[path.length]));
@@ -825,7 +825,7 @@ function checkKeys(value: string, helpers: Joi.CustomHelpers): unknown {
     : value;
 }
 
-/** As any password, so that the first start never fails for it. */
+/** Checked like any password, so that the first start never fails because of it. */
 function checkRootPassword(value: string, helpers: Joi.CustomHelpers): unknown {
   try {
     checkPassword(value, ['root'], 'it');
@@ -865,7 +865,7 @@ function checkSmtpUrl(value: string, helpers: Joi.CustomHelpers): unknown {
     : helpers.message({ custom: 'must begin with smtp:// or smtps:// and name a server' });
 }
 
-/** The channels, and what is wrong with each for its provider, also where the schema has found something else wrong. */
+/** The channels, and what is wrong with each for its provider, even if the schema has found something else wrong. */
 function readChannels(
   values: Readonly<Record<string, unknown>>,
   mistakes: MistakeList,
@@ -928,7 +928,7 @@ function readChannels(
   return channels;
 }
 
-/** A channel as the schema makes it, without the settings that are wrong; `undefined` where no provider is named. */
+/** A channel as the schema reads it, without the settings that are wrong; `undefined` if it cannot be read at all. */
 function readableChannel(written: unknown, wrong: ReadonlySet<unknown>): FileChannel | undefined {
   if (!isRecord(written) || typeof written.provider !== 'string') return undefined;
   const sound = Object.entries(written).filter(([name]) => !wrong.has(name));
@@ -962,7 +962,7 @@ function providerCredentials(channel: FileChannel): Record<string, Secret> {
   return mapValues(camelKeys(given), (value) => new Secret(value));
 }
 
-/** A channel's settings by the provider's names; what came as text through a variable becomes the type it is read as. */
+/** A channel's settings under the provider's names; text that came through a variable gets the type of its setting. */
 function providerSettings(channel: FileChannel, provider: Provider): Record<string, SettingValue> {
   const settings = camelKeys(channel.settings);
   for (const [name, value] of Object.entries(settings)) {
@@ -982,7 +982,7 @@ function unknownProvider(id: string): string {
   return `"${id}" ${unknownName(id, known, 'a provider')}`;
 }
 
-/** The member that a sentence begins with, where the channel has it, and what is left of the sentence. */
+/** The member that a sentence begins with, if the channel has it, and the rest of the sentence. */
 function placed(
   sentence: string,
   { credentials, settings, api_key: key }: FileChannel,
@@ -998,7 +998,7 @@ function placed(
     : { path: [group, name], message: rest };
 }
 
-/** Says where a name was used before; read from what was written, since the schema drops what it refuses. */
+/** Says where a name was used before; looks at what was written, since the schema drops what it refuses. */
 function checkDuplicates(raw: unknown, list: string, key: string, mistakes: MistakeList): void {
   if (!Array.isArray(raw)) return;
   const first = new Map<string, number>();
@@ -1028,7 +1028,7 @@ function fromPrice({ per, units: amount }: Price): Record<string, number> {
   return { [`per_${per}`]: amount };
 }
 
-/** The members in snake case, and secrets as their mask. */
+/** The members in snake case, with secrets masked. */
 function snakeKeys(record: object): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(record).map(([name, value]: [string, unknown]) => [

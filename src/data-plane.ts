@@ -40,7 +40,7 @@ export type DataPlaneConfig = Pick<Config, 'gateway' | 'traffic' | 'models' | 'p
 
 export interface DataPlaneParts {
   readonly store: Store;
-  /** Of this process, from its start to its end. */
+  /** The id of this process, from its start to its end. */
   readonly nodeId: string;
   /** Credentials of the channels that the configuration declares, by channel name. */
   readonly declared: ReadonlyMap<string, Readonly<Record<string, Secret>>>;
@@ -50,12 +50,12 @@ export interface DataPlaneParts {
   readonly tools: RankerTools;
   readonly observe: Observe;
   readonly now: () => number;
-  /** Milliseconds by a clock that nobody sets. */
+  /** Milliseconds of a clock that nobody sets. */
   readonly elapsed: () => number;
   readonly random: () => number;
-  /** What the store answers to each look at the channels, when it was asked and when that came. */
+  /** The store's answer to each look at the channels, with the times of the question and the answer. */
   readonly onNews: (news: ChannelNews, askedAtMs: number, answeredAtMs: number) => void;
-  /** The store answers again after it could not. */
+  /** The store answers again after it did not. */
   readonly onStoreBack: () => void;
   /** The store has forgotten writes. */
   readonly onStoreLost: () => void;
@@ -69,12 +69,12 @@ export interface DataPlaneParts {
 export interface DataPlane {
   readonly channels: ChannelTable;
   readonly health: ChannelHealth;
-  /** The clock of `health`: pauses end when they should, whatever the time of day does. */
+  /** The clock of `health`: pauses end when they should, whatever happens to the time of day. */
   readonly steady: () => number;
-  /** Looks at what would be done, and does nothing. */
+  /** Shows what would be done, and does nothing. */
   readonly surveyor: Surveyor;
   readonly queue: Pick<Queue, 'waiting'>;
-  /** Gives back what this node has at hand of shared limits. */
+  /** Gives back what this node holds of shared limits. */
   readonly close: () => Promise<void>;
 }
 
@@ -97,7 +97,7 @@ export function createDataPlane(config: DataPlaneConfig, parts: DataPlaneParts):
     },
     outage: { failures: traffic.disableFailures, windowMs: traffic.disableWindowMs },
     observe,
-    // Other nodes read it by the time of day.
+    // Other nodes read it as a time of day.
     onOutage: (route, outage) => parts.onOutage(route, { ...outage, sinceMs: now() }),
     onFree: (offer) => queue.freed(offer),
   });

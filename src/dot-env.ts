@@ -9,9 +9,9 @@ const ASSIGNMENT = /^\s*(?:export\s+)?[A-Za-z_]\w*\s*=\s*(.*)$/;
 const NOTHING = /^\s*(?:#.*)?$/;
 
 /**
- * The environment and, for what it does not have, the file `.env` of the folder, or the one that `ENV_FILE` names; an empty
- * `ENV_FILE` means none. A variable that is there wins over the file, also when it is empty.
- * @throws ConfigError with every line that says nothing.
+ * The environment, completed by the file `.env` of the folder, or by the one that `ENV_FILE` names; an empty `ENV_FILE`
+ * means none. A variable of the environment overrides the file, even if it is empty.
+ * @throws ConfigError with every line that cannot be read.
  */
 export function withDotEnv(env: Environment, folder = '.'): Environment {
   const named = env.ENV_FILE;
@@ -24,7 +24,7 @@ export function withDotEnv(env: Environment, folder = '.'): Environment {
   return { ...parseEnv(text), ...env };
 }
 
-/** `undefined` where there is no such file and nobody has asked for it. */
+/** `undefined` if there is no such file and nobody has asked for it. */
 function readFile(file: string, isNamed: boolean): string | undefined {
   try {
     return readFileSync(file, 'utf8').replace(/^\uFEFF/, '');
@@ -36,7 +36,7 @@ function readFile(file: string, isNamed: boolean): string | undefined {
   }
 }
 
-/** Lines that Node's parser would pass over in silence. They are not quoted: each may hold a secret. */
+/** Lines that Node's parser would silently skip. They are not quoted: each may hold a secret. */
 function mistakesIn(text: string, file: string): ConfigMistake[] {
   const mistakes: ConfigMistake[] = [];
   const lines = text.split(/\r\n|\n|\r/);

@@ -6,18 +6,18 @@ import { createToken } from './management/tokens.js';
 import { ensureRoot } from './management/users.js';
 import type { Store, User } from './store/store.js';
 
-/** Requests a minute: enough to try everything, and no open door if it is found in a log. */
+/** Requests per minute: enough to try everything, but no open door if the key is found in a log. */
 const FIRST_KEY_RATE = 600;
 
-/** What there is to say of a start, once the gateway listens. */
+/** What a start has to report once the gateway listens. */
 export interface FirstStart {
-  /** The first key, where one was made. */
+  /** The first key, if one was created. */
   readonly key: string | undefined;
 }
 
 /**
- * Creates the root account on an empty store, and on the embedded one a first key, and prints both: this once. Comes before
- * anything listens, so that no stranger can be faster, and prints at once, so that nothing that fails later swallows them.
+ * Creates the root account on an empty store, and a first key on the embedded one, and prints both, only this once. Runs
+ * before anything listens, so that no stranger is faster, and prints at once, so that no later failure swallows them.
  */
 export async function firstStart(
   config: Config,
@@ -52,7 +52,7 @@ async function firstKey(deps: ManagementDeps, root: User): Promise<string> {
   return key;
 }
 
-/** Says where the gateway listens and where its data lies, and, where a first key was made, how to try it. */
+/** Says where the gateway listens, where its data is, and, if a first key was created, how to try it. */
 export function welcome(config: Config, { key }: FirstStart, port: number): string {
   const url = `http://localhost:${port}`;
   const lines = [
@@ -68,7 +68,7 @@ export function welcome(config: Config, { key }: FirstStart, port: number): stri
   return lines.join('\n');
 }
 
-/** A request that works as printed, in one line. */
+/** A request that works as printed, on one line. */
 function curlFor(url: string, key: string): string {
   const body = JSON.stringify({
     query: 'Which planet has the most moons?',

@@ -23,10 +23,10 @@ const USAGE = `Usage: npm start -- [options]
 Settings come from the file, from the environment, which wins, and from .env for variables that it does not have. docs/configuration.md has them all.
 `;
 
-/** `EX_UNAVAILABLE` of sysexits: what the gateway stands on is not there. */
+/** `EX_UNAVAILABLE` of sysexits: something that the gateway depends on is not there. */
 const UNAVAILABLE_EXIT_CODE = 69;
 
-/** `EX_USAGE`, as shells have it. */
+/** Wrong usage, as shells report it. */
 const USAGE_EXIT_CODE = 2;
 
 function messageOf(error: unknown): string {
@@ -54,7 +54,7 @@ async function main(): Promise<number> {
   return serve(config);
 }
 
-/** Several processes on one port; this one only watches them. */
+/** Runs several processes on one port; this one watches them and hands them connections. */
 async function superviseWorkers(config: Config): Promise<number> {
   const logger = createLogger(config.log.level);
   const store = await openStore(config.store, {
@@ -83,10 +83,10 @@ function print(text: string): void {
   process.stdout.write(text);
 }
 
-/** Beyond the time to drain, after which a process that nobody can vouch for ends as it is. */
+/** On top of the time to drain; after that, a process in an unknown state ends as it is. */
 const LAST_WORDS_MS = 10_000;
 
-/** Runs until SIGTERM or SIGINT, or until something is not caught; then drains. */
+/** Runs until SIGTERM or SIGINT, or until an error is not caught; then drains. */
 async function serve(config: Config): Promise<number> {
   const logger = createLogger(config.log.level);
   const { host, port: wantedPort, drainMs } = config.server;
@@ -97,13 +97,13 @@ async function serve(config: Config): Promise<number> {
   const ended = new Promise<string>((resolve) => (end = resolve));
   const stop = (why: string, code: number): void => {
     exitCode = Math.max(exitCode, code);
-    // Nothing is there yet that would have to be ended, and the store may keep us waiting.
+    // Nothing needs to be ended yet, and the store may keep us waiting.
     if (isOpening) {
       logger.flush();
       process.exit(exitCode);
     }
     isLeaving = true;
-    // A worker ends when the primary hands over nothing more: until then it serves what comes.
+    // A worker ends when the primary hands over no more connections: until then it serves what comes.
     if (cluster.isPrimary) end(why);
     else leavePrimary();
   };
@@ -124,7 +124,7 @@ async function serve(config: Config): Promise<number> {
     },
   });
   isOpening = false;
-  // The primary has done it where there are workers.
+  // If there are workers, the primary has done it.
   const first = cluster.isPrimary ? await firstStart(config, store, print) : undefined;
   const app = await createApp(config, { store, logger });
   const { pid } = process;
@@ -132,7 +132,7 @@ async function serve(config: Config): Promise<number> {
     serveForPrimary(app.server, () => {
       end('the primary asked for it');
     });
-    // What was heard before there was anything to serve.
+    // For a stop that came before there was anything to serve.
     if (isLeaving as boolean) leavePrimary();
     logger.info({ pid }, 'serving');
   } else {
@@ -177,7 +177,7 @@ try {
     );
     process.exitCode = 1;
   } else if (typeof error === 'object' && error !== null && 'syscall' in error) {
-    // The folder cannot be written, the address is not of this machine: the message says which.
+    // The folder cannot be written to, or the address is not one of this machine: the message says which.
     process.stderr.write(`The gateway cannot start: ${messageOf(error)}\n`);
     process.exitCode = 1;
   } else {

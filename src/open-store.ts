@@ -9,15 +9,15 @@ import { createVault, type Vault, type VaultKey } from './store/vault.js';
 
 /**
  * Opens the store that the settings name: Redis, or the embedded one in the data folder. Drivers are loaded only when they
- * are used. `connectTimeoutMs` bounds the first connection where the caller has less patience than a gateway; `onWaiting` is
- * told, in words, when it has to be waited for.
+ * are used. `connectTimeoutMs` limits the first connection for callers with less patience than a gateway; `onWaiting` gets
+ * the reason, in words, if the store has to be waited for.
  */
 export async function openStore(
   settings: StoreSettings,
   patience: {
     readonly connectTimeoutMs?: number;
     readonly onWaiting?: (why: string) => void;
-    /** A gateway notes its key where none is noted yet, and does not start without one where there are credentials. */
+    /** A gateway notes its key if none is noted yet, and does not start without one if there are credentials. */
     readonly asGateway?: boolean;
   } = {},
 ): Promise<Store> {
@@ -55,14 +55,14 @@ async function openDriver(
   });
 }
 
-/** The key of this process is not the one that the credentials in the store are sealed with. */
+/** The credentials in the store are sealed with a key other than that of this process. */
 export class EncryptionKeyError extends Error {
   override readonly name = 'EncryptionKeyError';
 }
 
 /**
- * Seals the credentials of all channels with the first of the keys that the settings name, while gateways run that have all
- * of them. Resolves to how many were sealed, and how many could not be read.
+ * Seals the credentials of all channels with the first of the configured keys, while gateways run that have all of them.
+ * Resolves to how many were sealed, and how many could not be read.
  */
 export async function rotateKey(
   settings: StoreSettings,
@@ -75,7 +75,7 @@ export async function rotateKey(
   return store.resealCredentials(mark);
 }
 
-/** The keys of this process, the one that seals first. */
+/** The keys of this process; the first one seals. */
 function keysOf({
   redisUrl,
   dataDir,
@@ -91,7 +91,7 @@ function keysOf({
     });
   const plain = encryptionKey === undefined ? [] : [{ id: undefined, secret: encryptionKey }];
   const given: VaultKey[] = [...named, ...plain];
-  // The key of the folder is made where no other is given, and still opens what it has sealed where one is.
+  // The folder's key is created if no other is given; if one is, the folder's key still opens what it has sealed.
   const hasFolderKey = given.length === 0 || existsSync(keyFile(dataDir));
   if (redisUrl !== undefined || !hasFolderKey) return given;
   return [...given, { id: undefined, secret: embeddedKey(dataDir) }];
@@ -113,7 +113,7 @@ async function checkKey(store: Store, vault: Vault, asGateway: boolean): Promise
       if (claimed === undefined || marks.includes(claimed)) return;
     }
   } else if (isEmpty && asGateway && (await store.oldestNodeVersion(Date.now())) === undefined) {
-    // Nothing is sealed and nobody else is there: the key may be another one from now on.
+    // Nothing is sealed and no other gateway is there: the key may change.
     if (first !== undefined) await store.resealCredentials(first);
     return;
   }
@@ -128,19 +128,19 @@ function isNone(credentials: Readonly<Record<string, Secret>>): boolean {
   return Object.keys(credentials).length === 0;
 }
 
-/** Where the embedded store keeps everything. */
+/** The file of the embedded store. */
 export function storeFile(dataDir: string): string {
   return join(dataDir, 'gateway.db');
 }
 
-/** Where the key lies that encrypts channel credentials where none was given. */
+/** The file of the key that encrypts channel credentials if no other is given. */
 export function keyFile(dataDir: string): string {
   return join(dataDir, 'encryption.key');
 }
 
 /**
- * The key that encrypts channel credentials where none was given: made once, beside the embedded store, readable by its
- * owner alone. It keeps credentials out of a copy of the database file, not from somebody who can read the folder.
+ * The key that encrypts channel credentials if no other is given: created once, beside the embedded store, readable by its
+ * owner alone. It protects credentials in a copy of the database file, but not from somebody who can read the folder.
  */
 function embeddedKey(dataDir: string): Secret {
   const file = keyFile(dataDir);
@@ -152,14 +152,14 @@ function embeddedKey(dataDir: string): Secret {
   return new Secret(key);
 }
 
-/** The file appears with the key already in it: workers that start together read no half of one. */
+/** The file appears with the key already in it, so workers that start together never read half a key. */
 function makeKey(file: string): void {
   const draft = `${file}.${randomUUID()}`;
   writeFileSync(draft, randomBytes(32).toString('hex'), { flag: 'wx', mode: 0o600 });
   try {
     linkSync(draft, file);
   } catch (error) {
-    // Another process has made it at this very moment.
+    // Another process has created it at this very moment.
     if (systemCode(error) !== 'EEXIST') throw error;
   } finally {
     rmSync(draft, { force: true });

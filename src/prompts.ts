@@ -8,7 +8,7 @@ const SHIPPED_PROMPTS = fileURLToPath(new URL('../config/prompts', import.meta.u
 
 const EXTENSION = '.txt';
 
-/** The prompts of both folders, by file name without `.txt`; the operator's take the place of those that ship. */
+/** The prompts of both folders, by file name without `.txt`; the operator's replace those that ship. */
 export function loadPrompts(ownFolder: string | undefined): Prompts {
   const prompts = new Map([
     ...readFolder(SHIPPED_PROMPTS),

@@ -1,11 +1,11 @@
 import { constants } from 'node:os';
 
-/** A signal that comes again so soon is the same one: a terminal and npm, or a process manager, each hand it on. */
+/** A signal repeated this soon is the same one: a terminal and npm, or a process manager, each pass it on. */
 const SAME_WITHIN_MS = 1_000;
 
 /**
- * Calls `stop` on the first SIGTERM or SIGINT. One that comes later again is meant: it ends the process at once, as it would
- * if nobody listened.
+ * Calls `stop` on the first SIGTERM or SIGINT. A later one is deliberate: it ends the process at once, as it would if nobody
+ * listened.
  */
 export function onStopSignal(stop: (signal: NodeJS.Signals) => void): void {
   let firstMs: number | undefined;

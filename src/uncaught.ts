@@ -4,8 +4,8 @@ import type { Logger } from './telemetry/log.js';
 export const SOFTWARE_EXIT_CODE = 70;
 
 /**
- * The rule for what nobody caught: nobody knows what state the process is in, so it is logged, what is under way is given the
- * time to end, and the process ends with a code that is not 0. `stop` is called once; what comes after is logged alone.
+ * Handles what nobody caught: the state of the process is unknown, so the error is logged, work in progress gets time to
+ * end, and the process ends with a code other than 0. `stop` is called once; later errors are only logged.
  */
 export function onUncaught(logger: Logger, stop: () => void): void {
   let stopping = false;
@@ -16,6 +16,6 @@ export function onUncaught(logger: Logger, stop: () => void): void {
     stopping = true;
     stop();
   };
-  // Rejections that nobody handles come here too.
+  // Unhandled rejections arrive here too.
   process.on('uncaughtException', hear);
 }

@@ -7,9 +7,9 @@ import type { Logger } from './telemetry/log.js';
 import { answerWorkers } from './telemetry/shared-metrics.js';
 import { onUncaught, SOFTWARE_EXIT_CODE } from './uncaught.js';
 
-/** Beyond the time to drain: a worker that is still there then is not going to end by itself. */
+/** On top of the time to drain: a worker that is still there then will not end by itself. */
 const LAST_WORDS_MS = 10_000;
-/** Connections that wait for a worker while none is there. */
+/** Connections that may wait while there is no worker. */
 const MAX_WAITING = 1_024;
 
 export interface WorkersPlan {
@@ -22,7 +22,7 @@ export interface WorkersPlan {
   readonly onListening: (port: number) => void;
 }
 
-/** What the processes say to each other. */
+/** The messages between the processes. */
 const READY = 'worker ready';
 const LEAVING = 'worker leaving';
 const CONNECTION = 'connection';
@@ -30,8 +30,8 @@ const DRAIN = 'drain';
 
 /**
  * Runs several processes on one port and replaces those that die. This one accepts all connections and hands them on in turn,
- * so that it can stop accepting before anybody stops serving: nobody is accepted and then left alone. A worker that cannot
- * start at all ends the whole, with its exit code. Resolves to the exit code when all of them have ended.
+ * so that it can stop accepting before anybody stops serving: no connection is accepted and then left alone. If a worker
+ * cannot start at all, everything ends with its exit code. Resolves to the exit code when all of them have ended.
  */
 export function runWorkers(plan: WorkersPlan): Promise<number> {
   return new Promise((resolve, reject) => {
@@ -44,7 +44,7 @@ class Supervisor {
   readonly #resolve: (exitCode: number) => void;
   readonly #reject: (error: Error) => void;
   readonly #started = new WeakMap<Worker, number>();
-  /** Those that serve, the next one first. */
+  /** The workers that serve, the next one first. */
   readonly #serving: Worker[] = [];
   readonly #waiting: Socket[] = [];
   readonly #server: Server;
@@ -122,25 +122,25 @@ class Supervisor {
       return;
     }
     this.#serving.push(worker);
-    // One that cannot take it any more is about to be replaced; its caller tries again.
+    // A worker that can no longer take it is about to be replaced; the caller tries again.
     worker.send(CONNECTION, socket, undefined, (error) => {
       if (error !== null) socket.destroy();
     });
   }
 
   #tell(worker: Worker, message: string): void {
-    // One that has gone meanwhile needs no telling.
+    // A worker that has gone meanwhile need not be told.
     if (worker.isConnected()) worker.send(message, () => undefined);
   }
 
-  /** No connection is handed to it any more, and it ends. */
+  /** Hands it no more connections, and lets it end. */
   #dismiss(worker: Worker): void {
     const at = this.#serving.indexOf(worker);
     if (at >= 0) this.#serving.splice(at, 1);
     this.#tell(worker, DRAIN);
   }
 
-  /** Accepts nothing more, then has the workers end: what was accepted is with them before they hear of it. */
+  /** Accepts nothing more, then ends the workers: they have what was accepted before they are told. */
   #stop(): void {
     if (this.#isStopping) return;
     this.#isStopping = true;
@@ -188,18 +188,18 @@ class Supervisor {
   }
 }
 
-/** Has a worker serve what the primary accepts; `onDrain` is called when it hands over nothing more. */
+/** Makes a worker serve what the primary accepts; `onDrain` is called when the primary hands over nothing more. */
 export function serveForPrimary(server: PatientServer, onDrain: () => void): void {
   server.serveHandedOver();
   process.on('message', (message: unknown, socket: unknown) => {
     if (message === DRAIN) onDrain();
-    // A connection that broke on the way is not there any more.
+    // A connection that broke on the way is gone.
     else if (message === CONNECTION && socket instanceof Socket) server.takeOver(socket);
   });
   process.send?.(READY);
 }
 
-/** Asks the primary to hand over nothing more. */
+/** Asks the primary to hand over no more connections. */
 export function leavePrimary(): void {
   process.send?.(LEAVING);
 }
