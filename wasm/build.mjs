@@ -1,8 +1,8 @@
 /**
- * Compiles `scanner.ts` to WebAssembly and puts it, as text, into the module that the sources import; where that is what
- * these sources made before, nothing is done. Plain Node: it is a step of the build.
+ * Compiles `scanner.ts` to WebAssembly and writes it, as text, to the module that the sources import. It does nothing if the
+ * module was already made from the same sources. Plain Node: it is a step of the build.
  *
- *   node wasm/build.mjs [--check]    with --check it compiles, writes nothing, and ends with 1 where the module is another
+ *   node wasm/build.mjs [--check]    with --check it compiles, writes nothing, and exits with 1 if the module differs
  */
 import { Buffer } from 'node:buffer';
 import { createHash } from 'node:crypto';
@@ -14,7 +14,7 @@ const target = new URL('src/core/json/scanner-module.ts', root);
 const source = 'wasm/scanner.ts';
 
 const OPTIONS = ['--optimizeLevel', '3', '--noAssert', '--runtime', 'stub', '--enable', 'simd'];
-/** Memory never grows: three pages hold all that the source lays out. */
+/** Memory never grows: three pages hold everything that the source lays out. */
 const MEMORY = ['--initialMemory', '3', '--maximumMemory', '3'];
 
 const made = fs.existsSync(target) ? fs.readFileSync(target, 'utf8') : '';
@@ -27,7 +27,7 @@ if (process.argv.includes('--check')) {
   fs.writeFileSync(target, moduleOf(await compile()));
 }
 
-/** Of what the module is made from, however its lines end. */
+/** Hash of the files that the module is made from, whatever their line endings. */
 function hashOfSources() {
   const hash = createHash('sha256');
   for (const file of [source, 'wasm/build.mjs']) {

@@ -1,31 +1,31 @@
 /**
- * Walks over JSON text in windows, judges all of it, and notes where the documents of a request lie: sixteen bytes at a
- * time inside strings, a step for each escape and each token. AssemblyScript: TypeScript's syntax, WebAssembly's types.
+ * Walks over JSON text in windows, validates all of it, and notes where the documents of a request lie: sixteen bytes at a
+ * time inside strings, one step per escape and token. AssemblyScript: TypeScript's syntax, WebAssembly's types.
  *
- * The host copies the text into the window piece by piece and calls `run`; whatever spans two windows is kept in the globals
- * below. Only strings that are values may be cut anywhere. In front of every other token that the window's end cuts, `run`
- * stops, and the host begins the next window there.
+ * The host copies the text into the window piece by piece and calls `run`; the globals below keep whatever spans two
+ * windows. Only strings that are values may be cut anywhere. If the window's end cuts any other token, `run` stops in front
+ * of it, and the host begins the next window there.
  *
- * What the walk does not take, it leaves to the plain parser: what is no JSON, and what is rare (see `FAILED`).
+ * The walk leaves to the plain parser whatever is not JSON, and whatever is rare (see `FAILED`).
  */
 
-// Memory: tables, names, what was found, window. The host reads these numbers from the exports.
+// Memory: tables, names, findings, window. The host reads these numbers from the exports.
 const HEX: i32 = 0;
 const ESCAPES: i32 = 256;
 export const NAMES: i32 = 512;
-/** Bytes of a name: its length, then the name. */
+/** Bytes per name: its length, then the name. */
 export const NAME_SIZE: i32 = 64;
 export const MAX_NAMES: i32 = 16;
 export const ROWS: i32 = 2048;
 export const MAX_ROWS: i32 = 4096;
-/** Of an element: where it starts and ends, where its text does. */
+/** Bytes per element: where it starts and ends, and where its text starts and ends. */
 const ROW_SIZE: i32 = 16;
 export const BLANKS: i32 = ROWS + MAX_ROWS * ROW_SIZE;
 export const WINDOW: i32 = BLANKS + MAX_ROWS * 4;
-/** Behind it lies room for what is read beyond its end, sixteen bytes at a time. */
+/** There is room after the window, because reads of sixteen bytes may run past its end. */
 export const WINDOW_SIZE: i32 = 65536;
 
-/** `run` returns it for what it does not take. */
+/** `run` returns it for text that it leaves to the plain parser. */
 const FAILED: i32 = -1;
 
 // What may come next.
@@ -38,22 +38,22 @@ const AFTER_VALUE: i32 = 5;
 const IN_STRING: i32 = 6;
 const NOTHING: i32 = 7;
 
-/** Deeper text is left to the plain parser: a bit stands for each level. */
+/** Deeper text is left to the plain parser: each level takes one bit. */
 const MAX_DEPTH: i32 = 64;
 
-/** Two escapes of six bytes as far as they are the same in all. */
+/** The bytes that every two escapes of six bytes have in common. */
 const PAIR_OF_HEADS = i8x16(0x5c, 0x75, 0, 0, 0, 0, 0x5c, 0x75, 0, 0, 0, 0, 0, 0, 0, 0);
 
 let state: i32 = VALUE;
 let depth: i32 = 0;
-/** For each level whether it is an object, the innermost in the lowest bit. */
+/** Whether each level is an object; the innermost is the lowest bit. */
 let objects: u64 = 0;
-/** What makes an offset in memory one in the text. */
+/** Added to an offset in memory, gives the offset in the text. */
 let shift: i32 = 0;
 let names: i32 = 0;
-/** The text has a list whose name was asked for, and which name that is; -1 as long as it has none. */
+/** Which of the names has a list in the text; -1 until one is found. */
 let found: i32 = -1;
-/** The key that was read last names such a list. */
+/** Which of the names the last key is; -1 if none. */
 let wanted: i32 = -1;
 let inList: bool = false;
 let keyStart: i32 = 0;
@@ -64,15 +64,15 @@ let rows: i32 = 0;
 let blanks: i32 = 0;
 let hasObjects: bool = false;
 let values: i32 = 0;
-// Of the element at hand.
+// The current element.
 let sourceStart: i32 = 0;
 let textStart: i32 = 0;
 let textEnd: i32 = 0;
 let textIsNext: bool = false;
 let textIsBlank: bool = false;
-// Of the string at hand.
+// The current string.
 let isText: bool = false;
-/** Whether it is a text, and white space alone so far. */
+/** Whether it is a text, and only white space so far. */
 let isBlank: bool = false;
 
 /** Fills the tables; called once. */
@@ -93,7 +93,7 @@ export function prepare(): void {
   store<u8>(ESCAPES + 0x74, 1); // t
 }
 
-/** Begins a text. `howMany` names lie at `NAMES`. */
+/** Begins a text. There are `howMany` names at `NAMES`. */
 export function begin(howMany: i32): void {
   state = VALUE;
   depth = 0;
@@ -139,14 +139,14 @@ export function notedRows(): i32 {
 export function notedBlanks(): i32 {
   return blanks;
 }
-/** Values outside of the list so far. */
+/** Values outside the list so far. */
 export function otherValues(): i32 {
   return values;
 }
 
 /**
- * Walks on through the first `length` bytes of the window, which stand at `position` in the text. Returns how many of them
- * need not come again; fewer than `length` where a token is cut or no more rows can be noted.
+ * Continues through the first `length` bytes of the window, which are at `position` in the text. Returns how many of them
+ * are done with: fewer than `length` if a token is cut or no more rows can be noted.
  */
 export function run(length: i32, position: i32): i32 {
   const end = WINDOW + length;
@@ -181,7 +181,7 @@ function isSpace(byte: u8): bool {
   return byte == 0x20 || byte == 0x0a || byte == 0x0d || byte == 0x09;
 }
 
-/** Behind the token at `at`; `at` where the end cuts it. */
+/** Returns the position after the token at `at`, or `at` if the end cuts the token. */
 function walkToken(byte: u8, at: i32, end: i32): i32 {
   switch (state) {
     case FIRST_VALUE:
@@ -225,7 +225,7 @@ function walkValue(byte: u8, at: i32, end: i32): i32 {
     state = IN_STRING;
     return at + 1;
   }
-  // The list, elements and texts have kinds of their own.
+  // The list, its elements and texts may only be values of certain kinds.
   if (textIsNext) return FAILED;
   if (byte == 0x7b) {
     if (isWanted) return FAILED;
@@ -250,7 +250,7 @@ function walkValue(byte: u8, at: i32, end: i32): i32 {
   const next = byte == 0x2d || isDigit(byte) ? walkNumber(at, end) : walkWord(byte, at, end);
   if (next > at) state = AFTER_VALUE;
   else if (!inList) values -= 1;
-  // A number without anything around it: nothing that is asked about.
+  // A bare number or word is left to the plain parser.
   return depth == 0 ? FAILED : next;
 }
 
@@ -312,11 +312,11 @@ function walkKey(byte: u8, at: i32, end: i32): i32 {
   }
   state = COLON;
   if (depth == 1) {
-    // It may name a list, or what else is asked about; where nothing is, it is as good as any other.
+    // It may be one of the names; if no names are given, an escaped key is as good as any other.
     if (isEscaped && names > 0) return FAILED;
     wanted = nameOf(start, next - start);
     if (wanted >= 0) {
-      // A second list: which of them counts, or whether that is a mistake, is not decided here.
+      // A second list: this is not the place to decide which one counts, or whether it is an error.
       if (found >= 0) return FAILED;
       keyStart = at + shift;
     }
@@ -342,7 +342,7 @@ function nameOf(start: i32, length: i32): i32 {
   return -1;
 }
 
-/** Goes on in a string that is a value, to behind its end or as far as the window goes. */
+/** Continues in a string that is a value, until after its end or as far as the window goes. */
 function walkString(from: i32, end: i32): i32 {
   let at = from;
   if (isBlank) {
@@ -369,7 +369,7 @@ function walkString(from: i32, end: i32): i32 {
   return at + 1;
 }
 
-/** The next quote, backslash or control character; `end` or more where there is none. */
+/** Finds the next quote, backslash or control character; returns `end` or more if there is none. */
 function findSpecial(from: i32, end: i32): i32 {
   let at = from;
   while (at < end) {
@@ -385,7 +385,7 @@ function findSpecial(from: i32, end: i32): i32 {
   return at;
 }
 
-/** Behind the escapes that follow one another from `at`; on one that the end cuts. */
+/** Returns the position after the consecutive escapes at `from`, or that of the escape that the end cuts. */
 function walkEscapes(from: i32, end: i32): i32 {
   let at = from;
   while (true) {
@@ -404,7 +404,7 @@ function walkEscapes(from: i32, end: i32): i32 {
       at += 6;
       continue;
     }
-    // The first half of a pair, or a lone one, which is not for here.
+    // The first half of a pair; a lone half is left to the plain parser.
     if (unit >= 0xdc00) return FAILED;
     if (at + 12 > end) return at;
     if (load<u16>(at, 6) != 0x755c || (hexAt(at + 8) & ~0x3ff) != 0xdc00) return FAILED;
@@ -412,7 +412,7 @@ function walkEscapes(from: i32, end: i32): i32 {
   }
 }
 
-/** Whether two escapes `\uXXXX` lie here, neither of them a half of a pair: of other scripts there are many in a row. */
+/** Whether two escapes `\uXXXX` are here, neither of them half a pair: text in other scripts has many in a row. */
 function isTwoUnits(at: i32): bool {
   const bytes = v128.load(at);
   const lower = v128.or(bytes, i8x16.splat(0x20));
@@ -421,11 +421,11 @@ function isTwoUnits(at: i32): bool {
   const letters = i8x16.lt_u(i8x16.sub(lower, i8x16.splat(0x61)), i8x16.splat(6));
   const hex = i8x16.bitmask(v128.or(digits, letters)) & 0b111100111100;
   if (((i8x16.bitmask(heads) & 0b000011000011) | hex) != 0b111111111111) return false;
-  // Halves begin with a d.
+  // The digits of a half begin with a d.
   return (i8x16.bitmask(i8x16.eq(lower, i8x16.splat(0x64))) & 0b000100000100) == 0;
 }
 
-/** Four hexadecimal digits as a number; negative where they are none. */
+/** Four hexadecimal digits as a number; negative if they are not all digits. */
 function hexAt(at: i32): i32 {
   const first = load<u8>(HEX + load<u8>(at)) as i32;
   const second = load<u8>(HEX + load<u8>(at, 1)) as i32;
@@ -435,7 +435,7 @@ function hexAt(at: i32): i32 {
   return (first << 12) | (second << 8) | (third << 4) | fourth;
 }
 
-/** Behind the white space that a text begins with, however it is written. `isBlank` stays unless something else follows. */
+/** Returns the position after leading white space, however it is written. `isBlank` stays unless something else follows. */
 function walkBlanks(from: i32, end: i32): i32 {
   let at = from;
   while (at < end) {
@@ -474,7 +474,7 @@ function tail(at: i32, index: i32): i32 {
   return load<u8>(at + index) & 0x3f;
 }
 
-/** What `String.prototype.trim` takes away. */
+/** Whether `String.prototype.trim` removes it. */
 function isWhite(unit: i32): bool {
   if (unit < 0x80) return unit == 0x20 || (unit >= 0x09 && unit <= 0x0d);
   if (unit >= 0x2000 && unit <= 0x200a) return true;
@@ -497,14 +497,14 @@ function isDigit(byte: u8): bool {
   return byte >= 0x30 && byte <= 0x39;
 }
 
-/** Behind the digits from `at`. */
+/** Returns the position after the digits at `from`. */
 function walkDigits(from: i32, end: i32): i32 {
   let at = from;
   while (at < end && isDigit(load<u8>(at))) at += 1;
   return at;
 }
 
-/** Behind a number; where the window ends with it, more of it may come. */
+/** Returns the position after a number, or `start` if the window ends with it, because more of it may follow. */
 function walkNumber(start: i32, end: i32): i32 {
   let at = start;
   if (load<u8>(at) == 0x2d) at += 1;
@@ -530,7 +530,7 @@ function walkNumber(start: i32, end: i32): i32 {
   return at < end ? at : start;
 }
 
-/** Behind `true`, `false` or `null`. */
+/** Returns the position after `true`, `false` or `null`, or `at` if the window's end cuts the word. */
 function walkWord(byte: u8, at: i32, end: i32): i32 {
   const length: i32 = byte == 0x66 ? 5 : 4;
   if (at + length > end) return at;

@@ -1,5 +1,5 @@
 // Written by wasm/build.mjs from wasm/scanner.ts: change that, and run `npm run build`.
-// Sources: b9828bbb3930abc8981b8d6f67dc5de82832e0357e7eb878749fd1ec128fd353
+// Sources: b87b8ad1df33c18dcc849a552d950a34a1de10b5190afb9137efffe9de01a197
 
 /** The WebAssembly of wasm/scanner.ts, in base64. */
 // prettier-ignore
