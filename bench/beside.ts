@@ -18,7 +18,7 @@ const documents = Number(options.documents);
 const seconds = Number(options.seconds);
 const small = { body: 'prose', documents: 10, delayMs: 0 } as const;
 const RATE = 100;
-/** The large requests, one per body: with ten thousand documents, most are several megabytes. */
+/** The large requests, one per body: with ten thousand documents, each has some 5 to 30 megabytes. */
 const large = options.body
   .split(',')
   .map((body) => ({ body: body as BodyName, documents, delayMs: 0 }));

@@ -95,7 +95,7 @@ interface Row {
   /** Added to the 99th percentile without a fault: until the circuit opens, and from then on. */
   readonly addedMs: number;
   readonly addedOpenMs: number;
-  /** Requests that reached the faulty channel once its circuit was open, and the total of `requests` in that time. */
+  /** Requests that reached the faulty channel once its circuit was open, out of `requests`. */
   readonly probes: number;
   readonly requests: number;
   readonly backMs: number;
