@@ -3,7 +3,7 @@ import { atom } from './state.js';
 
 export type About = ReplyOf<'about'>;
 
-/** What the gateway says of itself, and of who is logged in. */
+/** What the gateway reports about itself and about the logged-in user. */
 export const about = atom<About | undefined>(undefined);
 
 export async function readAbout(): Promise<About> {

@@ -1,6 +1,6 @@
 /**
- * Bundles the console into `dist/console`: the page, and hashed files beside their compressed forms. Called by
- * `src/setup.mjs`; `node src/console/build.mjs --watch` builds again after every change.
+ * Bundles the console into `dist/console`: the page, and hashed files with their compressed forms. Called by
+ * `src/setup.mjs`; `node src/console/build.mjs --watch` rebuilds after every change.
  */
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
@@ -14,7 +14,7 @@ const source = path.join(root, 'src', 'console');
 const target = path.join(root, 'dist', 'console');
 const assets = path.join(target, 'assets');
 
-/** Where the server writes how far up the console's root lies. */
+/** The server replaces it with the relative path up to the console's root. */
 const BASE = '<base href="./" />';
 
 const settings = {
@@ -79,7 +79,7 @@ if (process.argv.includes('--watch')) {
   try {
     write(await esbuild.build(settings));
   } catch (error) {
-    // esbuild has said what is wrong where it is wrong.
+    // esbuild has already printed what is wrong, and where.
     if (!Array.isArray(error.errors)) throw error;
     process.exit(1);
   }

@@ -1,2 +1,2 @@
-/** Style sheets are for the bundler alone. */
+/** Only the bundler reads style sheets. */
 declare module '*.css';

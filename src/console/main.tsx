@@ -13,7 +13,7 @@ async function start(): Promise<void> {
   if (host === null) throw new Error('the page lacks the element to render into');
   const [, about] = await Promise.all([
     loadWords(),
-    // What cannot be read is told on the page, and tried again there.
+    // The page reports it if this fails, and tries again.
     readAbout().catch(() => undefined),
   ]);
   actAs(about?.self?.id);

@@ -10,12 +10,12 @@ export interface Page {
   readonly icon: IconName;
   readonly group: keyof Words['groups'];
   readonly admin: boolean;
-  /** After `g`. */
+  /** The key to press after `g`. */
   readonly key: string;
   readonly load: () => Promise<ComponentType>;
 }
 
-/** Every entry of the navigation, each with a chunk of its own. */
+/** Every entry of the navigation; each page loads as a separate chunk. */
 export const PAGES: readonly Page[] = [
   {
     path: '',

@@ -4,7 +4,7 @@ import { ROUTES, type Operations } from './operations.js';
 
 export type OperationId = keyof Operations;
 export type ReplyOf<Id extends OperationId> = Operations[Id]['reply'];
-/** One of the items of a list operation. */
+/** An item of a list operation. */
 export type ItemOf<Id extends OperationId> = ReplyOf<Id> extends { items: (infer T)[] } ? T : never;
 
 type Loose<T> = { [K in keyof T]?: T[K] | undefined };
@@ -13,21 +13,21 @@ export interface CallInput<Id extends OperationId> {
   readonly params?: Operations[Id]['params'];
   readonly query?: Loose<Operations[Id]['query']>;
   readonly body?: Operations[Id]['body'];
-  /** Under the same key, the same request is done once: made with the form that sends it. */
+  /** Requests with the same key are carried out once: the form that sends the request makes the key. */
   readonly key?: string;
   readonly signal?: AbortSignal;
 }
 
-/** What the API refused, or could not be asked. */
+/** The API refused a request, or could not be reached. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
-  /** 0 where no answer came. */
+  /** 0 if no answer came. */
   readonly status: number;
   readonly code: string;
   readonly param: string | undefined;
   readonly retryAfterS: number | undefined;
   readonly requestId: string | undefined;
-  /** Members of the answer beside the message. */
+  /** All members of the answer. */
   readonly body: Readonly<Record<string, unknown>>;
 
   constructor(
@@ -51,23 +51,23 @@ export class ApiError extends Error {
   }
 }
 
-/** The account that this tab acts for: a call in the name of another one is refused by the gateway. */
+/** The account that this tab acts for: the gateway refuses a call made in the name of another. */
 let actingAs: number | undefined;
 
 export function actAs(userId: number | undefined): void {
   actingAs = userId;
 }
 
-/** Whether somebody must log in before the calls that wait can go on. */
+/** Whether somebody must log in before the waiting calls can continue. */
 export const loginIsOver = atom(false);
-/** Since when the gateway or its store do not answer. */
+/** Which of gateway and store does not answer, and since when. */
 export const trouble = atom<
   { readonly kind: 'gateway' | 'store'; readonly sinceMs: number } | undefined
 >(undefined);
 
 const waiting: (() => void)[] = [];
 
-/** Lets the calls go on that came back with 401. */
+/** Resumes the calls that were answered with 401. */
 export function loggedInAgain(): void {
   loginIsOver.set(false);
   for (const proceed of waiting.splice(0)) proceed();
@@ -82,7 +82,7 @@ const PUBLIC: ReadonlySet<OperationId> = new Set<OperationId>([
   'resetPassword',
 ]);
 
-/** One operation of the API. A login that has ended is asked for again over the page, and the call made again. */
+/** Calls an operation of the API. If the login has ended, a dialog over the page asks for it, and the call is repeated. */
 export async function call<Id extends OperationId>(
   id: Id,
   input: CallInput<Id> = {},
@@ -100,7 +100,7 @@ export async function call<Id extends OperationId>(
   }
 }
 
-/** A list as the file that the API makes of it. */
+/** Saves a list as the file that the API makes of it. */
 export async function download<Id extends OperationId>(
   id: Id,
   input: CallInput<Id>,
@@ -188,7 +188,7 @@ async function read(reply: Response): Promise<{ data: unknown }> {
   );
 }
 
-/** A key for `Idempotency-Key`; `randomUUID` is there on secure pages alone. */
+/** A key for `Idempotency-Key`; `randomUUID` exists only on secure pages. */
 export function newKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');

@@ -4,7 +4,7 @@ import { ApiError, call, newKey, type CallInput, type OperationId, type ReplyOf 
 
 const AGAIN_MS = 2_000;
 
-/** What pages have read. Old data stays while it is read again. */
+/** Data that pages have read. Old data stays while it is reread. */
 export const queries = new QueryClient({
   defaultOptions: {
     queries: {
@@ -26,7 +26,7 @@ queries.mount();
 export interface Reading<T> {
   readonly data: T | undefined;
   readonly error: ApiError | undefined;
-  /** The first read, of which nothing is there yet. */
+  /** Whether the first read is still on its way. */
   readonly loading: boolean;
   readonly fetching: boolean;
   readonly again: () => void;
@@ -34,13 +34,13 @@ export interface Reading<T> {
 
 export interface ReadOptions {
   readonly enabled?: boolean;
-  /** Read again after so long, while the page is seen. */
+  /** Interval of rereading while the page is visible. */
   readonly everyMs?: number | false;
-  /** Whether what was read for another input is shown until this one has come. */
+  /** Whether the data of the previous input stays until the data of this one arrives. */
   readonly keep?: boolean;
 }
 
-/** Reads an operation, and again when its input changes or something is written. */
+/** Reads an operation, and rereads it when its input changes or something is written. */
 export function useRead<Id extends OperationId>(
   id: Id,
   input: CallInput<Id> = {},
@@ -83,8 +83,9 @@ export interface Writing<In, Out> {
 }
 
 /**
- * A write that a form or a button begins. What was read is read again afterwards. `undefined` tells of a failure, which is in
- * `error`. The key that is handed to `write` stays until it has succeeded, so that a repeated press makes one thing.
+ * A write that a form or a button starts. Afterwards, all data that is shown is reread. `run` resolves to `undefined` on a
+ * failure, which is then in `error`. For the same input, `write` gets the same key until it succeeds, so that pressing twice
+ * makes one thing.
  */
 export function useWrite<In, Out>(
   write: (input: In, key: string) => Promise<Out>,

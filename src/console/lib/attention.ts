@@ -1,4 +1,4 @@
-/** Something that needs a look, most urgent first. */
+/** Something that needs attention; the kinds are listed most urgent first. */
 export type Attention =
   | { readonly kind: 'channel_fails'; readonly name: string; readonly share: number }
   | { readonly kind: 'tag_off'; readonly name: string; readonly since: number }
@@ -7,7 +7,7 @@ export type Attention =
   | { readonly kind: 'settlements'; readonly name: string; readonly count: number };
 
 export interface Seen {
-  /** Of the last minutes. */
+  /** Traffic of the last minutes. */
   readonly channels: readonly {
     readonly name: string;
     readonly requests: readonly number[];
@@ -28,10 +28,10 @@ export interface Seen {
 
 const FEW_ATTEMPTS = 20;
 const MANY_FAIL = 0.2;
-/** As many settlements as wait for a store that has trouble; a few are always under way. */
+/** This many pending settlements mean that the store has trouble; a few are always in progress. */
 const MANY_SETTLEMENTS = 100;
 
-/** What an operator would want to know of at once; rules, and nothing that is guessed. */
+/** What an operator would want to know at once, by fixed rules and without guessing. */
 export function attentionTo(seen: Seen): Attention[] {
   const failing = seen.channels.flatMap(({ name, requests, failed }): Attention[] => {
     const [all, bad] = [sum(requests), sum(failed)];

@@ -3,11 +3,11 @@ export interface Price {
   readonly units: number;
 }
 
-/** Documents that one search unit holds. */
+/** Documents that one search unit covers. */
 const DOCUMENTS_A_UNIT = 100;
 const CHARACTERS_A_TOKEN = 4;
 
-/** About how many tokens texts have: four letters of an alphabet, or one sign of Chinese. */
+/** Estimates the tokens of texts: four letters of an alphabet, or one Chinese, Japanese or Korean character, make one. */
 export function aboutTokens(texts: readonly string[]): number {
   let tokens = 0;
   for (const text of texts) {
@@ -17,7 +17,7 @@ export function aboutTokens(texts: readonly string[]): number {
   return tokens;
 }
 
-/** About how many units a ranking costs, before it is made: the query is read with each document. */
+/** Estimates the units that a ranking will cost: the query counts again with each document. */
 export function aboutCost(
   { per, units }: Price,
   query: string,

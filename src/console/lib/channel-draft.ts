@@ -1,13 +1,13 @@
 import type { Operations } from '../api/operations.js';
 
-/** What somebody types to add or change a channel, and the bodies of the API that are made from it. Pure. */
+/** What somebody types to add or change a channel; this file makes the API's request bodies from it. Pure. */
 export interface ChannelDraft {
   readonly name: string;
   readonly provider: string;
   readonly base_url: string;
   readonly credentials: Readonly<Record<string, string>>;
   readonly settings: Readonly<Record<string, string>>;
-  /** One a line: the callers’ name, and behind `=` the upstream’s where it is another. */
+  /** One per line: the callers’ name, and after `=` the upstream’s name if it differs. */
   readonly models: string;
   readonly tag: string;
   readonly priority: string;
@@ -25,7 +25,7 @@ export interface ChannelDraft {
   readonly retry_unsafe: boolean;
 }
 
-/** Numbers of a channel, with what holds where nothing is typed; null: the gateway’s own. */
+/** Numbers of a channel, with the default for an empty field; null stands for the gateway’s default. */
 const NUMBERS = {
   ...{ priority: 0, weight: 1, timeout_ms: null, max_concurrency: 0 },
   ...{ requests_per_minute: 0, tokens_per_minute: 0 },
@@ -39,7 +39,7 @@ type CreateBody = Operations['createChannel']['body'];
 type UpdateBody = Operations['updateChannel']['body'];
 type SettingValue = string | number | boolean;
 
-/** What is known of a provider that a form needs. */
+/** What a form needs to know about a provider. */
 interface ProviderShape {
   readonly id: string;
   readonly settings: readonly { readonly name: string; readonly type: string }[];
@@ -120,7 +120,7 @@ export function modelsOf(text: string): Record<string, string> {
   return Object.fromEntries(pairs);
 }
 
-/** The body that adds the channel; what is left empty is left to the gateway. */
+/** The body that adds the channel; the gateway fills in what is left empty. */
 export function createBody(
   draft: ChannelDraft,
   provider: ProviderShape | undefined,
@@ -142,7 +142,7 @@ export function createBody(
   };
 }
 
-/** The body that changes the channel to what was typed: what is the same is absent, so that nobody’s change is undone. */
+/** The body that changes the channel to what was typed: it omits what is unchanged, so as not to undo others’ changes. */
 export function updateBody(
   channel: KnownChannel,
   draft: ChannelDraft,
@@ -185,7 +185,7 @@ function settingsOf(
   const types = new Map(provider?.settings.map(({ name, type }) => [name, type]));
   const read = (name: string, text: string): SettingValue => {
     const type = types.get(name);
-    // What is not a number stays text, which the gateway refuses by name.
+    // Anything that is not a number stays text: the gateway refuses it and names the setting.
     if (type === 'number' && Number.isFinite(Number(text))) return Number(text);
     return type === 'boolean' ? text === 'true' : text;
   };
@@ -194,7 +194,7 @@ function settingsOf(
   );
 }
 
-/** Null takes a setting away. */
+/** Null removes a setting. */
 function changedSettings(
   channel: KnownChannel,
   settings: Readonly<Record<string, SettingValue>>,

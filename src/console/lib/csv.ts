@@ -1,4 +1,4 @@
-/** Rows as CSV (RFC 4180). What a spreadsheet would take for a formula is text. Pure. */
+/** Rows as CSV (RFC 4180). Text that a spreadsheet would take for a formula is escaped. Pure. */
 export function csvOf(rows: readonly (readonly string[])[]): string {
   return rows.map((row) => `${row.map(cell).join(',')}\r\n`).join('');
 }

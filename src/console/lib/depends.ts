@@ -1,4 +1,4 @@
-/** What a switch takes down, from who serves what. Pure. */
+/** Which models a switch takes down, judging by which channel serves what. Pure. */
 export interface ServedModel {
   readonly id: string;
   readonly live: boolean;
@@ -13,9 +13,9 @@ interface Serving {
 }
 
 export interface Dependence {
-  /** Models that have a live channel now, and none without what goes: they will answer 503. */
+  /** Models that have a live channel now but will have none afterwards: they will answer 503. */
   readonly dark: readonly string[];
-  /** Models that go on elsewhere, and by which channels. */
+  /** Models that other channels continue to serve, and by which. */
   readonly elsewhere: readonly { readonly model: string; readonly channels: readonly string[] }[];
 }
 

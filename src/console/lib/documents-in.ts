@@ -1,33 +1,33 @@
-/** Documents out of what people paste or drop: lines, paragraphs, JSON, JSON lines, CSV and TSV. Pure. */
+/** Documents from what people paste or drop: lines, paragraphs, JSON, JSON lines, CSV and TSV. Pure. */
 export interface DocumentsIn {
   readonly query: string | undefined;
   readonly documents: readonly string[];
-  /** How relevant each document is said to be, 0 to 3. */
+  /** The relevance that each document is labelled with, 0 to 3. */
   readonly labels: readonly (number | undefined)[];
-  /** What could not be read, by line. */
+  /** What could not be read, with its line number. */
   readonly problems: readonly string[];
 }
 
 const LABEL_NAMES = ['label', 'relevance', 'grade', 'rel'];
 const TEXT_NAMES = ['text', 'content', 'document', 'body', 'passage', 'chunk', 'page_content'];
 
-/** One a line; where a line is blank, paragraphs. */
+/** One document per line, or per paragraph if there are blank lines. */
 export function documentsOfText(text: string): string[] {
   const normal = text.replaceAll('\r\n', '\n').trim();
   const parts = /\n[ \t]*\n/.test(normal) ? normal.split(/\n[ \t]*\n+/) : normal.split('\n');
   return parts.map((part) => part.trim()).filter((part) => part !== '');
 }
 
-/** A list of documents as the text that `documentsOfText` reads them from. */
+/** Writes documents as text from which `documentsOfText` reads them back. */
 export function textOfDocuments(documents: readonly string[]): string {
   const texts = documents.map((text) => text.replaceAll(/\r\n?/g, '\n').trim());
   const isLines = texts.length < 2 || texts.every((text) => !text.includes('\n'));
-  // Lines of one document alone would be documents of their own.
+  // The lines of a single document would be read as separate documents.
   if (isLines) return texts.map((text) => text.replaceAll(/\s*\n\s*/g, ' ')).join('\n');
   return texts.map((text) => text.replaceAll(/\n[ \t]*\n\s*/g, '\n')).join('\n\n');
 }
 
-/** The text of a file: UTF-8 or UTF-16 by its mark, else UTF-8 where it is, else what Chinese programs write. */
+/** The text of a file: UTF-16 if it has the byte order mark, else UTF-8 if valid, else the encoding of Chinese programs. */
 export function textOfBytes(bytes: Uint8Array): string {
   const [first, second] = bytes;
   if (first === 0xff && second === 0xfe) return new TextDecoder('utf-16le').decode(bytes);
@@ -35,12 +35,12 @@ export function textOfBytes(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
-    // Some byte of it is not UTF-8.
+    // It is not valid UTF-8.
     return new TextDecoder('gb18030').decode(bytes);
   }
 }
 
-/** The ending of the file that a pasted text would be in; `undefined` for plain documents. */
+/** The extension of the file that a pasted text would come from; `undefined` for plain documents. */
 export function formatOfPaste(text: string): 'json' | 'jsonl' | 'csv' | 'tsv' | undefined {
   const trimmed = text.trim();
   if (isJson(trimmed)) return /^[[{]/.test(trimmed) ? 'json' : undefined;
@@ -162,16 +162,16 @@ function textOf(item: unknown): string | undefined {
   return textOf(members.metadata) ?? textOf(members.payload) ?? textOf(members._source);
 }
 
-/** A table of a file: its columns, and which of them are taken for what. */
+/** A table from a file, and the columns that hold texts and labels. */
 export interface Table {
   readonly head: readonly string[];
   readonly body: readonly (readonly string[])[];
   readonly text: number;
-  /** −1 where none has labels. */
+  /** −1 if no column has labels. */
   readonly label: number;
 }
 
-/** The columns of a CSV or TSV file, with a guess; `undefined` where there is but one, and nothing to choose. */
+/** The columns of a CSV or TSV file, with a guess at their use; `undefined` if there is only one, so nothing to choose. */
 export function tableOf(name: string, text: string): Table | undefined {
   const ending = endingOf(name);
   if (ending !== 'csv' && ending !== 'tsv') return undefined;
@@ -185,7 +185,7 @@ export function tableOf(name: string, text: string): Table | undefined {
   return { head, body, text: named >= 0 ? named : longest, label: columnOf(LABEL_NAMES) };
 }
 
-/** The documents of a table, by its columns for text and label. */
+/** The documents of a table, from its columns for text and label. */
 export function documentsOfTable({ body, text, label }: Table): DocumentsIn {
   const problems: string[] = [];
   const found = body.flatMap((row, index) => {
@@ -196,7 +196,7 @@ export function documentsOfTable({ body, text, label }: Table): DocumentsIn {
   return { query: undefined, ...apart(found), problems };
 }
 
-/** A table of one column: a first row that is named as texts are is no text. */
+/** A table of one column: if the first row is a known title of such a column, it is not a document. */
 function ofColumn(text: string): DocumentsIn {
   const rows = cells(text, ',');
   const isHead = TEXT_NAMES.includes(rows[0]?.[0]?.trim().toLowerCase() ?? '');
@@ -204,7 +204,7 @@ function ofColumn(text: string): DocumentsIn {
   return documentsOfTable({ head: [], body, text: 0, label: -1 });
 }
 
-/** Fields of RFC 4180: quotes hold separators and line ends, two of them are one. */
+/** Fields of RFC 4180: quoted fields may contain separators and line breaks, and a doubled quote stands for one. */
 function cells(text: string, separator: string): string[][] {
   const rows: string[][] = [];
   let row: string[] = [];

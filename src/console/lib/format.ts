@@ -1,4 +1,4 @@
-/** How numbers, money and times are written. Pure: the language, the zone and the moment are arguments. */
+/** The format of numbers, money and times. Pure: language, time zone and current time are arguments. */
 export interface Style {
   readonly language: 'en' | 'zh';
   readonly utc: boolean;
@@ -23,7 +23,7 @@ export function count(value: number, { language }: Style): string {
   return value.toLocaleString(language === 'zh' ? 'zh-CN' : 'en-US');
 }
 
-/** `0.1 %`, `38 %`: no digits behind the point where there are two before it. */
+/** `0.1 %`, `38 %`: no decimals if there are two digits before the point. */
 export function percent(share: number): string {
   const value = share * 100;
   if (value === 0) return '0 %';

@@ -1,22 +1,22 @@
-/** A piece of a text; `hit` where it is a word of the query. */
+/** A piece of a text; `hit` if it is a word of the query. */
 interface Piece {
   readonly text: string;
   readonly hit: boolean;
 }
 
-/** Words of a text, as its language divides it: Chinese has no blanks between them. */
+/** Words of a text, divided by the rules of its language: Chinese has no spaces between them. */
 function wordsOf(text: string): Intl.SegmentData[] {
   return [...new Intl.Segmenter(undefined, { granularity: 'word' }).segment(text)];
 }
 
-/** The words of a query that are worth marking. */
+/** The words of a query that are worth highlighting. */
 export function marksOf(query: string): ReadonlySet<string> {
   const words = wordsOf(query).filter(({ isWordLike }) => isWordLike === true);
   const isWorth = (word: string): boolean => word.length > 3 || /[^ -~]/.test(word);
   return new Set(words.map(({ segment }) => segment.toLowerCase()).filter(isWorth));
 }
 
-/** A text in pieces, so that the words of the query can be marked in it. Pure. */
+/** Cuts a text into pieces, so that the words of the query can be highlighted. Pure. */
 export function highlighted(text: string, marks: ReadonlySet<string>): Piece[] {
   const pieces: Piece[] = [];
   for (const { segment } of wordsOf(text)) {

@@ -1,14 +1,14 @@
-/** Lanes of the playground: what ranks beside what. Pure. */
+/** Lanes of the playground: the rankers that are compared. Pure. */
 export interface LaneSpec {
-  /** As callers name it, `model@tag` too. */
+  /** The name that callers use; may be `model@tag`. */
   readonly model: string;
-  /** The one channel that is asked for it, also where it is switched off. */
+  /** The only channel to ask, even if it is switched off. */
   readonly channel?: number;
-  /** Takes the place of the one that all lanes have. */
+  /** Replaces the instruction that all lanes share. */
   readonly instruction?: string;
 }
 
-/** What all lanes are given beside query and documents; a blank one is left to the gateway. */
+/** Options that all lanes share besides query and documents; blank ones are left to the gateway. */
 export interface LaneOptions {
   readonly top_n: string;
   readonly max_tokens_per_doc: string;
@@ -18,7 +18,7 @@ export interface LaneOptions {
 export const MAX_LANES = 4;
 export const NO_OPTIONS: LaneOptions = { top_n: '', max_tokens_per_doc: '', instruction: '' };
 
-/** The same for lanes that would ask the same of the same. */
+/** Equal for lanes that would send the same request. */
 export function keyOf({ model, channel, instruction }: LaneSpec): string {
   return JSON.stringify([model, channel, instruction]);
 }
@@ -34,7 +34,7 @@ interface LaneBody {
   readonly instruction?: string;
 }
 
-/** The body that a lane sends. One that names no channel is a body of `/v1/rerank` too. */
+/** The body that a lane sends. If it names no channel, it is also a valid body for `/v1/rerank`. */
 export function bodyOf(
   { model, channel, instruction: own }: LaneSpec,
   query: string,

@@ -1,4 +1,4 @@
-/** In which order the channels of one model are tried. Pure. */
+/** The order in which the channels of a model are tried. Pure. */
 interface Rung {
   readonly name: string;
   readonly priority: number;
@@ -8,11 +8,11 @@ interface Rung {
 
 interface Tier<T extends Rung> {
   readonly priority: number;
-  /** With the share of the requests that begin on it while the tier is asked; 0 for those that take no traffic. */
+  /** Channels with their share of the requests that reach this tier; 0 for those that take no traffic. */
   readonly rungs: readonly { readonly channel: T; readonly share: number }[];
 }
 
-/** From the highest priority down; within one, requests are spread by weight, weight 0 only where nothing else is left. */
+/** From the highest priority down; within a tier, requests are spread by weight, with weight 0 only as a last resort. */
 export function tiersOf<T extends Rung>(channels: readonly T[]): Tier<T>[] {
   const priorities = [...new Set(channels.map(({ priority }) => priority))].sort((a, b) => b - a);
   return priorities.map((priority) => {

@@ -1,4 +1,4 @@
-/** What several runs of one request say together. Pure. */
+/** Statistics over several runs of one request. Pure. */
 export interface Spread {
   readonly least: number;
   readonly p50: number;
@@ -16,7 +16,7 @@ export function spreadOf(values: readonly number[]): Spread {
   };
 }
 
-/** Between the two values that it falls between, as far as it is from each. */
+/** Interpolates linearly between the two nearest values. */
 function quantile(sorted: readonly number[], share: number): number {
   const place = share * (sorted.length - 1);
   const below = sorted[Math.floor(place)] ?? Number.NaN;
@@ -30,13 +30,13 @@ interface Row {
 }
 
 export interface Stability {
-  /** Runs whose order is that of the first, which is one of them. */
+  /** Number of runs with the same order as the first, including the first. */
   readonly sameOrder: number;
-  /** By how much the score of one document differs between runs at most. */
+  /** The most by which the score of any one document differs between runs. */
   readonly scoreSpan: number;
 }
 
-/** Whether a ranker says the same when it is asked again. */
+/** Whether a ranker gives the same answer when asked again. */
 export function stabilityOf(runs: readonly (readonly Row[])[]): Stability {
   const [first = []] = runs;
   const orderOf = (rows: readonly Row[]): string => rows.map(({ index }) => index).join();

@@ -1,4 +1,4 @@
-/** Sums of so many steps each, the last of them whole: what comes before is cut. Pure. */
+/** Sums of `steps` values each, grouped from the end: the first sum may cover fewer. Pure. */
 export function summedBy(steps: number, values: readonly number[]): number[] {
   const sums: number[] = [];
   for (let end = values.length; end > 0; end -= steps) {

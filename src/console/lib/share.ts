@@ -1,18 +1,18 @@
 import { NO_OPTIONS, type LaneOptions, type LaneSpec } from './lanes.js';
 
-/** What a share link of the playground carries: inputs alone, and nothing that runs. */
+/** What a share link of the playground carries: only inputs, nothing executable. */
 export interface Shared {
   readonly query: string;
   readonly documents: string;
   readonly lanes: readonly LaneSpec[];
-  /** How relevant documents are, by their places in the list. */
+  /** How relevant documents are, by their index in the list. */
   readonly labels: readonly (readonly [index: number, grade: number])[];
   readonly options: LaneOptions;
   readonly runs: number;
 }
 
 const PREFIX = 'v1.';
-/** Beyond that browsers and chats cut addresses. */
+/** Browsers and chats truncate longer addresses. */
 export const MAX_LINK = 32_768;
 
 export async function shareText(shared: Shared): Promise<string> {
@@ -33,12 +33,12 @@ export async function readShared(text: string): Promise<Shared | undefined> {
     const value: unknown = JSON.parse(new TextDecoder().decode(plain));
     return sharedOf(value);
   } catch {
-    // Whatever is wrong with it, it is not what this page makes.
+    // Whatever is wrong with it, this page did not make it.
     return undefined;
   }
 }
 
-/** What is written in a link, or in a file that was saved; links from before lanes had channels name models alone. */
+/** The content of a link or of a saved file; links from before lanes had channels contain only model names. */
 export function sharedOf(value: unknown): Shared | undefined {
   if (!isRecord(value)) return undefined;
   const { query, documents, lanes, labels = [], options = {}, runs = 1 } = value;
@@ -63,7 +63,7 @@ export function sharedOf(value: unknown): Shared | undefined {
 
 const MAX_RUNS = 10;
 
-/** What somebody shares who has set nothing beside these. */
+/** The content to share, with defaults for everything that is not given. */
 export function sharing(
   query: string,
   documents: string,

@@ -1,9 +1,9 @@
-/** Code to paste, with the gateway's own address. A key is named, never written, unless it is handed in. */
+/** Code to paste, with this gateway's address. It reads the key from a variable unless a key is passed in. */
 export interface RerankCode {
   readonly address: string;
   readonly body: Readonly<Record<string, unknown>>;
   readonly key?: string | undefined;
-  /** By a login and not by a key: how one channel is asked. */
+  /** Whether it uses a login instead of a key, as a request to one channel must. */
   readonly asLogin?: boolean | undefined;
 }
 
@@ -24,9 +24,9 @@ export function codeFor(language: CodeLanguage, code: RerankCode): string {
 
 interface Call {
   readonly url: string;
-  /** Where the secret is read from, unless it is handed in. */
+  /** The variable that holds the secret, unless it is passed in. */
   readonly env: 'KEY' | 'ACCESS_TOKEN';
-  /** Where the ranking stands in the reply. */
+  /** Path of the ranking in the reply. */
   readonly at: readonly string[];
 }
 
@@ -81,12 +81,12 @@ const WRITERS: Readonly<Record<CodeLanguage, (code: RerankCode, call: Call) => s
     ].join('\n'),
 };
 
-/** As a shell reads it: nothing within single quotes is special but the quote itself. */
+/** Quotes for a shell: within single quotes, only the quote itself is special. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
 
-/** A string literal of JSON is one of Python too, once its own escapes are escaped. */
+/** A JSON string literal is also a Python string literal. */
 function pythonText(text: string): string {
   return JSON.stringify(text);
 }

@@ -1,6 +1,6 @@
 export interface Span {
   readonly start: number;
-  /** That second is not included. */
+  /** Exclusive. */
   readonly end: number;
 }
 
@@ -8,7 +8,7 @@ export type SpanName = 'this_month' | 'last_month' | '7d' | '30d';
 
 const DAY_S = 24 * 3_600;
 
-/** Seconds from and to, in the reader's time zone: months begin where the reader is. */
+/** Start and end in seconds. Months and days begin in the reader's time zone. */
 export function spanOf(name: SpanName, now: Date): Span {
   const month = (offset: number): number =>
     new Date(now.getFullYear(), now.getMonth() + offset, 1).getTime() / 1_000;
@@ -25,7 +25,7 @@ export function spanOf(name: SpanName, now: Date): Span {
   }
 }
 
-/** Sums of steps by the day that each begins in, in the reader's time zone. */
+/** Sums values by the day in which each step begins, in the reader's time zone. */
 export function byDay(
   times: readonly number[],
   values: readonly number[],

@@ -1,4 +1,4 @@
-/** Why a request ended as it did, from what the logs say. Pure; words are made of it elsewhere. */
+/** Why a request ended as it did, according to the logs. Pure; other files put it into words. */
 
 export interface AuditFact {
   readonly created_at: number;
@@ -8,7 +8,7 @@ export interface AuditFact {
   readonly detail: Readonly<Record<string, unknown>>;
 }
 
-/** A tag that was off when a request came. */
+/** A tag that was off when a request arrived. */
 export interface SwitchedOff {
   readonly tag: string;
   readonly since: number;
@@ -18,7 +18,7 @@ export interface SwitchedOff {
   readonly until: number | undefined;
 }
 
-/** Which of these tags were off at a moment. `audit` is in any order, and reaches from before it to now. */
+/** Which of these tags were off at a moment. `audit` may be in any order, and must cover the time from before it until now. */
 export function switchedOffAt(
   seconds: number,
   tags: readonly string[],
@@ -89,7 +89,7 @@ export function sideOf(code: string): Side {
   return SIDES[code] ?? 'nobody';
 }
 
-/** The sign of an outcome: what went well, what callers can mend, what failed. */
+/** The sign of an outcome: succeeded, refused, or failed. */
 export function signOf(outcome: string, refused: boolean): 'ok' | 'hollow' | 'bad' {
   if (outcome === 'ok') return 'ok';
   return refused ? 'hollow' : 'bad';

@@ -7,7 +7,7 @@ import { List, useListQuery } from '../parts/table.js';
 import { setQuery, useRoute } from '../router.js';
 import { w, wp } from '../words.js';
 
-/** Who did what, when, from where and why. */
+/** The audit log: who did what, when, from where and why. */
 export function Audit() {
   const { query: address } = useRoute();
   const { query, page, filtered, set, clear } = useListQuery(['action', 'target']);

@@ -32,7 +32,7 @@ type Code = ItemOf<'searchRedemptionCodes'>;
 type Batch = ReplyOf<'listRedemptionBatches'>[number];
 type Body = Operations['createRedemptionCodes']['body'];
 
-/** Codes that were just made. They live in their dialog alone. */
+/** Codes that were just made. They exist only in their dialog. */
 interface Fresh {
   readonly codes: readonly string[];
   readonly body: Body;
@@ -41,7 +41,7 @@ interface Fresh {
 const USED = 3;
 const DISABLED = 2;
 
-/** Codes that turn into balance: made together, shown once, and what became of them. */
+/** Codes that are redeemed for balance: making a batch, showing it once, and what became of the codes. */
 export function Codes() {
   const { query: address } = useRoute();
   const { query, page, filtered, set, clear } = useListQuery(['keyword']);
@@ -169,7 +169,7 @@ function CodeActions({ code: { id, status, key_hint: hint } }: { readonly code: 
   );
 }
 
-/** What was made under one name, and what is left of it. */
+/** Batches of codes made under one name, and what is left of each. */
 function Batches() {
   const { data, error, again } = useRead('listRedemptionBatches');
   const [disabling, setDisabling] = useState<Batch>();
@@ -352,7 +352,7 @@ function ShownOnce({
     take();
   };
   useEffect(() => {
-    // Beside the page, since what lies above it in a dialog is printed on one sheet.
+    // Outside the page, because a dialog on top of it would be printed on one sheet.
     const host = document.createElement('div');
     host.className = 'print-cards';
     document.body.append(host);
@@ -397,7 +397,7 @@ function ShownOnce({
   );
 }
 
-/** What is cut out and given away; seen on paper alone. */
+/** Cards to cut out and give away; visible only in print. */
 function Cards({ codes, body }: Fresh) {
   const words = wp().codes;
   const ends = body.expired_time ?? 0;

@@ -22,7 +22,7 @@ const DAY_S = 24 * HOUR_S;
 const EVERY_MS = 30_000;
 const FEW = { p: 1, page_size: 5 };
 
-/** The application team's page: what is left and for how long, what happened, and what failed. */
+/** The application team's page: what is left and how long it lasts, what happened, and what failed. */
 export function Home() {
   const known = useAtom(about)?.self;
   const { data: self = known } = useRead('getSelf');

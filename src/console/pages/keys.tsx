@@ -44,7 +44,7 @@ const SOON_S = 3 * 86_400;
 const UNUSED_S = 90 * 86_400;
 const LOW = 0.05;
 
-/** Keys: what each may spend and name, what is left, and the one that is shown once. */
+/** Keys: what each may spend and use, what is left, and a new key, which is shown once. */
 export function Keys() {
   const { query: address } = useRoute();
   const { query, page, filtered, set, clear } = useListQuery(['keyword', 'user_id']);
@@ -120,7 +120,7 @@ export function Keys() {
           {
             title: wp().keys.used,
             minor: true,
-            // A new key counts as accessed when it was made.
+            // A new key counts as accessed at the time when it was made.
             cell: ({ accessed_time, created_time, used_quota }) =>
               accessed_time <= created_time && used_quota === 0 ? (
                 w().never
@@ -183,7 +183,7 @@ const KEEP_OLD: readonly (readonly [keyof PageWords['keys']['keepOld'], number])
   ['week', 604_800],
 ];
 
-/** Another secret for a key, shown once; the old one may work on for a while. */
+/** A new secret for a key, shown once; the old one may continue to work for a while. */
 function RollKey({
   token: { id, name },
   onClose,
@@ -364,7 +364,7 @@ function OneKey({ id }: { readonly id: number }) {
 const PERIODS = ['day', 'week', 'month'] as const;
 type Period = (typeof PERIODS)[number];
 
-/** Where whoever sits here takes a day to begin. */
+/** The user's time zone, which decides when a day begins. */
 function timeZone(): string {
   return new Intl.DateTimeFormat().resolvedOptions().timeZone;
 }
@@ -541,7 +541,7 @@ function NewKey({
   );
 }
 
-/** The key itself lives in this dialog alone, and is gone with it. */
+/** The key itself exists only in this dialog, and is gone when it closes. */
 function ShownOnce({ made, onClose }: { readonly made: Made; readonly onClose: () => void }) {
   const { warns, leaving, take, close } = useShownOnce(onClose);
   return (

@@ -11,7 +11,7 @@ import { useAtom } from '../state.js';
 import { w } from '../words.js';
 import { Brand } from '../brand.js';
 
-/** Where somebody goes who has logged in: where they wanted to go, if that lies in the console. */
+/** After a login, goes to the page that the user wanted, if it is in the console. */
 export function goOn(wanted: string | null): void {
   navigate(wanted !== null && /^[\w/?=&%.,:+-]+$/.test(wanted) ? wanted : './', { replace: true });
 }
@@ -76,7 +76,7 @@ export function Login() {
   );
 }
 
-/** The login over a page whose login has ended: drafts and filters stay, and what was refused is done again. */
+/** The login dialog over a page whose login has ended: drafts and filters stay, and refused calls are repeated. */
 export function LoginAgain() {
   const { fields, submit, busy } = useLogin(loggedInAgain);
   return (
@@ -97,7 +97,7 @@ export function LoginAgain() {
   );
 }
 
-/** A form of its own page, for those who are not logged in. */
+/** A form on a separate page, for users who are not logged in. */
 export function Gate({
   title,
   onSubmit,

@@ -20,7 +20,7 @@ type Serving = ReplyOf<'listChannelModels'>[number]['channels'];
 const PAGE = 50;
 const EVERY_MS = 15_000;
 
-/** What may be named, at which price; for admins, who serves it in which order. */
+/** The models that may be used, and their prices; for admins also which channels serve them, and in which order. */
 export function Models() {
   const { query: address } = useRoute();
   const { query, page, filtered, set, clear } = useListQuery(['keyword']);
@@ -30,7 +30,7 @@ export function Models() {
   const words = wp().models;
   const open = address.get('model');
   const wanted = query.keyword.toLowerCase();
-  // Both operations answer with all there is, so that nothing is missed by looking for it here.
+  // Both operations return everything, so a search here misses nothing.
   const found = (models.data ?? []).filter(({ id, aliases }) =>
     [id, ...aliases].some((name) => name.toLowerCase().includes(wanted)),
   );
@@ -172,7 +172,7 @@ function OneModel({
 
 type Explained = ReplyOf<'explainRoute'>;
 
-/** What the gateway that answers would do with a request for the model at this moment. */
+/** What the gateway that answers would do with a request for the model right now. */
 function Explain({ model }: { readonly model: string }) {
   const [explained, setExplained] = useState<Explained>();
   const words = wp().models;
@@ -246,7 +246,7 @@ function Ways({
   );
 }
 
-/** Who is tried first, who then, and how much of it each begins. */
+/** Which channels are tried first and which next, and each one's share of the requests. */
 function Rungs({ channels, model }: { readonly channels: Serving; readonly model: string }) {
   const words = wp().models;
   const { states } = wp().channels;

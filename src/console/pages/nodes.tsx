@@ -11,7 +11,7 @@ type Node = ReplyOf<'listNodes'>['nodes'][number];
 const EVERY_MS = 5_000;
 const SIGNS = { current: 'ok', behind: 'bad', silent: 'bad' } as const;
 
-/** Whether all gateways are of one mind. */
+/** Whether all gateways agree. */
 export function Nodes() {
   const { data, error, loading, again } = useRead('listNodes', {}, { everyMs: EVERY_MS });
   const words = wp().nodes;

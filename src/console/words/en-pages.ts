@@ -4,7 +4,7 @@ import { plural } from './plural.js';
 
 const many = plural('en');
 
-/** Sentences that come with the pages that need them. `zh-pages.ts` has the type of this one. */
+/** Sentences that load with the pages that need them. `zh-pages.ts` has the same type. */
 export const enPages = {
   code: { language: 'Language of the code' },
   logins: {
@@ -660,7 +660,7 @@ export const enPages = {
       ]
         .filter((text) => text !== '')
         .join(', '),
-    /** The API’s own words say it in English. */
+    /** Empty, because the API’s own texts are already in English. */
     helps: {} as Readonly<Record<string, string>>,
   },
   chart: {

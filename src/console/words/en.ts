@@ -1,4 +1,4 @@
-/** Every sentence of the console. `zh.ts` has the type of this one, so that none can be missing there. */
+/** Every sentence of the console. `zh.ts` has the same type, so none can be missing there. */
 export const en = {
   nav: {
     overview: 'Overview',

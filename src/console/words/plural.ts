@@ -1,4 +1,4 @@
-/** Counts as the language says them; `#` is the number. */
+/** Counts in the plural form of the language; `#` stands for the number. */
 export function plural(
   language: string,
 ): (

@@ -27,7 +27,7 @@ const SIGNS = {
   unusable: 'warn',
 } as const;
 
-/** Whether it takes traffic, and why not, in words. */
+/** Whether the channel takes traffic, and if not, why, in words. */
 export function ChannelState({ channel: { effective } }: { readonly channel: Channel }) {
   const { states } = wp().channels;
   const [pause] = effective.paused;
@@ -50,7 +50,7 @@ export function ChannelState({ channel: { effective } }: { readonly channel: Cha
 
 type Asking = 'off' | 'delete' | 'copy';
 
-/** What can be done with one channel, from its row and from its drawer. */
+/** Actions on one channel, from its row and from its drawer. */
 export function ChannelActions({ channel }: { readonly channel: Channel }) {
   const { id, name, status, origin, models } = channel;
   const [asking, setAsking] = useState<Asking>();
@@ -93,7 +93,7 @@ export function ChannelActions({ channel }: { readonly channel: Channel }) {
 
 const STATUS_ONLY = { status_only: 'true' } as const;
 
-/** The playground with a lane of this channel alone, which ranks there although it is switched off. */
+/** The playground with a lane for just this channel, which ranks there even if it is switched off. */
 export function playgroundOf({ id, models }: Channel): string {
   const [model = ''] = Object.keys(models);
   return `playground?channel=${id}&model=${encodeURIComponent(model)}`;
@@ -197,7 +197,7 @@ function Copy({
   );
 }
 
-/** What can be done with several at once. */
+/** Actions on several channels at once. */
 export function Chosen({
   ids,
   onDone,
@@ -263,7 +263,7 @@ export function Chosen({
 
 type Switched = ReplyOf<'switchChannels'>;
 
-/** What a switch of several channels has changed, and how it came into force. */
+/** What switching several channels has changed, and how it took effect. */
 export interface SwitchedMany {
   readonly status: 1 | 2;
   readonly how: Switched;
@@ -298,7 +298,7 @@ function SwitchManyOff({
   );
 }
 
-/** What was switched, on how many gateways it is in force, and the exact undo: of what was changed, and nothing else. */
+/** What was switched, on how many gateways it is in force, and an exact undo: it reverts just what was changed. */
 export function SwitchedNotice({
   done: { status, how },
   onDone,
@@ -307,7 +307,7 @@ export function SwitchedNotice({
   readonly onDone: (done: SwitchedMany | undefined) => void;
 }) {
   const words = wp().channels;
-  // The gateway had disabled them: to switch them on would be no undo.
+  // The gateway had disabled them: switching them on would not be an undo.
   const ids = how.ids.filter((id) => !how.auto_disabled.includes(id));
   const undo = useWrite((wanted: 1 | 2) =>
     call('switchChannels', { body: { ids: [...ids], status: wanted } }),

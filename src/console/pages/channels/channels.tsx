@@ -21,7 +21,7 @@ import { AddChannel } from './wizard.js';
 const FILTERS = ['keyword', 'state', 'provider', 'tag', 'model', 'sort'] as const;
 const EVERY_MS = 10_000;
 
-/** Every upstream: its state and why, and what can be done about it. */
+/** Every upstream: its state, the reason for it, and what can be done about it. */
 export function Channels() {
   const { path } = useRoute();
   if (path[1] === 'new') return <AddChannel />;
@@ -171,7 +171,7 @@ function ChannelList() {
   );
 }
 
-/** Who serves one model is looked at in the order in which they are tried, unless another one is picked. */
+/** The channels of one model are sorted in the order in which they are tried, unless another order is picked. */
 function sortOf(picked: string, model: string): 'id' | 'name' | 'tried' | undefined {
   if (picked === 'name' || picked === 'id' || picked === 'tried') return picked;
   return model === '' ? undefined : 'tried';

@@ -33,7 +33,7 @@ import {
   type Provider,
 } from './form.js';
 
-/** One channel beside the list: what it is, or the form that changes it. */
+/** One channel beside the list: its details, or the form that changes it. */
 export function ChannelDrawer({ id }: { readonly id: number }) {
   const { query } = useRoute();
   const reading = useRead('getChannel', { params: { id } });
@@ -70,7 +70,7 @@ function inField({ tagName }: HTMLElement): boolean {
   return ['INPUT', 'TEXTAREA', 'SELECT'].includes(tagName);
 }
 
-/** The same on a page of its own, for links. */
+/** The same as a separate page, for links. */
 export function ChannelPage({ id }: { readonly id: number }) {
   const { query } = useRoute();
   const { data, error, again } = useRead('getChannel', { params: { id } });
@@ -235,7 +235,7 @@ function OneChannel({ channel }: { readonly channel: Channel }) {
   );
 }
 
-/** What the server of a channel lists, once somebody asks. */
+/** The models that a channel's server lists, read on request. */
 function UpstreamModels({ id }: { readonly id: number }) {
   const [listed, setListed] = useState<readonly string[]>();
   const ask = useWrite(() => call('listUpstreamModels', { params: { id } }));
@@ -257,7 +257,7 @@ function UpstreamModels({ id }: { readonly id: number }) {
   );
 }
 
-/** `now`: it was asked for from the row. */
+/** `now`: the test was requested from the row. */
 function TestChannel({ channel, now }: { readonly channel: Channel; readonly now: boolean }) {
   const { id, models } = channel;
   const names = Object.keys(models);

@@ -18,7 +18,7 @@ interface ProviderPartProps extends PartProps {
   readonly set?: readonly string[];
 }
 
-/** What the API may call wrong and a field of this form shows; the rest is said below it. */
+/** Parameters whose errors a field of this form shows; other errors appear below the form. */
 export const CHANNEL_FIELDS = [
   ...['name', 'base_url', 'credentials', 'models', 'tag'],
   ...['priority', 'weight', 'timeout_ms', 'max_concurrency', 'pair_tokens'],
@@ -26,7 +26,7 @@ export const CHANNEL_FIELDS = [
   ...['requests_per_minute', 'tokens_per_minute'],
 ];
 
-/** The address, for whoever ranks outside. */
+/** The address, for providers outside the gateway. */
 export function AddressField({ draft, onChange, error, provider }: ProviderPartProps) {
   if (provider?.inside === true) return null;
   return (
@@ -43,7 +43,7 @@ export function AddressField({ draft, onChange, error, provider }: ProviderPartP
   );
 }
 
-/** The credentials that the provider takes, each with what it is. None is ever read back. */
+/** The credentials that the provider takes, each with a description. None is ever read back. */
 export function CredentialFields(props: ProviderPartProps) {
   const { draft, onChange, error, provider, set = [] } = props;
   const wrong = fieldError(error, 'credentials');
@@ -112,7 +112,7 @@ export function SettingFields({ draft, onChange, provider }: Omit<ProviderPartPr
   );
 }
 
-/** A default, which is null where there is none. */
+/** The text of a default, which is null if there is none. */
 function textOf(preset: unknown): string {
   if (typeof preset === 'string') return preset;
   return typeof preset === 'number' || typeof preset === 'boolean' ? String(preset) : '';
@@ -145,7 +145,7 @@ export function ModelsField({ draft, onChange, error, provider }: ProviderPartPr
   );
 }
 
-/** Where it stands among the others. */
+/** The channel's place among the others. */
 export function RoutingFields({
   draft,
   onChange,
@@ -173,12 +173,12 @@ export function RoutingFields({
   );
 }
 
-/** The field of a number that is at least `min`. */
+/** A field for a number of at least `min`. */
 function bound<const N extends string>(name: N, min: number, label: string, help: string) {
   return { name, min, label, help, type: 'number' } as const;
 }
 
-/** What is rarely changed. */
+/** Fields that are rarely changed. */
 export function BoundFields({ draft, onChange, error }: PartProps) {
   const words = wp().channels;
   return (
@@ -231,7 +231,7 @@ export function BoundFields({ draft, onChange, error }: PartProps) {
   );
 }
 
-/** The name of the channel among channels. */
+/** The channel's name. */
 export function NameField({ draft, onChange, error }: PartProps) {
   return (
     <TextField

@@ -10,10 +10,10 @@ type Traffic = ReplyOf<'usageSeries'>['series'][number];
 const MINUTE_S = 60;
 const HOUR_S = 3_600;
 const EVERY_MS = 15_000;
-/** Minutes that one bar stands for. */
+/** Minutes that one bar covers. */
 const MINUTES_A_BAR = 5;
 
-/** What channels have done in the last hour, over all nodes, in one call for all of a page. */
+/** The traffic of channels in the last hour, over all nodes, in one call for the whole page. */
 export function useTraffic(ids: readonly number[]): (id: number) => Traffic | undefined {
   const end = (Math.floor(Date.now() / 1_000 / MINUTE_S) + 1) * MINUTE_S;
   const { data } = useRead(
@@ -29,7 +29,7 @@ export function useTraffic(ids: readonly number[]): (id: number) => Traffic | un
   return (id) => data?.series.find(({ key }) => key === String(id));
 }
 
-/** A channel’s attempts of the last hour: how many over time, how many failed, how long they took. */
+/** A channel’s attempts in the last hour: how many over time, how many failed, how long they took. */
 export function LastHour({ traffic }: { readonly traffic: Traffic | undefined }) {
   if (traffic === undefined) return <span class="muted">–</span>;
   const { requests, failed, p50, p95 } = traffic.total;

@@ -33,7 +33,7 @@ import {
 type Draft = ReturnType<typeof emptyDraft>;
 type Served = ReplyOf<'listChannelModels'>[number];
 
-/** A channel in four steps on one page. Nothing is stored before the last. */
+/** Adds a channel in four steps on one page. Nothing is stored before the last step. */
 export function AddChannel() {
   const providers = useRead('listProviders');
   const served = useRead('listChannelModels');
@@ -166,7 +166,7 @@ export function AddChannel() {
   );
 }
 
-/** Whether what the provider cannot do without was given. */
+/** Whether everything that the provider requires was given. */
 function isComplete(provider: Provider, draft: Draft): boolean {
   const lacksAddress =
     !provider.inside && provider.base_url === null && draft.base_url.trim() === '';
@@ -179,7 +179,7 @@ function isComplete(provider: Provider, draft: Draft): boolean {
   return !lacksAddress && missing.length === 0;
 }
 
-/** Of a provider that ranks inside there is one to begin with; elsewhere people know what they pay for. */
+/** A provider inside the gateway suggests a model to begin with; elsewhere people know what they pay for. */
 function firstModel({ inside, example_models: examples }: Provider): string {
   return inside ? (examples[0] ?? '') : '';
 }
@@ -226,7 +226,7 @@ function Step({
 
 const FIRST_TILES = 12;
 
-/** By name from tiles; or by an address, which is asked what it speaks. */
+/** Picks a provider by name from tiles, or by an address, which is probed. */
 function Providers({
   providers,
   onPick,
@@ -304,7 +304,7 @@ function Tile({
   );
 }
 
-/** Asks an unknown server what it speaks and what it serves. */
+/** Probes an unknown server for the API that it speaks and the models that it serves. */
 function FindOut({
   address,
   providers,
@@ -390,7 +390,7 @@ function Found({
   );
 }
 
-/** Whose id was typed comes before whose id begins so, and that before the others. */
+/** An exact match of the id comes first, then ids that begin with the text, then the others. */
 function closeness({ id }: Provider, wanted: string): number {
   if (id === wanted) return 0;
   return wanted !== '' && id.startsWith(wanted) ? 1 : 2;
@@ -427,7 +427,7 @@ function Already({
   );
 }
 
-/** In which order the channels of a model will be tried, with the one to be among them. */
+/** The order in which the channels of a model will be tried, including the new one. */
 function Ladder({
   served,
   model,
