@@ -3,12 +3,12 @@ local CREDENTIAL = {
   'name', 'enabled', 'hint', 'created', 'accessed', 'expires', 'remain', 'unlimited', 'used', 'policy', 'version', 'hash',
   'spent', 'until', 'oldhash', 'olduntil',
 }
--- Places are counted anew at most so often, and only where so many reservations have to be looked at.
+-- How often places may be recounted at most, and up to how many reservations.
 local RECOUNT_MS = 1000
 local RECOUNT_MOST = 10000
 
--- Admits the requests of one user that the arguments `first` to `last` name, each as if it came alone: checks, then
--- reserves. Returns a list of their outcomes.
+-- Admits the requests of one user in the arguments `first` to `last`, each as if it came alone: checks, then reserves.
+-- Returns a list of the outcomes.
 local function admit_all(user_key, reservations, token_keys, first, last)
   local user, tokens, changed
 
@@ -20,7 +20,7 @@ local function admit_all(user_key, reservations, token_keys, first, last)
     if budget then redis.call('HSET', key, 'spent', string.format('%.0f', budget.spent)) end
   end
 
-  -- Balances are kept in locals over the batch, and written once.
+  -- Balances are kept in locals during the batch and written once.
   local function flush()
     if #changed > 0 then
       redis.call('HSET', user_key, 'quota', string.format('%.0f', user.quota))
@@ -62,7 +62,7 @@ local function admit_all(user_key, reservations, token_keys, first, last)
     return token
   end
 
-  -- Why the budgets do not take an amount; nil when they do.
+  -- Why the budgets do not allow an amount; nil if they do.
   local function judge_budgets(token, amount, now)
     if user.budget and now >= user.budget.ends or token.budget and now >= token.budget.ends then
       local function terms(key, budget)
@@ -83,8 +83,8 @@ local function admit_all(user_key, reservations, token_keys, first, last)
     end
   end
 
-  -- Whether the token has a place left. The count beside the token is what the reservations say; where it went wrong (a
-  -- server that moved keys in the middle of a script of an older release) it is set right before anybody is refused by it.
+  -- Whether the token has a place left. The count stored with the token should match the reservations; if it is wrong (a
+  -- server moved keys in the middle of an older release's script), it is corrected before it causes a refusal.
   local function has_place(id, token, now)
     if token.busy >= 0 and token.busy < token.places then return true end
     if now >= token.recounted and now - token.recounted < RECOUNT_MS then return false end
@@ -131,8 +131,8 @@ local function admit_all(user_key, reservations, token_keys, first, last)
     if token.places > 0 and not has_place(id, token, now) then return 'concurrency' end
 
     local member = id .. ':' .. (token.unlimited and '0' or '1') .. ':' .. amount_text .. ':' .. reservation
-    -- With a member that never expires: a set without members is no key, and a Cluster that moves the slot keeps scripts
-    -- waiting for a key that is not there.
+    -- Also adds a member that never expires: a set without members does not exist as a key, and a Cluster that is moving the
+    -- slot keeps scripts waiting for a missing key.
     redis.call('ZADD', reservations, expires_text, member, '+inf', '-')
     user.quota = user.quota - amount
     if not token.unlimited then token.remain = token.remain - amount end
@@ -150,19 +150,19 @@ local function admit_all(user_key, reservations, token_keys, first, last)
 
   forget()
   local replies = {}
-  -- The time up to which expired reservations are known to be given back.
+  -- The time up to which expired reservations have certainly been given back.
   local reclaimed = -1
   for i = first, last do
     local token, version, reservation, amount, told, life =
       string.match(ARGV[i], '^(%S+) (%S+) (%S+) (%S+) (%S+) (%S+)$')
     local now = clock(told)
     if now > reclaimed then
-      -- What is to be given back is in the records, so these must be true first, and read again after.
+      -- Giving back works on the records, so these must be up to date before it and be read again after it.
       flush()
       local given, missing = give_back(user_key, reservations, token_keys, now)
       if given then forget() end
       if missing then
-        -- The tokens are not known to the caller: from here on it has to ask again.
+        -- The caller has not named the keys of these tokens: it must ask again for everything from here on.
         for rest = i, last do
           replies[#replies + 1] = more_keys(missing)
         end

@@ -1,7 +1,7 @@
--- A token or an account with a budget has `budget`, `period` and `zone`, and of the window that was begun last `until`, its
--- end, and `spent`, reservations included. Where windows begin is for the caller to say: no zones are known here.
+-- A token or an account with a budget has `budget`, `period` and `zone`, and for the window that began last `until`, its end,
+-- and `spent`, which includes reservations. The caller says where windows begin and end: time zones are not known here.
 
--- The budget of a record, or false where it has none.
+-- The budget of a record, or false if it has none.
 local function budget_of(key, limit)
   limit = tonumber(limit or 0)
   if limit <= 0 then return false end
@@ -9,23 +9,23 @@ local function budget_of(key, limit)
   return { limit = limit, spent = tonumber(window[1] or 0), ends = tonumber(window[2] or 0) }
 end
 
--- Its period and zone; what a record of an older release lacks is the default.
+-- Its period and zone, or the defaults if a record of an older release lacks them.
 local function terms_of(key)
   local terms = redis.call('HMGET', key, 'period', 'zone')
   return terms[1] or 'month', terms[2] or 'UTC'
 end
 
--- Whether something is left of a budget, and at least this much.
+-- Whether a budget has something left, and at least this much.
 local function fits_budget(budget, amount)
   return budget.spent < budget.limit and budget.spent + amount <= budget.limit
 end
 
--- Moves what is spent in the window that was begun, if one was.
+-- Changes what is spent in the current window, if one has begun.
 local function spend(key, units)
   if tonumber(redis.call('HGET', key, 'until') or 0) > 0 then redis.call('HINCRBY', key, 'spent', units) end
 end
 
--- Ends the window of a record to which the arguments from `first` on, fields and values, give another kind of window.
+-- Ends the window of a record if the arguments from `first` on, fields and values, give it another kind of window or no budget.
 local function end_window(key, first)
   local period, zone = terms_of(key)
   for i = first, #ARGV, 2 do

@@ -1,5 +1,5 @@
--- The time in ms: of this server, so that nodes whose clocks differ judge alike. `told` is what the caller takes it for;
--- with a leading `=` it is believed, for tests that turn the clock. The second result is how far the caller is behind.
+-- The time in ms, by this server's clock, so that nodes with different clocks decide alike. `told` is the time by the caller's
+-- clock; with a leading `=` it is used as is, for tests that set the clock. The second result is how far the caller is behind.
 local server_ms
 local function clock(told)
   local now = tonumber(string.match(told, '^=(%d+)$'))

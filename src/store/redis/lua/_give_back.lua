@@ -1,7 +1,7 @@
--- Gives back what nobody settled in time. A reservation is a member `<token id>:<limited>:<amount>:<id>` of the zset of the
--- user, scored with when it expires; `limited` tells whether the amount was taken off the token too. `tokens` has the keys of
--- the tokens that may be touched, by token id: in a Cluster a script must name all its keys before. Where others would have to
--- be touched nothing is done, and their ids are the second result.
+-- Gives back reservations that nobody settled in time. A reservation is a member `<token id>:<limited>:<amount>:<id>` of the
+-- user's zset, scored with its expiry; `limited` tells whether the amount was taken off the token too. `tokens` maps token ids
+-- to the keys of the tokens that may be touched: in a Cluster, all keys of a script must be named in advance. If other tokens
+-- would have to be touched, nothing is done and their ids are the second result.
 local function give_back(user, reservations, tokens, now)
   local expired = redis.call('ZRANGE', reservations, '-inf', string.format('%.0f', now), 'BYSCORE')
   if #expired == 0 then return false end
@@ -29,7 +29,7 @@ local function give_back(user, reservations, tokens, now)
   return true
 end
 
--- The tokens that a script was given: their keys from `first` on, by their ids.
+-- The tokens that a script was given: the keys from `first` on, by token id.
 local function tokens_from(first)
   local tokens = {}
   for i = first, #KEYS do
@@ -38,7 +38,7 @@ local function tokens_from(first)
   return tokens
 end
 
--- The answer that asks to be called again with the keys of these tokens as well.
+-- The answer that asks for another call with the keys of these tokens as well.
 local function more_keys(missing)
   return { 'more keys', unpack(missing, 1, math.min(#missing, 1000)) }
 end

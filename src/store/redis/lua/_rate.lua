@@ -1,5 +1,5 @@
 -- The twin of takeRate in core/rate-limit.ts, operation by operation, so that both round alike. `last` has window, current
--- and previous, and is moved on when the request is let through. Returns allowed, remaining, reset in ms, retry after in ms.
+-- and previous, and is updated if the request is allowed. Returns allowed, remaining, reset in ms, retry after in ms.
 local function take_rate(last, limit, now, window_ms)
   local window = math.floor(now / window_ms)
   if last.window == window + 1 then window = last.window end

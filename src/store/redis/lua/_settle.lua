@@ -1,5 +1,5 @@
--- Settles the reservations of one user that the arguments `first` to `last` name, in this order. Returns what was charged
--- for each, or false when the reservation is not there.
+-- Settles the reservations of one user in the arguments `first` to `last`, in this order. Returns what was charged for each,
+-- or false if the reservation does not exist.
 local function settle_all(user_key, reservations, token_keys, first, last)
   local quota, budget, tokens, changed = nil, false, {}, {}
   local used, served = 0, 0
@@ -8,7 +8,7 @@ local function settle_all(user_key, reservations, token_keys, first, last)
     return string.format('%.0f', number)
   end
 
-  -- A budget in whose window reservations were counted.
+  -- A budget whose window has begun, so that reservations were counted in it.
   local function begun(key, limit)
     local found = budget_of(key, limit)
     return found and found.ends > 0 and found
@@ -33,7 +33,7 @@ local function settle_all(user_key, reservations, token_keys, first, last)
   end
 
   local function settle(id, reservation, amount_text, cost, delivered)
-    -- Whether the token's balance takes part was decided when it was reserved.
+    -- Whether the token's balance takes part was decided at the reservation.
     local limited = true
     local rest = ':' .. amount_text .. ':' .. reservation
     if redis.call('ZREM', reservations, id .. ':1' .. rest) == 0 then

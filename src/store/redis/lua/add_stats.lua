@@ -1,9 +1,9 @@
 #!lua
--- Adds to roll-ups. A row is `<sums with blanks>|<bound>:<times>,...`, as core/tally.ts has it.
--- KEYS     serial of the writer's last batch, since when there are roll-ups, then the buckets that are named
--- ARGV     serial, time ms, rows that a bucket may have; then of each addition: which of the keys is its bucket, which the
---          list of the owners of its bucket or 0, owner, expires ms, row, row where there is no room, tally
--- Returns  1, or 0 where the batch is there already
+-- Adds to roll-ups. A row is `<sums separated by spaces>|<bound>:<times>,...`, as in core/tally.ts.
+-- KEYS     serial of the writer's last batch, when roll-ups began, then the buckets and lists of owners named below
+-- ARGV     serial, time ms, rows that a bucket may have; then for each addition: number of the key of its bucket, number of
+--          the key of the list of owners of its bucket or 0, owner, expires ms, row, row to use if there is no room, tally
+-- Returns  1, or 0 if the batch was added already
 local WRITER_TTL_MS = 86400000
 if tonumber(redis.call('GET', KEYS[1]) or 0) >= tonumber(ARGV[1]) then return 0 end
 redis.call('SET', KEYS[1], ARGV[1], 'PX', WRITER_TTL_MS)

@@ -1,13 +1,13 @@
 #!lua
--- Begins the windows of budgets whose last ones have ended. What is reserved and not settled yet counts in the new ones.
--- KEYS     user, its reservations, a token of it
--- ARGV     time, then for the user and for the token: period, zone and end of the window; '' thrice where none is asked for
+-- Begins new windows for budgets whose last ones have ended. Reservations that are not settled yet count in the new windows.
+-- KEYS     user, its reservations, one of its tokens
+-- ARGV     time, then for the user and for the token: period, zone and end of the window; '' three times if none is wanted
 -- Returns  1
 --!include _clock
 --!include _budget
 local now = clock(ARGV[1])
 
--- What the reservations of the user take together, or those of one token.
+-- The total of the user's reservations, or of those of one token.
 local function reserved(token_id)
   local units = 0
   for _, member in ipairs(redis.call('ZRANGE', KEYS[2], 0, -1)) do

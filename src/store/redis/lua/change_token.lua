@@ -1,9 +1,9 @@
 #!lua
--- Changes a token; its balance moves from what it is now, whatever runs beside it.
--- KEYS     user, its reservations, the token, and tokens whose reservations may be given back besides
--- ARGV     time, largest balance, the version after it, version that the new policy was made from or '',
+-- Changes a token; its balance changes from its present value, whatever else is running.
+-- KEYS     user, its reservations, the token, and other tokens whose reservations may be given back
+-- ARGV     time, largest balance, the version after the change, version that the new policy was made from or '',
 --          'set' or 'add' or '', quota to set or add, then fields and values to write
--- Returns  the token's fields after it; nil when it is not there; 'retry' when the version is another one; 'quota_range',
+-- Returns  the token's fields after the change; nil if it does not exist; 'retry' if the version has changed; 'quota_range',
 --          'expired', 'exhausted'; or {'more keys', token ids...}
 --!include _clock
 --!include _budget

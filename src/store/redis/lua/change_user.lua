@@ -1,10 +1,10 @@
 #!lua
--- Changes an account; its balance moves from what it is now, whatever runs beside it.
+-- Changes an account; its balance changes from its present value, whatever else is running.
 -- KEYS     user, its reservations, and tokens whose reservations may be given back
--- ARGV     time, largest balance, 'set' or 'add' or '', quota to set or add, role and password that it must have or '',
+-- ARGV     time, largest balance, 'set' or 'add' or '', quota to set or add, role and password hash that it must have or '',
 --          then fields and values to write
--- Returns  {name, its claim, address, its claim, all as before, then fields...}; nil when it is not there; 'changed'; or
---          'quota_range'; or {'more keys', token ids...}
+-- Returns  {name, its claim, address, its claim, all before the change, then fields...}; nil if it does not exist;
+--          'changed'; 'quota_range'; or {'more keys', token ids...}
 --!include _clock
 --!include _budget
 --!include _give_back

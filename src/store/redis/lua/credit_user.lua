@@ -1,10 +1,10 @@
 #!lua
--- Second step of redeeming: credits the user, once for a claim. What was decided is kept, so that whoever completes the
--- claim later decides the same.
+-- Second step of redeeming: credits the user, once per claim. The decision is kept, so that whoever completes the claim
+-- later decides the same.
 -- KEYS     user, its credits
 -- ARGV     code id, claim number, quota, largest balance
--- Returns  'credited'; 'already' when it was before; 'quota_range'; 'unknown' when the user is not there; 'over' when
---          there was a newer claim of this code, so that this one must have ended
+-- Returns  'credited'; 'already' if it was credited before; 'quota_range'; 'unknown' if the user does not exist; 'over' if
+--          there has been a newer claim of this code, so that this one must have ended
 local decisions = KEYS[2]
 local quota = redis.call('HGET', KEYS[1], 'quota')
 if not quota then return 'unknown' end

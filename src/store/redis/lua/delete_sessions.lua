@@ -1,7 +1,7 @@
 -- Ends the sessions of a user.
 -- KEYS[1]  the sessions of the user
 -- ARGV     the kind to end, or '' for all
--- Returns  the ids of those that were ended
+-- Returns  the ids of the ended sessions
 local ended = {}
 local sessions = redis.call('HGETALL', KEYS[1])
 for i = 1, #sessions, 2 do

@@ -1,6 +1,6 @@
 #!lua
--- Keeps what a node tells of itself, and forgets what others told too long ago.
--- KEYS     what the nodes tell
+-- Keeps what a node reports about itself, and drops expired reports of others.
+-- KEYS     what the nodes report
 -- ARGV     node, record, time, how long it is kept in ms
 --!include _clock
 local now = clock(ARGV[3])

@@ -1,8 +1,8 @@
 #!lua
--- Drops log entries by their numbers: from the log and from the list of whom they are about.
--- KEYS     entries, times, then the times of each user that is named
--- ARGV     which of the keys has the times of its user or 0, and the number, of each
--- Returns  how many went
+-- Drops log entries by number: from the log and from the lists of the users that they are about.
+-- KEYS     entries, times, then the times of each user involved
+-- ARGV     for each entry: number of the key with the times of its user or 0, and its own number
+-- Returns  how many were dropped
 local dropped = 0
 for i = 1, #ARGV, 2 do
   local of, number = ARGV[i], ARGV[i + 1]

@@ -1,8 +1,8 @@
 #!lua
--- Drops requests by their numbers, as `drop_entries` does, and from the ids, where these do not lead to a newer one.
--- KEYS     entries, times, ids, then the times of each user that is named
--- ARGV     which of the keys has the times of its user or 0, the number, and the id of the request or '', of each
--- Returns  how many went
+-- Drops requests by number, as `drop_entries` does, and also their ids unless these lead to a newer request.
+-- KEYS     entries, times, ids, then the times of each user involved
+-- ARGV     for each entry: number of the key with the times of its user or 0, its own number, and the id of the request or ''
+-- Returns  how many were dropped
 local dropped = 0
 for i = 1, #ARGV, 3 do
   local of, number, id = ARGV[i], ARGV[i + 1], ARGV[i + 2]

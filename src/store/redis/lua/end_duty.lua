@@ -1,5 +1,5 @@
 #!lua
--- Ends a duty: due again after a while, with a note for all.
+-- Ends a duty: it is due again after a while, with a note for all.
 -- KEYS[1]  the duty
 -- ARGV     time, ms until it is due again, note
 --!include _clock

@@ -1,5 +1,5 @@
 #!lua flags=no-writes
--- Reads the channels and the switches of one and the same version.
+-- Reads the channels and the switches of the same version.
 -- KEYS     version, channels, switches
 -- ARGV     none
 -- Returns  {version, {id, record, ...}, {tag, switch, ...}}

@@ -1,5 +1,5 @@
 #!lua flags=no-writes
--- What the nodes have reported, for whoever waits until something is in force.
+-- Reads what the nodes have reported, for those who wait until something is in force.
 -- KEYS     nodes
 -- ARGV     time
 -- Returns  {time ms, report, ...}

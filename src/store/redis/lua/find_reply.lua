@@ -2,7 +2,7 @@
 -- Finds a ranking that is kept for all nodes.
 -- KEYS[1]  as in keep_reply
 -- ARGV     time, name
--- Returns  {ms for which it is kept on, text}, or nothing
+-- Returns  {ms for which it is still kept, text}, or nothing
 --!include _clock
 local found = redis.call('GET', KEYS[1] .. ':' .. ARGV[2])
 if not found then return false end

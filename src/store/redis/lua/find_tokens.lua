@@ -1,8 +1,8 @@
 #!lua
--- Reads tokens of one user with the expired reservations of the user given back.
--- KEYS     user, its reservations, the tokens, and tokens whose reservations may be given back besides
+-- Reads tokens of one user after giving back the user's expired reservations.
+-- KEYS     user, its reservations, the tokens, and other tokens whose reservations may be given back
 -- ARGV     how many tokens to read; time, or '' to leave reservations alone
--- Returns  {user enabled, then for each its fields, or nil}; or {'more keys', token ids...}
+-- Returns  {user enabled, then for each token its fields, or nil}; or {'more keys', token ids...}
 --!include _clock
 --!include _budget
 --!include _give_back

@@ -1,5 +1,5 @@
 #!lua
--- Reads an account with its expired reservations given back.
+-- Reads an account after giving back its expired reservations.
 -- KEYS     user, its reservations, and tokens whose reservations may be given back
 -- ARGV     time
 -- Returns  its fields, or nil; or {'more keys', token ids...}

@@ -1,8 +1,8 @@
 #!lua
--- Gives up claims of an account.
+-- Releases claims of an account.
 -- KEYS     names, addresses, ids of accounts
--- ARGV     account id, name or '', its claim or '' for any of the account, address or '', its claim or '', 1 when the account
---          is gone altogether
+-- ARGV     account id, name or '', its claim or '' for any claim of the account, address or '', its claim or '', 1 if the
+--          account no longer exists
 -- Returns  nothing
 local function release(key, name, claim)
   local held = name ~= '' and redis.call('HGET', key, name)

@@ -1,5 +1,5 @@
 #!lua
--- Keeps the reply of a request, unless the key has one already, or its claim has run out and another request has it.
+-- Keeps the reply to a request, unless the key already has one, or the claim has expired and another request holds the key.
 -- KEYS[1]  the record of the key
 -- ARGV     fingerprint, status, body, time, keep ms
 -- Returns  nothing

@@ -1,6 +1,6 @@
 #!lua
--- Keeps a ranking for all nodes, and no more of them than it may: those that end first go.
--- KEYS[1]  sorted set of names by when they end; `:<name>` behind it is a ranking, as `<ends ms> <text>`
+-- Keeps a ranking for all nodes, within the limit: those that expire first go.
+-- KEYS[1]  zset of names by expiry; with `:<name>` appended it is a ranking, as `<ends ms> <text>`
 -- ARGV     time, name, text, ms for which it is kept, how many are kept at most
 -- Returns  nothing
 --!include _clock

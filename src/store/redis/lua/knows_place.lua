@@ -1,6 +1,6 @@
 #!lua flags=no-writes
--- Tells whether a place of a user is still known.
--- KEYS[1]  zset of the user's places by when they are forgotten
+-- Whether a place of a user is still known.
+-- KEYS[1]  zset of the user's places by expiry
 -- ARGV     hash of the place, time
 -- Returns  1 or 0
 --!include _clock

@@ -1,6 +1,6 @@
 #!lua flags=no-writes
--- What nodes have noted, each under its id.
--- KEYS     a hash: what they have in force, or what they tell of themselves
+-- Reads what nodes have noted, each under its id.
+-- KEYS     a hash: what they have in force, or what they report about themselves
 -- ARGV     time
 -- Returns  {time ms, node, note, ...}
 --!include _clock

@@ -1,7 +1,7 @@
 #!lua
 -- Replaces a code that one user may take once.
 -- KEYS[1]  the code of the user
--- ARGV     time, how long it lives ms, then names and values of what is kept besides
+-- ARGV     time, how long it is valid in ms, then names and values of other fields
 -- Returns  1
 --!include _clock
 local now = clock(ARGV[1])

@@ -1,4 +1,4 @@
--- Gives a claim back that was not completed.
+-- Gives back a claim that was not completed.
 -- KEYS[1]  the record of the key
 -- ARGV     fingerprint
 -- Returns  nothing

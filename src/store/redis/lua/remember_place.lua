@@ -1,7 +1,7 @@
 #!lua
 -- Notes a place that a user has logged in from.
--- KEYS[1]  zset of the user's places by when they are forgotten
--- ARGV     hash of the place, time, how long it is kept ms, how many are kept
+-- KEYS[1]  zset of the user's places by expiry
+-- ARGV     hash of the place, time, how long it is kept in ms, how many are kept
 -- Returns  1
 --!include _clock
 local now = clock(ARGV[2])

@@ -1,7 +1,7 @@
 #!lua
--- Deletes redemption codes. A claim that is under way is completed without the code.
+-- Deletes redemption codes. A claim in progress is completed without the code.
 -- KEYS     hashes, ids, then the record of each code
--- ARGV     time to delete only those that are used, disabled or expired, or ''; then the id of each
+-- ARGV     time, to delete only codes that are used, disabled or expired, or ''; then the id of each
 -- Returns  how many were deleted
 --!include _clock
 local now = ARGV[1] ~= '' and clock(ARGV[1])

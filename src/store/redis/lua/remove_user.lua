@@ -1,9 +1,9 @@
 #!lua
 -- Deletes an account with its tokens and sessions, in one step.
--- KEYS     user, its list of tokens, its sessions, whatever else it has, then all of its tokens
+-- KEYS     user, its list of tokens, its sessions, everything else that it has, then all of its tokens
 -- ARGV     where the tokens begin among the keys
--- Returns  {name, address, {token id, hash of its key, ...}, {session id, ...}}, or nil when it is not there; or {'more
---          keys', token ids...}
+-- Returns  {name, address, {token id, hash of its key, ...}, {session id, ...}}; nil if it does not exist; or
+--          {'more keys', token ids...}
 --!include _budget
 --!include _give_back
 local user = redis.call('HMGET', KEYS[1], 'username', 'email')

@@ -1,5 +1,5 @@
 #!lua
--- Gives back what was not used of a share, if the window that it was taken in still lasts.
+-- Gives back the unused part of a share, if the window that it was taken in still lasts.
 -- KEYS[1]  what was taken
 -- ARGV     time, units
 -- Returns  1 if it counts, else 0

@@ -1,8 +1,8 @@
 #!lua
--- Gives a token another key. The one before may be used until a time; an older one may not be any more.
+-- Gives a token another key. The previous key may be used until a given time; an older one no longer works.
 -- KEYS     the token
--- ARGV     hash of the new key, its hint, until when the old one works in ms or '' for not at all, the version after it
--- Returns  {hash of the key before, hash of the one before that or nil}; nil when the token is not there
+-- ARGV     hash of the new key, its hint, until when the old one works in ms or '' for not at all, the version after the change
+-- Returns  {hash of the previous key, hash of the one before that or nil}; nil if the token does not exist
 local before = redis.call('HMGET', KEYS[1], 'hash', 'oldhash')
 if not before[1] then return false end
 redis.call('HSET', KEYS[1], 'hash', ARGV[1], 'hint', ARGV[2], 'version', ARGV[4])

@@ -1,16 +1,16 @@
 #!lua
--- Settles reservations of one user, then admits requests of the same.
+-- Settles reservations of one user, then admits requests of the same user.
 -- KEYS     user, its reservations, every token that is named below
--- ARGV     how many settlements there are, then an argument for each settlement and each admission, blanks between:
+-- ARGV     number of settlements, then one argument for each settlement and each admission, separated by spaces:
 --          token id, reservation id, reserved amount, cost, 1 if a ranking was delivered
---          token id, version, reservation id, amount, time, ms that the reservation lives
--- Returns  two lists: for each settlement what was charged, or nil when the reservation is not there; for each admission
---          1 when admitted; {1, limit, remaining, reset ms} when its rate was counted; the reason when refused;
+--          token id, version, reservation id, amount, time, ms that the reservation lasts
+-- Returns  two lists: for each settlement what was charged, or nil if the reservation does not exist; for each admission
+--          1 if admitted; {1, limit, remaining, reset ms} if its rate was counted; the reason if refused;
 --          {'rate', limit, remaining, reset ms, retry after ms};
 --          {'token_budget' or 'user_budget', limit, spent, end of the window, period, zone};
---          {'stale', user enabled, token fields...}; {'more keys', token ids...} when nothing was done because reservations
---          of these have to be given back first; {'window', time, period and zone of the user's budget, the same of the
---          token's} when nothing was done because windows have to be begun first, '' for one that has not
+--          {'stale', user enabled, token fields...}; {'more keys', token ids...} if nothing was done because reservations
+--          of these must be given back first; {'window', time, period and zone of the user's budget, the same of the
+--          token's} if nothing was done because new windows must begin first, with '' for a budget that needs none
 --!include _clock
 --!include _budget
 --!include _give_back

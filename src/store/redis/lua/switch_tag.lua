@@ -1,7 +1,7 @@
 #!lua
--- Sets or forgets the switch of a tag.
+-- Sets or deletes the switch of a tag.
 -- KEYS     version, switches
--- ARGV     random part of the next version, pub/sub channel, tag, switch or '' to forget it
+-- ARGV     random part of the next version, pub/sub channel, tag, switch or '' to delete it
 -- Returns  the version after it
 --!include _version
 local changed = 1

@@ -1,11 +1,11 @@
 #!lua
--- Notes which version of the channels a node has in force, forgets nodes that have not reported in time, and tells what is
--- new. A node is noted as `<version>:<expires ms>:<serial>:<expires ms>`: releases before this one read the first two or the
--- last number.
--- KEYS     version, nodes, mark of a store in use; and channels, switches where these are wanted in the same step
--- ARGV     node, its version, serial of this report, serial of the last one that is known to be noted, time, ttl ms
--- Returns  {version, time ms, 'kept' or 'lost' or 'emptied'}, and where the node has another version or something was
---          lost: {id, record, ...}, {tag, switch, ...}
+-- Records which version of the channels a node has in force, drops nodes that have not reported in time, and answers what is
+-- new. A node is stored as `<version>:<expires ms>:<serial>:<expires ms>`: releases before this one read the first two
+-- numbers or the last one.
+-- KEYS     version, nodes, mark of a store in use; and channels, switches if these are wanted in the same step
+-- ARGV     node, its version, serial of this report, serial of the last report known to be stored, time, ttl ms
+-- Returns  {version, time ms, 'kept' or 'lost' or 'emptied'}, and, if wanted and the node has another version or something
+--          was lost: {id, record, ...}, {tag, switch, ...}
 --!include _clock
 --!include _version
 local now = clock(ARGV[5])

@@ -1,8 +1,8 @@
 #!lua
--- Takes the code that confirms an address. Wrong ones change nothing.
+-- Takes the code that confirms an address. A wrong code changes nothing.
 -- KEYS[1]  the address that the user has yet to confirm
--- ARGV     hash of the code that was given, time
--- Returns  the address, or nil when the code is wrong or has expired
+-- ARGV     hash of the given code, time
+-- Returns  the address, or nil if the code is wrong or has expired
 --!include _clock
 local now = clock(ARGV[2])
 local code = redis.call('HMGET', KEYS[1], 'hash', 'expires', 'email')

@@ -1,10 +1,10 @@
 #!lua
--- First step of redeeming: marks the code as used by a user, and notes the claim until the credit is certain. The claim is
--- a member `<code id>:<claim number>:<user id>:<quota>` of the claims, scored with when it was made.
+-- First step of redeeming: marks the code as used by a user, and keeps the claim until the credit is certain. The claim is a
+-- member `<code id>:<claim number>:<user id>:<quota>` of the claims, scored with the time it was made.
 -- KEYS     hashes, claims, the record of the code
--- ARGV     hash of the code, id that it has, user id, time
--- Returns  the claim, this user's own unfinished one included; or nil and the reason: 'unknown', 'used',
---          'own' for who made it, 'disabled', 'expired'
+-- ARGV     hash of the code, its id, user id, time
+-- Returns  the claim, which may be this user's own unfinished one; or nil and the reason: 'unknown', 'used',
+--          'own' for the maker of the code, 'disabled', 'expired'
 --!include _clock
 local now = clock(ARGV[4])
 local id, user_id, key = ARGV[2], ARGV[3], KEYS[3]

@@ -1,5 +1,5 @@
 #!lua
--- Takes a duty that is due, for so long; a duty that nobody takes any more is forgotten after a day.
+-- Takes a duty that is due, for a given time; a duty that nobody takes any more is forgotten after a day.
 -- KEYS[1]  the duty
 -- ARGV     time, ms for which it is taken
 -- Returns  {1 if taken else 0, due ms, note}

@@ -1,8 +1,9 @@
 #!lua
--- Claims a name and an address for an account, both or none. A claim `<id>:<ms>:<mark>` is unlike any other, so that who gives
--- one up cannot hit a later one.
+-- Claims a name and an address for an account, both or neither. Each claim `<id>:<ms>:<mark>` is unique, so that releasing one
+-- cannot hit a later one.
 -- KEYS     names, addresses, ids of accounts
--- ARGV     account id, the claim to write, name or '', address or '', then pairs to take over: 'names' or 'emails', the stale claim
+-- ARGV     account id, the claim to write, name or '', address or '', then pairs to take over: 'names' or 'emails', the
+--          stale claim
 -- Returns  {}, or {'names' or 'emails', the claim that is in the way}
 local id, claim = ARGV[1], ARGV[2]
 local stale = {}

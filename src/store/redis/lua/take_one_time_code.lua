@@ -1,8 +1,8 @@
 #!lua
--- Takes a one-time code, or counts a wrong try.
+-- Takes a one-time code, or counts a wrong attempt.
 -- KEYS[1]  the one-time code of the user
--- ARGV     hash of the code that was given, time, wrong tries after which it dies
--- Returns  1 when it was the right one, else 0
+-- ARGV     hash of the given code, time, number of wrong attempts that voids it
+-- Returns  1 if it was the right one, else 0
 --!include _clock
 local now = clock(ARGV[2])
 local code = redis.call('HMGET', KEYS[1], 'hash', 'expires')

@@ -1,7 +1,7 @@
 #!lua
 -- Takes a share of what all nodes may use; the twin of takeShare in core/share.ts, operation by operation.
 -- KEYS[1]  what was taken: window, current, previous
--- ARGV     time, most, want, least, 'sliding' and how long a window is in ms, or 'until' and when it ends in ms
+-- ARGV     time, most, want, least, 'sliding' and the length of a window in ms, or 'until' and its end in ms
 -- Returns  {units, how long they may be used in ms}, or {0, ms after which to ask again}
 --!include _clock
 local now = clock(ARGV[1])

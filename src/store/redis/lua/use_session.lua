@@ -1,5 +1,5 @@
 #!lua
--- Finds a live session, and slides its expiry unless it is an access token.
+-- Finds a live session, and extends its expiry unless it is an access token.
 -- KEYS[1]  the sessions of the user
 -- ARGV     session id, time, slide ms
 -- Returns  {kind, created ms, expires ms, ends ms}, or nil

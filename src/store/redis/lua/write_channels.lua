@@ -1,8 +1,8 @@
 #!lua
--- Writes changes that were worked out from one version of the channels, if that is still the version.
+-- Writes changes that were worked out from one version of the channels, if that version is still current.
 -- KEYS     version, channels
 -- ARGV     expected version, random part of the next one, pub/sub channel, then pairs: channel id, record or '' to delete it
--- Returns  the new version, or nil when another change was faster
+-- Returns  the new version, or nil if another change was faster
 --!include _version
 local version = redis.call('GET', KEYS[1]) or '0'
 if version ~= ARGV[1] then return false end

@@ -1,8 +1,8 @@
 #!lua
 -- Writes redemption codes, all or none.
 -- KEYS     hashes, ids, then the record of each code
--- ARGV     created time, then seven for each: id, name, quota, hash, hint, creator, expired time
--- Returns  1, or nil when there is one with that hash already
+-- ARGV     created time, then seven for each code: id, name, quota, hash, hint, creator, expired time
+-- Returns  1, or nil if a code with one of the hashes already exists
 local seen = {}
 for i = 2, #ARGV, 7 do
   local hash = ARGV[i + 3]

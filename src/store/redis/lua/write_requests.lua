@@ -1,8 +1,8 @@
 #!lua
--- Appends to a log of requests, as `write_log` does, and notes by which id each is found.
--- KEYS     sequence, entries, times, ids, then the times of each user that is named
--- ARGV     one for each, blanks between: which of the keys has the times of its user or 0, time in ms, id of the request, user
---          id or nothing, record
+-- Appends to a log of requests, as `write_log` does, and stores the id by which each is found.
+-- KEYS     sequence, entries, times, ids, then the times of each user involved
+-- ARGV     one per entry, separated by spaces: number of the key with the times of its user or 0, time in ms, id of the
+--          request, user id or nothing, record
 -- Returns  how many entries there are
 for i = 1, #ARGV do
   local of, time, id, entry = string.match(ARGV[i], '^(%d+) (%S+) (%S+) (.*)$')

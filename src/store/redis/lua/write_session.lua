@@ -1,9 +1,9 @@
 #!lua
--- Writes a session of a user, and drops those that have ended.
+-- Writes a session of a user, and drops expired ones.
 -- KEYS[1]  the sessions of the user
--- ARGV     session id, kind, when it was created, expires and ends, all by the caller's clock, time, then for one that is made
---          by another login: the id of that one, and the kind of which all end
--- Returns  the ids of those that ended; nil when that other login does not live
+-- ARGV     session id, kind, when it was created, expires and ends, all by the caller's clock, time, then, for a session that
+--          is made by another login, the id of that login and the kind of which all sessions end
+-- Returns  the ids of the sessions of that kind that were ended; nil if that other login no longer exists
 --!include _clock
 local now, behind = clock(ARGV[6])
 local sessions = redis.call('HGETALL', KEYS[1])
