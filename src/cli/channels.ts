@@ -158,7 +158,7 @@ export function addChannelCommands(program: Command, io: CliIo): void {
     .command('delete')
     .description('delete a channel for good')
     .argument('<channel>', CHANNEL_ARGUMENT)
-    .option('-y, --yes', 'do not ask for confirmation for confirmation')
+    .option('-y, --yes', 'do not ask for confirmation')
     .action(onGateway(io, remove));
 
   channels

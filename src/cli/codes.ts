@@ -68,7 +68,7 @@ export function addCodeCommands(program: Command, io: CliIo): void {
     .command('delete')
     .description('delete a code for good')
     .argument('<id>', 'of the code', wholeNumber)
-    .option('-y, --yes', 'do not ask for confirmation for confirmation')
+    .option('-y, --yes', 'do not ask for confirmation')
     .action(
       onGateway(io, async (session, command) => {
         const { yes } = command.opts<{ yes?: true }>();
@@ -84,7 +84,7 @@ export function addCodeCommands(program: Command, io: CliIo): void {
   codes
     .command('prune')
     .description('delete the codes that are used, disabled or expired')
-    .option('-y, --yes', 'do not ask for confirmation for confirmation')
+    .option('-y, --yes', 'do not ask for confirmation')
     .action(
       onGateway(io, async (session, command) => {
         const { yes } = command.opts<{ yes?: true }>();

@@ -123,7 +123,7 @@ export function addKeyCommands(program: Command, io: CliIo): void {
         onGateway(io, async (session, { args: [key] }) => {
           const { id } = await resolveKey(session, key);
           const token = await session.backend.updateKey(id, { enabled });
-          const text = `Key ${id} "${token.name}" is ${STATUS[statusOf(session, token)]}on all gateways.`;
+          const text = `Key ${id} "${token.name}" is ${STATUS[statusOf(session, token)]} on all gateways.`;
           session.show(tokenWire(session.io.now())(token), text);
         }),
       );
@@ -169,7 +169,7 @@ export function addKeyCommands(program: Command, io: CliIo): void {
     .command('delete')
     .description('delete a key for good')
     .argument('<key>', KEY_ARGUMENT)
-    .option('-y, --yes', 'do not ask for confirmation for confirmation')
+    .option('-y, --yes', 'do not ask for confirmation')
     .action(onGateway(io, remove));
 }
 

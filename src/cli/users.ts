@@ -73,7 +73,7 @@ export function addUserCommands(program: Command, io: CliIo): void {
     .command('delete')
     .description('delete an account for good, with its keys')
     .argument('<user>', USER_ARGUMENT)
-    .option('-y, --yes', 'do not ask for confirmation for confirmation')
+    .option('-y, --yes', 'do not ask for confirmation')
     .action(onGateway(io, remove));
 }
 
