@@ -1,11 +1,11 @@
 import { useEffect, useState } from 'preact/hooks';
 import { atom, useAtom } from './state.js';
 
-/** Where the console lies, whatever prefix a proxy gives it: the address that the server wrote into the page. */
+/** The console's root, whatever prefix a proxy adds: the address that the server wrote into the page. */
 const ROOT = new URL(document.baseURI);
 
 export interface Route {
-  /** Below the console's root, without slashes at the ends: `keys/7`. */
+  /** The path below the console's root, in parts: `keys/7` is `['keys', '7']`. */
   readonly path: readonly string[];
   readonly query: URLSearchParams;
 }
@@ -41,7 +41,7 @@ export function navigate(to: string, { replace = false } = {}): void {
   if (!samePage) scrollTo(0, 0);
 }
 
-/** The address of the page as it stands, with some of its query changed; what is empty goes. */
+/** The current address with some of its query changed; empty values are removed. */
 function withQuery(change: Readonly<Record<string, string | number | undefined>>): string {
   const { path, query } = route.get();
   const next = new URLSearchParams(query);
@@ -61,17 +61,17 @@ export function setQuery(
   navigate(to === '?' ? './' : to.replace(/\?$/, ''), options);
 }
 
-/** The address of an operation of the API, which lies beside the console. */
+/** The address of an API operation; the API is next to the console. */
 export function apiAddress(path: string): URL {
   return new URL(`../${path}`, ROOT);
 }
 
-/** Where callers send their requests. */
+/** The address to which callers send their requests. */
 export function gatewayAddress(): string {
   return new URL('..', ROOT).href.replace(/\/$/, '');
 }
 
-/** What lies in the address behind `#`: not sent to any server. Read once, and gone from the address. */
+/** The part of the address after `#`, which is not sent to any server. */
 export function useFragment(): string {
   const [fragment, setFragment] = useState(location.hash.slice(1));
   useEffect(() => {

@@ -1,6 +1,6 @@
 import { atom } from './state.js';
 
-/** What somebody prefers of the page. It stays in this browser, and holds nothing secret. */
+/** A user's preferences for the page. They stay in this browser, and contain nothing secret. */
 export interface Settings {
   readonly language: 'en' | 'zh';
   readonly theme: 'system' | 'light' | 'dark';
@@ -26,7 +26,7 @@ function read(): Settings {
     const kept = JSON.parse(localStorage.getItem(KEY) ?? '{}') as Partial<Settings>;
     return { ...DEFAULTS, ...kept };
   } catch (error) {
-    // A browser that keeps nothing, or what another program has written there.
+    // The browser stores nothing, or another program has written something else there.
     console.info('settings are the defaults:', error);
     return DEFAULTS;
   }
@@ -44,7 +44,7 @@ export function changeSettings(change: Partial<Settings>): void {
   }
 }
 
-/** Puts theme, density and language on the document. */
+/** Applies theme, density and language to the document. */
 export function applySettings(): void {
   const { theme, density, language } = settings.get();
   const { documentElement: root } = document;

@@ -31,7 +31,7 @@ const PUBLIC: Readonly<Record<string, ComponentType>> = {
   reset: outside('Reset'),
 };
 
-/** Whether the page is of another build than the gateway that answers it. */
+/** Whether the page is from a different build than the gateway that answers. */
 const upgraded = atom(false);
 const searching = atom(false);
 const showingKeys = atom(false);
@@ -52,7 +52,7 @@ export function Shell() {
           const built = document.querySelector<HTMLMetaElement>('meta[name="release"]')?.content;
           if (built !== undefined && built !== version) upgraded.set(true);
         },
-        // The bar says that the gateway does not answer; the next round asks again.
+        // The bar already says that the gateway does not answer; the next round tries again.
         () => undefined,
       );
     };
@@ -99,7 +99,7 @@ function withoutSelf() {
 
 const AGAIN_MS = 3_000;
 
-/** The first read has failed: nothing is known, not even who is logged in. */
+/** Shown if the first read fails: nothing is known, not even who is logged in. */
 function NoGateway() {
   useEffect(() => {
     const timer = setInterval(() => {
@@ -139,7 +139,7 @@ function Frame() {
   }, [page]);
   useKeys();
   useEffect(() => {
-    // All chunks while nobody waits: after an upgrade the next node may not have them any more.
+    // Loads all chunks while the page is idle: after an upgrade, the next node may no longer have them.
     const timer = setTimeout(() => {
       for (const { load } of visible) void load().catch(() => undefined);
     }, 3_000);
@@ -265,7 +265,7 @@ function NoRights() {
   );
 }
 
-/** What holds for every page: a gateway or store that is away, an upgrade, tags that are switched off. */
+/** Notices for every page: the gateway or store does not answer, an upgrade, tags that are switched off. */
 function Bars() {
   const away = useAtom(trouble);
   const isUpgraded = useAtom(upgraded);
@@ -383,7 +383,7 @@ function Foot() {
   );
 }
 
-/** A part in a chunk of its own; nothing until it has come. */
+/** A component in a separate chunk; renders nothing until the chunk has loaded. */
 function lazy<Props extends object>(
   load: () => Promise<ComponentType<Props>>,
 ): (props: Props) => ComponentChild {

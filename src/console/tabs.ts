@@ -1,4 +1,4 @@
-/** What tabs of one browser tell each other. */
+/** Messages between the tabs of one browser. */
 export type TabNews =
   { readonly kind: 'login'; readonly userId: number } | { readonly kind: 'logout' };
 

@@ -5,7 +5,7 @@ import type { PageWords } from './words/en-pages.js';
 
 const loaded = atom<Words | undefined>(undefined);
 
-/** The words of the language in force. Loaded before anything is drawn. */
+/** The words of the current language. Loaded before anything is rendered. */
 export function w(): Words {
   const words = loaded.get();
   if (words === undefined) throw new Error('the words are not there yet');
@@ -28,7 +28,7 @@ export function wp(): PageWords {
   return ofPages;
 }
 
-/** Loads a page together with the words that it needs beyond those of the shell. */
+/** Loads a page together with the words that it needs in addition to those of the shell. */
 export async function withWords<T>(page: Promise<T>): Promise<T> {
   const [loaded, words] = await Promise.all([
     page,

@@ -24,11 +24,11 @@ type SpanName = keyof typeof SPANS;
 const SPAN_NAMES = Object.keys(SPANS) as SpanName[];
 const SOON_MS = 5_000;
 const LATER_MS = 30_000;
-/** Steps of the channels' series that a failing one is judged by, where they are minutes. */
+/** How many steps of a channel's series decide whether it is failing, if the steps are minutes. */
 const JUDGED_STEPS = 5;
 const TOP = 5;
 
-/** Whether everything is all right, in one sentence, and what that rests on. */
+/** Whether everything is all right, in one sentence, and the evidence for it. */
 export function Overview() {
   const { query } = useRoute();
   const asked = query.get('span') as SpanName | null;
@@ -97,7 +97,7 @@ function recent(
   }));
 }
 
-/** Channels that a node cannot use at all, each once. */
+/** Channels that some node cannot use at all, without duplicates. */
 function unusableOf(data: ReplyOf<'listNodes'> | undefined): { name: string; why: string }[] {
   const found = new Map<string, string>();
   for (const { channels } of data?.nodes ?? []) {
@@ -169,7 +169,7 @@ function placeOf(thing: Attention): string {
   }
 }
 
-/** Requests a second, with as many digits as say something. */
+/** Requests a second, with as many digits as are meaningful. */
 function rate(perSecond: number): string {
   return perSecond >= 100
     ? perSecond.toFixed(0)
@@ -246,7 +246,7 @@ function Traffic({ series }: { readonly series: Series }) {
   );
 }
 
-/** Of what went well: a refusal is quick, and says nothing of upstreams. */
+/** Latency of successful requests only: a refusal is quick, and says nothing about upstreams. */
 function Latency({ series }: { readonly series: Series }) {
   const ok = series.series.find(({ key }) => key === 'ok');
   return (
@@ -385,7 +385,7 @@ function Switches({
   );
 }
 
-/** Who spent most today, where the reader is. */
+/** Who has spent most today, in the reader's time zone. */
 function Spending() {
   const now = new Date();
   const start = new Date(now.getFullYear(), now.getMonth(), now.getDate()).getTime() / 1_000;

@@ -33,7 +33,7 @@ type Role = User['role'];
 const ROLES = [1, 10, 100] as const;
 const ROOT = 100;
 
-/** Accounts: who they are, what they may, what is left to them. */
+/** Accounts: who they are, what they may do, and their balance. */
 export function People() {
   const { query: address } = useRoute();
   const { query, page, filtered, set, clear } = useListQuery(['keyword', 'role']);
@@ -123,7 +123,7 @@ function UserState({ user: { status } }: { readonly user: User }) {
   );
 }
 
-/** Whose role is below one’s own; nobody acts on an equal or higher one. */
+/** Whether the user's role is below one’s own; nobody may act on an equal or higher role. */
 function isBelow({ role }: User): boolean {
   return role < (about.get()?.self?.role ?? 0);
 }

@@ -50,7 +50,7 @@ const SPANS: Readonly<Record<string, number>> = {
   '7d': 604_800,
 };
 
-/** Admitted and refused requests: what was asked, and what came of it. */
+/** Admitted and refused requests, and their outcome. */
 export function Requests() {
   const { path } = useRoute();
   const id = path[1];
@@ -71,7 +71,7 @@ function RequestList() {
     model: query.model,
     token_name: query.token_name,
     outcome: query.outcome,
-    // To the minute, so that what is shown does not ask for something new at every look.
+    // Rounded to the minute, so that not every render makes a new query.
     start_timestamp: span === undefined ? undefined : Math.floor(Date.now() / 60_000) * 60 - span,
   };
   const number = (text: string): number | undefined => (text === '' ? undefined : Number(text));
@@ -317,7 +317,7 @@ function RequestPage({ id }: { readonly id: string }) {
 type Own = ReplyOf<'getOwnRequest'>;
 type Full = ReplyOf<'getRequest'>;
 
-/** The answer to "why": a verdict in sentences, what would help, what was tried, and the facts. */
+/** Explains why: a verdict in sentences, what would help, what was tried, and the facts. */
 function OneRequest({ id }: { readonly id: string }) {
   const admin = isAdmin();
   const { data, error, loading, again } = useRead(
@@ -400,7 +400,7 @@ function Verdict({ request, full }: { readonly request: Own; readonly full: Full
 
 const AROUND_S = 7 * 86_400;
 
-/** Which of the tags behind a model were off at that moment, by whom and why. */
+/** Which of the tags behind a model were off at that moment, who switched them off, and why. */
 function Switches({ request }: { readonly request: Full }) {
   const model = request.model?.split('@')[0];
   const models = useRead('listChannelModels');

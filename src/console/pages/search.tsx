@@ -16,7 +16,7 @@ interface Hit {
 const PAUSE_MS = 180;
 const MOST = 5;
 
-/** One search for everything that has a name or an id; groups appear as they come. */
+/** One search for everything that has a name or an id; groups appear as they arrive. */
 export function Search({ onClose }: { readonly onClose: () => void }) {
   const [text, setText] = useState('');
   const [hits, setHits] = useState<readonly Hit[]>([]);
@@ -79,7 +79,7 @@ export function Search({ onClose }: { readonly onClose: () => void }) {
             setAt((at + step + hits.length) % Math.max(1, hits.length));
           } else if (event.key === 'Enter') {
             event.preventDefault();
-            // What is pasted may be opened before the list knows of it.
+            // A pasted id can be opened before it is in the list.
             open((at === 0 ? requestNamed(text.trim())[0] : undefined) ?? hits[at]);
           }
         }}
@@ -120,7 +120,7 @@ function pagesNamed(wanted: string): Hit[] {
     .filter(({ text }) => text.toLowerCase().includes(wanted.toLowerCase()));
 }
 
-/** What can be begun by name. */
+/** Commands whose names contain the text. */
 function commandsNamed(wanted: string): Hit[] {
   const group = w().search.commands;
   const commands = [
@@ -137,7 +137,7 @@ function commandsNamed(wanted: string): Hit[] {
     .map(({ text, to }) => ({ group, text, to }));
 }
 
-/** What looks like a request id leads to its page at once. */
+/** Text that looks like a request id leads straight to the request's page. */
 function requestNamed(wanted: string): Hit[] {
   if (!/^[\w.:+/=@-]{8,128}$/.test(wanted) || wanted.startsWith('sk-')) return [];
   return [

@@ -27,7 +27,7 @@ const SPAN_NAMES: readonly SpanName[] = ['this_month', 'last_month', '7d', '30d'
 const GROUPS: readonly Group[] = ['user', 'token', 'model', 'channel', 'tag', 'provider'];
 const OWN_GROUPS: readonly Group[] = ['token', 'model'];
 
-/** Who spent what: a table whose rows add up to its total, and to what balances say. */
+/** Who spent what: a table whose rows add up to its total, and agree with the balances. */
 export function Spend() {
   const { query } = useRoute();
   const span = SPAN_NAMES.find((name) => name === query.get('span')) ?? 'this_month';
@@ -171,7 +171,7 @@ function idOf(row: Row, group: Group): string {
   return `${{ user, token, channel, model, tag, provider }[group] ?? ''}`;
 }
 
-/** What it is called; by its number where it is there no more. */
+/** Its name, or its number if it no longer exists. */
 function nameOf(row: Row, group: Group): string {
   const { username: user, token_name: token, channel, model, tag, provider } = row;
   const id = idOf(row, group);
@@ -179,7 +179,7 @@ function nameOf(row: Row, group: Group): string {
   return name ?? (id === '' ? '–' : `#${id}`);
 }
 
-/** What was spent on each day where the reader is. */
+/** Spending per day, in the reader's time zone. */
 function Days({ start, end }: { readonly start: number; readonly end: number }) {
   const query = { start_timestamp: start, end_timestamp: end };
   const all = useRead('usageSeries', { query }, { enabled: isAdmin() });

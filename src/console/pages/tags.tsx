@@ -11,12 +11,12 @@ import { setQuery, useRoute } from '../router.js';
 import { w, wp } from '../words.js';
 
 type Tag = ReplyOf<'listTags'>[number];
-/** How the last switch of a tag came into force. */
+/** How the last switch of a tag took effect. */
 type Settled = Pick<ReplyOf<'disableTag'>, 'in_force' | 'nodes' | 'waited_ms'>;
 
 const EVERY_MS = 5_000;
 
-/** The switches, and what each would take down before it is thrown. */
+/** The switches, and what each would take down, shown before it is used. */
 export function Tags() {
   const { query } = useRoute();
   const tags = useRead('listTags', {}, { everyMs: EVERY_MS });

@@ -46,7 +46,7 @@ export function Button({
   );
 }
 
-/** A link within the console: the browser's own ways of opening it stay. */
+/** A link within the console; opening it in a new tab or window still works. */
 export function Link({
   to,
   class: className,
@@ -88,7 +88,7 @@ interface FieldProps {
   }) => ComponentChildren;
 }
 
-/** A label above a control, help below it, and what is wrong with it. */
+/** A control with a label above it, and help and error below. */
 export function Field({ label, help, error, children }: FieldProps) {
   const id = useId();
   const described = [
@@ -154,7 +154,7 @@ export function TextField(props: TextFieldProps) {
               {...ids}
               ref={field}
               class={className}
-              // Preact types an input by its kind, and this is one of many.
+              // Preact's types differ by the type of the input, which varies here.
               {...({
                 type,
                 value,
@@ -189,7 +189,7 @@ export function TextField(props: TextFieldProps) {
   );
 }
 
-/** What a field suggests while it is typed in. */
+/** Suggestions of a field while somebody types. */
 function Suggestions({
   id,
   options,
@@ -214,7 +214,7 @@ export interface Choice<T extends string> {
 
 const PAUSE_MS = 250;
 
-/** A filter that is typed; it takes effect after a pause. */
+/** A text filter; it takes effect after a pause in typing. */
 export function FilterText({
   label,
   value,
@@ -251,7 +251,7 @@ export function FilterText({
   );
 }
 
-/** One of a few, all of them seen. */
+/** A choice of one among a few, all of them visible. */
 export function Segments<T extends string>({
   label,
   value,
@@ -322,7 +322,7 @@ export function Count({ value }: { readonly value: number }) {
   return <>{count(value, style())}</>;
 }
 
-/** How long ago, with the moment as its title. */
+/** How long ago, with the exact time as its title. */
 export function Ago({ seconds }: { readonly seconds: number }) {
   if (seconds <= 0) return <span class="muted">{w().never}</span>;
   const date = new Date(seconds * 1000);
@@ -337,7 +337,7 @@ export function Ago({ seconds }: { readonly seconds: number }) {
   );
 }
 
-/** A moment, with UTC as its title. */
+/** A date and time, with UTC as its title. */
 export function Moment({ seconds }: { readonly seconds: number }) {
   if (seconds <= 0) return <span class="muted">{w().never}</span>;
   const iso = new Date(seconds * 1000).toISOString();
@@ -358,7 +358,7 @@ const SHADES = {
   hollow: 'bad',
 } as const;
 
-/** A state: a sign and a word, so that nothing is told by colour alone. */
+/** A state: a sign and a word, so that colour alone never carries the meaning. */
 export function State({
   sign,
   children,
@@ -402,7 +402,7 @@ export async function copyText(text: string): Promise<void> {
     await navigator.clipboard.writeText(text);
     toast(w().copied);
   } catch (error) {
-    // Pages without TLS have no clipboard, and neither have those that nobody has touched.
+    // Pages without TLS have no clipboard, nor have pages that nobody has interacted with.
     console.info('no clipboard:', error);
     toast(w().notCopied);
   }
@@ -445,7 +445,7 @@ export function CodeBox({ text }: { readonly text: string }) {
   );
 }
 
-/** A message of the API in the reader's language where there is one; else in its own words. */
+/** An API message in the reader's language if a translation exists; otherwise the original. */
 export function messageOf(error: ApiError): string {
   const { errors } = w();
   const known = (errors as Readonly<Record<string, string | undefined>>)[error.code];
@@ -484,14 +484,14 @@ export function ErrorNotice({
   );
 }
 
-/** The message of a field that the API named. */
+/** The error message for a field, if the API named that field. */
 export function fieldError(error: ApiError | undefined, name: string): string | undefined {
   return error?.param === name || error?.param?.startsWith(`${name}.`) === true
     ? messageOf(error)
     : undefined;
 }
 
-/** What is wrong with a form as a whole: what belongs to none of its fields. */
+/** An error of the form as a whole, which belongs to none of its fields. */
 export function FormError({
   error,
   fields,
@@ -515,13 +515,13 @@ export function Skeleton({ lines = 4 }: { readonly lines?: number }) {
   );
 }
 
-/** What a list begins with: the button that makes one of its things. */
+/** The button above a list that makes a new entry. */
 export interface Making {
   readonly label: string;
   readonly onClick: () => void;
 }
 
-/** Nothing was ever made: what it is for, how to begin, and the same at the command line. */
+/** Shown before anything has been made: what it is for, how to begin, and the equivalent command. */
 export function Empty({
   title,
   children,
@@ -550,7 +550,7 @@ export function Empty({
   );
 }
 
-/** A series in passing, from zero to its most; its numbers stand beside it. */
+/** A small chart of a series, from zero to its maximum; the numbers are shown beside it. */
 export function Bars({ values }: { readonly values: readonly number[] }) {
   const most = Math.max(1, ...values);
   return (

@@ -9,7 +9,7 @@ type Budgeted = Pick<
 
 const LOW = 0.05;
 
-/** Rows of a list of facts: how a budget that renews stands; none where there is no budget. */
+/** Rows for a list of facts: the state of a renewable budget; none if there is no budget. */
 export function BudgetFacts({ of }: { readonly of: Budgeted }) {
   const { budget, budget_spent: spent, budget_renews_at: renewsAt } = of;
   if (renewsAt === null) return null;

@@ -4,16 +4,16 @@ import { wp } from '../words.js';
 export interface ChartSeries {
   readonly name: string;
   readonly values: readonly (number | null)[];
-  /** Which of the colours. */
+  /** Number of the colour. */
   readonly color: 1 | 2 | 3 | 4 | 5 | 6;
 }
 
 interface ChartProps {
   readonly title: string;
-  /** Where each value begins, in unix seconds. */
+  /** The start of each value's step, in unix seconds. */
   readonly times: readonly number[];
   readonly series: readonly ChartSeries[];
-  /** Values on top of each other as bars, or beside each other as lines. */
+  /** Values stacked as bars, or drawn as separate lines. */
   readonly kind: 'bars' | 'lines';
   readonly format: (value: number) => string;
   readonly timeOf: (seconds: number) => string;
@@ -22,7 +22,7 @@ interface ChartProps {
 const WIDTH = 600;
 const HEIGHT = 120;
 
-/** Values over time, with what they are under the pointer, and as a table for whoever cannot see them. */
+/** Values over time, with the numbers under the pointer, and as a table for readers who cannot see the chart. */
 export function Chart({ title, times, series, kind, format, timeOf }: ChartProps) {
   const [at, setAt] = useState<number>();
   const top = Math.max(
@@ -144,7 +144,7 @@ function Bars({
   );
 }
 
-/** A line that is broken where nothing is known. */
+/** A line with gaps where values are missing. */
 function lineOf(values: readonly (number | null)[], top: number, step: number): string {
   let isBroken = true;
   return values

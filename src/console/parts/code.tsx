@@ -4,7 +4,7 @@ import { gatewayAddress } from '../router.js';
 import { wp } from '../words.js';
 import { CodeBox, Segments } from './basic.js';
 
-/** A request as code, in the language of the reader. */
+/** A request as code, in the programming language that the reader picks. */
 export function RequestCode({
   body,
   apiKey,

@@ -3,7 +3,7 @@ import { useWrite, type Reading, type Writing } from '../api/query.js';
 import { ErrorNotice } from './basic.js';
 import { Confirm, Dialog, type ConfirmProps } from './dialog.js';
 
-/** Why somebody does it; empty where they do not say. */
+/** The reason for a write; empty if none was given. */
 interface Why {
   readonly reason?: string;
 }
@@ -11,15 +11,15 @@ interface Why {
 interface ConfirmWriteProps<T> extends Omit<ConfirmProps, 'busy' | 'error' | 'onConfirm'> {
   /** `key` is for `Idempotency-Key`. */
   readonly write: (why: Why, key: string) => Promise<T>;
-  /** What happens once it is written, before the dialog closes. */
+  /** Called after the write, before the dialog closes. */
   readonly onDone: (reply: T) => void;
-  /** Whether what came of it takes the place of the question. */
+  /** Whether the result replaces the question. */
   readonly staysOpen?: boolean;
-  /** What the question rests on: until it has been read, nothing is confirmed. */
+  /** Data that the question is based on: nothing can be confirmed until it has been read. */
   readonly needs?: Pick<Reading<unknown>, 'data' | 'error'> | undefined;
 }
 
-/** Asks, writes, and closes. A write that fails leaves the question open, with what went wrong. */
+/** Asks, writes, and closes. A write that fails leaves the question open and shows the error. */
 export function ConfirmWrite<T>(props: ConfirmWriteProps<T>) {
   const { write, onDone, needs, staysOpen = false, ...question } = props;
   const writing = useWrite(async (why: Why, key) => ({ reply: await write(why, key) }));
@@ -39,7 +39,7 @@ export function ConfirmWrite<T>(props: ConfirmWriteProps<T>) {
   );
 }
 
-/** What went wrong with a write that has no form of its own. */
+/** The error of a write that has no form. */
 export function WriteFailed({
   title,
   of: { error, clear },
@@ -55,7 +55,7 @@ export function WriteFailed({
   );
 }
 
-/** Guards what is shown once: the first attempt to leave without having taken it only warns. */
+/** Guards a secret that is shown once: the first attempt to leave without taking it only warns. */
 export function useShownOnce(onClose: () => void): {
   readonly warns: boolean;
   readonly leaving: boolean;

@@ -2,7 +2,7 @@ import type { Dependence } from '../lib/depends.js';
 import { wp } from '../words.js';
 import { State } from './basic.js';
 
-/** Which models a switch takes down, and where the others go on. */
+/** Which models a switch takes down, and which channels continue to serve the others. */
 export function Consequence({
   dependence: { dark, elsewhere },
 }: {

@@ -9,14 +9,14 @@ interface DialogProps {
   readonly kind?: 'dialog' | 'drawer' | 'wide';
   readonly children: ComponentChildren;
   readonly foot?: ComponentChildren;
-  /** What submitting does: then the whole is a form. */
+  /** Called on submit; makes the whole dialog a form. */
   readonly onSubmit?: () => void;
-  /** Keys that go to the list behind, such as the arrows of a drawer. */
+  /** Handles keys on the dialog, such as `e` in a drawer. */
   readonly onKey?: (event: KeyboardEvent) => void;
   readonly closable?: boolean;
 }
 
-/** A dialog of the browser: it holds the focus, closes with Esc, and gives the focus back. */
+/** A native dialog: it traps the focus, closes with Esc, and returns the focus. */
 export function Dialog(props: DialogProps) {
   const {
     title,
@@ -30,13 +30,13 @@ export function Dialog(props: DialogProps) {
   } = props;
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
-  // Before the next key: it belongs to the dialog.
+  // A layout effect, because the very next key must go to the dialog.
   useLayoutEffect(() => {
     const before = document.activeElement;
     const element = dialog.current;
     if (element !== null && !element.open) {
       element.showModal();
-      // Not the button that closes it: whoever opened it wants to go on.
+      // Not the close button: whoever opened the dialog wants to continue.
       element
         .querySelector<HTMLElement>('.dialog-body :is(input, textarea, select, a, button)')
         ?.focus();
@@ -70,7 +70,7 @@ export function Dialog(props: DialogProps) {
         if (closable) onClose();
       }}
       onClose={(event) => {
-        // At a second Esc without a word between, Chromium closes a dialog that would rather stay.
+        // On a second Esc without other input in between, Chromium closes the dialog even if cancelling was prevented.
         if (dialog.current === event.currentTarget && !event.currentTarget.open) {
           event.currentTarget.showModal();
         }
@@ -104,7 +104,7 @@ export interface ConfirmProps {
   readonly title: string;
   readonly children?: ComponentChildren;
   readonly action: string;
-  /** What must be typed first. */
+  /** Text that must be typed first. */
   readonly typed?: string | undefined;
   readonly askReason?: boolean;
   readonly busy?: boolean;
@@ -113,7 +113,7 @@ export interface ConfirmProps {
   readonly onClose: () => void;
 }
 
-/** Asks before something dangerous, says what follows from it, and takes a reason. */
+/** Asks before something dangerous, states the consequences, and takes a reason. */
 export function Confirm(props: ConfirmProps) {
   const { title, children, action, typed, askReason = true, busy, error } = props;
   const { onConfirm, onClose } = props;
@@ -178,7 +178,7 @@ export interface MenuItem {
 
 const GAP_PX = 4;
 
-/** A menu below its button, on the browser's top layer. */
+/** A menu at its button, in the browser's top layer. */
 export function Menu({
   label,
   items,

@@ -9,7 +9,7 @@ import {
   type TextFieldProps,
 } from './basic.js';
 
-/** A field of a form; `name` is that of the member of the API, which names the one that is wrong. */
+/** A field of a form; `name` is the API's name for it, which errors refer to. */
 interface FormField<N extends string> extends Omit<TextFieldProps, 'value' | 'onInput' | 'error'> {
   readonly name: N;
 }
@@ -23,7 +23,7 @@ interface FieldsProps<N extends string> {
   readonly error: ApiError | undefined;
 }
 
-/** Fields of a form, each with what is wrong with it. */
+/** Fields of a form, each with its error. */
 export function Fields<N extends string>({ fields, values, onChange, error }: FieldsProps<N>) {
   return (
     <>
@@ -40,7 +40,7 @@ export function Fields<N extends string>({ fields, values, onChange, error }: Fi
   );
 }
 
-/** All fields of a form, and below them what is wrong with none of them. */
+/** All fields of a form, and below them any error that belongs to none of them. */
 export function FormFields<N extends string>(props: FieldsProps<N>) {
   return (
     <>
@@ -50,7 +50,7 @@ export function FormFields<N extends string>(props: FieldsProps<N>) {
   );
 }
 
-/** A form on the page, or alone on it. */
+/** A form on a page, perhaps the only thing on it. */
 export function Form({
   class: className,
   onSubmit,
@@ -86,7 +86,7 @@ function Choices({ choices }: { readonly choices: readonly Choice<string>[] }) {
   );
 }
 
-/** One of many, under a label. */
+/** A choice of one among many, under a label. */
 export function SelectField<T extends string>({
   label,
   value,
@@ -118,7 +118,7 @@ export function SelectField<T extends string>({
   );
 }
 
-/** A filter of which one value is picked; the empty one is all. */
+/** A filter that picks one value; the empty value stands for all. */
 export function FilterSelect({
   label,
   value,

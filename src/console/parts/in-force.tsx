@@ -23,7 +23,7 @@ export function InForce({ how }: { readonly how: How }) {
   );
 }
 
-/** The same in passing. */
+/** The same as a toast. */
 export function tellInForce(how: How | undefined): void {
   if (how !== undefined) toast(sentenceOf(how));
 }

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { Button, Count, type Making } from './basic.js';
 
-/** The head of a list: its title, how many rows match, what filters them, and the button that makes one, as `n` does too. */
+/** The head of a list: its title, the number of matching rows, filters, and the button for a new entry (also `n`). */
 export function ListHead({
   title,
   total,

@@ -5,7 +5,7 @@ import { Ago, Button, Chip, ErrorNotice, Skeleton } from './basic.js';
 
 type Sessions = ReplyOf<'listSessions'>;
 
-/** What an account is logged in with, each to be ended. */
+/** The logins of an account, each with a button to end it. */
 export function LoginList({
   reading: { data, error, again },
   end,

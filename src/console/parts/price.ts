@@ -4,7 +4,7 @@ import { money } from './basic.js';
 
 const PER_THOUSAND = 1_000;
 
-/** A price in words: per thousand of what is cheap alone. */
+/** A price in words; requests and search units are cheap, so they are priced per thousand. */
 export function priceText({ per, units }: Price): string {
   const words = wp().models;
   if (units === 0) return words.free;

@@ -10,9 +10,9 @@ export interface Column<T> {
   readonly title: string;
   readonly cell: (row: T) => ComponentChildren;
   readonly numeric?: boolean;
-  /** Left out where the page is narrow. */
+  /** Whether the column is hidden on a narrow page. */
   readonly minor?: boolean;
-  /** Cut where it is long, so that the columns behind it stay in sight. */
+  /** Whether long text is truncated, so that the columns after it stay visible. */
   readonly narrow?: boolean;
 }
 
@@ -39,7 +39,7 @@ function inField(target: EventTarget | null): boolean {
   );
 }
 
-/** Rows with their actions at the right; arrows, `j` and `k` go through them, Enter opens, `x` selects. */
+/** Rows with their actions on the right; arrows, `j` and `k` move between rows, Enter opens, `x` selects. */
 export function Table<T>(props: TableProps<T>) {
   const { label, columns, rows, idOf, onOpen, openId, actions, selection, groupOf } = props;
   const [at, setAt] = useState(-1);
@@ -180,7 +180,7 @@ export function Table<T>(props: TableProps<T>) {
   );
 }
 
-/** When a row was made, as the last column of a list. */
+/** The creation time of a row, as the last column of a list. */
 export function createdColumn<T extends { readonly created_time: number }>(): Column<T> {
   return {
     title: w().created,
@@ -189,7 +189,7 @@ export function createdColumn<T extends { readonly created_time: number }>(): Co
   };
 }
 
-/** The row whose number the address names in `open`, and how a list opens another one. */
+/** The row whose id is in `open` in the address, and functions to open another one and to close it. */
 export function useOpenRow(): {
   readonly openId: number | undefined;
   readonly onOpen: (row: { readonly id: number }) => void;
@@ -213,13 +213,13 @@ interface Listed<T> {
 interface ListProps<T> extends Omit<TableProps<T>, 'rows'> {
   readonly reading: Reading<Listed<T>>;
   readonly filtered: boolean;
-  /** Takes the filters away. */
+  /** Clears the filters. */
   readonly clear: () => void;
-  /** What stands there while nothing was ever made. */
+  /** Shown before anything has been made. */
   readonly empty: ComponentChildren;
 }
 
-/** A page of a list with its states: loading, empty, none that matches, error; and the pages of it. */
+/** A page of a list with its states (loading, empty, no match, error) and its pager. */
 export function List<T>({ reading, filtered, clear, empty, ...table }: ListProps<T>) {
   const { data, error, loading, again } = reading;
   return (
@@ -277,7 +277,7 @@ function Pager({
   );
 }
 
-/** The page and the filters of a list, as the address has them. */
+/** The page and the filters of a list, kept in the address. */
 export function useListQuery<const N extends string>(
   names: readonly N[],
 ): {

@@ -5,7 +5,7 @@ import { State } from './basic.js';
 
 type Tested = ReplyOf<'testChannel'>;
 
-/** What the test of a channel, or of a draft of one, has found. */
+/** The result of testing a channel or a draft of one. */
 export function TestReport({ tested }: { readonly tested: Tested }) {
   const words = wp().test;
   const { ok, order, scores, score_scale: scale, url, status, problem, warnings, usage } = tested;

@@ -10,7 +10,7 @@ const toasts = atom<readonly Toast[]>([]);
 const SHOWN_MS = 4_000;
 let made = 0;
 
-/** Says shortly what has been done; never the only place of a message. */
+/** Briefly shows what has been done; never the only place where an important message appears. */
 export function toast(text: string): void {
   made += 1;
   const id = made;
@@ -22,7 +22,7 @@ export function Toasts() {
   const shown = useAtom(toasts);
   const box = useRef<HTMLDivElement>(null);
   useEffect(() => {
-    // Shown again for each, so that it lies above a dialog that has come meanwhile.
+    // Reopened for each toast, so that it is above any dialog that has opened meanwhile.
     if (box.current?.matches(':popover-open') === true) box.current.hidePopover();
     if (shown.length > 0) box.current?.showPopover();
   }, [shown]);

@@ -6,7 +6,7 @@ import { wp } from '../../words.js';
 
 export type Labels = ReadonlyMap<string, number>;
 
-/** A playground takes no more in one request. */
+/** The most documents that the playground takes in one request. */
 export const MAX_DOCUMENTS = 1_000;
 
 interface EditorProps {
@@ -15,7 +15,7 @@ interface EditorProps {
   readonly labels: Labels;
   readonly onText: (text: string) => void;
   readonly onLabels: (labels: Labels) => void;
-  /** Something was pasted that is a file of one of the known kinds; tells whether it was taken. */
+  /** Called when the pasted text looks like a file of a known kind; returns whether it was accepted. */
   readonly onPasted: (name: string, text: string) => boolean;
 }
 
@@ -146,7 +146,7 @@ function Cards({ documents, labels, onText, onLabels }: EditorProps) {
   );
 }
 
-/** Which columns of a table are the text and the label, where it has several. */
+/** Picks the columns for text and label if a table has several. */
 export function Columns({
   table,
   onChange,

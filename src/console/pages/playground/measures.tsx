@@ -9,7 +9,7 @@ import { wp } from '../../words.js';
 import type { Labels } from './documents.js';
 import type { RankedLane } from './use-runs.js';
 
-/** A table whose rows are lanes, or what is measured of each. */
+/** A table with one row per lane. */
 function Measures({
   title,
   heads,
@@ -78,7 +78,7 @@ interface LanesProps {
   readonly lanes: readonly RankedLane[];
 }
 
-/** Lane against lane, by one measure. */
+/** Each lane against each other, by one measure. */
 export function Agreement({ lanes }: LanesProps) {
   const [kind, setKind] = useState<Kind>('tau');
   const words = wp().playground;
@@ -131,7 +131,7 @@ export function Against({ lanes, reference }: LanesProps & { readonly reference:
   );
 }
 
-/** How good each order is by the labels; a document without one counts as not relevant. */
+/** How good each order is according to the labels; a document without a label counts as not relevant. */
 export function Quality({ lanes, labels }: LanesProps & { readonly labels: Labels }) {
   const words = wp().playground;
   const told = (value: number | undefined): string => value?.toFixed(3) ?? '–';
@@ -160,7 +160,7 @@ export function Quality({ lanes, labels }: LanesProps & { readonly labels: Label
   );
 }
 
-/** How long each takes and what it costs; of several runs the middle, the slow end, and whether they say the same. */
+/** How long each lane takes and what it costs; for several runs the median, the slow end, and whether the runs agree. */
 export function Costs({ lanes }: LanesProps) {
   const words = wp().playground;
   return (

@@ -12,7 +12,7 @@ type Channel = ItemOf<'searchChannels'>;
 
 interface Option {
   readonly value: string;
-  /** Whether it takes traffic, and what it costs or why not. */
+  /** Whether it takes traffic; if so, its price or origin, and if not, why. */
   readonly label: string;
   readonly lane: LaneSpec;
 }
@@ -20,7 +20,7 @@ interface Option {
 const PAUSE_MS = 250;
 const SHOWN = 20;
 
-/** Adds a lane: a model as callers name it or, for admins, one channel and one of its models. */
+/** Adds a lane: a model by the name that callers use or, for admins, a channel and one of its models. */
 export function LanePicker({ onAdd }: { readonly onAdd: (lane: LaneSpec) => void }) {
   const [typed, setTyped] = useState('');
   const [asked, setAsked] = useState('');
@@ -67,7 +67,7 @@ export function LanePicker({ onAdd }: { readonly onAdd: (lane: LaneSpec) => void
         onInput={(event) => {
           const { value } = event.currentTarget;
           const lane = known.current.get(value);
-          // What was picked from the list is meant as it stands; what is typed may go on.
+          // A pick from the list is final; somebody who types may not have finished.
           if (lane !== undefined && isPicked(event)) add(lane);
           else setTyped(value);
         }}
@@ -110,7 +110,7 @@ function channelOptions({ id, name, models, provider, tag, effective }: Channel)
   }));
 }
 
-/** The names of lanes; a channel is named as it is called now. */
+/** The names of lanes; a channel appears under its current name. */
 export function useLaneNames(lanes: readonly LaneSpec[]): readonly string[] {
   const names: string[] = [];
   for (let at = 0; at < MAX_LANES; at += 1) {

@@ -50,7 +50,7 @@ const FIRST_ROWS = 20;
 const RUNS = ['1', '3', '5', '10'] as const;
 const PROBLEMS_TOLD = 20;
 
-/** One query and one’s own documents, ranked by up to four models or channels beside each other. */
+/** Ranks one’s own documents for a query with up to four models or channels, side by side. */
 export function Playground() {
   const fragment = useFragment();
   const { query: address } = useRoute();
@@ -111,7 +111,7 @@ export function Playground() {
     if (read.query !== undefined) setQuery(read.query);
     if (read.documents.length === 0) return false;
     const next = textOfDocuments(read.documents);
-    // Labels hold on to texts as they are read again from the field.
+    // Labels are keyed by the texts as they will be read back from the field.
     const listed = documentsOfText(next);
     setText(next);
     setLabels(
@@ -364,14 +364,14 @@ export function Playground() {
   );
 }
 
-/** The lane that the address names, such as that of a channel’s own button. */
+/** The lane that the address names, for example after a click on a channel’s playground button. */
 function firstLane(address: URLSearchParams): LaneSpec {
   const model = address.get('model') ?? about.get()?.default_model ?? 'local';
   const channel = Number(address.get('channel') ?? 0);
   return Number.isSafeInteger(channel) && channel > 0 ? { model, channel } : { model };
 }
 
-/** Lanes that would ask the same are one; there is room for so many. */
+/** Merges lanes that would send the same request, and keeps at most `MAX_LANES`. */
 function uniqueLanes(lanes: readonly LaneSpec[]): readonly LaneSpec[] {
   return [...new Map(lanes.map((lane) => [keyOf(lane), lane])).values()].slice(0, MAX_LANES);
 }
@@ -381,7 +381,7 @@ function moved<T>(list: readonly T[], from: number, to: number): T[] {
   return [...rest.slice(0, to), ...list.slice(from, from + 1), ...rest.slice(to)];
 }
 
-/** What this page saved itself; `undefined` for every other file. */
+/** The content of a file that this page saved; `undefined` for any other file. */
 function savedIn(name: string, content: string): Shared | undefined {
   if (!name.endsWith('.json')) return undefined;
   try {
@@ -392,7 +392,7 @@ function savedIn(name: string, content: string): Shared | undefined {
   }
 }
 
-/** What a run costs, before it is made: as far as the prices of all lanes are known. */
+/** Estimates the cost of a run in advance, as far as the prices of the lanes are known. */
 function Bill({
   lanes,
   query,
@@ -535,7 +535,7 @@ function CopyLane({
   );
 }
 
-/** One document in full: its label, and its place and score in every lane. */
+/** One document in full: its label, and its rank and score in every lane. */
 function OneDocument({
   index,
   text,
@@ -580,7 +580,7 @@ function OneDocument({
   );
 }
 
-/** All lanes side by side, a row for each document. */
+/** All lanes side by side as CSV, one row per document. */
 function tableText(lanes: readonly RankedLane[]): string {
   const documents = lanes[0]?.documents ?? [];
   const head = lanes.flatMap(({ name }) => [`${name} rank`, `${name} score`]);

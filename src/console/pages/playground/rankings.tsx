@@ -13,7 +13,7 @@ const ROW_PX = 44;
 const GAP_PX = 40;
 const HEAD_PX = 61;
 const FAR = 3;
-/** Rows beyond the window that are there all the same, so that none is missed while it scrolls. */
+/** Rows rendered beyond the window, so that none is missing during a scroll. */
 const SPARE_ROWS = 20;
 const TEXT_SHOWN = 300;
 
@@ -22,7 +22,7 @@ interface Range {
   readonly to: number;
 }
 
-/** Which rows of a list are in view: only these are in the page. */
+/** Which rows of a list are in or near the window: only these are rendered. */
 function useRange(box: RefObject<HTMLElement | null>, count: number): Range {
   const [range, setRange] = useState<Range>({ from: 0, to: 3 * SPARE_ROWS });
   useEffect(() => {
@@ -53,17 +53,17 @@ export interface ShownLane {
 
 interface RankingsProps {
   readonly lanes: readonly ShownLane[];
-  /** The one that the others are compared with. */
+  /** The key of the lane that the others are compared with. */
   readonly reference: string | undefined;
   readonly bars: Bars;
   readonly farOnly: boolean;
-  /** Rows of each lane at most. */
+  /** The most rows per lane. */
   readonly most: number;
   readonly marks: ReadonlySet<string>;
   readonly onOpen: (index: number) => void;
 }
 
-/** Lanes beside each other, with lines between the places of each document. */
+/** Lanes side by side, with lines between the ranks of each document. */
 export function Rankings(props: RankingsProps) {
   const { lanes, reference, bars, farOnly, most, marks, onOpen } = props;
   const [lit, setLit] = useState<number>();
@@ -170,7 +170,7 @@ function LaneState({ lane }: { readonly lane: Lane }) {
 
 const TICK_MS = 100;
 
-/** How long a lane has been at it. */
+/** How long a lane has been running. */
 function Clock({ sinceMs }: { readonly sinceMs: number }) {
   const [nowMs, setNowMs] = useState(Date.now());
   useEffect(() => {
@@ -274,7 +274,7 @@ function widthsOf(scores: readonly number[], kind: Bars): number[] {
   return scores.map((score) => Math.min(1, Math.abs(score - least) / span));
 }
 
-/** Lines between the places of each document in two neighbours; one that left the right one runs out at its end. */
+/** Lines between the ranks of each document in two neighbours; if the right one lacks it, the line leads to its end. */
 function Slopes({
   left,
   right,

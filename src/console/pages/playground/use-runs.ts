@@ -10,7 +10,7 @@ export type Lane =
   | { readonly state: 'running'; readonly sinceMs: number }
   | {
       readonly state: 'ranked';
-      /** Of the first run, which is the one that is shown. */
+      /** The reply of the first run, which is the one shown. */
       readonly reply: Ranked;
       readonly replies: readonly Ranked[];
       readonly documents: readonly string[];
@@ -44,7 +44,7 @@ export interface Runs {
 
 const IDLE: Lane = { state: 'idle' };
 
-/** What became of each lane; all lanes run beside each other, and the runs of one after each other. */
+/** The state of each lane. Lanes run in parallel, the runs of one lane in sequence. */
 export function useRuns(): Runs {
   const [lanes, setLanes] = useState<Readonly<Record<string, Lane>>>({});
   const current = useRef<AbortController | undefined>(undefined);
@@ -82,7 +82,7 @@ export function useRuns(): Runs {
   return { lanes, running, run, abort, clear };
 }
 
-/** What was ranked until then stands. */
+/** Keeps what was ranked so far. */
 function stopped(lane: Lane): Lane {
   if (lane.state === 'running') return IDLE;
   return lane.state === 'ranked' ? { ...lane, left: 0 } : lane;
@@ -95,7 +95,7 @@ async function runLane(
   put: (lane: Lane) => void,
 ): Promise<void> {
   put({ state: 'running', sinceMs: Date.now() });
-  // A kept ranking says nothing of how long the next one takes.
+  // A cached ranking says nothing about how long the next one takes.
   const body = { ...bodyOf(lane, query, documents, options), ...(runs > 1 ? { fresh: true } : {}) };
   let replies: readonly Ranked[] = [];
   for (let left = runs - 1; left >= 0; left -= 1) {
