@@ -9,7 +9,7 @@ import {
   type UpstreamReply,
 } from './provider.js';
 
-/** By the code in the body; the status is left to judge the rest. */
+/** By the code in the body; other errors are judged by their status. */
 const CODES: readonly (readonly [match: RegExp, kind: FaultKind])[] = [
   [/throttl|ratelimit|rate_limit|QpsLimit/i, 'busy'],
   [/apikey|accessdenied|forbidden|notfound|notexist/i, 'misconfigured'],
@@ -21,7 +21,7 @@ function fault({ json }: UpstreamReply): FaultKind | undefined {
   return CODES.find(([match]) => match.test(code))?.[1];
 }
 
-/** Alibaba's AI Search Open Platform, another product than Model Studio: the model is a service in the path. */
+/** Alibaba's AI Search Open Platform, a different product from Model Studio: the model is a service in the path. */
 export const aliyunOpensearch = defineProvider({
   id: 'aliyun-opensearch',
   title: 'Alibaba Cloud OpenSearch (AI Search)',

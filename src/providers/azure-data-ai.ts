@@ -34,7 +34,7 @@ function mistakes({
   ];
 }
 
-/** All members of a row are optional by the type: one without an index is not a row. */
+/** The documented type makes all members of a row optional; an entry without an index is not a row. */
 function decode(reply: Json) {
   return {
     rows: readRows(reply.field('scores'), 'index', 'score'),
@@ -86,10 +86,10 @@ const common = {
   },
 } satisfies Partial<HttpProvider>;
 
-/** The name to write where the service is to choose: no model is sent then. */
+/** The model name that leaves the choice to the service: no model is sent then. */
 const DEFAULT_MODEL = 'default';
 
-/** Microsoft's semantic ranker as a service of its own. */
+/** Microsoft's semantic ranker as a separate service. */
 export const azureDataAi = defineProvider({
   ...common,
   id: 'azure-data-ai',
@@ -110,7 +110,7 @@ export const azureDataAi = defineProvider({
   ],
 });
 
-/** The same beside a Cosmos DB account, in preview. */
+/** The same next to a Cosmos DB account, in preview. */
 export const azureCosmosRerank = defineProvider({
   ...common,
   id: 'azure-cosmos-rerank',

@@ -20,7 +20,7 @@ import { ENTRA_SETTINGS, entraToken } from './signing/entra.js';
 
 const BEARER_HEADER = 'authorization';
 
-/** A key goes out as a bearer token, or in the header that the channel names; a client secret is exchanged for a token. */
+/** A key is sent as a bearer token, or in the header that the channel names; a client secret is exchanged for a token. */
 function headers(endpoint: Endpoint): Record<string, string> {
   const { apiKey } = endpoint.credentials;
   if (apiKey === undefined) return {};
@@ -44,7 +44,7 @@ function mistakes({
   ];
 }
 
-/** Azure's own gateway speaks before Cohere does: wrong deployments and versions are not the caller's fault. */
+/** Azure's own gateway answers before Cohere does: wrong deployments and versions are not the caller's fault. */
 function fault(reply: UpstreamReply): FaultKind | undefined {
   if (reply.status === 424) return 'transient';
   if (reply.status === 400 && AZURE_REFUSAL.test(readErrorMessage(reply))) return 'misconfigured';
@@ -78,7 +78,7 @@ const common = {
       : undefined,
 } satisfies Partial<HttpProvider>;
 
-/** What the second version of Cohere's API has beside the first. */
+/** The parts of Cohere's second API version that differ from the first. */
 const secondVersion = {
   body: cohere.body,
   decode: cohere.decode,
@@ -86,7 +86,7 @@ const secondVersion = {
   mistakes: (channel) => [...mistakes(channel), tokensPerDocumentMistake(channel)],
 } satisfies Partial<HttpProvider>;
 
-/** Deployments are named freely, usually after the model with more around it. */
+/** Deployment names are arbitrary; usually they contain the model's name. */
 function profileOf({ profile }: HttpProvider): ProviderProfile {
   const pairTokens = { default: 4_096, models: [{ match: /rerank-?v?4/i, value: 32_768 }] };
   return { ...profile, limits: { ...profile.limits, pairTokens } };
@@ -117,7 +117,7 @@ export const azureFoundry = defineProvider({
 const SERVERLESS_ADDRESS =
   'The base URL is https://<deployment>.<region>.models.ai.azure.com, of older ones https://<endpoint>.<region>.inference.ai.azure.com.';
 
-/** Cohere's models as a serverless deployment of their own, in Cohere's second version; the model is not looked at. */
+/** Cohere's models as separate serverless deployments, with Cohere's second API version; the model name is ignored. */
 export const azureServerless = defineProvider({
   ...common,
   ...secondVersion,
@@ -134,7 +134,7 @@ export const azureServerless = defineProvider({
   ],
 });
 
-/** The same in Cohere's first version. */
+/** The same with Cohere's first API version. */
 export const azureServerlessV1 = defineProvider({
   ...common,
   id: 'azure-serverless-v1',

@@ -18,7 +18,7 @@ const FORMER_PATH = '/v2/rerankers';
 const TOO_MUCH = /number of documents|at most|too (long|many)|exceed|length/i;
 const NO_BALANCE = /overdue|arrear|balance|quota|欠费/i;
 
-/** Codes of the first version, which stand in a reply of 200. */
+/** Codes of the first version, which come with status 200. */
 const FIRST_VERSION: ReadonlyMap<number, FaultKind> = new Map([
   [4, 'busy'],
   [6, 'misconfigured'],
@@ -51,7 +51,7 @@ function byMessage(reply: UpstreamReply): FaultKind | undefined {
   return NO_BALANCE.test(message) ? 'misconfigured' : undefined;
 }
 
-/** Two names of the route have been documented, and which of them stays is not known. */
+/** Two names of the route have been documented, and it is not known which will stay. */
 function otherForm(
   reply: UpstreamReply,
   { settings }: Pick<UpstreamCall, 'settings'>,
@@ -60,7 +60,7 @@ function otherForm(
   return noRoute && textSetting(settings, 'path') === '' ? { path: FORMER_PATH } : undefined;
 }
 
-/** Baidu Qianfan, second version. Documents come back unasked. */
+/** Baidu Qianfan, second version. Documents are returned unasked. */
 export const baidu = defineProvider({
   id: 'baidu',
   title: 'Baidu Qianfan',

@@ -9,12 +9,12 @@ import { readRows } from './dialects.js';
 import { bearer, defineProvider } from './provider.js';
 import { AWS_REGION, signBedrock } from './signing/aws.js';
 
-/** A rerank model behind Bedrock's general call; Cohere's want a version in the body that Amazon's refuses. */
+/** A rerank model behind Bedrock's general call; Cohere's models need a version in the body, which Amazon's refuse. */
 export const bedrockInvoke = defineProvider({
   id: 'bedrock-invoke',
   title: 'Amazon Bedrock InvokeModel',
   baseUrl: 'https://bedrock-runtime.{region}.amazonaws.com',
-  // Colons and the slashes of ARNs are escaped on the wire, and once more in the signature.
+  // Colons and the slashes of ARNs are escaped on the wire, and again in the signature.
   path: ({ model }) => `/model/${encodeURIComponent(model)}/invoke`,
   credentials: {
     accessKeyId: { required: false, describe: 'access key id of an IAM user or role' },

@@ -4,7 +4,7 @@ import { defineProvider, textSetting, type UpstreamCall, type UpstreamReply } fr
 import { readErrorMessage } from './reply.js';
 import { AWS_CREDENTIALS, AWS_REGION, signBedrock } from './signing/aws.js';
 
-/** What is wrong with the model or our way of calling it, said with the status of a bad request. */
+/** Messages about the model or our way of calling it, sent with the status of a bad request. */
 const MISCONFIGURED =
   /model identifier|model arn|modelarn|arn:aws|on-demand throughput|inference profile|extraneous key|required key|not supported|end of its life|legacy/i;
 const TOO_LONG = /too long|length less than or equal to|maximum .*tokens/i;
@@ -16,7 +16,7 @@ function errorType({ headers, json }: UpstreamReply): string {
   return type.replace(/:.*$/s, '').replace(/^.*#/, '');
 }
 
-/** Faults of both runtimes by the name of the error, which says more than its status. */
+/** Faults of both runtimes by the error's name, which says more than its status. */
 export function bedrockFault(reply: UpstreamReply): FaultKind | undefined {
   if (reply.status < 400) return undefined;
   switch (errorType(reply)) {
@@ -58,7 +58,7 @@ function modelArn({ model, settings }: UpstreamCall): string {
   return `arn:${partition}:bedrock:${region}::foundation-model/${model}`;
 }
 
-/** Bedrock's own rerank call, of the agent runtime. Rows may come in pages. */
+/** Bedrock's own rerank call, in the agent runtime. Rows may come in pages. */
 export const bedrock = defineProvider({
   id: 'bedrock',
   title: 'Amazon Bedrock Rerank',

@@ -2,7 +2,7 @@ import { configurableWire } from './configurable.js';
 import { defineProvider, OPTIONAL_API_KEY } from './provider.js';
 import { SELF_HOSTED } from './self-hosted.js';
 
-/** BentoML, a framework: the path is the method's name, the keys are its parameters. */
+/** BentoML, a framework: the path is the method's name, and the keys are its parameters. */
 export const bentoml = defineProvider({
   ...configurableWire({
     path: '/rerank',

@@ -2,7 +2,7 @@ import { decodeJinaLike } from './dialects.js';
 import { bearer, defineProvider, OPTIONAL_API_KEY } from './provider.js';
 import { SELF_HOSTED } from './self-hosted.js';
 
-/** Bifrost, a gateway: documents are objects, and none may be blank. */
+/** Bifrost, a gateway: documents are objects, none of them blank. */
 export const bifrost = defineProvider({
   id: 'bifrost',
   title: 'Bifrost',

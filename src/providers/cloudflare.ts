@@ -24,7 +24,7 @@ const FAULTS: ReadonlyMap<number, FaultKind> = new Map([
   [3007, 'timeout'],
   [3008, 'timeout'],
   [3023, 'misconfigured'],
-  // The day's free allocation is used up, which is told as a rate limit is.
+  // The day's free allocation is used up, which is reported like a rate limit.
   [3036, 'misconfigured'],
   [3039, 'misconfigured'],
   [3040, 'busy'],
@@ -40,7 +40,7 @@ const FAULTS: ReadonlyMap<number, FaultKind> = new Map([
   [10_000, 'misconfigured'],
 ]);
 
-/** The first error's code; a refusal usually has a matching status, and may be a 200 all the same. */
+/** Judges by the first error's code; a refusal usually has a matching status, but may come with 200. */
 function fault({ status, json }: UpstreamReply): FaultKind | undefined {
   const errors = json?.maybe('errors');
   const first = errors?.isArray() === true ? errors.item(0) : undefined;
@@ -50,13 +50,13 @@ function fault({ status, json }: UpstreamReply): FaultKind | undefined {
   return kind ?? (refused && status < 300 ? 'invalid' : undefined);
 }
 
-/** Inside an envelope; what stands before Workers AI may have taken it off. A row's `id` is its index. */
+/** The result is in an envelope, unless a gateway before Workers AI removed it. A row's `id` is its index. */
 function decode(reply: Json): UpstreamRanking {
   const result = reply.maybe('result').isObject() ? reply.field('result') : reply;
   return { rows: readRows(result.field('response'), 'id', 'score'), usage: readUsage(result) };
 }
 
-/** A model's name with its `@` and slashes as they are. */
+/** A model's name with its `@` and slashes unescaped. */
 function modelPath(model: string): string {
   return model
     .split('/')

@@ -46,7 +46,7 @@ function fault(reply: UpstreamReply): FaultKind | undefined {
   }
 }
 
-/** Cohere's first rerank API: objects and chunk limits are its own. Unknown members are refused (422). */
+/** Cohere's first rerank API: only this one takes objects and chunk limits. Unknown members are refused (422). */
 export const cohereV1 = defineProvider({
   id: 'cohere-v1',
   title: 'Cohere (v1)',
@@ -71,7 +71,7 @@ export const cohereV1 = defineProvider({
   exampleModels: ['rerank-v3.5', 'rerank-multilingual-v3.0'],
 });
 
-/** Objects travel as objects only where the caller names their fields; everything else as text. */
+/** Objects are sent as objects only if the caller names their fields; everything else is sent as text. */
 function rankedDocuments(call: UpstreamCall): Record<string, JsonBody> {
   const objects = pickFields(call);
   return objects === undefined
@@ -79,7 +79,7 @@ function rankedDocuments(call: UpstreamCall): Record<string, JsonBody> {
     : { documents: objects, rank_fields: call.options.rankFields };
 }
 
-/** How much of a document the second API reads is 4 096 tokens unless a request says more. */
+/** The second API reads 4 096 tokens of a document unless a request asks for more. */
 export const TOKENS_PER_DOCUMENT = {
   maxTokensPerDoc: {
     type: 'number',
@@ -88,7 +88,7 @@ export const TOKENS_PER_DOCUMENT = {
   },
 } as const satisfies Record<string, SettingSpec>;
 
-/** What the caller says, else what the channel does. */
+/** The caller's value, or else the channel's. */
 export function tokensPerDocument({
   options,
   settings,

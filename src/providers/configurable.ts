@@ -17,7 +17,7 @@ import {
 } from './provider.js';
 import { MAX_DOCUMENTS, pathSetting } from './self-hosted.js';
 
-/** What a wire form calls things; members that are left out keep the defaults of the widest family. */
+/** The names that a wire form uses; omitted members keep the defaults of the most common form. */
 export interface WireNames {
   readonly path?: string;
   readonly modelKey?: string;
@@ -75,7 +75,7 @@ function text(value: string, describe: string): SettingSpec {
   return { type: 'string', default: value, describe };
 }
 
-/** A wire form that a channel describes with its settings, for servers that nobody has written a provider for. */
+/** A wire form that a channel describes with its settings, for servers without a provider here. */
 export function configurableWire(
   names: WireNames,
 ): Pick<HttpProvider, 'path' | 'settings' | 'headers' | 'body' | 'decode' | 'mistakes'> {
@@ -118,7 +118,7 @@ function requestOf({ model, query, documents, topN, options, settings }: Upstrea
 
 type JsonObject = Readonly<Record<string, JsonBody>>;
 
-/** `body` with `value` at a path; objects on the way are made where there are none. */
+/** `body` with `value` at a path; missing objects on the way are created. */
 function place(body: JsonObject, path: readonly string[], value: JsonBody): JsonObject {
   const [head = '', ...rest] = path;
   if (rest.length === 0) return { ...body, [head]: value };

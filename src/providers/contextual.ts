@@ -9,7 +9,7 @@ import {
   type UpstreamCall,
 } from './provider.js';
 
-/** One string a document, empty where it has none: a list of another length is refused. */
+/** One string per document, empty if it has none: a list of another length is refused. */
 function metadata({ documents, settings }: UpstreamCall): string[] | undefined {
   const key = optionalTextSetting(settings, 'metadataKey');
   if (key === undefined) return undefined;
@@ -18,7 +18,7 @@ function metadata({ documents, settings }: UpstreamCall): string[] | undefined {
     .map(({ source }) => (new Json(source).maybe(key).optionalString() ?? '').toWellFormed());
 }
 
-/** Contextual AI: an instruction and a line of metadata per document. Replies have rows and nothing else. */
+/** Contextual AI: an instruction, and a line of metadata per document. Replies contain nothing but rows. */
 export const contextual = defineProvider({
   id: 'contextual',
   title: 'Contextual AI',

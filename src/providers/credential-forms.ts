@@ -2,10 +2,10 @@ import { apiKeysOf } from '../core/api-keys.js';
 import { snakeCase } from '../core/records.js';
 import type { Endpoint } from './provider.js';
 
-/** Words that stand before a key in a header, and are taken for a part of it. */
+/** Words that precede a key in a header and are mistaken for a part of it. */
 const SCHEME = /^(bearer|basic|apikey)\s+\S/i;
 
-/** `$NAME`, `${NAME}`, `%NAME%`, `env:NAME`: what some other program would have replaced. */
+/** `$NAME`, `${NAME}`, `%NAME%`, `env:NAME`: variables that some other program would have replaced. */
 const VARIABLE =
   /^(?:\$(?:[A-Z][A-Z0-9_]*|[a-z][a-z0-9]*(?:_[a-z0-9]+)+)|\$\{.*\}|%[A-Z][A-Z0-9_]*%|env:\w+)$/;
 
@@ -13,8 +13,8 @@ const PLACEHOLDER =
   /^(?:<.*>|\[.*\]|your[-_ ]?\w*[-_ ](?:key|token|secret)(?:[-_ ]here)?|change[-_ ]?me|x{4,}|\.{3}|…)$/i;
 
 /**
- * Credentials that are no secrets but what stands for one: a sentence each, which does not quote them. Judged where somebody
- * gives them; what is stored already may work for reasons of its own.
+ * One sentence for each credential that is a stand-in rather than a secret, without quoting it. Credentials are judged when
+ * somebody enters them; stored ones may work for reasons unknown here.
  */
 export function credentialMistakes({
   credentials,

@@ -14,11 +14,11 @@ import {
 } from './provider.js';
 import { readErrorMessage } from './reply.js';
 
-/** The most telling prefix first; codes are those of both envelopes. */
+/** The most specific prefix first; the codes are those of both envelopes. */
 const CODES: readonly (readonly [match: RegExp, kind: FaultKind])[] = [
   [/^Arrearage|insufficient_quota/i, 'misconfigured'],
   [/^Throttling|limit_requests|rate_limit/i, 'busy'],
-  // What it will not look at is its own rule; another provider may take it.
+  // Its content rules are its own; another provider may accept the request.
   [/^DataInspectionFailed|data_inspection_failed/i, 'limit'],
   [/api_?key|AccessDenied|ModelNotFound|model_not_found/i, 'misconfigured'],
   [/^BadRequest\.Empty|^InvalidURL|^UnsupportedOperation/i, 'misconfigured'],
@@ -90,7 +90,7 @@ const native = {
   body: ({ model, query, documents, topN, options }) => ({
     model,
     input: { query, documents: documents.hasImages ? documents.objects() : documents.texts() },
-    // A call without `parameters` is refused, whatever is in them.
+    // A call without `parameters` is refused; their content does not matter.
     parameters: { top_n: topN, return_documents: false, instruct: options.instruction },
   }),
   decode: (reply) => ({
@@ -133,7 +133,7 @@ const SINGAPORE_URL = 'https://dashscope-intl.aliyuncs.com';
 const VIRGINIA_URL = 'https://dashscope-us.aliyuncs.com';
 const WORKSPACE_URL = 'https://{workspace}.{region}.maas.aliyuncs.com';
 
-/** Of a workspace's own host, whose name says which it is. */
+/** For a workspace's own host, whose name contains the workspace id. */
 const workspaceHost = {
   baseUrl: WORKSPACE_URL,
   settings: {
@@ -186,7 +186,7 @@ export const dashscopeUs = defineProvider({
   notes: [US_MODELS],
 });
 
-/** The host that the documentation recommends: one for each workspace. */
+/** The host that the documentation recommends: one per workspace. */
 export const dashscopeWorkspace = defineProvider({
   ...native,
   ...workspaceHost,

@@ -12,14 +12,14 @@ import { readErrorMessage } from './reply.js';
 
 type QueryKey = 'query' | 'queries';
 
-/** No source says which models take which key: cross-encoders are documented with the one, Qwen3 with the other. */
+/** No source says which models take which key: cross-encoders are documented with `query`, Qwen3 with `queries`. */
 function queryKey({ model, settings }: Pick<UpstreamCall, 'model' | 'settings'>): QueryKey {
   const own = textSetting(settings, 'queryKey');
   if (own === 'query' || own === 'queries') return own;
   return model.startsWith('cross-encoder/') ? 'query' : 'queries';
 }
 
-/** A refusal that names the key which was not sent asks for it. */
+/** A refusal that names the key that was not sent asks for it. */
 function otherForm(
   reply: UpstreamReply,
   call: Pick<UpstreamCall, 'model' | 'settings'>,
@@ -36,7 +36,7 @@ export const deepinfra = defineProvider({
   title: 'DeepInfra',
   baseUrl: 'https://api.deepinfra.com',
   chatPath: '/v1/openai',
-  // The model's slash stays as it is.
+  // The model's slash is not escaped.
   path: ({ model }) => `/v1/inference/${model.split('/').map(encodeURIComponent).join('/')}`,
   credentials: REQUIRED_API_KEY,
   settings: {

@@ -3,13 +3,13 @@ import { NumberRows } from '../core/json/rows.js';
 import type { ReportedUsage, UpstreamRanking, UpstreamRow } from '../core/rerank.js';
 import type { UpstreamCall } from './provider.js';
 
-/** How a server says of a row that it has no score for the document: not at all, by null, or by leaving it out. */
+/** How a server marks a row without a score: never, by null, or by leaving the score out. */
 type Unscored = 'never' | 'null' | 'absent';
 
 /**
- * Rows of a list of objects. Index and score may be written as decimal strings; what is neither is NaN, which
- * the ranking's own check refuses, unless the server says by it that it has no score. Reads without a wrapper for each row,
- * since a list may have ten thousand.
+ * Rows of a list of objects. Index and score may be written as decimal strings; anything but a number becomes NaN, which
+ * the ranking's own check refuses, unless it is the server's mark for a missing score. Rows are read without a wrapper for
+ * each, since a list may have ten thousand.
  */
 export function readRows(
   list: Json,
@@ -55,15 +55,15 @@ function rowsOfNumbers(
   return rows;
 }
 
-/** Any other value in place of a number is no score, and the reply no ranking. */
+/** Any other value in place of a number is not a score, and the reply is not a ranking. */
 function readScore(value: unknown, unscored: Unscored): number | undefined {
   const isMarked = unscored === 'null' ? value === null : unscored === 'absent' && value == null;
   return isMarked ? undefined : (parseNumeric(value) ?? Number.NaN);
 }
 
 /**
- * Rows of scores by position: the n-th score belongs to the n-th document. With `count`, the documents that were sent,
- * any other number of scores is refused, since nobody could tell whose are missing.
+ * Rows of scores by position: the n-th score belongs to the n-th document. With `count`, the number of documents sent, any
+ * other number of scores is refused, since there is no telling which are missing.
  */
 export function readPositional(list: Json, count?: number): UpstreamRow[] {
   const scores = list.array();
@@ -76,12 +76,12 @@ export function readPositional(list: Json, count?: number): UpstreamRow[] {
 const LIST_NAMES = ['results', 'data', 'rankings', 'rerank', 'result', 'scores'] as const;
 const SCORE_NAMES = ['relevance_score', 'score', 'logit'] as const;
 
-/** The list of rows, for a server whose backend is not known: the reply itself, or the first member with a usual name. */
+/** The list of rows from a server whose backend is unknown: the reply itself, or the first member with a usual name. */
 export function findRows(reply: Json): Json {
   return reply.isArray() ? reply : reply.firstOf(...LIST_NAMES);
 }
 
-/** Rows of a server whose backend is not known: objects with any usual name of the score, or scores by position. */
+/** Rows from a server whose backend is unknown: objects with any usual name of the score, or scores by position. */
 export function readAnyRows(list: Json, count: number, indexKey = 'index'): UpstreamRow[] {
   const first = list.array()[0];
   if (typeof first === 'number') return readPositional(list, count);
@@ -90,7 +90,7 @@ export function readAnyRows(list: Json, count: number, indexKey = 'index'): Upst
   return readRows(list, indexKey, scoreKey ?? 'relevance_score');
 }
 
-/** Tokens as most replies name them: `usage.total_tokens`, else `usage.prompt_tokens`. */
+/** Tokens as most replies name them: `usage.total_tokens`, else `usage.prompt_tokens` or `usage.input_tokens`. */
 export function readUsage(reply: Json): ReportedUsage {
   const usage = reply.maybe('usage');
   return {
@@ -109,7 +109,7 @@ export function readMeta(reply: Json): ReportedUsage {
   };
 }
 
-/** The request of the widest family: `model`, `query`, `documents` as strings, `top_n`, and no echo asked for. */
+/** The most common request: `model`, `query`, `documents` as strings, `top_n`, and no echo. */
 export function jinaLikeBody({
   model,
   query,
@@ -130,8 +130,8 @@ export function plainBody({
 }
 
 /**
- * Objects reduced to the fields that the caller ranks by, for providers that rank objects; `undefined` where no fields are
- * named or a document lacks one of them as a string, which such providers refuse: then its text says it all.
+ * Objects reduced to the fields that the caller ranks by, for providers that rank objects; `undefined` if no fields are
+ * named or a document lacks one of them as a string, which such providers refuse: then the documents are sent as texts.
  */
 export function pickFields({
   documents,
@@ -163,7 +163,7 @@ function pickStrings(
   return Object.fromEntries(picked);
 }
 
-/** The reply of the widest family: `results[]` of `index` and `relevance_score`, tokens in `usage` or `meta`. */
+/** The most common reply: `results[]` of `index` and `relevance_score`, tokens in `usage` or `meta`. */
 export function decodeJinaLike(reply: Json): UpstreamRanking {
   const meta = readMeta(reply);
   return {
@@ -172,7 +172,7 @@ export function decodeJinaLike(reply: Json): UpstreamRanking {
   };
 }
 
-/** The reply of a server that hands on what a backend of any family says. */
+/** The reply of a server that passes on the reply of an unknown backend. */
 export function decodeAny(reply: Json, call: UpstreamCall): UpstreamRanking {
   const meta = readMeta(reply);
   return {
@@ -187,7 +187,7 @@ const IMAGE_TYPES: readonly (readonly [prefix: string, type: string])[] = [
   ['UklGR', 'image/webp'],
 ];
 
-/** An image as a URL: base64 without a scheme becomes a `data:` URL, its type read from the first bytes. */
+/** An image as a URL: base64 without a scheme becomes a `data:` URL, with its type read from the first bytes. */
 export function imageUrl(image: string): string {
   if (/^(https?|data):/i.test(image)) return image;
   const type = IMAGE_TYPES.find(([prefix]) => image.startsWith(prefix))?.[1] ?? 'image/jpeg';

@@ -5,14 +5,14 @@ import { defineProvider, optionalTextSetting, type UpstreamReply } from './provi
 import { readErrorMessage } from './reply.js';
 import { SELF_HOSTED } from './self-hosted.js';
 
-/** Its own errors are plain text. */
+/** The runner's own errors are plain text. */
 function fault(reply: UpstreamReply): FaultKind | undefined {
   return reply.status === 400 && /request too large/i.test(readErrorMessage(reply))
     ? 'limit'
     : undefined;
 }
 
-/** Docker Model Runner hands requests and replies on: mostly to llama.cpp, also to vLLM and SGLang. */
+/** Docker Model Runner passes requests on, mostly to llama.cpp, also to vLLM and SGLang, and returns their replies. */
 export const dockerModelRunner = defineProvider({
   id: 'docker-model-runner',
   title: 'Docker Model Runner',

@@ -12,7 +12,7 @@ import { COSINE_MODELS } from './self-hosted.js';
 
 const SCHEMES = ['ApiKey', 'Basic', 'Bearer'];
 
-/** Older clusters take the number of rows and the echo flag as settings of the task. */
+/** Older clusters take the number of rows and the echo flag as task settings. */
 function options({ topN, settings }: UpstreamCall): Record<string, JsonBody> {
   const members = { top_n: topN, return_documents: false };
   return settings.legacyOptions === true ? { task_settings: members } : members;

@@ -4,7 +4,7 @@ import { pathSetting, SELF_HOSTED } from './self-hosted.js';
 
 const MAX_TOP_N = 100;
 
-/** embed-rerank on a Mac, through its Cohere-like path. A `top_n` above 100 is refused, none means all. */
+/** embed-rerank on a Mac, through its Cohere-like path. A `top_n` above 100 is refused; without one, all rows come back. */
 export const embedRerank = defineProvider({
   ...pathSetting('/v1/rerank'),
   id: 'embed-rerank',

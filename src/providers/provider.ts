@@ -6,7 +6,7 @@ import type { FaultKind } from '../core/retry.js';
 import type { Secret } from '../core/secret.js';
 import type { NeuralRanker } from '../rankers/ranker.js';
 
-/** Where a channel's requests go and with what; the same for every request of a channel. */
+/** The destination of a channel's requests and what they carry; the same for every request of a channel. */
 export interface Endpoint {
   /** Without a trailing slash. */
   readonly baseUrl: string;
@@ -15,22 +15,22 @@ export interface Endpoint {
   readonly settings: Readonly<Record<string, SettingValue>>;
 }
 
-/** One request as a converter sees it: what the caller asked, in the upstream's name of the model. */
+/** One request as a converter sees it: the caller's, with the upstream's name of the model. */
 export interface UpstreamCall {
   /** The upstream's name of the model. */
   readonly model: string;
   readonly query: string;
-  /** Within the profile's limits; blank ones are already handled as the profile's `blanks` says. */
+  /** Within the profile's limits; blank ones have been handled as the profile's `blanks` says. */
   readonly documents: Documents;
   /** 1 … `documents.count`. */
   readonly topN: number;
   readonly options: RerankOptions;
   readonly settings: Readonly<Record<string, SettingValue>>;
-  /** What `nextPage` of the reply before said; absent for the first page. */
+  /** The `nextPage` of the previous reply; absent for the first page. */
   readonly page?: string;
 }
 
-/** A reply as it came: `json` is absent where the body is no JSON. Header names are in lower case. */
+/** A reply as received: `json` is absent if the body is not JSON. Header names are in lower case. */
 export interface UpstreamReply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | undefined>>;
@@ -38,7 +38,7 @@ export interface UpstreamReply {
   readonly text: string;
 }
 
-/** What a signature covers. */
+/** The parts of a request that a signature covers. */
 export interface SignableRequest {
   readonly method: 'POST';
   readonly url: URL;
@@ -56,7 +56,7 @@ export interface TokenRequest {
 
 /** How a short-lived token is fetched; the gateway caches it per channel, shares it and renews it before it expires. */
 export interface TokenSource {
-  /** @throws CredentialError where the channel's credentials are no use for it. */
+  /** @throws CredentialError if the channel's credentials cannot be used for it. */
   readonly request: (endpoint: Endpoint, nowMs: number) => TokenRequest | Promise<TokenRequest>;
   /** Reads the token endpoint's 2xx reply. */
   readonly read: (
@@ -68,32 +68,32 @@ export interface TokenSource {
 export type SettingValue = string | number | boolean;
 
 /**
- * A channel's credentials or settings cannot be used as they are, and an operator has to act. The message says what is
- * wrong and never quotes them.
+ * A channel's credentials or settings are unusable as they are, and an operator has to act. The message says what is wrong
+ * and never quotes them.
  */
 export class CredentialError extends Error {
   override readonly name = 'CredentialError';
 }
 
-/** A setting that a channel of this provider may carry, for the check at start and for the documentation. */
+/** A setting that a channel of this provider may have, for the check at startup and for the documentation. */
 export interface SettingSpec {
   readonly type: 'string' | 'number' | 'boolean';
   readonly default?: SettingValue;
   readonly required?: boolean;
-  /** It may hold a secret: kept, shown and given as credentials are. Texts alone. */
+  /** It may hold a secret: stored, shown and given as credentials are. Only for texts. */
   readonly secret?: true;
-  /** It is an address that the gateway connects to itself, such as where tokens are issued. */
+  /** It is an address to which the gateway itself connects, such as that of a token endpoint. */
   readonly address?: true;
   readonly describe: string;
 }
 
-/** A credential that a channel of this provider carries. */
+/** A credential of this provider's channels. */
 export interface CredentialSpec {
   readonly required: boolean;
   readonly describe: string;
 }
 
-/** A fact of the provider that some models differ in: the first rule whose pattern matches the upstream's model wins. */
+/** A fact of the provider that differs for some models: the first rule whose pattern matches the upstream's model wins. */
 export interface ByModel<T> {
   readonly default: T;
   readonly models?: readonly { readonly match: RegExp; readonly value: T }[];
@@ -101,47 +101,47 @@ export interface ByModel<T> {
 
 export type ScoreScale = 'probability' | 'logit' | 'cosine' | 'unbounded' | 'order';
 
-/** What is known of a provider, as data: selection, splitting, caching, calibration and the documentation read it. */
+/** The known facts of a provider, as data: selection, splitting, caching, calibration and the documentation read them. */
 export interface ProviderProfile {
   readonly limits: {
-    /** Documents of one request. */
+    /** Documents per request. */
     readonly documents?: ByModel<number>;
-    /** Documents of one request that has images, where it is fewer. */
+    /** Documents of a request with images, if fewer are allowed. */
     readonly imageDocuments?: ByModel<number>;
     /** Bytes of the request's body. */
     readonly bodyBytes?: number;
-    /** Tokens of one request, all documents together, as the provider counts them. */
+    /** Tokens of one request, for all documents together, as the provider counts them. */
     readonly requestTokens?: ByModel<number>;
-    /** Tokens of one query and document; `truncates` tells whether more is cut or refused. */
+    /** Tokens of the query and one document; `truncates` says whether longer input is cut or refused. */
     readonly pairTokens?: ByModel<number>;
-    /** Tokens of one document, where a longer one is cut unless the setting `maxTokensPerDoc` says otherwise. */
+    /** Tokens of one document, if a longer one is cut unless the setting `maxTokensPerDoc` says otherwise. */
     readonly documentTokens?: ByModel<number>;
     readonly documentCharacters?: number;
     readonly queryCharacters?: number;
-    /** Characters of one request, the query and all documents together. */
+    /** Characters of one request, for the query and all documents together. */
     readonly requestCharacters?: number;
   };
-  /** Whether input beyond the token limit is cut by the provider (else the request is refused). */
+  /** Whether the provider cuts input beyond the token limit (otherwise it refuses the request). */
   readonly truncates: boolean;
   /** Whether rows come best first; the gateway sorts in any case. */
   readonly sorted: boolean;
   readonly topN: 'honoured' | 'ignored' | 'unsupported' | 'required';
-  /** Whether rows carry the document's text back: never asked for, since replies are rebuilt from the caller's input. */
+  /** Whether rows return the document's text: it is never asked for, since replies are rebuilt from the caller's input. */
   readonly echo: 'never' | 'optional' | 'always';
-  /** Kinds of documents that its wire format takes. */
+  /** Kinds of documents that its wire format accepts. */
   readonly documents: { readonly objects: boolean; readonly images: ByModel<boolean> };
-  /** What it does with a document of white space alone: takes it, takes one space in its place, or refuses the request. */
+  /** How it treats a document of only white space: accepts it, accepts one space in its place, or refuses the request. */
   readonly blanks: 'accepted' | 'as_space' | 'refused';
   readonly scoreScale: ByModel<ScoreScale>;
-  /** Pointwise scores depend on one document alone, so lists may be split and merged; listwise ones do not. */
+  /** Pointwise scores depend on one document only, so lists may be split and merged; listwise ones may not. */
   readonly ranking: ByModel<'pointwise' | 'listwise'>;
   readonly billing: 'search_units' | 'tokens' | 'requests' | 'compute' | 'none';
-  /** Whether the tokens that it tells may be other units, such as characters: held against the gateway's own estimate. */
+  /** Whether its token counts may be in other units, such as characters: they are checked against the gateway's estimate. */
   readonly mayCountOtherUnits?: boolean;
 }
 
 interface ProviderBase {
-  /** How a channel names it. */
+  /** The name that channels use for it. */
   readonly id: string;
   /** The name people know it by. */
   readonly title: string;
@@ -150,40 +150,40 @@ interface ProviderBase {
   readonly settings?: Readonly<Record<string, SettingSpec>>;
   /** Models to show in examples; never an allow-list. */
   readonly exampleModels: readonly string[];
-  /** Sentences for an operator: what is particular, what is uncertain. */
+  /** Sentences for an operator: peculiarities and uncertainties. */
   readonly notes?: readonly string[];
-  /** Sentences on credentials and settings that are each well formed and wrong together, or unreadable inside. */
+  /** Sentences on credentials and settings that are each well formed, but wrong in combination or unreadable inside. */
   readonly mistakes?: (
     channel: Pick<Endpoint, 'credentials' | 'settings'>,
   ) => readonly (string | false)[];
 }
 
-/** What is the same for every provider behind HTTP: where it is, and how it knows who calls. */
+/** The common part of all providers behind HTTP: the address, and how the caller is authenticated. */
 interface HttpBase extends ProviderBase {
   readonly transport: 'http';
   /**
-   * The public address; absent where the operator runs it and must name it. `{name}` stands for the setting of that name,
-   * such as a region; `publicAddress` fills it in.
+   * The public address; absent if the operator runs the server and must name it. `{name}` stands for the setting of that
+   * name, such as a region; `publicAddress` fills it in.
    */
   readonly baseUrl: string | undefined;
-  /** How the provider's base URL for chat ends, where this route is not below it: operators paste it, and it is cut off. */
+  /** The end of the provider's base URL for chat, if this route is not below it: operators paste it, and it is cut off. */
   readonly chatPath?: string;
-  /** Path below the base URL, with its query string where it has one. */
+  /** Path below the base URL, with its query string if it has one. */
   readonly path: string | ((target: Pick<UpstreamCall, 'model' | 'settings'>) => string);
-  /** Headers that are the same for every request of a channel; content type and accept are added. */
+  /** Headers common to all requests of a channel; content type and accept are added. */
   readonly headers: (endpoint: Endpoint) => Record<string, string>;
-  /** Judges a reply by the provider's own codes, also a 2xx one; `undefined` leaves it to status and shape. */
+  /** Judges a reply, even a 2xx one, by the provider's own codes; `undefined` leaves it to status and shape. */
   readonly fault?: (reply: UpstreamReply) => FaultKind | undefined;
   /**
    * Headers that depend on the request's bytes: signatures.
-   * @throws CredentialError where the channel's credentials cannot sign.
+   * @throws CredentialError if the channel's credentials cannot sign.
    */
   readonly sign?: (
     request: SignableRequest,
     endpoint: Endpoint,
     nowMs: number,
   ) => Record<string, string>;
-  /** Addresses inside of credentials that the gateway connects to, by the name of the credential. */
+  /** Addresses inside credentials to which the gateway connects, by the credential's name. */
   readonly credentialAddresses?: (
     channel: Pick<Endpoint, 'credentials'>,
   ) => Readonly<Record<string, string>>;
@@ -195,62 +195,61 @@ interface HttpBase extends ProviderBase {
 export interface HttpProvider extends HttpBase {
   readonly rounds?: undefined;
   readonly body: (call: UpstreamCall) => JsonBody;
-  /** Reads a 2xx reply; throws `JsonShapeError` where it is not what the provider sends. */
+  /** Reads a 2xx reply; throws `JsonShapeError` if the provider does not send such a reply. */
   readonly decode: (reply: Json, call: UpstreamCall, http: UpstreamReply) => UpstreamRanking;
   /**
-   * Where nobody knows which of two forms a model takes, and a refusal asks for the other: the settings to send the same
-   * call with once more.
+   * If it is not known which of two forms a model takes, and a refusal asks for the other: the settings with which to send
+   * the same call again.
    */
   readonly otherForm?: (
     reply: UpstreamReply,
     call: UpstreamCall,
   ) => Readonly<Record<string, SettingValue>> | undefined;
-  /** Where a provider hands rows out in pages: what the next call carries as `page`; `undefined` after the last. */
+  /** For a provider that returns rows in pages: the `page` of the next call; `undefined` after the last page. */
   readonly nextPage?: (reply: Json) => string | undefined;
 }
 
-/** One of the calls that a ranking is made of; its path and headers are those of the provider. */
+/** One of the calls that make up a ranking; its path and headers are the provider's. */
 export interface PartCall {
   readonly body: JsonBody;
-  /** Keeps what its 2xx reply says; throws `JsonShapeError` where that is not what the provider sends. */
+  /** Keeps the content of its 2xx reply; throws `JsonShapeError` if the provider does not send such a reply. */
   readonly read: (reply: Json, http: UpstreamReply) => void;
 }
 
 /**
- * A ranking that takes several calls, as data: each round is a list of calls that may be made at once, and the next round
- * is asked for when all of them have been read. A round without calls lets others have their turn in between. Nothing in it
- * sends anything.
+ * A ranking that takes several calls, as data: each round is a list of calls that may be made at once, and the next round is
+ * requested once all of them have been read. A round without calls gives others a turn in between. It sends nothing itself.
  */
 export type Rounds = Generator<readonly PartCall[], UpstreamRanking, undefined>;
 
-/** What a ranking by several calls may use of the gateway: what is remembered, and what operators have written. */
+/** The gateway's tools for a ranking by several calls: remembered vectors, and prompts written by operators. */
 export interface RankerTools {
-  /** Absent where nothing is to be remembered. */
+  /** Absent if nothing is to be remembered. */
   readonly vectors: VectorMemory | undefined;
   readonly prompts: Prompts;
 }
 
-/** Vectors of texts that were embedded before, one or several for each; it may forget any of them at any time. */
+/** Vectors of texts embedded before, one or several per text; it may forget any of them at any time. */
 export interface VectorMemory {
   get(key: string): readonly Float32Array[] | undefined;
   set(key: string, vectors: readonly Float32Array[]): void;
 }
 
-/** Prompts by name; `undefined` where there is none of that name. */
+/** Prompts by name; `undefined` if there is none of that name. */
 export type Prompts = (name: string) => string | undefined;
 
-/** A provider behind HTTP that makes one ranking of several calls: embeddings, windows of a chat model. */
+/** A provider behind HTTP that builds one ranking from several calls: embeddings, windows of a chat model. */
 export interface ComposedProvider extends HttpBase {
-  /** @throws RankingFault where the request cannot be ranked so, CredentialError where the channel is at fault. */
+  /** @throws RankingFault if the request cannot be ranked this way, CredentialError if the channel is at fault. */
   readonly rounds: (call: UpstreamCall, tools: RankerTools) => Rounds;
-  /** Tokens that ranking a list may take, prompts and answers included: what is reserved before it is known. */
+  /** Tokens that ranking a list may take, prompts and answers included: reserved before the actual number is known. */
   readonly estimate: (call: Pick<UpstreamCall, 'query' | 'documents' | 'options' | 'settings'>) => number;
 }
 
-/** A provider that ranks inside this process. */
+/** A provider that ranks in this process. */
 export interface InProcessProvider extends ProviderBase {
   readonly transport: 'process';
-  /** Ranks without blocking the event loop for long; stops early, by rejecting, when the signal aborts. */
+  /** Ranks without blocking the event loop for long; rejects early when the signal aborts. */
   readonly rank: (
     call: UpstreamCall,
     signal: AbortSignal,
@@ -279,7 +278,7 @@ export function defineInProcessProvider(
   return Object.freeze({ ...definition, transport: 'process' as const });
 }
 
-/** `Authorization: Bearer <apiKey>`, or no header where the channel has no key. */
+/** `Authorization: Bearer <apiKey>`, or no header if the channel has no key. */
 export function bearer(endpoint: Endpoint): Record<string, string> {
   const key = endpoint.credentials.apiKey;
   return key === undefined ? {} : { authorization: `Bearer ${key.reveal()}` };
@@ -287,7 +286,7 @@ export function bearer(endpoint: Endpoint): Record<string, string> {
 
 /**
  * A credential that the provider's `credentials` declares as required.
- * @throws CredentialError where the channel has none.
+ * @throws CredentialError if the channel does not have it.
  */
 export function requiredCredential(
   { credentials }: Pick<Endpoint, 'credentials'>,
@@ -317,8 +316,8 @@ export function forModel<T>(fact: ByModel<T>, model: string): T {
 }
 
 /**
- * Documents that one request to a channel may have: its setting `maxDocuments` where its server was started with a limit
- * of its own, else what the profile says; `undefined`: no limit is known.
+ * The most documents of one request to a channel: its setting `maxDocuments` if its server was started with another limit,
+ * otherwise the profile's limit; `undefined`: no limit is known.
  */
 export function documentLimit(
   { limits, documents }: ProviderProfile,
@@ -333,7 +332,7 @@ export function documentLimit(
   return limit === undefined ? undefined : forModel(limit, model);
 }
 
-/** A string setting of a channel; the empty string where it is not set. */
+/** A string setting of a channel; the empty string if it is not set. */
 export function textSetting(
   settings: Readonly<Record<string, SettingValue>>,
   name: string,
@@ -342,7 +341,7 @@ export function textSetting(
   return value === undefined ? '' : String(value);
 }
 
-/** A string setting of a channel; `undefined` where it is not set or empty. */
+/** A string setting of a channel; `undefined` if it is unset or empty. */
 export function optionalTextSetting(
   settings: Readonly<Record<string, SettingValue>>,
   name: string,

@@ -11,13 +11,13 @@ import {
 } from '../core/retry.js';
 import type { HttpProvider, SettingValue, UpstreamCall, UpstreamReply } from './provider.js';
 
-/** What came back, before anybody has looked into it. Header names are in lower case. */
+/** A reply before anything has read it. Header names are in lower case. */
 export interface RawReply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | undefined>>;
   /** The body. */
   readonly text: string;
-  /** The same as bytes, where it came as such. */
+  /** The same as bytes, if it arrived as bytes. */
   readonly bytes?: Buffer;
 }
 
@@ -30,9 +30,9 @@ const WRITTEN: RowForm = {
 export interface RankingReading {
   readonly kind: 'ranking';
   readonly ranking: UpstreamRanking;
-  /** The list as the upstream wrote it, where it writes as we do: a reply that has the same rows need not write them anew. */
+  /** The list as the upstream wrote it, if it writes as we do: a reply with the same rows can reuse it. */
   readonly written?: WrittenRows;
-  /** Where there are more rows to fetch. */
+  /** Set if there are more rows to fetch. */
   readonly nextPage?: string;
 }
 
@@ -41,13 +41,13 @@ export type ReplyReading =
   | {
       readonly kind: 'failure';
       readonly failure: UpstreamFailure;
-      /** Where the same call is worth sending once more: the settings to send it with. */
+      /** If the same call is worth sending again: the settings to send it with. */
       readonly otherForm?: Readonly<Record<string, SettingValue>>;
     };
 
 /**
- * Reads a reply in a provider's dialect. A 2xx reply is a success only when it decodes and carries no error inside;
- * everything else is a failure of a known kind, with the upstream's own words shortened and without addresses.
+ * Reads a reply in a provider's dialect. A 2xx reply is a success only if it decodes and carries no error inside; everything
+ * else is a failure of a known kind, with the upstream's own message shortened and stripped of addresses.
  */
 export function readReply(
   provider: HttpProvider,
@@ -56,7 +56,7 @@ export function readReply(
   nowMs: number,
 ): ReplyReading {
   const { count } = call.documents;
-  // What has other characters has strings that matter, and is left to the plain parser.
+  // A reply with other characters has strings that matter, and is left to the plain parser.
   const plain = raw.bytes !== undefined && isAscii(raw.bytes) ? raw.bytes : undefined;
   const parsed = plain === undefined ? undefined : parseAroundRows(plain, count);
   const json = parsed === undefined ? parse(raw, count) : new Json(parsed.value);
@@ -84,7 +84,7 @@ export function readReply(
   }
 }
 
-/** A reply of one of several calls, before anybody has looked for what it is to say. */
+/** A reply to one of several calls, judged but not yet decoded. */
 export type JudgedReply =
   | { readonly kind: 'reply'; readonly json: Json; readonly reply: UpstreamReply }
   | Extract<ReplyReading, { kind: 'failure' }>;
@@ -103,7 +103,7 @@ export function judgeReply(
   return json === undefined ? failure('invalid', reply, nowMs) : { kind: 'reply', json, reply };
 }
 
-/** A reply with what was parsed of it. */
+/** A reply and its parsed body. */
 class ReadReply implements UpstreamReply {
   readonly status: number;
   readonly headers: UpstreamReply['headers'];
@@ -138,7 +138,7 @@ function failure(
   };
 }
 
-/** Messages of servers that answer an over-long input with any status, 500 included. */
+/** Messages of servers that refuse overlong input with any status, 500 included. */
 const TOO_LONG =
   /too large to process|exceeds the available context size|maximum context length|must have less than|exceeds maximum allowed token size|maximum (input|sequence) length/i;
 
@@ -149,7 +149,7 @@ function genericFault(reply: UpstreamReply): FaultKind | undefined {
     const judgesInput = kind === 'rejected' || kind === 'limit' || kind === 'transient';
     return judgesInput && TOO_LONG.test(readErrorMessage(reply)) ? 'limit' : kind;
   }
-  // 202 is a job accepted, 204 is nothing: neither is a ranking.
+  // 202 means that a job was accepted, 204 that there is no content: neither is a ranking.
   if (status !== 200 && status !== 201) return 'invalid';
   if (json === undefined) return undefined;
   const hasError = json.maybe('error').isPresent() || json.maybe('object').value === 'error';
@@ -157,16 +157,16 @@ function genericFault(reply: UpstreamReply): FaultKind | undefined {
   return hasError || !(json.isObject() || json.isArray()) ? 'invalid' : undefined;
 }
 
-/** Replies up to this size are parsed whatever they hold. */
+/** Replies up to this size are parsed whatever they contain. */
 const LIGHT_BYTES = 65_536;
-/** Nothing that a ranking needs lies deeper. */
+/** Nothing that a ranking needs is nested deeper. */
 const MAX_DEPTH = 64;
-/** Values beside the rows. */
+/** Values outside the rows. */
 const MAX_VALUES = 20_000;
-/** Values of a row: some servers send its document back, which may be an object. */
+/** Values of a row: some servers return its document, which may be an object. */
 const MAX_VALUES_PER_ROW = 100;
 
-/** `undefined` for what is no JSON, or so much of it that no ranking of `count` documents can be meant. */
+/** `undefined` if the body is not JSON, or is too large to be a ranking of `count` documents. */
 function parse(raw: RawReply, count: number): Json | undefined {
   const { bytes } = raw;
   if (bytes !== undefined && bytes.length > LIGHT_BYTES) {
@@ -178,22 +178,22 @@ function parse(raw: RawReply, count: number): Json | undefined {
   try {
     return new Json(JSON.parse(trimmed.startsWith('\uFEFF') ? trimmed.slice(1) : trimmed));
   } catch {
-    // HTML, plain text, a body cut off, a bare NaN: no JSON, which the caller of this function judges.
+    // HTML, plain text, a truncated body, a bare NaN: not JSON, and the caller of this function decides what that means.
     return undefined;
   }
 }
 
 const MAX_MESSAGE_CHARACTERS = 300;
-/** More of a page that is no JSON is not searched for its sentence. */
+/** The rest of a longer page that is not JSON is not searched for its message. */
 const MAX_PAGE_CHARACTERS = 4_096;
-/** Lists inside lists that are looked through for a message. */
+/** How deeply nested lists are searched for a message. */
 const MAX_NESTING = 8;
-/** Entries of a list of mistakes that are put into words. */
+/** How many entries of a list of mistakes are put into words. */
 const MAX_DETAILS = 10;
 
 /**
- * The human sentence of an error reply, wherever the provider puts it; empty where there is none. Validation errors echo
- * whole requests, so the text is shortened, and addresses and what looks like a credential are taken out.
+ * The human-readable sentence of an error reply, wherever the provider puts it; empty if there is none. Validation errors
+ * echo whole requests, so the text is shortened, and addresses and anything that looks like a credential are removed.
  */
 export function readErrorMessage(reply: Pick<UpstreamReply, 'json' | 'text'>): string {
   return cleanMessage(
@@ -213,7 +213,7 @@ function findMessage(json: Json, nesting = 0): string | undefined {
     error.maybe('message').optionalString() ??
     error.maybe('reason').optionalString() ??
     json.maybe('error_description').optionalString() ??
-    // Before an `error` that is a string: beside a sentence it is the mere name of the status.
+    // Before an `error` that is a string: next to a sentence it merely names the status.
     json.firstOf('message', 'Message', 'error_msg', 'errorMessage').optionalString() ??
     error.optionalString() ??
     response.maybe('Message').optionalString() ??
@@ -257,7 +257,7 @@ function hideIpv6(text: string): string {
   return text.includes('::') || text.split(':').length >= 8 ? '[address]' : text;
 }
 
-/** Text that may be shown to a caller: one line, no addresses, nothing that looks like a key, at most 300 characters. */
+/** Text fit to be shown to a caller: one line, no addresses, nothing that looks like a key, at most 300 characters. */
 export function cleanMessage(text: string): string {
   const line = text
     .slice(0, MAX_MESSAGE_CHARACTERS * 4)

@@ -1,6 +1,6 @@
 import { JsonShapeError, parseNumeric } from '../../core/json/json.js';
 
-/** A token that a model could have begun its answer with, and how likely it was. */
+/** A token with which a model could have begun its answer, and its likelihood. */
 export interface Likely {
   readonly token: string;
   readonly logprob: number;
@@ -9,13 +9,13 @@ export interface Likely {
 const THOUGHTS = /^\s*<think(?:ing)?>[\s\S]*?<\/think(?:ing)?>/i;
 const FENCE = '```';
 const IDENTIFIER = /^\[?(\d+)\]?$/;
-/** Less than this of all likelihood for "yes" and "no" together means that the answer is something else. */
+/** If "yes" and "no" together have a smaller share of the likelihood than this, the answer is something else. */
 const LEAST_SHARE = 0.1;
 
 /**
- * The order of `count` passages, from 0, that an answer names by identifiers from 1. What is named twice counts where it
- * stands first, and what is left out follows in the order that it had. Anything else is not a ranking: words around it, an
- * identifier that was not given, less than half of them.
+ * The order of `count` passages, from 0, that an answer names by identifiers from 1. A passage named twice counts at its
+ * first place, and omitted ones follow in their previous order. Any other answer is not a ranking: one with words around it,
+ * with an identifier that was not given, or with less than half of the identifiers.
  * @throws JsonShapeError
  */
 export function readOrder(answer: unknown, count: number): number[] {
@@ -41,7 +41,7 @@ function identifiersOf(answer: unknown): number[] {
   if (typeof answer === 'string') return fromText(answer);
   const list: unknown =
     typeof answer === 'object' && answer !== null && 'ranking' in answer ? answer.ranking : answer;
-  // One identifier is a list of one.
+  // A single identifier counts as a list of one.
   if (typeof list === 'number') return [list];
   if (!Array.isArray(list)) throw new JsonShapeError('the answer is not a ranking');
   return list.map((value: unknown) => {
@@ -61,7 +61,7 @@ function fromText(answer: string): number[] {
   }
 }
 
-/** What stands in a fence where that is all there is. A model writes what it likes: nothing here may take more than one pass. */
+/** The content of a fence if there is nothing else. A model may write anything: nothing here may take more than one pass. */
 function unfenced(text: string): string {
   const isFenced =
     text.length >= 2 * FENCE.length && text.startsWith(FENCE) && text.endsWith(FENCE);
@@ -70,7 +70,7 @@ function unfenced(text: string): string {
   return (/^json/i.test(inside) ? inside.slice(4) : inside).trim();
 }
 
-/** `[3] > [1] > [2]`, as rankers that were trained for it answer; also with commas or line breaks, and without brackets. */
+/** `[3] > [1] > [2]`, the answer of rankers trained for it; also with commas or line breaks, and without brackets. */
 function fromChain(text: string): number[] {
   const chain = text.endsWith('.') ? text.slice(0, -1) : text;
   return chain.split(/[>,]/).flatMap((part) => {
@@ -87,15 +87,15 @@ function identifierOf(text: string): number {
   return Number(digits);
 }
 
-/** A string inside a string is not looked into again. */
+/** A string inside a string is not parsed again. */
 function notText(value: unknown): unknown {
   if (typeof value === 'string') throw new JsonShapeError('the answer is not a ranking');
   return value;
 }
 
 /**
- * How likely "yes" is where the answer is "yes" or "no", by the tokens that it could have begun with.
- * @throws JsonShapeError where it is neither, or hardly either.
+ * How likely "yes" is, given that the answer is "yes" or "no", by the tokens with which it could have begun.
+ * @throws JsonShapeError if it is neither, or hardly either.
  */
 export function readChance(likely: readonly Likely[]): number {
   const sum = (word: string): number =>

@@ -16,10 +16,10 @@ import { pathSetting } from '../self-hosted.js';
 import type { Likely } from './answer.js';
 import { defineListwise, definePointwise, type ChatApi, type ChatQuestion } from './rank.js';
 
-/** Models that refuse a request with a temperature: Claude from Opus 4.7 and generation 5 on, and OpenAI's that reason. */
+/** Models that refuse a temperature: Claude from Opus 4.7 and generation 5 on, and OpenAI's reasoning models. */
 const NO_TEMPERATURE =
   /claude-[a-z]+-(?:4-[789]|[5-9]|[1-9]\d)(?!\d)|^(?:openai\/)?(?:gpt-[5-9]|o\d)/;
-/** From this version on, Anthropic's API refuses one for every model. */
+/** From this version on, Anthropic's API refuses a temperature for every model. */
 const VERSION_WITHOUT_TEMPERATURE = '2026-10-21';
 
 function temperature({ model, settings }: UpstreamCall): number | undefined {
@@ -41,7 +41,7 @@ function structured(value: boolean): { readonly structured: SettingSpec } {
   };
 }
 
-/** How many tokens that an answer could have begun with are asked for. */
+/** How many candidates for an answer's first token to ask for. */
 const LIKELY_TOKENS = 10;
 
 function readLikely(list: Json): Likely[] {
@@ -52,7 +52,7 @@ function readLikely(list: Json): Likely[] {
   }));
 }
 
-/** OpenAI's chat completions; `limit` is the member that bounds the answer. */
+/** OpenAI's chat completions; `limit` is the member that limits the answer. */
 function openAi(limit: 'max_tokens' | 'max_completion_tokens'): ChatApi {
   return {
     body: (question, call) => ({
@@ -113,7 +113,7 @@ const chatListwise = defineListwise(openAi('max_tokens'), {
   ],
 });
 
-/** Any server with OpenAI's chat route that tells how likely tokens are. */
+/** Any server with OpenAI's chat route that reports how likely tokens are. */
 const chatPointwise = definePointwise(openAi('max_tokens'), {
   ...compatible,
   id: 'chat-pointwise',
@@ -152,7 +152,7 @@ const openaiPointwise = definePointwise(openAi('max_completion_tokens'), {
   notes: ['Models that reason tell no logprobs and cannot be used so.'],
 });
 
-/** The answer as the call of a tool that the model must make: its form is the schema's. */
+/** The answer is a tool call that the model must make, so its form is the schema's. */
 const anthropic: ChatApi = {
   body: (question, call) => ({
     model: call.model,
@@ -190,7 +190,7 @@ const anthropic: ChatApi = {
   },
 };
 
-/** Of an answer in parts, what a tool was called with, else the text. */
+/** The input of the tool call in an answer's parts, or else their text. */
 function contentOf(parts: Json, toolInput: (part: Json) => Json): unknown {
   const inputs = parts.map(toolInput).filter((input) => input.isPresent());
   if (inputs[0] !== undefined) return inputs[0].value;
@@ -291,7 +291,7 @@ const ollama: ChatApi = {
     stream: false,
     format: question.schema,
     keep_alive: optionalTextSetting(call.settings, 'keepAlive'),
-    // What does not fit into the context is cut without a word: the window has to.
+    // Text that does not fit into the context is cut silently, so the context must hold the window and the answer.
     options: {
       num_ctx: Number(call.settings.windowTokens) + question.maxTokens,
       num_predict: question.maxTokens,

@@ -2,20 +2,20 @@ import { cutToTokens, mostTokens, unitsBeyond } from '../../core/tokens.js';
 import { CredentialError, textSetting, type Prompts, type UpstreamCall } from '../provider.js';
 import { RankingFault } from '../../rankers/ranker.js';
 
-/** What a model is told, the query and the passages in it. */
+/** A model's prompt, with the query and the passages in it. */
 export interface Prompt {
   readonly system: string;
   readonly user: string;
 }
 
-/** A prompt's file: what the system says and what the user says, each below its heading. */
+/** A prompt's file: the system's part and the user's part, each below its heading. */
 const PARTS = /^\s*\[system\]\s*\n([\s\S]*?)\n\[user\]\s*\n([\s\S]*)$/;
 const PLACES = /\{(count|query|passages|instruction)\}/g;
 
 /**
- * Puts the query and the passages into a prompt. A passage stands between marks that it cannot close, and is never looked
- * through for places to fill.
- * @throws CredentialError where the channel names a prompt that there is none of, or that is not well formed.
+ * Puts the query and the passages into a prompt. A passage is enclosed in tags that it cannot close, and is never searched
+ * for placeholders.
+ * @throws CredentialError if the prompt that the channel names does not exist or is malformed.
  */
 export function promptOf(
   prompts: Prompts,
@@ -44,14 +44,14 @@ export function promptOf(
   return { system: fill(system).trim(), user: fill(user).trim() };
 }
 
-/** The same text, unable to open or close what it stands between. */
+/** The same text, unable to open or close the tags around it. */
 function harmless(text: string): string {
   return text.toWellFormed().replace(/<(?=\s*\/?\s*(passage|query)\b)/gi, '‹');
 }
 
 /**
- * A text of at most so many tokens.
- * @throws RankingFault where it is longer and the caller wants nothing cut.
+ * The text, cut to at most `most` tokens.
+ * @throws RankingFault if it may be longer and the caller wants nothing cut.
  */
 export function fitted(
   text: string,
@@ -68,7 +68,7 @@ export function fitted(
   return text;
 }
 
-/** The same of a document, which is read no further than it may be long. */
+/** The same for a document, which is not read much beyond that limit. */
 export function fittedDocument(call: UpstreamCall, index: number, most: number): string {
   return fitted(call.documents.beginning(index, unitsBeyond(most)), most, call);
 }

@@ -18,22 +18,22 @@ import { ask, sumUsage, type Question } from '../rounds.js';
 import { readChance, readOrder, type Likely } from './answer.js';
 import { fitted, fittedDocument, promptOf, type Prompt } from './prompt.js';
 
-/** What a chat model is asked once. */
+/** One question to a chat model. */
 export interface ChatQuestion extends Prompt {
   readonly maxTokens: number;
-  /** JSON Schema of the answer, where the channel wants it held to one. */
+  /** JSON Schema of the answer, if the channel wants one enforced. */
   readonly schema: JsonBody | undefined;
-  /** Whether the tokens that the answer could have begun with are wanted. */
+  /** Whether to ask for the candidates for the answer's first token. */
   readonly likely: boolean;
 }
 
 export interface ChatAnswer {
-  /** A text, or a value where the API gives the answer as one. */
+  /** A text, or a value if the API returns the answer as one. */
   readonly answer: unknown;
   readonly likely: readonly Likely[];
-  /** Of question and answer. */
+  /** Of question and answer together. */
   readonly tokens: number | undefined;
-  /** Whether it ended where the API cut it off. */
+  /** Whether the API cut it off. */
   readonly isCut: boolean;
 }
 
@@ -150,7 +150,7 @@ export function defineListwise(api: ChatApi, { profile, ...declared }: Declared)
   });
 }
 
-/** Declares a chat model that says of each passage how likely it answers the query. */
+/** Declares a chat model that says for each passage how likely it is to answer the query. */
 export function definePointwise(
   api: ChatApi,
   { profile, ...declared }: Declared,
@@ -178,13 +178,13 @@ export function definePointwise(
   });
 }
 
-/** Few bytes, so that what is reserved is enough in any script. */
+/** A low number, so that the reservation is large enough for any script. */
 const BYTES_PER_TOKEN = 3;
-/** Of what stands around query and passages, marks included. */
+/** For the text around query and passages, tags included. */
 const PROMPT_TOKENS = 300;
-/** For each identifier. */
+/** Per identifier. */
 const ANSWER_TOKENS = 5;
-/** The share of a window that is the query's at most, the instruction's, and what the passages have together. */
+/** The largest shares of a window for the query, for the instruction, and for all passages together. */
 const QUERY_SHARE = 0.2;
 const INSTRUCTION_SHARE = 0.1;
 const PASSAGES_SHARE = 0.6;
@@ -193,7 +193,7 @@ function askedBytes(query: string, { instruction = '' }: RerankOptions): number 
   return Buffer.byteLength(query) + Buffer.byteLength(instruction);
 }
 
-/** The call with a query and an instruction that a window has room for. */
+/** The call with its query and instruction cut to fit a window. */
 function fittedCall(call: UpstreamCall, windowTokens: number): UpstreamCall {
   const { query, options } = call;
   const { instruction } = options;
@@ -228,7 +228,7 @@ function* rankWindows(api: ChatApi, call: UpstreamCall, { prompts }: RankerTools
   }
   const order = texts.map((_, index) => index);
   const tokens: (number | undefined)[] = [];
-  // One passage is in order; a model need not be asked.
+  // A single passage is already in order; there is no need to ask a model.
   for (let end = order.length; order.length > 1; end -= stride) {
     const start = Math.max(0, end - windowSize);
     const window = order.slice(start, end);
