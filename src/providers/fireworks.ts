@@ -2,7 +2,7 @@ import { readRows, readUsage } from './dialects.js';
 import { HOSTED } from './hosted.js';
 import { bearer, defineProvider, REQUIRED_API_KEY } from './provider.js';
 
-/** Fireworks AI: rows under `data`, an echo unless it is declined, and an instruction under `task`. */
+/** Fireworks AI: rows under `data`, an echo unless declined, and an instruction under `task`. */
 export const fireworks = defineProvider({
   id: 'fireworks',
   title: 'Fireworks AI',

@@ -19,7 +19,7 @@ const common = {
   }),
 } as const satisfies Partial<HttpProvider>;
 
-/** The echo seems to be on unless it is declined. */
+/** The echo seems to be on unless declined. */
 const dialect = {
   ...common,
   path: '/v1/rerank',
@@ -29,7 +29,7 @@ const dialect = {
   exampleModels: ['Qwen3-Reranker-8B', 'bge-reranker-v2-m3', 'bce-reranker-base_v1'],
 } as const satisfies Partial<HttpProvider>;
 
-/** A bare list whose indexes are strings and begin with 1, on this route alone. */
+/** A bare list with indexes that are strings and start at 1, on this route only. */
 function decodeFromOne(reply: Json): UpstreamRanking {
   const rows = readRows(reply, 'index', 'score');
   return { rows: rows.map(({ index, score }) => ({ index: index - 1, score })) };
@@ -56,7 +56,7 @@ const multimodal = {
   notes: ['The form of this route is known from one adapter; text models are on the other one.'],
 } as const satisfies Partial<HttpProvider>;
 
-/** Gitee AI, by the host that it is moving away from. */
+/** Gitee AI, on the host that it is moving away from. */
 export const gitee = defineProvider({
   ...dialect,
   id: 'gitee',

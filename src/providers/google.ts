@@ -21,7 +21,7 @@ import {
 
 type Channel = Pick<Endpoint, 'credentials' | 'settings'>;
 
-/** The key, or why it is none: an unusable one is reported where it is needed. */
+/** The key, or the reason why it is unusable, which is reported where the key is needed. */
 function readKey(channel: Pick<Channel, 'credentials'>): GoogleKey | CredentialError | undefined {
   try {
     return googleKey(channel);
@@ -31,7 +31,7 @@ function readKey(channel: Pick<Channel, 'credentials'>): GoogleKey | CredentialE
   }
 }
 
-/** Users belong to no project, so they name the one that is billed. */
+/** Users do not belong to a project, so they name the one that is billed. */
 function headers(endpoint: Endpoint): Record<string, string> {
   const named = optionalTextSetting(endpoint.settings, 'quotaProject');
   const key = readKey(endpoint);
@@ -42,7 +42,7 @@ function headers(endpoint: Endpoint): Record<string, string> {
   return project === undefined ? {} : { 'x-goog-user-project': project };
 }
 
-/** Rows by `id`, which is the index that was sent. A zero is left out on the wire; where all are, the order is all there is. */
+/** Rows by `id`, the index that was sent. Zero scores are left out on the wire; if all are missing, only the order is known. */
 function decode(reply: Json): UpstreamRanking {
   const rows = readRows(reply.field('records'), 'id', 'score', 'absent');
   if (rows.every(({ score }) => score === undefined)) return { rows, orderOnly: true };
@@ -51,7 +51,7 @@ function decode(reply: Json): UpstreamRanking {
 
 function fault({ status, json }: UpstreamReply): FaultKind | undefined {
   if (status === 499) return 'transient';
-  // A project without billing or without the service answers with the status of a bad request.
+  // For a project without billing or without the service, the status is that of a bad request.
   const reason = json?.maybe('error').maybe('status').optionalString();
   return status === 400 && reason === 'FAILED_PRECONDITION' ? 'misconfigured' : undefined;
 }
@@ -130,7 +130,7 @@ function settings(location: string) {
   } as const;
 }
 
-/** Google's ranking API, of Vertex AI Search. */
+/** The ranking API of Google's Vertex AI Search. */
 export const google = defineProvider({
   ...common,
   id: 'google',

@@ -2,7 +2,7 @@ import { decodeJinaLike, jinaLikeBody } from './dialects.js';
 import { bearer, defineProvider, OPTIONAL_API_KEY } from './provider.js';
 import { SELF_HOSTED } from './self-hosted.js';
 
-/** gpt_server, in the manner of FastChat. */
+/** gpt_server, a server in the style of FastChat. */
 export const gptServer = defineProvider({
   id: 'gpt-server',
   title: 'gpt_server',

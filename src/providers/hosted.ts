@@ -1,7 +1,7 @@
 import type { ProviderProfile } from './provider.js';
 import { COSINE_MODELS, LISTWISE_MODELS } from './self-hosted.js';
 
-/** What holds for most hosted providers of the widest family; each names where it differs. */
+/** The profile of most hosted providers with the most common form; each states its differences. */
 export const HOSTED: ProviderProfile = {
   limits: {},
   truncates: true,

@@ -103,7 +103,7 @@ import { xinference } from './xinference.js';
 import { zeroentropy, zeroentropyEu } from './zeroentropy.js';
 import { zhipu } from './zhipu.js';
 
-/** Providers with a rerank API, by the id that channels name. Adding one is one line here. */
+/** Providers with a rerank API; channels name them by id. Adding one takes one line here. */
 const RERANKERS: readonly Provider[] = [
   ai302,
   aihubmix,

@@ -20,7 +20,7 @@ function fault(reply: UpstreamReply): FaultKind | undefined {
 
 const route = pathSetting('/rerank');
 
-/** Infinity, by Michael Feil. Its token count may be one of characters, so it is not read. */
+/** Infinity, by Michael Feil. Its token count may be a count of characters, so it is not read. */
 export const infinity = defineProvider({
   ...route,
   id: 'infinity',

@@ -4,7 +4,7 @@ import { SELF_HOSTED } from './self-hosted.js';
 
 const IMAGE_MODELS = /reranker-m0/;
 
-/** The container of Jina's rerankers for SageMaker, spoken to directly: request and reply inside `data`. */
+/** The container of Jina's rerankers for SageMaker, called directly: request and reply are inside `data`. */
 export const jinaSagemaker = defineProvider({
   id: 'jina-sagemaker',
   title: 'Jina reranker container (SageMaker)',
@@ -18,7 +18,7 @@ export const jinaSagemaker = defineProvider({
   },
   decode: (reply, { documents }) => {
     const data = reply.field('data');
-    // One reply for each entry of the request where that was a list, else the reply itself.
+    // One reply per entry of the request if that was a list, otherwise the reply itself.
     const first = data.isArray() && data.array().length === 1 ? data.item(0) : data;
     const rows = findRows(first.maybe('results').isArray() ? first : data);
     return { rows: readAnyRows(rows, documents.count), usage: readUsage(reply) };

@@ -6,7 +6,7 @@ import { COSINE_MODELS, LISTWISE_MODELS } from './self-hosted.js';
 const NO_BALANCE = /balance not enough|insufficient balance/i;
 const IMAGE_MODELS = /reranker-m0/;
 
-/** Jina AI, whose form most others follow. The default of `return_documents` has changed once, so it is always sent. */
+/** Jina AI, whose form most others follow. The default of `return_documents` changed once, so it is always sent. */
 export const jina = defineProvider({
   id: 'jina',
   title: 'Jina AI',

@@ -2,7 +2,7 @@ import { defineProvider } from './provider.js';
 import { pathSetting } from './self-hosted.js';
 import { vllm } from './vllm.js';
 
-/** KServe's Hugging Face runtime: vLLM's form below a prefix, without what only vLLM knows. */
+/** KServe's Hugging Face runtime: vLLM's form below a prefix. */
 export const kserve = defineProvider({
   ...vllm,
   ...pathSetting('/openai/v1/rerank'),

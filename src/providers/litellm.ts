@@ -4,7 +4,7 @@ import { bearer, defineProvider, REQUIRED_API_KEY, type UpstreamReply } from './
 import { readErrorMessage } from './reply.js';
 import { pathSetting, SELF_HOSTED } from './self-hosted.js';
 
-/** A budget that is spent is told with 400 or 429, and is neither the caller's nor passing. */
+/** A spent budget is reported with 400 or 429; it is neither the caller's fault nor temporary. */
 function fault(reply: UpstreamReply): FaultKind | undefined {
   const { status } = reply;
   return (status === 400 || status === 429) && /budget/i.test(readErrorMessage(reply))
@@ -12,7 +12,7 @@ function fault(reply: UpstreamReply): FaultKind | undefined {
     : undefined;
 }
 
-/** LiteLLM's proxy. Its default is to return documents; scores and order are those of whatever is behind it. */
+/** LiteLLM's proxy. It returns documents by default; scores and order are those of the provider behind it. */
 export const litellm = defineProvider({
   ...pathSetting('/v1/rerank'),
   id: 'litellm',

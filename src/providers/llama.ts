@@ -2,7 +2,7 @@ import { defineInProcessProvider, textSetting, type SettingValue } from './provi
 
 const CONTEXT_TOKENS = 2048;
 
-/** A cross-encoder that runs in the gateway: a GGUF file that the operator names, on llama.cpp. */
+/** A cross-encoder that runs in the gateway on llama.cpp: a GGUF file that the operator names. */
 export const llama = defineInProcessProvider({
   id: 'llama',
   title: 'llama.cpp in the gateway',
@@ -53,7 +53,7 @@ export const llama = defineInProcessProvider({
     echo: 'never',
     documents: { objects: true, images: { default: false } },
     blanks: 'accepted',
-    // The package puts a model's logits through the logistic function.
+    // The package applies the logistic function to a model's logits.
     scoreScale: { default: 'probability' },
     ranking: { default: 'pointwise' },
     billing: 'none',

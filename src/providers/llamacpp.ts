@@ -10,10 +10,10 @@ import {
 } from './provider.js';
 import { pathSetting, SELF_HOSTED } from './self-hosted.js';
 
-/** Stands in place of the score of a document that could not be evaluated. */
+/** Replaces the score of a document that could not be evaluated. */
 const FAILED = -1_000_000;
 
-/** The reply of llama.cpp's own handler, which other servers hand on. */
+/** The reply of llama.cpp's own handler, which other servers pass on. */
 export function decodeLlamaCpp(reply: Json): UpstreamRanking {
   const rows = readRows(reply.field('results'), 'index', 'relevance_score', 'null');
   return {
@@ -36,7 +36,7 @@ const dialect = {
   ...pathSetting('/v1/rerank'),
   credentials: OPTIONAL_API_KEY,
   headers: bearer,
-  // `texts` beside `documents` would switch the reply to another form.
+  // `texts` next to `documents` would switch the reply to another form.
   body: plainBody,
   decode: decodeLlamaCpp,
   profile,
@@ -58,7 +58,7 @@ export const llamacpp = defineProvider({
   ],
 });
 
-/** A proxy that swaps llama.cpp servers by model; the first call after a swap may take long. */
+/** A proxy that swaps llama.cpp servers by model; the first call after a swap may take a long time. */
 export const llamaSwap = defineProvider({
   ...dialect,
   id: 'llama-swap',
@@ -67,7 +67,7 @@ export const llamaSwap = defineProvider({
   notes: [LOGITS, 'The first call of a model loads it: give the channel a generous timeout.'],
 });
 
-/** Lemonade hands requests to llama.cpp and documents that rows come in the order of the documents. */
+/** Lemonade passes requests to llama.cpp; its documentation says that rows come in the order of the documents. */
 export const lemonade = defineProvider({
   ...dialect,
   ...pathSetting('/api/v1/rerank'),

@@ -1,15 +1,15 @@
 import { lexicalSlices } from '../rankers/lexical.js';
 import { defineInProcessProvider } from './provider.js';
 
-/** What is read between two looks at the clock: little, since code that the engine has not optimized yet takes its time. */
+/** Characters read between two looks at the clock: few, since code that the engine has not optimized yet is slow. */
 const SLICE_CHARS = 1_024;
-/** How long to rank until others get their turn. */
+/** How long to rank before others get a turn. */
 const TURN_MS = 1;
 
 /**
- * Ranks in this process by BM25 over character 4-grams: no network, no account, no model. It is lexical: it knows the
- * characters that query and document share, and nothing of meaning. Scores lie in 0..1 and are comparable within one
- * request alone.
+ * Ranks in this process by BM25 over character 4-grams: no network, no account, no model. It is lexical: it knows which
+ * characters query and document share, and nothing about meaning. Scores lie in 0..1 and are comparable only within one
+ * request.
  */
 export const local = defineInProcessProvider({
   id: 'local',

@@ -2,7 +2,7 @@ import { decodeJinaLike, plainBody } from './dialects.js';
 import { bearer, defineProvider, OPTIONAL_API_KEY } from './provider.js';
 import { SELF_HOSTED } from './self-hosted.js';
 
-/** LocalAI, whose backends decide on order and scale. */
+/** LocalAI, whose backends determine order and scale. */
 export const localai = defineProvider({
   id: 'localai',
   title: 'LocalAI',

@@ -18,7 +18,7 @@ function fault(reply: UpstreamReply): FaultKind | undefined {
   return refused && TOO_MUCH.test(readErrorMessage(reply)) ? 'limit' : undefined;
 }
 
-/** Only the listwise models are said to read an instruction. */
+/** Only the listwise models are documented to read an instruction. */
 function instruction({ model, options }: UpstreamCall): string | undefined {
   return LISTWISE.test(model) ? options.instruction : undefined;
 }

@@ -4,7 +4,7 @@ import { SELF_HOSTED } from './self-hosted.js';
 
 const IMAGE_MODELS = /vl\b|vl-|reranker-m0/i;
 
-/** mlx-vlm on a Mac: strings, or objects where there are images. */
+/** mlx-vlm on a Mac: strings, or objects if there are images. */
 export const mlxVlm = defineProvider({
   id: 'mlx-vlm',
   title: 'mlx-vlm',
@@ -37,7 +37,7 @@ export const mlxVlm = defineProvider({
   exampleModels: ['mlx-community/Qwen3-Reranker-0.6B'],
 });
 
-/** vllm-mlx: 404 where it was started without a reranker. */
+/** vllm-mlx: answers 404 if it was started without a reranker. */
 export const vllmMlx = defineProvider({
   id: 'vllm-mlx',
   title: 'vllm-mlx',

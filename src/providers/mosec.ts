@@ -2,7 +2,7 @@ import { configurableWire } from './configurable.js';
 import { defineProvider, OPTIONAL_API_KEY } from './provider.js';
 import { SELF_HOSTED } from './self-hosted.js';
 
-/** Mosec, a framework: the form of its public reranker example by default, in JSON. */
+/** Mosec, a framework: by default the form of its public reranker example, in JSON. */
 export const mosec = defineProvider({
   ...configurableWire({
     path: '/inference',

@@ -2,7 +2,7 @@ import { decodeJinaLike } from './dialects.js';
 import { HOSTED } from './hosted.js';
 import { bearer, defineProvider, optionalTextSetting, REQUIRED_API_KEY } from './provider.js';
 
-/** Nebius Token Factory: no number of rows and no echo flag; all documents come back. */
+/** Nebius Token Factory: takes no number of rows and no echo flag; all documents are returned. */
 export const nebius = defineProvider({
   id: 'nebius',
   title: 'Nebius Token Factory',

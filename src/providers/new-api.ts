@@ -3,14 +3,14 @@ import { decodeJinaLike, jinaLikeBody } from './dialects.js';
 import { bearer, defineProvider, REQUIRED_API_KEY, type UpstreamReply } from './provider.js';
 import { SELF_HOSTED } from './self-hosted.js';
 
-/** Codes say more than the status: a model that no channel serves is a 503. */
+/** Codes say more than the status: a model that no channel serves causes a 503. */
 function fault({ json }: UpstreamReply): FaultKind | undefined {
   const code = json?.maybe('error').maybe('code').optionalString() ?? '';
   if (code === 'model_not_found' || code.includes('quota')) return 'misconfigured';
   return undefined;
 }
 
-/** new-api and what descends from it. */
+/** new-api and its descendants. */
 export const newApi = defineProvider({
   id: 'new-api',
   title: 'new-api',
@@ -20,7 +20,7 @@ export const newApi = defineProvider({
   headers: bearer,
   body: (call) => ({
     ...jinaLikeBody(call),
-    // Its own spelling, in the singular.
+    // new-api's own spelling, in the singular.
     max_chunk_per_doc: call.options.maxChunksPerDoc,
     overlap_tokens: call.options.overlapTokens,
   }),

@@ -3,8 +3,8 @@ import { defineProvider } from './provider.js';
 import { SELF_HOSTED } from './self-hosted.js';
 
 /**
- * Nexa SDK: numbers alone, in the order of the documents. Its softmax would make each score depend on the other
- * documents, so it is declined.
+ * Nexa SDK: only numbers, in the order of the documents. Its softmax would make each score depend on the other documents,
+ * so it is declined.
  */
 export const nexa = defineProvider({
   id: 'nexa',

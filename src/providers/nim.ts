@@ -4,7 +4,7 @@ import { imageUrl, readRows, readUsage } from './dialects.js';
 import { bearer, defineProvider, OPTIONAL_API_KEY, type UpstreamCall } from './provider.js';
 import { MAX_DOCUMENTS, pathSetting, SELF_HOSTED } from './self-hosted.js';
 
-/** Models that take images, which they want as base64 in a `data:` URL. */
+/** Models that take images, as base64 in a `data:` URL. */
 export const NIM_IMAGE_MODELS = /-vl-/;
 
 /** NVIDIA's request: objects for the query and the passages, no number of rows, and long input cut. */
@@ -14,7 +14,7 @@ export function nimBody({ model, query, documents, options }: UpstreamCall): Jso
     query: { text: query },
     passages: documents.hasImages
       ? documents.parts().map(({ text, image }) => ({
-          // An empty text beside an image is refused, an absent one is not.
+          // An empty text next to an image is refused, an absent one is not.
           text: text === '' && image !== undefined ? undefined : text?.toWellFormed(),
           image: image === undefined ? undefined : imageUrl(image),
         }))
@@ -23,14 +23,14 @@ export function nimBody({ model, query, documents, options }: UpstreamCall): Jso
   };
 }
 
-/** NVIDIA's reply: logits under `rankings`, tokens in newer containers alone. */
+/** NVIDIA's reply: logits under `rankings`, and tokens only from newer containers. */
 export function decodeNim(reply: Json): UpstreamRanking {
   return { rows: readRows(reply.field('rankings'), 'index', 'logit'), usage: readUsage(reply) };
 }
 
 const route = pathSetting('/v1/ranking');
 
-/** NVIDIA's reranking container where an operator runs it. */
+/** NVIDIA's reranking container, run by an operator. */
 export const nim = defineProvider({
   ...route,
   id: 'nim',

@@ -43,7 +43,7 @@ const dialect = {
   notes: ["The vendor in a model's name is in lower case."],
 } as const satisfies Partial<HttpProvider>;
 
-/** Novita: documents come back unasked. */
+/** Novita: documents are returned unasked. */
 export const novita = defineProvider({
   ...dialect,
   id: 'novita',

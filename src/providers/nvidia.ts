@@ -13,7 +13,7 @@ import {
 } from './provider.js';
 import { pathSetting } from './self-hosted.js';
 
-/** A call that takes long is answered with 202 and a number to ask for the result with: another channel is faster. */
+/** A slow call is answered with 202 and an id with which to ask for the result: another channel is faster. */
 function fault({ status }: UpstreamReply): FaultKind | undefined {
   return status === 202 ? 'timeout' : undefined;
 }
@@ -57,7 +57,7 @@ export const nvidia = defineProvider({
 /** The first model has a route without a name in it. */
 const FIRST_MODEL = 'nv-rerank-qa-mistral-4b:1';
 
-/** A model's own route: what follows its vendor, with underscores for dots. */
+/** A model's own route: the name after its vendor, with underscores for dots. */
 function retrievalPath(model: string): string {
   if (model.endsWith(FIRST_MODEL)) return '/v1/retrieval/nvidia/reranking';
   const at = model.indexOf('/');
@@ -66,7 +66,7 @@ function retrievalPath(model: string): string {
   return `/v1/retrieval/${encodeURIComponent(vendor)}/${encodeURIComponent(name)}/reranking`;
 }
 
-/** NVIDIA's hosted models, each on a route of its own. */
+/** NVIDIA's hosted models, each on its own route. */
 export const nvidiaRetrieval = defineProvider({
   ...dialect,
   id: 'nvidia-retrieval',
@@ -83,7 +83,7 @@ export const nvidiaRetrieval = defineProvider({
   notes: [IMAGES],
 });
 
-/** NVIDIA's inference hub, which speaks as Cohere does. */
+/** NVIDIA's inference hub, which uses Cohere's form. */
 export const nvidiaHub = defineProvider({
   id: 'nvidia-hub',
   title: 'NVIDIA inference hub',

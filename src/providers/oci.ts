@@ -2,14 +2,14 @@ import { readRows } from './dialects.js';
 import { CredentialError, defineProvider, textSetting, type UpstreamCall } from './provider.js';
 import { ociKey, signForOci } from './signing/oci.js';
 
-/** A model of its own is addressed by the OCID of its endpoint, one that Oracle should ever share by its name. */
+/** A dedicated model is addressed by the OCID of its endpoint; one that Oracle may some day share, by its name. */
 function servingMode(model: string) {
   return model.startsWith('ocid1.generativeaiendpoint')
     ? { servingType: 'DEDICATED', endpointId: model }
     : { servingType: 'ON_DEMAND', modelId: model };
 }
 
-/** Oracle's generative AI service; what others call the query is its `input`. */
+/** Oracle's generative AI service; it calls the query `input`. */
 export const oci = defineProvider({
   id: 'oci',
   title: 'Oracle OCI Generative AI',
@@ -52,7 +52,7 @@ export const oci = defineProvider({
     maxTokensPerDocument: options.maxTokensPerDoc,
   }),
   decode: (reply) => ({ rows: readRows(reply.field('documentRanks'), 'index', 'relevanceScore') }),
-  // A conflict or a lost precondition is over when it is tried again.
+  // A conflict or a failed precondition passes on a retry.
   fault: ({ status }) => (status === 409 || status === 412 ? 'transient' : undefined),
   profile: {
     limits: {},

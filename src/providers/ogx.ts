@@ -5,7 +5,7 @@ import { pathSetting, SELF_HOSTED } from './self-hosted.js';
 
 const IMAGE_MODELS = /-vl\b|-vl-|reranker-m0|multimodal/i;
 
-/** Strings, or one part in the form of OpenAI's chat: a document has a text or an image. */
+/** Strings, or single parts in the form of OpenAI's chat: a document has a text or an image. */
 function items({ documents }: UpstreamCall): JsonBody {
   if (!documents.hasImages) return documents.texts();
   return documents
@@ -17,7 +17,7 @@ function items({ documents }: UpstreamCall): JsonBody {
     );
 }
 
-/** OGX, which was Llama Stack: `items` for the documents, `max_num_results` for the number of rows. */
+/** OGX, formerly Llama Stack: `items` for the documents, `max_num_results` for the number of rows. */
 export const ogx = defineProvider({
   ...pathSetting('/v1alpha/inference/rerank'),
   id: 'ogx',

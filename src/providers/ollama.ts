@@ -2,7 +2,7 @@ import { decodeJinaLike, plainBody } from './dialects.js';
 import { bearer, defineProvider, OPTIONAL_API_KEY } from './provider.js';
 import { pathSetting, SELF_HOSTED } from './self-hosted.js';
 
-/** Ollama where it was built with the rerank route that has been proposed; what is released has none. */
+/** Ollama built with the proposed rerank route; released versions have none. */
 export const ollama = defineProvider({
   ...pathSetting('/api/rerank'),
   id: 'ollama',

@@ -2,7 +2,7 @@ import { configurableWire } from './configurable.js';
 import { defineProvider, OPTIONAL_API_KEY } from './provider.js';
 import { SELF_HOSTED } from './self-hosted.js';
 
-/** Any server: the form of Jina and Cohere by default, every other one by settings. */
+/** Any server: the form of Jina and Cohere by default, any other by settings. */
 export const openaiCompatible = defineProvider({
   ...configurableWire({}),
   id: 'openai-compatible',

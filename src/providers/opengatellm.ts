@@ -2,7 +2,7 @@ import { readRows, readUsage } from './dialects.js';
 import { HOSTED } from './hosted.js';
 import { bearer, defineProvider, REQUIRED_API_KEY } from './provider.js';
 
-/** OpenGateLLM, which is Albert where the French state runs it: `prompt` and `input` for query and documents. */
+/** OpenGateLLM, called Albert when run by the French state: `prompt` and `input` for query and documents. */
 export const opengatellm = defineProvider({
   id: 'opengatellm',
   title: 'OpenGateLLM (Albert)',

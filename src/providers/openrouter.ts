@@ -14,7 +14,7 @@ import {
 
 const IMAGE_MODELS = /-vl-|-m0\b/i;
 
-/** An error's code is the HTTP status, also where the reply's own status is 200. */
+/** An error's code is the HTTP status, even if the reply's own status is 200. */
 function fault({ status, json }: UpstreamReply): FaultKind | undefined {
   const code = json?.maybe('error').maybe('code').optionalNumber();
   if (code === undefined || code < 400 || code > 599) return undefined;
@@ -29,7 +29,7 @@ function contents({ documents }: UpstreamCall): JsonBody {
   }));
 }
 
-/** The routing preferences, as valid JSON; `undefined` where the setting is not an object. */
+/** The routing preferences, as valid JSON; `undefined` if the setting is not an object. */
 function routing(settings: Endpoint['settings']): JsonFragment | undefined {
   const json = optionalTextSetting(settings, 'provider');
   if (json === undefined) return undefined;
@@ -41,7 +41,7 @@ function routing(settings: Endpoint['settings']): JsonFragment | undefined {
   }
 }
 
-/** OpenRouter, a relay: documents come back unasked, scores are those of the provider behind it. */
+/** OpenRouter, a relay: documents are returned unasked, and scores are those of the provider behind it. */
 export const openrouter = defineProvider({
   id: 'openrouter',
   title: 'OpenRouter',

@@ -7,7 +7,7 @@ import { MAX_DOCUMENTS, pathSetting, SELF_HOSTED } from './self-hosted.js';
 const WRONG_KEY = /unauthorized request/i;
 const TOO_MANY = /exceeds max_allowed_chunks/i;
 
-/** A wrong key is a 500 in some builds; malformed JSON is a 412. */
+/** A wrong key causes a 500 in some builds; malformed JSON causes a 412. */
 function fault(reply: UpstreamReply): FaultKind | undefined {
   if (reply.status < 400) return undefined;
   const message = readErrorMessage(reply);
@@ -17,7 +17,7 @@ function fault(reply: UpstreamReply): FaultKind | undefined {
 
 const route = pathSetting('/v3/rerank');
 
-/** OpenVINO Model Server: results and nothing else. */
+/** OpenVINO Model Server: replies contain nothing but results. */
 export const openvino = defineProvider({
   ...route,
   id: 'openvino',
@@ -31,7 +31,7 @@ export const openvino = defineProvider({
   fault,
   profile: {
     ...SELF_HOSTED,
-    // Documents are split into chunks, which are what is counted; no document is less than one.
+    // Documents are split into chunks, and the limit counts chunks; every document has at least one.
     limits: { documents: { default: 10_000 } },
     truncates: true,
     echo: 'optional',

@@ -4,9 +4,9 @@ import { readReply, type RawReply, type ReplyReading } from './reply.js';
 type Send = (call: UpstreamCall) => Promise<RawReply>;
 
 /**
- * Sends a call and reads its reply; where the provider hands rows out in pages, goes on until there are enough of them.
- * `send` posts one call and is asked once by almost every provider. A page that fails, or brings nothing, fails the call;
- * a refusal that asks for the provider's other form is answered with it, once.
+ * Sends a call and reads its reply; if the provider returns rows in pages, continues until there are enough of them. `send`
+ * posts one call; almost every provider needs only one. A page that fails or is empty fails the call; a refusal that asks
+ * for the provider's other form is answered with it, once.
  */
 export async function readPages(
   provider: HttpProvider,
@@ -49,7 +49,7 @@ async function readFurther(
   return { kind: 'ranking', ranking: { ...reading.ranking, rows } };
 }
 
-/** A page without rows that promises another could go on forever. */
+/** Empty pages that each promise another could go on forever. */
 function emptyPage(): ReplyReading {
   return {
     kind: 'failure',

@@ -19,7 +19,7 @@ const MONTHLY = /month/i;
 const TOO_MUCH = /too many documents|maximum|exceed|at most \d/i;
 const WRONG_VERSION = /api[- ]version/i;
 
-/** A quota of the month answers as a rate limit does. */
+/** An exhausted monthly quota is reported like a rate limit. */
 function fault(reply: UpstreamReply): FaultKind | undefined {
   const message = readErrorMessage(reply);
   if (reply.status === 429) return MONTHLY.test(message) ? 'misconfigured' : undefined;
@@ -28,7 +28,7 @@ function fault(reply: UpstreamReply): FaultKind | undefined {
   return TOO_MUCH.test(message) ? 'limit' : undefined;
 }
 
-/** Several fields are for Cohere's models alone, and each field must be in every document. */
+/** Only Cohere's models take several fields, and each field must be in every document. */
 function rankedDocuments(call: UpstreamCall): Record<string, JsonBody> {
   const fields = call.options.rankFields ?? [];
   const picked = fields.length <= 1 || isCohere(call.model) ? pickFields(call) : undefined;
@@ -38,8 +38,8 @@ function rankedDocuments(call: UpstreamCall): Record<string, JsonBody> {
 }
 
 /**
- * A parameter that a model does not know is refused. Cohere's models cut long documents into chunks (3.5) or off (4); the
- * others cut long input only where they are told to.
+ * A parameter that a model does not know is refused. Cohere's models split long documents into chunks (3.5) or truncate
+ * them (4); the others cut long input only when told to.
  */
 function parameters({ model, options }: UpstreamCall): Record<string, string | number> | undefined {
   const { maxChunksPerDoc, maxTokensPerDoc } = options;
@@ -52,7 +52,7 @@ function parameters({ model, options }: UpstreamCall): Record<string, string | n
   return maxTokensPerDoc === undefined ? undefined : { max_tokens_per_doc: maxTokensPerDoc };
 }
 
-/** Pinecone Inference: documents are objects, the key has a header of its own, the version is a header too. */
+/** Pinecone Inference: documents are objects, and the key and the version each have their own header. */
 export const pinecone = defineProvider({
   id: 'pinecone',
   title: 'Pinecone Inference',

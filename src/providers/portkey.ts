@@ -17,7 +17,7 @@ function portkeyHeaders({ credentials, settings }: Endpoint): Record<string, str
   return Object.fromEntries(own) as Record<string, string>;
 }
 
-/** Portkey's open-source gateway has no rerank of its own and hands the body on to the provider that a header names. */
+/** Portkey's open-source gateway has no rerank route and passes the body on to the provider that a header names. */
 export const portkey = defineProvider({
   ...wire,
   id: 'portkey',

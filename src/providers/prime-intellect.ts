@@ -16,7 +16,7 @@ function fault(reply: UpstreamReply): FaultKind | undefined {
   return reply.status === 400 && TOO_MUCH.test(readErrorMessage(reply)) ? 'limit' : undefined;
 }
 
-/** Prime Intellect: nothing is cut, and rows whose scores have been rounded to the same value stay in order. */
+/** Prime Intellect: nothing is cut, and rows whose scores are rounded to the same value stay in order. */
 export const primeIntellect = defineProvider({
   id: 'prime-intellect',
   title: 'Prime Intellect',

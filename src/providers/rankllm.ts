@@ -11,7 +11,7 @@ import {
 } from './provider.js';
 import { SELF_HOSTED } from './self-hosted.js';
 
-/** The envelope tells its own outcome. */
+/** The envelope states the outcome. */
 function fault({ status, json }: UpstreamReply): FaultKind | undefined {
   const outcome = json?.maybe('status').optionalString();
   if (outcome === 'validation_error') return 'caller';
@@ -20,8 +20,8 @@ function fault({ status, json }: UpstreamReply): FaultKind | undefined {
 }
 
 /**
- * Listwise models do not score: the n-th row has whatever score the n-th candidate came with. So candidates come with
- * falling ones, and rows that still have just those, or all the same, tell an order and nothing more.
+ * Listwise models do not score: the n-th row gets whatever score the n-th candidate was sent with. So candidates are sent
+ * with descending scores, and rows that still have exactly those, or all the same score, state only an order.
  */
 function decode(reply: Json, { documents }: UpstreamCall): UpstreamRanking {
   const artifact = reply.field('artifacts').item(0);
@@ -38,7 +38,7 @@ function decode(reply: Json, { documents }: UpstreamCall): UpstreamRanking {
   return { rows, orderOnly: inherited || equal };
 }
 
-/** RankLLM's server: an envelope of its own, and often an order without scores. */
+/** RankLLM's server: its own envelope, and often an order without scores. */
 export const rankllm = defineProvider({
   id: 'rankllm',
   title: 'RankLLM',
@@ -46,7 +46,7 @@ export const rankllm = defineProvider({
   path: '/v1/rerank',
   credentials: OPTIONAL_API_KEY,
   headers: bearer,
-  // Strings would be numbered from 1; with ids of its own each candidate is numbered as the caller's list is.
+  // Strings would be numbered from 1; explicit ids number the candidates as in the caller's list.
   body: ({ query, documents, topN }) => ({
     query: { text: query },
     candidates: documents.around(

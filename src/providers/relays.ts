@@ -17,7 +17,7 @@ const NO_MODEL = /model_not_found|no available channel|无可用渠道|model .*(
 const NO_BALANCE =
   /insufficient.*(quota|balance)|quota.*(exhausted|exceeded|not enough)|余额|额度不足/i;
 
-/** Most run relay software that tells an unknown model with 503 and an empty account with 403 or 429. */
+/** Most run relay software that reports an unknown model with 503 and an empty account with 403 or 429. */
 function fault({ status, json, text }: UpstreamReply): FaultKind | undefined {
   if (status < 400) return undefined;
   const error = json?.maybe('error');
@@ -34,14 +34,14 @@ const dialect = {
   fault,
 } as const satisfies Partial<HttpProvider>;
 
-/** Hosts that document the members of the widest family, the echo flag among them. */
+/** Hosts that document the members of the most common form, including the echo flag. */
 const jinaLike = {
   ...dialect,
   body: jinaLikeBody,
   profile: { ...HOSTED, echo: 'optional' },
 } as const satisfies Partial<HttpProvider>;
 
-/** Hosts of which no echo flag is known. */
+/** Hosts without a known echo flag. */
 const plain = {
   ...dialect,
   body: plainBody,
@@ -51,7 +51,7 @@ const plain = {
 
 const RELAY = 'A relay: scores and limits are those of the provider behind the model.';
 
-/** No number of rows is known to be taken. */
+/** Not known to take a number of rows. */
 const huawei = {
   ...plain,
   body: ({ model, query, documents }: UpstreamCall): JsonBody => ({
@@ -103,7 +103,7 @@ export const fptCloud = defineProvider({
   baseUrl: 'https://mkp-api.fptcloud.com',
 });
 
-/** APIYI: an unknown model is a 503. */
+/** APIYI: an unknown model causes a 503. */
 export const apiyi = defineProvider({
   ...plain,
   id: 'apiyi',
@@ -112,7 +112,7 @@ export const apiyi = defineProvider({
   notes: [RELAY],
 });
 
-/** 302.AI, on the route that speaks as Jina does. */
+/** 302.AI, on the route with Jina's form. */
 export const ai302 = defineProvider({
   ...jinaLike,
   id: '302ai',
@@ -172,7 +172,7 @@ export const futurmix = defineProvider({
   notes: [RELAY],
 });
 
-/** MWS: Cohere's second API below a path of its own, with what that refuses. */
+/** MWS: Cohere's second API under its own path, with the same refusals. */
 export const mws = defineProvider({
   ...dialect,
   id: 'mws',
@@ -221,7 +221,7 @@ export const aiping = defineProvider({
   notes: [RELAY, 'Its own choice of providers (extra_body.provider) is left to its defaults.'],
 });
 
-/** Hosts that have taken over SiliconFlow's members, chunk limits for some models and instructions for others. */
+/** Hosts that have adopted SiliconFlow's members: chunk limits for some models and instructions for others. */
 const siliconflowLike = {
   ...dialect,
   body: siliconflowBody,
@@ -248,7 +248,7 @@ export const dmxapi = defineProvider({
   notes: [RELAY],
 });
 
-/** The supercomputing centre of Beijing. */
+/** Beijing's supercomputing centre. */
 export const blsc = defineProvider({
   ...plain,
   id: 'blsc',

@@ -15,7 +15,7 @@ const profile: ProviderProfile = {
   documents: { objects: true, images: { default: true } },
 };
 
-/** Another instance of this gateway: documents and options go on as the caller sent them. */
+/** Another instance of this gateway: documents and options are passed on as the caller sent them. */
 export const rerankGateway = defineProvider({
   id: 'rerank-gateway',
   title: 'Another rerank gateway',

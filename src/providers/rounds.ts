@@ -10,13 +10,13 @@ import {
 import { RankingFault } from '../rankers/ranker.js';
 import { judgeReply, type RawReply, type ReplyReading } from './reply.js';
 
-/** A call before its reply, and what the reply is made into. */
+/** A call, and how its reply is decoded. */
 export interface Question<T> {
   readonly body: JsonBody;
   readonly decode: (reply: Json, http: UpstreamReply) => T;
 }
 
-/** One round: asks all of `questions` at once, and gives their answers in the same order. */
+/** One round: asks all `questions` at once, and returns their answers in the same order. */
 export function* ask<T>(
   questions: readonly Question<T>[],
 ): Generator<readonly PartCall[], T[], undefined> {
@@ -35,7 +35,7 @@ export function* ask<T>(
   });
 }
 
-/** Adds up what the calls of a ranking report; what one of them leaves out is unknown of the whole. */
+/** Adds up the reports of a ranking's calls; if one of them reports nothing, the total is unknown. */
 export function sumUsage(reports: readonly (number | undefined)[]): ReportedUsage {
   let inputTokens: number | undefined = reports.length === 0 ? undefined : 0;
   for (const count of reports) {
@@ -49,9 +49,9 @@ export function sumUsage(reports: readonly (number | undefined)[]): ReportedUsag
 export type SendPart = (body: JsonBody) => Promise<RawReply>;
 
 /**
- * Makes the calls of a ranking, at most as many of a round at once as the channel's setting `concurrency` says, and reads
- * them. The first call that fails fails the ranking at once: nothing further is sent, and what is still under way is the
- * sender's to end.
+ * Makes the calls of a ranking, at most as many of a round at once as the channel's setting `concurrency` allows, and reads
+ * their replies. The first failing call fails the ranking at once: nothing more is sent, and it is up to the sender to end
+ * the calls still under way.
  */
 export async function readRounds(
   provider: ComposedProvider,
@@ -66,7 +66,7 @@ export async function readRounds(
       const step = rounds.next();
       if (step.done === true) return { kind: 'ranking', ranking: step.value };
       if (step.value.length === 0) {
-        // A breath in a long computation.
+        // A pause in a long computation.
         await new Promise((resolve) => setImmediate(resolve));
         continue;
       }
@@ -80,7 +80,7 @@ export async function readRounds(
   }
 }
 
-/** Calls of one ranking that are under way at once, unless the channel says otherwise. */
+/** Concurrent calls of one ranking, unless the channel says otherwise. */
 const DEFAULT_CONCURRENCY = 4;
 
 function concurrencyOf({ settings }: UpstreamCall): number {

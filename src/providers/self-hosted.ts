@@ -11,7 +11,7 @@ export const LISTWISE_MODELS = /jina-reranker-v3|mxbai-rerank\S*listwise/i;
 /** Models whose scores are cosines. */
 export const COSINE_MODELS = /jina-reranker-v3/i;
 
-/** What holds for most servers that an operator runs; each names where it differs. */
+/** The profile of most servers that an operator runs; each states its differences. */
 export const SELF_HOSTED: ProviderProfile = {
   limits: {},
   truncates: false,
@@ -25,7 +25,7 @@ export const SELF_HOSTED: ProviderProfile = {
   billing: 'none',
 };
 
-/** For servers whose limit is an option that they are started with; read by `documentLimit`. */
+/** For servers whose limit is a startup option; read by `documentLimit`. */
 export const MAX_DOCUMENTS = {
   maxDocuments: {
     type: 'number',

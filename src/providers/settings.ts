@@ -8,7 +8,7 @@ import {
   type SettingValue,
 } from './provider.js';
 
-/** The settings of a provider that have a default. */
+/** The provider's settings that have a default. */
 export function defaultSettings(provider: Provider): Record<string, SettingValue> {
   const settings: Record<string, SettingValue> = {};
   for (const [name, spec] of Object.entries(provider.settings ?? {})) {
@@ -18,7 +18,7 @@ export function defaultSettings(provider: Provider): Record<string, SettingValue
 }
 
 /**
- * What is wrong with a channel's settings and credentials for its provider: one sentence each, none when all is well. Names are
+ * The mistakes in a channel's settings and credentials for its provider: one sentence each, none if all is well. Names are
  * spelled as people write them, in files and through the API.
  */
 export function settingMistakes(
@@ -66,7 +66,7 @@ function knownNames(specs: Readonly<Record<string, unknown>>): string {
 
 type Kept = Pick<Endpoint, 'credentials' | 'settings'>;
 
-/** A channel as its provider reads it: the settings that may hold secrets are back from among the credentials. */
+/** A channel as its provider reads it: settings that may hold secrets are moved back from the credentials. */
 export function openSettings(provider: Provider, { credentials, settings }: Kept): Kept {
   const names = secretSettings(provider).filter((name) => credentials[name] !== undefined);
   if (names.length === 0) return { credentials, settings };
@@ -82,8 +82,8 @@ export function openSettings(provider: Provider, { credentials, settings }: Kept
 }
 
 /**
- * Moves settings that may hold secrets to the credentials, where they are encrypted and masked; null and the empty text say
- * that there is none. What is not text stays, to be refused.
+ * Moves settings that may hold secrets to the credentials, where they are encrypted and masked; null and the empty text mean
+ * that there is none. A value that is not text stays, to be refused.
  */
 export function sealSettings<S, C>(
   provider: Provider | undefined,
@@ -108,7 +108,7 @@ export function secretSettings({ settings = {} }: Provider): string[] {
   return Object.keys(settings).filter((name) => settings[name]?.secret === true);
 }
 
-/** All that is wrong with a channel for its provider, also what only the values of its credentials show. */
+/** All mistakes in a channel for its provider, including those that only the values of its credentials show. */
 export function channelMistakes(
   provider: Provider,
   channel: Pick<Endpoint, 'credentials' | 'settings'>,
@@ -126,14 +126,14 @@ export function channelMistakes(
     .map(asWritten);
 }
 
-/** Keys that are sent as they are can take turns; where a token is fetched or a request signed with one, it is the only one. */
+/** Keys that are sent unchanged can take turns; a key that fetches a token or signs requests must be the only one. */
 function takesSeveralKeys(provider: Provider): boolean {
   return (
     provider.transport === 'http' && provider.token === undefined && provider.sign === undefined
   );
 }
 
-/** Providers speak of their settings in the spelling of the code. */
+/** Providers name their settings in the code's spelling. */
 function asWritten(sentence: string): string {
   return sentence.replace(
     /\b(settings|credentials)\.(\w+)/g,
@@ -141,7 +141,7 @@ function asWritten(sentence: string): string {
   );
 }
 
-/** A provider's own address for a channel's settings; `undefined` where it has none or a setting that it needs is not set. */
+/** A provider's own address for a channel's settings; `undefined` if it has none or needs a setting that is not set. */
 export function publicAddress(
   provider: Pick<HttpProvider, 'baseUrl'>,
   settings: Readonly<Record<string, SettingValue>>,

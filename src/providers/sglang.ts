@@ -15,7 +15,7 @@ function fault(reply: UpstreamReply): FaultKind | undefined {
   return type !== undefined && type >= 400 ? faultOfStatus(type) : undefined;
 }
 
-/** Tokens of all rows; `undefined` where one does not tell. */
+/** Tokens of all rows; `undefined` if one does not report them. */
 function promptTokens(rows: Json): number | undefined {
   let sum = 0;
   for (const row of rows.array()) {
@@ -30,7 +30,7 @@ function promptTokens(rows: Json): number | undefined {
   return sum;
 }
 
-/** SGLang: a bare array, an echo unless it is declined, and a scale that the model decides on. */
+/** SGLang: a bare array, an echo unless declined, and a scale that depends on the model. */
 export const sglang = defineProvider({
   ...pathSetting('/v1/rerank'),
   id: 'sglang',

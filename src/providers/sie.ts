@@ -4,7 +4,7 @@ import type { FaultKind } from '../core/retry.js';
 import { bearer, defineProvider, OPTIONAL_API_KEY, type UpstreamReply } from './provider.js';
 import { SELF_HOSTED } from './self-hosted.js';
 
-/** Rows name the id that was sent with an item, which is its place. */
+/** Rows name the id that was sent with an item, which is its position. */
 function readItems(scores: Json): UpstreamRow[] {
   return scores.map((row) => {
     const id = row.field('item_id').string();
@@ -13,17 +13,17 @@ function readItems(scores: Json): UpstreamRow[] {
   });
 }
 
-/** 503 is a model that is being loaded, 502 one that cannot be. */
+/** 503 means that the model is being loaded, 502 that it cannot be. */
 function fault({ status }: UpstreamReply): FaultKind | undefined {
   return status === 502 ? 'misconfigured' : undefined;
 }
 
-/** Superlinked's inference engine: the model in the path, rows by the id that an item was sent with. */
+/** Superlinked's inference engine: the model in the path, rows by the id that was sent with an item. */
 export const sie = defineProvider({
   id: 'sie',
   title: 'Superlinked SIE',
   baseUrl: undefined,
-  // The model's slashes stay as they are.
+  // The model's slashes are not escaped.
   path: ({ model }) => `/v1/score/${model.split('/').map(encodeURIComponent).join('/')}`,
   credentials: OPTIONAL_API_KEY,
   headers: bearer,

@@ -23,7 +23,7 @@ function fault(reply: UpstreamReply): FaultKind | undefined {
     : undefined;
 }
 
-/** Chunking is for the older models, instructions are for Qwen3 alone; each refuses the other's members. */
+/** Only the older models take chunking, and only Qwen3 takes instructions; each refuses the other's members. */
 function modelOptions({
   model,
   options,
@@ -33,7 +33,7 @@ function modelOptions({
   return { max_chunks_per_doc: options.maxChunksPerDoc, overlap_tokens: options.overlapTokens };
 }
 
-/** Tokens stand in `meta`, in older replies in a member of their own. */
+/** Tokens are in `meta`, or in older replies in the member `tokens`. */
 function usage(reply: Json): ReportedUsage {
   const meta = readMeta(reply);
   return {
@@ -41,7 +41,7 @@ function usage(reply: Json): ReportedUsage {
   };
 }
 
-/** The request, which several hosts have taken over. */
+/** The request, which several other hosts have adopted. */
 export function siliconflowBody(call: UpstreamCall): JsonBody {
   return {
     model: call.model,
@@ -89,7 +89,7 @@ export const siliconflow = defineProvider({
   exampleModels: ['BAAI/bge-reranker-v2-m3', 'Qwen/Qwen3-Reranker-8B'],
 });
 
-/** SiliconFlow outside China: keys of its own, Qwen3 models only. */
+/** SiliconFlow outside China: separate keys, Qwen3 models only. */
 export const siliconflowInternational = defineProvider({
   ...dialect,
   id: 'siliconflow-international',

@@ -18,18 +18,18 @@ import { MAX_DOCUMENTS, SELF_HOSTED } from './self-hosted.js';
 const WRONG_MODEL = /not a re-?ranker model/i;
 const BATCH_LIMIT = /batch size \d+ > maximum/i;
 
-/** The same limits are 413 or 422 by version, and what the web framework refuses is plain text under the same statuses. */
+/** The same limits are 413 or 422 by version; the web framework's own refusals are plain text with the same statuses. */
 function fault(reply: UpstreamReply): FaultKind | undefined {
   const { status, json } = reply;
   const message = readErrorMessage(reply);
   if (status === 424) return WRONG_MODEL.test(message) ? 'misconfigured' : 'transient';
   if (status === 422 && BATCH_LIMIT.test(message)) return 'limit';
-  // The framework did not understand the body, which the gateway made: the server is no TEI, or another version.
+  // The framework did not understand the gateway's body: the server is not TEI, or is another version.
   if ((status === 415 || status === 422) && json === undefined) return 'misconfigured';
   return undefined;
 }
 
-/** There is no `top_n`: all come back. Long input is always cut, since versions differ in what they do by default. */
+/** There is no `top_n`: all rows come back. Long input is cut unless declined, since versions differ in their default. */
 function body({ query, documents, options }: UpstreamCall): Record<string, JsonBody> {
   return {
     query,
@@ -40,7 +40,7 @@ function body({ query, documents, options }: UpstreamCall): Record<string, JsonB
   };
 }
 
-/** Tokens are told in a header alone. */
+/** Tokens are reported only in a header. */
 function ranking(list: Json, http: UpstreamReply): UpstreamRanking {
   const tokens = Number(http.headers['x-compute-tokens'] ?? Number.NaN);
   return {
@@ -100,7 +100,7 @@ export const teiVertex = defineProvider({
   notes: [BATCH_NOTE],
 });
 
-/** A hosted endpoint that runs TEI; each has an address of its own. */
+/** A hosted endpoint that runs TEI; each has its own address. */
 export const huggingface = defineProvider({
   ...dialect,
   id: 'huggingface',
@@ -115,7 +115,7 @@ export const huggingface = defineProvider({
   ],
 });
 
-/** Ascend's image wraps an older TEI, which tells its limits with 413. */
+/** Ascend's image wraps an older TEI, which reports its limits with 413. */
 export const ascendTei = defineProvider({
   ...dialect,
   id: 'ascend-tei',

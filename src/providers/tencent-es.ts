@@ -8,7 +8,7 @@ import {
   tencentHeaders,
 } from './tencent-lkeap.js';
 
-/** Rerank of Tencent's Elasticsearch service; any member of its reply may be null. */
+/** Reranking by Tencent's Elasticsearch service; any member of its reply may be null. */
 export const tencentEs = defineProvider({
   id: 'tencent-es',
   title: 'Tencent Elasticsearch AI',

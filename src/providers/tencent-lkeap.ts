@@ -21,7 +21,7 @@ export const TENCENT_SETTINGS = {
   region: { type: 'string', default: 'ap-guangzhou', describe: 'region, sent as X-TC-Region' },
 } as const satisfies Record<string, SettingSpec>;
 
-/** The action is in headers: all of Tencent's API 3.0 has one path. */
+/** The action is in the headers: all of Tencent's API 3.0 has the same path. */
 export function tencentHeaders(version: string) {
   return ({ settings }: Endpoint): Record<string, string> => ({
     'x-tc-action': 'RunRerank',
@@ -30,7 +30,7 @@ export function tencentHeaders(version: string) {
   });
 }
 
-/** What an error code begins with; the first that fits decides. */
+/** Beginnings of error codes; the first that matches decides. */
 const FAULTS: readonly (readonly [string, FaultKind])[] = [
   ['AuthFailure', 'misconfigured'],
   ['UnauthorizedOperation', 'misconfigured'],
@@ -65,7 +65,7 @@ export function tencentFault(reply: UpstreamReply): FaultKind | undefined {
   return FAULTS.find(([start]) => code.startsWith(start))?.[1] ?? 'transient';
 }
 
-/** Rerank of Tencent's knowledge engine: scores by position, and room for two thousand characters only. */
+/** Reranking by Tencent's knowledge engine: scores by position, and room for only two thousand characters. */
 export const tencentLkeap = defineProvider({
   id: 'tencent-lkeap',
   title: 'Tencent LKEAP',

@@ -4,7 +4,7 @@ import { HOSTED } from './hosted.js';
 import { bearer, defineProvider, REQUIRED_API_KEY, type UpstreamReply } from './provider.js';
 import { readErrorMessage } from './reply.js';
 
-/** Only these, on endpoints of their own, rank objects. */
+/** Only these, on dedicated endpoints, rank objects. */
 const OBJECT_MODELS = /llama-rank/i;
 const NOT_AVAILABLE = /non-serverless model|model_not_available/i;
 const TOO_MUCH = /too many documents|at most [\d,]+ documents/i;
@@ -16,7 +16,7 @@ function fault(reply: UpstreamReply): FaultKind | undefined {
   return TOO_MUCH.test(message) ? 'limit' : undefined;
 }
 
-/** Together AI. Unknown members are refused; `document` is in every row, empty where no echo was asked for. */
+/** Together AI. Unknown members are refused; `document` is in every row, empty if no echo was asked for. */
 export const together = defineProvider({
   id: 'together',
   title: 'Together AI',
@@ -25,7 +25,7 @@ export const together = defineProvider({
   credentials: REQUIRED_API_KEY,
   headers: bearer,
   body: (call) => {
-    // All strings or all objects: a list of both is refused.
+    // All strings or all objects: a mixed list is refused.
     const picked = OBJECT_MODELS.test(call.model) ? pickFields(call) : undefined;
     return {
       model: call.model,

@@ -11,7 +11,7 @@ import {
 } from './provider.js';
 import { MAX_DOCUMENTS, SELF_HOSTED } from './self-hosted.js';
 
-/** Two columns of strings, the query repeated, or one of pairs, row after row. */
+/** Two columns of strings, with the query repeated, or one of pairs, row after row. */
 function inputs({ query, documents, settings }: UpstreamCall): JsonBody {
   const { count } = documents;
   const quoted = JSON.stringify(query.toWellFormed());
@@ -51,7 +51,7 @@ function decode(reply: Json, { documents, settings }: UpstreamCall): UpstreamRan
   return { rows: readRows(new Json(rows), 'index', 'score') };
 }
 
-/** Triton Inference Server (KServe v2). Names of tensors are the deployment's own. */
+/** Triton Inference Server (KServe v2). The deployment determines the names of tensors. */
 export const triton = defineProvider({
   id: 'triton',
   title: 'Triton Inference Server (KServe v2)',

@@ -10,7 +10,7 @@ import {
   volcengineMistakes,
 } from './volcengine.js';
 
-/** The data plane names its errors; there is no list of them, so names are read by their words. */
+/** The data plane names its errors; there is no list of the names, so they are judged by the words in them. */
 const NAMED_FAULTS: readonly (readonly [RegExp, FaultKind])[] = [
   [/unauthor|forbidden|denied|signature|auth|notfound|notexist|arrear|unpaid/i, 'misconfigured'],
   [/ratelimit|quota|throttl|toomany|overload|busy/i, 'busy'],
@@ -27,7 +27,7 @@ function fault(reply: UpstreamReply): FaultKind | undefined {
   return named?.[1] ?? (reply.status === 200 ? 'invalid' : undefined);
 }
 
-/** One row for each document, in their order; an `id` that tells the place of every row is believed before that. */
+/** One row per document, in their order; but if the `id`s give the position of every row, they take precedence. */
 function readScores(reply: Json, documentCount: number): UpstreamRow[] {
   const list = reply.field('result').field('data');
   const rows = readRows(list, 'id', 'score');
@@ -40,7 +40,7 @@ function readScores(reply: Json, documentCount: number): UpstreamRow[] {
   return rows.map(({ score }, index) => ({ index, score }));
 }
 
-/** Rerank of the VikingDB data plane: each document is a list of parts. */
+/** Reranking by the VikingDB data plane: each document is a list of parts. */
 export const vikingdb = defineProvider({
   id: 'vikingdb',
   title: 'Volcengine VikingDB',

@@ -15,7 +15,7 @@ import { COSINE_MODELS, pathSetting, SELF_HOSTED } from './self-hosted.js';
 
 const NO_RERANKER = /does not support (rerank|score|.*score api)/i;
 
-/** Versions before 0.10 tell errors with status 200; `readReply` knows those. Here: a model that is not a reranker. */
+/** Versions before 0.10 report errors with status 200; `readReply` knows those. Here: a model that is not a reranker. */
 function fault(reply: UpstreamReply): FaultKind | undefined {
   const isError = reply.status >= 400 || reply.json?.maybe('object').value === 'error';
   return isError && NO_RERANKER.test(readErrorMessage(reply)) ? 'misconfigured' : undefined;
@@ -41,7 +41,7 @@ const profile: ProviderProfile = {
   },
 };
 
-/** Strings, or lists of parts where there are images; `{text}` objects are refused. */
+/** Strings, or lists of parts if there are images; `{text}` objects are refused. */
 function contents({ documents }: UpstreamCall): JsonBody {
   if (!documents.hasImages) return documents.texts();
   return documents.parts().map(({ text, image }) => ({
@@ -52,7 +52,7 @@ function contents({ documents }: UpstreamCall): JsonBody {
   }));
 }
 
-/** By default one document that is too long fails all: −1 has each cut to what the model takes. */
+/** By default a single overlong document fails the request: −1 has each cut to the model's limit. */
 function truncation({ options }: UpstreamCall): number | undefined {
   return options.truncation === false ? undefined : -1;
 }
@@ -96,7 +96,7 @@ export const vllm = defineProvider({
   ],
 });
 
-/** vLLM's score route, for servers without the rerank one: all scores, in the order of the documents. */
+/** vLLM's score route, for servers without a rerank route: all scores, in the order of the documents. */
 export const vllmScore = defineProvider({
   ...dialect,
   ...pathSetting('/v1/score'),
@@ -132,7 +132,7 @@ export const aphrodite = defineProvider({
   notes: [OPEN_PATHS],
 });
 
-/** The router in front of several vLLM servers: its own errors are plain strings, its replies come in chunks. */
+/** The router in front of several vLLM servers: its own errors are plain strings, and its replies come in chunks. */
 export const vllmProductionStack = defineProvider({
   ...dialect,
   id: 'vllm-production-stack',

@@ -10,7 +10,7 @@ import {
 } from './provider.js';
 import { signForVolcengine } from './signing/volcengine.js';
 
-/** Keys that sign; a plain API key in their place is sent as a bearer token. */
+/** Keys for signing; a plain API key in their place is sent as a bearer token. */
 export const VOLCENGINE_CREDENTIALS = {
   accessKeyId: { required: false, describe: 'access key id; requests are signed with it' },
   secretAccessKey: {
@@ -35,11 +35,11 @@ export function volcengineMistakes({
   ];
 }
 
-/** Signs unless the channel has an API key, which goes out as a header. */
+/** Signs unless the channel has an API key, which is sent as a header. */
 export const signUnlessApiKey: typeof signForVolcengine = (request, endpoint, nowMs) =>
   endpoint.credentials.apiKey === undefined ? signForVolcengine(request, endpoint, nowMs) : {};
 
-/** The codes in the body, which say more than the status; 0 is success. */
+/** The codes in the body, which say more than the status; 0 means success. */
 const FAULTS: Readonly<Record<number, FaultKind>> = {
   1000001: 'misconfigured',
   1000002: 'caller',
@@ -59,13 +59,13 @@ function isInputFault(code: number): boolean {
 export function volcengineFault({ status, json }: UpstreamReply): FaultKind | undefined {
   const code = json?.maybe('code').optionalNumber();
   if (code === undefined || code === 0) return undefined;
-  // It takes addresses of images alone: another provider may take what it refuses.
+  // It takes images only as addresses: another provider may take an image that it refuses.
   const words = json?.maybe('message').optionalString() ?? '';
   if (isInputFault(code) && IMAGE_REFUSED.test(words)) return 'limit';
   return FAULTS[code] ?? (status === 200 ? 'invalid' : undefined);
 }
 
-/** Rerank of the knowledge base service: the query goes with every document, scores come back by position. */
+/** Reranking by the knowledge base service: the query is sent with every document, and scores come back by position. */
 export const volcengine = defineProvider({
   id: 'volcengine',
   title: 'Volcengine knowledge base',

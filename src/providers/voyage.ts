@@ -20,7 +20,7 @@ function fault(reply: UpstreamReply): FaultKind | undefined {
   return UNKNOWN_MODEL.test(message) ? 'misconfigured' : undefined;
 }
 
-/** Keys of the twin that MongoDB runs begin so; neither host takes the other's. */
+/** Keys of the twin that MongoDB runs begin with this; neither host takes the other's keys. */
 const MONGODB_KEY = 'al-';
 
 function keyBeginsWith(channel: Pick<Endpoint, 'credentials'>, prefix: string): boolean {
@@ -73,7 +73,7 @@ const dialect = {
   exampleModels: ['rerank-2.5', 'rerank-2.5-lite', 'rerank-3', 'rerank-3-lite'],
 } as const satisfies Partial<HttpProvider>;
 
-/** Voyage AI: `top_k` for `top_n` (which it refuses by name), rows under `data`. */
+/** Voyage AI: `top_k` in place of `top_n` (which it refuses by name), rows under `data`. */
 export const voyage = defineProvider({
   ...dialect,
   id: 'voyage',
@@ -85,7 +85,7 @@ export const voyage = defineProvider({
   ],
 });
 
-/** Voyage's models as MongoDB runs them: the same wire, other keys. */
+/** Voyage's models as MongoDB runs them: the same wire form, other keys. */
 export const voyageMongodb = defineProvider({
   ...dialect,
   id: 'voyage-mongodb',

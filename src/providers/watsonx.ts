@@ -11,7 +11,7 @@ import {
 } from './provider.js';
 import { cloudPakToken, IBM_IAM_SETTINGS, ibmIamToken } from './signing/ibm.js';
 
-/** Error codes that say more than their status, whose pairing is not documented. */
+/** Error codes, which say more than the status; which status goes with which code is not documented. */
 const FAULTS: Readonly<Record<string, FaultKind>> = {
   token_quota_reached: 'misconfigured',
   no_associated_service_instance_error: 'misconfigured',
@@ -34,7 +34,7 @@ function fault({ status, json }: UpstreamReply): FaultKind | undefined {
   return FAULTS[errors.item(0).maybe('code').optionalString() ?? ''];
 }
 
-/** How many tokens of a document are read; beyond that the model refuses the request unless it is told to cut. */
+/** How many tokens of a document are read; the model refuses longer ones unless told to cut them. */
 function tokenLimit({ options, settings }: UpstreamCall): number | undefined {
   if (options.truncation === false) return undefined;
   const limit = options.maxTokensPerDoc ?? Number(settings.truncateInputTokens);
@@ -87,7 +87,7 @@ const common = {
   profile: {
     limits: { pairTokens: { default: 512 } },
     truncates: true,
-    // Its guide says so, and one of its own samples is not.
+    // Its guide says that rows are sorted, but one of its own samples is not.
     sorted: false,
     topN: 'honoured',
     echo: 'optional',
@@ -100,7 +100,7 @@ const common = {
   exampleModels: ['cross-encoder/ms-marco-minilm-l-12-v2'],
 } satisfies Partial<HttpProvider>;
 
-/** watsonx.ai on IBM Cloud, with tokens of its IAM. */
+/** watsonx.ai on IBM Cloud, with tokens from its IAM. */
 export const watsonx = defineProvider({
   ...common,
   id: 'watsonx',
@@ -124,7 +124,7 @@ export const watsonx = defineProvider({
   notes: ['Scores of cross-encoders are logits; embedding models give similarities.'],
 });
 
-/** watsonx.ai in a Cloud Pak for Data cluster, with tokens of the cluster or its own scheme for API keys. */
+/** watsonx.ai in a Cloud Pak for Data cluster, with the cluster's tokens or its own scheme for API keys. */
 export const watsonxOnPrem = defineProvider({
   ...common,
   id: 'watsonx-on-prem',

@@ -6,7 +6,7 @@ import { pathSetting, SELF_HOSTED } from './self-hosted.js';
 
 const UNKNOWN_MODEL = /model not found/i;
 
-/** An unknown model is a 400 in older versions. What its validation refuses is a 500, told from a crash by nothing. */
+/** An unknown model causes a 400 in older versions. A failed validation causes a 500, indistinguishable from a crash. */
 function fault(reply: UpstreamReply): FaultKind | undefined {
   return reply.status === 400 && UNKNOWN_MODEL.test(readErrorMessage(reply))
     ? 'misconfigured'
@@ -15,7 +15,7 @@ function fault(reply: UpstreamReply): FaultKind | undefined {
 
 const route = pathSetting('/v1/rerank');
 
-/** Xinference. Members beyond these make some engines fail, `max_chunks_per_doc` among them. */
+/** Xinference. Further members, such as `max_chunks_per_doc`, make some engines fail. */
 export const xinference = defineProvider({
   ...route,
   id: 'xinference',

@@ -26,7 +26,7 @@ const dialect = {
     rows: readRows(reply.field('results'), 'index', 'relevance_score'),
     usage: { inputTokens: reply.maybe('total_tokens').optionalNumber() },
   }),
-  // Its own client tries again after a conflict.
+  // ZeroEntropy's own client retries after a conflict.
   fault: ({ status }) => (status === 409 ? 'transient' : undefined),
   mistakes: ({ settings }) => {
     const latency = optionalTextSetting(settings, 'latency');

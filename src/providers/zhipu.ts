@@ -6,7 +6,7 @@ import { readErrorMessage } from './reply.js';
 
 const TOO_LONG = /length|too (long|many|large)|exceed|at most|过长|长度|超过|超出/i;
 
-/** The provider's codes; 429 alone says nothing, since it also means an empty account. */
+/** The provider's codes; 429 on its own says nothing, since it may also mean an empty account. */
 const FAULTS: readonly (readonly [code: RegExp, kind: FaultKind])[] = [
   [/^100\d$/, 'misconfigured'],
   [/^11[01]\d$/, 'misconfigured'],
@@ -14,9 +14,9 @@ const FAULTS: readonly (readonly [code: RegExp, kind: FaultKind])[] = [
   [/^1211$/, 'misconfigured'],
   [/^121\d$/, 'caller'],
   [/^122\d$/, 'misconfigured'],
-  // A policy of this provider alone.
+  // A policy of this provider only.
   [/^130[01]$/, 'limit'],
-  // What a day or a plan holds is used up.
+  // The allowance of a day or a plan is used up.
   [/^13(04|08|09)$/, 'misconfigured'],
   [/^13\d\d$/, 'busy'],
 ];
@@ -29,7 +29,7 @@ function fault(reply: UpstreamReply): FaultKind | undefined {
   return kind === 'caller' && TOO_LONG.test(readErrorMessage(reply)) ? 'limit' : kind;
 }
 
-/** Zhipu (BigModel). A key of the form `<id>.<secret>` is sent as it is. */
+/** Zhipu (BigModel). A key of the form `<id>.<secret>` is sent unchanged. */
 export const zhipu = defineProvider({
   id: 'zhipu',
   title: 'Zhipu (BigModel)',

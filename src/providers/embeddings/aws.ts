@@ -2,7 +2,7 @@ import { bearer, type ComposedProvider } from '../provider.js';
 import { bedrockFault } from '../bedrock.js';
 import { AWS_REGION, signBedrock } from '../signing/aws.js';
 
-/** How a call to a model on Bedrock proves who makes it: by a signature, or by an API key. */
+/** How a call to a model on Bedrock is authenticated: by a signature, or by an API key. */
 export const awsHeaders = {
   credentials: {
     accessKeyId: { required: false, describe: 'access key id of an IAM user or role' },

@@ -8,16 +8,16 @@ export interface EmbeddedText {
   readonly text: string;
 }
 
-/** How a model was trained to be told a query from a document: words before each. */
+/** How a model was trained to tell a query from a document: by words before each. */
 interface Form {
-  /** `{task}` stands for what the caller says that is looked for. */
+  /** `{task}` stands for the caller's instruction. */
   readonly query: string;
   readonly document: string;
 }
 
 const TASK = 'Given a web search query, retrieve relevant passages that answer the query';
 
-/** The first that fits the model's name wins; the names are those of the models, whatever host they have in front. */
+/** The first that matches the model's name wins; a host's prefix before the name does not matter. */
 const FAMILIES: readonly (readonly [match: RegExp, form: Form])[] = [
   [
     /e5-.*instruct|e5-mistral|gte-qwen|sfr-embedding|linq-embed/i,
@@ -39,8 +39,8 @@ const FAMILIES: readonly (readonly [match: RegExp, form: Form])[] = [
 ];
 
 /**
- * The words before a query and a document: the channel's own where it has any, an empty one included, else those that
- * the family of the model is known to want.
+ * The words before a query or a document: the channel's own if it sets any, even empty ones, otherwise those that the
+ * model's family is known to need.
  */
 export function prefixOf(
   purpose: Purpose,

@@ -15,14 +15,14 @@ import { readList, readVector } from './vectors.js';
 
 const textsOf = (texts: readonly EmbeddedText[]): string[] => texts.map(({ text }) => text);
 
-/** All texts of a call have one purpose where the API does not mix them. */
+/** If the API does not mix purposes, all texts of a call have the same one. */
 const isQuery = ([first]: readonly EmbeddedText[]): boolean => first?.purpose === 'query';
 
 function dimensionsOf({ settings }: UpstreamCall): number | undefined {
   return typeof settings.dimensions === 'number' ? settings.dimensions : undefined;
 }
 
-/** Jina's embeddings, which are told what they are for. */
+/** Jina's embeddings, with the purpose in each call. */
 export const jinaEmbeddings = defineEmbeddings(
   {
     body: (texts, call) => ({
@@ -48,7 +48,7 @@ export const jinaEmbeddings = defineEmbeddings(
   },
 );
 
-/** Voyage's embeddings, which are told what they are for. */
+/** Voyage's embeddings, with the purpose in each call. */
 export const voyageEmbeddings = defineEmbeddings(
   {
     body: (texts, call) => ({
@@ -61,7 +61,7 @@ export const voyageEmbeddings = defineEmbeddings(
     }),
     decode: decodeOpenAi,
     batch: 512,
-    // 120 000 tokens in a call of the models that take the least.
+    // The models that take the least allow 120 000 tokens in a call.
     batchBytes: 110_000,
     mixes: false,
   },
@@ -86,7 +86,7 @@ function decodeCohere(reply: Json, texts: readonly EmbeddedText[]): Embedded {
   };
 }
 
-/** Cohere's embeddings, which are told what they are for. */
+/** Cohere's embeddings, with the purpose in each call. */
 export const cohereEmbeddings = defineEmbeddings(
   {
     body: (texts, call) => ({
@@ -112,7 +112,7 @@ export const cohereEmbeddings = defineEmbeddings(
   },
 );
 
-/** Google's embeddings by the Gemini API: each text of a batch is told what it is for. */
+/** Google's embeddings by the Gemini API: each text of a batch states its purpose. */
 export const geminiEmbeddings = defineEmbeddings(
   {
     body: (texts, call) => ({
@@ -151,16 +151,16 @@ function headerTokens({ headers }: UpstreamReply, name: string): number | undefi
 
 const isTitan = (model: string): boolean => /titan-embed/i.test(model);
 const isCohere4 = (model: string): boolean => /embed-v4/i.test(model);
-/** Longer ones are refused whatever `truncate` says, by version 3. */
+/** Version 3 refuses longer texts, whatever `truncate` says. */
 const COHERE_3_CHARACTERS = 2_048;
 
-/** Which end is cut has other names in version 4. */
+/** Version 4 has another name for the end that is cut. */
 function bedrockTruncate({ model, options }: UpstreamCall): string {
   if (options.truncation === false) return 'NONE';
   return isCohere4(model) ? 'RIGHT' : 'END';
 }
 
-/** Embedding models on Bedrock: Amazon's take one text in a call, Cohere's a list. */
+/** Embedding models on Bedrock: Amazon's take one text per call, Cohere's a list. */
 export const bedrockEmbeddings = defineEmbeddings(
   {
     body: (texts, call) =>
@@ -208,7 +208,7 @@ export const bedrockEmbeddings = defineEmbeddings(
   },
 );
 
-/** Hugging Face's feature extraction, of models whose vectors are pooled. */
+/** Hugging Face's feature extraction, for models whose vectors are pooled. */
 export const huggingfaceEmbeddings = defineEmbeddings(
   {
     body: (texts, { options }) => ({

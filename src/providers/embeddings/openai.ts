@@ -50,7 +50,7 @@ function encodingFormat(value: string): { readonly encodingFormat: SettingSpec }
   };
 }
 
-/** OpenAI's models by its API: small replies, and large calls as long as their tokens are few enough. */
+/** OpenAI's models by its API: large calls, as long as they have few enough tokens. */
 const openAiLimits = { batch: 512, batchBytes: 280_000, textTokens: { default: 8_191 } } as const;
 
 /** Any server with OpenAI's route for embeddings. */
@@ -118,7 +118,7 @@ export const azureOpenaiEmbeddings = defineEmbeddings(
   },
 );
 
-/** A host with OpenAI's route, whose limits are those of small batches unless its `own` say otherwise. */
+/** A host with OpenAI's route, and the limits of small batches unless `own` says otherwise. */
 function hosted(
   id: string,
   title: string,
@@ -153,7 +153,7 @@ export const mistralEmbeddings = hosted(
       const { dimensions, ...body } = openAiBody(texts, call);
       return { ...body, output_dimension: dimensions };
     },
-    // 16 384 tokens in a call, all texts together.
+    // 16 384 tokens in a call, for all texts together.
     batchBytes: 16_000,
     textTokens: { default: 8_192 },
   },

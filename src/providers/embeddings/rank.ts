@@ -22,12 +22,12 @@ import { ask, sumUsage, type Question } from '../rounds.js';
 import { prefixOf, type EmbeddedText, type Purpose } from './forms.js';
 import { product, toUnit, type Vector } from './vectors.js';
 
-/** What stands for one text: a single vector, or one for each of its tokens. */
+/** The embedding of one text: a single vector, or one per token. */
 export type Embedding = readonly Vector[];
 
-/** What one call of an embedding API says. */
+/** The result of one call of an embedding API. */
 export interface Embedded {
-  /** One for each text, in their order. */
+  /** One per text, in their order. */
   readonly embeddings: readonly Embedding[];
   readonly tokens: number | undefined;
 }
@@ -41,19 +41,19 @@ export interface EmbeddingApi {
     http: UpstreamReply,
     call: UpstreamCall,
   ) => Embedded;
-  /** Texts of one call. */
+  /** Texts per call. */
   readonly batch: number | ((model: string) => number);
-  /** UTF-8 bytes of one call, all texts together, which keep it within the tokens that it may have. */
+  /** UTF-8 bytes of one call, for all texts together, which keep it within its token limit. */
   readonly batchBytes?: number;
-  /** Tokens of one text, where a longer one is refused; absent where the API cuts by itself. */
+  /** Tokens of one text, if a longer one is refused; absent if the API cuts texts itself. */
   readonly textTokens?: ByModel<number>;
-  /** The same in characters: UTF-16 units, of which a text has at least as many as characters. */
+  /** The same in characters: counted as UTF-16 units, of which a text has at least as many as characters. */
   readonly textCharacters?: (model: string) => number | undefined;
-  /** Whether a call may hold the query beside documents; else each says which of the two its texts are. */
+  /** Whether a call may hold the query together with documents; otherwise each call says which of the two its texts are. */
   readonly mixes: boolean;
 }
 
-/** The settings that every ranker by embeddings has. */
+/** The settings of every ranker by embeddings. */
 const EMBEDDING_SETTINGS = {
   queryPrefix: {
     type: 'string',
@@ -77,7 +77,7 @@ function embeddingMistakes({ settings }: Pick<Endpoint, 'settings'>): (string | 
   });
 }
 
-/** What is the same for all of them. */
+/** The profile common to all of them. */
 const EMBEDDING_PROFILE: ProviderProfile = {
   limits: { documents: { default: 10_000 } },
   truncates: true,
@@ -85,7 +85,7 @@ const EMBEDDING_PROFILE: ProviderProfile = {
   topN: 'unsupported',
   echo: 'never',
   documents: { objects: false, images: { default: false } },
-  // Most APIs refuse an empty text, and none could say what it means.
+  // Most APIs refuse an empty text, and none could embed its meaning.
   blanks: 'refused',
   scoreScale: { default: 'cosine' },
   ranking: { default: 'pointwise' },
@@ -97,8 +97,8 @@ type Declared = Omit<ComposedProvider, 'transport' | 'rounds' | 'estimate' | 'pr
 };
 
 /**
- * Declares a provider that ranks by embeddings: by their cosine, and where a text has many by late interaction, in which
- * each vector of the query looks for its best match in a document.
+ * Declares a provider that ranks by embeddings: by their cosine, or, if a text has many vectors, by late interaction, which
+ * finds the best match in a document for each vector of the query.
  */
 export function defineEmbeddings(
   api: EmbeddingApi,
@@ -121,18 +121,18 @@ export function defineEmbeddings(
   });
 }
 
-/** A text is embedded alone: beside the query there is as much room. */
+/** Each text is embedded alone: the query takes no room from a document. */
 function textLimit({ textTokens }: EmbeddingApi): ProviderProfile['limits'] {
   return textTokens === undefined ? {} : { pairTokens: textTokens };
 }
 
-/** Few bytes, so that what is reserved is enough in any script. */
+/** A low number, so that the reservation is large enough for any script. */
 const BYTES_PER_TOKEN = 3;
-/** Multiplications until others get their turn: about five milliseconds. */
+/** Multiplications before others get a turn: about five milliseconds. */
 const WORK_PER_TURN = 4_000_000;
 
 function* rank(api: EmbeddingApi, call: UpstreamCall, { vectors: memory }: RankerTools): Rounds {
-  /** A text that comes twice is embedded once. */
+  /** A text that occurs twice is embedded once. */
   const keys: string[] = [];
   const known = new Map<string, Embedding>();
   const missing = new Map<string, EmbeddedText>();
@@ -165,7 +165,7 @@ function* rank(api: EmbeddingApi, call: UpstreamCall, { vectors: memory }: Ranke
   };
   const asked = batchesOf(api, prepared(most, 'query', call.query, call), missing, call);
   const tokens = yield* embed(api, asked, call, take);
-  // Another model may stand behind the name by now: vectors of the earlier one cannot be compared with its own.
+  // The name may refer to another model by now, whose vectors cannot be compared with those of the earlier one.
   const outdated = [...remembered].filter(
     ([key]) => dimensionsOf(known.get(key)) !== dimensionsOf(query),
   );
@@ -192,7 +192,7 @@ function* rank(api: EmbeddingApi, call: UpstreamCall, { vectors: memory }: Ranke
   };
 }
 
-/** Has all texts of the batches embedded, and hands over what comes; gives the tokens that each call reports. */
+/** Has all texts of the batches embedded and passes the embeddings to `take`; returns the tokens that each call reports. */
 function* embed(
   api: EmbeddingApi,
   batches: readonly (readonly Batched[])[],
@@ -222,13 +222,13 @@ function similarity(query: Embedding, document: Embedding): number {
   for (const own of query) {
     let best = -1;
     for (const other of document) best = Math.max(best, product(own, other));
-    // Vectors of a length that is rounded to 1 may have a product a little beyond it.
+    // The length of a unit vector is rounded, so that a product may be slightly more than 1.
     sum += Math.min(1, best);
   }
   return sum / query.length;
 }
 
-/** What is sent of a text at most. */
+/** The most of a text that is sent. */
 interface Most {
   readonly tokens: number;
   readonly characters: number;
@@ -244,13 +244,13 @@ function mostOf({ textTokens, textCharacters }: EmbeddingApi, call: UpstreamCall
   };
 }
 
-/** As much of a document's text as may be sent, or a little more. */
+/** As much of a document's text as may be sent, or slightly more. */
 function textFor({ tokens, characters }: Most, documents: Documents, index: number): string {
   const units = Math.min(unitsBeyond(tokens), characters);
   return units === Infinity ? documents.text(index) : documents.beginning(index, units);
 }
 
-/** A text as the model wants it, no longer than the API takes where it would refuse more. */
+/** A text in the form that the model needs, cut if the API would refuse its length. */
 function prepared(
   { tokens, characters }: Most,
   purpose: Purpose,
@@ -258,7 +258,7 @@ function prepared(
   call: UpstreamCall,
 ): EmbeddedText {
   const whole = (prefixOf(purpose, call) + text).slice(0, characters).toWellFormed();
-  // No text has more tokens than three to a unit.
+  // No text has more than three tokens per unit.
   const mayBeTooLong = whole.length * 3 > tokens;
   return { purpose, text: mayBeTooLong ? cutToTokens(whole, tokens) : whole };
 }
@@ -268,13 +268,13 @@ function keyOf({ model, settings }: UpstreamCall, text: string): string {
   return `${model} ${String(settings.dimensions ?? '')} ${hash}`;
 }
 
-/** A text of a batch; without a key it is the query. */
+/** A text in a batch; without a key it is the query. */
 interface Batched {
   readonly key: string | undefined;
   readonly embedded: EmbeddedText;
 }
 
-/** Calls of as many texts as the API takes, the query first where there is one. */
+/** Calls with as many texts as the API takes, the query first if there is one. */
 function batchesOf(
   { batch, batchBytes = Infinity, mixes }: EmbeddingApi,
   query: EmbeddedText | undefined,

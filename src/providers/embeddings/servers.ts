@@ -68,7 +68,7 @@ export const teiEmbeddings = defineEmbeddings(
   },
 );
 
-/** Token vectors of vLLM's pooling route. */
+/** Token vectors from vLLM's pooling route. */
 export const vllmMaxsim = defineEmbeddings(
   {
     body: (texts, { model, options }) => ({
@@ -103,7 +103,7 @@ export const vllmMaxsim = defineEmbeddings(
   },
 );
 
-/** Jina's multi-vector embeddings, which are told what they are for. */
+/** Jina's multi-vector embeddings, with the purpose in each call. */
 export const jinaMaxsim = defineEmbeddings(
   {
     body: (texts, { model, settings }) => ({

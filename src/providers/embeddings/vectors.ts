@@ -34,7 +34,7 @@ function fromNumbers(json: Json): Vector {
 
 /**
  * The same direction with length one, so that a product is a cosine.
- * @throws JsonShapeError for what has no direction: zeros, and numbers that are none.
+ * @throws JsonShapeError for a vector without a direction: one of zeros, or with numbers that are not finite.
  */
 export function toUnit(vector: Vector): Vector {
   let squares = 0;
@@ -43,7 +43,7 @@ export function toUnit(vector: Vector): Vector {
   if (!(length > 0) || !Number.isFinite(length)) {
     throw new JsonShapeError('a vector came back that has no direction');
   }
-  // A new one: what is remembered must not hold on to the buffer that it was read from.
+  // A new vector: a remembered one must not hold on to the buffer that it was read from.
   return vector.map((value) => value / length);
 }
 
@@ -57,7 +57,7 @@ export function product(one: Vector, other: Vector): number {
   return sum;
 }
 
-/** The vectors of a list that names their places, in the order of the texts: `data[]` of `index` and `embedding`. */
+/** The vectors of a list that states their places, in the order of the texts: `data[]` of `index` and `embedding`. */
 export function readIndexed<T>(list: Json, count: number, read: (row: Json) => T): T[] {
   const rows = list.array();
   if (rows.length !== count) {

@@ -22,8 +22,8 @@ export interface AwsCredentials {
 }
 
 /**
- * Headers of AWS Signature Version 4. Signed are host, content type, date and, for temporary credentials, their token:
- * what a proxy on the way leaves alone.
+ * Headers of AWS Signature Version 4. It covers host, content type, date and, for temporary credentials, their token:
+ * headers that a proxy on the way leaves alone.
  */
 export function signAws(
   { method, url, headers, body }: SignableRequest,

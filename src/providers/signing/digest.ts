@@ -8,7 +8,7 @@ export function sha256Base64(data: string | Buffer): string {
   return createHash('sha256').update(data).digest('base64');
 }
 
-/** The signature that a chain of keys gives: each step is the HMAC-SHA256 of the next text under the key before. */
+/** A signature with a chain of keys: each key is the HMAC-SHA256 of the next text under the previous key. */
 export function chainedHmacHex(secret: string, steps: readonly string[], text: string): string {
   const key = steps.reduce<string | Buffer>(
     (before, step) => createHmac('sha256', before).update(step).digest(),
@@ -22,7 +22,7 @@ export function compactTimestamp(nowMs: number): string {
   return new Date(nowMs).toISOString().replace(/[:-]|\.\d{3}/g, '');
 }
 
-/** The `content-type` that a request goes out with; header names are in lower case. */
+/** The `content-type` with which a request is sent; header names are in lower case. */
 export function contentTypeOf(headers: Readonly<Record<string, string>>): string {
   return headers['content-type'] ?? 'application/json';
 }

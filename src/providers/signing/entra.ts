@@ -22,7 +22,7 @@ export const ENTRA_SETTINGS = {
   },
 } as const satisfies Record<string, SettingSpec>;
 
-/** Tokens of an Entra application by its client secret. */
+/** Tokens of an Entra application, obtained with its client secret. */
 export const entraToken: TokenSource = {
   request: (endpoint) => {
     const tenant = encodeURIComponent(textSetting(endpoint.settings, 'tenant'));

@@ -57,8 +57,8 @@ export type GoogleKey =
     };
 
 /**
- * The key in a channel's credentials; `undefined` where it has none and relies on the metadata server.
- * @throws CredentialError where there is something that is not a key.
+ * The key in a channel's credentials; `undefined` if it has none and relies on the metadata server.
+ * @throws CredentialError if there is something that is not a key.
  */
 export function googleKey({ credentials }: Pick<Endpoint, 'credentials'>): GoogleKey | undefined {
   const text = credentials.credentialsJson?.reveal();
@@ -158,7 +158,7 @@ async function assertionOf(
         ...(key.privateKeyId === undefined ? {} : { kid: key.privateKeyId }),
       })
       .setIssuer(key.clientEmail)
-      // The address in the key, also where the request goes through another one.
+      // The address in the key, even if the request goes to another one.
       .setAudience(key.tokenUrl)
       .setIssuedAt(issuedAt)
       .setExpirationTime(issuedAt + LIFETIME_SECONDS)

@@ -37,7 +37,7 @@ export const ibmIamToken: TokenSource = {
   },
 };
 
-/** Clusters issue tokens for hours; one that does not say how long is asked for again soon. */
+/** Clusters issue tokens for hours; a token with an unknown lifetime is replaced soon. */
 const UNSTATED_LIFETIME_MS = 600_000;
 
 /** Tokens of a Cloud Pak for Data cluster, in exchange for a user's API key. */
@@ -64,13 +64,13 @@ function authorizeUrl({ baseUrl, settings }: Endpoint): string {
   );
 }
 
-/** When a JWT ends by its own account; nothing else of it is believed or checked. */
+/** When a JWT expires by its own statement; nothing else in it is trusted or checked. */
 function expiryOf(token: string): number | undefined {
   try {
     const { exp } = decodeJwt(token);
     return exp === undefined ? undefined : exp * 1000;
   } catch {
-    // Not a JWT: opaque tokens are allowed, their end is just not known.
+    // Not a JWT: opaque tokens are allowed, but their expiry is not known.
     return undefined;
   }
 }

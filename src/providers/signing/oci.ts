@@ -25,7 +25,7 @@ export function ociAuthorization(
   return `Signature version="1",keyId="${keyId}",algorithm="rsa-sha256",headers="${names}",signature="${signature}"`;
 }
 
-/** Headers of an OCI request signature; the length is signed and sent by whoever sends the body. */
+/** Headers of an OCI request signature; the length is signed here, and sent by whoever sends the body. */
 export function signOci(
   { method, url, headers, body }: SignableRequest,
   key: OciKey,
@@ -48,8 +48,8 @@ export function signOci(
 }
 
 /**
- * The key of a channel: of a user by tenancy, user and fingerprint, or of a session by its token.
- * @throws CredentialError where the key cannot be read or its owner is not named.
+ * A channel's key: a user's, named by tenancy, user and fingerprint, or a session's, named by its token.
+ * @throws CredentialError if the key cannot be read or its owner is not named.
  */
 export function ociKey({
   credentials,
@@ -74,7 +74,7 @@ export function ociKey({
 function readPrivateKey(pem: string, passphrase: string | undefined): KeyObject {
   let key: KeyObject;
   try {
-    // Keys that came through an environment variable often have their line ends escaped.
+    // Keys from environment variables often have escaped line ends.
     const text = pem.replaceAll('\\n', '\n');
     key = createPrivateKey({ key: text, ...(passphrase === undefined ? {} : { passphrase }) });
   } catch (error) {

@@ -4,7 +4,7 @@ import { chainedHmacHex, contentTypeOf, sha256Hex } from './digest.js';
 export interface TencentCredentials {
   readonly secretId: string;
   readonly secretKey: string;
-  /** The token of temporary credentials; it is sent, not signed. */
+  /** The token of temporary credentials; it is sent but not signed. */
   readonly token?: string | undefined;
 }
 

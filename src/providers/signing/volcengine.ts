@@ -8,15 +8,15 @@ import { chainedHmacHex, compactTimestamp, contentTypeOf, sha256Hex } from './di
 
 export interface VolcengineCredentials {
   readonly accessKeyId: string;
-  /** As the console shows it: it looks like base64 and is not decoded. */
+  /** As the console shows it: it looks like base64 but is not decoded. */
   readonly secretAccessKey: string;
   readonly sessionToken?: string | undefined;
 }
 
-/** What is signed; unlike a channel's requests, it may be of any method and have a query string. */
+/** The request to sign; unlike a channel's requests, it may have any method and a query string. */
 export type VolcengineRequest = Omit<SignableRequest, 'method'> & { readonly method: string };
 
-/** Headers of Volcengine's signature, HMAC-SHA256: AWS's fourth version with names and key of its own. */
+/** Headers of Volcengine's signature, HMAC-SHA256: AWS's fourth version with different names and key. */
 export function signVolcengine(
   { method, url, headers, body }: VolcengineRequest,
   { accessKeyId, secretAccessKey, sessionToken }: VolcengineCredentials,
@@ -61,7 +61,7 @@ function canonicalQuery(parameters: URLSearchParams): string {
     .join('&');
 }
 
-/** Everything but letters, digits and `-_.~`, as the signature's rules want it. */
+/** Encodes everything but letters, digits and `-_.~`, as the signature's rules require. */
 function encodeStrictly(text: string): string {
   return encodeURIComponent(text).replace(
     /[!'()*]/g,
@@ -69,7 +69,7 @@ function encodeStrictly(text: string): string {
   );
 }
 
-/** Signs with a channel's keys for the region and service of its settings. */
+/** Signs with a channel's keys for the region and service in its settings. */
 export function signForVolcengine(
   request: SignableRequest,
   endpoint: Endpoint,
