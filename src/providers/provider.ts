@@ -243,7 +243,9 @@ export interface ComposedProvider extends HttpBase {
   /** @throws RankingFault if the request cannot be ranked this way, CredentialError if the channel is at fault. */
   readonly rounds: (call: UpstreamCall, tools: RankerTools) => Rounds;
   /** Tokens that ranking a list may take, prompts and answers included: reserved before the actual number is known. */
-  readonly estimate: (call: Pick<UpstreamCall, 'query' | 'documents' | 'options' | 'settings'>) => number;
+  readonly estimate: (
+    call: Pick<UpstreamCall, 'query' | 'documents' | 'options' | 'settings'>,
+  ) => number;
 }
 
 /** A provider that ranks in this process. */
