@@ -16,7 +16,7 @@ export interface Room {
   readonly requestBytes: number | undefined;
   /** The query and all documents together. */
   readonly requestTokens: number | undefined;
-  /** The query and one document: any excess would be cut, which a caller may forbid. */
+  /** The query and one document: the excess would be cut, which a caller may forbid. */
   readonly wholeTokens: number | undefined;
   /** One document, likewise. */
   readonly documentTokens: number | undefined;

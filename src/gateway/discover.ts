@@ -25,7 +25,7 @@ import type { Upstream } from './upstream.js';
 
 export type DiscoverDeps = Omit<ProbeDeps, 'declared' | 'attemptTimeoutMs'>;
 
-/** Per request: any server that answers at all answers two short documents in that time. */
+/** Per request: a server that answers at all ranks two short documents in that time. */
 const REQUEST_MS = 5_000;
 /** For all of them: whatever has not been tried by then is skipped. */
 const TOTAL_MS = 40_000;

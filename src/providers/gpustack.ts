@@ -2,7 +2,7 @@ import { decodeAny, jinaLikeBody } from './dialects.js';
 import { bearer, defineProvider, REQUIRED_API_KEY } from './provider.js';
 import { pathSetting, SELF_HOSTED } from './self-hosted.js';
 
-/** GPUStack passes requests and replies on unchanged: any backend's reply is read. */
+/** GPUStack passes requests and replies on unchanged: the reply of each of its backends is read. */
 export const gpustack = defineProvider({
   ...pathSetting('/v1/rerank'),
   id: 'gpustack',

@@ -36,7 +36,7 @@ const EVERY_MS = 2_000;
 const BATCH = 400;
 /** Rows that may wait while the store is away; any more are counted as lost. */
 const MAX_PENDING = 20_000;
-/** The most rows of one bucket, and of one account in it: any more are counted together. */
+/** The most rows of one bucket, and of one account in it: the rest are counted together. */
 const MAX_ROWS = 1_000;
 const FIRST_RETRY_MS = 100;
 const LONGEST_RETRY_MS = 5_000;

@@ -297,7 +297,7 @@ function isToken(byte: number): boolean {
   );
 }
 
-/** As `JSON.parse` does it: any member name is allowed, and the last duplicate wins. */
+/** As `JSON.parse` does it: every member name is allowed, and the last duplicate wins. */
 function setMember(object: Record<string, unknown>, key: string, value: unknown): void {
   if (key !== '__proto__') object[key] = value;
   else {
