@@ -1,8 +1,8 @@
 /** Finds Chromium for the tests of the console, or has the system's package manager install it where that is allowed. */
-import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { aptInstall } from '../support/apt.mjs';
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome'];
 
@@ -16,18 +16,8 @@ export function findBrowser() {
   );
 }
 
-function install() {
-  const asRoot = process.getuid?.() === 0 ? [] : ['sudo', '-n'];
-  const apt = (...args) => {
-    const [first, ...rest] = [...asRoot, 'apt-get', '-o', 'DPkg::Lock::Timeout=120', ...args];
-    return spawnSync(first, rest, { stdio: ['ignore', 2, 2] }).status === 0;
-  };
-  // A fresh machine has no list of packages yet.
-  return apt('update', '-qq') && apt('install', '-y', '--no-install-recommends', 'chromium');
-}
-
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  if (findBrowser() === undefined) install();
+  if (findBrowser() === undefined) aptInstall('chromium');
   const found = findBrowser();
   if (found === undefined) {
     console.error('No Chromium: install it, or name its file in CHROMIUM.');
