@@ -18,6 +18,15 @@ describe('latencies', () => {
     expect(latencies.p95Ms).toBe(61);
   });
 
+  it('follow newer answers, at most eight of them late', () => {
+    const latencies = new Latencies();
+    for (let at = 0; at < 16; at += 1) latencies.add(10);
+    expect(latencies.p95Ms).toBe(10);
+    for (let at = 0; at < 8; at += 1) latencies.add(1_000);
+
+    expect(latencies.p95Ms).toBe(1_000);
+  });
+
   it('count a peak at once and let it wear off', () => {
     const latencies = new Latencies();
     expect(latencies.averageMs).toBeUndefined();

@@ -60,6 +60,30 @@ describe('a hedged attempt', () => {
     expect(heard).toEqual(['1 ranked']);
   });
 
+  it('does nothing of its own where there is no second channel', async () => {
+    const { candidates, heard } = setUp(1);
+    candidates.next();
+    candidates.next();
+    const asked = job();
+    const scopes: unknown[] = [];
+    const turn = hedged(
+      {
+        slowAfterMs: () => 1,
+        budget: new RetryBudget(1),
+        now: Date.now,
+        attemptTimeoutMs: 1_000,
+      },
+      (chosen, { scope }) => {
+        scopes.push(scope);
+        return Promise.resolve(ranked(chosen));
+      },
+    );
+
+    expect(await turn(asked, candidates)).toMatchObject({ kind: 'ranked' });
+    expect(scopes[0]).toBe(asked.scope);
+    expect(heard).toEqual(['3 ranked']);
+  });
+
   it('asks a second one beside a slow one, and ends the one that lost', async () => {
     const { candidates, calls, turn, begun, heard } = setUp(1);
     const answering = turn(job(), candidates);
