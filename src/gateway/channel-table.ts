@@ -1,25 +1,10 @@
-import type { Channel } from '../core/channel.js';
 import { GatewayError } from '../core/errors.js';
 import type { Secret } from '../core/secret.js';
 import type { ChannelNews, ChannelSnapshot, ChannelStore } from '../store/store.js';
-import type { ChannelsEvent, Observe } from './events.js';
-import type { Freshness, Plan } from './rank.js';
-import { makeRoute, type Route } from './route.js';
-
-/** The channels in force, as of one version. */
-export interface RoutingTable {
-  readonly version: number;
-  readonly byId: ReadonlyMap<number, Route>;
-  /** What is done for a model, by the caller's name for it; every model of a usable channel has a plan, live or not. */
-  readonly plans: ReadonlyMap<string, Plan>;
-  /** By model, the unusable channels that would serve it if they could. */
-  readonly unusable: ReadonlyMap<string, readonly UnusableChannel[]>;
-}
-
-export interface UnusableChannel {
-  readonly channel: Channel;
-  readonly why: string;
-}
+import type { Observe } from './events.js';
+import type { Freshness } from './rank.js';
+import type { Route } from './route.js';
+import { NO_CHANNELS, routingTableOf, type PlanOf, type RoutingTable } from './routing-table.js';
 
 export interface ChannelTableDeps {
   readonly store: ChannelStore;
@@ -33,7 +18,7 @@ export interface ChannelTableDeps {
   readonly stalenessMs: number;
   readonly nodeId: string;
   /** Makes the plan of a model from its usable channels, whenever these have changed. */
-  readonly planOf: (model: string, routes: readonly Route[]) => Plan;
+  readonly planOf: PlanOf;
   /** Called with the id of a channel that is gone. */
   readonly onGone: (channelId: number) => void;
   /** Called with every answer of the store: when it was asked for, and when it came. */
@@ -48,11 +33,8 @@ export interface ChannelTableDeps {
   readonly onRoutes?: (routes: Iterable<Route>) => void;
 }
 
-const EMPTY: RoutingTable = { version: -1, byId: new Map(), plans: new Map(), unusable: new Map() };
 /** Version checks per staleness bound: the safety net below the change messages. */
 const CHECKS_PER_BOUND = 3;
-const LOCKED =
-  'its credentials cannot be read: set ENCRYPTION_KEY to the key that they were stored under, or enter them again';
 /** A node that has not reported for this many bounds is gone. */
 const NODE_TTL_BOUNDS = 5;
 
@@ -66,7 +48,7 @@ const TOO_SLOW = new Error('the store answers more slowly than gateway.staleness
  */
 export class ChannelTable implements Freshness {
   readonly #deps: ChannelTableDeps;
-  #table: RoutingTable = EMPTY;
+  #table: RoutingTable = NO_CHANNELS;
   /** By `elapsed`, like all ages. */
   #verifiedAtMs = -Infinity;
   #checking: Promise<void> | undefined;
@@ -227,41 +209,11 @@ export class ChannelTable implements Freshness {
   }
 
   #apply(snapshot: ChannelSnapshot): void {
-    const switches = new Map(snapshot.switches.map((entry) => [entry.tag, entry]));
-    const byId = new Map<number, Route>();
-    const byModel = new Map<string, Route[]>();
-    const unusable: ChannelsEvent['unusable'][number][] = [];
-    const unusableByModel = new Map<string, UnusableChannel[]>();
-    const leaveOut = (channel: Channel, why: string): void => {
-      const { name, provider, tag, models } = channel;
-      unusable.push({ name, provider, tag, why });
-      for (const model of Object.keys(models)) {
-        const others = unusableByModel.get(model);
-        if (others === undefined) unusableByModel.set(model, [{ channel, why }]);
-        else others.push({ channel, why });
-      }
-    };
-    for (const channel of snapshot.channels) {
-      if (snapshot.locked.has(channel.id)) {
-        leaveOut(channel, LOCKED);
-        continue;
-      }
-      const made = makeRoute(channel, switches, this.#deps.declared);
-      if (made.kind === 'unusable') {
-        leaveOut(channel, made.why);
-        continue;
-      }
-      byId.set(channel.id, made.route);
-      for (const model of Object.keys(channel.models)) {
-        const routes = byModel.get(model);
-        if (routes === undefined) byModel.set(model, [made.route]);
-        else routes.push(made.route);
-      }
-    }
-    const plans = new Map<string, Plan>();
-    for (const [model, routes] of byModel) plans.set(model, this.#deps.planOf(model, routes));
+    const { declared, planOf } = this.#deps;
     const before = this.#table.byId;
-    this.#table = { version: snapshot.version, byId, plans, unusable: unusableByModel };
+    const { table, leftOut } = routingTableOf(snapshot, declared, planOf);
+    this.#table = table;
+    const { byId } = table;
     for (const id of before.keys()) if (!byId.has(id)) this.#deps.onGone(id);
     this.#deps.onOrigins(new Set(Array.from(byId.values(), ({ origin }) => origin)));
     this.#deps.onRoutes?.(byId.values());
@@ -276,7 +228,9 @@ export class ChannelTable implements Freshness {
         live,
         status: channel.status,
       })),
-      unusable,
+      unusable: leftOut.map(({ channel: { name, provider, tag }, why }) => ({
+        ...{ name, provider, tag, why },
+      })),
     });
   }
 }
