@@ -3,7 +3,7 @@ import { textDocuments } from '../../core/documents.js';
 import { GatewayError } from '../../core/errors.js';
 import type { RerankOptions } from '../../core/rerank.js';
 import { OPEN_POLICY } from '../../core/token.js';
-import type { RequestEvent } from '../../gateway/events.js';
+import { requestEvent } from '../../gateway/request-event.js';
 import type { Offer } from '../../gateway/rank.js';
 import { rerank, type RerankReply } from '../../gateway/rerank.js';
 import { createScope } from '../../gateway/scope.js';
@@ -216,39 +216,20 @@ async function rankAs(deps: OperationDeps, body: RankBody, asker: Asker): Promis
     throw failure;
   } finally {
     scope.release();
-    const durationMs = gateway.now() - startedMs;
-    const charged = trace.charged === undefined ? undefined : await trace.charged;
-    const [served] = trace.servedBy;
-    const last = served ?? trace.made.at(-1);
-    const event: RequestEvent = {
-      kind: 'request',
+    const event = await requestEvent(trace, {
       requestId,
-      atMs: startedMs,
-      method: 'POST',
+      startedMs,
+      durationMs: gateway.now() - startedMs,
       route: '/api/playground/rank',
       status: failure?.status ?? 200,
-      outcome: failure?.code ?? 'ok',
+      failure,
       userId,
-      tokenId: credential?.token.id,
-      tokenName: credential?.token.name,
-      model: trace.model ?? body.model,
-      knownModel: trace.model !== undefined,
-      channelId: last?.channelId,
-      provider: last?.provider,
-      tag: last?.tag,
-      attempts: trace.attempts,
+      token: credential?.token,
+      model: body.model,
       documents: body.documents.length,
-      inputTokens: trace.usage?.inputTokens ?? 0,
-      searchUnits: trace.usage?.searchUnits ?? 0,
-      quota: charged ?? trace.quota,
-      admitted: trace.admitted,
-      degraded: trace.degraded,
-      durationMs,
-      upstreamMs: trace.upstreamMs,
+      address: () => address,
       source: 'console',
-      ...(failure === undefined ? {} : { message: failure.message }),
-      ...(trace.admitted ? {} : { address }),
-    };
+    });
     gateway.observe(event);
   }
   const isAdmin = asker.actor.role >= ADMIN_ROLE;
