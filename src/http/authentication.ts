@@ -2,13 +2,13 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { Strategy as BearerStrategy } from 'passport-http-bearer';
 import { GatewayError } from '../core/errors.js';
-import { storeAnswers } from '../gateway/admission.js';
+import { storeAnswers, type Caller } from '../gateway/admission.js';
 import { unknownKey } from '../gateway/key-refusals.js';
 import type { TokenCache } from '../gateway/token-cache.js';
 import type { Secret } from '../core/secret.js';
 import { hashSecret } from '../management/secrets.js';
 import type { Credential } from '../store/store.js';
-import { clientAddress, type AddressList } from './client-address.js';
+import { AddressList, clientAddress } from './client-address.js';
 import { readSignature, signatureFault, SIGV4, type SignatureFault } from './sigv4.js';
 
 /** A key that was found, with the hash by which it was found. */
@@ -21,6 +21,20 @@ export interface Identity {
 export type Authenticate = (
   req: Pick<IncomingMessage, 'headers' | 'socket'>,
 ) => Identity | Promise<Identity>;
+
+/** The holder of a key, at the address that a request comes from. */
+export function callerOf(
+  req: IncomingMessage,
+  { keyHash, credential }: Identity,
+  trustedProxies: AddressList | undefined,
+): Caller {
+  return {
+    keyHash,
+    credential,
+    addressAllowed: (allowIps) =>
+      new AddressList(allowIps).includes(clientAddress(req, trustedProxies)),
+  };
+}
 
 /** Longer than any key: such a header is refused before it is hashed. */
 const MAX_KEY_CHARACTERS = 512;

@@ -4,9 +4,10 @@ import { GatewayError } from '../core/errors.js';
 import { listModels, type ListedModel } from '../gateway/listed-models.js';
 import { ingressRoute } from '../ingress/index.js';
 import { allow } from './allow.js';
+import { callerOf } from './authentication.js';
 import { whenReady, type HealthDeps } from './health-routes.js';
 import { pathnameOf } from './pathname.js';
-import { callerOf, type RerankRouteDeps } from './rerank-exchange.js';
+import type { RerankRouteDeps } from './rerank-exchange.js';
 
 const MODELS_PATH = /^(?:\/+v[12])*\/+models\/*$/i;
 const MODEL_PATH = /^(?:\/+v[12])*\/+models\/(?<model>.+)$/i;
@@ -80,7 +81,7 @@ export function nimReply(state: (typeof NIM_STATES)[number]): Record<string, unk
 /** `GET /info`: the key's default model, described as text-embeddings-inference describes the one that it has loaded. */
 async function describeServer(deps: RerankRouteDeps, req: IncomingMessage): Promise<unknown> {
   const identity = await deps.authenticate(req);
-  const caller = callerOf(deps, req, identity);
+  const caller = callerOf(req, identity, deps.trustedProxies);
   const models = await listModels(deps.gateway, caller);
   const { defaultModel = deps.defaultModel } = caller.credential.token.policy;
   const model = defaultModel ?? only(models);
@@ -125,7 +126,7 @@ async function handleModels(
   model: string | undefined,
 ): Promise<unknown> {
   const identity = await deps.authenticate(req);
-  const models = await listModels(deps.gateway, callerOf(deps, req, identity));
+  const models = await listModels(deps.gateway, callerOf(req, identity, deps.trustedProxies));
   if (model === undefined) return { object: 'list', data: models.map(modelObject) };
   const named = model.replace(/(?<!\/)\/+$/, '');
   const names = [named, named.replace(/^\/+/, '')];

@@ -1,39 +1,42 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { promisify } from 'node:util';
-import type { RequestEvent } from '../gateway/events.js';
 import { GatewayError } from '../core/errors.js';
 import { encodeJsonInSteps, JsonFragment } from '../core/json/json.js';
 import type { RerankRequest } from '../core/rerank.js';
 import type { TokenPolicy } from '../core/token.js';
 import { judgeFresh, type Caller } from '../gateway/admission.js';
-import { rateHeaders } from '../gateway/key-refusals.js';
 import type { Door } from '../gateway/door.js';
+import type { RequestEvent } from '../gateway/events.js';
+import { requestEvent } from '../gateway/request-event.js';
 import {
   DefaultModelChanged,
   rerank,
   type GatewayDeps,
   type RerankReply,
 } from '../gateway/rerank.js';
-import { beforeEnd, createScope, type Scope } from '../gateway/scope.js';
+import { beforeEnd, createScope, type OwnedScope, type Scope } from '../gateway/scope.js';
 import { Trace } from '../gateway/trace.js';
-import type { IngressDialect, ParsedRerank, ReplyClock } from '../ingress/dialect.js';
+import type { IngressDialect, ParsedRerank } from '../ingress/dialect.js';
 import { ALL_LISTS, dialectByHeaders, dialectOf, type IngressRoute } from '../ingress/index.js';
 import { IngressRequest } from '../ingress/read.js';
-import type { Authenticate, Identity, ReadSigned } from './authentication.js';
+import type { ExplainedWire } from '../wire/explained.js';
+import { callerOf, type Authenticate, type Identity, type ReadSigned } from './authentication.js';
 import { readJsonBody } from './body.js';
-import { addressBlock, AddressList, clientAddress } from './client-address.js';
-import { asGatewayError, sendError } from './error-reply.js';
+import { addressBlock, clientAddress, type AddressList } from './client-address.js';
+import { asGatewayError } from './error-reply.js';
 import {
   checkRoom,
   explainFor,
   explainingOf,
   withExplanation,
+  type Explaining,
   type ExplainRouteDeps,
 } from './explained.js';
 import type { Load, Place } from './load.js';
+import { patienceOf, type Patience } from './patience.js';
 import { newId, requestIdOf } from './request-id.js';
 import type { ReplyBatches } from './reply-batches.js';
-import type { ExplainedWire } from '../wire/explained.js';
+import { clockAt, NO_CLOCK, rankingHeaders, sendRanking, sendRefusal } from './rerank-reply.js';
 
 export interface RerankRouteDeps extends ExplainRouteDeps {
   readonly gateway: GatewayDeps;
@@ -50,7 +53,6 @@ export interface RerankRouteDeps extends ExplainRouteDeps {
   readonly defaultModel: string | undefined;
 }
 
-const NO_STORE = 'no-store';
 const nextTurn = promisify(setImmediate);
 
 /**
@@ -63,201 +65,286 @@ export async function handleRerank(
   res: ServerResponse,
   route: IngressRoute,
 ): Promise<void> {
-  const { gateway } = deps;
-  const startedMs = gateway.now();
-  const id = newId();
-  const requestId = requestIdOf(req) ?? id;
-  const trace = new Trace();
-  const patience = patienceOf(req.headers);
-  const scope = createScope(startedMs, Math.min(deps.deadlineMs, patience.timeoutMs ?? Infinity));
-  const onClose = () => {
+  const exchange = new RerankExchange(deps, req, res, route);
+  await exchange.serve();
+  deps.gateway.observe(await exchange.event());
+}
+
+/** Whose request it is, and its body, once both are known. */
+interface Received {
+  readonly caller: Caller;
+  readonly body: Buffer;
+}
+
+/** A request with what its model depends on: the key may get another default while it is being admitted. */
+interface Asked {
+  readonly caller: Caller;
+  readonly parsed: ParsedRerank;
+  readonly modelBy: (policy: TokenPolicy) => string | undefined;
+}
+
+/** One request between its socket and its reply, with what has become known of it. */
+class RerankExchange {
+  readonly #deps: RerankRouteDeps;
+  readonly #req: IncomingMessage;
+  readonly #res: ServerResponse;
+  readonly #route: IngressRoute;
+  readonly #startedMs: number;
+  readonly #id = newId();
+  readonly #requestId: string;
+  readonly #trace = new Trace();
+  readonly #patience: Patience;
+  readonly #scope: OwnedScope;
+  readonly #stopListening: () => void;
+  /** In which the caller is answered: what the headers suggest, until the body says more. */
+  #dialect: IngressDialect;
+  #place: Place | undefined;
+  #identity: Identity | undefined;
+  #request: RerankRequest | undefined;
+  #explanation: ExplainedWire | undefined;
+  #failure: GatewayError | undefined;
+  #status = 200;
+
+  constructor(
+    deps: RerankRouteDeps,
+    req: IncomingMessage,
+    res: ServerResponse,
+    route: IngressRoute,
+  ) {
+    this.#deps = deps;
+    this.#req = req;
+    this.#res = res;
+    this.#route = route;
+    this.#startedMs = deps.gateway.now();
+    this.#requestId = requestIdOf(req) ?? this.#id;
+    this.#patience = patienceOf(req.headers);
+    const { timeoutMs = Infinity } = this.#patience;
+    this.#scope = createScope(this.#startedMs, Math.min(deps.deadlineMs, timeoutMs));
+    this.#stopListening = endWithCaller(this.#scope, req, res);
+    this.#dialect = dialectByHeaders(route, req.headers);
+  }
+
+  /** Receives, reads, and answers with a ranking, an explanation or a refusal. */
+  async serve(): Promise<void> {
+    try {
+      const { mistake } = this.#patience;
+      if (mistake !== undefined) throw new GatewayError('invalid_request', mistake);
+      const explaining = explainingOf(this.#req);
+      const { caller, body } = await this.#receive();
+      const asked = await this.#ask(caller, await this.#read(caller, body));
+      if (explaining !== undefined) await this.#explain(explaining, asked);
+      if (explaining === 'only') this.#send(JSON.stringify(this.#explanation));
+      else await this.#rank(asked);
+    } catch (error) {
+      this.#refuse(error);
+    } finally {
+      this.#scope.release();
+      this.#stopListening();
+      if (this.#place !== undefined) this.#deps.load.leave(this.#place);
+    }
+  }
+
+  /** What its observers are told. The reply is on its way; only they wait. */
+  event(): Promise<RequestEvent> {
+    const token = this.#identity?.credential.token;
+    return requestEvent(this.#trace, {
+      requestId: this.#requestId,
+      startedMs: this.#startedMs,
+      durationMs: this.#deps.gateway.now() - this.#startedMs,
+      route: this.#dialect.paths[0] ?? '/v1/rerank',
+      status: this.#status,
+      failure: this.#failure,
+      userId: token?.userId,
+      token,
+      model: this.#request?.model,
+      documents: this.#request?.documents.count ?? 0,
+      address: () => clientAddress(this.#req, this.#deps.trustedProxies),
+    });
+  }
+
+  /** Takes a place, finds the key, and collects the body of whoever may go on. */
+  async #receive(): Promise<Received> {
+    const { load, authenticate, readSigned, bodyLimitBytes, trustedProxies } = this.#deps;
+    const req = this.#req;
+    const declaredBytes = Number(req.headers['content-length'] ?? 0);
+    const place = load.enter(declaredBytes, bodyLimitBytes);
+    this.#place = place;
+    const address = addressBlock(clientAddress(req, trustedProxies));
+    load.own(place, address, declaredBytes, bodyLimitBytes);
+    const signed = readSigned?.(req);
+    const found = signed === undefined ? authenticate(req) : signed.identity();
+    const identity = 'keyHash' in found ? found : await beforeEnd(this.#scope, found);
+    this.#identity = identity;
+    const caller = callerOf(req, identity, trustedProxies);
+    const judged = signed === undefined ? this.#letIn(place, caller, declaredBytes) : undefined;
+    if (judged !== undefined) await beforeEnd(this.#scope, judged);
+    const body = await readJsonBody(req, bodyLimitBytes, load, place);
+    if (signed !== undefined) {
+      signed.prove(body);
+      // Whoever names a key without having signed with it takes none of its places: the bytes have already arrived.
+      await beforeEnd(this.#scope, Promise.resolve(this.#letIn(place, caller, 0)));
+    }
+    return { caller, body };
+  }
+
+  /**
+   * Counts a request as one of its key, and judges it by what is known about that key. In the usual case there is nothing
+   * to wait for.
+   */
+  #letIn(place: Place, caller: Caller, declaredBytes: number): Promise<void> | undefined {
+    const { load, door, bodyLimitBytes } = this.#deps;
+    return door.judge(caller, load.own(place, caller.keyHash, declaredBytes, bodyLimitBytes));
+  }
+
+  /** The request that the body means, in the dialect that path, headers, body and key suggest. */
+  async #read(caller: Caller, body: Buffer): Promise<ParsedRerank> {
+    const { headers } = this.#req;
+    const request = new IngressRequest(body, headers, this.#route.params, this.#deps.maxDocuments);
+    const marked = this.#dialect;
+    const parse = (): ParsedRerank => {
+      const { dialect } = caller.credential.token.policy;
+      this.#dialect = dialectOf(this.#route, marked, request, dialect);
+      return this.#dialect.parse(request);
+    };
+    const read = () => (request.isLarge ? readInSteps(request, parse, this.#scope) : parse());
+    try {
+      const reading = read();
+      return 'then' in reading ? await reading : reading;
+    } catch (error) {
+      await this.#unlessFormChanged(caller, error);
+      return read();
+    }
+  }
+
+  /**
+   * Returns if the key has been given another form since this node read it, which may be why a request was refused.
+   * @throws `error` otherwise.
+   */
+  async #unlessFormChanged(caller: Caller, error: unknown): Promise<void> {
+    const form = caller.credential.token.policy.dialect;
+    if (error instanceof GatewayError) await this.#judgeFresh(caller);
+    if (caller.credential.token.policy.dialect === form) throw error;
+  }
+
+  /** The request with its model, or the default that the key and the gateway have for one without. */
+  async #ask(caller: Caller, parsed: ParsedRerank): Promise<Asked> {
+    const modelBy = ({ defaultModel }: TokenPolicy) =>
+      parsed.model ?? defaultModel ?? this.#deps.defaultModel;
+    // The key may have been given a default since it was read.
+    if (modelBy(caller.credential.token.policy) === undefined) await this.#judgeFresh(caller);
+    return { caller, parsed, modelBy };
+  }
+
+  async #explain(explaining: Explaining, asked: Asked): Promise<void> {
+    const dialect = this.#dialect;
+    checkRoom(explaining, dialect);
+    // The key may have been allowed to since it was read.
+    await this.#judgeFresh(asked.caller);
+    const request = this.#requestOf(asked);
+    const named = { dialect: dialect.id, request, tag: tagOf(this.#req) };
+    this.#explanation = await beforeEnd(this.#scope, explainFor(this.#deps, asked.caller, named));
+  }
+
+  /** Ranks, and sends the ranking in the caller's dialect. */
+  async #rank(asked: Asked): Promise<void> {
+    const { request, reply } = await this.#ranking(asked);
+    const { gateway } = this.#deps;
+    const dialect = this.#dialect;
+    const clock = dialect.timed === true ? clockAt(this.#startedMs, gateway.now()) : NO_CLOCK;
+    const answered = reply.model === undefined ? request : { ...request, model: reply.model };
+    const written = dialect.reply(this.#id, answered, reply, asked.parsed.kept, clock);
+    const text =
+      written instanceof JsonFragment ? await encodeJsonInSteps(written, nextTurn) : written;
+    const explanation = this.#explanation;
+    const body = explanation === undefined ? text : withExplanation(String(text), explanation);
+    this.#send(body, rankingHeaders(dialect, this.#requestId, reply));
+  }
+
+  /** The ranking, by the default model in force if that changes while the request is being admitted. */
+  async #ranking(
+    asked: Asked,
+  ): Promise<{ readonly request: RerankRequest; readonly reply: RerankReply }> {
+    for (;;) {
+      const request = this.#requestOf(asked);
+      try {
+        const reply = await rerank(this.#deps.gateway, {
+          id: this.#id,
+          requestId: this.#requestId,
+          caller: asked.caller,
+          request,
+          modelBy: asked.modelBy,
+          tag: tagOf(this.#req),
+          mayBeOldMs: this.#patience.mayBeOldMs,
+          scope: this.#scope,
+          trace: this.#trace,
+        });
+        return { request, reply };
+      } catch (error) {
+        if (!(error instanceof DefaultModelChanged)) throw error;
+      }
+    }
+  }
+
+  /** The request with the model that it has by the key's policy in force. */
+  #requestOf({ caller, parsed, modelBy }: Asked): RerankRequest {
+    this.#request = withModel(parsed, modelBy(caller.credential.token.policy));
+    return this.#request;
+  }
+
+  #send(body: string | Buffer, headers?: Readonly<Record<string, string>>): void {
+    sendRanking(this.#deps.replies, this.#res, this.#requestId, body, headers);
+  }
+
+  #refuse(error: unknown): void {
+    const failure = asGatewayError(error);
+    this.#failure = failure;
+    const { door, gateway } = this.#deps;
+    const requestId = this.#requestId;
+    if (this.#identity !== undefined) door.remember(this.#identity, failure);
+    if (failure.code === 'internal_error') {
+      gateway.observe({ kind: 'fault', what: 'request failed', error, requestId });
+    }
+    this.#status = sendRefusal(
+      this.#req,
+      this.#res,
+      requestId,
+      this.#dialect,
+      failure,
+      this.#explanation,
+    );
+  }
+
+  /** Judges the key by what the store knows of it now. */
+  #judgeFresh(caller: Caller): Promise<void> {
+    return beforeEnd(this.#scope, judgeFresh(this.#deps.gateway, caller));
+  }
+}
+
+/** Ends a request's scope when its caller leaves; returns what is called when nobody asks any more. */
+function endWithCaller(scope: Scope, req: IncomingMessage, res: ServerResponse): () => void {
+  const onClose = (): void => {
     if (!res.writableFinished) scope.end('client_gone');
   };
   res.on('close', onClose);
   // A reply behind another of its connection is not told when the connection goes.
   const pipelinedOn = res.socket === null ? req.socket : undefined;
   pipelinedOn?.on('close', onClose);
-  let identity: Identity | undefined;
-  let request: RerankRequest | undefined;
-  let place: Place | undefined;
-  let failure: GatewayError | undefined;
-  let explanation: ExplainedWire | undefined;
-  let status = 200;
-  let dialect = dialectByHeaders(route, req.headers);
-  try {
-    if (patience.mistake !== undefined) throw new GatewayError('invalid_request', patience.mistake);
-    const explaining = explainingOf(req);
-    const declaredBytes = Number(req.headers['content-length'] ?? 0);
-    place = deps.load.enter(declaredBytes, deps.bodyLimitBytes);
-    const address = addressBlock(clientAddress(req, deps.trustedProxies));
-    deps.load.own(place, address, declaredBytes, deps.bodyLimitBytes);
-    const signed = deps.readSigned?.(req);
-    const found = signed === undefined ? deps.authenticate(req) : signed.identity();
-    identity = 'keyHash' in found ? found : await beforeEnd(scope, found);
-    const caller = callerOf(deps, req, identity);
-    const judged = signed === undefined ? letIn(deps, place, caller, declaredBytes) : undefined;
-    if (judged !== undefined) await beforeEnd(scope, judged);
-    const body = await readJsonBody(req, deps.bodyLimitBytes, deps.load, place);
-    if (signed !== undefined) {
-      signed.prove(body);
-      // Whoever names a key without having signed with it takes none of its places: the bytes have already arrived.
-      await beforeEnd(scope, Promise.resolve(letIn(deps, place, caller, 0)));
-    }
-    const asked = new IngressRequest(body, req.headers, route.params, deps.maxDocuments);
-    const marked = dialect;
-    const read = (): ParsedRerank => {
-      dialect = dialectOf(route, marked, asked, caller.credential.token.policy.dialect);
-      return dialect.parse(asked);
-    };
-    const readAll = () => (asked.isLarge ? readInSteps(asked, read, scope) : read());
-    let parsed: ParsedRerank;
-    try {
-      const reading = readAll();
-      parsed = 'then' in reading ? await reading : reading;
-    } catch (error) {
-      await unlessFormChanged(gateway, caller, scope, error);
-      parsed = await readAll();
-    }
-    const modelBy = (policy: TokenPolicy): string | undefined =>
-      parsed.model ?? policy.defaultModel ?? deps.defaultModel;
-    const model = (): string | undefined => modelBy(caller.credential.token.policy);
-    // The key may have been given a default since it was read.
-    if (model() === undefined) await beforeEnd(scope, judgeFresh(gateway, caller));
-    if (explaining !== undefined) {
-      checkRoom(explaining, dialect);
-      // The key may have been allowed to since it was read.
-      await beforeEnd(scope, judgeFresh(gateway, caller));
-      const asked = { dialect: dialect.id, request: withModel(parsed, model()), tag: tagOf(req) };
-      request = asked.request;
-      explanation = await beforeEnd(scope, explainFor(deps, caller, asked));
-    }
-    let isSent = explaining === 'only';
-    if (isSent) sendRanking(deps.replies, res, requestId, JSON.stringify(explanation), undefined);
-    while (!isSent) {
-      const current = withModel(parsed, model());
-      request = current;
-      const call = {
-        id,
-        requestId,
-        caller,
-        request: current,
-        modelBy,
-        tag: tagOf(req),
-        mayBeOldMs: patience.mayBeOldMs,
-        scope,
-        trace,
-      };
-      try {
-        const reply = await rerank(gateway, call);
-        const clock = dialect.timed === true ? clockAt(startedMs, gateway.now()) : NO_CLOCK;
-        const answered = reply.model === undefined ? current : { ...current, model: reply.model };
-        const written = dialect.reply(id, answered, reply, parsed.kept, clock);
-        const text =
-          written instanceof JsonFragment ? await encodeJsonInSteps(written, nextTurn) : written;
-        const body = explanation === undefined ? text : withExplanation(String(text), explanation);
-        sendRanking(deps.replies, res, requestId, body, rankingHeaders(dialect, requestId, reply));
-        isSent = true;
-      } catch (error) {
-        if (!(error instanceof DefaultModelChanged)) throw error;
-      }
-    }
-  } catch (error) {
-    failure = asGatewayError(error);
-    if (identity !== undefined) deps.door.remember(identity, failure);
-    if (failure.code === 'internal_error') {
-      gateway.observe({ kind: 'fault', what: 'request failed', error, requestId });
-    }
-    status = refuse(req, res, requestId, dialect, failure, explanation);
-  } finally {
-    scope.release();
-    pipelinedOn?.off('close', onClose);
-    if (place !== undefined) deps.load.leave(place);
-  }
-  const durationMs = gateway.now() - startedMs;
-  // The reply is on its way; only its observers wait.
-  const charged = trace.charged === undefined ? undefined : await trace.charged;
-  const token = identity?.credential.token;
-  const event: RequestEvent = {
-    kind: 'request',
-    requestId,
-    atMs: startedMs,
-    method: 'POST',
-    route: dialect.paths[0] ?? '/v1/rerank',
-    status,
-    outcome: failure?.code ?? 'ok',
-    userId: token?.userId,
-    tokenId: token?.id,
-    tokenName: token?.name,
-    model: trace.model ?? request?.model,
-    knownModel: trace.model !== undefined,
-    channelId: trace.channelId,
-    provider: trace.provider,
-    tag: trace.tag,
-    attempts: trace.attempts,
-    documents: request?.documents.count ?? 0,
-    inputTokens: trace.usage?.inputTokens ?? 0,
-    searchUnits: trace.usage?.searchUnits ?? 0,
-    quota: charged ?? trace.quota,
-    admitted: trace.admitted,
-    degraded: trace.degraded,
-    durationMs,
-    upstreamMs: trace.upstreamMs,
-    ...(failure === undefined ? undefined : whatFailed(deps, req, trace, failure)),
-  };
-  gateway.observe(event);
-}
-
-/**
- * Returns if the key has been given another form since this node read it, which may be why a request was refused.
- * @throws `error` otherwise.
- */
-async function unlessFormChanged(
-  gateway: GatewayDeps,
-  caller: Caller,
-  scope: Scope,
-  error: unknown,
-): Promise<void> {
-  const form = caller.credential.token.policy.dialect;
-  if (error instanceof GatewayError) await beforeEnd(scope, judgeFresh(gateway, caller));
-  if (caller.credential.token.policy.dialect === form) throw error;
+  return () => pipelinedOn?.off('close', onClose);
 }
 
 /** Reads a large request so that others get their turn in between, and abandons it when its scope ends. */
 async function readInSteps(
-  asked: IngressRequest,
-  read: () => ParsedRerank,
+  request: IngressRequest,
+  parse: () => ParsedRerank,
   scope: Scope,
 ): Promise<ParsedRerank> {
   const pause = async (): Promise<void> => {
     await nextTurn();
     scope.throwIfEnded();
   };
-  const parsed = await asked.inSteps(ALL_LISTS, read, pause);
+  const parsed = await request.inSteps(ALL_LISTS, parse, pause);
   await parsed.documents.prepare(pause, parsed.returnDocuments);
   return parsed;
-}
-
-/**
- * Counts a request as one of its key, and judges it by what is known about that key. In the usual case there is nothing to
- * wait for.
- */
-function letIn(
-  { load, door, bodyLimitBytes }: RerankRouteDeps,
-  place: Place,
-  caller: Caller,
-  declaredBytes: number,
-): Promise<void> | undefined {
-  return door.judge(caller, load.own(place, caller.keyHash, declaredBytes, bodyLimitBytes));
-}
-
-/** What the log of refused requests adds to what is known about every request. */
-function whatFailed(
-  deps: RerankRouteDeps,
-  req: IncomingMessage,
-  { admitted }: Trace,
-  { message }: GatewayError,
-): Pick<RequestEvent, 'message' | 'address'> {
-  return admitted ? { message } : { message, address: clientAddress(req, deps.trustedProxies) };
 }
 
 function withModel(parsed: ParsedRerank, model: string | undefined): RerankRequest {
@@ -265,140 +352,15 @@ function withModel(parsed: ParsedRerank, model: string | undefined): RerankReque
     throw new GatewayError(
       'invalid_request',
       'model is required: neither the key nor the gateway has a default.',
-      {
-        param: 'model',
-      },
+      { param: 'model' },
     );
   }
   const { query, documents, topN, returnDocuments, options } = parsed;
   return { model, query, documents, topN, returnDocuments, options };
 }
 
-export function callerOf(deps: RerankRouteDeps, req: IncomingMessage, identity: Identity): Caller {
-  return {
-    keyHash: identity.keyHash,
-    credential: identity.credential,
-    addressAllowed: (allowIps) =>
-      new AddressList(allowIps).includes(clientAddress(req, deps.trustedProxies)),
-  };
-}
-
-function tagOf(req: IncomingMessage): string | undefined {
-  const header = req.headers['x-rerank-tag'];
+function tagOf({ headers }: IncomingMessage): string | undefined {
+  const header = headers['x-rerank-tag'];
   const tag = (Array.isArray(header) ? header[0] : header)?.trim();
   return tag === '' ? undefined : tag;
-}
-
-function sendRanking(
-  replies: ReplyBatches,
-  res: ServerResponse,
-  requestId: string,
-  body: string | Buffer,
-  extra: Readonly<Record<string, string>> | undefined,
-): void {
-  if (res.destroyed) return;
-  const length = typeof body === 'string' ? Buffer.byteLength(body) : body.length;
-  const headers: (string | number)[] = [
-    'Content-Type',
-    'application/json; charset=utf-8',
-    'Content-Length',
-    length,
-    'X-Request-Id',
-    requestId,
-    'X-Oneapi-Request-Id',
-    requestId,
-    'Cache-Control',
-    NO_STORE,
-    'X-Content-Type-Options',
-    'nosniff',
-  ];
-  if (extra !== undefined) headers.push(...Object.entries(extra).flat());
-  res.writeHead(200, headers as unknown as string[]);
-  // A string leaves in one piece with the headers; plain ASCII, which a ranking nearly always is, is copied as it stands.
-  replies.end(res, body, length === body.length ? 'latin1' : 'utf8');
-}
-
-const NO_CLOCK: ReplyClock = { nowMs: 0, elapsedMs: 0 };
-
-function clockAt(startedMs: number, nowMs: number): ReplyClock {
-  return { nowMs, elapsedMs: Math.max(0, nowMs - startedMs) };
-}
-
-function rankingHeaders(
-  dialect: IngressDialect,
-  requestId: string,
-  { rate, model, isDegraded, isCached }: RerankReply,
-): Readonly<Record<string, string>> | undefined {
-  const ofRate = rate === undefined ? undefined : rateHeaders(rate);
-  if (dialect.headers === undefined && model === undefined && !isCached) return ofRate;
-  return {
-    ...dialect.headers?.(requestId),
-    ...ofRate,
-    ...(model === undefined ? {} : { 'X-Rerank-Model': encodeURI(model) }),
-    ...(isDegraded ? { 'X-Rerank-Degraded': 'true' } : {}),
-    ...(isCached ? { 'X-Rerank-Cache': 'hit' } : {}),
-  };
-}
-
-interface Patience {
-  /** How long the caller waits at most. */
-  readonly timeoutMs: number | undefined;
-  /** How old a cached ranking may be; `undefined`: as old as the model's rule says. */
-  readonly mayBeOldMs: number | undefined;
-  readonly mistake: string | undefined;
-}
-
-const PATIENT: Patience = { timeoutMs: undefined, mayBeOldMs: undefined, mistake: undefined };
-
-/** What the headers say about the caller's patience: `X-Request-Timeout-Ms`, and `Cache-Control` as in RFC 9111. */
-function patienceOf(headers: IncomingMessage['headers']): Patience {
-  const timeout = headers['x-request-timeout-ms'];
-  const cache = headers['cache-control'];
-  if (timeout === undefined && cache === undefined) return PATIENT;
-  const timeoutMs = timeout === undefined ? undefined : Number(timeout);
-  const isWrong = timeoutMs !== undefined && !(Number.isInteger(timeoutMs) && timeoutMs >= 1);
-  return {
-    timeoutMs: isWrong ? undefined : timeoutMs,
-    mayBeOldMs: cache === undefined ? undefined : maxAgeMs(cache),
-    mistake: isWrong
-      ? 'X-Request-Timeout-Ms must be a whole number of milliseconds, at least 1.'
-      : undefined,
-  };
-}
-
-function maxAgeMs(cacheControl: string): number | undefined {
-  if (/(?:^|[\s,])no-(?:cache|store)(?:$|[\s,;=])/i.test(cacheControl)) return 0;
-  const age = /(?:^|[\s,])max-age="?(\d+)/i.exec(cacheControl)?.[1];
-  return age === undefined ? undefined : Number(age) * 1000;
-}
-
-/** How long a refused caller may go on sending. */
-const LINGER_MS = 10_000;
-
-/**
- * Answers an error in the caller's dialect, and returns its status. A body that is still arriving is read and discarded for
- * a while: closing at once would reset the connection, and the caller would see that instead of the answer.
- */
-function refuse(
-  req: IncomingMessage,
-  res: ServerResponse,
-  requestId: string,
-  dialect: IngressDialect,
-  error: GatewayError,
-  explanation: ExplainedWire | undefined,
-): number {
-  const written = dialect.error(error, requestId);
-  const { status = error.status } = written;
-  const body =
-    explanation === undefined ? written.body : withExplanation(written.body, explanation);
-  if (res.destroyed) return status;
-  res.setHeader('X-Request-Id', requestId);
-  res.setHeader('X-Oneapi-Request-Id', requestId);
-  if (!req.complete) {
-    const timer = setTimeout(() => req.socket.destroy(), LINGER_MS).unref();
-    req.on('close', () => clearTimeout(timer)).resume();
-  }
-  const headers = { ...dialect.headers?.(requestId), ...written.headers };
-  sendError(res, error, { ...written, body, status, headers });
-  return status;
 }

@@ -25,12 +25,12 @@ const SABOTAGES = {
     function rightRanking(`,
   },
   'lost answer': {
-    file: '/dist/http/rerank-exchange.js',
+    file: '/dist/http/rerank-reply.js',
     from: /function sendRanking\(replies, res, [^)]*\) \{/,
     to: '$&\n if (Math.random() < 0.01) { res.destroy(); return; }',
   },
   'late answer': {
-    file: '/dist/http/rerank-exchange.js',
+    file: '/dist/http/rerank-reply.js',
     from: /function sendRanking\(replies, res, [^)]*\) \{/,
     to: `$&
       if (Math.random() < 0.02 && res.isLate === undefined) {

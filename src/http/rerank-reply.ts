@@ -1,0 +1,96 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { GatewayError } from '../core/errors.js';
+import { rateHeaders } from '../gateway/key-refusals.js';
+import type { RerankReply } from '../gateway/rerank.js';
+import type { IngressDialect, ReplyClock } from '../ingress/dialect.js';
+import type { ExplainedWire } from '../wire/explained.js';
+import { sendError } from './error-reply.js';
+import { withExplanation } from './explained.js';
+import type { ReplyBatches } from './reply-batches.js';
+
+const NO_STORE = 'no-store';
+
+/** Answers with a ranking, or with what stands for one. */
+export function sendRanking(
+  replies: ReplyBatches,
+  res: ServerResponse,
+  requestId: string,
+  body: string | Buffer,
+  extra: Readonly<Record<string, string>> | undefined,
+): void {
+  if (res.destroyed) return;
+  const length = typeof body === 'string' ? Buffer.byteLength(body) : body.length;
+  const headers: (string | number)[] = [
+    'Content-Type',
+    'application/json; charset=utf-8',
+    'Content-Length',
+    length,
+    'X-Request-Id',
+    requestId,
+    'X-Oneapi-Request-Id',
+    requestId,
+    'Cache-Control',
+    NO_STORE,
+    'X-Content-Type-Options',
+    'nosniff',
+  ];
+  if (extra !== undefined) headers.push(...Object.entries(extra).flat());
+  res.writeHead(200, headers as unknown as string[]);
+  // A string leaves in one piece with the headers; plain ASCII, which a ranking nearly always is, is copied as it stands.
+  replies.end(res, body, length === body.length ? 'latin1' : 'utf8');
+}
+
+/** For dialects whose replies do not say when they were written. */
+export const NO_CLOCK: ReplyClock = { nowMs: 0, elapsedMs: 0 };
+
+export function clockAt(startedMs: number, nowMs: number): ReplyClock {
+  return { nowMs, elapsedMs: Math.max(0, nowMs - startedMs) };
+}
+
+/** What the headers of a ranking add to those that all replies have; absent for most. */
+export function rankingHeaders(
+  dialect: IngressDialect,
+  requestId: string,
+  { rate, model, isDegraded, isCached }: RerankReply,
+): Readonly<Record<string, string>> | undefined {
+  const ofRate = rate === undefined ? undefined : rateHeaders(rate);
+  if (dialect.headers === undefined && model === undefined && !isCached) return ofRate;
+  return {
+    ...dialect.headers?.(requestId),
+    ...ofRate,
+    ...(model === undefined ? {} : { 'X-Rerank-Model': encodeURI(model) }),
+    ...(isDegraded ? { 'X-Rerank-Degraded': 'true' } : {}),
+    ...(isCached ? { 'X-Rerank-Cache': 'hit' } : {}),
+  };
+}
+
+/** How long a refused caller may go on sending. */
+const LINGER_MS = 10_000;
+
+/**
+ * Answers an error in the caller's dialect, and returns its status. A body that is still arriving is read and discarded for
+ * a while: closing at once would reset the connection, and the caller would see that instead of the answer.
+ */
+export function sendRefusal(
+  req: IncomingMessage,
+  res: ServerResponse,
+  requestId: string,
+  dialect: IngressDialect,
+  error: GatewayError,
+  explanation: ExplainedWire | undefined,
+): number {
+  const written = dialect.error(error, requestId);
+  const { status = error.status } = written;
+  const body =
+    explanation === undefined ? written.body : withExplanation(written.body, explanation);
+  if (res.destroyed) return status;
+  res.setHeader('X-Request-Id', requestId);
+  res.setHeader('X-Oneapi-Request-Id', requestId);
+  if (!req.complete) {
+    const timer = setTimeout(() => req.socket.destroy(), LINGER_MS).unref();
+    req.on('close', () => clearTimeout(timer)).resume();
+  }
+  const headers = { ...dialect.headers?.(requestId), ...written.headers };
+  sendError(res, error, { ...written, body, status, headers });
+  return status;
+}
