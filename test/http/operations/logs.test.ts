@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { UsageEntry } from '../../../src/store/store.js';
 import { callApi, createAccount, type Account } from '../../support/accounts.js';
+import { usageEntry } from '../../support/events.js';
 import { startGateway, type TestGateway } from '../../support/gateway.js';
 import { eventually } from '../../support/redis-server.js';
 
@@ -42,25 +43,11 @@ function at(seconds: number): number {
 }
 
 function entry(fields: Partial<UsageEntry>): UsageEntry {
-  return {
-    atMs: at(0),
-    requestId: 'r',
-    userId: 1,
-    tokenId: 7,
-    tokenName: 'search',
-    model: 'a',
-    channelId: 3,
-    provider: 'cohere',
-    tag: 'blue',
-    attempts: 1,
-    documents: 5,
-    inputTokens: 10,
-    searchUnits: 1,
-    quota: 1_000,
-    durationMs: 7,
-    outcome: 'ok',
+  return usageEntry({
+    ...{ atMs: at(0), requestId: 'r', tokenId: 7, tokenName: 'search', model: 'a', tag: 'blue' },
+    ...{ documents: 5, inputTokens: 10, quota: 1_000, durationMs: 7 },
     ...fields,
-  };
+  });
 }
 
 async function get<T>(path: string, account: Account): Promise<T> {

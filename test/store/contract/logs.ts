@@ -1,29 +1,16 @@
 import { describe, expect, test } from '@jest/globals';
 import type { AuditEntry, RefusedEntry, UsageEntry, UsageQuery } from '../../../src/store/store.js';
+import { usageEntry } from '../../support/events.js';
 import { freshStore, T0, unique, type OpenHarness } from './harness.js';
 
 const MANY = 1_000;
 
 function usage(given: Partial<UsageEntry> = {}): UsageEntry {
-  return {
-    atMs: T0,
-    requestId: unique('request'),
-    userId: 1,
-    tokenId: 1,
-    tokenName: 'a key',
-    model: 'rerank-v1',
-    channelId: 3,
-    provider: 'cohere',
-    tag: 'eu',
-    attempts: 1,
-    documents: 10,
-    inputTokens: 100,
-    searchUnits: 1,
-    quota: 7,
-    durationMs: 12.5,
-    outcome: 'ok',
+  return usageEntry({
+    ...{ atMs: T0, requestId: unique('request'), tokenId: 1, tokenName: 'a key' },
+    ...{ model: 'rerank-v1', tag: 'eu', inputTokens: 100, quota: 7, durationMs: 12.5 },
     ...given,
-  };
+  });
 }
 
 function audit(given: Partial<AuditEntry> = {}): AuditEntry {
