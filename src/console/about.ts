@@ -6,10 +6,19 @@ export type About = ReplyOf<'about'>;
 /** What the gateway reports about itself and about the logged-in user. */
 export const about = atom<About | undefined>(undefined);
 
+/** Whether the gateway was asked in vain for what it reports about itself. */
+export const aboutFailed = atom(false);
+
 export async function readAbout(): Promise<About> {
-  const read = await call('about');
-  about.set(read);
-  return read;
+  try {
+    const read = await call('about');
+    about.set(read);
+    aboutFailed.set(false);
+    return read;
+  } catch (error) {
+    aboutFailed.set(true);
+    throw error;
+  }
 }
 
 const ADMIN_ROLE = 10;

@@ -7,16 +7,23 @@ import { applySettings, settings } from './settings.js';
 import { Shell } from './shell.js';
 import { loadWords } from './words.js';
 
+/** How long the page stays blank for an answer of the gateway; after that it shows that it is waiting. */
+const PATIENCE_MS = 150;
+
+function afterPatience(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, PATIENCE_MS));
+}
+
 async function start(): Promise<void> {
   applySettings();
   const host = document.getElementById('app');
   if (host === null) throw new Error('the page lacks the element to render into');
-  const [, about] = await Promise.all([
-    loadWords(),
-    // The page reports it if this fails, and tries again.
-    readAbout().catch(() => undefined),
-  ]);
-  actAs(about?.self?.id);
+  // The page reports it if this fails, and tries again.
+  const asked = readAbout().then(
+    ({ self }) => actAs(self?.id),
+    () => undefined,
+  );
+  await Promise.all([loadWords(), Promise.race([asked, afterPatience()])]);
   let { language } = settings.get();
   render(<Shell key={language} />, host);
   settings.listen(() => {

@@ -138,3 +138,7 @@ export const PAGES: readonly Page[] = [
     load: async () => (await withWords(import('./pages/account.js'))).Account,
   },
 ];
+
+export function pageOf(first: string): Page | undefined {
+  return PAGES.find(({ path }) => path === first);
+}

@@ -1,11 +1,11 @@
 import type { ComponentChild, ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { about, isAdmin, readAbout } from './about.js';
+import { about, aboutFailed, isAdmin, readAbout } from './about.js';
 import { actAs, call, loginIsOver, trouble } from './api/call.js';
 import { queries, useRead } from './api/query.js';
 import { Brand } from './brand.js';
 import { Icon } from './icons.js';
-import { PAGES, type Page } from './pages.js';
+import { PAGES, pageOf, type Page } from './pages.js';
 import { Login, LoginAgain } from './pages/login.js';
 import { Ago, Button, Link, Skeleton, copyText } from './parts/basic.js';
 import { Dialog } from './parts/dialog.js';
@@ -99,9 +99,11 @@ function withoutSelf() {
 
 const AGAIN_MS = 3_000;
 
-/** Shown if the first read fails: nothing is known, not even who is logged in. */
+/** Shown until the first read succeeds: nothing is known, not even who is logged in. */
 function NoGateway() {
+  const failed = useAtom(aboutFailed);
   useEffect(() => {
+    if (!failed) return undefined;
     const timer = setInterval(() => {
       readAbout().then(
         ({ self }) => actAs(self?.id),
@@ -109,20 +111,23 @@ function NoGateway() {
       );
     }, AGAIN_MS);
     return () => clearInterval(timer);
-  }, []);
+  }, [failed]);
   return (
     <main class="gate">
-      <div class="box" role="alert">
-        <Brand />
-        <h1>{w().shell.noGateway}</h1>
-        <p class="muted">{w().shell.noGatewayHelp}</p>
-      </div>
+      {failed ? (
+        <div class="box" role="alert">
+          <Brand />
+          <h1>{w().shell.noGateway}</h1>
+          <p class="muted">{w().shell.noGatewayHelp}</p>
+        </div>
+      ) : (
+        <div class="box">
+          <Brand />
+          <Skeleton />
+        </div>
+      )}
     </main>
   );
-}
-
-function pageOf(first: string): Page | undefined {
-  return PAGES.find(({ path }) => path === first);
 }
 
 function Frame() {
