@@ -74,12 +74,16 @@ const send = createSend({
   mayBegin: () => true,
 });
 
+const UNLIMITED = {
+  takeWithKey: () => Promise.resolve({ kind: 'taken', end: ignore } as const),
+};
+
 /** The chain that a channel's requests go through in the gateway, without the counting parts: one request at a time. */
 const parts: ChainParts = {
   send,
   leased: (next) => next,
   observed: (next) => next,
-  keyed: keyed(health, Date.now),
+  keyed: keyed({ health, limits: UNLIMITED, now: Date.now }),
   limited: (next) => next,
   longDocuments,
   sliding: sliding(Date.now),

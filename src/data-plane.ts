@@ -120,7 +120,7 @@ export function createDataPlane(config: DataPlaneConfig, parts: DataPlaneParts):
     onOrigins: (origins) => upstream.keepOnly(origins),
     onRoutes: (routes) => {
       const all = [...routes];
-      limits.keepOnly(all.map(({ channel }) => channel));
+      limits.keepOnly(all);
       parts.onRoutes(all);
     },
   });
@@ -150,7 +150,7 @@ export function createDataPlane(config: DataPlaneConfig, parts: DataPlaneParts):
       mayBegin: ({ id }) => channels.isFresh() && isLive(id),
     }),
     leased: leased(health, steady),
-    keyed: keyed(health, steady),
+    keyed: keyed({ health, limits, now: steady }),
     limited: limited(limits),
     observed: observed(observe, now),
     counted,

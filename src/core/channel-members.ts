@@ -107,7 +107,7 @@ export const CHANNEL_MEMBERS = {
     label: 'adaptive',
     help: 'Whether each node works out, from how long answers take, how many attempts at once the channel takes; max_concurrency stays the most.',
   },
-  /** Attempts in flight at once per key on one node, for a channel with several keys; 0: no limit. */
+  /** Attempts in flight at once per key on one node; 0: no limit. */
   keyMaxConcurrency: {
     type: 'integer',
     least: 0,
@@ -117,7 +117,31 @@ export const CHANNEL_MEMBERS = {
     flag: 'key-max-concurrency <count>',
     label: 'at once with one key',
     unset: 'no limit',
-    help: 'Attempts at once with one key of several, on one node; 0: no limit.',
+    help: 'Attempts at once with each of its API keys, on one node; 0: no limit.',
+  },
+  /** Calls a minute that the account of each key takes, from all nodes together; 0: no limit. */
+  keyRequestsPerMinute: {
+    type: 'integer',
+    least: 0,
+    most: 1_000_000_000,
+    default: 0,
+    shared: true,
+    flag: 'key-requests-per-minute <count>',
+    label: 'requests a minute with one key',
+    unset: 'no limit',
+    help: 'Calls a minute with each of its API keys, from all nodes together; 0: no limit.',
+  },
+  /** Tokens a minute that the account of each key takes, from all nodes together; 0: no limit. */
+  keyTokensPerMinute: {
+    type: 'integer',
+    least: 0,
+    most: 1_000_000_000_000,
+    default: 0,
+    shared: true,
+    flag: 'key-tokens-per-minute <count>',
+    label: 'tokens a minute with one key',
+    unset: 'no limit',
+    help: 'Tokens a minute with each of its API keys, from all nodes together; 0: no limit.',
   },
   /** Whether logits become probabilities: `normalized` applies the logistic function. */
   scores: {
@@ -217,7 +241,9 @@ export const CHANNEL_MEMBERS = {
 export type ChannelMembers = MembersOf<typeof CHANNEL_MEMBERS>;
 
 /** A limit of a channel that is kept for all nodes together, as the API names it. */
-export type LimitName = 'requests_per_minute' | 'tokens_per_minute' | 'budget';
+export type LimitName = 'requests_per_minute' | 'tokens_per_minute' | 'budget' | KeyLimitName;
+/** One that each of its keys has for itself. */
+export type KeyLimitName = 'key_requests_per_minute' | 'key_tokens_per_minute';
 
 /** Whether a channel has a limit that is kept for all nodes together. */
 export function isLimited({
@@ -226,6 +252,18 @@ export function isLimited({
   budget,
 }: Pick<ChannelMembers, 'requestsPerMinute' | 'tokensPerMinute' | 'budget'>): boolean {
   return requestsPerMinute > 0 || tokensPerMinute > 0 || budget > 0;
+}
+
+/** Whether each key of a channel has limits of its own. */
+export function limitsKeys({
+  keyMaxConcurrency,
+  keyRequestsPerMinute,
+  keyTokensPerMinute,
+}: Pick<
+  ChannelMembers,
+  'keyMaxConcurrency' | 'keyRequestsPerMinute' | 'keyTokensPerMinute'
+>): boolean {
+  return keyMaxConcurrency > 0 || keyRequestsPerMinute > 0 || keyTokensPerMinute > 0;
 }
 
 /** Which combination of well-formed members is wrong; `undefined` if none is. */

@@ -1,3 +1,5 @@
+import type { KeyLimitName } from './channel-members.js';
+
 /** How long a key is left alone. Times in milliseconds. */
 export interface KeyRule {
   /** Attempts at once with one key; 0: no limit. */
@@ -7,15 +9,19 @@ export interface KeyRule {
   readonly longestMs: number;
 }
 
+/** Why a key rests: its account said so, or a limit of its own is used up. */
+export type RestReason = 'busy' | KeyLimitName;
+
 /** What an attempt says about its key: it works, it must rest until a time, it is refused, or nothing. */
 export type KeyVerdict =
   | { readonly kind: 'works' | 'refused' | 'none' }
-  | { readonly kind: 'rests'; readonly untilMs: number };
+  | { readonly kind: 'rests'; readonly untilMs: number; readonly reason: RestReason };
 
 /** A key that is paused. */
 export interface KeyPause {
   readonly key: number;
   readonly state: 'open' | 'cooling';
+  readonly reason: 'misconfigured' | RestReason;
   readonly sinceMs: number;
   readonly untilMs: number;
 }
@@ -25,6 +31,8 @@ interface State {
   inFlight: number;
   /** Consecutive refusals. */
   refusals: number;
+  /** Why it rests, if it was not refused. */
+  reason: RestReason;
   outSinceMs: number;
   outUntilMs: number;
   /** Whether it is in the line of usable keys, and between which neighbours. */
@@ -55,7 +63,7 @@ export class KeyRing {
   constructor(count: number, rule: KeyRule) {
     this.#rule = rule;
     this.#states = Array.from({ length: count }, (_, key) => ({
-      ...{ key, inFlight: 0, refusals: 0, outSinceMs: 0, outUntilMs: 0 },
+      ...{ key, inFlight: 0, refusals: 0, reason: 'busy', outSinceMs: 0, outUntilMs: 0 },
       ...{ isInLine: false, isWaiting: false, before: undefined, behind: undefined },
     }));
     for (const state of this.#states) this.#lineUp(state);
@@ -78,7 +86,10 @@ export class KeyRing {
     if (state === undefined) return;
     state.inFlight -= 1;
     if (verdict.kind === 'works') this.#count(state, 0);
-    if (verdict.kind === 'rests') this.#putOut(state, verdict.untilMs, nowMs);
+    if (verdict.kind === 'rests') {
+      state.reason = verdict.reason;
+      this.#putOut(state, verdict.untilMs, nowMs);
+    }
     if (verdict.kind === 'refused') {
       const { refusedMs, longestMs } = this.#rule;
       this.#count(state, state.refusals + 1);
@@ -91,14 +102,15 @@ export class KeyRing {
     this.#lineUp(state);
   }
 
-  /** When a key can be taken: now, as soon as one is free, or at a given time. */
-  readiness(nowMs: number): 'ready' | 'full' | number {
+  /** When a key can be taken: now, as soon as one is free, or when the first pause ends. */
+  readiness(nowMs: number): 'ready' | 'full' | Pick<KeyPause, 'untilMs' | 'reason'> {
     this.#return(nowMs);
     if (this.#first !== undefined) return 'ready';
     const [first] = this.#out;
     // Some are in use and return afterwards.
     if (first === undefined || this.#out.length < this.#states.length) return 'full';
-    return first.outUntilMs;
+    const { outUntilMs: untilMs, refusals, reason } = first;
+    return { untilMs, reason: refusals > 0 ? 'misconfigured' : reason };
   }
 
   /** Refusals in a row of all keys together, where every key is out for one; else 0. */
@@ -112,9 +124,11 @@ export class KeyRing {
   pauses(nowMs: number): KeyPause[] {
     return this.#out
       .filter(({ outUntilMs }) => outUntilMs > nowMs)
-      .map(({ key, refusals, outSinceMs, outUntilMs }) => ({
+      .map(({ key, refusals, reason, outSinceMs, outUntilMs }) => ({
         key,
-        state: refusals > 0 ? ('open' as const) : ('cooling' as const),
+        ...(refusals > 0
+          ? ({ state: 'open', reason: 'misconfigured' } as const)
+          : ({ state: 'cooling', reason } as const)),
         sinceMs: outSinceMs,
         untilMs: outUntilMs,
       }))

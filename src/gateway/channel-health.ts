@@ -12,7 +12,7 @@ import type { KeyRing } from '../core/key-ring.js';
 import { certaintyOf, isEnough, tallied, type Outage, type OutageRule } from '../core/outage.js';
 import { FAULTS, type FaultKind, type UpstreamFailure } from '../core/retry.js';
 import type { LimitName } from '../core/channel-members.js';
-import type { ChannelLimits } from './channel-limits.js';
+import type { ChannelLimits, KeyUsedUp } from './channel-limits.js';
 import {
   newChannelState,
   outUntilMs,
@@ -87,9 +87,9 @@ export class ChannelHealth {
       if (out !== undefined) return { kind: 'until', atMs: out.untilMs, limit: out.limit };
     }
     if (route.keys !== undefined) {
-      const readiness = this.#rings.of(route).readiness(nowMs);
+      const readiness = this.#rings.readiness(route, nowMs);
       if (readiness === 'full') return FULL;
-      if (readiness !== 'ready') return { kind: 'until', atMs: readiness };
+      if (readiness !== 'ready') return { kind: 'until', ...readiness };
     }
     const state = this.#states.get(id);
     if (state === undefined) return READY;
@@ -154,6 +154,11 @@ export class ChannelHealth {
         this.#tellOutage(route, outcome.failure, nowMs, asked);
     }
     return verdict.kind === 'refused' || verdict.kind === 'rests';
+  }
+
+  /** Ends what the ring of a channel gave out, with which nothing was sent: a limit of that key is used up. */
+  keyUsedUp(route: Route, key: number, { limit, untilMs }: KeyUsedUp, nowMs: number): void {
+    this.#rings.of(route).done(key, { kind: 'rests', untilMs, reason: limit }, nowMs);
   }
 
   /**

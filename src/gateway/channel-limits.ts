@@ -1,5 +1,5 @@
 import type { Channel } from '../core/channel.js';
-import { isLimited, type LimitName } from '../core/channel-members.js';
+import { isLimited, type KeyLimitName, type LimitName } from '../core/channel-members.js';
 import { Lease } from '../core/lease.js';
 import { actualCost, estimateCost, priceOf, type PriceList } from '../core/quota.js';
 import { completeUsage, estimateTokens } from '../core/rerank.js';
@@ -7,6 +7,7 @@ import type { ShareStore } from '../store/store.js';
 import type { Observe } from './events.js';
 import { limitsOf, type Limit } from './limits-of-channel.js';
 import type { AttemptOutcome, Job } from './rank.js';
+import type { Route, RouteKey } from './route.js';
 import { beforeEnd } from './scope.js';
 
 export interface ChannelLimitsDeps {
@@ -20,13 +21,23 @@ export interface ChannelLimitsDeps {
 }
 
 /** A limit that is used up. */
-export interface UsedUp {
-  readonly limit: LimitName;
+export interface UsedUp<Name extends LimitName = LimitName> {
+  readonly limit: Name;
   readonly untilMs: number;
 }
+export type KeyUsedUp = UsedUp<KeyLimitName>;
+
+/** What a call takes of its limits: told how the call ended, it gives back what was not needed. */
+type EndTaking = (outcome: AttemptOutcome | 'abandoned') => void;
+
+/** What a call may take of the limits of one key. */
+export type TakenWithKey =
+  { readonly kind: 'taken'; readonly end: EndTaking } | ({ readonly kind: 'used_up' } & KeyUsedUp);
 
 type Asked = Pick<Job, 'model' | 'query' | 'documents'>;
 
+/** How long a key is left alone that had no room, though its limit is not used up. */
+const CONTENDED_MS = 50;
 /** How often one call asks for a share before its channel is passed over. */
 const MOST_ASKS = 3;
 
@@ -82,21 +93,43 @@ export class ChannelLimits {
    * Takes what a call may need of each limit of its channel; `undefined` if one is used up. The function returned is told how
    * the call ended, and gives back what it did not need.
    */
-  async take(
+  async take(channel: Channel, job: Job): Promise<EndTaking | undefined> {
+    const taken = await this.#takeAll(limitsOf(channel), channel, job);
+    return typeof taken === 'function' ? taken : undefined;
+  }
+
+  /** The same for the limits that one of its keys has for itself. */
+  async takeWithKey(
+    channel: Channel,
+    { limits }: Pick<RouteKey, 'limits'>,
+    job: Job,
+  ): Promise<TakenWithKey> {
+    const taken = await this.#takeAll(limits, channel, job);
+    if (typeof taken === 'function') return { kind: 'taken', end: taken };
+    const { lease } = this.#heldOf(taken, channel);
+    const nowMs = this.#deps.steady();
+    // Where others were quicker each time, there may be room again at once.
+    const untilMs = Math.max(lease.outUntilMs(nowMs), nowMs + CONTENDED_MS);
+    return { kind: 'used_up', limit: taken.name, untilMs };
+  }
+
+  /** Takes what a call may need of each limit, or of none: then the one that is used up comes back. */
+  async #takeAll<L extends Limit>(
+    limits: readonly L[],
     channel: Channel,
     job: Job,
-  ): Promise<((outcome: AttemptOutcome | 'abandoned') => void) | undefined> {
-    const ends: ((outcome: AttemptOutcome | 'abandoned') => void)[] = [];
-    const end = (outcome: AttemptOutcome | 'abandoned'): void => {
+  ): Promise<EndTaking | L> {
+    const ends: EndTaking[] = [];
+    const end: EndTaking = (outcome) => {
       for (const each of ends) each(outcome);
     };
-    for (const limit of limitsOf(channel)) {
+    for (const limit of limits) {
       const { lease } = this.#heldOf(limit, channel);
       // What is more than the whole limit waits until nobody else uses any of it.
       const need = Math.min(this.#needOf(limit, job), limit.most);
       if (!(await this.#took(limit, channel, need, job))) {
         end(UNSENT);
-        return undefined;
+        return limit;
       }
       const { window } = lease;
       ends.push((outcome) =>
@@ -107,11 +140,15 @@ export class ChannelLimits {
   }
 
   /** The channels in force have changed: forgets the limits that none of them has any more. */
-  keepOnly(channels: Iterable<Channel>): void {
-    this.#limited = Array.from(channels).filter(isLimited);
-    const keys = new Set(
-      this.#limited.flatMap((channel) => limitsOf(channel).map(({ key }) => key)),
-    );
+  keepOnly(routes: Iterable<Pick<Route, 'channel' | 'keys'>>): void {
+    const all = [...routes];
+    this.#limited = all.map(({ channel }) => channel).filter(isLimited);
+    const keys = new Set([
+      ...this.#limited.flatMap((channel) => limitsOf(channel).map(({ key }) => key)),
+      ...all.flatMap(({ keys: own = [] }) =>
+        own.flatMap(({ limits }) => limits.map(({ key }) => key)),
+      ),
+    ]);
     for (const [key, held] of this.#held) {
       if (keys.has(key)) continue;
       this.#held.delete(key);
@@ -213,27 +250,27 @@ export class ChannelLimits {
     return held;
   }
 
-  #needOf({ name }: Limit, { model, query, documents }: Asked): number {
-    switch (name) {
-      case 'requests_per_minute':
+  #needOf({ counts }: Limit, { model, query, documents }: Asked): number {
+    switch (counts) {
+      case 'calls':
         return 1;
-      case 'tokens_per_minute':
+      case 'tokens':
         return estimateTokens(query, documents);
-      case 'budget':
+      case 'cost':
         return estimateCost(priceOf(this.#deps.prices, model), query, documents);
     }
   }
 
   #usedBy(
-    { name }: Limit,
+    { counts }: Limit,
     { model, query, documents }: Asked,
     need: number,
     outcome: AttemptOutcome | 'abandoned',
   ): number {
     if (outcome !== 'abandoned' && outcome.kind === 'ranked') {
       const usage = completeUsage(outcome.ranking.usage, query, documents);
-      if (name === 'tokens_per_minute') return usage.inputTokens;
-      if (name === 'budget') {
+      if (counts === 'tokens') return usage.inputTokens;
+      if (counts === 'cost') {
         return actualCost(priceOf(this.#deps.prices, model), documents.count, usage);
       }
       return need;
@@ -241,7 +278,7 @@ export class ChannelLimits {
     // Nobody is charged for what failed; the upstream may have counted what it got.
     const isUnsent =
       outcome !== 'abandoned' && (outcome.kind === 'withdrawn' || outcome.failure.unsent === true);
-    return name === 'budget' || isUnsent ? 0 : need;
+    return counts === 'cost' || isUnsent ? 0 : need;
   }
 }
 

@@ -1,3 +1,4 @@
+import type { KeyLimitName } from '../core/channel-members.js';
 import { KeyRing } from '../core/key-ring.js';
 import type { BreakerRule } from '../core/breaker.js';
 import type { ChannelPause } from './channel-state.js';
@@ -33,16 +34,24 @@ export class KeyRings {
     return ring;
   }
 
+  /** When a key of the channel can be taken: now, as soon as one is free, or at a time, and which limit is used up until then. */
+  readiness(
+    route: Route,
+    nowMs: number,
+  ): 'ready' | 'full' | { readonly atMs: number; readonly limit?: KeyLimitName } {
+    const readiness = this.of(route).readiness(nowMs);
+    if (readiness === 'ready' || readiness === 'full') return readiness;
+    const { untilMs: atMs, reason } = readiness;
+    return reason === 'busy' || reason === 'misconfigured' ? { atMs } : { atMs, limit: reason };
+  }
+
   /** Keys that are left alone now. */
   pauses(nowMs: number): ChannelPause[] {
     return [...this.#rings].flatMap(([channelId, { ring, keys }]) =>
-      ring.pauses(nowMs).map(({ key, state, sinceMs, untilMs }) => ({
+      ring.pauses(nowMs).map(({ key, ...pause }) => ({
         channelId,
         key: keys[key]?.hint ?? '',
-        state,
-        reason: state === 'open' ? 'misconfigured' : 'busy',
-        sinceMs,
-        untilMs,
+        ...pause,
       })),
     );
   }

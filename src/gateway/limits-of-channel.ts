@@ -1,11 +1,13 @@
 import { windowOf } from '../core/budget.js';
 import type { Channel } from '../core/channel.js';
-import type { LimitName } from '../core/channel-members.js';
+import type { KeyLimitName, LimitName } from '../core/channel-members.js';
 import type { ShareSpan } from '../core/share.js';
 
 /** What a call takes of one limit. */
-export interface Limit {
-  readonly name: LimitName;
+export interface Limit<Name extends LimitName = LimitName> {
+  readonly name: Name;
+  /** What of a call is counted. */
+  readonly counts: 'calls' | 'tokens' | 'cost';
   readonly most: number;
   /** Shares in which it is handed out: what a node that is killed had at hand is lost until the window ends. */
   readonly parts: number;
@@ -31,17 +33,33 @@ export function limitsOf(channel: Channel): readonly Limit[] {
   return limits;
 }
 
+/** The limits of one key of a channel; `keyName` tells it from the others, on all nodes alike. */
+export function limitsOfKey(channel: Channel, keyName: string): readonly Limit<KeyLimitName>[] {
+  const { id, keyRequestsPerMinute, keyTokensPerMinute } = channel;
+  const owner = `channel:${id}:key:${keyName}`;
+  return [
+    ...rate(owner, 'key_requests_per_minute', 'calls', keyRequestsPerMinute),
+    ...rate(owner, 'key_tokens_per_minute', 'tokens', keyTokensPerMinute),
+  ];
+}
+
 function ratesOf({ id, requestsPerMinute, tokensPerMinute }: Channel): Limit[] {
-  const rates = [
-    ['requests_per_minute', requestsPerMinute],
-    ['tokens_per_minute', tokensPerMinute],
-  ] as const;
-  return rates
-    .filter(([, most]) => most > 0)
-    .map(([name, most]) => ({
-      ...{ name, most, parts: PARTS_OF_A_MINUTE, ...keysOf(`channel:${id}:${name}`, most) },
-      spanAt: () => MINUTE,
-    }));
+  const owner = `channel:${id}`;
+  return [
+    ...rate(owner, 'requests_per_minute', 'calls', requestsPerMinute),
+    ...rate(owner, 'tokens_per_minute', 'tokens', tokensPerMinute),
+  ];
+}
+
+function rate<Name extends LimitName>(
+  owner: string,
+  name: Name,
+  counts: Limit['counts'],
+  most: number,
+): Limit<Name>[] {
+  if (most === 0) return [];
+  const keys = keysOf(`${owner}:${name}`, most);
+  return [{ name, counts, most, parts: PARTS_OF_A_MINUTE, ...keys, spanAt: () => MINUTE }];
 }
 
 function budgetOf(channel: Channel): Limit[] {
@@ -50,7 +68,7 @@ function budgetOf(channel: Channel): Limit[] {
   const owner = budgetScope === 'tag' && tag !== undefined ? `tag:${tag}` : `channel:${id}`;
   return [
     {
-      ...{ name: 'budget', most: budget, parts: PARTS_OF_A_BUDGET },
+      ...{ name: 'budget', counts: 'cost', most: budget, parts: PARTS_OF_A_BUDGET },
       ...keysOf(`${owner}:budget:${budgetPeriod}:${budgetTimeZone}`, budget),
       spanAt: (nowMs) => ({ kind: 'until', atMs: windowOf(channel, nowMs).untilMs }),
     },

@@ -177,6 +177,10 @@ function limitText(channel: Channel, limit: LimitName): string {
       return `All nodes together have sent it the ${channel.requestsPerMinute} calls that it takes in a minute`;
     case 'tokens_per_minute':
       return `All nodes together have sent it the ${channel.tokensPerMinute} tokens that it takes in a minute`;
+    case 'key_requests_per_minute':
+      return `All nodes together have sent the ${channel.keyRequestsPerMinute} calls that each of its keys takes in a minute`;
+    case 'key_tokens_per_minute':
+      return `All nodes together have sent the ${channel.keyTokensPerMinute} tokens that each of its keys takes in a minute`;
     case 'budget':
       return `Its budget of ${dollars(channel.budget)} for this ${channel.budgetPeriod} is used up`;
   }

@@ -1,7 +1,9 @@
 import { effectiveStatus, type Candidate, type Channel, type TagSwitch } from '../core/channel.js';
-import { isLimited } from '../core/channel-members.js';
+import { createHash } from 'node:crypto';
+import { isLimited, limitsKeys, type KeyLimitName } from '../core/channel-members.js';
 import { apiKeysOf, keyHint } from '../core/api-keys.js';
 import type { Secret } from '../core/secret.js';
+import { limitsOfKey, type Limit } from './limits-of-channel.js';
 import { findProvider } from '../providers/index.js';
 import type {
   ComposedProvider,
@@ -36,7 +38,7 @@ export interface Route extends Candidate {
   readonly isLimited: boolean;
   /** Whether its tag is switched off: then nothing at all is sent to it, not even a probe. */
   readonly tagOff: boolean;
-  /** Its keys, if it has several. */
+  /** Its keys, if it has several, or limits for each. */
   readonly keys?: readonly RouteKey[];
   /** Whether it belongs to one of several keys, whose faults are not the channel's. */
   readonly isOfKey?: true;
@@ -48,6 +50,8 @@ export interface RouteKey {
   readonly hint: string;
   readonly secret: Secret;
   readonly route: Route;
+  /** What all nodes together may send with it. */
+  readonly limits: readonly Limit<KeyLimitName>[];
 }
 
 export type RouteResult =
@@ -111,17 +115,24 @@ export function makeRoute(
     pathOf: pathsBelow(basePathOf(url, provider), provider),
     headers: headerList(provider, endpoint),
   };
-  if (keys.length < 2) return { kind: 'route', route };
+  const areLimited = limitsKeys(channel);
+  if (keys.length < (areLimited ? 1 : 2)) return { kind: 'route', route };
   const routeKeys = keys.map((secret): RouteKey => {
     const ofKey = endpointOf(secret);
     const headers = headerList(provider, ofKey);
     return {
       hint: keyHint(secret),
       secret,
+      limits: areLimited ? limitsOfKey(channel, nameOfKey(secret)) : [],
       route: { ...route, endpoint: ofKey, headers, isOfKey: true },
     };
   });
   return { kind: 'route', route: { ...route, keys: routeKeys } };
+}
+
+/** What tells a key from the others of its channel, in the store too: it must not give the key away. */
+function nameOfKey(secret: Secret): string {
+  return createHash('sha256').update(secret.reveal()).digest('base64url').slice(0, 16);
 }
 
 function basePathOf(url: URL, { chatPath }: Pick<HttpProvider, 'chatPath'>): string {

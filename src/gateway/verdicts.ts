@@ -56,7 +56,7 @@ export function keyVerdictOn(
   if (certaintyOf(failure) !== undefined) return { kind: 'refused' };
   if (failure.kind !== 'busy' || failure.status !== TOO_MANY_REQUESTS) return { kind: 'none' };
   const waitMs = Math.min(failure.retryAfterMs ?? DEFAULT_COOLDOWN_MS, maxCooldownMs);
-  return { kind: 'rests', untilMs: nowMs + waitMs };
+  return { kind: 'rests', untilMs: nowMs + waitMs, reason: 'busy' };
 }
 
 /** Whether an attempt failed through its key alone, so that another key may do. */

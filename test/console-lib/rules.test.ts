@@ -96,6 +96,7 @@ describe('a channel that is typed', () => {
     ...{ id: 7, name: 'eu', provider: 'azure', base_url: null, tag: 'hosted', priority: 1 },
     ...{ weight: 1, timeout_ms: null, max_concurrency: 0, scores: 'raw', retry_unsafe: false },
     ...{ requests_per_minute: 0, tokens_per_minute: 0 },
+    ...{ key_max_concurrency: 0, key_requests_per_minute: 0, key_tokens_per_minute: 0 },
     ...{ pair_tokens: null, window_size: null, window_stride: null, health_check_s: 60 },
     long_documents: 'truncate',
     settings: { api_version: 'v1', batch: 8 },

@@ -22,24 +22,37 @@ describe('the keys of a channel', () => {
 
   it('rest alone, until their time has come', () => {
     const ring = new KeyRing(3, RULE);
-    use(ring, { kind: 'rests', untilMs: T0 + 500 }, T0);
+    use(ring, { kind: 'rests', reason: 'busy', untilMs: T0 + 500 }, T0);
 
     expect(Array.from({ length: 4 }, () => use(ring, WORKS, T0 + 499))).toEqual([1, 2, 1, 2]);
     expect(ring.pauses(T0 + 499)).toEqual([
-      { key: 0, state: 'cooling', sinceMs: T0, untilMs: T0 + 500 },
+      { key: 0, state: 'cooling', reason: 'busy', sinceMs: T0, untilMs: T0 + 500 },
     ]);
     expect(Array.from({ length: 3 }, () => use(ring, WORKS, T0 + 500))).toContain(0);
     expect(ring.pauses(T0 + 500)).toEqual([]);
   });
 
+  it('rest for the reason that they were given, unless they are refused', () => {
+    const ring = new KeyRing(2, RULE);
+    const limited = { kind: 'rests', reason: 'key_tokens_per_minute', untilMs: T0 + 500 } as const;
+    use(ring, limited, T0);
+    use(ring, REFUSED, T0);
+
+    expect(ring.readiness(T0)).toEqual({ untilMs: T0 + 500, reason: 'key_tokens_per_minute' });
+    expect(ring.pauses(T0).map(({ reason }) => reason)).toEqual([
+      'key_tokens_per_minute',
+      'misconfigured',
+    ]);
+  });
+
   it('are ready again once their time has come, and neither before', () => {
     const ring = new KeyRing(2, RULE);
     expect(ring.readiness(T0)).toBe('ready');
-    use(ring, { kind: 'rests', untilMs: T0 + 500 }, T0);
+    use(ring, { kind: 'rests', reason: 'busy', untilMs: T0 + 500 }, T0);
     expect(ring.readiness(T0)).toBe('ready');
-    use(ring, { kind: 'rests', untilMs: T0 + 900 }, T0);
+    use(ring, { kind: 'rests', reason: 'busy', untilMs: T0 + 900 }, T0);
 
-    expect(ring.readiness(T0 + 499)).toBe(T0 + 500);
+    expect(ring.readiness(T0 + 499)).toMatchObject({ untilMs: T0 + 500 });
     expect(ring.pauses(T0 + 500).map(({ key }) => key)).toEqual([1]);
     expect(ring.readiness(T0 + 500)).toBe('ready');
   });
@@ -47,7 +60,7 @@ describe('the keys of a channel', () => {
   it('have no time to come back at while one of them is at work', () => {
     const ring = new KeyRing(2, { ...RULE, most: 1 });
     ring.take(T0);
-    use(ring, { kind: 'rests', untilMs: T0 + 500 }, T0);
+    use(ring, { kind: 'rests', reason: 'busy', untilMs: T0 + 500 }, T0);
 
     expect(ring.readiness(T0)).toBe('full');
   });
@@ -56,22 +69,22 @@ describe('the keys of a channel', () => {
     const ring = new KeyRing(2, RULE);
     const taken = Array.from({ length: 6 }, () => ring.take(T0));
     expect(taken).toEqual([0, 1, 0, 1, 0, 1]);
-    ring.done(0, { kind: 'rests', untilMs: T0 + 500 }, T0);
-    ring.done(1, { kind: 'rests', untilMs: T0 + 700 }, T0);
-    ring.done(0, { kind: 'rests', untilMs: T0 + 200 }, T0 + 1);
-    expect(ring.readiness(T0 + 2)).toBe(T0 + 500);
-    ring.done(0, { kind: 'rests', untilMs: T0 + 900 }, T0 + 2);
+    ring.done(0, { kind: 'rests', reason: 'busy', untilMs: T0 + 500 }, T0);
+    ring.done(1, { kind: 'rests', reason: 'busy', untilMs: T0 + 700 }, T0);
+    ring.done(0, { kind: 'rests', reason: 'busy', untilMs: T0 + 200 }, T0 + 1);
+    expect(ring.readiness(T0 + 2)).toMatchObject({ untilMs: T0 + 500 });
+    ring.done(0, { kind: 'rests', reason: 'busy', untilMs: T0 + 900 }, T0 + 2);
 
-    expect(ring.readiness(T0 + 3)).toBe(T0 + 700);
+    expect(ring.readiness(T0 + 3)).toMatchObject({ untilMs: T0 + 700 });
     expect(ring.pauses(T0 + 3)).toEqual([
-      { key: 0, state: 'cooling', sinceMs: T0, untilMs: T0 + 900 },
-      { key: 1, state: 'cooling', sinceMs: T0, untilMs: T0 + 700 },
+      { key: 0, state: 'cooling', reason: 'busy', sinceMs: T0, untilMs: T0 + 900 },
+      { key: 1, state: 'cooling', reason: 'busy', sinceMs: T0, untilMs: T0 + 700 },
     ]);
   });
 
   it('are not put out by a pause that is over already', () => {
     const ring = new KeyRing(1, RULE);
-    use(ring, { kind: 'rests', untilMs: T0 }, T0);
+    use(ring, { kind: 'rests', reason: 'busy', untilMs: T0 }, T0);
 
     expect(ring.readiness(T0)).toBe('ready');
     expect(ring.pauses(T0)).toEqual([]);
@@ -83,13 +96,13 @@ describe('the keys of a channel', () => {
     const waits = [1_000, 2_000, 4_000, 4_000];
     for (const waitMs of waits) {
       expect(use(ring, REFUSED, nowMs)).toBe(0);
-      expect(ring.readiness(nowMs)).toBe(nowMs + waitMs);
+      expect(ring.readiness(nowMs)).toMatchObject({ untilMs: nowMs + waitMs });
       expect(ring.take(nowMs + waitMs - 1)).toBeUndefined();
       nowMs += waitMs;
     }
     expect(use(ring, WORKS, nowMs)).toBe(0);
     expect(use(ring, REFUSED, nowMs)).toBe(0);
-    expect(ring.readiness(nowMs)).toBe(nowMs + 1_000);
+    expect(ring.readiness(nowMs)).toMatchObject({ untilMs: nowMs + 1_000 });
   });
 
   it('count as refused all together only while each of them is out for a refusal', () => {
@@ -105,7 +118,7 @@ describe('the keys of a channel', () => {
     expect(ring.refusalsOfAll(T0 + 1_000)).toBe(0);
     step(REFUSED, T0 + 1_000);
     step(WORKS, T0 + 1_001);
-    step({ kind: 'rests', untilMs: T0 + 9_000 }, T0 + 1_002);
+    step({ kind: 'rests', reason: 'busy', untilMs: T0 + 9_000 }, T0 + 1_002);
 
     expect(counts).toEqual([0, 2, 3, 0, 0]);
   });
@@ -145,10 +158,11 @@ describe('the keys of a channel', () => {
     const untilOf = (key: number): number => T0 + 1 + ((key * 7_919) % 500);
     for (let count = 0; count < 500; count += 1) {
       const key = ring.take(T0);
-      if (key !== undefined) ring.done(key, { kind: 'rests', untilMs: untilOf(key) }, T0);
+      if (key !== undefined)
+        ring.done(key, { kind: 'rests', reason: 'busy', untilMs: untilOf(key) }, T0);
     }
     expect(ring.take(T0)).toBeUndefined();
-    expect(ring.readiness(T0)).toBe(T0 + 1);
+    expect(ring.readiness(T0)).toMatchObject({ untilMs: T0 + 1 });
 
     const back: number[] = [];
     for (let nowMs = T0 + 1; nowMs <= T0 + 500; nowMs += 1) {
@@ -156,7 +170,7 @@ describe('the keys of a channel', () => {
       if (key !== undefined) {
         expect(untilOf(key)).toBe(nowMs);
         back.push(key);
-        ring.done(key, { kind: 'rests', untilMs: T0 + 10_000 }, nowMs);
+        ring.done(key, { kind: 'rests', reason: 'busy', untilMs: T0 + 10_000 }, nowMs);
       }
     }
     expect(new Set(back).size).toBe(500);

@@ -4,7 +4,9 @@ import { DEFAULT_PRICE } from '../../src/core/quota.js';
 import { NO_SHARES, takeShare, type ShareAsk, type ShareState } from '../../src/core/share.js';
 import { ChannelLimits } from '../../src/gateway/channel-limits.js';
 import type { GatewayEvent } from '../../src/gateway/events.js';
+import { Secret } from '../../src/core/secret.js';
 import type { AttemptOutcome } from '../../src/gateway/rank.js';
+import type { RouteKey } from '../../src/gateway/route.js';
 import { StoreUnavailableError, type ShareStore } from '../../src/store/store.js';
 import { failed, job, MODEL, offer, ranked } from '../support/offers.js';
 
@@ -88,7 +90,7 @@ describe('a limit that nodes share', () => {
     const { nodes, state, events } = fleet();
     const [node] = nodes;
     const limited = channel({ requestsPerMinute: 2, name: 'narrow' });
-    node?.keepOnly([limited]);
+    node?.keepOnly([{ channel: limited }]);
     await passed(nodes, limited, 5);
 
     const out = { limit: 'requests_per_minute', untilMs: 60_000 };
@@ -187,7 +189,7 @@ describe('a budget of a channel', () => {
     const after = channel({ budget: 3 * PRICE });
     await passed(nodes, before, 1);
 
-    nodes[0]?.keepOnly([after]);
+    nodes[0]?.keepOnly([{ channel: after }]);
 
     expect(taken.get('channel:1:budget:month:UTC')?.current).toBe(PRICE);
     expect(await passed(nodes, after, 9)).toBe(2);
@@ -198,7 +200,7 @@ describe('a budget of a channel', () => {
     const shared = { budget: 10 * PRICE, budgetScope: 'tag', tag: 'eu' } as const;
     const [one, other] = [offer(1, shared), offer(2, shared)].map(({ route }) => route.channel);
     if (one === undefined || other === undefined) throw new Error('there are two');
-    for (const node of nodes) node.keepOnly([one, other]);
+    for (const node of nodes) node.keepOnly([{ channel: one }, { channel: other }]);
 
     const through = [await passed(nodes, one, 3), await passed(nodes, other, 9)];
 
@@ -207,13 +209,40 @@ describe('a budget of a channel', () => {
     expect(new Set(pauses)).toEqual(new Set([1, 2]));
   });
 
+  it('of a key is its own, the same on all nodes, and outlives a change of channels', async () => {
+    const { nodes, taken } = fleet(2);
+    const credentials = { apiKey: new Secret('key-one-aaaa\nkey-two-bbbb') };
+    const { route } = offer(1, { keyRequestsPerMinute: 6, provider: 'cohere', credentials });
+    const [one, other] = route.keys ?? [];
+    if (one === undefined || other === undefined) throw new Error('there are two');
+    const passedWith = async (key: RouteKey, calls: number): Promise<number> => {
+      const asked = nodes.flatMap((node) =>
+        Array.from({ length: calls }, () => node.takeWithKey(route.channel, key, job())),
+      );
+      return (await Promise.all(asked)).filter(({ kind }) => kind === 'taken').length;
+    };
+    for (const node of nodes) node.keepOnly([route]);
+
+    expect(await passedWith(one, 2)).toBe(4);
+    for (const node of nodes) node.keepOnly([route]);
+    expect(await passedWith(one, 5)).toBe(2);
+    expect(await passedWith(other, 5)).toBe(6);
+
+    expect(await nodes[0]?.takeWithKey(route.channel, one, job())).toEqual({
+      ...{ kind: 'used_up', limit: 'key_requests_per_minute', untilMs: 60_000 },
+    });
+    expect([...taken.keys()].join()).not.toMatch(/aaaa|bbbb/);
+    // The channel itself has none.
+    expect(nodes[0]?.outOf(route.channel, 0)).toBeUndefined();
+  });
+
   it('is forgotten with its channel', async () => {
     const { nodes } = fleet();
-    nodes[0]?.keepOnly([daily]);
+    nodes[0]?.keepOnly([{ channel: daily }]);
     await passed(nodes, daily, 20);
     expect(nodes[0]?.pauses(0)).toHaveLength(1);
 
-    nodes[0]?.keepOnly([channel({})]);
+    nodes[0]?.keepOnly([{ channel: channel({}) }]);
 
     expect(nodes[0]?.pauses(0)).toEqual([]);
   });

@@ -186,6 +186,57 @@ describe('a channel with several keys', () => {
     expect(new Set(upstream.seen.map(keyOf)).size).toBe(3);
   });
 
+  it('sends no more a minute with each than its account takes, and passes it over until there is room', async () => {
+    const upstream = await accounts();
+    const gateway = await gatewayOn(upstream, { key_requests_per_minute: 2 });
+    const deps = { store: gateway.store, now: Date.now };
+
+    const statuses = await Promise.all(Array.from({ length: 9 }, () => gateway.ask()));
+
+    expect(statuses.filter(({ status }) => status === 200)).toHaveLength(6);
+    expect(statuses.filter(({ status }) => status === 503)).toHaveLength(3);
+    expect([...upstream.seen.map(keyOf)].sort()).toEqual([...KEYS, ...KEYS].sort());
+    await until('it can be seen', async () => {
+      const [shown] = await listChannels(deps);
+      return shown?.sighted.pauses.length === 3;
+    });
+    const [shown] = await listChannels(deps);
+    expect(shown?.sighted.pauses).toContainEqual(
+      expect.objectContaining({
+        ...{ key: '…aaaa', state: 'cooling', reason: 'key_requests_per_minute' },
+      }),
+    );
+    const refused = await gateway.ask();
+    expect(refused.status).toBe(503);
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(1);
+    const { key } = await gateway.createKey({ policy: { mayExplain: true } });
+    const explained = await gateway.post(key, ask, { 'x-rerank-explain': '1' });
+    expect(JSON.stringify(explained.body)).toContain('"at_limit"');
+    expect(JSON.stringify(explained.body)).toContain('each of its keys');
+  });
+
+  it('sends no more tokens a minute with each than its account takes', async () => {
+    const upstream = await accounts();
+    // A call that needs more than all of it passes alone.
+    const gateway = await gatewayOn(upstream, { key_tokens_per_minute: 1 });
+
+    for (let count = 0; count < 3; count += 1) expect((await gateway.ask()).status).toBe(200);
+
+    expect((await gateway.ask()).status).toBe(503);
+    expect(new Set(upstream.seen.map(keyOf)).size).toBe(3);
+  });
+
+  it('has the limits of one where it is the only one', async () => {
+    const [only = ''] = KEYS;
+    const upstream = await accounts();
+    const gateway = await gatewayOn(upstream, { api_keys: [only], key_requests_per_minute: 2 });
+
+    const statuses: number[] = [];
+    for (let count = 0; count < 3; count += 1) statuses.push((await gateway.ask()).status);
+
+    expect(statuses).toEqual([200, 200, 503]);
+  });
+
   it('that is kept in the store has them encrypted, and shows how many', async () => {
     const upstream = await accounts();
     const gateway = await gatewayOn(upstream, { models: ['other'] });

@@ -6,14 +6,17 @@ import { rerankBody } from './upstreams.js';
 
 const PRICE = 7;
 const CALLS = 10;
+const POOL = ['key-of-account-aaaa', 'key-of-account-bbbb'];
 
 let narrow: TestUpstream;
 let frugal: TestUpstream;
 let wide: TestUpstream;
+let pooled: TestUpstream;
 let fleet: Fleet;
 
 beforeAll(async () => {
   [narrow, frugal, wide] = [await startUpstream(), await startUpstream(), await startUpstream()];
+  pooled = await startUpstream();
   const channel = (name: string, { url }: TestUpstream, more: Record<string, unknown>) => ({
     ...{ name, provider: 'cohere', base_url: url, api_key: 'upstream-key' },
     ...more,
@@ -23,14 +26,18 @@ beforeAll(async () => {
     channels: [
       channel('narrow', narrow, { models: ['rates'], priority: 1, requests_per_minute: CALLS }),
       channel('frugal', frugal, { models: ['money'], priority: 1, budget: CALLS * PRICE }),
-      channel('wide', wide, { models: ['rates', 'money'] }),
+      {
+        ...{ name: 'pooled', provider: 'cohere', base_url: pooled.url, api_keys: POOL },
+        ...{ models: ['pool'], priority: 1, key_requests_per_minute: CALLS },
+      },
+      channel('wide', wide, { models: ['rates', 'money', 'pool'] }),
     ],
   });
 }, 120_000);
 
 afterAll(async () => {
   await fleet.close();
-  await Promise.all([narrow.close(), frugal.close(), wide.close()]);
+  await Promise.all([narrow.close(), frugal.close(), wide.close(), pooled.close()]);
 });
 
 /** Sends requests at once, to both gateways in turn. */
@@ -64,6 +71,23 @@ describe('a channel with a limit on two gateways', () => {
     await eventually('the list says why', async () => {
       await burst(key, 'rates', 2 * CALLS);
       return (await pausesOf('narrow')).includes('requests_per_minute');
+    });
+  }, 60_000);
+
+  it('gets with each of its keys the calls a minute that this account takes', async () => {
+    const { key } = await fleet.createKey();
+
+    const replies = await burst(key, 'pool', 6 * CALLS);
+
+    expect(replies.map(({ status }) => status)).toEqual(replies.map(() => 200));
+    for (const account of POOL) {
+      const calls = pooled.seen.filter(({ headers }) => headers.authorization?.endsWith(account));
+      expect(calls.length).toBeGreaterThanOrEqual(CALLS);
+      expect(calls.length).toBeLessThan(2 * CALLS);
+    }
+    await eventually('the list says why', async () => {
+      await burst(key, 'pool', 2 * CALLS);
+      return (await pausesOf('pooled')).includes('key_requests_per_minute');
     });
   }, 60_000);
 

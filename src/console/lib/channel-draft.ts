@@ -16,6 +16,9 @@ export interface ChannelDraft {
   readonly max_concurrency: string;
   readonly requests_per_minute: string;
   readonly tokens_per_minute: string;
+  readonly key_max_concurrency: string;
+  readonly key_requests_per_minute: string;
+  readonly key_tokens_per_minute: string;
   readonly pair_tokens: string;
   readonly window_size: string;
   readonly window_stride: string;
@@ -29,6 +32,7 @@ export interface ChannelDraft {
 const NUMBERS = {
   ...{ priority: 0, weight: 1, timeout_ms: null, max_concurrency: 0 },
   ...{ requests_per_minute: 0, tokens_per_minute: 0 },
+  ...{ key_max_concurrency: 0, key_requests_per_minute: 0, key_tokens_per_minute: 0 },
   ...{ pair_tokens: null, window_size: null, window_stride: null, health_check_s: null },
 } as const;
 
@@ -60,6 +64,9 @@ export interface KnownChannel {
   readonly max_concurrency: number;
   readonly requests_per_minute: number;
   readonly tokens_per_minute: number;
+  readonly key_max_concurrency: number;
+  readonly key_requests_per_minute: number;
+  readonly key_tokens_per_minute: number;
   readonly pair_tokens: number | null;
   readonly window_size: number | null;
   readonly window_stride: number | null;
@@ -74,6 +81,7 @@ export function emptyDraft(provider: string): ChannelDraft {
     ...{ name: provider, provider, base_url: '', credentials: {}, settings: {}, models: '' },
     ...{ tag: '', priority: '', weight: '', timeout_ms: '', max_concurrency: '' },
     ...{ requests_per_minute: '', tokens_per_minute: '' },
+    ...{ key_max_concurrency: '', key_requests_per_minute: '', key_tokens_per_minute: '' },
     ...{ pair_tokens: '', window_size: '', window_stride: '', health_check_s: '' },
     scores: 'raw',
     long_documents: 'truncate',
@@ -239,6 +247,9 @@ export function createCommand(draft: ChannelDraft): string {
     ['max-concurrency', draft.max_concurrency],
     ['requests-per-minute', draft.requests_per_minute],
     ['tokens-per-minute', draft.tokens_per_minute],
+    ['key-max-concurrency', draft.key_max_concurrency],
+    ['key-requests-per-minute', draft.key_requests_per_minute],
+    ['key-tokens-per-minute', draft.key_tokens_per_minute],
     ['scores', draft.scores === 'raw' ? '' : draft.scores],
     ['retry-unsafe', draft.retry_unsafe ? 'true' : ''],
     ['pair-tokens', draft.pair_tokens],

@@ -387,6 +387,12 @@ export const enPages = {
     tokensPerMinute: 'Tokens a minute',
     perMinuteHelp:
       'What the account at the provider takes, from all gateways together. 0: no limit.',
+    keyAtOnce: 'At once with one key',
+    keyAtOnceHelp: 'Attempts at once with each of its API keys, on one gateway. 0: no limit.',
+    keyRequests: 'Requests a minute with one key',
+    keyTokens: 'Tokens a minute with one key',
+    keyPerMinuteHelp:
+      'For a channel with several keys: what each may send, from all gateways together. 0: no limit.',
     budgetOf: { channel: 'Renewing budget', tag: 'Renewing budget of the tag' },
     scores: 'Scores',
     scoreKinds: { raw: 'as the provider gives them', normalized: 'as probabilities' },

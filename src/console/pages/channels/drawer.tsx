@@ -1,3 +1,4 @@
+import { Fragment } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { call } from '../../api/call.js';
 import { useRead, useWrite } from '../../api/query.js';
@@ -202,6 +203,12 @@ function OneChannel({ channel }: { readonly channel: Channel }) {
             <dd>{channel.tokens_per_minute}</dd>
           </>
         )}
+        {keyLimitsOf(channel).map(([label, value]) => (
+          <Fragment key={label}>
+            <dt>{label}</dt>
+            <dd>{value}</dd>
+          </Fragment>
+        ))}
         {channel.budget === 0 ? null : (
           <>
             <dt>{words.budgetOf[channel.budget_scope]}</dt>
@@ -236,6 +243,17 @@ function OneChannel({ channel }: { readonly channel: Channel }) {
 }
 
 /** The models that a channel's server lists, read on request. */
+/** What each key of the channel may send, by label. */
+function keyLimitsOf(channel: Channel): (readonly [string, number])[] {
+  const words = wp().channels;
+  const limits = [
+    [words.keyAtOnce, channel.key_max_concurrency],
+    [words.keyRequests, channel.key_requests_per_minute],
+    [words.keyTokens, channel.key_tokens_per_minute],
+  ] as const;
+  return limits.filter(([, most]) => most > 0);
+}
+
 function UpstreamModels({ id }: { readonly id: number }) {
   const [listed, setListed] = useState<readonly string[]>();
   const ask = useWrite(() => call('listUpstreamModels', { params: { id } }));

@@ -24,6 +24,7 @@ export const CHANNEL_FIELDS = [
   ...['priority', 'weight', 'timeout_ms', 'max_concurrency', 'pair_tokens'],
   ...['window_size', 'window_stride', 'health_check_s'],
   ...['requests_per_minute', 'tokens_per_minute'],
+  ...['key_max_concurrency', 'key_requests_per_minute', 'key_tokens_per_minute'],
 ];
 
 /** The address, for providers outside the gateway. */
@@ -196,6 +197,18 @@ export function BoundFields({ draft, onChange, error }: PartProps) {
           },
           {
             ...bound('tokens_per_minute', 0, words.tokensPerMinute, words.perMinuteHelp),
+            placeholder: '0',
+          },
+          {
+            ...bound('key_max_concurrency', 0, words.keyAtOnce, words.keyAtOnceHelp),
+            placeholder: '0',
+          },
+          {
+            ...bound('key_requests_per_minute', 0, words.keyRequests, words.keyPerMinuteHelp),
+            placeholder: '0',
+          },
+          {
+            ...bound('key_tokens_per_minute', 0, words.keyTokens, words.keyPerMinuteHelp),
             placeholder: '0',
           },
           bound('health_check_s', 0, words.healthCheck, words.healthCheckHelp),
