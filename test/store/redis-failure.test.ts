@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { connectRedis } from '../../src/store/redis/connection.js';
@@ -41,6 +42,12 @@ async function givenStore({ url }: RedisServer): Promise<Store> {
   });
   cleanUps.push(() => store.close());
   return store;
+}
+
+/** Keeps the event loop from doing anything else. */
+function holdFor(ms: number): void {
+  const until = performance.now() + ms;
+  while (performance.now() < until);
 }
 
 async function isBack(store: Store): Promise<boolean> {
@@ -133,6 +140,45 @@ describe('a Redis that goes away', () => {
     }
     expect(tookMs).toBeLessThan(BOUND_MS);
     await eventually('the store answers again', () => isBack(store));
+  });
+
+  test('is not blamed while this process is busy: answers that wait to be read count', async () => {
+    const server = await givenServer();
+    const store = await givenStore(server);
+    const credential = await createToken(store);
+    // The server has the script.
+    await store.admit(admitRequest(credential));
+
+    const asked = Promise.all([store.admit(admitRequest(credential)), store.channelsVersion()]);
+    // What was asked leaves at the end of this turn.
+    await nextTurn();
+    holdFor(5 * COMMAND_TIMEOUT_MS);
+
+    await expect(asked).resolves.toMatchObject([{ kind: 'admitted' }, expect.anything()]);
+    await expect(store.ping()).resolves.toBeUndefined();
+  });
+
+  test('is left when it stays silent, so that commands do not pile up on it', async () => {
+    const server = await givenServer();
+    const connection = await connectRedis(server.url, {
+      commandTimeoutMs: COMMAND_TIMEOUT_MS,
+      connectTimeoutMs: 5_000,
+    });
+    cleanUps.push(() => connection.close());
+    const { stream } = connection.client as Redis;
+    process.kill(server.pid, 'SIGSTOP');
+
+    // Fails when its connection ends: it has no time limit of its own.
+    await expect(connection.client.ping()).rejects.toThrow();
+    process.kill(server.pid, 'SIGCONT');
+
+    expect(stream.destroyed).toBe(true);
+    await eventually('the store answers again', () =>
+      connection.client.ping().then(
+        () => true,
+        () => false,
+      ),
+    );
   });
 
   test('hears of changes again after the server was away', async () => {

@@ -1,5 +1,6 @@
 import { Cluster, Redis, type ClusterOptions, type RedisOptions } from 'ioredis';
 import { StoreUnavailableError } from '../store.js';
+import { dropSilent } from './silence.js';
 import { parseRedisUrl, type Login, type NodeAddress, type Target } from './url.js';
 
 export interface ConnectOptions {
@@ -44,6 +45,8 @@ const REFUSED_LOGIN = /^(WRONGPASS|NOAUTH|ERR invalid password)\b/;
 export async function connectRedis(url: string, options: ConnectOptions): Promise<Connection> {
   const target = parseRedisUrl(url);
   const client = openClient(target, options);
+  const nodes = (): Redis[] => (client instanceof Cluster ? client.nodes() : [client]);
+  client.once('end', dropSilent(nodes, options.commandTimeoutMs * 2));
   await firstConnection(client, target, options);
 
   const subscriptions = openSubscriptions(target, client, options);
@@ -141,8 +144,6 @@ function commonOptions({ username, password, tls }: Login, { commandTimeoutMs }:
     ...(password === undefined ? {} : { password }),
     ...(tls ? { tls: {} } : {}),
     connectTimeout: commandTimeoutMs * 5,
-    // A server that hangs would collect commands without limit; this drops the connection.
-    socketTimeout: commandTimeoutMs * 2,
     // A command that was sent may have been executed. Whether to send it again is the caller's decision.
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
@@ -153,7 +154,6 @@ function commonOptions({ username, password, tls }: Login, { commandTimeoutMs }:
 const SUBSCRIBER_OPTIONS = {
   autoResubscribe: false,
   enableOfflineQueue: true,
-  socketTimeout: undefined,
 } satisfies RedisOptions;
 
 function openClient(target: Target, options: ConnectOptions): Redis | Cluster {
