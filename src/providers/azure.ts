@@ -129,7 +129,7 @@ export const azureServerless = defineProvider({
   exampleModels: ['cohere-rerank-v3.5'],
   notes: [
     SERVERLESS_ADDRESS,
-    'Cohere documents /v1/rerank alone for serverless deployments, of version 4 as well: where this answers 404, use azure-serverless-v1.',
+    'Cohere documents only /v1/rerank for serverless deployments, including version 4: if this answers 404, use azure-serverless-v1.',
     LONG_DOCUMENTS_NOTE,
   ],
 });

@@ -82,7 +82,7 @@ const dialect = {
 } as const satisfies Partial<HttpProvider>;
 
 const SCALE =
-  'Scores are taken for logits, as one source says; others show small positive numbers. They are handed on as they are unless the channel asks for normalized scores.';
+  'Scores are treated as logits, as one source says; others show small positive numbers. They are passed on as they are unless the channel asks for normalized scores.';
 
 /** Cloudflare Workers AI: `contexts` in, `id` and `score` out. */
 export const cloudflare = defineProvider({

@@ -107,7 +107,7 @@ export function tokensPerDocumentMistake({ settings }: Pick<Endpoint, 'settings'
 }
 
 export const LONG_DOCUMENTS_NOTE =
-  'Documents are cut at 4,096 tokens without a word, by models that read more too: raise max_tokens_per_doc in the request or in the settings of the channel.';
+  'Documents are silently cut at 4,096 tokens, even by models that read more: raise max_tokens_per_doc in the request or in the settings of the channel.';
 
 /** Cohere's second rerank API: strings only, no echo. Unknown members are refused (422). */
 export const cohere = defineProvider({

@@ -125,7 +125,9 @@ const compatible = {
   fault,
   profile: { ...profile, documents: { objects: false, images: { default: false } } },
   exampleModels: ['qwen3-rerank', 'qwen3.7-text-rerank'],
-  notes: ['The path is compatible-api, in the plural: below compatible-mode there is no rerank.'],
+  notes: [
+    'The path is compatible-api/v1/reranks, in the plural: there is no rerank under compatible-mode.',
+  ],
 } as const satisfies Partial<HttpProvider>;
 
 const BEIJING_URL = 'https://dashscope.aliyuncs.com';
@@ -152,12 +154,12 @@ const workspaceHost = {
 } as const satisfies Partial<HttpProvider>;
 
 const SHARED_HOST =
-  'The shared host is called legacy by now: a workspace has one of its own with more throughput (dashscope-workspace, dashscope-compatible-workspace).';
-const SINGAPORE_MODELS = 'The list of models has qwen3-rerank alone for Singapore.';
+  'The shared host is now called legacy: a workspace has its own host with more throughput (dashscope-workspace, dashscope-compatible-workspace).';
+const SINGAPORE_MODELS = 'The list of models has only qwen3-rerank for Singapore.';
 const US_MODELS =
-  'The list of models has none for the United States: whether any is served is not known.';
+  'The list of models has none for the United States: it is not known whether any is served.';
 const WORKSPACE_NOTE =
-  'gte-rerank-v2 and qwen3-vl-rerank are in Beijing alone. Hong Kong has the host cn-hongkong.dashscope.aliyuncs.com, as a base URL of dashscope.';
+  'gte-rerank-v2 and qwen3-vl-rerank are only in Beijing. Hong Kong has the host cn-hongkong.dashscope.aliyuncs.com, as a base URL of dashscope.';
 
 /** Alibaba Model Studio in its own dialect, nested under `input` and `parameters`. Keys belong to one region. */
 export const dashscope = defineProvider({

@@ -88,6 +88,6 @@ export const deepinfra = defineProvider({
   ],
   notes: [
     'Scores of one text differ by up to 0.02 from call to call.',
-    "The scale of NVIDIA's models is not documented and taken for unbounded.",
+    "The scale of NVIDIA's models is not documented; they are treated as unbounded.",
   ],
 });

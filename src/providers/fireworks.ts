@@ -28,6 +28,6 @@ export const fireworks = defineProvider({
     'accounts/fireworks/models/qwen3-reranker-4b',
   ],
   notes: [
-    'A model that is not deployed for the account is told with 404, a suspended account or a model that failed to load with 412.',
+    'A model that is not deployed for the account gets a 404; a suspended account or a model that failed to load gets a 412.',
   ],
 });

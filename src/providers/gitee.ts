@@ -62,7 +62,7 @@ export const gitee = defineProvider({
   id: 'gitee',
   title: 'Gitee AI',
   baseUrl: 'https://ai.gitee.com',
-  notes: ['This host is on its way out: moark is the new one.'],
+  notes: ['This host is being retired: moark is the new one.'],
 });
 
 /** Gitee AI's route for images. */

@@ -34,6 +34,6 @@ export const jinaSagemaker = defineProvider({
   },
   exampleModels: ['jina-reranker-v2-base-multilingual', 'jina-reranker-m0'],
   notes: [
-    'For a container that the gateway reaches directly; an endpoint of the platform wants signed requests and is not spoken to.',
+    'For a container that the gateway reaches directly; an endpoint of the platform requires signed requests and is not supported.',
   ],
 });

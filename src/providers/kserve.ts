@@ -9,7 +9,7 @@ export const kserve = defineProvider({
   id: 'kserve',
   title: 'KServe (Hugging Face runtime)',
   notes: [
-    'The prefix /openai can be another one by an option of the server: set the path.',
+    'An option of the server can change the prefix /openai: set the path.',
     'The model is the name that the inference service was given.',
   ],
 });

@@ -39,6 +39,6 @@ export const litellm = defineProvider({
   exampleModels: ['local-rerank'],
   notes: [
     'Scores are those of the provider behind it: logits come through as they are.',
-    'A token count that may be one of characters, as Infinity tells, is held against an estimate from the text, and left out where it cannot be.',
+    'A token count that may count characters, as that of Infinity does, is checked against an estimate from the text, and left out if it cannot be checked.',
   ],
 });

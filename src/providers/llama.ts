@@ -62,7 +62,7 @@ export const llama = defineInProcessProvider({
     'Needs the package node-llama-cpp (3.22 or newer), which is not installed by default: `npm install node-llama-cpp`.',
     'The file is loaded with the first request and shared by all channels that name it; each worker process has its own copy.',
     'Documents longer than the context are ranked by their best part; no text is cut off.',
-    'Requests take turns. Set `max_concurrency` to send what is more to other channels.',
+    'Requests take turns. Set `max_concurrency` to send the excess to other channels.',
   ],
 });
 

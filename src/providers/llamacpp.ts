@@ -54,7 +54,7 @@ export const llamacpp = defineProvider({
   notes: [
     LOGITS,
     'Query and document together must fit the physical batch (-ub, 512 tokens by default); one that does not fails the whole request.',
-    'It listens on 127.0.0.1 alone by default, so write that and not localhost.',
+    'By default it listens only on 127.0.0.1, so write that and not localhost.',
   ],
 });
 

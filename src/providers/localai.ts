@@ -26,6 +26,6 @@ export const localai = defineProvider({
   exampleModels: ['jina-reranker-v1-base-en'],
   notes: [
     'The llama-cpp backend gives logits, and before version 3.8 neither sorts nor cuts.',
-    'The backend in Python counts words where tokens are due.',
+    'The Python backend counts words instead of tokens.',
   ],
 });

@@ -42,7 +42,7 @@ const dialect = {
   exampleModels: ['nvidia/llama-nemotron-rerank-1b-v2', 'nvidia/llama-nemotron-rerank-vl-1b-v2'],
 } as const satisfies Partial<HttpProvider>;
 
-const IMAGES = 'Images travel as base64 in data: URLs alone: an address of an image is refused.';
+const IMAGES = 'Images are sent only as base64 in data: URLs: the address of an image is refused.';
 
 /** NVIDIA's hosted models, one route for all. */
 export const nvidia = defineProvider({

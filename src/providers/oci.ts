@@ -68,8 +68,8 @@ export const oci = defineProvider({
   },
   exampleModels: ['ocid1.generativeaiendpoint.oc1.us-chicago-1.your-endpoint'],
   notes: [
-    'Rerank models (Rerank 3.5, Rerank 4 Pro and Fast) run on dedicated AI clusters alone: name the OCID of an endpoint.',
-    'Any other name is sent as a model on demand, of which Oracle has none for reranking today; its pages spell them cohere.rerank.v3-5.',
+    'Rerank models (Rerank 3.5, Rerank 4 Pro and Fast) run only on dedicated AI clusters: name the OCID of an endpoint.',
+    'Any other name is sent as an on-demand model, of which Oracle has none for reranking today; its pages spell them cohere.rerank.v3-5.',
     'The sovereign and government realms have hosts of their own (oraclecloud.eu, oraclegovcloud.uk): set the base URL.',
   ],
 });

@@ -42,7 +42,7 @@ export const ogx = defineProvider({
   },
   exampleModels: ['nvidia/llama-3.2-nv-rerankqa-1b-v2', 'Qwen/Qwen3-Reranker-0.6B'],
   notes: [
-    'Scores and limits are those of the engine behind it (vLLM, NVIDIA); it tells no usage.',
+    'Scores and limits are those of the engine behind it (vLLM, NVIDIA); it reports no usage.',
     'A document with a text and an image travels as its image.',
   ],
 });

@@ -12,7 +12,7 @@ export const openaiCompatible = defineProvider({
   profile: { ...SELF_HOSTED, sorted: false, echo: 'optional', mayCountOtherUnits: true },
   exampleModels: ['bge-reranker-v2-m3'],
   notes: [
-    'A token count that may be one of characters, as Infinity tells, is held against an estimate from the text, and left out where it cannot be.',
+    'A token count that may count characters, as that of Infinity does, is checked against an estimate from the text, and left out if it cannot be checked.',
     'Without settings it posts model, query, documents, top_n and return_documents to /v1/rerank and reads results, data, rankings or a bare array.',
     'Rows that carry neither an index nor their place, only a text, cannot be used.',
     'LM Studio, Ollama, LMDeploy, TabbyAPI, text-generation-webui and FastChat have no rerank route: LM Studio answers 200 with an error inside.',

@@ -103,6 +103,6 @@ export const openrouter = defineProvider({
   ],
   notes: [
     'Rerank models are not in the plain list of models.',
-    'The price that it tells in usage.cost is not read: set a price for the model.',
+    'The price that it reports in usage.cost is not read: set a price for the model.',
   ],
 });

@@ -48,7 +48,7 @@ export const portkey = defineProvider({
   exampleModels: ['rerank-v3.5'],
   notes: [
     "The form of request and reply is that provider's: set its path and keys.",
-    'The hosted product has a form of its own for all of them: portkey-hosted.',
+    'The hosted product has its own form for all of them: portkey-hosted.',
   ],
 });
 

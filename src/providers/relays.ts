@@ -269,6 +269,6 @@ export const lemondata = defineProvider({
   notes: [
     RELAY,
     'Its models: GET /v1/models?recommended_for=rerank.',
-    'Its page on reranking names the path alone: the base URL is that of your account.',
+    'Its page on reranking names only the path: the base URL is that of your account.',
   ],
 });

@@ -38,6 +38,6 @@ export const sie = defineProvider({
   exampleModels: ['BAAI/bge-reranker-v2-m3', 'jinaai/jina-reranker-v2-base-multilingual'],
   notes: [
     'While a model is loaded it answers 503, and the request goes to another channel.',
-    'Scores are those of the model as they are, a logit for most.',
+    'Scores come from the model unchanged, logits for most.',
   ],
 });

@@ -69,7 +69,7 @@ const dialect = {
 } as const satisfies Partial<HttpProvider>;
 
 const BATCH_NOTE =
-  'A server takes 32 documents at once; where it was started with another --max-client-batch-size, set maxDocuments.';
+  'A server takes 32 documents at once; if it was started with another --max-client-batch-size, set maxDocuments.';
 
 /** Hugging Face text-embeddings-inference: `texts` in, a bare array out. */
 export const tei = defineProvider({

@@ -86,5 +86,5 @@ export const vikingdb = defineProvider({
     billing: 'tokens',
   },
   exampleModels: ['doubao-seed-rerank'],
-  notes: ['Known from one adapter alone: only the scores in result.data are sure.'],
+  notes: ['Known from a single adapter: only the scores in result.data are certain.'],
 });

@@ -80,7 +80,7 @@ const dialect = {
 } as const satisfies Partial<HttpProvider>;
 
 const OPEN_PATHS =
-  'A server started with a key asks for it on paths that begin with /v1 alone: keep to those, so that a wrong key shows. Newer servers log that the routes have moved to /rerank and /score: should /v1 go, set the path, and guard the server by other means.';
+  'A server started with a key asks for it only on paths that begin with /v1: keep to those, so that a wrong key shows. Newer servers log that the routes have moved to /rerank and /score: if /v1 goes, set the path, and protect the server by other means.';
 
 /** vLLM's rerank route. */
 export const vllm = defineProvider({
@@ -90,8 +90,8 @@ export const vllm = defineProvider({
   baseUrl: undefined,
   notes: [
     OPEN_PATHS,
-    'The model must be a name that the server serves it by; Qwen3 rerankers need --hf-overrides and a score template, else scores look plausible and are wrong.',
-    'Documents come back unasked, which doubles the reply.',
+    'The model must be a name under which the server serves it; Qwen3 rerankers need --hf-overrides and a score template, else scores look plausible and are wrong.',
+    'Documents come back unrequested, which doubles the reply.',
     "Oracle's Private AI Services Container and KServe's Hugging Face runtime speak the same form (kserve has the path of the latter).",
   ],
 });

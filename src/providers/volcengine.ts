@@ -119,7 +119,7 @@ export const volcengine = defineProvider({
   exampleModels: ['base-multilingual-rerank', 'm3-v2-rerank', 'doubao-seed-rerank'],
   notes: [
     'Requests are signed with an access key; whether a plain API key is taken as well is not documented.',
-    'Images are addresses alone (http, https or tos): base64 is refused, and the request goes to another provider.',
+    'Images are only addresses (http, https or tos): base64 is refused, and the request goes to another provider.',
     'Other regions and BytePlus have hosts of their own: set the base URL, region and service together.',
   ],
 });

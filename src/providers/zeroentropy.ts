@@ -39,7 +39,7 @@ const dialect = {
   profile: { ...HOSTED, limits: { bodyBytes: 5_000_000 } },
   exampleModels: ['zerank-2', 'zerank-1', 'zerank-1-small'],
   notes: [
-    'A request may count 5 000 000 bytes, where each document counts itself, the query and 150 more.',
+    'A request may have 5 000 000 bytes; each document counts its own bytes, those of the query and 150 more.',
     'Beyond the fast limit a reply takes more than 10 s: give the channel a timeout of 30 s or more, or set latency to fast, which answers 429 instead.',
   ],
 } as const satisfies Partial<HttpProvider>;

@@ -47,5 +47,5 @@ export const zhipu = defineProvider({
     echo: 'optional',
   },
   exampleModels: ['rerank'],
-  notes: ['Scores are close to 1 for many pairs, so a threshold tells little.'],
+  notes: ['Scores are close to 1 for many pairs, so a threshold means little.'],
 });

@@ -14,29 +14,29 @@ import { fixtureIds, readFixture, type ProviderFixture } from './provider-fixtur
 
 const INTRODUCTION = `# Providers
 
-Every provider that a channel can name in \`provider\`, with what is known of it. This page is made from the providers
-themselves: after a change there, \`npm run docs:providers\` writes it anew.
+Every provider that a channel can name in \`provider\`, with what is known about it. This page is generated from the providers
+themselves: after a change there, run \`npm run docs:providers\`.
 
 To use one, paste its channel into \`config/gateway.yaml\`, put the key into the environment variable that it names, and start
-the gateway. Any upstream model can be named in \`models\`: a list of names, or \`{ name for callers: name upstream }\`.
+the gateway. \`models\` can name any upstream model: as a list of names, or as \`{ name for callers: name upstream }\`.
 
 What the columns say:
 
-- **documents**: the most in one request. Requests with more go to channels that take them.
+- **documents**: the maximum in one request. Requests with more go to channels that take them.
 - **order**: whether rows come back best first. The gateway sorts in any case.
 - **top n**: whether the provider honours it, ignores it, does not know it, or requires it. Callers always get exactly as many
-  rows as they asked for.
+  rows as they request.
 - **echo**: whether it sends documents back. The gateway never asks for that, and rebuilds documents from the request.
-- **objects**, **images**: whether its wire format has documents that are objects, and images. A document that is an image
-  alone goes to channels that take them, and is a 400 where there is none; one with a text too is ranked by that elsewhere.
-- **blanks**: what becomes of a document of white space: it is accepted, sent as one space, or refused (then the gateway keeps it
+- **objects**, **images**: whether its wire format has documents that are objects, and images. A document that is only an
+  image goes to channels that take images, and gets a 400 if there are none; one with a text is ranked by that elsewhere.
+- **blanks**: what happens to a document of white space: it is accepted, sent as one space, or refused (then the gateway holds it
   back and ranks it last).
 - **scores**: \`probability\` 0..1, \`logit\` any number (\`scores: normalized\` on the channel makes it a probability), \`cosine\` -1..1,
-  \`unbounded\` any number, \`order\` 1 and less by place alone.
+  \`unbounded\` any number, \`order\` falls from 1 and shows only the place.
 - **ranking**: \`pointwise\` scores depend on one document alone; \`listwise\` ones on the whole list.
 - **billing**: what the provider counts.
 
-A star marks what differs by model; the provider's section has it.`;
+A star marks what differs by model; see the provider's section.`;
 
 /** Where the page is kept. */
 export const PROVIDER_PAGE = new URL('../../docs/providers.md', import.meta.url);

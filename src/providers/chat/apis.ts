@@ -149,7 +149,7 @@ const openaiPointwise = definePointwise(openAi('max_completion_tokens'), {
   title: 'OpenAI, pointwise',
   settings: { seed: { type: 'number', default: 1, describe: 'seed' } },
   exampleModels: ['gpt-4.1-mini', 'gpt-4.1-nano'],
-  notes: ['Models that reason tell no logprobs and cannot be used so.'],
+  notes: ['Models that reason return no logprobs and cannot be used.'],
 });
 
 /** The answer is a tool call that the model must make, so its form is the schema's. */
@@ -278,7 +278,7 @@ const geminiPointwise = definePointwise(gemini, {
   title: 'Google Gemini, pointwise',
   settings: { seed: { type: 'number', default: 1, describe: 'seed' } },
   exampleModels: ['gemini-2.5-flash-lite'],
-  notes: ['Not every model tells logprobs by this API, and none that thinks.'],
+  notes: ['Not every model returns logprobs in this API, and none that thinks.'],
 });
 
 const ollama: ChatApi = {
@@ -350,7 +350,7 @@ const ollamaPointwise = definePointwise(ollama, {
   settings: { keepAlive, seed: { type: 'number', default: 1, describe: 'seed' } },
   exampleModels: ['qwen3:4b-instruct', 'dengcao/Qwen3-Reranker-0.6B'],
   notes: [
-    'Needs a version that tells logprobs (0.12.11 or newer).',
+    'Needs a version that returns logprobs (0.12.11 or newer).',
     'The base URL is http://127.0.0.1:11434 where it runs beside the gateway.',
   ],
 });

@@ -124,9 +124,9 @@ type Declared = Omit<ComposedProvider, 'transport' | 'rounds' | 'estimate' | 'pr
 };
 
 const TIME_NOTE =
-  'Several calls make one ranking: give the channel a timeout_ms that is long enough for all of them, and the gateway a deadline_ms.';
+  'One ranking takes several calls: give the channel a timeout_ms, and the gateway a deadline_ms, long enough for all of them.';
 const DATA_NOTE =
-  'What a passage says to the model may still sway it, as it may any model. It cannot change more than the order.';
+  'Like any model, it can still be swayed by what a passage says. That can change only the order.';
 
 /** Declares a chat model that orders windows of passages, from the last to the first, as RankGPT does. */
 export function defineListwise(api: ChatApi, { profile, ...declared }: Declared): ComposedProvider {

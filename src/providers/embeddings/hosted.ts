@@ -140,7 +140,7 @@ export const geminiEmbeddings = defineEmbeddings(
     credentials: { apiKey: { required: true, describe: 'API key, sent as x-goog-api-key' } },
     headers: (endpoint) => ({ 'x-goog-api-key': requiredCredential(endpoint, 'apiKey') }),
     exampleModels: ['gemini-embedding-001'],
-    notes: ['It tells no tokens for most models: they are estimated.'],
+    notes: ['It reports no tokens for most models: they are estimated.'],
   },
 );
 

@@ -66,7 +66,7 @@ export const embeddings = defineEmbeddings(api, {
   exampleModels: ['intfloat/multilingual-e5-small', 'Qwen/Qwen3-Embedding-0.6B', 'BAAI/bge-m3'],
   notes: [
     'vLLM, LM Studio, llama.cpp, Infinity, TEI, LocalAI, Xinference, SGLang and the like. Text that is too long for a model is cut by some of them and refused by others.',
-    'Words that a model wants before queries and documents are known for E5, Qwen3, BGE, Nomic, Arctic, mxbai and Gemma by the name of the model; a model under another name needs query_prefix and document_prefix.',
+    'Prefixes that a model expects before queries and documents are known for E5, Qwen3, BGE, Nomic, Arctic, mxbai and Gemma by the name of the model; a model under another name needs query_prefix and document_prefix.',
   ],
 });
 
