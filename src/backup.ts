@@ -1,6 +1,7 @@
 import { copyFileSync, existsSync, mkdirSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { ConfigError, loadGroups } from './config.js';
+import { ConfigError } from './config-mistakes.js';
+import { loadGroups } from './config.js';
 import { systemCode } from './core/errors.js';
 import { withDotEnv } from './dot-env.js';
 import { keyFile, storeFile } from './open-store.js';

@@ -2,41 +2,37 @@ import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import Joi from 'joi';
-import { stringify } from 'yaml';
 import {
-  isRecord,
-  readSettings,
-  type ConfigMistake,
-  type Environment,
-  type RawSettings,
-  type SettingPath,
-} from './config-files.js';
+  CHANNEL_SCHEMA,
+  readChannels,
+  type ConfiguredChannel,
+  type FileChannel,
+} from './config-channels.js';
+import {
+  checkFolder,
+  checkKeys,
+  checkRange,
+  checkRedisUrl,
+  checkRootPassword,
+  checkSmtpUrl,
+  checkWebhookUrl,
+  MAX_TIMER_MS,
+  text,
+} from './config-checks.js';
+import { isRecord, readSettings, type Environment, type RawSettings } from './config-files.js';
+import { checkDuplicates, ConfigError, foremost, MistakeList } from './config-mistakes.js';
 import { looseEnds, type LooseEnd } from './config-references.js';
-import { namesAt, sayMistake, unknownName } from './config-words.js';
-import { joinApiKeys, MAX_API_KEYS } from './core/api-keys.js';
-import { CHANNEL_DEFAULTS, CHANNEL_MEMBERS, windowMistake } from './core/channel-members.js';
-import { CHANNEL_DISABLED, CHANNEL_ENABLED } from './core/channel.js';
-import { SELECTIONS, type ModelRules } from './core/model-rules.js';
+import {
+  MODEL_RULES_SCHEMA,
+  modelRulesOf,
+  type FileRules,
+  type ModelRulesSettings,
+} from './config-rules.js';
+import { namesAt, sayMistake } from './config-words.js';
 import { DEFAULT_PRICE, MAX_QUOTA, type Price, type PriceList } from './core/quota.js';
-import { camelKeys, mapValues, snakeCase, type SnakeCase } from './core/records.js';
-import { GatewayError } from './core/errors.js';
+import { camelKeys, mapValues, type SnakeCase } from './core/records.js';
 import { Secret } from './core/secret.js';
 import type { AccountSettings } from './management/accounts.js';
-import {
-  addressMistake,
-  otherAddressMistakes,
-  AMBIGUOUS_RANGE,
-  isAddressOrRange,
-  isAmbiguousRange,
-} from './management/addresses.js';
-import { checkPassword } from './management/password-rules.js';
-import { credentialMistakes } from './providers/credential-forms.js';
-import { allProviders, findProvider } from './providers/index.js';
-import type { Provider, SettingValue } from './providers/provider.js';
-import { channelMistakes, sealSettings } from './providers/settings.js';
-import { parseRedisUrl, RedisUrlError } from './store/redis/url.js';
-import type { DeclaredChannel } from './store/store.js';
-import { fileMembers, readMembers, type MembersFile } from './wire/members.js';
 
 interface ServerSettings {
   readonly host: string;
@@ -131,12 +127,6 @@ interface TrafficSettings {
   readonly queueMax: number;
 }
 
-/** Rules for models: by name, and for those that are not named. */
-interface ModelRulesSettings {
-  readonly fallback: ModelRules;
-  readonly named: Readonly<Record<string, ModelRules>>;
-}
-
 interface LogSettings {
   readonly level: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
   /** How many entries of the usage log the store keeps; 0: none are written. */
@@ -197,12 +187,6 @@ interface CallerSettings {
   readonly awsKeys: Readonly<Record<string, Secret>>;
 }
 
-/** A channel of the configuration. Its credentials stay in this process: the store gets only `declared`. */
-interface ConfiguredChannel {
-  readonly declared: DeclaredChannel;
-  readonly credentials: Readonly<Record<string, Secret>>;
-}
-
 /** The state of a tag's switch before anybody has touched it. */
 interface InitialSwitch {
   readonly tag: string;
@@ -236,22 +220,6 @@ export interface ConfigSources {
   readonly configPath?: string | undefined;
   /** Where to look for the default file. */
   readonly folder?: string;
-}
-
-/** The exit code of a process that cannot start because of its settings (`EX_CONFIG` of sysexits). */
-export const CONFIG_EXIT_CODE = 78;
-
-/** Everything that is wrong with the settings, at once. The message is for people and quotes no secret. */
-export class ConfigError extends Error {
-  override readonly name = 'ConfigError';
-  readonly mistakes: readonly ConfigMistake[];
-
-  constructor(mistakes: readonly ConfigMistake[]) {
-    const count = mistakes.length === 1 ? 'is 1 mistake' : `are ${mistakes.length} mistakes`;
-    const sorted = mistakes.toSorted(byPlace);
-    super([`There ${count} in the settings:`, ...sorted.map(describeMistake)].join('\n'));
-    this.mistakes = sorted;
-  }
 }
 
 /** The settings that the environment may give, by variable; it overrides every file. */
@@ -409,69 +377,6 @@ function judge(raw: RawSettings, further: readonly LooseEnd[] = []): Config {
   });
 }
 
-/** Each model's own rules over those under `default`, and these over the defaults of the gateway. */
-function modelRulesOf({ default: given, ...named }: FileSettings['models']): ModelRulesSettings {
-  const over = (base: ModelRules, rules: Partial<FileGroup<ModelRules>> = {}): ModelRules => ({
-    ...base,
-    ...(camelKeys(rules) as unknown as Partial<ModelRules>),
-  });
-  const fallback = over(DEFAULT_RULES, given);
-  return { fallback, named: mapValues(named, (rules) => over(fallback, rules)) };
-}
-
-/** The settings in force as YAML in the shape of a file, every secret masked. */
-export function printConfig(config: Config): string {
-  const { callers, models, prices, channels, tags, ...groups } = config;
-  const shown = {
-    ...mapValues(groups, snakeKeys),
-    callers: {
-      aliases: callers.aliases,
-      anonymous: callers.anonymous === undefined ? undefined : snakeKeys(callers.anonymous),
-      aws_keys: mapValues(callers.awsKeys, String),
-    },
-    models: {
-      default: snakeKeys({ ...models.fallback }),
-      ...mapValues(models.named, (rules) => snakeKeys({ ...rules })),
-    },
-    prices: {
-      default: fromPrice(prices.fallback),
-      models: mapValues(prices.models, fromPrice),
-    },
-    tags: tags.map(snakeKeys),
-    channels: channels?.map(({ declared, credentials }) => {
-      const { status, settings, models, ...rest } = declared;
-      return {
-        ...snakeKeys(rest),
-        enabled: status === CHANNEL_ENABLED,
-        models,
-        settings: snakeKeys(settings),
-        credentials: snakeKeys(credentials),
-      };
-    }),
-  };
-  return stringify(shown, { lineWidth: 0 });
-}
-
-/** By file, then by line; what was written in no file comes last, and what was written nowhere comes first. */
-function byPlace(one: ConfigMistake, other: ConfigMistake): number {
-  const place = ({ where }: ConfigMistake): readonly [file: string, line: number] => {
-    const [, file = where, line = '0'] = /^(.*):(\d+)$/s.exec(where) ?? [];
-    return [file.startsWith('environment ') ? `\uffff${file}` : file, Number(line)];
-  };
-  const [file, line] = place(one);
-  const [otherFile, otherLine] = place(other);
-  return file === otherFile ? line - otherLine : file < otherFile ? -1 : 1;
-}
-
-function describeMistake({ where, path, message }: ConfigMistake): string {
-  const setting = path.reduce<string>(
-    (text, part) =>
-      typeof part === 'number' ? `${text}[${part}]` : text === '' ? part : `${text}.${part}`,
-    '',
-  );
-  return `  ${[where, setting, message].filter((part) => part !== '').join(': ')}`;
-}
-
 /** A group as in a file: names in snake case, secrets still plain. */
 type FileGroup<T> = {
   [K in keyof T as SnakeCase<K & string>]: Secret extends T[K]
@@ -485,19 +390,6 @@ type FilePrice =
   | { readonly per_request: number }
   | { readonly per_search_unit: number }
   | { readonly per_million_tokens: number };
-
-interface FileChannel extends MembersFile<typeof CHANNEL_MEMBERS> {
-  name: string;
-  provider: string;
-  enabled: boolean;
-  base_url: string | undefined;
-  api_key: string | undefined;
-  api_keys: string[] | undefined;
-  credentials: Record<string, string>;
-  models: string[] | Record<string, string>;
-  tag: string | undefined;
-  settings: Record<string, SettingValue>;
-}
 
 interface FileSettings {
   server: FileGroup<ServerSettings>;
@@ -516,7 +408,7 @@ interface FileSettings {
     anonymous: { addresses: string[]; key: string } | undefined;
     aws_keys: Record<string, string>;
   };
-  models: Record<string, Partial<FileGroup<ModelRules>>>;
+  models: Record<string, FileRules>;
   prices: { default: FilePrice | undefined; models: Record<string, FilePrice> };
   channels: FileChannel[] | undefined;
   tags: FileGroup<InitialSwitch>[];
@@ -524,9 +416,7 @@ interface FileSettings {
 
 const MIB = 1024 * 1024;
 const DAY_MS = 24 * 60 * 60 * 1000;
-const MAX_TIMER_MS = 2_147_483_647;
 
-const text = (): Joi.StringSchema => Joi.string().trim().min(1).max(1_000);
 const count = (fallback: number): Joi.NumberSchema =>
   Joi.number().integer().min(1).default(fallback);
 const milliseconds = (fallback: number): Joi.NumberSchema =>
@@ -538,55 +428,6 @@ const PRICE_SCHEMA = Joi.object({
   per_search_unit: units(),
   per_million_tokens: units(),
 }).xor('per_request', 'per_search_unit', 'per_million_tokens');
-
-/** The rules of a model if neither its own nor those under `default` say otherwise. */
-const DEFAULT_RULES: ModelRules = {
-  select: 'weighted',
-  fallbacks: [],
-  split: true,
-  hedge: false,
-  coalesce: false,
-  cacheTtlMs: 0,
-  cacheShared: false,
-  queueMs: 0,
-};
-
-const MODEL_RULES_SCHEMA = Joi.object<Partial<FileGroup<ModelRules>>>({
-  select: Joi.string().valid(...SELECTIONS),
-  fallbacks: Joi.array().items(text().max(256)).max(16).unique(),
-  split: Joi.boolean(),
-  hedge: Joi.boolean(),
-  coalesce: Joi.boolean(),
-  cache_ttl_ms: Joi.number().integer().min(0).max(MAX_TIMER_MS),
-  cache_shared: Joi.boolean(),
-  queue_ms: Joi.number().integer().min(0).max(MAX_TIMER_MS),
-});
-
-const CHANNEL_SCHEMA = Joi.object<FileChannel>({
-  name: text().required(),
-  provider: text().required(),
-  enabled: Joi.boolean().default(true),
-  base_url: text().custom(checkBaseUrl),
-  api_key: Joi.string().trim(),
-  api_keys: Joi.array().items(Joi.string().trim()).min(1).max(MAX_API_KEYS),
-  credentials: Joi.object().pattern(Joi.string(), Joi.string().trim()).default({}),
-  models: Joi.alternatives()
-    .conditional(Joi.array(), {
-      then: Joi.array().items(text()).min(1),
-      otherwise: Joi.object().pattern(text(), text()).min(1),
-    })
-    .required(),
-  tag: text().max(128),
-  ...fileMembers(CHANNEL_MEMBERS),
-  settings: Joi.object()
-    .pattern(
-      Joi.string(),
-      Joi.alternatives(Joi.string().allow(''), Joi.number(), Joi.boolean()).prefs({
-        convert: false,
-      }),
-    )
-    .default({}),
-});
 
 const FILE_SCHEMA = Joi.object<FileSettings>({
   server: Joi.object<FileSettings['server'], true>({
@@ -749,271 +590,6 @@ function readSources({ env, configPath, folder = '.' }: ConfigSources): RawSetti
   return raw;
 }
 
-/** Drops what only follows: a group with a misspelled member also lacks the member that was meant. */
-function foremost(details: readonly Joi.ValidationErrorItem[]): Joi.ValidationErrorItem[] {
-  const isBelow = (path: SettingPath, above: SettingPath): boolean =>
-    path.length > above.length && samePath(path.slice(0, above.length), above);
-  return details.filter(
-    ({ type, path }) =>
-      type !== 'object.missing' || !details.some((other) => isBelow(other.path, path)),
-  );
-}
-
-/** Mistakes in the order they are found, one per setting: what follows from the first is not news. */
-class MistakeList {
-  readonly #raw: RawSettings;
-  readonly all: ConfigMistake[];
-
-  constructor(raw: RawSettings) {
-    this.#raw = raw;
-    this.all = [...raw.mistakes];
-  }
-
-  add(path: SettingPath, message: string): void {
-    if (this.all.some((mistake) => mistake.path.length > 0 && samePath(mistake.path, path))) return;
-    this.all.push({ where: this.#raw.whereIs(path), path, message });
-  }
-
-  /** Like `add`, for mistakes of which one setting may have several. */
-  addMore(path: SettingPath, message: string): void {
-    this.all.push({ where: this.#raw.whereIs(path), path, message });
-  }
-
-  whereIs(path: SettingPath): string {
-    return this.#raw.whereIs(path);
-  }
-
-  /** The members of `path` that have mistakes. */
-  namesBelow(path: SettingPath): ReadonlySet<unknown> {
-    const below = this.all.filter((mistake) => samePath(mistake.path.slice(0, path.length), path));
-    return new Set(below.map((mistake) => mistake.path[path.length]));
-  }
-}
-
-function samePath(a: SettingPath, b: SettingPath): boolean {
-  return a.length === b.length && a.every((part, index) => part === b[index]);
-}
-
-function checkWebhookUrl(value: string, helpers: Joi.CustomHelpers): unknown {
-  const isWeb = URL.canParse(value) && /^https?:$/.test(new URL(value).protocol);
-  return isWeb ? value : helpers.message({ custom: 'must be a URL with http:// or https://' });
-}
-
-function checkBaseUrl(value: string, helpers: Joi.CustomHelpers): unknown {
-  const refuse = (message: string): Joi.ErrorReport => helpers.message({ custom: message });
-  if (!URL.canParse(value)) return refuse('must be a URL such as https://rerank.example.com');
-  const url = new URL(value);
-  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
-    return refuse('must begin with http:// or https://');
-  }
-  if (url.username !== '' || url.password !== '') {
-    return refuse('must not carry a user or password; put secrets under credentials');
-  }
-  if (url.search !== '' || url.hash !== '') {
-    return refuse('must end with the path: no "?" and no "#"');
-  }
-  return value.replace(/\/+$/, '');
-}
-
-function checkKeys(value: string, helpers: Joi.CustomHelpers): unknown {
-  const entries = value.split(',').map((entry) => /^\s*([\w-]{1,32}):\S{8,}\s*$/.exec(entry)?.[1]);
-  return entries.includes(undefined) || new Set(entries).size < entries.length
-    ? helpers.message({
-        custom:
-          'must be keys with ids, separated by commas, such as 2026b:<key>,2026a:<key>, each at least 8 characters without spaces, and no id twice',
-      })
-    : value;
-}
-
-/** Checked like any password, so that the first start never fails because of it. */
-function checkRootPassword(value: string, helpers: Joi.CustomHelpers): unknown {
-  try {
-    checkPassword(value, ['root'], 'it');
-    return value;
-  } catch (error) {
-    if (!(error instanceof GatewayError)) throw error;
-    return helpers.message({ custom: error.message.replace(/^it /, '').replace(/\.$/, '') });
-  }
-}
-
-function checkRange(value: string, helpers: Joi.CustomHelpers): unknown {
-  if (isAddressOrRange(value)) return value;
-  return helpers.message({
-    custom: isAmbiguousRange(value)
-      ? AMBIGUOUS_RANGE
-      : 'must be an address or a range such as 10.0.0.0/8',
-  });
-}
-
-function checkRedisUrl(value: string, helpers: Joi.CustomHelpers): unknown {
-  try {
-    parseRedisUrl(value);
-    return value;
-  } catch (error) {
-    if (!(error instanceof RedisUrlError)) throw error;
-    return helpers.message({ custom: error.mistake });
-  }
-}
-
-function checkFolder(value: string, helpers: Joi.CustomHelpers): unknown {
-  return existsSync(value) ? value : helpers.message({ custom: 'must be a folder that exists' });
-}
-
-function checkSmtpUrl(value: string, helpers: Joi.CustomHelpers): unknown {
-  return /^smtps?:\/\/[^\s/]/.test(value) && URL.canParse(value)
-    ? value
-    : helpers.message({ custom: 'must begin with smtp:// or smtps:// and name a server' });
-}
-
-/** The channels, and what is wrong with each for its provider, even if the schema has found something else wrong. */
-function readChannels(
-  values: Readonly<Record<string, unknown>>,
-  mistakes: MistakeList,
-): ConfiguredChannel[] | undefined {
-  if (!Array.isArray(values.channels)) return undefined;
-  const gateway = isRecord(values.gateway) ? values.gateway : {};
-  const rules = {
-    allowPrivateUpstreams: String(gateway.allow_private_upstreams) !== 'false',
-    allowMetadataUpstreams: String(gateway.allow_metadata_upstreams) === 'true',
-  };
-  const channels: ConfiguredChannel[] = [];
-  for (const [index, written] of (values.channels as unknown[]).entries()) {
-    const at = ['channels', index];
-    const wrong = mistakes.namesBelow(at);
-    const channel = readableChannel(written, wrong);
-    if (channel === undefined) continue;
-    const provider = findProvider(channel.provider);
-    if (provider === undefined) {
-      mistakes.add([...at, 'provider'], unknownProvider(channel.provider));
-      continue;
-    }
-    const { settings, credentials } = sealSettings(
-      provider,
-      providerSettings(channel, provider),
-      providerCredentials(channel),
-      (text) => (text === null ? undefined : new Secret(text)),
-    );
-    if (!wrong.has('settings') && !wrong.has('credentials') && !wrong.has('api_key')) {
-      const fits = channelMistakes(provider, { credentials, settings });
-      const sentences = fits.length > 0 ? fits : credentialMistakes({ credentials, settings });
-      for (const sentence of sentences) {
-        const { path, message } = placed(sentence, channel);
-        mistakes.addMore([...at, ...path], message);
-      }
-    }
-    if (
-      channel.api_keys !== undefined &&
-      (channel.api_key ?? channel.credentials.api_key) !== undefined
-    ) {
-      mistakes.add([...at, 'api_keys'], 'stands beside api_key; keep one');
-    }
-    if (channel.api_key !== undefined && channel.credentials.api_key !== undefined) {
-      mistakes.add([...at, 'api_key'], 'is given twice: here and under credentials; keep one');
-    }
-    if (!wrong.has('base_url')) {
-      const address = addressMistake(channel.base_url, provider, settings, rules);
-      if (address !== undefined) mistakes.add([...at, 'base_url'], address);
-    }
-    for (const sentence of otherAddressMistakes(provider, { credentials, settings }, rules)) {
-      const { path, message } = placed(sentence, channel);
-      mistakes.add([...at, ...path], message);
-    }
-    const declared = declaredChannel(channel, settings);
-    const ofWindows = windowMistake(declared);
-    if (ofWindows !== undefined && !wrong.has('window_size')) {
-      mistakes.add([...at, 'window_stride'], ofWindows);
-    }
-    channels.push({ declared, credentials });
-  }
-  return channels;
-}
-
-/** A channel as the schema reads it, without the settings that are wrong; `undefined` if it cannot be read at all. */
-function readableChannel(written: unknown, wrong: ReadonlySet<unknown>): FileChannel | undefined {
-  if (!isRecord(written) || typeof written.provider !== 'string') return undefined;
-  const sound = Object.entries(written).filter(([name]) => !wrong.has(name));
-  const needed = { name: '-', models: ['-'] };
-  const result = CHANNEL_SCHEMA.validate({ ...needed, ...Object.fromEntries(sound) });
-  return result.error === undefined ? result.value : undefined;
-}
-
-function declaredChannel(
-  channel: FileChannel,
-  settings: Readonly<Record<string, SettingValue>>,
-): DeclaredChannel {
-  const { models } = channel;
-  return {
-    name: channel.name,
-    provider: channel.provider,
-    baseUrl: channel.base_url,
-    models: Array.isArray(models) ? Object.fromEntries(models.map((name) => [name, name])) : models,
-    tag: channel.tag,
-    ...CHANNEL_DEFAULTS,
-    ...readMembers(CHANNEL_MEMBERS, channel),
-    status: channel.enabled ? CHANNEL_ENABLED : CHANNEL_DISABLED,
-    settings,
-  };
-}
-
-function providerCredentials(channel: FileChannel): Record<string, Secret> {
-  const given: Record<string, string> = { ...channel.credentials };
-  if (channel.api_key !== undefined) given.api_key = channel.api_key;
-  if (channel.api_keys !== undefined) given.api_key = joinApiKeys(channel.api_keys);
-  return mapValues(camelKeys(given), (value) => new Secret(value));
-}
-
-/** A channel's settings under the provider's names; text that came through a variable gets the type of its setting. */
-function providerSettings(channel: FileChannel, provider: Provider): Record<string, SettingValue> {
-  const settings = camelKeys(channel.settings);
-  for (const [name, value] of Object.entries(settings)) {
-    const type = provider.settings?.[name]?.type;
-    if (typeof value !== 'string') continue;
-    if (type === 'number' && value.trim() !== '' && Number.isFinite(Number(value))) {
-      settings[name] = Number(value);
-    } else if (type === 'boolean' && (value === 'true' || value === 'false')) {
-      settings[name] = value === 'true';
-    }
-  }
-  return settings;
-}
-
-function unknownProvider(id: string): string {
-  const known = allProviders().map((provider) => provider.id);
-  return `"${id}" ${unknownName(id, known, 'a provider')}`;
-}
-
-/** The member that a sentence begins with, if the channel has it, and the rest of the sentence. */
-function placed(
-  sentence: string,
-  { credentials, settings, api_key: key }: FileChannel,
-): { readonly path: SettingPath; readonly message: string } {
-  const [, group = '', name = '', rest = ''] =
-    /^(settings|credentials)\.(\w+) (.*)$/s.exec(sentence) ?? [];
-  if (group === 'credentials' && name === 'api_key' && key !== undefined) {
-    return { path: ['api_key'], message: rest };
-  }
-  const members: Readonly<Record<string, unknown>> = group === 'settings' ? settings : credentials;
-  return members[name] === undefined
-    ? { path: [], message: sentence }
-    : { path: [group, name], message: rest };
-}
-
-/** Says where a name was used before; looks at what was written, since the schema drops what it refuses. */
-function checkDuplicates(raw: unknown, list: string, key: string, mistakes: MistakeList): void {
-  if (!Array.isArray(raw)) return;
-  const first = new Map<string, number>();
-  for (const [index, item] of (raw as unknown[]).entries()) {
-    const name = isRecord(item) ? item[key] : undefined;
-    if (typeof name !== 'string') continue;
-    const before = first.get(name);
-    if (before === undefined) first.set(name, index);
-    else {
-      const where = mistakes.whereIs([list, before, key]);
-      mistakes.add([list, index, key], `"${name}" exists already (${where}); names must be unique`);
-    }
-  }
-}
-
 function toSecret(value: string | undefined): Secret | undefined {
   return value === undefined ? undefined : new Secret(value);
 }
@@ -1022,20 +598,6 @@ function toPrice(price: FilePrice): Price {
   if ('per_request' in price) return { per: 'request', units: price.per_request };
   if ('per_search_unit' in price) return { per: 'search_unit', units: price.per_search_unit };
   return { per: 'million_tokens', units: price.per_million_tokens };
-}
-
-function fromPrice({ per, units: amount }: Price): Record<string, number> {
-  return { [`per_${per}`]: amount };
-}
-
-/** The members in snake case, with secrets masked. */
-function snakeKeys(record: object): Record<string, unknown> {
-  return Object.fromEntries(
-    Object.entries(record).map(([name, value]: [string, unknown]) => [
-      snakeCase(name),
-      value instanceof Secret ? value.toString() : value,
-    ]),
-  );
 }
 
 function freeze<T>(value: T): T {

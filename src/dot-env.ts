@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { type ConfigMistake, type Environment } from './config-files.js';
-import { ConfigError } from './config.js';
+import { ConfigError } from './config-mistakes.js';
 import { systemCode } from './core/errors.js';
 
 const ASSIGNMENT = /^\s*(?:export\s+)?[A-Za-z_]\w*\s*=\s*(.*)$/;

@@ -5,14 +5,14 @@ import { inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
 import { CHANNEL_DEFAULTS } from '../src/core/channel-members.js';
+import { ConfigError } from '../src/config-mistakes.js';
+import { printConfig } from '../src/config-print.js';
 import {
-  ConfigError,
   checkConfig,
   ENVIRONMENT_SETTINGS,
   loadConfig,
   loadCredentials,
   loadGroups,
-  printConfig,
   type Config,
   type ConfigSources,
 } from '../src/config.js';

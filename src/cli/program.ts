@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
-import { CONFIG_EXIT_CODE, ConfigError } from '../config.js';
+import { CONFIG_EXIT_CODE, ConfigError } from '../config-mistakes.js';
 import { GatewayError } from '../core/errors.js';
 import { EncryptionKeyError } from '../open-store.js';
 import { StoreUnavailableError } from '../store/store.js';

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { format, resolveConfig } from 'prettier';
 import { CHANNEL_MEMBERS } from '../../src/core/channel-members.js';
 import type { MemberSpec, MemberSpecs } from '../../src/core/members.js';
+import { RULE_ROWS } from '../../src/core/model-rules.js';
 import { snakeCase } from '../../src/core/records.js';
 import { TOKEN_MEMBERS } from '../../src/core/token-members.js';
 import { USAGE_ROWS } from '../../src/core/usage-members.js';
@@ -12,6 +13,7 @@ const TABLES: Readonly<Record<string, () => string>> = {
   'members of a channel': () => memberTable(CHANNEL_MEMBERS),
   'members of a key': () => memberTable(TOKEN_MEMBERS),
   'members of a usage entry': usageTable,
+  'rules of a model': ruleTable,
 };
 
 export const PAGES_WITH_TABLES: readonly string[] = [
@@ -54,6 +56,19 @@ function usageTable(): string {
   return table(['Member', 'For its owner', 'In sums', 'Meaning'], rows);
 }
 
+function ruleTable(): string {
+  const rows = RULE_ROWS.map((row) => {
+    const choices = row.type === 'choice' ? `: ${codes(row.choices)}` : '';
+    const none = row.type === 'models' ? 'none' : `\`${String(row.default)}\``;
+    return [`\`${snakeCase(row.name)}\``, none, `${row.help}${choices}`];
+  });
+  return table(['Setting', 'Default', 'Meaning'], rows);
+}
+
+function codes(words: readonly string[]): string {
+  return words.map((word) => `\`${word}\``).join(', ');
+}
+
 function defaultOf({ default: value, unset }: MemberSpec): string {
   return value === undefined ? (unset ?? '') : `\`${String(value)}\``;
 }
@@ -74,7 +89,7 @@ function valuesOf(spec: MemberSpec): string {
     case 'boolean':
       return '`true`, `false`';
     case 'choice':
-      return spec.choices.map((choice) => `\`${choice}\``).join(', ');
+      return codes(spec.choices);
   }
 }
 
