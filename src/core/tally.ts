@@ -54,6 +54,23 @@ export function addTally(to: Tally, from: Tally): void {
   }
 }
 
+/** A tally that takes little memory: its sums in their order, then each bound and how many are under it. */
+export type PackedTally = readonly number[];
+
+export function packTally({ sums, durations }: Tally): PackedTally {
+  return [...SUMS.map((name) => sums[name]), ...[...durations].flat()];
+}
+
+export function addPacked({ sums, durations }: Tally, packed: PackedTally): void {
+  SUMS.forEach((name, index) => {
+    sums[name] += packed[index] ?? 0;
+  });
+  for (let at = SUMS.length; at < packed.length; at += 2) {
+    const [bound = 0, times = 0] = [packed[at], packed[at + 1]];
+    durations.set(bound, (durations.get(bound) ?? 0) + times);
+  }
+}
+
 /**
  * The duration within which a share of all lie, in milliseconds. It is read from the bounds, so it is off by at most 19 %.
  * `undefined` if nothing was counted.

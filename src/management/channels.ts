@@ -47,6 +47,7 @@ import {
 import { recordAudit, type Actor, type ManagementDeps } from './audit.js';
 import { sightingsOf, UNSEEN, type Sighting } from './channel-sightings.js';
 import { checkMembers, checkName, invalid } from './fields.js';
+import { latestChannels } from './latest-channels.js';
 
 export interface ChannelDeps extends ManagementDeps, AddressRules {}
 
@@ -133,7 +134,7 @@ export async function listChannels(
   deps: ReadDeps,
   filter: ChannelFilter = {},
 ): Promise<ChannelView[]> {
-  const snapshot = await deps.store.loadChannels();
+  const snapshot = await latestChannels(deps.store);
   const sightings = await sightingsOf(deps, snapshot);
   const found = snapshot.channels
     .map((channel) => viewOf(channel, snapshot, sightings.get(channel.id)))

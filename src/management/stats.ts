@@ -10,6 +10,8 @@ import {
 } from '../core/rollups.js';
 import { addTally, newTally, percentile, SUMS, type Sums, type Tally } from '../core/tally.js';
 import type { StatsRow, Store } from '../store/store.js';
+import { latestChannels } from './latest-channels.js';
+import { SettledBuckets } from './settled-buckets.js';
 
 export interface StatsDeps {
   readonly store: Store;
@@ -112,12 +114,27 @@ const MAX_ROWS = 1_000;
 const OTHERS = 'others';
 const DAY_MS = 24 * 3_600_000;
 
-const SHARED_MS = 1_000;
+/** Nodes add to the numbers this often. */
+const SHARED_MS = 2_000;
 const MAX_SHARED = 200;
-/** What was read within the last second, by store and question: many readers of the same numbers cost no more than one. */
-const shared = new WeakMap<object, Map<string, { atMs: number; series: Promise<UsageSeries> }>>();
 
-/** What happened in each step of a span, over all nodes; as of the last second. */
+/** What was read a moment ago: many readers of the same numbers cost hardly more than one. */
+interface Memory {
+  readonly series: Map<string, { atMs: number; series: Promise<UsageSeries> }>;
+  readonly settled: SettledBuckets;
+}
+
+const memories = new WeakMap<object, Memory>();
+
+function memoryOf(store: object): Memory {
+  let memory = memories.get(store);
+  if (memory === undefined) {
+    memories.set(store, (memory = { series: new Map(), settled: new SettledBuckets() }));
+  }
+  return memory;
+}
+
+/** What happened in each step of a span, over all nodes; as of a few seconds ago. */
 export function usageSeries(deps: StatsDeps, query: SeriesQuery): Promise<UsageSeries> {
   const { store, now } = deps;
   const nowMs = now();
@@ -125,20 +142,15 @@ export function usageSeries(deps: StatsDeps, query: SeriesQuery): Promise<UsageS
   const fromMs = bucketOf(rollup, query.fromMs);
   const lastMs = bucketOf(rollup, Math.max(query.fromMs, query.toMs - 1));
   const { group, owner, keys } = query;
-  let recent = shared.get(store);
-  if (recent === undefined) {
-    recent = new Map<string, { atMs: number; series: Promise<UsageSeries> }>();
-    shared.set(store, recent);
-  }
+  const { series: recent } = memoryOf(store);
   const key = JSON.stringify([rollup, fromMs, lastMs, group, owner, keys]);
   const before = recent.get(key);
   if (before !== undefined && Math.abs(nowMs - before.atMs) < SHARED_MS) return before.series;
   if (recent.size >= MAX_SHARED) recent.clear();
   const series = readSeries(deps, query, { rollup, fromMs, lastMs });
-  const mine = recent;
-  mine.set(key, { atMs: nowMs, series });
+  recent.set(key, { atMs: nowMs, series });
   // A failed question is asked again by the next reader.
-  series.catch(() => mine.delete(key));
+  series.catch(() => recent.delete(key));
   return series;
 }
 
@@ -147,7 +159,6 @@ async function readSeries(
   query: SeriesQuery,
   span: { readonly rollup: RollupName; readonly fromMs: number; readonly lastMs: number },
 ): Promise<UsageSeries> {
-  const { store } = deps;
   const { rollup, fromMs, lastMs } = span;
   const { stepMs } = ROLLUPS[rollup];
   const steps = Math.round((lastMs - fromMs) / stepMs) + 1;
@@ -155,19 +166,14 @@ async function readSeries(
   const all = makeTallies();
   const groups = new Map<string, Tally[]>();
   const wanted = query.keys === undefined ? undefined : new Set(query.keys);
-  await store.readStats(
-    { rollup, fromMs, toMs: lastMs, ...(query.owner === undefined ? {} : { owner: query.owner }) },
-    (row) => {
-      const at = Math.round((row.atMs - fromMs) / stepMs);
-      for (const { key, tally, whole } of partsOf(rollup, row, query.group)) {
-        if (whole) addTo(all, at, tally);
-        if (key === undefined || wanted?.has(key) === false) continue;
-        let tallies = groups.get(key);
-        if (tallies === undefined) groups.set(key, (tallies = makeTallies()));
-        addTo(tallies, at, tally);
-      }
-    },
-  );
+  const stepOf = (at: number) => (group: string | undefined) => {
+    if (group === undefined) return all[at] ?? newTally();
+    if (wanted?.has(group) === false) return newTally();
+    let tallies = groups.get(group);
+    if (tallies === undefined) groups.set(group, (tallies = makeTallies()));
+    return tallies[at] ?? newTally();
+  };
+  await addBuckets(deps, query, { ...span, steps }, stepOf);
   const ranked = [...groups]
     .map(([key, points]) => ({ key, points, total: totalOf(points) }))
     .sort((a, b) => b.total.sums.requests - a.total.sums.requests);
@@ -176,7 +182,9 @@ async function readSeries(
   const rest = ranked.slice(most);
   if (rest.length > 0) {
     const points = makeTallies();
-    for (const each of rest) each.points.forEach((tally, at) => addTo(points, at, tally));
+    for (const each of rest) {
+      points.forEach((sum, at) => addTally(sum, each.points[at] ?? newTally()));
+    }
     shown.push({ key: OTHERS, points, total: totalOf(points) });
   }
   const nameOf = await namesFor(
@@ -197,6 +205,49 @@ async function readSeries(
       points: points.map(summaryOf),
     })),
   };
+}
+
+/** Adds what each step's bucket holds: from memory as far as it is settled, and from the store from there on. */
+async function addBuckets(
+  { store, now }: StatsDeps,
+  { group, owner }: SeriesQuery,
+  {
+    rollup,
+    fromMs,
+    lastMs,
+    steps,
+  }: { rollup: RollupName; fromMs: number; lastMs: number; steps: number },
+  stepOf: (at: number) => (group: string | undefined) => Tally,
+): Promise<void> {
+  const { settled } = memoryOf(store);
+  const { stepMs } = ROLLUPS[rollup];
+  const nowMs = now();
+  const keyOf = (at: number): string => `${rollup} ${fromMs + at * stepMs} ${group} ${owner ?? ''}`;
+  let known = 0;
+  while (known < steps && settled.visit(keyOf(known), nowMs, stepOf(known))) known += 1;
+  const fresh = Array.from({ length: steps - known }, () => ({
+    whole: newTally(),
+    groups: new Map<string, Tally>(),
+  }));
+  const span = { fromMs: fromMs + known * stepMs, toMs: lastMs };
+  await store.readStats({ rollup, ...span, ...(owner === undefined ? {} : { owner }) }, (row) => {
+    const bucket = fresh[Math.round((row.atMs - span.fromMs) / stepMs)];
+    if (bucket === undefined) return;
+    for (const { key, tally, whole } of partsOf(rollup, row, group)) {
+      if (whole) addTally(bucket.whole, tally);
+      if (key === undefined) continue;
+      let sum = bucket.groups.get(key);
+      if (sum === undefined) bucket.groups.set(key, (sum = newTally()));
+      addTally(sum, tally);
+    }
+  });
+  fresh.forEach((bucket, index) => {
+    const at = known + index;
+    const tallyOf = stepOf(at);
+    addTally(tallyOf(undefined), bucket.whole);
+    for (const [key, tally] of bucket.groups) addTally(tallyOf(key), tally);
+    settled.keep(keyOf(at), fromMs + (at + 1) * stepMs, nowMs, bucket);
+  });
 }
 
 /**
@@ -405,7 +456,7 @@ async function namesFor(
   if (group === undefined) return (key) => key;
   const names = new Map<string, string>();
   if (group === 'channel') {
-    const { channels } = await store.loadChannels();
+    const { channels } = await latestChannels(store);
     for (const { id, name } of channels) names.set(String(id), name);
   } else {
     const ids = keys.filter((key) => /^[1-9]\d*$/.test(key));
@@ -422,11 +473,6 @@ async function namesFor(
     });
   }
   return (key) => names.get(key) ?? '';
-}
-
-function addTo(tallies: readonly Tally[], at: number, tally: Tally): void {
-  const to = tallies[at];
-  if (to !== undefined) addTally(to, tally);
 }
 
 function totalOf(tallies: readonly Tally[]): Tally {

@@ -1,4 +1,4 @@
-import type { TagSwitch } from '../core/channel.js';
+import type { Channel, TagSwitch } from '../core/channel.js';
 import { GatewayError } from '../core/errors.js';
 import type { ChannelSnapshot } from '../store/store.js';
 import { recordAudit, type Actor, type ManagementDeps } from './audit.js';
@@ -10,6 +10,7 @@ import {
   type SharedEdit,
 } from './channels.js';
 import { checkName, invalid } from './fields.js';
+import { latestChannels } from './latest-channels.js';
 
 /** A tag as people see it: its switch, and the channels that have it. */
 export interface TagView extends TagSwitch {
@@ -40,21 +41,39 @@ export interface TagWrite {
 const MAX_REASON_CHARACTERS = 500;
 
 /** Every tag that a channel has or that has been switched, by name. */
-export async function listTags({ store }: ManagementDeps): Promise<TagView[]> {
-  const snapshot = await store.loadChannels();
+export async function listTags({ store }: ManagementDeps): Promise<readonly TagView[]> {
+  const snapshot = await latestChannels(store);
+  let views = viewsOf.get(snapshot);
+  if (views === undefined) viewsOf.set(snapshot, (views = tagViews(snapshot)));
+  return views;
+}
+
+const viewsOf = new WeakMap<ChannelSnapshot, readonly TagView[]>();
+
+function tagViews(snapshot: ChannelSnapshot): TagView[] {
+  const { channels, locked } = snapshot;
   const switches = switchesOf(snapshot);
-  const tags = new Set(switches.keys());
-  for (const { tag } of snapshot.channels) if (tag !== undefined) tags.add(tag);
-  return [...tags].sort().map((tag) => ({
-    ...(switches.get(tag) ?? {
-      tag,
-      disabled: false,
-      reason: undefined,
-      changedTime: 0,
-      changedBy: undefined,
-    }),
-    channels: bearers(snapshot, switches, tag),
-  }));
+  const byTag = new Map<string, TaggedChannel[]>();
+  for (const tag of switches.keys()) byTag.set(tag, []);
+  for (const channel of channels) {
+    if (channel.tag === undefined) continue;
+    const bearing = byTag.get(channel.tag);
+    const tagged = taggedChannel(channel, switches, locked);
+    if (bearing === undefined) byTag.set(channel.tag, [tagged]);
+    else bearing.push(tagged);
+  }
+  return [...byTag]
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .map(([tag, bearing]) => ({
+      ...(switches.get(tag) ?? {
+        tag,
+        disabled: false,
+        reason: undefined,
+        changedTime: 0,
+        changedBy: undefined,
+      }),
+      channels: bearing,
+    }));
 }
 
 /** Switches a tag off: one write that takes every channel with it out of service and touches none of them. */
@@ -150,9 +169,14 @@ function bearers(
 ): TaggedChannel[] {
   return channels
     .filter((channel) => channel.tag === tag)
-    .map((channel) => ({
-      id: channel.id,
-      name: channel.name,
-      live: channelState(channel, switches, locked).live,
-    }));
+    .map((channel) => taggedChannel(channel, switches, locked));
+}
+
+function taggedChannel(
+  channel: Channel,
+  switches: ReadonlyMap<string, TagSwitch>,
+  locked: ReadonlySet<number>,
+): TaggedChannel {
+  const { id, name } = channel;
+  return { id, name, live: channelState(channel, switches, locked).live };
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { faultsOf, goBy, PASSWORD, startConsole } from './support.mjs';
+import { faultsOf, goBy, PASSWORD, startConsole, until } from './support.mjs';
 
 let gateway;
 
@@ -58,4 +58,37 @@ test('the overview, the spending and the home page show what happened, and sums 
   assert.deepEqual(await faultsOf(theirs.page, 'home'), []);
   assert.deepEqual(theirs.said, []);
   await theirs.context.close();
+});
+
+test('a page that nobody looks at asks nothing, and is up to date as soon as somebody does', async () => {
+  const { context, page, said } = await gateway.open('login');
+  let calls = 0;
+  page.on('request', (request) => {
+    if (request.url().includes('/api/')) calls += 1;
+  });
+  await page.addInitScript(() => {
+    Object.defineProperty(document, 'visibilityState', { get: () => globalThis.visibility });
+    Object.defineProperty(document, 'hidden', { get: () => globalThis.visibility === 'hidden' });
+    globalThis.visibility = 'visible';
+  });
+  const show = (visibility) =>
+    page.evaluate((value) => {
+      globalThis.visibility = value;
+      document.dispatchEvent(new Event('visibilitychange', { bubbles: true }));
+    }, visibility);
+  await page.clock.install();
+  await page.goto(`${gateway.url}/console/`);
+  await page.getByRole('heading', { name: 'Spent today' }).waitFor();
+
+  await show('hidden');
+  // What had begun before may end.
+  await page.clock.runFor(60_000);
+  await page.waitForLoadState('networkidle');
+  calls = 0;
+  await page.clock.runFor(10 * 60_000);
+  assert.equal(calls, 0);
+  await show('visible');
+  await until('it asks again', () => calls > 2);
+  assert.deepEqual(said, []);
+  await context.close();
 });

@@ -1,10 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import { fc } from '../support/property.js';
 import {
+  addPacked,
   addTally,
   boundOf,
   count,
   newTally,
+  packTally,
   percentile,
   readTally,
   writeTally,
@@ -23,6 +25,18 @@ describe('a tally', () => {
     expect([0, 0.4, 1, 1.2, 1.5, 2, 3, 4, 1e9, Number.NaN].map(boundOf)).toEqual([
       0, 0, 0, 1, 2, 2, 4, 4, 36, 0,
     ]);
+  });
+
+  it('adds the same when it was packed in between', () => {
+    fc.assert(
+      fc.property(DURATIONS, DURATIONS, (one, other) => {
+        const [sum, packed] = [tallyOf(one), tallyOf(one)];
+        addTally(sum, tallyOf(other));
+        addPacked(packed, packTally(tallyOf(other)));
+
+        expect(packed).toEqual(sum);
+      }),
+    );
   });
 
   it('is the same whether things are counted in one or in two that are added', () => {

@@ -54,6 +54,19 @@ describe('tags', () => {
     expect(await states()).toEqual({ one: 'tag_disabled', two: 'disabled', three: 'live' });
   });
 
+  it('are read anew only after a change, by whichever gateway', async () => {
+    const { deps } = management;
+    const before = await listTags(deps);
+    expect(await listTags(deps)).toBe(before);
+
+    await management.reopen().setTagSwitch({
+      ...{ tag: 'us', disabled: true, reason: undefined, changedTime: 1, changedBy: 'another' },
+    });
+
+    const us = (await listTags(deps)).find(({ tag }) => tag === 'us');
+    expect(us).toMatchObject({ disabled: true, channels: [{ name: 'three', live: false }] });
+  });
+
   it('cover a channel that gets the tag later', async () => {
     await disableTag(management.deps, 'eu', undefined, OPERATOR);
 

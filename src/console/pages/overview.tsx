@@ -23,6 +23,7 @@ const SPANS = {
 type SpanName = keyof typeof SPANS;
 const SPAN_NAMES = Object.keys(SPANS) as SpanName[];
 const SOON_MS = 5_000;
+const CHANNELS_MS = 15_000;
 const LATER_MS = 30_000;
 /** How many steps of a channel's series decide whether it is failing, if the steps are minutes. */
 const JUDGED_STEPS = 5;
@@ -37,8 +38,13 @@ export function Overview() {
   const range = { start_timestamp: end - SPANS[span], end_timestamp: end };
   const everyMs = SPANS[span] <= HOUR_S ? SOON_MS : LATER_MS;
   const outcomes = useRead('usageSeries', { query: { ...range, group: 'outcome' } }, { everyMs });
-  const channels = useRead('usageSeries', { query: { ...range, group: 'channel' } }, { everyMs });
-  const tags = useRead('listTags', {}, { everyMs: LATER_MS });
+  const channels = useRead(
+    'usageSeries',
+    { query: { ...range, group: 'channel' } },
+    { everyMs: Math.max(everyMs, CHANNELS_MS) },
+  );
+  // The shell rereads them, for its bars.
+  const tags = useRead('listTags');
   const nodes = useRead('listNodes', {}, { everyMs: LATER_MS });
   const words = wp().overview;
   const { data } = outcomes;

@@ -1,0 +1,96 @@
+import { describe, expect, it } from '@jest/globals';
+import { bucketOf, ROLLUPS, writeTrafficKey } from '../../src/core/rollups.js';
+import { count, newTally } from '../../src/core/tally.js';
+import { usageSeries, type StatsDeps } from '../../src/management/stats.js';
+import type { StatsQuery } from '../../src/store/store.js';
+import { freshManagement, NOW } from '../support/management.js';
+
+const { stepMs: MINUTE_MS } = ROLLUPS.traffic_minute;
+const HOUR_MS = 60 * MINUTE_MS;
+const SPAN = { fromMs: NOW - HOUR_MS + MINUTE_MS, toMs: NOW + MINUTE_MS };
+const SHARED_MS = 2_000;
+
+describe('usageSeries', () => {
+  const management = freshManagement();
+  let serial = 0;
+
+  /** The store, and which spans of buckets it was asked for. */
+  function watched(): { readonly deps: StatsDeps; readonly asked: StatsQuery[] } {
+    const { store, deps } = management;
+    const asked: StatsQuery[] = [];
+    const watching = new Proxy(store, {
+      get: (target, name) => {
+        if (name !== 'readStats') return Reflect.get(target, name) as unknown;
+        return (query: StatsQuery, visit: Parameters<typeof store.readStats>[1]) => {
+          asked.push(query);
+          return target.readStats(query, visit);
+        };
+      },
+    });
+    return { deps: { store: watching, now: deps.now, statsDays: 400 }, asked };
+  }
+
+  async function happen(minutesAgo: number, channelId: number): Promise<void> {
+    const tally = newTally();
+    count(tally, { requests: 1 }, 20);
+    const atMs = bucketOf('traffic_minute', NOW - minutesAgo * MINUTE_MS);
+    const about = {
+      of: 'attempt',
+      channelId,
+      provider: 'tei',
+      tag: undefined,
+      model: undefined,
+    } as const;
+    const key = writeTrafficKey({ ...about, outcome: 'ok' });
+    const row = {
+      rollup: 'traffic_minute',
+      atMs,
+      owner: 0,
+      key,
+      otherKey: key,
+      expiresMs: NOW * 2,
+      tally,
+    } as const;
+    serial += 1;
+    await management.store.addStats({
+      writer: 'a node',
+      serial,
+      nowMs: NOW,
+      maxRows: 100,
+      additions: [row],
+    });
+  }
+
+  const requests = async (deps: StatsDeps): Promise<Record<string, number>> => {
+    const { series } = await usageSeries(deps, { ...SPAN, group: 'channel' });
+    return Object.fromEntries(series.map(({ key, total }) => [key, total.requests]));
+  };
+
+  it('reads minutes that are long over once a minute, and the last ones each time', async () => {
+    const { deps, asked } = watched();
+    await happen(30, 1);
+    await happen(0, 2);
+    expect(await requests(deps)).toEqual({ 1: 1, 2: 1 });
+
+    await happen(30, 1);
+    await happen(0, 2);
+    management.pass(SHARED_MS);
+    expect(await requests(deps)).toEqual({ 1: 1, 2: 2 });
+
+    management.pass(MINUTE_MS);
+    expect(await requests(deps)).toEqual({ 1: 2, 2: 2 });
+
+    const [first, second, third] = asked.map(({ fromMs, toMs }) => (toMs - fromMs) / MINUTE_MS);
+    expect([first, third]).toEqual([59, 59]);
+    expect(second).toBeLessThanOrEqual(3);
+  });
+
+  it('answers many readers of the same moment with one reading', async () => {
+    const { deps, asked } = watched();
+    await happen(1, 1);
+
+    await Promise.all(Array.from({ length: 20 }, () => requests(deps)));
+
+    expect(asked).toHaveLength(1);
+  });
+});
