@@ -8,6 +8,7 @@ import { createVault } from '../../src/store/vault.js';
 import { deferred } from '../support/deferred.js';
 import { plan } from '../support/offers.js';
 import { freshManagement, OPERATOR } from '../support/management.js';
+import { until } from '../support/until.js';
 
 const TEI = { provider: 'tei', baseUrl: 'http://127.0.0.1:9', models: { m: 'm' } };
 
@@ -294,5 +295,131 @@ describe('the channels of a node', () => {
     expect(events.filter(({ kind }) => kind === 'fault')).toMatchObject([
       { what: 'everything is reloaded' },
     ]);
+  });
+
+  it('are looked at within the bound though nobody tells of a change', async () => {
+    const { deps, store } = management;
+    const table = openTable({
+      now: Date.now,
+      stalenessMs: 300,
+      store: { ...store, watchChannels: () => () => undefined },
+    });
+    await table.start();
+    // What its start still had to look at has been looked at.
+    await new Promise((resolve) => setImmediate(resolve));
+    await table.refresh();
+
+    await createChannel(deps, { ...TEI, name: 'silent' }, OPERATOR);
+
+    await until('the channel is known', () => namesIn(table).includes('silent'));
+    await table.stop();
+  });
+
+  it('that have changed are reported as in force without waiting for the next look', async () => {
+    const { deps, store } = management;
+    const now = Date.now;
+    const table = openTable({ now, store: { ...store, watchChannels: () => () => undefined } });
+    await table.start();
+
+    const { id } = (await createChannel(deps, { ...TEI, name: 'new' }, OPERATOR)).channel;
+    await table.refresh();
+
+    // The safety net looks every 20 s here.
+    const { version } = table.current;
+    expect(table.current.byId.has(id)).toBe(true);
+    await until(
+      'the node has reported it',
+      async () => (await store.oldestNodeVersion(now())) === version,
+      10_000,
+    );
+    await table.stop();
+  });
+
+  it('are not reported again by a node that has stopped, though a look was due', async () => {
+    const { store } = management;
+    const [asked, answer] = [deferred(), deferred()];
+    let held = false;
+    const table = openTable({
+      store: {
+        ...store,
+        syncNode: async (report) => {
+          if (held) {
+            asked.resolve();
+            await answer.promise;
+          }
+          return store.syncNode(report);
+        },
+      },
+    });
+    await table.start();
+    held = true;
+    void table.refresh();
+    await asked.promise;
+    const next = table.refresh();
+
+    const stopped = table.stop();
+    answer.resolve();
+    await stopped;
+    await next;
+
+    expect(await store.oldestNodeVersion(management.deps.now())).toBeUndefined();
+  });
+
+  it('tell once that the store is away, and once that it is back', async () => {
+    const { store } = management;
+    const events: GatewayEvent[] = [];
+    let isAway = false;
+    let back = 0;
+    const table = openTable({
+      observe: (event) => events.push(event),
+      onStoreBack: () => (back += 1),
+      store: {
+        ...store,
+        syncNode: (report) => (isAway ? Promise.reject(new Error('away')) : store.syncNode(report)),
+      },
+    });
+    await table.refresh();
+    expect(back).toBe(0);
+
+    isAway = true;
+    for (let look = 0; look < 3; look += 1) {
+      await expect(table.refresh()).rejects.toThrow('away');
+    }
+    isAway = false;
+    await table.refresh();
+    await table.refresh();
+
+    expect(events.filter(({ kind }) => kind === 'fault')).toMatchObject([
+      { what: 'channels not refreshed' },
+    ]);
+    expect(back).toBe(1);
+  });
+
+  it('of an emptied store stay as they are, and are not asked for without a pause', async () => {
+    const { deps, store } = management;
+    await createChannel(deps, { ...TEI, name: 'kept' }, OPERATOR);
+    const heard: string[] = [];
+    let isEmptied = false;
+    const table = openTable({
+      onNews: ({ memory }) => heard.push(memory),
+      store: {
+        ...store,
+        syncNode: async (report) => {
+          const news = await store.syncNode(report);
+          return isEmptied ? { ...news, memory: 'emptied' } : news;
+        },
+      },
+    });
+    await table.refresh();
+    await new Promise((resolve) => setImmediate(resolve));
+    await table.refresh();
+    isEmptied = true;
+    heard.length = 0;
+
+    await table.refresh();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+
+    expect(heard).toEqual(['emptied']);
+    expect(namesIn(table)).toEqual(['kept']);
   });
 });

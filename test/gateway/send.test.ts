@@ -10,6 +10,7 @@ import { job, offer } from '../support/offers.js';
 
 const DOCUMENTS = textDocuments(['a', '', 'c']);
 
+type Offered = Parameters<typeof offer>[1];
 type Answer = (request: UpstreamRequest, nth: number) => RawReply | Error;
 
 /** Ranks what it is sent in its own order. */
@@ -31,7 +32,7 @@ function reply(status: number, json: unknown): RawReply {
 }
 
 /** Sends to an upstream that answers as the test says, at a clock that goes on by 10 ms with each request. */
-function setUp(answer: Answer, given: Parameters<typeof offer>[1] = {}) {
+function setUp(answer: Answer, given: Offered = {}, changed: Partial<SendDeps> = {}) {
   const state = { nowMs: 1_000, live: true };
   const sent: UpstreamRequest[] = [];
   const deps: SendDeps = {
@@ -52,6 +53,7 @@ function setUp(answer: Answer, given: Parameters<typeof offer>[1] = {}) {
     now: () => state.nowMs,
     attemptTimeoutMs: 5_000,
     mayBegin: () => state.live,
+    ...changed,
   };
   const attempt = createSend(deps);
   const ask = (more: Partial<Job> = {}) =>
@@ -72,6 +74,7 @@ describe('a call', () => {
         servedBy: [{ channelId: 1, provider: 'tei' }],
       },
     });
+    expect(outcome.kind === 'ranked' && outcome.ranking.warnings).toStrictEqual([]);
     expect(sent).toHaveLength(1);
   });
 
@@ -127,6 +130,93 @@ describe('a call', () => {
     await ask({ ignoresSwitches: true });
 
     expect(sent[0]?.stillWanted()).toBe(true);
+  });
+});
+
+describe('a call with a token', () => {
+  const AZURE = {
+    provider: 'azure-cosmos-rerank',
+    settings: { tenant: 't', clientId: 'c' },
+  };
+
+  const withToken = (answer: Answer) => {
+    const dropped: string[] = [];
+    const tokens: SendDeps['tokens'] = {
+      get: () => Promise.resolve({ kind: 'token', token: 'short-lived' }),
+      drop: (_route, token = '') => dropped.push(token),
+    };
+    const credentials = { clientSecret: new Secret('s') };
+    return { dropped, ...setUp(answer, { ...AZURE, credentials }, { tokens }) };
+  };
+
+  it('carries it, and keeps it', async () => {
+    const { dropped, sent, ask } = withToken(() => reply(500, {}));
+
+    await ask();
+
+    const headers = sent[0]?.headers ?? [];
+    expect(headers[headers.indexOf('authorization') + 1]).toBe('Bearer short-lived');
+    expect(dropped).toEqual([]);
+  });
+
+  it('drops it once it is refused', async () => {
+    const { dropped, ask } = withToken(() => reply(401, {}));
+
+    await ask();
+
+    expect(dropped).toEqual(['short-lived']);
+  });
+});
+
+describe('a ranking in this process', () => {
+  const LLAMA = { provider: 'llama', baseUrl: undefined, settings: { modelPath: '/m.gguf' } };
+
+  const rankedHere = (rank: SendDeps['neural']['rank'], more: Offered = LLAMA) =>
+    setUp(() => new Error('nothing is sent'), more, { neural: { rank } });
+
+  it('is told when its request ends', async () => {
+    const scope = createScope(Date.now(), 60_000);
+    const { ask } = rankedHere((_request, signal) => {
+      scope.end('client_gone');
+      return Promise.reject(signal.reason as Error);
+    });
+
+    await expect(ask({ scope })).rejects.toMatchObject({ code: 'client_closed_request' });
+    scope.release();
+  });
+
+  it('is told when its time is over, and fails', async () => {
+    const untilAborted = (signal: AbortSignal): Promise<never> =>
+      new Promise((_resolve, reject) => {
+        signal.addEventListener('abort', () => {
+          reject(signal.reason as Error);
+        });
+      });
+    const { ask } = rankedHere((_request, signal) => untilAborted(signal), {
+      ...LLAMA,
+      timeoutMs: 1,
+    });
+
+    expect(await ask()).toMatchObject({ kind: 'failed', failure: { kind: 'timeout' } });
+  });
+
+  it('that has ended hears nothing more', async () => {
+    const scope = createScope(Date.now(), 60_000);
+    let heard: AbortSignal | undefined;
+    const { ask } = rankedHere(
+      (_request, signal) => {
+        heard = signal;
+        return Promise.resolve([0.3, 0.2, 0.1]);
+      },
+      { ...LLAMA, timeoutMs: 30 },
+    );
+    expect(await ask({ scope })).toMatchObject({ kind: 'ranked' });
+
+    scope.end('client_gone');
+    await new Promise((resolve) => setTimeout(resolve, 60));
+
+    expect(heard?.aborted).toBe(false);
+    scope.release();
   });
 });
 
