@@ -22,13 +22,14 @@ import { counted } from './gateway/policies/counted.js';
 import { limited } from './gateway/policies/limited.js';
 import { longDocuments } from './gateway/policies/long-documents.js';
 import { observed } from './gateway/policies/observed.js';
+import { Probing } from './gateway/policies/probing.js';
 import { Queue } from './gateway/policies/queue.js';
 import { ReplyCache } from './gateway/policies/reply-cache.js';
 import { sliding } from './gateway/policies/sliding.js';
 import { split } from './gateway/policies/split.js';
 import type { Route } from './gateway/route.js';
 import { createPreview } from './gateway/preview.js';
-import { createScope } from './gateway/scope.js';
+import { createScope, type OwnedScope } from './gateway/scope.js';
 import { sharedReplies } from './gateway/shared-replies.js';
 import { createSend } from './gateway/send.js';
 import type { Upstream } from './gateway/upstream.js';
@@ -136,7 +137,13 @@ export function createDataPlane(config: DataPlaneConfig, parts: DataPlaneParts):
   const hedges = new RetryBudget(traffic.hedgePercent / 100);
   const cache = new ReplyCache({ maxRows: traffic.cacheMaxRows, now });
   const replies = sharedReplies({ store, most: traffic.cacheSharedMax, observe, now, elapsed });
+  const until = (deadlineMs: number): OwnedScope => createScope(now(), deadlineMs - now());
   const asking = { now, attemptTimeoutMs: settings.attemptTimeoutMs };
+  const probing = new Probing({
+    ...asking,
+    isProbe: (offer) => health.isProbe(offer),
+    createScope: until,
+  });
   const plan = createPlanner({
     rulesOf: (model) => own(config.models.named, model) ?? config.models.fallback,
     prices: config.prices,
@@ -164,7 +171,8 @@ export function createDataPlane(config: DataPlaneConfig, parts: DataPlaneParts):
         attempt,
       ),
     fallbacks: (models) => fallbacks(models, choice.planOf),
-    coalesced: coalesced((deadlineMs) => createScope(now(), deadlineMs - now())),
+    probing: (attempt) => probing.layer(attempt),
+    coalesced: coalesced(until),
     replyCached: (ttlMs, isShared) => cache.layer(ttlMs, isShared ? replies : undefined),
     queued: (mostMs) => queue.layer(mostMs),
     refusal: (...ask) => queue.refusal(...ask),
@@ -187,7 +195,10 @@ export function createDataPlane(config: DataPlaneConfig, parts: DataPlaneParts):
     health,
     steady,
     queue,
-    close: () => limits.close(),
+    close: () => {
+      probing.close();
+      return limits.close();
+    },
     surveyor: {
       survey: (job) => surveyOf(choice, job),
       whyNone: (job) => candidatesOf(choice, job).whyNone(),

@@ -11,13 +11,13 @@ import {
 import type { KeyRing } from '../core/key-ring.js';
 import { certaintyOf, isEnough, tallied, type Outage, type OutageRule } from '../core/outage.js';
 import { FAULTS, type FaultKind, type UpstreamFailure } from '../core/retry.js';
-import type { LimitName } from '../core/channel-members.js';
 import type { ChannelLimits, KeyUsedUp } from './channel-limits.js';
 import {
   newChannelState,
   outUntilMs,
   pauseOf,
   reportOn,
+  type Availability,
   type ChannelPause,
   type ChannelState,
   type HealthReport,
@@ -36,13 +36,6 @@ import {
   verdictOn,
   type AttemptEnd,
 } from './verdicts.js';
-
-export type Availability =
-  | { readonly kind: 'ready' }
-  /** The channel has as many attempts in flight as it may have, or its one probe. */
-  | { readonly kind: 'full' }
-  /** It is left alone until then, by this node's clock; `limit`: which of its limits is used up. */
-  | { readonly kind: 'until'; readonly atMs: number; readonly limit?: LimitName };
 
 /** The parts of a request that an upstream may have quoted. */
 type Asked = Pick<Job, 'query' | 'documents'>;
@@ -101,6 +94,11 @@ export class ChannelHealth {
     if (maxConcurrency !== 0 && state.inFlight >= maxConcurrency) return FULL;
     if (!adaptiveConcurrency || state.adaptive === undefined) return READY;
     return state.inFlight >= state.adaptive.limit ? FULL : READY;
+  }
+
+  /** Whether the next attempt decides on the circuit of its channel. */
+  isProbe({ id }: Offer): boolean {
+    return this.#states.get(id)?.breaker.state === 'open';
   }
 
   /** Counts an attempt in; the function returned counts it out. */

@@ -1,7 +1,16 @@
 import type { AdaptiveLimit } from '../core/adaptive-limit.js';
 import { NEW_BREAKER, type Breaker } from '../core/breaker.js';
+import type { LimitName } from '../core/channel-members.js';
 import { Latencies } from '../core/hedge.js';
 import type { Tally } from '../core/outage.js';
+
+/** Whether an attempt on a channel may begin. */
+export type Availability =
+  | { readonly kind: 'ready' }
+  /** The channel has as many attempts in flight as it may have, or its one probe. */
+  | { readonly kind: 'full' }
+  /** It is left alone until then, by this node's clock; `limit`: which of its limits is used up. */
+  | { readonly kind: 'until'; readonly atMs: number; readonly limit?: LimitName };
 
 /** What a node knows about a channel, for people and metrics. */
 export interface HealthReport {

@@ -42,8 +42,8 @@ export function failover(deps: FailoverDeps, turn: Turn): Rank {
     while (failed < deps.maxAttempts) {
       job.scope.throwIfEnded();
       if (!freshness.isFresh()) await beforeEnd(job.scope, freshness.ensureFresh());
-      const outcome = await turn(job, candidates);
-      if (outcome === undefined) {
+      const offer = candidates.next();
+      if (offer === undefined) {
         const waitMs = pauseAfter(deps, last, failed, job.scope);
         last = undefined;
         if (waitMs === undefined || !retries.spend()) break;
@@ -51,6 +51,7 @@ export function failover(deps: FailoverDeps, turn: Turn): Rank {
         candidates.again();
         continue;
       }
+      const outcome = await turn(offer, job, candidates);
       if (outcome.kind === 'ranked') return outcome;
       if (outcome.kind === 'withdrawn') continue;
       last = outcome;
@@ -84,10 +85,7 @@ export interface AskDeps {
 
 /** One candidate after the other. */
 export function single(deps: AskDeps, attempt: Attempt): Turn {
-  return async (job, candidates) => {
-    const offer = candidates.next();
-    return offer === undefined ? undefined : askAndHear(deps, attempt, offer, job, candidates);
-  };
+  return (offer, job, candidates) => askAndHear(deps, attempt, offer, job, candidates);
 }
 
 /** One attempt, whose outcome the candidates hear. */

@@ -1,5 +1,6 @@
 import { misfitOf, type Fitting, type Misfit } from '../core/eligibility.js';
-import type { Availability, ChannelHealth } from './channel-health.js';
+import type { ChannelHealth } from './channel-health.js';
+import type { Availability } from './channel-state.js';
 import type { Job, Offer } from './rank.js';
 
 /** What a job's candidates depend on. */

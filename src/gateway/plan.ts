@@ -29,6 +29,7 @@ export interface PlanParts {
   readonly split: Layer<Attempt>;
   readonly single: (attempt: Attempt) => Turn;
   readonly hedged: (attempt: Attempt) => Turn;
+  readonly probing: (attempt: Attempt) => Layer<Turn>;
   readonly failover: (turn: Turn) => Rank;
   readonly fallbacks: (models: readonly string[]) => Layer<Rank>;
   readonly coalesced: Layer<Rank>;
@@ -78,7 +79,8 @@ export function createPlanner(parts: PlanParts): (model: string, routes: readonl
     const rules = parts.rulesOf(model);
     const offers = routes.map((route) => offerOf(route, model, rules));
     const { shaped, ask } = chainOf(parts, offers);
-    const turn = rules.hedge ? parts.hedged(ask) : parts.single(ask);
+    const usual = rules.hedge ? parts.hedged(ask) : parts.single(ask);
+    const turn = stack(usual, offers.length > 1 && parts.probing(ask));
     const { fallbacks, coalesce, cacheTtlMs, cacheShared, queueMs } = rules;
     const rankAlone = stack(
       parts.failover(turn),

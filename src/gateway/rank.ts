@@ -143,8 +143,8 @@ export type Rank = (job: Job) => Promise<Outcome>;
  * @throws GatewayError when the job's scope ends first.
  */
 export type Attempt = (offer: Offer, job: Job) => Promise<AttemptOutcome>;
-/** One step of failover: tries the next candidate, or several; `undefined` if there is none. */
-export type Turn = (job: Job, candidates: Candidates) => Promise<AttemptOutcome | undefined>;
+/** One step of failover: tries the candidate whose turn it is, and others alongside it where that helps. */
+export type Turn = (offer: Offer, job: Job, candidates: Candidates) => Promise<AttemptOutcome>;
 
 /** What is done for a model, given its offers and its rules. */
 export interface Plan {

@@ -35,9 +35,14 @@ export const ANSWERS: Readonly<Record<string, readonly string[]>> = {
   replaced: ['replaced', 'plain'],
 };
 
-/** What a call may make: so many for each model that may answer, and a second one beside each where it is hedged. */
+/**
+ * What a call may make: so many for each model that may answer, and a second one beside each where it is hedged. Each channel
+ * whose circuit is open may be probed with it besides.
+ */
 export function mostAttempts(model: string): number {
-  return MAX_ATTEMPTS * (ANSWERS[model] ?? []).length * (model === 'hedged' ? 2 : 1);
+  const answers = ANSWERS[model] ?? [];
+  const probes = answers.flatMap((each) => UPSTREAMS.filter(({ models }) => models.includes(each)));
+  return MAX_ATTEMPTS * answers.length * (model === 'hedged' ? 2 : 1) + probes.length;
 }
 
 interface UpstreamPlan {

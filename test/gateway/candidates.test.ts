@@ -5,7 +5,7 @@ import type { Selection } from '../../src/core/model-rules.js';
 import { Secret } from '../../src/core/secret.js';
 import { candidatesOf, type CandidatesDeps } from '../../src/gateway/candidates.js';
 import { surveyOf } from '../../src/gateway/survey.js';
-import type { Availability } from '../../src/gateway/channel-health.js';
+import type { Availability } from '../../src/gateway/channel-state.js';
 import { tiersOf } from '../../src/gateway/offer.js';
 import type { Job, Offer } from '../../src/gateway/rank.js';
 import { failed, job, offer, plan, ranked } from '../support/offers.js';

@@ -21,7 +21,7 @@ const RULES: ModelRules = {
 function setUp(given: Partial<ModelRules>, channel: Partial<Channel> = {}) {
   const seen: string[] = [];
   const layer =
-    <F extends Attempt | Rank>(name: string): Layer<F> =>
+    <F extends Attempt | Rank | Turn>(name: string): Layer<F> =>
     (next) =>
       // The parameters are those of the function that is wrapped.
       ((...asked: Parameters<F>) => {
@@ -31,9 +31,9 @@ function setUp(given: Partial<ModelRules>, channel: Partial<Channel> = {}) {
   const turnOf =
     (name: string) =>
     (attempt: Attempt): Turn =>
-    (asked) => {
+    (chosen, asked) => {
       seen.push(name);
-      return attempt(offer(1), asked);
+      return attempt(chosen, asked);
     };
   const parts: PlanParts = {
     prices: PRICES,
@@ -52,9 +52,10 @@ function setUp(given: Partial<ModelRules>, channel: Partial<Channel> = {}) {
     split: layer('split'),
     single: turnOf('single'),
     hedged: turnOf('hedged'),
+    probing: () => layer('probing'),
     failover: (turn) => async (asked) => {
       seen.push('failover');
-      const outcome = await turn(asked, {
+      const outcome = await turn(offer(1), asked, {
         next: () => undefined,
         heard: () => undefined,
         hasMore: () => false,
@@ -62,7 +63,7 @@ function setUp(given: Partial<ModelRules>, channel: Partial<Channel> = {}) {
         again: () => undefined,
         whyNone: () => ({ kind: 'switched_off' }),
       });
-      return outcome?.kind === 'ranked'
+      return outcome.kind === 'ranked'
         ? outcome
         : { kind: 'none', why: { kind: 'exhausted', failures: [] } };
     },
@@ -76,22 +77,20 @@ function setUp(given: Partial<ModelRules>, channel: Partial<Channel> = {}) {
       retryAfterMs: model.length + keyId + deadlineMs + mostMs,
     }),
   };
-  const plan = createPlanner(parts)('m', [
-    offer(1, channel).route,
-    offer(2, { provider: 'local' }).route,
-  ]);
-  return { plan, seen };
+  const planOf = createPlanner(parts);
+  const [first, second] = [offer(1, channel).route, offer(2, { provider: 'local' }).route];
+  return { plan: planOf('m', [first, second]), alone: planOf('m', [first]), seen };
 }
 
 const PRICES: PriceList = { models: {}, fallback: DEFAULT_PRICE };
 
 describe('the plan of a model', () => {
   it.each<[string, Partial<ModelRules>, string]>([
-    ['nothing', {}, 'failover single observed leased send'],
-    ['splitting', { split: true }, 'failover single split observed leased send'],
-    ['hedging', { hedge: true }, 'failover hedged observed leased send'],
-    ['a cache', { cacheTtlMs: 5 }, 'cache 5 failover single observed leased send'],
-    ['a queue', { queueMs: 9 }, 'queue 9 failover single observed leased send'],
+    ['nothing', {}, 'failover probing single observed leased send'],
+    ['splitting', { split: true }, 'failover probing single split observed leased send'],
+    ['hedging', { hedge: true }, 'failover probing hedged observed leased send'],
+    ['a cache', { cacheTtlMs: 5 }, 'cache 5 failover probing single observed leased send'],
+    ['a queue', { queueMs: 9 }, 'queue 9 failover probing single observed leased send'],
     [
       'all of it',
       {
@@ -102,7 +101,7 @@ describe('the plan of a model', () => {
         queueMs: 9,
         fallbacks: ['n', 'o'],
       },
-      'fallbacks n,o cache 5 coalesced queue 9 failover hedged split observed leased send',
+      'fallbacks n,o cache 5 coalesced queue 9 failover probing hedged split observed leased send',
     ],
   ])('that uses %s has that in its chain and nothing else', async (_, given, chain) => {
     const { plan, seen } = setUp(given);
@@ -110,6 +109,13 @@ describe('the plan of a model', () => {
     await plan.rank(job());
 
     expect(seen.join(' ')).toBe(chain);
+  });
+
+  it('of a single channel probes nothing alongside it', async () => {
+    const { alone, seen } = setUp({});
+    await alone.rank(job());
+
+    expect(seen.join(' ')).toBe('failover single observed leased send');
   });
 
   it.each<[string, Partial<Channel>, string]>([
@@ -200,8 +206,9 @@ function setUpParts(): PlanParts {
     longDocuments: same,
     sliding: same,
     split: same,
-    single: () => () => Promise.resolve(undefined),
-    hedged: () => () => Promise.resolve(undefined),
+    single: () => () => Promise.resolve(failed('transient')),
+    hedged: () => () => Promise.resolve(failed('transient')),
+    probing: () => same,
     failover: () => () => Promise.resolve({ kind: 'none', why: { kind: 'switched_off' } }),
     fallbacks: () => same,
     coalesced: same,

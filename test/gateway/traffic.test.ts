@@ -526,6 +526,52 @@ describe('a channel that is at its bound', () => {
   });
 });
 
+describe('a channel whose circuit is open', () => {
+  it('is tried again without a caller who waits for it, though it hangs', async () => {
+    let hangs = false;
+    const ill = await upstreamWith((...exchange) => {
+      if (!hangs) void down(...exchange);
+    });
+    const well = await upstreamWith();
+    const gateway = await gatewayWith({
+      gateway: { attempt_timeout_ms: 600_000, deadline_ms: 900_000 },
+      traffic: { breaker_failures: 1, breaker_open_ms: 50 },
+      channels: [channel('ill', ill.url, { priority: 1 }), channel('well', well.url)],
+    });
+    const { key } = await gateway.createKey();
+    expect((await gateway.post(key, ask)).status).toBe(200);
+    hangs = true;
+
+    await eventually('it is tried', async () => {
+      expect((await gateway.post(key, ask)).status).toBe(200);
+      return ill.seen.length > 1;
+    });
+    expect((await gateway.post(key, ask)).status).toBe(200);
+
+    // One probe at a time.
+    expect(ill.seen).toHaveLength(2);
+  });
+
+  it('is back with the first probe that it answers', async () => {
+    let isWell = false;
+    const ill = await upstreamWith((...exchange) => (isWell ? rankLikeCohere : down)(...exchange));
+    const well = await upstreamWith();
+    const gateway = await gatewayWith({
+      traffic: { breaker_failures: 1, breaker_open_ms: 50 },
+      channels: [channel('ill', ill.url, { priority: 1 }), channel('well', well.url)],
+    });
+    const { key } = await gateway.createKey();
+    await gateway.post(key, ask);
+    isWell = true;
+
+    await eventually('it serves alone', async () => {
+      const before = well.seen.length;
+      expect((await gateway.post(key, ask)).status).toBe(200);
+      return well.seen.length === before;
+    });
+  });
+});
+
 describe('a clock that is set back', () => {
   it('keeps no channel out for longer', async () => {
     let isWell = false;

@@ -42,10 +42,8 @@ export function hedged(deps: HedgeDeps, attempt: Attempt): Turn {
     }
   };
 
-  return async (job, candidates) => {
+  return async (offer, job, candidates) => {
     budget.earn();
-    const offer = candidates.next();
-    if (offer === undefined) return undefined;
     const slowMs = candidates.hasMore() ? slowAfterMs(offer) : undefined;
     if (slowMs === undefined) return askAndHear(deps, attempt, offer, job, candidates);
     const first = start(offer, job, candidates);

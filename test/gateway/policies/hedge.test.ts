@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { RetryBudget } from '../../../src/core/hedge.js';
 import { hedged } from '../../../src/gateway/policies/hedge.js';
-import type { Attempt, AttemptOutcome, Candidates, Offer } from '../../../src/gateway/rank.js';
+import type { Attempt, AttemptOutcome, Candidates, Job, Offer } from '../../../src/gateway/rank.js';
 import { createScope } from '../../../src/gateway/scope.js';
 import { failed, job, offer, ranked } from '../../support/offers.js';
 
@@ -32,7 +32,7 @@ function setUp(slowAfterMs: number | undefined, share = 1) {
       calls.push({ offer: asked, ends, answer: resolve, fail: reject });
       began?.();
     });
-  const turn = hedged(
+  const ofOffer = hedged(
     {
       slowAfterMs: () => slowAfterMs,
       budget: new RetryBudget(share, share),
@@ -41,6 +41,11 @@ function setUp(slowAfterMs: number | undefined, share = 1) {
     },
     attempt,
   );
+  const turn = (asked: Job): Promise<AttemptOutcome> => {
+    const first = candidates.next();
+    if (first === undefined) throw new Error('there is one');
+    return ofOffer(first, asked, candidates);
+  };
   /** Resolves once so many calls were begun. */
   const begun = async (count: number): Promise<void> => {
     while (calls.length < count) await new Promise<void>((resolve) => (began = resolve));
@@ -50,8 +55,8 @@ function setUp(slowAfterMs: number | undefined, share = 1) {
 
 describe('a hedged attempt', () => {
   it('asks one channel while it is fast', async () => {
-    const { candidates, calls, turn, heard } = setUp(60_000);
-    const answering = turn(job(), candidates);
+    const { calls, turn, heard } = setUp(60_000);
+    const answering = turn(job());
 
     calls[0]?.answer(ranked(offer(1)));
 
@@ -64,6 +69,7 @@ describe('a hedged attempt', () => {
     const { candidates, heard } = setUp(1);
     candidates.next();
     candidates.next();
+    const last = candidates.next() ?? offer(0);
     const asked = job();
     const scopes: unknown[] = [];
     const turn = hedged(
@@ -79,14 +85,14 @@ describe('a hedged attempt', () => {
       },
     );
 
-    expect(await turn(asked, candidates)).toMatchObject({ kind: 'ranked' });
+    expect(await turn(last, asked, candidates)).toMatchObject({ kind: 'ranked' });
     expect(scopes[0]).toBe(asked.scope);
     expect(heard).toEqual(['3 ranked']);
   });
 
   it('asks a second one beside a slow one, and ends the one that lost', async () => {
-    const { candidates, calls, turn, begun, heard } = setUp(1);
-    const answering = turn(job(), candidates);
+    const { calls, turn, begun, heard } = setUp(1);
+    const answering = turn(job());
     await begun(2);
 
     calls[1]?.answer(ranked(offer(2)));
@@ -98,8 +104,8 @@ describe('a hedged attempt', () => {
   });
 
   it('waits for the other where one fails', async () => {
-    const { candidates, calls, turn, begun, heard } = setUp(1);
-    const answering = turn(job(), candidates);
+    const { calls, turn, begun, heard } = setUp(1);
+    const answering = turn(job());
     await begun(2);
 
     calls[1]?.answer(failed('transient'));
@@ -111,8 +117,8 @@ describe('a hedged attempt', () => {
   });
 
   it('asks nobody else where the budget is spent, or where nothing is known of what is slow', async () => {
-    for (const { candidates, calls, turn } of [setUp(1, 0), setUp(undefined)]) {
-      const answering = turn(job(), candidates);
+    for (const { calls, turn } of [setUp(1, 0), setUp(undefined)]) {
+      const answering = turn(job());
       await new Promise((resolve) => setTimeout(resolve, 5));
       calls[0]?.answer(ranked(offer(1)));
 
@@ -123,9 +129,9 @@ describe('a hedged attempt', () => {
   });
 
   it('ends both calls with its request', async () => {
-    const { candidates, calls, turn, begun } = setUp(1);
+    const { calls, turn, begun } = setUp(1);
     const scope = createScope(Date.now(), 60_000);
-    const answering = turn(job({ scope }), candidates);
+    const answering = turn(job({ scope }));
     await begun(2);
 
     scope.end('client_gone');
