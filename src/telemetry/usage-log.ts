@@ -57,7 +57,10 @@ export class UsageLog {
   #readAttempt(event: AttemptEvent): void {
     const before = this.#tried.size === 0 ? undefined : this.#tried.get(event.requestId);
     if (before !== undefined) before.push(recordOf(event));
-    else if (event.outcome !== 'ok' && this.#tried.size < MAX_TRIED) {
+    else if (event.outcome !== 'ok') {
+      // An attempt may outlast its request, which then takes it out no more.
+      const [oldest] = this.#tried.size < MAX_TRIED ? [] : this.#tried.keys();
+      if (oldest !== undefined) this.#tried.delete(oldest);
       this.#tried.set(event.requestId, [recordOf(event)]);
     }
   }

@@ -89,6 +89,17 @@ describe('the usage log', () => {
     expect(later?.detail).toBeUndefined();
   });
 
+  it('has the attempts of later requests too, however many attempts outlast their own', async () => {
+    const { log, batches } = usageLog();
+    const failed = (requestId: string) => attemptEvent({ requestId, outcome: 'timeout' });
+
+    log.read(Array.from({ length: 10_000 }, (_, at) => failed(`gone ${at}`)));
+    log.read([failed('later'), event({ requestId: 'later' })]);
+    await log.close(NOW);
+
+    expect(batches.flat()[0]?.detail?.tried).toHaveLength(1);
+  });
+
   it('is written in batches of 200, in order', async () => {
     const { log, batches } = usageLog();
 
