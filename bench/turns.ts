@@ -39,8 +39,16 @@ interface Case {
   readonly query?: string;
   readonly documents: () => readonly unknown[];
   readonly more?: Readonly<Record<string, unknown>>;
-  readonly path?: string;
+  /** Where, and under which name, a form that is not the main one takes documents. */
+  readonly form?: { readonly path: string; readonly list: string };
 }
+
+const GOOGLE = {
+  path: '/v1/projects/p/locations/l/rankingConfigs/c:rank',
+  list: 'records',
+};
+
+const MAIN = { path: '/v1/rerank', list: 'documents' };
 
 const LONG_QUERY = textOf(ENGLISH, 200_000);
 
@@ -96,6 +104,44 @@ const CASES: Readonly<Record<string, Case>> = {
   'tei: 1 000 texts': { model: 'tei', documents: () => textsOf(ENGLISH, 1000) },
   'embeddings: 1 000 texts': { model: 'embeddings', documents: () => textsOf(ENGLISH, 1000) },
   'embeddings: one text': { model: 'embeddings', documents: () => textsOf(ENGLISH, 1) },
+  'embeddings not cut: 1 000 texts': {
+    model: 'tei-embeddings',
+    documents: () => textsOf(ENGLISH, 1000),
+  },
+  'embeddings not cut: one text': { model: 'tei-embeddings', documents: () => textsOf(ENGLISH, 1) },
+  'embeddings not cut: one Chinese text': {
+    model: 'tei-embeddings',
+    documents: () => textsOf(CHINESE, 1, UNITS / 3),
+  },
+  'cached: one text': { model: 'cached', documents: () => textsOf(ENGLISH, 1) },
+  'cached: 1 000 texts': { model: 'cached', documents: () => textsOf(ENGLISH, 1000) },
+  'google: one record': {
+    model: 'cohere',
+    documents: () => textsOf(ENGLISH, 1).map((content) => ({ title: 'One', content })),
+    form: GOOGLE,
+  },
+  'google: 200 records': {
+    model: 'cohere',
+    documents: () => textsOf(ENGLISH, 200).map((content) => ({ title: 'One', content })),
+    form: GOOGLE,
+  },
+  'google: 200 Chinese records': {
+    model: 'cached',
+    documents: () => textsOf(CHINESE, 200, UNITS / 3).map((content) => ({ content })),
+    form: GOOGLE,
+  },
+  'mixedbread: fields': {
+    model: 'cohere',
+    documents: () => textsOf(ENGLISH, 100).map((body, id) => ({ id, body })),
+    more: { rank_fields: ['id', 'body'], return_input: true },
+    form: { path: '/v1/reranking', list: 'input' },
+  },
+  'explained: echo': {
+    model: 'cohere',
+    documents: () => textsOf(ENGLISH, 100),
+    more: { return_documents: true },
+    form: { path: '/v1/rerank?explain=after', list: 'documents' },
+  },
   'chat: 100 texts': { model: 'chat', documents: () => textsOf(ENGLISH, 100) },
   'chat: windows': { model: 'windows', documents: () => textsOf(ENGLISH, 100) },
   'chat: one text': { model: 'chat', documents: () => textsOf(ENGLISH, 1) },
@@ -111,7 +157,7 @@ const stub = (model: string, id: string, more: object = {}): object => ({
 const home = await makeHome({
   server: { in_flight_share: 1, max_in_flight_bytes: 2 ** 30 },
   gateway: { deadline_ms: 120_000, attempt_timeout_ms: 120_000 },
-  models: { split: { split: true } },
+  models: { split: { split: true }, cached: { coalesce: true, cache_ttl_ms: 60_000 } },
   channels: [
     { name: 'local', provider: 'local', models: ['local'] },
     stub('cohere', 'cohere'),
@@ -120,6 +166,8 @@ const home = await makeHome({
     stub('split', 'voyage'),
     stub('tei', 'tei'),
     stub('embeddings', 'openai-embeddings'),
+    stub('tei-embeddings', 'tei-embeddings'),
+    stub('cached', 'cohere'),
     stub('chat', 'openai-listwise'),
     stub('windows', 'openai-listwise', { window_size: 20, window_stride: 10 }),
   ],
@@ -154,19 +202,22 @@ try {
     'turns',
     '--quota',
     '1000000000000',
+    '--may-explain',
+    'true',
   ])) as { key: string };
   for (const [
     name,
-    { model, query = 'who may rotate the keys', documents, more },
+    { model, query = 'who may rotate the keys', documents, more, form },
   ] of Object.entries(CASES)) {
     if (!name.includes(options.case)) continue;
-    const body = JSON.stringify({ model, query, documents: documents(), ...more });
+    const { path, list } = form ?? MAIN;
+    const body = JSON.stringify({ model, query, [list]: documents(), ...more });
     const statuses = new Set<number>();
     let said = '';
     let worst = { tookMs: 0, workedMs: 0 };
     for (let time = 0; time < TIMES; time += 1) {
       await longestTurn(gateway);
-      const reply = await gateway.post(key, body);
+      const reply = await gateway.post(key, body, {}, path);
       statuses.add(reply.status);
       if (reply.status !== 200) said = JSON.stringify(reply.body).slice(0, 160);
       const turn = await longestTurn(gateway);

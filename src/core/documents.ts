@@ -612,17 +612,15 @@ function wrapEach(
   raw: (index: number) => Buffer,
   suffix: string,
 ): JsonFragment {
-  if (count === 0) return new JsonFragment(EMPTY_ARRAY);
-  const pieces: Buffer[] = [];
-  const prefixOf = typeof prefix === 'string' ? undefined : prefix;
-  const fixed = typeof prefix === 'string' ? prefix : '';
-  const open = Buffer.from(`[${fixed}`);
-  const between = Buffer.from(`${suffix},${fixed}`);
-  for (let index = 0; index < count; index += 1) {
-    pieces.push(index === 0 ? open : between);
-    if (prefixOf !== undefined) pieces.push(Buffer.from(prefixOf(index)));
-    pieces.push(raw(index));
-  }
-  pieces.push(Buffer.from(`${suffix}]`));
-  return new JsonFragment(Buffer.concat(pieces));
+  const [before, after] = [
+    Buffer.from(typeof prefix === 'string' ? prefix : ''),
+    Buffer.from(suffix),
+  ];
+  return inList(
+    Array.from({ length: count }, (_, index) => [
+      typeof prefix === 'string' ? before : Buffer.from(prefix(index)),
+      raw(index),
+      after,
+    ]),
+  );
 }

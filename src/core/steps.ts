@@ -6,12 +6,17 @@ const STEP_UNITS = 200_000;
 
 /** Counts what is gone through, and tells when that is enough for one step. */
 export class Pace {
+  readonly #most: number;
   #units = 0;
+
+  constructor(most = STEP_UNITS) {
+    this.#most = most;
+  }
 
   /** Adds so much; whether the step is full now. The next one begins empty. */
   fills(units: number): boolean {
     this.#units += units;
-    if (this.#units < STEP_UNITS) return false;
+    if (this.#units < this.#most) return false;
     this.#units = 0;
     return true;
   }

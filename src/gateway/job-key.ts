@@ -1,12 +1,31 @@
 import { createHash } from 'node:crypto';
-import { encodeJson } from '../core/json/json.js';
+import { Pace } from '../core/steps.js';
 import type { Job } from './rank.js';
+import { nextTurn } from './scope.js';
 
-/** Identifies what a job asks and for whom: jobs with equal keys belong to the same owner and have equal rankings. */
-export function jobKey({ owner, model, query, documents, topN, options }: Job): string {
-  return createHash('sha256')
+/** How much is hashed in one go. */
+const STEP_BYTES = 1_048_576;
+
+/**
+ * Identifies what a job asks and for whom: jobs with equal keys belong to the same owner and have equal rankings. Long lists
+ * are hashed in steps.
+ */
+export async function jobKey(
+  { owner, model, query, documents, topN, options, scope }: Job,
+  pause: () => Promise<void> = nextTurn,
+): Promise<string> {
+  const hash = createHash('sha256')
     .update(JSON.stringify([owner, model, query, topN, options, documents.count]))
-    .update('\n')
-    .update(encodeJson({ documents: documents.sources() }))
-    .digest('base64');
+    .update('\n{"documents":');
+  const pace = new Pace(STEP_BYTES);
+  for (const piece of documents.sources().pieces()) {
+    for (let at = 0; at < piece.length; at += STEP_BYTES) {
+      const step = piece.subarray(at, at + STEP_BYTES);
+      hash.update(step);
+      if (!pace.fills(step.length)) continue;
+      await pause();
+      scope.throwIfEnded();
+    }
+  }
+  return hash.update('}').digest('base64');
 }

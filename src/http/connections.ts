@@ -125,6 +125,22 @@ export async function acceptWaiting(server: NetServer): Promise<void> {
   server.off('connection', heard);
 }
 
+/** How long a caller may take to read its reply, once that is ready. */
+const TAKE_WITHIN_MS = 60_000;
+
+/**
+ * Closes the connection of a caller that does not read its reply. A reply behind others of its connection has its time from
+ * when they have been taken.
+ */
+export function mustBeTaken(res: ServerResponse): void {
+  const begin = (): void => {
+    const timer = setTimeout(() => res.socket?.destroy(), TAKE_WITHIN_MS).unref();
+    res.on('close', () => clearTimeout(timer));
+  };
+  if (res.socket === null) res.once('socket', begin);
+  else begin();
+}
+
 /** How long the last answer of a connection has to arrive. */
 const LAST_ANSWER_MS = 1_000;
 

@@ -80,9 +80,13 @@ export function checkRoom(
   );
 }
 
-/** The text of a reply or an error, an object, with the explanation as one more member. */
-export function withExplanation(text: string, explanation: ExplainedWire): string {
-  if (!text.endsWith('}')) return text;
-  const comma = text === '{}' ? '' : ',';
-  return `${text.slice(0, -1)}${comma}"explanation":${JSON.stringify(explanation)}}`;
+/** A reply or an error, an object, with the explanation as one more member. */
+export function withExplanation(reply: string | Buffer, explanation: ExplainedWire): Buffer {
+  const bytes = typeof reply === 'string' ? Buffer.from(reply) : reply;
+  if (bytes.at(-1) !== CLOSE_BRACE) return bytes;
+  const comma = bytes.length === 2 ? '' : ',';
+  const member = `${comma}"explanation":${JSON.stringify(explanation)}}`;
+  return Buffer.concat([bytes.subarray(0, -1), Buffer.from(member)]);
 }
+
+const CLOSE_BRACE = 0x7d;

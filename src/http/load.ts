@@ -68,11 +68,7 @@ export class Load {
    * many, or where there is no room among its bytes for those that it declares. A place may have several owners.
    */
   own(place: Place, name: string, declaredBytes: number, limitBytes: number): number {
-    let owner = this.#owners.get(name);
-    if (owner === undefined) {
-      owner = { requests: 0, bytes: 0 };
-      this.#owners.set(name, owner);
-    }
+    const owner = this.#owner(name);
     owner.requests += 1;
     owner.bytes += place.bytes;
     place.owners.push({ name, owner });
@@ -95,24 +91,35 @@ export class Load {
     return fits;
   }
 
-  /** Counts the bytes of a reply that its caller has not taken yet; returns a function that gives them back, once. */
-  keep(bytes: number): () => void {
-    this.#bytes += bytes;
+  /**
+   * Counts the bytes of a reply that its caller has not taken yet, as the bytes of whoever had the place; returns a function
+   * that gives them back, once.
+   */
+  keep(place: Pick<Place, 'owners'> | undefined, bytes: number): () => void {
+    // The place may have been left, and its owner forgotten.
+    const owners = place?.owners.map(({ name }) => ({ name, owner: this.#owner(name) })) ?? [];
+    const count = (more: number): void => {
+      this.#bytes += more;
+      for (const { owner } of owners) owner.bytes += more;
+    };
+    count(bytes);
     let kept = true;
     return () => {
-      if (kept) this.#bytes -= bytes;
+      if (!kept) return;
       kept = false;
+      count(-bytes);
+      this.#forget(owners);
     };
   }
 
   leave(place: Place): void {
     this.#requests -= 1;
     this.#bytes -= place.bytes;
-    for (const { name, owner } of place.owners) {
+    for (const { owner } of place.owners) {
       owner.requests -= 1;
       owner.bytes -= place.bytes;
-      if (owner.requests === 0) this.#owners.delete(name);
     }
+    this.#forget(place.owners);
     if (this.#requests > 0) return;
     for (const resolve of this.#whenIdle.splice(0)) resolve();
   }
@@ -127,6 +134,22 @@ export class Load {
   refusalOf(place: Place): GatewayError {
     const isShare = place.owners.some(({ owner }) => owner.bytes > this.#maxOwnBytes);
     return isShare ? refusalOfShare() : this.refusal();
+  }
+
+  #owner(name: string): Owner {
+    let owner = this.#owners.get(name);
+    if (owner === undefined) {
+      owner = { requests: 0, bytes: 0 };
+      this.#owners.set(name, owner);
+    }
+    return owner;
+  }
+
+  /** Forgets those who have nothing in flight any more. */
+  #forget(owners: readonly Owned[]): void {
+    for (const { name, owner } of owners) {
+      if (owner.requests === 0 && owner.bytes === 0) this.#owners.delete(name);
+    }
   }
 
   refusal(): GatewayError {

@@ -253,10 +253,9 @@ class RerankExchange {
     const clock = dialect.timed === true ? clockAt(this.#startedMs, gateway.now()) : NO_CLOCK;
     const answered = reply.model === undefined ? request : { ...request, model: reply.model };
     const written = dialect.reply(this.#id, answered, reply, asked.parsed.kept, clock);
-    const text =
-      written instanceof JsonFragment ? await encodeJsonInSteps(written, nextTurn) : written;
+    const text = await writtenText(written);
     const explanation = this.#explanation;
-    const body = explanation === undefined ? text : withExplanation(String(text), explanation);
+    const body = explanation === undefined ? text : withExplanation(text, explanation);
     this.#send(body, rankingHeaders(dialect, this.#requestId, reply));
   }
 
@@ -292,7 +291,7 @@ class RerankExchange {
   }
 
   #send(body: string | Buffer, headers?: Readonly<Record<string, string>>): void {
-    sendRanking(this.#deps.replies, this.#res, this.#requestId, body, headers);
+    sendRanking(this.#deps.replies, this.#res, this.#place, this.#requestId, body, headers);
   }
 
   #refuse(error: unknown): void {
@@ -330,6 +329,13 @@ function endWithCaller(scope: Scope, req: IncomingMessage, res: ServerResponse):
   const pipelinedOn = res.socket === null ? req.socket : undefined;
   pipelinedOn?.on('close', onClose);
   return () => pipelinedOn?.off('close', onClose);
+}
+
+/** What a dialect has written, and what it has left to be written in steps. */
+async function writtenText(reply: ReturnType<IngressDialect['reply']>): Promise<string | Buffer> {
+  if (typeof reply === 'string' || Buffer.isBuffer(reply)) return reply;
+  const body = reply instanceof JsonFragment ? reply : reply.unwritten;
+  return encodeJsonInSteps(body, nextTurn);
 }
 
 /** Reads a large request so that others get their turn in between, and abandons it when its scope ends. */

@@ -4,8 +4,10 @@ import { rateHeaders } from '../gateway/key-refusals.js';
 import type { RerankReply } from '../gateway/rerank.js';
 import type { IngressDialect, ReplyClock } from '../ingress/dialect.js';
 import type { ExplainedWire } from '../wire/explained.js';
+import { mustBeTaken } from './connections.js';
 import { sendError } from './error-reply.js';
 import { withExplanation } from './explained.js';
+import type { Place } from './load.js';
 import type { ReplyBatches } from './reply-batches.js';
 
 const NO_STORE = 'no-store';
@@ -14,6 +16,7 @@ const NO_STORE = 'no-store';
 export function sendRanking(
   replies: ReplyBatches,
   res: ServerResponse,
+  place: Place | undefined,
   requestId: string,
   body: string | Buffer,
   extra: Readonly<Record<string, string>> | undefined,
@@ -37,7 +40,7 @@ export function sendRanking(
   if (extra !== undefined) headers.push(...Object.entries(extra).flat());
   res.writeHead(200, headers as unknown as string[]);
   // A string leaves in one piece with the headers; plain ASCII, which a ranking nearly always is, is copied as it stands.
-  replies.end(res, body, length === body.length ? 'latin1' : 'utf8');
+  replies.end(res, place, body, length === body.length ? 'latin1' : 'utf8');
 }
 
 /** For dialects whose replies do not say when they were written. */
@@ -82,7 +85,7 @@ export function sendRefusal(
   const written = dialect.error(error, requestId);
   const { status = error.status } = written;
   const body =
-    explanation === undefined ? written.body : withExplanation(written.body, explanation);
+    explanation === undefined ? written.body : String(withExplanation(written.body, explanation));
   if (res.destroyed) return status;
   res.setHeader('X-Request-Id', requestId);
   res.setHeader('X-Oneapi-Request-Id', requestId);
@@ -91,6 +94,7 @@ export function sendRefusal(
     req.on('close', () => clearTimeout(timer)).resume();
   }
   const headers = { ...dialect.headers?.(requestId), ...written.headers };
+  mustBeTaken(res);
   sendError(res, error, { ...written, body, status, headers });
   return status;
 }

@@ -7,7 +7,7 @@ import { errorBody } from '../ingress/cohere.js';
 import { ingressRoute } from '../ingress/index.js';
 import { allow } from './allow.js';
 import { asGatewayError, managementErrorBody, sendError } from './error-reply.js';
-import { answerBadHttp, answerConnect, PatientServer } from './connections.js';
+import { answerBadHttp, answerConnect, mustBeTaken, PatientServer } from './connections.js';
 import { healthRoutes, type HealthDeps } from './health-routes.js';
 import { consoleRoutes, type ConsoleFiles } from './console-routes.js';
 import { docsRoutes } from './docs-routes.js';
@@ -42,6 +42,7 @@ function createHttpApp(deps: HttpDeps): Express {
   app.set('etag', false);
   app.set('query parser', 'simple');
 
+  app.use(takenInTime);
   app.use(requestId);
   app.use(accessLog(deps.observe, deps.gateway.now));
   app.use(
@@ -123,6 +124,12 @@ function pathOfAddress(target: string): string {
   // A client that takes this for a proxy sends the whole address; CONNECT has a host and a port.
   const path = target.replace(/^https?:\/\/[^/?]*/i, '');
   return path.startsWith('/') ? path : `/${path}`;
+}
+
+/** A reply that is never read would hold its connection for ever. */
+function takenInTime(_req: Request, res: Response, next: NextFunction): void {
+  res.once('prefinish', () => mustBeTaken(res));
+  next();
 }
 
 function requestId(req: Request, res: Response, next: NextFunction): void {

@@ -1,4 +1,4 @@
-import { encodeReply } from '../core/json/json.js';
+import { encodeReply, type JsonBody } from '../core/json/json.js';
 import Joi from 'joi';
 import { defineDialect } from './dialect.js';
 import { EXAMPLE } from './example.js';
@@ -36,6 +36,9 @@ interface GoogleRecord {
   readonly title?: string | undefined;
   readonly content?: string | undefined;
 }
+
+/** Records that are written in steps, since others would have to wait. */
+const LARGE_BYTES = 262_144;
 
 interface Kept {
   readonly records: readonly GoogleRecord[];
@@ -84,14 +87,17 @@ export const google = defineDialect<Kept>({
       kept: { records },
     };
   },
-  reply: (_id, { returnDocuments }, { rows }, { records }) =>
-    encodeReply({
+  reply: (_id, { returnDocuments, documents }, { rows }, { records }) => {
+    const body: JsonBody = {
       records: rows.map(({ index, score }) => {
         const { id = String(index), title, content } = records[index] ?? {};
         const details = returnDocuments ? { title, content } : {};
         return { id, ...details, score: scoreJson(score) };
       }),
-    }),
+    };
+    const isLong = returnDocuments && documents.sizeBytes > LARGE_BYTES;
+    return isLong ? { unwritten: body } : encodeReply(body);
+  },
   error: ({ status, message }) => ({
     body: JSON.stringify({
       error: { code: status, message, status: STATUSES[status] ?? 'UNKNOWN' },

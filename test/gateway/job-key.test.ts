@@ -2,13 +2,15 @@ import { describe, expect, it } from '@jest/globals';
 import { textDocuments } from '../../src/core/documents.js';
 import { jobKey } from '../../src/gateway/job-key.js';
 import type { Job } from '../../src/gateway/rank.js';
+import { createScope } from '../../src/gateway/scope.js';
+import { documentsIn } from '../support/documents.js';
 import { job } from '../support/offers.js';
 
 describe('the key of a job', () => {
-  it('is the same for another request that asks the same', () => {
-    expect(jobKey(job({ requestId: 'one', keyId: 1 }))).toBe(
-      jobKey(job({ requestId: 'two', keyId: 2 })),
-    );
+  it('is the same for another request that asks the same', async () => {
+    const key = await jobKey(job({ requestId: 'one', keyId: 1 }));
+
+    expect(await jobKey(job({ requestId: 'two', keyId: 2 }))).toBe(key);
   });
 
   it.each<[string, Partial<Job>]>([
@@ -20,17 +22,44 @@ describe('the key of a job', () => {
     ['order of the documents', { documents: textDocuments(['c', 'b', 'a']) }],
     ['document', { documents: textDocuments(['a', 'b', 'd']) }],
     ['number of documents', { documents: textDocuments(['a', 'b']), topN: 3 }],
-  ])('is another for another %s', (_, given) => {
-    expect(jobKey(job(given))).not.toBe(jobKey(job()));
+  ])('is another for another %s', async (_, given) => {
+    expect(await jobKey(job(given))).not.toBe(await jobKey(job()));
   });
 
-  it('does not confuse where one text ends and the next begins', () => {
-    const keys = [
+  it('does not confuse where one text ends and the next begins', async () => {
+    const lists = [
       ['ab', 'c'],
       ['a', 'bc'],
       ['a","b', 'c'],
-    ].map((texts) => jobKey(job({ documents: textDocuments(texts), topN: 2 })));
+    ];
+    const keys = lists.map((texts) => jobKey(job({ documents: textDocuments(texts), topN: 2 })));
 
-    expect(new Set(keys).size).toBe(3);
+    expect(new Set(await Promise.all(keys)).size).toBe(3);
+  });
+
+  it('is made in steps where the list is long, and given up when its request ends', async () => {
+    const documents = documentsIn(
+      JSON.stringify(Array.from({ length: 10 }, () => 'Io. '.repeat(150_000))),
+    );
+    const scope = createScope(0, 60_000);
+    let pauses = 0;
+    const pause = (): Promise<void> => {
+      pauses += 1;
+      if (pauses === 4) scope.end('client_gone');
+      return Promise.resolve();
+    };
+
+    await expect(jobKey(job({ documents, scope }), pause)).rejects.toMatchObject({
+      code: 'client_closed_request',
+    });
+    expect(pauses).toBe(4);
+    scope.release();
+  });
+
+  it('does not depend on the form in which the list is kept', async () => {
+    const texts = ['a', 'b "c"', 'é'];
+    const [kept, sent] = [textDocuments(texts), documentsIn(JSON.stringify(texts))];
+
+    expect(await jobKey(job({ documents: sent }))).toBe(await jobKey(job({ documents: kept })));
   });
 });

@@ -79,6 +79,27 @@ describe('a body of several megabytes', () => {
     expect(await reply.json()).toMatchObject({ error: { code } });
   });
 
+  it('is answered in full in a form that repeats its texts', async () => {
+    const records: readonly { id?: string; title?: string; content?: string }[] = [
+      { id: 'a', title: 'half \ud800', content: TEXT },
+      ...many('Io "and"\n汉🪐').map((content) => ({ content })),
+      { title: TEXT },
+    ];
+    const response = await fetch(`${gateway.url}/v1/projects/p/locations/l/rankingConfigs/c:rank`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'moon', query: 'q', records }),
+    });
+
+    const body = (await response.json()) as { records: { id: string; score: number }[] };
+    const told = new Map(body.records.map(({ score: _, ...record }) => [record.id, record]));
+    const sent = records.map((record, at) => [
+      record.id ?? String(at),
+      { id: String(at), ...record, ...(record.id === 'a' ? { title: 'half \ufffd' } : {}) },
+    ]);
+    expect(told).toEqual(new Map(sent as [string, { id: string }][]));
+  });
+
   it('is refused with the place of its mistake', async () => {
     const broken = `{"model":"moon","query":"q","documents":["${'x'.repeat(2_000_000)}\u0001"]}`;
     const reply = await fetch(`${gateway.url}/v1/rerank`, {

@@ -35,6 +35,23 @@ describe('the load', () => {
     expect(load.own(load.enter(0, 60), 'one', 60, 60)).toBe(1);
   });
 
+  it('counts a reply that is not taken as its caller, until it is', () => {
+    const load = new Load(4, 100, 0.5);
+    const place = load.enter(0, 60);
+    load.own(place, 'one', 0, 60);
+    load.leave(place);
+
+    const release = load.keep(place, 40);
+    const next = load.enter(0, 60);
+    expect(() => load.own(next, 'one', 11, 60)).toThrow(/^This caller/);
+    load.leave(next);
+    expect(load.own(load.enter(0, 60), 'two', 11, 60)).toBe(1);
+    release();
+    release();
+
+    expect(load.own(load.enter(0, 60), 'one', 50, 60)).toBe(1);
+  });
+
   it('tells nobody to come back with a body that is never taken', () => {
     const load = new Load(1, 100);
     const tooLarge = expect.objectContaining({ code: 'payload_too_large' });
@@ -42,7 +59,7 @@ describe('the load', () => {
     const place = load.enter(101, 80);
     expect(() => load.enter(81, 80)).toThrow(tooLarge);
     load.leave(place);
-    load.keep(101);
+    load.keep(undefined, 101);
     expect(() => load.enter(81, 80)).toThrow(tooLarge);
   });
 });

@@ -16,7 +16,12 @@ export interface GatewayProcess {
   readonly log: readonly string[];
   /** Resolves when the process has ended, however that came about. */
   readonly exited: Promise<Exit>;
-  post(key: string, body: unknown, headers?: Readonly<Record<string, string>>): Promise<Reply>;
+  post(
+    key: string,
+    body: unknown,
+    headers?: Readonly<Record<string, string>>,
+    path?: string,
+  ): Promise<Reply>;
   /** The value of a metric that has one series, or the sum of several. */
   metric(name: string): Promise<number>;
   kill(signal: NodeJS.Signals): void;
@@ -133,8 +138,8 @@ export async function startProcess(
     pid: child.pid ?? 0,
     log,
     exited,
-    async post(key, body, headers = {}) {
-      const response = await fetch(`${url}/v1/rerank`, {
+    async post(key, body, headers = {}, path = '/v1/rerank') {
+      const response = await fetch(`${url}${path}`, {
         method: 'POST',
         headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
         body: typeof body === 'string' ? body : JSON.stringify(body),

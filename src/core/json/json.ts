@@ -1,3 +1,4 @@
+import { inSteps, Pace, type Steps } from '../steps.js';
 import { writeAround } from './room.js';
 import { NumberRows } from './rows.js';
 
@@ -227,12 +228,17 @@ export function joinReply(parts: readonly Part[]): Buffer | JsonFragment {
   });
 }
 
-/** Like `encodeJson`, with a pause after every megabyte, for bodies that would hold up others. */
+/** A reply whose own texts would take long to write: it is written in steps. */
+export interface UnwrittenJson {
+  readonly unwritten: JsonBody;
+}
+
+/** Like `encodeJson`, with a pause after every step of about a millisecond, for bodies that would hold up others. */
 export async function encodeJsonInSteps(
   body: JsonBody,
   pause: () => Promise<void>,
 ): Promise<Buffer> {
-  const parts = partsOf(await withoutLongTexts(body, pause));
+  const parts = await inSteps(partsInSteps(body), pause);
   return aroundFragment(parts) ?? joinInSteps(piecesOf(parts), lengthOf(parts), pause);
 }
 
@@ -261,17 +267,11 @@ const STEP_UNITS = 262_144;
 
 /** A text as JSON, serialized in steps. */
 export async function quotedInSteps(text: string, pause: () => Promise<void>): Promise<Buffer> {
-  const pieces = [QUOTE];
-  for (let at = 0; at < text.length;) {
-    const end = at + STEP_UNITS;
-    // Not between the halves of a surrogate pair.
-    const cut = (text.codePointAt(end - 1) ?? 0) > 0xffff ? end + 1 : end;
-    const json = JSON.stringify(text.slice(at, cut).toWellFormed());
-    pieces.push(Buffer.from(json.slice(1, -1)));
-    at = cut;
+  const pieces: Buffer[] = [];
+  for (const piece of quotedPieces(text)) {
+    pieces.push(piece);
     await pause();
   }
-  pieces.push(QUOTE);
   return joinInSteps(
     pieces,
     pieces.reduce((bytes, { length }) => bytes + length, 0),
@@ -281,18 +281,17 @@ export async function quotedInSteps(text: string, pause: () => Promise<void>): P
 
 const QUOTE = Buffer.from('"');
 
-/** A body whose own members, a query above all, hold no text that would take long to serialize. */
-async function withoutLongTexts(body: JsonBody, pause: () => Promise<void>): Promise<JsonBody> {
-  if (typeof body !== 'object' || body === null || body instanceof JsonFragment) return body;
-  if (isList(body)) return body;
-  const members: Record<string, JsonBody> = {};
-  for (const [name, value] of Object.entries(body)) {
-    const isLong = typeof value === 'string' && value.length > STEP_UNITS;
-    members[name] = isLong
-      ? new JsonFragment(await quotedInSteps(value, pause))
-      : await withoutLongTexts(value, pause);
+function* quotedPieces(text: string): Generator<Buffer, undefined, undefined> {
+  yield QUOTE;
+  for (let at = 0; at < text.length;) {
+    const end = at + STEP_UNITS;
+    // Not between the halves of a surrogate pair.
+    const cut = (text.codePointAt(end - 1) ?? 0) > 0xffff ? end + 1 : end;
+    const json = JSON.stringify(text.slice(at, cut).toWellFormed());
+    yield Buffer.from(json.slice(1, -1));
+    at = cut;
   }
-  return members;
+  yield QUOTE;
 }
 
 type Part = string | JsonFragment;
@@ -337,6 +336,14 @@ function partsOf(body: JsonBody): readonly Part[] {
   return parts;
 }
 
+/** The same, in steps: long texts are taken apart, and many short ones end a step too. */
+function* partsInSteps(body: JsonBody): Steps<readonly Part[]> {
+  const parts: Part[] = [];
+  const rest = yield* writeInSteps(body, '', parts, new Pace());
+  parts.push(rest);
+  return parts;
+}
+
 function lengthOf(parts: readonly Part[]): number {
   let length = 0;
   for (const part of parts) {
@@ -365,6 +372,41 @@ function write(value: JsonBody, text: string, parts: Part[]): string {
     const member = value[name];
     if (member === undefined) continue;
     open = write(member, `${open}${first ? '' : ','}${quoted(name)}:`, parts);
+    first = false;
+  }
+  return open + '}';
+}
+
+function* writeInSteps(value: JsonBody, text: string, parts: Part[], pace: Pace): Steps<string> {
+  if (typeof value === 'string' && value.length > STEP_UNITS) {
+    parts.push(text);
+    for (const piece of quotedPieces(value)) {
+      parts.push(new JsonFragment(piece));
+      if (pace.fills(piece.length)) yield;
+    }
+    return '';
+  }
+  if (typeof value !== 'object' || value === null) {
+    const open = text + scalarText(value);
+    if (!pace.fills(typeof value === 'string' ? value.length : 1)) return open;
+    parts.push(new JsonFragment(Buffer.from(open)));
+    yield;
+    return '';
+  }
+  if (value instanceof JsonFragment) return write(value, text, parts);
+  if (isList(value)) {
+    let open = text + '[';
+    for (let index = 0; index < value.length; index += 1) {
+      open = yield* writeInSteps(value[index], index === 0 ? open : open + ',', parts, pace);
+    }
+    return open + ']';
+  }
+  let open = text + '{';
+  let first = true;
+  for (const name of Object.keys(value)) {
+    const member = value[name];
+    if (member === undefined) continue;
+    open = yield* writeInSteps(member, `${open}${first ? '' : ','}${quoted(name)}:`, parts, pace);
     first = false;
   }
   return open + '}';

@@ -17,7 +17,7 @@ interface Flight {
 export function coalesced(createScope: (deadlineMs: number) => OwnedScope): Layer<Rank> {
   const flights = new Map<string, Flight>();
   return (next) => async (job) => {
-    const key = jobKey(job);
+    const key = await jobKey(job);
     let flight = flights.get(key);
     if (flight === undefined) {
       const { deadlineMs } = job.scope;

@@ -33,7 +33,7 @@ export class ReplyCache {
    */
   layer(ttlMs: number, shared?: SharedReplies): Layer<Rank> {
     return (next) => async (job) => {
-      const key = jobKey(job);
+      const key = await jobKey(job);
       if (job.mayBeOldMs !== 0) {
         const kept =
           this.#fresh(key, ttlMs, job) ??

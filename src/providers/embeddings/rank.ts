@@ -128,6 +128,9 @@ function textLimit({ textTokens }: EmbeddingApi): ProviderProfile['limits'] {
 
 /** A low number, so that the reservation is large enough for any script. */
 const BYTES_PER_TOKEN = 3;
+/** Work with pauses, in which nothing is asked. */
+type Pauses<T> = Generator<readonly PartCall[], T, undefined>;
+
 /** Multiplications before others get a turn: about five milliseconds. */
 const WORK_PER_TURN = 4_000_000;
 
@@ -140,10 +143,10 @@ function* rank(api: EmbeddingApi, call: UpstreamCall, { vectors: memory }: Ranke
   const pace = new Pace();
   const most = mostOf(api, call);
   for (let index = 0; index < call.documents.count; index += 1) {
-    const document = prepared(most, 'document', textFor(most, call.documents, index), call);
-    const key = memory === undefined ? document.text : keyOf(call, document.text);
+    const text = yield* textFor(most, call.documents, index, pace);
+    const document = prepared(most, 'document', text, call);
+    const key = memory === undefined ? document.text : yield* keyOf(call, document.text, pace);
     keys.push(key);
-    if (pace.fills(document.text.length)) yield [];
     if (known.has(key) || missing.has(key)) continue;
     const kept = memory?.get(key);
     if (kept === undefined) {
@@ -198,7 +201,7 @@ function* embed(
   batches: readonly (readonly Batched[])[],
   call: UpstreamCall,
   take: (key: string | undefined, embedding: Embedding) => void,
-): Generator<readonly PartCall[], (number | undefined)[], undefined> {
+): Pauses<(number | undefined)[]> {
   const replies = yield* ask(batches.map((batch) => question(api, batch, call)));
   const pace = new Pace();
   for (const [reply, batch] of batches.entries()) {
@@ -245,9 +248,20 @@ function mostOf({ textTokens, textCharacters }: EmbeddingApi, call: UpstreamCall
 }
 
 /** As much of a document's text as may be sent, or slightly more. */
-function textFor({ tokens, characters }: Most, documents: Documents, index: number): string {
+function* textFor(
+  { tokens, characters }: Most,
+  documents: Documents,
+  index: number,
+  pace: Pace,
+): Pauses<string> {
   const units = Math.min(unitsBeyond(tokens), characters);
-  return units === Infinity ? documents.text(index) : documents.beginning(index, units);
+  const pieces = units === Infinity ? documents.pieces(index) : [documents.beginning(index, units)];
+  let text = '';
+  for (const piece of pieces) {
+    text += piece;
+    if (pace.fills(piece.length)) yield [];
+  }
+  return text;
 }
 
 /** A text in the form that the model needs, cut if the API would refuse its length. */
@@ -263,9 +277,21 @@ function prepared(
   return { purpose, text: mayBeTooLong ? cutToTokens(whole, tokens) : whole };
 }
 
-function keyOf({ model, settings }: UpstreamCall, text: string): string {
-  const hash = createHash('sha256').update(text).digest('base64url');
-  return `${model} ${String(settings.dimensions ?? '')} ${hash}`;
+/** How much of a text is hashed in one go. */
+const HASHED_UNITS = 65_536;
+
+/** The text is well-formed, and no part of it is longer than a step. */
+function* keyOf({ model, settings }: UpstreamCall, text: string, pace: Pace): Pauses<string> {
+  const hash = createHash('sha256');
+  for (let at = 0; at < text.length;) {
+    const end = at + HASHED_UNITS;
+    // Not between the halves of a surrogate pair.
+    const cut = (text.codePointAt(end - 1) ?? 0) > 0xffff ? end + 1 : end;
+    hash.update(text.slice(at, cut));
+    if (pace.fills(cut - at)) yield [];
+    at = cut;
+  }
+  return `${model} ${String(settings.dimensions ?? '')} ${hash.digest('base64url')}`;
 }
 
 /** A text in a batch; without a key it is the query. */

@@ -38,6 +38,26 @@ describe('encodeJsonInSteps', () => {
   });
 });
 
+describe('texts in lists', () => {
+  const text = 'é"\n汉🪐'.repeat(6_000);
+
+  it.each<[string, JsonBody, number]>([
+    ['many', { input: Array.from({ length: 100 }, (_, at) => `${at}${text}`) }, 3_000_000],
+    ['a long one', { input: ['a', { content: text.repeat(100) }, 'b'] }, 3_600_000],
+    ['many in objects', Array.from({ length: 90 }, (_, at) => ({ at, text })), 3_000_000],
+  ])('are written in steps: %s', async (_name, body, units) => {
+    let pauses = 0;
+    const bytes = await encodeJsonInSteps(body, () => {
+      pauses += 1;
+      return Promise.resolve();
+    });
+
+    expect(bytes.equals(encodeJson(body))).toBe(true);
+    const joins = bytes.length / 1_048_576;
+    expect(pauses).toBeGreaterThanOrEqual(Math.floor(units / 300_000 + joins / 2));
+  });
+});
+
 describe('encodeReply', () => {
   const documents = documentsIn(JSON.stringify(['a"é\n'.repeat(1_000), { text: 'b', id: 1 }]));
   const bodyOf = (rows: number): JsonBody => ({
