@@ -1,24 +1,22 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Channel } from '../../src/core/channel.js';
-import type { ModelRules } from '../../src/core/model-rules.js';
+import { DEFAULT_RULES, type ModelRules } from '../../src/core/model-rules.js';
 import { DEFAULT_PRICE, type PriceList } from '../../src/core/quota.js';
 import { createPlanner, type PlanParts } from '../../src/gateway/plan.js';
 import type { Attempt, Layer, Rank, Turn } from '../../src/gateway/rank.js';
-import { failed, job, offer, ranked } from '../support/offers.js';
+import type { Route } from '../../src/gateway/route.js';
+import { job, offer, ranked } from '../support/offers.js';
 
-const RULES: ModelRules = {
-  select: 'weighted',
-  fallbacks: [],
-  split: false,
-  hedge: false,
-  coalesce: false,
-  cacheTtlMs: 0,
-  cacheShared: false,
-  queueMs: 0,
-};
+/** What is off in each case, unless it says otherwise. */
+const RULES: ModelRules = { ...DEFAULT_RULES, split: false };
+
+/** Routes of channels that have these members. */
+function routesOf(...channels: readonly Partial<Channel>[]): Route[] {
+  return channels.map((channel, index) => offer(index + 1, channel).route);
+}
 
 /** A planner whose layers write their names down as a request goes through them. */
-function setUp(given: Partial<ModelRules>, channel: Partial<Channel> = {}) {
+function setUp(given: Partial<ModelRules>, routes = routesOf({}, { provider: 'local' })) {
   const seen: string[] = [];
   const layer =
     <F extends Attempt | Rank | Turn>(name: string): Layer<F> =>
@@ -77,9 +75,7 @@ function setUp(given: Partial<ModelRules>, channel: Partial<Channel> = {}) {
       retryAfterMs: model.length + keyId + deadlineMs + mostMs,
     }),
   };
-  const planOf = createPlanner(parts);
-  const [first, second] = [offer(1, channel).route, offer(2, { provider: 'local' }).route];
-  return { plan: planOf('m', [first, second]), alone: planOf('m', [first]), seen };
+  return { plan: createPlanner(parts)('m', routes), seen };
 }
 
 const PRICES: PriceList = { models: {}, fallback: DEFAULT_PRICE };
@@ -112,8 +108,8 @@ describe('the plan of a model', () => {
   });
 
   it('of a single channel probes nothing alongside it', async () => {
-    const { alone, seen } = setUp({});
-    await alone.rank(job());
+    const { plan, seen } = setUp({}, routesOf({}));
+    await plan.rank(job());
 
     expect(seen.join(' ')).toBe('failover single observed leased send');
   });
@@ -130,7 +126,7 @@ describe('the plan of a model', () => {
     ['a limit is shared by all nodes', { requestsPerMinute: 9 }, 'limited'],
     ['a budget is', { budget: 9 }, 'limited'],
   ])('of a channel for which %s has that in its chain', async (_, channel, chain) => {
-    const { plan, seen } = setUp({}, channel);
+    const { plan, seen } = setUp({}, routesOf(channel, { provider: 'local' }));
 
     await plan.rank(job());
 
@@ -148,11 +144,10 @@ describe('the plan of a model', () => {
   });
 
   it('has a tier for each cost where the cheapest channel is to be asked first, and not otherwise', () => {
-    const routes = [offer(1, { cost: 9 }), offer(2, { cost: 1 })].map(({ route }) => route);
+    const routes = routesOf({ cost: 9 }, { cost: 1 });
     const idsOf = (select: ModelRules['select']): number[][] => {
-      const parts = { ...setUpParts(), rulesOf: () => ({ ...RULES, select }) };
-      const { tiers } = createPlanner(parts)('m', routes);
-      return tiers.map(({ offers }) => offers.map(({ id }) => id));
+      const { plan } = setUp({ select }, routes);
+      return plan.tiers.map(({ offers }) => offers.map(({ id }) => id));
     };
 
     expect(idsOf('cheapest')).toEqual([[2], [1]]);
@@ -183,37 +178,9 @@ describe('the plan of a model', () => {
 
   it('is a last resort only where nothing but the local ranker stands behind the model', () => {
     const { plan } = setUp({});
-    const parts = { ...setUpParts(), rulesOf: () => RULES };
-    const local = createPlanner(parts)('m', [offer(2, { provider: 'local' }).route]);
+    const { plan: local } = setUp({}, routesOf({ provider: 'local' }));
 
     expect(plan.isLastResort).toBe(false);
     expect(local.isLastResort).toBe(true);
   });
 });
-
-/** Parts of a plan that is looked at and never asked. */
-function setUpParts(): PlanParts {
-  const same = <F>(next: F): F => next;
-  return {
-    prices: PRICES,
-    rulesOf: () => RULES,
-    send: () => Promise.resolve(failed('transient')),
-    leased: same,
-    keyed: same,
-    limited: same,
-    observed: same,
-    counted: () => (next) => next,
-    longDocuments: same,
-    sliding: same,
-    split: same,
-    single: () => () => Promise.resolve(failed('transient')),
-    hedged: () => () => Promise.resolve(failed('transient')),
-    probing: () => same,
-    failover: () => () => Promise.resolve({ kind: 'none', why: { kind: 'switched_off' } }),
-    fallbacks: () => same,
-    coalesced: same,
-    replyCached: () => same,
-    queued: () => same,
-    refusal: () => undefined,
-  };
-}
