@@ -330,6 +330,7 @@ export async function createApp(config: Config, parts: AppParts): Promise<App> {
       replies: new ReplyBatches(load),
       trustedProxies,
       bodyLimitBytes: limits.bodyLimitBytes,
+      bodyTimeoutMs: limits.bodyTimeoutMs,
       maxDocuments: limits.maxDocuments,
       deadlineMs: settings.deadlineMs,
       defaultModel: settings.defaultModel,

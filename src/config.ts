@@ -40,6 +40,8 @@ interface ServerSettings {
   readonly port: number;
   /** Processes that share the port. */
   readonly workers: number;
+  /** Whether connections that begin with HTTP/2 are served; HTTP/1.1 always is. */
+  readonly http2: boolean;
   /** Addresses and CIDR ranges whose `X-Forwarded-For` is trusted; empty: it is ignored. */
   readonly trustedProxies: readonly string[];
   /** Of one request, after decompression. */
@@ -227,6 +229,7 @@ export const ENVIRONMENT_SETTINGS: Readonly<Record<string, readonly [string, str
   HOST: ['server', 'host'],
   PORT: ['server', 'port'],
   WORKERS: ['server', 'workers'],
+  HTTP2: ['server', 'http2'],
   TRUSTED_PROXIES: ['server', 'trusted_proxies'],
   REDIS_URL: ['store', 'redis_url'],
   REDIS_PREFIX: ['store', 'redis_prefix'],
@@ -434,6 +437,7 @@ const FILE_SCHEMA = Joi.object<FileSettings>({
     host: text().default('0.0.0.0'),
     port: Joi.number().integer().min(0).max(65_535).default(8080),
     workers: count(1).max(256),
+    http2: Joi.boolean().default(true),
     trusted_proxies: Joi.array().items(text().custom(checkRange)).default([]),
     body_limit_bytes: count(32 * MIB),
     max_documents: count(10_000),

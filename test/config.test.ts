@@ -623,6 +623,7 @@ it('knows the settings that its variables stand for', () => {
   const values: Readonly<Record<string, string>> = {
     PORT: '1',
     WORKERS: '1',
+    HTTP2: 'false',
     TRUSTED_PROXIES: '::1',
     HSTS_MAX_AGE_S: '1',
     ENCRYPTION_KEYS: 'b:second-key,a:first-key',

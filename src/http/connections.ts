@@ -16,19 +16,29 @@ const MAX_GRACE_MS = 1_000;
 const GRACE_SHARE = 0.1;
 const SWEEP_EVERY_MS = 50;
 
+/** What serves those of a server's connections that speak another protocol. */
+interface OtherProtocol {
+  /** Asks callers to begin nothing more. */
+  announceEnd(): void;
+  /** Ends each connection once its requests are answered. */
+  close(): void;
+}
+
 /**
  * A server that considers a connection idle only once its last reply has been taken. Node considers it idle as soon as the
  * reply has ended; closing it then would cut off slow readers.
  */
 export class PatientServer extends Server {
   readonly #sockets = new Set<Socket>();
+  readonly #other: OtherProtocol | undefined;
   #isDraining = false;
   /** Idle connections stay open for a while. */
   #sparesIdle = false;
   #whenGone: (() => void) | undefined;
 
-  constructor(options: ServerOptions, serve: RequestListener) {
+  constructor(options: ServerOptions, serve: RequestListener, other?: OtherProtocol) {
     super(options, serve);
+    this.#other = other;
     this.on('connection', (socket) => {
       this.#sockets.add(socket);
       socket.on('close', () => {
@@ -63,6 +73,7 @@ export class PatientServer extends Server {
   async drain(drainMs: number): Promise<void> {
     this.#isDraining = true;
     this.#sparesIdle = true;
+    this.#other?.announceEnd();
     for (const socket of this.#sockets) {
       const { reply } = workOn(socket);
       if (reply?.headersSent === false) reply.shouldKeepAlive = false;
@@ -94,6 +105,7 @@ export class PatientServer extends Server {
   /** Called by `close` too. */
   override closeIdleConnections(): void {
     if (this.#sparesIdle) return;
+    if (this.#isDraining) this.#other?.close();
     // Only Node knows which connections wait for a request, and it destroys those: these must not be told.
     const unread = [...this.#sockets].filter((socket) => socket.writableLength > 0);
     for (const socket of unread) socket.destroy = () => socket;

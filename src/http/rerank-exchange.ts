@@ -48,6 +48,7 @@ export interface RerankRouteDeps extends ExplainRouteDeps {
   readonly replies: ReplyBatches;
   readonly trustedProxies: AddressList | undefined;
   readonly bodyLimitBytes: number;
+  readonly bodyTimeoutMs: number;
   readonly maxDocuments: number;
   readonly deadlineMs: number;
   readonly defaultModel: string | undefined;
@@ -94,6 +95,8 @@ class RerankExchange {
   readonly #requestId: string;
   readonly #trace = new Trace();
   readonly #patience: Patience;
+  /** A stream of HTTP/2 no longer knows it once it is closed. */
+  readonly #address: string;
   readonly #scope: OwnedScope;
   readonly #stopListening: () => void;
   /** In which the caller is answered: what the headers suggest, until the body says more. */
@@ -118,6 +121,7 @@ class RerankExchange {
     this.#startedMs = deps.gateway.now();
     this.#requestId = requestIdOf(req) ?? this.#id;
     this.#patience = patienceOf(req.headers);
+    this.#address = clientAddress(req, deps.trustedProxies);
     const { timeoutMs = Infinity } = this.#patience;
     this.#scope = createScope(this.#startedMs, Math.min(deps.deadlineMs, timeoutMs));
     this.#stopListening = endWithCaller(this.#scope, req, res);
@@ -158,7 +162,7 @@ class RerankExchange {
       token,
       model: this.#request?.model,
       documents: this.#request?.documents.count ?? 0,
-      address: () => clientAddress(this.#req, this.#deps.trustedProxies),
+      address: () => this.#address,
     });
   }
 
@@ -169,8 +173,7 @@ class RerankExchange {
     const declaredBytes = Number(req.headers['content-length'] ?? 0);
     const place = load.enter(declaredBytes, bodyLimitBytes);
     this.#place = place;
-    const address = addressBlock(clientAddress(req, trustedProxies));
-    load.own(place, address, declaredBytes, bodyLimitBytes);
+    load.own(place, addressBlock(this.#address), declaredBytes, bodyLimitBytes);
     const signed = readSigned?.(req);
     const found = signed === undefined ? authenticate(req) : signed.identity();
     const identity = 'keyHash' in found ? found : await beforeEnd(this.#scope, found);
@@ -178,7 +181,9 @@ class RerankExchange {
     const caller = callerOf(req, identity, trustedProxies);
     const judged = signed === undefined ? this.#letIn(place, caller, declaredBytes) : undefined;
     if (judged !== undefined) await beforeEnd(this.#scope, judged);
-    const body = await readJsonBody(req, bodyLimitBytes, load, place);
+    // HTTP/1's server looks after the time itself.
+    const withinMs = req.httpVersionMajor === 1 ? undefined : this.#deps.bodyTimeoutMs;
+    const body = await readJsonBody(req, bodyLimitBytes, load, place, withinMs);
     if (signed !== undefined) {
       signed.prove(body);
       // Whoever names a key without having signed with it takes none of its places: the bytes have already arrived.

@@ -1,4 +1,6 @@
-import { IncomingMessage, ServerResponse } from 'node:http';
+import { IncomingMessage, ServerResponse, type RequestListener } from 'node:http';
+import { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
+import type { Socket } from 'node:net';
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import helmet from 'helmet';
 import { GatewayError } from '../core/errors.js';
@@ -11,6 +13,7 @@ import { answerBadHttp, answerConnect, mustBeTaken, PatientServer } from './conn
 import { healthRoutes, type HealthDeps } from './health-routes.js';
 import { consoleRoutes, type ConsoleFiles } from './console-routes.js';
 import { docsRoutes } from './docs-routes.js';
+import { afterPreface, Http2Connections, Http2Request, Http2Response } from './http2.js';
 import { managementRoutes, type ManagementRouteDeps } from './management-routes.js';
 import { modelRoutes } from './model-routes.js';
 import { pathnameOf } from './pathname.js';
@@ -25,7 +28,9 @@ export interface HttpDeps extends RerankRouteDeps, HealthDeps, ManagementRouteDe
   readonly console: ConsoleFiles | undefined;
 }
 
-export interface ServerTimeouts {
+export interface ServerOptions {
+  /** Whether connections that begin with HTTP/2 are served. */
+  readonly http2: boolean;
   readonly headersTimeoutMs: number;
   readonly bodyTimeoutMs: number;
   readonly keepAliveTimeoutMs: number;
@@ -67,9 +72,9 @@ function createHttpApp(deps: HttpDeps): Express {
  * The server with the whole HTTP surface. Its request and response classes are created with the Express app's prototypes;
  * otherwise Express would change the prototype of both on every request, which costs more than all the rest.
  */
-export function createHttpServer(deps: HttpDeps, timeouts: ServerTimeouts): PatientServer {
+export function createHttpServer(deps: HttpDeps, options: ServerOptions): PatientServer {
   const app = createHttpApp(deps);
-  const serve = (req: IncomingMessage, res: ServerResponse): void => {
+  const serveWith = (handle: RequestListener) => (req: IncomingMessage, res: ServerResponse) => {
     // What arrives on a connection after its last answer is not served: its caller would never know.
     if (!req.socket.writable) {
       req.resume();
@@ -77,12 +82,14 @@ export function createHttpServer(deps: HttpDeps, timeouts: ServerTimeouts): Pati
     }
     // A connection that stayed open while the server closes would be closed under the caller's next request.
     if (server.isDraining) res.shouldKeepAlive = false;
-    if (req.url?.startsWith('/') === false) req.url = pathOfAddress(req.url);
+    if (req.url?.startsWith('/') !== true) req.url = pathOfAddress(req.url ?? '');
     // Ahead of Express: the route that is measured in microseconds needs nothing that the app does.
     const route = req.method === 'POST' ? ingressRoute(pathnameOf(req)) : undefined;
     if (route !== undefined) void handleRerank(deps, req, res, route);
-    else app(req, res);
+    else handle(req, res);
   };
+  const serve = serveWith(app);
+  const http2 = options.http2 ? new Http2Connections(options, serveWith(onHttp2(app))) : undefined;
   class AppRequest extends IncomingMessage {}
   class AppResponse<
     Request extends IncomingMessage = IncomingMessage,
@@ -93,14 +100,15 @@ export function createHttpServer(deps: HttpDeps, timeouts: ServerTimeouts): Pati
     {
       IncomingMessage: AppRequest,
       ServerResponse: AppResponse,
-      headersTimeout: timeouts.headersTimeoutMs,
-      requestTimeout: timeouts.headersTimeoutMs + timeouts.bodyTimeoutMs,
-      keepAliveTimeout: timeouts.keepAliveTimeoutMs,
+      headersTimeout: options.headersTimeoutMs,
+      requestTimeout: options.headersTimeoutMs + options.bodyTimeoutMs,
+      keepAliveTimeout: options.keepAliveTimeoutMs,
       connectionsCheckingInterval: 1_000,
       // Node would answer with a bare 400 of its own; no route here depends on the host.
       requireHostHeader: false,
     },
     serve,
+    http2,
   );
   // An unknown expectation does not get a bare 417 either: it may be ignored.
   server.on('checkExpectation', serve);
@@ -108,7 +116,11 @@ export function createHttpServer(deps: HttpDeps, timeouts: ServerTimeouts): Pati
   server.on('connect', (req: IncomingMessage) => {
     answerConnect(req, new AppResponse(req), serve);
   });
-  server.on('clientError', answerBadHttp);
+  server.on('clientError', (error: Error, socket: Socket) => {
+    const rest = http2 === undefined ? undefined : afterPreface(error, socket);
+    if (rest === undefined) answerBadHttp(error, socket);
+    else http2?.take(socket, rest);
+  });
   return server;
 }
 
@@ -117,6 +129,28 @@ function adopt<T extends object>(prototype: object, expressOwn: T): T {
   Object.setPrototypeOf(prototype, Object.getPrototypeOf(expressOwn) as object);
   Object.defineProperties(prototype, Object.getOwnPropertyDescriptors(expressOwn));
   return prototype as T;
+}
+
+/**
+ * The same app for HTTP/2, of whose requests and responses Express knows nothing: a copy of its methods stands between our
+ * classes and Node's.
+ */
+function onHttp2(app: Express): RequestListener {
+  const request = over(Http2ServerRequest.prototype, app.request);
+  const response = over(Http2ServerResponse.prototype, app.response);
+  const twin = Object.create(app, {
+    request: { value: adopt(Http2Request.prototype, request) },
+    response: { value: adopt(Http2Response.prototype, response) },
+  }) as { handle: RequestListener };
+  // The app itself, when called, would handle the request as its own.
+  return (req, res) => twin.handle(req, res);
+}
+
+/** What Express has for requests or responses, on top of `base` instead of HTTP/1's. */
+function over<T extends object>(base: object, expressOwn: T): T {
+  const express = Object.getPrototypeOf(expressOwn) as object;
+  const methods = Object.create(base, Object.getOwnPropertyDescriptors(express)) as object;
+  return Object.create(methods, Object.getOwnPropertyDescriptors(expressOwn)) as T;
 }
 
 /** The path and query of a target that does not begin with them: Express reports no error if it finds no path in one. */

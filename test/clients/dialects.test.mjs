@@ -7,7 +7,6 @@ import { createGateway, rerank } from 'ai';
 import Mixedbread from '@mixedbread/sdk';
 import { OpenRouter } from '@openrouter/sdk';
 import { Pinecone } from '@pinecone-database/pinecone';
-import { NodeHttpHandler } from '@smithy/node-http-handler';
 import { VoyageAIClient } from 'voyageai';
 import ZeroEntropy from 'zeroentropy';
 import { ACCESS_KEY_ID, BEST, DOCUMENTS, QUERY, startGateway } from './gateway.mjs';
@@ -198,8 +197,6 @@ describe('the AWS SDK', () => {
     region: 'eu-west-1',
     endpoint: gateway.url,
     maxAttempts: 1,
-    // The SDK's default for Bedrock is HTTP/2, which the gateway speaks only behind a proxy.
-    requestHandler: new NodeHttpHandler(),
     credentials: { accessKeyId: ACCESS_KEY_ID, secretAccessKey },
   });
   const ask = new RerankCommand({
@@ -223,18 +220,47 @@ describe('the AWS SDK', () => {
     assert.deepEqual([results.length, results[0].index], [2, BEST]);
   });
 
-  it('invokes a model', async () => {
-    const reply = await new BedrockRuntimeClient(settings()).send(
-      new InvokeModelCommand({
-        modelId: 'local',
-        contentType: 'application/json',
-        body: JSON.stringify({ query: QUERY, documents: DOCUMENTS, top_n: 2, api_version: 2 }),
-      }),
-    );
-    const { results } = JSON.parse(reply.body.transformToString());
+  it('ranks many and large requests at once', async () => {
+    const client = new BedrockAgentRuntimeClient(settings());
+    const text = 'The moons of Saturn. '.repeat(20_000);
+    const more = { type: 'INLINE', inlineDocumentSource: { type: 'TEXT', textDocument: { text } } };
+    const large = { ...ask.input, sources: [...ask.input.sources, more] };
 
-    assert.deepEqual([results.length, results[0].index], [2, BEST]);
+    const replies = await Promise.all(
+      Array.from({ length: 120 }, (_, n) =>
+        client.send(n % 10 === 0 ? new RerankCommand(large) : ask),
+      ),
+    );
+    client.destroy();
+
+    assert.ok(replies.every(({ results }) => results.length === 2));
   });
+
+  const invoke = new InvokeModelCommand({
+    modelId: 'local',
+    contentType: 'application/json',
+    body: JSON.stringify({ query: QUERY, documents: DOCUMENTS, top_n: 2, api_version: 2 }),
+  });
+
+  for (const [how, client] of [
+    ['a signature', () => new BedrockRuntimeClient(settings())],
+    [
+      'an API key as a bearer token',
+      () =>
+        new BedrockRuntimeClient({
+          ...settings(WRONG_KEY),
+          token: { token: gateway.key },
+          authSchemePreference: ['httpBearerAuth'],
+        }),
+    ],
+  ]) {
+    it(`invokes a model with ${how}`, async () => {
+      const reply = await client().send(invoke);
+      const { results } = JSON.parse(reply.body.transformToString());
+
+      assert.deepEqual([results.length, results[0].index], [2, BEST]);
+    });
+  }
 
   it('throws its own errors', async () => {
     const rejected = (name) => (error) => {

@@ -1,0 +1,185 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import {
+  constants,
+  createServer,
+  Http2ServerRequest,
+  Http2ServerResponse,
+  type Http2Server,
+  type IncomingHttpHeaders,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+} from 'node:http2';
+import type { Socket } from 'node:net';
+import type { ReadableOptions } from 'node:stream';
+import { systemCode } from '../core/errors.js';
+
+/** What an HTTP/2 connection begins with. To HTTP/1 it is a request that can never be made. */
+const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
+
+/** Requests at once on one connection; a client that has more waits, or connects again. */
+const MAX_STREAMS = 100;
+/** What a caller may send of one body before it is read. */
+const STREAM_WINDOW_BYTES = 262_144;
+/** As Node has it for HTTP/1. */
+const MAX_HEADER_BYTES = 16_384;
+/** Frames that break the protocol, after which a connection is closed. */
+const MAX_INVALID_FRAMES = 100;
+const TAKE_WITHIN_MS = 60_000;
+/** How long a connection that has been closed may stay half open. */
+const LAST_WORDS_MS = 1_000;
+/** No stream has a greater number: says that the connection will end, and refuses nothing yet. */
+const EVERY_STREAM = 2 ** 31 - 1;
+
+/** A request as the handlers for HTTP/1 expect it. */
+export class Http2Request extends Http2ServerRequest {
+  constructor(
+    stream: ServerHttp2Stream,
+    headers: IncomingHttpHeaders,
+    options: ReadableOptions,
+    rawHeaders: readonly string[],
+  ) {
+    // Express, and whoever asks for the name that was called, look for it there.
+    const authority = headers[constants.HTTP2_HEADER_AUTHORITY];
+    if (typeof authority === 'string') headers.host = authority;
+    super(stream, headers, options, rawHeaders);
+  }
+}
+
+/** A reply that says, as those of HTTP/1 do, when it has been written. */
+export class Http2Response extends Http2ServerResponse<Http2Request> {
+  override end(...args: unknown[]): this {
+    super.end(...(args as Parameters<Http2ServerResponse['end']>));
+    this.emit(WRITTEN);
+    return this;
+  }
+}
+
+const WRITTEN = 'prefinish';
+
+// A caller that leaves closes its stream, which Node then takes for a finished one whatever has been written. (The types have
+// plain properties here, which a class cannot override.)
+Object.defineProperty(Http2Response.prototype, 'writableFinished', {
+  get(this: Http2Response) {
+    return this.writableEnded && this.stream.writableFinished;
+  },
+});
+
+export interface Http2Timeouts {
+  readonly headersTimeoutMs: number;
+  readonly keepAliveTimeoutMs: number;
+  /** How long a caller may leave a reply that has been written where it is. */
+  readonly takeWithinMs?: number;
+}
+
+/**
+ * What an HTTP/1 connection has brought after the preface, if that is why its parser gave up and if nothing came before it.
+ * Looking at the error costs HTTP/1 nothing.
+ */
+export function afterPreface(error: Error, socket: Socket): Buffer | undefined {
+  if (systemCode(error) !== 'HPE_PAUSED_H2_UPGRADE') return undefined;
+  const { rawPacket, bytesParsed } = error as { rawPacket?: Buffer; bytesParsed?: number };
+  const rest = rawPacket?.subarray(bytesParsed);
+  return rest !== undefined && socket.bytesRead === PREFACE.length + rest.length ? rest : undefined;
+}
+
+/**
+ * Serves HTTP/2 on connections that began with it, without TLS ("prior knowledge"). What a request may be and take is decided
+ * where HTTP/1's is; here is what only HTTP/2 has.
+ */
+export class Http2Connections {
+  readonly #server: Http2Server;
+  readonly #timeouts: Http2Timeouts;
+  readonly #sessions = new Set<ServerHttp2Session>();
+
+  constructor(timeouts: Http2Timeouts, serve: (req: IncomingMessage, res: ServerResponse) => void) {
+    this.#timeouts = timeouts;
+    this.#server = createServer({
+      Http2ServerRequest: Http2Request,
+      Http2ServerResponse: Http2Response,
+      maxSessionInvalidFrames: MAX_INVALID_FRAMES,
+      settings: {
+        maxConcurrentStreams: MAX_STREAMS,
+        maxHeaderListSize: MAX_HEADER_BYTES,
+        initialWindowSize: STREAM_WINDOW_BYTES,
+      },
+    });
+    const handle = (req: Http2Request, res: Http2Response): void => {
+      res.once(WRITTEN, () => this.#giveUpUntaken(res.stream));
+      // Node makes them to be used like those of HTTP/1.
+      serve(req as unknown as IncomingMessage, res as unknown as ServerResponse);
+    };
+    for (const event of ['request', 'connect', 'checkExpectation']) this.#server.on(event, handle);
+  }
+
+  /** Takes a connection over from an HTTP/1 server whose parser stopped behind the preface; `rest` came after that. */
+  take(socket: Socket, rest: Buffer): void {
+    letGo(socket);
+    // A caller that ends its side is gone: HTTP/2 has its own way to say that a request is complete.
+    socket.allowHalfOpen = false;
+    socket.unshift(Buffer.concat([PREFACE, rest]));
+    this.#server.once('session', (session: ServerHttp2Session) => {
+      this.#follow(session, socket);
+    });
+    this.#server.emit('connection', socket);
+  }
+
+  /** Tells all callers to begin no more requests on their connections. Those that are on the way are still served. */
+  announceEnd(): void {
+    for (const session of this.#sessions) {
+      if (!session.closed) session.goaway(constants.NGHTTP2_NO_ERROR, EVERY_STREAM);
+    }
+  }
+
+  /** Closes each connection once its requests are answered; takes no further ones. */
+  close(): void {
+    for (const session of this.#sessions) {
+      if (!session.closed) session.close();
+    }
+  }
+
+  /** HTTP/1 has one untaken reply for each connection at most, HTTP/2 as many as there may be requests. */
+  #giveUpUntaken(stream: ServerHttp2Stream): void {
+    if (stream.destroyed || stream.writableFinished) return;
+    const { takeWithinMs = TAKE_WITHIN_MS } = this.#timeouts;
+    stream.setTimeout(takeWithinMs, () => stream.close(constants.NGHTTP2_CANCEL));
+  }
+
+  /** Closes connections without requests. That pings come, or headers that never end, does not count. */
+  #follow(session: ServerHttp2Session, socket: Socket): void {
+    const { headersTimeoutMs, keepAliveTimeoutMs } = this.#timeouts;
+    // Bodies wait for their turn to be read: those that wait must not use up the room of the one whose turn it is.
+    session.setLocalWindowSize(MAX_STREAMS * STREAM_WINDOW_BYTES);
+    let open = 0;
+    const end = (): void => {
+      session.close();
+      timer = setTimeout(() => socket.destroy(), LAST_WORDS_MS);
+    };
+    let timer = setTimeout(end, headersTimeoutMs);
+    session.on('stream', (stream: ServerHttp2Stream) => {
+      open += 1;
+      clearTimeout(timer);
+      stream.on('close', () => {
+        open -= 1;
+        if (open === 0 && !session.closed) timer = setTimeout(end, keepAliveTimeoutMs);
+      });
+    });
+    this.#sessions.add(session);
+    socket.on('close', () => {
+      clearTimeout(timer);
+      this.#sessions.delete(session);
+    });
+  }
+}
+
+/** Makes Node's HTTP/1 server forget a connection, as if that had closed, and leaves the connection open. */
+function letGo(socket: Socket): void {
+  // Node has no other way to release its parser. Its listener was the first.
+  const [release] = socket.listeners('close');
+  if (release === undefined) return;
+  Reflect.apply(release, socket, []);
+  socket.off('close', release as () => void);
+  for (const event of ['data', 'end', 'drain', 'error', 'timeout', 'pause', 'resume']) {
+    socket.removeAllListeners(event);
+  }
+  socket.pause();
+}

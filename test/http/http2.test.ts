@@ -1,0 +1,465 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import {
+  connect,
+  constants,
+  type ClientHttp2Session,
+  type ClientHttp2Stream,
+  type OutgoingHttpHeaders,
+} from 'node:http2';
+import { connect as connectTcp, type AddressInfo, type Socket } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterPreface, Http2Connections } from '../../src/http/http2.js';
+import { deferred } from '../support/deferred.js';
+import { startGateway, type TestGateway } from '../support/gateway.js';
+import { until } from '../support/until.js';
+import { rankLikeCohere, startUpstream, type TestUpstream } from '../support/upstream.js';
+
+const PREFACE = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n';
+const REQUEST = { model: 'm', query: 'most moons', documents: ['bread', 'Saturn has most moons'] };
+
+let upstream: TestUpstream;
+let gateway: TestGateway;
+let key = '';
+let clients: (ClientHttp2Session | Socket)[];
+let isClosed: boolean;
+
+beforeEach(async () => {
+  upstream = await startUpstream();
+  clients = [];
+  isClosed = false;
+});
+
+afterEach(async () => {
+  for (const client of clients) client.destroy();
+  if (!isClosed) await gateway.close();
+  await upstream.close();
+});
+
+async function start(settings: Readonly<Record<string, unknown>> = {}): Promise<void> {
+  gateway = await startGateway({
+    channels: [
+      {
+        name: 'only',
+        provider: 'cohere',
+        base_url: upstream.url,
+        credentials: { apiKey: 'k' },
+        models: ['m'],
+      },
+    ],
+    ...settings,
+  });
+  ({ key } = await gateway.createKey());
+}
+
+function client(): ClientHttp2Session {
+  const session = connect(gateway.url);
+  session.on('error', () => undefined);
+  clients.push(session);
+  return session;
+}
+
+interface Answered {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, unknown>>;
+  readonly text: string;
+  /** How the stream ended, if not with the reply. */
+  readonly code: number;
+}
+
+/** A request; its body stays open for `send` to be called by the test when there is none. */
+function begin(session: ClientHttp2Session, headers: OutgoingHttpHeaders): ClientHttp2Stream {
+  const stream = session.request({
+    ':method': 'POST',
+    ':path': '/v1/rerank',
+    authorization: `Bearer ${key}`,
+    'content-type': 'application/json',
+    ...headers,
+  });
+  return stream.on('error', () => undefined);
+}
+
+async function answerTo(stream: ClientHttp2Stream): Promise<Answered> {
+  let headers: Readonly<Record<string, unknown>> = {};
+  let text = '';
+  stream.on('response', (got) => (headers = got));
+  stream.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+  await new Promise((resolve) => stream.on('close', resolve));
+  return { status: Number(headers[':status'] ?? 0), headers, text, code: stream.rstCode };
+}
+
+function post(
+  session: ClientHttp2Session,
+  body: unknown,
+  headers: OutgoingHttpHeaders = {},
+): Promise<Answered> {
+  const stream = begin(session, headers);
+  stream.end(typeof body === 'string' ? body : JSON.stringify(body));
+  return answerTo(stream);
+}
+
+function get(session: ClientHttp2Session, path: string): Promise<Answered> {
+  return answerTo(session.request({ ':path': path, authorization: `Bearer ${key}` }));
+}
+
+async function open(
+  text: string,
+): Promise<{ readonly socket: Socket; readonly text: () => string }> {
+  const { port } = gateway.app.server.address() as AddressInfo;
+  const socket = connectTcp(port, '127.0.0.1');
+  clients.push(socket);
+  const chunks: Buffer[] = [];
+  socket.on('error', () => undefined).on('data', (chunk: Buffer) => chunks.push(chunk));
+  socket.write(text, 'latin1');
+  await once(socket, 'connect');
+  return { socket, text: () => Buffer.concat(chunks).toString('latin1') };
+}
+
+/** So that nothing else ends an attempt. */
+const PATIENT = { gateway: { attempt_timeout_ms: 100_000, deadline_ms: 100_000 } };
+
+/** Lets the upstream answer only once it is told to. */
+function holdAnswers() {
+  const gate = deferred();
+  let aborted = 0;
+  upstream.answer(async (request, res) => {
+    res.on('close', () => (aborted += res.writableFinished ? 0 : 1));
+    await gate.promise;
+    await rankLikeCohere(request, res);
+  });
+  return { open: () => gate.resolve(), aborted: () => aborted };
+}
+
+/** A frame of the protocol. */
+function frame(type: number, flags: number, stream: number, payload = ''): string {
+  const head = Buffer.alloc(9);
+  head.writeUIntBE(payload.length, 0, 3);
+  head.writeUInt8(type, 3);
+  head.writeUInt8(flags, 4);
+  head.writeUInt32BE(stream, 5);
+  return head.toString('latin1') + payload;
+}
+
+const SETTINGS = frame(4, 0, 0);
+/** POST of http://a/ in HPACK. */
+const HEADERS = '\x83\x86\x84\x41\x01a';
+const PING = frame(6, 0, 0, '\0'.repeat(8));
+const isGone = (socket: Socket) => () => socket.destroyed;
+
+describe('HTTP/2 requests', () => {
+  it('are served on the port that speaks HTTP/1.1', async () => {
+    await start();
+
+    const [ranked, plain] = await Promise.all([
+      post(client(), REQUEST),
+      gateway.post(key, REQUEST),
+    ]);
+
+    expect(ranked.status).toBe(200);
+    expect(ranked.headers).toMatchObject({ 'cache-control': 'no-store' });
+    expect(ranked.headers['x-request-id']).toBeDefined();
+    expect(JSON.parse(ranked.text)).toMatchObject({ results: plain.body.results });
+  });
+
+  it('reach everything else that the gateway serves', async () => {
+    await start();
+    const session = client();
+
+    const models = await get(session, '/v1/models');
+    const health = await get(session, '/healthz');
+    const openapi = await get(session, '/openapi.json');
+    const nothing = await get(session, '/nothing');
+    const managed = await get(session, '/api/channel');
+    const wrongMethod = await answerTo(
+      session.request({ ':path': '/v1/rerank', ':method': 'PUT' }),
+    );
+    const tunnel = await answerTo(
+      session.request({ ':method': 'CONNECT', ':authority': 'example.com:443' }),
+    );
+    const expecting = await post(session, REQUEST, { expect: 'a-miracle' });
+
+    expect(models.status).toBe(200);
+    expect(models.text).toContain('"m"');
+    expect([health.status, openapi.status]).toEqual([200, 200]);
+    expect(nothing.status).toBe(404);
+    expect(JSON.parse(nothing.text)).toMatchObject({ error: { code: 'not_found' } });
+    expect(managed.status).toBe(401);
+    expect([wrongMethod.status, tunnel.status, expecting.status]).toEqual([405, 404, 200]);
+  });
+
+  it('get errors in their own form', async () => {
+    await start();
+    const session = client();
+
+    const unknown = await post(session, REQUEST, { authorization: 'Bearer sk-nobody' });
+    const wrong = await post(session, { ...REQUEST, query: '' });
+    const broken = await post(session, '{"model":');
+    const tei = await post(session, { query: 'q', texts: [] }, { ':path': '/rerank' });
+
+    expect([unknown.status, wrong.status, broken.status, tei.status]).toEqual([401, 400, 400, 400]);
+    expect(unknown.headers['www-authenticate']).toContain('invalid_token');
+    expect(JSON.parse(tei.text)).toHaveProperty('error_type');
+  });
+
+  it('may be large, and so may replies', async () => {
+    await start();
+    const documents = Array.from({ length: 4 }, () => 'moons '.repeat(400_000));
+    const session = client();
+
+    const replies = await Promise.all(
+      [1, 2, 3].map(() => post(session, { ...REQUEST, documents, return_documents: true })),
+    );
+
+    for (const { status, text } of replies) {
+      expect(status).toBe(200);
+      expect(text.length).toBeGreaterThan(9_000_000);
+    }
+  });
+
+  it('are refused beyond the limit of a body, and leave their connection to others', async () => {
+    await start({ server: { body_limit_bytes: 100_000 } });
+    const session = client();
+
+    const declared = await post(session, 'x'.repeat(300_000), { 'content-length': 300_000 });
+    const counted = await post(session, 'x'.repeat(300_000));
+    const fine = await post(session, REQUEST);
+
+    expect([declared.status, counted.status, fine.status]).toEqual([413, 413, 200]);
+  });
+
+  it('are refused when their body does not come in time', async () => {
+    await start({ server: { body_timeout_ms: 200 } });
+    const session = client();
+    const slow = begin(session, {});
+    slow.write('{');
+
+    const [late, fine] = await Promise.all([
+      new Promise((resolve) => slow.on('response', (headers) => resolve(headers[':status']))),
+      post(session, REQUEST),
+    ]);
+
+    expect([late, fine.status]).toEqual([408, 200]);
+  });
+
+  it('stop what was begun for them when they are taken back, and cost nothing', async () => {
+    await start(PATIENT);
+    const held = holdAnswers();
+    const poor = await gateway.createKey({ remainQuota: 50_000 });
+    const session = client();
+    const stream = begin(session, { authorization: `Bearer ${poor.key}` });
+    stream.end(JSON.stringify(REQUEST));
+    await upstream.reached(1);
+
+    stream.close(constants.NGHTTP2_CANCEL);
+
+    await until('the attempt is aborted', () => held.aborted() === 1);
+    await until('the quota is back', async () => {
+      const token = await gateway.store.getToken(poor.id, Date.now());
+      return token?.remainQuota === 50_000 && token.usedQuota === 0;
+    });
+    expect(gateway.app.inFlight()).toBe(0);
+    held.open();
+    expect((await post(session, REQUEST)).status).toBe(200);
+  });
+
+  it('stop when their connection breaks', async () => {
+    await start(PATIENT);
+    const held = holdAnswers();
+    const session = client();
+    for (let count = 0; count < 3; count += 1) begin(session, {}).end(JSON.stringify(REQUEST));
+    await upstream.reached(3);
+
+    session.destroy();
+
+    await until('the attempts are aborted', () => held.aborted() === 3);
+    expect(gateway.app.inFlight()).toBe(0);
+    held.open();
+  });
+
+  it('take as many places of their caller as they are', async () => {
+    await start({ server: { max_in_flight: 10, in_flight_share: 0.3 } });
+    const held = holdAnswers();
+    const session = client();
+    const first = [1, 2, 3].map(() => post(session, REQUEST));
+    await upstream.reached(3);
+
+    const fourth = await post(session, REQUEST);
+    held.open();
+
+    expect(fourth.status).toBe(503);
+    expect((await Promise.all(first)).map(({ status }) => status)).toEqual([200, 200, 200]);
+  });
+
+  it('are held against the addresses of their key', async () => {
+    await start({ server: { trusted_proxies: ['127.0.0.1'] } });
+    const bound = await gateway.createKey({ policy: { allowIps: ['203.0.113.0/24'] } });
+    const session = client();
+    const from = (address: string) =>
+      post(session, REQUEST, {
+        authorization: `Bearer ${bound.key}`,
+        'x-forwarded-for': address,
+      });
+
+    const [inside, outside] = await Promise.all([from('203.0.113.9'), from('198.51.100.9')]);
+
+    expect([inside.status, outside.status]).toEqual([200, 403]);
+  });
+
+  it('wait for their turn where a connection has a hundred', async () => {
+    await start();
+    const session = client();
+
+    const replies = await Promise.all(Array.from({ length: 250 }, () => post(session, REQUEST)));
+
+    expect(replies.filter(({ status }) => status === 200)).toHaveLength(250);
+  });
+
+  it('with headers beyond the limit end alone', async () => {
+    await start();
+    const session = client();
+    await post(session, REQUEST);
+
+    const large = await post(session, REQUEST, { 'x-large': 'x'.repeat(20_000) });
+    const fine = await post(session, REQUEST);
+
+    expect(large.status).toBe(0);
+    expect(fine.status).toBe(200);
+  });
+});
+
+describe('HTTP/2 connections', () => {
+  it('begin with a preface, in one piece or in several', async () => {
+    await start();
+
+    for (const cut of [1, 16, 20, PREFACE.length]) {
+      const { socket, text } = await open(PREFACE.slice(0, cut));
+      await until('the beginning has been read', () => gateway.app.server.listening);
+      socket.write(PREFACE.slice(cut) + SETTINGS + PING, 'latin1');
+      await until('the ping is answered', () => text().includes(frame(6, 1, 0, '\0'.repeat(8))));
+    }
+  });
+
+  it('are not served behind a request of HTTP/1, or where they are switched off', async () => {
+    await start();
+    const behind = await open(`GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n${PREFACE}${SETTINGS}`);
+    await until('it is closed', isGone(behind.socket));
+    await gateway.close();
+    await start({ server: { http2: false } });
+    const off = await open(PREFACE + SETTINGS);
+    await until('it is closed', isGone(off.socket));
+
+    expect(behind.text()).toContain('HTTP/1.1 200 OK');
+    for (const { text } of [behind, off]) expect(text()).toContain('HTTP/1.1 400');
+  });
+
+  it('are closed when no request comes, whatever else does', async () => {
+    await start({ server: { headers_timeout_ms: 300 } });
+    const { socket, text } = await open(PREFACE + SETTINGS);
+    const pinging = setInterval(() => socket.write(PING, 'latin1'), 50);
+
+    // The client does not close its own side: the gateway does not wait for that.
+    await until('it is closed', isGone(socket));
+    clearInterval(pinging);
+
+    expect(text()).toContain(frame(7, 0, 0, '\0'.repeat(8)).slice(0, 9));
+  });
+
+  it('are closed when they have been idle', async () => {
+    await start({ server: { keep_alive_timeout_ms: 200 } });
+    const session = client();
+    const ended = once(session, 'goaway');
+    expect((await post(session, REQUEST)).status).toBe(200);
+
+    const [code] = (await ended) as [number];
+
+    expect(code).toBe(constants.NGHTTP2_NO_ERROR);
+    await until('it is closed', () => session.destroyed);
+  });
+
+  it('finish what they have begun when the gateway stops', async () => {
+    await start();
+    const held = holdAnswers();
+    const session = client();
+    const goaways: number[] = [];
+    session.on('goaway', (code: number) => goaways.push(code));
+    const begun = post(session, REQUEST);
+    await upstream.reached(1);
+
+    const closed = gateway.close(20_000);
+    isClosed = true;
+    await until('the end is announced', () => goaways.length > 0);
+    held.open();
+
+    expect((await begun).status).toBe(200);
+    await closed;
+    expect(goaways[0]).toBe(constants.NGHTTP2_NO_ERROR);
+    expect(session.destroyed).toBe(true);
+  });
+
+  it('are closed when requests are begun and taken back without end', async () => {
+    await start();
+    const session = client();
+
+    for (let round = 0; round < 200 && !session.closed; round += 1) {
+      for (let index = 0; index < 50; index += 1) {
+        begin(session, {}).close(constants.NGHTTP2_CANCEL);
+      }
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+
+    await until('it is closed', () => session.destroyed);
+    await until('nothing is left', () => gateway.app.inFlight() === 0);
+    expect((await post(client(), REQUEST)).status).toBe(200);
+  });
+
+  it.each([
+    ['settings', '', frame(4, 0, 0, '\0\x03\0\0\0\x64')],
+    ['pings', '', PING],
+    ['empty frames of data', frame(1, 4, 1, HEADERS), frame(0, 0, 1)],
+    ['headers that never end', frame(1, 0, 1, HEADERS), frame(9, 0, 1, 'x')],
+  ])('are closed under a flood of %s', async (_name, opening, flood) => {
+    await start({ server: { headers_timeout_ms: 600_000, body_timeout_ms: 600_000 } });
+    const { socket } = await open(PREFACE + SETTINGS + opening);
+    // Its answers are never read.
+    socket.pause();
+    const pouring = setInterval(() => {
+      if (!socket.writableNeedDrain) socket.write(flood.repeat(1_000), 'latin1');
+      else socket.resume();
+    }, 1);
+
+    await until('it is closed', isGone(socket));
+    clearInterval(pouring);
+
+    expect((await post(client(), REQUEST)).status).toBe(200);
+  });
+
+  it('do not keep replies that nobody takes', async () => {
+    let closed = 0;
+    const connections = new Http2Connections(
+      { headersTimeoutMs: 20_000, keepAliveTimeoutMs: 20_000, takeWithinMs: 100 },
+      (_req, res) => {
+        res.on('close', () => (closed += 1));
+        res.end('x'.repeat(1_000_000));
+      },
+    );
+    const server = createServer();
+    server.on('clientError', (error: Error, socket: Socket) => {
+      const rest = afterPreface(error, socket);
+      if (rest !== undefined) connections.take(socket, rest);
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const session = connect(`http://127.0.0.1:${port}`).on('error', () => undefined);
+    clients.push(session);
+
+    session
+      .request({ ':path': '/' })
+      .on('error', () => undefined)
+      .pause();
+
+    await until('it is given up', () => closed === 1);
+    server.close();
+    await start();
+  });
+});
