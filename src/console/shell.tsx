@@ -10,16 +10,28 @@ import { Login, LoginAgain } from './pages/login.js';
 import { Ago, Button, Link, Skeleton, copyText } from './parts/basic.js';
 import { Dialog } from './parts/dialog.js';
 import { Toasts } from './parts/toast.js';
+import { forgetDrafts, reload } from './drafts.js';
 import { hrefOf, navigate, useRoute } from './router.js';
 import { changeSettings, settings } from './settings.js';
 import { atom, useAtom } from './state.js';
 import { hearTabs, tellTabs } from './tabs.js';
 import { w } from './words.js';
 
-const LazySearch = lazy(async () => (await import('./pages/search.js')).Search);
+const LazySearch = lazy(
+  async () => (await import('./pages/search.js')).Search,
+  () => null,
+);
 
 function outside(name: 'Register' | 'Forgot' | 'Reset'): ComponentType {
-  return lazy(async () => (await import('./pages/outside.js'))[name]);
+  return lazy(async () => (await import('./pages/outside.js'))[name], OutsideGone);
+}
+
+function OutsideGone() {
+  return (
+    <main class="gate">
+      <ChunkGone />
+    </main>
+  );
 }
 
 type Chunk = { readonly page: ComponentType } | { readonly failed: true } | undefined;
@@ -247,18 +259,21 @@ function Content({ page }: { readonly page: Page | undefined }) {
   if (page.admin && !isAdmin()) return <NoRights />;
   const chunk = chunks[page.path];
   if (chunk === undefined) return <Skeleton />;
-  if ('failed' in chunk) {
-    return (
-      <div class="card empty">
-        <strong>{w().shell.chunkGone}</strong>
-        <Button kind="main" onClick={() => location.reload()}>
-          {w().shell.reload}
-        </Button>
-      </div>
-    );
-  }
+  if ('failed' in chunk) return <ChunkGone />;
   const { page: Loaded } = chunk;
   return <Loaded key={page.path} />;
+}
+
+/** A part of this page is of a release that no gateway has any more. */
+function ChunkGone() {
+  return (
+    <div class="card empty">
+      <strong>{w().shell.chunkGone}</strong>
+      <Button kind="main" onClick={reload}>
+        {w().shell.reload}
+      </Button>
+    </div>
+  );
 }
 
 function NoRights() {
@@ -295,7 +310,7 @@ function Bars() {
       {isUpgraded ? (
         <div class="bar" role="status">
           <span>{w().shell.upgraded}</span>
-          <Button onClick={() => location.reload()}>{w().shell.reload}</Button>
+          <Button onClick={reload}>{w().shell.reload}</Button>
         </div>
       ) : null}
       {isAdmin() ? <TagBars /> : null}
@@ -343,6 +358,7 @@ function Foot() {
       return;
     }
     queries.clear();
+    forgetDrafts();
     actAs(undefined);
     about.set(withoutSelf());
     tellTabs({ kind: 'logout' });
@@ -388,16 +404,21 @@ function Foot() {
   );
 }
 
-/** A component in a separate chunk; renders nothing until the chunk has loaded. */
+/** A component in a separate chunk; renders nothing until the chunk has loaded, and `Gone` where it is not to be had. */
 function lazy<Props extends object>(
   load: () => Promise<ComponentType<Props>>,
+  Gone: ComponentType,
 ): (props: Props) => ComponentChild {
   return (props) => {
     const [Part, setPart] = useState<ComponentType<Props>>();
     useEffect(() => {
       load().then(
         (part) => setPart(() => part),
-        () => upgraded.set(true),
+        (error: unknown) => {
+          console.info('a part of the page cannot be loaded:', error);
+          upgraded.set(true);
+          setPart(() => Gone);
+        },
       );
     }, []);
     return Part === undefined ? null : <Part {...props} />;

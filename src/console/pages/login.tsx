@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import { about, readAbout } from '../about.js';
 import { actAs, call, loggedInAgain } from '../api/call.js';
 import { queries, useWrite } from '../api/query.js';
+import { forgetDrafts } from '../drafts.js';
 import { tellTabs } from '../tabs.js';
 import { Button, ErrorNotice, Link, TextField } from '../parts/basic.js';
 import { Dialog } from '../parts/dialog.js';
@@ -29,7 +30,10 @@ function useLogin(onDone: () => void) {
     const before = about.get()?.self?.id;
     const self = await login.run(undefined);
     if (self === undefined) return;
-    if (before !== self.id) queries.clear();
+    if (before !== self.id) {
+      queries.clear();
+      if (before !== undefined) forgetDrafts();
+    }
     tellTabs({ kind: 'login', userId: self.id });
     setPassword('');
     onDone();

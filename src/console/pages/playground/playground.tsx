@@ -3,6 +3,7 @@ import { about } from '../../about.js';
 import { save } from '../../api/call.js';
 import { useRead } from '../../api/query.js';
 import { aboutCost, aboutTokens } from '../../lib/bill.js';
+import { draftOf, keepDraft } from '../../drafts.js';
 import { csvOf } from '../../lib/csv.js';
 import {
   documentsOfFile,
@@ -46,6 +47,7 @@ import { LanePicker, useLaneNames } from './picker.js';
 import { Rankings, type Bars } from './rankings.js';
 import { useRuns, type RankedLane } from './use-runs.js';
 
+const PAGE = 'playground';
 const FIRST_ROWS = 20;
 const RUNS = ['1', '3', '5', '10'] as const;
 const PROBLEMS_TOLD = 20;
@@ -54,12 +56,13 @@ const PROBLEMS_TOLD = 20;
 export function Playground() {
   const fragment = useFragment();
   const { query: address } = useRoute();
-  const [query, setQuery] = useState(EXAMPLE_BODY.query);
-  const [text, setText] = useState(EXAMPLE_BODY.documents.join('\n'));
-  const [labels, setLabels] = useState<Labels>(new Map());
-  const [specs, setSpecs] = useState<readonly LaneSpec[]>([firstLane(address)]);
-  const [options, setOptions] = useState<LaneOptions>(NO_OPTIONS);
-  const [times, setTimes] = useState<(typeof RUNS)[number]>('1');
+  const [begun] = useState(() => begin(address));
+  const [query, setQuery] = useState(begun.query);
+  const [text, setText] = useState(begun.documents);
+  const [labels, setLabels] = useState<Labels>(() => labelsOf(begun));
+  const [specs, setSpecs] = useState(begun.lanes);
+  const [options, setOptions] = useState(begun.options);
+  const [times, setTimes] = useState(() => timesOf(begun));
   const [table, setTable] = useState<Table>();
   const [problems, setProblems] = useState<readonly string[]>([]);
   const [reference, setReference] = useState<string>();
@@ -80,7 +83,6 @@ export function Playground() {
     specs.length > 0;
 
   function put(shared: Shared): void {
-    const listed = documentsOfText(shared.documents);
     runs.clear();
     setTable(undefined);
     setProblems([]);
@@ -88,9 +90,9 @@ export function Playground() {
     setQuery(shared.query);
     setText(shared.documents);
     setSpecs(uniqueLanes(shared.lanes));
-    setLabels(new Map(shared.labels.map(([index, grade]) => [listed[index] ?? '', grade])));
+    setLabels(labelsOf(shared));
     setOptions(shared.options);
-    setTimes(RUNS.find((one) => Number(one) >= shared.runs) ?? '10');
+    setTimes(timesOf(shared));
   }
 
   useEffect(() => {
@@ -171,6 +173,7 @@ export function Playground() {
       return grade === undefined ? [] : [[index, grade] as const];
     }),
   };
+  useEffect(() => keepDraft(PAGE, shared), [query, text, labels, specs, options, times]);
   const saveAll = (): void =>
     save('playground.json', new Blob([JSON.stringify(shared)], { type: 'application/json' }));
 
@@ -365,6 +368,32 @@ export function Playground() {
 }
 
 /** The lane that the address names, for example after a click on a channel’s playground button. */
+/** What is on the page at first: what was left there, with the lane that the address names, or the example. */
+function begin(address: URLSearchParams): Shared {
+  const left = sharedOf(draftOf(PAGE));
+  const lanes = [firstLane(address)];
+  const named = address.has('model') || address.has('channel');
+  if (left !== undefined) return named ? { ...left, lanes } : left;
+  const { query, documents } = EXAMPLE_BODY;
+  return {
+    query,
+    documents: documents.join('\n'),
+    lanes,
+    labels: [],
+    options: NO_OPTIONS,
+    runs: 1,
+  };
+}
+
+function labelsOf({ documents, labels }: Shared): Labels {
+  const listed = documentsOfText(documents);
+  return new Map(labels.map(([index, grade]) => [listed[index] ?? '', grade]));
+}
+
+function timesOf({ runs }: Shared): (typeof RUNS)[number] {
+  return RUNS.find((one) => Number(one) >= runs) ?? '10';
+}
+
 function firstLane(address: URLSearchParams): LaneSpec {
   const model = address.get('model') ?? about.get()?.default_model ?? 'local';
   const channel = Number(address.get('channel') ?? 0);
