@@ -286,6 +286,7 @@ export async function createApp(config: Config, parts: AppParts): Promise<App> {
       ...config.mail,
       outboxDir: config.mail.outboxDir ?? join(config.store.dataDir, 'outbox'),
     }),
+    publicUrl: config.server.publicUrl,
     later: background.run,
   };
   const recover = (): void => {

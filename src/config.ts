@@ -35,6 +35,8 @@ import { Secret } from './core/secret.js';
 import type { AccountSettings } from './management/accounts.js';
 
 interface ServerSettings {
+  /** Where people reach the gateway, for the links in mails; without it, mails have codes alone. */
+  readonly publicUrl: string | undefined;
   readonly host: string;
   /** 0: the system chooses a free one. */
   readonly port: number;
@@ -226,6 +228,7 @@ export interface ConfigSources {
 
 /** The settings that the environment may give, by variable; it overrides every file. */
 export const ENVIRONMENT_SETTINGS: Readonly<Record<string, readonly [string, string]>> = {
+  PUBLIC_URL: ['server', 'public_url'],
   HOST: ['server', 'host'],
   PORT: ['server', 'port'],
   WORKERS: ['server', 'workers'],
@@ -434,6 +437,7 @@ const PRICE_SCHEMA = Joi.object({
 
 const FILE_SCHEMA = Joi.object<FileSettings>({
   server: Joi.object<FileSettings['server'], true>({
+    public_url: text().uri({ scheme: ['http', 'https'] }),
     host: text().default('0.0.0.0'),
     port: Joi.number().integer().min(0).max(65_535).default(8080),
     workers: count(1).max(256),

@@ -13,6 +13,7 @@ import type { RedemptionDraft } from '../management/redemption-codes.js';
 import type { BreakdownQuery } from '../management/stats.js';
 import type { TagView, TagWrite } from '../management/tags.js';
 import type { CreatedToken, TokenDraft } from '../management/tokens.js';
+import type { Invitation } from '../management/password-reset.js';
 import type { UserDraft, UserEdit } from '../management/users.js';
 import type {
   AuditEntry,
@@ -102,6 +103,10 @@ export interface Backend {
   findUser(login: string): Promise<User | undefined>;
   listUsers(query: UserQuery): Promise<Page<User>>;
   createUser(draft: UserDraft): Promise<User>;
+  /** Makes an account, and mails its owner a code to set a password. */
+  inviteUser(invitation: Invitation): Promise<User>;
+  /** Mails the owner of an account a code to set a new password. */
+  mailReset(id: number): Promise<void>;
   updateUser(id: number, edit: UserEdit): Promise<User>;
   deleteUser(id: number): Promise<void>;
   /** Names by id, of the accounts that the user may see. */

@@ -66,11 +66,9 @@ export function createHttpBackend(api: ApiClient): Backend {
       return { token: readToken(created), key: created.field('key').string() };
     },
     getKey: async (id) => readToken(await api.call('GET', `/api/token/${id}`)),
-    async findKey(key) {
-      const query = { token: key };
-      return (await api.list('/api/token/search', query, { offset: 0, limit: 1 }, readToken))
-        .items[0];
-    },
+    // In the body, since addresses are written to logs.
+    findKey: (key) =>
+      api.call('POST', '/api/token/find', { body: { key } }).then(readToken, unlessUnknown),
     listKeys: ({ offset, limit, userId, name }) =>
       api.list(
         '/api/token/search',
@@ -156,6 +154,17 @@ export function createHttpBackend(api: ApiClient): Backend {
       };
       return readUser(await api.call('POST', '/api/user', { body }));
     },
+    async inviteUser({ username, email, displayName, role, quota, ...others }) {
+      const body = {
+        ...{ username, email },
+        ...present({ display_name: displayName, role, quota }),
+        ...writeMembers(BUDGET_MEMBERS, others),
+      };
+      return readUser(await api.call('POST', '/api/user/invite', { body }));
+    },
+    async mailReset(id) {
+      await api.call('POST', `/api/user/${id}/reset-mail`, { body: {} });
+    },
     async updateUser(id, edit) {
       const { username, email, displayName, password, role, enabled, quota } = edit;
       const body = {
@@ -180,12 +189,7 @@ export function createHttpBackend(api: ApiClient): Backend {
       const others = [...new Set(ids)].filter((id) => id !== me.id);
       // Only admins see keys of others, so only they ask for accounts here.
       const users = await Promise.all(
-        others.map((id) =>
-          api.call('GET', `/api/user/${id}`).then(readUser, (error: unknown) => {
-            if (error instanceof GatewayError && error.code === 'not_found') return undefined;
-            throw error;
-          }),
-        ),
+        others.map((id) => api.call('GET', `/api/user/${id}`).then(readUser, unlessUnknown)),
       );
       return new Map(
         [me, ...users].flatMap((user) => (user === undefined ? [] : [[user.id, user.username]])),
@@ -249,6 +253,12 @@ export function createHttpBackend(api: ApiClient): Backend {
 
     close: () => Promise.resolve(),
   };
+}
+
+/** What does not exist is nothing; every other failure is thrown. */
+function unlessUnknown(error: unknown): undefined {
+  if (error instanceof GatewayError && error.code === 'not_found') return undefined;
+  throw error;
 }
 
 function isCalled({ id, username, email }: User, login: string): boolean {

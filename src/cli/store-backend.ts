@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
 import { loadCredentials, loadGroups, type ConfigSources } from '../config.js';
 import { createDiscover } from '../gateway/discover.js';
 import { LlamaEngine, loadLlama } from '../rankers/llama.js';
@@ -19,6 +20,8 @@ import {
   updateChannel,
   type ChannelWrite,
 } from '../management/channels.js';
+import { createSendMail } from '../mail/send-mail.js';
+import { inviteUser, mailResetTo, type ResetMailDeps } from '../management/password-reset.js';
 import { awaitInForce } from '../management/in-force.js';
 import {
   createRedemptionCodes,
@@ -70,6 +73,13 @@ export async function openStoreBackend(
   const store = await openStore(config.store, { connectTimeoutMs: CONNECT_TIMEOUT_MS, onWaiting });
   const { allowPrivateUpstreams, allowMetadataUpstreams, stalenessMs } = config.gateway;
   const deps = { store, now, randomBytes, allowPrivateUpstreams, allowMetadataUpstreams };
+  // Read when it is needed: a mistake in these settings is nothing to the other commands.
+  const mailing = (): ResetMailDeps => {
+    const { accounts, server, mail } = loadGroups(sources, ['accounts', 'server', 'mail']);
+    const outboxDir = mail.outboxDir ?? join(config.store.dataDir, 'outbox');
+    const sendMail = createSendMail({ ...mail, outboxDir });
+    return { store, now, randomBytes, accounts, publicUrl: server.publicUrl, sendMail };
+  };
   const actor: Actor = { id: undefined, name: `cli:${user}`, role: 100, address: undefined };
 
   const enforced = async <T extends { readonly version: number }>(
@@ -160,6 +170,8 @@ export async function openStoreBackend(
     findUser: (login) => findUser(deps, login),
     listUsers: (query) => listUsers(deps, query),
     createUser: (draft) => createUser(deps, draft, actor),
+    inviteUser: (invitation) => inviteUser(mailing(), invitation, actor),
+    mailReset: (id) => mailResetTo(mailing(), id, actor),
     updateUser: (id, edit) => updateUser(deps, id, edit, actor),
     deleteUser: (id) => deleteUser(deps, id, actor),
     async usernames(ids) {

@@ -41,6 +41,21 @@ export function addUserCommands(program: Command, io: CliIo): void {
     .argument('<name>', 'its name')
     .action(onGateway(io, create));
 
+  withMembers(users.command('invite'), BUDGET_MEMBERS, true)
+    .description('make an account, and mail its owner a code to set a password')
+    .argument('<name>', 'its name')
+    .requiredOption('--email <address>', 'where the invitation goes')
+    .option('--display-name <text>', 'its display name')
+    .addOption(new Option('--role <role>', 'its role').choices(Object.keys(ROLES)))
+    .option('--quota <amount>', 'its balance: units, or dollars such as 1.50usd', units)
+    .action(onGateway(io, invite));
+
+  users
+    .command('mail-reset')
+    .description('mail the owner of an account a code to set a new password')
+    .argument('<user>', USER_ARGUMENT)
+    .action(onGateway(io, mailReset));
+
   withPage(users.command('list'))
     .description('list accounts, newest first')
     .option('--keyword <part>', 'whose name or address contains this')
@@ -101,6 +116,24 @@ async function create(session: Session, command: Command): Promise<void> {
     ...givenMembers(command, BUDGET_MEMBERS),
   });
   showUser(session, user);
+}
+
+async function invite(session: Session, command: Command): Promise<void> {
+  const { email = '', displayName, role = 'user', quota } = command.opts<UserOptions>();
+  const [username = ''] = command.args;
+  const user = await session.backend.inviteUser({
+    ...{ username, email, displayName, role: ROLES[role] },
+    ...present({ quota }),
+    ...givenMembers(command, BUDGET_MEMBERS),
+  });
+  showUser(session, user);
+}
+
+async function mailReset({ backend, show }: Session, command: Command): Promise<void> {
+  const [login = ''] = command.args;
+  const { id, username, email } = await namedUser(backend, login);
+  await backend.mailReset(id);
+  show({ id, mailed: true }, `A code is on its way to ${email ?? username}.`);
 }
 
 async function listAll({ backend, io, show }: Session, command: Command): Promise<void> {

@@ -83,6 +83,8 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 export interface OperationDeps extends ChannelDeps, SessionDeps, StatsDeps {
   readonly accounts: AccountSettings;
   readonly sendMail: SendMail;
+  /** Where people reach the gateway, for the links in mails. */
+  readonly publicUrl: string | undefined;
   readonly about: AboutGateway;
   /** How long a ranking may take in total. */
   readonly deadlineMs: number;
@@ -236,6 +238,7 @@ export class FileReply {
 const PASSED_OVER: ReadonlySet<string> = new Set([
   ...['key', 'key_hint', 'user_id', 'created_time', 'accessed_time', 'used_quota', 'request_count'],
   'old_key_until',
+  'revision',
   ...[
     'redeemed_time',
     'used_user_id',

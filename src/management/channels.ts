@@ -45,6 +45,7 @@ import {
   type AddressRules,
 } from './addresses.js';
 import { recordAudit, type Actor, type ManagementDeps } from './audit.js';
+import { changedSince, channelRevision, still } from './revision.js';
 import { sightingsOf, UNSEEN, type Sighting } from './channel-sightings.js';
 import { checkMembers, checkName, invalid } from './fields.js';
 import { latestChannels } from './latest-channels.js';
@@ -251,9 +252,12 @@ export async function updateChannel(
   id: number,
   edit: ChannelEdit,
   actor: Actor,
+  ifRevision?: string,
 ): Promise<ChannelWrite> {
   const snapshot = await deps.store.loadChannels();
   const current = find(snapshot, id);
+  const when = still(ifRevision, (channel: Channel) => channelRevision(shown(kept(channel))));
+  if (when?.(current) === false) throw changedSince('The channel');
   const changed = withoutSame(current, spelled(edit, edit.provider ?? current.provider));
   if (changed.status === CHANNEL_AUTO_DISABLED) {
     throw invalid(
@@ -264,7 +268,11 @@ export async function updateChannel(
   const change = checkEdit(deps, current, changed, snapshot.locked.has(id));
   const updated = await unlocked(() =>
     // A status set by hand has the last word, whatever the gateway found.
-    deps.store.updateChannel(id, 'status' in change ? { ...change, outage: undefined } : change),
+    deps.store.updateChannel(
+      id,
+      'status' in change ? { ...change, outage: undefined } : change,
+      when,
+    ),
   );
   // The change may have fixed the problem: the next probe of a channel that the gateway disabled is due now.
   if (current.outage !== undefined) await deps.store.dropDuty(returnDuty(id, current.outage));
@@ -530,14 +538,21 @@ function viewOf(
   snapshot: ChannelSnapshot,
   sighted: Sighting = UNSEEN,
 ): ChannelView {
-  const { credentials, ...shown } = kept(channel);
+  const { credentials } = kept(channel);
   return {
-    ...shown,
+    ...shown(kept(channel)),
     sighted,
-    credentialNames: Object.keys(credentials),
     keyCount: channel.origin === 'config' ? undefined : apiKeysOf(credentials.apiKey).length,
     state: channelState(channel, switchesOf(snapshot), snapshot.locked),
   };
+}
+
+/** A channel without what nobody is shown. */
+function shown({
+  credentials,
+  ...others
+}: Channel): Omit<Channel, 'credentials'> & Pick<ChannelView, 'credentialNames'> {
+  return { ...others, credentialNames: Object.keys(credentials) };
 }
 
 async function written(
@@ -548,8 +563,9 @@ async function written(
   actor: Actor,
 ): Promise<ChannelWrite> {
   switch (update.kind) {
+    case 'changed':
+      throw changedSince('The channel');
     case 'not_found':
-    case 'other_status':
       throw new GatewayError('not_found', 'The channel no longer exists.');
     case 'name_taken':
       throw new GatewayError('conflict', `A channel named "${detail.name ?? ''}" already exists.`, {

@@ -27,7 +27,7 @@ export async function disableChannel(
   const updated = await deps.store.updateChannel(
     known.id,
     { status: CHANNEL_AUTO_DISABLED, outage },
-    { status: CHANNEL_ENABLED },
+    ({ status }) => status === CHANNEL_ENABLED,
   );
   if (updated.kind !== 'updated') return false;
   await recordAudit(deps, GATEWAY, 'channel.disable', `channel:${known.id}`, {
@@ -45,7 +45,7 @@ export async function returnChannel(deps: OutageDeps, channel: Channel): Promise
   const updated = await deps.store.updateChannel(
     channel.id,
     { status: CHANNEL_ENABLED, outage: undefined },
-    { status: CHANNEL_AUTO_DISABLED },
+    ({ status }) => status === CHANNEL_AUTO_DISABLED,
   );
   if (updated.kind !== 'updated') return false;
   await recordAudit(deps, GATEWAY, 'channel.return', `channel:${channel.id}`, {

@@ -1,18 +1,26 @@
 import { GatewayError } from '../core/errors.js';
 import type { User } from '../store/store.js';
 import type { AccountSettings } from './accounts.js';
-import { recordAudit, type ManagementDeps } from './audit.js';
-import { loginName } from './fields.js';
+import { recordAudit, type Actor, type ManagementDeps } from './audit.js';
+import { invalid, loginName } from './fields.js';
 import type { Mail, SendMail } from './mail.js';
 import { checkPassword } from './password-rules.js';
 import { hashPassword, newPassword } from './passwords.js';
+import { checkBelow } from './rank.js';
 import { hashSecret } from './secrets.js';
-import { actorOf } from './users.js';
+import { actorOf, createUser, getUser, type UserDraft } from './users.js';
 
 export interface ResetMailDeps extends ManagementDeps {
   readonly accounts: Pick<AccountSettings, 'resetMailsPerHour'>;
   readonly sendMail: SendMail;
+  /** Where people reach the gateway; without it, mails carry a code alone. */
+  readonly publicUrl: string | undefined;
 }
+
+/** A person who is to choose a password of their own, by mail. */
+export type Invitation = Omit<UserDraft, 'password' | 'enabled' | 'email'> & {
+  readonly email: string;
+};
 
 export interface PasswordReset {
   readonly email: string;
@@ -24,6 +32,8 @@ export interface PasswordReset {
 
 const CODE_MINUTES = 10;
 const CODE_MS = CODE_MINUTES * 60_000;
+/** For whoever has not asked for it and reads mail tomorrow. */
+const SENT_CODE_HOURS = 24;
 /**
  * Nobody guesses a code of 120 bits, so strangers' tries need not invalidate it; how often each may try is counted
  * elsewhere.
@@ -48,7 +58,63 @@ export async function mailResetCode(
   if (!(await mayMail(deps, user.id, block))) return;
   const code = newPassword(randomBytes);
   await store.putOneTimeCode(user.id, hashSecret(code), now(), CODE_MS);
-  await deps.sendMail(resetMail(user.email, user.username, code));
+  await deps.sendMail(resetMail(user.email, user.username, wayIn(deps, user.email, code)));
+}
+
+/** An admin has a one-time code mailed to somebody of a lower role, who sets a password with it. */
+export async function mailResetTo(deps: ResetMailDeps, id: number, actor: Actor): Promise<void> {
+  const user = await getUser(deps, id);
+  checkBelow(user.role, actor, 'The role of this account');
+  if (user.email === undefined) {
+    throw new GatewayError('conflict', 'The account has no address to mail to.', {
+      param: 'email',
+    });
+  }
+  if (!user.enabled) {
+    throw new GatewayError('conflict', 'The account is disabled; enable it before.');
+  }
+  const most = deps.accounts.resetMailsPerHour * WHOLE_FACTOR;
+  const mails = await deps.store.takeLimit(`reset-mail:sent:${id}`, most, HOUR_MS, deps.now());
+  if (!mails.allowed) {
+    throw new GatewayError('rate_limited', 'This account has been mailed enough in this hour.', {
+      retryAfterMs: HOUR_MS,
+    });
+  }
+  await mailSentCode(deps, user, user.email, sentResetMail);
+  await recordAudit(deps, actor, 'user.mail_reset', `user:${id}`);
+}
+
+/** Makes an account whose password nobody knows, and mails a code to set one. */
+export async function inviteUser(
+  deps: ResetMailDeps,
+  invitation: Invitation,
+  actor: Actor,
+): Promise<User> {
+  if (invitation.email.trim() === '') throw invalid('email', 'email is where the invitation goes.');
+  const draft = { ...invitation, password: newPassword(deps.randomBytes) };
+  const user = await createUser(deps, draft, actor);
+  await mailSentCode(deps, user, user.email ?? invitation.email, invitationMail);
+  return user;
+}
+
+async function mailSentCode(
+  deps: ResetMailDeps,
+  { id, username }: User,
+  to: string,
+  mailOf: (to: string, username: string, way: readonly string[]) => Mail,
+): Promise<void> {
+  const { store, now, randomBytes, sendMail } = deps;
+  const code = newPassword(randomBytes);
+  await store.putOneTimeCode(id, hashSecret(code), now(), SENT_CODE_HOURS * HOUR_MS);
+  try {
+    await sendMail(mailOf(to, username, wayIn(deps, to, code)));
+  } catch (cause) {
+    throw new GatewayError(
+      'upstream_error',
+      `The mail to account ${id} "${username}" could not be sent; send it again once the mail server answers.`,
+      { cause },
+    );
+  }
 }
 
 /** How many times what one address may have mailed all of them together may. */
@@ -110,15 +176,51 @@ async function findByEmail(
   return user?.email?.toLowerCase() === wanted ? user : undefined;
 }
 
-function resetMail(to: string, username: string, code: string): Mail {
+/** The code, and the page that takes it. Both are behind the `#` of the link, which reaches no server and no log. */
+function wayIn(
+  { publicUrl }: Pick<ResetMailDeps, 'publicUrl'>,
+  email: string,
+  code: string,
+): string[] {
+  const lines = ['', `    ${code}`, ''];
+  if (publicUrl === undefined) return lines;
+  const filled = new URLSearchParams({ email, code });
+  return [...lines, `    ${publicUrl.replace(/\/+$/, '')}/console/reset#${filled.toString()}`, ''];
+}
+
+function sentResetMail(to: string, username: string, way: readonly string[]): Mail {
+  return {
+    to,
+    subject: 'Your code for a new password',
+    text: [
+      `An administrator sends you this code to set a new password for the account "${username}".`,
+      ...way,
+      `The code is good once, for ${SENT_CODE_HOURS} hours. Until then your password stays as it is.`,
+      '',
+    ].join('\n'),
+  };
+}
+
+function invitationMail(to: string, username: string, way: readonly string[]): Mail {
+  return {
+    to,
+    subject: 'Your account at the rerank gateway',
+    text: [
+      `You have an account named "${username}". Set its password with this code.`,
+      ...way,
+      `The code is good once, for ${SENT_CODE_HOURS} hours. After that, ask for another one.`,
+      '',
+    ].join('\n'),
+  };
+}
+
+function resetMail(to: string, username: string, way: readonly string[]): Mail {
   return {
     to,
     subject: 'Your code for a new password',
     text: [
       `Somebody, most likely you, asked for a new password for the account "${username}".`,
-      '',
-      `    ${code}`,
-      '',
+      ...way,
       `The code is good once, for ${CODE_MINUTES} minutes. If you did not ask for it, do nothing:`,
       'your password stays as it is.',
       '',

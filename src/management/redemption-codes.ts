@@ -9,6 +9,7 @@ import type {
   RedemptionUpdate,
 } from '../store/store.js';
 import { ADMIN_ROLE, recordAudit, ROOT_ROLE, type Actor, type ManagementDeps } from './audit.js';
+import { changedSince, codeRevision, still } from './revision.js';
 import { checkInteger, checkName, invalid } from './fields.js';
 import { checkOwner, isOperator } from './rank.js';
 import { hashRedemptionCode } from './redeem.js';
@@ -130,13 +131,14 @@ export async function updateRedemptionCode(
   id: number,
   change: RedemptionChange,
   actor: Actor,
+  ifRevision?: string,
 ): Promise<RedemptionCode> {
   const { name, quota, expiredTime } = change;
   if (quota !== undefined) checkQuota(quota);
   if (expiredTime !== undefined) checkExpiry(expiredTime);
   const checked = { ...change, ...(name === undefined ? {} : { name: checkName(name, 'name') }) };
   await checkMaker(deps, await getRedemptionCode(deps, id), actor);
-  const update = await deps.store.updateCode(id, checked);
+  const update = await deps.store.updateCode(id, checked, still(ifRevision, codeRevision));
   if (update.kind !== 'updated') throw refusal(update, id);
   await recordAudit(deps, actor, 'redemption.update', target(id), { ...checked });
   return update.code;
@@ -232,9 +234,17 @@ function checkExpiry(expiredTime: number): void {
 }
 
 function refusal(update: Exclude<RedemptionUpdate, { kind: 'updated' }>, id: number): GatewayError {
-  return update.kind === 'not_found'
-    ? noCode(id)
-    : new GatewayError('conflict', 'The code has been used, which is final; make a new one.');
+  switch (update.kind) {
+    case 'not_found':
+      return noCode(id);
+    case 'changed':
+      return changedSince('The code');
+    case 'used':
+      return new GatewayError(
+        'conflict',
+        'The code has been used, which is final; make a new one.',
+      );
+  }
 }
 
 function noCode(id: number): GatewayError {

@@ -22,6 +22,7 @@ import { isAddressOrRange } from './addresses.js';
 import { ADMIN_ROLE, recordAudit, type Actor, type ManagementDeps } from './audit.js';
 import { checkInteger, checkMembers, checkName, checkNames, invalid } from './fields.js';
 import { checkOwner } from './rank.js';
+import { changedSince, still, tokenRevision } from './revision.js';
 import { hashSecret } from './secrets.js';
 
 /** What a new key may do. Whatever is left out does not limit it, except for its quota, which starts at 0. */
@@ -146,10 +147,12 @@ export async function updateToken(
   id: number,
   change: TokenChange,
   actor: Actor,
+  ifRevision?: string,
 ): Promise<Token> {
   const { userId } = await ownToken(deps, id, actor);
   const checked = await checkChange(deps, id, change, actor);
-  const update = await deps.store.updateToken(id, checked, deps.now(), userId);
+  const when = still(ifRevision, tokenRevision);
+  const update = await deps.store.updateToken(id, checked, deps.now(), userId, when);
   if (update.kind !== 'updated') throw refusal(update, id);
   await recordAudit(deps, actor, 'token.update', target(id), { ...checked });
   return update.token;
@@ -387,6 +390,8 @@ function checkMayExplain(
 function refusal(update: Exclude<TokenUpdate, { kind: 'updated' }>, id: number): GatewayError {
   if (update.kind === 'not_found') return noToken(id);
   switch (update.reason) {
+    case 'changed':
+      return changedSince('The key');
     case 'expired':
       return new GatewayError(
         'conflict',

@@ -18,6 +18,7 @@ import { isReserved, usernameMistake } from './names.js';
 import { checkPassword } from './password-rules.js';
 import { hashPassword, newPassword, verifyPassword } from './passwords.js';
 import { checkBelow } from './rank.js';
+import { changedSince, still, userRevision } from './revision.js';
 
 export interface RootAccount {
   readonly username: string;
@@ -232,6 +233,7 @@ export async function updateUser(
   id: number,
   edit: UserEdit,
   actor: Actor,
+  ifRevision?: string,
 ): Promise<User> {
   const user = await getUser(deps, id);
   if (user.id === actor.id) {
@@ -252,7 +254,11 @@ export async function updateUser(
   if (user.role === ROOT_ROLE && (edit.role !== undefined || edit.enabled === false)) {
     throw rootStays();
   }
-  return writeUser(deps, user, edit, actor, { role: user.role });
+  const holds = still(ifRevision, userRevision);
+  return writeUser(deps, user, edit, actor, {
+    role: user.role,
+    ...(holds === undefined ? {} : { holds }),
+  });
 }
 
 /** Deletes an account, with its keys and logins. */
@@ -384,12 +390,7 @@ function refusal(update: Exclude<UserUpdate, { kind: 'updated' }>, id: number): 
         param: update.field,
       });
     case 'conflict':
-      if (update.reason === 'changed') {
-        return new GatewayError(
-          'conflict',
-          'The account was changed in the meantime; read it again.',
-        );
-      }
+      if (update.reason === 'changed') return changedSince('The account');
       return new GatewayError(
         'conflict',
         `The quota of the account would leave the range from 0 to ${MAX_QUOTA}.`,

@@ -29,8 +29,8 @@ export type ChannelUpdate =
   | { readonly kind: 'updated'; readonly channel: Channel; readonly version: number }
   | { readonly kind: 'not_found' }
   | { readonly kind: 'name_taken' }
-  /** It no longer has the status that the change depends on. */
-  | { readonly kind: 'other_status' };
+  /** It is no longer what the change depends on. */
+  | { readonly kind: 'changed' };
 
 /** What a node reports about itself each time it checks the channels. */
 export interface NodeReport {
@@ -65,11 +65,11 @@ export interface ChannelStore {
   channelsVersion(): Promise<number>;
   /** Names are unique; a taken one is refused. */
   createChannel(channel: NewChannel): Promise<ChannelUpdate>;
-  /** With `when`, changes the channel only if it has that status. */
+  /** With `when`, changes the channel only if that holds for it, in the same step. */
   updateChannel(
     id: number,
     change: ChannelChange,
-    when?: { readonly status: ChannelStatus },
+    when?: (channel: Channel) => boolean,
   ): Promise<ChannelUpdate>;
   /** Resolves to the version after it, or `undefined` if there is no such channel. */
   deleteChannel(id: number): Promise<number | undefined>;

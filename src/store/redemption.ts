@@ -36,7 +36,9 @@ export type RedemptionUpdate =
   | { readonly kind: 'updated'; readonly code: RedemptionCode }
   | { readonly kind: 'not_found' }
   /** A used code is final. */
-  | { readonly kind: 'used' };
+  | { readonly kind: 'used' }
+  /** It is no longer what the change depends on. */
+  | { readonly kind: 'changed' };
 
 export type Redemption =
   | { readonly kind: 'redeemed'; readonly quota: number; readonly codeId: number }
@@ -71,7 +73,12 @@ export interface RedemptionStore {
   listCodes(query: RedemptionQuery): Promise<Page<RedemptionCode>>;
   /** Totals of all codes by name, the newest first; reads every code. */
   sumCodes(nowMs: number): Promise<CodeBatch[]>;
-  updateCode(id: number, change: RedemptionChange): Promise<RedemptionUpdate>;
+  /** With `when`, only if that holds for it, in the same step. */
+  updateCode(
+    id: number,
+    change: RedemptionChange,
+    when?: (code: RedemptionCode) => boolean,
+  ): Promise<RedemptionUpdate>;
   deleteCode(id: number): Promise<boolean>;
   /** Deletes used, disabled and expired codes, except those made by `notOf`; resolves to how many. */
   deleteInvalidCodes(nowMs: number, notOf?: readonly number[]): Promise<number>;

@@ -45,7 +45,9 @@ export type TokenUpdate =
   /** `enabled: true` was requested, but the token would still be expired or exhausted after the change. */
   | { readonly kind: 'conflict'; readonly reason: 'expired' | 'exhausted' }
   /** A balance would fall below zero or exceed the range in which it is exact. */
-  | { readonly kind: 'conflict'; readonly reason: 'quota_range' };
+  | { readonly kind: 'conflict'; readonly reason: 'quota_range' }
+  /** It is no longer what the change depends on. */
+  | { readonly kind: 'conflict'; readonly reason: 'changed' };
 
 export interface TokenQuery extends Slice {
   readonly userId?: number;
@@ -67,12 +69,13 @@ export interface TokenStore {
   ): Promise<Token | 'too_many' | undefined>;
   getToken(id: number, nowMs: number): Promise<Token | undefined>;
   listTokens(query: TokenQuery, nowMs: number): Promise<Page<Token>>;
-  /** With `ownerId`, a token of another user is `not_found`. */
+  /** With `ownerId`, a token of another user is `not_found`; with `when`, only if that holds for it, in the same step. */
   updateToken(
     id: number,
     change: TokenChange,
     nowMs: number,
     ownerId?: number,
+    when?: (token: Token) => boolean,
   ): Promise<TokenUpdate>;
   /**
    * Gives a token another key; everything else stays. The previous key works for `keepOldMs`, and the one before that no

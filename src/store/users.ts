@@ -45,6 +45,8 @@ export interface UserChange extends Partial<BudgetMembers> {
 export interface UserCondition {
   readonly role?: Role;
   readonly passwordHash?: string;
+  /** Held against the account in the step that changes it. */
+  readonly holds?: (user: User) => boolean;
 }
 
 export type UserUpdate =

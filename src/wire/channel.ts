@@ -7,7 +7,8 @@ import { camelCase, camelKeys, mapValues, snakeCase, snakeKeys } from '../core/r
 import { Secret } from '../core/secret.js';
 import type { ChannelEdit, ChannelState, ChannelView, SharedEdit } from '../management/channels.js';
 import type { ChannelPause, Sighting } from '../management/channel-sightings.js';
-import { ID, mapOf } from './lists.js';
+import { channelRevision } from '../management/revision.js';
+import { ID, mapOf, REVISION } from './lists.js';
 import {
   bodyMembers,
   membersOf,
@@ -36,6 +37,7 @@ export interface ChannelWire extends MembersWire<typeof CHANNEL_MEMBERS> {
   status: ChannelStatus;
   effective: EffectiveWire;
   origin: Channel['origin'];
+  revision: string;
 }
 
 /** Whether a channel takes traffic, all things considered; kept apart from what can be sent back to change it. */
@@ -198,6 +200,7 @@ export const CHANNEL_REPLY = {
     .valid('config', 'store')
     .required()
     .description('Channels of the configuration are changed there, except for their status.'),
+  revision: REVISION,
 };
 
 export const CHANNEL = Joi.object<ChannelWire, true>(CHANNEL_REPLY);
@@ -233,6 +236,7 @@ export function channelWire(channel: ChannelView): ChannelWire {
       ),
     },
     origin: channel.origin,
+    revision: channelRevision(channel),
   };
 }
 

@@ -1,7 +1,8 @@
 import Joi from 'joi';
 import type { Json } from '../core/json/json.js';
 import type { RedemptionCode } from '../store/store.js';
-import { ID } from './lists.js';
+import { codeRevision } from '../management/revision.js';
+import { ID, REVISION } from './lists.js';
 
 /** `status` of a redemption code on the wire. */
 export type CodeStatus = 1 | 2 | 3;
@@ -19,6 +20,7 @@ export interface CodeWire {
   redeemed_time: number;
   used_user_id: number;
   expired_time: number;
+  revision: string;
 }
 
 export const CODE_STATUS_NUMBERS: Readonly<Record<RedemptionCode['status'], CodeStatus>> = {
@@ -45,6 +47,7 @@ export const CODE = Joi.object<CodeWire, true>({
   redeemed_time: TIME.required().description('0 while unused.'),
   used_user_id: COUNT.required().description('0 while unused.'),
   expired_time: TIME.required().description('Unix seconds; 0: never.'),
+  revision: REVISION,
 });
 
 /** A code as the API returns it, and as the command line prints it with `--json`. */
@@ -60,6 +63,7 @@ export function codeWire(code: RedemptionCode): CodeWire {
     redeemed_time: code.redeemedTime,
     used_user_id: code.usedUserId,
     expired_time: code.expiredTime,
+    revision: codeRevision(code),
   };
 }
 

@@ -9,7 +9,8 @@ import {
   type TokenStatus,
 } from '../core/token.js';
 import { BUDGET_USE_REPLY, budgetUseWire, readBudgetUse, type BudgetUseWire } from './budget.js';
-import { ID, mapOf } from './lists.js';
+import { tokenRevision } from '../management/revision.js';
+import { ID, mapOf, REVISION } from './lists.js';
 import {
   bodyMembers,
   membersOf,
@@ -59,6 +60,7 @@ export interface TokenWire extends MembersWire<typeof TOKEN_MEMBERS>, BudgetUseW
   default_model: string | null;
   aliases: Record<string, string>;
   fallbacks: string[];
+  revision: string;
 }
 
 export const TOKEN_STATUS = Joi.number<TokenStatus>()
@@ -118,6 +120,7 @@ export const TOKEN_REPLY = {
   fallbacks: NAMES.required().description(FALLBACKS_TEXT),
   ...replyMembers(TOKEN_MEMBERS),
   ...BUDGET_USE_REPLY,
+  revision: REVISION,
 };
 
 export const TOKEN = Joi.object<TokenWire, true>(TOKEN_REPLY);
@@ -146,6 +149,7 @@ export function tokenWire(nowMs: number): (token: Token) => TokenWire {
     fallbacks: [...token.policy.fallbacks],
     ...membersWire(TOKEN_MEMBERS, token.policy),
     ...budgetUseWire(token.policy, token.budgetUse, nowMs),
+    revision: tokenRevision(token),
   });
 }
 

@@ -22,6 +22,15 @@ export interface IdParams {
 
 export const ID = Joi.number().integer().min(1).max(Number.MAX_SAFE_INTEGER);
 
+/** In a view: what it was read at. In a change: what it was made from. */
+export const REVISION = Joi.string()
+  .required()
+  .description('Send it as `if_revision`, so that a change made meanwhile is not overwritten.');
+export const IF_REVISION = Joi.string()
+  .max(64)
+  .empty(['', null])
+  .description('The `revision` that the change was made from: 409 if somebody was faster.');
+
 /** The `:id` of a path. */
 export const ID_PARAMS = Joi.object<IdParams, true>({ id: ID.required() });
 

@@ -4,7 +4,8 @@ import { MAX_QUOTA } from '../core/quota.js';
 import type { Json } from '../core/json/json.js';
 import type { Role, User } from '../store/store.js';
 import { BUDGET_USE_REPLY, budgetUseWire, readBudgetUse, type BudgetUseWire } from './budget.js';
-import { ID } from './lists.js';
+import { userRevision } from '../management/revision.js';
+import { ID, REVISION } from './lists.js';
 import { membersOf, membersWire, replyMembers, type MembersWire } from './members.js';
 
 /** An account on the wire. */
@@ -23,6 +24,7 @@ export interface UserWire extends MembersWire<typeof BUDGET_MEMBERS>, BudgetUseW
   request_count: number;
   /** Unix seconds. */
   created_time: number;
+  revision: string;
 }
 
 export const ROLE = Joi.number<Role>()
@@ -44,6 +46,7 @@ export const USER = Joi.object<UserWire, true>({
   created_time: Joi.number().integer().min(0).required(),
   ...replyMembers(BUDGET_MEMBERS),
   ...BUDGET_USE_REPLY,
+  revision: REVISION,
 });
 
 /** The account as it is now, or null once it is gone. */
@@ -64,6 +67,7 @@ export function userWire(nowMs: number): (user: User) => UserWire {
     created_time: user.createdTime,
     ...membersWire(BUDGET_MEMBERS, user),
     ...budgetUseWire(user, user.budgetUse, nowMs),
+    revision: userRevision(user),
   });
 }
 

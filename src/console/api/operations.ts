@@ -5,13 +5,13 @@ export interface Operations {
     params: Record<string, never>;
     query: Record<string, never>;
     body: undefined;
-    reply: { version: string; self: { id: number; username: string; email: string; display_name: string; role: 0 | 1 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null } | null; registration: boolean; mail: "smtp" | "outbox"; units_per_usd: number; default_model: string | null; usage_entries: number; refused_entries: number; retention_days: number };
+    reply: { version: string; self: { id: number; username: string; email: string; display_name: string; role: 0 | 1 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null; revision: string } | null; registration: boolean; mail: "smtp" | "outbox"; units_per_usd: number; default_model: string | null; usage_entries: number; refused_entries: number; retention_days: number };
   };
   login: {
     params: Record<string, never>;
     query: Record<string, never>;
     body: { username: string; password: string };
-    reply: { id: number; username: string; email: string; display_name: string; role: 0 | 1 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null };
+    reply: { id: number; username: string; email: string; display_name: string; role: 0 | 1 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null; revision: string };
   };
   logout: {
     params: Record<string, never>;
@@ -59,19 +59,19 @@ export interface Operations {
     params: Record<string, never>;
     query: Record<string, never>;
     body: { username: string; password: string; email?: string; display_name?: string };
-    reply: { id: number; username: string; email: string; display_name: string; role: 0 | 1 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null };
+    reply: { id: number; username: string; email: string; display_name: string; role: 0 | 1 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null; revision: string };
   };
   getSelf: {
     params: Record<string, never>;
     query: Record<string, never>;
     body: undefined;
-    reply: { id: number; username: string; email: string; display_name: string; role: 0 | 1 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null };
+    reply: { id: number; username: string; email: string; display_name: string; role: 0 | 1 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null; revision: string };
   };
   updateSelf: {
     params: Record<string, never>;
     query: Record<string, never>;
     body: { username?: string; display_name?: string; email?: string; password?: string; original_password?: string };
-    reply: { id: number; username: string; email: string; display_name: string; role: 0 | 1 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null };
+    reply: { id: number; username: string; email: string; display_name: string; role: 0 | 1 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null; revision: string };
   };
   deleteSelf: {
     params: Record<string, never>;
@@ -83,7 +83,7 @@ export interface Operations {
     params: Record<string, never>;
     query: Record<string, never>;
     body: { token: string };
-    reply: { id: number; username: string; email: string; display_name: string; role: 0 | 1 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null };
+    reply: { id: number; username: string; email: string; display_name: string; role: 0 | 1 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null; revision: string };
   };
   topUp: {
     params: Record<string, never>;
@@ -107,31 +107,31 @@ export interface Operations {
     params: Record<string, never>;
     query: { p?: number; page_size?: number; role?: 0 | 1 | 10 | 100 };
     body: undefined;
-    reply: { items: ({ id: number; username: string; email: string; display_name: string; role: 0 | 1 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null })[]; total: number; page: number; page_size: number };
+    reply: { items: ({ id: number; username: string; email: string; display_name: string; role: 0 | 1 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null; revision: string })[]; total: number; page: number; page_size: number };
   };
   createUser: {
     params: Record<string, never>;
     query: Record<string, never>;
     body: { username: string; password: string; email?: string; display_name?: string; role?: 0 | 1 | 10 | 100; status?: 1 | 2; quota?: number; budget?: number; budget_period?: "day" | "week" | "month"; budget_time_zone?: string; reason?: string };
-    reply: { id: number; username: string; email: string; display_name: string; role: 0 | 1 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null };
+    reply: { id: number; username: string; email: string; display_name: string; role: 0 | 1 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null; revision: string };
   };
   updateUser: {
     params: Record<string, never>;
     query: Record<string, never>;
-    body: { id: number; username?: string; password?: string; email?: string; display_name?: string; role?: 0 | 1 | 10 | 100; status?: 1 | 2; quota?: number; add_quota?: number; budget?: number; budget_period?: "day" | "week" | "month"; budget_time_zone?: string; reason?: string };
-    reply: { id: number; username: string; email: string; display_name: string; role: 0 | 1 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null };
+    body: { id: number; username?: string; password?: string; email?: string; display_name?: string; role?: 0 | 1 | 10 | 100; status?: 1 | 2; quota?: number; add_quota?: number; budget?: number; budget_period?: "day" | "week" | "month"; budget_time_zone?: string; if_revision?: string; reason?: string };
+    reply: { id: number; username: string; email: string; display_name: string; role: 0 | 1 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null; revision: string };
   };
   searchUsers: {
     params: Record<string, never>;
     query: { p?: number; page_size?: number; role?: 0 | 1 | 10 | 100; keyword?: string };
     body: undefined;
-    reply: { items: ({ id: number; username: string; email: string; display_name: string; role: 0 | 1 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null })[]; total: number; page: number; page_size: number };
+    reply: { items: ({ id: number; username: string; email: string; display_name: string; role: 0 | 1 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null; revision: string })[]; total: number; page: number; page_size: number };
   };
   getUser: {
     params: { id: number };
     query: Record<string, never>;
     body: undefined;
-    reply: { id: number; username: string; email: string; display_name: string; role: 0 | 1 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null };
+    reply: { id: number; username: string; email: string; display_name: string; role: 0 | 1 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null; revision: string };
   };
   deleteUser: {
     params: { id: number };
@@ -139,41 +139,59 @@ export interface Operations {
     body: undefined;
     reply: null;
   };
+  inviteUser: {
+    params: Record<string, never>;
+    query: Record<string, never>;
+    body: { username: string; email: string; display_name?: string; role?: 0 | 1 | 10 | 100; quota?: number; budget?: number; budget_period?: "day" | "week" | "month"; budget_time_zone?: string; reason?: string };
+    reply: { id: number; username: string; email: string; display_name: string; role: 0 | 1 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null; revision: string };
+  };
+  mailPasswordReset: {
+    params: { id: number };
+    query: Record<string, never>;
+    body: { reason?: string };
+    reply: null;
+  };
   manageUser: {
     params: Record<string, never>;
     query: Record<string, never>;
     body: { id: number; action: "enable" | "disable" | "delete" | "promote" | "demote" | "add_quota"; mode?: "add" | "subtract" | "override"; value?: number; reason?: string };
-    reply: { id: number; username: string; email: string; display_name: string; role: 0 | 1 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null } | null;
+    reply: { id: number; username: string; email: string; display_name: string; role: 0 | 1 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null; revision: string } | null;
   };
   listTokens: {
     params: Record<string, never>;
     query: { p?: number; page_size?: number; user_id?: number };
     body: undefined;
-    reply: { items: ({ id: number; user_id: number; name: string; key_hint: string; status: 1 | 2 | 3 | 4; created_time: number; accessed_time: number; expired_time: number; remain_quota: number; unlimited_quota: boolean; used_quota: number; old_key_until: number; model_limits_enabled: boolean; model_limits: (string)[]; allow_ips: (string)[]; tags: (string)[]; default_model: string | null; aliases: Record<string, string>; fallbacks: (string)[]; rate_limit: number; dialect: "auto" | "cohere" | "combined" | "infinity" | "ollama" | "openrouter" | "pinecone" | "tei" | "voyage"; max_concurrency: number; reply_cache: boolean; may_explain: boolean; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null })[]; total: number; page: number; page_size: number };
+    reply: { items: ({ id: number; user_id: number; name: string; key_hint: string; status: 1 | 2 | 3 | 4; created_time: number; accessed_time: number; expired_time: number; remain_quota: number; unlimited_quota: boolean; used_quota: number; old_key_until: number; model_limits_enabled: boolean; model_limits: (string)[]; allow_ips: (string)[]; tags: (string)[]; default_model: string | null; aliases: Record<string, string>; fallbacks: (string)[]; rate_limit: number; dialect: "auto" | "cohere" | "combined" | "infinity" | "ollama" | "openrouter" | "pinecone" | "tei" | "voyage"; max_concurrency: number; reply_cache: boolean; may_explain: boolean; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null; revision: string })[]; total: number; page: number; page_size: number };
   };
   createToken: {
     params: Record<string, never>;
     query: Record<string, never>;
     body: { name: string; user_id?: number; status?: 1 | 2; expired_time?: number; remain_quota?: number; unlimited_quota?: boolean; model_limits_enabled?: boolean; model_limits?: (string)[] | string; allow_ips?: (string)[] | string; tags?: (string)[] | string; default_model?: string | null; aliases?: Record<string, string> | null; fallbacks?: (string)[] | string; rate_limit?: number; dialect?: "auto" | "cohere" | "combined" | "infinity" | "ollama" | "openrouter" | "pinecone" | "tei" | "voyage"; max_concurrency?: number; reply_cache?: boolean; may_explain?: boolean; budget?: number; budget_period?: "day" | "week" | "month"; budget_time_zone?: string; reason?: string };
-    reply: { id: number; user_id: number; name: string; key_hint: string; status: 1 | 2 | 3 | 4; created_time: number; accessed_time: number; expired_time: number; remain_quota: number; unlimited_quota: boolean; used_quota: number; old_key_until: number; model_limits_enabled: boolean; model_limits: (string)[]; allow_ips: (string)[]; tags: (string)[]; default_model: string | null; aliases: Record<string, string>; fallbacks: (string)[]; rate_limit: number; dialect: "auto" | "cohere" | "combined" | "infinity" | "ollama" | "openrouter" | "pinecone" | "tei" | "voyage"; max_concurrency: number; reply_cache: boolean; may_explain: boolean; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null; key: string };
+    reply: { id: number; user_id: number; name: string; key_hint: string; status: 1 | 2 | 3 | 4; created_time: number; accessed_time: number; expired_time: number; remain_quota: number; unlimited_quota: boolean; used_quota: number; old_key_until: number; model_limits_enabled: boolean; model_limits: (string)[]; allow_ips: (string)[]; tags: (string)[]; default_model: string | null; aliases: Record<string, string>; fallbacks: (string)[]; rate_limit: number; dialect: "auto" | "cohere" | "combined" | "infinity" | "ollama" | "openrouter" | "pinecone" | "tei" | "voyage"; max_concurrency: number; reply_cache: boolean; may_explain: boolean; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null; revision: string; key: string };
   };
   updateToken: {
     params: Record<string, never>;
     query: { status_only?: string };
-    body: { id: number; name?: string; status?: 1 | 2 | 3 | 4; expired_time?: number; remain_quota?: number; add_quota?: number; unlimited_quota?: boolean; model_limits_enabled?: boolean; model_limits?: (string)[] | string; allow_ips?: (string)[] | string; tags?: (string)[] | string; default_model?: string | null; aliases?: Record<string, string> | null; fallbacks?: (string)[] | string; rate_limit?: number; dialect?: "auto" | "cohere" | "combined" | "infinity" | "ollama" | "openrouter" | "pinecone" | "tei" | "voyage"; max_concurrency?: number; reply_cache?: boolean; may_explain?: boolean; budget?: number; budget_period?: "day" | "week" | "month"; budget_time_zone?: string; reason?: string };
-    reply: { id: number; user_id: number; name: string; key_hint: string; status: 1 | 2 | 3 | 4; created_time: number; accessed_time: number; expired_time: number; remain_quota: number; unlimited_quota: boolean; used_quota: number; old_key_until: number; model_limits_enabled: boolean; model_limits: (string)[]; allow_ips: (string)[]; tags: (string)[]; default_model: string | null; aliases: Record<string, string>; fallbacks: (string)[]; rate_limit: number; dialect: "auto" | "cohere" | "combined" | "infinity" | "ollama" | "openrouter" | "pinecone" | "tei" | "voyage"; max_concurrency: number; reply_cache: boolean; may_explain: boolean; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null };
+    body: { id: number; name?: string; status?: 1 | 2 | 3 | 4; expired_time?: number; remain_quota?: number; add_quota?: number; unlimited_quota?: boolean; model_limits_enabled?: boolean; model_limits?: (string)[] | string; allow_ips?: (string)[] | string; tags?: (string)[] | string; default_model?: string | null; aliases?: Record<string, string> | null; fallbacks?: (string)[] | string; rate_limit?: number; dialect?: "auto" | "cohere" | "combined" | "infinity" | "ollama" | "openrouter" | "pinecone" | "tei" | "voyage"; max_concurrency?: number; reply_cache?: boolean; may_explain?: boolean; budget?: number; budget_period?: "day" | "week" | "month"; budget_time_zone?: string; if_revision?: string; reason?: string };
+    reply: { id: number; user_id: number; name: string; key_hint: string; status: 1 | 2 | 3 | 4; created_time: number; accessed_time: number; expired_time: number; remain_quota: number; unlimited_quota: boolean; used_quota: number; old_key_until: number; model_limits_enabled: boolean; model_limits: (string)[]; allow_ips: (string)[]; tags: (string)[]; default_model: string | null; aliases: Record<string, string>; fallbacks: (string)[]; rate_limit: number; dialect: "auto" | "cohere" | "combined" | "infinity" | "ollama" | "openrouter" | "pinecone" | "tei" | "voyage"; max_concurrency: number; reply_cache: boolean; may_explain: boolean; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null; revision: string };
   };
   searchTokens: {
     params: Record<string, never>;
     query: { p?: number; page_size?: number; user_id?: number; keyword?: string; token?: string };
     body: undefined;
-    reply: { items: ({ id: number; user_id: number; name: string; key_hint: string; status: 1 | 2 | 3 | 4; created_time: number; accessed_time: number; expired_time: number; remain_quota: number; unlimited_quota: boolean; used_quota: number; old_key_until: number; model_limits_enabled: boolean; model_limits: (string)[]; allow_ips: (string)[]; tags: (string)[]; default_model: string | null; aliases: Record<string, string>; fallbacks: (string)[]; rate_limit: number; dialect: "auto" | "cohere" | "combined" | "infinity" | "ollama" | "openrouter" | "pinecone" | "tei" | "voyage"; max_concurrency: number; reply_cache: boolean; may_explain: boolean; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null })[]; total: number; page: number; page_size: number };
+    reply: { items: ({ id: number; user_id: number; name: string; key_hint: string; status: 1 | 2 | 3 | 4; created_time: number; accessed_time: number; expired_time: number; remain_quota: number; unlimited_quota: boolean; used_quota: number; old_key_until: number; model_limits_enabled: boolean; model_limits: (string)[]; allow_ips: (string)[]; tags: (string)[]; default_model: string | null; aliases: Record<string, string>; fallbacks: (string)[]; rate_limit: number; dialect: "auto" | "cohere" | "combined" | "infinity" | "ollama" | "openrouter" | "pinecone" | "tei" | "voyage"; max_concurrency: number; reply_cache: boolean; may_explain: boolean; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null; revision: string })[]; total: number; page: number; page_size: number };
+  };
+  findToken: {
+    params: Record<string, never>;
+    query: Record<string, never>;
+    body: { key: string };
+    reply: { id: number; user_id: number; name: string; key_hint: string; status: 1 | 2 | 3 | 4; created_time: number; accessed_time: number; expired_time: number; remain_quota: number; unlimited_quota: boolean; used_quota: number; old_key_until: number; model_limits_enabled: boolean; model_limits: (string)[]; allow_ips: (string)[]; tags: (string)[]; default_model: string | null; aliases: Record<string, string>; fallbacks: (string)[]; rate_limit: number; dialect: "auto" | "cohere" | "combined" | "infinity" | "ollama" | "openrouter" | "pinecone" | "tei" | "voyage"; max_concurrency: number; reply_cache: boolean; may_explain: boolean; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null; revision: string };
   };
   getToken: {
     params: { id: number };
     query: Record<string, never>;
     body: undefined;
-    reply: { id: number; user_id: number; name: string; key_hint: string; status: 1 | 2 | 3 | 4; created_time: number; accessed_time: number; expired_time: number; remain_quota: number; unlimited_quota: boolean; used_quota: number; old_key_until: number; model_limits_enabled: boolean; model_limits: (string)[]; allow_ips: (string)[]; tags: (string)[]; default_model: string | null; aliases: Record<string, string>; fallbacks: (string)[]; rate_limit: number; dialect: "auto" | "cohere" | "combined" | "infinity" | "ollama" | "openrouter" | "pinecone" | "tei" | "voyage"; max_concurrency: number; reply_cache: boolean; may_explain: boolean; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null };
+    reply: { id: number; user_id: number; name: string; key_hint: string; status: 1 | 2 | 3 | 4; created_time: number; accessed_time: number; expired_time: number; remain_quota: number; unlimited_quota: boolean; used_quota: number; old_key_until: number; model_limits_enabled: boolean; model_limits: (string)[]; allow_ips: (string)[]; tags: (string)[]; default_model: string | null; aliases: Record<string, string>; fallbacks: (string)[]; rate_limit: number; dialect: "auto" | "cohere" | "combined" | "infinity" | "ollama" | "openrouter" | "pinecone" | "tei" | "voyage"; max_concurrency: number; reply_cache: boolean; may_explain: boolean; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null; revision: string };
   };
   deleteToken: {
     params: { id: number };
@@ -185,7 +203,7 @@ export interface Operations {
     params: { id: number };
     query: Record<string, never>;
     body: { keep_old_s?: number; reason?: string };
-    reply: { id: number; user_id: number; name: string; key_hint: string; status: 1 | 2 | 3 | 4; created_time: number; accessed_time: number; expired_time: number; remain_quota: number; unlimited_quota: boolean; used_quota: number; old_key_until: number; model_limits_enabled: boolean; model_limits: (string)[]; allow_ips: (string)[]; tags: (string)[]; default_model: string | null; aliases: Record<string, string>; fallbacks: (string)[]; rate_limit: number; dialect: "auto" | "cohere" | "combined" | "infinity" | "ollama" | "openrouter" | "pinecone" | "tei" | "voyage"; max_concurrency: number; reply_cache: boolean; may_explain: boolean; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null; key: string };
+    reply: { id: number; user_id: number; name: string; key_hint: string; status: 1 | 2 | 3 | 4; created_time: number; accessed_time: number; expired_time: number; remain_quota: number; unlimited_quota: boolean; used_quota: number; old_key_until: number; model_limits_enabled: boolean; model_limits: (string)[]; allow_ips: (string)[]; tags: (string)[]; default_model: string | null; aliases: Record<string, string>; fallbacks: (string)[]; rate_limit: number; dialect: "auto" | "cohere" | "combined" | "infinity" | "ollama" | "openrouter" | "pinecone" | "tei" | "voyage"; max_concurrency: number; reply_cache: boolean; may_explain: boolean; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null; revision: string; key: string };
   };
   deleteTokens: {
     params: Record<string, never>;
@@ -203,7 +221,7 @@ export interface Operations {
     params: Record<string, never>;
     query: { p?: number; page_size?: number };
     body: undefined;
-    reply: { items: ({ id: number; user_id: number; name: string; key_hint: string; quota: number; status: 1 | 2 | 3; created_time: number; redeemed_time: number; used_user_id: number; expired_time: number })[]; total: number; page: number; page_size: number };
+    reply: { items: ({ id: number; user_id: number; name: string; key_hint: string; quota: number; status: 1 | 2 | 3; created_time: number; redeemed_time: number; used_user_id: number; expired_time: number; revision: string })[]; total: number; page: number; page_size: number };
   };
   createRedemptionCodes: {
     params: Record<string, never>;
@@ -214,14 +232,14 @@ export interface Operations {
   updateRedemptionCode: {
     params: Record<string, never>;
     query: { status_only?: string };
-    body: { id: number; name?: string; quota?: number; expired_time?: number; status?: 1 | 2 | 3; reason?: string };
-    reply: { id: number; user_id: number; name: string; key_hint: string; quota: number; status: 1 | 2 | 3; created_time: number; redeemed_time: number; used_user_id: number; expired_time: number };
+    body: { id: number; name?: string; quota?: number; expired_time?: number; status?: 1 | 2 | 3; if_revision?: string; reason?: string };
+    reply: { id: number; user_id: number; name: string; key_hint: string; quota: number; status: 1 | 2 | 3; created_time: number; redeemed_time: number; used_user_id: number; expired_time: number; revision: string };
   };
   searchRedemptionCodes: {
     params: Record<string, never>;
     query: { p?: number; page_size?: number; keyword?: string };
     body: undefined;
-    reply: { items: ({ id: number; user_id: number; name: string; key_hint: string; quota: number; status: 1 | 2 | 3; created_time: number; redeemed_time: number; used_user_id: number; expired_time: number })[]; total: number; page: number; page_size: number };
+    reply: { items: ({ id: number; user_id: number; name: string; key_hint: string; quota: number; status: 1 | 2 | 3; created_time: number; redeemed_time: number; used_user_id: number; expired_time: number; revision: string })[]; total: number; page: number; page_size: number };
   };
   listRedemptionBatches: {
     params: Record<string, never>;
@@ -239,7 +257,7 @@ export interface Operations {
     params: { id: number };
     query: Record<string, never>;
     body: undefined;
-    reply: { id: number; user_id: number; name: string; key_hint: string; quota: number; status: 1 | 2 | 3; created_time: number; redeemed_time: number; used_user_id: number; expired_time: number };
+    reply: { id: number; user_id: number; name: string; key_hint: string; quota: number; status: 1 | 2 | 3; created_time: number; redeemed_time: number; used_user_id: number; expired_time: number; revision: string };
   };
   deleteRedemptionCode: {
     params: { id: number };
@@ -257,31 +275,31 @@ export interface Operations {
     params: Record<string, never>;
     query: { p?: number; page_size?: number; tag?: string; provider?: string; model?: string; live?: boolean; because?: "disabled" | "auto_disabled" | "tag_disabled" | "credentials_locked" | "unusable"; sort?: "id" | "name" | "tried" };
     body: undefined;
-    reply: { items: ({ id: number; name: string; provider: string; base_url: string | null; credential_names: (string)[]; key_count: number | null; settings: Record<string, string | number | boolean>; models: Record<string, string>; tag: string | null; priority: number; weight: number; timeout_ms: number | null; cost: number | null; max_concurrency: number; requests_per_minute: number; tokens_per_minute: number; adaptive_concurrency: boolean; key_max_concurrency: number; key_requests_per_minute: number; key_tokens_per_minute: number; scores: "raw" | "normalized"; pair_tokens: number | null; long_documents: "truncate" | "chunk"; window_size: number | null; window_stride: number | null; retry_unsafe: boolean; health_check_s: number | null; budget: number; budget_scope: "channel" | "tag"; budget_period: "day" | "week" | "month"; budget_time_zone: string; status: 1 | 2 | 3; effective: { live: boolean; because: "disabled" | "auto_disabled" | "tag_disabled" | "credentials_locked" | "unusable" | null; reason: string | null; since: number | null; next_try: number | null; paused: ({ node: string; key: string | null; state: "open" | "half_open" | "cooling"; reason: string; since: number; until: number })[] }; origin: "config" | "store" })[]; total: number; page: number; page_size: number };
+    reply: { items: ({ id: number; name: string; provider: string; base_url: string | null; credential_names: (string)[]; key_count: number | null; settings: Record<string, string | number | boolean>; models: Record<string, string>; tag: string | null; priority: number; weight: number; timeout_ms: number | null; cost: number | null; max_concurrency: number; requests_per_minute: number; tokens_per_minute: number; adaptive_concurrency: boolean; key_max_concurrency: number; scores: "raw" | "normalized"; pair_tokens: number | null; long_documents: "truncate" | "chunk"; window_size: number | null; window_stride: number | null; retry_unsafe: boolean; health_check_s: number | null; budget: number; budget_scope: "channel" | "tag"; budget_period: "day" | "week" | "month"; budget_time_zone: string; status: 1 | 2 | 3; effective: { live: boolean; because: "disabled" | "auto_disabled" | "tag_disabled" | "credentials_locked" | "unusable" | null; reason: string | null; since: number | null; next_try: number | null; paused: ({ node: string; key: string | null; state: "open" | "half_open" | "cooling"; reason: string; since: number; until: number })[] }; origin: "config" | "store"; revision: string })[]; total: number; page: number; page_size: number };
   };
   createChannel: {
     params: Record<string, never>;
     query: Record<string, never>;
-    body: { name: string; provider: string; base_url?: string | null; api_key?: string; api_keys?: (string)[]; credentials?: Record<string, string>; settings?: Record<string, string | number | boolean>; tag?: string | null; status?: 1 | 2; models: Record<string, string> | (string)[] | string; priority?: number; weight?: number; timeout_ms?: number | null; cost?: number | null; max_concurrency?: number; requests_per_minute?: number; tokens_per_minute?: number; adaptive_concurrency?: boolean; key_max_concurrency?: number; key_requests_per_minute?: number; key_tokens_per_minute?: number; scores?: "raw" | "normalized"; pair_tokens?: number | null; long_documents?: "truncate" | "chunk"; window_size?: number | null; window_stride?: number | null; retry_unsafe?: boolean; health_check_s?: number | null; budget?: number; budget_scope?: "channel" | "tag"; budget_period?: "day" | "week" | "month"; budget_time_zone?: string; reason?: string };
-    reply: { id: number; name: string; provider: string; base_url: string | null; credential_names: (string)[]; key_count: number | null; settings: Record<string, string | number | boolean>; models: Record<string, string>; tag: string | null; priority: number; weight: number; timeout_ms: number | null; cost: number | null; max_concurrency: number; requests_per_minute: number; tokens_per_minute: number; adaptive_concurrency: boolean; key_max_concurrency: number; key_requests_per_minute: number; key_tokens_per_minute: number; scores: "raw" | "normalized"; pair_tokens: number | null; long_documents: "truncate" | "chunk"; window_size: number | null; window_stride: number | null; retry_unsafe: boolean; health_check_s: number | null; budget: number; budget_scope: "channel" | "tag"; budget_period: "day" | "week" | "month"; budget_time_zone: string; status: 1 | 2 | 3; effective: { live: boolean; because: "disabled" | "auto_disabled" | "tag_disabled" | "credentials_locked" | "unusable" | null; reason: string | null; since: number | null; next_try: number | null; paused: ({ node: string; key: string | null; state: "open" | "half_open" | "cooling"; reason: string; since: number; until: number })[] }; origin: "config" | "store"; version: number; in_force: "confirmed" | "bound_passed" | "no_gateway"; nodes: { confirmed: number; total: number; late: (string)[] }; waited_ms: number };
+    body: { name: string; provider: string; base_url?: string | null; api_key?: string; api_keys?: (string)[]; credentials?: Record<string, string>; settings?: Record<string, string | number | boolean>; tag?: string | null; status?: 1 | 2; models: Record<string, string> | (string)[] | string; priority?: number; weight?: number; timeout_ms?: number | null; cost?: number | null; max_concurrency?: number; requests_per_minute?: number; tokens_per_minute?: number; adaptive_concurrency?: boolean; key_max_concurrency?: number; scores?: "raw" | "normalized"; pair_tokens?: number | null; long_documents?: "truncate" | "chunk"; window_size?: number | null; window_stride?: number | null; retry_unsafe?: boolean; health_check_s?: number | null; budget?: number; budget_scope?: "channel" | "tag"; budget_period?: "day" | "week" | "month"; budget_time_zone?: string; reason?: string };
+    reply: { id: number; name: string; provider: string; base_url: string | null; credential_names: (string)[]; key_count: number | null; settings: Record<string, string | number | boolean>; models: Record<string, string>; tag: string | null; priority: number; weight: number; timeout_ms: number | null; cost: number | null; max_concurrency: number; requests_per_minute: number; tokens_per_minute: number; adaptive_concurrency: boolean; key_max_concurrency: number; scores: "raw" | "normalized"; pair_tokens: number | null; long_documents: "truncate" | "chunk"; window_size: number | null; window_stride: number | null; retry_unsafe: boolean; health_check_s: number | null; budget: number; budget_scope: "channel" | "tag"; budget_period: "day" | "week" | "month"; budget_time_zone: string; status: 1 | 2 | 3; effective: { live: boolean; because: "disabled" | "auto_disabled" | "tag_disabled" | "credentials_locked" | "unusable" | null; reason: string | null; since: number | null; next_try: number | null; paused: ({ node: string; key: string | null; state: "open" | "half_open" | "cooling"; reason: string; since: number; until: number })[] }; origin: "config" | "store"; revision: string; version: number; in_force: "confirmed" | "bound_passed" | "no_gateway"; nodes: { confirmed: number; total: number; late: (string)[] }; waited_ms: number };
   };
   updateChannel: {
     params: Record<string, never>;
     query: { status_only?: string };
-    body: { name?: string; provider?: string; base_url?: string | null; api_key?: string; api_keys?: (string)[]; credentials?: Record<string, string | null>; settings?: Record<string, string | number | boolean | unknown>; tag?: string | null; status?: 1 | 2 | 3; models?: Record<string, string> | (string)[] | string; priority?: number; weight?: number; timeout_ms?: number | null; cost?: number | null; max_concurrency?: number; requests_per_minute?: number; tokens_per_minute?: number; adaptive_concurrency?: boolean; key_max_concurrency?: number; key_requests_per_minute?: number; key_tokens_per_minute?: number; scores?: "raw" | "normalized"; pair_tokens?: number | null; long_documents?: "truncate" | "chunk"; window_size?: number | null; window_stride?: number | null; retry_unsafe?: boolean; health_check_s?: number | null; budget?: number; budget_scope?: "channel" | "tag"; budget_period?: "day" | "week" | "month"; budget_time_zone?: string; id: number; reason?: string };
-    reply: { id: number; name: string; provider: string; base_url: string | null; credential_names: (string)[]; key_count: number | null; settings: Record<string, string | number | boolean>; models: Record<string, string>; tag: string | null; priority: number; weight: number; timeout_ms: number | null; cost: number | null; max_concurrency: number; requests_per_minute: number; tokens_per_minute: number; adaptive_concurrency: boolean; key_max_concurrency: number; key_requests_per_minute: number; key_tokens_per_minute: number; scores: "raw" | "normalized"; pair_tokens: number | null; long_documents: "truncate" | "chunk"; window_size: number | null; window_stride: number | null; retry_unsafe: boolean; health_check_s: number | null; budget: number; budget_scope: "channel" | "tag"; budget_period: "day" | "week" | "month"; budget_time_zone: string; status: 1 | 2 | 3; effective: { live: boolean; because: "disabled" | "auto_disabled" | "tag_disabled" | "credentials_locked" | "unusable" | null; reason: string | null; since: number | null; next_try: number | null; paused: ({ node: string; key: string | null; state: "open" | "half_open" | "cooling"; reason: string; since: number; until: number })[] }; origin: "config" | "store"; version: number; in_force: "confirmed" | "bound_passed" | "no_gateway"; nodes: { confirmed: number; total: number; late: (string)[] }; waited_ms: number };
+    body: { name?: string; provider?: string; base_url?: string | null; api_key?: string; api_keys?: (string)[]; credentials?: Record<string, string | null>; settings?: Record<string, string | number | boolean | unknown>; tag?: string | null; status?: 1 | 2 | 3; models?: Record<string, string> | (string)[] | string; priority?: number; weight?: number; timeout_ms?: number | null; cost?: number | null; max_concurrency?: number; requests_per_minute?: number; tokens_per_minute?: number; adaptive_concurrency?: boolean; key_max_concurrency?: number; scores?: "raw" | "normalized"; pair_tokens?: number | null; long_documents?: "truncate" | "chunk"; window_size?: number | null; window_stride?: number | null; retry_unsafe?: boolean; health_check_s?: number | null; budget?: number; budget_scope?: "channel" | "tag"; budget_period?: "day" | "week" | "month"; budget_time_zone?: string; id: number; if_revision?: string; reason?: string };
+    reply: { id: number; name: string; provider: string; base_url: string | null; credential_names: (string)[]; key_count: number | null; settings: Record<string, string | number | boolean>; models: Record<string, string>; tag: string | null; priority: number; weight: number; timeout_ms: number | null; cost: number | null; max_concurrency: number; requests_per_minute: number; tokens_per_minute: number; adaptive_concurrency: boolean; key_max_concurrency: number; scores: "raw" | "normalized"; pair_tokens: number | null; long_documents: "truncate" | "chunk"; window_size: number | null; window_stride: number | null; retry_unsafe: boolean; health_check_s: number | null; budget: number; budget_scope: "channel" | "tag"; budget_period: "day" | "week" | "month"; budget_time_zone: string; status: 1 | 2 | 3; effective: { live: boolean; because: "disabled" | "auto_disabled" | "tag_disabled" | "credentials_locked" | "unusable" | null; reason: string | null; since: number | null; next_try: number | null; paused: ({ node: string; key: string | null; state: "open" | "half_open" | "cooling"; reason: string; since: number; until: number })[] }; origin: "config" | "store"; revision: string; version: number; in_force: "confirmed" | "bound_passed" | "no_gateway"; nodes: { confirmed: number; total: number; late: (string)[] }; waited_ms: number };
   };
   searchChannels: {
     params: Record<string, never>;
     query: { p?: number; page_size?: number; tag?: string; provider?: string; model?: string; live?: boolean; because?: "disabled" | "auto_disabled" | "tag_disabled" | "credentials_locked" | "unusable"; sort?: "id" | "name" | "tried"; keyword?: string };
     body: undefined;
-    reply: { items: ({ id: number; name: string; provider: string; base_url: string | null; credential_names: (string)[]; key_count: number | null; settings: Record<string, string | number | boolean>; models: Record<string, string>; tag: string | null; priority: number; weight: number; timeout_ms: number | null; cost: number | null; max_concurrency: number; requests_per_minute: number; tokens_per_minute: number; adaptive_concurrency: boolean; key_max_concurrency: number; key_requests_per_minute: number; key_tokens_per_minute: number; scores: "raw" | "normalized"; pair_tokens: number | null; long_documents: "truncate" | "chunk"; window_size: number | null; window_stride: number | null; retry_unsafe: boolean; health_check_s: number | null; budget: number; budget_scope: "channel" | "tag"; budget_period: "day" | "week" | "month"; budget_time_zone: string; status: 1 | 2 | 3; effective: { live: boolean; because: "disabled" | "auto_disabled" | "tag_disabled" | "credentials_locked" | "unusable" | null; reason: string | null; since: number | null; next_try: number | null; paused: ({ node: string; key: string | null; state: "open" | "half_open" | "cooling"; reason: string; since: number; until: number })[] }; origin: "config" | "store" })[]; total: number; page: number; page_size: number };
+    reply: { items: ({ id: number; name: string; provider: string; base_url: string | null; credential_names: (string)[]; key_count: number | null; settings: Record<string, string | number | boolean>; models: Record<string, string>; tag: string | null; priority: number; weight: number; timeout_ms: number | null; cost: number | null; max_concurrency: number; requests_per_minute: number; tokens_per_minute: number; adaptive_concurrency: boolean; key_max_concurrency: number; scores: "raw" | "normalized"; pair_tokens: number | null; long_documents: "truncate" | "chunk"; window_size: number | null; window_stride: number | null; retry_unsafe: boolean; health_check_s: number | null; budget: number; budget_scope: "channel" | "tag"; budget_period: "day" | "week" | "month"; budget_time_zone: string; status: 1 | 2 | 3; effective: { live: boolean; because: "disabled" | "auto_disabled" | "tag_disabled" | "credentials_locked" | "unusable" | null; reason: string | null; since: number | null; next_try: number | null; paused: ({ node: string; key: string | null; state: "open" | "half_open" | "cooling"; reason: string; since: number; until: number })[] }; origin: "config" | "store"; revision: string })[]; total: number; page: number; page_size: number };
   };
   getChannel: {
     params: { id: number };
     query: Record<string, never>;
     body: undefined;
-    reply: { id: number; name: string; provider: string; base_url: string | null; credential_names: (string)[]; key_count: number | null; settings: Record<string, string | number | boolean>; models: Record<string, string>; tag: string | null; priority: number; weight: number; timeout_ms: number | null; cost: number | null; max_concurrency: number; requests_per_minute: number; tokens_per_minute: number; adaptive_concurrency: boolean; key_max_concurrency: number; key_requests_per_minute: number; key_tokens_per_minute: number; scores: "raw" | "normalized"; pair_tokens: number | null; long_documents: "truncate" | "chunk"; window_size: number | null; window_stride: number | null; retry_unsafe: boolean; health_check_s: number | null; budget: number; budget_scope: "channel" | "tag"; budget_period: "day" | "week" | "month"; budget_time_zone: string; status: 1 | 2 | 3; effective: { live: boolean; because: "disabled" | "auto_disabled" | "tag_disabled" | "credentials_locked" | "unusable" | null; reason: string | null; since: number | null; next_try: number | null; paused: ({ node: string; key: string | null; state: "open" | "half_open" | "cooling"; reason: string; since: number; until: number })[] }; origin: "config" | "store" };
+    reply: { id: number; name: string; provider: string; base_url: string | null; credential_names: (string)[]; key_count: number | null; settings: Record<string, string | number | boolean>; models: Record<string, string>; tag: string | null; priority: number; weight: number; timeout_ms: number | null; cost: number | null; max_concurrency: number; requests_per_minute: number; tokens_per_minute: number; adaptive_concurrency: boolean; key_max_concurrency: number; scores: "raw" | "normalized"; pair_tokens: number | null; long_documents: "truncate" | "chunk"; window_size: number | null; window_stride: number | null; retry_unsafe: boolean; health_check_s: number | null; budget: number; budget_scope: "channel" | "tag"; budget_period: "day" | "week" | "month"; budget_time_zone: string; status: 1 | 2 | 3; effective: { live: boolean; because: "disabled" | "auto_disabled" | "tag_disabled" | "credentials_locked" | "unusable" | null; reason: string | null; since: number | null; next_try: number | null; paused: ({ node: string; key: string | null; state: "open" | "half_open" | "cooling"; reason: string; since: number; until: number })[] }; origin: "config" | "store"; revision: string };
   };
   deleteChannel: {
     params: { id: number };
@@ -311,7 +329,7 @@ export interface Operations {
     params: { id: number };
     query: Record<string, never>;
     body: { name?: string; status?: 1 | 2; credentials?: Record<string, string>; api_key?: string; api_keys?: (string)[]; reason?: string };
-    reply: { id: number; name: string; provider: string; base_url: string | null; credential_names: (string)[]; key_count: number | null; settings: Record<string, string | number | boolean>; models: Record<string, string>; tag: string | null; priority: number; weight: number; timeout_ms: number | null; cost: number | null; max_concurrency: number; requests_per_minute: number; tokens_per_minute: number; adaptive_concurrency: boolean; key_max_concurrency: number; key_requests_per_minute: number; key_tokens_per_minute: number; scores: "raw" | "normalized"; pair_tokens: number | null; long_documents: "truncate" | "chunk"; window_size: number | null; window_stride: number | null; retry_unsafe: boolean; health_check_s: number | null; budget: number; budget_scope: "channel" | "tag"; budget_period: "day" | "week" | "month"; budget_time_zone: string; status: 1 | 2 | 3; effective: { live: boolean; because: "disabled" | "auto_disabled" | "tag_disabled" | "credentials_locked" | "unusable" | null; reason: string | null; since: number | null; next_try: number | null; paused: ({ node: string; key: string | null; state: "open" | "half_open" | "cooling"; reason: string; since: number; until: number })[] }; origin: "config" | "store"; version: number; in_force: "confirmed" | "bound_passed" | "no_gateway"; nodes: { confirmed: number; total: number; late: (string)[] }; waited_ms: number };
+    reply: { id: number; name: string; provider: string; base_url: string | null; credential_names: (string)[]; key_count: number | null; settings: Record<string, string | number | boolean>; models: Record<string, string>; tag: string | null; priority: number; weight: number; timeout_ms: number | null; cost: number | null; max_concurrency: number; requests_per_minute: number; tokens_per_minute: number; adaptive_concurrency: boolean; key_max_concurrency: number; scores: "raw" | "normalized"; pair_tokens: number | null; long_documents: "truncate" | "chunk"; window_size: number | null; window_stride: number | null; retry_unsafe: boolean; health_check_s: number | null; budget: number; budget_scope: "channel" | "tag"; budget_period: "day" | "week" | "month"; budget_time_zone: string; status: 1 | 2 | 3; effective: { live: boolean; because: "disabled" | "auto_disabled" | "tag_disabled" | "credentials_locked" | "unusable" | null; reason: string | null; since: number | null; next_try: number | null; paused: ({ node: string; key: string | null; state: "open" | "half_open" | "cooling"; reason: string; since: number; until: number })[] }; origin: "config" | "store"; revision: string; version: number; in_force: "confirmed" | "bound_passed" | "no_gateway"; nodes: { confirmed: number; total: number; late: (string)[] }; waited_ms: number };
   };
   listUpstreamModels: {
     params: { id: number };
@@ -328,7 +346,7 @@ export interface Operations {
   testDraft: {
     params: Record<string, never>;
     query: Record<string, never>;
-    body: { name: string; provider: string; base_url?: string | null; api_key?: string; api_keys?: (string)[]; credentials?: Record<string, string>; settings?: Record<string, string | number | boolean>; tag?: string | null; status?: 1 | 2; models: Record<string, string> | (string)[] | string; priority?: number; weight?: number; timeout_ms?: number | null; cost?: number | null; max_concurrency?: number; requests_per_minute?: number; tokens_per_minute?: number; adaptive_concurrency?: boolean; key_max_concurrency?: number; key_requests_per_minute?: number; key_tokens_per_minute?: number; scores?: "raw" | "normalized"; pair_tokens?: number | null; long_documents?: "truncate" | "chunk"; window_size?: number | null; window_stride?: number | null; retry_unsafe?: boolean; health_check_s?: number | null; budget?: number; budget_scope?: "channel" | "tag"; budget_period?: "day" | "week" | "month"; budget_time_zone?: string; reason?: string; model?: string };
+    body: { name: string; provider: string; base_url?: string | null; api_key?: string; api_keys?: (string)[]; credentials?: Record<string, string>; settings?: Record<string, string | number | boolean>; tag?: string | null; status?: 1 | 2; models: Record<string, string> | (string)[] | string; priority?: number; weight?: number; timeout_ms?: number | null; cost?: number | null; max_concurrency?: number; requests_per_minute?: number; tokens_per_minute?: number; adaptive_concurrency?: boolean; key_max_concurrency?: number; scores?: "raw" | "normalized"; pair_tokens?: number | null; long_documents?: "truncate" | "chunk"; window_size?: number | null; window_stride?: number | null; retry_unsafe?: boolean; health_check_s?: number | null; budget?: number; budget_scope?: "channel" | "tag"; budget_period?: "day" | "week" | "month"; budget_time_zone?: string; reason?: string; model?: string };
     reply: { ok: boolean; model: string; upstream_model: string; url: string | null; status: number | null; latency_ms: number; order: "right" | "wrong" | "undecided" | null; scores: { right: number; other: number } | null; score_scale: { expected: string; observed: string; fits: boolean } | null; usage: { input_tokens: number | null; search_units: number | null }; problem: { code: string; message: string } | null; warnings: (string)[] };
   };
   listChannelModels: {
@@ -352,7 +370,7 @@ export interface Operations {
   editTag: {
     params: Record<string, never>;
     query: Record<string, never>;
-    body: { tag: string; new_tag?: string | null; models?: Record<string, string> | (string)[] | string; priority?: number; weight?: number; timeout_ms?: number | null; cost?: number | null; max_concurrency?: number; requests_per_minute?: number; tokens_per_minute?: number; adaptive_concurrency?: boolean; key_max_concurrency?: number; key_requests_per_minute?: number; key_tokens_per_minute?: number; scores?: "raw" | "normalized"; pair_tokens?: number | null; long_documents?: "truncate" | "chunk"; window_size?: number | null; window_stride?: number | null; retry_unsafe?: boolean; health_check_s?: number | null; budget?: number; budget_scope?: "channel" | "tag"; budget_period?: "day" | "week" | "month"; budget_time_zone?: string; reason?: string };
+    body: { tag: string; new_tag?: string | null; models?: Record<string, string> | (string)[] | string; priority?: number; weight?: number; timeout_ms?: number | null; cost?: number | null; max_concurrency?: number; requests_per_minute?: number; tokens_per_minute?: number; adaptive_concurrency?: boolean; key_max_concurrency?: number; scores?: "raw" | "normalized"; pair_tokens?: number | null; long_documents?: "truncate" | "chunk"; window_size?: number | null; window_stride?: number | null; retry_unsafe?: boolean; health_check_s?: number | null; budget?: number; budget_scope?: "channel" | "tag"; budget_period?: "day" | "week" | "month"; budget_time_zone?: string; reason?: string };
     reply: { ids: (number)[]; version: number; in_force: "confirmed" | "bound_passed" | "no_gateway"; nodes: { confirmed: number; total: number; late: (string)[] }; waited_ms: number };
   };
   disableTag: {
@@ -501,11 +519,14 @@ export const ROUTES: Readonly<Record<keyof Operations, string>> = {
   searchUsers: 'GET api/user/search',
   getUser: 'GET api/user/{id}',
   deleteUser: 'DELETE api/user/{id}',
+  inviteUser: 'POST api/user/invite',
+  mailPasswordReset: 'POST api/user/{id}/reset-mail',
   manageUser: 'POST api/user/manage',
   listTokens: 'GET api/token',
   createToken: 'POST api/token',
   updateToken: 'PUT api/token',
   searchTokens: 'GET api/token/search',
+  findToken: 'POST api/token/find',
   getToken: 'GET api/token/{id}',
   deleteToken: 'DELETE api/token/{id}',
   rollToken: 'POST api/token/{id}/roll',

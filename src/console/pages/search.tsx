@@ -149,7 +149,18 @@ function requestNamed(wanted: string): Hit[] {
   ];
 }
 
+/** Whose key it is. A whole key goes into a body alone, never into an address. */
+function keyItself(key: string, signal: AbortSignal): Promise<Hit[]> {
+  return call('findToken', { body: { key }, signal }).then(
+    ({ id, name, key_hint }) => [
+      { group: w().search.keys, text: name, more: key_hint, to: `keys?open=${id}` },
+    ],
+    () => [],
+  );
+}
+
 function lookUps(wanted: string, signal: AbortSignal): Promise<Hit[]>[] {
+  if (wanted.startsWith('sk-')) return [keyItself(wanted, signal)];
   const keyword = wanted;
   const keys = call('searchTokens', { query: { keyword, page_size: MOST }, signal }).then(
     ({ items }) =>

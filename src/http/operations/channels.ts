@@ -52,6 +52,7 @@ import { inForce } from '../in-force.js';
 import {
   ID,
   ID_PARAMS,
+  IF_REVISION,
   LIST_QUERY,
   listOf,
   listReply,
@@ -89,6 +90,7 @@ interface CreateBody extends ChannelBody {
 
 interface UpdateBody extends ChannelBody {
   id: number;
+  if_revision?: string;
   reason?: string;
 }
 
@@ -277,7 +279,12 @@ const update = defineOperation({
     'What is absent stays; of settings and credentials each name does, and null removes one. Another provider starts without settings and credentials; a change of the provider, the address or a setting that may redirect requests asks for all credentials anew. Of a channel of the configuration the status alone can be changed. With `status_only`, so it is of any channel.',
   access: 'admin',
   query: STATUS_ONLY_QUERY,
-  body: Joi.object<UpdateBody, true>({ ...CHANNEL_BODY, id: ID.required(), reason: REASON }),
+  body: Joi.object<UpdateBody, true>({
+    ...CHANNEL_BODY,
+    id: ID.required(),
+    if_revision: IF_REVISION,
+    reason: REASON,
+  }),
   reply: WRITTEN,
   errors: ['not_found', 'conflict'],
   async handler({ deps, query, body, actor }) {
@@ -288,7 +295,8 @@ const update = defineOperation({
         ? {}
         : { status }
       : channelEdit(body);
-    return written(deps, await updateChannel(deps, id, edit, because(actor, reason)));
+    const who = because(actor, reason);
+    return written(deps, await updateChannel(deps, id, edit, who, body.if_revision));
   },
 });
 

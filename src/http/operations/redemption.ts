@@ -17,6 +17,7 @@ import type { CodeBatch, RedemptionChange } from '../../store/store.js';
 import {
   ID,
   ID_PARAMS,
+  IF_REVISION,
   LIST_QUERY,
   listOf,
   listReply,
@@ -68,6 +69,7 @@ interface CreateQuery {
 
 interface UpdateBody {
   id: number;
+  if_revision?: string;
   name?: string;
   quota?: number;
   expired_time?: number;
@@ -223,6 +225,7 @@ const update = defineOperation({
     quota: QUOTA,
     expired_time: EXPIRED_TIME,
     status: CODE_STATUS,
+    if_revision: IF_REVISION,
     reason: REASON,
   }),
   reply: CODE,
@@ -231,7 +234,8 @@ const update = defineOperation({
     const { id, reason } = body;
     if (body.status === CODE_STATUS_NUMBERS.used) await refuseToUse(deps, id);
     const change = changeOf(body, isStatusOnly(query, body));
-    return codeWire(await updateRedemptionCode(deps, id, change, because(actor, reason)));
+    const who = because(actor, reason);
+    return codeWire(await updateRedemptionCode(deps, id, change, who, body.if_revision));
   },
 });
 

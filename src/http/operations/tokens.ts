@@ -1,4 +1,5 @@
 import Joi from 'joi';
+import { GatewayError } from '../../core/errors.js';
 import { MAX_QUOTA } from '../../core/quota.js';
 import { tokenStatus, type TokenStatus } from '../../core/token.js';
 import { unknownKey } from '../../gateway/key-refusals.js';
@@ -7,6 +8,7 @@ import {
   deleteToken,
   deleteTokens,
   enabledBy,
+  findTokenByKey,
   getToken,
   listTokens,
   requireModelLimits,
@@ -18,6 +20,7 @@ import type { QuotaChange, TokenChange } from '../../store/store.js';
 import {
   ID,
   ID_PARAMS,
+  IF_REVISION,
   LIST_QUERY,
   listOf,
   listReply,
@@ -54,6 +57,7 @@ interface CreateBody extends PolicyBody {
 
 interface UpdateBody extends PolicyBody {
   id: number;
+  if_revision?: string;
   name?: string;
   status?: TokenStatus;
   expired_time?: number;
@@ -75,6 +79,10 @@ interface SearchQuery extends TokenListQuery {
 interface RollBody {
   keep_old_s: number;
   reason?: string;
+}
+
+interface FindBody {
+  key: string;
 }
 
 interface BatchBody {
@@ -134,7 +142,13 @@ const search = defineOperation({
     ...LIST_QUERY,
     user_id: ID,
     keyword: Joi.string().max(256).empty(''),
-    token: Joi.string().trim().max(512).empty('').description('The whole key.'),
+    token: Joi.string()
+      .trim()
+      .max(512)
+      .empty('')
+      .description(
+        'The whole key. Addresses are written to logs and histories: `findToken` takes it in the body.',
+      ),
   }),
   reply: listOf(TOKEN),
   async handler({ deps, query, actor }) {
@@ -146,6 +160,25 @@ const search = defineOperation({
       ...(token === undefined ? {} : { keyHash: hashSecret(withPrefix(token)) }),
     };
     return listReply(await listTokens(deps, wanted, actor), query, tokenWire(deps.now()));
+  },
+});
+
+const find = defineOperation({
+  id: 'findToken',
+  method: 'POST',
+  path: '/api/token/find',
+  area: 'tokens',
+  summary: 'Whose key is this?',
+  description:
+    'Takes the whole key in the body, which no proxy and no history keeps. Somebody else’s key is as unknown as one that does not exist, unless one is an admin.',
+  access: 'login',
+  body: Joi.object<FindBody, true>({ key: Joi.string().max(512).required() }),
+  reply: TOKEN,
+  errors: ['not_found'],
+  async handler({ deps, body, actor }) {
+    const token = await findTokenByKey(deps, withPrefix(body.key.trim()), actor);
+    if (token === undefined) throw new GatewayError('not_found', 'There is no such key.');
+    return tokenWire(deps.now())(token);
   },
 });
 
@@ -226,6 +259,7 @@ const update = defineOperation({
     add_quota: Joi.number().integer().min(-MAX_QUOTA).max(MAX_QUOTA),
     unlimited_quota: Joi.boolean(),
     ...POLICY_BODY,
+    if_revision: IF_REVISION,
     reason: REASON,
   }).oxor('remain_quota', 'add_quota'),
   reply: TOKEN,
@@ -241,7 +275,8 @@ const update = defineOperation({
       ...(statusOnly ? {} : changeOf(body)),
       ...(enabled === undefined ? {} : { enabled }),
     };
-    return tokenWire(deps.now())(await updateToken(deps, id, change, actor));
+    const updated = await updateToken(deps, id, change, actor, body.if_revision);
+    return tokenWire(deps.now())(updated);
   },
 });
 
@@ -377,5 +412,5 @@ function withPrefix(key: string): string {
 }
 
 export const TOKEN_OPERATIONS: readonly Operation[] = [
-  ...[list, search, get, create, update, roll, remove, removeMany, usage],
+  ...[list, search, find, get, create, update, roll, remove, removeMany, usage],
 ];

@@ -3,7 +3,12 @@ import { confirmAddress, mailAddressCode } from '../../management/address-codes.
 import { accountNamed } from '../../management/attempts.js';
 import { invalid } from '../../management/fields.js';
 import { logIn } from '../../management/log-in.js';
-import { mailResetCode, resetPassword } from '../../management/password-reset.js';
+import {
+  inviteUser,
+  mailResetCode,
+  mailResetTo,
+  resetPassword,
+} from '../../management/password-reset.js';
 import { redeemCode } from '../../management/redeem.js';
 import {
   createUser,
@@ -23,6 +28,7 @@ import type { QuotaChange, Role } from '../../store/store.js';
 import {
   ID,
   ID_PARAMS,
+  IF_REVISION,
   LIST_QUERY,
   listOf,
   listReply,
@@ -94,8 +100,22 @@ interface CreateBody extends RegisterBody, BudgetBody {
   reason?: string;
 }
 
+interface InviteBody extends BudgetBody {
+  username: string;
+  email: string;
+  display_name?: string;
+  role: Role;
+  quota: number;
+  reason?: string;
+}
+
+interface MailResetBody {
+  reason?: string;
+}
+
 interface UpdateBody extends BudgetBody {
   id: number;
+  if_revision?: string;
   username?: string;
   password?: string;
   email?: string;
@@ -371,6 +391,55 @@ const create = defineOperation({
   },
 });
 
+const invite = defineOperation({
+  id: 'inviteUser',
+  method: 'POST',
+  path: '/api/user/invite',
+  area: 'users',
+  summary: 'Make an account, and mail its owner a code to set a password',
+  description:
+    'Nobody knows a password of it until then. The code is good for 24 hours; the mail has a link where `server.public_url` is set. If the mail cannot be sent the answer is 502, and the account is there: `mailPasswordReset` sends another.',
+  access: 'admin',
+  body: Joi.object<InviteBody, true>({
+    username: USERNAME.required(),
+    email: EMAIL.required(),
+    display_name: DISPLAY_NAME.empty(''),
+    role: ROLE.default(1),
+    quota: QUOTA.default(0),
+    ...bodyMembers(BUDGET_MEMBERS),
+    reason: REASON,
+  }),
+  reply: USER,
+  errors: ['permission_denied', 'conflict', 'upstream_error'],
+  idempotent: true,
+  async handler({ deps, body, actor }) {
+    const { username, email, display_name: displayName, role, quota } = body;
+    const invitation = {
+      ...{ username, email, displayName, role, quota },
+      ...readMembers(BUDGET_MEMBERS, body),
+    };
+    return userWire(deps.now())(await inviteUser(deps, invitation, because(actor, body.reason)));
+  },
+});
+
+const mailReset = defineOperation({
+  id: 'mailPasswordReset',
+  method: 'POST',
+  path: '/api/user/:id/reset-mail',
+  area: 'users',
+  summary: 'Mail somebody a code to set a new password',
+  description:
+    'To the address of the account; its password stays until the code is used, within 24 hours. The mail has a link where `server.public_url` is set.',
+  access: 'admin',
+  params: ID_PARAMS,
+  body: Joi.object<MailResetBody, true>({ reason: REASON }),
+  errors: ['permission_denied', 'not_found', 'conflict', 'rate_limited', 'upstream_error'],
+  async handler({ deps, params, body, actor }) {
+    await mailResetTo(deps, params.id, because(actor, body.reason));
+    return null;
+  },
+});
+
 const update = defineOperation({
   id: 'updateUser',
   method: 'PUT',
@@ -391,6 +460,7 @@ const update = defineOperation({
     quota: QUOTA,
     add_quota: Joi.number().integer().min(-MAX_QUOTA).max(MAX_QUOTA),
     ...bodyMembers(BUDGET_MEMBERS),
+    if_revision: IF_REVISION,
     reason: REASON,
   }).oxor('quota', 'add_quota'),
   reply: USER,
@@ -404,7 +474,8 @@ const update = defineOperation({
       quota: quotaChange(body),
       ...readMembers(BUDGET_MEMBERS, body),
     };
-    return userWire(deps.now())(await updateUser(deps, id, edit, because(actor, body.reason)));
+    const updated = await updateUser(deps, id, edit, because(actor, body.reason), body.if_revision);
+    return userWire(deps.now())(updated);
   },
 });
 
@@ -481,5 +552,5 @@ function quotaChange({ quota, add_quota: added }: UpdateBody): QuotaChange | und
 
 export const USER_OPERATIONS: readonly Operation[] = [
   ...[register, getSelf, putSelf, confirmEmail, removeSelf, topUp, askReset, reset],
-  ...[list, search, get, create, update, remove, manage],
+  ...[list, search, get, create, invite, mailReset, update, remove, manage],
 ];

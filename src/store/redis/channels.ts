@@ -220,7 +220,9 @@ export function openChannels(
         const before = channels.get(id);
         const next = before === undefined ? undefined : changed(before, sealedChange);
         if (next === undefined) return unchanged('not_found');
-        if (when !== undefined && before?.status !== when.status) return unchanged('other_status');
+        if (before !== undefined && when?.(present(id, before)) === false) {
+          return unchanged('changed');
+        }
         if (isTaken(channels, next.name, id)) return unchanged('name_taken');
         return { edits: new Map([[id, next]]), result: next };
       });

@@ -181,9 +181,19 @@ export function openRedemption(connection: Connection, keys: Keys): RedemptionSt
       return [...batches.values()].reverse();
     },
 
-    async updateCode(id, change) {
-      const reply = await run(connection, SCRIPTS.changeCode, recordKey(id), fieldsOf(change));
-      if (reply === 'used') return { kind: 'used' };
+    async updateCode(id, change, when) {
+      const judged = when === undefined ? undefined : await read(id);
+      if (when !== undefined && judged === undefined) return { kind: 'not_found' };
+      if (judged !== undefined && judged.status !== 'used' && when?.(judged) === false) {
+        return { kind: 'changed' };
+      }
+      const same =
+        judged === undefined ? [] : fieldsOf({ ...judged, enabled: judged.status === 'enabled' });
+      const reply = await run(connection, SCRIPTS.changeCode, recordKey(id), [
+        ...[same.length, ...same],
+        ...fieldsOf(change),
+      ]);
+      if (reply === 'used' || reply === 'changed') return { kind: reply };
       const code = reply === null ? undefined : await read(id);
       return code === undefined ? { kind: 'not_found' } : { kind: 'updated', code };
     },

@@ -113,14 +113,16 @@ export function openTokens(connection: Connection, keys: Keys): TokenStore {
     change: TokenChange,
     nowMs: number,
     ownerId: number | undefined,
+    when?: (token: Token) => boolean,
   ): Promise<TokenUpdate> {
     const userId = await ownerOf(tokenId);
     if (userId === undefined || (ownerId !== undefined && ownerId !== userId)) {
       return { kind: 'not_found' };
     }
     for (let round = 0; round < MAX_ROUNDS; round += 1) {
-      const policy = await changedPolicy(tokenId, userId, change.policy);
+      const policy = await changedPolicy(tokenId, userId, change.policy, when);
       if (policy === undefined) return { kind: 'not_found' };
+      if (policy === 'changed') return { kind: 'conflict', reason: policy };
       const tokenKey = (id: number | string): string => keys.userToken(userId, id);
       const reply = await runWithTokens(
         connection,
@@ -154,16 +156,21 @@ export function openTokens(connection: Connection, keys: Keys): TokenStore {
     throw new StoreUnavailableError('The token is being changed without end.');
   }
 
-  /** Merges here, for one version of the token only: Lua's JSON cannot tell an empty list from an empty object. */
+  /**
+   * Judges and merges here, for one version of the token only: Lua's JSON cannot tell an empty list from an empty object.
+   */
   async function changedPolicy(
     tokenId: number,
     userId: number,
     change: TokenChange['policy'],
-  ): Promise<{ version: number | ''; fields: (string | number)[] } | undefined> {
-    if (change === undefined) return { version: '', fields: [] };
+    when: ((token: Token) => boolean) | undefined,
+  ): Promise<{ version: number | ''; fields: (string | number)[] } | 'changed' | undefined> {
+    if (change === undefined && when === undefined) return { version: '', fields: [] };
     const [credential] = await readTokens(connection, keys, userId, [tokenId]);
     if (credential === undefined) return undefined;
     const { token, version } = credential;
+    if (when?.(token) === false) return 'changed';
+    if (change === undefined) return { version, fields: [] };
     return { version, fields: policyFields({ ...token.policy, ...change }) };
   }
 

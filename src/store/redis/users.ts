@@ -147,8 +147,15 @@ export function openUsers(connection: Connection, keys: Keys): UserStore {
     id: number,
     change: UserChange,
     nowMs: number,
-    { role, passwordHash }: UserCondition = {},
+    { role, passwordHash, holds }: UserCondition = {},
   ): Promise<UserUpdate> {
+    let judged: (string | number)[] = [];
+    if (holds !== undefined) {
+      const user = await read(id, nowMs);
+      if (user === undefined) return { kind: 'not_found' };
+      if (!holds(user)) return { kind: 'conflict', reason: 'changed' };
+      judged = fieldsOf({ ...user, email: user.email ?? null });
+    }
     const wanted = {
       username: change.username?.toLowerCase() ?? '',
       email: change.email?.toLowerCase() ?? '',
@@ -166,7 +173,9 @@ export function openUsers(connection: Connection, keys: Keys): UserStore {
         ...quotaArguments(change.quota),
         role ?? '',
         passwordHash ?? '',
+        judged.length,
       ],
+      ...judged,
       ...fieldsOf(change),
       ...(wanted.username === '' ? [] : ['username_claim', mark]),
       ...(wanted.email === '' ? [] : ['email_claim', mark]),
@@ -297,7 +306,8 @@ function newClaim(id: number, nowMs: number): string {
   return `${id}:${nowMs}:${randomBytes(MARK_BYTES).toString('hex')}`;
 }
 
-function fieldsOf(change: UserChange): (string | number)[] {
+/** The fields of what is present; an account has all of them but the password, and `email` if it has none. */
+function fieldsOf(change: Omit<UserChange, 'quota'>): (string | number)[] {
   const { username, email, displayName, passwordHash, role, enabled } = change;
   return [
     ...(username === undefined ? [] : ['username', username]),

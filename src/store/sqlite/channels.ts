@@ -273,7 +273,7 @@ export function openChannels(
         const row = byId.get(id);
         if (row === undefined) return { kind: 'not_found' };
         if (isTaken(wanted.name, id)) return { kind: 'name_taken' };
-        if (when !== undefined && row.status !== when.status) return { kind: 'other_status' };
+        if (when?.(channelOf(row, vault).channel) === false) return { kind: 'changed' };
         return written(write(row, wanted, sealed));
       });
     },

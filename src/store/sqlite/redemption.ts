@@ -116,11 +116,12 @@ export function openRedemption(database: Database): RedemptionStore {
 
     sumCodes: (nowMs) => database.read(() => sums.all(nowMs).map(batchOf)),
 
-    updateCode: (id, wanted) =>
+    updateCode: (id, wanted, when) =>
       database.write((): RedemptionUpdate => {
         const row = byId.get(id);
         if (row === undefined) return { kind: 'not_found' };
         if (row.status === 'used') return { kind: 'used' };
+        if (when?.(codeOf(row)) === false) return { kind: 'changed' };
         const name = wanted.name ?? row.name;
         const status =
           wanted.enabled === undefined ? row.status : wanted.enabled ? 'enabled' : 'disabled';

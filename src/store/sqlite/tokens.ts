@@ -67,11 +67,13 @@ export function openTokens(database: Database, reservations: Reservations): Toke
     wanted: TokenChange,
     nowMs: number,
     ownerId: number | undefined,
+    when: ((token: Token) => boolean) | undefined,
   ): TokenUpdate {
     const token = read(id, nowMs);
     if (token === undefined || (ownerId !== undefined && token.userId !== ownerId)) {
       return { kind: 'not_found' };
     }
+    if (when?.(token) === false) return { kind: 'conflict', reason: 'changed' };
     const remainQuota = changedBalance(token.remainQuota, wanted.quota);
     if (remainQuota === undefined) return { kind: 'conflict', reason: 'quota_range' };
     const policy = { ...token.policy, ...wanted.policy };
@@ -128,8 +130,8 @@ export function openTokens(database: Database, reservations: Reservations): Toke
         return selectPage(database, { table: 'tokens', read: tokenOf }, filter, { offset, limit });
       }),
 
-    updateToken: (id, wanted, nowMs, ownerId) =>
-      database.write(() => change(id, wanted, nowMs, ownerId)),
+    updateToken: (id, wanted, nowMs, ownerId, when) =>
+      database.write(() => change(id, wanted, nowMs, ownerId, when)),
 
     rollToken: (id, { keyHash, keyHint, keepOldMs }, nowMs, ownerId) =>
       database.write(() => {

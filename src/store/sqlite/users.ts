@@ -109,7 +109,7 @@ export function openUsers(database: Database, reservations: Reservations): UserS
     id: number,
     wanted: UserChange,
     nowMs: number,
-    { role, passwordHash }: UserCondition,
+    { role, passwordHash, holds }: UserCondition,
   ): UserUpdate {
     const row = read(byId.get(id), nowMs);
     if (row === undefined) return { kind: 'not_found' };
@@ -117,7 +117,8 @@ export function openUsers(database: Database, reservations: Reservations): UserS
     if (conflict !== undefined) return conflict;
     if (
       (role ?? row.role) !== row.role ||
-      (passwordHash ?? row.password_hash) !== row.password_hash
+      (passwordHash ?? row.password_hash) !== row.password_hash ||
+      holds?.(presentUser(row)) === false
     ) {
       return { kind: 'conflict', reason: 'changed' };
     }

@@ -322,7 +322,10 @@ describe('changing a key', () => {
     const reply = await call('PUT', '/api/token/', { id: token.id, name: 'renamed' });
 
     expect(reply.status).toBe(200);
-    expect(reply.body.data).toEqual({ ...token, name: 'renamed' });
+    expect(reply.body.data).toEqual({
+      ...{ ...token, name: 'renamed' },
+      revision: expect.any(String),
+    });
     expect(JSON.stringify(reply.body)).not.toContain(key);
   });
 
@@ -332,7 +335,10 @@ describe('changing a key', () => {
 
     const reply = await call('PUT', '/api/token', { ...body.data, name: 'sent back' });
 
-    expect(reply.body.data).toEqual({ ...body.data, name: 'sent back' });
+    expect(reply.body.data).toEqual({
+      ...{ ...body.data, name: 'sent back' },
+      revision: expect.any(String),
+    });
   });
 
   it('changes the status alone where that is asked for', async () => {
@@ -484,6 +490,24 @@ describe('finding and deleting keys', () => {
     expect(await found(`token=${key}`)).toEqual([id]);
     expect(await found(`token=${key.slice(3)}`)).toEqual([id]);
     expect(await found(`token=${key.slice(0, 10)}`)).toEqual([]);
+  });
+
+  it('tells whose a key is, without the key in an address', async () => {
+    const mine = await createAccount(gateway.store);
+    const stranger = await createAccount(gateway.store);
+    const { id, key } = await create({ name: 'found' }, mine);
+    const find = (given: string, as: Account) =>
+      call('POST', '/api/token/find', { key: given }, as);
+
+    const [whole, bare, theirs, part] = [
+      await find(key, mine),
+      await find(key.slice(3), admin),
+      await find(key, stranger),
+      await find(key.slice(0, 20), mine),
+    ];
+
+    expect([whole.body.data.id, bare.body.data.id]).toEqual([id, id]);
+    expect([theirs.status, part.status]).toEqual([404, 404]);
   });
 
   it('deletes one', async () => {

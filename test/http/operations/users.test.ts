@@ -190,6 +190,7 @@ describe('one’s own account', () => {
       budget_time_zone: 'UTC',
       budget_spent: 0,
       budget_renews_at: null,
+      revision: expect.any(String),
     });
   });
 
@@ -624,5 +625,68 @@ describe('password reset', () => {
     expect(codeIn(readFileSync(file, 'utf8'))).toHaveLength(24);
     expect(statSync(file).mode & 0o777).toBe(0o600);
     await rm(folder, { recursive: true });
+  });
+  it('is mailed by an admin to somebody of a lower role, with a link', async () => {
+    const own = await startGateway({
+      server: { public_url: 'https://rerank.example.com/tools/' },
+      mail: { smtp_url: mail.url },
+    });
+    const admin = await createAccount(own.store, { role: 10 });
+    const peer = await createAccount(own.store, { role: 10, email: 'peer@example.com' });
+    const { user } = await createAccount(own.store, { email: 'sent@example.com' });
+    const { user: silent } = await createAccount(own.store);
+    const send = (id: number) =>
+      callApi(own.url, 'POST', `/api/user/${id}/reset-mail`, {
+        ...{ cookie: admin.cookie, body: { reason: 'forgot' } },
+      });
+
+    const replies = [await send(user.id), await send(peer.user.id), await send(silent.id)];
+    const code = codeIn(await mail.next('sent@example.com'));
+    const link = new URL('https://rerank.example.com/tools/console/reset');
+    link.hash = new URLSearchParams({ email: 'sent@example.com', code }).toString();
+    await send(user.id);
+    const again = (await mail.next('sent@example.com'))
+      .replaceAll(/=\r?\n/g, '')
+      .replaceAll('=3D', '=');
+    const latest = codeIn(again);
+    const body = { email: 'sent@example.com', token: latest, password: NEW_PASSWORD };
+    const set = await callApi(own.url, 'POST', '/api/user/reset', { body });
+    const { items } = await own.store.listAudit({ offset: 0, limit: 10 });
+    await own.close();
+
+    expect(replies.map(({ status }) => status)).toEqual([200, 403, 409]);
+    expect(again).toContain(link.href.replace(code, latest));
+    expect(set.status).toBe(200);
+    expect(items.find(({ action }) => action === 'user.mail_reset')).toMatchObject({
+      ...{ target: `user:${user.id}`, detail: { reason: 'forgot' } },
+    });
+  });
+
+  it('follows an invitation, to an account that nobody can log in to before', async () => {
+    const email = 'invited@example.com';
+    const { cookie } = await createAccount(gateway.store, { role: 10 });
+    const body = { username: 'invited', email, quota: 7 };
+
+    const made = await call('POST', '/api/user/invite', { cookie, body });
+    const code = codeIn(await mail.next(email));
+    const early = await logIn('invited', PASSWORD);
+    const set = await reset({ email, token: code, password: NEW_PASSWORD });
+    const login = await logIn('invited', NEW_PASSWORD);
+
+    expect(made.body.data).toMatchObject({ username: 'invited', email, quota: 7, role: 1 });
+    expect([early.status, set.status, login.status]).toEqual([401, 200, 200]);
+  });
+
+  it('says when an invitation cannot be sent, and keeps the account', async () => {
+    const own = await startGateway({ mail: { smtp_url: 'smtp://127.0.0.1:1' } });
+    const { cookie } = await createAccount(own.store, { role: 10 });
+    const body = { username: 'unreached', email: 'unreached@example.com' };
+
+    const reply = await callApi(own.url, 'POST', '/api/user/invite', { cookie, body });
+    const user = await own.store.findUser('unreached', Date.now());
+    await own.close();
+
+    expect([reply.status, reply.body.code]).toEqual([502, 'upstream_error']);
+    expect(user?.email).toBe('unreached@example.com');
   });
 });

@@ -357,23 +357,27 @@ export function describeChannels(open: OpenHarness): void {
       const { store } = given;
       const { id } = await create(store);
       const outage = { reason: 'no_credit', message: 'top up ü', sinceMs: T0 } as const;
-      const enabled = { status: 1 } as const;
+      const enabled = ({ status }: Channel) => status === 1;
 
       const writes = await Promise.all(
         Array.from({ length: 10 }, () => store.updateChannel(id, { status: 3, outage }, enabled)),
       );
 
       expect(writes.filter(({ kind }) => kind === 'updated')).toHaveLength(1);
-      expect(writes.filter(({ kind }) => kind === 'other_status')).toHaveLength(9);
+      expect(writes.filter(({ kind }) => kind === 'changed')).toHaveLength(9);
       const [kept] = (await load(await given.reopen())).channels;
       expect(kept).toMatchObject({ status: 3, outage });
       const version = await store.channelsVersion();
       expect(await store.updateChannel(id, { status: 2 }, enabled)).toEqual({
-        kind: 'other_status',
+        kind: 'changed',
       });
       expect(await store.channelsVersion()).toBe(version);
       const returned = updated(
-        await store.updateChannel(id, { status: 1, outage: undefined }, { status: 3 }),
+        await store.updateChannel(
+          id,
+          { status: 1, outage: undefined },
+          ({ status }) => status === 3,
+        ),
       );
       expect(returned.outage).toBeUndefined();
       expect((await load(store)).channels[0]?.outage).toBeUndefined();

@@ -243,6 +243,26 @@ export function describeRedemption(open: OpenHarness): void {
       expect(await given.store.updateCode(999, {})).toEqual({ kind: 'not_found' });
     });
 
+    test('lets one of many who judged the same code change it', async () => {
+      const code = await createCode(given.store);
+      const other = await given.reopen();
+      const isSame = ({ name }: RedemptionCode): boolean => name === code.name;
+
+      const writes = await Promise.all(
+        Array.from({ length: 10 }, (_, index) =>
+          (index % 2 === 0 ? given.store : other).updateCode(
+            code.id,
+            { name: `writer ${index}` },
+            isSame,
+          ),
+        ),
+      );
+
+      expect(writes.filter(({ kind }) => kind === 'updated')).toHaveLength(1);
+      expect(writes.filter(({ kind }) => kind === 'changed')).toHaveLength(9);
+      expect(await other.updateCode(999, {}, isSame)).toEqual({ kind: 'not_found' });
+    });
+
     test('keeps a used code used', async () => {
       const userId = await createUser(given.store);
       const { id } = await createCode(given.store, { codeHash: sha256('c') });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { NOTHING_USED } from '../../../src/core/budget.js';
 import { MAX_QUOTA } from '../../../src/core/quota.js';
+import type { Token } from '../../../src/core/token.js';
 import type { Store, TokenQuery } from '../../../src/store/store.js';
 import {
   admitRequest,
@@ -237,6 +238,30 @@ export function describeTokens(open: OpenHarness): void {
       expect(await given.store.deleteToken(token.id, stranger)).toBe(false);
       expect(await given.store.getToken(token.id, T0)).toEqual(token);
       expect(await given.store.deleteToken(token.id, token.userId)).toBe(true);
+    });
+
+    test('lets one of many who judged the same token change it, whatever traffic does to it', async () => {
+      const { token } = await createToken(given.store, { remainQuota: 100 });
+      const other = await given.reopen();
+      const isSame = ({ name }: Token): boolean => name === token.name;
+      const write = (store: Store, index: number) =>
+        store.updateToken(
+          ...([token.id, { name: `writer ${index}` }, T0, token.userId, isSame] as const),
+        );
+
+      const [writes] = await Promise.all([
+        Promise.all(
+          Array.from({ length: 10 }, (_, index) =>
+            write(index % 2 === 0 ? given.store : other, index),
+          ),
+        ),
+        given.store.updateToken(token.id, { quota: { add: 5 } }, T0),
+      ]);
+
+      expect(writes.filter(({ kind }) => kind === 'updated')).toHaveLength(1);
+      const changed = { kind: 'conflict', reason: 'changed' };
+      expect(writes.filter(({ kind }) => kind !== 'updated')).toEqual(Array(9).fill(changed));
+      expect((await other.getToken(token.id, T0))?.remainQuota).toBe(105);
     });
 
     test('sets and moves quota, never below zero or out of the exact range', async () => {

@@ -72,6 +72,28 @@ export function describeUsers(open: OpenHarness): void {
       expect(await store.getPasswordHash(user.id)).toBe('third');
     });
 
+    test('lets one of many who judged the same account change it', async () => {
+      const user = await created(given.store, { email: undefined });
+      const other = await given.reopen();
+      const holds = ({ displayName }: User): boolean => displayName === user.displayName;
+
+      const writes = await Promise.all(
+        Array.from({ length: 10 }, (_, index) =>
+          (index % 2 === 0 ? given.store : other).updateUser(
+            user.id,
+            { displayName: `writer ${index}` },
+            T0,
+            { holds },
+          ),
+        ),
+      );
+
+      expect(writes.filter(({ kind }) => kind === 'updated')).toHaveLength(1);
+      const changed = { kind: 'conflict', reason: 'changed' };
+      expect(writes.filter(({ kind }) => kind !== 'updated')).toEqual(Array(9).fill(changed));
+      expect(await other.updateUser(999, {}, T0, { holds })).toEqual({ kind: 'not_found' });
+    });
+
     test('is found by the name that it has, however its names change at the same time', async () => {
       const other = await given.reopen();
       for (let round = 0; round < 20; round += 1) {
