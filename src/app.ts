@@ -287,6 +287,7 @@ export async function createApp(config: Config, parts: AppParts): Promise<App> {
       outboxDir: config.mail.outboxDir ?? join(config.store.dataDir, 'outbox'),
     }),
     publicUrl: config.server.publicUrl,
+    keepsExamples: config.console.examples,
     later: background.run,
   };
   const recover = (): void => {

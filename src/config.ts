@@ -146,6 +146,8 @@ interface LogSettings {
 interface ConsoleSettings {
   /** Whether the browser console is served below `/console/`. */
   readonly enabled: boolean;
+  /** Whether inputs of the playground may be kept, documents included. */
+  readonly examples: boolean;
 }
 
 interface MetricsSettings {
@@ -519,6 +521,7 @@ const FILE_SCHEMA = Joi.object<FileSettings>({
   }).default(),
   console: Joi.object<FileSettings['console'], true>({
     enabled: Joi.boolean().default(true),
+    examples: Joi.boolean().default(true),
   }).default(),
   root: Joi.object<FileSettings['root'], true>({
     username: text().max(64).default('root'),

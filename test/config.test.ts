@@ -630,6 +630,7 @@ it('knows the settings that its variables stand for', () => {
     METRICS_ALLOW_IPS: '10.0.0.0/8,::1',
     REDIS_URL: 'redis://cache',
     LOG_LEVEL: 'warn',
+    PUBLIC_URL: 'https://rerank.example.com',
     REGISTRATION: 'false',
     SMTP_URL: 'smtp://mail.internal:587',
     ALERTS_WEBHOOK_URL: 'https://hooks.internal/x?y',

@@ -83,6 +83,8 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 export interface OperationDeps extends ChannelDeps, SessionDeps, StatsDeps {
   readonly accounts: AccountSettings;
   readonly sendMail: SendMail;
+  /** Whether the playground may keep inputs as examples. */
+  readonly keepsExamples: boolean;
   /** Where people reach the gateway, for the links in mails. */
   readonly publicUrl: string | undefined;
   readonly about: AboutGateway;
@@ -242,6 +244,7 @@ const PASSED_OVER: ReadonlySet<string> = new Set([
   ...[
     'redeemed_time',
     'used_user_id',
+    'batch_id',
     'credential_names',
     'key_count',
     'effective',

@@ -32,6 +32,7 @@ export interface FreshCode {
 
 export const MAX_CODES_AT_ONCE = 100;
 const CODE_BYTES = 16;
+const BATCH_BYTES = 6;
 /** Stored as the maker of a code that was made at the command line. */
 const OPERATOR = 0;
 const PAGE = 100;
@@ -53,10 +54,12 @@ export async function createRedemptionCodes(
   if (expiredTime !== 0 && expiredTime * 1000 <= now()) {
     throw invalid('expired_time', 'expired_time is in the past.');
   }
+  const batchId = newBatchId(randomBytes);
   const codes = Array.from({ length: count }, () => newCode(randomBytes));
   const records = await store.createCodes(
     codes.map((code) => ({
       name,
+      batchId,
       quota,
       codeHash: hashRedemptionCode(code),
       codeHint: hintOf(code),
@@ -67,10 +70,7 @@ export async function createRedemptionCodes(
   );
   const ids = records.map(({ id }) => id);
   await recordAudit(deps, actor, 'redemption.create', target(ids[0] ?? 0), {
-    name,
-    quota,
-    expiredTime,
-    ids,
+    ...{ name, batchId, quota, expiredTime, ids },
   });
   return records.map((record, index) => ({ record, code: codes[index] ?? '' }));
 }
@@ -91,7 +91,7 @@ export function listRedemptionCodes(
   return store.listCodes(query);
 }
 
-/** Codes by name, as they were made together, the newest first. */
+/** Codes as they were made together, the newest first. */
 export function listRedemptionBatches({
   store,
   now,
@@ -99,20 +99,26 @@ export function listRedemptionBatches({
   return store.sumCodes(now());
 }
 
-/** Disables the enabled codes of one name, except those of makers whose role is not below. Resolves to how many. */
+/** The codes of one making or, for those of older releases, of one name. */
+export type BatchOf = { readonly batchId: string } | { readonly name: string };
+
+/** Disables the enabled codes of a batch, except those of makers whose role is not below. Resolves to how many. */
 export async function disableRedemptionBatch(
   deps: ManagementDeps,
-  givenName: string,
+  of: BatchOf,
   actor: Actor,
 ): Promise<number> {
   const { store } = deps;
-  const name = checkName(givenName, 'name');
+  const query = 'name' in of ? { keyword: checkName(of.name, 'name') } : of;
   const spared = new Set(await outOfReach(deps, actor));
   let disabled = 0;
   for (let offset = 0; ; offset += PAGE) {
-    const { items, total } = await store.listCodes({ keyword: name, offset, limit: PAGE });
+    const { items, total } = await store.listCodes({ ...query, offset, limit: PAGE });
     const wanted = items.filter(
-      (code) => code.name === name && code.status === 'enabled' && !spared.has(code.createdBy),
+      (code) =>
+        (!('keyword' in query) || code.name === query.keyword) &&
+        code.status === 'enabled' &&
+        !spared.has(code.createdBy),
     );
     for (const { id } of wanted) {
       const update = await store.updateCode(id, { enabled: false });
@@ -121,7 +127,7 @@ export async function disableRedemptionBatch(
     }
     if (offset + PAGE >= total) break;
   }
-  await recordAudit(deps, actor, 'redemption.disable_batch', 'redemption', { name, disabled });
+  await recordAudit(deps, actor, 'redemption.disable_batch', 'redemption', { ...of, disabled });
   return disabled;
 }
 
@@ -212,6 +218,10 @@ async function outOfReach({ store, now }: ManagementDeps, actor: Actor): Promise
     }
   }
   return makers.filter((id) => id !== actor.id);
+}
+
+function newBatchId(randomBytes: ManagementDeps['randomBytes']): string {
+  return Buffer.from(randomBytes(BATCH_BYTES)).toString('hex');
 }
 
 /** 32 hexadecimal digits. */

@@ -4,6 +4,8 @@ import type { Page, Slice } from './page.js';
 export interface RedemptionCode {
   readonly id: number;
   readonly name: string;
+  /** Shared by the codes that were made together; empty for those of older releases. */
+  readonly batchId: string;
   readonly quota: number;
   readonly status: 'enabled' | 'disabled' | 'used';
   readonly codeHint: string;
@@ -18,6 +20,7 @@ export interface RedemptionCode {
 
 export interface NewRedemptionCode {
   readonly name: string;
+  readonly batchId: string;
   readonly quota: number;
   readonly codeHash: string;
   readonly codeHint: string;
@@ -51,10 +54,14 @@ export type Redemption =
 export interface RedemptionQuery extends Slice {
   /** Part of the name in any case, or an id. */
   readonly keyword?: string;
+  readonly batchId?: string;
+  readonly status?: RedemptionCode['status'];
 }
 
-/** Totals of the codes with the same name. */
+/** Totals of the codes that were made together or, where that is not known, of those with one name. */
 export interface CodeBatch {
+  readonly batchId: string;
+  /** Of the newest. */
   readonly name: string;
   readonly made: number;
   readonly used: number;
@@ -71,7 +78,7 @@ export interface RedemptionStore {
   createCodes(codes: readonly NewRedemptionCode[], nowMs: number): Promise<RedemptionCode[]>;
   getCode(id: number): Promise<RedemptionCode | undefined>;
   listCodes(query: RedemptionQuery): Promise<Page<RedemptionCode>>;
-  /** Totals of all codes by name, the newest first; reads every code. */
+  /** Totals of all codes by batch, the newest first; reads every code. */
   sumCodes(nowMs: number): Promise<CodeBatch[]>;
   /** With `when`, only if that holds for it, in the same step. */
   updateCode(

@@ -3,6 +3,7 @@ import type { AdmissionStore } from './admission.js';
 import type { ChannelStore } from './channels.js';
 import type { DutyStore } from './duties.js';
 import type { ReplyStore } from './replies.js';
+import type { ExampleStore } from './examples.js';
 import type { EncryptionStore } from './encryption.js';
 import type { LogStore } from './logs.js';
 import type { NodeStore } from './nodes.js';
@@ -16,6 +17,7 @@ import type { UserStore } from './users.js';
 export type * from './accounts.js';
 export type * from './admission.js';
 export type * from './encryption.js';
+export type * from './examples.js';
 export type * from './tokens.js';
 export type * from './channels.js';
 export type * from './duties.js';
@@ -46,6 +48,7 @@ export interface Store
     AccountStore,
     EncryptionStore,
     DutyStore,
+    ExampleStore,
     ReplyStore,
     LogStore,
     NodeStore,

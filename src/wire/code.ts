@@ -13,6 +13,7 @@ export interface CodeWire {
   /** The user who created it. */
   user_id: number;
   name: string;
+  batch_id: string;
   key_hint: string;
   quota: number;
   status: CodeStatus;
@@ -29,10 +30,11 @@ export const CODE_STATUS_NUMBERS: Readonly<Record<RedemptionCode['status'], Code
   used: 3,
 };
 
-const STATUSES = ['enabled', 'disabled', 'used'] as const;
+export const STATUS_NAMES = { 1: 'enabled', 2: 'disabled', 3: 'used' } as const;
 export const CODE_STATUS = Joi.number<CodeStatus>()
   .valid(1, 2, 3)
   .description('1 enabled, 2 disabled, 3 used');
+export const BATCH_ID = Joi.string().max(64);
 const TIME = Joi.number().integer().min(0);
 const COUNT = Joi.number().integer().min(0);
 
@@ -40,6 +42,9 @@ export const CODE = Joi.object<CodeWire, true>({
   id: ID.required(),
   user_id: COUNT.required(),
   name: Joi.string().required(),
+  batch_id: BATCH_ID.allow('')
+    .required()
+    .description('The same for codes that were made together; empty for those of older releases.'),
   key_hint: Joi.string().required(),
   quota: COUNT.required(),
   status: CODE_STATUS.required(),
@@ -56,6 +61,7 @@ export function codeWire(code: RedemptionCode): CodeWire {
     id: code.id,
     user_id: code.createdBy,
     name: code.name,
+    batch_id: code.batchId,
     key_hint: code.codeHint,
     quota: code.quota,
     status: CODE_STATUS_NUMBERS[code.status],
@@ -71,8 +77,10 @@ export function readCode(code: Json): RedemptionCode {
   return {
     id: code.field('id').number(),
     name: code.field('name').string(),
+    // A gateway of an earlier release sends none.
+    batchId: code.maybe('batch_id').optionalString() ?? '',
     quota: code.field('quota').number(),
-    status: STATUSES[code.field('status').number() - 1] ?? 'disabled',
+    status: STATUS_NAMES[code.field('status').number() as CodeStatus],
     codeHint: code.field('key_hint').string(),
     createdBy: code.field('user_id').number(),
     createdTime: code.field('created_time').number(),

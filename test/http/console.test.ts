@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import express from 'express';
 import { consoleRoutes, readConsole } from '../../src/http/console-routes.js';
+import { CONSOLE_MEMBERS_FILE, consoleMembers } from '../support/console-members.js';
 import { CONSOLE_TYPES_FILE, consoleTypes } from '../support/console-types.js';
 import { callApi, createAccount } from '../support/accounts.js';
 import { startGateway } from '../support/gateway.js';
@@ -134,6 +135,7 @@ describe('the console’s types', () => {
   it('are those of the table of operations: npm run console:types writes them', async () => {
     expect(existsSync(CONSOLE_TYPES_FILE)).toBe(true);
     expect(readFileSync(CONSOLE_TYPES_FILE, 'utf8')).toBe(await consoleTypes());
+    expect(readFileSync(CONSOLE_MEMBERS_FILE, 'utf8')).toBe(await consoleMembers());
   });
 });
 

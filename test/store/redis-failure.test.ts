@@ -341,8 +341,8 @@ describe('a process that dies half way', () => {
     const store = await givenStore(server);
     const { connection, keys } = await givenConnection(server);
     const userId = await createUser(store, { quota: 0 });
-    const code = { name: 'c', quota: 500, codeHash: sha256('c'), codeHint: 'c', createdBy: 0 };
-    await store.createCodes([{ ...code, expiredTime: 0 }], T0);
+    const code = { name: 'c', batchId: '', quota: 500, codeHash: sha256('c'), codeHint: 'c' };
+    await store.createCodes([{ ...code, createdBy: 0, expiredTime: 0 }], T0);
     const places = ['hashes', 'claims', '1'].map((part) => `${keys.codes}:${part}`);
     const reply = await run(connection, SCRIPTS.takeCode, places, [
       ...[sha256('c'), '1', userId, `=${claimedAtMs}`],

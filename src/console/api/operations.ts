@@ -5,7 +5,7 @@ export interface Operations {
     params: Record<string, never>;
     query: Record<string, never>;
     body: undefined;
-    reply: { version: string; self: { id: number; username: string; email: string; display_name: string; role: 0 | 1 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null; revision: string } | null; registration: boolean; mail: "smtp" | "outbox"; units_per_usd: number; default_model: string | null; usage_entries: number; refused_entries: number; retention_days: number };
+    reply: { version: string; self: { id: number; username: string; email: string; display_name: string; role: 0 | 1 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null; revision: string } | null; registration: boolean; mail: "smtp" | "outbox"; units_per_usd: number; default_model: string | null; usage_entries: number; refused_entries: number; retention_days: number; playground: { examples: boolean } };
   };
   login: {
     params: Record<string, never>;
@@ -219,9 +219,9 @@ export interface Operations {
   };
   listRedemptionCodes: {
     params: Record<string, never>;
-    query: { p?: number; page_size?: number };
+    query: { p?: number; page_size?: number; batch_id?: string; status?: 1 | 2 | 3 };
     body: undefined;
-    reply: { items: ({ id: number; user_id: number; name: string; key_hint: string; quota: number; status: 1 | 2 | 3; created_time: number; redeemed_time: number; used_user_id: number; expired_time: number; revision: string })[]; total: number; page: number; page_size: number };
+    reply: { items: ({ id: number; user_id: number; name: string; batch_id: string; key_hint: string; quota: number; status: 1 | 2 | 3; created_time: number; redeemed_time: number; used_user_id: number; expired_time: number; revision: string })[]; total: number; page: number; page_size: number };
   };
   createRedemptionCodes: {
     params: Record<string, never>;
@@ -233,31 +233,31 @@ export interface Operations {
     params: Record<string, never>;
     query: { status_only?: string };
     body: { id: number; name?: string; quota?: number; expired_time?: number; status?: 1 | 2 | 3; if_revision?: string; reason?: string };
-    reply: { id: number; user_id: number; name: string; key_hint: string; quota: number; status: 1 | 2 | 3; created_time: number; redeemed_time: number; used_user_id: number; expired_time: number; revision: string };
+    reply: { id: number; user_id: number; name: string; batch_id: string; key_hint: string; quota: number; status: 1 | 2 | 3; created_time: number; redeemed_time: number; used_user_id: number; expired_time: number; revision: string };
   };
   searchRedemptionCodes: {
     params: Record<string, never>;
-    query: { p?: number; page_size?: number; keyword?: string };
+    query: { p?: number; page_size?: number; batch_id?: string; status?: 1 | 2 | 3; keyword?: string };
     body: undefined;
-    reply: { items: ({ id: number; user_id: number; name: string; key_hint: string; quota: number; status: 1 | 2 | 3; created_time: number; redeemed_time: number; used_user_id: number; expired_time: number; revision: string })[]; total: number; page: number; page_size: number };
+    reply: { items: ({ id: number; user_id: number; name: string; batch_id: string; key_hint: string; quota: number; status: 1 | 2 | 3; created_time: number; redeemed_time: number; used_user_id: number; expired_time: number; revision: string })[]; total: number; page: number; page_size: number };
   };
   listRedemptionBatches: {
     params: Record<string, never>;
     query: Record<string, never>;
     body: undefined;
-    reply: ({ name: string; made: number; used: number; used_quota: number; left: number; left_quota: number; created_time: number })[];
+    reply: ({ batch_id: string; name: string; made: number; used: number; used_quota: number; left: number; left_quota: number; created_time: number })[];
   };
   disableRedemptionBatch: {
     params: Record<string, never>;
     query: Record<string, never>;
-    body: { name: string; reason?: string };
+    body: { name?: string; batch_id?: string; reason?: string };
     reply: number;
   };
   getRedemptionCode: {
     params: { id: number };
     query: Record<string, never>;
     body: undefined;
-    reply: { id: number; user_id: number; name: string; key_hint: string; quota: number; status: 1 | 2 | 3; created_time: number; redeemed_time: number; used_user_id: number; expired_time: number; revision: string };
+    reply: { id: number; user_id: number; name: string; batch_id: string; key_hint: string; quota: number; status: 1 | 2 | 3; created_time: number; redeemed_time: number; used_user_id: number; expired_time: number; revision: string };
   };
   deleteRedemptionCode: {
     params: { id: number };
@@ -391,6 +391,12 @@ export interface Operations {
     body: undefined;
     reply: ({ id: string; live: boolean; price: { per: "request" | "search_unit" | "million_tokens"; units: number }; aliases: (string)[] })[];
   };
+  listPrices: {
+    params: Record<string, never>;
+    query: Record<string, never>;
+    body: undefined;
+    reply: { units_per_usd: number; default: { per: "request" | "search_unit" | "million_tokens"; units: number }; models: Record<string, { per: "request" | "search_unit" | "million_tokens"; units: number }> };
+  };
   listNodes: {
     params: Record<string, never>;
     query: Record<string, never>;
@@ -493,6 +499,30 @@ export interface Operations {
     body: { query: string; documents: (string)[]; model: string; channel_id?: number; ignore_switches?: boolean; top_n?: number; max_tokens_per_doc?: number; instruction?: string; fresh?: boolean; reason?: string };
     reply: { request_id: string; model: string; channel: { id: number; name: string; provider: string; tag: string | null } | null; upstream_model: string | null; score_scale: "probability" | "logit" | "cosine" | "unbounded" | "order" | null; results: ({ index: number; relevance_score: number })[]; usage: { input_tokens: number; search_units: number; estimated: boolean }; quota: number; timing: { total_ms: number; upstream_ms: number }; attempts: number; warnings: (string)[] };
   };
+  listExamples: {
+    params: Record<string, never>;
+    query: Record<string, never>;
+    body: undefined;
+    reply: ({ id: number; name: string; shared: boolean; own: boolean; created_time: number })[];
+  };
+  saveExample: {
+    params: Record<string, never>;
+    query: Record<string, never>;
+    body: { name: string; shared?: boolean; content: Record<string, unknown> };
+    reply: { id: number; name: string; shared: boolean; own: boolean; created_time: number };
+  };
+  getExample: {
+    params: { id: number };
+    query: Record<string, never>;
+    body: undefined;
+    reply: { id: number; name: string; shared: boolean; own: boolean; created_time: number; content: Record<string, unknown> };
+  };
+  deleteExample: {
+    params: { id: number };
+    query: Record<string, never>;
+    body: undefined;
+    reply: null;
+  };
 }
 
 export const ROUTES: Readonly<Record<keyof Operations, string>> = {
@@ -561,6 +591,7 @@ export const ROUTES: Readonly<Record<keyof Operations, string>> = {
   disableTag: 'POST api/channel/tag/disabled',
   enableTag: 'POST api/channel/tag/enabled',
   listOwnModels: 'GET api/model',
+  listPrices: 'GET api/price',
   listNodes: 'GET api/node',
   explainRoute: 'POST api/route/explain',
   probeAddress: 'POST api/channel/probe',
@@ -578,4 +609,8 @@ export const ROUTES: Readonly<Record<keyof Operations, string>> = {
   getRequest: 'GET api/log/request/{request_id}',
   getOwnRequest: 'GET api/log/self/request/{request_id}',
   rankForComparison: 'POST api/playground/rank',
+  listExamples: 'GET api/playground/example',
+  saveExample: 'POST api/playground/example',
+  getExample: 'GET api/playground/example/{id}',
+  deleteExample: 'DELETE api/playground/example/{id}',
 };

@@ -13,6 +13,7 @@ interface AboutWire {
   usage_entries: number;
   refused_entries: number;
   retention_days: number;
+  playground: { examples: boolean };
 }
 
 const COUNT = Joi.number().integer().min(0).required();
@@ -38,6 +39,9 @@ const about = defineOperation({
     usage_entries: COUNT.description('How many entries the usage log keeps.'),
     refused_entries: COUNT.description('How many refused requests are kept.'),
     retention_days: COUNT,
+    playground: Joi.object<AboutWire['playground'], true>({
+      examples: Joi.boolean().required().description('Whether inputs may be kept.'),
+    }).required(),
   }),
   handler: ({ deps, login }) => ({
     version: deps.about.release,
@@ -49,6 +53,7 @@ const about = defineOperation({
     usage_entries: deps.about.usageEntries,
     refused_entries: deps.about.refusedEntries,
     retention_days: deps.about.retentionDays,
+    playground: { examples: deps.keepsExamples },
   }),
 });
 

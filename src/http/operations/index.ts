@@ -1,6 +1,7 @@
 import type { Operation } from '../operation.js';
 import { ABOUT_OPERATIONS } from './about.js';
 import { CHANNEL_OPERATIONS } from './channels.js';
+import { EXAMPLE_OPERATIONS } from './examples.js';
 import { LOG_OPERATIONS } from './logs.js';
 import { MODEL_OPERATIONS } from './models.js';
 import { NODE_OPERATIONS } from './nodes.js';
@@ -30,4 +31,5 @@ export const OPERATIONS: readonly Operation[] = [
   ...STATS_OPERATIONS,
   ...REQUEST_OPERATIONS,
   ...PLAYGROUND_OPERATIONS,
+  ...EXAMPLE_OPERATIONS,
 ];

@@ -1,14 +1,35 @@
 import Joi from 'joi';
-import type { Price } from '../../core/quota.js';
+import { UNITS_PER_DOLLAR, type Price } from '../../core/quota.js';
+import { mapValues } from '../../core/records.js';
 import { listCallableModels, type CallableModel } from '../../management/models.js';
+import { mapOf } from '../../wire/lists.js';
 import { defineOperation, type Operation } from '../operation.js';
+
+interface PriceWire {
+  per: Price['per'];
+  units: number;
+}
+
+interface PricesWire {
+  units_per_usd: number;
+  default: PriceWire;
+  models: Record<string, PriceWire>;
+}
 
 interface OwnModelWire {
   id: string;
   live: boolean;
-  price: { per: Price['per']; units: number };
+  price: PriceWire;
   aliases: string[];
 }
+
+const PRICE = Joi.object<PriceWire, true>({
+  per: Joi.string<Price['per']>()
+    .valid('request', 'search_unit', 'million_tokens')
+    .required()
+    .description('A search unit is one query with up to 100 documents.'),
+  units: Joi.number().min(0).required().description('Of quota.'),
+});
 
 const listOwn = defineOperation({
   id: 'listOwnModels',
@@ -24,13 +45,7 @@ const listOwn = defineOperation({
       Joi.object<OwnModelWire, true>({
         id: Joi.string().required(),
         live: Joi.boolean().required().description('Whether a channel answers for it now.'),
-        price: Joi.object<OwnModelWire['price'], true>({
-          per: Joi.string<Price['per']>()
-            .valid('request', 'search_unit', 'million_tokens')
-            .required()
-            .description('A search unit is one query with up to 100 documents.'),
-          units: Joi.number().min(0).required().description('Of quota.'),
-        }).required(),
+        price: PRICE.required(),
         aliases: Joi.array().items(Joi.string()).required().description('Other names of it.'),
       }),
     )
@@ -41,9 +56,34 @@ const listOwn = defineOperation({
   },
 });
 
-function modelWire({ model, live, price, aliases }: CallableModel): OwnModelWire {
-  const { per, units } = price;
-  return { id: model, live, price: { per, units }, aliases: [...aliases] };
+const listPrices = defineOperation({
+  id: 'listPrices',
+  method: 'GET',
+  path: '/api/price',
+  area: 'models',
+  summary: 'The prices in force: by model, and of all others',
+  access: 'login',
+  reply: Joi.object<PricesWire, true>({
+    units_per_usd: Joi.number().integer().min(1).required(),
+    default: PRICE.required().description('Of a model that is not named.'),
+    models: mapOf<PriceWire>(PRICE).required(),
+  }),
+  handler({ deps }) {
+    const { models, fallback } = deps.gateway.prices;
+    return {
+      units_per_usd: UNITS_PER_DOLLAR,
+      default: priceWire(fallback),
+      models: mapValues(models, priceWire),
+    };
+  },
+});
+
+function priceWire({ per, units }: Price): PriceWire {
+  return { per, units };
 }
 
-export const MODEL_OPERATIONS: readonly Operation[] = [listOwn];
+function modelWire({ model, live, price, aliases }: CallableModel): OwnModelWire {
+  return { id: model, live, price: priceWire(price), aliases: [...aliases] };
+}
+
+export const MODEL_OPERATIONS: readonly Operation[] = [listOwn, listPrices];

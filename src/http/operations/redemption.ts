@@ -23,20 +23,29 @@ import {
   listReply,
   sliceOf,
   type ListQuery,
+  type ListReply,
 } from '../../wire/lists.js';
 import { csvOf } from '../csv.js';
 import {
+  BATCH_ID,
   CODE,
   CODE_STATUS,
   CODE_STATUS_NUMBERS,
   codeWire,
+  STATUS_NAMES,
   type CodeStatus,
+  type CodeWire,
 } from '../../wire/code.js';
-import { defineOperation, FileReply, type Operation } from '../operation.js';
+import { defineOperation, FileReply, type Operation, type OperationDeps } from '../operation.js';
 import { because, REASON, REASON_QUERY } from '../reason.js';
 import { isStatusOnly, STATUS_ONLY_QUERY } from '../status-only.js';
 
-interface SearchQuery extends ListQuery {
+interface FilterQuery extends ListQuery {
+  batch_id?: string;
+  status?: CodeStatus;
+}
+
+interface SearchQuery extends FilterQuery {
   keyword?: string;
 }
 
@@ -49,11 +58,13 @@ interface CreateBody {
 }
 
 interface BatchBody {
-  name: string;
+  name?: string;
+  batch_id?: string;
   reason?: string;
 }
 
 interface BatchWire {
+  batch_id: string;
   name: string;
   made: number;
   used: number;
@@ -82,6 +93,7 @@ const EXPIRED_TIME = TIME.description('Unix seconds; 0: never.');
 const QUOTA = Joi.number().integer().min(1).max(MAX_QUOTA);
 const NAME = Joi.string().max(1_024);
 const COUNT = Joi.number().integer().min(0);
+const FILTER = { ...LIST_QUERY, batch_id: BATCH_ID.empty(''), status: CODE_STATUS.empty('') };
 
 const list = defineOperation({
   id: 'listRedemptionCodes',
@@ -90,10 +102,9 @@ const list = defineOperation({
   area: 'redemption',
   summary: 'All redemption codes, newest first',
   access: 'admin',
-  query: Joi.object<ListQuery, true>(LIST_QUERY),
+  query: Joi.object<FilterQuery, true>(FILTER),
   reply: listOf(CODE),
-  handler: async ({ deps, query }) =>
-    listReply(await listRedemptionCodes(deps, sliceOf(query)), query, codeWire),
+  handler: ({ deps, query }) => listed(deps, query),
 });
 
 const search = defineOperation({
@@ -103,15 +114,21 @@ const search = defineOperation({
   area: 'redemption',
   summary: 'Redemption codes by part of the name, or by id',
   access: 'admin',
-  query: Joi.object<SearchQuery, true>({ ...LIST_QUERY, keyword: Joi.string().max(256).empty('') }),
+  query: Joi.object<SearchQuery, true>({ ...FILTER, keyword: Joi.string().max(256).empty('') }),
   reply: listOf(CODE),
-  async handler({ deps, query }) {
-    const { keyword } = query;
-    const slice = sliceOf(query);
-    const wanted = keyword === undefined ? slice : { ...slice, keyword };
-    return listReply(await listRedemptionCodes(deps, wanted), query, codeWire);
-  },
+  handler: ({ deps, query }) => listed(deps, query),
 });
+
+async function listed(deps: OperationDeps, query: SearchQuery): Promise<ListReply<CodeWire>> {
+  const { keyword, batch_id: batchId, status } = query;
+  const found = await listRedemptionCodes(deps, {
+    ...sliceOf(query),
+    ...(keyword === undefined ? {} : { keyword }),
+    ...(batchId === undefined ? {} : { batchId }),
+    ...(status === undefined ? {} : { status: STATUS_NAMES[status] }),
+  });
+  return listReply(found, query, codeWire);
+}
 
 const get = defineOperation({
   id: 'getRedemptionCode',
@@ -131,12 +148,13 @@ const batches = defineOperation({
   method: 'GET',
   path: '/api/redemption/batch',
   area: 'redemption',
-  summary: 'Redemption codes added up by name, the newest first',
-  description: 'Reads every code.',
+  summary: 'Redemption codes added up by making, the newest first',
+  description: 'Those of older releases by name. Reads every code.',
   access: 'admin',
   reply: Joi.array<BatchWire[]>()
     .items(
       Joi.object<BatchWire, true>({
+        batch_id: BATCH_ID.allow('').required().description('Empty: all that have this name.'),
         name: Joi.string().required(),
         made: COUNT.required(),
         used: COUNT.required(),
@@ -155,17 +173,23 @@ const disableBatch = defineOperation({
   method: 'POST',
   path: '/api/redemption/batch/disabled',
   area: 'redemption',
-  summary: 'Disable the codes of one name that are left',
+  summary: 'Disable the codes of one making, or of one name, that are left',
   description: 'Answers with how many. Those of an equal or higher role are passed over.',
   access: 'admin',
-  body: Joi.object<BatchBody, true>({ name: NAME.required(), reason: REASON }),
+  body: Joi.object<BatchBody, true>({ name: NAME, batch_id: BATCH_ID, reason: REASON }).xor(
+    'name',
+    'batch_id',
+  ),
   reply: COUNT.required(),
-  handler: ({ deps, body, actor }) =>
-    disableRedemptionBatch(deps, body.name, because(actor, body.reason)),
+  handler({ deps, body: { name = '', batch_id: batchId, reason }, actor }) {
+    const of = batchId === undefined ? { name } : { batchId };
+    return disableRedemptionBatch(deps, of, because(actor, reason));
+  },
 });
 
 function batchWire(batch: CodeBatch): BatchWire {
   return {
+    batch_id: batch.batchId,
     ...{ name: batch.name, made: batch.made, used: batch.used, used_quota: batch.usedQuota },
     ...{ left: batch.left, left_quota: batch.leftQuota, created_time: batch.createdTime },
   };

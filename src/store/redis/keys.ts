@@ -58,6 +58,8 @@ export interface Keys {
    * `:<name>:<start>:<owner>` for its rows.
    */
   readonly stats: string;
+  /** Common part of the playground's examples: `:<id>`, `:of:<user>`, `:shared`, `:seq`. */
+  readonly examples: string;
   limit(name: string): string;
   /** Hash of what nodes have taken of a limited resource: `window`, `current`, `previous`. */
   share(name: string): string;
@@ -100,6 +102,7 @@ export function createKeys(prefix: string): Keys {
     duty: (name) => `${prefix}d:${name}`,
     log: (name) => `${prefix}{${name}}`,
     stats: `${prefix}{stats}`,
+    examples: `${prefix}{examples}`,
     share: (name) => `${prefix}h:${name}`,
     limit: (name) => `${prefix}l:${name}`,
     idempotency: (key) => `${prefix}i:${key}`,

@@ -65,9 +65,11 @@ export function openRedemption(connection: Connection, keys: Keys): RedemptionSt
       [hashesKey, idsKey, ...ids.map(recordKey)],
       [
         createdTime,
-        ...codes.flatMap(({ name, quota, codeHash, codeHint, createdBy, expiredTime }, index) => [
-          ...[ids[index] ?? 0, name, quota, codeHash, codeHint, createdBy, expiredTime],
-        ]),
+        ...codes.flatMap(
+          ({ name, batchId, quota, codeHash, codeHint, createdBy, expiredTime }, index) => [
+            ...[ids[index] ?? 0, name, quota, codeHash, codeHint, createdBy, expiredTime, batchId],
+          ],
+        ),
       ],
     );
     if (written === null) throw new Error('There is such a redemption code already.');
@@ -149,8 +151,14 @@ export function openRedemption(connection: Connection, keys: Keys): RedemptionSt
 
     listCodes({ offset, limit, ...query }) {
       const keyword = query.keyword?.toLowerCase();
-      const matches = ({ id, name }: RedemptionCode): boolean =>
-        keyword === undefined || String(id) === keyword || name.toLowerCase().includes(keyword);
+      const { batchId, status } = query;
+      const matches = (code: RedemptionCode): boolean =>
+        (batchId === undefined || code.batchId === batchId) &&
+        (status === undefined || code.status === status) &&
+        (keyword === undefined ||
+          String(code.id) === keyword ||
+          code.name.toLowerCase().includes(keyword));
+      const isFiltered = [keyword, batchId, status].some((one) => one !== undefined);
       return pageOf(
         connection,
         {
@@ -161,7 +169,7 @@ export function openRedemption(connection: Connection, keys: Keys): RedemptionSt
             ),
         },
         { offset, limit },
-        keyword === undefined ? undefined : matches,
+        isFiltered ? matches : undefined,
       );
     },
 
@@ -172,10 +180,11 @@ export function openRedemption(connection: Connection, keys: Keys): RedemptionSt
         const chunk = ids.slice(start, start + CHUNK).map((id) => read(Number(id)));
         for (const code of await Promise.all(chunk)) {
           if (code === undefined) continue;
-          const batch = withCode(batches.get(code.name), code, nowMs);
-          // Moved to the end, so that the names are in the order of their newest codes.
-          batches.delete(code.name);
-          batches.set(code.name, batch);
+          const of = code.batchId === '' ? `name ${code.name}` : code.batchId;
+          const batch = withCode(batches.get(of), code, nowMs);
+          // Moved to the end, so that they are in the order of their newest codes.
+          batches.delete(of);
+          batches.set(of, batch);
         }
       }
       return [...batches.values()].reverse();
@@ -230,7 +239,7 @@ export function openRedemption(connection: Connection, keys: Keys): RedemptionSt
 
 function withCode(
   batch: CodeBatch | undefined,
-  { name, quota, status, expiredTime, createdTime }: RedemptionCode,
+  { name, batchId, quota, status, expiredTime, createdTime }: RedemptionCode,
   nowMs: number,
 ): CodeBatch {
   const { made = 0, used = 0, usedQuota = 0, left = 0, leftQuota = 0 } = batch ?? {};
@@ -238,6 +247,7 @@ function withCode(
   const isLeft = status === 'enabled' && (expiredTime === 0 || expiredTime * 1000 > nowMs);
   return {
     name,
+    batchId,
     made: made + 1,
     used: used + (isUsed ? 1 : 0),
     usedQuota: usedQuota + (isUsed ? quota : 0),
@@ -266,6 +276,7 @@ function codeOf(id: number, fields: Readonly<Record<string, string>>): Redemptio
   return {
     id,
     name: textOf(fields.name),
+    batchId: fields.batch ?? '',
     quota: number('quota'),
     // The scripts write no other status.
     status: textOf(fields.status) as RedemptionCode['status'],

@@ -6,6 +6,7 @@ import { openChannels } from './channels.js';
 import { connectRedis } from './connection.js';
 import { createKeys } from './keys.js';
 import { openDuties } from './duties.js';
+import { openExamples } from './examples.js';
 import { openReplies } from './replies.js';
 import { openLogs } from './logs.js';
 import { openNodes } from './nodes.js';
@@ -60,6 +61,7 @@ export async function openRedisStore({
     ...openLogs(connection, keys),
     ...openNodes(connection, keys),
     ...openDuties(connection, keys),
+    ...openExamples(connection, keys),
     ...openReplies(connection, keys),
     ...openStats(connection, keys),
     ...openShares(connection, keys),

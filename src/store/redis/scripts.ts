@@ -54,6 +54,8 @@ export const SCRIPTS = {
   dropRequests: load('drop_requests'),
   takeDuty: load('take_duty'),
   endDuty: load('end_duty'),
+  writeExample: load('write_example'),
+  removeExample: load('remove_example'),
   findReply: load('find_reply'),
   keepReply: load('keep_reply'),
   addStats: load('add_stats'),

@@ -284,6 +284,11 @@ export function openUsers(connection: Connection, keys: Keys): UserStore {
       );
       if (reply === null) return false;
       const [username, email, deleted, sessions] = listOf(reply);
+      for (const example of await answer(client.smembers(`${keys.examples}:of:${id}`))) {
+        const places = [`${keys.examples}:of:${id}`, `${keys.examples}:shared`];
+        const record = `${keys.examples}:${example}`;
+        await run(connection, SCRIPTS.removeExample, [...places, record], [example]);
+      }
       // The step above has removed the account; the rest clears keys that now lead nowhere.
       const places = listOf(deleted).map(textOf);
       for (let index = 0; index < places.length; index += 2) {

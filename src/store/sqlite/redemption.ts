@@ -13,6 +13,7 @@ import { Filter, selectPage } from './page.js';
 interface CodeRow {
   readonly id: number;
   readonly name: string;
+  readonly batch_id: string;
   readonly quota: number;
   readonly status: RedemptionCode['status'];
   readonly code_hint: string;
@@ -24,6 +25,7 @@ interface CodeRow {
 }
 
 interface BatchRow {
+  readonly batch_id: string;
   readonly name: string;
   readonly made: number;
   readonly used: number;
@@ -35,17 +37,17 @@ interface BatchRow {
 
 export function openRedemption(database: Database): RedemptionStore {
   const insert = database.prepare<CodeRow>(
-    `INSERT INTO codes (name, name_key, quota, status, code_hash, code_hint, created_by, created_time, expired_time)
-     VALUES (?, ?, ?, 'enabled', ?, ?, ?, ?, ?) RETURNING *`,
+    `INSERT INTO codes (name, name_key, batch_id, quota, status, code_hash, code_hint, created_by, created_time, expired_time)
+     VALUES (?, ?, ?, ?, 'enabled', ?, ?, ?, ?, ?) RETURNING *`,
   );
   const byId = database.prepare<CodeRow>('SELECT * FROM codes WHERE id = ?');
   const sums = database.prepare<BatchRow>(
-    `SELECT name, COUNT(*) AS made,
+    `SELECT name, batch_id, COUNT(*) AS made,
        SUM(status = 'used') AS used, TOTAL(quota * (status = 'used')) AS used_quota,
        SUM(is_left) AS left_count, TOTAL(quota * is_left) AS left_quota,
-       MAX(created_time) AS created_time
+       created_time, MAX(id)
      FROM (SELECT *, status = 'enabled' AND (expired_time = 0 OR expired_time * 1000 > ?) AS is_left FROM codes)
-     GROUP BY name ORDER BY MAX(id) DESC`,
+     GROUP BY CASE batch_id WHEN '' THEN 'name ' || name ELSE batch_id END ORDER BY MAX(id) DESC`,
   );
   const byHash = database.prepare<CodeRow>('SELECT * FROM codes WHERE code_hash = ?');
   const update = database.prepare<CodeRow>(
@@ -69,6 +71,7 @@ export function openRedemption(database: Database): RedemptionStore {
     const row = insert.get(
       code.name,
       code.name.toLowerCase(),
+      code.batchId,
       code.quota,
       code.codeHash,
       code.codeHint,
@@ -105,12 +108,12 @@ export function openRedemption(database: Database): RedemptionStore {
         return row === undefined ? undefined : codeOf(row);
       }),
 
-    listCodes: ({ keyword, offset, limit }) =>
+    listCodes: ({ keyword, batchId, status, offset, limit }) =>
       database.read(() => {
-        const filter = new Filter().where(
-          'instr(t.name_key, ?) > 0 OR CAST(t.id AS TEXT) = ?',
-          keyword?.toLowerCase(),
-        );
+        const filter = new Filter()
+          .where('instr(t.name_key, ?) > 0 OR CAST(t.id AS TEXT) = ?', keyword?.toLowerCase())
+          .where('t.batch_id = ?', batchId)
+          .where('t.status = ?', status);
         return selectPage(database, { table: 'codes', read: codeOf }, filter, { offset, limit });
       }),
 
@@ -150,6 +153,7 @@ export function openRedemption(database: Database): RedemptionStore {
 
 function batchOf(row: BatchRow): CodeBatch {
   return {
+    batchId: row.batch_id,
     ...{ name: row.name, made: row.made, used: row.used, usedQuota: row.used_quota },
     ...{ left: row.left_count, leftQuota: row.left_quota, createdTime: row.created_time },
   };
@@ -159,6 +163,7 @@ function codeOf(row: CodeRow): RedemptionCode {
   return {
     id: row.id,
     name: row.name,
+    batchId: row.batch_id,
     quota: row.quota,
     status: row.status,
     codeHint: row.code_hint,

@@ -287,6 +287,19 @@ const MIGRATIONS: readonly string[] = [
   ) STRICT;
   CREATE INDEX replies_by_end ON replies (until_ms);
   `,
+  `
+  CREATE TABLE examples (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    user_id INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    shared INTEGER NOT NULL,
+    created_time INTEGER NOT NULL,
+    content TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX examples_by_user ON examples (user_id);
+  ALTER TABLE codes ADD COLUMN batch_id TEXT NOT NULL DEFAULT '';
+  CREATE INDEX codes_by_batch ON codes (batch_id) WHERE batch_id <> '';
+  `,
 ];
 
 /** Migrates a file to the version that this release uses. Several processes may do so at once. */

@@ -4,6 +4,7 @@ import { openAccounts } from './accounts.js';
 import { openAdmission } from './admission.js';
 import { openChannels } from './channels.js';
 import { openDuties } from './duties.js';
+import { openExamples } from './examples.js';
 import { openReplies } from './replies.js';
 import { openLogs } from './logs.js';
 import { openNodes } from './nodes.js';
@@ -53,6 +54,7 @@ export function openSqliteStore({
     ...openLogs(database),
     ...openNodes(database),
     ...openDuties(database),
+    ...openExamples(database),
     ...openReplies(database),
     ...openStats(database),
     ...openShares(database),

@@ -55,7 +55,15 @@ export function openUsers(database: Database, reservations: Reservations): UserS
   );
   const remove = database.prepare<never>('DELETE FROM users WHERE id = ?');
   const removeWhatBelongs = [
-    ...['tokens', 'reservations', 'sessions', 'one_time_codes', 'known_places', 'address_codes'],
+    ...[
+      'tokens',
+      'reservations',
+      'sessions',
+      'one_time_codes',
+      'known_places',
+      'address_codes',
+      'examples',
+    ],
   ].map((table) => database.prepare<never>(`DELETE FROM ${table} WHERE user_id = ?`));
 
   /** Reads a user again after giving back their expired reservations. */

@@ -153,6 +153,7 @@ describe('adding a channel', () => {
         ...{ since: null, next_try: null, paused: [] },
       },
       origin: 'store',
+      revision: expect.any(String),
     });
     const shown = await Promise.all(
       [`/api/channel/${made.id}`, '/api/channel', '/api/channel/search?keyword=made'].map((path) =>
@@ -213,7 +214,10 @@ describe('changing a channel', () => {
 
     const reply = await call<object>('PUT', '/api/channel/', { ...body.data, priority: 9 });
 
-    expect(reply.body.data).toMatchObject({ ...body.data, priority: 9 });
+    expect(reply.body.data).toMatchObject({
+      ...{ ...body.data, priority: 9 },
+      revision: expect.any(String),
+    });
     expect((await rerank()).status).toBe(200);
     const { items } = await gateway.store.listAudit({
       target: `channel:${id}`,

@@ -6,6 +6,7 @@ interface CodeWire {
   readonly id: number;
   readonly user_id: number;
   readonly name: string;
+  readonly batch_id: string;
   readonly key_hint: string;
   readonly quota: number;
   readonly status: number;
@@ -150,8 +151,9 @@ describe('changing a code', () => {
     const changed = await call('PUT', '/api/redemption/', { id: record.id, expired_time });
     const back = await call('PUT', '/api/redemption', { ...changed.body.data, quota: 60 });
 
-    expect(changed.body.data).toEqual({ ...record, expired_time });
-    expect(back.body.data).toEqual({ ...record, expired_time, quota: 60 });
+    const revision = expect.any(String);
+    expect(changed.body.data).toEqual({ ...record, expired_time, revision });
+    expect(back.body.data).toEqual({ ...record, expired_time, quota: 60, revision });
   });
 
   it('switches it off and on, alone where that is asked for', async () => {
@@ -293,5 +295,26 @@ describe('codes that were made together', () => {
 
     expect(reply.body.data).toBe(0);
     expect(await batchOf(name)).toMatchObject({ left: 2 });
+  });
+
+  it('are told apart from others of the same name', async () => {
+    const { records } = await create({ count: 2 });
+    const [{ name, batch_id } = { name: '', batch_id: '' }] = records;
+    await call('POST', '/api/redemption', { name, quota: 50, count: 3 });
+    const of = async (query: string) =>
+      (await call<{ total: number }>('GET', `/api/redemption?${query}`)).body.data.total;
+
+    const reply = await call<number>('POST', '/api/redemption/batch/disabled', { batch_id });
+    const both = await call('POST', '/api/redemption/batch/disabled', { batch_id, name });
+    const batches = (await call<BatchWire[]>('GET', '/api/redemption/batch')).body.data;
+
+    expect(reply.body.data).toBe(2);
+    expect(both.status).toBe(400);
+    expect(batches.filter((batch) => batch.name === name)).toMatchObject([
+      { made: 3, left: 3 },
+      { made: 2, left: 0 },
+    ]);
+    expect(await of(`batch_id=${batch_id}`)).toBe(2);
+    expect(await of(`batch_id=${batch_id}&status=1`)).toBe(0);
   });
 });

@@ -118,7 +118,10 @@ describe('registration', () => {
 
     const shape = ({ body, status }: typeof free) => ({
       ...{ status, message: body.message },
-      data: { ...body.data, id: 0, username: '', display_name: '', created_time: 0 },
+      data: {
+        ...{ ...body.data, id: 0, username: '', display_name: '', created_time: 0 },
+        revision: '',
+      },
     });
     expect(shape(taken)).toEqual(shape(free));
     expect(free.body.data).toMatchObject({ email: '' });
@@ -258,6 +261,7 @@ describe('topup', () => {
     const code = 'ab'.repeat(16);
     const draft = {
       name: 'gift',
+      batchId: '',
       quota: 70,
       codeHint: 'abab…abab',
       createdBy: 999_998,
@@ -287,6 +291,7 @@ describe('topup', () => {
     const code = 'cd'.repeat(16);
     const draft = {
       name: 'gift',
+      batchId: '',
       quota: 5,
       codeHint: 'cdcd…cdcd',
       createdBy: 999_998,

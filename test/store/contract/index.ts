@@ -4,6 +4,7 @@ import { describeAdmission } from './admission.js';
 import { describeBudgets } from './budgets.js';
 import { describeChannels } from './channels.js';
 import { describeDuties } from './duties.js';
+import { describeExamples } from './examples.js';
 import type { OpenHarness } from './harness.js';
 import { describeLogs } from './logs.js';
 import { describeNodes } from './nodes.js';
@@ -29,6 +30,7 @@ export function describeStoreContract(name: string, open: OpenHarness): void {
     describeLogs(open);
     describeNodes(open);
     describeDuties(open);
+    describeExamples(open);
     describeReplies(open);
     describeStats(open);
     describeShares(open);

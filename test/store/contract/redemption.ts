@@ -14,6 +14,7 @@ import {
 function newCode(given: Partial<NewRedemptionCode> = {}): NewRedemptionCode {
   return {
     name: 'a present',
+    batchId: '',
     quota: 500,
     codeHash: sha256(unique('code')),
     codeHint: 'abcd…',
@@ -62,14 +63,40 @@ export function describeRedemption(open: OpenHarness): void {
       const [first, second] = await sums(T0);
 
       expect(first).toEqual({
-        ...{ name: early, made: 2, used: 1, usedQuota: 5, left: 0, leftQuota: 0 },
+        ...{ batchId: '', name: early, made: 2, used: 1, usedQuota: 5, left: 0, leftQuota: 0 },
         createdTime: T0_SECONDS,
       });
       expect(second).toEqual({
-        ...{ name: late, made: 4, used: 0, usedQuota: 0, left: 4, leftQuota: 3 * MAX_QUOTA + 7 },
+        ...{ batchId: '', name: late, made: 4, used: 0, usedQuota: 0, left: 4 },
+        leftQuota: 3 * MAX_QUOTA + 7,
         createdTime: T0_SECONDS + 5,
       });
       expect((await sums(T0 + 60_000))[1]).toMatchObject({ left: 3, leftQuota: 3 * MAX_QUOTA });
+    });
+
+    test('adds up codes that were made together, whatever their names, and finds them', async () => {
+      const { store } = given;
+      const [batchId, other, name] = [unique('batch'), unique('batch'), unique('name')];
+      const made = await store.createCodes(
+        [newCode({ batchId, name }), newCode({ batchId, name }), newCode({ batchId: other, name })],
+        T0,
+      );
+      const [first] = made;
+      await store.updateCode(first?.id ?? 0, { name: unique('renamed'), enabled: false });
+
+      const sums = (await store.sumCodes(T0)).filter((batch) =>
+        [batchId, other].includes(batch.batchId),
+      );
+      const slice = { offset: 0, limit: 10 };
+      const all = await store.listCodes({ ...slice, batchId });
+      const enabled = await store.listCodes({ ...slice, batchId, status: 'enabled' });
+
+      expect(sums).toMatchObject([
+        { batchId: other, name, made: 1, left: 1 },
+        { batchId, name, made: 2, left: 1 },
+      ]);
+      expect([all.total, enabled.total]).toEqual([2, 1]);
+      expect(enabled.items[0]).toEqual(made[1]);
     });
 
     test('keeps codes as they were created, in the order given, without what opens them', async () => {

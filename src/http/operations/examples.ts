@@ -1,0 +1,110 @@
+import Joi from 'joi';
+import { deleteExample, getExample, listExamples, saveExample } from '../../management/examples.js';
+import type { Example } from '../../store/store.js';
+import { ID, ID_PARAMS } from '../../wire/lists.js';
+import { defineOperation, type Operation } from '../operation.js';
+
+type Content = Record<string, unknown>;
+
+interface SaveBody {
+  name: string;
+  shared: boolean;
+  content: Content;
+}
+
+interface ExampleWire {
+  id: number;
+  name: string;
+  shared: boolean;
+  own: boolean;
+  created_time: number;
+}
+
+interface WholeWire extends ExampleWire {
+  content: Content;
+}
+
+const MAX_NAME = 1_024;
+const REPLY = {
+  id: ID.required(),
+  name: Joi.string().required(),
+  shared: Joi.boolean().required().description('Whether everybody sees it.'),
+  own: Joi.boolean().required(),
+  created_time: Joi.number().integer().min(0).required(),
+};
+const CONTENT = Joi.object<Content>()
+  .unknown()
+  .description('As the playground saves it to a file: query, documents, lanes, labels, options.');
+const EXAMPLE = Joi.object<ExampleWire, true>(REPLY);
+
+const list = defineOperation({
+  id: 'listExamples',
+  method: 'GET',
+  path: '/api/playground/example',
+  area: 'playground',
+  summary: 'Examples of the playground: one’s own and those that are shared, newest first',
+  access: 'login',
+  reply: Joi.array<ExampleWire[]>().items(EXAMPLE).required(),
+  handler: async ({ deps, actor }) => (await listExamples(deps, actor)).map(wireFor(actor.id)),
+});
+
+const get = defineOperation({
+  id: 'getExample',
+  method: 'GET',
+  path: '/api/playground/example/:id',
+  area: 'playground',
+  summary: 'One example, with its query and documents',
+  access: 'login',
+  params: ID_PARAMS,
+  reply: Joi.object<WholeWire, true>({ ...REPLY, content: CONTENT.required() }),
+  errors: ['not_found'],
+  async handler({ deps, params, actor }) {
+    const { example, content } = await getExample(deps, params.id, actor);
+    return { ...wireFor(actor.id)(example), content };
+  },
+});
+
+const save = defineOperation({
+  id: 'saveExample',
+  method: 'POST',
+  path: '/api/playground/example',
+  area: 'playground',
+  summary: 'Keep an input of the playground',
+  description:
+    'Its query and documents are then in the store, where the gateway keeps none otherwise; `console.examples: false` forbids it. An account keeps up to 100.',
+  access: 'login',
+  body: Joi.object<SaveBody, true>({
+    name: Joi.string().max(MAX_NAME).required(),
+    shared: Joi.boolean().default(false).description('Everybody with a login sees it.'),
+    content: CONTENT.required(),
+  }),
+  reply: EXAMPLE,
+  errors: ['permission_denied', 'conflict'],
+  idempotent: true,
+  handler: async ({ deps, body, actor }) => wireFor(actor.id)(await saveExample(deps, body, actor)),
+});
+
+const remove = defineOperation({
+  id: 'deleteExample',
+  method: 'DELETE',
+  path: '/api/playground/example/:id',
+  area: 'playground',
+  summary: 'Delete an example',
+  description: 'One’s own; admins also what others share.',
+  access: 'login',
+  params: ID_PARAMS,
+  errors: ['not_found', 'permission_denied'],
+  async handler({ deps, params, actor }) {
+    await deleteExample(deps, params.id, actor);
+    return null;
+  },
+});
+
+function wireFor(userId: number): (example: Example) => ExampleWire {
+  return ({ id, userId: ownerId, name, shared, createdTime }) => ({
+    ...{ id, name, shared, own: ownerId === userId },
+    created_time: createdTime,
+  });
+}
+
+export const EXAMPLE_OPERATIONS: readonly Operation[] = [list, get, save, remove];

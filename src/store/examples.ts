@@ -1,0 +1,22 @@
+/** An input of the playground that somebody keeps. */
+export interface Example {
+  readonly id: number;
+  readonly userId: number;
+  readonly name: string;
+  /** Whether everybody sees it. */
+  readonly shared: boolean;
+  readonly createdTime: number;
+}
+
+export type NewExample = Omit<Example, 'id' | 'createdTime'> & { readonly content: string };
+
+export interface ExampleStore {
+  /** Keeps one more; `too_many` if the account already has `most` of them. */
+  addExample(example: NewExample, most: number, nowMs: number): Promise<Example | 'too_many'>;
+  /** Those of the account and those that are shared, newest first, without what is in them. */
+  listExamples(userId: number): Promise<readonly Example[]>;
+  getExample(
+    id: number,
+  ): Promise<{ readonly example: Example; readonly content: string } | undefined>;
+  deleteExample(id: number): Promise<boolean>;
+}
