@@ -9,6 +9,15 @@ import {
   updateBody,
   type KnownChannel,
 } from '../../src/console/lib/channel-draft.js';
+import { MEMBERS } from '../../src/console/api/members.js';
+import {
+  createKeyBody,
+  createKeyCommand,
+  EMPTY_KEY,
+  keyDraftOf,
+  updateKeyBody,
+  type KnownKey,
+} from '../../src/console/lib/key-draft.js';
 import { dependsOn } from '../../src/console/lib/depends.js';
 import { dollars, duration, percent, significant } from '../../src/console/lib/format.js';
 import { tiersOf } from '../../src/console/lib/order.js';
@@ -93,12 +102,9 @@ describe('a channel that is typed', () => {
     ],
   };
   const channel: KnownChannel = {
-    ...{ id: 7, name: 'eu', provider: 'azure', base_url: null, tag: 'hosted', priority: 1 },
-    ...{ weight: 1, timeout_ms: null, max_concurrency: 0, scores: 'raw', retry_unsafe: false },
-    ...{ requests_per_minute: 0, tokens_per_minute: 0 },
-    ...{ key_max_concurrency: 0, key_requests_per_minute: 0, key_tokens_per_minute: 0 },
-    ...{ pair_tokens: null, window_size: null, window_stride: null, health_check_s: 60 },
-    long_documents: 'truncate',
+    ...{ id: 7, name: 'eu', provider: 'azure', base_url: null, tag: 'hosted' },
+    ...Object.fromEntries(MEMBERS.channel.map(({ name, preset }) => [name, preset])),
+    ...{ id: 7, priority: 1, health_check_s: 60, budget: 1_000_000 },
     settings: { api_version: 'v1', batch: 8 },
     models: { a: 'a', b: 'upstream-b' },
   };
@@ -107,38 +113,91 @@ describe('a channel that is typed', () => {
     const draft = {
       ...emptyDraft('azure'),
       ...{ models: 'a\n b = upstream-b ,c', credentials: { api_key: 'secret', other: '' } },
-      ...{
-        settings: { batch: '8', strict: 'false', api_version: '' },
-        priority: '10',
-        tag: ' eu ',
-      },
+      ...{ settings: { batch: '8', strict: 'false', api_version: '' }, tag: ' eu ' },
+      members: { priority: '10', cost: '0.5', scores: 'raw', retry_unsafe: 'true' },
     };
 
-    expect(createBody(draft, provider)).toEqual({
+    expect(createBody(draft, provider, 500_000)).toEqual({
       ...{ name: 'azure', provider: 'azure', priority: 10, tag: 'eu' },
+      ...{ cost: 250_000, retry_unsafe: true },
       models: { a: 'a', b: 'upstream-b', c: 'c' },
       credentials: { api_key: 'secret' },
       settings: { batch: 8, strict: false },
     });
-    const command = createCommand(draft);
+    const command = createCommand(draft, 500_000);
     expect(command).toContain('--models a,b=upstream-b,c --credential api_key=env:API_KEY');
+    expect(command).toContain('--cost 250000');
     expect(command).not.toContain('secret');
   });
 
   it('sends of a change what was changed alone', () => {
-    const same = draftOf(channel);
+    const same = draftOf(channel, 500_000);
 
-    expect(updateBody(channel, same, provider)).toEqual({ id: 7 });
+    expect(same.members.budget).toBe('2');
+    expect(updateBody(channel, same, provider, 500_000)).toEqual({ id: 7 });
     const edit = {
-      ...{ ...same, tag: '', timeout_ms: '500', weight: '', health_check_s: '' },
+      ...{ ...same, tag: '' },
+      members: { ...same.members, timeout_ms: '500', weight: '', health_check_s: '', budget: '3' },
       settings: { batch: '9' },
     };
-    expect(updateBody(channel, edit, provider)).toEqual({
-      ...{ id: 7, tag: null, timeout_ms: 500, health_check_s: null },
+    expect(updateBody(channel, edit, provider, 500_000)).toEqual({
+      ...{ id: 7, tag: null, timeout_ms: 500, health_check_s: null, budget: 1_500_000 },
       settings: { batch: 9, api_version: null },
     });
-    expect(updateBody(channel, { ...same, models: 'a' }, provider)).toEqual({
+    expect(updateBody(channel, { ...same, models: 'a' }, provider, 500_000)).toEqual({
       ...{ id: 7, models: { a: 'a' } },
+    });
+  });
+});
+
+describe('a key that is typed', () => {
+  const key: KnownKey = {
+    ...{ id: 7, user_id: 1, name: 'search', key_hint: 'sk-a…z', status: 1, revision: 'r' },
+    ...{ created_time: 0, accessed_time: 0, expired_time: 86_399, old_key_until: 0 },
+    ...{ remain_quota: 250_000, used_quota: 5, unlimited_quota: false },
+    ...{ model_limits_enabled: true, model_limits: ['a b', 'c'], allow_ips: [], tags: ['eu'] },
+    ...{ default_model: null, aliases: { fast: 'c' }, fallbacks: [] },
+    ...{ rate_limit: 0, dialect: 'tei', max_concurrency: 0, reply_cache: true },
+    ...{ may_explain: false, budget: 0, budget_period: 'month', budget_time_zone: 'UTC' },
+    ...{ budget_spent: 0, budget_renews_at: null },
+  };
+
+  it('makes the body that adds it, and the command that does the same', () => {
+    const draft = {
+      ...{ ...EMPTY_KEY, name: ' lab ', quota: '2', models: 'x, y\nz', ends: '2027-01-31' },
+      ...{ aliases: 'fast = x\nbest=y', addresses: '10.0.0.0/8', defaultModel: 'x' },
+      members: { rate_limit: '60', reply_cache: 'false', budget: '1.5', budget_period: 'week' },
+    };
+
+    expect(createKeyBody(draft, 500_000)).toEqual({
+      ...{ name: 'lab', remain_quota: 1_000_000, unlimited_quota: false },
+      ...{ model_limits_enabled: true, model_limits: ['x', 'y', 'z'], default_model: 'x' },
+      ...{ aliases: { fast: 'x', best: 'y' }, allow_ips: ['10.0.0.0/8'] },
+      expired_time: Date.parse('2027-01-31T23:59:59Z') / 1000,
+      ...{ rate_limit: 60, reply_cache: false, budget: 750_000, budget_period: 'week' },
+    });
+    expect(createKeyCommand(draft, 500_000)).toBe(
+      'keys create --name lab --quota 2usd --models x,y,z --ips 10.0.0.0/8 --default-model x ' +
+        '--aliases fast=x,best=y --expires 2027-01-31 --rate-limit 60 --reply-cache false ' +
+        '--budget 750000 --budget-period week',
+    );
+    expect(createKeyBody({ ...EMPTY_KEY, name: 'a' }, 500_000)).toEqual({
+      ...{ name: 'a', unlimited_quota: true },
+    });
+  });
+
+  it('sends of a change what was changed alone', () => {
+    const same = keyDraftOf(key, 500_000);
+
+    expect(same).toMatchObject({ quota: '0.5', models: 'a b, c', ends: '1970-01-01' });
+    expect(updateKeyBody(key, same, 500_000)).toEqual({ id: 7 });
+    const edit = {
+      ...{ ...same, quota: '', models: '', ends: '', aliases: '', fallbacks: 'b' },
+      members: { ...same.members, dialect: 'auto', may_explain: 'true' },
+    };
+    expect(updateKeyBody(key, edit, 500_000)).toEqual({
+      ...{ id: 7, unlimited_quota: true, model_limits_enabled: false, model_limits: [] },
+      ...{ expired_time: -1, aliases: {}, fallbacks: ['b'], dialect: 'auto', may_explain: true },
     });
   });
 });

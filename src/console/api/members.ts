@@ -24,6 +24,20 @@ export const MEMBERS = {
       least: 0,
     },
     {
+      name: 'key_requests_per_minute',
+      type: 'integer',
+      preset: 0,
+      flag: 'key-requests-per-minute',
+      least: 0,
+    },
+    {
+      name: 'key_tokens_per_minute',
+      type: 'integer',
+      preset: 0,
+      flag: 'key-tokens-per-minute',
+      least: 0,
+    },
+    {
       name: 'scores',
       type: 'choice',
       preset: 'raw',

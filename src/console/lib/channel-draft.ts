@@ -1,4 +1,6 @@
+import { MEMBERS } from '../api/members.js';
 import type { Operations } from '../api/operations.js';
+import { changedMembers, memberFlags, textsOf, type MemberTexts } from './members.js';
 
 /** What somebody types to add or change a channel; this file makes the API's request bodies from it. Pure. */
 export interface ChannelDraft {
@@ -10,34 +12,8 @@ export interface ChannelDraft {
   /** One per line: the callers’ name, and after `=` the upstream’s name if it differs. */
   readonly models: string;
   readonly tag: string;
-  readonly priority: string;
-  readonly weight: string;
-  readonly timeout_ms: string;
-  readonly max_concurrency: string;
-  readonly requests_per_minute: string;
-  readonly tokens_per_minute: string;
-  readonly key_max_concurrency: string;
-  readonly key_requests_per_minute: string;
-  readonly key_tokens_per_minute: string;
-  readonly pair_tokens: string;
-  readonly window_size: string;
-  readonly window_stride: string;
-  readonly health_check_s: string;
-  readonly scores: 'raw' | 'normalized';
-  readonly long_documents: 'truncate' | 'chunk';
-  readonly retry_unsafe: boolean;
+  readonly members: MemberTexts;
 }
-
-/** Numbers of a channel, with the default for an empty field; null stands for the gateway’s default. */
-const NUMBERS = {
-  ...{ priority: 0, weight: 1, timeout_ms: null, max_concurrency: 0 },
-  ...{ requests_per_minute: 0, tokens_per_minute: 0 },
-  ...{ key_max_concurrency: 0, key_requests_per_minute: 0, key_tokens_per_minute: 0 },
-  ...{ pair_tokens: null, window_size: null, window_stride: null, health_check_s: null },
-} as const;
-
-type NumberName = keyof typeof NUMBERS;
-const NUMBER_NAMES = Object.keys(NUMBERS) as NumberName[];
 
 type CreateBody = Operations['createChannel']['body'];
 type UpdateBody = Operations['updateChannel']['body'];
@@ -49,8 +25,8 @@ interface ProviderShape {
   readonly settings: readonly { readonly name: string; readonly type: string }[];
 }
 
-/** A channel as the API shows it. */
-export interface KnownChannel {
+/** A channel as the API shows it, its members besides these included. */
+export interface KnownChannel extends Readonly<Record<string, unknown>> {
   readonly id: number;
   readonly name: string;
   readonly provider: string;
@@ -58,54 +34,27 @@ export interface KnownChannel {
   readonly settings: Readonly<Record<string, SettingValue>>;
   readonly models: Readonly<Record<string, string>>;
   readonly tag: string | null;
-  readonly priority: number;
-  readonly weight: number;
-  readonly timeout_ms: number | null;
-  readonly max_concurrency: number;
-  readonly requests_per_minute: number;
-  readonly tokens_per_minute: number;
-  readonly key_max_concurrency: number;
-  readonly key_requests_per_minute: number;
-  readonly key_tokens_per_minute: number;
-  readonly pair_tokens: number | null;
-  readonly window_size: number | null;
-  readonly window_stride: number | null;
-  readonly health_check_s: number | null;
-  readonly scores: 'raw' | 'normalized';
-  readonly long_documents: 'truncate' | 'chunk';
-  readonly retry_unsafe: boolean;
 }
 
 export function emptyDraft(provider: string): ChannelDraft {
   return {
     ...{ name: provider, provider, base_url: '', credentials: {}, settings: {}, models: '' },
-    ...{ tag: '', priority: '', weight: '', timeout_ms: '', max_concurrency: '' },
-    ...{ requests_per_minute: '', tokens_per_minute: '' },
-    ...{ key_max_concurrency: '', key_requests_per_minute: '', key_tokens_per_minute: '' },
-    ...{ pair_tokens: '', window_size: '', window_stride: '', health_check_s: '' },
-    scores: 'raw',
-    long_documents: 'truncate',
-    retry_unsafe: false,
+    ...{ tag: '', members: {} },
   };
 }
 
-export function draftOf(channel: KnownChannel): ChannelDraft {
-  const { name, provider, scores, long_documents, retry_unsafe } = channel;
-  const numbers = NUMBER_NAMES.map((member) => [member, textOf(channel[member])] as const);
+export function draftOf(channel: KnownChannel, unitsPerDollar: number): ChannelDraft {
+  const { name, provider } = channel;
   const settings = Object.entries(channel.settings).map(([key, value]) => [key, String(value)]);
   return {
-    ...{ name, provider, scores, long_documents, retry_unsafe },
+    ...{ name, provider },
     base_url: channel.base_url ?? '',
     credentials: {},
     settings: Object.fromEntries(settings) as Record<string, string>,
     models: modelsText(channel.models),
     tag: channel.tag ?? '',
-    ...(Object.fromEntries(numbers) as Record<NumberName, string>),
+    members: textsOf(MEMBERS.channel, channel, unitsPerDollar),
   };
-}
-
-function textOf(number: number | null): string {
-  return number === null ? '' : String(number);
 }
 
 function modelsText(models: Readonly<Record<string, string>>): string {
@@ -132,6 +81,7 @@ export function modelsOf(text: string): Record<string, string> {
 export function createBody(
   draft: ChannelDraft,
   provider: ProviderShape | undefined,
+  unitsPerDollar: number,
 ): Omit<CreateBody, 'status' | 'reason'> {
   const credentials = typed(draft.credentials);
   const settings = settingsOf(draft, provider);
@@ -143,10 +93,7 @@ export function createBody(
     ...(Object.keys(credentials).length === 0 ? {} : { credentials }),
     ...(Object.keys(settings).length === 0 ? {} : { settings }),
     ...(draft.tag.trim() === '' ? {} : { tag: draft.tag.trim() }),
-    ...numbersOf(draft),
-    ...(draft.scores === 'raw' ? {} : { scores: draft.scores }),
-    ...(draft.long_documents === 'truncate' ? {} : { long_documents: draft.long_documents }),
-    ...(draft.retry_unsafe ? { retry_unsafe: true } : {}),
+    ...changedMembers(MEMBERS.channel, draft.members, unitsPerDollar),
   };
 }
 
@@ -155,6 +102,7 @@ export function updateBody(
   channel: KnownChannel,
   draft: ChannelDraft,
   provider: ProviderShape | undefined,
+  unitsPerDollar: number,
 ): UpdateBody {
   const credentials = typed(draft.credentials);
   const settings = changedSettings(channel, settingsOf(draft, provider));
@@ -163,12 +111,6 @@ export function updateBody(
     name: draft.name.trim(),
     base_url: draft.base_url.trim() === '' ? null : draft.base_url.trim(),
     tag: draft.tag.trim() === '' ? null : draft.tag.trim(),
-    ...(Object.fromEntries(
-      NUMBER_NAMES.map((name) => [name, numberOr(draft[name], NUMBERS[name])]),
-    ) as Record<NumberName, number | null>),
-    scores: draft.scores,
-    long_documents: draft.long_documents,
-    retry_unsafe: draft.retry_unsafe,
   };
   const changed = Object.entries(plain).filter(
     ([name, value]) => value !== channel[name as keyof typeof plain],
@@ -176,6 +118,7 @@ export function updateBody(
   return {
     id: channel.id,
     ...Object.fromEntries(changed),
+    ...changedMembers(MEMBERS.channel, draft.members, unitsPerDollar, channel),
     ...(modelsText(models) === modelsText(channel.models) ? {} : { models }),
     ...(Object.keys(settings).length === 0 ? {} : { settings }),
     ...(Object.keys(credentials).length === 0 ? {} : { credentials }),
@@ -214,17 +157,8 @@ function changedSettings(
   ]);
 }
 
-function numbersOf(draft: ChannelDraft): Partial<CreateBody> {
-  const given = NUMBER_NAMES.filter((name) => draft[name].trim() !== '');
-  return Object.fromEntries(given.map((name) => [name, Number(draft[name])]));
-}
-
-function numberOr<T>(text: string, otherwise: T): number | T {
-  return text.trim() === '' ? otherwise : Number(text);
-}
-
 /** The command that adds the same channel; credentials are read from the environment. */
-export function createCommand(draft: ChannelDraft): string {
+export function createCommand(draft: ChannelDraft, unitsPerDollar: number): string {
   const quoted = (text: string): string => (/^[\w./:@=,-]+$/.test(text) ? text : `'${text}'`);
   const models = Object.entries(modelsOf(draft.models)).map(([name, upstream]) =>
     name === upstream ? name : `${name}=${upstream}`,
@@ -241,22 +175,7 @@ export function createCommand(draft: ChannelDraft): string {
       ([name, value]) => ['setting', `${name}=${value}`] as const,
     ),
     ['tag', draft.tag.trim()],
-    ['priority', draft.priority],
-    ['weight', draft.weight],
-    ['timeout', draft.timeout_ms],
-    ['max-concurrency', draft.max_concurrency],
-    ['requests-per-minute', draft.requests_per_minute],
-    ['tokens-per-minute', draft.tokens_per_minute],
-    ['key-max-concurrency', draft.key_max_concurrency],
-    ['key-requests-per-minute', draft.key_requests_per_minute],
-    ['key-tokens-per-minute', draft.key_tokens_per_minute],
-    ['scores', draft.scores === 'raw' ? '' : draft.scores],
-    ['retry-unsafe', draft.retry_unsafe ? 'true' : ''],
-    ['pair-tokens', draft.pair_tokens],
-    ['long-documents', draft.long_documents === 'truncate' ? '' : draft.long_documents],
-    ['window-size', draft.window_size],
-    ['window-stride', draft.window_stride],
-    ['health-check', draft.health_check_s],
+    ...memberFlags(MEMBERS.channel, draft.members, unitsPerDollar),
   ];
   const given = flags.filter(([, value]) => value !== '');
   return [

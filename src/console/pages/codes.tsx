@@ -21,7 +21,7 @@ import {
 } from '../parts/basic.js';
 import { ConfirmWrite, WriteFailed, useShownOnce } from '../parts/confirm-write.js';
 import { Dialog, Menu } from '../parts/dialog.js';
-import { FormFields } from '../parts/form.js';
+import { FilterSelect, FormFields } from '../parts/form.js';
 import { ListHead } from '../parts/list-head.js';
 import { List, createdColumn, Table, useListQuery } from '../parts/table.js';
 import { toast } from '../parts/toast.js';
@@ -40,13 +40,19 @@ interface Fresh {
 
 const USED = 3;
 const DISABLED = 2;
+const STATUSES = [1, DISABLED, USED] as const;
+const STATE_NAMES = { 1: 'left', 2: 'disabled', 3: 'used' } as const;
 
 /** Codes that are redeemed for balance: making a batch, showing it once, and what became of the codes. */
 export function Codes() {
   const { query: address } = useRoute();
-  const { query, page, filtered, set, clear } = useListQuery(['keyword']);
+  const { query, page, filtered, set, clear } = useListQuery(['keyword', 'batch_id', 'status']);
+  const status = STATUSES.find((one) => String(one) === query.status);
   const reading = useRead('searchRedemptionCodes', {
-    query: { p: page, page_size: 30, keyword: query.keyword },
+    query: {
+      ...{ p: page, page_size: 30, keyword: query.keyword },
+      ...{ batch_id: query.batch_id, status },
+    },
   });
   const [fresh, setFresh] = useState<Fresh>();
   const [pruning, setPruning] = useState(false);
@@ -60,6 +66,15 @@ export function Codes() {
           label={words.find}
           value={query.keyword}
           onChange={(keyword) => set({ keyword })}
+        />
+        <FilterSelect
+          label={words.anyState}
+          value={query.status}
+          choices={STATUSES.map((one) => ({
+            value: String(one),
+            label: words.states[STATE_NAMES[one]],
+          }))}
+          onChange={(picked) => set({ status: picked })}
         />
         <Button onClick={() => setPruning(true)}>{words.deleteInvalid}</Button>
       </ListHead>
@@ -181,12 +196,20 @@ function Batches() {
       <Table
         label={words.batches}
         rows={data}
-        idOf={({ name }) => name}
+        idOf={({ batch_id, name }) => (batch_id === '' ? name : batch_id)}
         columns={[
           {
             title: w().name,
-            cell: ({ name }) => (
-              <Link to={`codes?keyword=${encodeURIComponent(name)}`}>{name}</Link>
+            cell: ({ batch_id, name }) => (
+              <Link
+                to={
+                  batch_id === ''
+                    ? `codes?keyword=${encodeURIComponent(name)}`
+                    : `codes?batch_id=${batch_id}`
+                }
+              >
+                {name}
+              </Link>
             ),
           },
           { title: words.made, numeric: true, cell: ({ made }) => <Count value={made} /> },
@@ -219,7 +242,7 @@ function Batches() {
 }
 
 function DisableRest({
-  batch: { name, left },
+  batch: { batch_id, name, left },
   onClose,
 }: {
   readonly batch: Batch;
@@ -230,7 +253,11 @@ function DisableRest({
     <ConfirmWrite
       title={words.disableRestTitle(name)}
       action={w().disable}
-      write={(why) => call('disableRedemptionBatch', { body: { name, ...why } })}
+      write={(why) =>
+        call('disableRedemptionBatch', {
+          body: batch_id === '' ? { name, ...why } : { batch_id, ...why },
+        })
+      }
       onDone={(count) => toast(words.disabledCount(count))}
       onClose={onClose}
     >

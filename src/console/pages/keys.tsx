@@ -1,7 +1,6 @@
 import { useState } from 'preact/hooks';
 import { about, isAdmin } from '../about.js';
-import { call, type ItemOf, type ReplyOf } from '../api/call.js';
-import type { Operations } from '../api/operations.js';
+import { call, type ItemOf } from '../api/call.js';
 import { useRead, useWrite } from '../api/query.js';
 import { EXAMPLE_BODY } from '../lib/snippets.js';
 import {
@@ -13,7 +12,6 @@ import {
   Empty,
   ErrorNotice,
   FilterText,
-  FormError,
   Link,
   Meter,
   Moment,
@@ -22,23 +20,20 @@ import {
   Skeleton,
   State,
   TextField,
-  fieldError,
-  money,
 } from '../parts/basic.js';
 import { BudgetFacts } from '../parts/budget.js';
 import { RequestCode } from '../parts/code.js';
 import { ConfirmWrite, WriteFailed, useShownOnce } from '../parts/confirm-write.js';
 import { Dialog, Menu } from '../parts/dialog.js';
-import { SelectField } from '../parts/form.js';
 import { ListHead } from '../parts/list-head.js';
 import { List, useListQuery, useOpenRow } from '../parts/table.js';
 import { toast } from '../parts/toast.js';
 import { setQuery, useRoute } from '../router.js';
 import { w, wp } from '../words.js';
+import { EditKey, NewKey, type Made } from './key-form.js';
 import type { PageWords } from '../words/en-pages.js';
 
 type Key = ItemOf<'listTokens'>;
-type Made = ReplyOf<'createToken'>;
 
 const SOON_S = 3 * 86_400;
 const UNUSED_S = 90 * 86_400;
@@ -221,6 +216,7 @@ function RollKey({
 
 function KeyActions({ token }: { readonly token: Key }) {
   const { id, name, status } = token;
+  const [editing, setEditing] = useState(false);
   const [rolling, setRolling] = useState(false);
   const [deleting, setDeleting] = useState(false);
   const update = useWrite((wanted: 1 | 2) => call('updateToken', { body: { id, status: wanted } }));
@@ -230,6 +226,7 @@ function KeyActions({ token }: { readonly token: Key }) {
         label={`${w().actions}: ${name}`}
         items={[
           { label: w().open, onClick: () => setQuery({ open: id }) },
+          { label: `${w().edit}…`, onClick: () => setEditing(true) },
           status === 1
             ? { label: w().disable, onClick: () => void update.run(2) }
             : { label: w().enable, onClick: () => void update.run(1) },
@@ -240,6 +237,7 @@ function KeyActions({ token }: { readonly token: Key }) {
         ⋯
       </Menu>
       <WriteFailed title={name} of={update} />
+      {editing ? <EditKey token={token} onClose={() => setEditing(false)} /> : null}
       {rolling ? <RollKey token={token} onClose={() => setRolling(false)} /> : null}
       {deleting ? (
         <ConfirmWrite
@@ -265,9 +263,11 @@ function OneKey({ id }: { readonly id: number }) {
   if (data === undefined) return <Skeleton />;
   return (
     <div class="stack wide">
+      <div class="row">
+        <h3 class="grow wrap">{data.name}</h3>
+        <KeyActions token={data} />
+      </div>
       <dl class="facts">
-        <dt>{w().name}</dt>
-        <dd>{data.name}</dd>
         <dt>{wp().keys.key}</dt>
         <dd>
           <code>{data.key_hint}</code>
@@ -358,186 +358,6 @@ function OneKey({ id }: { readonly id: number }) {
       </Link>
       <RequestCode body={EXAMPLE_BODY} />
     </div>
-  );
-}
-
-const PERIODS = ['day', 'week', 'month'] as const;
-type Period = (typeof PERIODS)[number];
-
-/** The user's time zone, which decides when a day begins. */
-function timeZone(): string {
-  return new Intl.DateTimeFormat().resolvedOptions().timeZone;
-}
-
-const ENDS: Readonly<Record<string, number>> = { '30': 30, '90': 90, '365': 365 };
-
-function NewKey({
-  onClose,
-  onMade,
-}: {
-  readonly onClose: () => void;
-  readonly onMade: (made: Made) => void;
-}) {
-  const [name, setName] = useState('');
-  const [budget, setBudget] = useState('');
-  const [models, setModels] = useState('');
-  const [tags, setTags] = useState('');
-  const [ends, setEnds] = useState('never');
-  const [rate, setRate] = useState('');
-  const [atOnce, setAtOnce] = useState('');
-  const [renewing, setRenewing] = useState('');
-  const [period, setPeriod] = useState<Period>('month');
-  const [reason, setReason] = useState('');
-  const perDollar = about.get()?.units_per_usd ?? 1;
-  const list = (text: string): string[] => text.split(/[\s,]+/).filter((part) => part !== '');
-  const days = ENDS[ends];
-  const units = budget === '' ? undefined : Math.round(Number(budget) * perDollar);
-  const body: Operations['createToken']['body'] = {
-    name: name.trim(),
-    ...(units === undefined
-      ? { unlimited_quota: true }
-      : { remain_quota: units, unlimited_quota: false }),
-    ...(list(models).length === 0
-      ? {}
-      : { model_limits_enabled: true, model_limits: list(models) }),
-    ...(list(tags).length === 0 ? {} : { tags: list(tags) }),
-    ...(days === undefined
-      ? {}
-      : { expired_time: Math.floor(Date.now() / 86_400_000) * 86_400 + days * 86_400 }),
-    ...(rate === '' ? {} : { rate_limit: Number(rate) }),
-    ...(atOnce === '' ? {} : { max_concurrency: Number(atOnce) }),
-    ...(renewing === ''
-      ? {}
-      : {
-          budget: Math.round(Number(renewing) * perDollar),
-          budget_period: period,
-          budget_time_zone: timeZone(),
-        }),
-    ...(reason === '' ? {} : { reason }),
-  };
-  const make = useWrite((wanted: Operations['createToken']['body'], key) =>
-    call('createToken', { body: wanted, key }),
-  );
-  const command = [
-    `keys create --name ${JSON.stringify(name === '' ? 'my-app' : name)}`,
-    units === undefined ? '' : `--quota ${units}`,
-    list(models).length === 0 ? '' : `--models ${list(models).join(',')}`,
-    rate === '' ? '' : `--rate-limit ${rate}`,
-  ];
-  return (
-    <Dialog
-      title={wp().keys.new}
-      onClose={onClose}
-      onSubmit={() =>
-        void make.run(body).then((made) => {
-          if (made !== undefined) onMade(made);
-        })
-      }
-      foot={
-        <>
-          <Button onClick={onClose}>{w().cancel}</Button>
-          <Button kind="main" type="submit" disabled={make.busy || name.trim() === ''}>
-            {wp().keys.make}
-          </Button>
-        </>
-      }
-    >
-      <TextField
-        label={w().name}
-        value={name}
-        onInput={setName}
-        error={fieldError(make.error, 'name')}
-        required
-        autofocus
-      />
-      <TextField
-        label={wp().keys.budget}
-        help={wp().keys.budgetHelp}
-        type="number"
-        min={0}
-        step="any"
-        value={budget}
-        onInput={setBudget}
-        error={fieldError(make.error, 'remain_quota')}
-      />
-      <TextField
-        label={w().nav.models}
-        help={wp().keys.modelsHelp}
-        value={models}
-        onInput={setModels}
-        error={fieldError(make.error, 'model_limits')}
-      />
-      <Segments
-        label={wp().keys.ends}
-        value={ends}
-        choices={[
-          { value: 'never', label: w().never },
-          ...Object.keys(ENDS).map((value) => ({ value, label: wp().keys.days(Number(value)) })),
-        ]}
-        onChange={setEnds}
-      />
-      <details>
-        <summary>{wp().keys.limits}</summary>
-        <div class="stack">
-          <TextField
-            label={wp().keys.perMinute}
-            type="number"
-            min={1}
-            value={rate}
-            onInput={setRate}
-            error={fieldError(make.error, 'rate_limit')}
-          />
-          <TextField
-            label={wp().keys.atOnce}
-            type="number"
-            min={1}
-            value={atOnce}
-            onInput={setAtOnce}
-            error={fieldError(make.error, 'max_concurrency')}
-          />
-          <TextField
-            label={wp().budget.amount}
-            help={wp().budget.help(timeZone())}
-            type="number"
-            min={0}
-            step="any"
-            value={renewing}
-            onInput={setRenewing}
-            error={fieldError(make.error, 'budget')}
-          />
-          <SelectField
-            label={wp().budget.renews}
-            value={period}
-            choices={PERIODS.map((value) => ({ value, label: wp().budget.every[value] }))}
-            onChange={setPeriod}
-          />
-          <TextField
-            label={w().nav.tags}
-            help={wp().keys.tagsHelp}
-            value={tags}
-            onInput={setTags}
-            error={fieldError(make.error, 'tags')}
-          />
-          <TextField label={w().reason} help={w().reasonHelp} value={reason} onInput={setReason} />
-        </div>
-      </details>
-      <p role="status">
-        {wp().keys.sentence(
-          units === undefined ? undefined : money(units),
-          list(models),
-          days,
-          rate === '' ? undefined : Number(rate),
-        )}
-      </p>
-      <code class="small muted wrap">$ {command.filter((part) => part !== '').join(' ')}</code>
-      <FormError
-        error={make.error}
-        fields={[
-          ...['name', 'remain_quota', 'model_limits', 'rate_limit', 'max_concurrency', 'tags'],
-          'budget',
-        ]}
-      />
-    </Dialog>
   );
 }
 

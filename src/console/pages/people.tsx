@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { about } from '../about.js';
-import { call, type ItemOf } from '../api/call.js';
+import { call } from '../api/call.js';
 import type { Operations } from '../api/operations.js';
 import { useRead, useWrite } from '../api/query.js';
 import {
@@ -26,9 +26,7 @@ import { LoginList } from '../parts/logins.js';
 import { toast } from '../parts/toast.js';
 import { setQuery, useRoute } from '../router.js';
 import { w, wp } from '../words.js';
-
-type User = ItemOf<'searchUsers'>;
-type Role = User['role'];
+import { EditUser, NewUser, type User } from './people-form.js';
 
 const ROLES = [1, 10, 100] as const;
 const ROOT = 100;
@@ -129,11 +127,11 @@ function isBelow({ role }: User): boolean {
 }
 
 type Action = Operations['manageUser']['body']['action'];
-type Asking = 'disable' | 'promote' | 'demote' | 'delete' | 'password';
+type Asking = 'edit' | 'mail' | 'disable' | 'promote' | 'demote' | 'delete' | 'password';
 
 function UserActions({ user }: { readonly user: User }) {
   const [asking, setAsking] = useState<Asking>();
-  const { id, username, role, status } = user;
+  const { id, username, email, role, status } = user;
   const words = wp().people;
   const enable = useWrite(() => call('manageUser', { body: { id, action: 'enable' } }));
   const isRoot = about.get()?.self?.role === ROOT;
@@ -155,6 +153,10 @@ function UserActions({ user }: { readonly user: User }) {
         label={`${w().actions}: ${username}`}
         items={[
           { label: w().open, onClick: () => setQuery({ open: id }) },
+          { label: `${w().edit}…`, onClick: () => setAsking('edit') },
+          email === '' || status !== 1
+            ? undefined
+            : { label: `${words.mailReset}…`, onClick: () => setAsking('mail') },
           { label: words.setPassword, onClick: () => setAsking('password') },
           !isRoot
             ? undefined
@@ -170,12 +172,56 @@ function UserActions({ user }: { readonly user: User }) {
         ⋯
       </Menu>
       <WriteFailed title={username} of={enable} />
-      {asking === undefined ? null : asking === 'password' ? (
-        <SetPassword user={user} onClose={() => setAsking(undefined)} />
-      ) : (
-        <Manage user={user} action={asking} onClose={() => setAsking(undefined)} />
-      )}
+      <Asked user={user} asking={asking} onClose={() => setAsking(undefined)} />
     </>
+  );
+}
+
+function Asked({
+  user,
+  asking,
+  onClose,
+}: {
+  readonly user: User;
+  readonly asking: Asking | undefined;
+  readonly onClose: () => void;
+}) {
+  switch (asking) {
+    case undefined:
+      return null;
+    case 'edit':
+      return <EditUser user={user} onClose={onClose} />;
+    case 'mail':
+      return <MailReset user={user} onClose={onClose} />;
+    case 'password':
+      return <SetPassword user={user} onClose={onClose} />;
+    case 'disable':
+    case 'promote':
+    case 'demote':
+    case 'delete':
+      return <Manage user={user} action={asking} onClose={onClose} />;
+  }
+}
+
+/** Has a one-time code mailed, with which somebody sets a password of their own. */
+function MailReset({
+  user: { id, username, email },
+  onClose,
+}: {
+  readonly user: User;
+  readonly onClose: () => void;
+}) {
+  const words = wp().people;
+  return (
+    <ConfirmWrite
+      title={words.mailTitle(username)}
+      action={words.mailReset}
+      write={(why) => call('mailPasswordReset', { params: { id }, body: why })}
+      onDone={() => toast(words.mailed(email))}
+      onClose={onClose}
+    >
+      <p>{about.get()?.mail === 'outbox' ? words.outbox : words.mailHelp(email)}</p>
+    </ConfirmWrite>
   );
 }
 
@@ -185,7 +231,7 @@ function Manage({
   onClose,
 }: {
   readonly user: User;
-  readonly action: Exclude<Asking, 'password'> & Action;
+  readonly action: Exclude<Asking, 'edit' | 'mail' | 'password'> & Action;
   readonly onClose: () => void;
 }) {
   const words = wp().people;
@@ -388,85 +434,5 @@ function Balance({ user: { id } }: { readonly user: User }) {
         </Button>
       </div>
     </Form>
-  );
-}
-
-function NewUser() {
-  const [values, setValues] = useState({
-    ...{ username: '', password: '', email: '', display_name: '', quota: '', reason: '' },
-  });
-  const [role, setRole] = useState<Role>(1);
-  const words = wp().people;
-  const perDollar = about.get()?.units_per_usd ?? 1;
-  const { quota, ...texts } = values;
-  const given = Object.entries(texts).filter(([, text]) => text !== '');
-  const make = useWrite((body: Operations['createUser']['body'], key) =>
-    call('createUser', { body, key }),
-  );
-  const close = (): void => setQuery({ new: '' }, { replace: true });
-  const isRoot = about.get()?.self?.role === ROOT;
-  return (
-    <Dialog
-      title={words.new}
-      onClose={close}
-      onSubmit={() =>
-        void make
-          .run({
-            ...Object.fromEntries(given),
-            ...{ username: values.username, password: values.password, role },
-            ...(quota === '' ? {} : { quota: Math.round(Number(quota) * perDollar) }),
-          })
-          .then((made) => {
-            if (made !== undefined) setQuery({ new: '', open: made.id }, { replace: true });
-          })
-      }
-      foot={
-        <>
-          <Button onClick={close}>{w().cancel}</Button>
-          <Button
-            kind="main"
-            type="submit"
-            disabled={make.busy || values.username === '' || values.password === ''}
-          >
-            {words.make}
-          </Button>
-        </>
-      }
-    >
-      {isRoot ? (
-        <SelectField
-          label={words.role}
-          value={String(role)}
-          choices={([1, 10] as const).map((one) => ({
-            value: String(one),
-            label: words.roles[one],
-          }))}
-          onChange={(picked) => setRole(picked === '10' ? 10 : 1)}
-        />
-      ) : null}
-      <FormFields
-        values={values}
-        onChange={setValues}
-        error={make.error}
-        fields={[
-          { name: 'username', label: w().name, required: true, autofocus: true },
-          {
-            name: 'password',
-            label: w().login.password,
-            help: words.passwordHelpNew,
-            type: 'password',
-            autocomplete: 'new-password',
-            required: true,
-          },
-          { name: 'email', label: words.email, type: 'email' },
-          { name: 'display_name', label: wp().account.displayName },
-          {
-            ...{ name: 'quota', label: words.startBalance },
-            ...({ type: 'number', min: 0, step: 'any' } as const),
-          },
-          { name: 'reason', label: w().reason, help: w().reasonHelp },
-        ]}
-      />
-    </Dialog>
   );
 }

@@ -1,5 +1,6 @@
 import type { Attention } from '../lib/attention.js';
 import { percent } from '../lib/format.js';
+import type { MemberName } from '../lib/members.js';
 import { plural } from './plural.js';
 
 const many = plural('en');
@@ -279,7 +280,19 @@ export const enPages = {
     asAccount: 'as the account',
     unlimited: 'no limit',
     aliases: 'Other names of models',
+    aliasesHelp: 'For its requests alone, one a line: alias = model.',
     fallbacks: 'Asked next',
+    fallbacksHelp:
+      'Models, separated by commas, when no channel of the one it names gives a ranking. Empty: as the rule of the model says.',
+    addresses: 'Addresses',
+    addressesHelp: 'From which it may be used: addresses and ranges. Empty: from anywhere.',
+    defaultModel: 'Model where a request names none',
+    defaultModelHelp: 'Empty: that of the gateway.',
+    owner: 'Whose it is',
+    ownerHelp: 'The name of an account. Empty: your own.',
+    date: 'a date',
+    endsOn: 'Ends at the end of, in UTC',
+    editTitle: (name: string) => `Change the key “${name}”`,
     perMinute: 'Requests a minute',
     atOnce: 'At once',
     addBudget: 'Add to the budget, in dollars',
@@ -321,6 +334,99 @@ export const enPages = {
       endsSoon: 'ends within 3 days',
       unused: 'not used for 90 days',
     },
+  },
+  members: {
+    priority: { label: 'Priority', help: 'Higher is tried first.' },
+    weight: {
+      label: 'Weight',
+      help: 'Its share among equal priorities; 0: only when nothing else is left.',
+    },
+    timeout_ms: { label: 'Timeout of an attempt, in ms', help: 'Empty: the gateway’s.' },
+    cost: {
+      label: 'What a typical request costs you there, in dollars',
+      help: 'For models that are asked where it is cheapest. Empty: by the price of the model.',
+    },
+    max_concurrency: { label: 'At once', help: '0: no bound.' },
+    requests_per_minute: {
+      label: 'Requests a minute',
+      help: 'What the account at the provider takes, from all gateways together. 0: no limit.',
+    },
+    tokens_per_minute: {
+      label: 'Tokens a minute',
+      help: 'What the account at the provider takes, from all gateways together. 0: no limit.',
+    },
+    adaptive_concurrency: {
+      label: 'Work out from response times how many attempts at once it takes',
+      help: '',
+    },
+    key_max_concurrency: {
+      label: 'At once with one of several API keys',
+      help: 'On one gateway. 0: no limit.',
+    },
+    key_requests_per_minute: {
+      label: 'Requests a minute with one key',
+      help: 'For a channel with several keys: what each may send, from all gateways together. 0: no limit.',
+    },
+    key_tokens_per_minute: {
+      label: 'Tokens a minute with one key',
+      help: 'For a channel with several keys: what each may send, from all gateways together. 0: no limit.',
+    },
+    scores: { label: 'Scores', help: '' },
+    pair_tokens: {
+      label: 'Tokens of query and document together',
+      help: 'What its model reads. Empty: what is known of the provider.',
+    },
+    long_documents: { label: 'Documents longer than the model reads', help: '' },
+    window_size: {
+      label: 'Documents of a window',
+      help: 'For models that rank all together: longer lists are shown in windows of so many.',
+    },
+    window_stride: { label: 'How far the next window lies', help: 'Empty: half a window.' },
+    retry_unsafe: {
+      label: 'Send again what the provider may have served already: it may be paid for twice',
+      help: '',
+    },
+    health_check_s: {
+      label: 'Health check every, in s',
+      help: 'Two short documents each time. 0: none. Empty: as its provider wants it.',
+    },
+    budget: {
+      label: 'Renewing budget in dollars',
+      help: 'What may be spent in each period, besides any balance. Empty: no such bound.',
+    },
+    budget_scope: { label: 'The budget is', help: '' },
+    budget_period: { label: 'It renews', help: '' },
+    budget_time_zone: { label: 'By midnight in', help: 'Such as Europe/Berlin.' },
+    rate_limit: { label: 'Requests a minute', help: '0: no limit.' },
+    dialect: {
+      label: 'Form that its client speaks',
+      help: 'On paths that several forms share. auto: as its requests look.',
+    },
+    reply_cache: { label: 'Rankings that were kept may answer its requests', help: '' },
+    may_explain: { label: 'It may ask for explanations, which name channels', help: '' },
+  },
+  memberChoices: {
+    scores: { raw: 'as the provider gives them', normalized: 'as probabilities' },
+    long_documents: {
+      truncate: 'their beginning is ranked',
+      chunk: 'the best of their parts is ranked',
+    },
+    budget_scope: { channel: 'of this channel alone', tag: 'one for all channels of its tag' },
+    budget_period: {
+      day: 'each day',
+      week: 'each week, on Monday',
+      month: 'each month, on the first',
+    },
+  } as Partial<Record<MemberName, Readonly<Record<string, string>>>>,
+  meanwhile: {
+    title: 'Somebody else has changed this in the meantime',
+    help: 'Nothing was saved. What differs:',
+    field: 'Field',
+    theirs: 'Now',
+    mine: 'Yours',
+    nothing: 'Nothing differs from what you typed.',
+    keepMine: 'Keep mine',
+    takeTheirs: 'Take theirs',
   },
   budget: {
     amount: 'Renewing budget in dollars',
@@ -385,14 +491,9 @@ export const enPages = {
     noBound: 'no bound',
     requestsPerMinute: 'Requests a minute',
     tokensPerMinute: 'Tokens a minute',
-    perMinuteHelp:
-      'What the account at the provider takes, from all gateways together. 0: no limit.',
     keyAtOnce: 'At once with one key',
-    keyAtOnceHelp: 'Attempts at once with each of its API keys, on one gateway. 0: no limit.',
     keyRequests: 'Requests a minute with one key',
     keyTokens: 'Tokens a minute with one key',
-    keyPerMinuteHelp:
-      'For a channel with several keys: what each may send, from all gateways together. 0: no limit.',
     budgetOf: { channel: 'Renewing budget', tag: 'Renewing budget of the tag' },
     scores: 'Scores',
     scoreKinds: { raw: 'as the provider gives them', normalized: 'as probabilities' },
@@ -451,33 +552,11 @@ export const enPages = {
     routing: 'Routing',
     tag: 'Tag',
     tagHelp: 'Channels with one tag are switched together.',
-    priority: 'Priority',
-    priorityHelp: 'Higher is tried first.',
-    weight: 'Weight',
-    weightHelp: 'Its share among equal priorities; 0: only when nothing else is left.',
-    timeoutMs: 'Timeout of an attempt, in ms',
-    timeoutHelp: 'Empty: the gateway’s.',
-    atOnceHelp: '0: no bound.',
-    healthCheck: 'Health check every, in s',
-    healthCheckHelp: 'Two short documents each time. 0: none. Empty: as its provider wants it.',
-    pairTokens: 'Tokens of query and document together',
-    pairTokensHelp: 'What its model reads. Empty: what is known of the provider.',
-    windowSize: 'Documents of a window',
-    windowSizeHelp:
-      'For models that rank all together: longer lists are shown in windows of so many.',
-    windowStride: 'How far the next window lies',
-    windowStrideHelp: 'Empty: half a window.',
-    longDocuments: 'Documents longer than the model reads',
-    longKinds: {
-      truncate: 'their beginning is ranked',
-      chunk: 'the best of their parts is ranked',
-    },
     pausedOn: (node: string, seconds: number, reason: string) =>
       `left alone by ${node} for ${seconds} s (${reason})`,
     outSince: 'Out since',
     nextTry: 'Tried again',
     paused: 'Left alone',
-    retryUnsafe: 'Send again what the provider may have served already: it may be paid for twice',
     more: 'More',
     yes: 'yes',
     no: 'no',
@@ -531,6 +610,18 @@ export const enPages = {
     disabled: 'disabled',
     outOfReach: 'Its role is not below yours:',
     setPassword: 'Set a password…',
+    way: 'How its owner gets in',
+    ways: { password: 'With a password', mail: 'By mail' },
+    invite: 'Invite',
+    inviteHelp: 'A mail brings a code, good for 24 hours, to choose a password with.',
+    invited: (email: string) => `An invitation is on its way to ${email}.`,
+    outbox: 'Mails go to a folder of the gateway: somebody must pass this one on.',
+    mailReset: 'Mail a reset',
+    mailTitle: (name: string) => `Mail ${name} a code for a new password?`,
+    mailHelp: (email: string) =>
+      `It goes to ${email} and is good for 24 hours. Until it is used the password stays.`,
+    mailed: (email: string) => `A code is on its way to ${email}.`,
+    editTitle: (name: string) => `Change ${name}`,
     passwordTitle: (name: string) => `A new password for ${name}`,
     passwordHelp: 'All logins and access tokens of the account end. Its keys go on working.',
     passwordHelpNew: '8 characters or more. Pass it on; it can be changed under My account.',
@@ -608,6 +699,7 @@ export const enPages = {
     each: 'Worth',
     ends: 'Ends',
     redeemed: 'Redeemed',
+    anyState: 'All states',
     states: { left: 'can be redeemed', disabled: 'disabled', used: 'used', expired: 'expired' },
   },
   wizard: {

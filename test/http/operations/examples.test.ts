@@ -12,6 +12,12 @@ interface Example {
 
 const CONTENT = { query: 'moons', documents: 'Saturn\nJupiter', lanes: [{ model: 'local' }] };
 
+interface Got<T> {
+  readonly status: number;
+  readonly data: T;
+  readonly code: string;
+}
+
 let gateway: TestGateway;
 let ada: Account;
 let bob: Account;
@@ -32,7 +38,7 @@ async function call<T>(
   path: string,
   body?: object,
   url = gateway.url,
-) {
+): Promise<Got<T>> {
   const given = body === undefined ? {} : { body };
   const reply = await callApi<T>(url, method, `/api/${path}`, { cookie: as.cookie, ...given });
   return { status: reply.status, data: reply.body.data, code: reply.body.code };

@@ -9,6 +9,13 @@ interface Item {
   readonly revision: string;
 }
 
+interface Got<T> {
+  readonly status: number;
+  readonly data: T;
+  readonly code: string;
+  readonly param: string | undefined;
+}
+
 let gateway: TestGateway;
 let ada: Account;
 let bob: Account;
@@ -27,7 +34,7 @@ async function call<T = Item>(
   path: string,
   body?: object,
   as: Account = ada,
-): Promise<{ status: number; data: T; code: string; param: string | undefined }> {
+): Promise<Got<T>> {
   const given = body === undefined ? {} : { body };
   const reply = await callApi<T>(gateway.url, method, path, { cookie: as.cookie, ...given });
   const { data, code, param } = reply.body;
@@ -54,7 +61,7 @@ const KINDS = [
   },
   {
     kind: 'redemption',
-    async make() {
+    make: async () => {
       await call<string[]>('POST', '/api/redemption', { name: 'a code', quota: 5 });
       const { data, ...rest } = await call<{ items: Item[] }>('GET', '/api/redemption');
       const [code] = data.items;
@@ -82,7 +89,12 @@ describe.each(KINDS)('a $kind that two people change', ({ kind, make, changes })
       bob,
     );
 
-    const blind = await call('PUT', `/api/${kind}`, { id, revision: 'as it was read', ...changes[0] }, bob);
+    const blind = await call(
+      'PUT',
+      `/api/${kind}`,
+      { id, revision: 'as it was read', ...changes[0] },
+      bob,
+    );
 
     expect([first.status, second.status, again.status]).toEqual([200, 409, 200]);
     expect([blind.status, blind.data.revision]).toEqual([200, again.data.revision]);

@@ -2,7 +2,7 @@ import { Fragment } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { call } from '../../api/call.js';
 import { useRead, useWrite } from '../../api/query.js';
-import { draftOf, updateBody } from '../../lib/channel-draft.js';
+import { draftOf, updateBody, type ChannelDraft } from '../../lib/channel-draft.js';
 import {
   Ago,
   Button,
@@ -18,6 +18,8 @@ import {
 import { Dialog } from '../../parts/dialog.js';
 import { tellInForce } from '../../parts/in-force.js';
 import { TestReport } from '../../parts/test-report.js';
+import { Meanwhile, wasFaster, type Comparable } from '../../parts/meanwhile.js';
+import { unitsPerDollar } from '../../parts/members.js';
 import { toast } from '../../parts/toast.js';
 import { setQuery, useRoute } from '../../router.js';
 import { w, wp } from '../../words.js';
@@ -242,7 +244,6 @@ function OneChannel({ channel }: { readonly channel: Channel }) {
   );
 }
 
-/** The models that a channel's server lists, read on request. */
 /** What each key of the channel may send, by label. */
 function keyLimitsOf(channel: Channel): (readonly [string, number])[] {
   const words = wp().channels;
@@ -254,6 +255,7 @@ function keyLimitsOf(channel: Channel): (readonly [string, number])[] {
   return limits.filter(([, most]) => most > 0);
 }
 
+/** The models that a channel's server lists, read on request. */
 function UpstreamModels({ id }: { readonly id: number }) {
   const [listed, setListed] = useState<readonly string[]>();
   const ask = useWrite(() => call('listUpstreamModels', { params: { id } }));
@@ -327,16 +329,26 @@ function EditChannel({
   readonly channel: Channel;
   readonly onClose: () => void;
 }) {
-  const [draft, setDraft] = useState(() => draftOf(channel));
+  const perDollar = unitsPerDollar();
+  const [base, setBase] = useState(channel);
+  const [draft, setDraft] = useState(() => draftOf(channel, perDollar));
   const [reason, setReason] = useState('');
   const providers = useRead('listProviders');
   const tags = useRead('listTags');
   const provider: Provider | undefined = providers.data?.find(({ id }) => id === channel.provider);
-  const body = updateBody(channel, draft, provider);
+  const body = updateBody(base, draft, provider, perDollar);
   const words = wp().channels;
   const save = useWrite((wanted: typeof body) =>
     call('updateChannel', { body: { ...wanted, ...(reason === '' ? {} : { reason }) } }),
   );
+  const send = (from: Channel): void =>
+    void save
+      .run({ ...updateBody(from, draft, provider, perDollar), if_revision: from.revision })
+      .then((done) => {
+        if (done === undefined) return;
+        tellInForce(done);
+        back();
+      });
   const back = (): void => setQuery({ edit: '' }, { replace: true });
   const part = { draft, onChange: setDraft, error: save.error };
   return (
@@ -350,11 +362,7 @@ function EditChannel({
           back();
           return;
         }
-        void save.run(body).then((done) => {
-          if (done === undefined) return;
-          tellInForce(done);
-          back();
-        });
+        send(base);
       }}
       foot={
         <>
@@ -385,7 +393,40 @@ function EditChannel({
         </>
       )}
       <TextField label={w().reason} help={w().reasonHelp} value={reason} onInput={setReason} />
-      <FormError error={save.error} fields={CHANNEL_FIELDS} />
+      {wasFaster(save.error) ? (
+        <Meanwhile
+          read={() => call('getChannel', { params: { id: channel.id } })}
+          theirs={(now) => comparable(draftOf(now, perDollar))}
+          mine={comparable(draft)}
+          labels={channelLabels()}
+          onKeep={(now) => {
+            setBase(now);
+            send(now);
+          }}
+          onTake={(now) => {
+            setBase(now);
+            setDraft(draftOf(now, perDollar));
+            save.clear();
+          }}
+        />
+      ) : (
+        <FormError error={save.error} fields={CHANNEL_FIELDS} />
+      )}
     </Dialog>
   );
+}
+
+/** What can be compared of a draft; credentials cannot, since nobody is shown them. */
+function comparable({ name, base_url, models, tag, settings, members }: ChannelDraft): Comparable {
+  const typed = Object.entries(settings).filter(([, text]) => text !== '');
+  return { name, base_url, models, tag, ...Object.fromEntries(typed), ...members };
+}
+
+function channelLabels(): Comparable {
+  const words = wp().channels;
+  const members = Object.entries(wp().members).map(([name, { label }]) => [name, label] as const);
+  return {
+    ...Object.fromEntries(members),
+    ...{ name: w().name, base_url: words.address, models: words.models, tag: words.tag },
+  };
 }

@@ -1,7 +1,9 @@
 import type { ApiError, ReplyOf } from '../../api/call.js';
+import { MEMBERS } from '../../api/members.js';
 import type { ChannelDraft } from '../../lib/channel-draft.js';
-import { Check, TextField, fieldError } from '../../parts/basic.js';
-import { Fields, SelectField } from '../../parts/form.js';
+import { TextField, fieldError } from '../../parts/basic.js';
+import { SelectField } from '../../parts/form.js';
+import { MemberFields } from '../../parts/members.js';
 import { w, wp } from '../../words.js';
 
 export type Provider = ReplyOf<'listProviders'>[number];
@@ -21,10 +23,7 @@ interface ProviderPartProps extends PartProps {
 /** Parameters whose errors a field of this form shows; other errors appear below the form. */
 export const CHANNEL_FIELDS = [
   ...['name', 'base_url', 'credentials', 'models', 'tag'],
-  ...['priority', 'weight', 'timeout_ms', 'max_concurrency', 'pair_tokens'],
-  ...['window_size', 'window_stride', 'health_check_s'],
-  ...['requests_per_minute', 'tokens_per_minute'],
-  ...['key_max_concurrency', 'key_requests_per_minute', 'key_tokens_per_minute'],
+  ...MEMBERS.channel.map(({ name }) => name),
 ];
 
 /** The address, for providers outside the gateway. */
@@ -146,6 +145,8 @@ export function ModelsField({ draft, onChange, error, provider }: ProviderPartPr
   );
 }
 
+const ROUTING: ReadonlySet<string> = new Set(['priority', 'weight']);
+
 /** The channel's place among the others. */
 export function RoutingFields({
   draft,
@@ -155,92 +156,34 @@ export function RoutingFields({
 }: PartProps & { readonly tags: readonly string[] }) {
   const words = wp().channels;
   return (
-    <Fields
-      values={draft}
-      onChange={(values) => onChange({ ...draft, ...values })}
-      error={error}
-      fields={[
-        { name: 'tag', label: words.tag, help: words.tagHelp, options: tags },
-        {
-          ...{ name: 'priority', label: words.priority, help: words.priorityHelp },
-          ...({ type: 'number', step: 1, placeholder: '0' } as const),
-        },
-        {
-          ...bound('weight', 0, words.weight, words.weightHelp),
-          ...({ step: 'any', placeholder: '1' } as const),
-        },
-      ]}
-    />
+    <>
+      <TextField
+        label={words.tag}
+        help={words.tagHelp}
+        options={tags}
+        value={draft.tag}
+        onInput={(tag) => onChange({ ...draft, tag })}
+        error={fieldError(error, 'tag')}
+      />
+      <MemberFields
+        rows={MEMBERS.channel.filter(({ name }) => ROUTING.has(name))}
+        texts={draft.members}
+        onChange={(members) => onChange({ ...draft, members })}
+        error={error}
+      />
+    </>
   );
 }
 
-/** A field for a number of at least `min`. */
-function bound<const N extends string>(name: N, min: number, label: string, help: string) {
-  return { name, min, label, help, type: 'number' } as const;
-}
-
-/** Fields that are rarely changed. */
+/** Every other member of the table. */
 export function BoundFields({ draft, onChange, error }: PartProps) {
-  const words = wp().channels;
   return (
-    <>
-      <Fields
-        values={draft}
-        onChange={(values) => onChange({ ...draft, ...values })}
-        error={error}
-        fields={[
-          bound('timeout_ms', 1, words.timeoutMs, words.timeoutHelp),
-          { ...bound('max_concurrency', 0, words.atOnce, words.atOnceHelp), placeholder: '0' },
-          {
-            ...bound('requests_per_minute', 0, words.requestsPerMinute, words.perMinuteHelp),
-            placeholder: '0',
-          },
-          {
-            ...bound('tokens_per_minute', 0, words.tokensPerMinute, words.perMinuteHelp),
-            placeholder: '0',
-          },
-          {
-            ...bound('key_max_concurrency', 0, words.keyAtOnce, words.keyAtOnceHelp),
-            placeholder: '0',
-          },
-          {
-            ...bound('key_requests_per_minute', 0, words.keyRequests, words.keyPerMinuteHelp),
-            placeholder: '0',
-          },
-          {
-            ...bound('key_tokens_per_minute', 0, words.keyTokens, words.keyPerMinuteHelp),
-            placeholder: '0',
-          },
-          bound('health_check_s', 0, words.healthCheck, words.healthCheckHelp),
-          bound('pair_tokens', 1, words.pairTokens, words.pairTokensHelp),
-          bound('window_size', 2, words.windowSize, words.windowSizeHelp),
-          bound('window_stride', 1, words.windowStride, words.windowStrideHelp),
-        ]}
-      />
-      <SelectField
-        label={words.longDocuments}
-        value={draft.long_documents}
-        choices={(['truncate', 'chunk'] as const).map((value) => ({
-          value,
-          label: words.longKinds[value],
-        }))}
-        onChange={(long_documents) => onChange({ ...draft, long_documents })}
-      />
-      <SelectField
-        label={words.scores}
-        value={draft.scores}
-        choices={(['raw', 'normalized'] as const).map((value) => ({
-          value,
-          label: words.scoreKinds[value],
-        }))}
-        onChange={(scores) => onChange({ ...draft, scores })}
-      />
-      <Check
-        label={words.retryUnsafe}
-        checked={draft.retry_unsafe}
-        onChange={(retry_unsafe) => onChange({ ...draft, retry_unsafe })}
-      />
-    </>
+    <MemberFields
+      rows={MEMBERS.channel.filter(({ name }) => !ROUTING.has(name))}
+      texts={draft.members}
+      onChange={(members) => onChange({ ...draft, members })}
+      error={error}
+    />
   );
 }
 

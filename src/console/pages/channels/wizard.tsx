@@ -17,6 +17,7 @@ import { Form } from '../../parts/form.js';
 import { tellInForce } from '../../parts/in-force.js';
 import { TestReport } from '../../parts/test-report.js';
 import { navigate } from '../../router.js';
+import { unitsPerDollar } from '../../parts/members.js';
 import { w, wp } from '../../words.js';
 import {
   AddressField,
@@ -44,7 +45,7 @@ export function AddChannel() {
   const names = Object.keys(modelsOf(draft.models));
   const hasMeans = provider !== undefined && isComplete(provider, draft);
   const isReady = hasMeans && names.length > 0;
-  const body = createBody(draft, provider);
+  const body = createBody(draft, provider, unitsPerDollar());
   const [tested, setTested] = useState<{
     readonly of: string;
     readonly report: ReplyOf<'testDraft'>;
@@ -140,8 +141,8 @@ export function AddChannel() {
             model={names[0] ?? ''}
             fresh={{
               name: draft.name,
-              priority: Number(draft.priority),
-              weight: draft.weight === '' ? 1 : Number(draft.weight),
+              priority: Number(draft.members.priority ?? 0),
+              weight: Number(draft.members.weight === '' ? 1 : (draft.members.weight ?? 1)),
             }}
           />
           <details>
@@ -150,7 +151,7 @@ export function AddChannel() {
               <BoundFields {...part} />
             </div>
           </details>
-          <code class="small muted wrap">$ {createCommand(draft)}</code>
+          <code class="small muted wrap">$ {createCommand(draft, unitsPerDollar())}</code>
           <FormError error={error} fields={CHANNEL_FIELDS} />
           <div class="row end">
             <Button disabled={add.busy} onClick={() => made(2)}>

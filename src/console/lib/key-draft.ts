@@ -1,0 +1,154 @@
+import { MEMBERS } from '../api/members.js';
+import type { Operations } from '../api/operations.js';
+import { changedMembers, memberFlags, textsOf, type MemberTexts } from './members.js';
+
+/** What somebody types to make or change a key; this file makes the API's request bodies from it. Pure. */
+export interface KeyDraft {
+  readonly name: string;
+  /** In dollars, of a new key; empty: what the account has. */
+  readonly quota: string;
+  readonly models: string;
+  readonly tags: string;
+  readonly addresses: string;
+  readonly defaultModel: string;
+  /** One per line: `alias = model`. */
+  readonly aliases: string;
+  readonly fallbacks: string;
+  /** As `YYYY-MM-DD`; empty: never. */
+  readonly ends: string;
+  readonly members: MemberTexts;
+}
+
+type CreateBody = Operations['createToken']['body'];
+type UpdateBody = Operations['updateToken']['body'];
+export type KnownKey = Operations['getToken']['reply'];
+
+export const EMPTY_KEY: KeyDraft = {
+  ...{ name: '', quota: '', models: '', tags: '', addresses: '', defaultModel: '' },
+  ...{ aliases: '', fallbacks: '', ends: '', members: {} },
+};
+
+export function keyDraftOf(key: KnownKey, unitsPerDollar: number): KeyDraft {
+  return {
+    name: key.name,
+    quota: key.unlimited_quota ? '' : String(key.remain_quota / unitsPerDollar),
+    models: key.model_limits_enabled ? key.model_limits.join(', ') : '',
+    tags: key.tags.join(', '),
+    addresses: key.allow_ips.join(', '),
+    defaultModel: key.default_model ?? '',
+    aliases: Object.entries(key.aliases)
+      .map(([alias, model]) => `${alias} = ${model}`)
+      .join('\n'),
+    fallbacks: key.fallbacks.join(', '),
+    ends: key.expired_time < 0 ? '' : new Date(key.expired_time * 1000).toISOString().slice(0, 10),
+    members: textsOf(MEMBERS.key, key, unitsPerDollar),
+  };
+}
+
+/** Names between commas or line breaks; a name may contain spaces. */
+export function namesIn(text: string): string[] {
+  return text
+    .split(/[\n,]/)
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+}
+
+function aliasesIn(text: string): Record<string, string> {
+  return Object.fromEntries(
+    namesIn(text).map((line) => {
+      const [alias = '', ...model] = line.split('=');
+      return [alias.trim(), model.join('=').trim()];
+    }),
+  );
+}
+
+/** The end of that day in UTC, in unix seconds; -1: never. */
+function endOf(day: string): number {
+  return day === '' ? -1 : Math.floor(Date.parse(`${day}T23:59:59Z`) / 1000);
+}
+
+/** What the draft says of members besides those of the table. */
+function plainOf(draft: KeyDraft) {
+  const models = namesIn(draft.models);
+  return {
+    name: draft.name.trim(),
+    model_limits_enabled: models.length > 0,
+    model_limits: models,
+    tags: namesIn(draft.tags),
+    allow_ips: namesIn(draft.addresses),
+    default_model: draft.defaultModel.trim() === '' ? null : draft.defaultModel.trim(),
+    aliases: aliasesIn(draft.aliases),
+    fallbacks: namesIn(draft.fallbacks),
+  };
+}
+
+const EMPTY = plainOf(EMPTY_KEY);
+
+function differing(plain: typeof EMPTY, before: typeof EMPTY): Partial<typeof EMPTY> {
+  const entries = Object.entries(plain).filter(
+    ([name, value]) => JSON.stringify(value) !== JSON.stringify(before[name as keyof typeof EMPTY]),
+  );
+  return Object.fromEntries(entries);
+}
+
+export function createKeyBody(draft: KeyDraft, unitsPerDollar: number): CreateBody {
+  const quota = draft.quota.trim();
+  return {
+    ...differing(plainOf(draft), EMPTY),
+    name: draft.name.trim(),
+    ...(quota === ''
+      ? { unlimited_quota: true }
+      : { remain_quota: Math.round(Number(quota) * unitsPerDollar), unlimited_quota: false }),
+    ...(draft.ends === '' ? {} : { expired_time: endOf(draft.ends) }),
+    ...changedMembers(MEMBERS.key, draft.members, unitsPerDollar),
+  };
+}
+
+/** It omits what is unchanged. What is left of the quota moves with traffic and is added to elsewhere; only whether it has one is set here. */
+export function updateKeyBody(
+  key: KnownKey,
+  draft: KeyDraft,
+  unitsPerDollar: number,
+): Omit<UpdateBody, 'if_revision' | 'reason'> {
+  const before = keyDraftOf(key, unitsPerDollar);
+  const quota = draft.quota.trim();
+  return {
+    id: key.id,
+    ...differing(plainOf(draft), plainOf(before)),
+    ...(quota === before.quota
+      ? {}
+      : quota === ''
+        ? { unlimited_quota: true }
+        : { remain_quota: Math.round(Number(quota) * unitsPerDollar), unlimited_quota: false }),
+    ...(draft.ends === before.ends ? {} : { expired_time: endOf(draft.ends) }),
+    ...changedMembers(MEMBERS.key, draft.members, unitsPerDollar, key),
+  };
+}
+
+/** The command that makes the same key. */
+export function createKeyCommand(draft: KeyDraft, unitsPerDollar: number): string {
+  const flags: readonly (readonly [string, string])[] = [
+    ['quota', draft.quota.trim() === '' ? '' : `${draft.quota.trim()}usd`],
+    ['models', namesIn(draft.models).join(',')],
+    ['tags', namesIn(draft.tags).join(',')],
+    ['ips', namesIn(draft.addresses).join(',')],
+    ['default-model', draft.defaultModel.trim()],
+    [
+      'aliases',
+      namesIn(draft.aliases)
+        .join(',')
+        .replaceAll(/\s*=\s*/g, '='),
+    ],
+    ['fallbacks', namesIn(draft.fallbacks).join(',')],
+    ['expires', draft.ends],
+    ...memberFlags(MEMBERS.key, draft.members, unitsPerDollar),
+  ];
+  const quoted = (text: string): string => (/^[\w./:@=,-]+$/.test(text) ? text : `'${text}'`);
+  const name = draft.name.trim() === '' ? 'my-app' : draft.name.trim();
+  return [
+    `keys create --name ${quoted(name)}`,
+    ...flags
+      .filter(([, value]) => value !== '')
+      .map(([flag, value]) => `--${flag} ${quoted(value)}`),
+  ].join(' ');
+}

@@ -1,0 +1,88 @@
+import { useEffect, useState } from 'preact/hooks';
+import { ApiError } from '../api/call.js';
+import { w, wp } from '../words.js';
+import { Button, ErrorNotice, Skeleton } from './basic.js';
+
+/** Whether a change was refused because somebody else was faster. */
+export function wasFaster(error: ApiError | undefined): boolean {
+  return error?.code === 'conflict' && error.param === 'if_revision';
+}
+
+/** What a form holds, field by field, for people to compare. */
+export type Comparable = Readonly<Record<string, string>>;
+
+/**
+ * What somebody else has written while a form was open, beside what was typed, field by field: one of the two is kept.
+ */
+export function Meanwhile<T>({
+  read,
+  theirs,
+  mine,
+  labels,
+  onKeep,
+  onTake,
+}: {
+  /** Reads the thing as it is now. */
+  readonly read: () => Promise<T>;
+  readonly theirs: (now: T) => Comparable;
+  readonly mine: Comparable;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly onKeep: (now: T) => void;
+  readonly onTake: (now: T) => void;
+}) {
+  const [now, setNow] = useState<T>();
+  const [error, setError] = useState<ApiError>();
+  const words = wp().meanwhile;
+  const load = (): void => {
+    setError(undefined);
+    read().then(setNow, (failure: unknown) => {
+      if (failure instanceof ApiError) setError(failure);
+      else throw failure;
+    });
+  };
+  useEffect(load, []);
+  if (error !== undefined) return <ErrorNotice error={error} onAgain={load} />;
+  if (now === undefined) return <Skeleton />;
+  const written = theirs(now);
+  const differing = Object.keys(mine).filter((name) => mine[name] !== written[name]);
+  return (
+    <section class="notice warn-bar stack" role="alert" aria-label={words.title}>
+      <strong>{words.title}</strong>
+      {differing.length === 0 ? (
+        <p>{words.nothing}</p>
+      ) : (
+        <>
+          <p>{words.help}</p>
+          <table class="plain">
+            <thead>
+              <tr>
+                <th scope="col">{words.field}</th>
+                <th scope="col">{words.theirs}</th>
+                <th scope="col">{words.mine}</th>
+              </tr>
+            </thead>
+            <tbody>
+              {differing.map((name) => (
+                <tr key={name}>
+                  <th scope="row">{labels[name] ?? name}</th>
+                  <td class="wrap">{shown(written[name])}</td>
+                  <td class="wrap">{shown(mine[name])}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </>
+      )}
+      <div class="row">
+        <Button onClick={() => onTake(now)}>{words.takeTheirs}</Button>
+        <Button kind="main" onClick={() => onKeep(now)}>
+          {words.keepMine}
+        </Button>
+      </div>
+    </section>
+  );
+}
+
+function shown(value: string | undefined): string {
+  return value === undefined || value === '' ? w().none : value;
+}

@@ -1,0 +1,114 @@
+import { about } from '../about.js';
+import type { ApiError } from '../api/call.js';
+import type { MemberName, MemberRow, MemberTexts } from '../lib/members.js';
+import { wp } from '../words.js';
+import { Check, TextField, fieldError } from './basic.js';
+import { SelectField } from './form.js';
+
+/** Units of quota for one dollar. */
+export function unitsPerDollar(): number {
+  return about.get()?.units_per_usd ?? 1;
+}
+
+/** A field for each member, made from its row: one that is added to the table appears here. */
+export function MemberFields({
+  rows,
+  texts,
+  onChange,
+  error,
+}: {
+  readonly rows: readonly MemberRow[];
+  readonly texts: MemberTexts;
+  readonly onChange: (texts: MemberTexts) => void;
+  readonly error: ApiError | undefined;
+}) {
+  return (
+    <>
+      {rows.map((row) => (
+        <MemberField
+          key={row.name}
+          row={row}
+          value={texts[row.name] ?? ''}
+          onInput={(text) => onChange({ ...texts, [row.name]: text })}
+          error={fieldError(error, row.name)}
+        />
+      ))}
+    </>
+  );
+}
+
+function MemberField({
+  row,
+  value,
+  onInput,
+  error,
+}: {
+  readonly row: MemberRow;
+  readonly value: string;
+  readonly onInput: (text: string) => void;
+  readonly error: string | undefined;
+}) {
+  const { label, help } = wp().members[row.name];
+  switch (row.type) {
+    case 'boolean':
+      return (
+        <Check
+          label={label}
+          checked={(value === '' ? String(row.preset) : value) === 'true'}
+          onChange={(checked) => onInput(String(checked))}
+        />
+      );
+    case 'choice': {
+      const choices: readonly string[] = row.choices;
+      return (
+        <SelectField
+          label={label}
+          help={help}
+          value={value === '' ? row.preset : value}
+          choices={choices.map((one) => ({ value: one, label: choiceLabel(row.name, one) }))}
+          onChange={onInput}
+          error={error}
+        />
+      );
+    }
+    case 'time_zone':
+      return (
+        <TextField
+          label={label}
+          help={help}
+          value={value}
+          onInput={onInput}
+          error={error}
+          placeholder={row.preset}
+          options={timeZones()}
+        />
+      );
+    case 'integer':
+    case 'number':
+    case 'units':
+      return (
+        <TextField
+          label={label}
+          help={help}
+          type="number"
+          {...(row.least < 0 ? {} : { min: row.least })}
+          step={row.type === 'integer' ? 1 : 'any'}
+          placeholder={row.preset === null ? '' : String(row.preset)}
+          value={value}
+          onInput={onInput}
+          error={error}
+        />
+      );
+  }
+}
+
+function choiceLabel(name: MemberName, value: string): string {
+  const labels: Readonly<Record<string, string>> = { ...wp().memberChoices[name] };
+  return labels[value] ?? value;
+}
+
+/** The browser's own zone first, which is what most people mean. */
+function timeZones(): readonly string[] {
+  const own = new Intl.DateTimeFormat().resolvedOptions().timeZone;
+  return [...new Set(['UTC', own, ...Intl.supportedValuesOf('timeZone')])];
+}
