@@ -81,6 +81,48 @@ describe('Upstream', () => {
     });
   });
 
+  it('closes the connection of a reply that it does not read to its end', async () => {
+    const closed = deferred();
+    const url = await rawServer((socket) => {
+      socket.on('close', () => closed.resolve());
+      socket.write(`HTTP/1.1 200 OK\r\ncontent-length: 1000000\r\n\r\n${'x'.repeat(2_000)}`);
+    });
+
+    await expect(upstreamWith().send(post(url))).rejects.toMatchObject({ fault: 'unreadable' });
+    await closed.promise;
+  });
+
+  it('sets no time for head and body but the one of the request', async () => {
+    const slowMs = 2_000;
+    const late = await rawServer((socket) => {
+      setTimeout(() => socket.write(OK), slowMs);
+    });
+    const halting = await rawServer((socket) => {
+      socket.write(OK.slice(0, -1));
+      setTimeout(() => socket.write(OK.slice(-1)), slowMs);
+    });
+    const upstream = upstreamWith();
+
+    const replies = await Promise.all(
+      [late, halting].map((url) => upstream.send(post(url, { timeoutMs: 20_000 }))),
+    );
+
+    expect(replies.map(({ text }) => text)).toEqual(['ok', 'ok']);
+  });
+
+  it('asks for no token that is not wanted any more', async () => {
+    const target = await server('ok');
+    const request = { method: 'POST', url: `${target.url}/token`, headers: {}, body: 'x' } as const;
+    const upstream = upstreamWith();
+
+    await expect(upstream.fetchToken(request, AbortSignal.abort())).rejects.toMatchObject({
+      fault: 'withdrawn',
+    });
+    expect(target.seen).toHaveLength(0);
+    const { signal } = new AbortController();
+    expect(await upstream.fetchToken(request, signal)).toMatchObject({ text: 'ok' });
+  });
+
   it('tells a connection that cannot be made from one that breaks', async () => {
     await expect(upstreamWith().send(post('http://127.0.0.1:1'))).rejects.toMatchObject({
       fault: 'connect',
@@ -257,6 +299,30 @@ describe('a compressed reply', () => {
     await expect(replyOf(body, encoding)).rejects.toMatchObject({ fault: 'unreadable' });
   });
 
+  it('is read where two lines of the head tell how it is encoded', async () => {
+    const target = await startUpstream((_request, res) => {
+      res.setHeader('content-encoding', ['gzip', 'br']);
+      res.end(brotliCompressSync(gzipSync(TEXT)));
+    });
+    open.push(target);
+
+    expect((await upstreamWith().send(post(target.url))).text).toBe(TEXT);
+  });
+
+  it('of which nothing ever comes is not read for ever', async () => {
+    const head = 'HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: 1000000\r\n\r\n';
+    const emptyBlock = Buffer.from([0, 0, 0, 0xff, 0xff]);
+    const url = await rawServer((socket) => {
+      socket.write(head);
+      socket.write(gzipSync('').subarray(0, 10));
+      socket.write(Buffer.concat(Array.from({ length: 1_000 }, () => emptyBlock)));
+    });
+
+    await expect(upstreamWith().send(post(url, { timeoutMs: 20_000 }))).rejects.toMatchObject({
+      fault: 'unreadable',
+    });
+  });
+
   it('is given up with its attempt, however much more would come of it', async () => {
     const bomb = gzipSync(gzipSync(Buffer.alloc(512 * 1024 * 1024)));
     const target = await startUpstream(
@@ -302,6 +368,30 @@ describe('the room for replies', () => {
     two.finish();
     expect([(await first).text, (await second).text]).toEqual([BODY, BODY]);
     expect(await upstream.send(post(third.url))).toMatchObject({ text: BODY });
+  });
+});
+
+describe('the room for replies that have ended', () => {
+  it('is free again to the byte, whichever way they ended', async () => {
+    const upstream = upstreamWith({ maxReplyBytes: 600, maxReplyBytesInFlight: 1_000 });
+    let size = 0;
+    const target = await startUpstream((_request, res) => {
+      res.writeHead(200).end('x'.repeat(size));
+    });
+    open.push(target);
+    const ask = (bytes: number) => {
+      size = bytes;
+      return upstream.send(post(target.url));
+    };
+
+    for (let count = 0; count < 5; count += 1) {
+      await ask(100);
+      await expect(ask(700)).rejects.toMatchObject({ fault: 'unreadable' });
+      await expect(ask(550)).rejects.toMatchObject({ fault: 'no_room' });
+    }
+
+    expect((await ask(500)).text).toHaveLength(500);
+    await expect(ask(501)).rejects.toMatchObject({ fault: 'no_room' });
   });
 });
 

@@ -12,6 +12,8 @@ const RESTING: Outcome = {
   why: { kind: 'busy', soonestMs: 5_000, retryAfterMs: 5_000 },
 };
 
+const UNSERVED: Outcome = { kind: 'none', why: { kind: 'switched_off' } };
+
 const scopes: OwnedScope[] = [];
 
 beforeEach(() => {
@@ -177,6 +179,38 @@ describe('a queue in front of busy channels', () => {
 
     expect(await waitOf(refused)).toBe(0);
     expect(await refused).toEqual(RESTING);
+  });
+
+  it('waits for nothing where waiting would not help', async () => {
+    const queue = new Queue({ maxWaiting: 100, now: Date.now });
+    const rank = queue.layer(1_000)(() => Promise.resolve(UNSERVED));
+    const refused = rank(of(1));
+
+    expect(await waitOf(refused)).toBe(0);
+    expect(await refused).toBe(UNSERVED);
+  });
+
+  it('learns nothing from a time in which nobody waited', async () => {
+    const { rank, end, queue } = setUp(1, { mostMs: 300 });
+    const before = [rank(of(1)), rank(of(1))];
+    await turns();
+    for (let count = 0; count < 2; count += 1) {
+      await pass(10);
+      await end();
+    }
+    await Promise.all(before);
+    await pass(60_000);
+
+    const after = [rank(of(1)), rank(of(1))];
+    await turns();
+    await pass(10);
+    await end();
+    after.push(rank(of(1)), rank(of(1)));
+    await turns();
+
+    expect(queue.waiting).toBe(2);
+    for (let count = 0; count < 3; count += 1) await end();
+    expect(await Promise.all(after)).toEqual(after.map(() => GOOD));
   });
 
   it('takes the place in a full line from whoever has the most there', async () => {
