@@ -400,11 +400,11 @@ describe('HTTP/2 connections', () => {
     await start();
     const session = client();
 
-    for (let round = 0; round < 200 && !session.closed; round += 1) {
-      for (let index = 0; index < 50; index += 1) {
-        begin(session, {}).close(constants.NGHTTP2_CANCEL);
-      }
-      await new Promise((resolve) => setImmediate(resolve));
+    const isUsable = () => !session.closed && !session.destroyed;
+
+    for (let count = 0; count < 10_000 && isUsable(); count += 1) {
+      begin(session, {}).close(constants.NGHTTP2_CANCEL);
+      if (count % 50 === 0) await new Promise((resolve) => setImmediate(resolve));
     }
 
     await until('it is closed', () => session.destroyed);
