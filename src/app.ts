@@ -224,6 +224,7 @@ export async function createApp(config: Config, parts: AppParts): Promise<App> {
       forget: (channelId) => channelHealth.forget(channelId),
     },
     probe,
+    freshness: channels,
     run: background.run,
     now,
     random,

@@ -77,10 +77,15 @@ export interface ProbeReport {
 }
 
 /**
- * Sends a channel one real request, switched on or not. Where one of several keys is refused, it asks with the next ones;
- * each `turn` begins with others.
+ * Sends a channel one real request, switched on or not, unless `mayBegin` says otherwise just before it leaves. Where one of
+ * several keys is refused, it asks with the next ones; each `turn` begins with others.
  */
-export type Probe = (channel: Channel, model: string, turn?: number) => Promise<ProbeReport>;
+export type Probe = (
+  channel: Channel,
+  model: string,
+  turn?: number,
+  mayBegin?: () => boolean,
+) => Promise<ProbeReport>;
 
 /** What a ranking of the two documents shows. */
 export function judgeRanking(rows: readonly RankedRow[], expected: ScoreScale): ProbeRanking {

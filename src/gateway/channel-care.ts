@@ -7,17 +7,19 @@ import {
 } from '../core/health-check.js';
 import { CHANNEL_AUTO_DISABLED, isSameAccount, type Channel } from '../core/channel.js';
 import { nextTryMs, returnDuty } from '../core/outage.js';
-import type { Probe } from '../core/probe.js';
+import type { Probe, ProbeReport } from '../core/probe.js';
 import type { FaultKind } from '../core/retry.js';
 import type { DutyStore } from '../store/store.js';
 import type { Background } from './background.js';
 import type { ChannelHealth } from './channel-health.js';
+import type { Freshness } from './rank.js';
 import type { Route } from './route.js';
 
 export interface ChannelCareDeps {
   readonly store: DutyStore;
   readonly health: Pick<ChannelHealth, 'checked' | 'forget'>;
   readonly probe: Probe;
+  readonly freshness: Freshness;
   readonly run: Background['run'];
   readonly now: () => number;
   readonly random: () => number;
@@ -153,7 +155,7 @@ export class ChannelCare {
 
   /** One probe of a channel that the gateway disabled; each failure delays the next one further. */
   readonly #tryReturn = async (task: Task): Promise<void> => {
-    const { store, probe, now, random, returns, onWell } = this.#deps;
+    const { store, now, random, returns, onWell } = this.#deps;
     const { channel } = task.route;
     const duty = await store.takeDuty(task.name, now(), LEASE_MS);
     if (!duty.isMine) {
@@ -161,7 +163,9 @@ export class ChannelCare {
       return;
     }
     const failures = duty.note === '' ? 0 : Number(duty.note);
-    const { ranking } = await probe(channel, modelOf(channel, failures), failures);
+    const report = await this.#probed(task, failures);
+    if (report === undefined) return this.#leave(task, duty.note);
+    const { ranking } = report;
     if (ranking !== undefined) {
       await onWell(channel);
       return;
@@ -173,7 +177,7 @@ export class ChannelCare {
 
   /** One check of a channel in traffic, or the result of the one that another node made. */
   readonly #check = async (task: Task): Promise<void> => {
-    const { store, probe, now, random, recheckMs } = this.#deps;
+    const { store, now, random, recheckMs } = this.#deps;
     const { channel } = task.route;
     const everyMs = healthCheckMs(channel);
     const duty = await store.takeDuty(task.name, now(), LEASE_MS);
@@ -185,7 +189,8 @@ export class ChannelCare {
       return;
     }
     const count = before?.count ?? 0;
-    const report = await probe(channel, modelOf(channel, count), count);
+    const report = await this.#probed(task, count);
+    if (report === undefined) return this.#leave(task, duty.note);
     const note = noteAfter(before, faultOfProbe(report), now());
     const isDoubtful = note.failures > 0 && note.failures < FAILED_CHECKS_BELIEVED;
     const spreadMs = everyMs * (1 - SPREAD * random());
@@ -194,6 +199,27 @@ export class ChannelCare {
     task.dueMs = now() + waitMs;
     this.#heard(task, note);
   };
+
+  /** Probes a channel, unless it was switched off, or this node could not be sure of that, until the request left. */
+  async #probed({ name, route }: Task, turn: number): Promise<ProbeReport | undefined> {
+    const { probe, freshness } = this.#deps;
+    await freshness.ensureFresh();
+    const seen = { isLeft: false };
+    const mayBegin = (): boolean => {
+      const may = freshness.isFresh() && this.#tasks.has(name);
+      seen.isLeft ||= !may;
+      return may;
+    };
+    const report = await probe(route.channel, modelOf(route.channel, turn), turn, mayBegin);
+    return seen.isLeft ? undefined : report;
+  }
+
+  /** Nothing was sent: whoever looks next does what was due. */
+  async #leave(task: Task, note: string): Promise<void> {
+    const { store, now, recheckMs } = this.#deps;
+    await store.endDuty(task.name, note, now(), recheckMs);
+    task.dueMs = now() + recheckMs;
+  }
 
   #heard(task: Task, note: CheckNote | undefined): void {
     if (note === undefined || note.atMs === task.seenAtMs) return;

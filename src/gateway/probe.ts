@@ -35,20 +35,28 @@ export interface ProbeDeps {
   readonly attemptTimeoutMs: number;
 }
 
+type AskDeps = ProbeDeps & { readonly mayBegin: () => boolean };
+
+/** Even if it is switched off: that is when people want to know. */
+function always(): boolean {
+  return true;
+}
+
 /** Extra time for fetching a token before the request itself. */
 const TOKEN_GRACE_MS = 15_000;
 
 /** A probe sends one request just as traffic would be sent, and watches the wire to tell what went wrong. */
 export function createProbe(deps: ProbeDeps): Probe {
-  return async (channel, model, turn = 0) => {
+  return async (channel, model, turn = 0, mayBegin = always) => {
     const made = makeRoute(asProbed(channel, deps), new Map(), deps.declared);
     if (made.kind === 'unusable') {
       const problem = { code: 'unusable', message: `The channel cannot be used: ${made.why}.` };
       return report(channel, model, { problem: problem as ProbeProblem });
     }
     const { route } = made;
-    if (route.keys === undefined) return probeRoute(deps, channel, route, model);
-    return probeKeys(deps, channel, route.keys, model, turn);
+    const asking = { ...deps, mayBegin };
+    if (route.keys === undefined) return probeRoute(asking, channel, route, model);
+    return probeKeys(asking, channel, route.keys, model, turn);
   };
 }
 
@@ -56,7 +64,7 @@ export function createProbe(deps: ProbeDeps): Probe {
 const KEYS_TRIED = 10;
 
 async function probeKeys(
-  deps: ProbeDeps,
+  deps: AskDeps,
   channel: Channel,
   keys: readonly RouteKey[],
   model: string,
@@ -83,7 +91,7 @@ function isRefusal({ problem }: ProbeReport): boolean {
 }
 
 async function probeRoute(
-  deps: ProbeDeps,
+  deps: AskDeps,
   channel: Channel,
   route: Route,
   model: string,
@@ -122,7 +130,7 @@ function asProbed(channel: Channel, { attemptTimeoutMs }: ProbeDeps): Channel {
 }
 
 async function ask(
-  { neural, tools, now, attemptTimeoutMs }: ProbeDeps,
+  { neural, tools, now, attemptTimeoutMs, mayBegin }: AskDeps,
   witness: Witness,
   route: Route,
   model: string,
@@ -130,8 +138,7 @@ async function ask(
   const scope = createScope(now(), MAX_PROBE_MS + TOKEN_GRACE_MS);
   try {
     const send = createSend({
-      // Even if it is switched off: that is when people want to know.
-      mayBegin: () => true,
+      mayBegin,
       upstream: witness,
       // A token that is already at hand says nothing about the credentials that fetch the next one.
       tokens: new AccessTokens({ now, fetchToken: witness.fetchToken }),

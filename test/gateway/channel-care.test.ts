@@ -2,6 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import type { ProbeReport } from '../../src/core/probe.js';
+import { ChannelCare } from '../../src/gateway/channel-care.js';
+import type { DutyStore } from '../../src/store/store.js';
+import { deferred } from '../support/deferred.js';
+import { offer } from '../support/offers.js';
 import { CHANNEL_DEFAULTS } from '../../src/core/channel-members.js';
 import { Secret } from '../../src/core/secret.js';
 import { listChannels, setChannelEnabled, updateChannel } from '../../src/management/channels.js';
@@ -175,6 +180,58 @@ describe.each(['redis', 'embedded'] as const)('over the %s store, a channel', (k
     // 200, 400 and 800 ms, less a tenth; three nodes that tried each for itself would be there after the first.
     expect(Date.now() - sinceMs).toBeGreaterThan(1_000);
   }, 60_000);
+});
+
+describe('a probe that is due', () => {
+  const route = offer(1, { healthCheckS: 1 }).route;
+
+  it.each([
+    ['of a channel that is switched off meanwhile', (care: ChannelCare) => care.update([]), true],
+    ['while the node is no longer sure of what is on', () => undefined, false],
+  ])('%s is not sent, and says nothing of the channel', async (_what, change, isFresh) => {
+    const duty = deferred();
+    const asked: boolean[] = [];
+    const ended: string[] = [];
+    const checked: unknown[] = [];
+    let nowMs = 0;
+    const works: Promise<void>[] = [];
+    const care = new ChannelCare({
+      store: {
+        takeDuty: () => duty.promise.then(() => ({ isMine: true, dueAtMs: 0, note: '' })),
+        endDuty: (_name, note) => {
+          ended.push(note);
+          return Promise.resolve();
+        },
+        readDuty: () => Promise.resolve(undefined),
+        dropDuty: () => Promise.resolve(),
+      } satisfies DutyStore,
+      health: { checked: (...told) => checked.push(told), forget: () => undefined },
+      probe: (_channel, _model, _turn, mayBegin) => {
+        asked.push(mayBegin?.() ?? true);
+        return Promise.resolve({ problem: { code: 'unreachable', message: '' } } as ProbeReport);
+      },
+      freshness: { isFresh: () => isFresh, ensureFresh: () => Promise.resolve() },
+      run: (_what_, work) => works.push(work()),
+      now: () => nowMs,
+      random: () => 1,
+      returns: { firstMs: 1_000, longestMs: 1_000 },
+      recheckMs: 1_000,
+      onWell: () => Promise.resolve(),
+    });
+    care.update([route]);
+    nowMs = 10_000;
+    await until('it is due', () => works.length > 0);
+
+    change(care);
+    duty.resolve();
+    await Promise.all(works);
+    care.stop();
+
+    expect(asked).toEqual([false]);
+    // The note stays as it was.
+    expect(ended).toEqual(['']);
+    expect(checked).toEqual([]);
+  });
 });
 
 describe('what an operator does to a channel that is refused', () => {
