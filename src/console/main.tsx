@@ -25,6 +25,7 @@ async function start(): Promise<void> {
   );
   await Promise.all([loadWords(), Promise.race([asked, afterPatience()])]);
   let { language } = settings.get();
+  host.replaceChildren();
   render(<Shell key={language} />, host);
   settings.listen(() => {
     if (settings.get().language === language) return;

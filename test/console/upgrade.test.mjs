@@ -26,6 +26,7 @@ test('a page that stayed open through an upgrade says so, and a reload keeps wha
   await page.goto(`${console_.url}/console/playground`);
   await page.getByLabel('Query').fill('which is a draft?');
   await page.getByLabel(/^Documents/).fill('one draft\nanother draft');
+  assert.equal(await page.locator('.late').count(), 0);
   await page.getByRole('link', { name: 'Audit' }).first().click();
   const gone = page
     .getByRole('main')
