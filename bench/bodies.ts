@@ -101,7 +101,12 @@ export function requestJson(name: BodyName, documents: number, model: string): B
     ...(isReturned(name) ? { return_documents: true } : {}),
     documents: documentsOf(name, documents),
   });
-  return Buffer.from(escaped ? json.replace(/[^\0-\x7f]/g, escapeOf) : json);
+  return Buffer.from(escaped ? escapedJson(json) : json);
+}
+
+/** JSON with everything beyond ASCII as `\uXXXX`. */
+export function escapedJson(json: string): string {
+  return json.replace(/[^\0-\x7f]/g, escapeOf);
 }
 
 function escapeOf(unit: string): string {

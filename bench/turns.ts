@@ -1,6 +1,10 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { startStubs } from '../test/stubs/server.js';
+import { escapedJson } from './bodies.js';
 import { makeHome, runCli, startProcess, type GatewayProcess } from '../test/system/fleet.js';
 
 /**
@@ -90,6 +94,18 @@ const CASES: Readonly<Record<string, Case>> = {
     query: textOf(ENGLISH, 1e6),
     documents: () => ['a', 'b'],
   },
+  'cohere: texts returned': {
+    model: 'cohere',
+    documents: () => textsOf(ENGLISH, 1000),
+    more: { return_documents: true },
+  },
+  'cohere: objects returned': {
+    model: 'cohere',
+    documents: () => textsOf(ENGLISH, 10_000).map((text, id) => ({ id, text })),
+    more: { return_documents: true },
+  },
+  'a reply with as many texts': { model: 'echo', documents: () => textsOf(ENGLISH, 1000, 1e4) },
+  'a reply with escaped texts': { model: 'escapes', documents: () => textsOf(ENGLISH, 1000, 1e4) },
   'voyage: split by tokens': { model: 'split', documents: () => textsOf(ENGLISH, 1000) },
   'cohere: long documents cut': { model: 'cut', documents: () => textsOf(ENGLISH, 100) },
   'cohere: long documents in passages': {
@@ -148,6 +164,13 @@ const CASES: Readonly<Record<string, Case>> = {
 };
 
 const stubs = await startStubs();
+/** Upstreams that answer with the texts of documents, whatever they were asked. */
+const talkers = await Promise.all([startTalker(false), startTalker(true)]);
+const [echo, escapes] = talkers.map(({ url }) => ({
+  provider: 'cohere',
+  base_url: url,
+  credentials: { apiKey: 'bench' },
+}));
 const stub = (model: string, id: string, more: object = {}): object => ({
   name: model,
   ...stubs.channel(id),
@@ -161,6 +184,8 @@ const home = await makeHome({
   channels: [
     { name: 'local', provider: 'local', models: ['local'] },
     stub('cohere', 'cohere'),
+    { name: 'echo', models: ['echo'], ...echo },
+    { name: 'escapes', models: ['escapes'], ...escapes },
     stub('cut', 'cohere', { pair_tokens: 4_000 }),
     stub('passages', 'cohere', { pair_tokens: 4_000, long_documents: 'chunk' }),
     stub('split', 'voyage'),
@@ -172,6 +197,26 @@ const home = await makeHome({
     stub('windows', 'openai-listwise', { window_size: 20, window_stride: 10 }),
   ],
 });
+
+async function startTalker(
+  isEscaped: boolean,
+): Promise<{ readonly url: string; readonly close: () => void }> {
+  const texts = isEscaped ? textsOf(CHINESE, 1000, UNITS / 6) : textsOf(ENGLISH, 1000);
+  const results = texts.map((text, index) => ({
+    index,
+    relevance_score: 1 - index / texts.length,
+    document: { text },
+  }));
+  const json = JSON.stringify({ id: 'bench', results });
+  const reply = isEscaped ? escapedJson(json) : json;
+  const server = createServer((req, res) => {
+    req.resume().on('end', () => res.setHeader('content-type', 'application/json').end(reply));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, close: () => server.close().closeAllConnections() };
+}
 
 async function longestTurn(gateway: GatewayProcess): Promise<{ tookMs: number; workedMs: number }> {
   const before = gateway.log.length;
@@ -236,6 +281,7 @@ try {
   gateway.kill('SIGTERM');
   await gateway.exited;
   await stubs.close();
+  for (const { close } of talkers) close();
   await home.remove();
 }
 process.exitCode = failed ? 1 : 0;

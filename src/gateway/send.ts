@@ -18,6 +18,8 @@ import {
 } from '../providers/provider.js';
 import {
   cleanMessage,
+  isLargeReply,
+  parsedInSteps,
   type RankingReading,
   type RawReply,
   type ReplyReading,
@@ -180,10 +182,15 @@ async function sendHttp(
       timeoutMs: Math.max(1, untilMs - deps.now()),
       stillWanted: () => ignoresSwitches || deps.mayBegin(route),
     };
-    return deps.upstream.send(request, within).catch((error: unknown) => {
+    const reply = await deps.upstream.send(request, within).catch((error: unknown) => {
       if (!maySendAgain(error, route)) throw error;
       const left = { ...request, timeoutMs: Math.max(1, untilMs - deps.now()) };
       return deps.upstream.send(left, within);
+    });
+    if (!isLargeReply(reply)) return reply;
+    return parsedInSteps(reply, call.documents.count, async () => {
+      await nextTurn();
+      if (within.ended !== undefined) throw new TransportError('cancelled', 'nobody waits for it');
     });
   };
   const reading = await (provider.rounds === undefined

@@ -1,7 +1,8 @@
 import { isAscii } from 'node:buffer';
 import { Json, JsonShapeError } from '../core/json/json.js';
-import { parseAroundRows, type RowForm } from '../core/json/rows.js';
-import { excessOf } from '../core/json/scan.js';
+import { PiecewiseParser } from '../core/json/pieces.js';
+import { parseAroundRows, type NumberRows, type RowForm } from '../core/json/rows.js';
+import { excessOf, type ParseLimits } from '../core/json/scan.js';
 import type { UpstreamRanking, WrittenRows } from '../core/rerank.js';
 import {
   faultOfStatus,
@@ -19,6 +20,15 @@ export interface RawReply {
   readonly text: string;
   /** The same as bytes, if it arrived as bytes. */
   readonly bytes?: Buffer;
+  /** Its JSON, if that has been read already. */
+  readonly parsed?: ParsedReply;
+}
+
+interface ParsedReply {
+  /** `undefined` if the body is not JSON, or is too large to be a ranking. */
+  readonly json: Json | undefined;
+  /** The list of rows in it, if they were read as bytes. */
+  readonly rows: NumberRows | undefined;
 }
 
 /** Rows as the contract writes them. */
@@ -56,10 +66,8 @@ export function readReply(
   nowMs: number,
 ): ReplyReading {
   const { count } = call.documents;
-  // A reply with other characters has strings that matter, and is left to the plain parser.
-  const plain = raw.bytes !== undefined && isAscii(raw.bytes) ? raw.bytes : undefined;
-  const parsed = plain === undefined ? undefined : parseAroundRows(plain, count);
-  const json = parsed === undefined ? parse(raw, count) : new Json(parsed.value);
+  const { json, rows } = raw.parsed ??
+    rowsIn(raw.bytes, count) ?? { json: parse(raw, count), rows: undefined };
   const reply = new ReadReply(raw, json);
   const kind = provider.fault?.(reply) ?? genericFault(reply);
   if (kind !== undefined) {
@@ -72,9 +80,9 @@ export function readReply(
     const ranking = provider.decode(json, call, reply);
     const nextPage = provider.nextPage?.(json);
     if (nextPage !== undefined) return { kind: 'ranking', ranking, nextPage };
-    const bytes = parsed?.rows.writtenAs(WRITTEN);
-    if (parsed === undefined || bytes === undefined) return { kind: 'ranking', ranking };
-    return { kind: 'ranking', ranking, written: { bytes, values: parsed.rows.values } };
+    const bytes = rows?.writtenAs(WRITTEN);
+    if (rows === undefined || bytes === undefined) return { kind: 'ranking', ranking };
+    return { kind: 'ranking', ranking, written: { bytes, values: rows.values } };
   } catch (error) {
     if (!(error instanceof JsonShapeError)) throw error;
     return {
@@ -96,7 +104,7 @@ export function judgeReply(
   mostRows: number,
   nowMs: number,
 ): JudgedReply {
-  const json = parse(raw, mostRows);
+  const { json } = raw.parsed ?? { json: parse(raw, mostRows) };
   const reply = new ReadReply(raw, json);
   const kind = provider.fault?.(reply) ?? genericFault(reply);
   if (kind !== undefined) return failure(kind, reply, nowMs);
@@ -166,12 +174,71 @@ const MAX_VALUES = 20_000;
 /** Values of a row: some servers return its document, which may be an object. */
 const MAX_VALUES_PER_ROW = 100;
 
+/** Larger replies are parsed in steps, so that others get their turn in between. */
+const LARGE_BYTES = 1_048_576;
+
+export function isLargeReply({ bytes }: RawReply): boolean {
+  return bytes !== undefined && bytes.length > LARGE_BYTES;
+}
+
+/** The same reply with its JSON read, in steps with a `pause` between them. */
+export async function parsedInSteps(
+  raw: RawReply,
+  mostRows: number,
+  pause: () => Promise<void>,
+): Promise<RawReply> {
+  const { status, headers, bytes } = raw;
+  if (bytes === undefined) return raw;
+  const parsed = rowsIn(bytes, mostRows) ?? {
+    json: await parseInSteps(bytes, mostRows, pause),
+    rows: undefined,
+  };
+  return {
+    ...{ status, headers, bytes, parsed },
+    // Decoded in one go, for the message of a failure alone.
+    get text() {
+      return raw.text;
+    },
+  };
+}
+
+async function parseInSteps(
+  bytes: Buffer,
+  count: number,
+  pause: () => Promise<void>,
+): Promise<Json | undefined> {
+  const parser = new PiecewiseParser(withoutMark(bytes), limitsOf(count));
+  for (;;) {
+    const result = parser.step();
+    if (result !== undefined) {
+      return result.kind === 'value' ? new Json(result.value) : undefined;
+    }
+    await pause();
+  }
+}
+
+function withoutMark(bytes: Buffer): Buffer {
+  const hasMark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
+  return hasMark ? bytes.subarray(3) : bytes;
+}
+
+/** A list of rows of numbers, and what is around it; `undefined` if `JSON.parse` has to read the reply. */
+function rowsIn(bytes: Buffer | undefined, count: number): ParsedReply | undefined {
+  // A reply with other characters has strings that matter, and is left to the plain parser.
+  if (bytes === undefined || !isAscii(bytes)) return undefined;
+  const parsed = parseAroundRows(bytes, count);
+  return parsed && { json: new Json(parsed.value), rows: parsed.rows };
+}
+
+function limitsOf(count: number): ParseLimits {
+  return { depth: MAX_DEPTH, values: MAX_VALUES + count * MAX_VALUES_PER_ROW };
+}
+
 /** `undefined` if the body is not JSON, or is too large to be a ranking of `count` documents. */
 function parse(raw: RawReply, count: number): Json | undefined {
   const { bytes } = raw;
   if (bytes !== undefined && bytes.length > LIGHT_BYTES) {
-    const limits = { depth: MAX_DEPTH, values: MAX_VALUES + count * MAX_VALUES_PER_ROW };
-    if (excessOf(bytes, limits) !== undefined) return undefined;
+    if (excessOf(bytes, limitsOf(count)) !== undefined) return undefined;
   }
   const trimmed = raw.text.trim();
   if (trimmed === '') return undefined;

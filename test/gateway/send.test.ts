@@ -133,6 +133,46 @@ describe('a call', () => {
   });
 });
 
+describe('a call with a reply of megabytes', () => {
+  const text = JSON.stringify({
+    results: [0, 1, 2].map((index) => ({
+      index,
+      relevance_score: 1 - index / 10,
+      document: { text: '每九十天'.repeat(200_000) },
+    })),
+  });
+  const COHERE = { provider: 'cohere', credentials: { apiKey: new Secret('k') } };
+  const large: Answer = () => ({ status: 200, headers: {}, text, bytes: Buffer.from(text) });
+
+  it('lets others have their turn while it is read', async () => {
+    const { ask } = setUp(large, COHERE);
+    let turns = 0;
+    let isRead = false;
+    const count = (): void => {
+      turns += 1;
+      if (!isRead) setImmediate(count);
+    };
+    setImmediate(count);
+
+    const outcome = await ask();
+    isRead = true;
+
+    expect(outcome).toMatchObject({ kind: 'ranked', ranking: { rows: [{}, {}, {}] } });
+    expect(turns).toBeGreaterThan(5);
+  });
+
+  it('is read no further once nobody waits for it', async () => {
+    const { ask } = setUp(large, COHERE);
+    const scope = createScope(1_000, 60_000);
+
+    const asked = ask({ scope });
+    setImmediate(() => scope.end('client_gone'));
+
+    await expect(asked).rejects.toMatchObject({ code: 'client_closed_request' });
+    scope.release();
+  });
+});
+
 describe('a call with a token', () => {
   const AZURE = {
     provider: 'azure-cosmos-rerank',

@@ -3,7 +3,13 @@ import { Json } from '../../src/core/json/json.js';
 import { documentsIn } from '../support/documents.js';
 import { cohere } from '../../src/providers/cohere.js';
 import type { UpstreamCall } from '../../src/providers/provider.js';
-import { readErrorMessage, readReply } from '../../src/providers/reply.js';
+import {
+  isLargeReply,
+  parsedInSteps,
+  readErrorMessage,
+  readReply,
+  type RawReply,
+} from '../../src/providers/reply.js';
 
 const MAX_MS = 1_000;
 
@@ -93,5 +99,53 @@ describe('the rows of a reply', () => {
     ['more values than any ranking has', `{"results":${rows},"x":[${'{},'.repeat(40_000)}{}]}`],
   ])('are not looked for beside %s', (_what, text) => {
     expect(read(text)).toMatchObject({ kind: 'failure', failure: { kind: 'invalid' } });
+  });
+});
+
+describe('a large reply', () => {
+  const documents = documentsIn('["a", "b", "c"]');
+  const call: UpstreamCall = {
+    ...{ model: 'm', query: 'q', documents, topN: 3, options: {}, settings: {} },
+  };
+  const rows = (more: (index: number) => object) =>
+    [2, 0, 1].map((index) => ({ index, relevance_score: 0.5 - index / 10, ...more(index) }));
+  const long = 'Keys are "rotated";\n每九十天 '.repeat(40_000);
+
+  function rawOf(text: string, status = 200): RawReply {
+    return { status, headers: {}, text, bytes: Buffer.from(text) };
+  }
+
+  it.each([
+    [
+      'with the documents in its rows',
+      JSON.stringify({ results: rows(() => ({ document: { text: long } })) }),
+    ],
+    [
+      'with rows as the contract writes them',
+      `${JSON.stringify({ results: rows(() => ({})) })}${' '.repeat(2_000_000)}`,
+    ],
+    [
+      'behind a byte-order mark',
+      `\ufeff${JSON.stringify({ results: rows(() => ({ document: long })) })}`,
+    ],
+    ['that is cut off', JSON.stringify({ results: rows(() => ({ document: long })) }).slice(0, -1)],
+    ['that is nested without end', `{"results":${'['.repeat(1_100_000)}`],
+    ['that is a page', `<html>${long.repeat(2)}</html>`],
+    [
+      'with an error in it',
+      JSON.stringify({ error: { message: 'no such model' }, more: long.repeat(2) }),
+    ],
+  ])('%s is read in steps as it is in one go', async (_what, text) => {
+    const raw = rawOf(text);
+    let pauses = 0;
+    const parsed = await parsedInSteps(raw, documents.count, () => {
+      pauses += 1;
+      return Promise.resolve();
+    });
+
+    expect(isLargeReply(raw)).toBe(true);
+    expect(readReply(cohere, call, parsed, 0)).toStrictEqual(readReply(cohere, call, raw, 0));
+    expect(parsed.parsed).toBeDefined();
+    expect(pauses).toBeLessThan(100);
   });
 });
