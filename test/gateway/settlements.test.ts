@@ -46,6 +46,7 @@ async function settle(...answers: readonly Answer[]): Promise<readonly GatewayEv
   void settlements.add(settlement, EXPIRES_MS);
   await settlements.drained();
   expect(tries).toBe(answers.length);
+  expect(settlements.size).toBe(0);
   return events;
 }
 
@@ -160,6 +161,7 @@ describe('an admission that nobody has heard the answer of', () => {
     settlements.abandon(request);
     expect(settlements.size).toBe(1);
     await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(seen).toHaveLength(1);
     settlements.storeIsBack();
     await settlements.drained();
 

@@ -50,6 +50,8 @@ describe('the load', () => {
     release();
 
     expect(load.own(load.enter(0, 60), 'one', 50, 60)).toBe(1);
+    const last = load.enter(0, 60);
+    expect([load.charge(last, 100), load.charge(last, 1)]).toEqual([true, false]);
   });
 
   it('tells nobody to come back with a body that is never taken', () => {

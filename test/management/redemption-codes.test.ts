@@ -93,6 +93,34 @@ describe('redemption codes', () => {
     expect(await deleteInvalidRedemptionCodes(deps, maker)).toBe(1);
   });
 
+  it('of admins and of the operator are for root to clear away', async () => {
+    const { deps } = management;
+    const admin = await management.createUser('admin', 10);
+    const root = await management.createUser('root', 100);
+    await createRedemptionCodes(deps, { ...BATCH, count: 1 }, admin);
+    await createRedemptionCodes(deps, { ...BATCH, count: 1 }, OPERATOR);
+    await createRedemptionCodes(deps, { ...BATCH, count: 1, expiredTime: 0 }, admin);
+    management.pass(60_000);
+
+    expect(await deleteInvalidRedemptionCodes(deps, root)).toBe(2);
+  });
+
+  it.each([
+    ['no number', { count: 0 }, 'count'],
+    ['more than one write takes', { count: 1_000_000 }, 'count'],
+    ['a part of a unit', { quota: 0.5 }, 'quota'],
+    ['less than nothing', { quota: -1 }, 'quota'],
+    ['time that is over', { expiredTime: NOW_SECONDS }, 'expired_time'],
+  ])('are not made with %s', async (_, wrong, param) => {
+    const { deps } = management;
+
+    await expect(createRedemptionCodes(deps, { ...BATCH, ...wrong }, ann)).rejects.toMatchObject({
+      code: 'invalid_request',
+      param,
+    });
+    expect((await listRedemptionCodes(deps, { offset: 0, limit: 10 })).total).toBe(0);
+  });
+
   it('can be given more time, unless they were used', async () => {
     const [first, second] = await createRedemptionCodes(management.deps, BATCH, OPERATOR);
     await redeemCode(management.deps, first?.code ?? '', ann);

@@ -18,6 +18,8 @@ import { freshManagement, NOW, NOW_SECONDS, OPERATOR } from '../support/manageme
 
 const EVERYTHING = { offset: 0, limit: 100 };
 
+const names = (count: number): string[] => Array.from({ length: count }, (_, at) => `n${at}`);
+
 describe('keys', () => {
   const management = freshManagement();
   let owner: Actor & { readonly id: number };
@@ -106,6 +108,10 @@ describe('keys', () => {
     ['negative quota', 'remain_quota', { remainQuota: -1 }],
     ['more quota than is kept exactly', 'remain_quota', { remainQuota: 5e15 }],
     ['no model at all', 'model_limits', { policy: { models: [] } }],
+    ['more models than fit', 'model_limits', { policy: { models: names(1_001) } }],
+    ['more addresses than fit', 'allow_ips', { policy: { allowIps: names(1_001) } }],
+    ['more tags than fit', 'tags', { policy: { tags: names(1_001) } }],
+    ['more fallbacks than fit', 'fallbacks', { policy: { fallbacks: names(1_001) } }],
     [
       'a default model outside its models',
       'default_model',

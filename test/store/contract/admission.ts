@@ -111,6 +111,17 @@ export function describeAdmission(open: OpenHarness): void {
       expect((await given.store.admit(admitRequest(stale.credential))).kind).toBe('admitted');
     });
 
+    test('says with a changed token that its user is disabled', async () => {
+      const credential = await createToken(given.store);
+      await given.store.updateUser(credential.token.userId, { enabled: false }, T0);
+      await given.store.updateToken(credential.token.id, { policy: { tags: ['eu'] } }, T0);
+
+      expect(await given.store.admit(admitRequest(credential))).toMatchObject({
+        kind: 'stale',
+        credential: { userEnabled: false },
+      });
+    });
+
     test('makes no version of a token twice', async () => {
       const versions = new Set<number>();
       for (const store of [await given.fresh(), await given.fresh(), await given.fresh()]) {
@@ -367,18 +378,23 @@ export function describeAdmission(open: OpenHarness): void {
       expect(users.items.map(({ quota }) => quota)).toEqual([500]);
     });
 
-    test('settles on the user when the token was deleted meanwhile', async () => {
-      const credential = await createToken(given.store, { remainQuota: 100, userQuota: 500 });
-      const request = admitRequest(credential, { amount: 30 });
-      await given.store.admit(request);
-      await given.store.deleteToken(credential.token.id);
+    test.each([
+      ['less', 20],
+      ['more', 40],
+    ])(
+      'settles on the user when the token was deleted meanwhile, for %s than was reserved',
+      async (_, cost) => {
+        const credential = await createToken(given.store, { remainQuota: 100, userQuota: 500 });
+        const request = admitRequest(credential, { amount: 30 });
+        await given.store.admit(request);
+        await given.store.deleteToken(credential.token.id);
 
-      const charged = await given.store.settle(settlement(request, { cost: 20, served: true }));
+        expect(await given.store.settle(settlement(request, { cost, served: true }))).toBe(cost);
 
-      expect(charged).toBe(20);
-      const user = await given.store.getUser(credential.token.userId, T0);
-      expect([user?.quota, user?.usedQuota, user?.requestCount]).toEqual([480, 20, 1]);
-    });
+        const user = await given.store.getUser(credential.token.userId, T0);
+        expect([user?.quota, user?.usedQuota, user?.requestCount]).toEqual([500 - cost, cost, 1]);
+      },
+    );
 
     test('gives the user back what expired of a token that was deleted', async () => {
       const credential = await createToken(given.store, { userQuota: 500 });
