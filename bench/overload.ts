@@ -28,6 +28,7 @@ const QUEUE_MS = 500;
 const SMALL_SHARE = 0.04;
 const LEAST_GOODPUT = 0.9;
 const LEAST_SMALL = 0.95;
+const MOST_LATE = 0.01;
 /** Allowance for timers and sockets of a machine that also runs the callers. */
 const SLACK_MS = 100;
 
@@ -143,6 +144,8 @@ interface Row {
   readonly servedP99: number;
   readonly refusedP50: number;
   readonly refusedP99: number;
+  /** Of those refused, the share that had waited in vain. */
+  readonly lateShare: number;
   readonly smallShare: number;
   readonly withoutRetryAfter: number;
   readonly failed: number;
@@ -169,6 +172,8 @@ function rowOf(offered: number, seconds: number, heard: readonly Heard[], memory
       refused.map(({ tookMs }) => tookMs),
       0.99,
     ),
+    lateShare:
+      refused.filter(({ tookMs }) => tookMs > QUEUE_MS / 2).length / Math.max(1, refused.length),
     smallShare: small.filter(({ status }) => status === 200).length / Math.max(1, small.length),
     withoutRetryAfter: refused.filter(({ retryAfter }) => retryAfter === undefined).length,
     failed: heard.length - served.length - refused.length,
@@ -177,12 +182,14 @@ function rowOf(offered: number, seconds: number, heard: readonly Heard[], memory
 }
 
 function print(row: Row): void {
-  const { offered, goodput, servedP99, refusedP50, refusedP99, smallShare, memoryMb } = row;
+  const { offered, goodput, servedP99, refusedP50, refusedP99, lateShare, smallShare, memoryMb } =
+    row;
   const cells = [
     `${Math.round(offered)}/s offered`,
     `${Math.round(goodput)}/s served in time`,
     `p99 ${Math.round(servedP99)} ms`,
     `refused p50 ${refusedP50.toFixed(1)} ms, p99 ${refusedP99.toFixed(1)} ms`,
+    `${(lateShare * 100).toFixed(1)} % after a wait`,
     `small key ${Math.round(smallShare * 100)} %`,
     `${Math.round(memoryMb)} MB`,
   ];
@@ -241,6 +248,7 @@ function judge(rows: readonly Row[]): number {
     [`goodput above ${LEAST_GOODPUT * 100} % of its peak`, twice.goodput >= LEAST_GOODPUT * peak],
     ['what is admitted meets its deadline', twice.servedP99 <= DEADLINE_MS + SLACK_MS],
     ['a small key is served beside a large one', twice.smallShare >= LEAST_SMALL],
+    ['99 of 100 refusals come on arrival', twice.lateShare <= MOST_LATE],
     ['nothing fails', twice.failed === 0],
     ['a refusal says when to come back', twice.withoutRetryAfter === 0],
     ['memory is bounded', twice.memoryMb < first.memoryMb + 100],

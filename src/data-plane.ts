@@ -85,7 +85,12 @@ export function createDataPlane(config: DataPlaneConfig, parts: DataPlaneParts):
   const { store, declared, upstream, tokens, neural, tools, observe, now, elapsed, random } = parts;
   const { onNews, onStoreBack, onStoreLost } = parts;
   const steady = steadyClock(now, elapsed);
-  const queue = new Queue({ maxWaiting: traffic.queueMax, now });
+  const usualMs = (model: string): number => {
+    let perMs = 0;
+    for (const offer of choice.planOf(model)?.offers ?? []) perMs += health.endsPerMs(offer);
+    return perMs === 0 ? 0 : 1 / perMs;
+  };
+  const queue = new Queue({ maxWaiting: traffic.queueMax, now, usualMs });
   const limits = new ChannelLimits({ store, prices: config.prices, observe, now, steady });
   const health = new ChannelHealth({
     limits,

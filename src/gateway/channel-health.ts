@@ -159,10 +159,7 @@ export class ChannelHealth {
     this.#rings.of(route).done(key, { kind: 'rests', untilMs, reason: limit }, nowMs);
   }
 
-  /**
-   * The result of a health check on whatever node: a channel that answers is back at once; one that failed check after check
-   * is left alone.
-   */
+  /** A health check on whatever node: a channel that answers is back at once; one that keeps failing is left alone. */
   checked(route: Route, kind: FaultKind | 'ok', nowMs: number): void {
     const { breaker: rule } = this.#options;
     const state = this.#stateOf(route.id);
@@ -256,6 +253,12 @@ export class ChannelHealth {
   expectedMs({ id }: Offer): number {
     const state = this.#states.get(id);
     return (state?.latencies.averageMs ?? 0) * ((state?.inFlight ?? 0) + 1);
+  }
+
+  /** How many attempts on a channel should end in a millisecond: those in flight by the recent average; 0 if unknown. */
+  endsPerMs({ id }: Offer): number {
+    const { inFlight = 0, latencies } = this.#states.get(id) ?? {};
+    return inFlight / (latencies?.averageMs ?? Infinity);
   }
 
   /** What is known about a channel; one that was never asked is healthy. */

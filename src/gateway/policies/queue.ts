@@ -1,4 +1,5 @@
 import { FairLine } from '../../core/fair-line.js';
+import { Pace } from '../../core/pace.js';
 import type { Job, Layer, NoRanking, Offer, Outcome, Rank } from '../rank.js';
 import { endError } from '../scope.js';
 
@@ -6,6 +7,8 @@ export interface QueueOptions {
   /** The most requests that wait for one model. */
   readonly maxWaiting: number;
   readonly now: () => number;
+  /** What one turn should take, by the answers that a model's channels are working on; 0 if that is unknown. */
+  readonly usualMs: (model: string) => number;
 }
 
 interface Waiter {
@@ -17,9 +20,7 @@ interface Waiter {
 /** The requests waiting for one model. */
 interface Line {
   readonly waiters: FairLine<Waiter>;
-  /** Recent interval between two places becoming free; 0 while unknown. */
-  intervalMs: number;
-  freedAtMs: number;
+  readonly pace: Pace;
   timer: NodeJS.Timeout | undefined;
 }
 
@@ -27,8 +28,6 @@ type Busy = Extract<NoRanking, { kind: 'busy' }>;
 
 /** Some changes are not reported: a switch, the end of a pause, a raised limit. This is how often someone looks again. */
 const LOOK_EVERY_MS = 50;
-/** Weight of the newest interval. */
-const NEWEST = 0.2;
 /** Whoever is refused is told to come back no sooner than this. */
 const LEAST_RETRY_MS = 1_000;
 
@@ -70,7 +69,7 @@ export class Queue {
   refusal(model: string, keyId: number, deadlineMs: number, mostMs: number): NoRanking | undefined {
     const line = this.#lines.get(model);
     if (line === undefined || line.waiters.size === 0) return undefined;
-    const expectedMs = line.waiters.ahead(keyId) * line.intervalMs;
+    const expectedMs = this.#expectedMs(model, line, keyId);
     if (isSoon(expectedMs, this.#patienceMs(deadlineMs, mostMs))) return undefined;
     return { ...BUSY_NOW, retryAfterMs: Math.max(BUSY_NOW.retryAfterMs, expectedMs) };
   }
@@ -86,9 +85,16 @@ export class Queue {
     for (const model of Object.keys(route.channel.models)) {
       const line = this.#lines.get(model);
       if (line === undefined || line.waiters.size === 0) continue;
-      this.#measure(line);
       callNext(line);
     }
+  }
+
+  /** How long a request of a key would wait that comes now. */
+  #expectedMs(model: string, { waiters, pace }: Line, keyId: number): number {
+    const { now, usualMs } = this.#options;
+    // Who is the first to wait has seen nobody leave.
+    if (waiters.size === 0) return usualMs(model);
+    return pace.expectedMs(waiters.ahead(keyId), usualMs(model), now());
   }
 
   async #wait(next: Rank, job: Job, mostMs: number, refused: Outcome): Promise<Outcome> {
@@ -99,7 +105,7 @@ export class Queue {
     const untilMs = now() + patienceMs;
     const isInTime = (outcome: Outcome): boolean =>
       now() + (busy(outcome)?.soonestMs ?? 0) < untilMs;
-    const expectedMs = waiters.ahead(job.keyId) * line.intervalMs;
+    const expectedMs = this.#expectedMs(job.model, line, job.keyId);
     if (!isInTime(refused) || !isSoon(expectedMs, patienceMs)) return later(refused, expectedMs);
     if (waiters.size >= maxWaiting) {
       const dropped = waiters.makeRoomFor(job.keyId);
@@ -111,8 +117,10 @@ export class Queue {
       const how = await this.#turn(line, job, untilMs, isBack);
       job.scope.throwIfEnded();
       if (how !== 'turn') return later(latest, expectedMs);
+      line.pace.moved(now());
       latest = await next(job);
       if (busy(latest) === undefined) return latest;
+      line.pace.undo();
       if (!isInTime(latest)) return later(latest, expectedMs);
     }
   }
@@ -133,6 +141,7 @@ export class Queue {
       return await new Promise((resolve, reject) => {
         waiter = { job, end: resolve };
         unlisten = scope.onEnd(() => reject(endError(scope.ended ?? 'client_gone')));
+        if (!isBack && line.waiters.size === 0) line.pace.begin(this.#options.now());
         if (isBack) line.waiters.rejoin(keyId, waiter);
         else line.waiters.join(keyId, waiter);
         line.timer ??= setInterval(() => callNext(line), LOOK_EVERY_MS).unref();
@@ -147,26 +156,14 @@ export class Queue {
       if (line.waiters.size === 0) {
         clearInterval(line.timer);
         line.timer = undefined;
-        // A time in which nobody waits says nothing about how long later requests will wait.
-        line.freedAtMs = 0;
       }
     }
-  }
-
-  #measure(line: Line): void {
-    const nowMs = this.#options.now();
-    const tookMs = nowMs - line.freedAtMs;
-    if (line.freedAtMs > 0) {
-      line.intervalMs =
-        line.intervalMs === 0 ? tookMs : line.intervalMs + (tookMs - line.intervalMs) * NEWEST;
-    }
-    line.freedAtMs = nowMs;
   }
 
   #lineOf(model: string): Line {
     let line = this.#lines.get(model);
     if (line === undefined) {
-      line = { waiters: new FairLine(), intervalMs: 0, freedAtMs: 0, timer: undefined };
+      line = { waiters: new FairLine(), pace: new Pace(), timer: undefined };
       this.#lines.set(model, line);
     }
     return line;
@@ -176,12 +173,12 @@ export class Queue {
 const BUSY_NOW: Busy = { kind: 'busy', soonestMs: 0, retryAfterMs: LEAST_RETRY_MS };
 const BUSY: Outcome = { kind: 'none', why: BUSY_NOW };
 
-/**
- * Whether an expected wait is short enough to begin it. Places become free irregularly: of those that expect to wait as long as
- * they may, half would wait in vain.
- */
+/** The part of the time that a request may wait which its expected wait may take: hardly one in a hundred then waits in vain. */
+const LIKELY_IN_TIME = 0.5;
+
+/** Whether an expected wait is short enough to begin it: places become free irregularly, and others may be served in between. */
 function isSoon(expectedMs: number, patienceMs: number): boolean {
-  return expectedMs < patienceMs * 0.8;
+  return expectedMs < patienceMs * LIKELY_IN_TIME;
 }
 
 function callNext(line: Line): void {

@@ -41,11 +41,11 @@ async function waitOf(promise: Promise<unknown>): Promise<number> {
 }
 
 /** A channel with so many places behind a queue; each call that has one holds it until `end`. */
-function setUp(places: number, { maxWaiting = 100, mostMs = 10_000 } = {}) {
+function setUp(places: number, { maxWaiting = 100, mostMs = 10_000, usualMs = 0 } = {}) {
   let free = places;
   const ends: (() => void)[] = [];
   const began: number[] = [];
-  const queue = new Queue({ maxWaiting, now: Date.now });
+  const queue = new Queue({ maxWaiting, now: Date.now, usualMs: () => usualMs });
   const rank = queue.layer(mostMs)((given) => {
     if (free === 0) return Promise.resolve(FULL);
     free -= 1;
@@ -131,7 +131,7 @@ describe('a queue in front of busy channels', () => {
   });
 
   it('refuses at once whoever cannot be served in time, by how fast places became free', async () => {
-    const { rank, end, queue } = setUp(1, { mostMs: 300 });
+    const { rank, end, queue } = setUp(1, { mostMs: 600 });
     const waiting = Array.from({ length: 6 }, () => rank(of(1)));
     await turns();
     for (let count = 0; count < 2; count += 1) {
@@ -150,8 +150,54 @@ describe('a queue in front of busy channels', () => {
     await Promise.all(waiting);
   });
 
+  it('refuses on arrival whoever it cannot serve, though places become free many at a time', async () => {
+    const [places, workMs, mostMs] = [10, 100, 500];
+    const { rank, end, began } = setUp(places, { mostMs, usualMs: workMs / places });
+    const waits: Promise<void>[] = [];
+    let [early, late, small] = [0, 0, 0];
+    // Twice as many as there are places for, a twentieth of them of a small key.
+    for (let count = 0; count < 1_000; count += 1) {
+      const fromMs = Date.now();
+      const keyId = count % 20 === 0 ? 2 : 1;
+      const heard = rank(of(keyId)).then((outcome) => {
+        if (outcome.kind === 'ranked') small += keyId - 1;
+        else if (Date.now() - fromMs > 5) late += 1;
+        else early += 1;
+      });
+      waits.push(heard);
+      await pass(5);
+      if ((count + 1) % 20 === 0) for (let place = 0; place < places; place += 1) await end();
+    }
+    for (let round = 0; round < 20; round += 1) {
+      await pass(workMs / 4);
+      await end();
+      await end();
+      await end();
+    }
+    await pass(mostMs);
+    await Promise.all(waits);
+
+    expect(late).toBeLessThan((late + early) / 100);
+    expect(early).toBeGreaterThan(400);
+    expect(began.length).toBeGreaterThanOrEqual(500);
+    expect(small).toBe(50);
+  });
+
+  it('refuses on arrival by what answers usually take, before anybody was served from the line', async () => {
+    const { rank, end, queue } = setUp(1, { mostMs: 1_000, usualMs: 200 });
+    const waiting = Array.from({ length: 3 }, () => rank(of(1)));
+
+    const late = rank(of(1));
+
+    expect(await waitOf(late)).toBe(0);
+    expect(await late).toMatchObject({ why: { kind: 'busy', retryAfterMs: 1_000 } });
+    expect(queue.waiting).toBe(2);
+    for (let count = 0; count < 3; count += 1) await end();
+    await Promise.all(waiting);
+  });
+
   it('says beforehand whom those who wait leave no time for', async () => {
-    const mostMs = 300;
+    const mostMs = 600;
     const { rank, end, queue } = setUp(1, { mostMs });
     const { model } = of(1);
     const told = (keyId: number): boolean =>
@@ -173,7 +219,7 @@ describe('a queue in front of busy channels', () => {
   });
 
   it('does not wait for channels that rest for longer', async () => {
-    const queue = new Queue({ maxWaiting: 100, now: Date.now });
+    const queue = new Queue({ maxWaiting: 100, now: Date.now, usualMs: () => 0 });
     const rank = queue.layer(1_000)(() => Promise.resolve(RESTING));
     const refused = rank(of(1));
 
@@ -182,7 +228,7 @@ describe('a queue in front of busy channels', () => {
   });
 
   it('waits for nothing where waiting would not help', async () => {
-    const queue = new Queue({ maxWaiting: 100, now: Date.now });
+    const queue = new Queue({ maxWaiting: 100, now: Date.now, usualMs: () => 0 });
     const rank = queue.layer(1_000)(() => Promise.resolve(UNSERVED));
     const refused = rank(of(1));
 
@@ -241,7 +287,7 @@ describe('a queue in front of busy channels', () => {
   });
 
   it('looks again by itself, for what nobody tells of', async () => {
-    const queue = new Queue({ maxWaiting: 100, now: Date.now });
+    const queue = new Queue({ maxWaiting: 100, now: Date.now, usualMs: () => 0 });
     let isOn = false;
     const rank = queue.layer(5_000)(() => Promise.resolve(isOn ? GOOD : FULL));
     const served = rank(of(1));
