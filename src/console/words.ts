@@ -28,6 +28,12 @@ export function wp(): PageWords {
   return ofPages;
 }
 
+/** What the API calls a fault, in words; whatever is not such a name is words already. */
+export function faultWords(kind: string): string {
+  const { faultKinds } = wp();
+  return (faultKinds as Readonly<Record<string, string | undefined>>)[kind] ?? kind;
+}
+
 /** Loads a page together with the words that it needs in addition to those of the shell. */
 export async function withWords<T>(page: Promise<T>): Promise<T> {
   const [loaded, words] = await Promise.all([

@@ -88,3 +88,11 @@ export function significant(value: number): string {
         : value.toPrecision(SIGNIFICANT);
   return text.replace('-', '−');
 }
+
+const SHOWN_NAMES = 3;
+
+/** The first of perhaps many names, and how many more there are. */
+export function someOf(names: readonly string[]): string {
+  const rest = names.length - SHOWN_NAMES;
+  return names.slice(0, SHOWN_NAMES).join(', ') + (rest > 0 ? ` +${rest}` : '');
+}

@@ -81,9 +81,10 @@ export function Keys() {
         columns={[
           {
             title: w().name,
+            narrow: true,
             cell: ({ name, key_hint }) => (
               <>
-                {name} <code class="muted small">{key_hint}</code>
+                <span title={name}>{name}</span> <code class="muted small">{key_hint}</code>
               </>
             ),
           },

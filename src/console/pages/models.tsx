@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { isAdmin } from '../about.js';
 import { call, type ReplyOf } from '../api/call.js';
 import { useRead, useWrite } from '../api/query.js';
-import { percent } from '../lib/format.js';
+import { percent, someOf } from '../lib/format.js';
 import { tiersOf } from '../lib/order.js';
 import { EXAMPLE_BODY } from '../lib/snippets.js';
 import { Button, Empty, ErrorNotice, FilterText, Link, State, money } from '../parts/basic.js';
@@ -89,10 +89,11 @@ export function Models() {
                 {
                   title: words.served,
                   minor: true,
+                  narrow: true,
                   cell: ({ id }: Model) => {
                     const channels = servedBy(id);
                     const live = channels.filter((channel) => channel.live).length;
-                    return `${channels.map(({ name }) => name).join(', ')} (${words.servedBy(live, channels.length)})`;
+                    return `${someOf(channels.map(({ name }) => name))} (${words.servedBy(live, channels.length)})`;
                   },
                 },
               ]

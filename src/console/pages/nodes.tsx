@@ -1,14 +1,15 @@
 import type { ReplyOf } from '../api/call.js';
 import { useRead } from '../api/query.js';
 import { clock, duration } from '../lib/format.js';
-import { Ago, Count, Empty, ErrorNotice, Skeleton, State, style } from '../parts/basic.js';
+import { Ago, Count, Empty, ErrorNotice, Link, Skeleton, State, style } from '../parts/basic.js';
 import { ListHead } from '../parts/list-head.js';
 import { Table } from '../parts/table.js';
-import { w, wp } from '../words.js';
+import { faultWords, w, wp } from '../words.js';
 
 type Node = ReplyOf<'listNodes'>['nodes'][number];
 
 const EVERY_MS = 5_000;
+const SHOWN_CHANNELS = 8;
 const SIGNS = { current: 'ok', behind: 'bad', silent: 'bad' } as const;
 
 /** Whether all gateways agree. */
@@ -82,7 +83,11 @@ export function Nodes() {
                 numeric: true,
                 cell: ({ faults }) => <Told value={faults} />,
               },
-              { title: words.channels, cell: ({ channels }) => <Resting channels={channels} /> },
+              {
+                title: words.channels,
+                narrow: true,
+                cell: ({ channels }) => <Resting channels={channels} />,
+              },
             ]}
           />
           <p class="muted">{words.store(duration(data.store_ms))}</p>
@@ -104,14 +109,19 @@ function Resting({ channels }: Pick<Node, 'channels'>) {
   if (channels.length === 0) return <>–</>;
   return (
     <ul>
-      {channels.map(({ name, until, why }) => (
+      {channels.slice(0, SHOWN_CHANNELS).map(({ name, until, why }) => (
         <li key={name}>
           <State sign={until === null ? 'warn' : 'busy'}>
-            {name}: {why}
+            {name}: {faultWords(why)}
             {until === null ? '' : ` (${wp().nodes.until} ${clock(until, style())})`}
           </State>
         </li>
       ))}
+      {channels.length > SHOWN_CHANNELS ? (
+        <li>
+          <Link to="channels">+{channels.length - SHOWN_CHANNELS}</Link>
+        </li>
+      ) : null}
     </ul>
   );
 }

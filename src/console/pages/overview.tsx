@@ -5,7 +5,7 @@ import { clock, duration, moment, percent } from '../lib/format.js';
 import { Ago, Count, ErrorNotice, Link, Money, Segments, State, style } from '../parts/basic.js';
 import { Chart, timesOf } from '../parts/chart.js';
 import { setQuery, useRoute } from '../router.js';
-import { w, wp } from '../words.js';
+import { faultWords, w, wp } from '../words.js';
 
 type Series = ReplyOf<'usageSeries'>;
 type Part = Series['series'][number];
@@ -107,7 +107,8 @@ function recent(
 function unusableOf(data: ReplyOf<'listNodes'> | undefined): { name: string; why: string }[] {
   const found = new Map<string, string>();
   for (const { channels } of data?.nodes ?? []) {
-    for (const { name, until, why } of channels) if (until === null) found.set(name, why);
+    for (const { name, until, why } of channels)
+      if (until === null) found.set(name, faultWords(why));
   }
   return Array.from(found, ([name, why]) => ({ name, why }));
 }

@@ -27,7 +27,7 @@ import { Dialog } from '../parts/dialog.js';
 import { ListHead } from '../parts/list-head.js';
 import { List, useListQuery, type Column } from '../parts/table.js';
 import { setQuery, useRoute } from '../router.js';
-import { w, wp } from '../words.js';
+import { faultWords, w, wp } from '../words.js';
 
 const LIVE_MS = 3_000;
 const PAGE = 30;
@@ -245,12 +245,13 @@ function usageColumns(admin: boolean): Column<ItemOf<'listOwnUsage'>>[] {
       title: words.outcome,
       cell: ({ outcome }) => <State sign={signOf(outcome, false)}>{outcome}</State>,
     },
-    { title: words.model, cell: ({ model }) => model },
+    { title: words.model, narrow: true, cell: ({ model }) => <span title={model}>{model}</span> },
     ...(admin
       ? [
           {
             title: words.channel,
             minor: true,
+            narrow: true,
             cell: (row: Usage) =>
               row.channel_id == null
                 ? '–'
@@ -267,7 +268,7 @@ function usageColumns(admin: boolean): Column<ItemOf<'listOwnUsage'>>[] {
     },
     { title: words.duration, numeric: true, cell: ({ duration_ms }) => duration(duration_ms) },
     { title: words.cost, numeric: true, minor: true, cell: ({ quota }) => <Money units={quota} /> },
-    { title: words.key, cell: ({ token_name }) => token_name },
+    { title: words.key, narrow: true, cell: ({ token_name }) => token_name },
   ];
 }
 
@@ -284,8 +285,12 @@ function refusedColumns(admin: boolean): Column<ItemOf<'listOwnRefusals'>>[] {
         </State>
       ),
     },
-    { title: words.message, cell: ({ message }) => <span title={message}>{message}</span> },
-    { title: words.model, cell: ({ model }) => model ?? '–' },
+    {
+      title: words.message,
+      narrow: true,
+      cell: ({ message }) => <span title={message}>{message}</span>,
+    },
+    { title: words.model, narrow: true, cell: ({ model }) => model ?? '–' },
     { title: words.key, cell: ({ token_name }) => token_name ?? '–' },
     ...(admin
       ? [
@@ -454,7 +459,7 @@ function Timeline({ request, full }: { readonly request: Own; readonly full: Ful
               <Link to={`channels?open=${attempt.channel_id}`}>
                 {attempt.channel ?? `#${attempt.channel_id}`}
               </Link>{' '}
-              <span class="muted">{attempt.provider}</span> {attempt.outcome}
+              <span class="muted">{attempt.provider}</span> {faultWords(attempt.outcome)}
               {attempt.status === null ? '' : ` ${attempt.status}`} ·{' '}
               {duration(attempt.duration_ms)}
             </State>

@@ -1,4 +1,5 @@
 import type { Dependence } from '../lib/depends.js';
+import { someOf } from '../lib/format.js';
 import { wp } from '../words.js';
 import { State } from './basic.js';
 
@@ -24,7 +25,7 @@ export function Consequence({
       {elsewhere.length === 0 ? null : (
         <p>
           <span class="muted">{wp().tags.elsewhere}</span>{' '}
-          {elsewhere.map(({ model, channels }) => `${model} → ${channels.join(', ')}`).join(' · ')}
+          {elsewhere.map(({ model, channels }) => `${model} → ${someOf(channels)}`).join(' · ')}
         </p>
       )}
     </div>

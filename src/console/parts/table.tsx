@@ -12,6 +12,8 @@ export interface Column<T> {
   readonly numeric?: boolean;
   /** Whether the column is hidden on a narrow page. */
   readonly minor?: boolean;
+  /** Whether the column is shown on a wide page only: the drawer has it too. */
+  readonly lesser?: boolean;
   /** Whether long text is truncated, so that the columns after it stay visible. */
   readonly narrow?: boolean;
 }
@@ -37,6 +39,12 @@ function inField(target: EventTarget | null): boolean {
     target instanceof HTMLElement &&
     (target.isContentEditable || ['INPUT', 'TEXTAREA', 'SELECT'].includes(target.tagName))
   );
+}
+
+function classOf<T>({ numeric = false, minor, narrow, lesser }: Column<T>): string {
+  const kinds = { minor, narrow, lesser };
+  const names = Object.entries(kinds).flatMap(([name, is]) => (is === true ? [name] : []));
+  return [numeric ? 'num' : 'clip', ...names].join(' ');
 }
 
 /** Rows with their actions on the right; arrows, `j` and `k` move between rows, Enter opens, `x` selects. */
@@ -105,8 +113,12 @@ export function Table<T>(props: TableProps<T>) {
                 />
               </th>
             )}
-            {columns.map(({ title, numeric = false }) => (
-              <th key={title} class={numeric ? 'num' : undefined} scope="col">
+            {columns.map(({ title, numeric = false, lesser = false }) => (
+              <th
+                key={title}
+                class={[...(numeric ? ['num'] : []), ...(lesser ? ['lesser'] : [])].join(' ')}
+                scope="col"
+              >
                 {title}
               </th>
             ))}
@@ -158,16 +170,9 @@ export function Table<T>(props: TableProps<T>) {
                     />
                   </td>
                 )}
-                {columns.map(({ title, cell, numeric = false, minor = false, narrow = false }) => (
-                  <td
-                    key={title}
-                    class={[
-                      numeric ? 'num' : 'clip',
-                      ...(minor ? ['minor'] : []),
-                      ...(narrow ? ['narrow'] : []),
-                    ].join(' ')}
-                  >
-                    {cell(row)}
+                {columns.map((column) => (
+                  <td key={column.title} class={classOf(column)}>
+                    {column.cell(row)}
                   </td>
                 ))}
                 {actions === undefined ? null : <td class="actions">{actions(row)}</td>}

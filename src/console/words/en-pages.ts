@@ -244,6 +244,17 @@ export const enPages = {
       `the store could not tell who has it; by the bound of ${bound} no node begins an attempt on what was before`,
     noGateway: 'no gateway is running that could act on it',
   },
+  /** Why an attempt failed, by the name that the API has for it. */
+  faultKinds: {
+    caller: 'the request was wrong',
+    rejected: 'it refused the request',
+    limit: 'too much for it',
+    busy: 'overloaded, or over a limit',
+    timeout: 'no answer in time',
+    transient: 'it failed, or was not reached',
+    invalid: 'its answer was no ranking',
+    misconfigured: 'refused our key, model or account',
+  },
   nodes: {
     help: 'Every gateway that works on this store. Each reports every two seconds.',
     node: 'Node',

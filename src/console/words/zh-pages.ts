@@ -208,6 +208,16 @@ export const zhPages: PageWords = {
       `存储无法说明哪些节点已生效；超过 ${bound} 的时限后，任何节点都不会再按旧状态发起请求`,
     noGateway: '没有正在运行的网关',
   },
+  faultKinds: {
+    caller: '请求有误',
+    rejected: '拒绝了请求',
+    limit: '超出其上限',
+    busy: '过载或被限流',
+    timeout: '未及时应答',
+    transient: '出错或无法连接',
+    invalid: '返回的不是排序结果',
+    misconfigured: '拒绝了密钥、模型或账号',
+  },
   nodes: {
     help: '使用此存储的所有网关，每两秒报告一次自身状态。',
     node: '节点',

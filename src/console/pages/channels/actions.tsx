@@ -9,7 +9,7 @@ import { Dialog, Menu } from '../../parts/dialog.js';
 import { InForce, tellInForce } from '../../parts/in-force.js';
 import { toast } from '../../parts/toast.js';
 import { navigate, setQuery } from '../../router.js';
-import { w, wp } from '../../words.js';
+import { faultWords, w, wp } from '../../words.js';
 
 export type Channel = ItemOf<'listChannels'>;
 
@@ -33,7 +33,11 @@ export function ChannelState({ channel: { effective } }: { readonly channel: Cha
   const [pause] = effective.paused;
   if (effective.live && pause !== undefined) {
     const left = Math.max(1, Math.round(pause.until - Date.now() / 1000));
-    return <State sign="busy">{wp().channels.pausedOn(pause.node, left, pause.reason)}</State>;
+    return (
+      <State sign="busy">
+        {wp().channels.pausedOn(pause.node, left, faultWords(pause.reason))}
+      </State>
+    );
   }
   if (effective.live) return <State sign="ok">{states.live}</State>;
   const because = effective.because ?? 'off';

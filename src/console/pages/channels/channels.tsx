@@ -142,9 +142,10 @@ function ChannelList() {
             minor: true,
             cell: ({ id }) => <LastHour traffic={trafficOf(id)} />,
           },
-          { title: w().nav.models, cell: ({ models }) => <Models models={models} /> },
+          { title: w().nav.models, narrow: true, cell: ({ models }) => <Models models={models} /> },
           {
             title: words.tag,
+            narrow: true,
             cell: ({ tag }) =>
               tag === null ? (
                 <span class="muted">–</span>
@@ -155,12 +156,15 @@ function ChannelList() {
           {
             title: words.provider,
             minor: true,
-            cell: ({ provider }) => titleOf(provider),
+            lesser: true,
+            narrow: true,
+            cell: ({ provider }) => <span title={titleOf(provider)}>{titleOf(provider)}</span>,
           },
           {
             title: words.order,
             numeric: true,
             minor: true,
+            lesser: true,
             cell: ({ priority, weight }) => `${priority} · ${weight}`,
           },
         ]}
