@@ -57,6 +57,7 @@ const health = new ChannelHealth({
   },
   outage: { failures: traffic.disableFailures, windowMs: traffic.disableWindowMs },
   limits: { outOf: () => undefined, pauses: () => [] },
+  places: { isFull: () => false },
   observe: ignore,
   onOutage: ignore,
   onFree: ignore,
@@ -77,14 +78,16 @@ const send = createSend({
 const UNLIMITED = {
   takeWithKey: () => Promise.resolve({ kind: 'taken', end: ignore } as const),
 };
+const UNBOUNDED = { takeNow: () => true, take: () => Promise.resolve(true), leave: ignore };
 
 /** The chain that a channel's requests go through in the gateway, without the counting parts: one request at a time. */
 const parts: ChainParts = {
   send,
   leased: (next) => next,
   observed: (next) => next,
-  keyed: keyed({ health, limits: UNLIMITED, now: Date.now }),
+  keyed: keyed({ health, limits: UNLIMITED, places: UNBOUNDED, now: Date.now }),
   limited: (next) => next,
+  placed: (next) => next,
   longDocuments,
   sliding: sliding(Date.now),
   split: split({ parallel: traffic.splitParallel }),

@@ -8,6 +8,7 @@ import { ChannelHealth, type ChannelHealthOptions } from './gateway/channel-heal
 import { ChannelLimits } from './gateway/channel-limits.js';
 import { candidatesOf } from './gateway/candidates.js';
 import { surveyOf } from './gateway/survey.js';
+import { ChannelPlaces } from './gateway/channel-places.js';
 import { ChannelTable } from './gateway/channel-table.js';
 import type { Observe } from './gateway/events.js';
 import { failover, single } from './gateway/failover.js';
@@ -21,6 +22,7 @@ import { leased } from './gateway/policies/leased.js';
 import { counted } from './gateway/policies/counted.js';
 import { limited } from './gateway/policies/limited.js';
 import { longDocuments } from './gateway/policies/long-documents.js';
+import { placed } from './gateway/policies/placed.js';
 import { observed } from './gateway/policies/observed.js';
 import { Probing } from './gateway/policies/probing.js';
 import { Queue } from './gateway/policies/queue.js';
@@ -92,8 +94,16 @@ export function createDataPlane(config: DataPlaneConfig, parts: DataPlaneParts):
   };
   const queue = new Queue({ maxWaiting: traffic.queueMax, now, usualMs });
   const limits = new ChannelLimits({ store, prices: config.prices, observe, now, steady });
+  const places = new ChannelPlaces({
+    ...{ store, nodeId: parts.nodeId, observe, now, steady },
+    every: (ms, run) => {
+      const timer = setInterval(run, ms).unref();
+      return () => clearInterval(timer);
+    },
+  });
   const health = new ChannelHealth({
     limits,
+    places,
     maxCooldownMs: settings.maxCooldownMs,
     breaker: {
       failures: traffic.breakerFailures,
@@ -162,8 +172,9 @@ export function createDataPlane(config: DataPlaneConfig, parts: DataPlaneParts):
       mayBegin: ({ id }) => channels.isFresh() && isLive(id),
     }),
     leased: leased(health, steady),
-    keyed: keyed({ health, limits, now: steady }),
+    keyed: keyed({ health, limits, places, now: steady }),
     limited: limited(limits),
+    placed: placed(places),
     observed: observed(observe, now),
     counted,
     longDocuments,
@@ -200,9 +211,9 @@ export function createDataPlane(config: DataPlaneConfig, parts: DataPlaneParts):
     health,
     steady,
     queue,
-    close: () => {
+    close: async () => {
       probing.close();
-      return limits.close();
+      await Promise.all([limits.close(), places.close()]);
     },
     surveyor: {
       survey: (job) => surveyOf(choice, job),

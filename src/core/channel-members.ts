@@ -62,7 +62,7 @@ export const CHANNEL_MEMBERS = {
     unset: "by its model's price",
     help: 'What a typical request costs you there, in units, which the selection cheapest goes by; where nothing is said, nothing for a server that bills nobody, else the price of its model for 5 000 tokens.',
   },
-  /** Attempts in flight at once on one node; 0: no limit. */
+  /** Attempts in flight at once, on all nodes together; 0: no limit. */
   maxConcurrency: {
     type: 'integer',
     least: 0,
@@ -72,7 +72,7 @@ export const CHANNEL_MEMBERS = {
     flag: 'max-concurrency <count>',
     label: 'at once',
     unset: 'no bound',
-    help: 'Attempts at once on one node; 0: no limit.',
+    help: 'Attempts at once, on all nodes together; 0: no limit.',
   },
   /** Calls a minute that the upstream account takes, from all nodes together; 0: no limit. */
   requestsPerMinute: {
@@ -107,7 +107,7 @@ export const CHANNEL_MEMBERS = {
     label: 'adaptive',
     help: 'Whether each node works out, from how long answers take, how many attempts at once the channel takes; max_concurrency stays the most.',
   },
-  /** Attempts in flight at once per key on one node; 0: no limit. */
+  /** Attempts in flight at once per key, on all nodes together; 0: no limit. */
   keyMaxConcurrency: {
     type: 'integer',
     least: 0,
@@ -117,7 +117,7 @@ export const CHANNEL_MEMBERS = {
     flag: 'key-max-concurrency <count>',
     label: 'at once with one key',
     unset: 'no limit',
-    help: 'Attempts at once with each of its API keys, on one node; 0: no limit.',
+    help: 'Attempts at once with each of its API keys, on all nodes together; 0: no limit.',
   },
   /** Calls a minute that the account of each key takes, from all nodes together; 0: no limit. */
   keyRequestsPerMinute: {

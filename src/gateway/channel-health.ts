@@ -8,10 +8,11 @@ import {
   type Breaker,
   type BreakerRule,
 } from '../core/breaker.js';
-import type { KeyRing } from '../core/key-ring.js';
+import type { KeyRing, RestReason } from '../core/key-ring.js';
 import { certaintyOf, isEnough, tallied, type Outage, type OutageRule } from '../core/outage.js';
 import { FAULTS, type FaultKind, type UpstreamFailure } from '../core/retry.js';
-import type { ChannelLimits, KeyUsedUp } from './channel-limits.js';
+import type { ChannelLimits } from './channel-limits.js';
+import type { ChannelPlaces } from './channel-places.js';
 import {
   newChannelState,
   outUntilMs,
@@ -26,6 +27,7 @@ import type { Observe } from './events.js';
 import { KeyRings } from './key-rings.js';
 import { loggable } from './loggable.js';
 import type { Job, Offer } from './rank.js';
+import { placesOf } from './places-of-channel.js';
 import type { Route } from './route.js';
 import {
   adapt,
@@ -54,6 +56,7 @@ export interface ChannelHealthOptions {
   readonly onOutage: (route: Route, outage: Outage) => void;
   /** What is known of the limits that are kept for all nodes together. */
   readonly limits: Pick<ChannelLimits, 'outOf' | 'pauses'>;
+  readonly places: Pick<ChannelPlaces, 'isFull'>;
   /** Called when an attempt has ended: there may be room for another one. */
   readonly onFree: (offer: Offer) => void;
 }
@@ -91,7 +94,10 @@ export class ChannelHealth {
     if (atMs > nowMs) return { kind: 'until', atMs };
     if (permits(breaker, nowMs) === 'no') return FULL;
     const { maxConcurrency, adaptiveConcurrency } = route.channel;
-    if (maxConcurrency !== 0 && state.inFlight >= maxConcurrency) return FULL;
+    if (maxConcurrency !== 0) {
+      if (state.inFlight >= maxConcurrency) return FULL;
+      if (this.#options.places.isFull(placesOf(route.channel), nowMs)) return FULL;
+    }
     if (!adaptiveConcurrency || state.adaptive === undefined) return READY;
     return state.inFlight >= state.adaptive.limit ? FULL : READY;
   }
@@ -154,9 +160,9 @@ export class ChannelHealth {
     return verdict.kind === 'refused' || verdict.kind === 'rests';
   }
 
-  /** Ends what the ring of a channel gave out, with which nothing was sent: a limit of that key is used up. */
-  keyUsedUp(route: Route, key: number, { limit, untilMs }: KeyUsedUp, nowMs: number): void {
-    this.#rings.of(route).done(key, { kind: 'rests', untilMs, reason: limit }, nowMs);
+  /** Ends what the ring of a channel gave out, with which nothing was sent: that key rests until a time. */
+  keyRests(route: Route, key: number, reason: RestReason, untilMs: number, nowMs: number): void {
+    this.#rings.of(route).done(key, { kind: 'rests', untilMs, reason }, nowMs);
   }
 
   /** A health check on whatever node: a channel that answers is back at once; one that keeps failing is left alone. */

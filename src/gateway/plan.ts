@@ -23,6 +23,7 @@ export interface PlanParts {
   readonly observed: Layer<Attempt>;
   readonly keyed: Layer<Attempt>;
   readonly limited: Layer<Attempt>;
+  readonly placed: Layer<Attempt>;
   readonly counted: (offers: readonly Offer[]) => Layer<Rank>;
   readonly longDocuments: Layer<Attempt>;
   readonly sliding: Layer<Attempt>;
@@ -46,7 +47,15 @@ export interface PlanParts {
 /** The parts of what stands between a choice of channel and the wire. */
 export type ChainParts = Pick<
   PlanParts,
-  'send' | 'leased' | 'observed' | 'keyed' | 'limited' | 'longDocuments' | 'sliding' | 'split'
+  | 'send'
+  | 'leased'
+  | 'observed'
+  | 'keyed'
+  | 'limited'
+  | 'placed'
+  | 'longDocuments'
+  | 'sliding'
+  | 'split'
 >;
 
 /** How channels are asked for a ranking: with the layers that at least one of them uses. */
@@ -62,11 +71,13 @@ export function chainOf(
       offers.some(({ window }) => window !== undefined) && parts.split,
     );
   const hasKeys = offers.some(({ route }) => route.keys !== undefined);
+  const isBounded = offers.some(({ route }) => route.channel.maxConcurrency > 0);
   const hasLimits = offers.some(({ route }) => route.isLimited);
   const sent = stack(
     parts.send,
     hasKeys && parts.keyed,
     hasLimits && parts.limited,
+    isBounded && parts.placed,
     parts.observed,
     parts.leased,
   );

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { isLimited, limitsKeys, type KeyLimitName } from '../core/channel-members.js';
 import { apiKeysOf, keyHint } from '../core/api-keys.js';
 import type { Secret } from '../core/secret.js';
+import { placesOfKey, type Bounded } from './places-of-channel.js';
 import { limitsOfKey, type Limit } from './limits-of-channel.js';
 import { findProvider } from '../providers/index.js';
 import type {
@@ -52,6 +53,8 @@ export interface RouteKey {
   readonly route: Route;
   /** What all nodes together may send with it. */
   readonly limits: readonly Limit<KeyLimitName>[];
+  /** How many calls all nodes together may have in flight with it. */
+  readonly places: Bounded;
 }
 
 export type RouteResult =
@@ -118,12 +121,14 @@ export function makeRoute(
   const areLimited = limitsKeys(channel);
   if (keys.length < (areLimited ? 1 : 2)) return { kind: 'route', route };
   const routeKeys = keys.map((secret): RouteKey => {
+    const name = areLimited ? nameOfKey(secret) : '';
     const ofKey = endpointOf(secret);
     const headers = headerList(provider, ofKey);
     return {
       hint: keyHint(secret),
       secret,
-      limits: areLimited ? limitsOfKey(channel, nameOfKey(secret)) : [],
+      limits: areLimited ? limitsOfKey(channel, name) : [],
+      places: placesOfKey(channel, name),
       route: { ...route, endpoint: ofKey, headers, isOfKey: true },
     };
   });

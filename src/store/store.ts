@@ -7,6 +7,7 @@ import type { ExampleStore } from './examples.js';
 import type { EncryptionStore } from './encryption.js';
 import type { LogStore } from './logs.js';
 import type { NodeStore } from './nodes.js';
+import type { PlaceStore } from './places.js';
 import type { RedemptionStore } from './redemption.js';
 import type { SessionStore } from './sessions.js';
 import type { ShareStore } from './shares.js';
@@ -31,6 +32,7 @@ export type * from './shares.js';
 export type * from './stats.js';
 export type * from './balance.js';
 export type * from './page.js';
+export type * from './places.js';
 
 /**
  * What the gateway stores, as verbs of the domain: each is atomic across any number of nodes and takes the time as an
@@ -53,7 +55,8 @@ export interface Store
     LogStore,
     NodeStore,
     StatsStore,
-    ShareStore {
+    ShareStore,
+    PlaceStore {
   /** Resolves when the store answers. */
   ping(): Promise<void>;
   /** Finishes what is in progress and releases files and connections; waits for others at most `waitMs`. */

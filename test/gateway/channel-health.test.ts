@@ -16,6 +16,7 @@ function healthOf(maxCooldownMs = 60_000) {
   const health = new ChannelHealth({
     onFree: ({ id }) => void free.push(id),
     limits: { outOf: () => undefined, pauses: () => [] },
+    places: { isFull: () => false },
     maxCooldownMs,
     breaker: { failures: 2, windowMs: 10_000, openMs: 1_000, longestMs: 60_000 },
     outage: { failures: 3, windowMs: 60_000 },

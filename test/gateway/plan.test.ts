@@ -43,6 +43,7 @@ function setUp(given: Partial<ModelRules>, routes = routesOf({}, { provider: 'lo
     leased: layer('leased'),
     keyed: layer('keyed'),
     limited: layer('limited'),
+    placed: layer('placed'),
     observed: layer('observed'),
     counted: () => (next) => next,
     longDocuments: layer('long'),

@@ -1,34 +1,57 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { eventually } from '../support/redis-server.js';
-import { startUpstream, type TestUpstream } from '../support/upstream.js';
+import { rankLikeCohere, startUpstream, type TestUpstream } from '../support/upstream.js';
 import { startFleet, type Fleet, type Reply } from './fleet.js';
 import { rerankBody } from './upstreams.js';
 
 const PRICE = 7;
 const CALLS = 10;
+const PLACES = 4;
 const POOL = ['key-of-account-aaaa', 'key-of-account-bbbb'];
 
 let narrow: TestUpstream;
 let frugal: TestUpstream;
 let wide: TestUpstream;
 let pooled: TestUpstream;
+let bounded: TestUpstream;
 let fleet: Fleet;
+/** Calls in flight, and the most that were at once, of all accounts and of each. */
+const inFlight = new Map<string, number>();
+const most = new Map<string, number>();
 
 beforeAll(async () => {
   [narrow, frugal, wide] = [await startUpstream(), await startUpstream(), await startUpstream()];
   pooled = await startUpstream();
+  bounded = await startUpstream((request, res) => {
+    const account = String(request.headers.authorization);
+    for (const counted of ['all', account]) {
+      inFlight.set(counted, (inFlight.get(counted) ?? 0) + 1);
+      most.set(counted, Math.max(most.get(counted) ?? 0, inFlight.get(counted) ?? 0));
+    }
+    setTimeout(() => {
+      for (const counted of ['all', account])
+        inFlight.set(counted, (inFlight.get(counted) ?? 0) - 1);
+      rankLikeCohere(request, res);
+    }, 20);
+  });
   const channel = (name: string, { url }: TestUpstream, more: Record<string, unknown>) => ({
     ...{ name, provider: 'cohere', base_url: url, api_key: 'upstream-key' },
     ...more,
   });
   fleet = await startFleet({
     prices: { default: { per_request: PRICE } },
+    models: { places: { queue_ms: 10_000 }, 'key places': { queue_ms: 10_000 } },
     channels: [
       channel('narrow', narrow, { models: ['rates'], priority: 1, requests_per_minute: CALLS }),
       channel('frugal', frugal, { models: ['money'], priority: 1, budget: CALLS * PRICE }),
       {
         ...{ name: 'pooled', provider: 'cohere', base_url: pooled.url, api_keys: POOL },
         ...{ models: ['pool'], priority: 1, key_requests_per_minute: CALLS },
+      },
+      channel('bounded', bounded, { models: ['places'], max_concurrency: PLACES }),
+      {
+        ...{ name: 'bounded keys', provider: 'cohere', base_url: bounded.url, api_keys: POOL },
+        ...{ models: ['key places'], key_max_concurrency: 1 },
       },
       channel('wide', wide, { models: ['rates', 'money', 'pool'] }),
     ],
@@ -38,6 +61,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await fleet.close();
   await Promise.all([narrow.close(), frugal.close(), wide.close(), pooled.close()]);
+  await bounded.close();
 });
 
 /** Sends requests at once, to both gateways in turn. */
@@ -89,6 +113,26 @@ describe('a channel with a limit on two gateways', () => {
       await burst(key, 'pool', 2 * CALLS);
       return (await pausesOf('pooled')).includes('key_requests_per_minute');
     });
+  }, 60_000);
+
+  it('has no more calls in flight than it may, and serves both gateways all the same', async () => {
+    const { key } = await fleet.createKey();
+    most.clear();
+
+    const replies = await burst(key, 'places', 20 * PLACES);
+
+    expect(replies.map(({ status }) => status)).toEqual(replies.map(() => 200));
+    expect(most.get('all')).toBe(PLACES);
+  }, 60_000);
+
+  it('has no more calls in flight with each of its keys than that may', async () => {
+    const { key } = await fleet.createKey();
+    most.clear();
+
+    const replies = await burst(key, 'key places', 40);
+
+    expect(replies.map(({ status }) => status)).toEqual(replies.map(() => 200));
+    for (const account of POOL) expect(most.get(`Bearer ${account}`)).toBe(1);
   }, 60_000);
 
   it('gets what its budget pays for, to the unit, and an explanation says so', async () => {

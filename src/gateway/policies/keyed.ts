@@ -1,22 +1,26 @@
+import type { RestReason } from '../../core/key-ring.js';
 import type { ChannelHealth } from '../channel-health.js';
-import type { ChannelLimits } from '../channel-limits.js';
+import type { ChannelLimits, TakenWithKey } from '../channel-limits.js';
+import { FULL_MS, type ChannelPlaces } from '../channel-places.js';
 import type { Attempt, AttemptOutcome, Job, Layer, Offer } from '../rank.js';
-import type { RouteKey } from '../route.js';
+import type { Route, RouteKey } from '../route.js';
 
 export interface KeyedDeps {
-  readonly health: Pick<ChannelHealth, 'ringOf' | 'keyEnded' | 'keyUsedUp'>;
+  readonly health: Pick<ChannelHealth, 'ringOf' | 'keyEnded' | 'keyRests'>;
   readonly limits: Pick<ChannelLimits, 'takeWithKey'>;
+  readonly places: Pick<ChannelPlaces, 'takeNow' | 'take' | 'leave'>;
   readonly now: () => number;
 }
 
 /** Keys of one channel tried for one attempt; after that, another channel gets its turn. */
 const MAX_KEYS = 3;
 
-const NO_KEY: AttemptOutcome = {
-  kind: 'failed',
-  failure: { kind: 'busy', status: undefined, message: 'every key is at work', unsent: true },
-};
 const PASSED_OVER: AttemptOutcome = { kind: 'withdrawn' };
+
+/** What a call has taken with a key, or until when that key rests. */
+type Taken =
+  | Extract<TakenWithKey, { readonly kind: 'taken' }>
+  | { readonly kind: 'none'; readonly reason: RestReason; readonly untilMs: number };
 
 /** What came of one key; `outcome` is absent if a limit of the key is used up, and nothing was sent. */
 interface KeyUse {
@@ -35,47 +39,44 @@ export function keyed(deps: KeyedDeps): Layer<Attempt> {
     const { keys } = route;
     if (keys === undefined) return next(offer, job);
     let outcome: AttemptOutcome | undefined;
-    let isUsedUp = false;
     for (let tries = 0; tries < Math.min(MAX_KEYS, keys.length);) {
       const at = health.ringOf(route).take(now());
       const key = at === undefined ? undefined : keys[at];
-      if (at === undefined || key === undefined) {
-        return outcome ?? (isUsedUp ? PASSED_OVER : NO_KEY);
-      }
+      // Others have taken what was free when the channel was chosen.
+      if (at === undefined || key === undefined) break;
       const use = await useKey(deps, next, offer, job, at, key);
-      if (use.outcome === undefined) {
-        isUsedUp = true;
-      } else {
+      if (use.outcome !== undefined) {
         outcome = use.outcome;
         tries += 1;
         if (!use.isFaultOfKey) return outcome;
       }
       job.scope.throwIfEnded();
     }
-    return outcome ?? NO_KEY;
+    return outcome ?? PASSED_OVER;
   };
 }
 
 async function useKey(
-  { health, limits, now }: KeyedDeps,
+  deps: KeyedDeps,
   next: Attempt,
   offer: Offer,
   job: Job,
   at: number,
   key: RouteKey,
 ): Promise<KeyUse> {
+  const { health, now } = deps;
   const { route } = offer;
   const end = (outcome: AttemptOutcome | 'abandoned'): boolean =>
     health.keyEnded(route, at, outcome, now(), job);
-  let taken: Awaited<ReturnType<KeyedDeps['limits']['takeWithKey']>>;
+  let taken: Taken;
   try {
-    taken = await limits.takeWithKey(route.channel, key, job);
+    taken = await takeAll(deps, route, key, job);
   } catch (error) {
     end('abandoned');
     throw error;
   }
-  if (taken.kind === 'used_up') {
-    health.keyUsedUp(route, at, taken, now());
+  if (taken.kind === 'none') {
+    health.keyRests(route, at, taken.reason, taken.untilMs, now());
     return { isFaultOfKey: false };
   }
   let ended: AttemptOutcome | 'abandoned' = 'abandoned';
@@ -87,4 +88,36 @@ async function useKey(
     isFaultOfKey = end(ended);
   }
   return { outcome: ended, isFaultOfKey };
+}
+
+/** Takes a place and what the key's limits have room for, or nothing. */
+async function takeAll(
+  { limits, places, now }: KeyedDeps,
+  { channel }: Route,
+  key: RouteKey,
+  job: Job,
+): Promise<Taken> {
+  const hasPlace = key.places.most === 0 || places.takeNow(key.places);
+  if (!hasPlace && !(await places.take(key.places, job.scope))) {
+    return { kind: 'none', reason: 'busy', untilMs: now() + FULL_MS };
+  }
+  const leave = (): void => {
+    if (key.places.most > 0) places.leave(key.places);
+  };
+  let taken: TakenWithKey | undefined;
+  try {
+    taken = await limits.takeWithKey(channel, key, job);
+  } finally {
+    if (taken?.kind !== 'taken') leave();
+  }
+  if (taken.kind === 'used_up')
+    return { kind: 'none', reason: taken.limit, untilMs: taken.untilMs };
+  const { end } = taken;
+  return {
+    kind: 'taken',
+    end: (outcome) => {
+      end(outcome);
+      leave();
+    },
+  };
 }

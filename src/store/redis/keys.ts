@@ -63,6 +63,8 @@ export interface Keys {
   limit(name: string): string;
   /** Hash of what nodes have taken of a limited resource: `window`, `current`, `previous`. */
   share(name: string): string;
+  /** Hash of the places that nodes hold of a limited resource, by node. */
+  places(name: string): string;
   idempotency(key: string): string;
   /** Zset of the kept rankings in the part that a name belongs to; with `:<name>` appended it is a ranking. */
   replies(name: string): string;
@@ -104,6 +106,7 @@ export function createKeys(prefix: string): Keys {
     stats: `${prefix}{stats}`,
     examples: `${prefix}{examples}`,
     share: (name) => `${prefix}h:${name}`,
+    places: (name) => `${prefix}p:${name}`,
     limit: (name) => `${prefix}l:${name}`,
     idempotency: (key) => `${prefix}i:${key}`,
     replies: (name) => `${prefix}{rc${name.charCodeAt(0) % REPLY_PARTS}}`,

@@ -13,6 +13,7 @@ import { openNodes } from './nodes.js';
 import { openRedemption } from './redemption.js';
 import { openSessions } from './sessions.js';
 import { openShares } from './shares.js';
+import { openPlaces } from './places.js';
 import { openStats } from './stats.js';
 import { openTokens } from './tokens.js';
 import { openUsers } from './users.js';
@@ -65,6 +66,7 @@ export async function openRedisStore({
     ...openReplies(connection, keys),
     ...openStats(connection, keys),
     ...openShares(connection, keys),
+    ...openPlaces(connection, keys),
     async ping() {
       await connection.answer(connection.client.ping());
     },

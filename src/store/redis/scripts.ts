@@ -61,6 +61,7 @@ export const SCRIPTS = {
   addStats: load('add_stats'),
   takeShare: load('take_share'),
   returnShare: load('return_share'),
+  askPlaces: load('ask_places'),
 };
 
 /** All that the scripts return: a bulk string, a whole number, nothing, or a list of these. */

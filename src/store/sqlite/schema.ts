@@ -300,6 +300,17 @@ const MIGRATIONS: readonly string[] = [
   ALTER TABLE codes ADD COLUMN batch_id TEXT NOT NULL DEFAULT '';
   CREATE INDEX codes_by_batch ON codes (batch_id) WHERE batch_id <> '';
   `,
+  `
+  CREATE TABLE places (
+    name           TEXT NOT NULL,
+    node           TEXT NOT NULL,
+    held           INTEGER NOT NULL,
+    until_ms       INTEGER NOT NULL,
+    short_until_ms INTEGER NOT NULL,
+    short_since_ms INTEGER NOT NULL,
+    PRIMARY KEY (name, node)
+  ) STRICT, WITHOUT ROWID;
+  `,
 ];
 
 /** Migrates a file to the version that this release uses. Several processes may do so at once. */

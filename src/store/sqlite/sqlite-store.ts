@@ -13,6 +13,7 @@ import { openRedemption } from './redemption.js';
 import { openReservations } from './reservations.js';
 import { openSessions } from './sessions.js';
 import { openShares } from './shares.js';
+import { openPlaces } from './places.js';
 import { openStats } from './stats.js';
 import { openTokens } from './tokens.js';
 import { openUsers } from './users.js';
@@ -58,6 +59,7 @@ export function openSqliteStore({
     ...openReplies(database),
     ...openStats(database),
     ...openShares(database),
+    ...openPlaces(database),
 
     ping: () =>
       database.read(() => {

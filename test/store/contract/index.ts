@@ -8,6 +8,7 @@ import { describeExamples } from './examples.js';
 import type { OpenHarness } from './harness.js';
 import { describeLogs } from './logs.js';
 import { describeNodes } from './nodes.js';
+import { describePlaces } from './places.js';
 import { describeRedemption } from './redemption.js';
 import { describeReplies } from './replies.js';
 import { describeSessions } from './sessions.js';
@@ -34,5 +35,6 @@ export function describeStoreContract(name: string, open: OpenHarness): void {
     describeReplies(open);
     describeStats(open);
     describeShares(open);
+    describePlaces(open);
   });
 }

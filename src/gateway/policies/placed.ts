@@ -1,0 +1,22 @@
+import type { ChannelPlaces } from '../channel-places.js';
+import { placesOf } from '../places-of-channel.js';
+import type { Attempt, AttemptOutcome, Layer } from '../rank.js';
+
+const PASSED_OVER: AttemptOutcome = { kind: 'withdrawn' };
+
+/**
+ * Keeps a channel's `max_concurrency` for all nodes together. A call for which there is no place is not sent, and its channel
+ * is passed over until there is one.
+ */
+export function placed(places: Pick<ChannelPlaces, 'takeNow' | 'take' | 'leave'>): Layer<Attempt> {
+  return (next) => async (offer, job) => {
+    const bounded = placesOf(offer.route.channel);
+    if (bounded.most === 0) return next(offer, job);
+    if (!places.takeNow(bounded) && !(await places.take(bounded, job.scope))) return PASSED_OVER;
+    try {
+      return await next(offer, job);
+    } finally {
+      places.leave(bounded);
+    }
+  };
+}
