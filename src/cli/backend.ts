@@ -2,12 +2,8 @@ import type { Token } from '../core/token.js';
 import type { ChannelStatus } from '../core/channel.js';
 import type { UnknownServer } from '../core/discovery.js';
 import type { ProbeReport } from '../core/probe.js';
-import type {
-  ChannelDraft,
-  ChannelEdit,
-  ChannelFilter,
-  ChannelView,
-} from '../management/channels.js';
+import type { ChannelDraft, ChannelEdit } from '../management/channel-edits.js';
+import type { ChannelFilter, ChannelView } from '../management/channel-views.js';
 import type { InForce } from '../management/in-force.js';
 import type { RedemptionDraft } from '../management/redemption-codes.js';
 import type { BreakdownQuery } from '../management/stats.js';

@@ -10,7 +10,7 @@ import { GatewayError } from '../core/errors.js';
 import type { ProbeReport } from '../core/probe.js';
 import { snakeCase } from '../core/records.js';
 import { Secret } from '../core/secret.js';
-import type { ChannelFilter, ChannelState, ChannelView } from '../management/channels.js';
+import type { ChannelFilter, ChannelState, ChannelView } from '../management/channel-views.js';
 import { allProviders, findProvider } from '../providers/index.js';
 import type { Provider, SettingValue } from '../providers/provider.js';
 import { channelWire } from '../wire/channel.js';

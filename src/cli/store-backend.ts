@@ -12,14 +12,11 @@ import {
   copyChannel,
   createChannel,
   deleteChannel,
-  getChannel,
-  listChannels,
-  probeAddress,
-  listUpstreamModels,
-  testChannel,
   updateChannel,
   type ChannelWrite,
 } from '../management/channels.js';
+import { getChannel, listChannels } from '../management/channel-views.js';
+import { probeAddress, listUpstreamModels, testChannel } from '../management/channel-trials.js';
 import { createSendMail } from '../mail/send-mail.js';
 import { inviteUser, mailResetTo, type ResetMailDeps } from '../management/password-reset.js';
 import { awaitInForce } from '../management/in-force.js';

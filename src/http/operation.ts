@@ -8,7 +8,7 @@ import type { Explain } from '../gateway/explain.js';
 import type { GatewayDeps } from '../gateway/rerank.js';
 import type { AccountSettings } from '../management/accounts.js';
 import type { Actor } from '../management/audit.js';
-import type { ChannelDeps } from '../management/channels.js';
+import type { ChannelDeps } from '../management/channel-edits.js';
 import type { SendMail } from '../management/mail.js';
 import type { Login, SessionDeps } from '../management/sessions.js';
 import type { StatsDeps } from '../management/stats.js';

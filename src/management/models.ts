@@ -1,6 +1,6 @@
 import { priceOf, type Price, type PriceList } from '../core/quota.js';
 import type { ManagementDeps } from './audit.js';
-import { listModels } from './channels.js';
+import { listModels } from './channel-views.js';
 
 /** A model as callers may name it. */
 export interface CallableModel {

@@ -2,13 +2,9 @@ import type { Channel, TagSwitch } from '../core/channel.js';
 import { GatewayError } from '../core/errors.js';
 import type { ChannelSnapshot } from '../store/store.js';
 import { recordAudit, type Actor, type ManagementDeps } from './audit.js';
-import {
-  channelState,
-  editChannels,
-  switchesOf,
-  type ChannelsWrite,
-  type SharedEdit,
-} from './channels.js';
+import { channelState, switchesOf } from './channel-views.js';
+import { editChannels, type ChannelsWrite } from './channels.js';
+import type { SharedEdit } from './channel-edits.js';
 import { checkName, invalid } from './fields.js';
 import { latestChannels } from './latest-channels.js';
 

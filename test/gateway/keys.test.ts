@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { Secret } from '../../src/core/secret.js';
-import { createChannel, listChannels } from '../../src/management/channels.js';
+import { createChannel } from '../../src/management/channels.js';
+import { listChannels } from '../../src/management/channel-views.js';
 import { channelWire } from '../../src/wire/channel.js';
 import { startGateway, type TestGateway } from '../support/gateway.js';
 import { until } from '../support/until.js';

@@ -6,13 +6,11 @@ import {
   copyChannel,
   createChannel,
   deleteChannel,
-  getChannel,
-  listChannels,
   setChannelEnabled,
   updateChannel,
-  type ChannelDraft,
-  type ChannelEdit,
 } from '../../src/management/channels.js';
+import { getChannel, listChannels } from '../../src/management/channel-views.js';
+import type { ChannelDraft, ChannelEdit } from '../../src/management/channel-edits.js';
 import type { DeclaredChannel, Store } from '../../src/store/store.js';
 import { createVault } from '../../src/store/vault.js';
 import { freshManagement, OPERATOR } from '../support/management.js';

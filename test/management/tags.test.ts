@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { CHANNEL_DEFAULTS } from '../../src/core/channel-members.js';
-import { createChannel, listChannels, setChannelEnabled } from '../../src/management/channels.js';
+import { createChannel, setChannelEnabled } from '../../src/management/channels.js';
+import { listChannels } from '../../src/management/channel-views.js';
 import { disableTag, editTag, enableTag, listTags } from '../../src/management/tags.js';
 import { freshManagement, NOW_SECONDS, OPERATOR } from '../support/management.js';
 

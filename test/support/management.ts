@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach } from '@jest/globals';
 import { Secret } from '../../src/core/secret.js';
 import type { Actor } from '../../src/management/audit.js';
-import type { ChannelDeps } from '../../src/management/channels.js';
+import type { ChannelDeps } from '../../src/management/channel-edits.js';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.js';
 import type { AuditEntry, Store, User } from '../../src/store/store.js';
 import { createVault, type Vault } from '../../src/store/vault.js';

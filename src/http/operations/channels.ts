@@ -6,23 +6,23 @@ import {
   deleteChannel,
   deleteChannels,
   editChannels,
+  switchChannels,
+  updateChannel,
+  type ChannelWrite,
+} from '../../management/channels.js';
+import {
   getChannel,
   listChannels,
   listModels,
   listProviders,
-  switchChannels,
-  listUpstreamModels,
-  testChannel,
-  testDraft,
-  updateChannel,
   type Because,
-  type ChannelDraft,
   type ChannelFilter,
   type ChannelSort,
-  type ChannelWrite,
   type ProviderView,
   type ServedModel,
-} from '../../management/channels.js';
+} from '../../management/channel-views.js';
+import { listUpstreamModels, testChannel, testDraft } from '../../management/channel-trials.js';
+import type { ChannelDraft } from '../../management/channel-edits.js';
 import {
   API_KEY,
   API_KEYS,

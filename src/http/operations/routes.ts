@@ -6,7 +6,7 @@ import { OPEN_POLICY } from '../../core/token.js';
 import { NO_FUNDS } from '../../gateway/admission.js';
 import type { ExplainAsk } from '../../gateway/explain.js';
 import type { Actor } from '../../management/audit.js';
-import { probeAddress } from '../../management/channels.js';
+import { probeAddress } from '../../management/channel-trials.js';
 import { getToken } from '../../management/tokens.js';
 import { EXPLAINED, explainedWire } from '../../wire/explained.js';
 import { SECRET, SETTING, type SettingValue } from '../../wire/channel.js';

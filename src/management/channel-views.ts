@@ -1,0 +1,220 @@
+import { apiKeysOf } from '../core/api-keys.js';
+import {
+  effectiveStatus,
+  type Channel,
+  type EffectiveStatus,
+  type TagSwitch,
+} from '../core/channel.js';
+import { GatewayError } from '../core/errors.js';
+import { Secret } from '../core/secret.js';
+import { allProviders, findProvider } from '../providers/index.js';
+import type { Provider } from '../providers/provider.js';
+import { sealSettings, settingMistakes } from '../providers/settings.js';
+import type { ChannelSnapshot } from '../store/store.js';
+import type { ManagementDeps } from './audit.js';
+import { sightingsOf, UNSEEN, type Sighting } from './channel-sightings.js';
+import { latestChannels } from './latest-channels.js';
+
+export type ChannelState =
+  | EffectiveStatus
+  /** Its stored credentials cannot be read with this encryption key. */
+  | { readonly live: false; readonly because: 'credentials_locked' }
+  /** It does not fit what this release knows about its provider. */
+  | { readonly live: false; readonly because: 'unusable'; readonly reason: string };
+
+/** Why a channel takes no traffic. */
+export type Because = Extract<ChannelState, { live: false }>['because'];
+
+/** A channel as people see it: only the names of its credentials, and whether it takes traffic. */
+export interface ChannelView extends Omit<Channel, 'credentials'> {
+  /** Empty for a configured channel, whose credentials stay in the configuration. */
+  readonly credentialNames: readonly string[];
+  /** How many API keys it has; `undefined` for a configured channel. */
+  readonly keyCount: number | undefined;
+  readonly state: ChannelState;
+  /** What the gateways have found out about it; empty right after a write. */
+  readonly sighted: Sighting;
+}
+
+export interface ChannelFilter {
+  readonly tag?: string;
+  readonly provider?: string;
+  /** The caller's name of a model. */
+  readonly model?: string;
+  /** Part of the name, the address or a model, in any case, or an id. */
+  readonly keyword?: string;
+  /** Whether it takes traffic. */
+  readonly live?: boolean;
+  /** Why it takes none. */
+  readonly because?: Because;
+  /** By id unless given; `tried`: in the order in which the gateway tries the channels of one model. */
+  readonly sort?: ChannelSort;
+}
+
+export type ChannelSort = 'id' | 'name' | 'tried';
+
+/** A model as callers name it, and its channels in the order in which they are tried. */
+export interface ServedModel {
+  readonly model: string;
+  readonly channels: readonly ChannelView[];
+}
+
+type ReadDeps = Pick<ManagementDeps, 'store' | 'now'>;
+
+export async function listChannels(
+  deps: ReadDeps,
+  filter: ChannelFilter = {},
+): Promise<ChannelView[]> {
+  const snapshot = await latestChannels(deps.store);
+  const sightings = await sightingsOf(deps, snapshot);
+  const found = snapshot.channels
+    .map((channel) => viewOf(channel, snapshot, sightings.get(channel.id)))
+    .filter(
+      (channel) =>
+        (filter.tag === undefined || channel.tag === filter.tag) &&
+        (filter.provider === undefined || channel.provider === filter.provider) &&
+        (filter.model === undefined || Object.hasOwn(channel.models, filter.model)) &&
+        (filter.live === undefined || channel.state.live === filter.live) &&
+        (filter.because === undefined || becauseOf(channel) === filter.because) &&
+        (filter.keyword === undefined || mentions(channel, filter.keyword)),
+    );
+  return found.sort(ORDERS[filter.sort ?? 'id']);
+}
+
+/** Weight is a share and not a rank; people read the heavier one first. */
+const asTried = (one: ChannelView, other: ChannelView): number =>
+  other.priority - one.priority || other.weight - one.weight || one.id - other.id;
+
+const ORDERS: Readonly<Record<ChannelSort, (one: ChannelView, other: ChannelView) => number>> = {
+  id: (one, other) => one.id - other.id,
+  name: (one, other) => (one.name < other.name ? -1 : 1),
+  tried: asTried,
+};
+
+function becauseOf({ state }: ChannelView): Because | undefined {
+  return state.live ? undefined : state.because;
+}
+
+function mentions({ id, name, baseUrl = '', models }: ChannelView, keyword: string): boolean {
+  if (String(id) === keyword) return true;
+  const wanted = keyword.toLowerCase();
+  const texts = [name, baseUrl, ...Object.entries(models).flat()];
+  return texts.some((text) => text.toLowerCase().includes(wanted));
+}
+
+/** What a channel of a provider may have, for whoever fills in a form. */
+export interface ProviderView {
+  readonly id: string;
+  readonly title: string;
+  /** Its public address; `undefined` if a channel must name its server, or if it ranks inside the gateway. */
+  readonly baseUrl: string | undefined;
+  readonly inside: boolean;
+  readonly credentials: Provider['credentials'];
+  readonly settings: Provider['settings'];
+  readonly exampleModels: readonly string[];
+  readonly notes: readonly string[];
+}
+
+export function listProviders(): ProviderView[] {
+  return allProviders().map((provider) => ({
+    id: provider.id,
+    title: provider.title,
+    baseUrl: provider.transport === 'http' ? provider.baseUrl : undefined,
+    inside: provider.transport === 'process',
+    credentials: provider.credentials,
+    settings: provider.settings,
+    exampleModels: provider.exampleModels,
+    notes: provider.notes ?? [],
+  }));
+}
+
+/** Every model that a channel serves, live or not, by name. */
+export async function listModels(deps: ReadDeps): Promise<ServedModel[]> {
+  const byModel = new Map<string, ChannelView[]>();
+  for (const channel of await listChannels(deps, { sort: 'tried' })) {
+    for (const model of Object.keys(channel.models)) {
+      const serving = byModel.get(model);
+      if (serving === undefined) byModel.set(model, [channel]);
+      else serving.push(channel);
+    }
+  }
+  return [...byModel]
+    .map(([model, channels]) => ({ model, channels }))
+    .sort((a, b) => (a.model < b.model ? -1 : 1));
+}
+
+export async function getChannel(deps: ReadDeps, id: number): Promise<ChannelView> {
+  const snapshot = await deps.store.loadChannels();
+  const channel = channelWithId(snapshot, id);
+  const sightings = await sightingsOf(deps, { channels: [channel] });
+  return viewOf(channel, snapshot, sightings.get(id));
+}
+
+/** Whether a channel takes traffic on a gateway of this release, and if not, why. */
+export function channelState(
+  channel: Channel,
+  switches: ReadonlyMap<string, TagSwitch>,
+  locked: ReadonlySet<number>,
+): ChannelState {
+  const effective = effectiveStatus(channel, switches);
+  if (!effective.live) return effective;
+  if (locked.has(channel.id)) return { live: false, because: 'credentials_locked' };
+  const provider = findProvider(channel.provider);
+  if (provider === undefined) {
+    return { live: false, because: 'unusable', reason: `unknown provider "${channel.provider}"` };
+  }
+  // Configured channels are checked where the configuration is read, and their credentials are not here.
+  if (channel.origin === 'config') return effective;
+  const mistakes = settingMistakes(provider, channel.settings, Object.keys(channel.credentials));
+  return mistakes.length === 0
+    ? effective
+    : { live: false, because: 'unusable', reason: mistakes.join('; ') };
+}
+
+export function switchesOf({ switches }: ChannelSnapshot): ReadonlyMap<string, TagSwitch> {
+  return new Map(switches.map((entry) => [entry.tag, entry]));
+}
+
+export function viewOf(
+  channel: Channel,
+  snapshot: ChannelSnapshot,
+  sighted: Sighting = UNSEEN,
+): ChannelView {
+  const { credentials } = kept(channel);
+  return {
+    ...shown(kept(channel)),
+    sighted,
+    keyCount: channel.origin === 'config' ? undefined : apiKeysOf(credentials.apiKey).length,
+    state: channelState(channel, switchesOf(snapshot), snapshot.locked),
+  };
+}
+
+/** A channel without what nobody is shown. */
+export function shown({
+  credentials,
+  ...others
+}: Channel): Omit<Channel, 'credentials'> & Pick<ChannelView, 'credentialNames'> {
+  return { ...others, credentialNames: Object.keys(credentials) };
+}
+
+export function channelWithId({ channels }: ChannelSnapshot, id: number): Channel {
+  const channel = channels.find((candidate) => candidate.id === id);
+  if (channel === undefined) throw noChannel(id);
+  return kept(channel);
+}
+
+/** A channel whose possible secrets count among its credentials; older releases stored them elsewhere. */
+export function kept(channel: Channel): Channel {
+  const provider: Provider | undefined = findProvider(channel.provider);
+  const { settings, credentials } = channel;
+  return {
+    ...channel,
+    ...sealSettings(provider, settings, credentials, (text) =>
+      text === null ? undefined : new Secret(text),
+    ),
+  };
+}
+
+export function noChannel(id: number): GatewayError {
+  return new GatewayError('not_found', `There is no channel with id ${id}.`);
+}
