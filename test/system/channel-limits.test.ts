@@ -31,7 +31,7 @@ beforeAll(async () => {
     setTimeout(() => {
       for (const counted of ['all', account])
         inFlight.set(counted, (inFlight.get(counted) ?? 0) - 1);
-      rankLikeCohere(request, res);
+      void rankLikeCohere(request, res);
     }, 20);
   });
   const channel = (name: string, { url }: TestUpstream, more: Record<string, unknown>) => ({
