@@ -41,6 +41,11 @@ test('a file brings documents with labels, which measure each lane; the bill sta
   await context.close();
 });
 
+async function exported(page, what) {
+  await page.getByRole('button', { name: 'Export' }).click();
+  await page.getByRole('menuitem', { name: what }).click();
+}
+
 /** Lanes are chosen by what is typed, as the suggestions have it. */
 async function addLane(page, name) {
   const field = page.getByLabel('Add a model or channel');
@@ -215,7 +220,7 @@ test('a table asks for its columns, and a page that was saved is open again', as
   await page.getByRole('button', { name: 'Document 1 down' }).click();
   const [saved] = await Promise.all([
     page.waitForEvent('download'),
-    page.getByRole('button', { name: 'Save', exact: true }).click(),
+    exported(page, 'A file that opens when it is dropped here'),
   ]);
   const file = await saved.path();
   await page.reload();
@@ -227,5 +232,92 @@ test('a table asks for its columns, and a page that was saved is open again', as
   await page.getByRole('radio', { name: 'Cards' }).check({ force: true });
   assert.equal(await page.getByLabel('Relevance of document 2').inputValue(), '2');
   assert.deepEqual(said, []);
+  await context.close();
+});
+
+test('a picture is saved, lanes and documents are dragged, and a link may carry the results', async () => {
+  const { context, page, said } = await gateway.open('playground');
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  await addLane(page, 'rerank-2.5');
+  const lanes = page
+    .getByRole('region')
+    .filter({ has: page.getByRole('button', { name: /^Actions of lane/ }) });
+  const named = () => lanes.evaluateAll((all) => all.map((one) => one.getAttribute('aria-label')));
+  assert.deepEqual(await named(), ['local', 'rerank-2.5']);
+  await page
+    .locator('.chip', { hasText: 'rerank-2.5' })
+    .dragTo(page.locator('.chip', { hasText: 'local' }));
+  assert.deepEqual(await named(), ['rerank-2.5', 'local']);
+  await page.getByRole('radio', { name: 'Cards' }).check({ force: true });
+  const cards = page.locator('.doc-card');
+  const texts = () => cards.locator('.clip').allTextContents();
+  const before = await texts();
+  await cards.nth(2).locator('.clip').dragTo(cards.nth(0).locator('.clip'));
+  assert.deepEqual(await texts(), [before[2], before[0], before[1], ...before.slice(3)]);
+
+  await page.keyboard.press('Control+Enter');
+  for (const at of [0, 1]) await lanes.nth(at).locator('.rank').first().waitFor();
+  const [picture] = await Promise.all([
+    page.waitForEvent('download'),
+    exported(page, 'Picture (PNG)'),
+  ]);
+  const png = readFileSync(await picture.path());
+  assert.equal(png.subarray(1, 4).toString(), 'PNG');
+  assert.ok(png.length > 10_000, `${png.length} bytes`);
+
+  const scores = () => page.locator('.rank .score').allTextContents();
+  await page.getByRole('button', { name: 'Share' }).click();
+  await page.getByRole('menuitem', { name: 'A link with the results' }).click();
+  await page.getByText('Copied').waitFor();
+  const link = await page.evaluate(() => globalThis.navigator.clipboard.readText());
+  const other = await gateway.open('playground');
+  const ranked = [];
+  other.page.on('request', (request) => {
+    if (request.url().endsWith('/api/playground/rank')) ranked.push(request.url());
+  });
+  await other.page.goto(link);
+  await other.page.getByText('from the link').first().waitFor();
+  assert.deepEqual(await other.page.locator('.rank .score').allTextContents(), await scores());
+  assert.deepEqual(await faultsOf(other.page, 'results from a link'), []);
+  assert.deepEqual(ranked, []);
+  assert.deepEqual([...said, ...other.said], []);
+  await other.context.close();
+  await context.close();
+});
+
+test('examples are opened, kept, shared with others and deleted', async () => {
+  const { context, page, said } = await gateway.open('playground');
+  await page.getByRole('button', { name: 'Examples' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Examples' });
+  assert.deepEqual(await faultsOf(page, 'examples'), []);
+  await dialog.getByRole('button', { name: /Chinese/ }).click();
+  await dialog.waitFor({ state: 'detached' });
+  assert.equal(await page.getByLabel('Query').inputValue(), '如何降低向量检索的延迟？');
+
+  await page.getByLabel('Query').fill('my own question');
+  await page.getByRole('button', { name: 'Examples' }).click();
+  await dialog.getByLabel('Name').fill('mine for all');
+  await dialog.getByLabel('Everybody with a login may see it').check();
+  await dialog.getByLabel('Name').press('Enter');
+  await dialog.getByRole('button', { name: 'mine for all', exact: true }).waitFor();
+
+  await gateway.api(context, 'POST', '/api/user', {
+    username: 'eve',
+    password: 'correct horse battery',
+  });
+  const other = await gateway.open('playground', { username: 'eve' });
+  await other.page.getByRole('button', { name: 'Examples' }).click();
+  await other.page.getByText('shared by others').waitFor();
+  assert.equal(await other.page.getByRole('button', { name: /Delete the example/ }).count(), 0);
+  await other.page.getByRole('button', { name: 'mine for all' }).click();
+  await other.page.getByRole('dialog').waitFor({ state: 'detached' });
+  assert.equal(await other.page.getByLabel('Query').inputValue(), 'my own question');
+
+  await dialog.getByRole('button', { name: 'Delete the example mine for all' }).click();
+  await dialog
+    .getByRole('button', { name: 'mine for all', exact: true })
+    .waitFor({ state: 'detached' });
+  assert.deepEqual([...said, ...other.said], []);
+  await other.context.close();
   await context.close();
 });

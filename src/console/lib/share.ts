@@ -9,6 +9,20 @@ export interface Shared {
   readonly labels: readonly (readonly [index: number, grade: number])[];
   readonly options: LaneOptions;
   readonly runs: number;
+  /** What was ranked when the link was made; it is somebody else’s word. */
+  readonly results?: readonly SharedResults[];
+}
+
+/** The ranking of one lane, without the channel that gave it. */
+export interface SharedResults {
+  /** Of the lane, as `keyOf` makes it. */
+  readonly key: string;
+  readonly model: string;
+  /** Index and score of each document, best first. */
+  readonly rows: readonly (readonly [index: number, score: number])[];
+  readonly ms: number;
+  readonly quota: number;
+  readonly tokens: number;
 }
 
 const PREFIX = 'v1.';
@@ -41,8 +55,9 @@ export async function readShared(text: string): Promise<Shared | undefined> {
 /** The content of a link or of a saved file; links from before lanes had channels contain only model names. */
 export function sharedOf(value: unknown): Shared | undefined {
   if (!isRecord(value)) return undefined;
-  const { query, documents, lanes, labels = [], options = {}, runs = 1 } = value;
+  const { query, documents, lanes, labels = [], options = {}, runs = 1, results = [] } = value;
   if (typeof query !== 'string' || typeof documents !== 'string') return undefined;
+  if (!Array.isArray(results)) return undefined;
   if (!Array.isArray(lanes) || !Array.isArray(labels) || !isRecord(options)) return undefined;
   const specs = lanes.map(laneOf);
   const grades = labels.filter(isLabel);
@@ -58,6 +73,7 @@ export function sharedOf(value: unknown): Shared | undefined {
       instruction: textOf(options.instruction),
     },
     runs: typeof runs === 'number' && runs >= 1 ? Math.min(runs, MAX_RUNS) : 1,
+    results: results.filter(isResults),
   };
 }
 
@@ -92,6 +108,22 @@ function isLabel(value: unknown): value is readonly [number, number] {
   if (!Array.isArray(value)) return false;
   const [index, grade] = value as readonly unknown[];
   return Number.isSafeInteger(index) && [0, 1, 2, 3].includes(Number(grade));
+}
+
+function isResults(value: unknown): value is SharedResults {
+  if (!isRecord(value) || !Array.isArray(value.rows)) return false;
+  const { key, model, ms, quota, tokens } = value;
+  const isRow = (row: unknown): boolean => {
+    if (!Array.isArray(row)) return false;
+    const [index, score] = row as readonly unknown[];
+    return Number.isSafeInteger(index) && Number(index) >= 0 && Number.isFinite(score);
+  };
+  return (
+    typeof key === 'string' &&
+    typeof model === 'string' &&
+    [ms, quota, tokens].every((number) => Number.isFinite(number)) &&
+    value.rows.every(isRow)
+  );
 }
 
 function textOf(value: unknown): string {

@@ -7,6 +7,7 @@ import { hrefOf, navigate } from '../router.js';
 import { settings } from '../settings.js';
 import { useAtom } from '../state.js';
 import { w } from '../words.js';
+import type { DragProps } from './drag.js';
 import { toast } from './toast.js';
 
 export function style(): Style {
@@ -380,13 +381,15 @@ export function Chip({
   children,
   onRemove,
   title,
+  drag,
 }: {
   readonly children: ComponentChildren;
   readonly onRemove?: () => void;
   readonly title?: string;
+  readonly drag?: DragProps;
 }) {
   return (
-    <span class="chip" title={title}>
+    <span class="chip" title={title} {...drag}>
       <span class="clip">{children}</span>
       {onRemove === undefined ? null : (
         <button type="button" aria-label={w().remove} onClick={onRemove}>

@@ -622,7 +622,7 @@ export const enPages = {
     outOfReach: 'Its role is not below yours:',
     setPassword: 'Set a password…',
     way: 'How its owner gets in',
-    ways: { password: 'With a password', mail: 'By mail' },
+    ways: { password: 'Set it here', mail: 'By mail' },
     invite: 'Invite',
     inviteHelp: 'A mail brings a code, good for 24 hours, to choose a password with.',
     invited: (email: string) => `An invitation is on its way to ${email}.`,
@@ -832,8 +832,12 @@ export const enPages = {
     copyHelpChannel:
       'A channel by name is asked by an admin’s access token, which My account gives out.',
     lane: 'Lane',
-    save: 'Save',
-    saveHelp: 'Everything of this page as a file; dropped here, it is open again.',
+    shareInput: 'A link to the input',
+    shareResults: 'A link with the results',
+    fromLink: 'from the link',
+    export: 'Export',
+    exportFile: 'A file that opens when it is dropped here',
+    picture: 'Picture (PNG)',
     query: 'Query',
     documents: (count: number) => `Documents (${count})`,
     documentsHelp:
@@ -932,6 +936,27 @@ export const enPages = {
     badLink: 'This link is incomplete, or not from a playground.',
     tooLong:
       'This is too much for a link: it was saved as a file, which opens when it is dropped here.',
+  },
+  examples: {
+    title: 'Examples',
+    shipped: 'To begin with',
+    names: {
+      english: 'A question to a shop (English)',
+      chinese: 'A question about search (Chinese)',
+      mixed: 'One question, six languages',
+      code: 'A sentence and pieces of code',
+      long: 'Clauses of a contract (long)',
+    },
+    kept: 'Kept here',
+    byOthers: 'shared by others',
+    isShared: 'shared',
+    remove: (name: string) => `Delete the example ${name}`,
+    unreadable: 'This example was not made by a playground of this release.',
+    keep: 'Keep what is on the page',
+    keepHelp:
+      'The query and the documents will be in the store of the gateway, which keeps none otherwise.',
+    share: 'Everybody with a login may see it',
+    off: 'This gateway keeps no inputs; Export saves them as a file.',
   },
   spend: {
     range: 'Time range',

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { formatOfPaste, textOfDocuments, type Table } from '../../lib/documents-in.js';
 import { Button, Segments, TextField } from '../../parts/basic.js';
+import { dragging, moved } from '../../parts/drag.js';
 import { SelectField } from '../../parts/form.js';
 import { wp } from '../../words.js';
 
@@ -90,6 +91,7 @@ function Cards({ documents, labels, onText, onLabels }: EditorProps) {
           <li
             key={`${at} ${text}`}
             class="row tight doc-card"
+            {...dragging('document', at, (from, to) => put(moved(documents, from, to)))}
             onKeyDown={({ key }) => {
               if (/^[0-3]$/.test(key)) onLabels(withLabel(labels, text, key));
               else if (key === '-') onLabels(withLabel(labels, text, ''));

@@ -29,7 +29,8 @@ import { MAX_LINK, readShared, shareText, sharedOf, type Shared } from '../../li
 import { EXAMPLE_BODY } from '../../lib/snippets.js';
 import { Button, Check, Chip, Segments, TextField, copyText, money } from '../../parts/basic.js';
 import { RequestCode } from '../../parts/code.js';
-import { Dialog, type MenuItem } from '../../parts/dialog.js';
+import { Dialog, Menu, type MenuItem } from '../../parts/dialog.js';
+import { dragging, moved } from '../../parts/drag.js';
 import { FormFields } from '../../parts/form.js';
 import { toast } from '../../parts/toast.js';
 import { hrefOf, useFragment, useRoute } from '../../router.js';
@@ -42,10 +43,11 @@ import {
   withLabel,
   type Labels,
 } from './documents.js';
+import { Examples } from './examples.js';
 import { Against, Agreement, Costs, Quality } from './measures.js';
 import { LanePicker, useLaneNames } from './picker.js';
 import { Rankings, type Bars } from './rankings.js';
-import { useRuns, type RankedLane } from './use-runs.js';
+import { laneOf, resultsOf, useRuns, type RankedLane } from './use-runs.js';
 
 const PAGE = 'playground';
 const FIRST_ROWS = 20;
@@ -72,6 +74,7 @@ export function Playground() {
   const [opened, setOpened] = useState<number>();
   const [copying, setCopying] = useState<LaneSpec>();
   const [showingCode, setShowingCode] = useState(false);
+  const [examples, setExamples] = useState(false);
   const runs = useRuns();
   const names = useLaneNames(specs);
   const documents = documentsOfText(text);
@@ -93,6 +96,10 @@ export function Playground() {
     setLabels(labelsOf(shared));
     setOptions(shared.options);
     setTimes(timesOf(shared));
+    const listed = documentsOfText(shared.documents);
+    runs.show(
+      Object.fromEntries((shared.results ?? []).map((lane) => [lane.key, laneOf(lane, listed)])),
+    );
   }
 
   useEffect(() => {
@@ -151,10 +158,14 @@ export function Playground() {
         run();
       } else if (event.key === 'Escape' && runs.running) runs.abort();
     };
-    const onDrag = (event: DragEvent): void => event.preventDefault();
+    const onDrag = (event: DragEvent): void => {
+      if (event.dataTransfer?.types.includes('Files') === true) event.preventDefault();
+    };
     const onDrop = (event: DragEvent): void => {
+      const [file] = event.dataTransfer?.files ?? [];
+      if (file === undefined) return;
       event.preventDefault();
-      void takeFile(event.dataTransfer?.files[0]);
+      void takeFile(file);
     };
     document.addEventListener('keydown', onKey);
     document.addEventListener('dragover', onDrag);
@@ -174,11 +185,20 @@ export function Playground() {
     }),
   };
   useEffect(() => keepDraft(PAGE, shared), [query, text, labels, specs, options, times]);
-  const saveAll = (): void =>
-    save('playground.json', new Blob([JSON.stringify(shared)], { type: 'application/json' }));
+  const saveAll = (): void => {
+    const whole = { ...shared, results: ranked.map(resultsOf) };
+    save('playground.json', new Blob([JSON.stringify(whole)], { type: 'application/json' }));
+  };
 
-  async function share(): Promise<void> {
-    const link = await shareText(shared);
+  async function savePicture(lanes: readonly RankedLane[]): Promise<void> {
+    const { drawLanes } = await import('./picture.js');
+    save('rankings.png', await drawLanes(lanes, all ? MAX_DOCUMENTS : FIRST_ROWS));
+  }
+
+  async function share(withResults: boolean): Promise<void> {
+    const link = await shareText(
+      withResults ? { ...shared, results: ranked.map(resultsOf) } : shared,
+    );
     if (link.length <= MAX_LINK) {
       await copyText(`${location.origin}${hrefOf('playground')}#${link}`);
       return;
@@ -213,19 +233,43 @@ export function Playground() {
     <div class="stack wide">
       <div class="head">
         <h1>{w().nav.playground}</h1>
-        <Button onClick={() => void share()}>{words.share}</Button>
-        <Button title={words.saveHelp} onClick={saveAll}>
-          {words.save}
-        </Button>
+        <Button onClick={() => setExamples(true)}>{wp().examples.title}</Button>
+        {ranked.length === 0 ? (
+          <Button onClick={() => void share(false)}>{words.share}</Button>
+        ) : (
+          <Menu
+            kind="plain"
+            label={words.share}
+            items={[
+              { label: words.shareInput, onClick: () => void share(false) },
+              { label: words.shareResults, onClick: () => void share(true) },
+            ]}
+          >
+            {words.share} ▾
+          </Menu>
+        )}
         <Button disabled={specs.length === 0} onClick={() => setShowingCode(true)}>
           {words.copyAs}
         </Button>
-        <Button
-          disabled={ranked.length === 0}
-          onClick={() => save('rankings.csv', new Blob([tableText(ranked)], { type: 'text/csv' }))}
+        <Menu
+          kind="plain"
+          label={words.export}
+          items={[
+            { label: words.exportFile, onClick: () => saveAll() },
+            ranked.length === 0
+              ? undefined
+              : {
+                  label: w().csv,
+                  onClick: () =>
+                    save('rankings.csv', new Blob([tableText(ranked)], { type: 'text/csv' })),
+                },
+            ranked.length === 0
+              ? undefined
+              : { label: words.picture, onClick: () => void savePicture(ranked) },
+          ]}
         >
-          {w().csv}
-        </Button>
+          {words.export} ▾
+        </Menu>
       </div>
       <section class="card stack">
         <TextField label={words.query} value={query} onInput={setQuery} />
@@ -268,7 +312,11 @@ export function Playground() {
         <div class="row">
           <span class="muted">{words.lanes}</span>
           {specs.map((spec, at) => (
-            <Chip key={keys[at]} onRemove={() => change(specs.filter((one) => one !== spec))}>
+            <Chip
+              key={keys[at]}
+              drag={dragging('lane', at, (from, to) => change(moved(specs, from, to)))}
+              onRemove={() => change(specs.filter((one) => one !== spec))}
+            >
               {names[at]}
             </Chip>
           ))}
@@ -336,6 +384,16 @@ export function Playground() {
         </div>
       )}
       {ranked.length === 0 ? null : <Costs lanes={ranked} />}
+      {examples ? (
+        <Examples
+          now={shared}
+          onOpen={(example) => {
+            setExamples(false);
+            put(example);
+          }}
+          onClose={() => setExamples(false)}
+        />
+      ) : null}
       {showingCode ? (
         <LaneCode
           lanes={specs}
@@ -403,11 +461,6 @@ function firstLane(address: URLSearchParams): LaneSpec {
 /** Merges lanes that would send the same request, and keeps at most `MAX_LANES`. */
 function uniqueLanes(lanes: readonly LaneSpec[]): readonly LaneSpec[] {
   return [...new Map(lanes.map((lane) => [keyOf(lane), lane])).values()].slice(0, MAX_LANES);
-}
-
-function moved<T>(list: readonly T[], from: number, to: number): T[] {
-  const rest = list.filter((_, at) => at !== from);
-  return [...rest.slice(0, to), ...list.slice(from, from + 1), ...rest.slice(to)];
 }
 
 /** The content of a file that this page saved; `undefined` for any other file. */

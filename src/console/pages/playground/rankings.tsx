@@ -161,9 +161,13 @@ function LaneState({ lane }: { readonly lane: Lane }) {
       {duration(reply.timing.total_ms)} · <Money units={reply.quota} /> ·{' '}
       <Count value={reply.usage.input_tokens} /> {words.tokens}
       {reply.usage.estimated ? ` (${words.estimated})` : ''} ·{' '}
-      <Link to={`requests/${encodeURIComponent(reply.request_id)}`}>
-        {reply.channel?.name ?? reply.model}
-      </Link>
+      {reply.request_id === '' ? (
+        words.fromLink
+      ) : (
+        <Link to={`requests/${encodeURIComponent(reply.request_id)}`}>
+          {reply.channel?.name ?? reply.model}
+        </Link>
+      )}
     </>
   );
 }

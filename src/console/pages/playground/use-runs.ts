@@ -1,6 +1,7 @@
 import { useRef, useState } from 'preact/hooks';
 import { ApiError, call, newKey, type ReplyOf } from '../../api/call.js';
 import { queries } from '../../api/query.js';
+import type { SharedResults } from '../../lib/share.js';
 import { bodyOf, keyOf, type LaneOptions, type LaneSpec } from '../../lib/lanes.js';
 
 export type Ranked = ReplyOf<'rankForComparison'>;
@@ -40,6 +41,8 @@ export interface Runs {
   readonly run: (input: RunInput) => Promise<void>;
   readonly abort: () => void;
   readonly clear: () => void;
+  /** Shows what was ranked elsewhere; nothing is run. */
+  readonly show: (lanes: Readonly<Record<string, Lane>>) => void;
 }
 
 const IDLE: Lane = { state: 'idle' };
@@ -79,7 +82,30 @@ export function useRuns(): Runs {
     abort();
     setLanes({});
   };
-  return { lanes, running, run, abort, clear };
+  return { lanes, running, run, abort, clear, show: setLanes };
+}
+
+/** What a link carries of a lane: no request id, and no channel. */
+export function resultsOf({ key, reply }: RankedLane): SharedResults {
+  return {
+    ...{ key, model: reply.model, ms: Math.round(reply.timing.total_ms), quota: reply.quota },
+    tokens: reply.usage.input_tokens,
+    rows: reply.results.map(({ index, relevance_score: score }) => [index, score] as const),
+  };
+}
+
+/** A lane as a link brought it. */
+export function laneOf(shared: SharedResults, documents: readonly string[]): Lane {
+  const { model, rows, ms, quota, tokens } = shared;
+  const reply: Ranked = {
+    ...{ request_id: '', model, channel: null, upstream_model: null, score_scale: null },
+    results: rows
+      .filter(([index]) => index < documents.length)
+      .map(([index, score]) => ({ index, relevance_score: score })),
+    usage: { input_tokens: tokens, search_units: 0, estimated: true },
+    ...{ quota, timing: { total_ms: ms, upstream_ms: ms }, attempts: 1, warnings: [] },
+  };
+  return { state: 'ranked', reply, replies: [reply], documents, left: 0 };
 }
 
 /** Keeps what was ranked so far. */
