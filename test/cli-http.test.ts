@@ -367,6 +367,10 @@ describe('probe', () => {
     const near = await run([...asked, '--local'], { env });
     const far = await run(asked, { env });
 
+    const inJson = await run([...asked, '--json'], { env });
+    expect(JSON.parse(inJson.out)).toMatchObject({
+      channel: { provider: 'rerank-gateway', credentials: { api_key: '${API_KEY}' } },
+    });
     for (const { code, out } of [near, far]) {
       expect([code, out]).toEqual([0, expect.stringMatching(/rerank-gateway +certain +/)]);
       expect(out).toContain(
@@ -416,6 +420,23 @@ describe('probe', () => {
         '  - e5-small',
       ];
       expect(out).toContain(channel.map((line) => `    ${line}`).join('\n'));
+    } finally {
+      await server.close();
+    }
+  });
+
+  it('fails where nothing is found', async () => {
+    const server = await startUpstream((_request, res) => sendJson(res, {}, 404));
+    try {
+      const asked = ['probe', server.url, '--local'];
+      const env = { DATA_DIR: folder };
+
+      const { code, out, error } = await run(asked, { env });
+      const inJson = await run([...asked, '--json'], { env });
+
+      expect([code, inJson.code]).toEqual([1, 1]);
+      expect(out + error).toContain('Nothing that is known answers there');
+      expect(JSON.parse(inJson.out)).toMatchObject({ channel: null, candidates: [] });
     } finally {
       await server.close();
     }

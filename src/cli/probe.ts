@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import { stringify } from 'yaml';
-import { mapValues, snakeKeys } from '../core/records.js';
-import { findProvider } from '../providers/index.js';
+import { mapValues } from '../core/records.js';
 import type { SettingValue } from '../providers/provider.js';
-import type { DiscoveredWire } from '../wire/discovered.js';
+import type { DiscoveredWire, ProposedWire } from '../wire/discovered.js';
+import { RefusedError } from './errors.js';
 import { gatewayUrl, onGateway, readSecret, type CliIo, type Session } from './session.js';
 import { counted, facts, names, table } from './text.js';
 import { pair } from './values.js';
@@ -42,8 +42,12 @@ async function probe(session: Session, command: Command): Promise<void> {
   const credentials = await credentialsOf(session, options);
   const server = { baseUrl, credentials, settings: valuesOf(setting), model };
   const found = await session.backend.probeAddress(server);
-  session.show(found, describe(found, baseUrl, Object.keys(credentials), options));
+  session.show(found, describe(found, baseUrl));
+  // Scripts see it by the exit code; people have read it.
+  if (found.candidates.length === 0) throw new RefusedError(found.problem?.message ?? UNKNOWN);
 }
+
+const UNKNOWN = 'Nothing is known of it.';
 
 async function credentialsOf(
   { io }: Session,
@@ -63,13 +67,16 @@ function valuesOf(setting: Readonly<Record<string, string>>): Record<string, Set
   });
 }
 
-function describe(
-  found: DiscoveredWire,
-  baseUrl: string,
-  credentials: readonly string[],
-  options: Options,
-): string {
-  const { candidates, models, max_documents: most, score_scale: scale, order, problem } = found;
+function describe(found: DiscoveredWire, baseUrl: string): string {
+  const {
+    candidates,
+    channel,
+    models,
+    max_documents: most,
+    score_scale: scale,
+    order,
+    problem,
+  } = found;
   const told = facts([
     ['address', baseUrl],
     ['asked', counted(found.requests, 'request')],
@@ -79,50 +86,31 @@ function describe(
     ['order', order ?? 'unknown'],
   ]);
   const [best] = candidates;
-  if (best === undefined) return `${told}\n\n${problem?.message ?? 'Nothing is known of it.'}`;
+  // Why is the error that the command ends with.
+  if (best === undefined) return told;
   const rows = candidates.map(({ provider, certainty, model: ranked, because }) => [
     provider,
     certainty,
     ranked ?? '',
     because,
   ]);
-  const channel = channelFor(best, found, baseUrl, credentials, options);
   return [
     told,
     table(['PROVIDER', 'CERTAINTY', 'MODEL', 'BECAUSE'], rows),
     ...(problem === null ? [] : [problem.message]),
-    `A channel to paste:\n\n${channel}`,
+    ...(channel === null ? [] : [`A channel to paste:\n\n${toPaste(channel)}`]),
   ].join('\n\n');
 }
 
-/** A channel for a file, with variables in place of secrets. */
-function channelFor(
-  { provider, model: ranked }: DiscoveredWire['candidates'][number],
-  { models, max_documents: most }: DiscoveredWire,
-  baseUrl: string,
-  credentials: readonly string[],
-  { setting = {}, model }: Options,
-): string {
-  const secrets = credentials.map((name): [string, string] => [
-    name,
-    `\${${name.replace(/([A-Z])/g, '_$1').toUpperCase()}}`,
-  ]);
-  const knowsLimit = Object.hasOwn(findProvider(provider)?.settings ?? {}, 'maxDocuments');
-  const settings = {
-    ...valuesOf(setting),
-    ...(most === null || !knowsLimit ? {} : { maxDocuments: most }),
-  };
-  const only = model ?? ranked;
-  const served = only === null ? models : [only];
+/** A file with the channel; what it does not need is left out. */
+function toPaste({ credentials, settings, models, ...channel }: ProposedWire): string {
   return stringify({
     channels: [
       {
-        name: provider,
-        provider,
-        base_url: baseUrl,
-        models: served.length === 0 ? ['<a model>'] : served,
-        ...(secrets.length === 0 ? {} : { credentials: snakeKeys(Object.fromEntries(secrets)) }),
-        ...(Object.keys(settings).length === 0 ? {} : { settings: snakeKeys(settings) }),
+        ...channel,
+        models: models.length === 0 ? ['<a model>'] : models,
+        ...(Object.keys(credentials).length === 0 ? {} : { credentials }),
+        ...(Object.keys(settings).length === 0 ? {} : { settings }),
       },
     ],
   });

@@ -31,10 +31,22 @@ export interface UnknownServer {
   readonly model: string | undefined;
 }
 
+/** A channel for what was found. */
+export interface ProposedChannel {
+  readonly provider: string;
+  readonly baseUrl: string;
+  readonly models: readonly string[];
+  /** The names of those that were given and that it needs. */
+  readonly credentials: readonly string[];
+  readonly settings: Readonly<Record<string, string | number | boolean>>;
+}
+
 /** What was found out about a server. */
 export interface Discovery {
   /** Best first. */
   readonly candidates: readonly DiscoveredProvider[];
+  /** For the first candidate. */
+  readonly channel: ProposedChannel | undefined;
   /** The models that it lists. */
   readonly models: readonly string[];
   /** The most documents per request, if the server states its limit. */

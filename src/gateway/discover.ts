@@ -1,6 +1,6 @@
 import { CHANNEL_DEFAULTS } from '../core/channel-members.js';
 import { CHANNEL_ENABLED, type Channel } from '../core/channel.js';
-import type { Discover, Discovery, UnknownServer } from '../core/discovery.js';
+import type { Discover, UnknownServer } from '../core/discovery.js';
 import { Json } from '../core/json/json.js';
 import type { Probe } from '../core/probe.js';
 import { camelKeys } from '../core/records.js';
@@ -12,8 +12,13 @@ import {
   conclude,
   concludeAnyModel,
   isEmbedding,
+  isSettled,
   knownByAddress,
+  knownOf,
   NOTHING,
+  propose,
+  withoutVariants,
+  type Findings,
   type Tested,
 } from './discovery.js';
 import { createProbe, type ProbeDeps } from './probe.js';
@@ -35,10 +40,11 @@ const FINAL: ReadonlySet<string> = new Set(['wrong_key', 'no_credit']);
 
 /**
  * Finds out what an unknown server speaks: asks what it says about itself, and then ranks two documents as each self-hosted
- * provider would, with that provider's own code. Identical requests are sent once.
+ * provider would, with that provider's own code, and then, if need be, as providers do that have an address of their own: a proxy may
+ * stand in front of one. Identical requests are sent once.
  */
 export function createDiscover(deps: DiscoverDeps): Discover {
-  return async (server) => {
+  const findOut = async (server: UnknownServer): Promise<Findings> => {
     const hosted = providersAt(server.baseUrl);
     if (hosted.length > 0) return knownByAddress(hosted);
     const upstream = new Remembering(deps.upstream);
@@ -55,12 +61,22 @@ export function createDiscover(deps: DiscoverDeps): Discover {
       const untilMs = deps.now() + TOTAL_MS;
       return () => deps.now() < untilMs;
     };
-    const tested = await testAll(test, asReranker(server, signs), inTime());
-    const discovery = conclude(tested, signs, upstream.requests);
-    if (discovery.problem === undefined || FINAL.has(discovery.problem.code)) return discovery;
-    const others = await testAll(test, asAnyModel(server, signs), inTime());
-    return concludeAnyModel(discovery, others, signs, upstream.requests);
+    const isTime = inTime();
+    const tested = await testAll(test, asReranker(server, signs, false), isTime);
+    if (!isSettled(tested, signs)) {
+      const hostedOnes = await testAll(test, asReranker(server, signs, true), isTime);
+      tested.push(...withoutVariants(hostedOnes));
+    }
+    const findings = conclude(tested, signs, upstream.requests);
+    if (findings.problem === undefined || FINAL.has(findings.problem.code)) return findings;
+    const isTimeYet = inTime();
+    const others = await testAll(test, asAnyModel(server, signs, false), isTimeYet);
+    if (others.every(({ report }) => report.problem !== undefined)) {
+      others.push(...(await testAll(test, asAnyModel(server, signs, true), isTimeYet)));
+    }
+    return concludeAnyModel(findings, others, signs, upstream.requests);
   };
+  return async (server) => propose(await findOut(server), server);
 }
 
 /** Sends each request once, and repeats its reply to whoever sends the same again. */
@@ -154,9 +170,9 @@ interface Trial {
   readonly model: string;
 }
 
-/** As each provider that people run themselves, and that ranks by one request. */
-function asReranker(server: UnknownServer, signs: Signs): Trial[] {
-  return behindHttp(false)
+/** As each provider that ranks by one request. */
+function asReranker(server: UnknownServer, signs: Signs, isHosted: boolean): Trial[] {
+  return behindHttp(isHosted)
     .filter(({ rounds }) => rounds === undefined)
     .map((provider) => {
       const model = server.model ?? signs.models[0] ?? provider.exampleModels[0] ?? 'default';
@@ -165,8 +181,8 @@ function asReranker(server: UnknownServer, signs: Signs): Trial[] {
 }
 
 /** As each provider that makes a ranker of an embedding or chat model, with those of its models that look like one. */
-function asAnyModel(server: UnknownServer, signs: Signs): Trial[] {
-  return behindHttp(false)
+function asAnyModel(server: UnknownServer, signs: Signs, isHosted: boolean): Trial[] {
+  return behindHttp(isHosted)
     .filter(({ rounds }) => rounds !== undefined)
     .flatMap((provider) => {
       const listed = signs.models.filter((name) => EMBEDS.test(name) === isEmbedding(provider));
@@ -214,9 +230,7 @@ async function testAll(
 }
 
 function channelFor(provider: Provider, server: UnknownServer, model: string): Channel {
-  const known = (given: Readonly<Record<string, unknown>>, specs: object = {}) =>
-    Object.entries(given).filter(([name]) => Object.hasOwn(specs, name));
-  const credentials = known(camelKeys(server.credentials), provider.credentials);
+  const credentials = knownOf(server.credentials, provider.credentials ?? {});
   return {
     ...CHANNEL_DEFAULTS,
     id: 0,
@@ -224,17 +238,17 @@ function channelFor(provider: Provider, server: UnknownServer, model: string): C
     provider: provider.id,
     baseUrl: server.baseUrl,
     credentials: Object.fromEntries(
-      credentials.map(([name, value]) => [name, new Secret(String(value))]),
+      Object.entries(credentials).map(([name, value]) => [name, new Secret(value)]),
     ),
     models: { [model]: model },
     tag: undefined,
     status: CHANNEL_ENABLED,
-    settings: Object.fromEntries(known(camelKeys(server.settings), provider.settings)),
+    settings: knownOf(server.settings, provider.settings ?? {}),
     origin: 'store',
   };
 }
 
-function nothingAt({ fault, message }: TransportError, requests: number): Discovery {
+function nothingAt({ fault, message }: TransportError, requests: number): Findings {
   const problem =
     fault === 'timeout'
       ? { code: 'timeout', message: `It did not answer within ${REQUEST_MS} ms.` }

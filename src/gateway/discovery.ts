@@ -1,5 +1,7 @@
-import type { Certainty, DiscoveredProvider, Discovery } from '../core/discovery.js';
+import type { Certainty, DiscoveredProvider, Discovery, UnknownServer } from '../core/discovery.js';
 import type { ProbeReport } from '../core/probe.js';
+import { camelKeys } from '../core/records.js';
+import { findProvider } from '../providers/index.js';
 import type { Provider } from '../providers/provider.js';
 import type { Signs } from './signs.js';
 
@@ -8,19 +10,27 @@ const FEW = 2;
 /** General providers, proposed first if several fit. */
 const GENERAL: readonly string[] = [
   'openai-compatible',
+  'cohere',
   'tei',
   'vllm',
   'embeddings',
   'chat-listwise',
 ];
+
 /** A provider, and what came of ranking with it. */
 export interface Tested {
   readonly provider: Provider;
   readonly report: ProbeReport;
 }
 
+/** What is found out before anything is proposed. */
+export interface Findings extends Omit<Discovery, 'channel'> {
+  /** The model that the first candidate ranked with. */
+  readonly ranked: string | undefined;
+}
+
 /** What the signs of a server and the trials on it say together. */
-export function conclude(tested: readonly Tested[], signs: Signs, requests: number): Discovery {
+export function conclude(tested: readonly Tested[], signs: Signs, requests: number): Findings {
   const ranking = tested.filter(({ report }) => report.problem === undefined);
   const working = new Set(ranking.map(({ provider }) => provider.id));
   const says = new Set(signs.providers);
@@ -42,6 +52,7 @@ export function conclude(tested: readonly Tested[], signs: Signs, requests: numb
   const best = ranking.find(({ provider }) => provider.id === candidates[0]?.provider)?.report;
   return {
     candidates,
+    ranked: best?.model,
     models: signs.models,
     mostDocuments: signs.mostDocuments,
     scale: best?.ranking?.scale.observed,
@@ -53,11 +64,11 @@ export function conclude(tested: readonly Tested[], signs: Signs, requests: numb
 
 /** The same with what else its models can do, where no way to ask it for a ranking was found. */
 export function concludeAnyModel(
-  discovery: Discovery,
+  findings: Findings,
   tested: readonly Tested[],
   signs: Signs,
   requests: number,
-): Discovery {
+): Findings {
   const ranking = tested.filter(({ report }) => report.problem === undefined);
   const candidates = ranking
     .map(({ provider, report: { model } }) => {
@@ -72,13 +83,14 @@ export function concludeAnyModel(
     })
     .sort((one, other) => weightOf(one) - weightOf(other));
   const [first] = candidates;
-  if (first === undefined) return { ...discovery, requests };
+  if (first === undefined) return { ...findings, requests };
   const best = ranking.find(
     ({ provider, report }) => provider.id === first.provider && report.model === first.model,
   )?.report.ranking;
   return {
-    ...discovery,
+    ...findings,
     candidates,
+    ranked: first.model,
     requests,
     scale: best?.scale.observed,
     order: best?.order,
@@ -138,8 +150,9 @@ function problemOf(tested: readonly Tested[]): Discovery['problem'] {
 }
 
 /** A discovery that found nothing. */
-export const NOTHING: Discovery = {
+export const NOTHING: Findings = {
   candidates: [],
+  ranked: undefined,
   models: [],
   mostDocuments: undefined,
   scale: undefined,
@@ -149,12 +162,61 @@ export const NOTHING: Discovery = {
 };
 
 /** A discovery by the address alone. */
-export function knownByAddress(providers: readonly Provider[]): Discovery {
+export function knownByAddress(providers: readonly Provider[]): Findings {
   const certainty = providers.length === 1 ? 'certain' : 'likely';
   const candidates = providers.map(({ id, title }) =>
     found(id, certainty, `It is the address of ${title}; nothing was sent.`),
   );
-  return { ...NOTHING, candidates };
+  return { ...NOTHING, candidates, ranked: providers[0]?.exampleModels[0] };
+}
+
+/** Whether there is no need to ask how providers with an address of their own would: it is known, or the most common form. */
+export function isSettled(tested: readonly Tested[], signs: Signs): boolean {
+  return tested.some(
+    ({ provider: { id }, report: { problem } }) =>
+      problem === undefined && (GENERAL.includes(id) || signs.providers.includes(id)),
+  );
+}
+
+/** Providers that differ from another one only by their address, such as those of further regions, rank as that one does. */
+export function withoutVariants(tested: readonly Tested[]): Tested[] {
+  const working = tested.filter(({ report }) => report.problem === undefined);
+  return tested.filter(
+    ({ provider }) => !working.some(({ provider: { id } }) => provider.id.startsWith(`${id}-`)),
+  );
+}
+
+/** The findings with a channel to use, which has of what was given only what its provider knows. */
+export function propose({ ranked, ...found }: Findings, server: UnknownServer): Discovery {
+  const [best] = found.candidates;
+  const provider = best === undefined ? undefined : findProvider(best.provider);
+  if (best === undefined || provider === undefined) return { ...found, channel: undefined };
+  const { credentials = {}, settings = {} } = provider;
+  const limit = found.mostDocuments;
+  const only = server.model ?? best.model;
+  const listed = found.models.length === 0 && ranked !== undefined ? [ranked] : found.models;
+  return {
+    ...found,
+    channel: {
+      provider: provider.id,
+      baseUrl: server.baseUrl,
+      models: only === undefined ? listed : [only],
+      credentials: Object.keys(knownOf(server.credentials, credentials)),
+      settings: {
+        ...knownOf(server.settings, settings),
+        ...(limit !== undefined && Object.hasOwn(settings, 'maxDocuments')
+          ? { maxDocuments: limit }
+          : {}),
+      },
+    },
+  };
+}
+
+/** Of what was given, whatever is among `specs`. */
+export function knownOf<T>(given: Readonly<Record<string, T>>, specs: object): Record<string, T> {
+  return Object.fromEntries(
+    Object.entries(camelKeys(given)).filter(([name]) => Object.hasOwn(specs, name)),
+  );
 }
 
 /** Whether a provider ranks by the vectors of an embedding model. */

@@ -1,10 +1,27 @@
 import Joi from 'joi';
 import type { Json } from '../core/json/json.js';
-import { CERTAINTIES, type Certainty, type Discovery } from '../core/discovery.js';
+import {
+  CERTAINTIES,
+  type Certainty,
+  type Discovery,
+  type ProposedChannel,
+} from '../core/discovery.js';
+import { snakeCase, snakeKeys } from '../core/records.js';
+
+/** A channel as configuration files have it. */
+export interface ProposedWire {
+  name: string;
+  provider: string;
+  base_url: string;
+  models: string[];
+  credentials: Record<string, string>;
+  settings: Record<string, string | number | boolean>;
+}
 
 /** What was found out about a server, on the wire. */
 export interface DiscoveredWire {
   candidates: { provider: string; certainty: Certainty; because: string; model: string | null }[];
+  channel: ProposedWire | null;
   models: string[];
   max_documents: number | null;
   score_scale: string | null;
@@ -30,6 +47,21 @@ export const DISCOVERED = Joi.object<DiscoveredWire, true>({
     )
     .required()
     .description('Providers whose requests it answers, the best first.'),
+  channel: Joi.object<ProposedWire, true>({
+    name: Joi.string().required(),
+    provider: Joi.string().required(),
+    base_url: Joi.string().required(),
+    models: Joi.array().items(Joi.string().allow('')).required(),
+    credentials: Joi.object().pattern(Joi.string(), Joi.string()).required(),
+    settings: Joi.object()
+      .pattern(Joi.string(), Joi.alternatives(Joi.string(), Joi.number(), Joi.boolean()))
+      .required(),
+  })
+    .allow(null)
+    .default(null)
+    .description(
+      'For the first candidate, as configuration files have it: variables stand for secrets.',
+    ),
   models: Joi.array().items(Joi.string().allow('')).required().description('That it lists.'),
   max_documents: Joi.number()
     .allow(null)
@@ -50,18 +82,32 @@ export const DISCOVERED = Joi.object<DiscoveredWire, true>({
 });
 
 export function discoveredWire(discovery: Discovery): DiscoveredWire {
-  const { candidates, models, mostDocuments, scale, order, requests, problem } = discovery;
+  const { candidates, channel, models, mostDocuments, scale, order, requests, problem } = discovery;
   return {
     candidates: candidates.map(({ model, ...candidate }) => ({
       ...candidate,
       model: model ?? null,
     })),
+    channel: channel === undefined ? null : proposedWire(channel),
     models: [...models],
     max_documents: mostDocuments ?? null,
     score_scale: scale ?? null,
     order: order ?? null,
     requests,
     problem: problem === undefined ? null : { ...problem },
+  };
+}
+
+function proposedWire(channel: ProposedChannel): ProposedWire {
+  const { provider, baseUrl, models, credentials, settings } = channel;
+  const variables = credentials.map((name) => [name, `\${${snakeCase(name).toUpperCase()}}`]);
+  return {
+    name: provider,
+    provider,
+    base_url: baseUrl,
+    models: [...models],
+    credentials: snakeKeys(Object.fromEntries(variables) as Record<string, string>),
+    settings: snakeKeys(settings),
   };
 }
 

@@ -116,6 +116,8 @@ export function ibmIssuer(call: StubCall): StubReply | undefined {
     };
   }
   if (call.path !== '/icp4d-api/v1/authorize') return undefined;
+  // A client that takes the address for IBM Cloud's sends a form.
+  if (isForm(call)) return { status: 400, json: { exception: 'The body is not JSON.' } };
   const body = JSON.parse(call.body.toString()) as { username?: string; api_key?: string };
   return body.username === 'admin' && body.api_key === STUB_KEY
     ? { status: 200, json: { token: issue('ibm', call).token, message: 'Success' } }

@@ -413,7 +413,7 @@ export interface Operations {
     params: Record<string, never>;
     query: Record<string, never>;
     body: { base_url: string; credentials?: Record<string, string>; settings?: Record<string, string | number | boolean>; model?: string };
-    reply: { candidates: ({ provider: string; certainty: "certain" | "likely" | "possible"; because: string; model?: string | null })[]; models: (string)[]; max_documents: number | null; score_scale: string | null; order: "right" | "wrong" | "undecided" | null; requests: number; problem: { code: string; message: string } | null };
+    reply: { candidates: ({ provider: string; certainty: "certain" | "likely" | "possible"; because: string; model?: string | null })[]; channel?: { name: string; provider: string; base_url: string; models: (string)[]; credentials: Record<string, unknown>; settings: Record<string, unknown> } | null; models: (string)[]; max_documents: number | null; score_scale: string | null; order: "right" | "wrong" | "undecided" | null; requests: number; problem: { code: string; message: string } | null };
   };
   listUsage: {
     params: Record<string, never>;
