@@ -1,7 +1,12 @@
 import { existsSync } from 'node:fs';
 import Joi from 'joi';
 import { GatewayError } from './core/errors.js';
-import { AMBIGUOUS_RANGE, isAddressOrRange, isAmbiguousRange } from './management/addresses.js';
+import {
+  AMBIGUOUS_RANGE,
+  isAddressOrRange,
+  isAmbiguousRange,
+  urlMistake,
+} from './management/addresses.js';
 import { checkPassword } from './management/password-rules.js';
 import { parseRedisUrl, RedisUrlError } from './store/redis/url.js';
 
@@ -16,19 +21,8 @@ export function checkWebhookUrl(value: string, helpers: Joi.CustomHelpers): unkn
 }
 
 export function checkBaseUrl(value: string, helpers: Joi.CustomHelpers): unknown {
-  const refuse = (message: string): Joi.ErrorReport => helpers.message({ custom: message });
-  if (!URL.canParse(value)) return refuse('must be a URL such as https://rerank.example.com');
-  const url = new URL(value);
-  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
-    return refuse('must begin with http:// or https://');
-  }
-  if (url.username !== '' || url.password !== '') {
-    return refuse('must not carry a user or password; put secrets under credentials');
-  }
-  if (url.search !== '' || url.hash !== '') {
-    return refuse('must end with the path: no "?" and no "#"');
-  }
-  return value.replace(/\/+$/, '');
+  const mistake = urlMistake(value);
+  return mistake === undefined ? value.replace(/\/+$/, '') : helpers.message({ custom: mistake });
 }
 
 export function checkKeys(value: string, helpers: Joi.CustomHelpers): unknown {

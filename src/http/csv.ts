@@ -7,14 +7,15 @@ export function csvOf(heading: readonly string[], rows: readonly (readonly Cell[
 
 /**
  * What spreadsheets take for the beginning of a formula, full-width forms included: at the beginning of a cell, and after
- * any separator other than the comma that a program may be set to.
+ * any separator other than the comma that a program may be set to. Looks back from the sign, so that long blanks take no
+ * longer than other text.
  */
 const FORMULA =
-  /(^|[;|\t\r\n])([\s"\u00a0\u3000\ufeff]*)(?=[=+\-@\uff1d\uff0b\uff0d\uff20\u2212])/gu;
+  /(?<=(?:^|[;|\t\r\n])[\s"\u00a0\u3000\ufeff]*)[=+\-@\uff1d\uff0b\uff0d\uff20\u2212]/gu;
 
 function csvCell(value: Cell): string {
   if (value === null) return '';
   if (typeof value === 'number') return String(value);
-  const text = value.replace(FORMULA, "$1$2'").replace(/^(?=[\t\r])/, "'");
+  const text = value.replace(FORMULA, "'$&").replace(/^(?=[\t\r])/, "'");
   return /[",;\r\n\t|]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

@@ -26,8 +26,12 @@ const MAPPED_BITS = 96;
 export const AMBIGUOUS_RANGE =
   'is IPv4 in IPv6 form, where the prefix is 96 to 128; write an IPv4 range such as 10.0.0.0/8';
 
+const CONTROLS = /\p{Cc}/u;
+
 /** What is wrong with a base URL as written, as the end of a sentence; `undefined` if nothing is. */
 export function urlMistake(text: string): string | undefined {
+  // They would be left out of the address, and shown with it everywhere.
+  if (CONTROLS.test(text)) return 'must be one line without control characters';
   if (!URL.canParse(text)) return 'must be a URL such as https://rerank.example.com';
   const url = new URL(text);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {

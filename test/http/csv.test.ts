@@ -26,6 +26,13 @@ it.each([
   expect(cell(text)).toBe(written);
 });
 
+it('takes no longer over blanks than over other text', () => {
+  const blanks = '\t'.repeat(300_000);
+
+  expect(cell(blanks)).toHaveLength(blanks.length + 3);
+  expect(cell(`;${blanks}=1`)).toBe(`";${blanks}'=1"`);
+});
+
 it('leaves other texts as they are', () => {
   expect(['plain', 'a-b', 'a=b', '1.5', 'müßig'].map(cell)).toEqual([
     ...['plain', 'a-b', 'a=b', '1.5', 'müßig'],

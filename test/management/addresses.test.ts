@@ -61,6 +61,8 @@ describe('a base URL', () => {
     ['ftp://rerank.example.com', 'must begin with http:// or https://'],
     ['https://user@rerank.example.com', 'must not carry a user or password'],
     ['https://:secret@rerank.example.com', 'must not carry a user or password'],
+    ['https://rerank.example.com/\r\nX: y', 'must be one line without control characters'],
+    ['https://rerank.\texample.com', 'must be one line without control characters'],
     ['https://rerank.example.com/?key=1', 'must end with the path'],
     ['https://rerank.example.com/#top', 'must end with the path'],
   ])('%j: %s', (text, mistake) => {
