@@ -11,12 +11,15 @@ export interface SlowLink {
   release(): void;
   /** Breaks all connections. What is held back never arrives; new connections are as good as before. */
   sever(): void;
+  /** From now on new connections lead to another port, as the name of a service does after a failover. */
+  leadTo(port: number): void;
   close(): Promise<void>;
 }
 
 /** Forwards to a port of this machine; the order of bytes is kept, whatever the delay does meanwhile. */
 export async function startSlowLink(toPort: number, roundTripMs = 0): Promise<SlowLink> {
   let delayMs = roundTripMs / 2;
+  let target = toPort;
   let held: (() => void)[] | undefined;
   const sockets = new Set<Socket>();
   const forward = (from: Socket, to: Socket, isReply: boolean): void => {
@@ -36,7 +39,7 @@ export async function startSlowLink(toPort: number, roundTripMs = 0): Promise<Sl
   const passage = (): Promise<void> =>
     held === undefined ? Promise.resolve() : new Promise((resolve) => held?.push(resolve));
   const server = createServer((client) => {
-    const upstream = connect(toPort, '127.0.0.1');
+    const upstream = connect(target, '127.0.0.1');
     for (const socket of [client, upstream]) {
       sockets.add(socket);
       socket.once('close', () => sockets.delete(socket));
@@ -65,6 +68,9 @@ export async function startSlowLink(toPort: number, roundTripMs = 0): Promise<Sl
     sever() {
       held = undefined;
       for (const socket of sockets) socket.destroy();
+    },
+    leadTo(next) {
+      target = next;
     },
     async close() {
       release();
