@@ -232,7 +232,7 @@ export const CHANNEL_MEMBERS = {
     shared: true,
     flag: 'budget-scope <scope>',
     label: 'budget of',
-    help: 'Whether the budget is of this channel alone, or one for all channels of its tag that say so.',
+    help: 'Whether the budget is of this channel alone, or one for all channels of its tag, whichever of them declares it; where they differ, the least counts.',
   },
   budgetPeriod: { ...BUDGET_MEMBERS.budgetPeriod, shared: true },
   budgetTimeZone: { ...BUDGET_MEMBERS.budgetTimeZone, shared: true },
@@ -241,18 +241,10 @@ export const CHANNEL_MEMBERS = {
 export type ChannelMembers = MembersOf<typeof CHANNEL_MEMBERS>;
 
 /** A limit of a channel that is kept for all nodes together, as the API names it. */
-export type LimitName = 'requests_per_minute' | 'tokens_per_minute' | 'budget' | KeyLimitName;
+export type LimitName =
+  'requests_per_minute' | 'tokens_per_minute' | 'budget' | 'tag_budget' | KeyLimitName;
 /** One that each of its keys has for itself. */
 export type KeyLimitName = 'key_requests_per_minute' | 'key_tokens_per_minute';
-
-/** Whether a channel has a limit that is kept for all nodes together. */
-export function isLimited({
-  requestsPerMinute,
-  tokensPerMinute,
-  budget,
-}: Pick<ChannelMembers, 'requestsPerMinute' | 'tokensPerMinute' | 'budget'>): boolean {
-  return requestsPerMinute > 0 || tokensPerMinute > 0 || budget > 0;
-}
 
 /** Whether each key of a channel has limits of its own. */
 export function limitsKeys({

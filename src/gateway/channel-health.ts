@@ -78,8 +78,8 @@ export class ChannelHealth {
 
   /** Whether an attempt with this offer may begin now. */
   availability({ id, route }: Offer, nowMs: number): Availability {
-    if (route.isLimited) {
-      const out = this.#options.limits.outOf(route.channel, nowMs);
+    if (route.limits.length > 0) {
+      const out = this.#options.limits.outOf(route, nowMs);
       if (out !== undefined) return { kind: 'until', atMs: out.untilMs, limit: out.limit };
     }
     if (route.keys !== undefined) {

@@ -1,11 +1,11 @@
 import type { Channel } from '../core/channel.js';
-import { isLimited, type KeyLimitName, type LimitName } from '../core/channel-members.js';
+import type { KeyLimitName, LimitName } from '../core/channel-members.js';
 import { Lease } from '../core/lease.js';
 import { actualCost, estimateCost, priceOf, type PriceList } from '../core/quota.js';
 import { completeUsage, estimateTokens } from '../core/rerank.js';
 import type { ShareStore } from '../store/store.js';
 import type { Observe } from './events.js';
-import { limitsOf, type Limit } from './limits-of-channel.js';
+import type { Limit } from './limits-of-channel.js';
 import type { AttemptOutcome, Job } from './rank.js';
 import type { Route, RouteKey } from './route.js';
 import { beforeEnd } from './scope.js';
@@ -33,6 +33,9 @@ type EndTaking = (outcome: AttemptOutcome | 'abandoned') => void;
 /** What a call may take of the limits of one key. */
 export type TakenWithKey =
   { readonly kind: 'taken'; readonly end: EndTaking } | ({ readonly kind: 'used_up' } & KeyUsedUp);
+
+/** A channel with its limits. */
+type Limited = Pick<Route, 'channel' | 'limits'>;
 
 type Asked = Pick<Job, 'model' | 'query' | 'documents'>;
 
@@ -62,15 +65,15 @@ export class ChannelLimits {
   readonly #held = new Map<string, Held>();
   readonly #returning = new Set<Promise<void>>();
   /** The channels in force that have limits. */
-  #limited: readonly Channel[] = [];
+  #limited: readonly Limited[] = [];
 
   constructor(deps: ChannelLimitsDeps) {
     this.#deps = deps;
   }
 
   /** The limit of a channel that is used up, if one is. */
-  outOf(channel: Channel, nowMs: number): UsedUp | undefined {
-    for (const { key, name } of limitsOf(channel)) {
+  outOf({ limits }: Pick<Route, 'limits'>, nowMs: number): UsedUp | undefined {
+    for (const { key, name } of limits) {
       const untilMs = this.#held.get(key)?.lease.outUntilMs(nowMs) ?? 0;
       if (untilMs > 0) return { limit: name, untilMs };
     }
@@ -79,8 +82,8 @@ export class ChannelLimits {
 
   /** Channels of which a limit is used up. */
   pauses(nowMs: number): (UsedUp & { readonly channelId: number; readonly sinceMs: number })[] {
-    return this.#limited.flatMap((channel) =>
-      limitsOf(channel).flatMap(({ key, name: limit }) => {
+    return this.#limited.flatMap(({ channel, limits }) =>
+      limits.flatMap(({ key, name: limit }) => {
         const lease = this.#held.get(key)?.lease;
         const untilMs = lease?.outUntilMs(nowMs) ?? 0;
         if (lease === undefined || untilMs === 0) return [];
@@ -93,8 +96,8 @@ export class ChannelLimits {
    * Takes what a call may need of each limit of its channel; `undefined` if one is used up. The function returned is told how
    * the call ended, and gives back what it did not need.
    */
-  async take(channel: Channel, job: Job): Promise<EndTaking | undefined> {
-    const taken = await this.#takeAll(limitsOf(channel), channel, job);
+  async take({ channel, limits }: Limited, job: Job): Promise<EndTaking | undefined> {
+    const taken = await this.#takeAll(limits, channel, job);
     return typeof taken === 'function' ? taken : undefined;
   }
 
@@ -140,11 +143,11 @@ export class ChannelLimits {
   }
 
   /** The channels in force have changed: forgets the limits that none of them has any more. */
-  keepOnly(routes: Iterable<Pick<Route, 'channel' | 'keys'>>): void {
+  keepOnly(routes: Iterable<Limited & Pick<Route, 'keys'>>): void {
     const all = [...routes];
-    this.#limited = all.map(({ channel }) => channel).filter(isLimited);
+    this.#limited = all.filter(({ limits }) => limits.length > 0);
     const keys = new Set([
-      ...this.#limited.flatMap((channel) => limitsOf(channel).map(({ key }) => key)),
+      ...this.#limited.flatMap(({ limits }) => limits.map(({ key }) => key)),
       ...all.flatMap(({ keys: own = [] }) =>
         own.flatMap(({ limits }) => limits.map(({ key }) => key)),
       ),
@@ -166,7 +169,7 @@ export class ChannelLimits {
   #giveBack({ limit, lease }: Held): void {
     const { store, now, steady, observe } = this.#deps;
     const left = lease.left(steady());
-    if (limit.name !== 'budget' || left <= 0) return;
+    if (limit.counts !== 'cost' || left <= 0) return;
     const returning = store
       .returnShare(limit.counter, left, now())
       .catch((error: unknown) => {

@@ -21,16 +21,31 @@ export interface Limit<Name extends LimitName = LimitName> {
 const MINUTE: ShareSpan = { kind: 'sliding', ms: 60_000 };
 const PARTS_OF_A_MINUTE = 20;
 const PARTS_OF_A_BUDGET = 100;
-const known = new WeakMap<Channel, readonly Limit[]>();
+/** What the channels of each tag may spend together. */
+export type TagBudgets = ReadonlyMap<string, readonly Limit[]>;
+export const NO_TAG_BUDGETS: TagBudgets = new Map();
 
-/** The limits of a channel, computed once for each of its versions. */
-export function limitsOf(channel: Channel): readonly Limit[] {
-  let limits = known.get(channel);
-  if (limits === undefined) {
-    limits = [...ratesOf(channel), ...budgetOf(channel)];
-    known.set(channel, limits);
+/** What a call with a channel takes: of its own limits, and of the budget of its tag. */
+export function limitsOf(channel: Channel, tagBudgets: TagBudgets): readonly Limit[] {
+  const ofTag = channel.tag === undefined ? undefined : tagBudgets.get(channel.tag);
+  return [...ratesOf(channel), ...ownBudgetOf(channel), ...(ofTag ?? [])];
+}
+
+/**
+ * The budgets of tags: whichever channel of a tag declares one, it is for all of them, those that are added later too. Where
+ * channels of a tag differ, the least counts.
+ */
+export function tagBudgetsOf(channels: Iterable<Channel>): TagBudgets {
+  const byTag = new Map<string, Map<string, Limit>>();
+  for (const channel of channels) {
+    if (channel.tag === undefined || !isOfTag(channel)) continue;
+    const limit = budgetLimit(channel, 'tag_budget', `tag:${channel.tag}`);
+    const limits = byTag.get(channel.tag) ?? new Map<string, Limit>();
+    byTag.set(channel.tag, limits);
+    const most = limits.get(limit.counter)?.most ?? Infinity;
+    if (limit.most < most) limits.set(limit.counter, limit);
   }
-  return limits;
+  return new Map([...byTag].map(([tag, limits]) => [tag, [...limits.values()]]));
 }
 
 /** The limits of one key of a channel; `keyName` tells it from the others, on all nodes alike. */
@@ -62,17 +77,22 @@ function rate<Name extends LimitName>(
   return [{ name, counts, most, parts: PARTS_OF_A_MINUTE, ...keys, spanAt: () => MINUTE }];
 }
 
-function budgetOf(channel: Channel): Limit[] {
-  const { id, tag, budget, budgetScope, budgetPeriod, budgetTimeZone } = channel;
-  if (budget === 0) return [];
-  const owner = budgetScope === 'tag' && tag !== undefined ? `tag:${tag}` : `channel:${id}`;
-  return [
-    {
-      ...{ name: 'budget', counts: 'cost', most: budget, parts: PARTS_OF_A_BUDGET },
-      ...keysOf(`${owner}:budget:${budgetPeriod}:${budgetTimeZone}`, budget),
-      spanAt: (nowMs) => ({ kind: 'until', atMs: windowOf(channel, nowMs).untilMs }),
-    },
-  ];
+function isOfTag({ tag, budget, budgetScope }: Channel): boolean {
+  return budget > 0 && budgetScope === 'tag' && tag !== undefined;
+}
+
+function ownBudgetOf(channel: Channel): Limit[] {
+  if (channel.budget === 0 || isOfTag(channel)) return [];
+  return [budgetLimit(channel, 'budget', `channel:${channel.id}`)];
+}
+
+function budgetLimit(channel: Channel, name: 'budget' | 'tag_budget', owner: string): Limit {
+  const { budget, budgetPeriod, budgetTimeZone } = channel;
+  return {
+    ...{ name, counts: 'cost', most: budget, parts: PARTS_OF_A_BUDGET },
+    ...keysOf(`${owner}:budget:${budgetPeriod}:${budgetTimeZone}`, budget),
+    spanAt: (nowMs) => ({ kind: 'until', atMs: windowOf(channel, nowMs).untilMs }),
+  };
 }
 
 function keysOf(counter: string, most: number): Pick<Limit, 'counter' | 'key'> {

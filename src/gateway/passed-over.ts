@@ -161,7 +161,8 @@ function busy(
   const { limit } = availability;
   if (limit !== undefined) {
     const message = `${limitText(channel, limit)}: it is passed over until ${until}.`;
-    const because = limit === 'budget' ? 'over_budget' : 'at_limit';
+    const isBudget = limit === 'budget' || limit === 'tag_budget';
+    const because = isBudget ? 'over_budget' : 'at_limit';
     return passed(channel, because, message, { untilMs: availability.atMs });
   }
   const message =
@@ -181,6 +182,8 @@ function limitText(channel: Channel, limit: LimitName): string {
       return `All nodes together have sent the ${channel.keyRequestsPerMinute} calls that each of its keys takes in a minute`;
     case 'key_tokens_per_minute':
       return `All nodes together have sent the ${channel.keyTokensPerMinute} tokens that each of its keys takes in a minute`;
+    case 'tag_budget':
+      return `The budget of its tag "${channel.tag ?? ''}" is used up`;
     case 'budget':
       return `Its budget of ${dollars(channel.budget)} for this ${channel.budgetPeriod} is used up`;
   }

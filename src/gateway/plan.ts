@@ -72,7 +72,7 @@ export function chainOf(
     );
   const hasKeys = offers.some(({ route }) => route.keys !== undefined);
   const isBounded = offers.some(({ route }) => route.channel.maxConcurrency > 0);
-  const hasLimits = offers.some(({ route }) => route.isLimited);
+  const hasLimits = offers.some(({ route }) => route.limits.length > 0);
   const sent = stack(
     parts.send,
     hasKeys && parts.keyed,

@@ -1,10 +1,16 @@
 import { effectiveStatus, type Candidate, type Channel, type TagSwitch } from '../core/channel.js';
 import { createHash } from 'node:crypto';
-import { isLimited, limitsKeys, type KeyLimitName } from '../core/channel-members.js';
+import { limitsKeys, type KeyLimitName } from '../core/channel-members.js';
 import { apiKeysOf, keyHint } from '../core/api-keys.js';
 import type { Secret } from '../core/secret.js';
 import { placesOfKey, type Bounded } from './places-of-channel.js';
-import { limitsOfKey, type Limit } from './limits-of-channel.js';
+import {
+  limitsOf,
+  limitsOfKey,
+  NO_TAG_BUDGETS,
+  type Limit,
+  type TagBudgets,
+} from './limits-of-channel.js';
 import { findProvider } from '../providers/index.js';
 import type {
   ComposedProvider,
@@ -35,8 +41,8 @@ export interface Route extends Candidate {
   /** Names and values in turn: the provider's own, content type and accept. */
   readonly headers: readonly string[];
   readonly live: boolean;
-  /** Whether it has a limit that is kept for all nodes together. */
-  readonly isLimited: boolean;
+  /** Limits that are kept for all nodes together. */
+  readonly limits: readonly Limit[];
   /** Whether its tag is switched off: then nothing at all is sent to it, not even a probe. */
   readonly tagOff: boolean;
   /** Its keys, if it has several, or limits for each. */
@@ -75,6 +81,7 @@ export function makeRoute(
   channel: Channel,
   switches: ReadonlyMap<string, TagSwitch>,
   declared: DeclaredCredentials,
+  tagBudgets: TagBudgets = NO_TAG_BUDGETS,
 ): RouteResult {
   const provider = findProvider(channel.provider);
   if (provider === undefined) return unusable(`unknown provider "${channel.provider}"`);
@@ -104,7 +111,7 @@ export function makeRoute(
     provider,
     endpoint,
     live: effectiveStatus(channel, switches).live,
-    isLimited: isLimited(channel),
+    limits: limitsOf(channel, tagBudgets),
     tagOff: channel.tag !== undefined && switches.get(channel.tag)?.disabled === true,
   };
   if (provider.transport === 'process') {

@@ -1,5 +1,6 @@
 import type { Channel } from '../core/channel.js';
 import type { ChannelSnapshot } from '../store/store.js';
+import { tagBudgetsOf } from './limits-of-channel.js';
 import type { Plan } from './rank.js';
 import { makeRoute, type DeclaredCredentials, type Route, type RouteResult } from './route.js';
 
@@ -42,12 +43,13 @@ export function routingTableOf(
   planOf: PlanOf,
 ): { readonly table: RoutingTable; readonly leftOut: readonly UnusableChannel[] } {
   const byTag = new Map(switches.map((entry) => [entry.tag, entry]));
+  const tagBudgets = tagBudgetsOf(channels);
   const leftOut: UnusableChannel[] = [];
   const byId = new Map<number, Route>();
   for (const channel of channels) {
     const made: RouteResult = locked.has(channel.id)
       ? { kind: 'unusable', why: LOCKED }
-      : prepared(() => makeRoute(channel, byTag, declared));
+      : prepared(() => makeRoute(channel, byTag, declared, tagBudgets));
     if (made.kind === 'route') byId.set(channel.id, made.route);
     else leftOut.push({ channel, why: made.why });
   }

@@ -6,7 +6,8 @@ import { ChannelLimits } from '../../src/gateway/channel-limits.js';
 import type { GatewayEvent } from '../../src/gateway/events.js';
 import { Secret } from '../../src/core/secret.js';
 import type { AttemptOutcome } from '../../src/gateway/rank.js';
-import type { RouteKey } from '../../src/gateway/route.js';
+import { limitsOf, tagBudgetsOf } from '../../src/gateway/limits-of-channel.js';
+import type { Route, RouteKey } from '../../src/gateway/route.js';
 import { StoreUnavailableError, type ShareStore } from '../../src/store/store.js';
 import { failed, job, MODEL, offer, ranked } from '../support/offers.js';
 
@@ -51,12 +52,23 @@ function fleet(count = 1) {
   return { nodes, state, events, taken };
 }
 
-const channel = (given: Partial<Channel>): Channel => offer(1, given).route.channel;
+/** Channels as they are in force together. */
+function routes(...given: readonly Partial<Channel>[]): Route[] {
+  const all = given.map((each, at) => offer(at + 1, each).route);
+  const budgets = tagBudgetsOf(all.map(({ channel: each }) => each));
+  return all.map((route) => ({ ...route, limits: limitsOf(route.channel, budgets) }));
+}
+
+const channel = (given: Partial<Channel>): Route => {
+  const [route] = routes(given);
+  if (route === undefined) throw new Error('there is one');
+  return route;
+};
 
 /** How many of so many calls on each node are let through. */
 async function passed(
   nodes: readonly ChannelLimits[],
-  of: Channel,
+  of: Route,
   calls: number,
   outcome: AttemptOutcome | 'abandoned' = ranked(offer(1)),
 ): Promise<number> {
@@ -90,7 +102,7 @@ describe('a limit that nodes share', () => {
     const { nodes, state, events } = fleet();
     const [node] = nodes;
     const limited = channel({ requestsPerMinute: 2, name: 'narrow' });
-    node?.keepOnly([{ channel: limited }]);
+    node?.keepOnly([limited]);
     await passed(nodes, limited, 5);
 
     const out = { limit: 'requests_per_minute', untilMs: 60_000 };
@@ -189,24 +201,51 @@ describe('a budget of a channel', () => {
     const after = channel({ budget: 3 * PRICE });
     await passed(nodes, before, 1);
 
-    nodes[0]?.keepOnly([{ channel: after }]);
+    nodes[0]?.keepOnly([after]);
 
     expect(taken.get('channel:1:budget:month:UTC')?.current).toBe(PRICE);
     expect(await passed(nodes, after, 9)).toBe(2);
   });
 
-  it('is one for all channels of a tag where they say so, and all of them are passed over', async () => {
-    const { nodes } = fleet(2);
+  it('is one for all channels of a tag, whichever of them declares it, and all are passed over', async () => {
+    const { nodes, taken } = fleet(2);
     const shared = { budget: 10 * PRICE, budgetScope: 'tag', tag: 'eu' } as const;
-    const [one, other] = [offer(1, shared), offer(2, shared)].map(({ route }) => route.channel);
+    const [one, other, elsewhere] = routes(shared, { tag: 'eu' }, { tag: 'us' });
     if (one === undefined || other === undefined) throw new Error('there are two');
-    for (const node of nodes) node.keepOnly([{ channel: one }, { channel: other }]);
+    for (const node of nodes) node.keepOnly([one, other]);
 
     const through = [await passed(nodes, one, 3), await passed(nodes, other, 9)];
 
     expect(through).toEqual([6, 4]);
-    const pauses = nodes.flatMap((node) => node.pauses(0).map(({ channelId }) => channelId));
-    expect(new Set(pauses)).toEqual(new Set([1, 2]));
+    const pauses = nodes.flatMap((node) => node.pauses(0));
+    expect(new Set(pauses.map(({ channelId }) => channelId))).toEqual(new Set([1, 2]));
+    expect(new Set(pauses.map(({ limit }) => limit))).toEqual(new Set(['tag_budget']));
+    expect([...taken.keys()]).toEqual(['tag:eu:budget:month:UTC']);
+    expect(elsewhere?.limits).toEqual([]);
+  });
+
+  it('of a tag is the least that its channels declare, beside what each has for itself', async () => {
+    const { nodes } = fleet();
+    const ofTag = (units: number) =>
+      ({ budget: units * PRICE, budgetScope: 'tag', tag: 'eu' }) as const;
+    const [large, small, own] = routes(ofTag(9), ofTag(4), { budget: PRICE, tag: 'eu' });
+    if (large === undefined || small === undefined || own === undefined) {
+      throw new Error('there are three');
+    }
+
+    expect(own.limits.map(({ name, most }) => [name, most])).toEqual([
+      ['budget', PRICE],
+      ['tag_budget', 4 * PRICE],
+    ]);
+    expect(await passed(nodes, own, 3)).toBe(1);
+    expect(await passed(nodes, large, 9)).toBe(3);
+    expect(await passed(nodes, small, 9)).toBe(0);
+  });
+
+  it('of a tag is that of the channel where it has no tag', () => {
+    const lone = channel({ budget: PRICE, budgetScope: 'tag' });
+
+    expect(lone.limits.map(({ name }) => name)).toEqual(['budget']);
   });
 
   it('of a key is its own, the same on all nodes, and outlives a change of channels', async () => {
@@ -233,16 +272,16 @@ describe('a budget of a channel', () => {
     });
     expect([...taken.keys()].join()).not.toMatch(/aaaa|bbbb/);
     // The channel itself has none.
-    expect(nodes[0]?.outOf(route.channel, 0)).toBeUndefined();
+    expect(nodes[0]?.outOf(route, 0)).toBeUndefined();
   });
 
   it('is forgotten with its channel', async () => {
     const { nodes } = fleet();
-    nodes[0]?.keepOnly([{ channel: daily }]);
+    nodes[0]?.keepOnly([daily]);
     await passed(nodes, daily, 20);
     expect(nodes[0]?.pauses(0)).toHaveLength(1);
 
-    nodes[0]?.keepOnly([{ channel: channel({}) }]);
+    nodes[0]?.keepOnly([channel({})]);
 
     expect(nodes[0]?.pauses(0)).toEqual([]);
   });

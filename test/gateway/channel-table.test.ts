@@ -107,6 +107,22 @@ describe('the channels of a node', () => {
     expect(table.current.unusable.get('m')).toHaveLength(2);
   });
 
+  it('of a tag have its budget, the one that is added later too', async () => {
+    const ofTag = { budget: 5, budgetScope: 'tag', tag: 'eu' } as const;
+    await createChannel(management.deps, { ...TEI, ...ofTag, name: 'first' }, OPERATOR);
+    const table = openTable({});
+    await table.refresh();
+
+    await createChannel(management.deps, { ...TEI, name: 'later', tag: 'eu' }, OPERATOR);
+    await createChannel(management.deps, { ...TEI, name: 'other' }, OPERATOR);
+    await table.refresh();
+
+    const limits = [...table.current.byId.values()].map((route) =>
+      route.limits.map(({ name, most }) => [name, most]),
+    );
+    expect(limits).toEqual([[['tag_budget', 5]], [['tag_budget', 5]], []]);
+  });
+
   it('that are gone are told once, and only they', async () => {
     const { channel: first } = await createChannel(
       management.deps,

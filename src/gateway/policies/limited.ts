@@ -9,8 +9,8 @@ const PASSED_OVER: AttemptOutcome = { kind: 'withdrawn' };
  */
 export function limited(limits: Pick<ChannelLimits, 'take'>): Layer<Attempt> {
   return (next) => async (offer, job) => {
-    if (!offer.route.isLimited) return next(offer, job);
-    const end = await limits.take(offer.route.channel, job);
+    if (offer.route.limits.length === 0) return next(offer, job);
+    const end = await limits.take(offer.route, job);
     if (end === undefined) return PASSED_OVER;
     let outcome: AttemptOutcome | 'abandoned' = 'abandoned';
     try {
