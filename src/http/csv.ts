@@ -11,7 +11,7 @@ export function csvOf(heading: readonly string[], rows: readonly (readonly Cell[
  * longer than other text.
  */
 const FORMULA =
-  /(?<=(?:^|[;|\t\r\n])[\s"\u00a0\u3000\ufeff]*)[=+\-@\uff1d\uff0b\uff0d\uff20\u2212]/gu;
+  /[=+\-@\uff1d\uff0b\uff0d\uff20\u2212](?<=(?:^|[;|\t\r\n])[\s"\u00a0\u3000\ufeff]*.)/gsu;
 
 function csvCell(value: Cell): string {
   if (value === null) return '';
