@@ -1,4 +1,4 @@
-import type { Config } from './config.js';
+import type { Config } from './config-values.js';
 import type { ReadEvents } from './gateway/events.js';
 import { Upstream } from './gateway/upstream.js';
 import { judgeUpstreamAddress } from './management/addresses.js';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createWebhook } from './alerts.js';
 import { createOutages } from './channel-outages.js';
-import type { Config } from './config.js';
+import type { Config } from './config-values.js';
 import { GatewayError } from './core/errors.js';
 import { createDataPlane } from './data-plane.js';
 import { ChannelCare } from './gateway/channel-care.js';

@@ -1,5 +1,5 @@
 import { stringify } from 'yaml';
-import type { Config } from './config.js';
+import type { Config } from './config-values.js';
 import { CHANNEL_ENABLED } from './core/channel.js';
 import type { Price } from './core/quota.js';
 import { mapValues, snakeCase } from './core/records.js';

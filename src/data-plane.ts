@@ -1,5 +1,5 @@
 import { own } from './core/records.js';
-import type { Config } from './config.js';
+import type { Config } from './config-values.js';
 import { RetryBudget } from './core/hedge.js';
 import type { Secret } from './core/secret.js';
 import type { AccessTokens } from './gateway/access-tokens.js';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
-import type { Config } from './config.js';
+import type { Config } from './config-values.js';
 import type { ManagementDeps } from './management/audit.js';
 import { createToken } from './management/tokens.js';
 import { ensureRoot } from './management/users.js';

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { StoreSettings } from './config.js';
+import type { StoreSettings } from './config-values.js';
 import { systemCode } from './core/errors.js';
 import { Secret } from './core/secret.js';
 import { StoreUnavailableError, type Store } from './store/store.js';

@@ -13,9 +13,9 @@ import {
   loadConfig,
   loadCredentials,
   loadGroups,
-  type Config,
   type ConfigSources,
 } from '../src/config.js';
+import type { Config } from '../src/config-values.js';
 import { CHANNEL_DISABLED, CHANNEL_ENABLED } from '../src/core/channel.js';
 
 let folder = '';
