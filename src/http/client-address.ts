@@ -47,6 +47,19 @@ export function clientAddress(
   return plain(client);
 }
 
+/** Whether a proxy on this machine that no setting names passes a request on: then nobody knows where it comes from. */
+export function isRelayedHere(
+  { headers, socket }: Pick<IncomingMessage, 'headers' | 'socket'>,
+  trusted: AddressList | undefined,
+): boolean {
+  const peer = socket.remoteAddress ?? '';
+  const isForwarded = RELAY_HEADERS.some((name) => headers[name] !== undefined);
+  return isForwarded && LOOPBACK.includes(peer) && trusted?.includes(peer) !== true;
+}
+
+const RELAY_HEADERS = ['x-forwarded-for', 'x-real-ip', 'forwarded', 'via'];
+const LOOPBACK = new AddressList(['127.0.0.0/8', '::1']);
+
 /** What attempts are counted by: an IPv4 address, or the /64 from which a single holder of IPv6 addresses can choose. */
 export function addressBlock(text: string): string {
   if (!text.includes(':')) return text;

@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import express, { type Router } from 'express';
 import { GatewayError } from '../core/errors.js';
-import { clientAddress, type AddressList } from './client-address.js';
+import { clientAddress, isRelayedHere, type AddressList } from './client-address.js';
 
 export interface HealthDeps {
   /** Rejects while the gateway cannot serve: the store is away, or it is shutting down. */
@@ -40,7 +40,8 @@ export function healthRoutes(deps: HealthDeps): Router {
       }
       if (
         metricsToken === undefined &&
-        !metricsReaders.includes(clientAddress(req, trustedProxies))
+        (isRelayedHere(req, trustedProxies) ||
+          !metricsReaders.includes(clientAddress(req, trustedProxies)))
       ) {
         throw new GatewayError(
           'permission_denied',

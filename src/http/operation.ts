@@ -275,6 +275,10 @@ function check(given: Joi.ObjectSchema | undefined, value: unknown, convert: boo
   if (given === undefined && value === undefined) return {};
   const schema = given ?? NOTHING;
   const known = membersOf(schema);
+  // Validation passes over this one name.
+  if (Object.hasOwn(Object(value) as object, '__proto__')) {
+    throw new GatewayError('invalid_request', '__proto__ is unknown.', { param: '__proto__' });
+  }
   const result = schema.required().validate(withoutPassedOver(value, known), {
     convert,
     abortEarly: false,

@@ -69,6 +69,23 @@ describe('health and metrics', () => {
     expect(on.headers['strict-transport-security']).toBe('max-age=600');
   });
 
+  it.each(['x-forwarded-for', 'x-real-ip', 'forwarded', 'via'])(
+    'does not take for this machine what a proxy on it passes on: %s',
+    async (header) => {
+      const gateway = await startGateway({});
+      const named = await startGateway({ server: { trusted_proxies: ['127.0.0.1'] } });
+      const read = ({ app }: TestGateway, from: string) =>
+        request(app.server).get('/metrics').set(header, from);
+      try {
+        expect((await read(gateway, '198.51.100.7')).status).toBe(403);
+        expect((await request(gateway.app.server).get('/metrics')).status).toBe(200);
+        expect((await read(named, '127.0.0.1')).status).toBe(200);
+      } finally {
+        await Promise.all([gateway.close(), named.close()]);
+      }
+    },
+  );
+
   it('shows metrics to who has their token', async () => {
     const refused = await request(gateway.app.server).get('/metrics');
     const shown = await request(gateway.app.server)

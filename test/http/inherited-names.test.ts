@@ -51,3 +51,14 @@ describe.each(['constructor', 'toString', 'hasOwnProperty'])('a name such as %s'
     expect(body.message).toContain('is not known to cohere');
   });
 });
+
+it('__proto__ is as unknown as any other member that nobody knows', async () => {
+  const response = await fetch(`${gateway.url}/api/token/`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${admin.token}`, 'content-type': 'application/json' },
+    body: '{"name":"odd","__proto__":{"remain_quota":5}}',
+  });
+
+  expect(response.status).toBe(400);
+  expect(await response.json()).toMatchObject({ param: '__proto__' });
+});
