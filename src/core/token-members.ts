@@ -54,6 +54,18 @@ export const TOKEN_MEMBERS = {
     label: 'reply cache',
     help: 'Whether rankings that were kept for its account answer its requests, where the rule of a model keeps them.',
   },
+  /** How long kept rankings answer its requests; 0: as long as the model's rule says. */
+  replyCacheTtlMs: {
+    type: 'integer',
+    least: 0,
+    most: 604_800_000,
+    default: 0,
+    flag: 'reply-cache-ttl <ms>',
+    label: 'reply cache',
+    unset: "as the model's rule says",
+    unit: 'ms',
+    help: 'How long rankings that were kept answer its requests, in place of the cache_ttl_ms of a model that keeps them; 0: as long as the model’s rule says.',
+  },
   /** Whether its requests may be explained, channels included; an admin's keys always may. */
   mayExplain: {
     type: 'boolean',

@@ -27,6 +27,7 @@ export function boundJob(
     elsewhere,
     mostMs,
     mayBeOldMs: job.mayBeOldMs,
+    keepMs: job.keepMs,
     ignoresSwitches: job.ignoresSwitches,
   } satisfies { [K in keyof Required<Job>]: Job[K] };
 }

@@ -37,6 +37,8 @@ export interface Job {
   readonly mostMs?: number | undefined;
   /** How old a cached ranking may be; 0: only a fresh one will do; absent: as old as the model's rule says. */
   readonly mayBeOldMs?: number | undefined;
+  /** How long its ranking is kept where the model's rule keeps rankings; absent or 0: as long as that rule says. */
+  readonly keepMs?: number | undefined;
   /** Whether a channel is asked although it, or its tag, is switched off: for trials that an admin makes. */
   readonly ignoresSwitches?: boolean | undefined;
 }

@@ -181,6 +181,7 @@ async function ranked(deps: GatewayDeps, call: RerankCall, target: Target): Prom
     elsewhere: undefined,
     mostMs: undefined,
     mayBeOldMs: token.policy.replyCache ? call.mayBeOldMs : 0,
+    keepMs: token.policy.replyCacheTtlMs,
   };
   const plan = planOf(deps, target);
   const outcome =

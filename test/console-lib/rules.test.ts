@@ -157,7 +157,13 @@ describe('a key that is typed', () => {
     ...{ remain_quota: 250_000, used_quota: 5, unlimited_quota: false },
     ...{ model_limits_enabled: true, model_limits: ['a b', 'c'], allow_ips: [], tags: ['eu'] },
     ...{ default_model: null, aliases: { fast: 'c' }, fallbacks: [] },
-    ...{ rate_limit: 0, dialect: 'tei', max_concurrency: 0, reply_cache: true },
+    ...{
+      rate_limit: 0,
+      dialect: 'tei',
+      max_concurrency: 0,
+      reply_cache: true,
+      reply_cache_ttl_ms: 0,
+    },
     ...{ may_explain: false, budget: 0, budget_period: 'month', budget_time_zone: 'UTC' },
     ...{ budget_spent: 0, budget_renews_at: null },
   };
@@ -174,7 +180,13 @@ describe('a key that is typed', () => {
       ...{ model_limits_enabled: true, model_limits: ['x', 'y', 'z'], default_model: 'x' },
       ...{ aliases: { fast: 'x', best: 'y' }, allow_ips: ['10.0.0.0/8'] },
       expired_time: Date.parse('2027-01-31T23:59:59Z') / 1000,
-      ...{ rate_limit: 60, reply_cache: false, budget: 750_000, budget_period: 'week' },
+      ...{
+        rate_limit: 60,
+        reply_cache: false,
+        reply_cache_ttl_ms: 0,
+        budget: 750_000,
+        budget_period: 'week',
+      },
     });
     expect(createKeyCommand(draft, 500_000)).toBe(
       'keys create --name lab --quota 2usd --models x,y,z --ips 10.0.0.0/8 --default-model x ' +

@@ -160,6 +160,7 @@ describe('keys', () => {
       aliases: {},
       fallbacks: [],
       replyCache: true,
+      replyCacheTtlMs: 0,
       allowIps: ['192.0.2.7', '2001:db8::/32'],
       tags: ['eu'],
       defaultModel: 'b',

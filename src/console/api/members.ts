@@ -94,6 +94,7 @@ export const MEMBERS = {
     },
     { name: 'max_concurrency', type: 'integer', preset: 0, flag: 'max-concurrency', least: 0 },
     { name: 'reply_cache', type: 'boolean', preset: true, flag: 'reply-cache' },
+    { name: 'reply_cache_ttl_ms', type: 'integer', preset: 0, flag: 'reply-cache-ttl', least: 0 },
     { name: 'may_explain', type: 'boolean', preset: false, flag: 'may-explain' },
     { name: 'budget', type: 'units', preset: 0, flag: 'budget', least: 0 },
     {

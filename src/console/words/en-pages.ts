@@ -372,7 +372,7 @@ export const enPages = {
     },
     key_max_concurrency: {
       label: 'At once with one of several API keys',
-      help: 'On one gateway. 0: no limit.',
+      help: 'From all gateways together. 0: no limit.',
     },
     key_requests_per_minute: {
       label: 'Requests a minute with one key',
@@ -414,6 +414,10 @@ export const enPages = {
       help: 'On paths that several forms share. auto: as its requests look.',
     },
     reply_cache: { label: 'Rankings that were kept may answer its requests', help: '' },
+    reply_cache_ttl_ms: {
+      label: 'They may do so for (ms)',
+      help: '0: as long as the rule of the model says.',
+    },
     may_explain: { label: 'It may ask for explanations, which name channels', help: '' },
   },
   memberChoices: {

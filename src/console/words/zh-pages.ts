@@ -354,6 +354,7 @@ export const zhPages: PageWords = {
       help: '用于多种形式共用的路径。auto：根据请求判断。',
     },
     reply_cache: { label: '可以用已保留的排序结果回答其请求', help: '' },
+    reply_cache_ttl_ms: { label: '保留结果的有效时间（毫秒）', help: '0：按模型的规则。' },
     may_explain: { label: '允许请求解释（会显示渠道名称）', help: '' },
   },
   memberChoices: {

@@ -1,5 +1,5 @@
 import { FairLine } from '../../core/fair-line.js';
-import { Pace } from '../../core/pace.js';
+import { LineSpeed } from '../../core/line-speed.js';
 import type { Job, Layer, NoRanking, Offer, Outcome, Rank } from '../rank.js';
 import { endError } from '../scope.js';
 
@@ -20,7 +20,7 @@ interface Waiter {
 /** The requests waiting for one model. */
 interface Line {
   readonly waiters: FairLine<Waiter>;
-  readonly pace: Pace;
+  readonly speed: LineSpeed;
   timer: NodeJS.Timeout | undefined;
 }
 
@@ -90,11 +90,11 @@ export class Queue {
   }
 
   /** How long a request of a key would wait that comes now. */
-  #expectedMs(model: string, { waiters, pace }: Line, keyId: number): number {
+  #expectedMs(model: string, { waiters, speed }: Line, keyId: number): number {
     const { now, usualMs } = this.#options;
     // Who is the first to wait has seen nobody leave.
     if (waiters.size === 0) return usualMs(model);
-    return pace.expectedMs(waiters.ahead(keyId), usualMs(model), now());
+    return speed.expectedMs(waiters.ahead(keyId), usualMs(model), now());
   }
 
   async #wait(next: Rank, job: Job, mostMs: number, refused: Outcome): Promise<Outcome> {
@@ -117,10 +117,10 @@ export class Queue {
       const how = await this.#turn(line, job, untilMs, isBack);
       job.scope.throwIfEnded();
       if (how !== 'turn') return later(latest, expectedMs);
-      line.pace.moved(now());
+      line.speed.moved(now());
       latest = await next(job);
       if (busy(latest) === undefined) return latest;
-      line.pace.undo();
+      line.speed.undo();
       if (!isInTime(latest)) return later(latest, expectedMs);
     }
   }
@@ -141,7 +141,7 @@ export class Queue {
       return await new Promise((resolve, reject) => {
         waiter = { job, end: resolve };
         unlisten = scope.onEnd(() => reject(endError(scope.ended ?? 'client_gone')));
-        if (!isBack && line.waiters.size === 0) line.pace.begin(this.#options.now());
+        if (!isBack && line.waiters.size === 0) line.speed.begin(this.#options.now());
         if (isBack) line.waiters.rejoin(keyId, waiter);
         else line.waiters.join(keyId, waiter);
         line.timer ??= setInterval(() => callNext(line), LOOK_EVERY_MS).unref();
@@ -163,7 +163,7 @@ export class Queue {
   #lineOf(model: string): Line {
     let line = this.#lines.get(model);
     if (line === undefined) {
-      line = { waiters: new FairLine(), pace: new Pace(), timer: undefined };
+      line = { waiters: new FairLine(), speed: new LineSpeed(), timer: undefined };
       this.#lines.set(model, line);
     }
     return line;

@@ -31,9 +31,11 @@ export class ReplyCache {
    * Answers from what is kept here or, with `shared`, by any node, and keeps what it did not have. A job that wants a fresh
    * ranking gets one.
    */
-  layer(ttlMs: number, shared?: SharedReplies): Layer<Rank> {
+  layer(ruleMs: number, shared?: SharedReplies): Layer<Rank> {
     return (next) => async (job) => {
-      const key = await jobKey(job);
+      const { keepMs = 0 } = job;
+      const ttlMs = keepMs > 0 ? keepMs : ruleMs;
+      const key = keyFor(await jobKey(job), ttlMs, ruleMs);
       if (job.mayBeOldMs !== 0) {
         const kept =
           this.#fresh(key, ttlMs, job) ??
@@ -67,4 +69,9 @@ export class ReplyCache {
     this.#kept.set(key, { ranking: found.ranking, untilMs });
     return this.#fresh(key, ttlMs, job);
   }
+}
+
+/** Rankings that are kept for another time than the rule's are kept apart: their age is known by what is left of it. */
+function keyFor(key: string, ttlMs: number, ruleMs: number): string {
+  return ttlMs === ruleMs ? key : `${key} ${ttlMs}`;
 }

@@ -41,6 +41,31 @@ describe('a reply cache', () => {
     expect(asked()).toBe(2);
   });
 
+  it('answers for as long as a key may have it, in place of what the rule says', async () => {
+    for (const keepMs of [1_000, 3 * TTL_MS]) {
+      const { rank, asked, pass } = setUp();
+      await rank(job({ keepMs }));
+      pass(keepMs - 1);
+      expect(await rank(job({ keepMs }))).toMatchObject({ ranking: { from: 'cache' } });
+      pass(1);
+      await rank(job({ keepMs }));
+      expect(asked()).toBe(2);
+    }
+  });
+
+  it('keeps what keys have for another time apart', async () => {
+    const { rank, asked, pass } = setUp();
+    await rank(job({ keepMs: 3 * TTL_MS }));
+    pass(TTL_MS);
+
+    await rank(job());
+    await rank(job({ keepMs: 0 }));
+    await rank(job({ keepMs: 3 * TTL_MS, mayBeOldMs: TTL_MS }));
+    expect(asked()).toBe(2);
+    await rank(job({ keepMs: 3 * TTL_MS, mayBeOldMs: TTL_MS - 1 }));
+    expect(asked()).toBe(3);
+  });
+
   it('answers no other owner', async () => {
     const { rank, asked } = setUp();
 

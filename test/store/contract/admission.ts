@@ -38,6 +38,7 @@ export function describeAdmission(open: OpenHarness): void {
           dialect: 'tei',
           mayExplain: true,
           replyCache: false,
+          replyCacheTtlMs: 60_000,
           budget: 500,
           budgetPeriod: 'day',
           budgetTimeZone: 'Asia/Tokyo',

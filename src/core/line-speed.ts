@@ -7,7 +7,7 @@ const ENOUGH = 2;
  * How fast a waiting line moves. Looks back instead of averaging: places often become free many at a time, and an average
  * of the intervals between them depends on the moment at which it is asked for.
  */
-export class Pace {
+export class LineSpeed {
   readonly #times = new Float64Array(REMEMBERED);
   #count = 0;
   #sinceMs = 0;
