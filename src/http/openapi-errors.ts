@@ -1,0 +1,118 @@
+import { ERRORS, type ErrorCode } from '../core/errors.js';
+import type { JsonSchema } from './json-schema.js';
+import { JSON_TYPE, type Content } from './openapi-parts.js';
+import type { Operation } from './operation.js';
+
+/** Every code that an operation can fail with. */
+export function errorsOf(operation: Operation): ErrorCode[] {
+  const { access, method, body, params, query, limit, idempotent, errors = [] } = operation;
+  const { unsafe = method !== 'GET' } = operation;
+  const codes = new Set<ErrorCode>([
+    ...errors,
+    'internal_error',
+    'store_unavailable',
+    'overloaded',
+  ]);
+  const add = (...more: ErrorCode[]): void => more.forEach((code) => codes.add(code));
+  if (access === 'key') add('missing_api_key', 'invalid_api_key', 'user_disabled');
+  else if (access !== 'public' && access !== 'visitor')
+    add('unauthorized', 'user_disabled', 'permission_denied');
+  if (access !== 'public' && access !== 'key') add('invalid_request');
+  if (unsafe) add('permission_denied');
+  if (params !== undefined || query !== undefined) add('invalid_request');
+  if (body !== undefined) {
+    add('invalid_request', 'invalid_json', 'payload_too_large', 'unsupported_media_type');
+    add('request_timeout');
+  }
+  if (limit !== undefined) add('rate_limited');
+  if (idempotent === true) add('invalid_request', 'conflict');
+  return [...codes];
+}
+
+export function errorResponses(
+  codes: readonly ErrorCode[],
+  schema: (codes: readonly ErrorCode[]) => JsonSchema,
+  kept: Readonly<Partial<Record<ErrorCode, readonly number[]>>> = {},
+): Record<string, Content> {
+  const byStatus = new Map<number, ErrorCode[]>();
+  for (const code of codes) {
+    for (const status of new Set([ERRORS[code].status, ...(kept[code] ?? [])])) {
+      byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+    }
+  }
+  const responses = [...byStatus].sort(([a], [b]) => a - b);
+  return Object.fromEntries(
+    responses.map(([status, list]) => [
+      String(status),
+      { description: list.join(', '), content: { [JSON_TYPE]: { schema: schema(list) } } },
+    ]),
+  );
+}
+
+const REQUEST_ID_MEMBER: JsonSchema = {
+  type: 'string',
+  description: 'As in X-Request-Id; absent where no request could be read.',
+};
+
+export function managementError(codes: readonly ErrorCode[]): JsonSchema {
+  return {
+    type: 'object',
+    properties: {
+      success: { type: 'boolean', enum: [false] },
+      message: { type: 'string' },
+      code: { type: 'string', enum: codes },
+      param: { type: 'string', description: 'The field that is wrong.' },
+      request_id: REQUEST_ID_MEMBER,
+    },
+    required: ['success', 'message', 'code'],
+    additionalProperties: false,
+  };
+}
+
+export function rerankError(codes: readonly ErrorCode[]): JsonSchema {
+  const text: JsonSchema = { type: 'string' };
+  return {
+    type: 'object',
+    properties: {
+      message: text,
+      detail: text,
+      error: {
+        type: 'object',
+        properties: {
+          message: text,
+          type: text,
+          code: { type: 'string', enum: codes },
+          param: { type: ['string', 'null'] },
+        },
+        required: ['message', 'type', 'code', 'param'],
+      },
+      request_id: REQUEST_ID_MEMBER,
+    },
+    required: ['message', 'detail', 'error'],
+  };
+}
+
+export const KEY_ERRORS: readonly ErrorCode[] = [
+  'headers_too_large',
+  ...(['missing_api_key', 'invalid_api_key', 'token_expired', 'token_disabled'] as const),
+  'invalid_signature',
+  ...(['insufficient_user_quota', 'token_quota_exhausted', 'ip_not_allowed'] as const),
+  ...(['user_disabled', 'internal_error', 'store_unavailable'] as const),
+];
+
+export const RERANK_ERRORS: readonly ErrorCode[] = [
+  ...KEY_ERRORS,
+  ...(['invalid_json', 'invalid_request', 'invalid_query', 'invalid_documents'] as const),
+  ...(['model_not_allowed', 'tag_not_allowed', 'model_not_found', 'request_timeout'] as const),
+  'permission_denied',
+  ...(['payload_too_large', 'too_many_documents', 'unsupported_media_type'] as const),
+  ...(['rate_limited', 'too_many_concurrent_requests', 'upstream_error'] as const),
+  ...(['upstream_invalid_response', 'no_channel_available', 'overloaded'] as const),
+  'upstream_timeout',
+];
+
+/** An upstream's complaint about the caller's input keeps its status, whichever of the two codes it gets. */
+export const KEPT_STATUSES = {
+  invalid_request: [400, 413, 422],
+  payload_too_large: [400, 413, 422],
+};

@@ -1,0 +1,67 @@
+import Joi from 'joi';
+import type { JsonSchema } from './json-schema.js';
+
+export interface ApiParameter {
+  readonly name: string;
+  readonly in: 'path' | 'query' | 'header';
+  readonly required: boolean;
+  readonly description?: string;
+  readonly schema: JsonSchema;
+}
+
+export interface Content {
+  readonly description: string;
+  readonly content?: Readonly<Record<string, { readonly schema: JsonSchema }>>;
+}
+
+export interface ApiOperation {
+  readonly operationId: string;
+  readonly tags: readonly string[];
+  readonly summary: string;
+  readonly description?: string;
+  readonly security: readonly Readonly<Record<string, readonly string[]>>[];
+  readonly parameters?: readonly ApiParameter[];
+  readonly requestBody?: {
+    readonly required: boolean;
+    readonly content: Readonly<
+      Record<string, { readonly schema: JsonSchema; readonly example?: object }>
+    >;
+  };
+  readonly responses: Readonly<Record<string, Content>>;
+}
+
+export type Convert = (schema: Joi.Schema) => JsonSchema;
+export const JSON_TYPE = 'application/json';
+
+export function typesOf(values: readonly unknown[]): string | string[] {
+  const types = [...new Set(values.map((value) => (value === null ? 'null' : typeof value)))];
+  const [only] = types;
+  return types.length === 1 && only !== undefined ? only : types;
+}
+
+export const NULL: JsonSchema = { type: 'null' };
+
+export const IDEMPOTENCY_KEY: ApiParameter = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description: 'A repeated request with the same key is carried out once and gets the same answer.',
+  schema: { type: 'string' },
+};
+
+export const REQUEST_ID: ApiParameter = {
+  name: 'X-Request-Id',
+  in: 'header',
+  required: false,
+  description:
+    "The request's id in replies and logs. Up to 128 letters, digits and `. _ : + / = @ -` are kept; for others the gateway makes one.",
+  schema: { type: 'string' },
+};
+
+export function listed(names: readonly string[]): string {
+  return `${names.slice(0, -1).join(', ')} and ${names.at(-1) ?? ''}`;
+}
+
+export function jsonContent(description: string, schema: JsonSchema): Content {
+  return { description, content: { [JSON_TYPE]: { schema } } };
+}

@@ -1,0 +1,301 @@
+import Joi from 'joi';
+import type { ErrorCode } from '../core/errors.js';
+import { TOKEN_MEMBERS } from '../core/token-members.js';
+import { cohere, RERANK_MEMBERS } from '../ingress/cohere.js';
+import type { IngressDialect } from '../ingress/dialect.js';
+import { DIALECTS } from '../ingress/index.js';
+import { EXPLAINED } from '../wire/explained.js';
+import { shapeOf, type DialectShape } from './dialect-shape.js';
+import { schemaOf, type JsonSchema } from './json-schema.js';
+import { healthReply, infoReply, nimReply, xinferenceAuthReply } from './model-routes.js';
+import {
+  errorResponses,
+  KEPT_STATUSES,
+  KEY_ERRORS,
+  RERANK_ERRORS,
+  rerankError,
+} from './openapi-errors.js';
+import {
+  JSON_TYPE,
+  jsonContent,
+  listed,
+  REQUEST_ID,
+  type ApiOperation,
+  type ApiParameter,
+  type Content,
+  type Convert,
+} from './openapi-parts.js';
+import { requestBody, SECURITY } from './openapi.js';
+
+const RERANK_TAG: ApiParameter = {
+  name: 'X-Rerank-Tag',
+  in: 'header',
+  required: false,
+  description: 'Only channels that bear this tag are asked.',
+  schema: { type: 'string' },
+};
+
+/** What a rerank request in any form may ask beside its body. */
+const RERANK_PARAMETERS: readonly ApiParameter[] = [
+  RERANK_TAG,
+  REQUEST_ID,
+  {
+    name: 'explain',
+    in: 'query',
+    required: false,
+    description:
+      '1: what would become of the request, in place of a ranking, and nothing is sent; after: the same with the reply. For keys that may.',
+    schema: { type: 'string', enum: ['0', '1', 'after'], default: '0' },
+  },
+  {
+    name: 'X-Rerank-Explain',
+    in: 'header',
+    required: false,
+    description: 'The same as explain.',
+    schema: { type: 'string', enum: ['0', '1', 'after'], default: '0' },
+  },
+  {
+    name: 'X-Request-Timeout-Ms',
+    in: 'header',
+    required: false,
+    description: "How long the caller waits: shortens the gateway's deadline.",
+    schema: { type: 'integer', minimum: 1 },
+  },
+  {
+    name: 'Cache-Control',
+    in: 'header',
+    required: false,
+    description:
+      'max-age: how old a kept ranking may be, in seconds; no-cache: only a fresh one will do.',
+    schema: { type: 'string' },
+  },
+];
+
+const COUNT = Joi.number().integer().min(0).required();
+
+const RERANK_REPLY = Joi.object({
+  id: Joi.string().required(),
+  model: Joi.string().required(),
+  results: Joi.array()
+    .items(
+      Joi.object({
+        index: COUNT,
+        relevance_score: Joi.number().required(),
+        document: Joi.object().unknown(true).description('Only when it was asked for.'),
+      }),
+    )
+    .required(),
+  meta: Joi.object({
+    api_version: Joi.object({ version: Joi.string().required() }).required(),
+    billed_units: Joi.object({ search_units: COUNT }).required(),
+    tokens: Joi.object({ input_tokens: COUNT, output_tokens: COUNT }).required(),
+    warnings: Joi.array()
+      .items(Joi.string())
+      .description('Remarks on the ranking, such as that a fallback made it.'),
+    degraded: Joi.boolean().valid(true).description('Only where a last resort made it.'),
+  }).required(),
+  usage: Joi.object({
+    prompt_tokens: COUNT,
+    completion_tokens: COUNT,
+    total_tokens: COUNT,
+  }).required(),
+  explanation: EXPLAINED.description('With explain=after.'),
+});
+
+const MODEL = Joi.object({
+  id: Joi.string().required(),
+  object: Joi.string().valid('model').required(),
+  created: COUNT,
+  owned_by: Joi.string().required(),
+  model_type: Joi.string().valid('rerank').required(),
+  alias_of: Joi.string().description('The model that this name stands for.'),
+});
+
+export function rerankPaths(convert: Convert): Record<string, Record<string, ApiOperation>> {
+  const common = { tags: ['rerank'], security: SECURITY.key };
+  const members = convert(RERANK_MEMBERS);
+  const documents: JsonSchema = {
+    type: 'array',
+    minItems: 1,
+    description:
+      'Texts, or objects with text, image or both (or with the members that rank_fields names).',
+    items: { anyOf: [{ type: 'string' }, { type: 'object' }] },
+  };
+  const query: JsonSchema = {
+    ...members.properties?.query,
+    minLength: 1,
+    description: 'Not blank.',
+  };
+  const returnDocuments: JsonSchema = {
+    ...members.properties?.return_documents,
+    default: false,
+    description: 'Whether each row has its document, as {"text": …} or as it came.',
+  };
+  const model = ['model_not_found', 'model_not_allowed'] as const;
+  const others = DIALECTS.filter((dialect) => dialect !== cohere).map((dialect) => ({
+    ...dialect,
+    shape: shapeOf(dialect, convert, RERANK_ERRORS),
+  }));
+  const shared = others.filter(({ claim }) => claim !== undefined);
+  return {
+    '/v1/rerank': {
+      post: {
+        ...common,
+        operationId: 'rerank',
+        summary: 'Rank documents by how well they answer a query',
+        description: `Also at /rerank, /v2/rerank, ${cohere.paths.slice(1).join(', ')}. Requests that look like those of ${listed(shared.map(({ title }) => title))}, or that a key's dialect says are theirs, are read and answered in their form, below.`,
+        parameters: RERANK_PARAMETERS,
+        requestBody: requestBody({
+          ...members,
+          properties: {
+            ...members.properties,
+            query,
+            documents,
+            return_documents: returnDocuments,
+          },
+          required: ['query', 'documents'],
+        }),
+        responses: {
+          '200': jsonContent('The ranking, best first.', {
+            anyOf: [
+              convert(RERANK_REPLY),
+              ...shared.map(({ shape }) => shape.reply),
+              convert(EXPLAINED),
+            ],
+          }),
+          ...sharedErrors(shared.map(({ shape }) => shape)),
+        },
+      },
+    },
+    ...Object.fromEntries(others.flatMap(dialectPaths)),
+    ...preflightPaths(),
+    '/v1/models': {
+      get: {
+        ...common,
+        operationId: 'listModels',
+        summary: 'The models that the key may use',
+        responses: {
+          '200': jsonContent(
+            'All of them.',
+            convert(
+              Joi.object({
+                object: Joi.string().valid('list').required(),
+                data: Joi.array().items(MODEL).required(),
+              }),
+            ),
+          ),
+          ...errorResponses(KEY_ERRORS, rerankError),
+        },
+      },
+    },
+    '/v1/models/{id}': {
+      get: {
+        ...common,
+        operationId: 'getModel',
+        summary: 'One model that the key may use',
+        parameters: [{ name: 'id', in: 'path', required: true, schema: { type: 'string' } }],
+        responses: {
+          '200': jsonContent('The model.', convert(MODEL)),
+          ...errorResponses([...KEY_ERRORS, ...model], rerankError),
+        },
+      },
+    },
+  };
+}
+
+/** What clients of some forms ask before they rank. */
+function preflightPaths(): Record<string, Record<string, ApiOperation>> {
+  const asked = (id: string, summary: string, reply: unknown, codes: readonly ErrorCode[]) => ({
+    get: {
+      operationId: id,
+      tags: ['rerank in other forms'],
+      summary,
+      security: codes.includes('missing_api_key') ? SECURITY.key : SECURITY.public,
+      responses: {
+        '200': jsonContent('As the original answers.', schemaOf(reply)),
+        ...errorResponses(codes, rerankError),
+      },
+    },
+  });
+  const health = ['store_unavailable', 'internal_error'] as const;
+  const info = [...KEY_ERRORS, 'model_not_found'] as const;
+  return {
+    '/info': asked('teiInfo', "The key's default model, as TEI does", infoReply('m', 1), info),
+    '/health': asked('health', 'As TEI, Infinity and LocalAI say it', healthReply(500), health),
+    '/v1/cluster/auth': asked(
+      'xinferenceAuth',
+      "Whether a key is wanted, for Xinference's client",
+      xinferenceAuthReply(),
+      health,
+    ),
+    '/v1/health/ready': asked('nimReady', 'As NIM says it', nimReply('ready'), health),
+    '/v1/health/live': asked('nimLive', 'As NIM says it', nimReply('live'), health),
+  };
+}
+
+/** A form's operations, one for each of its paths. */
+function dialectPaths({
+  id,
+  title,
+  claim,
+  examples,
+  shape,
+}: IngressDialect & { readonly shape: DialectShape }): [string, Record<string, ApiOperation>][] {
+  const { paths, request, reply, errors } = shape;
+  const isSetting = TOKEN_MEMBERS.dialect.choices.some((choice) => choice === id);
+  const where = [
+    ...(claim === undefined ? [] : ['where requests have its marks']),
+    ...(isSetting ? [`where the key's dialect is \`${id}\``] : []),
+  ].join(' or ');
+  return paths.map((path, at) => [
+    path,
+    {
+      post: {
+        operationId: `rerankAs-${id}${at === 0 ? '' : `-${at + 1}`}`,
+        tags: ['rerank in other forms'],
+        security: SECURITY.key,
+        summary: `Rank documents in the form of ${title}`,
+        ...(where === '' ? {} : { description: `Also at /v1/rerank and /rerank ${where}.` }),
+        parameters: [...placesOf(path), ...RERANK_PARAMETERS],
+        requestBody: requestBody(request, examples[0]),
+        responses: {
+          '200': jsonContent('The ranking.', reply),
+          ...Object.fromEntries(
+            [...errors].map(([status, { codes, type, schema }]) => [
+              String(status),
+              { description: codes.join(', '), content: { [type]: { schema } } },
+            ]),
+          ),
+        },
+      },
+    },
+  ]);
+}
+
+function placesOf(path: string): ApiParameter[] {
+  return Array.from(path.matchAll(/\{(\w+)\}/g), ([, name = '']) => ({
+    name,
+    in: 'path',
+    required: true,
+    schema: { type: 'string' },
+  }));
+}
+
+/** Errors of the main contract and of the forms that share its paths. */
+function sharedErrors(shapes: readonly DialectShape[]): Record<string, Content> {
+  const own = errorResponses(RERANK_ERRORS, rerankError, KEPT_STATUSES);
+  const statuses = new Set([
+    ...Object.keys(own).map(Number),
+    ...shapes.flatMap(({ errors }) => [...errors.keys()]),
+  ]);
+  const sorted = [...statuses].sort((a, b) => a - b);
+  return Object.fromEntries(
+    sorted.map((status) => {
+      const { description, content } = own[status] ?? {};
+      const theirs = shapes.flatMap(({ errors }) => errors.get(status) ?? []);
+      const codes = description ?? [...new Set(theirs.flatMap((one) => one.codes))].join(', ');
+      const schemas = [content?.[JSON_TYPE]?.schema ?? [], ...theirs.map(({ schema }) => schema)];
+      return [String(status), jsonContent(codes, { anyOf: schemas.flat() })];
+    }),
+  );
+}
