@@ -98,7 +98,7 @@ module.exports = {
       '^src/gateway/policies',
       [
         '^src/core',
-        '^src/gateway/(rank|scope|trace|events|channel-health|channel-limits|shared-replies|failover|job|job-key|loggable)\\.ts$',
+        '^src/gateway/(rank|scope|trace|events|channel-health|channel-limits|shared-replies|failover|job|job-key|loggable|route|channel-places|places-of-channel)\\.ts$',
         'lru-cache',
       ],
       'a capability is a function around Rank, Attempt or Turn, and knows no other',
@@ -188,7 +188,7 @@ module.exports = {
       'console-lib',
       '^src/console/lib',
       [
-        '^src/console/(lib|words|api/operations\\.ts)',
+        '^src/console/(lib|words|api/(operations|members)\\.ts)',
         '^src/core/(agreement|errors|evaluation|quota)\\.ts$',
       ],
       'rules of the pages: neither Preact nor the document',

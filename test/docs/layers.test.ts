@@ -32,12 +32,13 @@ function allowedTo(folder: string): readonly string[] | undefined {
   return forbidden.find((rule) => rule.name === name)?.to.pathNot;
 }
 
-/** The alternatives of a pattern such as `^src/(core|wire)`. */
+/** The alternatives of a pattern such as `^src/(core|wire)`, or `(http2?)`. */
 function alternatives(pattern: string, prefix: string): string[] {
   const rest = pattern.slice(prefix.length).replace(/\$$/, '');
   const [, before = '', inner = rest, after = ''] = /^(.*)\(([^)]*)\)(.*)$/.exec(rest) ?? [];
   return inner
     .split('|')
+    .flatMap((name) => (name.endsWith('?') ? [name.slice(0, -2), name.slice(0, -1)] : [name]))
     .map((name) => `${before}${name}${after}`.replaceAll('\\', '').replace('[^/]+', '*'));
 }
 
