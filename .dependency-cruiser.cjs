@@ -169,7 +169,7 @@ module.exports = {
         'helmet',
         'ipaddr\\.js',
         'lru-cache',
-        '^(node:)?(http|zlib|crypto|stream|url|net|buffer|fs|path|events|timers/promises|util)$',
+        '^(node:)?(http|http2|zlib|crypto|stream|url|net|buffer|fs|path|events|timers/promises|util)$',
       ],
       'the only folder that knows Express',
     ),
