@@ -40,6 +40,7 @@ const MEMBERS = membersOf<AiGatewayMembers>({
 export const aiGateway = defineDialect({
   id: 'ai-gateway',
   title: 'Vercel AI Gateway',
+  lists: [],
   paths: ['/v3/ai/reranking-model'],
   members: MEMBERS,
   examples: [{ query: EXAMPLE.query, documents: { type: 'text', values: EXAMPLE.texts }, topN: 2 }],

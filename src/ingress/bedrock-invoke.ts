@@ -1,6 +1,6 @@
 import { encodeReply } from '../core/json/json.js';
 import { awsError, awsHeaders, modelOfArn } from './aws.js';
-import { parseRerank, RERANK_EXAMPLES, RERANK_MEMBERS } from './cohere.js';
+import { cohere, parseRerank, RERANK_EXAMPLES, RERANK_MEMBERS } from './cohere.js';
 import { defineDialect } from './dialect.js';
 import { modelOf } from './read.js';
 import { documentJson, scoreJson } from './write.js';
@@ -9,6 +9,7 @@ import { documentJson, scoreJson } from './write.js';
 export const bedrockInvoke = defineDialect({
   id: 'bedrock-invoke',
   title: 'AWS Bedrock InvokeModel, and SageMaker',
+  lists: cohere.lists,
   paths: ['/model/{model+}/invoke', '/endpoints/{model}/invocations'],
   members: RERANK_MEMBERS,
   examples: RERANK_EXAMPLES,

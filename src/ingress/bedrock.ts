@@ -54,6 +54,7 @@ const MEMBERS = membersOf<BedrockMembers>({
 export const bedrock = defineDialect({
   id: 'bedrock',
   title: 'AWS Bedrock agent runtime',
+  lists: [],
   paths: [],
   claim: { list: 'sources', byHeaders: isOfAws },
   members: MEMBERS,

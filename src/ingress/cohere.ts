@@ -72,6 +72,7 @@ export const RERANK_EXAMPLES: readonly [object, ...object[]] = [
 export const cohere = defineDialect<undefined>({
   id: 'cohere',
   title: 'Cohere, Jina, vLLM, Xinference, LocalAI and all that speak like them',
+  lists: DOCUMENTS,
   paths: [
     '/v1/rerank',
     // Paths that clients made for other hosts of this form call.

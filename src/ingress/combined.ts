@@ -10,6 +10,7 @@ const DOCUMENTS = listNames('documents');
 export const combined = defineDialect({
   id: 'combined',
   title: "Continue's OpenAI and Voyage providers",
+  lists: DOCUMENTS,
   paths: [],
   members: RERANK_MEMBERS,
   examples: RERANK_EXAMPLES,

@@ -54,6 +54,7 @@ const MEMBERS = membersOf<DashScopeMembers>({
 export const dashscope = defineDialect({
   id: 'dashscope',
   title: 'Alibaba DashScope, native',
+  lists: [],
   paths: ['/api/v1/services/rerank/text-rerank/text-rerank'],
   members: MEMBERS,
   examples: [

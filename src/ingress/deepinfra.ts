@@ -22,6 +22,7 @@ const DOCUMENTS = listNames('documents');
 export const deepinfra = defineDialect({
   id: 'deepinfra',
   title: 'DeepInfra',
+  lists: DOCUMENTS,
   paths: ['/v1/inference/{model+}'],
   members: MEMBERS,
   examples: [{ queries: [EXAMPLE.query], documents: EXAMPLE.texts }],

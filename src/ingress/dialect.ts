@@ -2,6 +2,7 @@ import type Joi from 'joi';
 import type { GatewayError } from '../core/errors.js';
 import type { JsonFragment, UnwrittenJson } from '../core/json/json.js';
 import type { RankedRow, RerankRequest, Usage, WrittenRows } from '../core/rerank.js';
+import type { ListName } from '../core/json/scan.js';
 import type { IngressRequest, RequestHeaders } from './read.js';
 
 /** A request as read: the model may still come from the key or the configuration. */
@@ -61,6 +62,8 @@ export interface IngressDialect<Kept = unknown> {
    * or more. A leading version may be left out or written twice.
    */
   readonly paths: readonly string[];
+  /** Members that may hold its documents, as strings or as objects with a text: these stay bytes. */
+  readonly lists: readonly ListName[];
   /** How it is recognised on shared paths; absent if it uses none, or if only a key's setting selects it. */
   readonly claim?: Claim;
   /** @throws GatewayError 400 or 413 that names the member, says what is wrong with it and what would be right. */

@@ -40,6 +40,7 @@ const INPUT = listNames('input');
 export const elastic = defineDialect({
   id: 'elastic',
   title: 'Elasticsearch inference',
+  lists: INPUT,
   paths: ['/_inference/rerank/{model}'],
   members: MEMBERS,
   examples: [{ query: EXAMPLE.query, input: EXAMPLE.texts, top_n: 2 }],

@@ -48,6 +48,7 @@ interface Kept {
 export const google = defineDialect<Kept>({
   id: 'google',
   title: "Google's ranking API",
+  lists: [],
   paths: ['v1', 'v1beta', 'v1alpha'].map(
     (version) => `/${version}/projects/{project}/locations/{location}/rankingConfigs/{config}:rank`,
   ),

@@ -23,6 +23,7 @@ export const huggingface = defineDialect<Kept>({
   id: 'huggingface',
   title: 'Hugging Face inference, pairs of sentences',
   listed: true,
+  lists: [],
   paths: ['/models/{model+}', '/hf-inference/models/{model+}'],
   examples: [
     { inputs: EXAMPLE.texts.map((text) => ({ text: EXAMPLE.query, text_pair: text })) },

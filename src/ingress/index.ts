@@ -1,54 +1,11 @@
 import { GatewayError } from '../core/errors.js';
-import { aiGateway } from './ai-gateway.js';
-import { bedrock } from './bedrock.js';
-import { bedrockInvoke } from './bedrock-invoke.js';
 import { cohere } from './cohere.js';
-import { combined } from './combined.js';
-import { dashscope } from './dashscope.js';
-import { deepinfra } from './deepinfra.js';
-import { elastic } from './elastic.js';
-import { google } from './google.js';
-import { huggingface } from './huggingface.js';
-import { infinity } from './infinity.js';
-import { isaacus } from './isaacus.js';
-import { mixedbread } from './mixedbread.js';
-import { nvidia } from './nvidia.js';
-import { ollama } from './ollama.js';
-import { openrouter } from './openrouter.js';
-import { pinecone } from './pinecone.js';
-import { tei } from './tei.js';
-import { vllmScore } from './vllm-score.js';
-import { voyage } from './voyage.js';
-import { watsonx } from './watsonx.js';
-import { zeroentropy } from './zeroentropy.js';
 import type { IngressDialect } from './dialect.js';
+import * as dialects from './dialects.js';
 import { listNames, type IngressRequest, type RequestHeaders } from './read.js';
 
-/** Every form that callers may use. On shared paths, the first that claims a request reads it. */
-export const DIALECTS: readonly IngressDialect[] = [
-  aiGateway,
-  bedrock,
-  bedrockInvoke,
-  cohere,
-  combined,
-  dashscope,
-  deepinfra,
-  elastic,
-  google,
-  huggingface,
-  infinity,
-  isaacus,
-  mixedbread,
-  nvidia,
-  ollama,
-  openrouter,
-  pinecone,
-  tei,
-  vllmScore,
-  voyage,
-  watsonx,
-  zeroentropy,
-];
+/** Every form that callers may use, by their names. On shared paths, the first that claims a request reads it. */
+export const DIALECTS: readonly IngressDialect[] = Object.values(dialects);
 
 /** The gateway's default form: it answers unless another is meant. */
 const MAIN_DIALECT = cohere;
@@ -69,16 +26,9 @@ const SHARED: IngressRoute = {
 const SHARED_LISTS = listNames(
   ...new Set(SHARED.dialects.flatMap(({ claim }) => claim?.list ?? [])),
 );
-/** Every member that holds the documents of some form, as strings or objects with a text. */
+/** Every member that holds the documents of some form. */
 export const ALL_LISTS = listNames(
-  'documents',
-  'texts',
-  'input',
-  'text_2',
-  'data_2',
-  'items',
-  'passages',
-  'inputs',
+  ...new Set(DIALECTS.flatMap(({ lists }) => lists.map(({ name }) => name))),
 );
 const MAIN_LIST = MAIN_DIALECT.claim?.list;
 const BY_HEADERS = SHARED.dialects.filter(({ claim }) => claim?.byHeaders !== undefined);

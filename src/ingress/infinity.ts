@@ -7,6 +7,7 @@ import { scoreJson } from './write.js';
 export const infinity = defineDialect({
   id: 'infinity',
   title: 'Infinity, and LiteLLM\'s "infinity/"',
+  lists: cohere.lists,
   paths: [],
   members: RERANK_MEMBERS,
   examples: RERANK_EXAMPLES,

@@ -28,6 +28,7 @@ const TEXTS = listNames('texts');
 export const isaacus = defineDialect({
   id: 'isaacus',
   title: 'Isaacus',
+  lists: TEXTS,
   paths: ['/v1/rerankings'],
   members: MEMBERS,
   examples: [{ model: EXAMPLE.model, query: EXAMPLE.query, texts: EXAMPLE.texts, top_n: 2 }],

@@ -49,6 +49,7 @@ interface Kept {
 export const mixedbread = defineDialect<Kept>({
   id: 'mixedbread',
   title: 'Mixedbread',
+  lists: INPUT,
   paths: ['/v1/reranking'],
   members: MEMBERS,
   examples: [

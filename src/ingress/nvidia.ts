@@ -39,6 +39,7 @@ const MEMBERS = membersOf<NvidiaMembers>({
 export const nvidia = defineDialect({
   id: 'nvidia',
   title: 'NVIDIA NIM and build.nvidia.com',
+  lists: PASSAGES,
   paths: ['/v1/ranking', '/v1/retrieval/{model+}/reranking'],
   members: MEMBERS,
   examples: [

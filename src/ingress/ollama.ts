@@ -7,6 +7,7 @@ import { scoreJson } from './write.js';
 export const ollama = defineDialect({
   id: 'ollama',
   title: 'Ollama, as its plugins call it',
+  lists: cohere.lists,
   paths: ['/api/rerank'],
   members: RERANK_MEMBERS,
   examples: RERANK_EXAMPLES,

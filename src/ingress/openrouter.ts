@@ -1,5 +1,5 @@
 import { encodeReply } from '../core/json/json.js';
-import { parseRerank, RERANK_EXAMPLES, RERANK_MEMBERS } from './cohere.js';
+import { cohere, parseRerank, RERANK_EXAMPLES, RERANK_MEMBERS } from './cohere.js';
 import { defineDialect } from './dialect.js';
 import { documentJson, scoreJson } from './write.js';
 
@@ -7,6 +7,7 @@ import { documentJson, scoreJson } from './write.js';
 export const openrouter = defineDialect({
   id: 'openrouter',
   title: 'OpenRouter',
+  lists: cohere.lists,
   paths: ['/api/v1/rerank'],
   claim: {
     list: 'documents',

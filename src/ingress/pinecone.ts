@@ -49,6 +49,7 @@ const DOCUMENTS = listNames('documents');
 export const pinecone = defineDialect({
   id: 'pinecone',
   title: 'Pinecone inference',
+  lists: DOCUMENTS,
   paths: [],
   claim: {
     list: 'documents',

@@ -49,6 +49,7 @@ export const tei = defineDialect<Kept>({
   id: 'tei',
   title: 'Hugging Face text-embeddings-inference (TEI)',
   listed: true,
+  lists: TEXTS,
   paths: [],
   claim: { list: 'texts' },
   members: MEMBERS,

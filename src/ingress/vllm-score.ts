@@ -42,6 +42,7 @@ const LISTS = listNames('text_2', 'data_2', 'documents', 'items');
 export const vllmScore = defineDialect({
   id: 'vllm-score',
   title: "vLLM's score route",
+  lists: LISTS,
   paths: ['/v1/score'],
   members: MEMBERS,
   examples: [{ model: EXAMPLE.model, text_1: EXAMPLE.query, text_2: EXAMPLE.texts }],

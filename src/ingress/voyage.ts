@@ -48,6 +48,7 @@ const OF_OTHERS = [
 export const voyage = defineDialect({
   id: 'voyage',
   title: 'Voyage AI',
+  lists: DOCUMENTS,
   paths: [],
   claim: {
     list: 'documents',

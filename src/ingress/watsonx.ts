@@ -54,6 +54,7 @@ interface Kept {
 export const watsonx = defineDialect<Kept>({
   id: 'watsonx',
   title: 'IBM watsonx.ai',
+  lists: INPUTS,
   paths: ['/ml/v1/text/rerank'],
   members: MEMBERS,
   examples: [

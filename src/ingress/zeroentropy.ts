@@ -42,6 +42,7 @@ interface Kept {
 export const zeroentropy = defineDialect<Kept>({
   id: 'zeroentropy',
   title: 'ZeroEntropy',
+  lists: DOCUMENTS,
   paths: ['/v1/models/rerank'],
   members: MEMBERS,
   examples: [{ model: EXAMPLE.model, query: EXAMPLE.query, documents: EXAMPLE.texts, top_n: 2 }],

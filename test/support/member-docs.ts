@@ -6,6 +6,7 @@ import type { MemberSpec, MemberSpecs } from '../../src/core/members.js';
 import { RULE_ROWS } from '../../src/core/model-rules.js';
 import { snakeCase } from '../../src/core/records.js';
 import { TOKEN_MEMBERS } from '../../src/core/token-members.js';
+import { DIALECTS } from '../../src/ingress/index.js';
 import { USAGE_ROWS } from '../../src/core/usage-members.js';
 
 /** The tables that pages of `docs/` have between a comment with their name and one that ends them. */
@@ -14,10 +15,12 @@ const TABLES: Readonly<Record<string, () => string>> = {
   'members of a key': () => memberTable(TOKEN_MEMBERS),
   'members of a usage entry': usageTable,
   'rules of a model': ruleTable,
+  'names of the forms': formNames,
 };
 
 export const PAGES_WITH_TABLES: readonly string[] = [
   'api.md',
+  'clients.md',
   'configuration.md',
   'operations.md',
 ].map((page) => fileURLToPath(new URL(`../../docs/${page}`, import.meta.url)));
@@ -63,6 +66,13 @@ function ruleTable(): string {
     return [`\`${snakeCase(row.name)}\``, none, `${row.help}${choices}`];
   });
   return table(['Setting', 'Default', 'Meaning'], rows);
+}
+
+function formNames(): string {
+  const names = DIALECTS.map(
+    ({ id }) => `\`${id}\`${id === 'cohere' ? ' (the main contract)' : ''}`,
+  );
+  return `${names.join(', ')}.`;
 }
 
 function codes(words: readonly string[]): string {
