@@ -183,7 +183,6 @@ describe('a key that is typed', () => {
       ...{
         rate_limit: 60,
         reply_cache: false,
-        reply_cache_ttl_ms: 0,
         budget: 750_000,
         budget_period: 'week',
       },
