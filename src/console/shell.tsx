@@ -6,7 +6,7 @@ import { queries, useRead } from './api/query.js';
 import { Brand } from './brand.js';
 import { Icon } from './icons.js';
 import { PAGES, pageOf, type Page } from './pages.js';
-import { Login, LoginAgain } from './pages/login.js';
+import { goOn, Login, LoginAgain } from './pages/login.js';
 import { Ago, Button, Link, Skeleton, copyText } from './parts/basic.js';
 import { Dialog } from './parts/dialog.js';
 import { Toasts } from './parts/toast.js';
@@ -77,7 +77,7 @@ export function Shell() {
     () =>
       hearTabs((news) => {
         if (news.kind === 'logout') about.set(withoutSelf());
-        else if (about.get()?.self?.id !== news.userId) void readAbout();
+        else if (about.get()?.self?.id !== news.userId) void followLogin();
       }),
     [],
   );
@@ -102,6 +102,16 @@ export function Shell() {
       <Toasts />
     </>
   );
+}
+
+/** Somebody has logged in in another tab: a tab in which nobody was goes on as they do. */
+async function followLogin(): Promise<void> {
+  const somebody = about.get()?.self != null;
+  const known = await readAbout().catch(() => undefined);
+  if (somebody || known?.self == null) return;
+  actAs(known.self.id);
+  if (location.pathname !== hrefOf('login')) return;
+  goOn(new URLSearchParams(location.search).get('to'));
 }
 
 function withoutSelf() {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { startConsole } from './support.mjs';
+import { PASSWORD, startConsole } from './support.mjs';
 
 const LONG = 'a-name-that-is-as-long-as-people-make-them';
 /** As many as make lists of names long. */
@@ -42,6 +42,68 @@ test('tables fit a common screen, however long the names in them are', async () 
   await page.goto(`${console_.url}/console/tags?off=${LONG}-0`);
   const asked = page.getByRole('dialog');
   await asked.getByText(/shared → .+, .+, .+ \+\d+/).waitFor();
+  assert.deepEqual(said, []);
+  await context.close();
+});
+
+test('rows and their drawers are walked through by keys alone', async () => {
+  const { context, page, said } = await console_.open('channels');
+  await page.locator('tbody tr').first().waitFor();
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  const drawer = page.getByRole('dialog');
+  await drawer.getByRole('heading', { name: `${LONG}-0` }).waitFor();
+  // The press that opened it does not close it.
+  await page.waitForLoadState('networkidle');
+  await page.keyboard.press('ArrowDown');
+  await drawer.getByRole('heading', { name: `${LONG}-1` }).waitFor();
+  await page.goBack();
+  await drawer.waitFor({ state: 'detached' });
+
+  const { id } = await console_.api(context, 'POST', '/api/channel', {
+    ...{ name: 'of a test', provider: 'local', models: { own: 'local/lexical' } },
+  });
+  await page.goto(`${console_.url}/console/channels?open=${id}`);
+  await drawer.getByRole('heading', { name: 'of a test' }).waitFor();
+  await page.keyboard.press('e');
+  await drawer.getByLabel('Name', { exact: true }).waitFor();
+  await page.waitForLoadState('networkidle');
+  assert.equal(await drawer.getByLabel('Name', { exact: true }).inputValue(), 'of a test');
+
+  await page.goto(`${console_.url}/console/channels?p=99`);
+  await page.getByRole('button', { name: 'Clear the filters' }).click();
+  await page.locator('tbody tr').first().waitFor();
+  assert.deepEqual(said, []);
+  await context.close();
+});
+
+test('drawers fit a page at four times its size', async () => {
+  const { context, page } = await console_.open('login', {
+    viewport: { width: 320, height: 640 },
+  });
+  for (const path of ['keys?open=1', 'people?open=1', 'channels?open=1', 'keys?new=1']) {
+    await page.goto(`${console_.url}/console/${path}`);
+    await page.locator('dialog[open] .dialog-body').waitFor();
+    await page.waitForLoadState('networkidle');
+    const beyond = await page.evaluate(() =>
+      [document.documentElement, document.querySelector('dialog[open] .dialog-body')].map(
+        ({ scrollWidth, clientWidth }) => Math.max(0, scrollWidth - clientWidth),
+      ),
+    );
+    assert.deepEqual(beyond, [0, 0], path);
+  }
+  await context.close();
+});
+
+test('a login page goes on when somebody logs in in another tab', async () => {
+  const { context, page, said } = await console_.open('keys', { login: false });
+  await page.getByRole('button', { name: 'Log in' }).waitFor();
+  const other = await context.newPage();
+  await other.goto(`${console_.url}/console/tags`);
+  await other.getByLabel('Name or e-mail address').fill('root');
+  await other.getByLabel('Password').fill(PASSWORD);
+  await other.keyboard.press('Enter');
+  await page.getByRole('heading', { name: /^Keys/ }).waitFor();
   assert.deepEqual(said, []);
   await context.close();
 });

@@ -157,7 +157,10 @@ export function Table<T>(props: TableProps<T>) {
                   onOpen?.(row);
                 }}
                 onKeyDown={(event) => {
-                  if (event.key === 'Enter' && event.target === event.currentTarget) onOpen?.(row);
+                  if (event.key !== 'Enter' || event.target !== event.currentTarget) return;
+                  // Else the same press would go on to the drawer, and close it by its first button.
+                  event.preventDefault();
+                  onOpen?.(row);
                 }}
               >
                 {selection === undefined ? null : (
@@ -242,7 +245,7 @@ export function List<T>({ reading, filtered, clear, empty, ...table }: ListProps
         </>
       ) : (
         <div class="card">
-          {filtered ? (
+          {filtered || data.total > 0 ? (
             <div class="empty">
               <strong>{w().noneMatch}</strong>
               <Button onClick={clear}>{w().clearFilters}</Button>

@@ -53,6 +53,8 @@ export function ChannelDrawer({ id }: { readonly id: number }) {
       onClose={close}
       onKey={(event) => {
         if (event.key === 'e' && event.target instanceof HTMLElement && !inField(event.target)) {
+          // Else the letter would be typed into the first field.
+          event.preventDefault();
           setQuery({ edit: '1' });
         }
       }}

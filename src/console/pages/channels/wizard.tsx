@@ -258,7 +258,9 @@ function Providers({
         onInput={(event) => setText(event.currentTarget.value)}
         onKeyDown={(event) => {
           const [first] = found;
-          if (event.key === 'Enter' && wanted !== '' && first !== undefined) onPick(first);
+          if (event.key !== 'Enter' || wanted === '' || first === undefined) return;
+          event.preventDefault();
+          onPick(first);
         }}
       />
       {isAddress ? (
