@@ -131,7 +131,7 @@ describe('a login', () => {
     expect([code, existsSync(loginFile)]).toEqual([0, false]);
     const reply = await callApi(gateway.url, 'GET', '/api/user/self', { token });
     expect(reply.status).toBe(401);
-    expect(await run(['logout'])).toMatchObject({ code: 1, error: 'Nobody is logged in.\n' });
+    expect(await run(['logout'])).toMatchObject({ code: 1, error: 'You are not logged in.\n' });
   });
 
   it('is passed over with --local', async () => {

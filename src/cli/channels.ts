@@ -141,7 +141,7 @@ export function addChannelCommands(program: Command, io: CliIo): void {
 
   channels
     .command('upstream-models')
-    .description('list the models that the server of a channel has, by its own names')
+    .description("list the models of a channel's server, under its own names")
     .argument('<channel>', CHANNEL_ARGUMENT)
     .action(
       onGateway(io, async (session, { args: [given] }) => {
@@ -196,7 +196,7 @@ function withFields(command: Command, creating: boolean): Command {
       `a setting of the provider; may be repeated${creating ? '' : '; an empty value removes it'}`,
       pair,
     )
-    .option('--tag <tag>', `the tag that it bears${none}`);
+    .option('--tag <tag>', `its tag${none}`);
   return withMembers(described, CHANNEL_MEMBERS, creating);
 }
 

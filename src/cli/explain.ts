@@ -19,7 +19,7 @@ type ModelWire = Pick<ExplainedWire, 'candidates' | 'passed_over'>;
 export function addExplainCommand(program: Command, io: CliIo): void {
   program
     .command('explain')
-    .description('tell where a request would go now, why not elsewhere, and what it would cost')
+    .description('show where a request would go now, why not elsewhere, and what it would cost')
     .argument('[model]', 'as callers name it (default: that of the key, or of the gateway)')
     .option(
       '--key <key>',
@@ -28,7 +28,7 @@ export function addExplainCommand(program: Command, io: CliIo): void {
     .option('--tag <tag>', 'the tag that the request asks for')
     .option('--query <text>', 'its query')
     .option('--document <text>', 'one of its documents; may be repeated', collect)
-    .option('--documents <count>', 'so many short documents, in place of their texts', count)
+    .option('--documents <count>', 'this many short documents, instead of texts', count)
     .action(onGateway(io, explain));
 }
 

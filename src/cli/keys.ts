@@ -160,7 +160,7 @@ export function addKeyCommands(program: Command, io: CliIo): void {
     .argument('<key>', KEY_ARGUMENT)
     .option(
       '--keep-old <time>',
-      'how long the old one works on: 1h, 7d (default: not at all)',
+      'how long the old one keeps working: 1h, 7d (default: not at all)',
       duration,
     )
     .action(onGateway(io, roll));

@@ -52,7 +52,7 @@ export function addLoginCommands(program: Command, io: CliIo): void {
       if (remote === undefined) {
         showing(io, options)(
           { url: null, user: null, local: true, name: `cli:${io.user}` },
-          `Nobody is logged in: commands work on the store that the settings name, as cli:${io.user}.`,
+          `You are not logged in: commands work on the store that the settings name, as cli:${io.user}.`,
         );
         return;
       }
@@ -114,7 +114,7 @@ async function passwordOf(io: CliIo, username: string, given: string | undefined
 
 async function logOut(io: CliIo, options: GlobalOptions): Promise<void> {
   const saved = readLogin(io.env);
-  if (saved === undefined) throw new RefusedError('Nobody is logged in.');
+  if (saved === undefined) throw new RefusedError('You are not logged in.');
   const { url, username, accessToken } = saved;
   const ended = await endAccessToken(url, accessToken);
   forgetLogin(io.env);

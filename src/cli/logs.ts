@@ -22,7 +22,7 @@ interface AuditOptions extends PageOptions {
 }
 
 export function addLogCommands(program: Command, io: CliIo): void {
-  const logs = program.command('logs').alias('log').description('requests that were admitted');
+  const logs = program.command('logs').alias('log').description('admitted requests');
 
   withFilters(withPage(logs.command('list')), io)
     .description('list requests, newest first')

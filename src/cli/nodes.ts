@@ -9,7 +9,7 @@ export function addNodeCommands(program: Command, io: CliIo): void {
     .alias('node')
     .description('running gateways, and whether each is up to date')
     .command('list')
-    .description('list the gateways that work on the store')
+    .description('list the gateways that use the store')
     .action(onGateway(io, listAll));
 }
 

@@ -26,11 +26,7 @@ export function addProbeCommand(program: Command, io: CliIo): void {
       'another credential, as name=env:NAME or name=-; may be repeated',
       pair,
     )
-    .option(
-      '--setting <name=value>',
-      'what a provider wants to know besides; may be repeated',
-      pair,
-    )
+    .option('--setting <name=value>', 'what else the provider needs to know; may be repeated', pair)
     .option('--model <name>', 'one that it serves, where it lists none')
     .action(onGateway(io, probe));
 }

@@ -19,12 +19,12 @@ export function addSpendCommand(program: Command, io: CliIo): void {
   const choices = [...BREAKDOWN_GROUPS];
   program
     .command('spend')
-    .description('add up who spent what, over all gateways')
+    .description('add up who spent what, across all gateways')
     .addOption(new Option('--by <what>', 'a row for each').choices(choices).default('user'))
     .addOption(new Option('--then <what>', 'and in it, a row for each').choices(choices))
     .option('--user <user>', 'of this account: id, name or address')
-    .option('--since <when>', 'from then on: 30d ago, or a date (default: 30d)', past(io.now))
-    .option('--until <when>', 'up to then (default: now)', past(io.now))
+    .option('--since <when>', 'since when: 30d ago, or a date (default: 30d)', past(io.now))
+    .option('--until <when>', 'until when (default: now)', past(io.now))
     .action(onGateway(io, (session, command) => showSpending(session, command.opts(), io.now())));
 }
 

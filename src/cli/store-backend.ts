@@ -153,7 +153,7 @@ export async function openStoreBackend(
     explain: () =>
       Promise.reject(
         new UsageError(
-          'What cools down and what is busy is known to a gateway that runs, and not to its store: log in, or give --url and --access-token.',
+          'Only a running gateway knows what cools down and what is busy, not its store: log in, or give --url and --access-token.',
         ),
       ),
 

@@ -13,7 +13,7 @@ export const BUDGET_MEMBERS = {
     flag: 'budget <amount>',
     label: 'budget',
     unset: 'none',
-    help: 'What may be spent in each period, besides the balance, in units; 0: no budget.',
+    help: 'The most that may be spent in each period, in units, whatever the balance; 0: no budget.',
   },
   /** The calendar period with which the budget renews. */
   budgetPeriod: {

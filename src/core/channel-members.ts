@@ -48,7 +48,7 @@ export const CHANNEL_MEMBERS = {
     label: 'timeout',
     unset: "the gateway's",
     unit: 'ms',
-    help: 'How long one attempt may take, in place of the gateway’s attempt_timeout_ms.',
+    help: 'How long one attempt may take, instead of the gateway’s attempt_timeout_ms.',
   },
   /** What a typical request costs the operator there; `undefined`: see `upstreamCost` in `gateway/offer.ts`. */
   cost: {
@@ -60,7 +60,7 @@ export const CHANNEL_MEMBERS = {
     flag: 'cost <amount>',
     label: 'cost',
     unset: "by its model's price",
-    help: 'What a typical request costs you there, in units, which the selection cheapest goes by; where nothing is said, nothing for a server that bills nobody, else the price of its model for 5 000 tokens.',
+    help: 'What a typical request costs you there, in units, for the selection cheapest; by default nothing for a server that bills nobody, otherwise the price of its model for 5 000 tokens.',
   },
   /** Attempts in flight at once, on all nodes together; 0: no limit. */
   maxConcurrency: {
@@ -84,7 +84,7 @@ export const CHANNEL_MEMBERS = {
     flag: 'requests-per-minute <count>',
     label: 'requests a minute',
     unset: 'no limit',
-    help: 'Calls a minute that its upstream account takes, from all nodes together; 0: no limit.',
+    help: 'Calls a minute that its upstream account allows, for all nodes together; 0: no limit.',
   },
   /** Tokens a minute that the upstream account takes, from all nodes together; 0: no limit. */
   tokensPerMinute: {
@@ -96,7 +96,7 @@ export const CHANNEL_MEMBERS = {
     flag: 'tokens-per-minute <count>',
     label: 'tokens a minute',
     unset: 'no limit',
-    help: 'Tokens a minute that its upstream account takes, from all nodes together; 0: no limit.',
+    help: 'Tokens a minute that its upstream account allows, for all nodes together; 0: no limit.',
   },
   /** Whether concurrency adapts to response times, below `maxConcurrency`. */
   adaptiveConcurrency: {
@@ -105,7 +105,7 @@ export const CHANNEL_MEMBERS = {
     shared: true,
     flag: 'adaptive-concurrency <true|false>',
     label: 'adaptive',
-    help: 'Whether each node works out, from how long answers take, how many attempts at once the channel takes; max_concurrency stays the most.',
+    help: 'Whether each node works out from response times how many attempts at once the channel takes; max_concurrency stays the maximum.',
   },
   /** Attempts in flight at once per key, on all nodes together; 0: no limit. */
   keyMaxConcurrency: {
@@ -129,7 +129,7 @@ export const CHANNEL_MEMBERS = {
     flag: 'key-requests-per-minute <count>',
     label: 'requests a minute with one key',
     unset: 'no limit',
-    help: 'Calls a minute with each of its API keys, from all nodes together; 0: no limit.',
+    help: 'Calls a minute with each of its API keys, for all nodes together; 0: no limit.',
   },
   /** Tokens a minute that the account of each key takes, from all nodes together; 0: no limit. */
   keyTokensPerMinute: {
@@ -141,7 +141,7 @@ export const CHANNEL_MEMBERS = {
     flag: 'key-tokens-per-minute <count>',
     label: 'tokens a minute with one key',
     unset: 'no limit',
-    help: 'Tokens a minute with each of its API keys, from all nodes together; 0: no limit.',
+    help: 'Tokens a minute with each of its API keys, for all nodes together; 0: no limit.',
   },
   /** Whether logits become probabilities: `normalized` applies the logistic function. */
   scores: {
@@ -164,7 +164,7 @@ export const CHANNEL_MEMBERS = {
     label: 'reads',
     unset: 'what its provider reads',
     unit: 'tokens',
-    help: 'Tokens of query and document together that its model reads, in place of what is known of its provider.',
+    help: 'Tokens of query and document together that its model reads, if that differs from what is known of its provider.',
   },
   longDocuments: {
     type: 'choice',
@@ -186,7 +186,7 @@ export const CHANNEL_MEMBERS = {
     label: 'window',
     unset: 'none',
     unit: 'documents',
-    help: 'Shows a model that ranks all documents together longer lists in windows of so many, from the end to the beginning.',
+    help: 'Shows longer lists to a model that ranks all documents together, in windows of this size, from the end to the beginning.',
   },
   /** How far the next window is shifted; `undefined`: half a window. */
   windowStride: {
@@ -199,7 +199,7 @@ export const CHANNEL_MEMBERS = {
     label: 'next window',
     unset: 'half a window on',
     unit: 'documents on',
-    help: 'How far the next window lies, less than window_size; half of it where it is not set.',
+    help: 'How far apart windows begin, less than window_size; half of it by default.',
   },
   /** Whether a request that the upstream may have served may be sent again, at the risk of paying for it twice. */
   retryUnsafe: {
@@ -208,7 +208,7 @@ export const CHANNEL_MEMBERS = {
     shared: true,
     flag: 'retry-unsafe <true|false>',
     label: 'retry unsafe',
-    help: 'Whether a request that was sent in full on a kept connection, which then broke, is sent once more; it may be paid for twice.',
+    help: 'Whether a request that was sent in full is sent once more if its kept connection broke; it may be paid for twice.',
   },
   /** Seconds between health checks; 0: none; `undefined`: see `healthCheckMs` in `core/health-check.ts`. */
   healthCheckS: {
@@ -221,7 +221,7 @@ export const CHANNEL_MEMBERS = {
     label: 'health check',
     unset: "the provider's",
     unit: 's',
-    help: 'Seconds between health checks, each a rerank of two short documents, made by one node for all; 0: none. Where nothing is said, model servers of your own (TEI, Infinity, vLLM, SGLang, NIM, OpenVINO, Mosec) are checked every 60 s, and nothing else is.',
+    help: 'Seconds between health checks, each a rerank of two short documents, made by one node for all; 0: none. By default, model servers of your own (TEI, Infinity, vLLM, SGLang, NIM, OpenVINO, Mosec) are checked every 60 s, and nothing else is.',
   },
   budget: { ...BUDGET_MEMBERS.budget, shared: true },
   /** Whose budget it is: the channel's own, or one for all channels of its tag. */

@@ -33,7 +33,7 @@ export const TOKEN_MEMBERS = {
     flag: 'dialect <form>',
     label: 'dialect',
     unset: 'as its requests look',
-    help: 'Form that its client speaks on /v1/rerank, where that cannot be told; auto: what its requests look like.',
+    help: 'Form that its client speaks on /v1/rerank, if its requests do not show it; auto: what they look like.',
   },
   /** Requests in flight at once, on all nodes together; 0: no limit. */
   maxConcurrency: {
@@ -44,7 +44,7 @@ export const TOKEN_MEMBERS = {
     flag: 'max-concurrency <count>',
     label: 'at once',
     unset: 'no limit',
-    help: 'Requests at once, on all nodes together; 0: no limit.',
+    help: 'Requests at once, across all nodes; 0: no limit.',
   },
   /** Whether rankings that were kept answer its requests, where the model's rule keeps them. */
   replyCache: {
@@ -52,7 +52,7 @@ export const TOKEN_MEMBERS = {
     default: true,
     flag: 'reply-cache <true|false>',
     label: 'reply cache',
-    help: 'Whether rankings that were kept for its account answer its requests, where the rule of a model keeps them.',
+    help: 'Whether kept rankings of its account may answer its requests, if the model’s rule keeps them.',
   },
   /** How long kept rankings answer its requests; 0: as long as the model's rule says. */
   replyCacheTtlMs: {
@@ -72,7 +72,7 @@ export const TOKEN_MEMBERS = {
     default: false,
     flag: 'may-explain <true|false>',
     label: 'may explain',
-    help: 'Whether it may ask for explanations, which tell of channels; admins alone may set it.',
+    help: 'Whether it may ask for explanations, which reveal channels; only admins may set it.',
   },
   ...BUDGET_MEMBERS,
 } as const satisfies Readonly<Record<string, MemberSpec>>;

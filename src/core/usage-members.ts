@@ -26,7 +26,7 @@ const USAGE_MEMBERS = {
     summed: false,
     help: 'The id in `X-Request-Id`.',
   },
-  userId: { type: 'count', default: 0, own: false, summed: false, help: 'Whose key it was.' },
+  userId: { type: 'count', default: 0, own: false, summed: false, help: 'The account of the key.' },
   tokenId: { type: 'count', default: 0, own: true, summed: false, help: 'The key.' },
   tokenName: {
     type: 'text',
@@ -40,7 +40,7 @@ const USAGE_MEMBERS = {
     default: '',
     own: true,
     summed: false,
-    help: 'The model, as the caller named it.',
+    help: 'The model, under the caller’s name for it.',
   },
   channelId: {
     type: 'count',
@@ -64,7 +64,7 @@ const USAGE_MEMBERS = {
     default: 0,
     own: true,
     summed: true,
-    help: 'Tokens of text, as reported by the upstream, else estimated.',
+    help: 'Tokens of text, reported by the upstream or else estimated.',
   },
   searchUnits: {
     type: 'count',
@@ -79,7 +79,7 @@ const USAGE_MEMBERS = {
     default: 0,
     own: true,
     summed: false,
-    help: 'From the request to its reply.',
+    help: 'Time from the request to its reply.',
   },
   outcome: {
     type: 'text',

@@ -119,7 +119,7 @@ export async function admit(deps: AdmissionDeps, ask: AdmissionAsk): Promise<Res
         throw refusal(admission, caller.credential, ask.amount);
     }
   }
-  throw new GatewayError('overloaded', 'The key is being changed right now. Try again.', {
+  throw new GatewayError('overloaded', 'The key is changing right now. Try again.', {
     retryAfterMs: 1_000,
   });
 }

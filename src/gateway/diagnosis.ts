@@ -57,7 +57,7 @@ function explainReply(
   if (status >= 300 && status < 400) {
     return problem(
       'redirected',
-      `The server redirects elsewhere (${status}), which is not followed. Set base_url to where it leads, https and host included.`,
+      `The server redirects elsewhere (${status}), and the gateway does not follow. Set base_url to where it leads, including https and host.`,
     );
   }
   const page = isPage(reply);
@@ -135,7 +135,7 @@ function explainTransport(error: TransportError, where: string, route: Route): P
     case 'no_room':
       return problem(
         'upstream_fault',
-        'The gateway is reading as many replies as it has room for. Try again.',
+        'The gateway has no room for more replies right now. Try again.',
       );
     case 'connect':
       if (code === 'ENOTFOUND' || code === 'EAI_AGAIN' || code === 'EAI_NODATA') {

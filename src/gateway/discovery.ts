@@ -117,22 +117,22 @@ function weightOf({ provider, certainty }: DiscoveredProvider): number {
 const TELLING: readonly (readonly [string, string])[] = [
   [
     'wrong_order',
-    'Something ranks there, and puts the document that does not answer the query first. Check that the model is a reranker.',
+    'Something ranks there, but puts the document that does not answer the query first. Check that the model is a reranker.',
   ],
   ['wrong_key', 'Something answers there, and asks for a key, or refuses the one that was given.'],
   ['no_credit', 'Something answers there, and the account of the key has no credit left.'],
   [
     'unknown_model',
-    'Something answers there, and does not know the model that was asked for. Name one that it serves.',
+    'Something answers there, but does not know the requested model. Name one that it serves.',
   ],
   ['busy', 'Something answers there, and is overloaded or limits this key. Try again later.'],
   [
     'timeout',
-    'Something answers there, and not in time where it should rank. If it loads the model first, try again.',
+    'Something answers there, but does not rank in time. If it loads the model first, try again.',
   ],
   [
     'refused',
-    'Something answers there, and refuses the request. Name a model that it serves, or choose the provider yourself.',
+    'Something answers there, but refuses the request. Name a model that it serves, or choose the provider yourself.',
   ],
   ['upstream_fault', 'Something answers there, and fails. Look at its log.'],
   ['redirected', 'It redirects elsewhere, which is not followed. Give the address where it leads.'],
@@ -145,7 +145,7 @@ function problemOf(tested: readonly Tested[]): Discovery['problem'] {
   return {
     code: 'wrong_path',
     message:
-      'Nothing that is known answers there. Check the path of the address, and that the server was started for reranking.',
+      'No known server answers there. Check the path of the address, and that the server was started for reranking.',
   };
 }
 

@@ -248,6 +248,6 @@ function scaleWarnings({ scores }: Channel, { scale }: ProbeRanking): string[] {
     ];
   }
   return [
-    `Scores are outside the range that is known of this provider (${scale.expected}): thresholds that clients use will not fit.`,
+    `Scores are outside the range known for this provider (${scale.expected}): thresholds that clients use will not fit.`,
   ];
 }

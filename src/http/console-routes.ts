@@ -69,7 +69,7 @@ export function consoleRoutes({ page, assets }: ConsoleFiles): Router {
   router.get('/console/assets/:name', (req, res) => {
     const asset = assets.get(req.params.name);
     if (asset === undefined) {
-      throw new GatewayError('not_found', 'This file is of another release of the console.');
+      throw new GatewayError('not_found', 'This file belongs to another release of the console.');
     }
     sendAsset(req, res, asset);
   });

@@ -75,7 +75,7 @@ export function checkRoom(
   if (explaining !== 'after' || listed !== true) return;
   throw new GatewayError(
     'invalid_request',
-    'A reply in this form is a list, which has no place for an explanation: ask for it alone, with explain=1.',
+    'A reply in this form is a list, which has no place for an explanation: ask for it separately, with explain=1.',
     { param: 'explain' },
   );
 }

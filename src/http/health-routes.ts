@@ -36,7 +36,7 @@ export function healthRoutes(deps: HealthDeps): Router {
         metricsToken !== undefined &&
         !sameText(req.headers.authorization, `Bearer ${metricsToken}`)
       ) {
-        throw new GatewayError('missing_api_key', 'Metrics need a bearer token of their own.');
+        throw new GatewayError('missing_api_key', 'Metrics need their own bearer token.');
       }
       if (
         metricsToken === undefined &&

@@ -51,7 +51,7 @@ export function errorResponses(
 
 const REQUEST_ID_MEMBER: JsonSchema = {
   type: 'string',
-  description: 'As in X-Request-Id; absent where no request could be read.',
+  description: 'The same as X-Request-Id; absent if no request could be read.',
 };
 
 export function managementError(codes: readonly ErrorCode[]): JsonSchema {

@@ -31,7 +31,7 @@ const RERANK_TAG: ApiParameter = {
   name: 'X-Rerank-Tag',
   in: 'header',
   required: false,
-  description: 'Only channels that bear this tag are asked.',
+  description: 'Only channels with this tag are asked.',
   schema: { type: 'string' },
 };
 
@@ -44,7 +44,7 @@ const RERANK_PARAMETERS: readonly ApiParameter[] = [
     in: 'query',
     required: false,
     description:
-      '1: what would become of the request, in place of a ranking, and nothing is sent; after: the same with the reply. For keys that may.',
+      '1: explain the request instead of ranking, and send nothing; after: explain it with the reply. For keys with may_explain.',
     schema: { type: 'string', enum: ['0', '1', 'after'], default: '0' },
   },
   {
@@ -58,7 +58,7 @@ const RERANK_PARAMETERS: readonly ApiParameter[] = [
     name: 'X-Request-Timeout-Ms',
     in: 'header',
     required: false,
-    description: "How long the caller waits: shortens the gateway's deadline.",
+    description: "How long the caller waits; shortens the gateway's deadline.",
     schema: { type: 'integer', minimum: 1 },
   },
   {

@@ -16,5 +16,5 @@ export function refuseForeignOrigin(req: IncomingMessage, hosts: readonly string
 }
 
 function foreign(): GatewayError {
-  return new GatewayError('permission_denied', 'Pages of other sites may not send this request.');
+  return new GatewayError('permission_denied', "Other sites' pages may not send this request.");
 }

@@ -20,7 +20,7 @@ export function isStatusOnly(
 ): boolean {
   if (flag === '' || flag === 'false' || flag === '0') return false;
   if (status !== undefined) return true;
-  throw new GatewayError('invalid_request', 'status is required where status_only is set.', {
+  throw new GatewayError('invalid_request', 'status is required with status_only.', {
     param: 'status',
   });
 }

@@ -219,7 +219,7 @@ function excessError(excess: keyof ParseLimits): GatewayError {
     ? new GatewayError('invalid_json', `The body is nested more than ${LIMITS.depth} deep.`)
     : new GatewayError(
         'payload_too_large',
-        `The body has more than ${LIMITS.values} JSON values, which is the limit whatever its size.`,
+        `The body has more than ${LIMITS.values} JSON values, the limit regardless of its size.`,
       );
 }
 

@@ -125,7 +125,7 @@ function wantsCredentials(edit: ChannelEdit): GatewayError {
   ];
   return invalid(
     'credentials',
-    `A change of ${what.join(', ')} may send the credentials elsewhere: give them again in the same change, or null for each that is to be removed.`,
+    `A change of ${what.join(', ')} may send the credentials elsewhere: give them again in the same change, or null to remove one.`,
   );
 }
 

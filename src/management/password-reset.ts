@@ -76,7 +76,7 @@ export async function mailResetTo(deps: ResetMailDeps, id: number, actor: Actor)
   const most = deps.accounts.resetMailsPerHour * WHOLE_FACTOR;
   const mails = await deps.store.takeLimit(`reset-mail:sent:${id}`, most, HOUR_MS, deps.now());
   if (!mails.allowed) {
-    throw new GatewayError('rate_limited', 'This account has been mailed enough in this hour.', {
+    throw new GatewayError('rate_limited', 'This account has had enough mails for this hour.', {
       retryAfterMs: HOUR_MS,
     });
   }
@@ -90,7 +90,8 @@ export async function inviteUser(
   invitation: Invitation,
   actor: Actor,
 ): Promise<User> {
-  if (invitation.email.trim() === '') throw invalid('email', 'email is where the invitation goes.');
+  if (invitation.email.trim() === '')
+    throw invalid('email', 'email is required: the invitation goes there.');
   const draft = { ...invitation, password: newPassword(deps.randomBytes) };
   const user = await createUser(deps, draft, actor);
   await mailSentCode(deps, user, user.email ?? invitation.email, invitationMail);

@@ -96,7 +96,7 @@ export async function createToken(
   if (token === 'too_many') {
     throw new GatewayError(
       'conflict',
-      `The account has ${keysPerAccount} keys, the most that an account may have; delete one that is not used.`,
+      `The account has ${keysPerAccount} keys, the most that an account may have; delete one that is unused.`,
     );
   }
   await recordAudit(deps, actor, 'token.create', target(token.id), {
@@ -173,7 +173,7 @@ export async function rollToken(
 ): Promise<CreatedToken> {
   const { userId, keyHint: before } = await ownToken(deps, id, actor);
   if (!before.startsWith(KEY_PREFIX)) {
-    throw new GatewayError('conflict', 'This key has no secret: the playground spends by it.');
+    throw new GatewayError('conflict', "This key has no secret: it is the playground's.");
   }
   checkInteger(keepOldMs, 0, MAX_KEEP_OLD_MS, 'keep_old_s');
   const key = newApiKey(deps.randomBytes);
@@ -378,13 +378,9 @@ function checkMayExplain(
   actor: Actor,
 ): void {
   if (mayExplain !== true || before.mayExplain || actor.role >= ADMIN_ROLE) return;
-  throw new GatewayError(
-    'permission_denied',
-    'An admin alone may let a key ask for explanations.',
-    {
-      param: 'may_explain',
-    },
-  );
+  throw new GatewayError('permission_denied', 'Only an admin may let a key ask for explanations.', {
+    param: 'may_explain',
+  });
 }
 
 function refusal(update: Exclude<TokenUpdate, { kind: 'updated' }>, id: number): GatewayError {

@@ -244,7 +244,7 @@ export async function updateUser(
     if (Object.values(rest).some(isSet) || (money && actor.role < ROOT_ROLE)) {
       throw new GatewayError(
         'permission_denied',
-        'Nobody changes their own role, status, quota or budget; password and address are changed under /api/user/self.',
+        'You cannot change your own role, status, quota or budget; change password and address under /api/user/self.',
       );
     }
   } else {

@@ -101,7 +101,7 @@ const CHANNEL_STATUS = Joi.number<ChannelStatus>()
 export const MODELS = Joi.alternatives<Models>()
   .try(mapOf<string>(NAME), Joi.array().items(NAME).max(10_000), Joi.string().max(100_000))
   .description(
-    'The callers’ names, each with the upstream’s; or names alone, listed or with commas.',
+    'The callers’ names, each with the upstream’s; or just names, as a list or with commas.',
   );
 
 /** The members of `SharedBody` for the schema of a body. */
@@ -157,7 +157,7 @@ const EFFECTIVE = Joi.object<EffectiveWire, true>({
           .allow(null)
           .required()
           .description(
-            'The end of an API key, where one of several is left alone; null: the channel is.',
+            'The last characters of an API key, if one of several is left alone; null: the channel is.',
           ),
         state: Joi.string<PauseWire['state']>()
           .valid('open', 'half_open', 'cooling')

@@ -77,7 +77,7 @@ const NAMES_IN = Joi.alternatives<Names>().try(
 );
 
 const ALIASES = mapOf<string>(Joi.string().max(1_024)).description(
-  'Other names of models, for its requests alone: alias to model.',
+  'Other names for models, only for its requests: alias to model.',
 );
 
 const FALLBACKS_TEXT =
@@ -109,7 +109,7 @@ export const TOKEN_REPLY = {
   unlimited_quota: Joi.boolean().required(),
   used_quota: COUNT.required(),
   old_key_until: TIME.required().description(
-    'Unix seconds until which the key before this one works; 0: there is none.',
+    'Unix seconds until which the previous key works; 0: there is none.',
   ),
   model_limits_enabled: Joi.boolean().required(),
   model_limits: NAMES.required(),

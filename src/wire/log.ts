@@ -68,7 +68,7 @@ export const AUDIT_REPLY = {
     .unknown(true)
     .required()
     .description(
-      'What was written, by the names of the code and without secrets; with `reason` where one was given. Empty where the action says it all.',
+      'What was written, under the code’s names and without secrets; with `reason` if one was given. Empty if the action says it all.',
     ),
   address: Joi.string().allow(null).required(),
 };

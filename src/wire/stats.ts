@@ -103,7 +103,7 @@ export const SERIES_REPLY = Joi.object<SeriesWire, true>({
           .allow('')
           .required()
           .description(
-            'What it is of, an id or a name; empty where that is not known; others: all that come after the first twelve.',
+            'What it is about, an id or a name; empty if unknown; others: everything after the first twelve.',
           ),
         name: Joi.string().allow('').required().description('What that is called now.'),
         total: SUMMARY,

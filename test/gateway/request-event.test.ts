@@ -25,7 +25,7 @@ function admittedTrace(): Trace {
 }
 
 describe('the event of a request', () => {
-  it('names whose key it was, the model that was routed, and what the ranking costs', async () => {
+  it('names the account of the key, the model that was routed, and what the ranking costs', async () => {
     const event = await requestEvent(admittedTrace(), answered({ model: 'alias-of-moon' }));
 
     expect(event).toMatchObject({

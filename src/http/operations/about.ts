@@ -23,8 +23,8 @@ const about = defineOperation({
   method: 'GET',
   path: '/api/about',
   area: 'sessions',
-  summary: 'What a page needs to know before anybody logs in, and who is logged in',
-  description: 'Without a login, or with one that has ended, `self` is null.',
+  summary: 'What a page needs before anybody logs in, and who is logged in',
+  description: 'Without a login, or if it has ended, `self` is null.',
   access: 'visitor',
   reply: Joi.object<AboutWire>({
     version: Joi.string().required().description('The release that runs.'),

@@ -258,7 +258,7 @@ const create = defineOperation({
   area: 'channels',
   summary: 'Add a channel',
   description:
-    '`/api/channel/providers` lists the credentials and settings that each provider takes. Credentials are kept encrypted and never shown again.',
+    '`/api/channel/providers` lists the credentials and settings that each provider takes. Credentials are stored encrypted and never shown again.',
   access: 'admin',
   body: Joi.object<CreateBody, true>(CREATE_BODY),
   reply: WRITTEN,
@@ -276,7 +276,7 @@ const update = defineOperation({
   area: 'channels',
   summary: 'Change a channel',
   description:
-    'What is absent stays; of settings and credentials each name does, and null removes one. Another provider starts without settings and credentials; a change of the provider, the address or a setting that may redirect requests asks for all credentials anew. Of a channel of the configuration the status alone can be changed. With `status_only`, so it is of any channel.',
+    'Absent members stay as they are, and so does each absent name in settings and credentials; null removes one. Another provider starts without settings and credentials; a change of the provider, the address or a setting that may redirect requests requires all credentials anew. Of a channel in the configuration only the status can change. With `status_only`, only the status of any channel changes.',
   access: 'admin',
   query: STATUS_ONLY_QUERY,
   body: Joi.object<UpdateBody, true>({
@@ -324,7 +324,7 @@ const removeMany = defineOperation({
   area: 'channels',
   summary: 'Delete many channels',
   description:
-    'Those that do not exist are skipped. With one of the configuration among them, none is deleted.',
+    'Skips those that do not exist. If one of them is in the configuration, none is deleted.',
   access: 'admin',
   body: Joi.object<BatchBody, true>({ ids: IDS.required(), reason: REASON }),
   reply: MANY,
@@ -340,7 +340,7 @@ const retag = defineOperation({
   method: 'POST',
   path: '/api/channel/batch/tag',
   area: 'channels',
-  summary: 'Give many channels another tag, in one write',
+  summary: 'Give many channels another tag in one write',
   access: 'admin',
   body: Joi.object<RetagBody, true>({
     ids: IDS.required(),
@@ -360,9 +360,9 @@ const switchMany = defineOperation({
   method: 'POST',
   path: '/api/channel/batch/status',
   area: 'channels',
-  summary: 'Switch many channels on or off, in one write',
+  summary: 'Switch many channels on or off in one write',
   description:
-    'Those of the configuration too. `ids` of the reply are those whose status was another one, so that switching them back is the exact undo; those of them that the gateway itself had disabled are in `auto_disabled`.',
+    'Including those in the configuration. `ids` in the reply are those whose status changed, so that switching them back is the exact undo; those of them that the gateway itself had disabled are in `auto_disabled`.',
   access: 'admin',
   body: Joi.object<SwitchBody, true>({
     ids: IDS.required(),
@@ -387,9 +387,9 @@ const copy = defineOperation({
   method: 'POST',
   path: '/api/channel/copy/:id',
   area: 'channels',
-  summary: 'Add a channel like another, without its credentials',
+  summary: 'Add a copy of a channel, without its credentials',
   description:
-    'Credentials are never copied: give those of the copy here, or later; it takes no traffic while it lacks one that it needs.',
+    'Credentials are never copied: give those of the copy here or later; it takes no traffic until it has all that it needs.',
   access: 'admin',
   params: ID_PARAMS,
   body: Joi.object<CopyBody, true>({
@@ -415,7 +415,7 @@ const copy = defineOperation({
 });
 
 const TEST_MODEL = NAME.empty(['', null]).description(
-  'As callers name it; the first one if not given.',
+  'Under the name that callers use; by default its first model.',
 );
 
 const test = defineOperation({
@@ -425,7 +425,7 @@ const test = defineOperation({
   area: 'channels',
   summary: 'Send a channel a real request of two documents, switched on or not',
   description:
-    'Costs what the provider charges. `problem` says what is wrong, with status 200: the test itself was made.',
+    'Costs what the provider charges. `problem` says what is wrong, with status 200, since the test itself was made.',
   access: 'admin',
   params: ID_PARAMS,
   body: Joi.object<TestBody, true>({
@@ -445,8 +445,8 @@ const upstreamModels = defineOperation({
   method: 'GET',
   path: '/api/channel/:id/upstream-models',
   area: 'channels',
-  summary: 'The models that a channel’s server lists, by its own names',
-  description: 'Asks the server; empty where it lists none.',
+  summary: 'The models that a channel’s server lists, under its own names',
+  description: 'Asks the server; empty if it lists none.',
   access: 'admin',
   params: ID_PARAMS,
   reply: Joi.array<string[]>().items(Joi.string()).required(),
@@ -459,9 +459,9 @@ const draft = defineOperation({
   method: 'POST',
   path: '/api/channel/test',
   area: 'channels',
-  summary: 'Send a channel that is yet to be added a real request of two documents',
+  summary: 'Send a draft of a channel a real request of two documents',
   description:
-    'Takes what adding a channel takes, and answers what the test of a channel does. Nothing is stored but an entry in the audit log, without credentials. Costs what the provider takes for it.',
+    'Takes the same input as adding a channel, and answers like the test of a channel. Stores nothing but an entry in the audit log, without credentials. Costs what the provider charges.',
   access: 'admin',
   body: Joi.object<DraftBody, true>({ ...CREATE_BODY, model: TEST_MODEL }),
   reply: TESTED,
@@ -477,7 +477,7 @@ const models = defineOperation({
   path: '/api/channel/models',
   area: 'channels',
   summary:
-    'Every model that a channel serves, and which channels do, in the order in which they are tried',
+    'Every model that a channel serves, with its channels in the order in which they are tried',
   access: 'admin',
   reply: Joi.array<ModelWire[]>()
     .items(

@@ -42,7 +42,7 @@ const list = defineOperation({
   method: 'GET',
   path: '/api/playground/example',
   area: 'playground',
-  summary: 'Examples of the playground: one’s own and those that are shared, newest first',
+  summary: 'Playground examples: your own and shared ones, newest first',
   access: 'login',
   reply: Joi.array<ExampleWire[]>().items(EXAMPLE).required(),
   handler: async ({ deps, actor }) => (await listExamples(deps, actor)).map(wireFor(actor.id)),
@@ -71,7 +71,7 @@ const save = defineOperation({
   area: 'playground',
   summary: 'Keep an input of the playground',
   description:
-    'Its query and documents are then in the store, where the gateway keeps none otherwise; `console.examples: false` forbids it. An account keeps up to 100.',
+    'Its query and documents are then in the store, which otherwise holds none; `console.examples: false` forbids it. An account keeps up to 100.',
   access: 'login',
   body: Joi.object<SaveBody, true>({
     name: Joi.string().max(MAX_NAME).required(),
@@ -90,7 +90,7 @@ const remove = defineOperation({
   path: '/api/playground/example/:id',
   area: 'playground',
   summary: 'Delete an example',
-  description: 'One’s own; admins also what others share.',
+  description: 'Your own; admins also those that others share.',
   access: 'login',
   params: ID_PARAMS,
   errors: ['not_found', 'permission_denied'],

@@ -36,9 +36,9 @@ const listOwn = defineOperation({
   method: 'GET',
   path: '/api/model',
   area: 'models',
-  summary: 'The models that callers may name, with what each costs',
+  summary: 'The models that callers may name, with their prices',
   description:
-    'A key may be held to some of them. One that is not live answers 503 until a channel of it is.',
+    'A key may be limited to some of them. A model without a live channel answers 503 until it has one.',
   access: 'login',
   reply: Joi.array<OwnModelWire[]>()
     .items(
@@ -61,7 +61,7 @@ const listPrices = defineOperation({
   method: 'GET',
   path: '/api/price',
   area: 'models',
-  summary: 'The prices in force: by model, and of all others',
+  summary: 'The prices in force, by model, and the default price',
   access: 'login',
   reply: Joi.object<PricesWire, true>({
     units_per_usd: Joi.number().integer().min(1).required(),

@@ -64,9 +64,9 @@ const rank = defineOperation({
   method: 'POST',
   path: '/api/playground/rank',
   area: 'playground',
-  summary: 'Rank documents with one’s login, the way a caller’s request is ranked',
+  summary: 'Rank documents with your login, as a caller’s request is ranked',
   description:
-    'It is admitted, priced and logged like any other, by a key of the account named `console` that is made on first use and that nobody has: its limits bound the playground, and its row shows what was spent there. Admins may name one channel, which ranks alone and in one attempt, whatever its priority, weight and health; that is in the audit log, without the texts.',
+    'It is admitted, priced and logged like any other, under a key of the account named `console`, which is made on first use and whose secret nobody has: its limits apply to the playground, and its row shows what was spent there. Admins may name one channel, which ranks alone and in one attempt, whatever its priority, weight and health; the audit log records that, without the texts.',
   access: 'login',
   idempotent: true,
   bodyLimitBytes: 8 * 1024 * 1024,

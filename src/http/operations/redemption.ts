@@ -148,8 +148,8 @@ const batches = defineOperation({
   method: 'GET',
   path: '/api/redemption/batch',
   area: 'redemption',
-  summary: 'Redemption codes added up by making, the newest first',
-  description: 'Those of older releases by name. Reads every code.',
+  summary: 'Redemption codes added up by batch, newest first',
+  description: 'Codes of older releases are grouped by name. Reads every code.',
   access: 'admin',
   reply: Joi.array<BatchWire[]>()
     .items(
@@ -173,8 +173,8 @@ const disableBatch = defineOperation({
   method: 'POST',
   path: '/api/redemption/batch/disabled',
   area: 'redemption',
-  summary: 'Disable the codes of one making, or of one name, that are left',
-  description: 'Answers with how many. Those of an equal or higher role are passed over.',
+  summary: 'Disable the unused codes of one batch, or of one name',
+  description: 'Answers with how many. Skips those with an equal or higher role.',
   access: 'admin',
   body: Joi.object<BatchBody, true>({ name: NAME, batch_id: BATCH_ID, reason: REASON }).xor(
     'name',
@@ -240,7 +240,7 @@ const update = defineOperation({
   area: 'redemption',
   summary: 'Change a redemption code',
   description:
-    'What is absent stays. A used code is final. With `status_only`, the status alone is changed.',
+    'Absent members stay as they are. A used code cannot change. With `status_only`, only the status changes.',
   access: 'admin',
   query: STATUS_ONLY_QUERY,
   body: Joi.object<UpdateBody, true>({

@@ -142,7 +142,7 @@ const getOwn = defineOperation({
   method: 'GET',
   path: '/api/log/self/request/:request_id',
   area: 'logs',
-  summary: 'One of one’s own requests by its id, admitted or refused',
+  summary: 'One of your own requests by its id, admitted or refused',
   access: 'login',
   params: PARAMS,
   reply: OWN_REQUEST,

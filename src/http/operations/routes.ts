@@ -34,11 +34,11 @@ const explainRoute = defineOperation({
   area: 'channels',
   summary: 'Where a request would go now, what it would cost, and why it would not go elsewhere',
   description:
-    'Nothing is sent, reserved or charged. What cools down and what is busy is told by the gateway that answers.',
+    'Nothing is sent, reserved or charged. The gateway that answers says what cools down and what is busy on it.',
   access: 'admin',
   body: Joi.object<ExplainBody, true>({
     model: NAME.description(
-      'As callers name it; without it the default of the key or of the gateway.',
+      'Under the name that callers use; by default the key’s or the gateway’s default model.',
     ),
     tag: NAME.description('As a request names it in X-Rerank-Tag.'),
     token_id: ID.description('The key that asks; without it a key that may do everything.'),
@@ -119,7 +119,7 @@ const probe = defineOperation({
   area: 'channels',
   summary: 'Find out what an unknown server speaks',
   description:
-    'Asks the server what it says of itself, and ranks two short documents as each provider that people run themselves would: some sixty requests at most, of which all but those of its own form are answered with 404. A public address of a provider is known without a request. Nothing that the server says is quoted.',
+    'Asks the server about itself, and has it rank two short documents in the form of each provider that people run themselves: at most some sixty requests, of which all but those in its own form get a 404. A provider’s public address is recognised without a request. Nothing that the server says is quoted.',
   access: 'admin',
   body: Joi.object<ProbeBody, true>({
     base_url: Joi.string().max(2_048).required(),

@@ -56,7 +56,7 @@ const login = defineOperation({
   path: '/api/user/login',
   area: 'sessions',
   summary: 'Log in with username (or address) and password',
-  description: 'The session comes as a cookie. It lives as long as it is used, up to a bound.',
+  description: 'The session is a cookie. It lasts as long as it is used, up to a maximum.',
   access: 'public',
   body: Joi.object<LoginBody, true>({
     username: Joi.string().max(320).required(),
@@ -101,7 +101,7 @@ const logoutByLink = defineOperation({
   method: 'GET',
   path: '/api/user/logout',
   area: 'sessions',
-  summary: 'End this login, for clients that ask with GET',
+  summary: 'End this login, for clients that send GET',
   access: 'login',
   unsafe: true,
   async handler({ deps, login, secure }) {
@@ -115,9 +115,9 @@ const createAccessToken = defineOperation({
   method: 'POST',
   path: '/api/user/token',
   area: 'sessions',
-  summary: 'Make a new access token; the one before ends',
+  summary: 'Make a new access token; the previous one ends',
   description:
-    'For scripts: send it as `Authorization: Bearer`. It is not shown again and lives until it is replaced, the password changes, or its time has passed: `expires_in` seconds, `accounts.access_token_ms` at most.',
+    'For scripts: send it as `Authorization: Bearer`. It is not shown again, and is valid until it is replaced, the password changes, or its time is up: `expires_in` seconds, at most `accounts.access_token_ms`.',
   access: 'login',
   idempotent: true,
   body: Joi.object<TokenBody, true>({ expires_in: Joi.number().integer().min(60) }),
@@ -159,7 +159,7 @@ const list = defineOperation({
   method: 'GET',
   path: '/api/user/session',
   area: 'sessions',
-  summary: 'What one is logged in with: sessions and access tokens, newest first',
+  summary: 'Your logins: sessions and access tokens, newest first',
   access: 'login',
   reply: SESSIONS,
   handler: async ({ deps, login: asking }) =>
@@ -171,9 +171,9 @@ const listOfUser = defineOperation({
   method: 'GET',
   path: '/api/user/:id/session',
   area: 'sessions',
-  summary: 'What somebody is logged in with, newest first',
+  summary: 'The logins of an account, newest first',
   description:
-    'When and from where they logged in, and who failed to, is in the audit log: `user.login` and `user.login_failed`.',
+    'The audit log has the logins, with time and address, and the failed ones: `user.login` and `user.login_failed`.',
   access: 'admin',
   params: ID_PARAMS,
   reply: SESSIONS,
@@ -189,7 +189,7 @@ const end = defineOperation({
   method: 'DELETE',
   path: '/api/user/session/:id',
   area: 'sessions',
-  summary: 'End one of one’s own sessions or access tokens',
+  summary: 'End one of your own sessions or access tokens',
   access: 'login',
   params: Joi.object<SessionParams, true>({ id: Joi.string().max(64).required() }),
   errors: ['not_found'],
@@ -204,7 +204,7 @@ const endOfUser = defineOperation({
   method: 'DELETE',
   path: '/api/user/:id/session/:session',
   area: 'sessions',
-  summary: 'End a session or access token of somebody of a lower role',
+  summary: 'End a session or access token of an account with a lower role',
   access: 'admin',
   params: Joi.object<UserSessionParams, true>({
     id: ID.required(),

@@ -95,7 +95,7 @@ const ownSeries = defineOperation({
   method: 'GET',
   path: '/api/stats/self/series',
   area: 'stats',
-  summary: 'One’s own requests, failures, latency and spending, by the hour',
+  summary: 'Your own requests, failures, latency and spending, by the hour',
   description: `${KEPT} Requests that were refused before admission are not counted.`,
   access: 'login',
   query: Joi.object<OwnSeriesQuery, true>({
@@ -115,7 +115,7 @@ const breakdown = defineOperation({
   method: 'GET',
   path: '/api/stats/breakdown',
   area: 'stats',
-  summary: 'Who spent what, told apart by one or two things, with the total',
+  summary: 'Who spent what, by one or two dimensions, with the total',
   description: `${KEPT} The total is the sum of the rows, and agrees with \`used_quota\` of accounts and keys as far as it reaches.`,
   access: 'admin',
   query: Joi.object<BreakdownListQuery, true>({
@@ -137,7 +137,7 @@ const ownBreakdown = defineOperation({
   method: 'GET',
   path: '/api/stats/self/breakdown',
   area: 'stats',
-  summary: 'What one spent oneself, told apart by one or two things, with the total',
+  summary: 'What you spent, by one or two dimensions, with the total',
   description: KEPT,
   access: 'login',
   query: Joi.object<OwnBreakdownQuery, true>({

@@ -41,7 +41,7 @@ const list = defineOperation({
   method: 'GET',
   path: '/api/channel/tag',
   area: 'channels',
-  summary: 'All tags, with their switch and the channels that bear them',
+  summary: 'All tags, with their switches and channels',
   access: 'admin',
   reply: Joi.array<TagWire[]>().items(TAG_ENTRY).required(),
   handler: async ({ deps }) => (await listTags(deps)).map(tagWire),
@@ -54,7 +54,7 @@ const disable = defineOperation({
   area: 'channels',
   summary: 'Take every channel with a tag out of service, at once',
   description:
-    'One switch that covers all channels with the tag, those added later included, and leaves their own status alone. When this has answered, no gateway begins an attempt on any of them.',
+    'One switch that covers all channels with the tag, those added later included, and leaves their own status alone. Once this has answered, no gateway begins an attempt on any of them.',
   access: 'admin',
   body: SWITCH_BODY,
   reply: SWITCHED,
@@ -82,9 +82,9 @@ const edit = defineOperation({
   method: 'PUT',
   path: '/api/channel/tag',
   area: 'channels',
-  summary: 'Change all channels with a tag, in one write',
+  summary: 'Change all channels with a tag in one write',
   description:
-    'What is absent stays. A tag that gets a new name while it is switched off stays off under that name. Channels of the configuration are changed there: with one among them, none is changed.',
+    'Absent members stay as they are. A tag that is renamed while it is switched off stays off under its new name. Channels in the configuration are changed there: if one of them is, none is changed.',
   access: 'admin',
   body: Joi.object<EditBody, true>({
     tag: TAG.required(),

@@ -121,7 +121,7 @@ const list = defineOperation({
   method: 'GET',
   path: '/api/token',
   area: 'tokens',
-  summary: 'One’s own keys, newest first; for admins everybody’s',
+  summary: 'Your own keys, newest first; for admins, everybody’s',
   access: 'login',
   query: Joi.object<TokenListQuery, true>({ ...LIST_QUERY, user_id: ID }),
   reply: listOf(TOKEN),
@@ -170,7 +170,7 @@ const find = defineOperation({
   area: 'tokens',
   summary: 'Whose key is this?',
   description:
-    'Takes the whole key in the body, which no proxy and no history keeps. Somebody else’s key is as unknown as one that does not exist, unless one is an admin.',
+    'Takes the whole key in the body, which no proxy and no history keeps. Except to admins, somebody else’s key is as unknown as one that does not exist.',
   access: 'login',
   body: Joi.object<FindBody, true>({ key: Joi.string().max(512).required() }),
   reply: TOKEN,
@@ -247,7 +247,7 @@ const update = defineOperation({
   area: 'tokens',
   summary: 'Change a key',
   description:
-    'What is absent stays. `remain_quota` sets the quota, `add_quota` moves it, both atomically against running traffic. Enabling is judged on the values after the change, so that extending and enabling are one call; a key that would still be expired or exhausted is refused. With `status_only`, the status alone is changed.',
+    'Absent members stay as they are. `remain_quota` sets the quota, `add_quota` moves it, both atomically against running traffic. Enabling is judged by the values after the change, so that one call can extend and enable a key; it is refused if the key would still be expired or exhausted. With `status_only`, only the status changes.',
   access: 'login',
   query: STATUS_ONLY_QUERY,
   body: Joi.object<UpdateBody, true>({
@@ -287,7 +287,7 @@ const roll = defineOperation({
   area: 'tokens',
   summary: 'Give a key another secret',
   description:
-    'The reply has the new key, which is not shown again. Name, quota, limits and history stay. The old key works for `keep_old_s`, so that applications can be changed one by one; without it, it ends at once. A second roll ends the key before the last.',
+    'The reply has the new key, which is not shown again. Name, quota, limits and history stay. The old key works for `keep_old_s`, so that applications can be changed one by one; without it, the old key ends at once. A second roll ends the key before the last.',
   access: 'login',
   params: ID_PARAMS,
   body: Joi.object<RollBody, true>({
@@ -326,7 +326,7 @@ const removeMany = defineOperation({
   path: '/api/token/batch',
   area: 'tokens',
   summary: 'Delete many keys',
-  description: 'Those that do not exist, or are not one’s own, are skipped. Answers with how many.',
+  description: 'Skips those that do not exist or are not yours. Answers with how many.',
   access: 'login',
   body: Joi.object<BatchBody, true>({ ids: IDS.required(), reason: REASON }),
   reply: COUNT.required(),
@@ -338,9 +338,9 @@ const usage = defineOperation({
   method: 'GET',
   path: '/api/usage/token',
   area: 'tokens',
-  summary: 'What the key that asks has used and has left',
+  summary: 'What the key of this request has used and has left',
   description:
-    'Send the API key as for a rerank, from an address that it may be used from; disabled, expired and exhausted ones are answered too.',
+    'Send the API key as for a rerank, from an address that it allows; disabled, expired and exhausted keys get an answer too.',
   access: 'key',
   errors: ['ip_not_allowed'],
   reply: Joi.object<UsageView, true>({

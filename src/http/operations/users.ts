@@ -150,9 +150,9 @@ const register = defineOperation({
   method: 'POST',
   path: '/api/user/register',
   area: 'users',
-  summary: 'Make an account for oneself',
+  summary: 'Make an account for yourself',
   description:
-    'Where `accounts.registration` allows it. An `email` counts once it is confirmed with the code that is mailed to it; the answer does not tell whether another account has it.',
+    'If `accounts.registration` allows it. An `email` counts once it is confirmed with the code mailed to it; the answer does not reveal whether another account has it.',
   access: 'public',
   body: Joi.object<RegisterBody, true>({
     username: USERNAME.required(),
@@ -175,7 +175,7 @@ const getSelf = defineOperation({
   method: 'GET',
   path: '/api/user/self',
   area: 'users',
-  summary: 'One’s own account',
+  summary: 'Your own account',
   access: 'login',
   reply: USER,
   handler: ({ deps, login }) => userWire(deps.now())(login.user),
@@ -186,9 +186,9 @@ const putSelf = defineOperation({
   method: 'PUT',
   path: '/api/user/self',
   area: 'users',
-  summary: 'Change one’s own account',
+  summary: 'Change your own account',
   description:
-    'What is absent stays. A new password or address asks for `original_password`; an address counts once it is confirmed. A new password ends all sessions and access tokens; a browser that changed it gets a new session.',
+    'Absent members stay as they are. A new password or address requires `original_password`; an address counts once it is confirmed. A new password ends all sessions and access tokens; a browser that changed it gets a new session.',
   access: 'login',
   body: Joi.object<SelfBody, true>({
     username: KEEP,
@@ -231,7 +231,7 @@ const confirmEmail = defineOperation({
   method: 'POST',
   path: '/api/user/email/confirm',
   area: 'users',
-  summary: 'Confirm one’s address with the code that was mailed to it',
+  summary: 'Confirm your address with the code mailed to it',
   access: 'login',
   body: Joi.object<ConfirmBody, true>({ token: Joi.string().max(256).required() }),
   reply: USER,
@@ -246,7 +246,7 @@ const removeSelf = defineOperation({
   method: 'DELETE',
   path: '/api/user/self',
   area: 'users',
-  summary: 'Delete one’s own account, with its keys',
+  summary: 'Delete your own account and its keys',
   access: 'login',
   errors: ['permission_denied'],
   async handler({ deps, login, actor, secure }) {
@@ -277,7 +277,8 @@ const askReset = defineOperation({
   path: '/api/reset_password',
   area: 'users',
   summary: 'Have a one-time code mailed',
-  description: 'Answers the same, as fast, whether or not the address belongs to an account.',
+  description:
+    'Gives the same answer, just as fast, whether or not the address belongs to an account.',
   access: 'public',
   unsafe: true,
   query: Joi.object<ResetQuery, true>({ email: EMAIL.required() }),
@@ -297,7 +298,7 @@ const reset = defineOperation({
   area: 'users',
   summary: 'Set a password with a one-time code',
   description:
-    'Ends all sessions and access tokens of the account. Without `password` a strong one is made and answered in `data`. Wrong, expired and used codes get the same answer.',
+    'Ends all sessions and access tokens of the account. Without `password`, a strong one is made and returned in `data`. Wrong, expired and used codes get the same answer.',
   access: 'public',
   body: Joi.object<ResetBody, true>({
     email: EMAIL.required(),
@@ -365,7 +366,7 @@ const create = defineOperation({
   path: '/api/user',
   area: 'users',
   summary: 'Make an account',
-  description: 'Its role must be below one’s own.',
+  description: 'Its role must be below your own.',
   access: 'admin',
   body: Joi.object<CreateBody, true>({
     username: USERNAME.required(),
@@ -398,7 +399,7 @@ const invite = defineOperation({
   area: 'users',
   summary: 'Make an account, and mail its owner a code to set a password',
   description:
-    'Nobody knows a password of it until then. The code is good for 24 hours; the mail has a link where `server.public_url` is set. If the mail cannot be sent the answer is 502, and the account is there: `mailPasswordReset` sends another.',
+    'Until then nobody knows a password for it. The code is good for 24 hours; the mail has a link if `server.public_url` is set. If the mail cannot be sent, the answer is 502, but the account exists: `mailPasswordReset` sends another.',
   access: 'admin',
   body: Joi.object<InviteBody, true>({
     username: USERNAME.required(),
@@ -427,9 +428,9 @@ const mailReset = defineOperation({
   method: 'POST',
   path: '/api/user/:id/reset-mail',
   area: 'users',
-  summary: 'Mail somebody a code to set a new password',
+  summary: 'Mail an account a code to set a new password',
   description:
-    'To the address of the account; its password stays until the code is used, within 24 hours. The mail has a link where `server.public_url` is set.',
+    'Goes to the address of the account; its password stays until the code is used, within 24 hours. The mail has a link if `server.public_url` is set.',
   access: 'admin',
   params: ID_PARAMS,
   body: Joi.object<MailResetBody, true>({ reason: REASON }),
@@ -447,7 +448,7 @@ const update = defineOperation({
   area: 'users',
   summary: 'Change an account',
   description:
-    'What is absent stays. `quota` sets the balance, `add_quota` moves it, both atomically against running traffic. Nobody acts on an equal or higher role. Disabling, and a new password, end all logins of the account.',
+    'Absent members stay as they are. `quota` sets the balance, `add_quota` moves it, both atomically against running traffic. Nobody acts on an equal or higher role. Disabling, and a new password, end all logins of the account.',
   access: 'admin',
   body: Joi.object<UpdateBody, true>({
     id: ID.required(),
@@ -502,7 +503,7 @@ const manage = defineOperation({
   area: 'users',
   summary: 'Enable, disable, promote, demote or delete an account, or move its quota',
   description:
-    'Promoting makes an admin, which only root may do. `add_quota` takes `value` and a `mode`. Answers with the account, or null once it is deleted.',
+    'Promoting makes the account an admin; only root may do so. `add_quota` takes `value` and a `mode`. Answers with the account, or null once it is deleted.',
   access: 'admin',
   body: Joi.object<ManageBody, true>({
     id: ID.required(),

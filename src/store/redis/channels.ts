@@ -121,7 +121,7 @@ export function openChannels(
         );
         if (version !== null) return { version: numberOf(version), result };
       }
-      throw new StoreUnavailableError('The channels are being changed without end.');
+      throw new StoreUnavailableError('The channels keep changing.');
     });
     lastTurn = turn.catch(() => undefined);
     return turn;

@@ -362,7 +362,7 @@ const WORDS: readonly (readonly [RegExp, string])[] = [
   [/^(NOAUTH|NOPERM|WRONGPASS)/, 'Redis refuses the login, or what it may do.'],
   [
     /^(TRYAGAIN|MOVED|ASK|ERR|Too many Cluster redirections)/,
-    'The Redis Cluster is moving the keys that are asked for.',
+    'The Redis Cluster is moving the requested keys.',
   ],
   [/^Redis did not answer/, 'Redis did not answer in time.'],
 ];

@@ -72,7 +72,7 @@ export function openRedemption(connection: Connection, keys: Keys): RedemptionSt
         ),
       ],
     );
-    if (written === null) throw new Error('There is such a redemption code already.');
+    if (written === null) throw new Error('This redemption code exists already.');
     return codes.map(({ codeHash: _, ...code }, index) => ({
       ...code,
       ...({ status: 'enabled', redeemedTime: 0, usedUserId: 0 } as const),

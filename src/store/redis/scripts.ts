@@ -104,7 +104,7 @@ export async function runWithTokens(
     if (missing === undefined) return reply;
     all.push(...missing.map(tokenKey));
   }
-  throw new StoreUnavailableError('Reservations expire faster than they are given back.');
+  throw new StoreUnavailableError('Reservations expire faster than they can be given back.');
 }
 
 async function evaluate(

@@ -82,7 +82,7 @@ export function openTokens(connection: Connection, keys: Keys): TokenStore {
 
   async function claimKey(keyHash: string, userId: number, id: number): Promise<void> {
     const claimed = await answer(client.set(keys.keyHash(keyHash), `${userId}:${id}`, 'NX'));
-    if (claimed === null) throw new Error('There is a token with this key already.');
+    if (claimed === null) throw new Error('A token with this key exists already.');
   }
 
   async function roll(
@@ -153,7 +153,7 @@ export function openTokens(connection: Connection, keys: Keys): TokenStore {
         }
       }
     }
-    throw new StoreUnavailableError('The token is being changed without end.');
+    throw new StoreUnavailableError('The token keeps changing.');
   }
 
   /**

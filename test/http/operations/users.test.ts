@@ -171,7 +171,7 @@ describe('registration', () => {
   });
 });
 
-describe('one’s own account', () => {
+describe('your own account', () => {
   it('is shown without anything secret', async () => {
     const { cookie, user } = await createAccount(gateway.store, { email: 'self@example.com' });
 
