@@ -20,13 +20,13 @@ import type { Backend, ChannelChanged, Enforced, TagChanged } from './backend.js
 import { present } from './values.js';
 
 const ALL = { offset: 0, limit: Number.MAX_SAFE_INTEGER };
-const ADMIN_ROLE = 10;
+const AUDITOR_ROLE = 5;
 
 /** The management API of a running gateway, as whoever is logged in. */
 export function createHttpBackend(api: ApiClient): Backend {
   let known: Promise<User> | undefined;
   const self = (): Promise<User> => (known ??= api.call('GET', '/api/user/self').then(readUser));
-  const isAdmin = async (): Promise<boolean> => (await self()).role >= ADMIN_ROLE;
+  const seesAll = async (): Promise<boolean> => (await self()).role >= AUDITOR_ROLE;
 
   /** Everybody's requests for admins, one's own for others; a filter for admins that makes no difference is dropped. */
   async function usagePath(query: Omit<UsageQuery, 'offset' | 'limit'>): Promise<{
@@ -39,7 +39,7 @@ export function createHttpBackend(api: ApiClient): Backend {
       start_timestamp: query.fromMs === undefined ? undefined : Math.floor(query.fromMs / 1000),
       end_timestamp: query.toMs === undefined ? undefined : Math.floor(query.toMs / 1000),
     };
-    if (await isAdmin()) {
+    if (await seesAll()) {
       return { path: '/api/log', query: { ...filter, user_id: userId, channel_id: channelId } };
     }
     if (channelId !== undefined || (userId !== undefined && userId !== (await self()).id)) {

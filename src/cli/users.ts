@@ -24,10 +24,11 @@ interface UpdateOptions extends UserOptions {
   readonly disable?: true;
 }
 
-const ROLES = { guest: 0, user: 1, admin: 10 } as const satisfies Record<string, Role>;
+const ROLES = { guest: 0, user: 1, auditor: 5, admin: 10 } as const satisfies Record<string, Role>;
 export const ROLE: Readonly<Record<Role, string>> = {
   0: 'guest',
   1: 'user',
+  5: 'auditor',
   10: 'admin',
   100: 'root',
 };

@@ -21,7 +21,13 @@ export async function readAbout(): Promise<About> {
   }
 }
 
+const AUDITOR_ROLE = 5;
 const ADMIN_ROLE = 10;
+
+/** Whether one sees what belongs to everybody: auditors do, and change none of it. */
+export function seesAll(): boolean {
+  return (about.get()?.self?.role ?? 0) >= AUDITOR_ROLE;
+}
 
 export function isAdmin(): boolean {
   return (about.get()?.self?.role ?? 0) >= ADMIN_ROLE;

@@ -1,6 +1,6 @@
 import type { ComponentType } from 'preact';
 import type { IconName } from './icons.js';
-import { isAdmin } from './about.js';
+import { seesAll } from './about.js';
 import { withWords } from './words.js';
 import type { Words } from './words/en.js';
 
@@ -25,7 +25,7 @@ export const PAGES: readonly Page[] = [
     admin: false,
     key: 'o',
     load: async () =>
-      isAdmin()
+      seesAll()
         ? (await withWords(import('./pages/overview.js'))).Overview
         : (await withWords(import('./pages/home.js'))).Home,
   },

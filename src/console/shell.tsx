@@ -1,6 +1,6 @@
 import type { ComponentChild, ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { about, aboutFailed, isAdmin, readAbout } from './about.js';
+import { about, aboutFailed, seesAll, readAbout } from './about.js';
 import { actAs, call, loginIsOver, trouble } from './api/call.js';
 import { queries, useRead } from './api/query.js';
 import { Brand } from './brand.js';
@@ -156,7 +156,7 @@ function Frame() {
   const { path } = useRoute();
   const [menu, setMenu] = useState(false);
   const page = pageOf(path[0] ?? '');
-  const visible = PAGES.filter(({ admin }) => !admin || isAdmin());
+  const visible = PAGES.filter(({ admin }) => !admin || seesAll());
   const isSearching = useAtom(searching);
   const isShowingKeys = useAtom(showingKeys);
 
@@ -210,7 +210,7 @@ function Frame() {
         </main>
       </div>
       <nav class="bottom" aria-label={w().shell.shortNavigation}>
-        {(isAdmin() ? ['', 'tags', 'requests'] : ['', 'keys', 'requests']).map((name) => {
+        {(seesAll() ? ['', 'tags', 'requests'] : ['', 'keys', 'requests']).map((name) => {
           const entry = pageOf(name);
           if (entry === undefined) return null;
           return (
@@ -241,7 +241,7 @@ function focusContent(event: MouseEvent): void {
 }
 
 function nameOf({ name }: Page): string {
-  return name === 'overview' && !isAdmin() ? w().nav.home : w().nav[name];
+  return name === 'overview' && !seesAll() ? w().nav.home : w().nav[name];
 }
 
 function Content({ page }: { readonly page: Page | undefined }) {
@@ -266,7 +266,7 @@ function Content({ page }: { readonly page: Page | undefined }) {
       </div>
     );
   }
-  if (page.admin && !isAdmin()) return <NoRights />;
+  if (page.admin && !seesAll()) return <NoRights />;
   const chunk = chunks[page.path];
   if (chunk === undefined) return <Skeleton />;
   if ('failed' in chunk) return <ChunkGone />;
@@ -323,7 +323,7 @@ function Bars() {
           <Button onClick={reload}>{w().shell.reload}</Button>
         </div>
       ) : null}
-      {isAdmin() ? <TagBars /> : null}
+      {seesAll() ? <TagBars /> : null}
     </>
   );
 }
@@ -458,7 +458,7 @@ function useKeys(): void {
         return;
       if (Date.now() < chordUntilMs) {
         chordUntilMs = 0;
-        const page = PAGES.find((entry) => entry.key === key && (!entry.admin || isAdmin()));
+        const page = PAGES.find((entry) => entry.key === key && (!entry.admin || seesAll()));
         if (page !== undefined) {
           event.preventDefault();
           navigate(page.path === '' ? './' : page.path);
@@ -496,7 +496,7 @@ function KeysHelp() {
           </dt>,
           <dd key={`${keys} does`}>{what}</dd>,
         ])}
-        {PAGES.filter(({ admin }) => !admin || isAdmin()).map((page) => [
+        {PAGES.filter(({ admin }) => !admin || seesAll()).map((page) => [
           <dt key={page.path}>
             <kbd>g</kbd> <kbd>{page.key}</kbd>
           </dt>,

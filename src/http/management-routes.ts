@@ -2,7 +2,7 @@ import express, { type Request, type Response, type Router } from 'express';
 import { GatewayError } from '../core/errors.js';
 import { storeAnswers } from '../gateway/admission.js';
 import { judgeAddress, unknownKey } from '../gateway/key-refusals.js';
-import { ADMIN_ROLE, ROOT_ROLE, type Actor } from '../management/audit.js';
+import { ADMIN_ROLE, AUDITOR_ROLE, ROOT_ROLE, type Actor } from '../management/audit.js';
 import { countAttempt } from '../management/attempts.js';
 import type { Login } from '../management/sessions.js';
 import { actorOf } from '../management/users.js';
@@ -79,8 +79,9 @@ class ManagementLoad {
   }
 }
 
-const LEAST_ROLE: Readonly<Record<'login' | 'admin' | 'root', number>> = {
+const LEAST_ROLE: Readonly<Record<'login' | 'auditor' | 'admin' | 'root', number>> = {
   login: 1,
+  auditor: AUDITOR_ROLE,
   admin: ADMIN_ROLE,
   root: ROOT_ROLE,
 };

@@ -89,6 +89,7 @@ export const SECURITY: Readonly<Record<Operation['access'], ApiOperation['securi
   visitor: [{}, { session: [] }, { accessToken: [] }],
   key: [{ apiKey: [] }],
   login: [{ session: [] }, { accessToken: [] }],
+  auditor: [{ session: [] }, { accessToken: [] }],
   admin: [{ session: [] }, { accessToken: [] }],
   root: [{ session: [] }, { accessToken: [] }],
 };
@@ -100,7 +101,7 @@ function describe(operation: Operation, convert: Convert): ApiOperation {
     ...parametersOf(query, 'query', convert),
     ...(operation.idempotent === true ? [IDEMPOTENCY_KEY] : []),
   ];
-  const who = access === 'admin' || access === 'root' ? `Access: ${access}.` : '';
+  const who = ['auditor', 'admin', 'root'].includes(access) ? `Access: ${access}.` : '';
   const description = [operation.description, who].filter(Boolean).join(' ');
   const files = (operation.files ?? []).map((type) => [type, { schema: { type: 'string' } }]);
   return {

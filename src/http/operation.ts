@@ -30,7 +30,7 @@ import type { Identity } from './authentication.js';
  *   path: '/api/thing/:id', // fixed paths win over parameters; a trailing slash makes no difference
  *   area: 'things',
  *   summary: 'Give a thing another name',
- *   access: 'login', // public, visitor, key (an API key), login, admin or root
+ *   access: 'login', // public, visitor, key (an API key), login, auditor, admin or root
  *   params: ID_PARAMS,
  *   body: Joi.object<RenameBody, true>({ id: Joi.number().integer().min(1).required(), name: Joi.string().required() }),
  *   reply: THING, // the schema of `data`; a handler that returns something else does not compile
@@ -75,8 +75,8 @@ export function defineOperation<
   };
 }
 
-/** Who may call: anybody; anybody, with their login if they have one; an API key; a logged-in caller; an admin; root. */
-export type Access = 'public' | 'visitor' | 'key' | 'login' | 'admin' | 'root';
+/** Who may call: anybody; anybody, with their login if they have one; an API key; a logged-in caller; an auditor; an admin; root. */
+export type Access = 'public' | 'visitor' | 'key' | 'login' | 'auditor' | 'admin' | 'root';
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
 /** What operations work with. */

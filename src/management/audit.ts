@@ -19,6 +19,8 @@ export interface Actor {
   readonly reason?: string | undefined;
 }
 
+/** Reads all that admins read, and changes nothing but what is their own. */
+export const AUDITOR_ROLE = 5;
 export const ADMIN_ROLE = 10;
 export const ROOT_ROLE = 100;
 

@@ -1,15 +1,15 @@
 import { GatewayError } from '../core/errors.js';
 import type { Role } from '../store/store.js';
-import { ROOT_ROLE, type Actor, type ManagementDeps } from './audit.js';
+import { ADMIN_ROLE, ROOT_ROLE, type Actor, type ManagementDeps } from './audit.js';
 
 /** Somebody who works on the store itself, at the command line, and ranks above every account. */
 export function isOperator(actor: Actor): boolean {
   return actor.id === undefined && actor.role === ROOT_ROLE;
 }
 
-/** Nobody acts on an account of an equal or higher role. `what` is the subject of the refusal. */
+/** Only admins act on accounts, and on none of an equal or higher role. `what` is the subject of the refusal. */
 export function checkBelow(role: Role, actor: Actor, what: string): void {
-  if (role < actor.role || isOperator(actor)) return;
+  if ((actor.role >= ADMIN_ROLE && role < actor.role) || isOperator(actor)) return;
   throw new GatewayError(
     'permission_denied',
     `${what} is not below yours, so you may not change it.`,
@@ -27,6 +27,9 @@ export async function checkOwner(
   what: string,
 ): Promise<void> {
   if (ownerId === actor.id || isOperator(actor)) return;
+  // Whoever only reads does not act on what is nobody's either.
+  if (actor.role < ADMIN_ROLE)
+    checkBelow(actor.role, actor, `The role of whom this ${what} belongs to`);
   const owner = await store.getUser(ownerId, now());
   if (owner !== undefined)
     checkBelow(owner.role, actor, `The role of whom this ${what} belongs to`);

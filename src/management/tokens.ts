@@ -19,7 +19,7 @@ import type { Page, TokenChange, TokenQuery, TokenUpdate } from '../store/store.
 import type { AccountSettings } from './accounts.js';
 import type { Aliases } from '../core/model-names.js';
 import { isAddressOrRange } from './addresses.js';
-import { ADMIN_ROLE, recordAudit, type Actor, type ManagementDeps } from './audit.js';
+import { ADMIN_ROLE, AUDITOR_ROLE, recordAudit, type Actor, type ManagementDeps } from './audit.js';
 import { checkInteger, checkMembers, checkName, checkNames, invalid } from './fields.js';
 import { checkOwner } from './rank.js';
 import { changedSince, still, tokenRevision } from './revision.js';
@@ -261,7 +261,7 @@ function sees(actor: Actor, token: Token): boolean {
 
 /** Whose keys the actor may see: their own, or everybody's (`undefined`). */
 function ownerScope(actor: Actor): number | undefined {
-  return actor.role >= ADMIN_ROLE ? undefined : actor.id;
+  return actor.role >= AUDITOR_ROLE ? undefined : actor.id;
 }
 
 async function checkChange(

@@ -2,7 +2,7 @@ import type { BudgetMembers, BudgetUse } from '../core/budget.js';
 import type { QuotaChange } from './balance.js';
 import type { Page, Slice } from './page.js';
 
-export type Role = 0 | 1 | 10 | 100;
+export type Role = 0 | 1 | 5 | 10 | 100;
 
 /** An account. Times are in unix seconds, quota is in units. */
 export interface User extends BudgetMembers {
@@ -10,7 +10,7 @@ export interface User extends BudgetMembers {
   readonly username: string;
   readonly email: string | undefined;
   readonly displayName: string;
-  /** 0 guest, 1 user, 10 admin, 100 root. */
+  /** 0 guest, 1 user, 5 auditor, 10 admin, 100 root. */
   readonly role: Role;
   readonly enabled: boolean;
   readonly quota: number;

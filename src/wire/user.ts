@@ -15,7 +15,7 @@ export interface UserWire extends MembersWire<typeof BUDGET_MEMBERS>, BudgetUseW
   /** Empty if unknown. */
   email: string;
   display_name: string;
-  /** 0 guest, 1 user, 10 admin, 100 root. */
+  /** 0 guest, 1 user, 5 auditor, 10 admin, 100 root. */
   role: Role;
   /** 1 enabled, 2 disabled. */
   status: 1 | 2;
@@ -28,8 +28,8 @@ export interface UserWire extends MembersWire<typeof BUDGET_MEMBERS>, BudgetUseW
 }
 
 export const ROLE = Joi.number<Role>()
-  .valid(0, 1, 10, 100)
-  .description('0 guest, 1 user, 10 admin, 100 root');
+  .valid(0, 1, 5, 10, 100)
+  .description('0 guest, 1 user, 5 auditor, 10 admin, 100 root');
 export const STATUS = Joi.number<1 | 2>().valid(1, 2).description('1 enabled, 2 disabled');
 export const QUOTA = Joi.number().integer().min(0).max(MAX_QUOTA);
 

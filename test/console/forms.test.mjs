@@ -178,3 +178,32 @@ test('whose a key is, is asked without the key in an address', async () => {
   assert.deepEqual(said, []);
   await context.close();
 });
+
+test('an auditor sees every page and changes nothing', async () => {
+  const root = await console_.open('');
+  await console_.api(root.context, 'POST', '/api/user', {
+    ...{ username: 'aud', password: PASSWORD, role: 5 },
+  });
+  const { context, page, said } = await console_.open('', { username: 'aud' });
+  const pages = [
+    ...['channels', 'tags', 'people', 'codes', 'nodes', 'audit', 'requests', 'spend', 'models'],
+  ];
+  for (const path of pages) {
+    await page.goto(`${console_.url}/console/${path}`);
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    await page.locator('[aria-busy=true]').waitFor({ state: 'detached' });
+    assert.equal(await page.getByRole('alert').count(), 0, path);
+    const buttons = await page.locator('main').getByRole('button').allTextContents();
+    const writing = buttons.filter((text) => /^(Add|New|Make|Switch|Delete|⋯)/.test(text));
+    assert.deepEqual(writing, [], path);
+  }
+  await page.goto(`${console_.url}/console/`);
+  await page.getByRole('heading', { name: 'Overview' }).waitFor();
+  const refused = await context.request.post(`${console_.url}/api/channel/tag/disabled`, {
+    data: { tag: 'hosted' },
+  });
+  assert.equal(refused.status(), 403);
+  assert.deepEqual(said, []);
+  await context.close();
+  await root.context.close();
+});

@@ -21,6 +21,7 @@ const CALLERS = [
   'guest',
   'user by cookie',
   'user by token',
+  'auditor',
   'admin',
   'root',
   'disabled user',
@@ -38,8 +39,9 @@ beforeAll(async () => {
   const { store } = gateway;
   const account = (fields: Parameters<typeof createAccount>[1] = {}) =>
     createAccount(store, fields);
-  const [user, admin, root, guest, disabled, gone, past] = [
+  const [user, auditor, admin, root, guest, disabled, gone, past] = [
     await account({ role: 1 }),
+    await account({ role: 5 }),
     await account({ role: 10 }),
     await account({ role: 100 }),
     await account({ role: 0 }),
@@ -67,6 +69,7 @@ beforeAll(async () => {
     guest: { cookie: guest.cookie },
     'user by cookie': { cookie: user.cookie },
     'user by token': { token: user.token },
+    auditor: { cookie: auditor.cookie },
     admin: { cookie: admin.cookie },
     root: { token: root.token },
     'disabled user': { cookie: disabled.cookie },
@@ -86,6 +89,7 @@ const ROLES: Partial<Readonly<Record<Caller, number>>> = {
   guest: 0,
   'user by cookie': 1,
   'user by token': 1,
+  auditor: 5,
   admin: 10,
   root: 100,
   'page of another site': 100,
@@ -101,7 +105,7 @@ function expected(access: Access, changes: boolean, caller: Caller): string {
     const secret = callers[caller].token !== undefined;
     return secret ? '401 invalid_api_key' : '401 missing_api_key';
   }
-  const least = { login: 1, admin: 10, root: 100 }[access];
+  const least = { login: 1, auditor: 5, admin: 10, root: 100 }[access];
   if (caller === 'disabled user') return '403 user_disabled';
   const role = ROLES[caller];
   if (role === undefined) return '401 unauthorized';

@@ -4,6 +4,7 @@ import type { Actor, ManagementDeps } from '../../src/management/audit.js';
 import type { Role, User } from '../../src/store/store.js';
 
 const USER = 1;
+const AUDITOR = 5;
 const ADMIN = 10;
 const ROOT = 100;
 
@@ -43,6 +44,8 @@ describe('an operator', () => {
 describe('an account', () => {
   it.each<[Role, Actor, boolean]>([
     [USER, actor(6, ADMIN), true],
+    [AUDITOR, actor(6, ADMIN), true],
+    [USER, actor(4, AUDITOR), false],
     [ADMIN, actor(6, ADMIN), false],
     [ROOT, actor(6, ADMIN), false],
     [ADMIN, actor(8, ROOT), true],

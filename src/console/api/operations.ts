@@ -5,13 +5,13 @@ export interface Operations {
     params: Record<string, never>;
     query: Record<string, never>;
     body: undefined;
-    reply: { version: string; self: { id: number; username: string; email: string; display_name: string; role: 0 | 1 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null; revision: string } | null; registration: boolean; mail: "smtp" | "outbox"; units_per_usd: number; default_model: string | null; usage_entries: number; refused_entries: number; retention_days: number; playground: { examples: boolean } };
+    reply: { version: string; self: { id: number; username: string; email: string; display_name: string; role: 0 | 1 | 5 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null; revision: string } | null; registration: boolean; mail: "smtp" | "outbox"; units_per_usd: number; default_model: string | null; usage_entries: number; refused_entries: number; retention_days: number; playground: { examples: boolean } };
   };
   login: {
     params: Record<string, never>;
     query: Record<string, never>;
     body: { username: string; password: string };
-    reply: { id: number; username: string; email: string; display_name: string; role: 0 | 1 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null; revision: string };
+    reply: { id: number; username: string; email: string; display_name: string; role: 0 | 1 | 5 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null; revision: string };
   };
   logout: {
     params: Record<string, never>;
@@ -59,19 +59,19 @@ export interface Operations {
     params: Record<string, never>;
     query: Record<string, never>;
     body: { username: string; password: string; email?: string; display_name?: string };
-    reply: { id: number; username: string; email: string; display_name: string; role: 0 | 1 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null; revision: string };
+    reply: { id: number; username: string; email: string; display_name: string; role: 0 | 1 | 5 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null; revision: string };
   };
   getSelf: {
     params: Record<string, never>;
     query: Record<string, never>;
     body: undefined;
-    reply: { id: number; username: string; email: string; display_name: string; role: 0 | 1 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null; revision: string };
+    reply: { id: number; username: string; email: string; display_name: string; role: 0 | 1 | 5 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null; revision: string };
   };
   updateSelf: {
     params: Record<string, never>;
     query: Record<string, never>;
     body: { username?: string; display_name?: string; email?: string; password?: string; original_password?: string };
-    reply: { id: number; username: string; email: string; display_name: string; role: 0 | 1 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null; revision: string };
+    reply: { id: number; username: string; email: string; display_name: string; role: 0 | 1 | 5 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null; revision: string };
   };
   deleteSelf: {
     params: Record<string, never>;
@@ -83,7 +83,7 @@ export interface Operations {
     params: Record<string, never>;
     query: Record<string, never>;
     body: { token: string };
-    reply: { id: number; username: string; email: string; display_name: string; role: 0 | 1 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null; revision: string };
+    reply: { id: number; username: string; email: string; display_name: string; role: 0 | 1 | 5 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null; revision: string };
   };
   topUp: {
     params: Record<string, never>;
@@ -105,33 +105,33 @@ export interface Operations {
   };
   listUsers: {
     params: Record<string, never>;
-    query: { p?: number; page_size?: number; role?: 0 | 1 | 10 | 100 };
+    query: { p?: number; page_size?: number; role?: 0 | 1 | 5 | 10 | 100 };
     body: undefined;
-    reply: { items: ({ id: number; username: string; email: string; display_name: string; role: 0 | 1 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null; revision: string })[]; total: number; page: number; page_size: number };
+    reply: { items: ({ id: number; username: string; email: string; display_name: string; role: 0 | 1 | 5 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null; revision: string })[]; total: number; page: number; page_size: number };
   };
   createUser: {
     params: Record<string, never>;
     query: Record<string, never>;
-    body: { username: string; password: string; email?: string; display_name?: string; role?: 0 | 1 | 10 | 100; status?: 1 | 2; quota?: number; budget?: number; budget_period?: "day" | "week" | "month"; budget_time_zone?: string; reason?: string };
-    reply: { id: number; username: string; email: string; display_name: string; role: 0 | 1 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null; revision: string };
+    body: { username: string; password: string; email?: string; display_name?: string; role?: 0 | 1 | 5 | 10 | 100; status?: 1 | 2; quota?: number; budget?: number; budget_period?: "day" | "week" | "month"; budget_time_zone?: string; reason?: string };
+    reply: { id: number; username: string; email: string; display_name: string; role: 0 | 1 | 5 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null; revision: string };
   };
   updateUser: {
     params: Record<string, never>;
     query: Record<string, never>;
-    body: { id: number; username?: string; password?: string; email?: string; display_name?: string; role?: 0 | 1 | 10 | 100; status?: 1 | 2; quota?: number; add_quota?: number; budget?: number; budget_period?: "day" | "week" | "month"; budget_time_zone?: string; if_revision?: string; reason?: string };
-    reply: { id: number; username: string; email: string; display_name: string; role: 0 | 1 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null; revision: string };
+    body: { id: number; username?: string; password?: string; email?: string; display_name?: string; role?: 0 | 1 | 5 | 10 | 100; status?: 1 | 2; quota?: number; add_quota?: number; budget?: number; budget_period?: "day" | "week" | "month"; budget_time_zone?: string; if_revision?: string; reason?: string };
+    reply: { id: number; username: string; email: string; display_name: string; role: 0 | 1 | 5 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null; revision: string };
   };
   searchUsers: {
     params: Record<string, never>;
-    query: { p?: number; page_size?: number; role?: 0 | 1 | 10 | 100; keyword?: string };
+    query: { p?: number; page_size?: number; role?: 0 | 1 | 5 | 10 | 100; keyword?: string };
     body: undefined;
-    reply: { items: ({ id: number; username: string; email: string; display_name: string; role: 0 | 1 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null; revision: string })[]; total: number; page: number; page_size: number };
+    reply: { items: ({ id: number; username: string; email: string; display_name: string; role: 0 | 1 | 5 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null; revision: string })[]; total: number; page: number; page_size: number };
   };
   getUser: {
     params: { id: number };
     query: Record<string, never>;
     body: undefined;
-    reply: { id: number; username: string; email: string; display_name: string; role: 0 | 1 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null; revision: string };
+    reply: { id: number; username: string; email: string; display_name: string; role: 0 | 1 | 5 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null; revision: string };
   };
   deleteUser: {
     params: { id: number };
@@ -142,8 +142,8 @@ export interface Operations {
   inviteUser: {
     params: Record<string, never>;
     query: Record<string, never>;
-    body: { username: string; email: string; display_name?: string; role?: 0 | 1 | 10 | 100; quota?: number; budget?: number; budget_period?: "day" | "week" | "month"; budget_time_zone?: string; reason?: string };
-    reply: { id: number; username: string; email: string; display_name: string; role: 0 | 1 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null; revision: string };
+    body: { username: string; email: string; display_name?: string; role?: 0 | 1 | 5 | 10 | 100; quota?: number; budget?: number; budget_period?: "day" | "week" | "month"; budget_time_zone?: string; reason?: string };
+    reply: { id: number; username: string; email: string; display_name: string; role: 0 | 1 | 5 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null; revision: string };
   };
   mailPasswordReset: {
     params: { id: number };
@@ -155,7 +155,7 @@ export interface Operations {
     params: Record<string, never>;
     query: Record<string, never>;
     body: { id: number; action: "enable" | "disable" | "delete" | "promote" | "demote" | "add_quota"; mode?: "add" | "subtract" | "override"; value?: number; reason?: string };
-    reply: { id: number; username: string; email: string; display_name: string; role: 0 | 1 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null; revision: string } | null;
+    reply: { id: number; username: string; email: string; display_name: string; role: 0 | 1 | 5 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null; revision: string } | null;
   };
   listTokens: {
     params: Record<string, never>;

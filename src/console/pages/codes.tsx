@@ -1,6 +1,6 @@
 import { render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { about } from '../about.js';
+import { about, isAdmin } from '../about.js';
 import { call, save, type ItemOf, type ReplyOf } from '../api/call.js';
 import type { Operations } from '../api/operations.js';
 import { useRead, useWrite } from '../api/query.js';
@@ -58,10 +58,11 @@ export function Codes() {
   const [pruning, setPruning] = useState(false);
   const words = wp().codes;
   const make = { label: words.make, onClick: () => setQuery({ new: '1' }) };
+  const making = isAdmin() ? { make } : {};
   const closeNew = (): void => setQuery({ new: '' }, { replace: true });
   return (
     <>
-      <ListHead title={w().nav.codes} total={reading.data?.total} make={make}>
+      <ListHead title={w().nav.codes} total={reading.data?.total} {...making}>
         <FilterText
           label={words.find}
           value={query.keyword}
@@ -76,7 +77,7 @@ export function Codes() {
           }))}
           onChange={(picked) => set({ status: picked })}
         />
-        <Button onClick={() => setPruning(true)}>{words.deleteInvalid}</Button>
+        {isAdmin() ? <Button onClick={() => setPruning(true)}>{words.deleteInvalid}</Button> : null}
       </ListHead>
       {filtered ? null : <Batches />}
       <List
@@ -86,7 +87,7 @@ export function Codes() {
         empty={
           <Empty
             title={words.none}
-            make={make}
+            {...making}
             command="npm run cli -- codes create --name meetup --quota 5usd --count 100"
           >
             {words.noneHelp}
@@ -122,7 +123,7 @@ export function Codes() {
           },
           createdColumn(),
         ]}
-        actions={(code) => <CodeActions code={code} />}
+        actions={(code) => (isAdmin() ? <CodeActions code={code} /> : null)}
       />
       {address.get('new') === null ? null : (
         <MakeCodes
@@ -223,7 +224,7 @@ function Batches() {
           createdColumn(),
         ]}
         actions={(batch) =>
-          batch.left === 0 ? null : (
+          batch.left === 0 || !isAdmin() ? null : (
             <Button
               kind="quiet"
               label={`${words.disableRest} ${batch.name}`}

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { about, isAdmin } from '../about.js';
+import { about, isAdmin, seesAll } from '../about.js';
 import { call, type ItemOf } from '../api/call.js';
 import { useRead, useWrite } from '../api/query.js';
 import { EXAMPLE_BODY } from '../lib/snippets.js';
@@ -44,8 +44,7 @@ export function Keys() {
   const { query: address } = useRoute();
   const { query, page, filtered, set, clear } = useListQuery(['keyword', 'user_id']);
   const [made, setMade] = useState<Made>();
-  const admin = isAdmin();
-  const owner = admin && query.user_id !== '' ? Number(query.user_id) : undefined;
+  const owner = seesAll() && query.user_id !== '' ? Number(query.user_id) : undefined;
   const reading = useRead('searchTokens', {
     query: { p: page, page_size: 30, keyword: query.keyword, user_id: owner },
   });
@@ -125,7 +124,7 @@ export function Keys() {
               ),
           },
         ]}
-        actions={(key) => <KeyActions token={key} />}
+        actions={(key) => (mayChange(key) ? <KeyActions token={key} /> : null)}
       />
       {making ? (
         <NewKey
@@ -144,6 +143,11 @@ export function Keys() {
       )}
     </>
   );
+}
+
+/** One’s own keys, and as an admin those of others. */
+function mayChange({ user_id: owner }: Key): boolean {
+  return isAdmin() || owner === about.get()?.self?.id;
 }
 
 function KeyState({
@@ -266,7 +270,7 @@ function OneKey({ id }: { readonly id: number }) {
     <div class="stack wide">
       <div class="row">
         <h3 class="grow wrap">{data.name}</h3>
-        <KeyActions token={data} />
+        {mayChange(data) ? <KeyActions token={data} /> : null}
       </div>
       <dl class="facts">
         <dt>{wp().keys.key}</dt>
@@ -329,7 +333,7 @@ function OneKey({ id }: { readonly id: number }) {
         <dt>{wp().keys.ends}</dt>
         <dd>{data.expired_time < 0 ? w().never : <Moment seconds={data.expired_time} />}</dd>
       </dl>
-      {data.unlimited_quota ? null : (
+      {data.unlimited_quota || !mayChange(data) ? null : (
         <form
           class="row"
           onSubmit={(event) => {

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { isAdmin } from '../about.js';
+import { seesAll } from '../about.js';
 import { call, type ReplyOf } from '../api/call.js';
 import { useRead, useWrite } from '../api/query.js';
 import { percent, someOf } from '../lib/format.js';
@@ -25,7 +25,7 @@ export function Models() {
   const { query: address } = useRoute();
   const { query, page, filtered, set, clear } = useListQuery(['keyword']);
   const models = useRead('listOwnModels', {}, { everyMs: EVERY_MS });
-  const admin = isAdmin();
+  const admin = seesAll();
   const serving = useRead('listChannelModels', {}, { enabled: admin, everyMs: EVERY_MS });
   const words = wp().models;
   const open = address.get('model');

@@ -17,7 +17,6 @@ import { w, wp } from '../words.js';
 export type User = ItemOf<'searchUsers'>;
 type Role = User['role'];
 
-const ROOT = 100;
 const MEMBER_NAMES = MEMBERS.account.map(({ name }) => name);
 
 /** The roles that one may give: those below one’s own. */
@@ -29,8 +28,7 @@ function RoleField({
   readonly onChange: (role: Role) => void;
 }) {
   const own = about.get()?.self?.role ?? 0;
-  const roles = ([1, 10] as const).filter((role) => role < own);
-  if (own < ROOT) return null;
+  const roles = ([1, 5, 10] as const).filter((role) => role < own);
   return (
     <SelectField
       label={wp().people.role}

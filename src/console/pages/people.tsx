@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { about } from '../about.js';
+import { about, isAdmin } from '../about.js';
 import { call } from '../api/call.js';
 import type { Operations } from '../api/operations.js';
 import { useRead, useWrite } from '../api/query.js';
@@ -28,7 +28,7 @@ import { setQuery, useRoute } from '../router.js';
 import { w, wp } from '../words.js';
 import { EditUser, NewUser, type User } from './people-form.js';
 
-const ROLES = [1, 10, 100] as const;
+const ROLES = [1, 5, 10, 100] as const;
 const ROOT = 100;
 
 /** Accounts: who they are, what they may do, and their balance. */
@@ -46,7 +46,9 @@ export function People() {
       <ListHead
         title={w().nav.people}
         total={reading.data?.total}
-        make={{ label: words.new, onClick: () => setQuery({ new: '1' }) }}
+        {...(isAdmin()
+          ? { make: { label: words.new, onClick: () => setQuery({ new: '1' }) } }
+          : {})}
       >
         <FilterText
           label={words.find}
@@ -101,7 +103,7 @@ export function People() {
           },
           createdColumn(),
         ]}
-        actions={(user) => <UserActions user={user} />}
+        actions={(user) => (isAdmin() ? <UserActions user={user} /> : null)}
       />
       {address.get('new') === null ? null : <NewUser />}
       {openId === undefined ? null : (
@@ -123,7 +125,7 @@ function UserState({ user: { status } }: { readonly user: User }) {
 
 /** Whether the user's role is below one’s own; nobody may act on an equal or higher role. */
 function isBelow({ role }: User): boolean {
-  return role < (about.get()?.self?.role ?? 0);
+  return isAdmin() && role < (about.get()?.self?.role ?? 0);
 }
 
 type Action = Operations['manageUser']['body']['action'];
@@ -160,7 +162,7 @@ function UserActions({ user }: { readonly user: User }) {
           { label: words.setPassword, onClick: () => setAsking('password') },
           !isRoot
             ? undefined
-            : role === 1
+            : role < 10
               ? { label: words.promote, onClick: () => setAsking('promote') }
               : { label: words.demote, onClick: () => setAsking('demote') },
           status === 1
@@ -350,7 +352,7 @@ function OneUser({ id }: { readonly id: number }) {
           <Moment seconds={data.created_time} />
         </dd>
       </dl>
-      {isBelow(data) || data.role === ROOT ? <Balance user={data} /> : null}
+      {isBelow(data) || (isAdmin() && data.role === ROOT) ? <Balance user={data} /> : null}
       {isBelow(data) ? <LoginsOf id={id} /> : null}
       <div class="row">
         <Link class="button" to={`keys?user_id=${id}`}>

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { isAdmin } from '../about.js';
+import { seesAll } from '../about.js';
 import { download, type ItemOf, type ReplyOf } from '../api/call.js';
 import { useRead } from '../api/query.js';
 import { EXAMPLE_BODY } from '../lib/snippets.js';
@@ -61,7 +61,7 @@ function RequestList() {
   const { query: address } = useRoute();
   const { query, page, filtered, set, clear } = useListQuery(FILTERS);
   const [live, setLive] = useState(false);
-  const admin = isAdmin();
+  const admin = seesAll();
   const open = address.get('open') ?? undefined;
   const refused = query.log === 'refused';
   const span = SPANS[query.span];
@@ -324,7 +324,7 @@ type Full = ReplyOf<'getRequest'>;
 
 /** Explains why: a verdict in sentences, what would help, what was tried, and the facts. */
 function OneRequest({ id }: { readonly id: string }) {
-  const admin = isAdmin();
+  const admin = seesAll();
   const { data, error, loading, again } = useRead(
     admin ? 'getRequest' : 'getOwnRequest',
     { params: { request_id: id } },

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import { isAdmin } from '../about.js';
+import { isAdmin, seesAll } from '../about.js';
 import { call } from '../api/call.js';
 import { PAGES } from '../pages.js';
 import { Dialog } from '../parts/dialog.js';
@@ -115,7 +115,7 @@ export function Search({ onClose }: { readonly onClose: () => void }) {
 
 function pagesNamed(wanted: string): Hit[] {
   const group = w().search.pages;
-  return PAGES.filter(({ admin }) => !admin || isAdmin())
+  return PAGES.filter(({ admin }) => !admin || seesAll())
     .map(({ name, path }) => ({ group, text: w().nav[name], to: path === '' ? './' : path }))
     .filter(({ text }) => text.toLowerCase().includes(wanted.toLowerCase()));
 }
@@ -171,7 +171,7 @@ function lookUps(wanted: string, signal: AbortSignal): Promise<Hit[]>[] {
         to: `keys?open=${id}`,
       })),
   );
-  if (!isAdmin()) return [keys];
+  if (!seesAll()) return [keys];
   const contains = (name: string): boolean => name.toLowerCase().includes(wanted.toLowerCase());
   return [
     keys,
@@ -206,7 +206,7 @@ function lookUps(wanted: string, signal: AbortSignal): Promise<Hit[]>[] {
         .slice(0, MOST)
         .flatMap(({ tag, disabled }) => [
           { group: w().search.tags, text: tag, to: `tags?open=${encodeURIComponent(tag)}` },
-          ...(disabled
+          ...(disabled || !isAdmin()
             ? []
             : [
                 {

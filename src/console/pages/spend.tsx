@@ -1,4 +1,4 @@
-import { isAdmin } from '../about.js';
+import { seesAll } from '../about.js';
 import { download, type ReplyOf } from '../api/call.js';
 import { useRead } from '../api/query.js';
 import { moment, percent } from '../lib/format.js';
@@ -31,24 +31,24 @@ const OWN_GROUPS: readonly Group[] = ['token', 'model'];
 export function Spend() {
   const { query } = useRoute();
   const span = SPAN_NAMES.find((name) => name === query.get('span')) ?? 'this_month';
-  const groups = isAdmin() ? GROUPS : OWN_GROUPS;
-  const by = groups.find((group) => group === query.get('by')) ?? (isAdmin() ? 'user' : 'token');
+  const groups = seesAll() ? GROUPS : OWN_GROUPS;
+  const by = groups.find((group) => group === query.get('by')) ?? (seesAll() ? 'user' : 'token');
   const then = groups.find((group) => group === query.get('then') && group !== by);
   const { start, end } = spanOf(span, new Date());
   const range = { start_timestamp: start, end_timestamp: end };
   const asked = { ...range, by, ...(then === undefined ? {} : { then }) };
-  const all = useRead('usageBreakdown', { query: asked }, { enabled: isAdmin() });
+  const all = useRead('usageBreakdown', { query: asked }, { enabled: seesAll() });
   const own = useRead(
     'ownUsageBreakdown',
     { query: asked as { start_timestamp: number; end_timestamp: number; by: 'token' } },
-    { enabled: !isAdmin() },
+    { enabled: !seesAll() },
   );
-  const { data, error, loading, again } = isAdmin() ? all : own;
+  const { data, error, loading, again } = seesAll() ? all : own;
   const words = wp().spend;
   const shown = then === undefined ? [by] : [by, then];
   const choices = groups.map((value) => ({ value, label: words.groups[value] }));
   const csv = (): void =>
-    void (isAdmin()
+    void (seesAll()
       ? download('usageBreakdown', { query: asked }, 'spend.csv')
       : download('ownUsageBreakdown', { query: asked as never }, 'spend.csv'));
   return (
@@ -182,9 +182,9 @@ function nameOf(row: Row, group: Group): string {
 /** Spending per day, in the reader's time zone. */
 function Days({ start, end }: { readonly start: number; readonly end: number }) {
   const query = { start_timestamp: start, end_timestamp: end };
-  const all = useRead('usageSeries', { query }, { enabled: isAdmin() });
-  const own = useRead('ownUsageSeries', { query }, { enabled: !isAdmin() });
-  const { data } = isAdmin() ? all : own;
+  const all = useRead('usageSeries', { query }, { enabled: seesAll() });
+  const own = useRead('ownUsageSeries', { query }, { enabled: !seesAll() });
+  const { data } = seesAll() ? all : own;
   const [first] = data?.series ?? [];
   if (data === undefined || first === undefined) return null;
   const { times, values } = byDay(timesOf(data), first.quota);

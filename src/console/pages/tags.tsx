@@ -1,3 +1,4 @@
+import { isAdmin } from '../about.js';
 import { useState } from 'preact/hooks';
 import { call, type ReplyOf } from '../api/call.js';
 import { useRead, useWrite } from '../api/query.js';
@@ -63,7 +64,7 @@ export function Tags() {
           />
         ))}
       </ul>
-      {asking === undefined || asking.disabled ? null : (
+      {asking === undefined || asking.disabled || !isAdmin() ? null : (
         <Confirm
           title={wp().tags.offTitle(asking.tag)}
           action={wp().tags.off}
@@ -131,7 +132,7 @@ function TagCard({
         </State>
         <span class="muted">{wp().tags.liveOf(entry.live_count, entry.channel_count)}</span>
         <span class="grow" />
-        {disabled ? (
+        {!isAdmin() ? null : disabled ? (
           <Button kind="main" disabled={busy} onClick={onOn}>
             {wp().tags.on}
           </Button>

@@ -620,7 +620,7 @@ export const enPages = {
     email: 'E-mail address',
     role: 'Role',
     anyRole: 'Any role',
-    roles: { 0: 'guest', 1: 'user', 10: 'admin', 100: 'root' },
+    roles: { 0: 'guest', 1: 'user', 5: 'auditor', 10: 'admin', 100: 'root' },
     enabled: 'enabled',
     disabled: 'disabled',
     outOfReach: 'Its role is not below yours:',

@@ -536,7 +536,7 @@ export const zhPages: PageWords = {
     email: '邮箱',
     role: '角色',
     anyRole: '全部角色',
-    roles: { 0: '访客', 1: '用户', 10: '管理员', 100: '超级管理员' },
+    roles: { 0: '访客', 1: '用户', 5: '审计员', 10: '管理员', 100: '超级管理员' },
     enabled: '已启用',
     disabled: '已停用',
     outOfReach: '其角色不低于您：',

@@ -209,7 +209,7 @@ const list = defineOperation({
   path: '/api/channel',
   area: 'channels',
   summary: 'Channels, with their own status and whether they take traffic',
-  access: 'admin',
+  access: 'auditor',
   query: Joi.object<FilterQuery, true>(FILTER),
   reply: listOf(CHANNEL),
   handler: ({ deps, query }) => listed(deps, query),
@@ -221,7 +221,7 @@ const search = defineOperation({
   path: '/api/channel/search',
   area: 'channels',
   summary: 'Channels by part of the name, the address or a model, or by id',
-  access: 'admin',
+  access: 'auditor',
   query: Joi.object<SearchQuery, true>({ ...FILTER, keyword: Joi.string().max(256).empty('') }),
   reply: listOf(CHANNEL),
   handler: ({ deps, query }) => listed(deps, query),
@@ -233,7 +233,7 @@ const get = defineOperation({
   path: '/api/channel/:id',
   area: 'channels',
   summary: 'One channel',
-  access: 'admin',
+  access: 'auditor',
   params: ID_PARAMS,
   reply: CHANNEL,
   errors: ['not_found'],
@@ -478,7 +478,7 @@ const models = defineOperation({
   area: 'channels',
   summary:
     'Every model that a channel serves, with its channels in the order in which they are tried',
-  access: 'admin',
+  access: 'auditor',
   reply: Joi.array<ModelWire[]>()
     .items(
       Joi.object<ModelWire, true>({
@@ -511,7 +511,7 @@ const providers = defineOperation({
   path: '/api/channel/providers',
   area: 'channels',
   summary: 'The providers, with the credentials and settings that each takes',
-  access: 'admin',
+  access: 'auditor',
   reply: Joi.array<ProviderWire[]>()
     .items(
       Joi.object<ProviderWire, true>({

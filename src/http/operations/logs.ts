@@ -152,7 +152,7 @@ const list = defineOperation({
   path: '/api/log',
   area: 'logs',
   summary: 'Admitted requests, newest first',
-  access: 'admin',
+  access: 'auditor',
   query: Joi.object<UsageListQuery, true>({ ...FORMAT_QUERY, ...FILTERS }),
   reply: listOf(USAGE),
   files: [CSV],
@@ -186,7 +186,7 @@ const refused = defineOperation({
   summary: 'Refused requests, newest first',
   description:
     'For each address and code, a gateway writes ten a second and counts the rest in the last one.',
-  access: 'admin',
+  access: 'auditor',
   query: Joi.object<RefusedListQuery, true>({
     ...FORMAT_QUERY,
     ...OWN_FILTERS,
@@ -230,7 +230,7 @@ const stats = defineOperation({
   path: '/api/log/stat',
   area: 'logs',
   summary: 'Sums over the requests that match',
-  access: 'admin',
+  access: 'auditor',
   query: Joi.object<FilterQuery, true>(FILTERS),
   reply: STATS,
   handler: async ({ deps, query }) => statsWire(await deps.store.usageStats(filterOf(query))),
@@ -255,7 +255,7 @@ const audit = defineOperation({
   path: '/api/audit',
   area: 'logs',
   summary: 'Management writes: who did what, when, from where and why; newest first',
-  access: 'admin',
+  access: 'auditor',
   query: Joi.object<AuditListQuery, true>({
     ...FORMAT_QUERY,
     actor_id: ID,

@@ -11,7 +11,7 @@ const list = defineOperation({
   summary: 'Every gateway that works on the store, and whether it is up to date',
   description:
     'Each gateway reports every two seconds. One that was killed is listed as silent for ten minutes; one that was shut down is no longer listed.',
-  access: 'admin',
+  access: 'auditor',
   reply: Joi.object<NodesWire, true>(NODES_REPLY),
   handler: async ({ deps }) => nodesWire(await listNodes(deps)),
 });

@@ -101,7 +101,7 @@ const list = defineOperation({
   path: '/api/redemption',
   area: 'redemption',
   summary: 'All redemption codes, newest first',
-  access: 'admin',
+  access: 'auditor',
   query: Joi.object<FilterQuery, true>(FILTER),
   reply: listOf(CODE),
   handler: ({ deps, query }) => listed(deps, query),
@@ -113,7 +113,7 @@ const search = defineOperation({
   path: '/api/redemption/search',
   area: 'redemption',
   summary: 'Redemption codes by part of the name, or by id',
-  access: 'admin',
+  access: 'auditor',
   query: Joi.object<SearchQuery, true>({ ...FILTER, keyword: Joi.string().max(256).empty('') }),
   reply: listOf(CODE),
   handler: ({ deps, query }) => listed(deps, query),
@@ -136,7 +136,7 @@ const get = defineOperation({
   path: '/api/redemption/:id',
   area: 'redemption',
   summary: 'One redemption code',
-  access: 'admin',
+  access: 'auditor',
   params: ID_PARAMS,
   reply: CODE,
   errors: ['not_found'],
@@ -150,7 +150,7 @@ const batches = defineOperation({
   area: 'redemption',
   summary: 'Redemption codes added up by batch, newest first',
   description: 'Codes of older releases are grouped by name. Reads every code.',
-  access: 'admin',
+  access: 'auditor',
   reply: Joi.array<BatchWire[]>()
     .items(
       Joi.object<BatchWire, true>({

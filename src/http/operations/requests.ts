@@ -122,7 +122,7 @@ const get = defineOperation({
   path: '/api/log/request/:request_id',
   area: 'logs',
   summary: 'One request by its id, admitted or refused, with every attempt',
-  access: 'admin',
+  access: 'auditor',
   params: PARAMS,
   reply: REQUEST,
   errors: ['not_found'],

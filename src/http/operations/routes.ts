@@ -35,7 +35,7 @@ const explainRoute = defineOperation({
   summary: 'Where a request would go now, what it would cost, and why it would not go elsewhere',
   description:
     'Nothing is sent, reserved or charged. The gateway that answers says what cools down and what is busy on it.',
-  access: 'admin',
+  access: 'auditor',
   body: Joi.object<ExplainBody, true>({
     model: NAME.description(
       'Under the name that callers use; by default the key’s or the gateway’s default model.',

@@ -174,7 +174,7 @@ const listOfUser = defineOperation({
   summary: 'The logins of an account, newest first',
   description:
     'The audit log has the logins, with time and address, and the failed ones: `user.login` and `user.login_failed`.',
-  access: 'admin',
+  access: 'auditor',
   params: ID_PARAMS,
   reply: SESSIONS,
   errors: ['not_found'],

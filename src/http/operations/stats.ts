@@ -77,7 +77,7 @@ const series = defineOperation({
   area: 'stats',
   summary: 'Requests, failures, latency and spending over time',
   description: `${KEPT} Grouped by channel, tag or provider, requests, failures and latency are those of its attempts. With \`user_id\`, or grouped by token or user, steps are hours, and requests that were refused before admission are not counted.`,
-  access: 'admin',
+  access: 'auditor',
   query: Joi.object<SeriesListQuery, true>({
     ...SPAN,
     group: Joi.string<SeriesGroup>()
@@ -117,7 +117,7 @@ const breakdown = defineOperation({
   area: 'stats',
   summary: 'Who spent what, by one or two dimensions, with the total',
   description: `${KEPT} The total is the sum of the rows, and agrees with \`used_quota\` of accounts and keys as far as it reaches.`,
-  access: 'admin',
+  access: 'auditor',
   query: Joi.object<BreakdownListQuery, true>({
     ...SPAN,
     by: Joi.string<BreakdownGroup>()

@@ -42,7 +42,7 @@ const list = defineOperation({
   path: '/api/channel/tag',
   area: 'channels',
   summary: 'All tags, with their switches and channels',
-  access: 'admin',
+  access: 'auditor',
   reply: Joi.array<TagWire[]>().items(TAG_ENTRY).required(),
   handler: async ({ deps }) => (await listTags(deps)).map(tagWire),
 });

@@ -492,6 +492,31 @@ describe('finding and deleting keys', () => {
     expect(await found(`token=${key.slice(0, 10)}`)).toEqual([]);
   });
 
+  it('shows everybody’s to an auditor, who changes none but their own', async () => {
+    const auditor = await createAccount(gateway.store, { role: 5, quota: 100 });
+    const theirs = await create({ name: 'of a user' });
+    const own = await create({ name: 'of the auditor' }, auditor);
+    const as = (method: string, path: string, body?: object) => call(method, path, body, auditor);
+
+    const read = await as('GET', `/api/token/${theirs.id}`);
+    const refused = [
+      await as('PUT', '/api/token', { id: theirs.id, status: 2 }),
+      await as('DELETE', `/api/token/${theirs.id}`),
+      await as('POST', '/api/token/batch', { ids: [theirs.id] }),
+      await as('POST', `/api/token/${theirs.id}/roll`, {}),
+      await as('POST', '/api/token', { name: 'for another', user_id: owner.user.id }),
+    ];
+    const changed = await as('PUT', '/api/token', { id: own.id, name: 'renamed' });
+
+    expect([read.status, read.body.data.name]).toEqual([200, 'of a user']);
+    expect(refused.map(({ status }) => status)).toEqual([403, 403, 403, 403, 403]);
+    expect(changed.body.data.name).toBe('renamed');
+    expect((await call('GET', `/api/token/${theirs.id}`)).body.data).toEqual({
+      ...theirs,
+      key: undefined,
+    });
+  });
+
   it('tells whose a key is, without the key in an address', async () => {
     const mine = await createAccount(gateway.store);
     const stranger = await createAccount(gateway.store);

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import { isAdmin } from '../../about.js';
 import { useRead } from '../../api/query.js';
 import { Chip, Empty, FilterText, Link } from '../../parts/basic.js';
 import { FilterSelect } from '../../parts/form.js';
@@ -53,11 +54,12 @@ function ChannelList() {
   const words = wp().channels;
   const { openId, onOpen } = useOpenRow();
   const make = { label: words.new, onClick: () => navigate('channels/new') };
+  const making = isAdmin() ? { make } : {};
   const titleOf = (provider: string): string =>
     providers.data?.find(({ id }) => id === provider)?.title ?? provider;
   return (
     <>
-      <ListHead title={w().nav.channels} total={reading.data?.total} make={make} />
+      <ListHead title={w().nav.channels} total={reading.data?.total} {...making} />
       <div class="row">
         <FilterText
           label={words.find}
@@ -107,7 +109,7 @@ function ChannelList() {
         empty={
           <Empty
             title={words.none}
-            make={make}
+            {...making}
             command="npm run cli -- channels create --name local --provider local --models local/lexical"
           >
             {words.noneHelp}
@@ -168,7 +170,7 @@ function ChannelList() {
             cell: ({ priority, weight }) => `${priority} · ${weight}`,
           },
         ]}
-        actions={(channel) => <ChannelActions channel={channel} />}
+        actions={(channel) => (isAdmin() ? <ChannelActions channel={channel} /> : null)}
       />
       {openId === undefined ? null : <ChannelDrawer id={openId} />}
     </>

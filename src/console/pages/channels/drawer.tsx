@@ -1,5 +1,6 @@
 import { Fragment } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import { isAdmin } from '../../about.js';
 import { call } from '../../api/call.js';
 import { useRead, useWrite } from '../../api/query.js';
 import { draftOf, updateBody, type ChannelDraft } from '../../lib/channel-draft.js';
@@ -42,7 +43,8 @@ export function ChannelDrawer({ id }: { readonly id: number }) {
   const reading = useRead('getChannel', { params: { id } });
   const channel = reading.data?.id === id ? reading.data : undefined;
   const close = (): void => setQuery({ open: '', edit: '', test: '' }, { replace: true });
-  if (channel !== undefined && query.get('edit') !== null && channel.origin === 'store') {
+  const edits = query.get('edit') !== null && channel?.origin === 'store' && isAdmin();
+  if (channel !== undefined && edits) {
     return <EditChannel key={`edit ${id}`} channel={channel} onClose={close} />;
   }
   return (
@@ -107,10 +109,10 @@ function OneChannel({ channel }: { readonly channel: Channel }) {
         <ChannelState channel={channel} />
         {isStored ? null : <Chip title={words.declaredHelp}>{words.declared}</Chip>}
         <span class="grow" />
-        {isStored ? (
+        {isStored && isAdmin() ? (
           <Button onClick={() => setQuery({ edit: '1', test: '' })}>{w().edit}</Button>
         ) : null}
-        <ChannelActions channel={channel} />
+        {isAdmin() ? <ChannelActions channel={channel} /> : null}
       </div>
       {isStored ? null : <p class="muted">{words.declaredHelp}</p>}
       <dl class="facts">
@@ -233,7 +235,7 @@ function OneChannel({ channel }: { readonly channel: Channel }) {
           </>
         )}
       </dl>
-      <TestChannel channel={channel} now={query.get('test') !== null} />
+      {isAdmin() ? <TestChannel channel={channel} now={query.get('test') !== null} /> : null}
       <div class="row">
         <Link class="button" to={playgroundOf(channel)}>
           {words.playground}
