@@ -153,6 +153,19 @@ export function mustBeTaken(res: ServerResponse): void {
   else begin();
 }
 
+/** How long a refused caller may go on sending. */
+const LINGER_MS = 10_000;
+
+/**
+ * Called when a request is refused: a body that is still arriving is read and discarded for a while. Closing at once would
+ * reset the connection, and the caller would see that instead of the answer.
+ */
+export function readOnForAWhile(req: IncomingMessage): void {
+  if (req.complete) return;
+  const timer = setTimeout(() => req.socket.destroy(), LINGER_MS).unref();
+  req.on('close', () => clearTimeout(timer)).resume();
+}
+
 /** How long the last answer of a connection has to arrive. */
 const LAST_ANSWER_MS = 1_000;
 

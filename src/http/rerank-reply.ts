@@ -4,7 +4,7 @@ import { rateHeaders } from '../gateway/key-refusals.js';
 import type { RerankReply } from '../gateway/rerank.js';
 import type { IngressDialect, ReplyClock } from '../ingress/dialect.js';
 import type { ExplainedWire } from '../wire/explained.js';
-import { mustBeTaken } from './connections.js';
+import { mustBeTaken, readOnForAWhile } from './connections.js';
 import { sendError } from './error-reply.js';
 import { withExplanation } from './explained.js';
 import type { Place } from './load.js';
@@ -67,13 +67,7 @@ export function rankingHeaders(
   };
 }
 
-/** How long a refused caller may go on sending. */
-const LINGER_MS = 10_000;
-
-/**
- * Answers an error in the caller's dialect, and returns its status. A body that is still arriving is read and discarded for
- * a while: closing at once would reset the connection, and the caller would see that instead of the answer.
- */
+/** Answers an error in the caller's dialect, and returns its status. */
 export function sendRefusal(
   req: IncomingMessage,
   res: ServerResponse,
@@ -89,10 +83,7 @@ export function sendRefusal(
   if (res.destroyed) return status;
   res.setHeader('X-Request-Id', requestId);
   res.setHeader('X-Oneapi-Request-Id', requestId);
-  if (!req.complete) {
-    const timer = setTimeout(() => req.socket.destroy(), LINGER_MS).unref();
-    req.on('close', () => clearTimeout(timer)).resume();
-  }
+  readOnForAWhile(req);
   const headers = { ...dialect.headers?.(requestId), ...written.headers };
   mustBeTaken(res);
   sendError(res, error, { ...written, body, status, headers });

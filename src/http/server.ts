@@ -9,7 +9,13 @@ import { errorBody } from '../ingress/cohere.js';
 import { ingressRoute } from '../ingress/index.js';
 import { allow } from './allow.js';
 import { asGatewayError, managementErrorBody, sendError } from './error-reply.js';
-import { answerBadHttp, answerConnect, mustBeTaken, PatientServer } from './connections.js';
+import {
+  answerBadHttp,
+  answerConnect,
+  mustBeTaken,
+  PatientServer,
+  readOnForAWhile,
+} from './connections.js';
 import { healthRoutes, type HealthDeps } from './health-routes.js';
 import { consoleRoutes, type ConsoleFiles } from './console-routes.js';
 import { docsRoutes } from './docs-routes.js';
@@ -229,6 +235,7 @@ function failure(observe: Observe) {
       });
     }
     const isManagement = /^\/api(\/|$)/i.test(req.path);
+    readOnForAWhile(req);
     const bodyOf = isManagement ? managementErrorBody : errorBody;
     sendError(res, error, { body: bodyOf(error, idOf(res)) });
   };

@@ -10,6 +10,7 @@ const MEGABYTE = 1_000_000;
 /** More than the buffers of both ends of a connection hold. */
 const MANY_BYTES = 24 * MEGABYTE;
 const ONE_MINUTE = 60_000;
+const TEN_SECONDS = 10_000;
 
 /** All that is timed by `setTimeout` waits for the test; everything else goes on by itself. */
 const HELD = {
@@ -143,4 +144,26 @@ describe('a caller that does not read its reply', () => {
 
     expect(refused.body.error.message).toMatch(/^This caller has as many/);
   });
+});
+
+describe('a caller that is refused and goes on sending', () => {
+  it.each(['/v1/rerank', '/api/user/login', '/api/token/', '/nothing'])(
+    'loses its connection after ten seconds: %s',
+    async (path) => {
+      jest.useFakeTimers(HELD);
+      const caller = ask(
+        `POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-type: text/plain\r\ncontent-length: 700\r\n\r\n{`,
+      );
+      caller.resume();
+      const [answer] = (await once(caller, 'data')) as [Buffer];
+
+      jest.advanceTimersByTime(TEN_SECONDS - 1);
+      caller.write('"');
+      expect(accepted[0]?.destroyed).toBe(false);
+      jest.advanceTimersByTime(2);
+
+      expect(answer.toString()).toMatch(/^HTTP\/1\.1 4\d\d /);
+      expect(accepted[0]?.destroyed).toBe(true);
+    },
+  );
 });
