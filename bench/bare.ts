@@ -36,6 +36,8 @@ const server = createServer((req, res) => {
     );
   });
 });
+// Connections wait for their turn in between.
+server.keepAliveTimeout = 60_000;
 server.listen(0, '127.0.0.1', () => {
   process.send?.({ port: (server.address() as AddressInfo).port });
 });

@@ -24,6 +24,8 @@ export interface Target {
 
 export interface Targets {
   readonly bare: Target;
+  /** The pass-through with the gateway's commands to the store. */
+  readonly floor: Target;
   readonly gateway: Target;
   stop(): Promise<void>;
 }
@@ -51,8 +53,14 @@ export async function startTargets(kinds: readonly Kind[]): Promise<Targets> {
     const upstream = await start(children, 'bench/upstream.ts', []);
     const origin = `http://127.0.0.1:${upstream.port}`;
     const bare = await start(children, 'bench/bare.ts', [origin]);
-    const gateway = await startGateway(children, folder, redis, origin, kinds);
-    return { bare: { name: 'bare', ...bare, request: bareRequest }, gateway, stop };
+    const { gateway, key } = await startGateway(children, folder, redis, origin, kinds);
+    const floor = await start(children, 'bench/floor.ts', [origin, redis.url, key]);
+    return {
+      bare: { name: 'bare', ...bare, request: bareRequest },
+      floor: { name: 'floor', ...floor, request: bareRequest },
+      gateway,
+      stop,
+    };
   } catch (error) {
     await stop();
     throw error;
@@ -92,7 +100,7 @@ async function startGateway(
   redis: RedisServer,
   origin: string,
   kinds: readonly Kind[],
-): Promise<Target> {
+): Promise<{ readonly gateway: Target; readonly key: string }> {
   const byModel = new Map(kinds.map((kind) => [modelOf(kind), kind]));
   const channels = [...byModel].map(([model, { documents, delayMs }]) => ({
     name: model,
@@ -125,7 +133,7 @@ async function startGateway(
   children.push(child);
   const port = await listeningPort(child);
   const key = await createKey(env);
-  return {
+  const gateway: Target = {
     name: 'gateway',
     port,
     pid: pidOf(child),
@@ -136,6 +144,7 @@ async function startGateway(
         `authorization: Bearer ${key}\r\n`,
       ),
   };
+  return { gateway, key };
 }
 
 /** Reads the log until the gateway says where it listens, then discards the rest. */
