@@ -84,13 +84,12 @@ export function split({ parallel }: SplitOptions): Layer<Attempt> {
       if (windows.length > 1) return inWindows(offer, job, windows);
       const outcome = await next(offer, job);
       const { count } = job.documents;
-      if (outcome.kind !== 'failed' || outcome.failure.kind !== 'limit' || count < 2) {
-        return outcome;
-      }
+      if (!isTooLarge(outcome) || count < 2) return outcome;
       const half = Math.ceil(count / 2);
       const halves = atOnce(windowsOf(job.documents, '', { ...UNLIMITED, documents: half }));
       const halved = await inWindows(offer, job, halves);
-      if (halved.kind === 'ranked') learn(offer, half);
+      // What failed for another reason is soon tried again: not with what the channel has just refused.
+      if (!isTooLarge(halved)) learn(offer, half);
       return halved;
     };
 
@@ -140,6 +139,11 @@ export function split({ parallel }: SplitOptions): Layer<Attempt> {
     };
     return ask;
   };
+}
+
+/** Whether the channel says that it was too much at once. */
+function isTooLarge(outcome: AttemptOutcome): boolean {
+  return outcome.kind === 'failed' && outcome.failure.kind === 'limit';
 }
 
 /** Whether another channel of the same model may rank what this one did not. */

@@ -87,6 +87,37 @@ describe('a list beyond the limits of a channel', () => {
     expect(Math.max(...seen.slice(calls).map(({ length }) => length))).toBeLessThanOrEqual(3);
   });
 
+  it('is not sent whole once more after one of its halves failed in passing', async () => {
+    const seen: string[][] = [];
+    const inner = scoring(seen, ({ documents }) => documents.count > 5);
+    let isDown = true;
+    const attempt = split({ parallel: 1 })((from, asked) => {
+      const isSecondHalf = asked.documents.text(0) === TEXTS[5];
+      return isDown && isSecondHalf ? Promise.resolve(failed('transient')) : inner(from, asked);
+    });
+
+    expect(await attempt(windowed(), whole)).toMatchObject(failed('transient'));
+    isDown = false;
+    expect(await attempt(windowed(), whole)).toMatchObject({ kind: 'ranked' });
+
+    expect(seen.map(({ length }) => length)).toEqual([10, 5, 5, 5]);
+  });
+
+  it('teaches nothing where no half of it is small enough', async () => {
+    const seen: string[][] = [];
+    // One of the documents is too large for any request.
+    const inner = scoring(seen, ({ documents: asked }) =>
+      Array.from({ length: asked.count }, (_, at) => asked.text(at)).includes('7'),
+    );
+    const attempt = split({ parallel: 1 })(inner);
+
+    expect(await attempt(windowed(), whole)).toMatchObject(failed('limit'));
+    const before = seen.length;
+    await attempt(windowed(), whole);
+
+    expect(seen[before]).toHaveLength(10);
+  });
+
   it('fails with the first window that fails, and ends the others', async () => {
     const ends: (string | undefined)[] = [];
     const attempt: Attempt = (_from, { documents, scope }) =>
