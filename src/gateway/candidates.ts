@@ -88,7 +88,9 @@ class JobCandidates implements Candidates {
     const { failure } = outcome;
     this.#failures.push(failure);
     if (failure.kind === 'transient' || failure.kind === 'busy') this.#mayPass.add(id);
-    if (failure.kind === 'limit' && isOneService(route.provider)) {
+    // What was not even sent exceeds a limit of that channel alone.
+    const isProviders = failure.kind === 'limit' && failure.unsent !== true;
+    if (isProviders && isOneService(route.provider)) {
       (this.#unfit ??= new Set()).add(route.provider.id);
     }
   }

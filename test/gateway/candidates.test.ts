@@ -137,7 +137,10 @@ describe('the candidates of a job', () => {
     expect(all(candidates(offers, { random: () => 0.99 }))).toEqual([3, 2, 1]);
   });
 
-  it('leave out the other channels of a service whose limit was broken, not those of one’s own servers', () => {
+  it.each([
+    ['of a service whose limit was broken, not those of one’s own servers', {}, [1, 3, 4]],
+    ['of no service where nothing was sent', { unsent: true }, [1, 2, 3, 4]],
+  ])('leave out the other channels %s', (_what, more, expected) => {
     const hosted = { provider: 'jina', credentials: { apiKey: new Secret('k') } };
     const offers = [offer(1, hosted), offer(2, hosted), offer(3), offer(4)];
     const from = candidates(offers);
@@ -145,10 +148,10 @@ describe('the candidates of a job', () => {
 
     for (let next = from.next(); next !== undefined; next = from.next()) {
       asked.push(next.id);
-      from.heard(next, failed('limit'));
+      from.heard(next, failed('limit', more));
     }
 
-    expect(asked).toEqual([1, 3, 4]);
+    expect(asked).toEqual(expected);
   });
 
   it('come again when they were withdrawn and are still live', () => {

@@ -98,6 +98,8 @@ export function split({ parallel }: SplitOptions): Layer<Attempt> {
       job: Job,
       windows: readonly Window[],
     ): Promise<AttemptOutcome> => {
+      const mostCalls = callsAMinute(offer);
+      if (windows.length > mostCalls) return tooManyCalls(windows.length, mostCalls);
       const scope = job.scope.child();
       const relay = new Relay(offer, job);
       const results: WindowResult[] = [];
@@ -139,6 +141,19 @@ export function split({ parallel }: SplitOptions): Layer<Attempt> {
     };
     return ask;
   };
+}
+
+/** How many calls a channel takes in a minute: of a list that needs more, none may be sent in vain. */
+function callsAMinute({ route: { limits, keys = [] } }: Offer): number {
+  const least = (all: typeof limits): number =>
+    Math.min(...all.filter(({ counts }) => counts === 'calls').map(({ most }) => most));
+  const withKeys = keys.reduce((sum, key) => sum + least(key.limits), 0);
+  return Math.min(least(limits), keys.length === 0 ? Infinity : withKeys);
+}
+
+function tooManyCalls(needed: number, most: number): AttemptOutcome {
+  const message = `the list takes ${needed} calls, more than the ${most} a minute that may be made`;
+  return { kind: 'failed', failure: { kind: 'limit', status: undefined, message, unsent: true } };
 }
 
 /** Whether the channel says that it was too much at once. */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { Secret } from '../../../src/core/secret.js';
 import { textDocuments } from '../../../src/core/documents.js';
 import { split } from '../../../src/gateway/policies/split.js';
 import type { Attempt, Job, Offer } from '../../../src/gateway/rank.js';
@@ -85,6 +86,20 @@ describe('a list beyond the limits of a channel', () => {
     expect([first.kind, second.kind]).toEqual(['ranked', 'ranked']);
     expect(seen.slice(0, calls).map(({ length }) => length)).toContain(10);
     expect(Math.max(...seen.slice(calls).map(({ length }) => length))).toBeLessThanOrEqual(3);
+  });
+
+  it.each([
+    ['its channel takes two calls a minute', 'limit', { requestsPerMinute: 2 }],
+    ['each of two keys takes one', 'limit', { keyRequestsPerMinute: 1 }],
+    ['each of two keys takes two', 'ranked', { keyRequestsPerMinute: 2 }],
+  ])('of three windows, where %s, ends with: %s', async (_what, expected, limits) => {
+    const seen: string[][] = [];
+    const credentials = { apiKey: new Secret('key-one-aaaa\nkey-two-bbbb') };
+    const { route } = offer(1, { ...limits, provider: 'cohere', credentials });
+    const outcome = await split({ parallel: 2 })(scoring(seen))({ ...windowed(4), route }, whole);
+
+    expect(outcome.kind === 'failed' ? outcome.failure.kind : outcome.kind).toBe(expected);
+    expect(seen).toHaveLength(expected === 'limit' ? 0 : 3);
   });
 
   it('is not sent whole once more after one of its halves failed in passing', async () => {
