@@ -1,5 +1,6 @@
-import Joi from 'joi';
+import type Joi from 'joi';
 import type { JsonSchema } from './json-schema.js';
+import type { Operation } from './operation.js';
 
 export interface ApiParameter {
   readonly name: string;
@@ -64,4 +65,28 @@ export function listed(names: readonly string[]): string {
 
 export function jsonContent(description: string, schema: JsonSchema): Content {
   return { description, content: { [JSON_TYPE]: { schema } } };
+}
+
+export const SECURITY: Readonly<Record<Operation['access'], ApiOperation['security']>> = {
+  public: [],
+  visitor: [{}, { session: [] }, { accessToken: [] }],
+  key: [{ apiKey: [] }],
+  login: [{ session: [] }, { accessToken: [] }],
+  auditor: [{ session: [] }, { accessToken: [] }],
+  admin: [{ session: [] }, { accessToken: [] }],
+  root: [{ session: [] }, { accessToken: [] }],
+};
+
+/** What a request may send: more than is documented, since the rest is ignored. */
+export function requestBody(
+  schema: JsonSchema,
+  example?: object,
+): NonNullable<ApiOperation['requestBody']> {
+  const { additionalProperties: _, ...open } = schema;
+  return {
+    required: (schema.required ?? []).length > 0,
+    content: {
+      [JSON_TYPE]: { schema: open, ...(example === undefined ? {} : { example }) },
+    },
+  };
 }

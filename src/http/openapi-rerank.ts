@@ -20,12 +20,13 @@ import {
   jsonContent,
   listed,
   REQUEST_ID,
+  requestBody,
+  SECURITY,
   type ApiOperation,
   type ApiParameter,
   type Content,
   type Convert,
 } from './openapi-parts.js';
-import { requestBody, SECURITY } from './openapi.js';
 
 const RERANK_TAG: ApiParameter = {
   name: 'X-Rerank-Tag',

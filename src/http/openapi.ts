@@ -1,10 +1,12 @@
-import Joi from 'joi';
+import type Joi from 'joi';
 import type { JsonSchema } from './json-schema.js';
 import { errorResponses, errorsOf, managementError } from './openapi-errors.js';
 import {
   IDEMPOTENCY_KEY,
   JSON_TYPE,
   NULL,
+  requestBody,
+  SECURITY,
   typesOf,
   type ApiOperation,
   type ApiParameter,
@@ -84,16 +86,6 @@ function withMaps(schema: unknown): unknown {
   return { ...Object.fromEntries(kept), additionalProperties: withMaps(values) };
 }
 
-export const SECURITY: Readonly<Record<Operation['access'], ApiOperation['security']>> = {
-  public: [],
-  visitor: [{}, { session: [] }, { accessToken: [] }],
-  key: [{ apiKey: [] }],
-  login: [{ session: [] }, { accessToken: [] }],
-  auditor: [{ session: [] }, { accessToken: [] }],
-  admin: [{ session: [] }, { accessToken: [] }],
-  root: [{ session: [] }, { accessToken: [] }],
-};
-
 function describe(operation: Operation, convert: Convert): ApiOperation {
   const { id, area, summary, access, params, query, body, reply } = operation;
   const parameters = [
@@ -121,20 +113,6 @@ function describe(operation: Operation, convert: Convert): ApiOperation {
         },
       },
       ...errorResponses(errorsOf(operation), managementError),
-    },
-  };
-}
-
-/** What a request may send: more than is documented, since the rest is ignored. */
-export function requestBody(
-  schema: JsonSchema,
-  example?: object,
-): NonNullable<ApiOperation['requestBody']> {
-  const { additionalProperties: _, ...open } = schema;
-  return {
-    required: (schema.required ?? []).length > 0,
-    content: {
-      [JSON_TYPE]: { schema: open, ...(example === undefined ? {} : { example }) },
     },
   };
 }
