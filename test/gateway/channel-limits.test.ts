@@ -9,6 +9,7 @@ import type { AttemptOutcome } from '../../src/gateway/rank.js';
 import { limitsOf, tagBudgetsOf } from '../../src/gateway/limits-of-channel.js';
 import type { Route, RouteKey } from '../../src/gateway/route.js';
 import { StoreUnavailableError, type ShareStore } from '../../src/store/store.js';
+import { deferred } from '../support/deferred.js';
 import { failed, job, MODEL, offer, ranked } from '../support/offers.js';
 
 const T0 = 1_800_000_000_000;
@@ -16,7 +17,7 @@ const PRICE = 10;
 
 /** Nodes that share one store, and a clock that the test turns. */
 function fleet(count = 1) {
-  const state = { nowMs: T0, asks: 0, away: false };
+  const state = { nowMs: T0, asks: 0, away: false, returned: Promise.resolve() };
   const taken = new Map<string, ShareState>();
   const store: ShareStore = {
     takeShare: (name: string, ask: ShareAsk) => {
@@ -29,7 +30,7 @@ function fleet(count = 1) {
     returnShare: (name, units) => {
       const before = taken.get(name) ?? NO_SHARES;
       taken.set(name, { ...before, current: before.current - units });
-      return Promise.resolve();
+      return state.returned;
     },
   };
   const events: GatewayEvent[] = [];
@@ -193,6 +194,28 @@ describe('a budget of a channel', () => {
     await nodes[0]?.close();
 
     expect(taken.get(name)?.current).toBe(PRICE);
+  });
+
+  it('is given back before the node has ended, and a failure to do so is told', async () => {
+    const { nodes, events, state } = fleet();
+    await passed(nodes, channel({ budget: 1_000 * PRICE }), 1);
+    const answer = deferred();
+    state.returned = answer.promise.then(() => Promise.reject(new Error('too late')));
+    let hasEnded = false;
+
+    const ending = nodes[0]?.close().then(() => (hasEnded = true));
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(hasEnded).toBe(false);
+    answer.resolve();
+    await ending;
+
+    expect(events).toMatchObject([
+      {
+        kind: 'fault',
+        what: 'the rest of a budget not given back',
+        error: { message: 'too late' },
+      },
+    ]);
   });
 
   it('gets back what a node has at hand when its amount changes, and keeps what is spent', async () => {

@@ -1,0 +1,50 @@
+import { describe, expect, it } from '@jest/globals';
+import { fieldsOf, textPart } from '../../src/ingress/read.js';
+
+const IMAGE = 'https://example.com/a.png';
+
+describe('an element of a list of documents', () => {
+  it.each([
+    [{ text: 'a' }, { text: 'a' }],
+    [{ text: '' }, { text: '' }],
+    [
+      { text: 'a', image: IMAGE },
+      { text: 'a', image: IMAGE },
+    ],
+    [{ text: 'a', image: '' }, { text: 'a' }],
+    [{ text: 'a', image: { url: IMAGE } }, { text: 'a' }],
+    [{ image: IMAGE }, { image: IMAGE }],
+    [{ text: null, image: IMAGE }, { image: IMAGE }],
+  ])('%j is read as %j', (item, part) => {
+    expect(textPart(item, 'documents', 0)).toEqual({ ...part, source: item });
+  });
+
+  it.each([
+    [{}],
+    [{ image: '' }],
+    [{ image: 5 }],
+    [{ text: 5 }],
+    [{ text: 5, image: IMAGE }],
+    [{ text: false, image: IMAGE }],
+    ['a'],
+    [null],
+    [['a']],
+  ])('%j is refused', (item) => {
+    expect(() => textPart(item, 'input.documents', 3)).toThrow(
+      expect.objectContaining({
+        code: 'invalid_documents',
+        param: 'input',
+        message: 'input.documents[3] must be an object with "text" as a string.',
+      }),
+    );
+  });
+});
+
+it('an empty list of fields counts as none', () => {
+  expect([fieldsOf([]), fieldsOf(null), fieldsOf(undefined), fieldsOf(['a'])]).toStrictEqual([
+    undefined,
+    undefined,
+    undefined,
+    ['a'],
+  ]);
+});
