@@ -337,7 +337,10 @@ describe('explain', () => {
 
     const { code, out } = await run(['explain', 'local', '--documents', '200']);
     const refused = await json('explain', 'local', '--key', String(id));
+    const poor = await gateway.createKey({ remainQuota: 1 });
+    const broke = await run(['explain', 'local', '--documents', '200', '--key', String(poor.id)]);
 
+    expect(broke.out).toMatch(/house +local +0 +none +local/);
     expect(code).toBe(0);
     expect(out).toMatch(/house +local +0 +100\.0 % +local/);
     expect(out).toMatch(/cost +2000 /);

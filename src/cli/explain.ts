@@ -14,7 +14,7 @@ interface Options {
   readonly documents?: number;
 }
 
-type ModelWire = Pick<ExplainedWire, 'candidates' | 'passed_over'>;
+type ModelWire = Pick<ExplainedWire, 'candidates' | 'passed_over' | 'more_passed_over'>;
 
 export function addExplainCommand(program: Command, io: CliIo): void {
   program
@@ -72,8 +72,10 @@ function describe(explained: ExplainedWire): string {
       ],
       ['cost', `${amount(cost.estimated)} at ${price}; ${amount(cost.reserved)} set aside`],
     ]),
-    modelText(explained),
-    ...fallbacks.map((fallback) => `Then model ${fallback.model}:\n${modelText(fallback)}`),
+    modelText(explained, refusal !== null),
+    ...fallbacks.map(
+      (fallback) => `Then model ${fallback.model}:\n${modelText(fallback, refusal !== null)}`,
+    ),
   ];
   if (outgoing !== null) {
     const headers = Object.entries(outgoing.headers).map(([name, value]) => `${name}: ${value}`);
@@ -91,14 +93,18 @@ function describe(explained: ExplainedWire): string {
   return parts.join('\n\n');
 }
 
-function modelText({ candidates, passed_over: passedOver }: ModelWire): string {
+/** The channels of a model. A request that is refused has no chance with one of them. */
+function modelText(explained: ModelWire, isRefused: boolean): string {
+  const { candidates, passed_over: passedOver, more_passed_over: more } = explained;
   const rows = candidates.map(({ id, name, provider, priority, chance, upstream_model: model }) => [
     ...[String(id), name, provider, String(priority)],
-    `${(chance * 100).toFixed(1)} %`,
+    isRefused ? 'none' : `${(chance * 100).toFixed(1)} %`,
     model,
   ]);
   const heading = ['ID', 'CHANNEL', 'PROVIDER', 'PRIORITY', 'CHANCE', 'UPSTREAM MODEL'];
   const asked = rows.length === 0 ? 'No channel would be asked.' : table(heading, rows);
   const others = passedOver.map(({ id, name, message }) => [String(id), name, message]);
-  return others.length === 0 ? asked : `${asked}\n\n${table(['ID', 'PASSED OVER', 'WHY'], others)}`;
+  if (others.length === 0) return asked;
+  const rest = more === 0 ? '' : `\nand ${counted(more, 'more channel')} of other models`;
+  return `${asked}\n\n${table(['ID', 'PASSED OVER', 'WHY'], others)}${rest}`;
 }

@@ -56,6 +56,8 @@ export interface ExplainedModel {
   /** In the order in which they are tried. */
   readonly candidates: readonly ExplainedCandidate[];
   readonly passedOver: readonly PassedOver[];
+  /** How many more channels, which serve other models, are not among them. */
+  readonly morePassedOver: number;
 }
 
 /** A request as it would be sent, without anything that reveals whose account is used. */

@@ -201,17 +201,20 @@ async function explainModel(
   for (const { channel, why } of unusable.get(target.model) ?? []) {
     explained.push(passed(channel, 'unusable', `It cannot be used: ${why}.`));
   }
+  let morePassedOver = 0;
   if (withOthers) {
     const rest = Array.from(byId.values(), ({ channel }) => channel).filter(
       ({ models }) => !Object.hasOwn(models, target.model),
     );
     for (const channel of rest.slice(0, MOST_OTHERS)) explained.push(servesOthers(channel));
+    morePassedOver = Math.max(0, rest.length - MOST_OTHERS);
   }
   return {
     model: target.model,
     select: plan?.select,
     candidates: prospects.map(({ offer, chance }) => candidateOf(offer, chance)),
     passedOver: explained,
+    morePassedOver,
   };
 }
 

@@ -36,6 +36,7 @@ interface ModelWire {
   select: string | null;
   candidates: CandidateWire[];
   passed_over: PassedOverWire[];
+  more_passed_over: number;
 }
 
 /** What would happen to a request, on the wire. */
@@ -105,6 +106,11 @@ const MODEL_MEMBERS = {
       }),
     )
     .required(),
+  more_passed_over: Joi.number()
+    .integer()
+    .min(0)
+    .default(0)
+    .description('Further channels, which serve other models.'),
 };
 
 export const EXPLAINED = Joi.object<ExplainedWire, true>({
@@ -183,12 +189,14 @@ export function readExplained(explained: Json): ExplainedWire {
   throw explained.mismatch(`an explanation (${result.error.message})`);
 }
 
-function modelWire({ model, select, candidates, passedOver }: ExplainedModel): ModelWire {
+function modelWire(explained: ExplainedModel): ModelWire {
+  const { model, select, candidates, passedOver, morePassedOver } = explained;
   return {
     model,
     select: select ?? null,
     candidates: candidates.map(candidateWire),
     passed_over: passedOver.map(passedOverWire),
+    more_passed_over: morePassedOver,
   };
 }
 

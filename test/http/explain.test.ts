@@ -74,6 +74,28 @@ async function explained(...given: Parameters<typeof ask>): Promise<ExplainedWir
 }
 
 describe('an explanation', () => {
+  it('says how many channels of other models it does not name', async () => {
+    const channels = Array.from({ length: 104 }, (_, at) => ({
+      name: `inside ${at}`,
+      provider: 'local',
+      models: [`m${at}`],
+    }));
+    const many = await startGateway({ channels });
+    try {
+      const { key: by } = await many.createKey({ policy: { mayExplain: true } });
+      const reply = await fetch(`${many.url}/v1/rerank?explain=1`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${by}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ model: 'm0', query: QUERY, documents: DOCUMENTS }),
+      });
+      const told = await EXPLAINED.validateAsync(await reply.json());
+
+      expect([told.passed_over.length, told.more_passed_over]).toEqual([100, 3]);
+    } finally {
+      await many.close();
+    }
+  });
+
   it('tells which channels would be asked in which order, and why each other would not', async () => {
     const { dialect, model, candidates, passed_over: passedOver, refusal } = await explained({});
 
