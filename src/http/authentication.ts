@@ -182,6 +182,7 @@ export function createReadSigned(
     return {
       identity: () => {
         if (signature === undefined) throw badSignature('The signature is incomplete.');
+        if (!SERVICES.has(signature.service)) throw badSignature(WRONG_SERVICE);
         if (key === undefined) throw unknownKey();
         return authenticate(withKey(req, key));
       },
@@ -194,6 +195,10 @@ export function createReadSigned(
     };
   };
 }
+
+/** Those whose requests are served: signatures for others were not meant for this gateway. */
+const SERVICES: ReadonlySet<string> = new Set(['bedrock', 'sagemaker']);
+const WRONG_SERVICE = 'The signature must be scoped to the service bedrock (or sagemaker).';
 
 const FAULTS: Readonly<Record<SignatureFault, string>> = {
   incomplete: 'The signature must cover the headers host and x-amz-date, and be of the same day.',

@@ -14,6 +14,7 @@ export interface Signature {
   readonly accessKeyId: string;
   /** `day/region/service/aws4_request`. */
   readonly scope: string;
+  readonly service: string;
   readonly signedHeaders: readonly string[];
   readonly signature: string;
 }
@@ -28,14 +29,14 @@ const MAX_SKEW_MS = 5 * 60_000;
 const AUTHORITY = ':authority';
 
 const AUTHORIZATION =
-  /^AWS4-HMAC-SHA256\s+Credential=(?<id>[^\s/,]+)\/(?<scope>\d{8}\/[\w-]+\/[\w-]+\/aws4_request)\s*,\s*SignedHeaders=(?<headers>[\w;:.-]+)\s*,\s*Signature=(?<signature>[\da-f]{64})$/;
+  /^AWS4-HMAC-SHA256\s+Credential=(?<id>[^\s/,]+)\/(?<scope>\d{8}\/[\w-]+\/(?<service>[\w-]+)\/aws4_request)\s*,\s*SignedHeaders=(?<headers>[\w;:.-]+)\s*,\s*Signature=(?<signature>[\da-f]{64})$/;
 
 /** The parts of the header, or `undefined` if it is not a signature. */
 export function readSignature(authorization: string | undefined): Signature | undefined {
   const found = AUTHORIZATION.exec(authorization?.trim() ?? '')?.groups;
   if (found === undefined) return undefined;
-  const { id = '', scope = '', headers = '', signature = '' } = found;
-  return { accessKeyId: id, scope, signedHeaders: headers.split(';'), signature };
+  const { id = '', scope = '', service = '', headers = '', signature = '' } = found;
+  return { accessKeyId: id, scope, service, signedHeaders: headers.split(';'), signature };
 }
 
 /**

@@ -295,13 +295,14 @@ describe('callers that sign as AWS’s clients do', () => {
     text: string,
     secret = SIGNING_KEY,
     id = ACCESS_KEY,
+    service = 'bedrock',
   ): Record<string, string> {
     const { headers = {} } = aws4.sign(
       {
         method: 'POST',
         host: new URL(gateway.url).host,
         path,
-        service: 'bedrock',
+        service,
         region: 'eu-west-1',
         headers: { 'Content-Type': 'application/json' },
         body: text,
@@ -330,6 +331,11 @@ describe('callers that sign as AWS’s clients do', () => {
     ['another secret', () => signed('/rerank', body, 'sk-another'), 'InvalidSignatureException'],
     ['another body', () => signed('/rerank', '{}'), 'InvalidSignatureException'],
     ['another path', () => signed('/other', body), 'InvalidSignatureException'],
+    [
+      'a signature for another service',
+      () => signed('/rerank', body, SIGNING_KEY, ACCESS_KEY, 's3'),
+      'InvalidSignatureException',
+    ],
     [
       'an unknown id',
       () => signed('/rerank', body, SIGNING_KEY, 'AKIDOTHER'),
