@@ -1,16 +1,19 @@
 import type { IncomingMessage } from 'node:http';
 import express, { type Router } from 'express';
 import { GatewayError } from '../core/errors.js';
+import { resolveModel } from '../core/model-names.js';
 import { listModels, type ListedModel } from '../gateway/listed-models.js';
-import { ingressRoute } from '../ingress/index.js';
+import { DIALECTS, ingressRoute } from '../ingress/index.js';
 import { allow } from './allow.js';
 import { callerOf } from './authentication.js';
 import { whenReady, type HealthDeps } from './health-routes.js';
 import { pathnameOf } from './pathname.js';
 import type { RerankRouteDeps } from './rerank-exchange.js';
 
-const MODELS_PATH = /^(?:\/+v[12])*\/+models\/*$/i;
-const MODEL_PATH = /^(?:\/+v[12])*\/+models\/(?<model>.+)$/i;
+/** Below the name of a form, too: its clients ask where they rank. */
+const FORM = `(?:\\/+(?:${DIALECTS.map(({ id }) => id).join('|')}))?`;
+const MODELS_PATH = new RegExp(String.raw`^${FORM}(?:\/+v[12])*\/+models\/*$`, 'i');
+const MODEL_PATH = new RegExp(String.raw`^${FORM}(?:\/+v[12])*\/+models\/(?<model>.+)$`, 'i');
 
 /** The version that `/info` reports: one of TEI's that answers like this. */
 const TEI_VERSION = '1.9.3';
@@ -32,6 +35,11 @@ export function modelRoutes(deps: RerankRouteDeps, health: Pick<HealthDeps, 'rea
   });
   router.get(INFO_PATHS, async (req, res) => {
     res.json(await describeServer(deps, req));
+  });
+  router.get(INFERENCE_PATHS, async (req, res) => {
+    const { id } = await findModel(deps, req, String(req.params.model));
+    res.setHeader('X-Elastic-Product', 'Elasticsearch');
+    res.json(inferenceReply(id));
   });
   router.get(HEALTH_PATHS, async (_req, res) => {
     await whenReady(health);
@@ -59,7 +67,9 @@ export function modelRoutes(deps: RerankRouteDeps, health: Pick<HealthDeps, 'rea
 /** For TEI, also below its name. */
 const INFO_PATHS = ['/info', '/tei/info'];
 /** For TEI, LocalAI, Infinity and vLLM. */
-const HEALTH_PATHS = ['/health', '/tei/health', '/infinity/health'];
+const HEALTH_PATHS = ['/health', new RegExp(String.raw`^${FORM}\/+health\/*$`, 'i')];
+/** For Elasticsearch's clients. */
+const INFERENCE_PATHS = ['/_inference/:model', '/_inference/rerank/:model'];
 /** For Xinference's client, which sends its key to servers that say here that they want one. */
 const XINFERENCE_AUTH_PATH = '/v1/cluster/auth';
 /** For NVIDIA's NIM. */
@@ -95,6 +105,12 @@ async function describeServer(deps: RerankRouteDeps, req: IncomingMessage): Prom
   return infoReply(model, deps.maxDocuments);
 }
 
+/** A model as an inference endpoint of Elasticsearch. */
+function inferenceReply(model: string): Record<string, unknown> {
+  const settings = { service: 'custom', service_settings: { model_id: model }, task_settings: {} };
+  return { endpoints: [{ inference_id: model, task_type: 'rerank', ...settings }] };
+}
+
 /** A model as the one that text-embeddings-inference has loaded. */
 export function infoReply(model: string, maxDocuments: number): Record<string, unknown> {
   return {
@@ -125,18 +141,34 @@ async function handleModels(
   req: IncomingMessage,
   model: string | undefined,
 ): Promise<unknown> {
+  if (model !== undefined) return modelObject(await findModel(deps, req, model));
   const identity = await deps.authenticate(req);
   const models = await listModels(deps.gateway, callerOf(req, identity, deps.trustedProxies));
-  if (model === undefined) return { object: 'list', data: models.map(modelObject) };
+  return { object: 'list', data: models.map(modelObject) };
+}
+
+async function findModel(
+  deps: RerankRouteDeps,
+  req: IncomingMessage,
+  model: string,
+): Promise<ListedModel> {
+  const identity = await deps.authenticate(req);
+  const caller = callerOf(req, identity, deps.trustedProxies);
+  return modelAmong(await listModels(deps.gateway, caller), model);
+}
+
+/** By its name, or with a prefix that a request may have before it, too. */
+function modelAmong(models: readonly ListedModel[], model: string): ListedModel {
   const named = model.replace(/(?<!\/)\/+$/, '');
-  const names = [named, named.replace(/^\/+/, '')];
-  const found = names.flatMap((name) => models.find(({ id }) => id === name) ?? [])[0];
-  if (found === undefined) {
-    throw new GatewayError('model_not_found', `Model "${named}" does not exist.`, {
-      param: 'model',
-    });
+  const byId = new Map(models.map((listed) => [listed.id, listed]));
+  for (const name of [named, named.replace(/^\/+/, '')]) {
+    const id = resolveModel(name, (meant) => byId.has(meant));
+    const found = id === undefined ? undefined : byId.get(id);
+    if (found !== undefined) return found;
   }
-  return modelObject(found);
+  throw new GatewayError('model_not_found', `Model "${named}" does not exist.`, {
+    param: 'model',
+  });
 }
 
 function modelObject({ id, aliasOf }: ListedModel): Record<string, unknown> {

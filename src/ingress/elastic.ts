@@ -41,7 +41,7 @@ export const elastic = defineDialect({
   id: 'elastic',
   title: 'Elasticsearch inference',
   lists: INPUT,
-  paths: ['/_inference/rerank/{model}'],
+  paths: ['/_inference/rerank/{model}', '/_inference/{model}'],
   members: MEMBERS,
   examples: [{ query: EXAMPLE.query, input: EXAMPLE.texts, top_n: 2 }],
   parse: (request) => {

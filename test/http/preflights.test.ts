@@ -48,6 +48,36 @@ describe('what clients ask before they rank', () => {
     },
   );
 
+  it.each(['/infinity/models', '/voyage/v1/models', '/v1/models'])(
+    'lists models at %s',
+    async (path) => {
+      const { key } = await gateway.createKey();
+
+      expect((await get(path, key)).body).toMatchObject({ data: [{ id: 'moon' }, { id: 'sun' }] });
+    },
+  );
+
+  it.each(['/v1/models/cohere%2Fmoon', '/v1/models/cohere/moon', '/infinity/models/moon'])(
+    'finds at %s the model that a request would mean',
+    async (path) => {
+      const { key } = await gateway.createKey();
+
+      expect((await get(path, key)).body).toMatchObject({ id: 'moon' });
+    },
+  );
+
+  it.each(['/_inference/moon', '/_inference/rerank/moon'])(
+    'describes at %s a model as Elasticsearch does an endpoint',
+    async (path) => {
+      const { key } = await gateway.createKey();
+
+      expect((await get(path, key)).body).toMatchObject({
+        endpoints: [{ inference_id: 'moon', task_type: 'rerank' }],
+      });
+      expect((await get('/_inference/nobody', key)).status).toBe(404);
+    },
+  );
+
   it.each(['ready', 'live'])('says as NIM does that it is %s', async (status) => {
     expect(await get(`/v1/health/${status}`)).toMatchObject({
       status: 200,
