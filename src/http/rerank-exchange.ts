@@ -339,7 +339,7 @@ function endWithCaller(scope: Scope, req: IncomingMessage, res: ServerResponse):
 /** What a dialect has written, and what it has left to be written in steps. */
 async function writtenText(reply: ReturnType<IngressDialect['reply']>): Promise<string | Buffer> {
   if (typeof reply === 'string' || Buffer.isBuffer(reply)) return reply;
-  const body = reply instanceof JsonFragment ? reply : reply.unwritten;
+  const body = reply instanceof JsonFragment ? reply : reply.body;
   return encodeJsonInSteps(body, nextTurn);
 }
 

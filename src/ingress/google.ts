@@ -1,4 +1,4 @@
-import { encodeReply, type JsonBody } from '../core/json/json.js';
+import { encodeReply, UnwrittenJson, type JsonBody } from '../core/json/json.js';
 import Joi from 'joi';
 import { defineDialect } from './dialect.js';
 import { EXAMPLE } from './example.js';
@@ -97,7 +97,7 @@ export const google = defineDialect<Kept>({
       }),
     };
     const isLong = returnDocuments && documents.sizeBytes > LARGE_BYTES;
-    return isLong ? { unwritten: body } : encodeReply(body);
+    return isLong ? new UnwrittenJson(body) : encodeReply(body);
   },
   error: ({ status, message }) => ({
     body: JSON.stringify({

@@ -229,8 +229,16 @@ export function joinReply(parts: readonly Part[]): Buffer | JsonFragment {
 }
 
 /** A reply whose own texts would take long to write: it is written in steps. */
-export interface UnwrittenJson {
-  readonly unwritten: JsonBody;
+export class UnwrittenJson {
+  readonly body: JsonBody;
+
+  constructor(body: JsonBody) {
+    this.body = body;
+  }
+
+  toString(): string {
+    return encodeJson(this.body).toString('utf8');
+  }
 }
 
 /** Like `encodeJson`, with a pause after every step of about a millisecond, for bodies that would hold up others. */
