@@ -1,4 +1,4 @@
-import { OPEN_POLICY, type Token, type TokenPolicy } from '../core/token.js';
+import { OPEN_POLICY, type Token, type TokenPolicy, type TokenStatus } from '../core/token.js';
 import type { QuotaChange } from './balance.js';
 import type { Page, Slice } from './page.js';
 
@@ -55,6 +55,16 @@ export interface TokenQuery extends Slice {
   readonly name?: string;
   /** Exactly this key's hash. */
   readonly keyHash?: string;
+  /** As people see it: at the time of the call. */
+  readonly status?: TokenStatus;
+  /** Those that may use this model, with or without a limit to certain models. */
+  readonly model?: string;
+  /** Those that are bound to this tag. */
+  readonly tag?: string;
+  /** Unix seconds: those that end before. */
+  readonly expiresBefore?: number;
+  /** Unix seconds: those that were not used since. */
+  readonly unusedSince?: number;
 }
 
 /** Reads first give back expired reservations of the users concerned, so that balances are correct at `nowMs`. */

@@ -60,6 +60,7 @@ export interface UserQuery extends Slice {
   /** Part of the username, email or display name, case-insensitive; or an id. */
   readonly keyword?: string;
   readonly role?: Role;
+  readonly enabled?: boolean;
 }
 
 /** Usernames and addresses are unique regardless of case. Disabling a user stops its tokens at the next `admit`. */

@@ -105,7 +105,7 @@ export interface Operations {
   };
   listUsers: {
     params: Record<string, never>;
-    query: { p?: number; page_size?: number; role?: 0 | 1 | 5 | 10 | 100 };
+    query: { p?: number; page_size?: number; role?: 0 | 1 | 5 | 10 | 100; status?: 1 | 2 };
     body: undefined;
     reply: { items: ({ id: number; username: string; email: string; display_name: string; role: 0 | 1 | 5 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null; revision: string })[]; total: number; page: number; page_size: number };
   };
@@ -123,7 +123,7 @@ export interface Operations {
   };
   searchUsers: {
     params: Record<string, never>;
-    query: { p?: number; page_size?: number; role?: 0 | 1 | 5 | 10 | 100; keyword?: string };
+    query: { p?: number; page_size?: number; role?: 0 | 1 | 5 | 10 | 100; status?: 1 | 2; keyword?: string };
     body: undefined;
     reply: { items: ({ id: number; username: string; email: string; display_name: string; role: 0 | 1 | 5 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null; revision: string })[]; total: number; page: number; page_size: number };
   };
@@ -159,7 +159,7 @@ export interface Operations {
   };
   listTokens: {
     params: Record<string, never>;
-    query: { p?: number; page_size?: number; user_id?: number };
+    query: { p?: number; page_size?: number; user_id?: number; status?: 1 | 2 | 3 | 4; model?: string; tag?: string; expires_before?: number; unused_since?: number };
     body: undefined;
     reply: { items: ({ id: number; user_id: number; name: string; key_hint: string; status: 1 | 2 | 3 | 4; created_time: number; accessed_time: number; expired_time: number; remain_quota: number; unlimited_quota: boolean; used_quota: number; old_key_until: number; model_limits_enabled: boolean; model_limits: (string)[]; allow_ips: (string)[]; tags: (string)[]; default_model: string | null; aliases: Record<string, string>; fallbacks: (string)[]; rate_limit: number; dialect: "auto" | "cohere" | "combined" | "infinity" | "ollama" | "openrouter" | "pinecone" | "tei" | "voyage"; max_concurrency: number; reply_cache: boolean; reply_cache_ttl_ms: number; may_explain: boolean; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null; revision: string })[]; total: number; page: number; page_size: number };
   };
@@ -177,7 +177,7 @@ export interface Operations {
   };
   searchTokens: {
     params: Record<string, never>;
-    query: { p?: number; page_size?: number; user_id?: number; keyword?: string; token?: string };
+    query: { p?: number; page_size?: number; user_id?: number; status?: 1 | 2 | 3 | 4; model?: string; tag?: string; expires_before?: number; unused_since?: number; keyword?: string; token?: string };
     body: undefined;
     reply: { items: ({ id: number; user_id: number; name: string; key_hint: string; status: 1 | 2 | 3 | 4; created_time: number; accessed_time: number; expired_time: number; remain_quota: number; unlimited_quota: boolean; used_quota: number; old_key_until: number; model_limits_enabled: boolean; model_limits: (string)[]; allow_ips: (string)[]; tags: (string)[]; default_model: string | null; aliases: Record<string, string>; fallbacks: (string)[]; rate_limit: number; dialect: "auto" | "cohere" | "combined" | "infinity" | "ollama" | "openrouter" | "pinecone" | "tei" | "voyage"; max_concurrency: number; reply_cache: boolean; reply_cache_ttl_ms: number; may_explain: boolean; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null; revision: string })[]; total: number; page: number; page_size: number };
   };

@@ -25,6 +25,7 @@ import { BudgetFacts } from '../parts/budget.js';
 import { RequestCode } from '../parts/code.js';
 import { ConfirmWrite, WriteFailed, useShownOnce } from '../parts/confirm-write.js';
 import { Dialog, Menu } from '../parts/dialog.js';
+import { FilterSelect } from '../parts/form.js';
 import { ListHead } from '../parts/list-head.js';
 import { List, useListQuery, useOpenRow } from '../parts/table.js';
 import { toast } from '../parts/toast.js';
@@ -38,15 +39,18 @@ type Key = ItemOf<'listTokens'>;
 const SOON_S = 3 * 86_400;
 const UNUSED_S = 90 * 86_400;
 const LOW = 0.05;
+const STATUSES = [1, 2, 3, 4] as const;
+const STATE_NAMES = { 1: 'enabled', 2: 'disabled', 3: 'expired', 4: 'exhausted' } as const;
 
 /** Keys: what each may spend and use, what is left, and a new key, which is shown once. */
 export function Keys() {
   const { query: address } = useRoute();
-  const { query, page, filtered, set, clear } = useListQuery(['keyword', 'user_id']);
+  const { query, page, filtered, set, clear } = useListQuery(['keyword', 'user_id', 'status']);
+  const status = STATUSES.find((one) => String(one) === query.status);
   const [made, setMade] = useState<Made>();
   const owner = seesAll() && query.user_id !== '' ? Number(query.user_id) : undefined;
   const reading = useRead('searchTokens', {
-    query: { p: page, page_size: 30, keyword: query.keyword, user_id: owner },
+    query: { p: page, page_size: 30, keyword: query.keyword, user_id: owner, status },
   });
   const { openId, onOpen, close } = useOpenRow();
   const making = address.get('new') !== null;
@@ -58,6 +62,15 @@ export function Keys() {
           label={w().name}
           value={query.keyword}
           onChange={(keyword) => set({ keyword })}
+        />
+        <FilterSelect
+          label={wp().keys.anyState}
+          value={query.status}
+          choices={STATUSES.map((one) => ({
+            value: String(one),
+            label: wp().keys.states[STATE_NAMES[one]],
+          }))}
+          onChange={(picked) => set({ status: picked })}
         />
       </ListHead>
       <List

@@ -34,10 +34,11 @@ const ROOT = 100;
 /** Accounts: who they are, what they may do, and their balance. */
 export function People() {
   const { query: address } = useRoute();
-  const { query, page, filtered, set, clear } = useListQuery(['keyword', 'role']);
+  const { query, page, filtered, set, clear } = useListQuery(['keyword', 'role', 'status']);
+  const status = ([1, 2] as const).find((one) => String(one) === query.status);
   const role = ROLES.find((one) => String(one) === query.role);
   const reading = useRead('searchUsers', {
-    query: { p: page, page_size: 30, keyword: query.keyword, role },
+    query: { p: page, page_size: 30, keyword: query.keyword, role, status },
   });
   const words = wp().people;
   const { openId, onOpen, close } = useOpenRow();
@@ -60,6 +61,15 @@ export function People() {
           value={query.role}
           choices={ROLES.map((one) => ({ value: String(one), label: words.roles[one] }))}
           onChange={(picked) => set({ role: picked })}
+        />
+        <FilterSelect
+          label={wp().keys.anyState}
+          value={query.status}
+          choices={[
+            { value: '1', label: words.enabled },
+            { value: '2', label: words.disabled },
+          ]}
+          onChange={(picked) => set({ status: picked })}
         />
       </ListHead>
       <List

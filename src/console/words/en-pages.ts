@@ -303,6 +303,7 @@ export const enPages = {
     ownerHelp: 'The name of an account. Empty: your own.',
     date: 'a date',
     endsOn: 'Ends at the end of, in UTC',
+    anyState: 'All states',
     editTitle: (name: string) => `Change the key “${name}”`,
     perMinute: 'Requests a minute',
     atOnce: 'At once',

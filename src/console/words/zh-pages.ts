@@ -264,6 +264,7 @@ export const zhPages: PageWords = {
     ownerHelp: '账户名称。留空：自己。',
     date: '指定日期',
     endsOn: '到期日（UTC 当天结束）',
+    anyState: '全部状态',
     editTitle: (name) => `修改密钥“${name}”`,
     perMinute: '每分钟请求数',
     atOnce: '并发数',

@@ -16,7 +16,7 @@ import {
   updateToken,
 } from '../../management/tokens.js';
 import { hashSecret } from '../../management/secrets.js';
-import type { QuotaChange, TokenChange } from '../../store/store.js';
+import type { QuotaChange, TokenChange, TokenQuery } from '../../store/store.js';
 import {
   ID,
   ID_PARAMS,
@@ -69,6 +69,11 @@ interface UpdateBody extends PolicyBody {
 
 interface TokenListQuery extends ListQuery {
   user_id?: number;
+  status?: TokenStatus;
+  model?: string;
+  tag?: string;
+  expires_before?: number;
+  unused_since?: number;
 }
 
 interface SearchQuery extends TokenListQuery {
@@ -112,6 +117,17 @@ interface UsageView extends BudgetUseWire {
 const TIME = Joi.number().integer();
 const COUNT = Joi.number().integer().min(0);
 
+const NAME = Joi.string().max(1_024).empty('');
+const FILTER = {
+  ...LIST_QUERY,
+  user_id: ID,
+  status: TOKEN_STATUS.empty(''),
+  model: NAME.description('Those that may use it.'),
+  tag: NAME.description('Those that are bound to it.'),
+  expires_before: TIME.min(0).description('Unix seconds; those that never end are left out.'),
+  unused_since: TIME.min(0).description('Unix seconds.'),
+};
+
 const CREATED = Joi.object<CreatedView, true>({ ...TOKEN_REPLY, key: Joi.string().required() });
 /** 30 days. */
 const MAX_KEEP_OLD_S = 2_592_000;
@@ -123,10 +139,10 @@ const list = defineOperation({
   area: 'tokens',
   summary: 'Your own keys, newest first; for admins, everybody’s',
   access: 'login',
-  query: Joi.object<TokenListQuery, true>({ ...LIST_QUERY, user_id: ID }),
+  query: Joi.object<TokenListQuery, true>(FILTER),
   reply: listOf(TOKEN),
   async handler({ deps, query, actor }) {
-    const found = await listTokens(deps, { ...sliceOf(query), ...ownerOf(query) }, actor);
+    const found = await listTokens(deps, { ...sliceOf(query), ...filterOf(query) }, actor);
     return listReply(found, query, tokenWire(deps.now()));
   },
 });
@@ -139,8 +155,7 @@ const search = defineOperation({
   summary: 'Keys by part of the name, or by the key itself',
   access: 'login',
   query: Joi.object<SearchQuery, true>({
-    ...LIST_QUERY,
-    user_id: ID,
+    ...FILTER,
     keyword: Joi.string().max(256).empty(''),
     token: Joi.string()
       .trim()
@@ -155,7 +170,7 @@ const search = defineOperation({
     const { keyword, token } = query;
     const wanted = {
       ...sliceOf(query),
-      ...ownerOf(query),
+      ...filterOf(query),
       ...(keyword === undefined ? {} : { name: keyword }),
       ...(token === undefined ? {} : { keyHash: hashSecret(withPrefix(token)) }),
     };
@@ -402,8 +417,11 @@ function quotaChange({ remain_quota, add_quota }: UpdateBody): QuotaChange | und
   return add_quota === undefined ? undefined : { add: add_quota };
 }
 
-function ownerOf({ user_id: userId }: TokenListQuery): { readonly userId?: number } {
-  return userId === undefined ? {} : { userId };
+function filterOf(query: TokenListQuery): Omit<TokenQuery, 'offset' | 'limit'> {
+  const { user_id: userId, status, model, tag } = query;
+  const { expires_before: expiresBefore, unused_since: unusedSince } = query;
+  const wanted = { userId, status, model, tag, expiresBefore, unusedSince };
+  return Object.fromEntries(Object.entries(wanted).filter(([, value]) => value !== undefined));
 }
 
 /** Other systems show keys without the prefix that all of them share. */

@@ -85,6 +85,7 @@ interface ResetBody {
 
 interface FilterQuery extends ListQuery {
   role?: Role;
+  status?: 1 | 2;
 }
 
 interface SearchQuery extends FilterQuery {
@@ -143,7 +144,7 @@ const DISPLAY_NAME = Joi.string().max(1_024);
 /** Clients send empty texts for members that they leave unchanged. */
 const KEEP = Joi.string().max(1_024).empty('');
 
-const FILTER = { ...LIST_QUERY, role: ROLE.empty('') };
+const FILTER = { ...LIST_QUERY, role: ROLE.empty(''), status: STATUS.empty('') };
 
 const register = defineOperation({
   id: 'register',
@@ -338,11 +339,12 @@ const search = defineOperation({
 });
 
 async function listed(deps: OperationDeps, query: SearchQuery): Promise<ListReply<UserWire>> {
-  const { keyword, role } = query;
+  const { keyword, role, status } = query;
   const found = await listUsers(deps, {
     ...sliceOf(query),
     ...(keyword === undefined ? {} : { keyword }),
     ...(role === undefined ? {} : { role }),
+    ...(status === undefined ? {} : { enabled: status === 1 }),
   });
   return listReply(found, query, userWire(deps.now()));
 }

@@ -1,6 +1,6 @@
 import { NOTHING_USED, type BudgetMembers } from '../../core/budget.js';
 import { MAX_QUOTA } from '../../core/quota.js';
-import type { Token } from '../../core/token.js';
+import { allowsModel, NEVER_EXPIRES, tokenStatus, type Token } from '../../core/token.js';
 import {
   StoreUnavailableError,
   type NewToken,
@@ -177,9 +177,19 @@ export function openTokens(connection: Connection, keys: Keys): TokenStore {
   async function list(query: TokenQuery, nowMs: number): Promise<Page<Token>> {
     const { userId, keyHash, offset, limit } = query;
     const name = query.name?.toLowerCase();
+    const { status, model, tag, expiresBefore, unusedSince } = query;
+    const isPlain = [name, status, model, tag, expiresBefore, unusedSince].every(
+      (wanted) => wanted === undefined,
+    );
     const matches = (token: Token): boolean =>
       (userId === undefined || token.userId === userId) &&
-      (name === undefined || token.name.toLowerCase().includes(name));
+      (name === undefined || token.name.toLowerCase().includes(name)) &&
+      (status === undefined || tokenStatus(token, nowMs) === status) &&
+      (model === undefined || allowsModel(token.policy, model)) &&
+      (tag === undefined || token.policy.tags.includes(tag)) &&
+      (expiresBefore === undefined ||
+        (token.expiredTime !== NEVER_EXPIRES && token.expiredTime < expiresBefore)) &&
+      (unusedSince === undefined || token.accessedTime < unusedSince);
     if (keyHash !== undefined) {
       const place = await answer(client.get(keys.keyHash(keyHash)));
       const token = place === null ? undefined : await read(pairOf(place)[1], nowMs);
@@ -200,7 +210,7 @@ export function openTokens(connection: Connection, keys: Keys): TokenStore {
                 nowMs,
               ),
           };
-    return pageOf(connection, listing, { offset, limit }, name === undefined ? undefined : matches);
+    return pageOf(connection, listing, { offset, limit }, isPlain ? undefined : matches);
   }
 
   /** Reads tokens user by user, and returns them in the order of `places`. */

@@ -236,10 +236,11 @@ export function openUsers(connection: Connection, keys: Keys): UserStore {
   }
 
   async function list(query: UserQuery, nowMs: number): Promise<Page<User>> {
-    const { role, offset, limit } = query;
+    const { role, enabled, offset, limit } = query;
     const keyword = query.keyword?.toLowerCase();
     const matches = (user: User): boolean =>
       (role === undefined || user.role === role) &&
+      (enabled === undefined || user.enabled === enabled) &&
       (keyword === undefined ||
         String(user.id) === keyword ||
         [user.username, user.email, user.displayName].some((text) =>
@@ -255,7 +256,7 @@ export function openUsers(connection: Connection, keys: Keys): UserStore {
           ),
       },
       { offset, limit },
-      role === undefined && keyword === undefined ? undefined : matches,
+      [role, enabled, keyword].every((wanted) => wanted === undefined) ? undefined : matches,
     );
   }
 

@@ -1,5 +1,5 @@
 import { useAfter } from '../../core/budget.js';
-import { isExpired, type Token } from '../../core/token.js';
+import { isExpired, type Token, type TokenStatus } from '../../core/token.js';
 import type { NewToken, TokenChange, TokenStore, TokenUpdate } from '../store.js';
 import { tokenVersion } from '../version.js';
 import { changedBalance } from './balance.js';
@@ -7,6 +7,15 @@ import type { Database } from './database.js';
 import { Filter, selectPage } from './page.js';
 import type { Reservations } from './reservations.js';
 import { TOKEN_COLUMNS, tokenOf, type TokenRow } from './token-rows.js';
+
+/** The condition of each status; `?` is the time in milliseconds. */
+const ENDED = 't.expired_time <> -1 AND t.expired_time * 1000 <= ?';
+const STATUS: Readonly<Record<TokenStatus, string>> = {
+  1: `t.enabled = 1 AND NOT (${ENDED}) AND (t.unlimited_quota = 1 OR t.remain_quota > 0)`,
+  2: 't.enabled = 0 AND ? > 0',
+  3: `t.enabled = 1 AND ${ENDED}`,
+  4: `t.enabled = 1 AND NOT (${ENDED}) AND t.unlimited_quota = 0 AND t.remain_quota <= 0`,
+};
 
 export function openTokens(database: Database, reservations: Reservations): TokenStore {
   const userExists = database.prepare<{ readonly id: number }>('SELECT id FROM users WHERE id = ?');
@@ -120,13 +129,23 @@ export function openTokens(database: Database, reservations: Reservations): Toke
 
     getToken: (id, nowMs) => database.write(() => read(id, nowMs)),
 
-    listTokens: ({ userId, name, keyHash, offset, limit }, nowMs) =>
+    listTokens: ({ userId, name, keyHash, offset, limit, ...query }, nowMs) =>
       database.write(() => {
         reservations.giveBackExpired(nowMs, userId);
+        const status = query.status === undefined ? undefined : STATUS[query.status];
         const filter = new Filter()
           .where('t.user_id = ?', userId)
           .where('instr(t.name_key, ?) > 0', name?.toLowerCase())
-          .where('? IN (t.key_hash, t.old_key_hash)', keyHash);
+          .where('? IN (t.key_hash, t.old_key_hash)', keyHash)
+          .where(status ?? '', status === undefined ? undefined : nowMs)
+          .where(
+            `json_type(t.policy, '$.models') IS NULL
+             OR EXISTS (SELECT 1 FROM json_each(t.policy, '$.models') WHERE value = ?)`,
+            query.model,
+          )
+          .where("EXISTS (SELECT 1 FROM json_each(t.policy, '$.tags') WHERE value = ?)", query.tag)
+          .where('t.expired_time <> -1 AND t.expired_time < ?', query.expiresBefore)
+          .where('t.accessed_time < ?', query.unusedSince);
         return selectPage(database, { table: 'tokens', read: tokenOf }, filter, { offset, limit });
       }),
 

@@ -173,7 +173,7 @@ export function openUsers(database: Database, reservations: Reservations): UserS
 
     getPasswordHash: (userId) => database.read(() => byId.get(userId)?.password_hash),
 
-    listUsers: ({ keyword, role, offset, limit }, nowMs) =>
+    listUsers: ({ keyword, role, enabled, offset, limit }, nowMs) =>
       database.write(() => {
         reservations.giveBackExpired(nowMs);
         const filter = new Filter()
@@ -182,7 +182,8 @@ export function openUsers(database: Database, reservations: Reservations): UserS
              OR CAST(t.id AS TEXT) = ?`,
             keyword?.toLowerCase(),
           )
-          .where('t.role = ?', role);
+          .where('t.role = ?', role)
+          .where('t.enabled = ?', enabled === undefined ? undefined : Number(enabled));
         return selectPage(database, { table: 'users', read: presentUser }, filter, {
           offset,
           limit,

@@ -240,6 +240,34 @@ export function describeTokens(open: OpenHarness): void {
       expect(await given.store.deleteToken(token.id, token.userId)).toBe(true);
     });
 
+    test('finds tokens by status, by what they may do, and by how long they rest', async () => {
+      const { store } = given;
+      const userId = await createUser(store);
+      const make = (fields: object, policy: object = {}) =>
+        createToken(store, { userId, ...fields, policy: { ...OPEN_POLICY, ...policy } });
+      const name = async (query: Omit<TokenQuery, 'offset' | 'limit'>, nowMs = T0) =>
+        (await store.listTokens({ userId, ...query, offset: 0, limit: 10 }, nowMs)).items
+          .map((token) => token.name)
+          .sort();
+      await make({ name: 'open', remainQuota: 5 });
+      await make({ name: 'off', remainQuota: 5, enabled: false }, { tags: ['eu'] });
+      await make({ name: 'ends', remainQuota: 5, expiredTime: T0_SECONDS + 60 }, { models: ['m'] });
+      await make({ name: 'empty', remainQuota: 0, unlimitedQuota: false }, { models: ['other'] });
+
+      expect(await name({ status: 1 })).toEqual(['ends', 'open']);
+      expect(await name({ status: 2 })).toEqual(['off']);
+      expect(await name({ status: 3 })).toEqual([]);
+      expect(await name({ status: 4 })).toEqual(['empty']);
+      expect(await name({ status: 1 }, T0 + 60_000)).toEqual(['open']);
+      expect(await name({ status: 3 }, T0 + 60_000)).toEqual(['ends']);
+      expect(await name({ model: 'm' })).toEqual(['ends', 'off', 'open']);
+      expect(await name({ tag: 'eu' })).toEqual(['off']);
+      expect(await name({ expiresBefore: T0_SECONDS + 61 })).toEqual(['ends']);
+      expect(await name({ expiresBefore: T0_SECONDS + 60 })).toEqual([]);
+      expect(await name({ unusedSince: T0_SECONDS })).toEqual([]);
+      expect(await name({ unusedSince: T0_SECONDS + 1, status: 2 })).toEqual(['off']);
+    });
+
     test('lets one of many who judged the same token change it, whatever traffic does to it', async () => {
       const { token } = await createToken(given.store, { remainQuota: 100 });
       const other = await given.reopen();

@@ -72,6 +72,21 @@ export function describeUsers(open: OpenHarness): void {
       expect(await store.getPasswordHash(user.id)).toBe('third');
     });
 
+    test('is found by whether it is enabled', async () => {
+      const [on, off] = [
+        await created(given.store),
+        await created(given.store, { enabled: false }),
+      ];
+      const ids = async (enabled: boolean) =>
+        (await given.store.listUsers({ enabled, offset: 0, limit: 100 }, T0)).items.map(
+          ({ id }) => id,
+        );
+
+      expect(await ids(true)).toContain(on.id);
+      expect(await ids(true)).not.toContain(off.id);
+      expect(await ids(false)).toEqual([off.id]);
+    });
+
     test('lets one of many who judged the same account change it', async () => {
       const user = await created(given.store, { email: undefined });
       const other = await given.reopen();
