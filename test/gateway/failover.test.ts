@@ -133,6 +133,14 @@ const HOSTILE: readonly [string, Answer][] = [
   ['overload', (_r, res) => sendJson(res, { message: 'slow down' }, 429)],
 ];
 
+/** What a key has left, and the requests that its account has had served, once all is settled. */
+async function accountOf(gateway: TestGateway, tokenId: number) {
+  await gateway.app.gateway.settlements.drained();
+  const token = await gateway.store.getToken(tokenId, Date.now());
+  const user = await gateway.store.getUser(token?.userId ?? 0, Date.now());
+  return { remainQuota: token?.remainQuota, requestCount: user?.requestCount };
+}
+
 describe('a hostile upstream', () => {
   it.each(HOSTILE)('that answers with %s is left for the next channel', async (_name, answer) => {
     const bad = await upstreamWith(answer);
@@ -148,8 +156,7 @@ describe('a hostile upstream', () => {
     expect(status).toBe(200);
     expect(body.results.map((entry) => entry.index)).toEqual([1, 0, 2]);
     expect(bad.seen).toHaveLength(1);
-    await gateway.app.gateway.settlements.drained();
-    expect((await gateway.store.getToken(id, Date.now()))?.remainQuota).toBe(100 - PRICE);
+    expect(await accountOf(gateway, id)).toEqual({ remainQuota: 100 - PRICE, requestCount: 1 });
   });
 
   it.each(HOSTILE)(
@@ -165,8 +172,7 @@ describe('a hostile upstream', () => {
       expect(body.error.code).toMatch(
         /^(upstream_error|upstream_invalid_response|overloaded|upstream_timeout)$/,
       );
-      await gateway.app.gateway.settlements.drained();
-      expect((await gateway.store.getToken(id, Date.now()))?.remainQuota).toBe(100);
+      expect(await accountOf(gateway, id)).toEqual({ remainQuota: 100, requestCount: 0 });
     },
   );
 
