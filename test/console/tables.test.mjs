@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { PASSWORD, startConsole } from './support.mjs';
+import { PASSWORD, startConsole, until } from './support.mjs';
 
 const LONG = 'a-name-that-is-as-long-as-people-make-them';
 /** As many as make lists of names long. */
@@ -27,6 +27,11 @@ test('tables fit a common screen, however long the names in them are', async () 
   const { context, page, said } = await console_.open('login');
   const key = await console_.makeKey(context, { name: LONG });
   for (const model of [`${LONG}-model-0`, 'shared', LONG]) await console_.rerank(key, model);
+  // The log is written in batches.
+  await until('a request is in the log', async () => {
+    const { items } = await console_.api(context, 'GET', '/api/log');
+    return items.length > 0;
+  });
   const found = [];
   for (const path of ['requests', 'keys', 'channels', 'models', 'nodes', 'people', 'audit']) {
     await page.goto(`${console_.url}/console/${path}`);
