@@ -27,7 +27,7 @@ export type Breaker =
       readonly inRowSinceMs: number;
     }
   | { readonly state: 'open'; readonly untilMs: number; readonly openings: number }
-  | { readonly state: 'half_open'; readonly openings: number };
+  | { readonly state: 'half_open'; readonly openings: number; readonly sinceMs: number };
 
 /** What a call says about its channel: it works, it fails, or neither. */
 export type Verdict = 'praise' | 'blame' | 'none';
@@ -63,8 +63,9 @@ export function permits(breaker: Breaker, nowMs: number): 'yes' | 'probe' | 'no'
 }
 
 /** The circuit after a permitted call has begun. */
-export function begun(breaker: Breaker): Breaker {
-  return breaker.state === 'open' ? { state: 'half_open', openings: breaker.openings } : breaker;
+export function begun(breaker: Breaker, nowMs: number): Breaker {
+  if (breaker.state !== 'open') return breaker;
+  return { state: 'half_open', openings: breaker.openings, sinceMs: nowMs };
 }
 
 /** The circuit after a call has ended. If a probe says nothing, the next call becomes the probe. */
@@ -79,8 +80,9 @@ export function ended(
       return verdict === 'none' ? breaker : counted(breaker, verdict, nowMs, rule);
     case 'half_open':
       if (verdict === 'praise') return NEW_BREAKER;
+      // From the beginning of the probe: one that hung until its time was up has taken long enough.
       return verdict === 'blame'
-        ? opened(breaker.openings + 1, nowMs, rule)
+        ? opened(breaker.openings + 1, breaker.sinceMs, rule)
         : { state: 'open', untilMs: nowMs, openings: breaker.openings };
     case 'open':
       // A call from before the circuit opened tells nothing new.

@@ -115,7 +115,7 @@ export class ChannelHealth {
     const { adaptiveConcurrency } = offer.route.channel;
     if (adaptiveConcurrency) state.adaptive ??= new AdaptiveLimit();
     const isProbe = state.breaker.state === 'open';
-    if (isProbe) state.breaker = begun(state.breaker);
+    if (isProbe) state.breaker = begun(state.breaker, startedMs);
     return (ownOutcome, nowMs, asked) => {
       state.inFlight -= 1;
       const outcome =
@@ -238,7 +238,7 @@ export class ChannelHealth {
       state: after,
       reason: state.reason,
       sinceMs: after === 'closed' ? 0 : state.sinceMs,
-      forMs: breaker.state === 'open' ? breaker.untilMs - nowMs : 0,
+      forMs: breaker.state === 'open' ? Math.max(0, breaker.untilMs - nowMs) : 0,
     });
   }
 

@@ -17,7 +17,7 @@ function after(verdicts: readonly Verdict[], rule = RULE, everyMs = 1): Breaker 
   let nowMs = T0;
   return verdicts.reduce<Breaker>((breaker, verdict) => {
     nowMs += everyMs;
-    return ended(begun(breaker), verdict, nowMs, rule);
+    return ended(begun(breaker, nowMs), verdict, nowMs, rule);
   }, NEW_BREAKER);
 }
 
@@ -71,19 +71,26 @@ describe('a circuit breaker', () => {
 
     expect(permits(open, T0 + 3 + 999)).toBe('no');
     expect(permits(open, T0 + 3 + 1_000)).toBe('probe');
-    expect(permits(begun(open), T0 + 5_000)).toBe('no');
+    expect(permits(begun(open, T0 + 5_000), T0 + 5_000)).toBe('no');
   });
 
   it('closes after a probe that succeeds, with nothing remembered', () => {
-    const closed = ended(begun(after(['blame', 'blame', 'blame'])), 'praise', T0 + 2_000, RULE);
+    const closed = ended(begun(after(['blame', 'blame', 'blame']), T0), 'praise', T0 + 2_000, RULE);
 
     expect(closed).toEqual(NEW_BREAKER);
+  });
+
+  it('stays open from the beginning of a probe that fails, however long that hung', () => {
+    const open = after(['blame', 'blame', 'blame']);
+    const probed = ended(begun(open, T0 + 10_000), 'blame', T0 + 11_500, RULE);
+
+    expect(probed).toMatchObject({ state: 'open', untilMs: T0 + 10_000 + 2 * RULE.openMs });
   });
 
   it('stays open twice as long after each probe that fails, up to its bound', () => {
     let breaker = after(['blame', 'blame', 'blame']);
     const lasted = [2_000, 3_000, 3_000].map(() => {
-      breaker = ended(begun(breaker), 'blame', T0, RULE);
+      breaker = ended(begun(breaker, T0), 'blame', T0, RULE);
       return breaker.state === 'open' ? breaker.untilMs - T0 : undefined;
     });
 
@@ -91,7 +98,12 @@ describe('a circuit breaker', () => {
   });
 
   it('gives back a probe whose caller left', () => {
-    const givenBack = ended(begun(after(['blame', 'blame', 'blame'])), 'none', T0 + 2_000, RULE);
+    const givenBack = ended(
+      begun(after(['blame', 'blame', 'blame']), T0),
+      'none',
+      T0 + 2_000,
+      RULE,
+    );
 
     expect(permits(givenBack, T0 + 2_000)).toBe('probe');
   });
