@@ -4,9 +4,11 @@ import { BedrockAgentRuntimeClient, RerankCommand } from '@aws-sdk/client-bedroc
 import { BedrockRuntimeClient, InvokeModelCommand } from '@aws-sdk/client-bedrock-runtime';
 import { createVoyage } from '@ai-sdk/voyage';
 import { createGateway, rerank } from 'ai';
+import { InferenceClient } from '@huggingface/inference';
 import Mixedbread from '@mixedbread/sdk';
 import { OpenRouter } from '@openrouter/sdk';
 import { Pinecone } from '@pinecone-database/pinecone';
+import Together from 'together-ai';
 import { VoyageAIClient } from 'voyageai';
 import ZeroEntropy from 'zeroentropy';
 import { ACCESS_KEY_ID, BEST, DOCUMENTS, QUERY, startGateway } from './gateway.mjs';
@@ -176,6 +178,31 @@ describe('zeroentropy', () => {
 
     assert.deepEqual([results.length, results[0].index], [2, BEST]);
     await assert.rejects(client(WRONG_KEY).models.rerank(ask), ZeroEntropy.AuthenticationError);
+  });
+});
+
+describe('together-ai', () => {
+  it('ranks, and throws its own errors', async () => {
+    const client = (apiKey = gateway.key) =>
+      new Together({ baseURL: `${gateway.url}/v1`, apiKey, maxRetries: 0 });
+    const ask = { model: 'local', query: QUERY, documents: DOCUMENTS, top_n: 2 };
+    const { results } = await client().rerank.create(ask);
+
+    assert.deepEqual([results.length, results[0].index], [2, BEST]);
+    await assert.rejects(client(WRONG_KEY).rerank.create(ask), Together.AuthenticationError);
+  });
+});
+
+describe('@huggingface/inference', () => {
+  it('scores sentences, and reads the message of an error', async () => {
+    const scores = (key) =>
+      new InferenceClient(key, { endpointUrl: `${gateway.url}/models/local` }).sentenceSimilarity({
+        inputs: { source_sentence: QUERY, sentences: DOCUMENTS },
+      });
+    const scored = await scores(gateway.key);
+
+    assert.equal(scored.indexOf(Math.max(...scored)), BEST);
+    await assert.rejects(scores(WRONG_KEY), /API key is not valid/);
   });
 });
 
