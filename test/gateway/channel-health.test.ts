@@ -202,6 +202,18 @@ describe('the keys of a channel', () => {
   const take = (health: ChannelHealth, { route }: Offer, nowMs: number): number =>
     health.ringOf(route).take(nowMs) ?? -1;
 
+  it('rest no longer than the bound, whatever their account asks for', () => {
+    const { health } = healthOf(60_000);
+    const of = keyed();
+    const busy = failed('busy', { status: 429, retryAfterMs: 3_600_000 });
+
+    for (const nowMs of [T0, T0]) {
+      health.keyEnded(of.route, take(health, of, nowMs), busy, nowMs, ASKED);
+    }
+
+    expect(health.availability(of, T0)).toEqual({ kind: 'until', atMs: T0 + 60_000 });
+  });
+
   it('are left alone one by one, and the channel with the last', () => {
     const { health, events } = healthOf();
     const of = keyed();
