@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { requestJson, type BodyName } from './bodies.js';
 import { driveClosed, driveOpen, percentile, scheduleOf } from './load.js';
-import { startTargets } from './targets.js';
+import { startTargets, type Kind } from './targets.js';
 
 /**
  * How long small requests take beside large ones: ten documents at a fixed rate, while bodies of many megabytes go through the
@@ -19,9 +19,11 @@ const seconds = Number(options.seconds);
 const small = { body: 'prose', documents: 10, delayMs: 0 } as const;
 const RATE = 100;
 /** The large requests, one per body: with ten thousand documents, each has some 5 to 30 megabytes. */
-const large = options.body
-  .split(',')
-  .map((body) => ({ body: body as BodyName, documents, delayMs: 0 }));
+const large: readonly Kind[] = [
+  ...options.body.split(',').map((body) => ({ body: body as BodyName, documents, delayMs: 0 })),
+  // Its upstream's reply is as large as the request.
+  { body: 'returned', documents, delayMs: 0, echoes: true },
+];
 
 const targets = await startTargets([small, ...large]);
 const { gateway } = targets;
@@ -40,10 +42,11 @@ try {
   await measure('alone');
   for (const kind of large) {
     const megabytes = requestJson(kind.body, documents, '').length / 1e6;
+    const reply = kind.echoes === true ? ', and an upstream that returns them' : '';
     const big = { port: gateway.port, request: gateway.request(kind), connections: 1 };
     const [{ requests }] = await Promise.all([
       driveClosed(big, seconds),
-      measure(`beside ${kind.body}, ${megabytes.toFixed(1)} MB`),
+      measure(`beside ${kind.body}, ${megabytes.toFixed(1)} MB${reply}`),
     ]);
     console.log(`  ${requests} large requests meanwhile`);
   }

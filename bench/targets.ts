@@ -12,6 +12,8 @@ export interface Kind {
   readonly documents: number;
   /** The upstream's delay before it answers. */
   readonly delayMs: number;
+  /** Whether the gateway's upstream returns the documents too, as that of the pass-through does. */
+  readonly echoes?: boolean;
 }
 
 /** A server under measurement, in a separate process. */
@@ -90,8 +92,8 @@ function bareRequest({ body, documents, delayMs }: Kind): Buffer {
 const MAX_IN_FLIGHT_BYTES = 2 ** 30;
 
 /** One model per way in which the upstream answers. */
-function modelOf({ documents, delayMs }: Kind): string {
-  return `bench-${documents}-${delayMs}`;
+function modelOf({ body, documents, delayMs, echoes = false }: Kind): string {
+  return `bench-${documents}-${delayMs}${echoes ? `-${body}` : ''}`;
 }
 
 async function startGateway(
@@ -102,10 +104,10 @@ async function startGateway(
   kinds: readonly Kind[],
 ): Promise<{ readonly gateway: Target; readonly key: string }> {
   const byModel = new Map(kinds.map((kind) => [modelOf(kind), kind]));
-  const channels = [...byModel].map(([model, { documents, delayMs }]) => ({
+  const channels = [...byModel].map(([model, { body, documents, delayMs, echoes }]) => ({
     name: model,
     provider: 'cohere',
-    base_url: `${origin}/${documents}/${delayMs}/none`,
+    base_url: `${origin}/${documents}/${delayMs}/${echoes === true ? body : 'none'}`,
     credentials: { apiKey: 'bench' },
     models: [model],
     tag: 'bench',
