@@ -143,7 +143,7 @@ describe('documents that are objects', () => {
     expect(JSON.parse(documents.echo(0).toString())).toEqual({ text: 'a', id: 7 });
   });
 
-  it('are no blank when they have an image', () => {
+  it('are not blank when they have an image', () => {
     expect(documents.hasImages).toBe(true);
     expect(documents.blanks()).toEqual([]);
   });

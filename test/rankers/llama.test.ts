@@ -261,7 +261,7 @@ describe('a channel of provider llama', () => {
     expect(gateway.log.join('')).toContain('npm install node-llama-cpp');
   });
 
-  it('is refused at start without a path, or with threads that are no number of threads', () => {
+  it('is refused at start without a path, or with an invalid number of threads', () => {
     const file = join(folder, 'wrong.yaml');
     writeFileSync(
       file,

@@ -163,7 +163,7 @@ describe('parseAroundRows', () => {
     );
   });
 
-  it('never throws, and never accepts what is no JSON', () => {
+  it('never throws, and never accepts what is not JSON', () => {
     const valid =
       '{"id":"x","results":[{"o":"r","index":0,"d":null,"score":0.5},{"o":"r","index":10,"d":null,"score":-2e3}],"n":1}';
     fc.assert(
