@@ -438,7 +438,7 @@ describe('probe', () => {
       const inJson = await run([...asked, '--json'], { env });
 
       expect([code, inJson.code]).toEqual([1, 1]);
-      expect(out + error).toContain('Nothing that is known answers there');
+      expect(out + error).toContain('No known server answers there');
       expect(JSON.parse(inJson.out)).toMatchObject({ channel: null, candidates: [] });
     } finally {
       await server.close();
