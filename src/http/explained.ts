@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../core/errors.js';
+import { joinInSteps } from '../core/json/json.js';
 import type { RerankRequest } from '../core/rerank.js';
 import { NO_FUNDS, storeAnswers, type Caller } from '../gateway/admission.js';
 import type { Explain } from '../gateway/explain.js';
@@ -81,12 +82,27 @@ export function checkRoom(
 }
 
 /** A reply or an error, an object, with the explanation as one more member. */
-export function withExplanation(reply: string | Buffer, explanation: ExplainedWire): Buffer {
-  const bytes = typeof reply === 'string' ? Buffer.from(reply) : reply;
-  if (bytes.at(-1) !== CLOSE_BRACE) return bytes;
-  const comma = bytes.length === 2 ? '' : ',';
-  const member = `${comma}"explanation":${JSON.stringify(explanation)}}`;
-  return Buffer.concat([bytes.subarray(0, -1), Buffer.from(member)]);
+export function withExplanation(reply: string, explanation: ExplainedWire): string {
+  return reply.endsWith('}') ? reply.slice(0, -1) + lastMember(reply.length, explanation) : reply;
 }
 
+/** The same of a reply that may hold all of its documents: copied in steps. */
+export async function withExplanationInSteps(
+  reply: string | Buffer,
+  explanation: ExplainedWire,
+  pause: () => Promise<void>,
+): Promise<string | Buffer> {
+  if (typeof reply === 'string') return withExplanation(reply, explanation);
+  if (reply.at(-1) !== CLOSE_BRACE) return reply;
+  const member = Buffer.from(lastMember(reply.length, explanation));
+  const size = reply.length - 1 + member.length;
+  return joinInSteps([reply.subarray(0, -1), member], size, pause);
+}
+
+const EMPTY_LENGTH = 2;
 const CLOSE_BRACE = 0x7d;
+
+function lastMember(length: number, explanation: ExplainedWire): string {
+  const comma = length === EMPTY_LENGTH ? '' : ',';
+  return `${comma}"explanation":${JSON.stringify(explanation)}}`;
+}

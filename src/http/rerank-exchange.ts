@@ -28,7 +28,7 @@ import {
   checkRoom,
   explainFor,
   explainingOf,
-  withExplanation,
+  withExplanationInSteps,
   type Explaining,
   type ExplainRouteDeps,
 } from './explained.js';
@@ -260,7 +260,8 @@ class RerankExchange {
     const written = dialect.reply(this.#id, answered, reply, asked.parsed.kept, clock);
     const text = await writtenText(written);
     const explanation = this.#explanation;
-    const body = explanation === undefined ? text : withExplanation(text, explanation);
+    const body =
+      explanation === undefined ? text : await withExplanationInSteps(text, explanation, nextTurn);
     this.#send(body, rankingHeaders(dialect, this.#requestId, reply));
   }
 

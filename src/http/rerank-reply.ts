@@ -79,7 +79,7 @@ export function sendRefusal(
   const written = dialect.error(error, requestId);
   const { status = error.status } = written;
   const body =
-    explanation === undefined ? written.body : String(withExplanation(written.body, explanation));
+    explanation === undefined ? written.body : withExplanation(written.body, explanation);
   if (res.destroyed) return status;
   res.setHeader('X-Request-Id', requestId);
   res.setHeader('X-Oneapi-Request-Id', requestId);

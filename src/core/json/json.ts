@@ -251,7 +251,7 @@ export async function encodeJsonInSteps(
 }
 
 /** Pieces of so many bytes in one buffer, with a pause after every megabyte. */
-async function joinInSteps(
+export async function joinInSteps(
   pieces: Iterable<Buffer>,
   size: number,
   pause: () => Promise<void>,
