@@ -174,6 +174,18 @@ describe('a share link', () => {
         ...{ top_n: fc.string(), max_tokens_per_doc: fc.string(), instruction: fc.string() },
       }),
       runs: fc.integer({ min: 1, max: 10 }),
+      results: fc.array(
+        fc.record({
+          ...{
+            key: fc.string(),
+            model: fc.string(),
+            ms: fc.nat(),
+            quota: fc.nat(),
+            tokens: fc.nat(),
+          },
+          rows: fc.array(fc.tuple(fc.nat(), fc.integer())),
+        }),
+      ),
     });
     await fc.assert(
       fc.asyncProperty(shared, async (given) => {

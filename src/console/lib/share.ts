@@ -10,7 +10,7 @@ export interface Shared {
   readonly options: LaneOptions;
   readonly runs: number;
   /** What was ranked when the link was made; it is somebody else’s word. */
-  readonly results?: readonly SharedResults[];
+  readonly results: readonly SharedResults[];
 }
 
 /** The ranking of one lane, without the channel that gave it. */
@@ -86,7 +86,10 @@ export function sharing(
   lanes: readonly LaneSpec[],
   more: Partial<Shared> = {},
 ): Shared {
-  return { query, documents, lanes, labels: [], options: NO_OPTIONS, runs: 1, ...more };
+  return {
+    ...{ query, documents, lanes, labels: [], options: NO_OPTIONS, runs: 1, results: [] },
+    ...more,
+  };
 }
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {

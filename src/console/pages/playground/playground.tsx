@@ -17,15 +17,15 @@ import {
 } from '../../lib/documents-in.js';
 import { significant } from '../../lib/format.js';
 import { marksOf } from '../../lib/highlight.js';
+import { MAX_LANES, bodyOf, keyOf, type LaneOptions, type LaneSpec } from '../../lib/lanes.js';
 import {
-  MAX_LANES,
-  NO_OPTIONS,
-  bodyOf,
-  keyOf,
-  type LaneOptions,
-  type LaneSpec,
-} from '../../lib/lanes.js';
-import { MAX_LINK, readShared, shareText, sharedOf, type Shared } from '../../lib/share.js';
+  MAX_LINK,
+  readShared,
+  shareText,
+  sharedOf,
+  sharing,
+  type Shared,
+} from '../../lib/share.js';
 import { EXAMPLE_BODY } from '../../lib/snippets.js';
 import { Button, Check, Chip, Segments, TextField, copyText, money } from '../../parts/basic.js';
 import { RequestCode } from '../../parts/code.js';
@@ -97,9 +97,7 @@ export function Playground() {
     setOptions(shared.options);
     setTimes(timesOf(shared));
     const listed = documentsOfText(shared.documents);
-    runs.show(
-      Object.fromEntries((shared.results ?? []).map((lane) => [lane.key, laneOf(lane, listed)])),
-    );
+    runs.show(Object.fromEntries(shared.results.map((lane) => [lane.key, laneOf(lane, listed)])));
   }
 
   useEffect(() => {
@@ -183,6 +181,7 @@ export function Playground() {
       const grade = labels.get(one);
       return grade === undefined ? [] : [[index, grade] as const];
     }),
+    results: [],
   };
   useEffect(() => keepDraft(PAGE, shared), [query, text, labels, specs, options, times]);
   const saveAll = (): void => {
@@ -425,7 +424,6 @@ export function Playground() {
   );
 }
 
-/** The lane that the address names, for example after a click on a channel’s playground button. */
 /** What is on the page at first: what was left there, with the lane that the address names, or the example. */
 function begin(address: URLSearchParams): Shared {
   const left = sharedOf(draftOf(PAGE));
@@ -433,14 +431,7 @@ function begin(address: URLSearchParams): Shared {
   const named = address.has('model') || address.has('channel');
   if (left !== undefined) return named ? { ...left, lanes } : left;
   const { query, documents } = EXAMPLE_BODY;
-  return {
-    query,
-    documents: documents.join('\n'),
-    lanes,
-    labels: [],
-    options: NO_OPTIONS,
-    runs: 1,
-  };
+  return sharing(query, documents.join('\n'), lanes);
 }
 
 function labelsOf({ documents, labels }: Shared): Labels {
@@ -452,6 +443,7 @@ function timesOf({ runs }: Shared): (typeof RUNS)[number] {
   return RUNS.find((one) => Number(one) >= runs) ?? '10';
 }
 
+/** The lane that the address names, for example after a click on a channel’s playground button. */
 function firstLane(address: URLSearchParams): LaneSpec {
   const model = address.get('model') ?? about.get()?.default_model ?? 'local';
   const channel = Number(address.get('channel') ?? 0);
