@@ -2,15 +2,23 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';
 import { BODIES, type BodyName } from './bodies.js';
-import { measureCost, measureLatency, measureMemory, warmUp, type Effort } from './measure.js';
+import {
+  measureCost,
+  measureLatency,
+  measureMemory,
+  warmUp,
+  type Effort,
+  type Pair,
+} from './measure.js';
 import { machine, publish, tableOf, type Results, type Row } from './table.js';
-import { startTargets, type Kind } from './targets.js';
+import { startTargets, type Kind, type Target } from './targets.js';
 
 const { values: options } = parseArgs({
   options: {
     quick: { type: 'boolean', default: false },
     publish: { type: 'boolean', default: false },
     floor: { type: 'boolean', default: false },
+    against: { type: 'string' },
     body: { type: 'string' },
     connections: { type: 'string' },
     delay: { type: 'string' },
@@ -74,7 +82,7 @@ const isWhole = scenarios === SCENARIOS;
 const kinds = scenarios.flatMap(({ body, delayMs }) =>
   sizes.map((documents): Kind => ({ body, documents, delayMs })),
 );
-const targets = await startTargets(kinds);
+const targets = await startTargets(kinds, options.against);
 const rows: Row[] = [];
 try {
   console.error(machine());
@@ -82,14 +90,17 @@ try {
   for (const kind of kinds.slice(0, sizes.length)) {
     await warmUp(targets, kind, MAIN.connections, FIRST);
   }
-  for (const scenario of scenarios) rows.push(await rowOf(scenario));
-  if (isWhole || options.floor) rows.push(await floorRow());
+  const { other } = targets;
+  if (other !== undefined) rows.push(await otherRow(other));
+  else for (const scenario of scenarios) rows.push(await rowOf(scenario));
+  if (other === undefined && (isWhole || options.floor)) rows.push(await floorRow());
 } finally {
   await targets.stop();
 }
-const memory = isWhole
-  ? await measureMemory({ body: 'prose', documents: 1000, delayMs: 0 }, 64, MEMORY_SECONDS)
-  : undefined;
+const memory =
+  isWhole && options.against === undefined
+    ? await measureMemory({ body: 'prose', documents: 1000, delayMs: 0 }, 64, MEMORY_SECONDS)
+    : undefined;
 const results: Results = { machine: machine(), effort, sizes, rows, memory };
 console.log(`\n${tableOf(results)}`);
 await mkdir(dirname(options.json), { recursive: true });
@@ -118,19 +129,32 @@ function bodyNamed(name: string): BodyName {
 
 /** What the pass-through costs with the gateway's commands to the store, against itself without them. */
 async function floorRow(): Promise<Row> {
-  const cells: Row['cells'][number][] = [];
   const { bare, floor } = targets;
   const pair = { bare, gateway: floor };
   await warmUp(pair, { ...MAIN, documents: 10 }, MAIN.connections, FIRST);
+  return pairRow(pair, MAIN, '*the pass-through with the same commands to Redis*');
+}
+
+/** What this gateway costs against that of another checkout, in turns. */
+async function otherRow(other: Target): Promise<Row> {
+  const [scenario = MAIN] = scenarios;
+  const pair = { bare: other, gateway: targets.gateway };
   for (const documents of sizes) {
-    const kind = { ...MAIN, documents };
-    const cost = await measureCost(pair, kind, MAIN.connections, effort);
-    const kilobytes = floor.request(kind).length / 1000;
-    cells.push({ documents, kilobytes, cost, latency: undefined });
-    console.error(`floor, ${documents} documents: ${cost.ratio.toFixed(2)}`);
+    await warmUp(pair, { ...scenario, documents }, scenario.connections, FIRST);
   }
-  const title = '*the pass-through with the same commands to Redis*';
-  return { ...MAIN, title, cells };
+  return pairRow(pair, scenario, "*this gateway against the other checkout's*");
+}
+
+async function pairRow(pair: Pair, scenario: Scenario, title: string): Promise<Row> {
+  const cells: Row['cells'][number][] = [];
+  for (const documents of sizes) {
+    const kind = { ...scenario, documents };
+    const cost = await measureCost(pair, kind, scenario.connections, effort);
+    const kilobytes = pair.gateway.request(kind).length / 1000;
+    cells.push({ documents, kilobytes, cost, latency: undefined });
+    console.error(`${title}, ${documents} documents: ${cost.ratio.toFixed(2)}`);
+  }
+  return { ...scenario, title, cells };
 }
 
 /** Costs, and latency too for prose over 64 connections. */

@@ -29,11 +29,13 @@ export interface Targets {
   /** The pass-through with the gateway's commands to the store. */
   readonly floor: Target;
   readonly gateway: Target;
+  /** The gateway of another checkout, if one is named. */
+  readonly other: Target | undefined;
   stop(): Promise<void>;
 }
 
-/** Starts upstream, pass-through and gateway for all `kinds`. */
-export async function startTargets(kinds: readonly Kind[]): Promise<Targets> {
+/** Starts upstream, pass-through and gateway for all `kinds`; `other` is the folder of another checkout, which is built. */
+export async function startTargets(kinds: readonly Kind[], other?: string): Promise<Targets> {
   const children: ChildProcess[] = [];
   const folder = await mkdtemp(join(tmpdir(), 'rerank-bench-'));
   const redis = await startRedis();
@@ -55,12 +57,15 @@ export async function startTargets(kinds: readonly Kind[]): Promise<Targets> {
     const upstream = await start(children, 'bench/upstream.ts', []);
     const origin = `http://127.0.0.1:${upstream.port}`;
     const bare = await start(children, 'bench/bare.ts', [origin]);
-    const { gateway, key } = await startGateway(children, folder, redis, origin, kinds);
+    const parts = { children, redis, origin, kinds };
+    const { gateway, key } = await startGateway({ ...parts, checkout: OWN, folder });
+    const twin = other === undefined ? undefined : { ...parts, checkout: other, folder };
     const floor = await start(children, 'bench/floor.ts', [origin, redis.url, key]);
     return {
       bare: { name: 'bare', ...bare, request: bareRequest },
       floor: { name: 'floor', ...floor, request: bareRequest },
       gateway,
+      other: twin === undefined ? undefined : (await startGateway(twin)).gateway,
       stop,
     };
   } catch (error) {
@@ -96,13 +101,27 @@ function modelOf({ body, documents, delayMs, echoes = false }: Kind): string {
   return `bench-${documents}-${delayMs}${echoes ? `-${body}` : ''}`;
 }
 
-async function startGateway(
-  children: ChildProcess[],
-  folder: string,
-  redis: RedisServer,
-  origin: string,
-  kinds: readonly Kind[],
-): Promise<{ readonly gateway: Target; readonly key: string }> {
+/** The folder of this checkout. */
+const OWN = '.';
+
+interface GatewayParts {
+  readonly children: ChildProcess[];
+  readonly redis: RedisServer;
+  readonly origin: string;
+  readonly kinds: readonly Kind[];
+  /** The folder of the checkout whose gateway it is. */
+  readonly checkout: string;
+  readonly folder: string;
+}
+
+async function startGateway({
+  children,
+  redis,
+  origin,
+  kinds,
+  checkout,
+  folder,
+}: GatewayParts): Promise<{ readonly gateway: Target; readonly key: string }> {
   const byModel = new Map(kinds.map((kind) => [modelOf(kind), kind]));
   const channels = [...byModel].map(([model, { body, documents, delayMs, echoes }]) => ({
     name: model,
@@ -112,7 +131,8 @@ async function startGateway(
     models: [model],
     tag: 'bench',
   }));
-  const config = join(folder, 'gateway.yaml');
+  const prefix = checkout === OWN ? 'rg:' : 'other:';
+  const config = join(folder, `${checkout === OWN ? 'gateway' : 'other'}.yaml`);
   // One caller sends everything, so one caller may have the whole of the gateway.
   const server = { in_flight_share: 1, max_in_flight_bytes: MAX_IN_FLIGHT_BYTES };
   await writeFile(config, JSON.stringify({ server, channels }));
@@ -120,6 +140,7 @@ async function startGateway(
     ...process.env,
     CONFIG: config,
     REDIS_URL: redis.url,
+    REDIS_PREFIX: prefix,
     DATA_DIR: folder,
     HOST: '127.0.0.1',
     PORT: '0',
@@ -127,14 +148,14 @@ async function startGateway(
     NODE_ENV: 'production',
   };
   // As `npm start` and the image run it: without the TypeScript loader that this process has.
-  const child = fork('dist/main.js', [], {
+  const child = fork(join(checkout, 'dist/main.js'), [], {
     env,
     execArgv: ['--single-threaded-gc', '--initial-old-space-size=128'],
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });
   children.push(child);
   const port = await listeningPort(child);
-  const key = await createKey(env);
+  const key = await createKey(checkout, env);
   const gateway: Target = {
     name: 'gateway',
     port,
@@ -163,9 +184,9 @@ function listeningPort(child: ChildProcess): Promise<number> {
   });
 }
 
-async function createKey(env: NodeJS.ProcessEnv): Promise<string> {
+async function createKey(checkout: string, env: NodeJS.ProcessEnv): Promise<string> {
   const child = fork(
-    'dist/cli.js',
+    join(checkout, 'dist/cli.js'),
     ['keys', 'create', '--name', 'bench', '--quota', '1000000000000', '--json'],
     { env, execArgv: [], stdio: ['ignore', 'pipe', 'inherit', 'ipc'] },
   );
