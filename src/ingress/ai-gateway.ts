@@ -41,7 +41,8 @@ export const aiGateway = defineDialect({
   id: 'ai-gateway',
   title: 'Vercel AI Gateway',
   lists: [],
-  paths: ['/v3/ai/reranking-model'],
+  // One for each version of the client's protocol: AI SDK 6 and 7.
+  paths: ['/v3/ai/reranking-model', '/v4/ai/reranking-model'],
   members: MEMBERS,
   examples: [{ query: EXAMPLE.query, documents: { type: 'text', values: EXAMPLE.texts }, topN: 2 }],
   parse: (request) => {
