@@ -2,6 +2,7 @@ import { GatewayError } from '../core/errors.js';
 import type { Store } from '../store/store.js';
 import type { AccountSettings } from './accounts.js';
 import { loginName } from './fields.js';
+import { knownUser, type Asker } from './scrypt-thread.js';
 import { hashSecret } from './secrets.js';
 
 export interface AttemptDeps {
@@ -64,19 +65,21 @@ const lanes = new Map<string, { waiting: number; last: Promise<unknown> }>();
 
 /**
  * Admits a login attempt: at once, unless the account has had many from addresses that nobody has logged in from. Then
- * strangers are served one after another; known addresses do not wait.
+ * strangers are served one after another; known addresses do not wait. @returns on whose behalf the password is hashed.
  */
 export async function awaitTurn(
   { store, now, accounts }: AttemptDeps,
   account: string,
   userId: number | undefined,
   block: string,
-): Promise<void> {
-  if (await store.knowsPlace(userId ?? NOBODY, hashSecret(block), now())) return;
+): Promise<Asker> {
+  const isKnown = await store.knowsPlace(userId ?? NOBODY, hashSecret(block), now());
+  if (isKnown && userId !== undefined) return knownUser(userId);
+  const stranger = { owner: block, isKnown: false };
   const { attemptsPerAccount, attemptsWindowMs: windowMs } = accounts;
   const most = attemptsPerAccount * WHOLE_FACTOR;
   const name = `login:whole:${hashSecret(account)}`;
-  if ((await store.takeLimit(name, most, windowMs, now())).allowed) return;
+  if ((await store.takeLimit(name, most, windowMs, now())).allowed) return stranger;
   const lane = lanes.get(account) ?? { waiting: 0, last: Promise.resolve() };
   if (lane.waiting >= MOST_WAITING) throw tooMany(MOST_WAITING * TURN_MS);
   lanes.set(account, lane);
@@ -85,6 +88,7 @@ export async function awaitTurn(
   await lane.last;
   lane.waiting -= 1;
   if (lane.waiting === 0) lanes.delete(account);
+  return stranger;
 }
 
 function pairOf(kind: string, account: string, block: string): string {

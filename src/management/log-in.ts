@@ -10,6 +10,7 @@ import {
 import { recordAudit, type ManagementDeps } from './audit.js';
 import { loginName } from './fields.js';
 import { hashPassword, needsRehash, verifyPassword } from './passwords.js';
+import { knownUser } from './scrypt-thread.js';
 import { hashSecret } from './secrets.js';
 import { startSession, type SessionDeps } from './sessions.js';
 
@@ -36,9 +37,9 @@ export async function logIn(
   const { store, now } = deps;
   const account = accountNamed(login);
   const user = await store.findUser(loginName(login), now());
-  await awaitTurn(deps, account, user?.id, block);
+  const asker = await awaitTurn(deps, account, user?.id, block);
   const recorded = await store.getPasswordHash(user?.id ?? NOBODY);
-  const matches = await verifyPassword(password, recorded);
+  const matches = await verifyPassword(password, recorded, asker);
   if (user === undefined || recorded === undefined || !matches) throw wrongLogin();
   if (!user.enabled) throw new GatewayError('user_disabled', 'The account is disabled.');
   const current = await upgradeHash(deps, user.id, recorded, password);
@@ -62,7 +63,7 @@ async function upgradeHash(
   password: string,
 ): Promise<string> {
   if (!needsRehash(recorded)) return recorded;
-  const passwordHash = await hashPassword(password, randomBytes);
+  const passwordHash = await hashPassword(password, randomBytes, knownUser(userId));
   const condition = { passwordHash: recorded };
   const update = await store.updateUser(userId, { passwordHash }, now(), condition);
   return update.kind === 'updated' ? passwordHash : recorded;

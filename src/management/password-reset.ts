@@ -7,6 +7,7 @@ import type { Mail, SendMail } from './mail.js';
 import { checkPassword } from './password-rules.js';
 import { hashPassword, newPassword } from './passwords.js';
 import { checkBelow } from './rank.js';
+import { knownUser } from './scrypt-thread.js';
 import { hashSecret } from './secrets.js';
 import { actorOf, createUser, getUser, type UserDraft } from './users.js';
 
@@ -161,7 +162,9 @@ export async function resetPassword(
     );
   }
   const made = password === undefined ? newPassword(randomBytes) : undefined;
-  const passwordHash = await hashPassword(password ?? made ?? '', randomBytes);
+  // Who has the code is no stranger, and the code is used up: they must not be turned away now.
+  const asker = knownUser(user.id);
+  const passwordHash = await hashPassword(password ?? made ?? '', randomBytes, asker);
   await store.updateUser(user.id, { passwordHash }, now());
   await store.deleteUserSessions(user.id);
   await recordAudit(deps, actorOf(user, address), 'user.reset_password', `user:${user.id}`);

@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
-import { scryptApart } from './scrypt-thread.js';
+import { scryptApart, type Asker } from './scrypt-thread.js';
 
 /** Cost of a new hash: 32 MiB and about a tenth of a second. Old hashes carry their own. */
 const CURRENT = { ln: 15, r: 8, p: 3 };
@@ -29,9 +29,10 @@ const NOBODY: Recorded = {
 export async function hashPassword(
   password: string,
   randomBytes: (count: number) => Uint8Array,
+  asker: Asker,
 ): Promise<string> {
   const salt = Buffer.from(randomBytes(SALT_BYTES));
-  const hash = await derive(password, salt, HASH_BYTES, CURRENT);
+  const hash = await derive(password, salt, HASH_BYTES, CURRENT, asker);
   const { ln, r, p } = CURRENT;
   const parts = [salt, hash].map((bytes) => bytes.toString('base64url'));
   return `$scrypt$ln=${ln},r=${r},p=${p}$${parts.join('$')}`;
@@ -41,10 +42,11 @@ export async function hashPassword(
 export async function verifyPassword(
   password: string,
   recorded: string | undefined,
+  asker: Asker,
 ): Promise<boolean> {
   const known = recorded === undefined ? undefined : parse(recorded);
   const expected = known ?? NOBODY;
-  const given = await derive(password, expected.salt, expected.hash.length, expected);
+  const given = await derive(password, expected.salt, expected.hash.length, expected, asker);
   return timingSafeEqual(given, expected.hash) && known !== undefined;
 }
 
@@ -87,7 +89,8 @@ function derive(
   salt: Buffer,
   bytes: number,
   { ln, r, p }: Cost,
+  asker: Asker,
 ): Promise<Buffer> {
   // The same password may be typed as different code points on different machines.
-  return scryptApart({ password: password.normalize('NFKC'), salt, bytes, ln, r, p });
+  return scryptApart({ password: password.normalize('NFKC'), salt, bytes, ln, r, p }, asker);
 }

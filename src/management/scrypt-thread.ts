@@ -11,7 +11,24 @@ export interface ScryptJob {
   readonly p: number;
 }
 
+/** On whose behalf something is hashed. */
+export interface Asker {
+  /** An account, or the address block of a stranger. */
+  readonly owner: string;
+  /** Whether they are logged in, or have logged in from there before. */
+  readonly isKnown: boolean;
+}
+
+/** The process itself, and whoever works at its command line. */
+export const OURSELVES: Asker = { owner: 'this process', isKnown: true };
+
+/** An account that is logged in, or was before from the same place. */
+export function knownUser(id: number): Asker {
+  return { owner: `user ${id}`, isKnown: true };
+}
+
 interface Waiting {
+  readonly owner: string;
   readonly job: ScryptJob;
   readonly resolve: (key: Buffer) => void;
   readonly reject: (reason: Error) => void;
@@ -19,8 +36,10 @@ interface Waiting {
 
 type Answer = { readonly key: Uint8Array } | { readonly failure: string };
 
-/** About two seconds of work: anybody later had better try again. */
+/** In each line. About two seconds of work: anybody later had better try again. */
 const MOST_WAITING = 16;
+/** Nobody fills a line alone. */
+const MOST_OF_ONE = MOST_WAITING / 2;
 const RETRY_AFTER_MS = 2_000;
 
 /** Plain text, so that it runs the same from sources, from the build and under a test runner. */
@@ -41,14 +60,18 @@ parentPort.on('message', ({ password, salt, bytes, ln, r, p }) => {
 
 let thread: Worker | undefined;
 let running: Waiting | undefined;
-const queue: Waiting[] = [];
+/** Strangers are served while nobody known waits, so that they keep out nobody known, however many they are. */
+const known: Waiting[] = [];
+const strangers: Waiting[] = [];
 
 /**
  * Runs scrypt in a thread of its own, one at a time. Libuv's threads, shared by decompression and name look-ups, stay free
  * however many people log in. Rejects with 503 `overloaded` if too many already wait.
  */
-export function scryptApart(job: ScryptJob): Promise<Buffer> {
-  if (queue.length >= MOST_WAITING) {
+export function scryptApart(job: ScryptJob, { owner, isKnown }: Asker): Promise<Buffer> {
+  const line = isKnown ? known : strangers;
+  const own = line.filter((each) => each.owner === owner).length;
+  if (line.length >= MOST_WAITING || own >= MOST_OF_ONE) {
     return Promise.reject(
       new GatewayError('overloaded', 'Too many passwords are being checked; try again shortly.', {
         retryAfterMs: RETRY_AFTER_MS,
@@ -56,14 +79,14 @@ export function scryptApart(job: ScryptJob): Promise<Buffer> {
     );
   }
   return new Promise((resolve, reject) => {
-    queue.push({ job, resolve, reject });
+    line.push({ owner, job, resolve, reject });
     next();
   });
 }
 
 function next(): void {
   if (running !== undefined) return;
-  running = queue.shift();
+  running = known.shift() ?? strangers.shift();
   if (running === undefined) {
     // An idle thread keeps no process alive.
     thread?.unref();

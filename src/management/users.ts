@@ -19,6 +19,7 @@ import { checkPassword } from './password-rules.js';
 import { hashPassword, newPassword, verifyPassword } from './passwords.js';
 import { checkBelow } from './rank.js';
 import { changedSince, still, userRevision } from './revision.js';
+import { knownUser, OURSELVES, type Asker } from './scrypt-thread.js';
 
 export interface RootAccount {
   readonly username: string;
@@ -90,6 +91,9 @@ const USERNAME = /^(?!\p{Nd}+$)[\p{L}\p{Nd}][\p{L}\p{Nd}._-]{0,63}$/u;
 const EMAIL =
   /^[^\s\p{C}@<>"(),:;\\[\]]{1,64}@[^\s\p{C}@<>"(),:;\\[\]]+\.[^\s\p{C}@<>"(),:;\\[\].]+$/u;
 
+/** All of them together take no more than one stranger may, and leave room for logins. */
+const REGISTRATIONS: Asker = { owner: 'registration', isKnown: false };
+
 const SYSTEM: Actor = { id: undefined, name: 'first start', role: ROOT_ROLE, address: undefined };
 
 /** The account that owns the installation. If several processes start on an empty store, exactly one creates it. */
@@ -98,12 +102,13 @@ export async function ensureRoot(deps: ManagementDeps, account: RootAccount): Pr
   const root = await findRoot(deps);
   if (root !== undefined) return { kind: 'found', user: root };
   const generated = account.password === undefined ? newPassword(randomBytes) : undefined;
+  const password = account.password?.reveal() ?? generated ?? '';
   const created = await store.createUser(
     {
       username: account.username,
       email: undefined,
       displayName: account.username,
-      passwordHash: await hashPassword(account.password?.reveal() ?? generated ?? '', randomBytes),
+      passwordHash: await hashPassword(password, randomBytes, OURSELVES),
       role: ROOT_ROLE,
       enabled: true,
       quota: account.quota,
@@ -157,7 +162,8 @@ export async function registerUser(
   }
   const unconfirmed = email === undefined ? undefined : checkEmail(email);
   checkPassword(registration.password, [unconfirmed]);
-  const user = await insertUser(deps, { ...registration, quota: deps.accounts.initialQuota });
+  const draft = { ...registration, quota: deps.accounts.initialQuota };
+  const user = await insertUser(deps, draft, REGISTRATIONS);
   await recordAudit(deps, actorOf(user, address), 'user.register', target(user.id), {
     username: user.username,
   });
@@ -171,7 +177,7 @@ export async function createUser(
   actor: Actor,
 ): Promise<User> {
   checkRole(draft.role, actor);
-  const user = await insertUser(deps, draft);
+  const user = await insertUser(deps, draft, hashingFor(actor));
   await recordAudit(deps, actor, 'user.create', target(user.id), {
     username: user.username,
     email: user.email,
@@ -207,7 +213,7 @@ export async function updateSelf(
     const recorded = await deps.store.getPasswordHash(user.id);
     // Hashing takes a while: a password that was replaced meanwhile authorizes nothing.
     if (recorded !== undefined) condition = { passwordHash: recorded };
-    if (!(await verifyPassword(edit.originalPassword ?? '', recorded))) {
+    if (!(await verifyPassword(edit.originalPassword ?? '', recorded, hashingFor(actor)))) {
       throw new GatewayError(
         'permission_denied',
         'To change the password or the address, give the current password as original_password.',
@@ -268,6 +274,10 @@ export async function deleteUser(deps: ManagementDeps, id: number, actor: Actor)
   await removeUser(deps, user, actor);
 }
 
+function hashingFor({ id }: Actor): Asker {
+  return id === undefined ? OURSELVES : knownUser(id);
+}
+
 function checkRole(role: Role | undefined, actor: Actor): void {
   if (role !== undefined && role >= actor.role) {
     throw new GatewayError('permission_denied', 'You can only give roles below your own.', {
@@ -276,7 +286,7 @@ function checkRole(role: Role | undefined, actor: Actor): void {
   }
 }
 
-async function insertUser(deps: ManagementDeps, draft: UserDraft): Promise<User> {
+async function insertUser(deps: ManagementDeps, draft: UserDraft, asker: Asker): Promise<User> {
   const { store, now, randomBytes } = deps;
   const username = checkUsername(draft.username, draft.role ?? USER_ROLE);
   const email = draft.email === undefined ? undefined : checkEmail(draft.email);
@@ -289,7 +299,7 @@ async function insertUser(deps: ManagementDeps, draft: UserDraft): Promise<User>
       email,
       displayName:
         draft.displayName === undefined ? username : checkName(draft.displayName, 'display_name'),
-      passwordHash: await hashPassword(draft.password, randomBytes),
+      passwordHash: await hashPassword(draft.password, randomBytes, asker),
       role: draft.role ?? USER_ROLE,
       enabled: draft.enabled ?? true,
       quota: checkInteger(draft.quota ?? 0, 0, MAX_QUOTA, 'quota'),
@@ -326,7 +336,9 @@ async function writeUser(
     checkPassword(password, [change.username ?? user.username, change.email ?? user.email]);
   }
   const passwordHash =
-    password === undefined ? {} : { passwordHash: await hashPassword(password, randomBytes) };
+    password === undefined
+      ? {}
+      : { passwordHash: await hashPassword(password, randomBytes, hashingFor(actor)) };
   const written = { ...change, ...passwordHash };
   const update = await store.updateUser(user.id, written, now(), condition);
   if (update.kind !== 'updated') throw refusal(update, user.id);

@@ -7,6 +7,7 @@ import {
   forgetAttempts,
   rememberPlace,
 } from '../../src/management/attempts.js';
+import { knownUser } from '../../src/management/scrypt-thread.js';
 import { freshManagement } from '../support/management.js';
 
 const management = freshManagement();
@@ -67,7 +68,11 @@ it('strangers wait their turn on an account that many attack, but not who was th
   await rememberPlace(deps, id, 'home');
   const attempt = (block: string) => awaitTurn(deps, 'ann', id, block);
   // Three times what one address has is let on at once.
-  for (let count = 0; count < 6; count += 1) await attempt(`stranger ${count}`);
+  for (let count = 0; count < 6; count += 1) {
+    const owner = `stranger ${count}`;
+    expect(await attempt(owner)).toEqual({ owner, isKnown: false });
+  }
+  expect(await attempt('home')).toEqual(knownUser(id));
 
   const startedMs = performance.now();
   const letOn: { readonly who: string; readonly afterMs: number }[] = [];

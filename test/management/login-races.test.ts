@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { AccountSettings } from '../../src/management/accounts.js';
 import { logIn } from '../../src/management/log-in.js';
 import { hashPassword } from '../../src/management/passwords.js';
+import { OURSELVES } from '../../src/management/scrypt-thread.js';
 import { findLogin, issueAccessToken, startSession } from '../../src/management/sessions.js';
 import { actorOf, updateSelf } from '../../src/management/users.js';
 import type { Store } from '../../src/store/store.js';
@@ -27,8 +28,8 @@ let newHash = '';
 beforeEach(async () => {
   const { deps, store } = given;
   ({ id: userId } = await given.createUser('ann'));
-  const passwordHash = await hashPassword(OLD, deps.randomBytes);
-  newHash = await hashPassword(NEW, deps.randomBytes);
+  const passwordHash = await hashPassword(OLD, deps.randomBytes, OURSELVES);
+  newHash = await hashPassword(NEW, deps.randomBytes, OURSELVES);
   await store.updateUser(userId, { passwordHash }, NOW);
 });
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { Secret } from '../../src/core/secret.js';
 import { verifyPassword } from '../../src/management/passwords.js';
+import { OURSELVES } from '../../src/management/scrypt-thread.js';
 import { ensureRoot, findRoot, findUser, updateUser } from '../../src/management/users.js';
 import { freshManagement } from '../support/management.js';
 
@@ -18,7 +19,7 @@ describe('ensureRoot', () => {
     expect(first).toMatchObject({ kind: 'created', user: { role: 100, quota: 1_000_000 } });
     const password = first.kind === 'created' ? first.password : undefined;
     const hash = await store.getPasswordHash(first.user.id);
-    expect(await verifyPassword(password ?? '', hash)).toBe(true);
+    expect(await verifyPassword(password ?? '', hash, OURSELVES)).toBe(true);
     expect(second).toEqual({ kind: 'found', user: first.user });
     expect(JSON.stringify(await management.audited())).not.toContain(password);
   });
@@ -42,7 +43,7 @@ describe('ensureRoot', () => {
 
     expect(created).toMatchObject({ kind: 'created', password: undefined });
     const hash = await store.getPasswordHash(created.user.id);
-    expect(await verifyPassword('a given password', hash)).toBe(true);
+    expect(await verifyPassword('a given password', hash, OURSELVES)).toBe(true);
   });
 
   it('knows the account under another name', async () => {

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { hashPassword } from '../../src/management/passwords.js';
+import { OURSELVES } from '../../src/management/scrypt-thread.js';
 import { findLogin, issueAccessToken, startSession } from '../../src/management/sessions.js';
 import { actorOf } from '../../src/management/users.js';
 import type { NewUser, Store, User } from '../../src/store/store.js';
@@ -47,7 +48,7 @@ export async function createAccount(
   now: () => number = Date.now,
 ): Promise<Account> {
   accounts += 1;
-  hashOfPassword ??= hashPassword(PASSWORD, randomBytes);
+  hashOfPassword ??= hashPassword(PASSWORD, randomBytes, OURSELVES);
   const created = await store.createUser(
     {
       username: `somebody-${accounts}`,
