@@ -13,6 +13,7 @@ import type { SendMail } from '../management/mail.js';
 import type { Login, SessionDeps } from '../management/sessions.js';
 import type { StatsDeps } from '../management/stats.js';
 import type { Identity } from './authentication.js';
+import { inOurWords } from './original-clients.js';
 
 /**
  * The management API is a table of operations, one file per area in `operations/`. To add one, write an entry and put it in
@@ -233,29 +234,6 @@ export class FileReply {
   }
 }
 
-/**
- * What clients of the system from which these paths come send along, and members of our own replies that nobody can set:
- * such clients return what they were given with one member changed. Everything else that is unknown is a mistake.
- */
-const PASSED_OVER: ReadonlySet<string> = new Set([
-  ...['key', 'key_hint', 'user_id', 'created_time', 'accessed_time', 'used_quota', 'request_count'],
-  'old_key_until',
-  'revision',
-  ...[
-    'redeemed_time',
-    'used_user_id',
-    'batch_id',
-    'credential_names',
-    'key_count',
-    'effective',
-    'origin',
-    'version',
-    'budget_spent',
-    'budget_renews_at',
-  ],
-  ...['in_force', 'group', 'cross_group_retry', 'DeletedAt', 'turnstile', 'id_sort', 'tag_mode'],
-]);
-
 /** The schema of an operation that takes nothing. */
 const NOTHING = Joi.object({});
 
@@ -279,7 +257,7 @@ function check(given: Joi.ObjectSchema | undefined, value: unknown, convert: boo
   if (Object.hasOwn(Object(value) as object, '__proto__')) {
     throw new GatewayError('invalid_request', '__proto__ is unknown.', { param: '__proto__' });
   }
-  const result = schema.required().validate(withoutPassedOver(value, known), {
+  const result = schema.required().validate(inOurWords(value, known), {
     convert,
     abortEarly: false,
     errors: { wrap: { label: false } },
@@ -294,14 +272,6 @@ function check(given: Joi.ObjectSchema | undefined, value: unknown, convert: boo
     said.endsWith('?') ? said : `${said}.`,
     path === '' ? {} : { param: path },
   );
-}
-
-function withoutPassedOver(value: unknown, known: readonly string[]): unknown {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-  const kept = Object.entries(value).filter(
-    ([name]) => known.includes(name) || !PASSED_OVER.has(name),
-  );
-  return Object.fromEntries(kept);
 }
 
 function mistakeOf(

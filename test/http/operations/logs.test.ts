@@ -65,6 +65,9 @@ describe('the usage log', () => {
     ['', ['third', 'second', 'first']],
     ['&model=b', ['second']],
     ['&outcome=upstream_error', ['third']],
+    // As clients of New API ask: with every field of their form, by their names.
+    ['&type=0&username=&model_name=&channel=&group=&request_id=', ['third', 'second', 'first']],
+    ['&type=0&model_name=b&channel=3', ['second']],
     ['&token_name=%3D1%2B1', ['first']],
     ['&token_id=8', []],
     ['&channel_id=3&model=', ['third', 'second', 'first']],

@@ -169,6 +169,17 @@ describe('what a request for a key cannot hold', () => {
     expect(reply.body.message).toBe('pagesize is unknown; did you mean page_size?');
   });
 
+  it.each([
+    ['p=0&size=2', { page: 1, page_size: 2 }],
+    ['p=1&ps=3', { page: 1, page_size: 3 }],
+    ['size=2&page_size=4', /^size is unknown/],
+  ])('is not what New API calls a page: %s', async (query, expected) => {
+    const { body } = await call('GET', `/api/token/?${query}`);
+
+    if (expected instanceof RegExp) expect(body.message).toMatch(expected);
+    else expect(body).toMatchObject({ success: true, data: expected });
+  });
+
   it('is no key as it was read, sent back with one member changed', async () => {
     const { key: _, ...token } = await create();
 
