@@ -144,7 +144,7 @@ export function rerankPaths(convert: Convert): Record<string, Record<string, Api
         ...common,
         operationId: 'rerank',
         summary: 'Rank documents by how well they answer a query',
-        description: `Also at /rerank, /v2/rerank, ${cohere.paths.slice(1).join(', ')}. Requests that look like those of ${listed(shared.map(({ title }) => title))}, or that a key's dialect says are theirs, are read and answered in their form, below.`,
+        description: `Also at /rerank, /v2/rerank, ${cohere.paths.slice(1).join(', ')}. Requests that look like those of ${listed(shared.map(({ title }) => title))}, or that a key's dialect says are theirs, are read and answered in their form, below.${(cohere.guestPaths ?? []).map((path) => ` ${guestSentence(path)}`).join('')}`,
         parameters: RERANK_PARAMETERS,
         requestBody: requestBody({
           ...members,
@@ -240,6 +240,7 @@ function dialectPaths({
   title,
   claim,
   examples,
+  guestPaths = [],
   shape,
 }: IngressDialect & { readonly shape: DialectShape }): [string, Record<string, ApiOperation>][] {
   const { paths, request, reply, errors } = shape;
@@ -248,6 +249,10 @@ function dialectPaths({
     ...(claim === undefined ? [] : ['where requests have its marks']),
     ...(isSetting ? [`where the key's dialect is \`${id}\``] : []),
   ].join(' or ');
+  const description = [
+    ...(where === '' ? [] : [`Also at /v1/rerank and /rerank ${where}.`]),
+    ...guestPaths.map(guestSentence),
+  ].join(' ');
   return paths.map((path, at) => [
     path,
     {
@@ -256,7 +261,7 @@ function dialectPaths({
         tags: ['rerank in other forms'],
         security: SECURITY.key,
         summary: `Rank documents in the form of ${title}`,
-        ...(where === '' ? {} : { description: `Also at /v1/rerank and /rerank ${where}.` }),
+        ...(description === '' ? {} : { description }),
         parameters: [...placesOf(path), ...RERANK_PARAMETERS],
         requestBody: requestBody(request, examples[0]),
         responses: {
@@ -271,6 +276,10 @@ function dialectPaths({
       },
     },
   ]);
+}
+
+function guestSentence(path: string): string {
+  return `Also at ${path} if the body has this form's list of documents.`;
 }
 
 function placesOf(path: string): ApiParameter[] {

@@ -83,6 +83,8 @@ export const cohere = defineDialect<undefined>({
     '/openai/v1/rerank',
     '/api/paas/v4/rerank',
   ],
+  // llama.cpp's name for it.
+  guestPaths: ['/v1/reranking'],
   claim: { list: 'documents' },
   members: RERANK_MEMBERS,
   examples: RERANK_EXAMPLES,

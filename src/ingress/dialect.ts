@@ -62,6 +62,8 @@ export interface IngressDialect<Kept = unknown> {
    * or more. A leading version may be left out or written twice.
    */
   readonly paths: readonly string[];
+  /** Paths of others where some servers speak it: used if the body has its list of documents, and not that of the path's own. */
+  readonly guestPaths?: readonly string[];
   /** Members that may hold its documents, as strings or as objects with a text: these stay bytes. */
   readonly lists: readonly ListName[];
   /** How it is recognised on shared paths; absent if it uses none, or if only a key's setting selects it. */

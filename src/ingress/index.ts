@@ -12,7 +12,7 @@ const MAIN_DIALECT = cohere;
 
 /** A route for rerank requests: the dialects used there, and the path's parameters. */
 export interface IngressRoute {
-  /** One if the path is its own; otherwise all that share it. */
+  /** The path's own first, with its guests; or all that share the path. */
   readonly dialects: readonly IngressDialect[];
   /** As they are in the path, still encoded. */
   readonly params: Readonly<Record<string, string>>;
@@ -42,12 +42,20 @@ const OWN_PATHS = DIALECTS.flatMap((dialect) =>
   dialect.paths.map((path) => ({
     pattern: patternOf(path),
     places: path.split('{').length,
-    route: dialect === MAIN_DIALECT ? SHARED : { dialects: [dialect], params: NO_PARAMS },
+    route:
+      dialect === MAIN_DIALECT
+        ? SHARED
+        : { dialects: [dialect, ...guestsAt(path)], params: NO_PARAMS },
   })),
 ).sort((a, b) => a.places - b.places);
 const BY_ID = new Map(DIALECTS.map((dialect) => [dialect.id, dialect]));
 /** Under its own name a dialect needs no claim: `/infinity/v1/rerank`. */
 const NAMED_PATH = /^\/+(?<id>[\w-]+)(?<rest>\/.+)$/;
+
+/** Dialects that some servers speak on another's path. */
+function guestsAt(path: string): readonly IngressDialect[] {
+  return DIALECTS.filter(({ guestPaths }) => guestPaths?.includes(path) === true);
+}
 
 /** The dialects of a path; `undefined` if the path is not for rerank requests. */
 export function ingressRoute(pathname: string): IngressRoute | undefined {
@@ -106,7 +114,7 @@ export function dialectOf(
   request: IngressRequest,
   setting?: string,
 ): IngressDialect {
-  if (route !== SHARED) return first;
+  if (route !== SHARED) return byList(route.dialects, first, request);
   const fixed = setting === undefined ? undefined : BY_ID.get(setting);
   if (fixed !== undefined) return fixed;
   if (first !== MAIN_DIALECT) return first;
@@ -126,6 +134,21 @@ export function dialectOf(
     claimants.find(({ claim }) => claim?.byMembers === undefined) ??
     MAIN_DIALECT
   );
+}
+
+/** The dialect of the path, unless the body has no list of its own but that of a guest. */
+function byList(
+  dialects: readonly IngressDialect[],
+  host: IngressDialect,
+  request: IngressRequest,
+): IngressDialect {
+  if (dialects.length === 1) return host;
+  const names = dialects.flatMap(({ lists }) => lists.map(({ name }) => name));
+  const scanned = request.scanAny(listNames(...names));
+  const members = scanned?.members ?? request.value();
+  const hasList = ({ lists }: IngressDialect) =>
+    lists.some(({ name }) => name === scanned?.name || isPresent(members[name]));
+  return dialects.find(hasList) ?? host;
 }
 
 function isPresent(value: unknown): boolean {

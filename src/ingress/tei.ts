@@ -51,6 +51,8 @@ export const tei = defineDialect<Kept>({
   listed: true,
   lists: TEXTS,
   paths: [],
+  // llama.cpp reads either list there.
+  guestPaths: ['/v1/reranking'],
   claim: { list: 'texts' },
   members: MEMBERS,
   examples: [{ query: EXAMPLE.query, texts: EXAMPLE.texts, return_text: true }],
