@@ -44,6 +44,8 @@ class Supervisor {
   readonly #resolve: (exitCode: number) => void;
   readonly #reject: (error: Error) => void;
   readonly #started = new WeakMap<Worker, number>();
+  /** Connections that each worker is to be sent. Nothing of them has been read. */
+  readonly #onTheWay = new WeakMap<Worker, Set<Socket>>();
   /** The workers that serve, the next one first. */
   readonly #serving: Worker[] = [];
   readonly #waiting: Socket[] = [];
@@ -89,6 +91,7 @@ class Supervisor {
   #fork(): void {
     const worker = cluster.fork();
     this.#started.set(worker, performance.now());
+    this.#onTheWay.set(worker, new Set());
     worker.on('error', (error) => {
       this.#plan.logger.error({ err: error, pid: worker.process.pid }, 'worker not reached');
     });
@@ -122,10 +125,26 @@ class Supervisor {
       return;
     }
     this.#serving.push(worker);
-    // A worker that can no longer take it is about to be replaced; the caller tries again.
-    worker.send(CONNECTION, socket, undefined, (error) => {
-      if (error !== null) socket.destroy();
+    const onTheWay = this.#onTheWay.get(worker);
+    onTheWay?.add(socket);
+    // It stays open here until it is sent: Node sends a worker one after the other, and forgets the others when that dies.
+    worker.send(CONNECTION, socket, { keepOpen: true }, (error) => {
+      if (onTheWay?.delete(socket) !== true) return;
+      if (error === null) {
+        // The one on the way is the worker's now: if that is gone, the connection breaks.
+        socket.destroy();
+      } else {
+        // It is about to be replaced.
+        this.#passOver(worker);
+        this.#handOver(socket);
+      }
     });
+  }
+
+  /** Hands it no more connections. */
+  #passOver(worker: Worker): void {
+    const at = this.#serving.indexOf(worker);
+    if (at >= 0) this.#serving.splice(at, 1);
   }
 
   #tell(worker: Worker, message: string): void {
@@ -135,8 +154,7 @@ class Supervisor {
 
   /** Hands it no more connections, and lets it end. */
   #dismiss(worker: Worker): void {
-    const at = this.#serving.indexOf(worker);
-    if (at >= 0) this.#serving.splice(at, 1);
+    this.#passOver(worker);
     this.#tell(worker, DRAIN);
   }
 
@@ -167,12 +185,15 @@ class Supervisor {
   }
 
   #onExit(worker: Worker, code: number, signal: string): void {
-    const at = this.#serving.indexOf(worker);
-    if (at >= 0) this.#serving.splice(at, 1);
+    this.#passOver(worker);
     if (!this.#isStopping && !this.#isUp) {
       this.#exitCode = code === 0 ? 1 : code;
       this.#stop();
     }
+    const onTheWay = this.#onTheWay.get(worker);
+    const unsent = [...(onTheWay ?? [])];
+    onTheWay?.clear();
+    for (const socket of unsent) this.#handOver(socket);
     if (this.#isStopping) {
       this.#endIfAlone();
       return;

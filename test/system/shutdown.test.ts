@@ -99,7 +99,7 @@ function knock(port: number): Promise<string> {
   return new Promise((resolve) => {
     let answer = '';
     const socket = connect(port, '127.0.0.1');
-    socket.setTimeout(5_000, () => socket.destroy(new Error('silence')));
+    socket.setTimeout(20_000, () => socket.destroy(new Error('silence')));
     socket.write(HEALTH.replace('\r\n\r\n', '\r\nconnection: close\r\n\r\n'));
     socket.on('data', (text) => (answer += String(text)));
     socket.on('error', (error) => resolve(systemCode(error) ?? error.message));
@@ -154,6 +154,29 @@ describe('a gateway in which something is not caught', () => {
     running.kill('SIGUSR2');
 
     expect(await running.exited).toEqual({ code: 70, signal: null });
+  }, 180_000);
+});
+
+describe('a gateway whose workers are killed', () => {
+  it('leaves nobody alone who was waiting for one of them', async () => {
+    const running = await start(['env', 'WORKERS=2', ...PROGRAM]);
+    const pids = (): number[] =>
+      running.log
+        .filter((line) => line.includes('"serving"'))
+        .map((line) => (JSON.parse(line) as { pid: number }).pid);
+    await eventually('both serve', () => Promise.resolve(pids().length === 2));
+    const [first = 0, second = 0] = pids();
+    for (const pid of [first, second]) process.kill(pid, 'SIGSTOP');
+    const visitors = Array.from({ length: 12 }, () => knock(running.port));
+    // The kernel has connected them; the primary, which has nothing else to do, accepts them in a moment.
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+
+    for (const pid of [first, second]) process.kill(pid, 'SIGKILL');
+    const ends = await Promise.all(visitors);
+
+    // One had been sent to each worker, and ended with it.
+    expect(ends.filter((end) => end === 'answered').length).toBeGreaterThanOrEqual(10);
+    expect(ends).not.toContain('silence');
   }, 180_000);
 });
 
