@@ -131,7 +131,10 @@ export async function createApp(config: Config, parts: AppParts): Promise<App> {
     store,
     observe,
     now,
-    node: { nodeId, name: node, release, pid: process.pid, maxInFlight: limits.maxInFlight },
+    node: {
+      ...{ nodeId, name: node, release, pid: process.pid },
+      ...{ maxInFlight: limits.maxInFlight, keyMarks: store.keyMarks() },
+    },
     inFlight: () => load.requests,
     pendingSettlements: () => settlements.size,
     resting: (nowMs) => {

@@ -62,15 +62,22 @@ export class EncryptionKeyError extends Error {
 
 /**
  * Seals the credentials of all channels with the first of the configured keys, while gateways run that have all of them.
- * Resolves to how many were sealed, and how many could not be read.
+ * Resolves to how many were sealed, and how many could not be read. Changes nothing if a gateway could not read them then.
  */
 export async function rotateKey(
-  settings: StoreSettings,
   store: Store,
 ): Promise<{ readonly sealed: number; readonly locked: number }> {
-  const [mark] = createVault(keysOf(settings)).marks();
+  const [mark] = store.keyMarks();
   if (mark === undefined) {
     throw new EncryptionKeyError('There is no key to encrypt with: set ENCRYPTION_KEYS.');
+  }
+  const without = (await store.listNodes(Date.now())).flatMap(({ version, about }) =>
+    version !== undefined && about?.keyMarks?.includes(mark) === false ? [about.name] : [],
+  );
+  if (without.length > 0) {
+    throw new EncryptionKeyError(
+      `Nothing was changed: the first of these keys is unknown to running gateways (${without.join(', ')}), which could no longer use their channels. Give every gateway both keys in ENCRYPTION_KEYS, restart it, and try again.`,
+    );
   }
   return store.resealCredentials(mark);
 }

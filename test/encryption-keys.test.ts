@@ -8,6 +8,7 @@ import { Secret } from '../src/core/secret.js';
 import { openStore } from '../src/open-store.js';
 import type { Store } from '../src/store/store.js';
 import { newChannel } from './store/contract/harness.js';
+import { startGateway } from './support/gateway.js';
 import { startRedis, type RedisServer } from './support/redis-server.js';
 
 type Env = Readonly<Record<string, string>>;
@@ -79,6 +80,21 @@ describe.each(['redis', 'embedded'] as const)('the encryption key of a store: %s
     expect(
       await use(right, async (store) => (await store.loadChannels()).channels[0]?.priority),
     ).toBe(0);
+  });
+
+  it('is not changed while a running gateway lacks the new one, which the command names', async () => {
+    const old = env({ ENCRYPTION_KEY: KEYS.first });
+    const both = env({ ENCRYPTION_KEYS: `b:${KEYS.second},a:${KEYS.first}` });
+    const gateway = await startGateway({}, old);
+    try {
+      const refused = await cli(both, 'encryption', 'rotate');
+
+      expect(refused).toMatchObject({ code: 78, out: '' });
+      expect(refused.error).toMatch(/Nothing was changed: .*unknown to running gateways \(.+\)/);
+      expect(await use(old, keyOf)).toBe('upstream key');
+    } finally {
+      await gateway.close();
+    }
   });
 
   it('is changed by one command, while who has both goes on', async () => {

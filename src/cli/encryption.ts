@@ -20,14 +20,14 @@ export function addEncryptionCommands(program: Command, io: CliIo): void {
     )
     .addHelpText(
       'after',
-      '\nWorks on the store. First give every gateway both keys, the new one last; then, with the new one first, restart them and\nrun this; then take the old one away.',
+      '\nWorks on the store. First give every gateway both keys, the new one last; then, with the new one first, restart them and\nrun this; then take the old one away. Refuses while a running gateway lacks the new one.',
     )
     .action(
       withoutStore(io, async ({ sources, show }) => {
         const { store: given } = loadGroups(sources, ['store']);
         const store = await openStore(given, { connectTimeoutMs: CONNECT_TIMEOUT_MS });
         try {
-          const { sealed, locked } = await rotateKey(given, store);
+          const { sealed, locked } = await rotateKey(store);
           show(
             { sealed, locked },
             `Re-encrypted the credentials of ${counted(sealed, 'channel')}.`,

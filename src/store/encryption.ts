@@ -1,5 +1,7 @@
 /** Which key seals the credentials in the store, by a fingerprint that reveals nothing about the key. */
 export interface EncryptionStore {
+  /** Fingerprints of this node's keys; the sealing key's comes first. */
+  keyMarks(): readonly string[];
   /** The stored fingerprint; if there is none, `claim` is stored first, by one of those who ask at the same time. */
   encryptionMark(claim?: string): Promise<string | undefined>;
   /**

@@ -11,6 +11,8 @@ export interface NodeAbout {
   /** Rank requests in progress, and how many there may be. */
   readonly inFlight: number;
   readonly maxInFlight: number;
+  /** Fingerprints of the keys that it can open credentials with; absent from older releases. */
+  readonly keyMarks?: readonly string[];
   /** Settlements that have not reached the store yet. */
   readonly pendingSettlements: number;
   /** Errors since it started that could not be reported to any request. */

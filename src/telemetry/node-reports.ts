@@ -13,7 +13,10 @@ export interface NodeReportsDeps extends NodeGauges {
   readonly store: Pick<NodeStore, 'describeNode'>;
   readonly observe: Observe;
   readonly now: () => number;
-  readonly node: Pick<NodeAbout, 'nodeId' | 'name' | 'release' | 'pid' | 'maxInFlight'>;
+  readonly node: Pick<
+    NodeAbout,
+    'nodeId' | 'name' | 'release' | 'pid' | 'maxInFlight' | 'keyMarks'
+  >;
 }
 
 const EVERY_MS = 2_000;

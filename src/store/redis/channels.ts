@@ -260,6 +260,8 @@ export function openChannels(
       return (await answer(client.get(keys.encryptionMark))) ?? undefined;
     },
 
+    keyMarks: () => vault.marks(),
+
     async resealCredentials(mark) {
       // The mark goes first: a gateway that lacks the new key must not start on half-converted records.
       await answer(client.set(keys.encryptionMark, mark));

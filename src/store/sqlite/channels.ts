@@ -293,6 +293,8 @@ export function openChannels(
             return readMark.get()?.mark;
           }),
 
+    keyMarks: () => vault.marks(),
+
     resealCredentials: (mark) =>
       change(() => {
         const rows = all.all().filter(({ credentials }) => credentials !== null);
