@@ -1,5 +1,6 @@
 import type { RetryBudget } from '../core/hedge.js';
 import { attemptShareMs, FAULTS, retryWaitMs } from '../core/retry.js';
+import { withStandIn } from '../core/stand-in.js';
 import { boundJob } from './job.js';
 import type {
   Attempt,
@@ -128,6 +129,6 @@ function inCallersNames(
 ): AttemptOutcome {
   if (outcome.kind !== 'failed' || upstreamModel === model || upstreamModel === '') return outcome;
   const { failure } = outcome;
-  const message = failure.message.replaceAll(upstreamModel, model);
+  const message = withStandIn(failure.message, upstreamModel, model);
   return { kind: 'failed', failure: { ...failure, message } };
 }

@@ -6,6 +6,7 @@ import {
   type ReportedUsage,
 } from '../core/rerank.js';
 import type { UpstreamFailure } from '../core/retry.js';
+import { withStandIn } from '../core/stand-in.js';
 import { readPages } from '../providers/pages.js';
 import {
   CredentialError,
@@ -291,8 +292,7 @@ function failed(kind: UpstreamFailure['kind'], message: string): Unranked {
 function withoutCredentials(failure: UpstreamFailure, route: Route): UpstreamFailure {
   let { message } = failure;
   for (const secret of Object.values(route.endpoint.credentials)) {
-    const value = secret.reveal();
-    if (value.length > 0) message = message.replaceAll(value, '[secret]');
+    message = withStandIn(message, secret.reveal(), '[secret]');
   }
   return { ...failure, message };
 }

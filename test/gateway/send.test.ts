@@ -332,6 +332,19 @@ describe('a failure', () => {
     expect(outcome).toMatchObject({ kind: 'failed', failure: { status: 401 } });
   });
 
+  it('that is cut off in the middle of a credential does not quote its beginning', async () => {
+    const said = `${'not so '.repeat(41)} with up.stream.key`;
+    const { ask } = setUp(() => reply(400, { error: said.padEnd(400, '.') }), {
+      credentials: { apiKey: new Secret('up.stream.key.of.ours') },
+    });
+    const { ask: askAnother } = setUp(() => reply(400, { error: said.padEnd(400, '.') }), {
+      credentials: { apiKey: new Secret('another') },
+    });
+
+    expect(JSON.stringify(await askAnother())).toContain('up.s');
+    expect(JSON.stringify(await ask())).not.toContain('up.s');
+  });
+
   it('that nobody foresaw is thrown', async () => {
     const { ask } = setUp(() => new RangeError('a mistake of ours'));
 
