@@ -170,7 +170,7 @@ class Supervisor {
 
   async #closeAndDismiss(): Promise<void> {
     if (this.#server.listening) {
-      await acceptWaiting(this.#server);
+      await acceptWaiting(this.#server, this.#plan.drainMs);
       this.#server.close();
     }
     for (const socket of this.#waiting.splice(0)) socket.destroy();

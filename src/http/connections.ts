@@ -78,7 +78,10 @@ export class PatientServer extends Server {
       const { reply } = workOn(socket);
       if (reply?.headersSent === false) reply.shouldKeepAlive = false;
     }
-    if (this.listening) await acceptWaiting(this);
+    const force = setTimeout(() => {
+      for (const socket of this.#sockets) socket.destroy();
+    }, drainMs);
+    if (this.listening) await acceptWaiting(this, drainMs);
     const closed = this.listening
       ? new Promise<void>((resolve) => this.close(() => resolve()))
       : undefined;
@@ -95,9 +98,6 @@ export class PatientServer extends Server {
       },
       Math.min(MAX_GRACE_MS, drainMs * GRACE_SHARE),
     );
-    const force = setTimeout(() => {
-      for (const socket of this.#sockets) socket.destroy();
-    }, drainMs);
     await Promise.all([closed, gone]);
     for (const timer of [grace, sweep, force]) clearTimeout(timer);
   }
@@ -114,8 +114,10 @@ export class PatientServer extends Server {
   }
 }
 
-/** Clients that keep connecting are not waited for longer than this. */
-const ACCEPT_WITHIN_MS = 100;
+/** The kernel keeps no more for a port, unless it is told to: what connects after these has come later. */
+const MAX_WAITING = 512;
+/** Share of the drain time, for a process whose turns take long. */
+const ACCEPT_SHARE = 0.5;
 /** Turns of the event loop without a new connection after which none is waiting. */
 const QUIET_TURNS = 3;
 
@@ -123,14 +125,16 @@ const QUIET_TURNS = 3;
  * Resolves once everything that has connected so far is accepted, one connection per turn: closing the port would reset the
  * others.
  */
-export async function acceptWaiting(server: NetServer): Promise<void> {
+export async function acceptWaiting(server: NetServer, drainMs: number): Promise<void> {
   let quietTurns = 0;
+  let accepted = 0;
   const heard = (): void => {
     quietTurns = 0;
+    accepted += 1;
   };
   server.on('connection', heard);
-  const untilMs = performance.now() + ACCEPT_WITHIN_MS;
-  while (quietTurns < QUIET_TURNS && performance.now() < untilMs) {
+  const untilMs = performance.now() + drainMs * ACCEPT_SHARE;
+  while (quietTurns < QUIET_TURNS && accepted < MAX_WAITING && performance.now() < untilMs) {
     await setImmediate();
     quietTurns += 1;
   }

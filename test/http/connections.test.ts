@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { connect, type AddressInfo, type Socket } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { deferred, type Deferred } from '../support/deferred.js';
 import { startGateway, type TestGateway } from '../support/gateway.js';
@@ -117,6 +118,12 @@ async function askWithoutReading(): Promise<{ socket: Socket; text: () => string
   return reader;
 }
 
+/** Lets nothing else run. */
+function busyFor(ms: number): void {
+  const untilMs = performance.now() + ms;
+  while (performance.now() < untilMs);
+}
+
 async function close(drainMs: number): Promise<void> {
   isClosed = true;
   await gateway.close(drainMs);
@@ -188,6 +195,29 @@ describe('a gateway that stops', () => {
     expect(repliesIn(idle.text()).map(({ status }) => status)).toEqual([200, 200]);
     expect(idle.text().match(/^connection: close\r$/gim)).toHaveLength(1);
     expect(fresh.text()).toMatch(/^HTTP\/1\.1 200 .*\r\nconnection: close\r\n/is);
+  });
+
+  it('accepts all who have connected by then, however slow it is', async () => {
+    let isSlow = true;
+    const slowTurn = (): void => {
+      busyFor(20);
+      if (isSlow) setImmediate(slowTurn);
+    };
+    slowTurn();
+    const { port } = gateway.app.server.address() as AddressInfo;
+    const answers = Array.from({ length: 30 }, async () => {
+      const socket = connect(port, '127.0.0.1').setEncoding('utf8');
+      socket.write(HEALTH);
+      let text = '';
+      for await (const chunk of socket) text += String(chunk);
+      return text;
+    });
+    const ended = Promise.all(answers);
+    await nextTurn();
+
+    await Promise.all([close(LONG_MS), ended]).finally(() => (isSlow = false));
+
+    for (const text of await ended) expect(text).toMatch(/^HTTP\/1\.1 200 /);
   });
 
   it('says in the replies that are under way that they are the last of their connections', async () => {
