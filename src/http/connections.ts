@@ -93,7 +93,7 @@ export class PatientServer extends Server {
     const grace = setTimeout(
       () => {
         this.#sparesIdle = false;
-        this.closeIdleConnections();
+        // Not at once: a process that was held up reads first what has arrived meanwhile.
         sweep = setInterval(() => this.closeIdleConnections(), SWEEP_EVERY_MS);
       },
       Math.min(MAX_GRACE_MS, drainMs * GRACE_SHARE),

@@ -10,6 +10,8 @@ import { sendJson, startUpstream, type TestUpstream } from '../support/upstream.
 /** More than the buffers of a connection hold. */
 const DOCUMENTS = Array.from({ length: 3 }, () => 'x'.repeat(8_000_000));
 const LONG_MS = 60_000;
+/** How long idle connections are kept at the end. */
+const GRACE_MS = 1_000;
 /** As Node tells of a request that takes too long to arrive. */
 const LATE = Object.assign(new Error('late'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
 
@@ -218,6 +220,23 @@ describe('a gateway that stops', () => {
     await Promise.all([close(LONG_MS), ended]).finally(() => (isSlow = false));
 
     for (const text of await ended) expect(text).toMatch(/^HTTP\/1\.1 200 /);
+  });
+
+  it('reads what came on an idle connection while it was held up, before it closes it', async () => {
+    const idle = await open();
+    idle.socket.write(HEALTH);
+    await once(idle.socket, 'data');
+
+    const closing = close(LONG_MS);
+    await eventually('it listens no more', () => Promise.resolve(!gateway.app.server.listening));
+    // Of a turn, timers come first.
+    await nextTurn();
+    idle.socket.write(HEALTH);
+    busyFor(GRACE_MS + 100);
+    await once(idle.socket, 'close');
+    await closing;
+
+    expect(repliesIn(idle.text()).map(({ status }) => status)).toEqual([200, 200]);
   });
 
   it('says in the replies that are under way that they are the last of their connections', async () => {
