@@ -96,6 +96,18 @@ describe('an audit of what was seen', () => {
       'answered once: a connection was cut by no kill',
     ],
     [
+      'a request that a gateway had taken, and left alone before it was made again',
+      {
+        calls: [cut(), { ...CALL, process: 'gateway 2', sentMs: 10_110, endedMs: 10_200 }],
+        attempts: [ATTEMPT, { ...ATTEMPT, atMs: 10_120 }],
+        processes: [
+          { ...PROCESS, terminatedMs: 10_050 },
+          { ...PROCESS, name: 'gateway 2' },
+        ],
+      },
+      'answered once: a connection was cut by no kill',
+    ],
+    [
       'silence',
       { calls: [{ ...CALL, end: { kind: 'silence' } }] },
       'answered once: no answer ever came',
@@ -230,6 +242,17 @@ describe('an audit of what was seen', () => {
     [
       'a connection that a kill cut, and the charge that nobody can know of',
       { calls: [cut()], processes: [{ ...PROCESS, killsMs: [10_050] }] },
+    ],
+    [
+      'a connection that closed unheard as a gateway ended, and the same request made elsewhere',
+      {
+        calls: [cut(), { ...CALL, process: 'gateway 2', sentMs: 10_110, endedMs: 10_200 }],
+        attempts: [{ ...ATTEMPT, atMs: 10_120 }],
+        processes: [
+          { ...PROCESS, terminatedMs: 10_050 },
+          { ...PROCESS, name: 'gateway 2' },
+        ],
+      },
     ],
     [
       'a settlement that a kill came before',

@@ -14,10 +14,16 @@ import {
 /** What is wrong with what was seen: nothing, if the gateway keeps its promises. */
 export function audit(seen: Observations): readonly Violation[] {
   const asked = groupBy(seen.attempts, ({ content }) => content);
+  const callers = groupBy(seen.calls, ({ content }) => content);
   const processes = new Map(seen.processes.map((process) => [process.name, process]));
   return [
     ...seen.calls.flatMap((call) => [
-      ...unanswered(call, processes.get(call.process), asked.get(call.content) ?? []),
+      ...unanswered(
+        call,
+        processes.get(call.process),
+        asked.get(call.content) ?? [],
+        callers.get(call.content) ?? [],
+      ),
       ...wrong(call, asked.get(call.content) ?? []),
       ...late(seen, call, processes.get(call.process)),
     ]),
@@ -50,6 +56,7 @@ function unanswered(
   call: CallSeen,
   process: ProcessSeen | undefined,
   attempts: readonly AttemptSeen[],
+  callers: readonly CallSeen[],
 ): Violation[] {
   const { end, sentMs, endedMs } = call;
   if (end.kind === 'silence') return [violation('answered once', 'no answer ever came', call)];
@@ -61,7 +68,9 @@ function unanswered(
   // A kept connection may close just as a request sets out on it: that request was never heard.
   const isLeaving =
     process?.terminatedMs !== undefined && process.terminatedMs <= endedMs + TOLD_MS;
-  if (isLeaving && attempts.length === 0) return [];
+  const others = callers.filter((other) => other !== call);
+  const own = attempts.filter(({ atMs }) => !others.some((other) => mayHaveAsked(other, atMs)));
+  if (isLeaving && own.length === 0) return [];
   return [
     violation('answered once', 'a connection was cut by no kill', call, process, ...attempts),
   ];
@@ -69,6 +78,11 @@ function unanswered(
 
 /** No caller of the suite ever asks for something that is not there, or wrongly. */
 const NEVER: ReadonlySet<number> = new Set([400, 404, 405, 408, 409, 413, 415, 422, 500]);
+
+/** Whoever was cut off asks the same again, elsewhere: those attempts are of that call. */
+function mayHaveAsked({ sentMs, endedMs }: CallSeen, atMs: number): boolean {
+  return sentMs <= atMs && atMs <= endedMs + TOLD_MS;
+}
 
 function wrong(call: CallSeen, attempts: readonly AttemptSeen[]): Violation[] {
   const { end } = call;
