@@ -72,7 +72,7 @@ export default tseslint.config(
             'CompressionStream',
             'btoa',
           ],
-          ...['document', 'location', 'localStorage', 'performance'],
+          ...['document', 'location', 'localStorage', 'performance', 'Event'],
         ].map((name) => [name, 'readonly']),
       ),
     },
