@@ -135,16 +135,14 @@ export function allowAnonymous(
   trustedProxies: AddressList | undefined,
 ): Authenticate {
   return (req) => {
-    if (hasKey(req) || !addresses.includes(clientAddress(req, trustedProxies))) {
+    if (
+      presentedKey(req) !== undefined ||
+      !addresses.includes(clientAddress(req, trustedProxies))
+    ) {
       return authenticate(req);
     }
     return authenticate(withKey(req, key));
   };
-}
-
-function hasKey({ headers }: Pick<IncomingMessage, 'headers'>): boolean {
-  const { authorization = '' } = headers;
-  return authorization.trim() !== '' || KEY_HEADERS.some((name) => headers[name] !== undefined);
 }
 
 /** The request as if it had been sent with this key. */
@@ -231,7 +229,9 @@ function presentedKey(req: Pick<IncomingMessage, 'headers'>): string | undefined
   }
   if (authorization !== undefined && authorization.trim() !== '') {
     const match = /^(?:bearer|apikey|token|zenapikey)(?:\s+(.*))?$/is.exec(authorization.trim());
-    return cleanKey(match === null ? authorization : (match[1] ?? ''));
+    const key = cleanKey(match === null ? authorization : (match[1] ?? ''));
+    // A client whose key was left blank sends the scheme alone.
+    if (key !== undefined) return key;
   }
   const name = KEY_HEADERS.find((header) => req.headers[header] !== undefined);
   return cleanKey(name === undefined ? '' : (oneHeader(req.headers[name]) ?? ''));

@@ -238,6 +238,14 @@ describe('callers without a key', () => {
 
       expect((await post(gateway, '/rerank', {}, body)).status).toBe(200);
       expect((await fetch(`${gateway.url}/info`)).status).toBe(200);
+      // Clients whose key was left blank send the scheme alone, or an empty header.
+      for (const blank of [
+        { authorization: 'Bearer ' },
+        { authorization: '' },
+        { 'api-key': '' },
+      ]) {
+        expect((await post(gateway, '/rerank', blank, body)).status).toBe(200);
+      }
       // A key that is there counts, right or wrong.
       const wrong = await post(gateway, '/rerank', { authorization: 'Bearer sk-wrong' }, body);
       expect(wrong.status).toBe(401);
