@@ -1,4 +1,5 @@
-const CUT_OFF = '…';
+/** What a message ends with that was cut off. */
+export const CUT_OFF = '…';
 /** Fewer characters at the end of a message that was cut off are hardly the beginning of what must not be seen. */
 const LEAST_BEGINNING = 4;
 

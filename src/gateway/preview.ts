@@ -1,7 +1,9 @@
 import type { Outgoing } from '../core/explanation.js';
 import { mapValues } from '../core/records.js';
 import { Secret } from '../core/secret.js';
+import { CUT_OFF, withStandIn } from '../core/stand-in.js';
 import type { RankerTools } from '../providers/provider.js';
+import { secretTexts } from '../providers/settings.js';
 import type { Job, Layer, Attempt, Offer } from './rank.js';
 import { headerList, type Route } from './route.js';
 import { createScope } from './scope.js';
@@ -69,9 +71,15 @@ function outgoingOf(
     url: withoutSecrets(origin + path, route),
     method,
     headers: shownHeaders(route, headers),
-    body: withoutSecrets(bytes.toString('utf8', 0, SHOWN_BYTES), route),
+    body: beginningOf(bytes, route),
     bodyBytes: bytes.length,
   };
+}
+
+/** The first kilobyte, at whose end may be the beginning of a secret. */
+function beginningOf(bytes: Buffer, route: Route): string {
+  const text = bytes.toString('utf8', 0, SHOWN_BYTES);
+  return withoutSecrets(text + CUT_OFF, route).slice(0, -CUT_OFF.length);
 }
 
 /** Headers whose values do not depend on the credentials; only the names of the others. */
@@ -81,7 +89,7 @@ function shownHeaders(route: Route, headers: readonly string[]): Record<string, 
   for (let at = 0; at < headers.length; at += 2) {
     const name = headers[at] ?? '';
     const value = headers[at + 1] ?? '';
-    shown[name] = harmless.get(name) === value ? value : HIDDEN;
+    shown[name] = harmless.get(name) === value ? withoutSecrets(value, route) : HIDDEN;
   }
   return shown;
 }
@@ -99,11 +107,9 @@ function headersWithOtherCredentials({ provider, endpoint }: Route): Map<string,
   return new Map(list.flatMap((name, at) => (at % 2 === 0 ? [[name, list[at + 1] ?? '']] : [])));
 }
 
-function withoutSecrets(text: string, { endpoint }: Route): string {
-  let shown = text;
-  for (const secret of Object.values(endpoint.credentials)) {
-    const value = secret.reveal();
-    if (value !== '') shown = shown.replaceAll(value, HIDDEN);
-  }
-  return shown;
+function withoutSecrets(text: string, { provider, endpoint }: Route): string {
+  return secretTexts(provider, endpoint).reduce(
+    (shown, secret) => withStandIn(shown, secret, HIDDEN),
+    text,
+  );
 }

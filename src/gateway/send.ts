@@ -26,6 +26,7 @@ import {
   type ReplyReading,
 } from '../providers/reply.js';
 import { readRounds } from '../providers/rounds.js';
+import { secretTexts } from '../providers/settings.js';
 import { RankingFault, type NeuralRanker } from '../rankers/ranker.js';
 import type { AccessTokens } from './access-tokens.js';
 import { prepareCall } from './call.js';
@@ -291,8 +292,8 @@ function failed(kind: UpstreamFailure['kind'], message: string): Unranked {
 /** Upstreams quote the key that they refuse. */
 function withoutCredentials(failure: UpstreamFailure, route: Route): UpstreamFailure {
   let { message } = failure;
-  for (const secret of Object.values(route.endpoint.credentials)) {
-    message = withStandIn(message, secret.reveal(), '[secret]');
+  for (const text of secretTexts(route.provider, route.endpoint)) {
+    message = withStandIn(message, text, '[secret]');
   }
   return { ...failure, message };
 }

@@ -108,6 +108,37 @@ export function secretSettings({ settings = {} }: Provider): string[] {
   return Object.keys(settings).filter((name) => settings[name]?.secret === true);
 }
 
+/** Fewer characters are words that mean something in a body or a message, rather than a secret. */
+const LEAST_SECRET = 6;
+
+/**
+ * Texts that must not be seen of a channel as its provider reads it, the longest first: credentials, settings that may hold
+ * secrets, and the strings inside those settings, also as JSON writes them.
+ */
+export function secretTexts(provider: Provider, { credentials, settings }: Kept): string[] {
+  const sealed = secretSettings(provider).map((name) => String(settings[name] ?? ''));
+  const inside = sealed.flatMap(stringsInside).filter(({ length }) => length >= LEAST_SECRET);
+  const held = Object.values(credentials).map((secret) => secret.reveal());
+  const texts = [...held, ...sealed, ...inside]
+    .filter((text) => text !== '')
+    .flatMap((text) => [text, JSON.stringify(text).slice(1, -1)]);
+  return [...new Set(texts)].sort((one, other) => other.length - one.length);
+}
+
+function stringsInside(text: string): string[] {
+  if (!/^\s*[[{]/.test(text)) return [];
+  const found: string[] = [];
+  try {
+    JSON.parse(text, (_, value: unknown) => {
+      if (typeof value === 'string') found.push(value);
+      return value;
+    });
+  } catch {
+    return [];
+  }
+  return found;
+}
+
 /** All mistakes in a channel for its provider, including those that only the values of its credentials show. */
 export function channelMistakes(
   provider: Provider,

@@ -332,6 +332,20 @@ describe('a failure', () => {
     expect(outcome).toMatchObject({ kind: 'failed', failure: { status: 401 } });
   });
 
+  it('does not quote settings that may hold secrets, nor what is inside them', async () => {
+    const constants = JSON.stringify({ tenant: 'tenant "seven"', deep: { list: ['pass word 9'] } });
+    const said = `pass word 9 of tenant "seven" in ${constants} is wrong`;
+    const { ask } = setUp(() => reply(400, { error: said }), {
+      provider: 'bentoml',
+      settings: { constants },
+    });
+
+    const text = JSON.stringify(await ask());
+
+    expect(text).toContain('[secret] of [secret] in [secret] is wrong');
+    expect(text).not.toMatch(/pass word|seven/);
+  });
+
   it('that is cut off in the middle of a credential does not quote its beginning', async () => {
     const said = `${'not so '.repeat(41)} with up.stream.key`;
     const { ask } = setUp(() => reply(400, { error: said.padEnd(400, '.') }), {

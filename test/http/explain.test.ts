@@ -10,6 +10,8 @@ import { rankLikeCohere, startUpstream, type TestUpstream } from '../support/ups
 const QUERY = 'Which planet has the most moons?';
 const DOCUMENTS = ['Mercury has no moons at all.', 'Saturn has the most moons of any planet.'];
 const SECRET = 'a-very-secret-key';
+const HIDDEN_TENANT = 'tenant-seven';
+const CONSTANTS = JSON.stringify({ of: { tenant: HIDDEN_TENANT } });
 
 let gateway: TestGateway;
 let upstream: TestUpstream;
@@ -30,6 +32,14 @@ beforeAll(async () => {
       { name: 'small', ...at, models: ['moon'], tag: 'a', settings: {} },
       { name: 'untagged', ...at, models: ['moon'] },
       { name: 'inside', provider: 'local', models: ['local'], tag: 'a' },
+      {
+        ...{ name: 'constant', provider: 'bentoml', base_url: upstream.url, models: ['constant'] },
+        ...{ settings: { constants: CONSTANTS }, tag: 'a' },
+      },
+      {
+        ...{ name: 'config', provider: 'portkey', base_url: upstream.url, models: ['config'] },
+        ...{ credentials: { api_key: SECRET }, settings: { config: CONSTANTS }, tag: 'a' },
+      },
     ],
   });
   const { store, app } = gateway;
@@ -116,6 +126,8 @@ describe('an explanation', () => {
       ['disabled', 'disabled', expect.stringMatching(/^It was disabled by root at .*: broken$/)],
       ['untagged', 'key_tags', 'The key is bound to a, off, and it has none.'],
       ['inside', 'other_models', 'It serves local.'],
+      ['constant', 'other_models', 'It serves constant.'],
+      ['config', 'other_models', 'It serves config.'],
     ]);
   });
 
@@ -148,6 +160,14 @@ describe('an explanation', () => {
     });
     expect(sent?.headers.authorization).toBe(`Bearer ${SECRET}`);
     expect(JSON.stringify(outgoing)).not.toContain(SECRET);
+  });
+
+  it.each(['constant', 'config'])('hides settings that may hold secrets: %s', async (model) => {
+    const { outgoing } = await explained({}, { model, query: QUERY, documents: DOCUMENTS });
+
+    expect(outgoing?.body).toContain(DOCUMENTS[0]);
+    expect(JSON.stringify(outgoing)).toContain('[hidden]');
+    expect(JSON.stringify(outgoing)).not.toContain(HIDDEN_TENANT);
   });
 
   it('shows the first kilobyte of a long body', async () => {
