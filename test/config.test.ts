@@ -430,6 +430,8 @@ channels:
     ],
     ['<your key>', 'is a placeholder; give the secret itself'],
     ['your-api-key', 'is a placeholder; give the secret itself'],
+    ['sk-xxxxxxxx', 'is a placeholder; give the secret itself'],
+    ['{{ cohere_key }}', NO_VALUE],
   ])('include the key %s', (key, message) => {
     const found = mistakes(
       `channels:\n  - name: a\n    provider: cohere\n    models: [m]\n    api_key: ${JSON.stringify(key)}\n`,

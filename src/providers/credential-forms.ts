@@ -5,12 +5,12 @@ import type { Endpoint } from './provider.js';
 /** Words that precede a key in a header and are mistaken for a part of it. */
 const SCHEME = /^(bearer|basic|apikey)\s+\S/i;
 
-/** `$NAME`, `${NAME}`, `%NAME%`, `env:NAME`: variables that some other program would have replaced. */
+/** `$NAME`, `${NAME}`, `{{ name }}`, `%NAME%`, `env:NAME`: variables that some other program would have replaced. */
 const VARIABLE =
-  /^(?:\$(?:[A-Z][A-Z0-9_]*|[a-z][a-z0-9]*(?:_[a-z0-9]+)+)|\$\{.*\}|%[A-Z][A-Z0-9_]*%|env:\w+)$/;
+  /^(?:\$(?:[A-Z][A-Z0-9_]*|[a-z][a-z0-9]*(?:_[a-z0-9]+)+)|\$\{.*\}|\{\{.*\}\}|%[A-Z][A-Z0-9_]*%|env:\w+)$/;
 
 const PLACEHOLDER =
-  /^(?:<.*>|\[.*\]|your[-_ ]?\w*[-_ ](?:key|token|secret)(?:[-_ ]here)?|change[-_ ]?me|x{4,}|\.{3}|…)$/i;
+  /^(?:<.*>|\[.*\]|your[-_ ]?\w*[-_ ](?:key|token|secret)(?:[-_ ]here)?|change[-_ ]?me|(?:sk-)?x{4,}|\.{3}|…)$/i;
 
 /**
  * One sentence for each credential that is a stand-in rather than a secret, without quoting it. Credentials are judged when
