@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import { setImmediate } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { connectRedis } from '../../src/store/redis/connection.js';
@@ -116,4 +116,30 @@ describe('a connection', () => {
       await redis.stop();
     }
   });
+});
+
+test('leaves no timer behind that would keep a process alive', async () => {
+  const redis = await startRedis();
+  const timers = jest.spyOn(globalThis, 'setTimeout');
+  try {
+    const options = { commandTimeoutMs: 1_000, connectTimeoutMs: 20_000 };
+    const connection = await connectRedis(redis.url, options);
+    timers.mockClear();
+
+    await connection.close();
+
+    const left = timers.mock.results
+      .map(({ value }, index) => ({
+        timer: value as NodeJS.Timeout,
+        ms: timers.mock.calls[index]?.[1],
+      }))
+      .filter(
+        ({ timer, ms = 0 }) =>
+          timer.hasRef() && !('_destroyed' in timer && timer._destroyed) && ms > 100,
+      );
+    expect(left.map(({ ms }) => ms)).toEqual([]);
+  } finally {
+    timers.mockRestore();
+    await redis.stop();
+  }
 });

@@ -138,12 +138,19 @@ function reasonOf(error: Error, { password = '' }: Login): string {
   return password === '' ? message : message.replaceAll(password, '[secret]');
 }
 
+/**
+ * How long a connection may take to end before it is cut. A connection that has ended already keeps the process alive for as
+ * long, since the client waits for it to end once more.
+ */
+const DISCONNECT_MS = 100;
+
 function commonOptions({ username, password, tls }: Login, { commandTimeoutMs }: ConnectOptions) {
   return {
     ...(username === undefined ? {} : { username }),
     ...(password === undefined ? {} : { password }),
     ...(tls ? { tls: {} } : {}),
     connectTimeout: commandTimeoutMs * 5,
+    disconnectTimeout: DISCONNECT_MS,
     // A command that was sent may have been executed. Whether to send it again is the caller's decision.
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
