@@ -126,9 +126,12 @@ const STATUSES: Readonly<Record<number, string>> = {
 
 function readRecord(item: unknown, index: number): GoogleRecord {
   if (!isObject(item)) throw documentsError(`records[${index}] must be an object.`, 'records');
-  const [id, title, content] = [item.id, item.title, item.content].map((value) =>
-    typeof value === 'string' ? value.toWellFormed() : undefined,
-  );
+  const [id, title, content] = ['id', 'title', 'content'].map((name) => {
+    const value = item[name] ?? undefined;
+    if (value === undefined || typeof value === 'string') return value?.toWellFormed();
+    // The caller finds its records by these alone: none may be replaced quietly.
+    throw documentsError(`records[${index}].${name} must be a string.`, 'records');
+  });
   if (title === undefined && content === undefined) {
     throw documentsError(`records[${index}] must have a title or content.`, 'records');
   }
