@@ -5,6 +5,8 @@ import sys
 import boto3
 import botocore.exceptions
 import cohere
+import dashscope
+import isaacus
 import mixedbread
 import pinecone
 import voyageai
@@ -75,6 +77,36 @@ def try_zeroentropy():
     results = ask(KEY).results
     assert [len(results), results[0].index] == [2, BEST]
     rejected(zeroentropy.AuthenticationError, lambda: ask(WRONG_KEY))
+
+
+def try_isaacus():
+    def ask(key):
+        client = isaacus.Isaacus(api_key=key, base_url=f"{URL}/v1", max_retries=0)
+        return client.rerankings.create(model="local", query=QUERY, texts=DOCUMENTS, top_n=2)
+
+    results = ask(KEY).results
+    assert [len(results), results[0].index] == [2, BEST]
+    rejected(isaacus.AuthenticationError, lambda: ask(WRONG_KEY))
+
+
+def try_dashscope():
+    dashscope.base_http_api_url = f"{URL}/api/v1"
+
+    def ask(key):
+        return dashscope.TextReRank.call(
+            model="local",
+            query=QUERY,
+            documents=DOCUMENTS,
+            top_n=2,
+            return_documents=True,
+            api_key=key,
+        )
+
+    results = ask(KEY).output.results
+    assert [len(results), results[0].index] == [2, BEST]
+    assert results[0]["document"] == {"text": DOCUMENTS[BEST]}
+    refused = ask(WRONG_KEY)
+    assert [refused.status_code, refused.code] == [401, "InvalidApiKey"]
 
 
 def try_boto3():
