@@ -61,7 +61,7 @@ export const TOKEN_MEMBERS = {
     most: 604_800_000,
     default: 0,
     flag: 'reply-cache-ttl <ms>',
-    label: 'reply cache',
+    label: 'rankings kept',
     unset: "as the model's rule says",
     unit: 'ms',
     help: 'How long rankings that were kept answer its requests, in place of the cache_ttl_ms of a model that keeps them; 0: as long as the model’s rule says.',

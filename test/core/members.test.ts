@@ -5,6 +5,7 @@ import {
   windowMistake,
 } from '../../src/core/channel-members.js';
 import { memberMistake, type MemberSpec } from '../../src/core/members.js';
+import { TOKEN_MEMBERS } from '../../src/core/token-members.js';
 
 const about = { help: 'What it does.', flag: 'it <value>', label: 'it' };
 const count: MemberSpec = { ...about, type: 'integer', least: 1, most: 9, default: 3 };
@@ -64,4 +65,10 @@ describe('windows of a channel', () => {
   ])('of %s documents, each %s on', (windowSize, windowStride, expected) => {
     expect(windowMistake({ windowSize, windowStride })).toEqual(expected);
   });
+});
+
+it('shows no two members of a key under the same label', () => {
+  const labels = Object.values(TOKEN_MEMBERS).map(({ label }) => label);
+
+  expect(labels.length).toBe(new Set(labels).size);
 });
