@@ -14,6 +14,7 @@ import { FAULTS, type FaultKind, type UpstreamFailure } from '../core/retry.js';
 import type { ChannelLimits } from './channel-limits.js';
 import type { ChannelPlaces } from './channel-places.js';
 import {
+  isFull,
   newChannelState,
   outUntilMs,
   pauseOf,
@@ -63,6 +64,7 @@ export interface ChannelHealthOptions {
 
 const READY: Availability = { kind: 'ready' };
 const FULL: Availability = { kind: 'full' };
+
 /** What a node knows about its channels between requests, whatever version of a channel is in force. */
 export class ChannelHealth {
   readonly #options: ChannelHealthOptions;
@@ -89,17 +91,10 @@ export class ChannelHealth {
     }
     const state = this.#states.get(id);
     if (state === undefined) return READY;
-    const { breaker } = state;
     const atMs = outUntilMs(state);
     if (atMs > nowMs) return { kind: 'until', atMs };
-    if (permits(breaker, nowMs) === 'no') return FULL;
-    const { maxConcurrency, adaptiveConcurrency } = route.channel;
-    if (maxConcurrency !== 0) {
-      if (state.inFlight >= maxConcurrency) return FULL;
-      if (this.#options.places.isFull(placesOf(route.channel), nowMs)) return FULL;
-    }
-    if (!adaptiveConcurrency || state.adaptive === undefined) return READY;
-    return state.inFlight >= state.adaptive.limit ? FULL : READY;
+    if (permits(state.breaker, nowMs) === 'no' || isFull(state, route.channel)) return FULL;
+    return this.#options.places.isFull(placesOf(route.channel), nowMs) ? FULL : READY;
   }
 
   /** Whether the next attempt decides on the circuit of its channel. */

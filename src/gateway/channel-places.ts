@@ -60,8 +60,8 @@ export class ChannelPlaces {
   }
 
   /** Whether there was no place a moment ago. */
-  isFull({ counter }: Bounded, nowMs: number): boolean {
-    return (this.#held.get(counter)?.fullUntilMs ?? 0) > nowMs;
+  isFull({ counter, most }: Bounded, nowMs: number): boolean {
+    return most !== 0 && (this.#held.get(counter)?.fullUntilMs ?? 0) > nowMs;
   }
 
   /** Takes a place if this node holds a free one. */

@@ -1,4 +1,5 @@
 import type { AdaptiveLimit } from '../core/adaptive-limit.js';
+import type { Channel } from '../core/channel.js';
 import { NEW_BREAKER, type Breaker } from '../core/breaker.js';
 import type { LimitName } from '../core/channel-members.js';
 import { Latencies } from '../core/hedge.js';
@@ -69,6 +70,15 @@ export function newChannelState(): ChannelState {
 const UNKNOWN: HealthReport = {
   ...{ inFlight: 0, breaker: 'closed', outUntilMs: 0, reason: '' },
 };
+
+/** Whether this node has as many attempts in flight as the channel may have. */
+export function isFull(
+  { inFlight, adaptive }: Pick<ChannelState, 'inFlight' | 'adaptive'>,
+  { maxConcurrency, adaptiveConcurrency }: Channel,
+): boolean {
+  if (maxConcurrency !== 0 && inFlight >= maxConcurrency) return true;
+  return adaptiveConcurrency && adaptive !== undefined && inFlight >= adaptive.limit;
+}
 
 /** Until when nothing is sent, by a pause or an open circuit; 0 or past if it may be used. */
 export function outUntilMs({ breaker, coolUntilMs }: ChannelState): number {
