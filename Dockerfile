@@ -1,6 +1,6 @@
 # syntax=docker/dockerfile:1
 # The current LTS line of Node. Nothing here is native: SQLite comes with this Node, so the optional driver stays out.
-ARG NODE_IMAGE=node:24-alpine
+ARG NODE_IMAGE=node:24-alpine@sha256:d32cdf619f63fe0471182d08996dd516c6275bb5fd31ae06e55a570bd9e1ad43
 FROM ${NODE_IMAGE} AS base
 WORKDIR /app
 

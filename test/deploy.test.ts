@@ -60,6 +60,18 @@ function hasDockerCompose(): boolean {
 }
 
 describe('docker-compose.yml', () => {
+  it('names images by digest, and the same one for the gateway as its Dockerfile', () => {
+    const text = readFileSync('docker-compose.yml', 'utf8');
+    const named = new Map(
+      [...text.matchAll(/\$\{(\w+_IMAGE):-(.*)\}/g)].map(([, name, image]) => [name, image]),
+    );
+
+    expect([...named.keys()]).toEqual(['REDIS_IMAGE', 'NODE_IMAGE', 'PROXY_IMAGE']);
+    for (const image of named.values())
+      expect(image).toMatch(/^[a-z]+:[\w.-]+@sha256:[0-9a-f]{64}$/);
+    expect(dockerfile).toContain(`ARG NODE_IMAGE=${named.get('NODE_IMAGE')}\n`);
+  });
+
   it('gives each service an image or a build, and mounts only what is there', () => {
     for (const service of Object.values(compose.services)) {
       expect(service.image === undefined).toBe(service.build !== undefined);
