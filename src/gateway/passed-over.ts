@@ -142,6 +142,13 @@ function bound(what: string, most: number | undefined, got: number): string | un
   return most === undefined ? undefined : `${what} of ${most} characters at most (here ${got})`;
 }
 
+/** Where this gateway has fewer attempts under way than the channel may have, others have the rest. */
+function fullText({ maxConcurrency, adaptiveConcurrency }: Channel, inFlight: number): string {
+  return inFlight < maxConcurrency && !adaptiveConcurrency
+    ? `All nodes together have ${maxConcurrency} attempts under way, as many as it may have; this one has ${inFlight}.`
+    : `It has ${inFlight} attempts under way, which is as many as it may have.`;
+}
+
 function busy(
   { healthOf }: PassedOverDeps,
   channel: Channel,
@@ -153,7 +160,7 @@ function busy(
       channel,
       'full',
       breaker === 'closed'
-        ? `It has ${inFlight} attempts under way, which is as many as it may have.`
+        ? fullText(channel, inFlight)
         : 'Its circuit is half open, and the one attempt that tries it is under way.',
     );
   }
