@@ -18,6 +18,8 @@ export function coalesced(createScope: (deadlineMs: number) => OwnedScope): Laye
   const flights = new Map<string, Flight>();
   return (next) => async (job) => {
     const key = await jobKey(job);
+    // A caller that left meanwhile asks for nothing.
+    job.scope.throwIfEnded();
     let flight = flights.get(key);
     if (flight === undefined) {
       const { deadlineMs } = job.scope;

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { textDocuments } from '../../../src/core/documents.js';
 import { coalesced } from '../../../src/gateway/policies/coalesce.js';
 import type { Job, Outcome } from '../../../src/gateway/rank.js';
-import { createScope, type OwnedScope } from '../../../src/gateway/scope.js';
+import { createScope, nextTurn, type OwnedScope } from '../../../src/gateway/scope.js';
 import { job, offer, ranking } from '../../support/offers.js';
 
 const good: Outcome = { kind: 'ranked', ranking: ranking(offer(1)) };
@@ -33,6 +33,7 @@ describe('identical calls at the same time', () => {
   it('share one ranking', async () => {
     const { flights, rank } = setUp();
     const both = [rank(caller().job), rank(caller().job)];
+    await nextTurn();
 
     flights[0]?.land(good);
 
@@ -51,6 +52,7 @@ describe('identical calls at the same time', () => {
       { options: { truncation: true } },
       { model: 'other' },
     ].map((given) => rank(caller(given).job));
+    await nextTurn();
 
     for (const flight of flights) flight.land(good);
     await Promise.all(calls);
@@ -63,6 +65,7 @@ describe('identical calls at the same time', () => {
     const first = caller();
     const leaving = rank(first.job);
     const staying = rank(caller().job);
+    await nextTurn();
 
     first.scope.end('client_gone');
     await expect(leaving).rejects.toMatchObject({ code: 'client_closed_request' });
@@ -72,16 +75,29 @@ describe('identical calls at the same time', () => {
     expect(await staying).toBe(good);
   });
 
+  it('do not begin for a caller that left before it was clear what it asks', async () => {
+    const { flights, rank } = setUp();
+    const gone = caller();
+    const leaving = rank(gone.job);
+
+    gone.scope.end('client_gone');
+
+    await expect(leaving).rejects.toMatchObject({ code: 'client_closed_request' });
+    expect(flights).toEqual([]);
+  });
+
   it('end with the last of them, and a new call begins anew', async () => {
     const { flights, rank } = setUp();
     const callers = [caller(), caller()];
     const leaving = callers.map((each) => rank(each.job));
+    await nextTurn();
 
     for (const { scope } of callers) scope.end('client_gone');
     await Promise.allSettled(leaving);
 
     expect(flights[0]?.job.scope.ended).toBe('lost');
     void rank(caller().job);
+    await nextTurn();
     expect(flights).toHaveLength(2);
     for (const flight of flights) flight.land(good);
   });
@@ -95,11 +111,13 @@ describe('identical calls at the same time', () => {
     const waiting = createScope(leader.scope.deadlineMs - 60_000, budgetMs);
     scopes.push(waiting);
     const answers = [rank(leader.job), rank(job({ scope: waiting }))];
+    await nextTurn();
 
     // The shared call's timer happens to be the first.
     flights[0]?.job.scope.end('deadline');
     flights[0]?.crash(new Error('the time is up'));
     await Promise.race(answers.map((answer) => answer.catch(() => undefined)));
+    await nextTurn();
     flights[1]?.land(good);
     const ended = await Promise.allSettled(answers);
 
@@ -113,10 +131,12 @@ describe('identical calls at the same time', () => {
   it('are not shared with calls that come after the answer', async () => {
     const { flights, rank } = setUp();
     const first = rank(caller().job);
+    await nextTurn();
     flights[0]?.land(good);
     await first;
 
     const second = rank(caller().job);
+    await nextTurn();
     flights[1]?.land(good);
 
     expect(await second).toBe(good);
