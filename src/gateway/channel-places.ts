@@ -28,6 +28,8 @@ interface Held {
   untilMs: number;
   /** Until when nobody asks again, after there was no place. */
   fullUntilMs: number;
+  /** When it is renewed next at the earliest, after the store did not answer. */
+  renewAtMs: number;
   isContended: boolean;
   asking: Promise<void> | undefined;
   /** Calls that wait for the answer. */
@@ -117,7 +119,7 @@ export class ChannelPlaces {
   #renew(): void {
     for (const held of this.#held.values()) {
       if (held.used + held.awaited + held.counted === 0) this.#held.delete(held.counter);
-      else void this.#ask(held);
+      else if (this.#deps.steady() >= held.renewAtMs) void this.#ask(held);
     }
     if (this.#held.size > 0) return;
     this.#stop?.();
@@ -153,7 +155,8 @@ export class ChannelPlaces {
       observe({ kind: 'fault', what: 'the max_concurrency of a channel not kept', error });
       // Who was admitted is served: the store admits nobody else while it is away.
       const may = Math.max(held.may, Math.min(most, need));
-      Object.assign(held, { may, counted: may, isContended: false, untilMs: steady() + BLIND_MS });
+      const untilMs = steady() + BLIND_MS;
+      Object.assign(held, { may, counted: may, isContended: false, untilMs, renewAtMs: untilMs });
     }
     if (need > held.may) held.fullUntilMs = steady() + FULL_MS;
   }
@@ -165,7 +168,17 @@ export class ChannelPlaces {
       return known;
     }
     const held: Held = {
-      ...{ counter, most, used: 0, peak: 0, may: 0, counted: 0, untilMs: 0, fullUntilMs: 0 },
+      ...{
+        counter,
+        most,
+        used: 0,
+        peak: 0,
+        may: 0,
+        counted: 0,
+        untilMs: 0,
+        fullUntilMs: 0,
+        renewAtMs: 0,
+      },
       ...{ isContended: false, asking: undefined, awaited: 0 },
     };
     this.#held.set(counter, held);

@@ -172,6 +172,47 @@ describe('a bound on calls in flight that nodes share', () => {
     expect(events).toMatchObject([{ kind: 'fault' }]);
   });
 
+  it('is asked about no more than once a second while the store is away', async () => {
+    const { nodes, state, events, renewed } = fleet(1);
+    state.away = true;
+    await begun(nodes, 3, 1);
+    for (let times = 0; times < 12; times += 1) await renewed();
+
+    expect(events.length).toBeLessThanOrEqual(4);
+  });
+
+  it('counts the calls that begin while the store is being asked', async () => {
+    const { nodes, state, renewals } = fleet(2);
+    const [one, other] = nodes as [ChannelPlaces, ChannelPlaces];
+    await begun([one], 8, 8);
+    for (let ended = 0; ended < 6; ended += 1) one.leave(channel(8));
+    expect(await begun([other], 8, 8)).toEqual([0]);
+    state.nowMs += 60;
+
+    // The first node asks, will hear that the other waits, and begins as many as it might until then.
+    renewals[0]?.();
+    await Promise.resolve();
+    await Promise.resolve();
+    let begins = 0;
+    while (one.takeNow(channel(8))) begins += 1;
+    const others = await begun([other], 8, 8);
+
+    expect(begins).toBe(6);
+    expect(2 + begins + sum(others)).toBeLessThanOrEqual(8);
+  });
+
+  it('has a place again as soon as a call of this node ends', async () => {
+    const { nodes } = fleet(1);
+    const [node] = nodes as [ChannelPlaces];
+    expect(await begun(nodes, 2, 3)).toEqual([2]);
+    expect(node.isFull(channel(2), 0)).toBe(true);
+
+    node.leave(channel(2));
+
+    expect(node.isFull(channel(2), 0)).toBe(false);
+    expect(node.takeNow(channel(2))).toBe(true);
+  });
+
   it('ends the wait of a call with its scope', async () => {
     const { nodes } = fleet(1);
     const ended = createScope(Date.now(), 60_000);
