@@ -39,7 +39,8 @@ export class ReplyBatches {
     for (const { res, place, body, encoding } of batch) {
       if (res.destroyed) continue;
       res.end(body, encoding);
-      if (!res.writableFinished) this.#keep(res, place, body.length);
+      // Nearly always the kernel has taken all of it by now, and nothing is left here to be counted.
+      if (res.writableLength !== 0) this.#keep(res, place, body.length);
     }
   }
 
