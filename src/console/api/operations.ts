@@ -103,6 +103,12 @@ export interface Operations {
     body: { email: string; token: string; password?: string };
     reply: string | null;
   };
+  mailPasswordReset: {
+    params: { id: number };
+    query: Record<string, never>;
+    body: { reason?: string };
+    reply: null;
+  };
   listUsers: {
     params: Record<string, never>;
     query: { p?: number; page_size?: number; role?: 0 | 1 | 5 | 10 | 100; status?: 1 | 2 };
@@ -144,12 +150,6 @@ export interface Operations {
     query: Record<string, never>;
     body: { username: string; email: string; display_name?: string; role?: 0 | 1 | 5 | 10 | 100; quota?: number; budget?: number; budget_period?: "day" | "week" | "month"; budget_time_zone?: string; reason?: string };
     reply: { id: number; username: string; email: string; display_name: string; role: 0 | 1 | 5 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null; revision: string };
-  };
-  mailPasswordReset: {
-    params: { id: number };
-    query: Record<string, never>;
-    body: { reason?: string };
-    reply: null;
   };
   manageUser: {
     params: Record<string, never>;
@@ -307,6 +307,12 @@ export interface Operations {
     body: undefined;
     reply: { id: number; version: number; in_force: "confirmed" | "bound_passed" | "no_gateway"; nodes: { confirmed: number; total: number; late: (string)[] }; waited_ms: number };
   };
+  copyChannel: {
+    params: { id: number };
+    query: Record<string, never>;
+    body: { name?: string; status?: 1 | 2; credentials?: Record<string, string>; api_key?: string; api_keys?: (string)[]; reason?: string };
+    reply: { id: number; name: string; provider: string; base_url: string | null; credential_names: (string)[]; key_count: number | null; settings: Record<string, string | number | boolean>; models: Record<string, string>; tag: string | null; priority: number; weight: number; timeout_ms: number | null; cost: number | null; max_concurrency: number; requests_per_minute: number; tokens_per_minute: number; adaptive_concurrency: boolean; key_max_concurrency: number; key_requests_per_minute: number; key_tokens_per_minute: number; scores: "raw" | "normalized"; pair_tokens: number | null; long_documents: "truncate" | "chunk"; window_size: number | null; window_stride: number | null; retry_unsafe: boolean; health_check_s: number | null; budget: number; budget_scope: "channel" | "tag"; budget_period: "day" | "week" | "month"; budget_time_zone: string; status: 1 | 2 | 3; effective: { live: boolean; because: "disabled" | "auto_disabled" | "tag_disabled" | "credentials_locked" | "unusable" | null; reason: string | null; since: number | null; next_try: number | null; paused: ({ node: string; key: string | null; state: "open" | "half_open" | "cooling"; reason: string; since: number; until: number })[] }; origin: "config" | "store"; revision: string; version: number; in_force: "confirmed" | "bound_passed" | "no_gateway"; nodes: { confirmed: number; total: number; late: (string)[] }; waited_ms: number };
+  };
   deleteChannels: {
     params: Record<string, never>;
     query: Record<string, never>;
@@ -324,12 +330,6 @@ export interface Operations {
     query: Record<string, never>;
     body: { ids: (number)[]; status: 1 | 2; reason?: string };
     reply: { ids: (number)[]; count: number; auto_disabled: (number)[]; version: number; in_force: "confirmed" | "bound_passed" | "no_gateway"; nodes: { confirmed: number; total: number; late: (string)[] }; waited_ms: number };
-  };
-  copyChannel: {
-    params: { id: number };
-    query: Record<string, never>;
-    body: { name?: string; status?: 1 | 2; credentials?: Record<string, string>; api_key?: string; api_keys?: (string)[]; reason?: string };
-    reply: { id: number; name: string; provider: string; base_url: string | null; credential_names: (string)[]; key_count: number | null; settings: Record<string, string | number | boolean>; models: Record<string, string>; tag: string | null; priority: number; weight: number; timeout_ms: number | null; cost: number | null; max_concurrency: number; requests_per_minute: number; tokens_per_minute: number; adaptive_concurrency: boolean; key_max_concurrency: number; key_requests_per_minute: number; key_tokens_per_minute: number; scores: "raw" | "normalized"; pair_tokens: number | null; long_documents: "truncate" | "chunk"; window_size: number | null; window_stride: number | null; retry_unsafe: boolean; health_check_s: number | null; budget: number; budget_scope: "channel" | "tag"; budget_period: "day" | "week" | "month"; budget_time_zone: string; status: 1 | 2 | 3; effective: { live: boolean; because: "disabled" | "auto_disabled" | "tag_disabled" | "credentials_locked" | "unusable" | null; reason: string | null; since: number | null; next_try: number | null; paused: ({ node: string; key: string | null; state: "open" | "half_open" | "cooling"; reason: string; since: number; until: number })[] }; origin: "config" | "store"; revision: string; version: number; in_force: "confirmed" | "bound_passed" | "no_gateway"; nodes: { confirmed: number; total: number; late: (string)[] }; waited_ms: number };
   };
   listUpstreamModels: {
     params: { id: number };
@@ -543,6 +543,7 @@ export const ROUTES: Readonly<Record<keyof Operations, string>> = {
   topUp: 'POST api/user/topup',
   requestPasswordReset: 'GET api/reset_password',
   resetPassword: 'POST api/user/reset',
+  mailPasswordReset: 'POST api/user/{id}/reset-mail',
   listUsers: 'GET api/user',
   createUser: 'POST api/user',
   updateUser: 'PUT api/user',
@@ -550,7 +551,6 @@ export const ROUTES: Readonly<Record<keyof Operations, string>> = {
   getUser: 'GET api/user/{id}',
   deleteUser: 'DELETE api/user/{id}',
   inviteUser: 'POST api/user/invite',
-  mailPasswordReset: 'POST api/user/{id}/reset-mail',
   manageUser: 'POST api/user/manage',
   listTokens: 'GET api/token',
   createToken: 'POST api/token',
@@ -577,10 +577,10 @@ export const ROUTES: Readonly<Record<keyof Operations, string>> = {
   searchChannels: 'GET api/channel/search',
   getChannel: 'GET api/channel/{id}',
   deleteChannel: 'DELETE api/channel/{id}',
+  copyChannel: 'POST api/channel/copy/{id}',
   deleteChannels: 'POST api/channel/batch',
   retagChannels: 'POST api/channel/batch/tag',
   switchChannels: 'POST api/channel/batch/status',
-  copyChannel: 'POST api/channel/copy/{id}',
   listUpstreamModels: 'GET api/channel/{id}/upstream-models',
   testChannel: 'POST api/channel/test/{id}',
   testDraft: 'POST api/channel/test',
