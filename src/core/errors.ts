@@ -54,6 +54,8 @@ export interface GatewayErrorDetails {
   readonly status?: number;
   /** Extra reply headers, for example `Allow` or `RateLimit-*`. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** Members that a management reply has beside the message, such as what a change collided with. */
+  readonly beside?: Readonly<Record<string, unknown>>;
   readonly cause?: unknown;
 }
 
@@ -65,6 +67,7 @@ export class GatewayError extends Error {
   readonly param: string | undefined;
   readonly retryAfterMs: number | undefined;
   readonly headers: Readonly<Record<string, string>> | undefined;
+  readonly beside: Readonly<Record<string, unknown>> | undefined;
 
   constructor(code: ErrorCode, message: string, details: GatewayErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
@@ -73,6 +76,18 @@ export class GatewayError extends Error {
     this.param = details.param;
     this.retryAfterMs = details.retryAfterMs;
     this.headers = details.headers;
+    this.beside = details.beside;
+  }
+
+  /** The same failure, with such members beside its message. */
+  with(beside: Readonly<Record<string, unknown>>): GatewayError {
+    const { param, retryAfterMs, status, headers } = this;
+    return new GatewayError(this.code, this.message, {
+      ...(param === undefined ? {} : { param }),
+      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+      ...(headers === undefined ? {} : { headers }),
+      ...{ status, beside, cause: this },
+    });
   }
 }
 

@@ -105,6 +105,7 @@ export async function rerank(deps: GatewayDeps, call: RerankCall): Promise<Reran
   shed(deps, call, target);
   const reservation = await reserve(deps, call, target);
   trace.admitted = true;
+  trace.admittedMs = deps.now();
   try {
     const ranking = await ranked(deps, call, target);
     const usage = completeUsage(ranking.usage, request.query, request.documents);

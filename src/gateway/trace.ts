@@ -16,6 +16,8 @@ export interface AttemptRecord extends ServedBy {
   readonly outcome: AttemptEnd;
   /** The upstream's status; `undefined` if none came. */
   readonly status: number | undefined;
+  /** The upstream's words or the transport's, without addresses; empty if all went well. */
+  readonly message: string;
   readonly durationMs: number;
 }
 
@@ -28,6 +30,8 @@ export class Trace {
   /** The model that was routed. */
   model: string | undefined;
   admitted = false;
+  /** When it was admitted, on the gateway's clock. */
+  admittedMs: number | undefined;
   /** Whether a last resort answered. */
   degraded = false;
   usage: Usage | undefined;

@@ -33,8 +33,9 @@ export function asGatewayError(error: unknown): GatewayError {
 
 /** The body of an error on a management route. */
 export function managementErrorBody(error: GatewayError, requestId: string): string {
-  const { message, code, param } = error;
+  const { message, code, param, beside } = error;
   return JSON.stringify({
+    ...beside,
     success: false,
     message,
     code,

@@ -54,7 +54,11 @@ const REQUEST_ID_MEMBER: JsonSchema = {
   description: 'The same as X-Request-Id; absent if no request could be read.',
 };
 
-export function managementError(codes: readonly ErrorCode[]): JsonSchema {
+/** `beside`: members that only some failures of the operation have. */
+export function managementError(
+  codes: readonly ErrorCode[],
+  beside: Readonly<Record<string, JsonSchema>> = {},
+): JsonSchema {
   return {
     type: 'object',
     properties: {
@@ -63,6 +67,7 @@ export function managementError(codes: readonly ErrorCode[]): JsonSchema {
       code: { type: 'string', enum: codes },
       param: { type: 'string', description: 'The field that is wrong.' },
       request_id: REQUEST_ID_MEMBER,
+      ...beside,
     },
     required: ['success', 'message', 'code'],
     additionalProperties: false,

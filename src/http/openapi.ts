@@ -95,6 +95,9 @@ function describe(operation: Operation, convert: Convert): ApiOperation {
   ];
   const who = ['auditor', 'admin', 'root'].includes(access) ? `Access: ${access}.` : '';
   const description = [operation.description, who].filter(Boolean).join(' ');
+  const beside = Object.fromEntries(
+    Object.entries(operation.beside ?? {}).map(([name, schema]) => [name, convert(schema)]),
+  );
   const files = (operation.files ?? []).map((type) => [type, { schema: { type: 'string' } }]);
   return {
     operationId: id,
@@ -112,7 +115,7 @@ function describe(operation: Operation, convert: Convert): ApiOperation {
           ...(Object.fromEntries(files) as Record<string, { schema: JsonSchema }>),
         },
       },
-      ...errorResponses(errorsOf(operation), managementError),
+      ...errorResponses(errorsOf(operation), (codes) => managementError(codes, beside)),
     },
   };
 }

@@ -157,6 +157,8 @@ interface Described {
   readonly access: Access;
   /** How it may fail, beyond what follows from access, body and limits. */
   readonly errors?: readonly ErrorCode[];
+  /** Members that some of its errors have beside the message, by name. */
+  readonly beside?: Readonly<Record<string, Joi.Schema>>;
   /** The largest body that it reads, if different from the others. */
   readonly bodyLimitBytes?: number;
   /** Creates or spends: honours `Idempotency-Key`, so that a repeated request is not done twice. */

@@ -126,7 +126,11 @@ function checkMembers(request: IngressRequest, value: Members): RerankMembers {
   return members;
 }
 
-function readDocument(
+/**
+ * One document of the main contract.
+ * @throws GatewayError 400 that names it and says what would be right.
+ */
+export function readDocument(
   item: unknown,
   index: number,
   rankFields: readonly string[] | undefined,

@@ -496,8 +496,8 @@ export interface Operations {
   rankForComparison: {
     params: Record<string, never>;
     query: Record<string, never>;
-    body: { query: string; documents: (string)[]; model: string; channel_id?: number; ignore_switches?: boolean; top_n?: number; max_tokens_per_doc?: number; instruction?: string; fresh?: boolean; reason?: string };
-    reply: { request_id: string; model: string; channel: { id: number; name: string; provider: string; tag: string | null } | null; upstream_model: string | null; score_scale: "probability" | "logit" | "cosine" | "unbounded" | "order" | null; results: ({ index: number; relevance_score: number })[]; usage: { input_tokens: number; search_units: number; estimated: boolean }; quota: number; timing: { total_ms: number; upstream_ms: number }; attempts: number; warnings: (string)[] };
+    body: { query: string; documents: (string | Record<string, (unknown)[] | boolean | number | Record<string, unknown> | string | null>)[]; model: string; channel_id?: number; ignore_switches?: boolean; top_n?: number; max_tokens_per_doc?: number; instruction?: string; rank_fields?: (string)[]; truncation?: boolean; priority?: number; fresh?: boolean; reason?: string };
+    reply: { request_id: string; model: string; channel: { id: number; name: string; provider: string; tag: string | null } | null; upstream_model: string | null; score_scale: "probability" | "logit" | "cosine" | "unbounded" | "order" | null; results: ({ index: number; relevance_score: number })[]; usage: { input_tokens: number; search_units: number; estimated: boolean }; quota: number; timing: { total_ms: number; upstream_ms: number; admission_ms: number }; attempts: ({ channel: string | null; outcome: string; status: number | null; duration_ms: number; message: string })[]; warnings: (string)[] };
   };
   listExamples: {
     params: Record<string, never>;

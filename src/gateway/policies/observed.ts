@@ -21,6 +21,7 @@ export function observed(observe: Observe, now: () => number): Layer<Attempt> {
         tag,
         outcome: endOf(outcome),
         status: outcome?.kind === 'ranked' ? 200 : failure?.status,
+        message: failure === undefined ? '' : loggable(failure, job),
         durationMs: now() - startedMs,
       };
       job.trace.made.push(record);
@@ -32,7 +33,7 @@ export function observed(observe: Observe, now: () => number): Layer<Attempt> {
         tag,
         outcome: record.outcome === 'withdrawn' ? 'cancelled' : record.outcome,
         status: record.status,
-        message: failure === undefined ? '' : loggable(failure, job),
+        message: record.message,
         atMs: startedMs,
         durationMs: record.durationMs,
       });

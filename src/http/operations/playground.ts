@@ -1,63 +1,59 @@
 import Joi from 'joi';
-import { textDocuments } from '../../core/documents.js';
+import { partDocuments } from '../../core/documents.js';
 import { GatewayError } from '../../core/errors.js';
 import type { RerankOptions } from '../../core/rerank.js';
 import { OPEN_POLICY } from '../../core/token.js';
 import { requestEvent } from '../../gateway/request-event.js';
-import type { Offer } from '../../gateway/rank.js';
 import { rerank, type RerankReply } from '../../gateway/rerank.js';
 import { createScope } from '../../gateway/scope.js';
 import { Trace } from '../../gateway/trace.js';
 import type { Trial } from '../../gateway/trial.js';
+import { readDocument } from '../../ingress/cohere.js';
+import { fieldsOf } from '../../ingress/read.js';
 import type { Credential } from '../../store/store.js';
 import { ID } from '../../wire/lists.js';
 import { ADMIN_ROLE, recordAudit, type Actor } from '../../management/audit.js';
 import { asGatewayError } from '../error-reply.js';
 import { defineOperation, type Operation, type OperationDeps } from '../operation.js';
 import { because, REASON } from '../reason.js';
+import { ATTEMPTS, attemptsOf, RANKED, rankedWire, type RankWire } from '../ranked.js';
 import { newId } from '../request-id.js';
-
-type ScoreScale = Offer['scale'];
 
 interface RankBody {
   query: string;
-  documents: string[];
+  documents: (string | Record<string, unknown>)[];
   model: string;
   channel_id?: number;
   ignore_switches?: boolean;
   top_n?: number;
   max_tokens_per_doc?: number;
   instruction?: string;
+  rank_fields?: string[];
+  truncation?: boolean;
+  priority?: number;
   fresh?: boolean;
   reason?: string;
 }
-
-interface RankWire {
-  request_id: string;
-  model: string;
-  channel: { id: number; name: string; provider: string; tag: string | null } | null;
-  upstream_model: string | null;
-  score_scale: ScoreScale | null;
-  results: { index: number; relevance_score: number }[];
-  usage: { input_tokens: number; search_units: number; estimated: boolean };
-  quota: number;
-  timing: { total_ms: number; upstream_ms: number };
-  attempts: number;
-  warnings: string[];
-}
-
-const SCORE_SCALES: readonly ScoreScale[] = [
-  ...(['probability', 'logit', 'cosine', 'unbounded', 'order'] as const),
-];
-const COUNT = Joi.number().integer().min(0).required();
-const MS = Joi.number().min(0).required();
-const TEXT = Joi.string().allow('').required();
 
 /** The limits of one account in the playground, until an admin changes them on its key. */
 const RATE_LIMIT = 60;
 const MAX_CONCURRENCY = 4;
 const MAX_DOCUMENTS = 1_000;
 const KEY_NAME = 'console';
+const MAX_DEPTH = 64;
+
+const DOCUMENT = Joi.object<Record<string, unknown>>()
+  .pattern(/^/, Joi.any())
+  .custom((value: unknown, { error }) =>
+    isDeeper(value, MAX_DEPTH) ? error('any.invalid') : value,
+  )
+  .description('With a `text`, or with the members that `rank_fields` names.');
+
+/** Written back recursively: what is nested deeper is refused. */
+function isDeeper(value: unknown, most: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return most === 0 || Object.values(value).some((member) => isDeeper(member, most - 1));
+}
 
 const rank = defineOperation({
   id: 'rankForComparison',
@@ -72,7 +68,7 @@ const rank = defineOperation({
   bodyLimitBytes: 8 * 1024 * 1024,
   body: Joi.object<RankBody, true>({
     query: Joi.string().required(),
-    documents: Joi.array().items(Joi.string()).min(1).max(MAX_DOCUMENTS).required(),
+    documents: Joi.array().items(Joi.string(), DOCUMENT).min(1).max(MAX_DOCUMENTS).required(),
     model: Joi.string()
       .max(1_024)
       .required()
@@ -84,45 +80,23 @@ const rank = defineOperation({
     top_n: Joi.number().integer().min(1),
     max_tokens_per_doc: Joi.number().integer().min(1),
     instruction: Joi.string().max(10_000),
+    rank_fields: Joi.array()
+      .items(Joi.string())
+      .max(100)
+      .description('Of documents that are objects: the members to rank by.'),
+    truncation: Joi.boolean().description('Whether texts that are too long are cut.'),
+    priority: Joi.number()
+      .integer()
+      .min(0)
+      .max(999)
+      .description('For providers that serve requests in an order.'),
     fresh: Joi.boolean().description(
       'No ranking that was kept from an earlier request, as latencies are measured.',
     ),
     reason: REASON,
   }).with('ignore_switches', 'channel_id'),
-  reply: Joi.object<RankWire>({
-    request_id: Joi.string().required(),
-    model: TEXT,
-    channel: Joi.object({
-      id: ID.required(),
-      name: Joi.string().required(),
-      provider: Joi.string().required(),
-      tag: Joi.string().allow(null).required(),
-    })
-      .allow(null)
-      .required()
-      .description('Which one ranked; null for those who are not admins.'),
-    upstream_model: Joi.string()
-      .allow(null)
-      .required()
-      .description('What that channel calls the model; null for those who are not admins.'),
-    score_scale: Joi.string()
-      .valid(...SCORE_SCALES)
-      .allow(null)
-      .required()
-      .description('What its scores are as far as is known; null where several channels ranked.'),
-    results: Joi.array()
-      .items(Joi.object({ index: COUNT, relevance_score: Joi.number().required() }))
-      .required(),
-    usage: Joi.object({
-      input_tokens: COUNT,
-      search_units: COUNT,
-      estimated: Joi.boolean().required(),
-    }).required(),
-    quota: COUNT.description('Charged, in units.'),
-    timing: Joi.object({ total_ms: MS, upstream_ms: MS }).required(),
-    attempts: COUNT,
-    warnings: Joi.array().items(Joi.string()).required(),
-  }),
+  reply: RANKED,
+  beside: { attempts: ATTEMPTS },
   errors: [
     ...(['invalid_query', 'invalid_documents', 'model_not_found', 'model_not_allowed'] as const),
     ...(['tag_not_allowed', 'insufficient_user_quota', 'token_quota_exhausted'] as const),
@@ -175,9 +149,12 @@ async function rankAs(deps: OperationDeps, body: RankBody, asker: Asker): Promis
   if (body.query.trim() === '') {
     throw new GatewayError('invalid_query', 'The query is blank.', { param: 'query' });
   }
-  if (body.documents.every((text) => text.trim() === '')) {
+  const fields = fieldsOf(body.rank_fields);
+  const parts = body.documents.map((item, index) => readDocument(item, index, fields));
+  if (parts.every(({ text = '', image }) => image === undefined && text.trim() === '')) {
     throw new GatewayError('invalid_documents', 'All documents are blank.', { param: 'documents' });
   }
+  const isAdmin = asker.actor.role >= ADMIN_ROLE;
   const startedMs = gateway.now();
   const trace = new Trace();
   const scope = createScope(startedMs, deps.deadlineMs);
@@ -199,7 +176,7 @@ async function rankAs(deps: OperationDeps, body: RankBody, asker: Asker): Promis
       request: {
         model: body.model,
         query: body.query,
-        documents: textDocuments(body.documents),
+        documents: partDocuments(parts),
         topN: Math.min(body.top_n ?? body.documents.length, body.documents.length),
         returnDocuments: false,
         options: optionsOf(body),
@@ -213,7 +190,7 @@ async function rankAs(deps: OperationDeps, body: RankBody, asker: Asker): Promis
     });
   } catch (error) {
     failure = asGatewayError(error);
-    throw failure;
+    throw failure.with({ attempts: attemptsOf(deps, trace, isAdmin) });
   } finally {
     scope.release();
     const event = await requestEvent(trace, {
@@ -232,55 +209,24 @@ async function rankAs(deps: OperationDeps, body: RankBody, asker: Asker): Promis
     });
     gateway.observe(event);
   }
-  const isAdmin = asker.actor.role >= ADMIN_ROLE;
-  return wireOf(deps, requestId, trace, reply, gateway.now() - startedMs, isAdmin);
-}
-
-function wireOf(
-  deps: OperationDeps,
-  requestId: string,
-  trace: Trace,
-  { rows, usage, warnings, model }: RerankReply,
-  totalMs: number,
-  isAdmin: boolean,
-): RankWire {
-  const { byId, plans } = deps.gateway.channels.current;
-  const [served, ...others] = trace.servedBy;
-  const route = served === undefined ? undefined : byId.get(served.channelId);
-  const answered = model ?? trace.model ?? '';
-  const offer = plans.get(answered)?.offers.find(({ id }) => id === served?.channelId);
-  const isNormalized = offer?.scale === 'logit' && route?.channel.scores === 'normalized';
-  return {
-    request_id: requestId,
-    model: trace.model ?? '',
-    channel:
-      !isAdmin || served === undefined
-        ? null
-        : {
-            id: served.channelId,
-            name: route?.channel.name ?? `#${served.channelId}`,
-            provider: served.provider,
-            tag: served.tag ?? null,
-          },
-    upstream_model: isAdmin ? (offer?.upstreamModel ?? null) : null,
-    score_scale: others.length > 0 ? null : isNormalized ? 'probability' : (offer?.scale ?? null),
-    results: rows.map(({ index, score }) => ({ index, relevance_score: score })),
-    usage: {
-      input_tokens: usage.inputTokens,
-      search_units: usage.searchUnits,
-      estimated: usage.estimated,
-    },
-    quota: trace.quota,
-    timing: { total_ms: totalMs, upstream_ms: trace.upstreamMs },
-    attempts: trace.attempts,
-    warnings: [...warnings],
+  const endedMs = gateway.now();
+  const timing = {
+    total_ms: endedMs - startedMs,
+    upstream_ms: trace.upstreamMs,
+    admission_ms: (trace.admittedMs ?? endedMs) - startedMs,
   };
+  return { request_id: requestId, timing, ...rankedWire(deps, trace, reply, isAdmin) };
 }
 
-function optionsOf({ max_tokens_per_doc: maxTokensPerDoc, instruction }: RankBody): RerankOptions {
+function optionsOf(body: RankBody): RerankOptions {
+  const { max_tokens_per_doc: maxTokensPerDoc, instruction, truncation, priority } = body;
+  const rankFields = fieldsOf(body.rank_fields);
   return {
     ...(maxTokensPerDoc === undefined ? {} : { maxTokensPerDoc }),
     ...(instruction === undefined ? {} : { instruction }),
+    ...(rankFields === undefined ? {} : { rankFields }),
+    ...(truncation === undefined ? {} : { truncation }),
+    ...(priority === undefined ? {} : { priority }),
   };
 }
 

@@ -41,6 +41,7 @@ describe('an attempt', () => {
         tag: 'blue',
         outcome: recorded,
         status,
+        message: '',
         durationMs: 25,
       },
     ]);

@@ -2,6 +2,14 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { callApi, createAccount, type Account } from '../../support/accounts.js';
 import { startGateway, type TestGateway } from '../../support/gateway.js';
 import { eventually } from '../../support/redis-server.js';
+import { startUpstream, type TestUpstream } from '../../support/upstream.js';
+
+interface Attempt {
+  readonly channel: string | null;
+  readonly outcome: string;
+  readonly status: number | null;
+  readonly message: string;
+}
 
 interface Ranked {
   readonly request_id: string;
@@ -11,17 +19,21 @@ interface Ranked {
   readonly upstream_model: string | null;
   readonly score_scale: string | null;
   readonly quota: number;
+  readonly timing: { readonly total_ms: number; readonly admission_ms: number };
+  readonly attempts: readonly Attempt[];
   readonly warnings: readonly string[];
 }
 
 const BODY = { query: 'apple', documents: ['a pear', 'an apple', 'a plum'], model: 'local' };
 
 let gateway: TestGateway;
+let upstream: TestUpstream;
 let admin: Account;
 let user: Account;
 const ids: Record<string, number | undefined> = {};
 
 beforeAll(async () => {
+  upstream = await startUpstream();
   gateway = await startGateway({
     prices: { default: { per_search_unit: 1000 } },
     channels: [
@@ -29,6 +41,10 @@ beforeAll(async () => {
       {
         ...{ name: 'new', provider: 'local', models: { local: 'local/lexical' }, tag: 'trial' },
         priority: -1,
+      },
+      {
+        ...{ name: 'ordered', provider: 'cohere', base_url: upstream.url, models: ['ordered'] },
+        credentials: { apiKey: 'k' },
       },
       { name: 'away', provider: 'tei', base_url: 'http://127.0.0.1:9', models: ['gpu'] },
     ],
@@ -38,7 +54,10 @@ beforeAll(async () => {
   admin = await createAccount(gateway.store, { role: 10, quota: 1_000_000 });
   user = await createAccount(gateway.store, { quota: 1_000_000 });
 });
-afterAll(() => gateway.close());
+afterAll(async () => {
+  await gateway.close();
+  await upstream.close();
+});
 
 function rank(account: Account, change: object = {}) {
   return callApi<Ranked>(gateway.url, 'POST', '/api/playground/rank', {
@@ -119,6 +138,58 @@ describe('the playground', () => {
 
     expect([status, body.code]).toEqual([502, 'upstream_error']);
     expect(foreign.code).toBe('model_not_found');
+  });
+
+  it('lists the calls that it took, in the upstream’s words for admins alone, also where it fails', async () => {
+    const ranked = await rank(admin);
+    const own = await rank(user);
+    const failed = await rank(admin, { channel_id: ids.away, model: 'gpu' });
+    const ownFailed = await rank(user, { model: 'gpu' });
+
+    const { attempts, timing } = ranked.body.data;
+    expect(attempts).toMatchObject([
+      { channel: 'inside', outcome: 'ok', status: 200, message: '' },
+    ]);
+    expect(timing.admission_ms).toBeGreaterThanOrEqual(0);
+    expect(timing.admission_ms).toBeLessThanOrEqual(timing.total_ms);
+    expect(own.body.data.attempts).toMatchObject([{ channel: null, outcome: 'ok' }]);
+    const besides = ({ body }: { body: object }) =>
+      (body as { attempts?: readonly Attempt[] }).attempts;
+    expect(besides(failed)).toMatchObject([
+      { channel: 'away', outcome: 'transient', status: null },
+    ]);
+    expect(besides(failed)?.[0]?.message).not.toBe('');
+    expect(besides(ownFailed)?.[0]).toMatchObject({ channel: null, message: '' });
+  });
+
+  it('ranks objects by their text or by the members that are named, and passes the options on', async () => {
+    const documents = [
+      { text: 'a pear', title: 'apple' },
+      { text: 'an apple', title: 'plum' },
+    ];
+
+    const byText = await rank(user, { documents });
+    await rank(user, { documents, model: 'ordered', priority: 7 });
+    const byTitle = await rank(user, { documents, rank_fields: ['title'] });
+    const neither = await rank(user, { documents: [{ title: 'apple' }] });
+    const far = await rank(user, { priority: 1_000 });
+
+    expect(byText.body.data.results[0]?.index).toBe(1);
+    expect(byTitle.body.data.results[0]?.index).toBe(0);
+    expect(upstream.seen.at(-1)?.body).toContain('"priority":7');
+    expect([neither.status, neither.body.code]).toEqual([400, 'invalid_documents']);
+    expect([far.status, far.body.param]).toEqual([400, 'priority']);
+  });
+
+  it('refuses documents that are nested too deeply to be written back', async () => {
+    const deep = `${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`;
+    const { status, body } = await callApi(gateway.url, 'POST', '/api/playground/rank', {
+      token: user.token,
+      body: `{"query":"a","model":"local","documents":[{"text":"a","more":${deep}}]}`,
+      headers: { 'idempotency-key': 'deep' },
+    });
+
+    expect([status, body.code, body.param]).toEqual([400, 'invalid_request', 'documents.0']);
   });
 
   it('lets nobody but admins name a channel', async () => {

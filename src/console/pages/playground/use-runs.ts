@@ -103,7 +103,8 @@ export function laneOf(shared: SharedResults, documents: readonly string[]): Lan
       .filter(([index]) => index < documents.length)
       .map(([index, score]) => ({ index, relevance_score: score })),
     usage: { input_tokens: tokens, search_units: 0, estimated: true },
-    ...{ quota, timing: { total_ms: ms, upstream_ms: ms }, attempts: 1, warnings: [] },
+    ...{ quota, attempts: [], warnings: [] },
+    timing: { total_ms: ms, upstream_ms: ms, admission_ms: 0 },
   };
   return { state: 'ranked', reply, replies: [reply], documents, left: 0 };
 }
