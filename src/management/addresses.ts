@@ -111,9 +111,12 @@ export function judgeUrl(address: string, rules: AddressRules): string | undefin
   return judge(METADATA_HOSTS.has(host) ? '169.254.169.254' : host);
 }
 
-/** Whether an IP address belongs to this machine or to a private network; false for anything but an address. */
+/**
+ * Whether an IP address belongs to this machine or to a private network; false for anything but an address. One that a
+ * translator leads elsewhere counts as what it leads to.
+ */
 function isPrivateAddress(address: string): boolean {
-  return ipaddr.isValid(address) && ipaddr.process(address).range() !== 'unicast';
+  return ipaddr.isValid(address) && plainAddress(ipaddr.process(address)).range() !== 'unicast';
 }
 
 /** Where cloud machines learn who they are and get credentials, besides the link-local addresses. */
@@ -134,13 +137,27 @@ function isMetadataAddress(address: string): boolean {
   return parsed.range() === 'linkLocal' || METADATA_ADDRESSES.has(parsed.toString());
 }
 
-/** The IPv4 address that a translated IPv6 address (NAT64, 6to4) leads to; any other address unchanged. */
+/** IPv6 addresses that stand for an IPv4 address, and where in their bytes it is. */
+const TRANSLATED: readonly { readonly range: [ipaddr.IPv6, number]; readonly at: number }[] = [
+  // NAT64, at its well-known prefix and at the one for networks of one's own; SIIT; written in IPv6, as was once usual; 6to4.
+  { range: rangeOf('64:ff9b::/96'), at: 12 },
+  { range: rangeOf('64:ff9b:1::/96'), at: 12 },
+  { range: rangeOf('::ffff:0:0:0/96'), at: 12 },
+  { range: rangeOf('::/96'), at: 12 },
+  { range: rangeOf('2002::/16'), at: 2 },
+];
+
+function rangeOf(text: string): [ipaddr.IPv6, number] {
+  return ipaddr.IPv6.parseCIDR(text);
+}
+
+/** The IPv4 address that a translated IPv6 address leads to; any other address unchanged. */
 function plainAddress(address: ipaddr.IPv4 | ipaddr.IPv6): ipaddr.IPv4 | ipaddr.IPv6 {
-  if (address instanceof ipaddr.IPv4) return address;
-  const range = address.range();
-  const bytes = address.toByteArray();
-  if (range === 'rfc6052') return new ipaddr.IPv4(bytes.slice(12));
-  return range === '6to4' ? new ipaddr.IPv4(bytes.slice(2, 6)) : address;
+  // `::` and `::1` are in the range of those that are written in IPv6, and mean this machine.
+  if (address instanceof ipaddr.IPv4 || address.range() === 'loopback') return address;
+  const found = TRANSLATED.find(({ range }) => address.match(range));
+  if (found === undefined) return address;
+  return new ipaddr.IPv4(address.toByteArray().slice(found.at, found.at + 4));
 }
 
 /** Where channels may be. */
