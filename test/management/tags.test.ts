@@ -121,6 +121,9 @@ describe('tags', () => {
       code: 'invalid_request',
       param: 'reason',
     });
+    expect(await disableTag(deps, 'eu', 'x'.repeat(500), OPERATOR)).toMatchObject({
+      reason: 'x'.repeat(500),
+    });
   });
 
   it('are listed with their switch and their channels', async () => {

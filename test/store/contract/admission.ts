@@ -458,6 +458,21 @@ export function describeAdmission(open: OpenHarness): void {
       expect(late.kind).toBe('admitted');
     });
 
+    test('frees all the places of requests that are settled together, time after time', async () => {
+      const policy = { ...OPEN_POLICY, maxConcurrency: 2 };
+      const credential = await createToken(given.store, { policy });
+
+      for (let round = 0; round < 3; round += 1) {
+        const requests = [admitRequest(credential), admitRequest(credential)];
+        const admissions = await Promise.all(requests.map((one) => given.store.admit(one)));
+        expect(admissions.map(({ kind }) => kind)).toEqual(['admitted', 'admitted']);
+        expect(await given.store.admit(admitRequest(credential))).toMatchObject({
+          reason: 'concurrency',
+        });
+        await Promise.all(requests.map((one) => given.store.settle(settlement(one, { cost: 1 }))));
+      }
+    });
+
     test('does not count a request against the rate when it is refused for another reason', async () => {
       const credential = await createToken(given.store, {
         policy: { ...OPEN_POLICY, maxConcurrency: 1, rateLimit: 2 },

@@ -45,6 +45,16 @@ export function describeBudgets(open: OpenHarness): void {
       expect(await spentOf(given.store, key)).toEqual({ key: 100, account: undefined });
     });
 
+    test('that is used up refuses even a request that costs nothing', async () => {
+      const key = await keyWith(given.store, { ...DAILY, budget: 50 });
+      await settled(given.store, key, 50, T0);
+
+      expect(await given.store.admit(admitRequest(key, { amount: 0 }))).toMatchObject({
+        reason: 'token_budget',
+        standing: { budget: 50, spent: 50 },
+      });
+    });
+
     test('of an account: one for all of its keys, and every one of them is refused', async () => {
       const userId = await createUser(given.store, { budget: 100, budgetPeriod: 'week' });
       const [first, second] = [
@@ -86,6 +96,18 @@ export function describeBudgets(open: OpenHarness): void {
       expect(await given.store.settle(settlement(request, { cost: 150 }))).toBe(100);
     });
 
+    test('that is lowered makes nothing cheaper that is under way', async () => {
+      const key = await keyWith(given.store, DAILY, DAILY);
+      const request = admitRequest(key, { amount: 60 });
+      await given.store.admit(request);
+
+      await given.store.updateToken(key.token.id, { policy: { budget: 10 } }, T0);
+      await given.store.updateUser(key.token.userId, { budget: 10 }, T0);
+
+      expect(await given.store.settle(settlement(request, { cost: 55 }))).toBe(55);
+      expect(await spentOf(given.store, key)).toEqual({ key: 55, account: 55 });
+    });
+
     test('gives back what nobody settled', async () => {
       const key = await keyWith(given.store, DAILY, DAILY);
       await given.store.admit(admitRequest(key, { amount: 80, expiresAtMs: T0 + 1_000 }));
@@ -95,17 +117,24 @@ export function describeBudgets(open: OpenHarness): void {
       expect(await given.store.admit(after)).toMatchObject({ kind: 'admitted' });
     });
 
-    test('renews at midnight of its zone, to the millisecond', async () => {
-      const key = await keyWith(given.store, { ...DAILY, budgetTimeZone: 'Asia/Tokyo' });
-      const midnight = Date.UTC(2027, 0, 15, 15);
-      await settled(given.store, key, 100, T0);
+    const TOKYO = { ...DAILY, budgetTimeZone: 'Asia/Tokyo' } as const;
+    test.each([
+      ['a key', TOKYO, {}],
+      ['an account', {}, TOKYO],
+    ] as const)(
+      'of %s renews at midnight of its zone, to the millisecond',
+      async (_, ofKey, ofAccount) => {
+        const key = await keyWith(given.store, ofKey, ofAccount);
+        const midnight = Date.UTC(2027, 0, 15, 15);
+        await settled(given.store, key, 100, T0);
 
-      const before = await given.store.admit(admitRequest(key, { amount: 1, nowMs: midnight - 1 }));
-      const after = await given.store.admit(admitRequest(key, { amount: 1, nowMs: midnight }));
+        const ask = (nowMs: number) => given.store.admit(admitRequest(key, { amount: 1, nowMs }));
+        const [before, after] = [await ask(midnight - 1), await ask(midnight)];
 
-      expect([before.kind, after.kind]).toEqual(['refused', 'admitted']);
-      expect(await spentOf(given.store, key, midnight)).toEqual({ key: 1, account: undefined });
-    });
+        expect([before.kind, after.kind]).toEqual(['refused', 'admitted']);
+        expect(Object.values(await spentOf(given.store, key, midnight))).toContain(1);
+      },
+    );
 
     test('takes what is under way into the next period, and each unit counts in one', async () => {
       const key = await keyWith(given.store, DAILY, DAILY);
@@ -120,6 +149,20 @@ export function describeBudgets(open: OpenHarness): void {
       expect(tooMuch).toMatchObject({ reason: 'token_budget', standing: { spent: 60 } });
       expect(fits.kind).toBe('admitted');
       expect(await spentOf(given.store, key, TOMORROW + 1)).toEqual({ key: 50, account: 50 });
+    });
+
+    test('takes into the next period of a key what is under way with that key alone', async () => {
+      const userId = await createUser(given.store, DAILY);
+      const policy = { ...OPEN_POLICY, ...DAILY };
+      const key = await createToken(given.store, { userId, policy });
+      const other = await createToken(given.store, { userId, policy });
+      const overnight = { expiresAtMs: TOMORROW + 60_000 };
+      await given.store.admit(admitRequest(other, { ...overnight, amount: 60 }));
+
+      const next = { nowMs: TOMORROW, expiresAtMs: TOMORROW + 60_000 };
+      await given.store.admit(admitRequest(key, { ...next, amount: 5 }));
+
+      expect(await spentOf(given.store, key, TOMORROW)).toEqual({ key: 5, account: 65 });
     });
 
     test('gives fifty callers on two connections what is left for ten, also as a period begins', async () => {
@@ -174,6 +217,23 @@ export function describeBudgets(open: OpenHarness): void {
 
       expect(refused).toMatchObject({ reason: 'token_budget', standing: { spent: 70 } });
       expect(fits.kind).toBe('admitted');
+    });
+
+    test('does not hold for the cost of what was under way when it was set', async () => {
+      const key = await keyWith(given.store, {});
+      const [overrun, saving] = [
+        admitRequest(key, { amount: 10 }),
+        admitRequest(key, { amount: 40 }),
+      ];
+      await given.store.admit(overrun);
+      await given.store.admit(saving);
+
+      await given.store.updateToken(key.token.id, { policy: DAILY }, T0);
+      await given.store.updateUser(key.token.userId, DAILY, T0);
+
+      expect(await given.store.settle(settlement(overrun, { cost: 500 }))).toBe(500);
+      expect(await given.store.settle(settlement(saving, { cost: 20 }))).toBe(20);
+      expect(await spentOf(given.store, key)).toEqual({ key: 0, account: 0 });
     });
 
     test('is gone without a trace when it is taken away', async () => {
