@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { askPlaces, type PlaceHolder, type PlacesAsk } from '../../../src/core/places.js';
+import { askPlaces, SHORT_MS, type PlaceHolder, type PlacesAsk } from '../../../src/core/places.js';
 import { fc } from '../../support/property.js';
 import { freshStore, T0, unique, type OpenHarness } from './harness.js';
 
@@ -48,13 +48,13 @@ export function describePlaces(open: OpenHarness): void {
     test('are worked out as the rule of the core says, whatever is asked for', async () => {
       const asks = fc.record({
         node: fc.constantFrom('a', 'b', 'c'),
-        most: fc.integer({ min: 1, max: 8 }),
-        want: fc.nat(10),
-        used: fc.nat(4),
-        afterMs: fc.nat(2_500),
+        most: fc.constantFrom(1, 2, 2, 3, 8),
+        want: fc.constantFrom(0, 1, 1, 2, 4, 10),
+        used: fc.constantFrom(0, 0, 0, 1, 4),
+        afterMs: fc.constantFrom(0, 1, 400, SHORT_MS - 1, SHORT_MS, 2_500, HOLD_MS - 1, HOLD_MS),
       });
       await fc.assert(
-        fc.asyncProperty(fc.array(asks, { maxLength: 14 }), async (steps) => {
+        fc.asyncProperty(fc.array(asks, { maxLength: 24 }), async (steps) => {
           const name = unique('places');
           let holders: readonly PlaceHolder[] = [];
           let nowMs = T0;
@@ -66,7 +66,7 @@ export function describePlaces(open: OpenHarness): void {
             expect(await given.store.askPlaces(name, one, nowMs)).toEqual(answer);
           }
         }),
-        { numRuns: 20 },
+        { numRuns: 80 },
       );
     });
   });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
 import { NO_SHARES, takeShare, type ShareAnswer, type ShareAsk } from '../../../src/core/share.js';
+import { fc } from '../../support/property.js';
 import { freshStore, T0, unique, type OpenHarness } from './harness.js';
 
 const MINUTE = 60_000;
@@ -86,26 +86,48 @@ export function describeShares(open: OpenHarness): void {
       expect(answer.kind).toBe('refused');
     });
 
-    test('are worked out as the rule of the core says, whatever is asked for', async () => {
+    test('never come back in greater number than they were taken', async () => {
+      const name = unique('share');
+      const end = T0 + DAY;
+      await given.store.takeShare(name, until(100, 10, end), T0);
+
+      await given.store.returnShare(name, 40, T0);
+
+      expect(await given.store.takeShare(name, until(100, 500, end), T0)).toEqual({
+        kind: 'granted',
+        units: 100,
+        forMs: DAY,
+      });
+    });
+
+    test('are worked out as the rule of the core says, even if the clock of the store goes back', async () => {
       const asks = fc.record({
-        afterMs: fc.integer({ min: 0, max: 50_000 }),
-        want: fc.integer({ min: 1, max: 40 }),
-        least: fc.integer({ min: 1, max: 20 }),
+        afterMs: fc.oneof(
+          fc.integer({ min: 0, max: 50_000 }),
+          fc.constantFrom(0, 1, MINUTE - 1, MINUTE, 2 * MINUTE, -1, -MINUTE, -2.5 * MINUTE),
+        ),
+        most: fc.constantFrom(6, 6, 5, 50),
+        want: fc.integer({ min: 1, max: 7 }),
+        least: fc.integer({ min: 1, max: 5 }),
       });
       await fc.assert(
-        fc.asyncProperty(fc.array(asks, { maxLength: 12 }), async (steps) => {
+        fc.asyncProperty(fc.boolean(), fc.array(asks, { maxLength: 16 }), async (slides, steps) => {
           const name = unique('share');
           let state = NO_SHARES;
           let nowMs = T0;
-          for (const { afterMs, want, least } of steps) {
+          for (const { afterMs, most, want, least } of steps) {
             nowMs += afterMs;
-            const ask = perMinute(50, want, least);
+            const atMs = (Math.floor(nowMs / MINUTE) + 1) * MINUTE;
+            const span: ShareAsk['span'] = slides
+              ? { kind: 'sliding', ms: MINUTE }
+              : { kind: 'until', atMs };
+            const ask = { most, want, least, span };
             const { next, answer } = takeShare(state, ask, nowMs);
             state = next;
             expect(await given.store.takeShare(name, ask, nowMs)).toEqual(answer);
           }
         }),
-        { numRuns: 20, seed: 7 },
+        { numRuns: 80 },
       );
     });
   });
