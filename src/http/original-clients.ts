@@ -7,6 +7,7 @@
 const PASSED_OVER: ReadonlySet<string> = new Set([
   ...['key', 'key_hint', 'user_id', 'created_time', 'accessed_time', 'used_quota', 'request_count'],
   'old_key_until',
+  'owner',
   'revision',
   ...[
     'redeemed_time',

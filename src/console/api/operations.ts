@@ -159,9 +159,9 @@ export interface Operations {
   };
   listTokens: {
     params: Record<string, never>;
-    query: { p?: number; page_size?: number; user_id?: number; status?: 1 | 2 | 3 | 4; model?: string; tag?: string; expires_before?: number; unused_since?: number };
+    query: { p?: number; page_size?: number; format?: "json" | "csv"; user_id?: number; status?: 1 | 2 | 3 | 4; model?: string; tag?: string; expires_before?: number; unused_since?: number };
     body: undefined;
-    reply: { items: ({ id: number; user_id: number; name: string; key_hint: string; status: 1 | 2 | 3 | 4; created_time: number; accessed_time: number; expired_time: number; remain_quota: number; unlimited_quota: boolean; used_quota: number; old_key_until: number; model_limits_enabled: boolean; model_limits: (string)[]; allow_ips: (string)[]; tags: (string)[]; default_model: string | null; aliases: Record<string, string>; fallbacks: (string)[]; rate_limit: number; dialect: "auto" | "cohere" | "combined" | "infinity" | "ollama" | "openrouter" | "pinecone" | "tei" | "voyage"; max_concurrency: number; reply_cache: boolean; reply_cache_ttl_ms: number; may_explain: boolean; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null; revision: string })[]; total: number; page: number; page_size: number };
+    reply: { items: ({ id: number; user_id: number; name: string; key_hint: string; status: 1 | 2 | 3 | 4; created_time: number; accessed_time: number; expired_time: number; remain_quota: number; unlimited_quota: boolean; used_quota: number; old_key_until: number; model_limits_enabled: boolean; model_limits: (string)[]; allow_ips: (string)[]; tags: (string)[]; default_model: string | null; aliases: Record<string, string>; fallbacks: (string)[]; rate_limit: number; dialect: "auto" | "cohere" | "combined" | "infinity" | "ollama" | "openrouter" | "pinecone" | "tei" | "voyage"; max_concurrency: number; reply_cache: boolean; reply_cache_ttl_ms: number; may_explain: boolean; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null; revision: string; owner: string })[]; total: number; page: number; page_size: number };
   };
   createToken: {
     params: Record<string, never>;
@@ -177,9 +177,9 @@ export interface Operations {
   };
   searchTokens: {
     params: Record<string, never>;
-    query: { p?: number; page_size?: number; user_id?: number; status?: 1 | 2 | 3 | 4; model?: string; tag?: string; expires_before?: number; unused_since?: number; keyword?: string; token?: string };
+    query: { p?: number; page_size?: number; format?: "json" | "csv"; user_id?: number; status?: 1 | 2 | 3 | 4; model?: string; tag?: string; expires_before?: number; unused_since?: number; keyword?: string; token?: string };
     body: undefined;
-    reply: { items: ({ id: number; user_id: number; name: string; key_hint: string; status: 1 | 2 | 3 | 4; created_time: number; accessed_time: number; expired_time: number; remain_quota: number; unlimited_quota: boolean; used_quota: number; old_key_until: number; model_limits_enabled: boolean; model_limits: (string)[]; allow_ips: (string)[]; tags: (string)[]; default_model: string | null; aliases: Record<string, string>; fallbacks: (string)[]; rate_limit: number; dialect: "auto" | "cohere" | "combined" | "infinity" | "ollama" | "openrouter" | "pinecone" | "tei" | "voyage"; max_concurrency: number; reply_cache: boolean; reply_cache_ttl_ms: number; may_explain: boolean; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null; revision: string })[]; total: number; page: number; page_size: number };
+    reply: { items: ({ id: number; user_id: number; name: string; key_hint: string; status: 1 | 2 | 3 | 4; created_time: number; accessed_time: number; expired_time: number; remain_quota: number; unlimited_quota: boolean; used_quota: number; old_key_until: number; model_limits_enabled: boolean; model_limits: (string)[]; allow_ips: (string)[]; tags: (string)[]; default_model: string | null; aliases: Record<string, string>; fallbacks: (string)[]; rate_limit: number; dialect: "auto" | "cohere" | "combined" | "infinity" | "ollama" | "openrouter" | "pinecone" | "tei" | "voyage"; max_concurrency: number; reply_cache: boolean; reply_cache_ttl_ms: number; may_explain: boolean; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null; revision: string; owner: string })[]; total: number; page: number; page_size: number };
   };
   findToken: {
     params: Record<string, never>;

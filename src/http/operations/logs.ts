@@ -1,6 +1,5 @@
 import Joi from 'joi';
-import { GatewayError } from '../../core/errors.js';
-import type { Page, RefusedEntry, RefusedQuery, Slice, UsageQuery } from '../../store/store.js';
+import type { RefusedEntry, RefusedQuery, UsageQuery } from '../../store/store.js';
 import {
   AUDIT_REPLY,
   auditWire,
@@ -15,9 +14,9 @@ import {
   type OwnUsageWire,
   type UsageWire,
 } from '../../wire/log.js';
-import { csvOf } from '../csv.js';
-import { ID, LIST_QUERY, listOf, listReply, sliceOf, type ListQuery } from '../../wire/lists.js';
-import { defineOperation, FileReply, type Operation } from '../operation.js';
+import { ID, listOf } from '../../wire/lists.js';
+import { CSV, FORMAT_QUERY, namesOf, pageOrFile, type FormatQuery } from '../list-file.js';
+import { defineOperation, type Operation } from '../operation.js';
 
 interface SpanQuery {
   start_timestamp?: number;
@@ -44,10 +43,6 @@ interface OwnRefusedQuery extends OwnFilterQuery, FormatQuery {}
 interface RefusedListQuery extends OwnRefusedQuery {
   user_id?: number;
   address?: string;
-}
-
-interface FormatQuery extends ListQuery {
-  format: 'json' | 'csv';
 }
 
 interface UsageListQuery extends FilterQuery, FormatQuery {}
@@ -80,10 +75,6 @@ interface RefusedView extends OwnRefusedView {
   node: string;
 }
 
-/** Read in one step, so that entries written meanwhile do not shift it. */
-const MAX_EXPORTED = 10_000;
-const CSV = 'text/csv';
-
 const COUNT = Joi.number().integer().min(0);
 const TEXT = Joi.string().allow('').required();
 const FILTER = Joi.string().max(1_024).empty('');
@@ -91,13 +82,6 @@ const FILTER = Joi.string().max(1_024).empty('');
 const SPAN_QUERY = {
   start_timestamp: SECONDS.description('Unix seconds.'),
   end_timestamp: SECONDS.description('Unix seconds, that second included.'),
-};
-const FORMAT_QUERY = {
-  ...LIST_QUERY,
-  format: Joi.string()
-    .valid('json', 'csv')
-    .default('json')
-    .description(`csv: all that match, ${MAX_EXPORTED} at most, as a file.`),
 };
 const OWN_FILTERS = {
   token_id: ID,
@@ -278,37 +262,6 @@ const audit = defineOperation({
     );
   },
 });
-
-/** A page of a log, or all matching entries as a file; if they do not fit into one, they are refused, not cut short. */
-async function pageOrFile<T, V extends object>(
-  query: FormatQuery,
-  { name, columns }: { readonly name: string; readonly columns: readonly (keyof V & string)[] },
-  view: (entry: T) => V,
-  read: (slice: Slice) => Promise<Page<T>>,
-): Promise<ReturnType<typeof listReply<T, V>> | FileReply> {
-  if (query.format === 'json') return listReply(await read(sliceOf(query)), query, view);
-  const { items, total } = await read({ offset: 0, limit: MAX_EXPORTED });
-  if (total > MAX_EXPORTED) {
-    throw new GatewayError(
-      'invalid_request',
-      `${total} entries match, and a file holds ${MAX_EXPORTED}: ask for less, with start_timestamp and end_timestamp.`,
-      { param: 'format' },
-    );
-  }
-  const rows = items.map(view);
-  const cells = rows.map((row) => columns.map((column) => cellOf(row[column])));
-  return new FileReply(CSV, `${name}.csv`, csvOf(columns, cells));
-}
-
-/** The names of the members of a view, in its order. */
-function namesOf<T extends object>(members: T): (keyof T & string)[] {
-  return Object.keys(members) as (keyof T & string)[];
-}
-
-function cellOf(value: unknown): string | number | null {
-  if (typeof value === 'string' || typeof value === 'number') return value;
-  return value === null ? null : JSON.stringify(value);
-}
 
 function filterOf(query: FilterQuery): Omit<UsageQuery, 'offset' | 'limit'> {
   const { user_id: userId, token_id: tokenId, token_name: tokenName } = query;

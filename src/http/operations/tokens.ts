@@ -1,7 +1,7 @@
 import Joi from 'joi';
 import { GatewayError } from '../../core/errors.js';
 import { MAX_QUOTA } from '../../core/quota.js';
-import { tokenStatus, type TokenStatus } from '../../core/token.js';
+import { tokenStatus, type Token, type TokenStatus } from '../../core/token.js';
 import { unknownKey } from '../../gateway/key-refusals.js';
 import {
   createToken,
@@ -15,18 +15,10 @@ import {
   rollToken,
   updateToken,
 } from '../../management/tokens.js';
+import type { Actor, ManagementDeps } from '../../management/audit.js';
 import { hashSecret } from '../../management/secrets.js';
 import type { QuotaChange, TokenChange, TokenQuery } from '../../store/store.js';
-import {
-  ID,
-  ID_PARAMS,
-  IF_REVISION,
-  LIST_QUERY,
-  listOf,
-  listReply,
-  sliceOf,
-  type ListQuery,
-} from '../../wire/lists.js';
+import { ID, ID_PARAMS, IF_REVISION, listOf } from '../../wire/lists.js';
 import { BUDGET_USE_REPLY, budgetUseWire, type BudgetUseWire } from '../../wire/budget.js';
 import { QUOTA, STATUS } from '../../wire/user.js';
 import {
@@ -41,6 +33,7 @@ import {
   type PolicyBody,
   type TokenWire,
 } from '../../wire/key.js';
+import { CSV, FORMAT_QUERY, namesOf, pageOrFile, type FormatQuery } from '../list-file.js';
 import { defineOperation, type Operation } from '../operation.js';
 import { because, IDS, REASON, REASON_QUERY } from '../reason.js';
 import { isStatusOnly, STATUS_ONLY_QUERY } from '../status-only.js';
@@ -67,7 +60,7 @@ interface UpdateBody extends PolicyBody {
   reason?: string;
 }
 
-interface TokenListQuery extends ListQuery {
+interface TokenListQuery extends FormatQuery {
   user_id?: number;
   status?: TokenStatus;
   model?: string;
@@ -95,6 +88,11 @@ interface BatchBody {
   reason?: string;
 }
 
+/** A key in a list, with the name of its owner. */
+interface ListedView extends TokenWire {
+  owner: string;
+}
+
 /** A new key on the wire, with the key itself. */
 interface CreatedView extends TokenWire {
   key: string;
@@ -119,7 +117,7 @@ const COUNT = Joi.number().integer().min(0);
 
 const NAME = Joi.string().max(1_024).empty('');
 const FILTER = {
-  ...LIST_QUERY,
+  ...FORMAT_QUERY,
   user_id: ID,
   status: TOKEN_STATUS.empty(''),
   model: NAME.description('Those that may use it.'),
@@ -129,6 +127,16 @@ const FILTER = {
 };
 
 const CREATED = Joi.object<CreatedView, true>({ ...TOKEN_REPLY, key: Joi.string().required() });
+const LISTED_MEMBERS = {
+  ...TOKEN_REPLY,
+  owner: Joi.string().allow('').required().description('The name of its account.'),
+};
+const LISTED = Joi.object<ListedView, true>(LISTED_MEMBERS);
+const KEYS_FILE = {
+  name: 'keys',
+  columns: namesOf(LISTED_MEMBERS),
+  narrowedBy: 'status, user_id or keyword',
+};
 /** 30 days. */
 const MAX_KEEP_OLD_S = 2_592_000;
 
@@ -140,11 +148,9 @@ const list = defineOperation({
   summary: 'Your own keys, newest first; for admins, everybody’s',
   access: 'login',
   query: Joi.object<TokenListQuery, true>(FILTER),
-  reply: listOf(TOKEN),
-  async handler({ deps, query, actor }) {
-    const found = await listTokens(deps, { ...sliceOf(query), ...filterOf(query) }, actor);
-    return listReply(found, query, tokenWire(deps.now()));
-  },
+  reply: listOf(LISTED),
+  files: [CSV],
+  handler: ({ deps, query, actor }) => listed(deps, query, actor, filterOf(query)),
 });
 
 const search = defineOperation({
@@ -165,16 +171,15 @@ const search = defineOperation({
         'The whole key. Addresses are written to logs and histories: `findToken` takes it in the body.',
       ),
   }),
-  reply: listOf(TOKEN),
-  async handler({ deps, query, actor }) {
+  reply: listOf(LISTED),
+  files: [CSV],
+  handler({ deps, query, actor }) {
     const { keyword, token } = query;
-    const wanted = {
-      ...sliceOf(query),
+    return listed(deps, query, actor, {
       ...filterOf(query),
       ...(keyword === undefined ? {} : { name: keyword }),
       ...(token === undefined ? {} : { keyHash: hashSecret(withPrefix(token)) }),
-    };
-    return listReply(await listTokens(deps, wanted, actor), query, tokenWire(deps.now()));
+    });
   },
 });
 
@@ -415,6 +420,37 @@ function changeOf(body: UpdateBody): TokenChange {
 function quotaChange({ remain_quota, add_quota }: UpdateBody): QuotaChange | undefined {
   if (remain_quota !== undefined) return { set: remain_quota };
   return add_quota === undefined ? undefined : { add: add_quota };
+}
+
+/** A page of keys, or a file of them, with the names of their owners. */
+function listed(
+  deps: ManagementDeps,
+  query: FormatQuery,
+  actor: Actor,
+  filter: Omit<TokenQuery, 'offset' | 'limit'>,
+): ReturnType<typeof pageOrFile<ListedView, ListedView>> {
+  const view = tokenWire(deps.now());
+  return pageOrFile(
+    query,
+    KEYS_FILE,
+    (one: ListedView) => one,
+    async (slice) => {
+      const { items, total } = await listTokens(deps, { ...slice, ...filter }, actor);
+      const nameOf = await ownerNames(deps, items);
+      return { items: items.map((token) => ({ ...view(token), owner: nameOf(token) })), total };
+    },
+  );
+}
+
+/** Reads each owner once. An account takes its keys with it: one without a name is being deleted. */
+async function ownerNames(
+  { store, now }: ManagementDeps,
+  tokens: readonly Token[],
+): Promise<(token: Token) => string> {
+  const owners = [...new Set(tokens.map(({ userId }) => userId))];
+  const found = await Promise.all(owners.map((id) => store.getUser(id, now())));
+  const names = new Map(found.map((user, index) => [owners[index], user?.username]));
+  return ({ userId }) => names.get(userId) ?? '';
 }
 
 function filterOf(query: TokenListQuery): Omit<TokenQuery, 'offset' | 'limit'> {

@@ -488,6 +488,34 @@ describe('finding and deleting keys', () => {
     expect(forOther.body.data.items.every(({ user_id: id }) => id === other.user.id)).toBe(true);
   });
 
+  it('names owners, and is a file too', async () => {
+    const mine = await createAccount(gateway.store);
+    await create({ name: 'listed, with its owner' }, mine);
+
+    const list = await call<ListWire>('GET', '/api/token', undefined, mine);
+    const file = await fetch(`${gateway.url}/api/token/search?format=csv&keyword=listed`, {
+      headers: { authorization: `Bearer ${mine.token}` },
+    });
+
+    expect(list.body.data.items).toMatchObject([{ owner: mine.user.username }]);
+    expect(file.headers.get('content-disposition')).toBe('attachment; filename="keys.csv"');
+    const [heading = '', row = '', ...rest] = (await file.text()).split('\r\n');
+    expect([heading.split(',')[2], heading.split(',').at(-1)]).toEqual(['name', 'owner']);
+    expect(row).toContain('"listed, with its owner"');
+    expect(row.split(',').at(-1)).toBe(mine.user.username);
+    expect(rest).toEqual(['']);
+  });
+
+  it('is sent back as a list has it, with one member changed', async () => {
+    const mine = await createAccount(gateway.store);
+    await create({ name: 'before' }, mine);
+    const { body } = await call<ListWire>('GET', '/api/token', undefined, mine);
+
+    const changed = await call('PUT', '/api/token', { ...body.data.items[0], name: 'after' }, mine);
+
+    expect([changed.status, changed.body.data.name]).toEqual([200, 'after']);
+  });
+
   it('finds by part of the name and by the whole key', async () => {
     const mine = await createAccount(gateway.store);
     const { id, key } = await create({ name: 'Needle in hay' }, mine);
