@@ -152,3 +152,28 @@ export function createKeyCommand(draft: KeyDraft, unitsPerDollar: number): strin
       .map(([flag, value]) => `--${flag} ${quoted(value)}`),
   ].join(' ');
 }
+
+/** Whether a key cannot be enabled as it is: its end is over, or its budget used up. */
+export function isSpent(
+  { expired_time: ends, unlimited_quota: unlimited, remain_quota: left }: KnownKey,
+  nowS: number = Date.now() / 1000,
+): boolean {
+  return (ends > 0 && ends <= nowS) || (!unlimited && left <= 0);
+}
+
+/** What changes a key so that it lasts longer; a key that spends what its account has gets no budget. */
+export function extension(
+  { id, unlimited_quota: unlimited }: KnownKey,
+  {
+    ends,
+    units,
+    enables,
+  }: { readonly ends: string | undefined; readonly units: number; readonly enables: boolean },
+): UpdateBody {
+  return {
+    id,
+    ...(ends === undefined ? {} : { expired_time: endOf(ends) }),
+    ...(unlimited || units <= 0 ? {} : { add_quota: units }),
+    ...(enables ? { status: 1 as const } : {}),
+  };
+}

@@ -25,7 +25,7 @@ export type Made = ReplyOf<'createToken'>;
 const DAYS = ['30', '90', '365'] as const;
 
 /** The date in so many days, as a date field has it. */
-function inDays(days: number): string {
+export function inDays(days: number): string {
   return new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
 }
 
@@ -79,7 +79,7 @@ function KeyFields({ draft, onChange, error, more }: PartProps & { readonly more
         label={words.ends}
         value={draft.ends === '' ? 'never' : (segment ?? 'date')}
         choices={[
-          { value: 'never', label: w().never },
+          { value: 'never', label: words.noEnd },
           ...DAYS.map((value) => ({ value, label: words.days(Number(value)) })),
           { value: 'date', label: words.date },
         ]}

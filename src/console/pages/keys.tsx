@@ -1,57 +1,74 @@
-import { useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import { about, isAdmin, seesAll } from '../about.js';
-import { call, type ItemOf } from '../api/call.js';
+import { call, download, type ItemOf } from '../api/call.js';
 import { useRead, useWrite } from '../api/query.js';
 import { EXAMPLE_BODY } from '../lib/snippets.js';
 import {
   Ago,
   Button,
-  CodeBox,
-  CopyButton,
+  Chip,
   Count,
   Empty,
   ErrorNotice,
   FilterText,
   Link,
-  Meter,
   Moment,
   Money,
-  Segments,
   Skeleton,
-  State,
   TextField,
 } from '../parts/basic.js';
 import { BudgetFacts } from '../parts/budget.js';
 import { RequestCode } from '../parts/code.js';
-import { ConfirmWrite, WriteFailed, useShownOnce } from '../parts/confirm-write.js';
-import { Dialog, Menu } from '../parts/dialog.js';
+import { Dialog } from '../parts/dialog.js';
 import { FilterSelect } from '../parts/form.js';
 import { ListHead } from '../parts/list-head.js';
-import { List, useListQuery, useOpenRow } from '../parts/table.js';
+import { List, useListQuery, useOpenRow, type Column } from '../parts/table.js';
 import { toast } from '../parts/toast.js';
 import { setQuery, useRoute } from '../router.js';
 import { w, wp } from '../words.js';
-import { EditKey, NewKey, type Made } from './key-form.js';
-import type { PageWords } from '../words/en-pages.js';
+import { ChosenKeys, KeyActions, ShownOnce, TryKey } from './key-actions.js';
+import { NewKey, type Made } from './key-form.js';
+import { KeyState, Left, mayChange, SOON_S, UNUSED_S } from './key-view.js';
 
-type Key = ItemOf<'listTokens'>;
+type Listed = ItemOf<'searchTokens'>;
 
-const SOON_S = 3 * 86_400;
-const UNUSED_S = 90 * 86_400;
-const LOW = 0.05;
-const STATUSES = [1, 2, 3, 4] as const;
-const STATE_NAMES = { 1: 'enabled', 2: 'disabled', 3: 'expired', 4: 'exhausted' } as const;
+const STATES = {
+  '1': 'enabled',
+  '2': 'disabled',
+  '3': 'expired',
+  '4': 'exhausted',
+  soon: 'endsSoon',
+  unused: 'unused',
+} as const;
+type StateName = keyof typeof STATES;
+const DAY_S = 86_400;
+
+/** The filter behind a state; times are rounded to the day, so that not every render makes a new query. */
+function filterOf(state: string): {
+  status?: 1 | 2 | 3 | 4;
+  expires_before?: number;
+  unused_since?: number;
+} {
+  const today = Math.floor(Date.now() / 1000 / DAY_S) * DAY_S;
+  if (state === 'soon') return { status: 1, expires_before: today + DAY_S + SOON_S };
+  if (state === 'unused') return { status: 1, unused_since: today - UNUSED_S };
+  const status = ([1, 2, 3, 4] as const).find((one) => String(one) === state);
+  return status === undefined ? {} : { status };
+}
 
 /** Keys: what each may spend and use, what is left, and a new key, which is shown once. */
 export function Keys() {
   const { query: address } = useRoute();
   const { query, page, filtered, set, clear } = useListQuery(['keyword', 'user_id', 'status']);
-  const status = STATUSES.find((one) => String(one) === query.status);
   const [made, setMade] = useState<Made>();
+  const [chosen, setChosen] = useState<ReadonlySet<string | number>>(new Set());
+  const seen = useRef(new Map<number, Listed>());
   const owner = seesAll() && query.user_id !== '' ? Number(query.user_id) : undefined;
-  const reading = useRead('searchTokens', {
-    query: { p: page, page_size: 30, keyword: query.keyword, user_id: owner, status },
-  });
+  const wanted = { keyword: query.keyword, user_id: owner, ...filterOf(query.status) };
+  const reading = useRead('searchTokens', { query: { p: page, page_size: 30, ...wanted } });
+  // Rows that were chosen on another page keep their names.
+  for (const key of reading.data?.items ?? []) seen.current.set(key.id, key);
+  const picked = [...chosen].flatMap((id) => seen.current.get(Number(id)) ?? []);
   const { openId, onOpen, close } = useOpenRow();
   const making = address.get('new') !== null;
   const make = { label: wp().keys.new, onClick: () => setQuery({ new: '1' }) };
@@ -66,13 +83,24 @@ export function Keys() {
         <FilterSelect
           label={wp().keys.anyState}
           value={query.status}
-          choices={STATUSES.map((one) => ({
-            value: String(one),
-            label: wp().keys.states[STATE_NAMES[one]],
+          choices={(Object.keys(STATES) as StateName[]).map((value) => ({
+            value,
+            label: wp().keys.states[STATES[value]],
           }))}
-          onChange={(picked) => set({ status: picked })}
+          onChange={(state) => set({ status: state })}
         />
+        {owner === undefined ? null : (
+          <Chip onRemove={() => set({ user_id: '' })}>
+            {wp().requests.account}: {reading.data?.items[0]?.owner ?? `#${owner}`}
+          </Chip>
+        )}
+        <Button onClick={() => void download('searchTokens', { query: wanted }, 'keys.csv')}>
+          {w().csv}
+        </Button>
       </ListHead>
+      {picked.length === 0 ? null : (
+        <ChosenKeys keys={picked} onDone={() => setChosen(new Set())} />
+      )}
       <List
         reading={reading}
         filtered={filtered}
@@ -90,6 +118,7 @@ export function Keys() {
         idOf={({ id }) => id}
         openId={openId}
         onOpen={onOpen}
+        {...(isAdmin() || !seesAll() ? { selection: { ids: chosen, onChange: setChosen } } : {})}
         columns={[
           {
             title: w().name,
@@ -100,6 +129,7 @@ export function Keys() {
               </>
             ),
           },
+          ...(seesAll() ? [ownerColumn()] : []),
           { title: w().status, cell: (key) => <KeyState token={key} /> },
           { title: wp().keys.left, cell: (key) => <Left token={key} /> },
           {
@@ -123,7 +153,7 @@ export function Keys() {
             title: wp().keys.ends,
             minor: true,
             cell: ({ expired_time }) =>
-              expired_time < 0 ? w().never : <Ago seconds={expired_time} />,
+              expired_time < 0 ? wp().keys.noEnd : <Ago seconds={expired_time} />,
           },
           {
             title: wp().keys.used,
@@ -158,118 +188,14 @@ export function Keys() {
   );
 }
 
-/** One’s own keys, and as an admin those of others. */
-function mayChange({ user_id: owner }: Key): boolean {
-  return isAdmin() || owner === about.get()?.self?.id;
-}
-
-function KeyState({
-  token: { status, expired_time: ends, accessed_time: used, created_time },
-}: {
-  readonly token: Key;
-}) {
-  const now = Date.now() / 1000;
-  const { states } = wp().keys;
-  if (status === 2) return <State sign="off">{states.disabled}</State>;
-  if (status === 3) return <State sign="bad">{states.expired}</State>;
-  if (status === 4) return <State sign="bad">{states.exhausted}</State>;
-  if (ends > 0 && ends - now < SOON_S) return <State sign="warn">{states.endsSoon}</State>;
-  if (now - Math.max(used, created_time) > UNUSED_S)
-    return <State sign="warn">{states.unused}</State>;
-  return <State sign="ok">{states.enabled}</State>;
-}
-
-function Left({ token: { unlimited_quota, remain_quota, used_quota } }: { readonly token: Key }) {
-  if (unlimited_quota) return <span class="muted">{wp().keys.asAccount}</span>;
-  const share = remain_quota / Math.max(1, remain_quota + used_quota);
-  return (
-    <>
-      <Meter share={share} low={share < LOW} /> <Money units={remain_quota} />
-    </>
-  );
-}
-
-const KEEP_OLD: readonly (readonly [keyof PageWords['keys']['keepOld'], number])[] = [
-  ['none', 0],
-  ['hour', 3_600],
-  ['day', 86_400],
-  ['week', 604_800],
-];
-
-/** A new secret for a key, shown once; the old one may continue to work for a while. */
-function RollKey({
-  token: { id, name },
-  onClose,
-}: {
-  readonly token: Key;
-  readonly onClose: () => void;
-}) {
-  const [keep, setKeep] = useState('0');
-  const [made, setMade] = useState<Made>();
-  if (made !== undefined) return <ShownOnce made={made} onClose={onClose} />;
-  return (
-    <ConfirmWrite
-      title={wp().keys.rollTitle(name)}
-      action={wp().keys.rollAction}
-      write={(why, key) =>
-        call('rollToken', { params: { id }, body: { keep_old_s: Number(keep), ...why }, key })
-      }
-      onDone={setMade}
-      onClose={onClose}
-      staysOpen
-    >
-      <p>{wp().keys.rollHelp}</p>
-      <Segments
-        label={wp().keys.oldWorks}
-        value={keep}
-        choices={KEEP_OLD.map(([span, seconds]) => ({
-          value: String(seconds),
-          label: wp().keys.keepOld[span],
-        }))}
-        onChange={setKeep}
-      />
-    </ConfirmWrite>
-  );
-}
-
-function KeyActions({ token }: { readonly token: Key }) {
-  const { id, name, status } = token;
-  const [editing, setEditing] = useState(false);
-  const [rolling, setRolling] = useState(false);
-  const [deleting, setDeleting] = useState(false);
-  const update = useWrite((wanted: 1 | 2) => call('updateToken', { body: { id, status: wanted } }));
-  return (
-    <>
-      <Menu
-        label={`${w().actions}: ${name}`}
-        items={[
-          { label: w().open, onClick: () => setQuery({ open: id }) },
-          { label: `${w().edit}…`, onClick: () => setEditing(true) },
-          status === 1
-            ? { label: w().disable, onClick: () => void update.run(2) }
-            : { label: w().enable, onClick: () => void update.run(1) },
-          { label: `${wp().keys.roll}…`, onClick: () => setRolling(true) },
-          { label: `${w().delete}…`, danger: true, onClick: () => setDeleting(true) },
-        ]}
-      >
-        ⋯
-      </Menu>
-      <WriteFailed title={name} of={update} />
-      {editing ? <EditKey token={token} onClose={() => setEditing(false)} /> : null}
-      {rolling ? <RollKey token={token} onClose={() => setRolling(false)} /> : null}
-      {deleting ? (
-        <ConfirmWrite
-          title={wp().keys.deleteTitle(name)}
-          action={w().delete}
-          write={(why) => call('deleteToken', { params: { id }, query: why })}
-          onDone={() => toast(w().deleted)}
-          onClose={() => setDeleting(false)}
-        >
-          <p>{wp().keys.deleteHelp}</p>
-        </ConfirmWrite>
-      ) : null}
-    </>
-  );
+/** Whose key it is. */
+function ownerColumn(): Column<Listed> {
+  return {
+    title: wp().requests.account,
+    minor: true,
+    narrow: true,
+    cell: ({ owner, user_id: id }) => <Link to={`people?open=${id}`}>{owner}</Link>,
+  };
 }
 
 function OneKey({ id }: { readonly id: number }) {
@@ -344,7 +270,7 @@ function OneKey({ id }: { readonly id: number }) {
           <Moment seconds={data.created_time} />
         </dd>
         <dt>{wp().keys.ends}</dt>
-        <dd>{data.expired_time < 0 ? w().never : <Moment seconds={data.expired_time} />}</dd>
+        <dd>{data.expired_time < 0 ? wp().keys.noEnd : <Moment seconds={data.expired_time} />}</dd>
       </dl>
       {data.unlimited_quota || !mayChange(data) ? null : (
         <form
@@ -371,33 +297,13 @@ function OneKey({ id }: { readonly id: number }) {
         </form>
       )}
       <ErrorNotice error={add.error} />
-      <Link class="button" to={`requests?token_name=${encodeURIComponent(data.name)}`}>
-        {wp().requests.sameKey}
-      </Link>
+      <div class="row">
+        <Link class="button" to={`requests?token_name=${encodeURIComponent(data.name)}`}>
+          {wp().requests.sameKey}
+        </Link>
+        <TryKey token={data} />
+      </div>
       <RequestCode body={EXAMPLE_BODY} />
     </div>
-  );
-}
-
-/** The key itself exists only in this dialog, and is gone when it closes. */
-function ShownOnce({ made, onClose }: { readonly made: Made; readonly onClose: () => void }) {
-  const { warns, leaving, take, close } = useShownOnce(onClose);
-  return (
-    <Dialog
-      title={wp().keys.madeTitle(made.name)}
-      onClose={close}
-      foot={
-        <>
-          <CopyButton text={made.key} label={wp().keys.copyKey} kind="main" onCopied={take} />
-          <Button onClick={close}>{leaving ? wp().keys.closeAnyway : wp().keys.done}</Button>
-        </>
-      }
-    >
-      {warns ? <p class="notice warn-bar">{wp().keys.notCopied}</p> : null}
-      <p class="muted">{w().shownOnce}</p>
-      <div class="secret">{made.key}</div>
-      <RequestCode body={EXAMPLE_BODY} apiKey={made.key} />
-      <CodeBox text={`KEY=${made.key}`} />
-    </Dialog>
   );
 }

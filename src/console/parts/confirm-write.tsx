@@ -60,7 +60,8 @@ export function useShownOnce(onClose: () => void): {
   readonly warns: boolean;
   readonly leaving: boolean;
   readonly take: () => void;
-  readonly close: () => void;
+  /** Whether it may be left, which it then is. */
+  readonly close: () => boolean;
 } {
   const [taken, setTaken] = useState(false);
   const [leaving, setLeaving] = useState(false);
@@ -69,8 +70,10 @@ export function useShownOnce(onClose: () => void): {
     warns: leaving && !taken,
     take: () => setTaken(true),
     close: () => {
-      if (taken || leaving) onClose();
+      const mayLeave = taken || leaving;
+      if (mayLeave) onClose();
       else setLeaving(true);
+      return mayLeave;
     },
   };
 }

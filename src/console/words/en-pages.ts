@@ -335,6 +335,20 @@ export const enPages = {
     worksUntil: 'works until',
     oldWorks: 'The old key works',
     keepOld: { none: 'no longer', hour: 'one more hour', day: 'a day', week: 'a week' },
+    noEnd: 'never',
+    asItIs: 'as it is',
+    extend: 'Extend',
+    extendAndEnable: 'Extend and enable',
+    extendTitle: (count: number, name: string) =>
+      count === 1 ? `Extend “${name}”` : `Extend ${count} keys`,
+    enableTitle: (count: number, name: string) =>
+      count === 1 ? `Enable “${name}”?` : `Enable ${count} keys?`,
+    disableTitle: (count: number, name: string) =>
+      count === 1 ? `Disable “${name}”?` : `Disable ${count} keys?`,
+    disableHelp: 'Requests with it will be refused until it is enabled again.',
+    deleteManyTitle: (count: number) => `Delete ${many(count, { one: '# key', other: '# keys' })}?`,
+    saveEnv: 'Save as .env',
+    tryIt: 'Try it in the playground',
     deleteTitle: (name: string) => `Delete the key “${name}”?`,
     deleteHelp:
       'Requests with it will be refused. What is left of its budget is gone; the balance of the account was never charged for it.',

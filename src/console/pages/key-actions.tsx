@@ -1,0 +1,308 @@
+import { useState } from 'preact/hooks';
+import { about } from '../about.js';
+import { call, save } from '../api/call.js';
+import { useWrite } from '../api/query.js';
+import { extension, isSpent } from '../lib/key-draft.js';
+import { EXAMPLE_BODY } from '../lib/snippets.js';
+import { Button, CopyButton, Link, Segments, TextField } from '../parts/basic.js';
+import { RequestCode } from '../parts/code.js';
+import { ConfirmWrite, WriteFailed, useShownOnce } from '../parts/confirm-write.js';
+import { Dialog, Menu } from '../parts/dialog.js';
+import { ForEach } from '../parts/for-each.js';
+import { unitsPerDollar } from '../parts/members.js';
+import { toast } from '../parts/toast.js';
+import { gatewayAddress, navigate, setQuery } from '../router.js';
+import { w, wp } from '../words.js';
+import { EditKey, inDays, type Made } from './key-form.js';
+import type { Key } from './key-view.js';
+import type { PageWords } from '../words/en-pages.js';
+
+const KEEP_OLD: readonly (readonly [keyof PageWords['keys']['keepOld'], number])[] = [
+  ['none', 0],
+  ['hour', 3_600],
+  ['day', 86_400],
+  ['week', 604_800],
+];
+
+/** A new secret for a key, shown once; the old one may continue to work for a while. */
+function RollKey({
+  token: { id, name },
+  onClose,
+}: {
+  readonly token: Key;
+  readonly onClose: () => void;
+}) {
+  const [keep, setKeep] = useState('0');
+  const [made, setMade] = useState<Made>();
+  if (made !== undefined) return <ShownOnce made={made} onClose={onClose} />;
+  return (
+    <ConfirmWrite
+      title={wp().keys.rollTitle(name)}
+      action={wp().keys.rollAction}
+      write={(why, key) =>
+        call('rollToken', { params: { id }, body: { keep_old_s: Number(keep), ...why }, key })
+      }
+      onDone={setMade}
+      onClose={onClose}
+      staysOpen
+    >
+      <p>{wp().keys.rollHelp}</p>
+      <Segments
+        label={wp().keys.oldWorks}
+        value={keep}
+        choices={KEEP_OLD.map(([span, seconds]) => ({
+          value: String(seconds),
+          label: wp().keys.keepOld[span],
+        }))}
+        onChange={setKeep}
+      />
+    </ConfirmWrite>
+  );
+}
+
+export function KeyActions({ token }: { readonly token: Key }) {
+  const { id, name, status } = token;
+  const [editing, setEditing] = useState(false);
+  const [rolling, setRolling] = useState(false);
+  const [deleting, setDeleting] = useState(false);
+  const [extending, setExtending] = useState<'extend' | 'enable'>();
+  const [disabling, setDisabling] = useState(false);
+  const enable = useWrite(() => call('updateToken', { body: { id, status: 1 } }));
+  return (
+    <>
+      <Menu
+        label={`${w().actions}: ${name}`}
+        items={[
+          { label: w().open, onClick: () => setQuery({ open: id }) },
+          { label: `${w().edit}…`, onClick: () => setEditing(true) },
+          { label: `${wp().keys.extend}…`, onClick: () => setExtending('extend') },
+          status === 2
+            ? {
+                label: isSpent(token) ? `${w().enable}…` : w().enable,
+                onClick: () =>
+                  isSpent(token) ? setExtending('enable') : void enable.run(undefined),
+              }
+            : { label: `${w().disable}…`, onClick: () => setDisabling(true) },
+          { label: `${wp().keys.roll}…`, onClick: () => setRolling(true) },
+          { label: `${w().delete}…`, danger: true, onClick: () => setDeleting(true) },
+        ]}
+      >
+        ⋯
+      </Menu>
+      <WriteFailed title={name} of={enable} />
+      {extending === undefined ? null : (
+        <Extend
+          keys={[token]}
+          enables={extending === 'enable'}
+          onClose={() => setExtending(undefined)}
+        />
+      )}
+      {disabling ? (
+        <SwitchKeys keys={[token]} status={2} onClose={() => setDisabling(false)} />
+      ) : null}
+      {editing ? <EditKey token={token} onClose={() => setEditing(false)} /> : null}
+      {rolling ? <RollKey token={token} onClose={() => setRolling(false)} /> : null}
+      {deleting ? (
+        <ConfirmWrite
+          title={wp().keys.deleteTitle(name)}
+          action={w().delete}
+          write={(why) => call('deleteToken', { params: { id }, query: why })}
+          onDone={() => toast(w().deleted)}
+          onClose={() => setDeleting(false)}
+        >
+          <p>{wp().keys.deleteHelp}</p>
+        </ConfirmWrite>
+      ) : null}
+    </>
+  );
+}
+
+const SPANS = ['30', '90', '365'] as const;
+
+/** A later end, more budget and, for a key that is disabled, its switch: in one write for each key. */
+function Extend({
+  keys,
+  enables = false,
+  onClose,
+}: {
+  readonly keys: readonly Key[];
+  readonly enables?: boolean;
+  readonly onClose: () => void;
+}) {
+  const [ends, setEnds] = useState<'same' | 'never' | (typeof SPANS)[number]>('same');
+  const [amount, setAmount] = useState('');
+  const words = wp().keys;
+  const wanted = {
+    ends: ends === 'same' ? undefined : ends === 'never' ? '' : inDays(Number(ends)),
+    units: Math.round(Number(amount) * unitsPerDollar()),
+    enables,
+  };
+  return (
+    <ForEach
+      items={keys}
+      title={words.extendTitle(keys.length, keys[0]?.name ?? '')}
+      action={enables ? words.extendAndEnable : words.extend}
+      ready={wanted.ends !== undefined || wanted.units > 0}
+      write={(key, why) => call('updateToken', { body: { ...extension(key, wanted), ...why } })}
+      onClose={onClose}
+    >
+      <div class="field">
+        <span>{words.ends}</span>
+        <Segments
+          label={words.ends}
+          value={ends}
+          choices={[
+            { value: 'same' as const, label: words.asItIs },
+            ...SPANS.map((value) => ({ value, label: words.days(Number(value)) })),
+            { value: 'never' as const, label: words.noEnd },
+          ]}
+          onChange={setEnds}
+        />
+      </div>
+      {keys.every((key) => key.unlimited_quota) ? null : (
+        <TextField
+          label={words.addBudget}
+          type="number"
+          min={0}
+          step="any"
+          value={amount}
+          onInput={setAmount}
+        />
+      )}
+    </ForEach>
+  );
+}
+
+/** Actions on several keys at once. */
+export function ChosenKeys({
+  keys,
+  onDone,
+}: {
+  readonly keys: readonly Key[];
+  readonly onDone: () => void;
+}) {
+  const [asking, setAsking] = useState<'extend' | 'enable' | 'disable' | 'delete'>();
+  const words = wp().keys;
+  const close = (): void => {
+    setAsking(undefined);
+    onDone();
+  };
+  return (
+    <div class="notice chosen" role="status">
+      <span class="grow">{w().selected(keys.length)}</span>
+      <Button onClick={() => setAsking('extend')}>{words.extend}…</Button>
+      <Button onClick={() => setAsking('enable')}>{w().enable}…</Button>
+      <Button onClick={() => setAsking('disable')}>{w().disable}…</Button>
+      <Button onClick={() => setAsking('delete')}>{w().delete}…</Button>
+      <Button kind="quiet" onClick={onDone}>
+        {w().none}
+      </Button>
+      {asking === 'extend' ? <Extend keys={keys} onClose={close} /> : null}
+      {asking === 'enable' ? <SwitchKeys keys={keys} status={1} onClose={close} /> : null}
+      {asking === 'disable' ? <SwitchKeys keys={keys} status={2} onClose={close} /> : null}
+      {asking === 'delete' ? (
+        <ConfirmWrite
+          title={words.deleteManyTitle(keys.length)}
+          action={w().delete}
+          write={(why) => call('deleteTokens', { body: { ids: keys.map(({ id }) => id), ...why } })}
+          onDone={() => toast(w().deleted)}
+          onClose={close}
+        >
+          <p>{words.deleteHelp}</p>
+          <p class="muted">{keys.map(({ name }) => name).join(', ')}</p>
+        </ConfirmWrite>
+      ) : null}
+    </div>
+  );
+}
+
+function SwitchKeys({
+  keys,
+  status,
+  onClose,
+}: {
+  readonly keys: readonly Key[];
+  readonly status: 1 | 2;
+  readonly onClose: () => void;
+}) {
+  const words = wp().keys;
+  return (
+    <ForEach
+      items={keys}
+      title={(status === 1 ? words.enableTitle : words.disableTitle)(
+        keys.length,
+        keys[0]?.name ?? '',
+      )}
+      action={status === 1 ? w().enable : w().disable}
+      danger={status === 2}
+      write={({ id }, why) => call('updateToken', { body: { id, status, ...why } })}
+      onClose={onClose}
+    >
+      {status === 2 ? <p>{words.disableHelp}</p> : null}
+      <p class="muted">{keys.map(({ name }) => name).join(', ')}</p>
+    </ForEach>
+  );
+}
+
+/** Where the playground shows what a key may do; it ranks there with the login, not with the key. */
+function playgroundOf({ model_limits_enabled: limited, model_limits: models, default_model }: Key) {
+  const model = default_model ?? (limited ? models[0] : undefined) ?? about.get()?.default_model;
+  return model == null ? 'playground' : `playground?model=${encodeURIComponent(model)}`;
+}
+
+/** Opens the playground with a model that the key may name. */
+export function TryKey({ token }: { readonly token: Key }) {
+  return (
+    <Link class="button" to={playgroundOf(token)}>
+      {wp().keys.tryIt}
+    </Link>
+  );
+}
+
+/** What a program reads its key and the address from. */
+function envOf({ key }: Made): string {
+  return `KEY=${key}\nRERANK_URL=${gatewayAddress()}/v1/rerank\n`;
+}
+
+/** The key itself exists only in this dialog, and is gone when it closes. */
+export function ShownOnce({
+  made,
+  onClose,
+}: {
+  readonly made: Made;
+  readonly onClose: () => void;
+}) {
+  const { warns, leaving, take, close } = useShownOnce(onClose);
+  return (
+    <Dialog
+      title={wp().keys.madeTitle(made.name)}
+      onClose={close}
+      foot={
+        <>
+          <CopyButton text={made.key} label={wp().keys.copyKey} kind="main" onCopied={take} />
+          <Button
+            onClick={() => {
+              save(`${made.name.replaceAll(/[^\w.-]+/g, '-')}.env`, new Blob([envOf(made)]));
+              take();
+            }}
+          >
+            {wp().keys.saveEnv}
+          </Button>
+          <Button
+            onClick={() => {
+              if (close()) navigate(playgroundOf(made));
+            }}
+          >
+            {wp().keys.tryIt}
+          </Button>
+          <Button onClick={close}>{leaving ? wp().keys.closeAnyway : wp().keys.done}</Button>
+        </>
+      }
+    >
+      {warns ? <p class="notice warn-bar">{wp().keys.notCopied}</p> : null}
+      <p class="muted">{w().shownOnce}</p>
+      <div class="secret">{made.key}</div>
+      <RequestCode body={EXAMPLE_BODY} apiKey={made.key} />
+    </Dialog>
+  );
+}
