@@ -60,7 +60,6 @@ const health = new ChannelHealth({
   places: { isFull: () => false },
   observe: ignore,
   onOutage: ignore,
-  onFree: ignore,
 });
 const send = createSend({
   upstream,

@@ -6,14 +6,14 @@ import type { AccessTokens } from './gateway/access-tokens.js';
 import { steadyClock } from './core/steady-clock.js';
 import { ChannelHealth, type ChannelHealthOptions } from './gateway/channel-health.js';
 import { ChannelLimits } from './gateway/channel-limits.js';
-import { candidatesOf } from './gateway/candidates.js';
+import { candidatesOf, type CandidatesDeps } from './gateway/candidates.js';
 import { surveyOf } from './gateway/survey.js';
 import { ChannelPlaces } from './gateway/channel-places.js';
 import { ChannelTable } from './gateway/channel-table.js';
 import type { Observe } from './gateway/events.js';
 import { failover, single } from './gateway/failover.js';
 import type { Surveyor } from './gateway/explain.js';
-import { createPlanner } from './gateway/plan.js';
+import { createPlanner, type ChainParts, type PlanParts } from './gateway/plan.js';
 import { coalesced } from './gateway/policies/coalesce.js';
 import { fallbacks } from './gateway/policies/fallbacks.js';
 import { hedged } from './gateway/policies/hedge.js';
@@ -29,6 +29,7 @@ import { Queue } from './gateway/policies/queue.js';
 import { ReplyCache } from './gateway/policies/reply-cache.js';
 import { sliding } from './gateway/policies/sliding.js';
 import { split } from './gateway/policies/split.js';
+import type { Job, Offer, Plan } from './gateway/rank.js';
 import type { Route } from './gateway/route.js';
 import { createPreview } from './gateway/preview.js';
 import { createScope, type OwnedScope } from './gateway/scope.js';
@@ -64,8 +65,6 @@ export interface DataPlaneParts {
   readonly onStoreLost: () => void;
   /** A channel is certain to be of no use. */
   readonly onOutage: ChannelHealthOptions['onOutage'];
-  /** The channels in force have changed. */
-  readonly onRoutes: (routes: Iterable<Route>) => void;
 }
 
 /** The channels of this node with their plans, and what it knows of them. Nothing is loaded yet. */
@@ -77,6 +76,8 @@ export interface DataPlane {
   /** Shows what would be done, and does nothing. */
   readonly surveyor: Surveyor;
   readonly queue: Pick<Queue, 'waiting'>;
+  /** Loads the channels and keeps them fresh. `onRoutes` gets those in force, now and whenever they change. */
+  readonly start: (onRoutes: (routes: Iterable<Route>) => void) => Promise<void>;
   /** Gives back what this node holds of shared limits. */
   readonly close: () => Promise<void>;
 }
@@ -84,18 +85,79 @@ export interface DataPlane {
 /** Puts the layers of ranking together: each capability is built once here, and a plan takes those that its model uses. */
 export function createDataPlane(config: DataPlaneConfig, parts: DataPlaneParts): DataPlane {
   const { gateway: settings, traffic } = config;
-  const { store, declared, upstream, tokens, neural, tools, observe, now, elapsed, random } = parts;
-  const { onNews, onStoreBack, onStoreLost } = parts;
-  const steady = steadyClock(now, elapsed);
-  const usualMs = (model: string): number => {
-    let perMs = 0;
-    for (const offer of choice.planOf(model)?.offers ?? []) perMs += health.endsPerMs(offer);
-    return perMs === 0 ? 0 : 1 / perMs;
+  const { tools, now, random } = parts;
+  const knowledge = createKnowledge(config, parts);
+  const { steady, limits, places, health, channels } = knowledge;
+  const choice: CandidatesDeps = {
+    planOf: (model) => channels.current.plans.get(model),
+    isLive: (channelId) => channels.live(channelId) !== undefined,
+    health,
+    now: steady,
+    random,
   };
-  const queue = new Queue({ maxWaiting: traffic.queueMax, now, usualMs });
-  const limits = new ChannelLimits({ store, prices: config.prices, observe, now, steady });
+  const queue = new Queue({
+    maxWaiting: traffic.queueMax,
+    now,
+    usualMs: (model) => usualMs(health, choice.planOf(model)),
+  });
+  const asking = { now, attemptTimeoutMs: settings.attemptTimeoutMs };
+  const probing = new Probing({
+    ...asking,
+    isProbe: (offer) => health.isProbe(offer),
+    createScope: scopeUntil(now),
+  });
+  const planOf = createPlanner({
+    rulesOf: (model) => own(config.models.named, model) ?? config.models.fallback,
+    prices: config.prices,
+    ...attemptParts(config, parts, knowledge, (offer) => queue.freed(offer)),
+    ...turnParts(config, parts, knowledge, probing),
+    ...rankParts(config, parts, knowledge, choice, queue),
+  });
+  return {
+    channels,
+    health,
+    steady,
+    queue,
+    start: (onRoutes) => {
+      channels.use({
+        planOf,
+        onRoutes: (routes) => {
+          const all = [...routes];
+          limits.keepOnly(all);
+          onRoutes(all);
+        },
+      });
+      return channels.start();
+    },
+    close: async () => {
+      probing.close();
+      await Promise.all([limits.close(), places.close()]);
+    },
+    surveyor: {
+      survey: (job) => surveyOf(choice, job),
+      whyNone: (job) => candidatesOf(choice, job).whyNone(),
+      healthOf: (channelId) => health.report(channelId),
+      preview: createPreview({ tools, ...asking }),
+    },
+  };
+}
+
+/** What a node knows of its channels: which there are, how they are, and what is left of the limits that nodes share. */
+interface Knowledge {
+  readonly steady: () => number;
+  readonly limits: ChannelLimits;
+  readonly places: ChannelPlaces;
+  readonly health: ChannelHealth;
+  readonly channels: ChannelTable;
+}
+
+function createKnowledge(config: DataPlaneConfig, parts: DataPlaneParts): Knowledge {
+  const { gateway: settings, traffic, prices } = config;
+  const { store, nodeId, declared, upstream, tokens, observe, now, elapsed } = parts;
+  const steady = steadyClock(now, elapsed);
+  const limits = new ChannelLimits({ store, prices, observe, now, steady });
   const places = new ChannelPlaces({
-    ...{ store, nodeId: parts.nodeId, observe, now, steady },
+    ...{ store, nodeId, observe, now, steady },
     every: (ms, run) => {
       const timer = setInterval(run, ms).unref();
       return () => clearInterval(timer);
@@ -115,111 +177,107 @@ export function createDataPlane(config: DataPlaneConfig, parts: DataPlaneParts):
     observe,
     // Other nodes read it as a time of day.
     onOutage: (route, outage) => parts.onOutage(route, { ...outage, sinceMs: now() }),
-    onFree: (offer) => queue.freed(offer),
   });
   const channels = new ChannelTable({
-    store,
-    declared,
-    observe,
-    now,
-    elapsed,
+    ...{ store, nodeId, declared, observe, now, elapsed },
     stalenessMs: settings.stalenessMs,
-    nodeId: parts.nodeId,
-    planOf: (model, routes) => plan(model, routes),
     onGone: (channelId) => {
       tokens.forget(channelId);
       health.forget(channelId);
     },
-    onNews,
-    onStoreBack,
-    onStoreLost,
+    onNews: parts.onNews,
+    onStoreBack: parts.onStoreBack,
+    onStoreLost: parts.onStoreLost,
     onOrigins: (origins) => upstream.keepOnly(origins),
-    onRoutes: (routes) => {
-      const all = [...routes];
-      limits.keepOnly(all);
-      parts.onRoutes(all);
-    },
   });
-  const isLive = (channelId: number): boolean => channels.live(channelId) !== undefined;
-  const choice = {
-    planOf: (model: string) => channels.current.plans.get(model),
-    isLive,
-    health,
-    now: steady,
-    random,
+  return { steady, limits, places, health, channels };
+}
+
+/** What stands between a choice of channel and the wire. */
+function attemptParts(
+  config: DataPlaneConfig,
+  parts: DataPlaneParts,
+  { steady, limits, places, health, channels }: Knowledge,
+  onFree: (offer: Offer) => void,
+): ChainParts {
+  const { upstream, tokens, neural, tools, observe, now } = parts;
+  return {
+    send: createSend({
+      ...{ upstream, tokens, neural, tools, now },
+      attemptTimeoutMs: config.gateway.attemptTimeoutMs,
+      mayBegin: ({ id }) => channels.isFresh() && channels.live(id) !== undefined,
+    }),
+    leased: leased(health, steady, onFree),
+    observed: observed(observe, now),
+    placed: placed(places),
+    limited: limited(limits),
+    keyed: keyed({ health, limits, places, now: steady }),
+    split: split({ parallel: config.traffic.splitParallel }),
+    sliding: sliding(now),
+    longDocuments,
   };
+}
+
+/** How many channels are asked at a time. */
+function turnParts(
+  { gateway, traffic }: DataPlaneConfig,
+  { now }: DataPlaneParts,
+  { health }: Knowledge,
+  probing: Probing,
+): Pick<PlanParts, 'single' | 'hedged' | 'probing'> {
+  const asking = { now, attemptTimeoutMs: gateway.attemptTimeoutMs };
+  const budget = new RetryBudget(traffic.hedgePercent / 100);
+  const hedging = {
+    ...asking,
+    slowAfterMs: (offer: Offer) => health.slowAfterMs(offer),
+    budget,
+  };
+  return {
+    single: (attempt) => single(asking, attempt),
+    hedged: (attempt) => hedged(hedging, attempt),
+    probing: (attempt) => probing.layer(attempt),
+  };
+}
+
+/** What is done about a model, whichever channel ranks. */
+function rankParts(
+  { gateway, traffic }: DataPlaneConfig,
+  { store, observe, now, elapsed, random }: DataPlaneParts,
+  { channels }: Knowledge,
+  choice: CandidatesDeps,
+  queue: Queue,
+): Pick<
+  PlanParts,
+  'failover' | 'replyCached' | 'coalesced' | 'counted' | 'queued' | 'refusal' | 'fallbacks'
+> {
   const retries = new RetryBudget(traffic.retryPercent / 100);
-  const hedges = new RetryBudget(traffic.hedgePercent / 100);
   const cache = new ReplyCache({ maxRows: traffic.cacheMaxRows, now });
   const replies = sharedReplies({ store, most: traffic.cacheSharedMax, observe, now, elapsed });
-  const until = (deadlineMs: number): OwnedScope => createScope(now(), deadlineMs - now());
-  const asking = { now, attemptTimeoutMs: settings.attemptTimeoutMs };
-  const probing = new Probing({
-    ...asking,
-    isProbe: (offer) => health.isProbe(offer),
-    createScope: until,
-  });
-  const plan = createPlanner({
-    rulesOf: (model) => own(config.models.named, model) ?? config.models.fallback,
-    prices: config.prices,
-    send: createSend({
-      upstream,
-      tokens,
-      neural,
-      tools,
-      now,
-      attemptTimeoutMs: settings.attemptTimeoutMs,
-      mayBegin: ({ id }) => channels.isFresh() && isLive(id),
-    }),
-    leased: leased(health, steady),
-    keyed: keyed({ health, limits, places, now: steady }),
-    limited: limited(limits),
-    placed: placed(places),
-    observed: observed(observe, now),
-    counted,
-    longDocuments,
-    sliding: sliding(now),
-    split: split({ parallel: traffic.splitParallel }),
-    single: (attempt) => single(asking, attempt),
-    hedged: (attempt) =>
-      hedged(
-        { ...asking, slowAfterMs: (offer) => health.slowAfterMs(offer), budget: hedges },
-        attempt,
-      ),
-    fallbacks: (models) => fallbacks(models, choice.planOf),
-    probing: (attempt) => probing.layer(attempt),
-    coalesced: coalesced(until),
+  const trying = {
+    freshness: channels,
+    maxAttempts: gateway.maxAttempts,
+    candidatesOf: (job: Job) => candidatesOf(choice, job),
+    ...{ retries, now, random },
+    wait: (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms)),
+  };
+  return {
+    failover: (turn) => failover(trying, turn),
     replyCached: (ttlMs, isShared) => cache.layer(ttlMs, isShared ? replies : undefined),
+    coalesced: coalesced(scopeUntil(now)),
+    counted,
     queued: (mostMs) => queue.layer(mostMs),
     refusal: (...ask) => queue.refusal(...ask),
-    failover: (turn) =>
-      failover(
-        {
-          freshness: channels,
-          maxAttempts: settings.maxAttempts,
-          candidatesOf: (job) => candidatesOf(choice, job),
-          retries,
-          now,
-          random,
-          wait: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
-        },
-        turn,
-      ),
-  });
-  return {
-    channels,
-    health,
-    steady,
-    queue,
-    close: async () => {
-      probing.close();
-      await Promise.all([limits.close(), places.close()]);
-    },
-    surveyor: {
-      survey: (job) => surveyOf(choice, job),
-      whyNone: (job) => candidatesOf(choice, job).whyNone(),
-      healthOf: (channelId) => health.report(channelId),
-      preview: createPreview({ tools, ...asking }),
-    },
+    fallbacks: (models) => fallbacks(models, choice.planOf),
   };
+}
+
+function scopeUntil(now: () => number): (deadlineMs: number) => OwnedScope {
+  return (deadlineMs) => createScope(now(), deadlineMs - now());
+}
+
+/** What one turn at a model should take, by the answers that its channels are working on; 0 if that is unknown. */
+function usualMs(health: ChannelHealth, plan: Plan | undefined): number {
+  let perMs = 0;
+  for (const offer of plan?.offers ?? []) perMs += health.endsPerMs(offer);
+  return perMs === 0 ? 0 : 1 / perMs;
 }

@@ -58,8 +58,6 @@ export interface ChannelHealthOptions {
   /** What is known of the limits that are kept for all nodes together. */
   readonly limits: Pick<ChannelLimits, 'outOf' | 'pauses'>;
   readonly places: Pick<ChannelPlaces, 'isFull'>;
-  /** Called when an attempt has ended: there may be room for another one. */
-  readonly onFree: (offer: Offer) => void;
 }
 
 const READY: Availability = { kind: 'ready' };
@@ -129,7 +127,6 @@ export class ChannelHealth {
         const breaker = ended(state.breaker, verdictOn(outcome), nowMs, rule);
         this.#become(offer.route, state, breaker, failure?.kind, nowMs);
       }
-      this.#options.onFree(offer);
     };
   }
 

@@ -17,8 +17,6 @@ export interface ChannelTableDeps {
   /** How old this node's knowledge may be when an attempt begins. */
   readonly stalenessMs: number;
   readonly nodeId: string;
-  /** Makes the plan of a model from its usable channels, whenever these have changed. */
-  readonly planOf: PlanOf;
   /** Called with the id of a channel that is gone. */
   readonly onGone: (channelId: number) => void;
   /** Called with every answer of the store: when it was asked for, and when it came. */
@@ -29,9 +27,21 @@ export interface ChannelTableDeps {
   readonly onStoreBack?: () => void;
   /** Called with every origin that the channels in force name, whenever they have changed. */
   readonly onOrigins: (origins: ReadonlySet<string>) => void;
-  /** Called with every usable channel, whenever they have changed. */
+}
+
+/** What is made of the channels, whenever they have changed. */
+export interface TableUse {
+  /** Makes the plan of a model from its usable channels. */
+  readonly planOf: PlanOf;
+  /** Called with every usable channel. */
   readonly onRoutes?: (routes: Iterable<Route>) => void;
 }
+
+const NO_USE: TableUse = {
+  planOf: () => {
+    throw new Error('the channels are loaded before it is said what they are for');
+  },
+};
 
 /** Version checks per staleness bound: the safety net below the change messages. */
 const CHECKS_PER_BOUND = 3;
@@ -49,6 +59,7 @@ const TOO_SLOW = new Error('the store answers more slowly than gateway.staleness
 export class ChannelTable implements Freshness {
   readonly #deps: ChannelTableDeps;
   #table: RoutingTable = NO_CHANNELS;
+  #use = NO_USE;
   /** By `elapsed`, like all ages. */
   #verifiedAtMs = -Infinity;
   #checking: Promise<void> | undefined;
@@ -68,6 +79,11 @@ export class ChannelTable implements Freshness {
 
   get current(): RoutingTable {
     return this.#table;
+  }
+
+  /** Says what the channels are for. Plans ask the table themselves, so it is there before them: this comes before `start`. */
+  use(use: TableUse): void {
+    this.#use = use;
   }
 
   /** Loads the channels and keeps them fresh until `stop`. */
@@ -209,14 +225,15 @@ export class ChannelTable implements Freshness {
   }
 
   #apply(snapshot: ChannelSnapshot): void {
-    const { declared, planOf } = this.#deps;
+    const { declared } = this.#deps;
+    const { planOf, onRoutes } = this.#use;
     const before = this.#table.byId;
     const { table, leftOut } = routingTableOf(snapshot, declared, planOf);
     this.#table = table;
     const { byId } = table;
     for (const id of before.keys()) if (!byId.has(id)) this.#deps.onGone(id);
     this.#deps.onOrigins(new Set(Array.from(byId.values(), ({ origin }) => origin)));
-    this.#deps.onRoutes?.(byId.values());
+    onRoutes?.(byId.values());
     this.#deps.observe({
       kind: 'channels',
       version: snapshot.version,

@@ -10,15 +10,20 @@ const MAX_WAITING = 256;
  * those that came before them.
  */
 export class EventBatches {
-  readonly #readers: readonly ReadEvents[];
+  readonly #readers: ReadEvents[];
   readonly #lastResort: (error: unknown) => void;
   #waiting: GatewayEvent[] = [];
   #timer: NodeJS.Timeout | undefined;
 
   /** `lastResort` gets the errors of readers if not every reader could take the faults that report them. */
   constructor(readers: readonly ReadEvents[], lastResort = writeToStandardError) {
-    this.#readers = readers;
+    this.#readers = [...readers];
     this.#lastResort = lastResort;
+  }
+
+  /** From now on these read the events too. */
+  add(...readers: readonly ReadEvents[]): void {
+    this.#readers.push(...readers);
   }
 
   readonly observe: Observe = (event) => {

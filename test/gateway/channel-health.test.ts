@@ -12,9 +12,7 @@ const T0 = 1_700_000_000_000;
 function healthOf(maxCooldownMs = 60_000) {
   const events: GatewayEvent[] = [];
   const outages: Outage[] = [];
-  const free: number[] = [];
   const health = new ChannelHealth({
-    onFree: ({ id }) => void free.push(id),
     limits: { outOf: () => undefined, pauses: () => [] },
     places: { isFull: () => false },
     maxCooldownMs,
@@ -23,7 +21,7 @@ function healthOf(maxCooldownMs = 60_000) {
     observe: (event) => events.push(event),
     onOutage: (_route, outage) => outages.push(outage),
   });
-  return { health, events, outages, free };
+  return { health, events, outages };
 }
 
 describe('what a node knows of a channel', () => {
@@ -342,7 +340,7 @@ describe('a health check', () => {
 
 describe('how busy a channel is', () => {
   it('is told by its attempts and its weight', () => {
-    const { health, free } = healthOf();
+    const { health } = healthOf();
     const light = offer(1, { weight: 1 });
     const heavy = offer(2, { weight: 4 });
     expect([health.load(light), health.load(heavy)]).toEqual([1, 0.25]);
@@ -351,7 +349,7 @@ describe('how busy a channel is', () => {
     expect(health.load(heavy)).toBe(0.5);
     end(ranked(heavy), T0);
 
-    expect([health.load(heavy), free]).toEqual([0.25, [2]]);
+    expect(health.load(heavy)).toBe(0.25);
     expect(health.load(offer(3, { weight: 0 }))).toBeGreaterThan(1e300);
   });
 

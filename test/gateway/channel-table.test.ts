@@ -1,6 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { Secret } from '../../src/core/secret.js';
-import { ChannelTable, type ChannelTableDeps } from '../../src/gateway/channel-table.js';
+import {
+  ChannelTable,
+  type ChannelTableDeps,
+  type TableUse,
+} from '../../src/gateway/channel-table.js';
 import type { GatewayEvent } from '../../src/gateway/events.js';
 import { offerOf } from '../../src/gateway/offer.js';
 import { createChannel, deleteChannel } from '../../src/management/channels.js';
@@ -12,14 +16,17 @@ import { until } from '../support/until.js';
 
 const TEI = { provider: 'tei', baseUrl: 'http://127.0.0.1:9', models: { m: 'm' } };
 
-const planWithoutRank: ChannelTableDeps['planOf'] = (model, routes) =>
+const planWithoutRank: TableUse['planOf'] = (model, routes) =>
   plan(routes.map((route) => offerOf(route, model)));
 
 describe('the channels of a node', () => {
   const management = freshManagement();
 
-  const openTable = (deps: Partial<ChannelTableDeps>) =>
-    new ChannelTable({
+  const openTable = ({
+    planOf = planWithoutRank,
+    ...deps
+  }: Partial<ChannelTableDeps & TableUse>) => {
+    const table = new ChannelTable({
       store: management.store,
       declared: new Map(),
       observe: () => undefined,
@@ -27,11 +34,13 @@ describe('the channels of a node', () => {
       elapsed: deps.now ?? management.deps.now,
       stalenessMs: 60_000,
       nodeId: 'node',
-      planOf: planWithoutRank,
       onGone: () => undefined,
       onOrigins: () => undefined,
       ...deps,
     });
+    table.use({ planOf });
+    return table;
+  };
   const namesIn = (table: ChannelTable) =>
     (table.current.plans.get('m')?.offers ?? []).map(({ route }) => route.channel.name);
 

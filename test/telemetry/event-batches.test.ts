@@ -29,6 +29,20 @@ describe('events in batches', () => {
     expect(second).toEqual(happened);
   });
 
+  it('reach a reader that comes later from then on', () => {
+    const { events, batches } = watch();
+    const late: GatewayEvent[] = [];
+    events.observe(attempt('a'));
+    events.flush();
+
+    events.add((batch) => late.push(...batch));
+    events.observe(attempt('b'));
+    events.flush();
+
+    expect(late).toEqual([attempt('b')]);
+    expect(batches).toEqual([[attempt('a')], [attempt('b')]]);
+  });
+
   it('wait for others, but not for long', async () => {
     const { events, batches } = watch();
 

@@ -1,8 +1,12 @@
 import type { ChannelHealth } from '../channel-health.js';
-import type { Attempt, Layer } from '../rank.js';
+import type { Attempt, Layer, Offer } from '../rank.js';
 
-/** Counts each outgoing call in and out of its channel's health. */
-export function leased(health: Pick<ChannelHealth, 'begin'>, now: () => number): Layer<Attempt> {
+/** Counts each outgoing call in and out of its channel's health. `onFree` is told when there may be room for another one. */
+export function leased(
+  health: Pick<ChannelHealth, 'begin'>,
+  now: () => number,
+  onFree: (offer: Offer) => void,
+): Layer<Attempt> {
   return (next) => async (offer, job) => {
     const end = health.begin(offer, now());
     let outcome: Awaited<ReturnType<Attempt>> | 'abandoned' = 'abandoned';
@@ -11,6 +15,7 @@ export function leased(health: Pick<ChannelHealth, 'begin'>, now: () => number):
       return outcome;
     } finally {
       end(outcome, now(), job);
+      onFree(offer);
     }
   };
 }

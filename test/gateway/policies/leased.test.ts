@@ -14,7 +14,11 @@ function setUp(attempt: Attempt) {
       };
     },
   };
-  const layer = leased(health, () => nowMs);
+  const layer = leased(
+    health,
+    () => nowMs,
+    ({ id }) => log.push(['free', id]),
+  );
   const next: Attempt = (...asked) => {
     nowMs += 7;
     return attempt(...asked);
@@ -23,7 +27,7 @@ function setUp(attempt: Attempt) {
 }
 
 it.each([ranked(offer(1)), failed('timeout'), { kind: 'withdrawn' as const }])(
-  'tells the channel’s health when a call begins and how it ends: $kind',
+  'tells the channel’s health when a call begins and how it ends, and then that there is room: $kind',
   async (outcome) => {
     const { log, ask } = setUp(() => Promise.resolve(outcome));
 
@@ -31,6 +35,7 @@ it.each([ranked(offer(1)), failed('timeout'), { kind: 'withdrawn' as const }])(
     expect(log).toEqual([
       ['begin', 1, 100],
       ['end', outcome.kind, 107],
+      ['free', 1],
     ]);
   },
 );
@@ -39,5 +44,8 @@ it('gives the place back where the request ends first', async () => {
   const { log, ask } = setUp(() => Promise.reject(new Error('gone')));
 
   await expect(ask()).rejects.toThrow('gone');
-  expect(log.at(-1)).toEqual(['end', 'abandoned', 107]);
+  expect(log.slice(1)).toEqual([
+    ['end', 'abandoned', 107],
+    ['free', 1],
+  ]);
 });
