@@ -118,6 +118,21 @@ describe('a key that was deleted', () => {
   });
 });
 
+describe('the name of an account', () => {
+  test('is not given up for another account that once had it', async () => {
+    const { store, connection, keys } = await givenStore();
+    const owner = await createUser(store, { username: 'ada', email: 'ada@example.org' });
+    const registry = ['names', 'emails', 'ids'].map((part) => `${keys.users}:${part}`);
+
+    await run(connection, SCRIPTS.giveUpLogin, registry, [
+      ...[owner + 1, 'ada', '', 'ada@example.org', '', 1],
+    ]);
+
+    expect(await store.findUser('ada', T0)).toMatchObject({ id: owner });
+    expect(await store.findUser('ada@example.org', T0)).toMatchObject({ id: owner });
+  });
+});
+
 describe('a wrong count of a key that has two places', () => {
   // As a release before this one could leave it, when its script was cut short.
   test.each([

@@ -12,8 +12,11 @@ interface Call {
   fail(error: Error): void;
 }
 
-function setUp(slowAfterMs: number | undefined, share = 1) {
-  const offers = [offer(1), offer(2), offer(3)];
+function setUp(
+  slowAfterMs: number | undefined,
+  budget = new RetryBudget(1, 1),
+  offers = [offer(1), offer(2), offer(3)],
+) {
   const heard: string[] = [];
   const candidates: Candidates = {
     next: () => offers.shift(),
@@ -35,7 +38,7 @@ function setUp(slowAfterMs: number | undefined, share = 1) {
   const ofOffer = hedged(
     {
       slowAfterMs: () => slowAfterMs,
-      budget: new RetryBudget(share, share),
+      budget,
       now: Date.now,
       attemptTimeoutMs: 1_000,
     },
@@ -116,8 +119,20 @@ describe('a hedged attempt', () => {
     expect(heard).toEqual(['2 failed', '1 ranked']);
   });
 
+  it('that fails twice leaves its request the time to go on', async () => {
+    const { calls, turn, begun } = setUp(1);
+    const asked = job();
+    const answering = turn(asked);
+    await begun(2);
+
+    for (const call of calls) call.answer(failed('transient'));
+
+    expect(await answering).toMatchObject({ kind: 'failed' });
+    expect(asked.scope.ended).toBeUndefined();
+  });
+
   it('asks nobody else where the budget is spent, or where nothing is known of what is slow', async () => {
-    for (const { calls, turn } of [setUp(1, 0), setUp(undefined)]) {
+    for (const { calls, turn } of [setUp(1, new RetryBudget(0)), setUp(undefined)]) {
       const answering = turn(job());
       await new Promise((resolve) => setTimeout(resolve, 5));
       calls[0]?.answer(ranked(offer(1)));
@@ -126,6 +141,23 @@ describe('a hedged attempt', () => {
 
       expect(calls).toHaveLength(1);
     }
+  });
+
+  it('is paid for by a share of the requests', async () => {
+    const offers = Array.from({ length: 8 }, (_, index) => offer(index + 1));
+    const { calls, turn } = setUp(1, new RetryBudget(0.5, 1), offers);
+    const callsOf: number[] = [];
+
+    for (let request = 0; request < 3; request += 1) {
+      const before = calls.length;
+      const answering = turn(job());
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      calls.at(-1)?.answer(ranked(offer(1)));
+      await answering;
+      callsOf.push(calls.length - before);
+    }
+
+    expect(callsOf).toEqual([2, 1, 2]);
   });
 
   it('ends both calls with its request', async () => {

@@ -242,6 +242,16 @@ export function describeUsers(open: OpenHarness): void {
       expect(await given.store.findUser('Ada', T0)).toEqual(third);
     });
 
+    test('lists an account that was renamed, and not one that was deleted', async () => {
+      const [ada, bob] = [await created(given.store), await created(given.store)];
+
+      await given.store.updateUser(ada.id, { username: unique('renamed'), email: null }, T0);
+      await given.store.deleteUser(bob.id);
+
+      const { items, total } = await given.store.listUsers({ offset: 0, limit: 10 }, T0);
+      expect([items.map(({ id }) => id), total]).toEqual([[ada.id], 1]);
+    });
+
     test('lets an account write its own name in another way', async () => {
       const ada = await created(given.store, { username: 'ada', email: 'ada@example.org' });
 
