@@ -108,6 +108,9 @@ export function managementRoutes(deps: ManagementRouteDeps): Router {
   return router;
 }
 
+/** As much of a client's name for itself as is kept with a login. */
+const MAX_AGENT = 256;
+
 /** Operations by path, those with parameters last: `/api/user/self` is not an id. */
 function byPath(operations: readonly Operation[]): [string, Operation[]][] {
   const paths = new Map<string, Operation[]>();
@@ -153,7 +156,8 @@ async function serve(
       const { params, query } = req;
       const secure = isSecure(req, deps.trustedProxies);
       const requestId = String(res.getHeader('X-Request-Id'));
-      const surroundings = { deps: deps.management, requestId, address, block, secure };
+      const agent = (req.headers['user-agent'] ?? '').slice(0, MAX_AGENT);
+      const surroundings = { deps: deps.management, requestId, address, block, secure, agent };
       const call: OperationCall = { ...surroundings, ...who, params, query, body };
       const prepared = operation.prepare(call);
       const { account } = prepared;

@@ -129,6 +129,8 @@ interface Surroundings {
   readonly requestId: string;
   /** What attempts are counted by: the address, or its /64. */
   readonly block: string;
+  /** What the caller's client calls itself; '' if it does not say. */
+  readonly agent: string;
   /** Whether the caller came by https, possibly through a trusted proxy. */
   readonly secure: boolean;
 }

@@ -10,7 +10,7 @@ import { Secret } from '../core/secret.js';
 import { allProviders, findProvider } from '../providers/index.js';
 import type { Provider } from '../providers/provider.js';
 import { sealSettings, settingMistakes } from '../providers/settings.js';
-import type { ChannelSnapshot } from '../store/store.js';
+import type { ChannelSnapshot, Order } from '../store/store.js';
 import type { ManagementDeps } from './audit.js';
 import { sightingsOf, UNSEEN, type Sighting } from './channel-sightings.js';
 import { latestChannels } from './latest-channels.js';
@@ -47,11 +47,14 @@ export interface ChannelFilter {
   readonly live?: boolean;
   /** Why it takes none. */
   readonly because?: Because;
-  /** By id unless given; `tried`: in the order in which the gateway tries the channels of one model. */
-  readonly sort?: ChannelSort;
+  /** Where it is written. */
+  readonly origin?: Channel['origin'];
+  /** By id unless given. */
+  readonly order?: Order<ChannelOrder>;
 }
 
-export type ChannelSort = 'id' | 'name' | 'tried';
+/** `tried`: in the order in which the gateway tries the channels of one model. */
+export type ChannelOrder = keyof typeof ORDERS;
 
 /** A model as callers name it, and its channels in the order in which they are tried. */
 export interface ServedModel {
@@ -75,21 +78,39 @@ export async function listChannels(
         (filter.provider === undefined || channel.provider === filter.provider) &&
         (filter.model === undefined || Object.hasOwn(channel.models, filter.model)) &&
         (filter.live === undefined || channel.state.live === filter.live) &&
+        (filter.origin === undefined || channel.origin === filter.origin) &&
         (filter.because === undefined || becauseOf(channel) === filter.because) &&
         (filter.keyword === undefined || mentions(channel, filter.keyword)),
     );
-  return found.sort(ORDERS[filter.sort ?? 'id']);
+  const { by, descending } = filter.order ?? { by: 'id', descending: false };
+  const compare = ORDERS[by];
+  return found.sort(descending ? (one, other) => compare(other, one) : compare);
 }
 
 /** Weight is a share and not a rank; people read the heavier one first. */
 const asTried = (one: ChannelView, other: ChannelView): number =>
   other.priority - one.priority || other.weight - one.weight || one.id - other.id;
 
-const ORDERS: Readonly<Record<ChannelSort, (one: ChannelView, other: ChannelView) => number>> = {
-  id: (one, other) => one.id - other.id,
-  name: (one, other) => (one.name < other.name ? -1 : 1),
+type Compare = (one: ChannelView, other: ChannelView) => number;
+
+/** Compares by a value; of equal ones, the older channel comes first. */
+const byValue =
+  (valueOf: (channel: ChannelView) => number | string): Compare =>
+  (one, other) => {
+    const [a, b] = [valueOf(one), valueOf(other)];
+    return a === b ? one.id - other.id : a < b ? -1 : 1;
+  };
+
+const ORDERS = {
+  id: byValue(({ id }) => id),
+  name: byValue(({ name }) => name.toLowerCase()),
+  provider: byValue(({ provider }) => provider),
+  tag: byValue(({ tag = '' }) => tag.toLowerCase()),
+  priority: byValue(({ priority }) => priority),
+  weight: byValue(({ weight }) => weight),
+  status: byValue(({ state }) => (state.live ? '' : state.because)),
   tried: asTried,
-};
+} satisfies Readonly<Record<string, Compare>>;
 
 function becauseOf({ state }: ChannelView): Because | undefined {
   return state.live ? undefined : state.because;
@@ -131,7 +152,7 @@ export function listProviders(): ProviderView[] {
 /** Every model that a channel serves, live or not, by name. */
 export async function listModels(deps: ReadDeps): Promise<ServedModel[]> {
   const byModel = new Map<string, ChannelView[]>();
-  for (const channel of await listChannels(deps, { sort: 'tried' })) {
+  for (const channel of await listChannels(deps, { order: { by: 'tried', descending: false } })) {
     for (const model of Object.keys(channel.models)) {
       const serving = byModel.get(model);
       if (serving === undefined) byModel.set(model, [channel]);

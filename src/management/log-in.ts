@@ -1,5 +1,5 @@
 import { GatewayError } from '../core/errors.js';
-import type { User } from '../store/store.js';
+import type { LoginOrigin, User } from '../store/store.js';
 import {
   accountNamed,
   awaitTurn,
@@ -33,6 +33,7 @@ export async function logIn(
   login: string,
   password: string,
   block: string,
+  origin: Partial<LoginOrigin> = {},
 ): Promise<LoggedIn> {
   const { store, now } = deps;
   const account = accountNamed(login);
@@ -43,7 +44,7 @@ export async function logIn(
   if (user === undefined || recorded === undefined || !matches) throw wrongLogin();
   if (!user.enabled) throw new GatewayError('user_disabled', 'The account is disabled.');
   const current = await upgradeHash(deps, user.id, recorded, password);
-  const secret = await startSession(deps, user.id);
+  const secret = await startSession(deps, user.id, origin);
   // A new password, or disabling, ends all sessions; this one may have begun right after that, on what no longer holds.
   const stillRight = (await store.getPasswordHash(user.id)) === current;
   if (!stillRight || (await store.getUser(user.id, now()))?.enabled !== true) {
@@ -52,7 +53,9 @@ export async function logIn(
   }
   await forgetAttempts(deps, 'login', account, block);
   await rememberPlace(deps, user.id, block);
-  return { user, secret };
+  const lastLoginTime = Math.floor(now() / 1000);
+  await store.updateUser(user.id, { lastLoginTime }, now());
+  return { user: { ...user, lastLoginTime }, secret };
 }
 
 /** The hash to keep from now on, at today's cost, unless another password was set meanwhile. */

@@ -1,5 +1,5 @@
 import { GatewayError } from '../core/errors.js';
-import type { Session, User } from '../store/store.js';
+import type { LoginOrigin, NewSession, Session, User } from '../store/store.js';
 import type { AccountSettings } from './accounts.js';
 import { recordAudit, type Actor, type ManagementDeps } from './audit.js';
 import { checkOwner } from './rank.js';
@@ -26,6 +26,7 @@ const SHOWN_ID_CHARACTERS = 16;
 export async function startSession(
   { store, now, randomBytes, accounts }: SessionDeps,
   userId: number,
+  origin: Partial<LoginOrigin> = {},
 ): Promise<string> {
   const secret = randomText(randomBytes);
   const createdAtMs = now();
@@ -36,6 +37,7 @@ export async function startSession(
     createdAtMs,
     expiresAtMs: createdAtMs + Math.min(accounts.sessionIdleMs, accounts.sessionMaxMs),
     endsAtMs: createdAtMs + accounts.sessionMaxMs,
+    ...origin,
   });
   return secret;
 }
@@ -49,18 +51,20 @@ export async function issueAccessToken(
   { user, session }: Login,
   actor: Actor,
   lifeMs = deps.accounts.accessTokenMs,
+  origin: Partial<LoginOrigin> = {},
 ): Promise<string> {
   const { store, now, randomBytes, accounts } = deps;
   const endsAfterMs = Math.min(lifeMs, accounts.accessTokenMs);
   const secret = `${ACCESS_TOKEN_PREFIX}${randomText(randomBytes)}`;
   const createdAtMs = now();
-  const token: Session = {
+  const token: NewSession = {
     idHash: hashSecret(secret),
     userId: user.id,
     kind: 'access_token',
     createdAtMs,
     expiresAtMs: createdAtMs + endsAfterMs,
     endsAtMs: createdAtMs + endsAfterMs,
+    ...origin,
   };
   if (!(await store.deriveSession(token, session.idHash))) {
     throw new GatewayError('unauthorized', 'The login has ended; log in again.');

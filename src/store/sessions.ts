@@ -7,7 +7,21 @@ export interface Session {
   /** Slides with use for sessions, up to `endsAtMs`. */
   readonly expiresAtMs: number;
   readonly endsAtMs: number;
+  /** To a minute. */
+  readonly usedAtMs: number;
+  /** Where it was made from: the address and, as the client calls itself, the browser; '' if unknown. */
+  readonly address: string;
+  readonly agent: string;
 }
+
+/** Where a login is made from. */
+export type LoginOrigin = Pick<Session, 'address' | 'agent'>;
+
+/** Counts as used when it is created. */
+export type NewSession = Omit<Session, 'usedAtMs' | keyof LoginOrigin> & Partial<LoginOrigin>;
+
+/** A use so soon after the last one that was noted is not noted. */
+export const USED_STEP_MS = 60_000;
 
 export type IdempotencyClaim =
   /** Nobody has done this yet: do it, then `completeIdempotent`. */
@@ -19,13 +33,13 @@ export type IdempotencyClaim =
   | { readonly kind: 'mismatch' };
 
 export interface SessionStore {
-  createSession(session: Session): Promise<void>;
+  createSession(session: NewSession): Promise<void>;
   /**
    * Creates a login on the strength of another one of the same user, and ends the user's other logins of its kind in the same
    * step. If `by` has ended, does nothing and resolves to false.
    */
-  deriveSession(session: Session, by: string): Promise<boolean>;
-  /** Finds a live login and, for a session, moves its expiry to `nowMs + slideMs`, at most `endsAtMs`. */
+  deriveSession(session: NewSession, by: string): Promise<boolean>;
+  /** Finds a live login, notes its use and, for a session, moves its expiry to `nowMs + slideMs`, at most `endsAtMs`. */
   findSession(idHash: string, nowMs: number, slideMs: number): Promise<Session | undefined>;
   deleteSession(idHash: string): Promise<boolean>;
   /** The live ones of a user, newest first. */

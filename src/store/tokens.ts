@@ -1,6 +1,12 @@
-import { OPEN_POLICY, type Token, type TokenPolicy, type TokenStatus } from '../core/token.js';
+import {
+  NEVER_EXPIRES,
+  OPEN_POLICY,
+  type Token,
+  type TokenPolicy,
+  type TokenStatus,
+} from '../core/token.js';
 import type { QuotaChange } from './balance.js';
-import type { Page, Slice } from './page.js';
+import type { Order, OrderValues, Page, Slice } from './page.js';
 
 /** Reads a stored policy: its JSON lacks undefined members, and those that the older release that wrote it did not know. */
 export function storedPolicy(text: string): TokenPolicy {
@@ -49,6 +55,18 @@ export type TokenUpdate =
   /** It is no longer what the change depends on. */
   | { readonly kind: 'conflict'; readonly reason: 'changed' };
 
+/** What keys can be ordered by. */
+export const TOKEN_ORDERS = {
+  name: ({ name }) => name.toLowerCase(),
+  remainQuota: ({ unlimitedQuota, remainQuota }) => (unlimitedQuota ? Infinity : remainQuota),
+  usedQuota: ({ usedQuota }) => usedQuota,
+  createdTime: ({ createdTime }) => createdTime,
+  accessedTime: ({ accessedTime }) => accessedTime,
+  expiredTime: ({ expiredTime }) => (expiredTime === NEVER_EXPIRES ? Infinity : expiredTime),
+} satisfies OrderValues<Token>;
+
+export type TokenOrder = Order<keyof typeof TOKEN_ORDERS>;
+
 export interface TokenQuery extends Slice {
   readonly userId?: number;
   /** Part of the name, case-insensitive. */
@@ -65,6 +83,8 @@ export interface TokenQuery extends Slice {
   readonly expiresBefore?: number;
   /** Unix seconds: those that were not used since. */
   readonly unusedSince?: number;
+  /** The newest first unless given. */
+  readonly order?: TokenOrder;
 }
 
 /** Reads first give back expired reservations of the users concerned, so that balances are correct at `nowMs`. */

@@ -1,6 +1,6 @@
 import type { BudgetMembers, BudgetUse } from '../core/budget.js';
 import type { QuotaChange } from './balance.js';
-import type { Page, Slice } from './page.js';
+import type { Order, OrderValues, Page, Slice } from './page.js';
 
 export type Role = 0 | 1 | 5 | 10 | 100;
 
@@ -17,6 +17,8 @@ export interface User extends BudgetMembers {
   readonly usedQuota: number;
   readonly requestCount: number;
   readonly createdTime: number;
+  /** When somebody last logged in to it; 0: never. */
+  readonly lastLoginTime: number;
   readonly budgetUse: BudgetUse;
 }
 
@@ -39,6 +41,7 @@ export interface UserChange extends Partial<BudgetMembers> {
   readonly role?: Role;
   readonly enabled?: boolean;
   readonly quota?: QuotaChange;
+  readonly lastLoginTime?: number;
 }
 
 /** What must still hold for an account to be changed: what the caller based its decision on. */
@@ -56,11 +59,26 @@ export type UserUpdate =
   /** `changed`: the condition no longer holds. */
   | { readonly kind: 'conflict'; readonly reason: 'quota_range' | 'changed' };
 
+/** What accounts can be ordered by. */
+export const USER_ORDERS = {
+  username: ({ username }) => username.toLowerCase(),
+  role: ({ role }) => role,
+  quota: ({ quota }) => quota,
+  usedQuota: ({ usedQuota }) => usedQuota,
+  requestCount: ({ requestCount }) => requestCount,
+  createdTime: ({ createdTime }) => createdTime,
+  lastLoginTime: ({ lastLoginTime }) => lastLoginTime,
+} satisfies OrderValues<User>;
+
+export type UserOrder = Order<keyof typeof USER_ORDERS>;
+
 export interface UserQuery extends Slice {
   /** Part of the username, email or display name, case-insensitive; or an id. */
   readonly keyword?: string;
   readonly role?: Role;
   readonly enabled?: boolean;
+  /** The newest first unless given. */
+  readonly order?: UserOrder;
 }
 
 /** Usernames and addresses are unique regardless of case. Disabling a user stops its tokens at the next `admit`. */

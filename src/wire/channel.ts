@@ -6,7 +6,7 @@ import type { Json } from '../core/json/json.js';
 import { camelCase, camelKeys, mapValues, snakeCase, snakeKeys } from '../core/records.js';
 import { Secret } from '../core/secret.js';
 import type { ChannelEdit, SharedEdit } from '../management/channel-edits.js';
-import type { ChannelState, ChannelView } from '../management/channel-views.js';
+import type { ChannelOrder, ChannelState, ChannelView } from '../management/channel-views.js';
 import type { ChannelPause, Sighting } from '../management/channel-sightings.js';
 import { channelRevision } from '../management/revision.js';
 import { ID, mapOf, REVISION } from './lists.js';
@@ -133,6 +133,14 @@ export const CHANNEL_BODY = {
   ...bodyMembers(CHANNEL_MEMBERS),
 };
 
+export const ORIGIN = Joi.string<Channel['origin']>().valid('config', 'store');
+
+/** What channels can be ordered by. */
+export const CHANNEL_SORTS: Readonly<Record<ChannelOrder, ChannelOrder>> = {
+  ...{ id: 'id', name: 'name', provider: 'provider', tag: 'tag', status: 'status' },
+  ...{ priority: 'priority', weight: 'weight', tried: 'tried' },
+};
+
 export const BECAUSE = Joi.string<EffectiveWire['because'] & string>().valid(
   'disabled',
   'auto_disabled',
@@ -197,10 +205,9 @@ export const CHANNEL_REPLY = {
   ...replyMembers(CHANNEL_MEMBERS),
   status: CHANNEL_STATUS.required(),
   effective: EFFECTIVE.required(),
-  origin: Joi.string<Channel['origin']>()
-    .valid('config', 'store')
-    .required()
-    .description('Channels of the configuration are changed there, except for their status.'),
+  origin: ORIGIN.required().description(
+    'Channels of the configuration are changed there, except for their status.',
+  ),
   revision: REVISION,
 };
 

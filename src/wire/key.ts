@@ -9,6 +9,7 @@ import {
   type TokenStatus,
 } from '../core/token.js';
 import { BUDGET_USE_REPLY, budgetUseWire, readBudgetUse, type BudgetUseWire } from './budget.js';
+import type { TokenOrder } from '../store/store.js';
 import { tokenRevision } from '../management/revision.js';
 import { ID, mapOf, REVISION } from './lists.js';
 import {
@@ -62,6 +63,16 @@ export interface TokenWire extends MembersWire<typeof TOKEN_MEMBERS>, BudgetUseW
   fallbacks: string[];
   revision: string;
 }
+
+/** What keys can be ordered by, in wire spelling. */
+export const TOKEN_SORTS: Readonly<Record<string, TokenOrder['by']>> = {
+  name: 'name',
+  remain_quota: 'remainQuota',
+  used_quota: 'usedQuota',
+  created_time: 'createdTime',
+  accessed_time: 'accessedTime',
+  expired_time: 'expiredTime',
+};
 
 export const TOKEN_STATUS = Joi.number<TokenStatus>()
   .valid(1, 2, 3, 4)

@@ -1,5 +1,5 @@
 import Joi from 'joi';
-import type { Page, Slice } from '../store/store.js';
+import type { Order, Page, Slice } from '../store/store.js';
 
 /** Which part of a list; `p` counts from 1. */
 export interface ListQuery {
@@ -30,6 +30,37 @@ export const IF_REVISION = Joi.string()
   .max(64)
   .empty(['', null])
   .description('The `revision` that the change was made from: 409 if somebody was faster.');
+
+/** The names on the wire of what a list can be ordered by. */
+type Sorts<By extends string> = Readonly<Record<string, By>>;
+
+/** `sort` of a query: one of the members, the least first or, with a minus before it, the greatest first. */
+export function sortOf<By extends string>(members: Sorts<By>, otherwise: string): Joi.StringSchema {
+  const names = Object.keys(members).flatMap((name) => [name, `-${name}`]);
+  return Joi.string()
+    .valid(...names)
+    .empty('')
+    .description(`With a minus, the greatest first. If not given: ${otherwise}.`);
+}
+
+export function orderOf<By extends string>(
+  members: Sorts<By>,
+  sort: string | undefined,
+): Order<By> | undefined {
+  if (sort === undefined) return undefined;
+  const descending = sort.startsWith('-');
+  const by = members[descending ? sort.slice(1) : sort];
+  return by === undefined ? undefined : { by, descending };
+}
+
+/** The other way round, for whoever asks over HTTP. */
+export function sortText<By extends string>(
+  members: Sorts<By>,
+  { by, descending }: Order<By>,
+): string {
+  const [name = ''] = Object.entries(members).find(([, member]) => member === by) ?? [];
+  return `${descending ? '-' : ''}${name}`;
+}
 
 /** The `:id` of a path. */
 export const ID_PARAMS = Joi.object<IdParams, true>({ id: ID.required() });

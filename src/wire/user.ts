@@ -2,7 +2,7 @@ import Joi from 'joi';
 import { BUDGET_MEMBERS } from '../core/budget.js';
 import { MAX_QUOTA } from '../core/quota.js';
 import type { Json } from '../core/json/json.js';
-import type { Role, User } from '../store/store.js';
+import type { Role, User, UserOrder } from '../store/store.js';
 import { BUDGET_USE_REPLY, budgetUseWire, readBudgetUse, type BudgetUseWire } from './budget.js';
 import { userRevision } from '../management/revision.js';
 import { ID, REVISION } from './lists.js';
@@ -24,8 +24,20 @@ export interface UserWire extends MembersWire<typeof BUDGET_MEMBERS>, BudgetUseW
   request_count: number;
   /** Unix seconds. */
   created_time: number;
+  last_login_time: number;
   revision: string;
 }
+
+/** What accounts can be ordered by, in wire spelling. */
+export const USER_SORTS: Readonly<Record<string, UserOrder['by']>> = {
+  username: 'username',
+  role: 'role',
+  quota: 'quota',
+  used_quota: 'usedQuota',
+  request_count: 'requestCount',
+  created_time: 'createdTime',
+  last_login_time: 'lastLoginTime',
+};
 
 export const ROLE = Joi.number<Role>()
   .valid(0, 1, 5, 10, 100)
@@ -44,6 +56,11 @@ export const USER = Joi.object<UserWire, true>({
   used_quota: Joi.number().integer().min(0).required(),
   request_count: Joi.number().integer().min(0).required(),
   created_time: Joi.number().integer().min(0).required(),
+  last_login_time: Joi.number()
+    .integer()
+    .min(0)
+    .required()
+    .description('With a password, in unix seconds; 0: never.'),
   ...replyMembers(BUDGET_MEMBERS),
   ...BUDGET_USE_REPLY,
   revision: REVISION,
@@ -65,6 +82,7 @@ export function userWire(nowMs: number): (user: User) => UserWire {
     used_quota: user.usedQuota,
     request_count: user.requestCount,
     created_time: user.createdTime,
+    last_login_time: user.lastLoginTime,
     ...membersWire(BUDGET_MEMBERS, user),
     ...budgetUseWire(user, user.budgetUse, nowMs),
     revision: userRevision(user),
@@ -84,6 +102,8 @@ export function readUser(user: Json): User {
     usedQuota: user.field('used_quota').number(),
     requestCount: user.field('request_count').number(),
     createdTime: user.field('created_time').number(),
+    // A gateway of an earlier release sends none.
+    lastLoginTime: user.maybe('last_login_time').optionalNumber() ?? 0,
     ...membersOf(BUDGET_MEMBERS, user),
     budgetUse: readBudgetUse(user),
   };

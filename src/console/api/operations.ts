@@ -5,13 +5,13 @@ export interface Operations {
     params: Record<string, never>;
     query: Record<string, never>;
     body: undefined;
-    reply: { version: string; self: { id: number; username: string; email: string; display_name: string; role: 0 | 1 | 5 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null; revision: string } | null; registration: boolean; mail: "smtp" | "outbox"; units_per_usd: number; default_model: string | null; usage_entries: number; refused_entries: number; retention_days: number; playground: { examples: boolean } };
+    reply: { version: string; self: { id: number; username: string; email: string; display_name: string; role: 0 | 1 | 5 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number; last_login_time: number; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null; revision: string } | null; registration: boolean; mail: "smtp" | "outbox"; units_per_usd: number; default_model: string | null; usage_entries: number; refused_entries: number; retention_days: number; playground: { examples: boolean } };
   };
   login: {
     params: Record<string, never>;
     query: Record<string, never>;
     body: { username: string; password: string };
-    reply: { id: number; username: string; email: string; display_name: string; role: 0 | 1 | 5 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null; revision: string };
+    reply: { id: number; username: string; email: string; display_name: string; role: 0 | 1 | 5 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number; last_login_time: number; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null; revision: string };
   };
   logout: {
     params: Record<string, never>;
@@ -35,7 +35,7 @@ export interface Operations {
     params: Record<string, never>;
     query: Record<string, never>;
     body: undefined;
-    reply: ({ id: string; kind: "session" | "access_token"; created_time: number; expires_time: number; current: boolean })[];
+    reply: ({ id: string; kind: "session" | "access_token"; created_time: number; expires_time: number; used_time: number; address: string | null; agent: string | null; current: boolean })[];
   };
   endSession: {
     params: { id: string };
@@ -47,7 +47,7 @@ export interface Operations {
     params: { id: number };
     query: Record<string, never>;
     body: undefined;
-    reply: ({ id: string; kind: "session" | "access_token"; created_time: number; expires_time: number; current: boolean })[];
+    reply: ({ id: string; kind: "session" | "access_token"; created_time: number; expires_time: number; used_time: number; address: string | null; agent: string | null; current: boolean })[];
   };
   endUserSession: {
     params: { id: number; session: string };
@@ -59,19 +59,19 @@ export interface Operations {
     params: Record<string, never>;
     query: Record<string, never>;
     body: { username: string; password: string; email?: string; display_name?: string };
-    reply: { id: number; username: string; email: string; display_name: string; role: 0 | 1 | 5 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null; revision: string };
+    reply: { id: number; username: string; email: string; display_name: string; role: 0 | 1 | 5 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number; last_login_time: number; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null; revision: string };
   };
   getSelf: {
     params: Record<string, never>;
     query: Record<string, never>;
     body: undefined;
-    reply: { id: number; username: string; email: string; display_name: string; role: 0 | 1 | 5 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null; revision: string };
+    reply: { id: number; username: string; email: string; display_name: string; role: 0 | 1 | 5 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number; last_login_time: number; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null; revision: string };
   };
   updateSelf: {
     params: Record<string, never>;
     query: Record<string, never>;
     body: { username?: string; display_name?: string; email?: string; password?: string; original_password?: string };
-    reply: { id: number; username: string; email: string; display_name: string; role: 0 | 1 | 5 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null; revision: string };
+    reply: { id: number; username: string; email: string; display_name: string; role: 0 | 1 | 5 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number; last_login_time: number; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null; revision: string };
   };
   deleteSelf: {
     params: Record<string, never>;
@@ -83,7 +83,7 @@ export interface Operations {
     params: Record<string, never>;
     query: Record<string, never>;
     body: { token: string };
-    reply: { id: number; username: string; email: string; display_name: string; role: 0 | 1 | 5 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null; revision: string };
+    reply: { id: number; username: string; email: string; display_name: string; role: 0 | 1 | 5 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number; last_login_time: number; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null; revision: string };
   };
   topUp: {
     params: Record<string, never>;
@@ -111,33 +111,33 @@ export interface Operations {
   };
   listUsers: {
     params: Record<string, never>;
-    query: { p?: number; page_size?: number; role?: 0 | 1 | 5 | 10 | 100; status?: 1 | 2 };
+    query: { p?: number; page_size?: number; role?: 0 | 1 | 5 | 10 | 100; status?: 1 | 2; sort?: "username" | "-username" | "role" | "-role" | "quota" | "-quota" | "used_quota" | "-used_quota" | "request_count" | "-request_count" | "created_time" | "-created_time" | "last_login_time" | "-last_login_time" };
     body: undefined;
-    reply: { items: ({ id: number; username: string; email: string; display_name: string; role: 0 | 1 | 5 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null; revision: string })[]; total: number; page: number; page_size: number };
+    reply: { items: ({ id: number; username: string; email: string; display_name: string; role: 0 | 1 | 5 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number; last_login_time: number; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null; revision: string })[]; total: number; page: number; page_size: number };
   };
   createUser: {
     params: Record<string, never>;
     query: Record<string, never>;
     body: { username: string; password: string; email?: string; display_name?: string; role?: 0 | 1 | 5 | 10 | 100; status?: 1 | 2; quota?: number; budget?: number; budget_period?: "day" | "week" | "month"; budget_time_zone?: string; reason?: string };
-    reply: { id: number; username: string; email: string; display_name: string; role: 0 | 1 | 5 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null; revision: string };
+    reply: { id: number; username: string; email: string; display_name: string; role: 0 | 1 | 5 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number; last_login_time: number; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null; revision: string };
   };
   updateUser: {
     params: Record<string, never>;
     query: Record<string, never>;
     body: { id: number; username?: string; password?: string; email?: string; display_name?: string; role?: 0 | 1 | 5 | 10 | 100; status?: 1 | 2; quota?: number; add_quota?: number; budget?: number; budget_period?: "day" | "week" | "month"; budget_time_zone?: string; if_revision?: string; reason?: string };
-    reply: { id: number; username: string; email: string; display_name: string; role: 0 | 1 | 5 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null; revision: string };
+    reply: { id: number; username: string; email: string; display_name: string; role: 0 | 1 | 5 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number; last_login_time: number; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null; revision: string };
   };
   searchUsers: {
     params: Record<string, never>;
-    query: { p?: number; page_size?: number; role?: 0 | 1 | 5 | 10 | 100; status?: 1 | 2; keyword?: string };
+    query: { p?: number; page_size?: number; role?: 0 | 1 | 5 | 10 | 100; status?: 1 | 2; sort?: "username" | "-username" | "role" | "-role" | "quota" | "-quota" | "used_quota" | "-used_quota" | "request_count" | "-request_count" | "created_time" | "-created_time" | "last_login_time" | "-last_login_time"; keyword?: string };
     body: undefined;
-    reply: { items: ({ id: number; username: string; email: string; display_name: string; role: 0 | 1 | 5 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null; revision: string })[]; total: number; page: number; page_size: number };
+    reply: { items: ({ id: number; username: string; email: string; display_name: string; role: 0 | 1 | 5 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number; last_login_time: number; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null; revision: string })[]; total: number; page: number; page_size: number };
   };
   getUser: {
     params: { id: number };
     query: Record<string, never>;
     body: undefined;
-    reply: { id: number; username: string; email: string; display_name: string; role: 0 | 1 | 5 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null; revision: string };
+    reply: { id: number; username: string; email: string; display_name: string; role: 0 | 1 | 5 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number; last_login_time: number; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null; revision: string };
   };
   deleteUser: {
     params: { id: number };
@@ -149,17 +149,17 @@ export interface Operations {
     params: Record<string, never>;
     query: Record<string, never>;
     body: { username: string; email: string; display_name?: string; role?: 0 | 1 | 5 | 10 | 100; quota?: number; budget?: number; budget_period?: "day" | "week" | "month"; budget_time_zone?: string; reason?: string };
-    reply: { id: number; username: string; email: string; display_name: string; role: 0 | 1 | 5 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null; revision: string };
+    reply: { id: number; username: string; email: string; display_name: string; role: 0 | 1 | 5 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number; last_login_time: number; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null; revision: string };
   };
   manageUser: {
     params: Record<string, never>;
     query: Record<string, never>;
     body: { id: number; action: "enable" | "disable" | "delete" | "promote" | "demote" | "add_quota"; mode?: "add" | "subtract" | "override"; value?: number; reason?: string };
-    reply: { id: number; username: string; email: string; display_name: string; role: 0 | 1 | 5 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null; revision: string } | null;
+    reply: { id: number; username: string; email: string; display_name: string; role: 0 | 1 | 5 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number; last_login_time: number; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null; revision: string } | null;
   };
   listTokens: {
     params: Record<string, never>;
-    query: { p?: number; page_size?: number; format?: "json" | "csv"; user_id?: number; status?: 1 | 2 | 3 | 4; model?: string; tag?: string; expires_before?: number; unused_since?: number };
+    query: { p?: number; page_size?: number; format?: "json" | "csv"; user_id?: number; status?: 1 | 2 | 3 | 4; model?: string; tag?: string; expires_before?: number; unused_since?: number; sort?: "name" | "-name" | "remain_quota" | "-remain_quota" | "used_quota" | "-used_quota" | "created_time" | "-created_time" | "accessed_time" | "-accessed_time" | "expired_time" | "-expired_time" };
     body: undefined;
     reply: { items: ({ id: number; user_id: number; name: string; key_hint: string; status: 1 | 2 | 3 | 4; created_time: number; accessed_time: number; expired_time: number; remain_quota: number; unlimited_quota: boolean; used_quota: number; old_key_until: number; model_limits_enabled: boolean; model_limits: (string)[]; allow_ips: (string)[]; tags: (string)[]; default_model: string | null; aliases: Record<string, string>; fallbacks: (string)[]; rate_limit: number; dialect: "auto" | "cohere" | "combined" | "infinity" | "ollama" | "openrouter" | "pinecone" | "tei" | "voyage"; max_concurrency: number; reply_cache: boolean; reply_cache_ttl_ms: number; may_explain: boolean; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null; revision: string; owner: string })[]; total: number; page: number; page_size: number };
   };
@@ -177,7 +177,7 @@ export interface Operations {
   };
   searchTokens: {
     params: Record<string, never>;
-    query: { p?: number; page_size?: number; format?: "json" | "csv"; user_id?: number; status?: 1 | 2 | 3 | 4; model?: string; tag?: string; expires_before?: number; unused_since?: number; keyword?: string; token?: string };
+    query: { p?: number; page_size?: number; format?: "json" | "csv"; user_id?: number; status?: 1 | 2 | 3 | 4; model?: string; tag?: string; expires_before?: number; unused_since?: number; sort?: "name" | "-name" | "remain_quota" | "-remain_quota" | "used_quota" | "-used_quota" | "created_time" | "-created_time" | "accessed_time" | "-accessed_time" | "expired_time" | "-expired_time"; keyword?: string; token?: string };
     body: undefined;
     reply: { items: ({ id: number; user_id: number; name: string; key_hint: string; status: 1 | 2 | 3 | 4; created_time: number; accessed_time: number; expired_time: number; remain_quota: number; unlimited_quota: boolean; used_quota: number; old_key_until: number; model_limits_enabled: boolean; model_limits: (string)[]; allow_ips: (string)[]; tags: (string)[]; default_model: string | null; aliases: Record<string, string>; fallbacks: (string)[]; rate_limit: number; dialect: "auto" | "cohere" | "combined" | "infinity" | "ollama" | "openrouter" | "pinecone" | "tei" | "voyage"; max_concurrency: number; reply_cache: boolean; reply_cache_ttl_ms: number; may_explain: boolean; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null; revision: string; owner: string })[]; total: number; page: number; page_size: number };
   };
@@ -273,7 +273,7 @@ export interface Operations {
   };
   listChannels: {
     params: Record<string, never>;
-    query: { p?: number; page_size?: number; tag?: string; provider?: string; model?: string; live?: boolean; because?: "disabled" | "auto_disabled" | "tag_disabled" | "credentials_locked" | "unusable"; sort?: "id" | "name" | "tried" };
+    query: { p?: number; page_size?: number; tag?: string; provider?: string; model?: string; live?: boolean; because?: "disabled" | "auto_disabled" | "tag_disabled" | "credentials_locked" | "unusable"; origin?: "config" | "store"; sort?: "id" | "-id" | "name" | "-name" | "provider" | "-provider" | "tag" | "-tag" | "status" | "-status" | "priority" | "-priority" | "weight" | "-weight" | "tried" | "-tried" };
     body: undefined;
     reply: { items: ({ id: number; name: string; provider: string; base_url: string | null; credential_names: (string)[]; key_count: number | null; settings: Record<string, string | number | boolean>; models: Record<string, string>; tag: string | null; priority: number; weight: number; timeout_ms: number | null; cost: number | null; max_concurrency: number; requests_per_minute: number; tokens_per_minute: number; adaptive_concurrency: boolean; key_max_concurrency: number; key_requests_per_minute: number; key_tokens_per_minute: number; scores: "raw" | "normalized"; pair_tokens: number | null; long_documents: "truncate" | "chunk"; window_size: number | null; window_stride: number | null; retry_unsafe: boolean; health_check_s: number | null; budget: number; budget_scope: "channel" | "tag"; budget_period: "day" | "week" | "month"; budget_time_zone: string; status: 1 | 2 | 3; effective: { live: boolean; because: "disabled" | "auto_disabled" | "tag_disabled" | "credentials_locked" | "unusable" | null; reason: string | null; since: number | null; next_try: number | null; paused: ({ node: string; key: string | null; state: "open" | "half_open" | "cooling"; reason: string; since: number; until: number })[] }; origin: "config" | "store"; revision: string })[]; total: number; page: number; page_size: number };
   };
@@ -291,7 +291,7 @@ export interface Operations {
   };
   searchChannels: {
     params: Record<string, never>;
-    query: { p?: number; page_size?: number; tag?: string; provider?: string; model?: string; live?: boolean; because?: "disabled" | "auto_disabled" | "tag_disabled" | "credentials_locked" | "unusable"; sort?: "id" | "name" | "tried"; keyword?: string };
+    query: { p?: number; page_size?: number; tag?: string; provider?: string; model?: string; live?: boolean; because?: "disabled" | "auto_disabled" | "tag_disabled" | "credentials_locked" | "unusable"; origin?: "config" | "store"; sort?: "id" | "-id" | "name" | "-name" | "provider" | "-provider" | "tag" | "-tag" | "status" | "-status" | "priority" | "-priority" | "weight" | "-weight" | "tried" | "-tried"; keyword?: string };
     body: undefined;
     reply: { items: ({ id: number; name: string; provider: string; base_url: string | null; credential_names: (string)[]; key_count: number | null; settings: Record<string, string | number | boolean>; models: Record<string, string>; tag: string | null; priority: number; weight: number; timeout_ms: number | null; cost: number | null; max_concurrency: number; requests_per_minute: number; tokens_per_minute: number; adaptive_concurrency: boolean; key_max_concurrency: number; key_requests_per_minute: number; key_tokens_per_minute: number; scores: "raw" | "normalized"; pair_tokens: number | null; long_documents: "truncate" | "chunk"; window_size: number | null; window_stride: number | null; retry_unsafe: boolean; health_check_s: number | null; budget: number; budget_scope: "channel" | "tag"; budget_period: "day" | "week" | "month"; budget_time_zone: string; status: 1 | 2 | 3; effective: { live: boolean; because: "disabled" | "auto_disabled" | "tag_disabled" | "credentials_locked" | "unusable" | null; reason: string | null; since: number | null; next_try: number | null; paused: ({ node: string; key: string | null; state: "open" | "half_open" | "cooling"; reason: string; since: number; until: number })[] }; origin: "config" | "store"; revision: string })[]; total: number; page: number; page_size: number };
   };

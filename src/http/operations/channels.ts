@@ -11,7 +11,6 @@ import {
   listChannels,
   type Because,
   type ChannelFilter,
-  type ChannelSort,
 } from '../../management/channel-views.js';
 import {
   API_KEY,
@@ -20,9 +19,11 @@ import {
   CHANNEL,
   CHANNEL_BODY,
   CHANNEL_REPLY,
+  CHANNEL_SORTS,
   channelEdit,
   channelWire,
   credentialsOf,
+  ORIGIN,
   SECRET,
   type ChannelBody,
   type ChannelWire,
@@ -37,8 +38,10 @@ import {
   LIST_QUERY,
   listOf,
   listReply,
+  orderOf,
   mapOf,
   sliceOf,
+  sortOf,
   type ListQuery,
   type ListReply,
 } from '../../wire/lists.js';
@@ -53,7 +56,8 @@ interface FilterQuery extends ListQuery {
   model?: string;
   live?: boolean;
   because?: Because;
-  sort?: ChannelSort;
+  origin?: ChannelWire['origin'];
+  sort?: string;
 }
 
 interface SearchQuery extends FilterQuery {
@@ -88,10 +92,10 @@ const FILTER = {
   model: NAME.empty('').description('As callers name it.'),
   live: Joi.boolean().empty('').description('Whether it takes traffic.'),
   because: BECAUSE.empty('').description('Why it takes none.'),
-  sort: Joi.string<ChannelSort>()
-    .valid('id', 'name', 'tried')
-    .empty('')
-    .description('By id if not given; `tried`: as they are tried, by priority and weight.'),
+  origin: ORIGIN.empty('').description(
+    'Where it is written: in the store, or in the configuration.',
+  ),
+  sort: sortOf(CHANNEL_SORTS, 'by id; `tried`: as they are tried, by priority and weight'),
 };
 
 const WRITTEN = Joi.object<WrittenWire, true>({ ...CHANNEL_REPLY, ...IN_FORCE });
@@ -232,14 +236,16 @@ const copy = defineOperation({
 });
 
 async function listed(deps: OperationDeps, query: SearchQuery): Promise<ListReply<ChannelWire>> {
-  const { tag, provider, model, live, because: why, sort, keyword } = query;
+  const { tag, provider, model, live, because: why, origin, keyword } = query;
+  const order = orderOf(CHANNEL_SORTS, query.sort);
   const filter: ChannelFilter = {
     ...(tag === undefined ? {} : { tag }),
     ...(provider === undefined ? {} : { provider }),
     ...(model === undefined ? {} : { model }),
     ...(live === undefined ? {} : { live }),
     ...(why === undefined ? {} : { because: why }),
-    ...(sort === undefined ? {} : { sort }),
+    ...(origin === undefined ? {} : { origin }),
+    ...(order === undefined ? {} : { order }),
     ...(keyword === undefined ? {} : { keyword }),
   };
   const found = await listChannels(deps, filter);

@@ -92,7 +92,7 @@ const putSelf = defineOperation({
   reply: USER,
   errors: ['permission_denied', 'conflict'],
   limit: { name: 'self', account: ({ login }) => String(login.user.id) },
-  async handler({ deps, body, login, actor, block, secure }) {
+  async handler({ deps, body, login, actor, address, agent, block, secure }) {
     const { username, display_name: displayName, password, original_password } = body;
     const email = body.email === '' ? null : body.email;
     const edit = { username, displayName, password, email, originalPassword: original_password };
@@ -100,7 +100,7 @@ const putSelf = defineOperation({
     const { user } = changed;
     const reply = withNewAddress(deps, changed);
     if (password === undefined || login.session.kind !== 'session') return reply;
-    const { secret } = await logIn(deps, user.username, password, block);
+    const { secret } = await logIn(deps, user.username, password, block, { address, agent });
     const cookie = sessionCookieHeader(secret, secure, deps.accounts.sessionMaxMs);
     return new Reply(reply.data, { ...reply.extras, headers: { 'Set-Cookie': cookie } });
   },

@@ -35,6 +35,9 @@ interface SessionView {
   /** Unix seconds. */
   created_time: number;
   expires_time: number;
+  used_time: number;
+  address: string | null;
+  agent: string | null;
   current: boolean;
 }
 
@@ -65,9 +68,9 @@ const login = defineOperation({
   reply: USER,
   errors: ['unauthorized', 'user_disabled'],
   limit: { name: 'login', account: ({ body }) => accountNamed(body.username) },
-  async handler({ deps, body, address, block, secure }) {
+  async handler({ deps, body, address, agent, block, secure }) {
     const { username, password } = body;
-    const { user, secret } = await logIn(deps, username, password, block).catch(
+    const { user, secret } = await logIn(deps, username, password, block, { address, agent }).catch(
       (error: unknown) => {
         const code = error instanceof GatewayError ? error.code : 'internal_error';
         const note = () => noteFailedLogin(deps, username, code, address);
@@ -122,12 +125,13 @@ const createAccessToken = defineOperation({
   idempotent: true,
   body: Joi.object<TokenBody, true>({ expires_in: Joi.number().integer().min(60) }),
   reply: Joi.string().required(),
-  handler: ({ deps, login: current, actor, body }) =>
+  handler: ({ deps, login: current, actor, body, address, agent }) =>
     issueAccessToken(
       deps,
       current,
       actor,
       body.expires_in === undefined ? undefined : body.expires_in * 1_000,
+      { address, agent },
     ),
 });
 
@@ -140,6 +144,12 @@ const SESSIONS = Joi.array<SessionView[]>().items(
       .integer()
       .required()
       .description('Of a session: if it is not used until then.'),
+    used_time: Joi.number().integer().required().description('Its last use, to a minute.'),
+    address: Joi.string().allow(null).required().description('Where it was made from.'),
+    agent: Joi.string()
+      .allow(null)
+      .required()
+      .description('What the browser or client called itself.'),
     current: Joi.boolean().required().description('Whether it is the one that asks.'),
   }),
 );
@@ -150,6 +160,9 @@ function sessionWire({ id, session, current }: ShownSession): SessionView {
     kind: session.kind,
     created_time: Math.floor(session.createdAtMs / 1000),
     expires_time: Math.floor(session.expiresAtMs / 1000),
+    used_time: Math.floor(session.usedAtMs / 1000),
+    address: session.address || null,
+    agent: session.agent || null,
     current,
   };
 }

@@ -18,7 +18,7 @@ import {
 import type { Actor, ManagementDeps } from '../../management/audit.js';
 import { hashSecret } from '../../management/secrets.js';
 import type { QuotaChange, TokenChange, TokenQuery } from '../../store/store.js';
-import { ID, ID_PARAMS, IF_REVISION, listOf } from '../../wire/lists.js';
+import { ID, ID_PARAMS, IF_REVISION, listOf, orderOf, sortOf } from '../../wire/lists.js';
 import { BUDGET_USE_REPLY, budgetUseWire, type BudgetUseWire } from '../../wire/budget.js';
 import { QUOTA, STATUS } from '../../wire/user.js';
 import {
@@ -28,6 +28,7 @@ import {
   readPolicy,
   TOKEN,
   TOKEN_REPLY,
+  TOKEN_SORTS,
   TOKEN_STATUS,
   tokenWire,
   type PolicyBody,
@@ -67,6 +68,7 @@ interface TokenListQuery extends FormatQuery {
   tag?: string;
   expires_before?: number;
   unused_since?: number;
+  sort?: string;
 }
 
 interface SearchQuery extends TokenListQuery {
@@ -124,6 +126,7 @@ const FILTER = {
   tag: NAME.description('Those that are bound to it.'),
   expires_before: TIME.min(0).description('Unix seconds; those that never end are left out.'),
   unused_since: TIME.min(0).description('Unix seconds.'),
+  sort: sortOf(TOKEN_SORTS, 'newest first'),
 };
 
 const CREATED = Joi.object<CreatedView, true>({ ...TOKEN_REPLY, key: Joi.string().required() });
@@ -145,7 +148,7 @@ const list = defineOperation({
   method: 'GET',
   path: '/api/token',
   area: 'tokens',
-  summary: 'Your own keys, newest first; for admins, everybody’s',
+  summary: 'Your own keys; for admins, everybody’s',
   access: 'login',
   query: Joi.object<TokenListQuery, true>(FILTER),
   reply: listOf(LISTED),
@@ -456,7 +459,8 @@ async function ownerNames(
 function filterOf(query: TokenListQuery): Omit<TokenQuery, 'offset' | 'limit'> {
   const { user_id: userId, status, model, tag } = query;
   const { expires_before: expiresBefore, unused_since: unusedSince } = query;
-  const wanted = { userId, status, model, tag, expiresBefore, unusedSince };
+  const order = orderOf(TOKEN_SORTS, query.sort);
+  const wanted = { userId, status, model, tag, expiresBefore, unusedSince, order };
   return Object.fromEntries(Object.entries(wanted).filter(([, value]) => value !== undefined));
 }
 

@@ -18,12 +18,14 @@ import {
   LIST_QUERY,
   listOf,
   listReply,
+  orderOf,
   sliceOf,
+  sortOf,
   type ListQuery,
   type ListReply,
 } from '../../wire/lists.js';
 import { bodyMembers, readMembers, type MembersWire } from '../../wire/members.js';
-import { QUOTA, ROLE, STATUS, USER, userWire, type UserWire } from '../../wire/user.js';
+import { QUOTA, ROLE, STATUS, USER, USER_SORTS, userWire, type UserWire } from '../../wire/user.js';
 import { defineOperation, type Operation, type OperationDeps } from '../operation.js';
 import { because, REASON, REASON_QUERY } from '../reason.js';
 import { DISPLAY_NAME, EMAIL, KEEP, PASSWORD, USERNAME } from './user-fields.js';
@@ -31,6 +33,7 @@ import { DISPLAY_NAME, EMAIL, KEEP, PASSWORD, USERNAME } from './user-fields.js'
 interface FilterQuery extends ListQuery {
   role?: Role;
   status?: 1 | 2;
+  sort?: string;
 }
 
 interface SearchQuery extends FilterQuery {
@@ -73,14 +76,19 @@ interface UpdateBody extends BudgetBody {
   reason?: string;
 }
 
-const FILTER = { ...LIST_QUERY, role: ROLE.empty(''), status: STATUS.empty('') };
+const FILTER = {
+  ...LIST_QUERY,
+  role: ROLE.empty(''),
+  status: STATUS.empty(''),
+  sort: sortOf(USER_SORTS, 'newest first'),
+};
 
 const list = defineOperation({
   id: 'listUsers',
   method: 'GET',
   path: '/api/user',
   area: 'users',
-  summary: 'All accounts, newest first',
+  summary: 'All accounts',
   access: 'auditor',
   query: Joi.object<FilterQuery, true>(FILTER),
   reply: listOf(USER),
@@ -101,11 +109,13 @@ const search = defineOperation({
 
 async function listed(deps: OperationDeps, query: SearchQuery): Promise<ListReply<UserWire>> {
   const { keyword, role, status } = query;
+  const order = orderOf(USER_SORTS, query.sort);
   const found = await listUsers(deps, {
     ...sliceOf(query),
     ...(keyword === undefined ? {} : { keyword }),
     ...(role === undefined ? {} : { role }),
     ...(status === undefined ? {} : { enabled: status === 1 }),
+    ...(order === undefined ? {} : { order }),
   });
   return listReply(found, query, userWire(deps.now()));
 }

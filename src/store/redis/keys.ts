@@ -18,6 +18,8 @@ export interface Keys {
   /** Zset of the ids of a user's tokens. */
   userTokens(userId: number): string;
   userSessions(userId: number): string;
+  /** Hash of where each session was made from and, with `:used` appended, when it was last used. */
+  userLogins(userId: number): string;
   userOneTimeCode(userId: number): string;
   userAddressCode(userId: number): string;
   userPlaces(userId: number): string;
@@ -80,9 +82,11 @@ export function createKeys(prefix: string): Keys {
     userReservations: (userId) => `${user(userId)}:r`,
     userToken: (userId, tokenId) => `${user(userId)}:t:${tokenId}`,
     userCredits: (userId) => `${user(userId)}:c`,
-    userOthers: (userId) => [':r', ':o', ':e', ':a', ':c'].map((end) => `${user(userId)}${end}`),
+    userOthers: (userId) =>
+      [':r', ':o', ':e', ':a', ':c', ':l'].map((end) => `${user(userId)}${end}`),
     userTokens: (userId) => `${user(userId)}:ts`,
     userSessions: (userId) => `${user(userId)}:s`,
+    userLogins: (userId) => `${user(userId)}:l`,
     userOneTimeCode: (userId) => `${user(userId)}:o`,
     userAddressCode: (userId) => `${user(userId)}:e`,
     userPlaces: (userId) => `${user(userId)}:a`,

@@ -10,14 +10,15 @@ export interface Listing<T> {
 
 const CHUNK = 500;
 
-/** Newest first. Without a filter, reads only the page; with one, reads everything, in parts. */
+/** Newest first unless `compare` orders otherwise. Without a filter and an order, reads only the page; else everything, in parts. */
 export async function pageOf<T>(
   { client, answer }: Connection,
   { key, read }: Listing<T>,
   { offset, limit }: Slice,
   matches?: (item: T) => boolean,
+  compare?: (one: T, other: T) => number,
 ): Promise<Page<T>> {
-  if (matches === undefined) {
+  if (matches === undefined && compare === undefined) {
     const [total, members] = await Promise.all([
       answer(client.zcard(key)),
       limit > 0 ? answer(client.zrange(key, `${offset}`, `${offset + limit - 1}`, 'REV')) : [],
@@ -28,10 +29,14 @@ export async function pageOf<T>(
   let total = 0;
   for (let start = 0; ; start += CHUNK) {
     const members = await answer(client.zrange(key, `${start}`, `${start + CHUNK - 1}`, 'REV'));
-    if (members.length === 0) return { items, total };
+    if (members.length === 0) {
+      if (compare === undefined) return { items, total };
+      return { items: items.sort(compare).slice(offset, offset + limit), total };
+    }
     for (const item of await read(members)) {
-      if (!matches(item)) continue;
-      if (total >= offset && items.length < limit) items.push(item);
+      if (matches?.(item) === false) continue;
+      const isInside = total >= offset && items.length < limit;
+      if (isInside || compare !== undefined) items.push(item);
       total += 1;
     }
   }

@@ -1,7 +1,8 @@
-import type { IdempotencyClaim, Session, SessionStore } from '../store.js';
+import { USED_STEP_MS } from '../sessions.js';
+import type { IdempotencyClaim, NewSession, Session, SessionStore } from '../store.js';
 import type { Connection } from './connection.js';
 import type { Keys } from './keys.js';
-import { listOf, numberOf, run, SCRIPTS, textOf } from './scripts.js';
+import { listOf, numberOf, run, SCRIPTS, textOf, type Reply } from './scripts.js';
 
 /**
  * Sessions are stored with their user, so that all of them end in one step; a key per session id leads there. Times are
@@ -29,12 +30,16 @@ function openLogins(connection: Connection, keys: Keys): Pick<SessionStore, Logi
     return userId === null ? undefined : Number(userId);
   }
 
-  async function create(session: Session, ...by: string[]): Promise<boolean> {
+  const places = (userId: number): string[] => [keys.userSessions(userId), keys.userLogins(userId)];
+
+  async function create(session: NewSession, ...by: string[]): Promise<boolean> {
     const { idHash, userId, kind, createdAtMs, expiresAtMs, endsAtMs } = session;
+    const { address = '', agent = '' } = session;
     const lifeMs = Math.max(1, endsAtMs - createdAtMs);
     await answer(client.set(keys.session(idHash), `${userId}`, 'PX', lifeMs));
-    const ended = await run(connection, SCRIPTS.writeSession, keys.userSessions(userId), [
+    const ended = await run(connection, SCRIPTS.writeSession, places(userId), [
       ...[idHash, kind, createdAtMs, expiresAtMs, endsAtMs, connection.told(createdAtMs)],
+      JSON.stringify({ address, agent }),
       ...by,
     ]);
     // These keys now lead nowhere.
@@ -53,41 +58,39 @@ function openLogins(connection: Connection, keys: Keys): Pick<SessionStore, Logi
     async findSession(idHash, nowMs, slideMs) {
       const userId = await ownerOf(idHash);
       if (userId === undefined) return undefined;
-      const reply = await run(connection, SCRIPTS.useSession, keys.userSessions(userId), [
-        ...[idHash, connection.told(nowMs), slideMs],
+      const reply = await run(connection, SCRIPTS.useSession, places(userId), [
+        ...[idHash, connection.told(nowMs), slideMs, USED_STEP_MS],
       ]);
       if (reply === null) return undefined;
-      const [kind, created, expires, ends] = listOf(reply);
-      return {
-        idHash,
-        userId,
-        // Written from a Session.
-        kind: textOf(kind) as Session['kind'],
-        createdAtMs: numberOf(created),
-        expiresAtMs: numberOf(expires),
-        endsAtMs: numberOf(ends),
-      };
+      const [kind, created, expires, ends, used, origin] = listOf(reply);
+      return sessionOf(idHash, userId, [kind, created, expires, ends], used, origin);
     },
 
     async deleteSession(idHash) {
       const userId = await ownerOf(idHash);
       if (userId === undefined) return false;
       const deleted = await answer(client.hdel(keys.userSessions(userId), idHash));
+      await answer(client.hdel(keys.userLogins(userId), idHash, `${idHash}:used`));
       await answer(client.del(keys.session(idHash)));
       return deleted > 0;
     },
 
     async listSessions(userId, nowMs) {
-      const records = await answer(client.hgetall(keys.userSessions(userId)));
+      const [records, known] = await Promise.all([
+        answer(client.hgetall(keys.userSessions(userId))),
+        answer(client.hgetall(keys.userLogins(userId))),
+      ]);
       return Object.entries(records)
-        .map(([idHash, record]) => sessionOf(idHash, userId, record))
+        .map(([idHash, record]) =>
+          sessionOf(idHash, userId, record.split(':'), known[`${idHash}:used`], known[idHash]),
+        )
         .filter(({ expiresAtMs, endsAtMs }) => expiresAtMs > nowMs && endsAtMs > nowMs)
         .sort((a, b) => b.createdAtMs - a.createdAtMs || (a.idHash < b.idHash ? -1 : 1));
     },
 
     async deleteUserSessions(userId, kind) {
       const ended = listOf(
-        await run(connection, SCRIPTS.deleteSessions, keys.userSessions(userId), [kind ?? '']),
+        await run(connection, SCRIPTS.deleteSessions, places(userId), [kind ?? '']),
       );
       for (const idHash of ended) await answer(client.del(keys.session(textOf(idHash))));
       return ended.length;
@@ -152,8 +155,15 @@ function openLimits(connection: Connection, keys: Keys): Omit<SessionStore, Logi
   };
 }
 
-function sessionOf(idHash: string, userId: number, record: string): Session {
-  const [kind, created, expires, ends] = record.split(':');
+/** `used` and `origin` are missing in what older releases wrote. */
+function sessionOf(
+  idHash: string,
+  userId: number,
+  [kind, created, expires, ends]: readonly (Reply | undefined)[],
+  used: Reply | undefined,
+  origin: Reply | undefined,
+): Session {
+  const { address = '', agent = '' } = JSON.parse(textOf(origin ?? '{}')) as Partial<Session>;
   return {
     idHash,
     userId,
@@ -162,5 +172,7 @@ function sessionOf(idHash: string, userId: number, record: string): Session {
     createdAtMs: numberOf(created),
     expiresAtMs: numberOf(expires),
     endsAtMs: numberOf(ends),
+    usedAtMs: numberOf(used ?? created),
+    ...{ address, agent },
   };
 }

@@ -14,6 +14,8 @@ import {
 } from '../store.js';
 import type { Connection } from './connection.js';
 import type { Keys } from './keys.js';
+import { comparing } from '../page.js';
+import { TOKEN_ORDERS } from '../tokens.js';
 import { pageOf, type Listing } from './listing.js';
 import { tokenVersion } from '../version.js';
 import { listOf, run, runWithTokens, SCRIPTS, textOf, type Reply } from './scripts.js';
@@ -210,7 +212,8 @@ export function openTokens(connection: Connection, keys: Keys): TokenStore {
                 nowMs,
               ),
           };
-    return pageOf(connection, listing, { offset, limit }, isPlain ? undefined : matches);
+    const compare = query.order && comparing(TOKEN_ORDERS, query.order);
+    return pageOf(connection, listing, { offset, limit }, isPlain ? undefined : matches, compare);
   }
 
   /** Reads tokens user by user, and returns them in the order of `places`. */

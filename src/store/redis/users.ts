@@ -19,6 +19,8 @@ import type {
 } from '../store.js';
 import type { Connection } from './connection.js';
 import type { Keys } from './keys.js';
+import { comparing } from '../page.js';
+import { USER_ORDERS } from '../users.js';
 import { pageOf } from './listing.js';
 import {
   listOf,
@@ -138,7 +140,14 @@ export function openUsers(connection: Connection, keys: Keys): UserStore {
       kind: 'updated',
       user: {
         ...{ id, username, email, displayName, role, enabled, quota },
-        ...{ usedQuota: 0, requestCount: 0, createdTime, budgetUse: NOTHING_USED, ...budgets },
+        ...{
+          usedQuota: 0,
+          requestCount: 0,
+          createdTime,
+          lastLoginTime: 0,
+          budgetUse: NOTHING_USED,
+          ...budgets,
+        },
       },
     };
   }
@@ -154,7 +163,8 @@ export function openUsers(connection: Connection, keys: Keys): UserStore {
       const user = await read(id, nowMs);
       if (user === undefined) return { kind: 'not_found' };
       if (!holds(user)) return { kind: 'conflict', reason: 'changed' };
-      judged = fieldsOf({ ...user, email: user.email ?? null });
+      const { lastLoginTime: _, ...others } = user;
+      judged = fieldsOf({ ...others, email: user.email ?? null });
     }
     const wanted = {
       username: change.username?.toLowerCase() ?? '',
@@ -257,6 +267,7 @@ export function openUsers(connection: Connection, keys: Keys): UserStore {
       },
       { offset, limit },
       [role, enabled, keyword].every((wanted) => wanted === undefined) ? undefined : matches,
+      query.order && comparing(USER_ORDERS, query.order),
     );
   }
 
@@ -314,7 +325,7 @@ function newClaim(id: number, nowMs: number): string {
 
 /** The fields of what is present; an account has all of them but the password, and `email` if it has none. */
 function fieldsOf(change: Omit<UserChange, 'quota'>): (string | number)[] {
-  const { username, email, displayName, passwordHash, role, enabled } = change;
+  const { username, email, displayName, passwordHash, role, enabled, lastLoginTime } = change;
   return [
     ...(username === undefined ? [] : ['username', username]),
     ...(email === undefined ? [] : ['email', email ?? '']),
@@ -322,6 +333,7 @@ function fieldsOf(change: Omit<UserChange, 'quota'>): (string | number)[] {
     ...(passwordHash === undefined ? [] : ['password', passwordHash]),
     ...(role === undefined ? [] : ['role', role]),
     ...(enabled === undefined ? [] : ['enabled', Number(enabled)]),
+    ...(lastLoginTime === undefined ? [] : ['login', lastLoginTime]),
     ...budgetFields(change),
   ];
 }
@@ -329,7 +341,7 @@ function fieldsOf(change: Omit<UserChange, 'quota'>): (string | number)[] {
 function userOf(fields: readonly Reply[]): User {
   const [id, username, email, display, role, enabled, quota, used, requests, created, ...rest] =
     fields;
-  const [budget, period, zone, spent, untilMs] = rest;
+  const [budget, period, zone, spent, untilMs, login] = rest;
   return {
     id: numberOf(id),
     username: textOf(username),
@@ -342,6 +354,7 @@ function userOf(fields: readonly Reply[]): User {
     usedQuota: numberOf(used),
     requestCount: numberOf(requests),
     createdTime: numberOf(created),
+    lastLoginTime: numberOf(login ?? '0'),
     // Records of older releases have none.
     budget: numberOf(budget ?? BUDGET_DEFAULTS.budget),
     // Written from a BudgetPeriod.

@@ -1,4 +1,4 @@
-import type { Page, Slice } from '../store.js';
+import type { Order, Page, Slice } from '../store.js';
 import type { Database, SqlValue } from './database.js';
 
 /** The WHERE clause of a list: conditions are added only for what was asked for, which makes few different texts. */
@@ -27,18 +27,31 @@ interface Listed<Row, T> {
   readonly read: (row: Row) => T;
 }
 
-/** One slice of the matching rows of a table, newest first, and the number of all of them. */
+/** The beginning of an ORDER BY clause; `expressions` say what each order is. */
+export function orderSql<By extends string>(
+  expressions: Readonly<Record<By, string>>,
+  order: Order<By> | undefined,
+): string {
+  return order === undefined
+    ? ''
+    : `${expressions[order.by]} ${order.descending ? 'DESC' : 'ASC'},`;
+}
+
+/** One slice of the matching rows of a table, newest first unless `order` says otherwise, and the number of all of them. */
 export function selectPage<Row, T>(
   database: Database,
   { table, read }: Listed<Row, T>,
   filter: Filter,
   { offset, limit }: Slice,
+  order = '',
 ): Page<T> {
   const total = database
     .prepare<{ readonly total: number }>(`SELECT count(*) AS total FROM ${table} t ${filter.sql}`)
     .get(...filter.parameters);
   const rows = database
-    .prepare<Row>(`SELECT * FROM ${table} t ${filter.sql} ORDER BY id DESC LIMIT ? OFFSET ?`)
+    .prepare<Row>(
+      `SELECT * FROM ${table} t ${filter.sql} ORDER BY ${order} t.id DESC LIMIT ? OFFSET ?`,
+    )
     .all(...filter.parameters, limit, offset);
   return { items: rows.map(read), total: total?.total ?? 0 };
 }

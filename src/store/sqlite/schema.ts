@@ -311,6 +311,12 @@ const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (name, node)
   ) STRICT, WITHOUT ROWID;
   `,
+  `
+  ALTER TABLE sessions ADD COLUMN address TEXT NOT NULL DEFAULT '';
+  ALTER TABLE sessions ADD COLUMN agent TEXT NOT NULL DEFAULT '';
+  ALTER TABLE sessions ADD COLUMN used_at_ms INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE users ADD COLUMN last_login_time INTEGER NOT NULL DEFAULT 0;
+  `,
 ];
 
 /** Migrates a file to the version that this release uses. Several processes may do so at once. */

@@ -1,5 +1,6 @@
 import { takeRate } from '../../core/rate-limit.js';
-import type { IdempotencyClaim, Session, SessionStore } from '../store.js';
+import { USED_STEP_MS } from '../sessions.js';
+import type { IdempotencyClaim, NewSession, Session, SessionStore } from '../store.js';
 import type { Database } from './database.js';
 
 interface SessionRow {
@@ -9,6 +10,10 @@ interface SessionRow {
   readonly created_at_ms: number;
   readonly expires_at_ms: number;
   readonly ends_at_ms: number;
+  readonly address: string;
+  readonly agent: string;
+  /** 0 in what older releases wrote. */
+  readonly used_at_ms: number;
 }
 
 interface OneTimeCodeRow {
@@ -51,8 +56,9 @@ function openLogins(
   | 'deleteUserSessions'
 > {
   const insert = database.prepare<never>(
-    `INSERT INTO sessions (id_hash, user_id, kind, created_at_ms, expires_at_ms, ends_at_ms)
-     VALUES (?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO sessions (id_hash, user_id, kind, created_at_ms, expires_at_ms, ends_at_ms, address, agent,
+       used_at_ms)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   const find = database.prepare<SessionRow>(
     'SELECT * FROM sessions WHERE id_hash = ? AND expires_at_ms > ?',
@@ -61,7 +67,9 @@ function openLogins(
     `SELECT * FROM sessions WHERE user_id = ? AND expires_at_ms > ?
      ORDER BY created_at_ms DESC, id_hash`,
   );
-  const slide = database.prepare<never>('UPDATE sessions SET expires_at_ms = ? WHERE id_hash = ?');
+  const use = database.prepare<never>(
+    'UPDATE sessions SET expires_at_ms = ?, used_at_ms = ? WHERE id_hash = ?',
+  );
   const remove = database.prepare<never>('DELETE FROM sessions WHERE id_hash = ?');
   const removeExpired = database.prepare<never>('DELETE FROM sessions WHERE expires_at_ms <= ?');
   const removeOfUser = database.prepare<never>('DELETE FROM sessions WHERE user_id = ?');
@@ -69,9 +77,13 @@ function openLogins(
     'DELETE FROM sessions WHERE user_id = ? AND kind = ?',
   );
 
-  function create({ idHash, userId, kind, createdAtMs, expiresAtMs, endsAtMs }: Session): void {
+  function create(session: NewSession): void {
+    const { idHash, userId, kind, createdAtMs, expiresAtMs, endsAtMs } = session;
+    const { address = '', agent = '' } = session;
     removeExpired.run(createdAtMs);
-    insert.run(idHash, userId, kind, createdAtMs, expiresAtMs, endsAtMs);
+    insert.run(
+      ...[idHash, userId, kind, createdAtMs, expiresAtMs, endsAtMs, address, agent, createdAtMs],
+    );
   }
 
   return {
@@ -91,10 +103,13 @@ function openLogins(
         const row = find.get(idHash, nowMs);
         if (row === undefined) return undefined;
         const session = sessionOf(row);
-        if (session.kind !== 'session') return session;
-        const expiresAtMs = Math.min(nowMs + slideMs, session.endsAtMs);
-        slide.run(expiresAtMs, idHash);
-        return { ...session, expiresAtMs };
+        const isNoted = nowMs - session.usedAtMs < USED_STEP_MS;
+        if (session.kind !== 'session' && isNoted) return session;
+        const slid = session.kind === 'session' ? nowMs + slideMs : session.expiresAtMs;
+        const expiresAtMs = Math.min(slid, session.endsAtMs);
+        const usedAtMs = isNoted ? session.usedAtMs : nowMs;
+        use.run(expiresAtMs, usedAtMs, idHash);
+        return { ...session, expiresAtMs, usedAtMs };
       }),
 
     deleteSession: (idHash) => database.write(() => remove.run(idHash) > 0),
@@ -229,5 +244,8 @@ function sessionOf(row: SessionRow): Session {
     createdAtMs: row.created_at_ms,
     expiresAtMs: row.expires_at_ms,
     endsAtMs: row.ends_at_ms,
+    usedAtMs: Math.max(row.used_at_ms, row.created_at_ms),
+    address: row.address,
+    agent: row.agent,
   };
 }

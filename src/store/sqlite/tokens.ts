@@ -1,10 +1,10 @@
 import { useAfter } from '../../core/budget.js';
 import { isExpired, type Token, type TokenStatus } from '../../core/token.js';
-import type { NewToken, TokenChange, TokenStore, TokenUpdate } from '../store.js';
+import type { NewToken, TokenChange, TokenOrder, TokenStore, TokenUpdate } from '../store.js';
 import { tokenVersion } from '../version.js';
 import { changedBalance } from './balance.js';
 import type { Database } from './database.js';
-import { Filter, selectPage } from './page.js';
+import { Filter, orderSql, selectPage } from './page.js';
 import type { Reservations } from './reservations.js';
 import { TOKEN_COLUMNS, tokenOf, type TokenRow } from './token-rows.js';
 
@@ -15,6 +15,15 @@ const STATUS: Readonly<Record<TokenStatus, string>> = {
   2: 't.enabled = 0 AND ? > 0',
   3: `t.enabled = 1 AND ${ENDED}`,
   4: `t.enabled = 1 AND NOT (${ENDED}) AND t.unlimited_quota = 0 AND t.remain_quota <= 0`,
+};
+
+const ORDERS: Readonly<Record<TokenOrder['by'], string>> = {
+  name: 't.name_key',
+  remainQuota: 'iif(t.unlimited_quota = 1, 9e999, t.remain_quota)',
+  usedQuota: 't.used_quota',
+  createdTime: 't.created_time',
+  accessedTime: 't.accessed_time',
+  expiredTime: 'iif(t.expired_time = -1, 9e999, t.expired_time)',
 };
 
 export function openTokens(database: Database, reservations: Reservations): TokenStore {
@@ -129,7 +138,7 @@ export function openTokens(database: Database, reservations: Reservations): Toke
 
     getToken: (id, nowMs) => database.write(() => read(id, nowMs)),
 
-    listTokens: ({ userId, name, keyHash, offset, limit, ...query }, nowMs) =>
+    listTokens: ({ userId, name, keyHash, offset, limit, order, ...query }, nowMs) =>
       database.write(() => {
         reservations.giveBackExpired(nowMs, userId);
         const status = query.status === undefined ? undefined : STATUS[query.status];
@@ -146,7 +155,9 @@ export function openTokens(database: Database, reservations: Reservations): Toke
           .where("EXISTS (SELECT 1 FROM json_each(t.policy, '$.tags') WHERE value = ?)", query.tag)
           .where('t.expired_time <> -1 AND t.expired_time < ?', query.expiresBefore)
           .where('t.accessed_time < ?', query.unusedSince);
-        return selectPage(database, { table: 'tokens', read: tokenOf }, filter, { offset, limit });
+        const listed = { table: 'tokens', read: tokenOf };
+        const slice = { offset, limit };
+        return selectPage(database, listed, filter, slice, orderSql(ORDERS, order));
       }),
 
     updateToken: (id, wanted, nowMs, ownerId, when) =>

@@ -11,12 +11,13 @@ import type {
   User,
   UserChange,
   UserCondition,
+  UserOrder,
   UserStore,
   UserUpdate,
 } from '../store.js';
 import { changedBalance } from './balance.js';
 import type { Database } from './database.js';
-import { Filter, selectPage } from './page.js';
+import { Filter, orderSql, selectPage } from './page.js';
 import type { Reservations } from './reservations.js';
 
 interface UserRow {
@@ -36,7 +37,18 @@ interface UserRow {
   readonly budget_time_zone: string;
   readonly budget_spent: number;
   readonly budget_until_ms: number;
+  readonly last_login_time: number;
 }
+
+const ORDERS: Readonly<Record<UserOrder['by'], string>> = {
+  username: 't.username_key',
+  role: 't.role',
+  quota: 't.quota',
+  usedQuota: 't.used_quota',
+  requestCount: 't.request_count',
+  createdTime: 't.created_time',
+  lastLoginTime: 't.last_login_time',
+};
 
 export function openUsers(database: Database, reservations: Reservations): UserStore {
   const insert = database.prepare<UserRow>(
@@ -50,7 +62,7 @@ export function openUsers(database: Database, reservations: Reservations): UserS
   const update = database.prepare<UserRow>(
     `UPDATE users SET username = ?, username_key = ?, email = ?, email_key = ?, display_name = ?, display_key = ?,
        password_hash = ?, role = ?, enabled = ?, quota = ?, budget = ?, budget_period = ?, budget_time_zone = ?,
-       budget_spent = ?, budget_until_ms = ?
+       budget_spent = ?, budget_until_ms = ?, last_login_time = ?
      WHERE id = ? RETURNING *`,
   );
   const remove = database.prepare<never>('DELETE FROM users WHERE id = ?');
@@ -155,6 +167,7 @@ export function openUsers(database: Database, reservations: Reservations): UserS
         budgets.budgetTimeZone,
         use.spent,
         use.untilMs,
+        wanted.lastLoginTime ?? row.last_login_time,
         id,
       ),
     );
@@ -173,7 +186,7 @@ export function openUsers(database: Database, reservations: Reservations): UserS
 
     getPasswordHash: (userId) => database.read(() => byId.get(userId)?.password_hash),
 
-    listUsers: ({ keyword, role, enabled, offset, limit }, nowMs) =>
+    listUsers: ({ keyword, role, enabled, order, offset, limit }, nowMs) =>
       database.write(() => {
         reservations.giveBackExpired(nowMs);
         const filter = new Filter()
@@ -184,10 +197,9 @@ export function openUsers(database: Database, reservations: Reservations): UserS
           )
           .where('t.role = ?', role)
           .where('t.enabled = ?', enabled === undefined ? undefined : Number(enabled));
-        return selectPage(database, { table: 'users', read: presentUser }, filter, {
-          offset,
-          limit,
-        });
+        const listed = { table: 'users', read: presentUser };
+        const slice = { offset, limit };
+        return selectPage(database, listed, filter, slice, orderSql(ORDERS, order));
       }),
 
     updateUser: (id, wanted, nowMs, condition = {}) =>
@@ -221,6 +233,7 @@ function presentUser(row: UserRow): User {
     usedQuota: row.used_quota,
     requestCount: row.request_count,
     createdTime: row.created_time,
+    lastLoginTime: row.last_login_time,
     budget: row.budget,
     budgetPeriod: row.budget_period,
     budgetTimeZone: row.budget_time_zone,

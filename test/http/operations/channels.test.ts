@@ -344,7 +344,11 @@ describe('finding channels', () => {
       );
 
     expect(await names('sort=tried')).toEqual(['first', 'heavy', 'light']);
-    expect(await names('sort=name')).toEqual(['first', 'heavy', 'light'].sort());
+    expect(await names('sort=name')).toEqual(['first', 'heavy', 'light']);
+    expect(await names('sort=-name')).toEqual(['light', 'heavy', 'first']);
+    expect(await names('sort=-weight')).toEqual(await names('sort=-weight&origin=store'));
+    expect((await names('sort=-weight'))[0]).toBe('heavy');
+    expect(await names('origin=config')).toEqual([]);
     expect(await names('')).toEqual(['light', 'heavy', 'first']);
     expect(await names('because=disabled')).toEqual(['first']);
     expect(await names('because=tag_disabled')).toEqual([]);

@@ -25,6 +25,43 @@ function logIn(body: unknown, headers: Record<string, string> = {}) {
 }
 
 describe('login', () => {
+  it('is noted with the address, the browser and the time', async () => {
+    const { user } = await createAccount(gateway.store, { role: 10 });
+    const agent = `Mozilla/5.0 (X11; Linux x86_64) Firefox/140.0 ${'x'.repeat(300)}`;
+    const before = Math.floor(Date.now() / 1000);
+
+    const reply = await logIn(
+      { username: user.username, password: PASSWORD },
+      { 'user-agent': agent },
+    );
+    const cookie = reply.headers.get('set-cookie') ?? '';
+    await callApi(gateway.url, 'POST', '/api/user/token', { cookie, body: {} });
+
+    const self = await callApi<{ last_login_time: number }>(gateway.url, 'GET', '/api/user/self', {
+      cookie,
+    });
+    expect(reply.body.data).toMatchObject({ last_login_time: self.body.data.last_login_time });
+    expect(self.body.data.last_login_time).toBeGreaterThanOrEqual(before);
+    const { body } = await callApi<
+      { kind: string; address: string | null; agent: string | null; used_time: number }[]
+    >(gateway.url, 'GET', '/api/user/session', { cookie });
+    expect(body.data).toMatchObject([
+      { kind: 'access_token', address: '127.0.0.1', current: false },
+      { kind: 'session', address: `192.0.2.${address}`, agent: agent.slice(0, 256) },
+      { kind: 'session', address: null, agent: null },
+    ]);
+    expect(body.data[1]?.used_time).toBeGreaterThanOrEqual(before);
+    const sorted = await callApi<{ items: { id: number }[] }>(
+      gateway.url,
+      'GET',
+      '/api/user?sort=-last_login_time',
+      { cookie },
+    );
+    expect(sorted.body.data.items[0]?.id).toBe(user.id);
+    const unknown = await callApi(gateway.url, 'GET', '/api/user?sort=shoe_size', { cookie });
+    expect([unknown.status, unknown.body.param]).toEqual([400, 'sort']);
+  });
+
   it('gives a cookie that the browser keeps to itself, and the account', async () => {
     const { user } = await createAccount(gateway.store);
 

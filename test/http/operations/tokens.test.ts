@@ -516,6 +516,22 @@ describe('finding and deleting keys', () => {
     expect([changed.status, changed.body.data.name]).toEqual([200, 'after']);
   });
 
+  it('sorts by what is asked for, the greatest first with a minus', async () => {
+    const mine = await createAccount(gateway.store);
+    const rich = await create({ name: 'b', remain_quota: 9 }, mine);
+    const poor = await create({ name: 'a', remain_quota: 1 }, mine);
+    const sorted = async (sort: string, path = '/api/token') => {
+      const reply = await call<ListWire>('GET', `${path}?sort=${sort}`, undefined, mine);
+      return reply.body.data.items.map(({ id }) => id);
+    };
+
+    expect(await sorted('name')).toEqual([poor.id, rich.id]);
+    expect(await sorted('-remain_quota')).toEqual([rich.id, poor.id]);
+    expect(await sorted('remain_quota', '/api/token/search')).toEqual([poor.id, rich.id]);
+    const unknown = await call('GET', '/api/token?sort=remainQuota', undefined, mine);
+    expect([unknown.status, unknown.body.param]).toEqual([400, 'sort']);
+  });
+
   it('finds by part of the name and by the whole key', async () => {
     const mine = await createAccount(gateway.store);
     const { id, key } = await create({ name: 'Needle in hay' }, mine);

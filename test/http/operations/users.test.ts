@@ -188,6 +188,7 @@ describe('your own account', () => {
       used_quota: 0,
       request_count: 0,
       created_time: user.createdTime,
+      last_login_time: 0,
       budget: 0,
       budget_period: 'month',
       budget_time_zone: 'UTC',

@@ -14,6 +14,9 @@ function newSession(userId: number, given: Partial<Session> = {}): Session {
     createdAtMs: T0,
     expiresAtMs: T0 + HOUR,
     endsAtMs: T0 + 10 * HOUR,
+    usedAtMs: given.createdAtMs ?? T0,
+    address: '192.0.2.1',
+    agent: 'a browser: 1.0 (of ours)',
     ...given,
   };
 }
@@ -29,12 +32,35 @@ export function describeSessions(open: OpenHarness): void {
 
       const used = await again.findSession(session.idHash, T0 + HOUR - 1, HOUR);
 
-      const slid = { ...session, expiresAtMs: T0 + 2 * HOUR - 1 };
+      const slid = { ...session, expiresAtMs: T0 + 2 * HOUR - 1, usedAtMs: T0 + HOUR - 1 };
       expect(used).toEqual(slid);
       expect(await given.store.findSession(session.idHash, T0 + 2 * HOUR - 2, HOUR)).toEqual({
         ...session,
         expiresAtMs: T0 + 3 * HOUR - 2,
+        usedAtMs: T0 + 2 * HOUR - 2,
       });
+    });
+
+    test('notes the use of sessions and access tokens to a minute, and where they were made from', async () => {
+      const userId = await createUser(given.store);
+      const [session, token] = [newSession(userId), newSession(userId, { kind: 'access_token' })];
+      for (const each of [session, token]) await given.store.createSession(each);
+
+      for (const { idHash } of [session, token]) {
+        await given.store.findSession(idHash, T0 + 90_000, HOUR);
+        await given.store.findSession(idHash, T0 + 149_999, HOUR);
+      }
+
+      const { address, agent } = session;
+      for (const shown of await given.store.listSessions(userId, T0)) {
+        expect(shown).toMatchObject({ usedAtMs: T0 + 90_000, address, agent });
+      }
+      const later = await given.store.findSession(token.idHash, T0 + 150_000, HOUR);
+      expect(later).toEqual({ ...token, usedAtMs: T0 + 150_000 });
+      const { address: _, agent: __, ...bare } = newSession(userId);
+      await given.store.createSession(bare);
+      const found = await given.store.findSession(bare.idHash, T0, HOUR);
+      expect(found).toMatchObject({ address: '', agent: '', usedAtMs: T0 });
     });
 
     test('ends a session that was not used in time', async () => {

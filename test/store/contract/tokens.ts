@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { NOTHING_USED } from '../../../src/core/budget.js';
 import { MAX_QUOTA } from '../../../src/core/quota.js';
 import type { Token } from '../../../src/core/token.js';
-import type { Store, TokenQuery } from '../../../src/store/store.js';
+import type { Store, TokenOrder, TokenQuery } from '../../../src/store/store.js';
 import {
   admitRequest,
   createToken,
@@ -266,6 +266,34 @@ export function describeTokens(open: OpenHarness): void {
       expect(await name({ expiresBefore: T0_SECONDS + 60 })).toEqual([]);
       expect(await name({ unusedSince: T0_SECONDS })).toEqual([]);
       expect(await name({ unusedSince: T0_SECONDS + 1, status: 2 })).toEqual(['off']);
+    });
+
+    test('lists in every order, the newest first among equals and what has no end last', async () => {
+      const { store } = given;
+      const userId = await createUser(store);
+      await createToken(store, { userId, name: 'b', remainQuota: 7, expiredTime: T0_SECONDS + 9 });
+      await createToken(store, { userId, name: 'A', unlimitedQuota: true });
+      await createToken(store, { userId, name: 'c', remainQuota: 7 });
+      await createToken(store, { userId, name: 'd', remainQuota: 3, expiredTime: T0_SECONDS + 5 });
+      const names = async (by: TokenOrder['by'], descending = false, ofUser = true) => {
+        const query = { ...(ofUser ? { userId } : {}), order: { by, descending } };
+        const { items, total } = await store.listTokens({ ...query, offset: 0, limit: 3 }, T0);
+        expect(total).toBe(4);
+        return items.map(({ name }) => name).join('');
+      };
+
+      expect(await names('name')).toBe('Abc');
+      expect(await names('name', true, false)).toBe('dcb');
+      expect(await names('remainQuota')).toBe('dcb');
+      expect(await names('remainQuota', true)).toBe('Acb');
+      expect(await names('expiredTime')).toBe('dbc');
+      expect(await names('expiredTime', true)).toBe('cAb');
+      for (const by of ['usedQuota', 'createdTime', 'accessedTime'] as const) {
+        expect(await names(by)).toBe('dcA');
+      }
+      const rest = { order: { by: 'name' as const, descending: false }, status: 1 as const };
+      const { items } = await store.listTokens({ ...rest, offset: 3, limit: 3 }, T0);
+      expect(items.map(({ name }) => name)).toEqual(['d']);
     });
 
     test('lets one of many who judged the same token change it, whatever traffic does to it', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { BUDGET_DEFAULTS, NOTHING_USED } from '../../../src/core/budget.js';
 import { MAX_QUOTA } from '../../../src/core/quota.js';
-import type { Store, User } from '../../../src/store/store.js';
+import type { UserOrder, Store, User } from '../../../src/store/store.js';
 import {
   admitRequest,
   createToken,
@@ -45,6 +45,7 @@ export function describeUsers(open: OpenHarness): void {
         usedQuota: 0,
         requestCount: 0,
         createdTime: T0_SECONDS,
+        lastLoginTime: 0,
       });
       const again = await given.reopen();
       expect(await again.getUser(user.id, T0)).toEqual(user);
@@ -361,6 +362,36 @@ export function describeUsers(open: OpenHarness): void {
       expect(await list({ role: 10 })).toEqual({ ids: [eve.id], total: 1 });
       expect(await list({ role: 1 }, 1, 1)).toEqual({ ids: [ada.id], total: 2 });
       expect(await list({ role: 100, keyword: 'ada' })).toEqual({ ids: [], total: 0 });
+    });
+
+    test('lists in every order, the newest first among equals', async () => {
+      const ada = await created(given.store, { username: 'ada', quota: 5 });
+      const bob = await created(given.store, { username: 'Bob', quota: 9, role: 10 });
+      const eve = await created(given.store, { username: 'eve', quota: 5 });
+      await given.store.updateUser(ada.id, { lastLoginTime: 7 }, T0);
+      const list = async (by: UserOrder['by'], descending = false): Promise<number[]> => {
+        const order = { by, descending };
+        return (await given.store.listUsers({ order, offset: 0, limit: 10 }, T0)).items.map(
+          ({ id }) => id,
+        );
+      };
+
+      expect(await list('username')).toEqual([ada.id, bob.id, eve.id]);
+      expect(await list('username', true)).toEqual([eve.id, bob.id, ada.id]);
+      expect(await list('quota')).toEqual([eve.id, ada.id, bob.id]);
+      expect(await list('quota', true)).toEqual([bob.id, eve.id, ada.id]);
+      expect(await list('role', true)).toEqual([bob.id, eve.id, ada.id]);
+      expect(await list('lastLoginTime', true)).toEqual([ada.id, eve.id, bob.id]);
+      for (const by of ['usedQuota', 'requestCount', 'createdTime'] as const) {
+        expect(await list(by)).toEqual([eve.id, bob.id, ada.id]);
+      }
+      const page = await given.store.listUsers(
+        { order: { by: 'quota', descending: true }, role: 1, offset: 1, limit: 1 },
+        T0,
+      );
+      expect({ ...page, items: page.items.map(({ id }) => id) }).toEqual({
+        ...{ items: [ada.id], total: 2 },
+      });
     });
 
     test('removes an account with its tokens, reservations and sessions', async () => {
