@@ -12,6 +12,7 @@ import {
   createToken,
   createUser,
   settlement,
+  sha256,
   T0,
   unique,
   VAULT,
@@ -115,6 +116,38 @@ describe('a key that was deleted', () => {
     expect(after).toBe(before + 6 + 10);
     const record = keys.userToken(token.userId, token.id);
     expect(await connection.answer(connection.client.exists(record))).toBe(0);
+  });
+});
+
+describe('a store that was emptied', () => {
+  test('says so to a node that reports to it', async () => {
+    const { store, connection, keys } = await givenStore();
+    await store.begin();
+    const version = await store.setTagSwitch({
+      ...{ tag: 'eu', disabled: true, reason: undefined, changedTime: 0, changedBy: undefined },
+    });
+    const told = { nodeId: 'a', version, nowMs: T0, ttlMs: 1_000 };
+    const before = await store.syncNode({ ...told, serial: 1, heardSerial: 0 });
+
+    await connection.answer(connection.client.del(keys.channelsMark, keys.channelNodes));
+    const after = await store.syncNode({ ...told, serial: 2, heardSerial: 1 });
+
+    expect([before.memory, after.memory]).toEqual(['kept', 'emptied']);
+    expect(await store.oldestNodeVersion(T0)).toBe(0);
+  });
+});
+
+describe('a code that is deleted while somebody redeems it', () => {
+  test('is unknown', async () => {
+    const { store, connection, keys } = await givenStore();
+    const userId = await createUser(store);
+    const places = ['hashes', 'claims', '1'].map((part) => `${keys.codes}:${part}`);
+
+    const reply = await run(connection, SCRIPTS.takeCode, places, [
+      ...[sha256('a code'), '1', userId, `=${T0}`],
+    ]);
+
+    expect(reply).toEqual([null, 'unknown']);
   });
 });
 

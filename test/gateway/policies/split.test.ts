@@ -118,6 +118,22 @@ describe('a list beyond the limits of a channel', () => {
     expect(seen.map(({ length }) => length)).toEqual([10, 5, 5, 5]);
   });
 
+  it('teaches nothing about other channels and other models', async () => {
+    const seen: string[][] = [];
+    const attempt = split({ parallel: 1 })(scoring(seen, ({ documents }) => documents.count > 3));
+    await attempt(windowed(), whole);
+
+    const others = [
+      { ...windowed(), id: 2 },
+      { ...windowed(), upstreamModel: 'another' },
+    ];
+    for (const other of others) {
+      const before = seen.length;
+      await attempt(other, whole);
+      expect(seen[before]).toHaveLength(10);
+    }
+  });
+
   it('teaches nothing where no half of it is small enough', async () => {
     const seen: string[][] = [];
     // One of the documents is too large for any request.
@@ -174,6 +190,24 @@ describe('a list beyond the limits of a channel', () => {
     expect(heard).toEqual([2, 2]);
     if (outcome.kind !== 'ranked' || atOnce.kind !== 'ranked') throw new Error('not ranked');
     expect(outcome.ranking.rows).toEqual(atOnce.ranking.rows);
+  });
+
+  it('that fails in several windows at once goes to one other channel', async () => {
+    const ids: number[] = [];
+    const inner = scoring([]);
+    const attempt: Attempt = async (from, given) => {
+      ids.push(from.id);
+      // Until all windows are under way.
+      await new Promise((resolve) => setImmediate(resolve));
+      return from.id === 1 ? failed('transient') : inner(from, given);
+    };
+    const others = [2, 3].map((id) => ({ ...windowed(4), id }));
+
+    const elsewhere = twins(others);
+    const outcome = await split({ parallel: 3 })(attempt)(windowed(4), { ...whole, elsewhere });
+
+    expect(outcome.kind).toBe('ranked');
+    expect(ids).toEqual([1, 1, 1, 2, 2, 2]);
   });
 
   it.each([

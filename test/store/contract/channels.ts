@@ -561,6 +561,30 @@ export function describeChannels(open: OpenHarness): void {
 
       expect([never.memory, known.memory, lost.memory]).toEqual(['lost', 'kept', 'lost']);
       expect(lost.snapshot?.version).toBe(version);
+      // Nothing that it has is certain: a change must not count as in force there.
+      expect(await given.store.oldestNodeVersion(T0)).toBe(0);
+    });
+
+    test('keeps the latest report of a node when an earlier one arrives after it', async () => {
+      await given.store.begin();
+      const version = await given.store.setTagSwitch(tagSwitch('eu'));
+      const told = { nodeId: 'a', version, nowMs: T0, ttlMs: 1_000 };
+      await given.store.syncNode({ ...told, serial: 9, heardSerial: 0 });
+      await given.store.syncNode({ ...told, serial: 8, heardSerial: 0 });
+
+      const next = await given.store.syncNode({ ...told, serial: 10, heardSerial: 9 });
+
+      expect(next.memory).toBe('kept');
+    });
+
+    test('counts a node that knows no channels yet as one with no version', async () => {
+      await given.store.begin();
+      await given.store.setTagSwitch(tagSwitch('eu'));
+
+      const { snapshot } = await report(given.store, 'a', -1, T0, 1_000);
+
+      expect(snapshot).toBeDefined();
+      expect(await given.store.oldestNodeVersion(T0)).toBe(0);
     });
   });
 }
