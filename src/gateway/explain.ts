@@ -29,8 +29,8 @@ import {
   boundsOf,
   isLive,
   judgeTarget,
-  renamedTarget,
-  splitModel,
+  targetAsWritten,
+  targetByAlias,
   unservedError,
   type Routing,
   type Target,
@@ -111,13 +111,17 @@ function targetOf(
   deps: ExplainDeps,
   { request, tag, policy }: ExplainAsk,
 ): { readonly target: Target; readonly refusal: GatewayError | undefined } {
-  const named = { model: request.model, tag, policy };
-  let target: Target = { model: request.model, tag };
+  const asked = { model: request.model, tag };
+  let target: Target = asked;
   try {
-    target = splitModel(deps, named);
-    if (!isLive(deps, target, policy)) target = renamedTarget(deps, named, target);
+    target = targetAsWritten(deps, asked);
+    if (!isLive(deps, target, policy)) {
+      target = targetByAlias(deps, asked, target, policy) ?? target;
+    }
     judgeTarget(policy, target);
-    const refusal = isLive(deps, target, policy) ? undefined : unservedError(deps, named, target);
+    const refusal = isLive(deps, target, policy)
+      ? undefined
+      : unservedError(deps, asked.model, target);
     return { target, refusal };
   } catch (error) {
     return { target, refusal: refusalIn(error) };

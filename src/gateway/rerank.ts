@@ -27,10 +27,10 @@ import {
   boundsOf,
   isLive,
   judgeTarget,
-  renamedTarget,
-  splitModel,
+  targetAsWritten,
+  targetByAlias,
   unservedError,
-  type Named,
+  type Asked,
   type Routing,
   type Target,
 } from './target.js';
@@ -92,15 +92,16 @@ export class DefaultModelChanged extends Error {
 }
 
 /**
- * Admit, select and dispatch, rank; then settle: the life of one rerank request.
+ * Find the target, admit, rank by its plan; then settle: the life of one rerank request.
  * @throws GatewayError, or DefaultModelChanged with the new policy in `call.caller`.
  */
 export async function rerank(deps: GatewayDeps, call: RerankCall): Promise<RerankReply> {
   const { request, trace } = call;
-  const named = splitModel(deps, { model: request.model, tag: call.tag });
+  const asked = { model: request.model, tag: call.tag };
+  const written = targetAsWritten(deps, asked);
   const isServed =
-    call.trial === undefined && isLive(deps, named, call.caller.credential.token.policy);
-  const target = isServed ? named : await refuseOrWait(deps, call, named);
+    call.trial === undefined && isLive(deps, written, call.caller.credential.token.policy);
+  const target = isServed ? written : await searchTarget(deps, call, asked, written);
   trace.model = target.model;
   shed(deps, call, target);
   const reservation = await reserve(deps, call, target);
@@ -262,24 +263,27 @@ function judgeCall(call: RerankCall, target: Target, policy: TokenPolicy): void 
 }
 
 /**
- * Looks again, at what the store knows now, if no live channel was found: nothing is reserved for a model that nobody serves
- * or that is switched off everywhere. The key is judged first, so that only those who may ask learn about it.
+ * Where a request goes that nobody serves as it is written: elsewhere by an alias, or where the store now says that somebody
+ * does. So nothing is reserved for a model that nobody serves or that is switched off everywhere. The key is judged first, so
+ * that only those who may ask learn about it.
+ * @throws GatewayError if nobody serves it
  */
-async function refuseOrWait(deps: GatewayDeps, call: RerankCall, target: Target): Promise<Target> {
-  const before = namedBy(call);
-  const renamed = renamedTarget(deps, before, target);
-  const isRenamed = call.trial === undefined && renamed !== target;
-  if (isRenamed && isLive(deps, renamed, before.policy)) return renamed;
-  await beforeEnd(call.scope, judgeFresh(deps, call.caller));
-  await beforeEnd(call.scope, deps.channels.ensureFresh());
-  const named = namedBy(call);
-  const found = renamedTarget(deps, named, target);
-  judgeCall(call, found, named.policy);
-  if (call.trial !== undefined) return judgeTrial(deps, call.trial, found);
-  if (isLive(deps, found, named.policy)) return found;
-  throw unservedError(deps, named, found);
-}
-
-function namedBy({ request, tag, caller }: RerankCall): Named {
-  return { model: request.model, tag, policy: caller.credential.token.policy };
+async function searchTarget(
+  deps: GatewayDeps,
+  call: RerankCall,
+  asked: Asked,
+  written: Target,
+): Promise<Target> {
+  const { caller, scope, trial } = call;
+  const known = caller.credential.token.policy;
+  const aliased = targetByAlias(deps, asked, written, known);
+  if (trial === undefined && aliased !== undefined && isLive(deps, aliased, known)) return aliased;
+  await beforeEnd(scope, judgeFresh(deps, caller));
+  await beforeEnd(scope, deps.channels.ensureFresh());
+  const { policy } = caller.credential.token;
+  const target = targetByAlias(deps, asked, written, policy) ?? written;
+  judgeCall(call, target, policy);
+  if (trial !== undefined) return judgeTrial(deps, trial, target);
+  if (isLive(deps, target, policy)) return target;
+  throw unservedError(deps, asked.model, target);
 }

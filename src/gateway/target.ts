@@ -13,25 +13,20 @@ export interface Routing {
   readonly aliases: Aliases;
 }
 
-/** What a request names, and what its key may use. */
-export interface Named {
+/** What a request asks for, as its caller wrote it: a name in its body, which may mean more than a model, and a header. */
+export interface Asked {
   readonly model: string;
-  /** From its header. */
   readonly tag: string | undefined;
-  readonly policy: TokenPolicy;
 }
 
-/** Where a request may go: the model and the tag that it names. */
+/** Where a request may go: the name of a model here, and the tag that its channels must have. */
 export interface Target {
   readonly model: string;
   readonly tag: string | undefined;
 }
 
-/** The model and tag of a request: `model@tag` names both if no model has that whole name. */
-export function splitModel(
-  { channels }: Routing,
-  { model, tag: named }: Pick<Named, 'model' | 'tag'>,
-): Target {
+/** The target that a request names itself: `model@tag` names both if no model has that whole name. */
+export function targetAsWritten({ channels }: Routing, { model, tag: named }: Asked): Target {
   const at = model.lastIndexOf('@');
   const { plans, unusable } = channels.current;
   if (at <= 0 || at === model.length - 1 || plans.has(model) || unusable.has(model)) {
@@ -48,17 +43,21 @@ export function splitModel(
   return { model: model.slice(0, at), tag };
 }
 
-/** The target under the model's name here, if the caller uses an alias or a client's prefix. */
-export function renamedTarget(routing: Routing, named: Named, target: Target): Target {
+/** The target that it means instead, if what it has written is an alias or has a client's prefix. */
+export function targetByAlias(
+  routing: Routing,
+  asked: Asked,
+  written: Target,
+  { aliases }: Pick<TokenPolicy, 'aliases'>,
+): Target | undefined {
   const { plans } = routing.channels.current;
   const resolve = (name: string): string | undefined =>
-    resolveModel(name, (model) => plans.has(model), named.policy.aliases, routing.aliases);
+    resolveModel(name, (model) => plans.has(model), aliases, routing.aliases);
   // An alias may itself contain an "@".
-  const whole = resolve(named.model);
-  if (whole !== undefined)
-    return whole === target.model ? target : { model: whole, tag: named.tag };
-  const model = resolve(target.model);
-  return model === undefined || model === target.model ? target : { ...target, model };
+  const whole = resolve(asked.model);
+  const model = whole ?? resolve(written.model);
+  if (model === undefined || model === written.model) return undefined;
+  return { model, tag: whole === undefined ? written.tag : asked.tag };
 }
 
 /** Whether a channel that the key may reach takes traffic for a target. */
@@ -88,14 +87,14 @@ export function judgeTarget(policy: TokenPolicy, target: Target): void {
   judgeTag(policy, target.tag);
 }
 
-/** Why nobody serves a target that is not live. */
-export function unservedError({ channels }: Routing, named: Named, target: Target): GatewayError {
+/** Why nobody serves a target that is not live. `asked` is the model's name as the caller wrote it. */
+export function unservedError({ channels }: Routing, asked: string, target: Target): GatewayError {
   const { plans, unusable } = channels.current;
   const tags = new Set(plans.get(target.model)?.offers.map(({ route }) => route.channel.tag));
   // An unusable channel serves nobody now, but will once it is fixed.
   for (const { channel } of unusable.get(target.model) ?? []) tags.add(channel.tag);
   if (tags.size === 0) {
-    return new GatewayError('model_not_found', `Model "${named.model}" does not exist here.`, {
+    return new GatewayError('model_not_found', `Model "${asked}" does not exist here.`, {
       param: 'model',
     });
   }
