@@ -43,16 +43,74 @@ interface Case {
   readonly query?: string;
   readonly documents: () => readonly unknown[];
   readonly more?: Readonly<Record<string, unknown>>;
-  /** Where, and under which name, a form that is not the main one takes documents. */
-  readonly form?: { readonly path: string; readonly list: string };
+  /** For those that are not in the main form. */
+  readonly form?: Form;
 }
 
-const GOOGLE = {
+interface Asked {
+  readonly model: string;
+  readonly query: string;
+  readonly documents: readonly unknown[];
+}
+
+interface Form {
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body: (asked: Asked) => object;
+}
+
+const MAIN: Form = { path: '/v1/rerank', body: (asked) => asked };
+
+const GOOGLE: Form = {
   path: '/v1/projects/p/locations/l/rankingConfigs/c:rank',
-  list: 'records',
+  body: ({ model, query, documents }) => ({ model, query, records: documents }),
 };
 
-const MAIN = { path: '/v1/rerank', list: 'documents' };
+const DASHSCOPE: Form = {
+  path: '/api/v1/services/rerank/text-rerank/text-rerank',
+  body: ({ model, query, documents }) => ({
+    model,
+    input: { query, documents },
+    parameters: { return_documents: true },
+  }),
+};
+
+const BEDROCK: Form = {
+  path: '/rerank',
+  body: ({ model, query, documents }) => ({
+    queries: [{ type: 'TEXT', textQuery: { text: query } }],
+    sources: documents.map((text) => ({
+      type: 'INLINE',
+      inlineDocumentSource: { type: 'TEXT', textDocument: { text } },
+    })),
+    rerankingConfiguration: {
+      type: 'BEDROCK_RERANKING_MODEL',
+      bedrockRerankingConfiguration: {
+        modelConfiguration: { modelArn: `arn:aws:bedrock:us-west-2::foundation-model/${model}` },
+      },
+    },
+  }),
+};
+
+const AI_GATEWAY: Form = {
+  path: '/v3/ai/reranking-model',
+  headers: { 'ai-model-id': 'cohere' },
+  body: ({ query, documents }) => ({ query, documents: { type: 'text', values: documents } }),
+};
+
+const PAIRS: Form = {
+  path: '/models/cohere',
+  body: ({ query, documents }) => ({
+    inputs: documents.map((text) => ({ text: query, text_pair: text })),
+  }),
+};
+
+const SENTENCES: Form = {
+  path: '/models/cohere',
+  body: ({ query, documents }) => ({
+    inputs: { source_sentence: query, sentences: documents },
+  }),
+};
 
 const LONG_QUERY = textOf(ENGLISH, 200_000);
 
@@ -146,17 +204,66 @@ const CASES: Readonly<Record<string, Case>> = {
     documents: () => textsOf(CHINESE, 200, UNITS / 3).map((content) => ({ content })),
     form: GOOGLE,
   },
+  'google: 10 000 records without a title': {
+    model: 'cohere',
+    documents: () => textsOf(ENGLISH, 10_000).map((content, id) => ({ id: String(id), content })),
+    form: GOOGLE,
+  },
+  'google: half a character': {
+    model: 'cohere',
+    documents: () =>
+      textsOf('half \ud83d ', 200, UNITS / 4).map((content) => ({ title: 'One', content })),
+    form: GOOGLE,
+  },
+  'google: one record, half a character': {
+    model: 'cohere',
+    documents: () => textsOf('half \ud83d ', 1, UNITS / 4).map((content) => ({ content })),
+    form: GOOGLE,
+  },
+  'google: titles alone': {
+    model: 'cohere',
+    documents: () => textsOf(ENGLISH, 1000).map((title) => ({ title })),
+    form: GOOGLE,
+  },
+  'dashscope: 1 000 texts': {
+    model: 'cohere',
+    documents: () => textsOf(ENGLISH, 1000),
+    form: DASHSCOPE,
+  },
+  'bedrock: 1 000 sources': {
+    model: 'cohere',
+    documents: () => textsOf(ENGLISH, 1000),
+    form: BEDROCK,
+  },
+  'ai-gateway: 1 000 values': {
+    model: 'cohere',
+    documents: () => textsOf(ENGLISH, 1000),
+    form: AI_GATEWAY,
+  },
+  'huggingface: 1 000 pairs': {
+    model: 'cohere',
+    documents: () => textsOf(ENGLISH, 1000),
+    form: PAIRS,
+  },
+  'huggingface: 1 000 sentences': {
+    model: 'cohere',
+    documents: () => textsOf(ENGLISH, 1000),
+    form: SENTENCES,
+  },
   'mixedbread: fields': {
     model: 'cohere',
     documents: () => textsOf(ENGLISH, 100).map((body, id) => ({ id, body })),
     more: { rank_fields: ['id', 'body'], return_input: true },
-    form: { path: '/v1/reranking', list: 'input' },
+    form: {
+      path: '/v1/reranking',
+      body: ({ model, query, documents }) => ({ model, query, input: documents }),
+    },
   },
   'explained: echo': {
     model: 'cohere',
     documents: () => textsOf(ENGLISH, 100),
     more: { return_documents: true },
-    form: { path: '/v1/rerank?explain=after', list: 'documents' },
+    form: { path: '/v1/rerank?explain=after', body: (asked) => asked },
   },
   'chat: 100 texts': { model: 'chat', documents: () => textsOf(ENGLISH, 100) },
   'chat: windows': { model: 'windows', documents: () => textsOf(ENGLISH, 100) },
@@ -255,14 +362,14 @@ try {
     { model, query = 'who may rotate the keys', documents, more, form },
   ] of Object.entries(CASES)) {
     if (!name.includes(options.case)) continue;
-    const { path, list } = form ?? MAIN;
-    const body = JSON.stringify({ model, query, [list]: documents(), ...more });
+    const { path, headers = {}, body: bodyOf } = form ?? MAIN;
+    const body = JSON.stringify({ ...bodyOf({ model, query, documents: documents() }), ...more });
     const statuses = new Set<number>();
     let said = '';
     let worst = { tookMs: 0, workedMs: 0 };
     for (let time = 0; time < TIMES; time += 1) {
       await longestTurn(gateway);
-      const reply = await gateway.post(key, body, {}, path);
+      const reply = await gateway.post(key, body, headers, path);
       statuses.add(reply.status);
       if (reply.status !== 200) said = JSON.stringify(reply.body).slice(0, 160);
       const turn = await longestTurn(gateway);

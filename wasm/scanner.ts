@@ -12,11 +12,20 @@
 // Memory: tables, names, findings, window. The host reads these numbers from the exports.
 const HEX: i32 = 0;
 const ESCAPES: i32 = 256;
-export const NAMES: i32 = 512;
-/** Bytes per name: its length, then the name. */
+export const LISTS: i32 = 512;
+/** Bytes per name: its length, then the name; none is as long as nothing. */
 export const NAME_SIZE: i32 = 64;
-export const MAX_NAMES: i32 = 16;
-export const ROWS: i32 = 2048;
+/** The members that lead to an element's text, at most. */
+export const MAX_STEPS: i32 = 3;
+// Of a list: the member that it is in, its name, the steps to an element's text, and a member that no element may have.
+const WITHIN: i32 = 0;
+const NAME: i32 = 1;
+const STEPS: i32 = 2;
+const REFUSED: i32 = 5;
+/** Bytes per list. */
+export const LIST_SIZE: i32 = 384;
+export const MAX_LISTS: i32 = 16;
+export const ROWS: i32 = 8192;
 export const MAX_ROWS: i32 = 4096;
 /** Bytes per element: where it starts and ends, and where its text starts and ends. */
 const ROW_SIZE: i32 = 16;
@@ -50,12 +59,18 @@ let depth: i32 = 0;
 let objects: u64 = 0;
 /** Added to an offset in memory, gives the offset in the text. */
 let shift: i32 = 0;
-let names: i32 = 0;
-/** Which of the names has a list in the text; -1 until one is found. */
+let lists: i32 = 0;
+/** Which of the lists is in the text; -1 until one is found. */
 let found: i32 = -1;
-/** Which of the names the last key is; -1 if none. */
+/** Whose name the last key is; -1 if no list's. */
 let wanted: i32 = -1;
+/** One bit for each list: whether it is in the member of the root that the walk is in. */
+let within: u32 = 0;
+/** The same for all members so far. */
+let met: u32 = 0;
 let inList: bool = false;
+/** Of the elements. */
+let listDepth: i32 = 0;
 let keyStart: i32 = 0;
 let listStart: i32 = 0;
 let listEnd: i32 = 0;
@@ -68,6 +83,11 @@ let values: i32 = 0;
 let sourceStart: i32 = 0;
 let textStart: i32 = 0;
 let textEnd: i32 = 0;
+/** How many of the steps to the text lead to where the walk is. */
+let reach: i32 = 0;
+/** One bit for each step that the element has. */
+let taken: u32 = 0;
+let stepIsNext: bool = false;
 let textIsNext: bool = false;
 let textIsBlank: bool = false;
 // The current string.
@@ -93,16 +113,20 @@ export function prepare(): void {
   store<u8>(ESCAPES + 0x74, 1); // t
 }
 
-/** Begins a text. There are `howMany` names at `NAMES`. */
+/** Begins a text. There are `howMany` lists at `LISTS`. */
 export function begin(howMany: i32): void {
   state = VALUE;
   depth = 0;
   objects = 0;
-  names = howMany;
+  lists = howMany;
   found = -1;
   wanted = -1;
+  within = 0;
+  met = 0;
   inList = false;
   hasObjects = false;
+  reach = 0;
+  stepIsNext = false;
   textIsNext = false;
   count = 0;
   values = 0;
@@ -112,7 +136,7 @@ export function begin(howMany: i32): void {
 export function isComplete(): bool {
   return state == NOTHING;
 }
-export function foundName(): i32 {
+export function foundList(): i32 {
   return found;
 }
 export function foundKeyStart(): i32 {
@@ -214,10 +238,10 @@ function walkToken(byte: u8, at: i32, end: i32): i32 {
 
 function walkValue(byte: u8, at: i32, end: i32): i32 {
   if (!inList) values += 1;
-  const isElement = inList && depth == 2;
-  const isWanted = depth == 1 && wanted >= 0;
+  const isElement = inList && depth == listDepth;
+  const isWanted = wanted >= 0;
   if (byte == 0x22) {
-    if (isWanted) return FAILED;
+    if (isWanted || stepIsNext) return FAILED;
     if (isElement) sourceStart = at + shift;
     isText = isElement || textIsNext;
     isBlank = isText;
@@ -228,21 +252,31 @@ function walkValue(byte: u8, at: i32, end: i32): i32 {
   // The list, its elements and texts may only be values of certain kinds.
   if (textIsNext) return FAILED;
   if (byte == 0x7b) {
-    if (isWanted) return FAILED;
+    if (isWanted) {
+      // The name of a list may be that of the member that another one is in, too.
+      if (within == 0) return FAILED;
+      wanted = -1;
+    }
     if (isElement) {
       hasObjects = true;
       sourceStart = at + shift;
       textEnd = 0;
+      taken = 0;
+    }
+    if (stepIsNext) {
+      stepIsNext = false;
+      reach += 1;
     }
     return open(at, true);
   }
-  if (isElement) return FAILED;
+  if (isElement || stepIsNext) return FAILED;
   if (byte == 0x5b) {
     if (isWanted) {
       found = wanted;
       wanted = -1;
       inList = true;
       listStart = at + shift;
+      listDepth = depth + 1;
     }
     return open(at, false);
   }
@@ -267,12 +301,14 @@ function close(at: i32): i32 {
   objects >>= 1;
   state = depth == 0 ? NOTHING : AFTER_VALUE;
   if (inList) {
-    if (depth == 2) {
+    if (depth == listDepth) {
       if (textEnd == 0) return FAILED;
       note(at + 1 + shift);
-    } else if (depth == 1) {
+    } else if (depth < listDepth) {
       inList = false;
       listEnd = at + 1 + shift;
+    } else if (depth == listDepth + reach) {
+      reach -= 1;
     }
   }
   return at + 1;
@@ -311,35 +347,74 @@ function walkKey(byte: u8, at: i32, end: i32): i32 {
     next = behind;
   }
   state = COLON;
+  const length = next - start;
   if (depth == 1) {
-    // It may be one of the names; if no names are given, an escaped key is as good as any other.
-    if (isEscaped && names > 0) return FAILED;
-    wanted = nameOf(start, next - start);
-    if (wanted >= 0) {
-      // A second list: this is not the place to decide which one counts, or whether it is an error.
-      if (found >= 0) return FAILED;
-      keyStart = at + shift;
-    }
-  } else if (inList && depth == 3) {
-    if (isEscaped) return FAILED;
-    const length = next - start;
-    textIsNext = length == 4 && load<u32>(start) == 0x74786574; // text
-    if (textIsNext && textEnd != 0) return FAILED;
-    const isImage = length == 5 && load<u32>(start) == 0x67616d69 && load<u8>(start, 4) == 0x65; // image
-    if (isImage) return FAILED;
+    // It may be one of the names; if no lists are given, an escaped key is as good as any other.
+    if (isEscaped && lists > 0) return FAILED;
+    within = listsIn(start, length);
+    // A second member of that name: this is not the place to decide which one counts.
+    if ((within & met) != 0) return FAILED;
+    met |= within;
+    if (!noteList(start, length, 0, at)) return FAILED;
+  } else if (depth == 2 && within != 0 && !inList) {
+    if (isEscaped || !noteList(start, length, within, at)) return FAILED;
+  } else if (inList && depth == listDepth + 1 + reach) {
+    if (isEscaped || !isOfElement(start, length)) return FAILED;
   }
   return next + 1;
 }
 
-function nameOf(start: i32, length: i32): i32 {
-  for (let index: i32 = 0; index < names; index += 1) {
-    const name = NAMES + index * NAME_SIZE;
-    if (load<u8>(name) != length) continue;
-    let at: i32 = 0;
-    while (at < length && load<u8>(name + at, 1) == load<u8>(start + at)) at += 1;
-    if (at == length) return index;
+/** The lists in the member of the root with this name, one bit for each. */
+function listsIn(start: i32, length: i32): u32 {
+  let bits: u32 = 0;
+  for (let list: i32 = 0; list < lists; list += 1) {
+    if (length > 0 && isName(nameOf(list, WITHIN), start, length)) bits |= 1 << list;
   }
-  return -1;
+  return bits;
+}
+
+/**
+ * Notes whether a key is the name of a list: one of those `among`, or of those in the root if that is none. False if it is
+ * a second list: whether that counts, or is an error, is not decided here.
+ */
+function noteList(start: i32, length: i32, among: u32, at: i32): bool {
+  wanted = -1;
+  for (let list: i32 = 0; list < lists; list += 1) {
+    const isHere = among == 0 ? load<u8>(nameOf(list, WITHIN)) == 0 : ((among >> list) & 1) == 1;
+    if (!isHere || !isName(nameOf(list, NAME), start, length)) continue;
+    if (found >= 0) return false;
+    wanted = list;
+    keyStart = at + shift;
+    return true;
+  }
+  return true;
+}
+
+/** Notes whether a key leads to an element's text. False if it is not the first of its name, or may not be there. */
+function isOfElement(start: i32, length: i32): bool {
+  if (isName(nameOf(found, STEPS + reach), start, length)) {
+    const bit: u32 = 1 << reach;
+    if ((taken & bit) != 0) return false;
+    taken |= bit;
+    const isLast = reach + 1 == MAX_STEPS || load<u8>(nameOf(found, STEPS + reach + 1)) == 0;
+    if (isLast) textIsNext = true;
+    else stepIsNext = true;
+    return true;
+  }
+  const refused = nameOf(found, REFUSED);
+  return reach > 0 || load<u8>(refused) == 0 || !isName(refused, start, length);
+}
+
+/** Where a name of a list begins. */
+function nameOf(list: i32, name: i32): i32 {
+  return LISTS + list * LIST_SIZE + name * NAME_SIZE;
+}
+
+function isName(name: i32, start: i32, length: i32): bool {
+  if (load<u8>(name) != length) return false;
+  let at: i32 = 0;
+  while (at < length && load<u8>(name + at, 1) == load<u8>(start + at)) at += 1;
+  return at == length;
 }
 
 /** Continues in a string that is a value, until after its end or as far as the window goes. */
@@ -364,7 +439,7 @@ function walkString(from: i32, end: i32): i32 {
     textIsNext = false;
     textIsBlank = isBlank;
     textEnd = at + 1 + shift;
-    if (depth == 2) note(textEnd);
+    if (depth == listDepth) note(textEnd);
   }
   return at + 1;
 }

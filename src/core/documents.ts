@@ -1,4 +1,4 @@
-import { encodeJson, JsonFragment, quotedInSteps } from './json/json.js';
+import { encodeJson, inPieces, JsonFragment, quotedInSteps } from './json/json.js';
 import { elementRanges, searchElements } from './json/elements.js';
 import { ROW, type FoundList } from './json/scanner.js';
 import { atOnce, inSteps, Pace, type Steps } from './steps.js';
@@ -568,14 +568,7 @@ function inList(elements: readonly (readonly Buffer[])[]): JsonFragment {
   const pieces = elements.flatMap((element, index) => [index === 0 ? OPEN_LIST : NEXT, ...element]);
   if (pieces.length === 0) pieces.push(OPEN_LIST);
   pieces.push(CLOSE_LIST);
-  return new JsonFragment({
-    size: pieces.reduce((bytes, { length }) => bytes + length, 0),
-    iterate: () => pieces,
-    copy: (target: Buffer, start: number) => {
-      let end = start;
-      for (const piece of pieces) end += piece.copy(target, end);
-    },
-  });
+  return inPieces(pieces);
 }
 
 /**
@@ -584,6 +577,44 @@ function inList(elements: readonly (readonly Buffer[])[]): JsonFragment {
  */
 export function sentDocuments(body: Buffer, list: FoundList): Documents {
   return new SentDocuments(body, list, body.subarray(list.start, list.end));
+}
+
+/** The same of the texts alone, where they are all that is ranked of the elements. */
+export function sentTexts(body: Buffer, { rows, blanks }: FoundList): Documents {
+  return new SentDocuments(body, { rows: textsAlone(rows), hasObjects: false, blanks });
+}
+
+/**
+ * The same with `heads` in front of some texts, by index. They are written over the bytes of the element there, so that each
+ * is one string with its text. `undefined`, and nothing is written, if they do not all fit.
+ */
+export function headedTexts(
+  body: Buffer,
+  { rows, blanks }: FoundList,
+  heads: ReadonlyMap<number, string>,
+): Documents | undefined {
+  const headed = rows.slice();
+  const written: { readonly at: number; readonly head: Buffer }[] = [];
+  for (const [index, head] of heads) {
+    const quoted = Buffer.from(JSON.stringify(head)).subarray(0, -1);
+    const row = index * ROW;
+    const at = (rows[row + TEXT] ?? 0) + 1 - quoted.length;
+    if (at < (rows[row + SOURCE] ?? 0)) return undefined;
+    headed[row + TEXT] = at;
+    written.push({ at, head: quoted });
+  }
+  for (const { at, head } of written) head.copy(body, at);
+  const left = blanks.filter((index) => (heads.get(index) ?? '').trim() === '');
+  return new SentDocuments(body, { rows: textsAlone(headed), hasObjects: false, blanks: left });
+}
+
+/** Rows of documents that are only the texts of those of `rows`. */
+function textsAlone(rows: Uint32Array): Uint32Array {
+  const texts = rows.slice();
+  for (let row = 0; row < texts.length; row += ROW) {
+    texts.copyWithin(row + SOURCE, row + TEXT, row + ROW);
+  }
+  return texts;
 }
 
 /**

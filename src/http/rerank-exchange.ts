@@ -17,7 +17,7 @@ import {
 import { beforeEnd, createScope, type OwnedScope, type Scope } from '../gateway/scope.js';
 import { Trace } from '../gateway/trace.js';
 import type { IngressDialect, ParsedRerank } from '../ingress/dialect.js';
-import { ALL_LISTS, dialectByHeaders, dialectOf, type IngressRoute } from '../ingress/index.js';
+import { dialectByHeaders, dialectOf, listsAt, type IngressRoute } from '../ingress/index.js';
 import { IngressRequest } from '../ingress/read.js';
 import type { ExplainedWire } from '../wire/explained.js';
 import { callerOf, type Authenticate, type Identity, type ReadSigned } from './authentication.js';
@@ -211,7 +211,11 @@ class RerankExchange {
       this.#dialect = dialectOf(this.#route, marked, request, dialect);
       return this.#dialect.parse(request);
     };
-    const read = () => (request.isLarge ? readInSteps(request, parse, this.#scope) : parse());
+    const read = () => {
+      if (!request.isLarge) return parse();
+      const lists = listsAt(this.#route, caller.credential.token.policy.dialect);
+      return readInSteps(request, lists, parse, this.#scope);
+    };
     try {
       const reading = read();
       return 'then' in reading ? await reading : reading;
@@ -347,6 +351,7 @@ async function writtenText(reply: ReturnType<IngressDialect['reply']>): Promise<
 /** Reads a large request so that others get their turn in between, and abandons it when its scope ends. */
 async function readInSteps(
   request: IngressRequest,
+  lists: ReturnType<typeof listsAt>,
   parse: () => ParsedRerank,
   scope: Scope,
 ): Promise<ParsedRerank> {
@@ -354,7 +359,7 @@ async function readInSteps(
     await nextTurn();
     scope.throwIfEnded();
   };
-  const parsed = await request.inSteps(ALL_LISTS, parse, pause);
+  const parsed = await request.inSteps(lists, parse, pause);
   await parsed.documents.prepare(pause, parsed.returnDocuments);
   return parsed;
 }

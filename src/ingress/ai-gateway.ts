@@ -1,29 +1,35 @@
 import Joi from 'joi';
-import type { DocumentPart } from '../core/documents.js';
+import type { DocumentPart, Documents } from '../core/documents.js';
 import type { ErrorCode } from '../core/errors.js';
 import { encodeReply } from '../core/json/json.js';
 import { defineDialect } from './dialect.js';
 import { EXAMPLE } from './example.js';
 import {
+  areObjects,
   checkQuery,
   COUNT,
   documentsError,
   isObject,
+  listNames,
   membersOf,
   modelOf,
-  nestedDocuments,
   QUERY,
-  stringPart,
+  readDocuments,
+  scannedDocuments,
+  stringList,
   topOf,
   validate,
+  type IngressRequest,
 } from './read.js';
 import { scoreJson } from './write.js';
 
 interface AiGatewayMembers {
   readonly query: string;
-  readonly documents: { readonly type: 'text' | 'object'; readonly values?: unknown };
+  readonly documents: { readonly type: 'text' | 'object' };
   readonly topN?: number | null;
 }
+
+const VALUES = listNames('documents.values');
 
 const MEMBERS = membersOf<AiGatewayMembers>({
   query: QUERY,
@@ -40,21 +46,15 @@ const MEMBERS = membersOf<AiGatewayMembers>({
 export const aiGateway = defineDialect({
   id: 'ai-gateway',
   title: 'Vercel AI Gateway',
-  lists: [],
+  lists: VALUES,
   // One for each version of the client's protocol: AI SDK 6 and 7.
   paths: ['/v3/ai/reranking-model', '/v4/ai/reranking-model'],
   members: MEMBERS,
   examples: [{ query: EXAMPLE.query, documents: { type: 'text', values: EXAMPLE.texts }, topN: 2 }],
   parse: (request) => {
-    const { query, documents: given, topN } = validate(MEMBERS, request.value());
+    const { query, documents: given, topN } = validate(MEMBERS, request.members(VALUES));
     checkQuery(query);
-    const documents = nestedDocuments(
-      request,
-      'documents.values',
-      given.values,
-      given.type === 'text' ? 'strings' : 'objects',
-      given.type === 'text' ? stringPart : objectPart,
-    );
+    const documents = given.type === 'text' ? stringList(request, VALUES) : anyObjects(request);
     const { 'ai-model-id': model } = request.headers;
     return {
       model: typeof model === 'string' ? modelOf(model.trim()) : undefined,
@@ -87,8 +87,16 @@ function typeOf(status: number): string {
   return status < 500 ? 'invalid_request_error' : 'internal_server_error';
 }
 
-function objectPart(item: unknown, name: string, index: number): DocumentPart {
-  if (!isObject(item)) throw documentsError(`${name}[${index}] must be an object.`);
+/** Objects, of which those without a text are ranked by all that they have. */
+function anyObjects(request: IngressRequest): Documents {
+  const scanned = request.scanAny(VALUES);
+  return scanned !== undefined && areObjects(scanned)
+    ? scannedDocuments(scanned, request.maxDocuments)
+    : readDocuments(request, 'documents.values', 'objects', objectPart);
+}
+
+function objectPart(item: unknown, index: number): DocumentPart {
+  if (!isObject(item)) throw documentsError(`documents.values[${index}] must be an object.`);
   const { text } = item;
   if (typeof text === 'string') return { text, source: item };
   const whole = JSON.stringify(item);

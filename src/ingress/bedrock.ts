@@ -1,20 +1,24 @@
 import Joi from 'joi';
-import type { DocumentPart } from '../core/documents.js';
+import type { DocumentPart, Documents } from '../core/documents.js';
 import { encodeReply } from '../core/json/json.js';
 import { awsError, awsHeaders, isOfAws, modelOfArn } from './aws.js';
 import { defineDialect } from './dialect.js';
 import { EXAMPLE } from './example.js';
 import {
+  areObjects,
   checkQuery,
   COUNT,
   documentsError,
   fieldsOf,
   fieldsText,
   isObject,
+  listName,
   membersOf,
   readDocuments,
+  scannedTexts,
   topOf,
   validate,
+  type IngressRequest,
   type Members,
 } from './read.js';
 import { scoreJson } from './write.js';
@@ -31,6 +35,8 @@ interface BedrockMembers {
     };
   };
 }
+
+const SOURCES = [listName('sources', { text: 'inlineDocumentSource.textDocument.text' })];
 
 const open = (members: Joi.PartialSchemaMap) => Joi.object(members).unknown(true).required();
 
@@ -54,7 +60,7 @@ const MEMBERS = membersOf<BedrockMembers>({
 export const bedrock = defineDialect({
   id: 'bedrock',
   title: 'AWS Bedrock agent runtime',
-  lists: [],
+  lists: SOURCES,
   paths: [],
   claim: { list: 'sources', byHeaders: isOfAws },
   members: MEMBERS,
@@ -75,7 +81,7 @@ export const bedrock = defineDialect({
     },
   ],
   parse: (request) => {
-    const members = validate(MEMBERS, request.value(), 'queries');
+    const members = validate(MEMBERS, request.members(SOURCES), 'queries');
     const query = members.queries[0]?.textQuery.text ?? '';
     checkQuery(query, 'queries');
     const { modelConfiguration, numberOfResults } =
@@ -84,9 +90,7 @@ export const bedrock = defineDialect({
     const fields = Array.isArray(named)
       ? fieldsOf(named.filter((field) => typeof field === 'string'))
       : undefined;
-    const documents = readDocuments(request, 'sources', 'sources', (item, index) =>
-      readSource(item, index, fields),
-    );
+    const documents = sourcesOf(request, fields);
     return {
       model: modelOfArn(modelConfiguration.modelArn),
       query: query.toWellFormed(),
@@ -103,6 +107,16 @@ export const bedrock = defineDialect({
   error: awsError,
   headers: awsHeaders,
 });
+
+function sourcesOf(request: IngressRequest, fields: readonly string[] | undefined): Documents {
+  const scanned = request.scanAny(SOURCES);
+  if (scanned !== undefined && areObjects(scanned)) {
+    return scannedTexts(scanned, request.maxDocuments);
+  }
+  return readDocuments(request, 'sources', 'sources', (item, index) =>
+    readSource(item, index, fields),
+  );
+}
 
 function readSource(
   item: unknown,

@@ -1,4 +1,5 @@
 import Joi from 'joi';
+import type { Documents } from '../core/documents.js';
 import type { ErrorCode } from '../core/errors.js';
 import { encodeReply } from '../core/json/json.js';
 import type { RerankOptions } from '../core/rerank.js';
@@ -9,15 +10,18 @@ import {
   COUNT,
   FLAG,
   isObject,
+  listNames,
   membersOf,
   MODEL,
   modelOf,
-  nestedDocuments,
+  readDocuments,
+  scannedDocuments,
   stringPart,
   TEXT,
   textPart,
   topOf,
   validate,
+  type IngressRequest,
 } from './read.js';
 import { documentJson, scoreJson } from './write.js';
 
@@ -25,7 +29,6 @@ interface DashScopeMembers {
   readonly model?: string | null;
   readonly input: {
     readonly query: string | { readonly text: string };
-    readonly documents?: unknown;
   };
   readonly parameters?: {
     readonly top_n?: number | null;
@@ -33,6 +36,8 @@ interface DashScopeMembers {
     readonly instruct?: string | null;
   } | null;
 }
+
+const DOCUMENTS = listNames('input.documents');
 
 const MEMBERS = membersOf<DashScopeMembers>({
   model: MODEL,
@@ -54,7 +59,7 @@ const MEMBERS = membersOf<DashScopeMembers>({
 export const dashscope = defineDialect({
   id: 'dashscope',
   title: 'Alibaba DashScope, native',
-  lists: [],
+  lists: DOCUMENTS,
   paths: ['/api/v1/services/rerank/text-rerank/text-rerank'],
   members: MEMBERS,
   examples: [
@@ -65,16 +70,10 @@ export const dashscope = defineDialect({
     },
   ],
   parse: (request) => {
-    const { model, input, parameters } = validate(MEMBERS, request.value(), 'input');
+    const { model, input, parameters } = validate(MEMBERS, request.members(DOCUMENTS), 'input');
     const query = typeof input.query === 'string' ? input.query : input.query.text;
     checkQuery(query, 'input');
-    const documents = nestedDocuments(
-      request,
-      'input.documents',
-      input.documents,
-      'strings',
-      (item, name, index) => (isObject(item) ? textPart : stringPart)(item, name, index),
-    );
+    const documents = documentsOf(request);
     const { instruct } = parameters ?? {};
     const options: RerankOptions =
       instruct == null || instruct === '' ? {} : { instruction: instruct.toWellFormed() };
@@ -107,6 +106,15 @@ export const dashscope = defineDialect({
     }),
   }),
 });
+
+function documentsOf(request: IngressRequest): Documents {
+  const scanned = request.scanAny(DOCUMENTS);
+  if (scanned !== undefined) return scannedDocuments(scanned, request.maxDocuments);
+  const name = 'input.documents';
+  return readDocuments(request, name, 'strings', (item, index) =>
+    (isObject(item) ? textPart : stringPart)(item, name, index),
+  );
+}
 
 const CODES: Readonly<Partial<Record<ErrorCode, string>>> = {
   missing_api_key: 'InvalidApiKey',

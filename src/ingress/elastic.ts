@@ -9,7 +9,7 @@ import {
   listNames,
   membersOf,
   modelOf,
-  nestedDocuments,
+  readDocuments,
   QUERY,
   stringList,
   stringPart,
@@ -50,7 +50,13 @@ export const elastic = defineDialect({
     const lone = request.scan(INPUT) === undefined ? request.value().input : undefined;
     const documents =
       typeof lone === 'string'
-        ? nestedDocuments(request, 'input', [lone], 'strings', stringPart)
+        ? readDocuments(
+            request,
+            'input',
+            'strings',
+            (item, index) => stringPart(item, 'input', index),
+            [lone],
+          )
         : stringList(request, INPUT);
     const { task_settings: task } = members;
     return {

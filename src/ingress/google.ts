@@ -1,19 +1,26 @@
-import { encodeReply, UnwrittenJson, type JsonBody } from '../core/json/json.js';
+import { headedTexts, type Documents } from '../core/documents.js';
+import { encodeReply, inPieces, UnwrittenJson, type JsonBody } from '../core/json/json.js';
 import Joi from 'joi';
 import { defineDialect } from './dialect.js';
 import { EXAMPLE } from './example.js';
 import {
+  areObjects,
   checkQuery,
   documentsError,
   FLAG,
   isObject,
+  listName,
   membersOf,
   MODEL,
   modelOf,
   QUERY,
   readDocuments,
+  ROW,
+  scannedTexts,
   topOf,
   validate,
+  type IngressRequest,
+  type ScannedBody,
 } from './read.js';
 import { scoreJson } from './write.js';
 
@@ -42,13 +49,18 @@ const LARGE_BYTES = 262_144;
 
 interface Kept {
   readonly records: readonly GoogleRecord[];
+  /** Where their content is, if it was left where it came. */
+  readonly sent?: ScannedBody;
 }
+
+const RECORDS = [listName('records', { text: 'content', keepsOthers: true })];
+const QUOTE = Buffer.from('"');
 
 /** Google's ranking API: records with the caller's own ids, and no index. */
 export const google = defineDialect<Kept>({
   id: 'google',
   title: "Google's ranking API",
-  lists: [],
+  lists: RECORDS,
   paths: ['v1', 'v1beta', 'v1alpha'].map(
     (version) => `/${version}/projects/{project}/locations/{location}/rankingConfigs/{config}:rank`,
   ),
@@ -64,19 +76,9 @@ export const google = defineDialect<Kept>({
     { query: EXAMPLE.query, records: [{ content: EXAMPLE.texts[0] }] },
   ],
   parse: (request) => {
-    const members = validate(MEMBERS, request.value());
+    const members = validate(MEMBERS, request.members(RECORDS));
     checkQuery(members.query);
-    const records: GoogleRecord[] = [];
-    const documents = readDocuments(request, 'records', 'records', (item, index) => {
-      const record = readRecord(item, index);
-      records.push(record);
-      const { title, content = '' } = record;
-      const text =
-        title === undefined || record.content === undefined
-          ? (title ?? content)
-          : `${title}\n${content}`;
-      return { text, source: text };
-    });
+    const { documents, ...kept } = scannedRecords(request) ?? parsedRecords(request);
     const { topN } = members;
     return {
       model: modelOf(members.model),
@@ -85,18 +87,20 @@ export const google = defineDialect<Kept>({
       topN: topOf(topN == null || topN <= 0 ? undefined : topN, documents),
       returnDocuments: members.ignoreRecordDetailsInResponse !== true,
       options: {},
-      kept: { records },
+      kept,
     };
   },
-  reply: (_id, { returnDocuments, documents }, { rows }, { records }) => {
+  reply: (_id, { returnDocuments, documents }, { rows }, { records, sent }) => {
     const body: JsonBody = {
       records: rows.map(({ index, score }) => {
         const { id = String(index), title, content } = records[index] ?? {};
-        const details = returnDocuments ? { title, content } : {};
+        const details = returnDocuments
+          ? { title, content: sent === undefined ? content : contentJson(sent, index) }
+          : {};
         return { id, ...details, score: scoreJson(score) };
       }),
     };
-    const isLong = returnDocuments && documents.sizeBytes > LARGE_BYTES;
+    const isLong = returnDocuments && sent === undefined && documents.sizeBytes > LARGE_BYTES;
     return isLong ? new UnwrittenJson(body) : encodeReply(body);
   },
   error: ({ status, message }) => ({
@@ -123,6 +127,44 @@ const STATUSES: Readonly<Record<number, string>> = {
   503: 'UNAVAILABLE',
   504: 'DEADLINE_EXCEEDED',
 };
+
+interface Read extends Kept {
+  readonly documents: Documents;
+}
+
+/** Records that all have a content, which stays where it came; `undefined` if the body has to be parsed. */
+function scannedRecords(request: IngressRequest): Read | undefined {
+  const sent = request.scanAny(RECORDS);
+  if (sent?.others === undefined || !areObjects(sent)) return undefined;
+  const contents = scannedTexts(sent, request.maxDocuments);
+  const records = sent.others.map(readRecord);
+  const heads = new Map(
+    records.flatMap(({ title }, index) => (title === undefined ? [] : [[index, `${title}\n`]])),
+  );
+  const documents = heads.size === 0 ? contents : headedTexts(sent.body, sent.list, heads);
+  return documents && { documents, records, sent };
+}
+
+function parsedRecords(request: IngressRequest): Read {
+  const records: GoogleRecord[] = [];
+  const documents = readDocuments(request, 'records', 'records', (item, index) => {
+    const record = readRecord(item, index);
+    records.push(record);
+    const { title, content } = record;
+    const text =
+      title === undefined || content === undefined
+        ? (title ?? content ?? '')
+        : `${title}\n${content}`;
+    return { text, source: text };
+  });
+  return { documents, records };
+}
+
+/** The content of a record in the bytes that came: what stood in front of it may have been written over. */
+function contentJson({ body, list: { rows } }: ScannedBody, index: number): JsonBody {
+  const [start = 0, end = 0] = rows.subarray(index * ROW + 2, index * ROW + ROW);
+  return inPieces([QUOTE, body.subarray(start + 1, end)]);
+}
 
 function readRecord(item: unknown, index: number): GoogleRecord {
   if (!isObject(item)) throw documentsError(`records[${index}] must be an object.`, 'records');

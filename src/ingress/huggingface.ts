@@ -1,15 +1,21 @@
-import type { DocumentPart } from '../core/documents.js';
+import type { DocumentPart, Documents } from '../core/documents.js';
 import { encodeReply } from '../core/json/json.js';
 import { GatewayError } from '../core/errors.js';
 import { defineDialect } from './dialect.js';
 import { EXAMPLE } from './example.js';
 import {
+  areObjects,
   isObject,
+  listName,
+  listNames,
   modelOf,
-  nestedDocuments,
   oneQuery,
-  stringPart,
+  readDocuments,
+  scannedTexts,
+  stringList,
   type IngressRequest,
+  type Members,
+  type ScannedBody,
 } from './read.js';
 import { byPosition, scoreJson } from './write.js';
 
@@ -18,23 +24,23 @@ interface Kept {
   readonly form: 'labels' | 'scores';
 }
 
+const SENTENCES = listNames('inputs.sentences');
+const PAIRS = [listName('inputs', { text: 'text_pair', keepsOthers: true })];
+const LISTS = [...SENTENCES, ...PAIRS];
+
 /** Hugging Face's pairs of sentences, as cross-encoders and sentence similarity are served there. */
 export const huggingface = defineDialect<Kept>({
   id: 'huggingface',
   title: 'Hugging Face inference, pairs of sentences',
   listed: true,
-  lists: [],
+  lists: LISTS,
   paths: ['/models/{model+}', '/hf-inference/models/{model+}'],
   examples: [
     { inputs: EXAMPLE.texts.map((text) => ({ text: EXAMPLE.query, text_pair: text })) },
     { inputs: { source_sentence: EXAMPLE.query, sentences: EXAMPLE.texts } },
   ],
   parse: (request) => {
-    const { inputs } = request.value();
-    const isSimilarity = isObject(inputs) && 'sentences' in inputs;
-    const { query, documents } = isSimilarity
-      ? readSimilarity(request, inputs)
-      : readPairs(request, isObject(inputs) ? [inputs] : inputs);
+    const { query, documents, form } = readInputs(request);
     return {
       model: modelOf(request.param('model').replace(/\/pipeline\/[\w-]+$/, '')),
       query,
@@ -42,7 +48,7 @@ export const huggingface = defineDialect<Kept>({
       topN: documents.count,
       returnDocuments: false,
       options: {},
-      kept: { form: isSimilarity ? 'scores' : 'labels' },
+      kept: { form },
     };
   },
   reply: (_id, _request, { rows }, { form }) =>
@@ -54,32 +60,64 @@ export const huggingface = defineDialect<Kept>({
   error: ({ message }) => ({ body: JSON.stringify({ error: message }) }),
 });
 
-function readSimilarity(request: IngressRequest, inputs: Readonly<Record<string, unknown>>) {
-  const { source_sentence: source, sentences } = inputs;
-  const documents = nestedDocuments(request, 'inputs.sentences', sentences, 'strings', stringPart);
-  if (typeof source !== 'string') throw badPairs('inputs.source_sentence must be a string.');
-  return { query: oneQuery([source], documents.count, 'inputs'), documents };
+interface Inputs {
+  readonly query: string;
+  readonly documents: Documents;
+  readonly form: Kept['form'];
 }
 
-function readPairs(request: IngressRequest, inputs: unknown) {
+function readInputs(request: IngressRequest): Inputs {
+  const scanned = request.scanAny(LISTS);
+  if (scanned?.others !== undefined && areObjects(scanned)) return scannedPairs(request, scanned);
+  const { inputs } = request.members(SENTENCES);
+  const isSimilarity = isObject(inputs) && (scanned !== undefined || 'sentences' in inputs);
+  return isSimilarity ? readSimilarity(request, inputs) : readPairs(request, inputs);
+}
+
+function readSimilarity(request: IngressRequest, inputs: Members): Inputs {
+  const documents = stringList(request, SENTENCES);
+  const { source_sentence: source } = inputs;
+  if (typeof source !== 'string') throw badPairs('inputs.source_sentence must be a string.');
+  return { query: oneQuery([source], documents.count, 'inputs'), documents, form: 'scores' };
+}
+
+function scannedPairs(request: IngressRequest, scanned: ScannedBody): Inputs {
+  const documents = scannedTexts(scanned, request.maxDocuments);
+  const queries = (scanned.others ?? []).map((item, index) => {
+    const [text] = sidesOf(item);
+    if (typeof text !== 'string') throw notPair(index);
+    return text;
+  });
+  return { query: oneQuery(queries, documents.count, 'inputs'), documents, form: 'labels' };
+}
+
+function readPairs(request: IngressRequest, inputs: unknown): Inputs {
   const queries: string[] = [];
-  const read = (item: unknown, name: string, index: number): DocumentPart => {
+  const read = (item: unknown, index: number): DocumentPart => {
     const [text, pair] = sidesOf(item);
-    if (typeof text !== 'string' || typeof pair !== 'string') {
-      throw badPairs(`${name}[${index}] must have "text" and "text_pair" as strings.`);
-    }
+    if (typeof text !== 'string' || typeof pair !== 'string') throw notPair(index);
     queries.push(text);
     return { text: pair, source: pair };
   };
   const kinds = 'pairs with "text" and "text_pair"';
-  const documents = nestedDocuments(request, 'inputs', inputs, kinds, read);
-  return { query: oneQuery(queries, documents.count, 'inputs'), documents };
+  const documents = readDocuments(
+    request,
+    'inputs',
+    kinds,
+    read,
+    isObject(inputs) ? [inputs] : inputs,
+  );
+  return { query: oneQuery(queries, documents.count, 'inputs'), documents, form: 'labels' };
 }
 
 /** Both sides of a pair, as an object or as two elements. */
 function sidesOf(item: unknown): readonly [unknown, unknown] {
   if (Array.isArray(item)) return item.length === 2 ? [item[0], item[1]] : [undefined, undefined];
   return isObject(item) ? [item.text, item.text_pair] : [undefined, undefined];
+}
+
+function notPair(index: number): GatewayError {
+  return badPairs(`inputs[${index}] must have "text" and "text_pair" as strings.`);
 }
 
 function badPairs(message: string): GatewayError {

@@ -2,7 +2,8 @@ import { GatewayError } from '../core/errors.js';
 import { cohere } from './cohere.js';
 import type { IngressDialect } from './dialect.js';
 import * as dialects from './dialects.js';
-import { listNames, type IngressRequest, type RequestHeaders } from './read.js';
+import type { ListName } from '../core/json/scan.js';
+import type { IngressRequest, RequestHeaders } from './read.js';
 
 /** Every form that callers may use, by their names. On shared paths, the first that claims a request reads it. */
 export const DIALECTS: readonly IngressDialect[] = Object.values(dialects);
@@ -23,13 +24,7 @@ const SHARED: IngressRoute = {
   dialects: DIALECTS.filter(({ claim }) => claim !== undefined),
   params: NO_PARAMS,
 };
-const SHARED_LISTS = listNames(
-  ...new Set(SHARED.dialects.flatMap(({ claim }) => claim?.list ?? [])),
-);
-/** Every member that holds the documents of some form. */
-export const ALL_LISTS = listNames(
-  ...new Set(DIALECTS.flatMap(({ lists }) => lists.map(({ name }) => name))),
-);
+const SHARED_LISTS = listsOf(SHARED.dialects);
 const MAIN_LIST = MAIN_DIALECT.claim?.list;
 const BY_HEADERS = SHARED.dialects.filter(({ claim }) => claim?.byHeaders !== undefined);
 
@@ -51,6 +46,22 @@ const OWN_PATHS = DIALECTS.flatMap((dialect) =>
 const BY_ID = new Map(DIALECTS.map((dialect) => [dialect.id, dialect]));
 /** Under its own name a dialect needs no claim: `/infinity/v1/rerank`. */
 const NAMED_PATH = /^\/+(?<id>[\w-]+)(?<rest>\/.+)$/;
+
+/** Where the documents of these dialects may be; of lists with one name, the first. */
+function listsOf(dialects: readonly IngressDialect[]): readonly ListName[] {
+  const lists = dialects.flatMap((dialect) => dialect.lists);
+  const names = lists.map(({ name }) => name);
+  return lists.filter(({ name }, index) => names.indexOf(name) === index);
+}
+
+/**
+ * The same for a request that is too large to be looked through at once.
+ * @param setting the key's.
+ */
+export function listsAt({ dialects }: IngressRoute, setting?: string): readonly ListName[] {
+  const fixed = setting === undefined ? undefined : BY_ID.get(setting);
+  return listsOf(fixed === undefined ? dialects : [fixed, ...dialects]);
+}
 
 /** Dialects that some servers speak on another's path. */
 function guestsAt(path: string): readonly IngressDialect[] {
@@ -143,8 +154,7 @@ function byList(
   request: IngressRequest,
 ): IngressDialect {
   if (dialects.length === 1) return host;
-  const names = dialects.flatMap(({ lists }) => lists.map(({ name }) => name));
-  const scanned = request.scanAny(listNames(...names));
+  const scanned = request.scanAny(listsOf(dialects));
   const members = scanned?.members ?? request.value();
   const hasList = ({ lists }: IngressDialect) =>
     lists.some(({ name }) => name === scanned?.name || isPresent(members[name]));

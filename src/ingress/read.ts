@@ -2,6 +2,7 @@ import Joi from 'joi';
 import {
   partDocuments,
   sentDocuments,
+  sentTexts,
   type DocumentPart,
   type Documents,
 } from '../core/documents.js';
@@ -17,8 +18,11 @@ import {
   type ParseLimits,
   type ScannedBody,
 } from '../core/json/scan.js';
+import { inSteps } from '../core/steps.js';
 import { PiecewiseParser } from '../core/json/pieces.js';
 import { arePlain } from './plain-members.js';
+
+export { listName, ROW, type ScannedBody };
 
 /** The headers of a request, as Node hands them over: names in lower case. */
 export type RequestHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
@@ -82,8 +86,9 @@ export class IngressRequest {
       this.#scanned = scanBody(this.body, names, this.maxDocuments);
       this.#isScanned = true;
     }
-    for (const { name } of names) if (name === this.#scanned?.name) return this.#scanned;
-    return undefined;
+    const found = this.#scanned?.list.name;
+    const isOne = names.some(({ name, text }) => name === found?.name && text === found.text);
+    return isOne ? this.#scanned : undefined;
   }
 
   /** Whether reading it in one go would delay others. */
@@ -117,7 +122,7 @@ export class IngressRequest {
     } finally {
       walk.end();
     }
-    this.#scanned = splitBody(this.body, walk, STEP_BYTES);
+    this.#scanned = await inSteps(splitBody(this.body, walk, STEP_BYTES), pause);
     this.#isScanned = true;
   }
 
@@ -186,7 +191,7 @@ export function topOf(count: number | null | undefined, documents: Documents): n
 
 /** Names of lists, in the form that `scan` takes. */
 export function listNames(...names: readonly string[]): readonly ListName[] {
-  return names.map(listName);
+  return names.map((name) => listName(name));
 }
 
 function parseObject(body: Buffer): Members {
@@ -262,12 +267,13 @@ export function checkQuery(query: string, param = 'query'): void {
 }
 
 /** Refuses a list that is empty, or longer than one request may have. */
-function checkCount(count: number, maxDocuments: number, param = 'documents'): void {
-  if (count === 0) throw documentsError(`${param} must not be empty.`, param);
+function checkCount(count: number, maxDocuments: number, name: string): void {
+  const param = paramOf(name);
+  if (count === 0) throw documentsError(`${name} must not be empty.`, param);
   if (count > maxDocuments) {
     throw new GatewayError(
       'too_many_documents',
-      `${param} has ${count} entries; at most ${maxDocuments} are accepted in one request.`,
+      `${name} has ${count} entries; at most ${maxDocuments} are accepted in one request.`,
       { param },
     );
   }
@@ -282,7 +288,8 @@ export function stringList(request: IngressRequest, names: readonly ListName[]):
   const scanned = request.scan(names);
   if (scanned !== undefined) return scannedDocuments(scanned, request.maxDocuments);
   const value = request.value();
-  const name = names.find((list) => value[list.name] != null)?.name ?? names[0]?.name ?? '';
+  const name =
+    names.find((list) => valueAt(value, list.name) != null)?.name ?? names[0]?.name ?? '';
   return readDocuments(request, name, 'strings', (item, index) => stringPart(item, name, index));
 }
 
@@ -298,8 +305,8 @@ export function objectList(request: IngressRequest, names: readonly ListName[]):
   );
 }
 
-/** A string is its own text; the text of an object begins after its brace. */
-function areObjects({ list: { rows } }: ScannedBody): boolean {
+/** Whether all elements are objects: a string is its own text, and that of an object begins after its brace. */
+export function areObjects({ list: { rows } }: ScannedBody): boolean {
   for (let at = 0; at < rows.length; at += ROW) if (rows[at] === rows[at + 2]) return false;
   return true;
 }
@@ -371,23 +378,6 @@ function paramOf(name: string): string {
   return name.replace(/[.[].*$/s, '');
 }
 
-/** Documents nested deeper than a member of the body, as values. */
-export function nestedDocuments(
-  request: IngressRequest,
-  name: string,
-  value: unknown,
-  kinds: string,
-  read: (item: unknown, name: string, index: number) => DocumentPart,
-): Documents {
-  const param = paramOf(name);
-  if (!Array.isArray(value)) {
-    throw documentsError(`${name} is required: an array of ${kinds}.`, param);
-  }
-  if (value.length === 0) throw documentsError(`${name} must not be empty.`, param);
-  checkCount(value.length, request.maxDocuments, param);
-  return partDocuments(value.map((item, index) => read(item, name, index)));
-}
-
 /**
  * The one query of a form that pairs queries with documents.
  * @throws GatewayError 400 if there are several: each would be a separate request.
@@ -421,22 +411,37 @@ export function scannedDocuments(
   return sentDocuments(body, list);
 }
 
+/** The texts of a body's documents, which are objects with more than that. */
+export function scannedTexts({ body, list, name }: ScannedBody, maxDocuments: number): Documents {
+  checkCount(list.count, maxDocuments, name);
+  return sentTexts(body, list);
+}
+
+/** A member of the body, or with a dot a member of a member. */
+function valueAt(members: Members, name: string): unknown {
+  const [outer = '', inner] = name.split('.');
+  const value = members[outer];
+  if (inner === undefined) return value;
+  return isObject(value) ? value[inner] : undefined;
+}
+
 /** The documents of a parsed body. `read` turns an element into a document. */
 export function readDocuments(
   request: IngressRequest,
   name: string,
   kinds: string,
   read: (item: unknown, index: number) => DocumentPart,
+  value = valueAt(request.value(), name),
 ): Documents {
-  const value = request.value()[name];
+  const param = paramOf(name);
   if (value === undefined || value === null) {
-    throw documentsError(`${name} is required: an array of ${kinds}.`, name);
+    throw documentsError(`${name} is required: an array of ${kinds}.`, param);
   }
-  if (!Array.isArray(value)) throw documentsError(`${name} must be an array.`, name);
+  if (!Array.isArray(value)) throw documentsError(`${name} must be an array.`, param);
   checkCount(value.length, request.maxDocuments, name);
   const parts = value.map(read);
   // A text taken out of an element is the document, so the element's bytes cannot stand for it.
-  const areElements = parts.every(({ source }, index) => source === value[index]);
+  const areElements = param === name && parts.every(({ source }, index) => source === value[index]);
   return partDocuments(parts, areElements ? request.body : undefined, name);
 }
 

@@ -8,7 +8,7 @@ import {
   membersOf,
   MODEL,
   modelOf,
-  nestedDocuments,
+  readDocuments,
   oneQuery,
   stringList,
   stringPart,
@@ -101,7 +101,13 @@ function documentsOf(request: IngressRequest, names: readonly string[]) {
     const value = request.value();
     const name = names.find((list) => typeof value[list] === 'string');
     if (name !== undefined)
-      return nestedDocuments(request, name, [value[name]], 'strings', stringPart);
+      return readDocuments(
+        request,
+        name,
+        'strings',
+        (item, index) => stringPart(item, name, index),
+        [value[name]],
+      );
   }
   return stringList(request, lists);
 }

@@ -191,6 +191,18 @@ export class JsonFragment {
   }
 }
 
+/** A fragment whose text is in pieces; they are joined when it is written. */
+export function inPieces(pieces: readonly Buffer[]): JsonFragment {
+  return new JsonFragment({
+    size: pieces.reduce((bytes, { length }) => bytes + length, 0),
+    iterate: () => pieces,
+    copy: (target: Buffer, start: number) => {
+      let end = start;
+      for (const piece of pieces) end += piece.copy(target, end);
+    },
+  });
+}
+
 /** What a converter may return as a body: plain JSON with fragments anywhere. Undefined members are left out. */
 export type JsonBody =
   | string

@@ -1,3 +1,5 @@
+import { atOnce, type Steps } from '../steps.js';
+import { othersOf } from './others.js';
 import { listName, ROW, Walk, type FoundList, type ListName } from './scanner.js';
 
 export { listName, ROW, Walk, type FoundList, type ListName };
@@ -34,6 +36,8 @@ export interface ScannedBody {
   readonly name: string;
   /** Its elements: strings, and objects that have a text. */
   readonly list: FoundList;
+  /** What the elements have beside their text, if the list keeps it. */
+  readonly others?: readonly unknown[];
 }
 
 /**
@@ -48,25 +52,29 @@ export function scanBody(
 ): ScannedBody | undefined {
   const walk = new Walk(body, names, maxDocuments);
   walk.go();
-  return splitBody(body, walk);
+  return atOnce(splitBody(body, walk));
 }
 
 /**
  * The same from a completed walk over the body.
  * @param mostAround how many bytes around the list are parsed.
  */
-export function splitBody(
+export function* splitBody(
   body: Buffer,
   { list, otherValues }: Walk,
   mostAround = Infinity,
-): ScannedBody | undefined {
+): Steps<ScannedBody | undefined> {
   if (list === undefined) return undefined;
   const { keyStart, end } = list;
   const aroundBytes = body.length - (end - keyStart);
   if (aroundBytes > mostAround) return undefined;
   if (aroundBytes > MAX_AROUND_BYTES && otherValues > MAX_AROUND_VALUES) return undefined;
   const members = parseMembers(body, keyStart, end);
-  return members === undefined ? undefined : { body, members, name: list.name.name, list };
+  if (members === undefined) return undefined;
+  const scanned = { body, members, name: list.name.name, list };
+  if (!list.name.keepsOthers) return scanned;
+  const others = yield* othersOf(body, list);
+  return others && { ...scanned, others };
 }
 
 /** How much JSON may be parsed whole. Bytes alone do not tell: `{},` takes three of them, and a hundred in memory. */

@@ -5,14 +5,33 @@ import { SCANNER } from './scanner-module.js';
  * copied in window by window, so that memory use does not depend on its size and the walk can be interrupted.
  */
 
-/** A name that the list of documents may have in a body. */
+/** Where a list of documents may be in a body, and where an element has its text. */
 export interface ListName {
+  /** A member of the root, or `input.documents`: a member of that member. */
   readonly name: string;
-  readonly bytes: Buffer;
+  /** The members that lead to the text of an element that is an object. */
+  readonly text: string;
+  /** Whether the other members of its elements are wanted, too. */
+  readonly keepsOthers: boolean;
+  /** As the walk has them: the outer member, the list's, those to the text, and one that elements may not have. */
+  readonly names: readonly Buffer[];
 }
 
-export function listName(name: string): ListName {
-  return { name, bytes: Buffer.from(name) };
+/** Elements that may also be images are left to the plain parser. */
+const IMAGE = 'image';
+const TEXT = 'text';
+const MAX_STEPS = 3;
+
+export function listName(
+  name: string,
+  { text = TEXT, keepsOthers = false }: Partial<Pick<ListName, 'text' | 'keepsOthers'>> = {},
+): ListName {
+  const [member = '', within = ''] = name.split('.').reverse();
+  const steps = text.split('.');
+  if (steps.length > MAX_STEPS) throw new RangeError('too far to the text');
+  while (steps.length < MAX_STEPS) steps.push('');
+  const names = [within, member, ...steps, text === TEXT ? IMAGE : ''];
+  return { name, text, keepsOthers, names: names.map((one) => Buffer.from(one)) };
 }
 
 /** Where a list and its elements lie in a text. */
@@ -29,7 +48,7 @@ export interface FoundList {
    * requested.
    */
   readonly rows: Uint32Array;
-  /** Whether elements are objects; each has its text as `text`, and no `image`. */
+  /** Whether elements are objects; each has its text where the name says so. */
   readonly hasObjects: boolean;
   /** Indexes of those whose text is only white space, in order. */
   readonly blanks: readonly number[];
@@ -46,18 +65,19 @@ declare const WebAssembly: {
 
 interface ScannerExports {
   readonly memory: { readonly buffer: ArrayBuffer };
-  readonly NAMES: Constant;
+  readonly LISTS: Constant;
+  readonly LIST_SIZE: Constant;
+  readonly MAX_LISTS: Constant;
   readonly NAME_SIZE: Constant;
-  readonly MAX_NAMES: Constant;
   readonly ROWS: Constant;
   readonly BLANKS: Constant;
   readonly WINDOW: Constant;
   readonly WINDOW_SIZE: Constant;
   prepare(): void;
-  begin(names: number): void;
+  begin(lists: number): void;
   run(length: number, position: number): number;
   isComplete(): number;
-  foundName(): number;
+  foundList(): number;
   foundKeyStart(): number;
   foundStart(): number;
   foundEnd(): number;
@@ -131,7 +151,7 @@ class Scanner {
 
   found(rows: Uint32Array, blanks: readonly number[]): FoundList | undefined {
     const code = this.#code;
-    const name = this.#names?.[code.foundName()];
+    const name = this.#names?.[code.foundList()];
     if (name === undefined) return undefined;
     return {
       name,
@@ -145,16 +165,18 @@ class Scanner {
     };
   }
 
-  #write(names: readonly ListName[]): void {
-    const { NAMES, NAME_SIZE, MAX_NAMES } = this.#code;
-    if (names.length > MAX_NAMES.value) throw new RangeError('too many names of lists');
-    for (const [index, { bytes }] of names.entries()) {
-      const at = NAMES.value + index * NAME_SIZE.value;
-      if (bytes.length > NAME_SIZE.value - NAME_HEAD) throw new RangeError('too long a name');
-      this.#bytes[at] = bytes.length;
-      this.#bytes.set(bytes, at + NAME_HEAD);
+  #write(lists: readonly ListName[]): void {
+    const { LISTS, LIST_SIZE, MAX_LISTS, NAME_SIZE } = this.#code;
+    if (lists.length > MAX_LISTS.value) throw new RangeError('too many lists');
+    for (const [index, { names }] of lists.entries()) {
+      for (const [place, name] of names.entries()) {
+        const at = LISTS.value + index * LIST_SIZE.value + place * NAME_SIZE.value;
+        if (name.length > NAME_SIZE.value - NAME_HEAD) throw new RangeError('too long a name');
+        this.#bytes[at] = name.length;
+        this.#bytes.set(name, at + NAME_HEAD);
+      }
     }
-    this.#names = names;
+    this.#names = lists;
   }
 }
 

@@ -92,7 +92,7 @@ describe('scanBody', () => {
   });
 
   it('finds the list under any of several names, and leaves two of them to the plain parser', () => {
-    const names = ['documents', 'texts', 'input'].map(listName);
+    const names = ['documents', 'texts', 'input'].map((name) => listName(name));
     const scanned = scanBody(bytes('{"query":"q","texts":["a","b"]}'), names);
 
     expect(scanned?.name).toBe('texts');

@@ -1,0 +1,202 @@
+import { describe, expect, it } from '@jest/globals';
+import { GatewayError } from '../../src/core/errors.js';
+import { aiGateway } from '../../src/ingress/ai-gateway.js';
+import { bedrock } from '../../src/ingress/bedrock.js';
+import { dashscope } from '../../src/ingress/dashscope.js';
+import type { IngressDialect } from '../../src/ingress/dialect.js';
+import { google } from '../../src/ingress/google.js';
+import { huggingface } from '../../src/ingress/huggingface.js';
+import { IngressRequest } from '../../src/ingress/read.js';
+
+const MAX_DOCUMENTS = 3;
+const CLOCK = { nowMs: 0, elapsedMs: 1 };
+
+const requestOf = (body: string) => new IngressRequest(Buffer.from(body), {}, {}, MAX_DOCUMENTS);
+
+/** What a form makes of a body: its documents and what it replies, or why there is none. */
+function readingOf(dialect: IngressDialect, body: string): unknown {
+  try {
+    const { kept, ...parsed } = dialect.parse(requestOf(body));
+    const { documents, ...rest } = parsed;
+    const indexes = Array.from({ length: documents.count }, (_, index) => index);
+    const rows = indexes.map((index) => ({ index, score: 1 / (index + 1) }));
+    const usage = { inputTokens: 1, searchUnits: 1, estimated: false };
+    const ranking = { rows, usage, warnings: [], written: undefined };
+    const request = { ...parsed, model: 'm' };
+    // Before the documents are written, which may be around the list.
+    const reply = JSON.parse(
+      dialect.reply('rr_1', request, ranking, kept, CLOCK).toString(),
+    ) as unknown;
+    return {
+      ...rest,
+      reply,
+      texts: JSON.parse(documents.texts().bytes.toString()) as unknown,
+      sources: JSON.parse(documents.sources().bytes.toString()) as unknown,
+      each: indexes.map((index) => documents.text(index)),
+      picked: documents.pick(indexes.slice(-1)).text(0),
+      blanks: documents.blanks(),
+      hasImages: documents.hasImages,
+    };
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error;
+    return [error.code, error.message, error.param];
+  }
+}
+
+/** An escaped key leaves all of a body to the plain parser. */
+const leftToParser = (body: string) => body.replace('{', '{"\\u0078":0,');
+
+const CASES: readonly (readonly [
+  name: string,
+  dialect: IngressDialect,
+  body: (list: string) => string,
+  asBytes: readonly string[],
+  others: readonly string[],
+])[] = [
+  [
+    'dashscope',
+    dashscope,
+    (list) =>
+      `{"model":"m","input":{"query":"q","documents":${list}},"parameters":{"top_n":2,"return_documents":true}}`,
+    ['["a","b \\n \\"c\\""]', '["a",{"text":"汉字","id":1}]', '[" ",{"text":"\\u3000"}]', '[""]'],
+    [
+      '[{"text":"a","image":"https://images.example/a.png"}]',
+      '[{"title":"a"}]',
+      '["a",1]',
+      '[]',
+      'null',
+      '"a"',
+      '{"a":"b"}',
+      '["a","b","c","d"]',
+    ],
+  ],
+  [
+    'ai-gateway, texts',
+    aiGateway,
+    (list) => `{"query":"q","documents":{"type":"text","values":${list}},"topN":1}`,
+    ['["a","b \\n \\"c\\""]', '["汉字"," "]'],
+    ['["a",{"text":"b"}]', '[{"text":"a"}]', '[1]', '[]', 'null', '"a"', '["a","b","c","d"]'],
+  ],
+  [
+    'ai-gateway, objects',
+    aiGateway,
+    (list) => `{"query":"q","documents":{"values":${list},"type":"object"}}`,
+    ['[{"text":"a"},{"x":1,"text":"b"}]'],
+    ['["a"]', '[{"text":"a"},"b"]', '[{"title":"a"},{"text":"b"}]', '[{"text":1}]', '[]', 'null'],
+  ],
+  [
+    'huggingface, sentences',
+    huggingface,
+    (list) => `{"inputs":{"source_sentence":"q","sentences":${list}}}`,
+    ['["a","b \\n \\"c\\""]', '[" "]'],
+    ['[{"text":"a"}]', '[1]', '[]', 'null', '"a"', '["a","b","c","d"]'],
+  ],
+  [
+    'huggingface, pairs',
+    huggingface,
+    (list) => `{"inputs":${list},"options":{"wait_for_model":true}}`,
+    [
+      '[{"text":"q","text_pair":"a"},{"text_pair":"b\\n","text":"q"}]',
+      '[{"text":"q","text_pair":" "}]',
+      '[{"text":"q","text_pair":"a"},{"text":"other","text_pair":"a"}]',
+      '[{"text":" ","text_pair":"a"}]',
+      '[{"text":1,"text_pair":"a"}]',
+      '[{"text_pair":"a"}]',
+    ],
+    [
+      '{"text":"q","text_pair":"a"}',
+      '[["q","a"],["q","b"]]',
+      '[{"text":"q","text_pair":"a"},["q","b"]]',
+      '[{"text":"q"}]',
+      '["a"]',
+      '[]',
+      'null',
+      '"a"',
+    ],
+  ],
+  [
+    'huggingface, a form of none',
+    huggingface,
+    (rest) => `{"inputs":{"sentences":["a"],${rest}}}`,
+    ['"source_sentence":1', '"source_sentence":" "', '"x":0'],
+    [],
+  ],
+  [
+    'google',
+    google,
+    (list) => `{"query":"q","records":${list},"topN":2}`,
+    [
+      '[{"id":"1","content":"a"},{"content":"b \\n \\"c\\""}]',
+      '[{"id":"1","title":"One \\"1\\"","content":"a"},{"title":null,"content":"b"}]',
+      '[{"title":"汉字","content":"\\u6c49"},{"title":"","content":" "},{"title":" ","content":""}]',
+      '[{"title":"\\u6c49","content":"汉"}]',
+      '[{"content":"a","title":"a title that has no room where it has to be"}]',
+      '[{"content":"a","title":"1"},{"id":2,"content":"b"}]',
+      '[{"id":1,"content":"a"},{"title":2,"content":"b"}]',
+      '[{"title":2,"content":"b"}]',
+      '[{"content":"a"},{"content":"b"},{"content":"c"},{"content":"d"}]',
+    ],
+    [
+      '[{"title":"a"},{"content":"b"}]',
+      '[{"title":"a","content":null}]',
+      '[{"content":1}]',
+      '[{}]',
+      '["a"]',
+      '[{"content":"a"},"b"]',
+      '[]',
+      'null',
+      '"a"',
+    ],
+  ],
+  [
+    'google, without details',
+    google,
+    (list) => `{"query":"q","records":${list},"ignoreRecordDetailsInResponse":true}`,
+    ['[{"id":"1","title":"t","content":"a"}]'],
+    [],
+  ],
+  [
+    'bedrock',
+    bedrock,
+    (list) =>
+      `{"queries":[{"type":"TEXT","textQuery":{"text":"q"}}],"sources":${list},"rerankingConfiguration":{"bedrockRerankingConfiguration":{"modelConfiguration":{"modelArn":"arn:aws:bedrock:us-west-2::foundation-model/m","additionalModelRequestFields":{"rank_fields":["b"]}}}}}`,
+    [
+      '[{"type":"INLINE","inlineDocumentSource":{"type":"TEXT","textDocument":{"text":"a\\n"}}}]',
+      '[{"inlineDocumentSource":{"jsonDocument":{"b":"c"},"textDocument":{"text":" "}}}]',
+    ],
+    [
+      '[{"inlineDocumentSource":{"type":"JSON","jsonDocument":{"a":"b","b":"c"}}}]',
+      '[{"inlineDocumentSource":{"textDocument":{"text":1},"jsonDocument":{"b":"c"}}}]',
+      '[{"inlineDocumentSource":{"textDocument":{"text":"a"}}},{"text":"b"}]',
+      '[{"inlineDocumentSource":null}]',
+      '["a"]',
+      '[]',
+      'null',
+    ],
+  ],
+];
+
+describe.each(CASES)('documents of %s', (_name, dialect, bodyOf, asBytes, others) => {
+  it.each([...asBytes, ...others])('are the same as bytes and as parsed values: %s', (list) => {
+    const body = bodyOf(list);
+
+    expect(readingOf(dialect, body)).toEqual(readingOf(dialect, leftToParser(body)));
+  });
+
+  it.each(asBytes)('are not parsed: %s', (list) => {
+    const request = requestOf(bodyOf(list));
+    let wasParsed = false;
+    request.value = () => {
+      wasParsed = true;
+      throw new Error('the body was parsed');
+    };
+    const hasRoom = !list.includes('no room');
+
+    try {
+      dialect.parse(request);
+    } catch (error) {
+      if (hasRoom && !(error instanceof GatewayError)) throw error;
+    }
+    expect(wasParsed).toBe(!hasRoom);
+  });
+});
