@@ -29,7 +29,9 @@ export const REVISION = Joi.string()
 export const IF_REVISION = Joi.string()
   .max(64)
   .empty(['', null])
-  .description('The `revision` that the change was made from: 409 if somebody was faster.');
+  .description(
+    'The `revision` that the change was made from: if somebody was faster, 409 with what there is now as `data`.',
+  );
 
 /** The names on the wire of what a list can be ordered by. */
 type Sorts<By extends string> = Readonly<Record<string, By>>;

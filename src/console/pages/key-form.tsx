@@ -15,7 +15,7 @@ import {
 } from '../lib/key-draft.js';
 import { Button, FormError, Segments, TextField, fieldError, money } from '../parts/basic.js';
 import { Dialog } from '../parts/dialog.js';
-import { Meanwhile, wasFaster, type Comparable } from '../parts/meanwhile.js';
+import { Meanwhile, presentOf, type Comparable } from '../parts/meanwhile.js';
 import { MemberFields, unitsPerDollar } from '../parts/members.js';
 import { toast } from '../parts/toast.js';
 import { w, wp } from '../words.js';
@@ -268,6 +268,7 @@ export function EditKey({
       toast(w().saved);
       onClose();
     });
+  const present = presentOf<KnownKey>(save.error);
   return (
     <Dialog
       title={wp().keys.editTitle(token.name)}
@@ -284,9 +285,9 @@ export function EditKey({
     >
       <KeyFields draft={draft} onChange={setDraft} error={save.error} more />
       <TextField label={w().reason} help={w().reasonHelp} value={reason} onInput={setReason} />
-      {wasFaster(save.error) ? (
+      {present !== undefined ? (
         <Meanwhile
-          read={() => call('getToken', { params: { id: token.id } })}
+          now={present}
           theirs={(now) => comparable(keyDraftOf(now, perDollar))}
           mine={comparable(draft)}
           labels={labels()}

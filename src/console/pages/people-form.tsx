@@ -8,7 +8,7 @@ import { changedMembers, textsOf, type MemberTexts } from '../lib/members.js';
 import { Button, FormError, Segments } from '../parts/basic.js';
 import { Dialog } from '../parts/dialog.js';
 import { Fields, FormFields, SelectField } from '../parts/form.js';
-import { Meanwhile, wasFaster, type Comparable } from '../parts/meanwhile.js';
+import { Meanwhile, presentOf, type Comparable } from '../parts/meanwhile.js';
 import { MemberFields, unitsPerDollar } from '../parts/members.js';
 import { toast } from '../parts/toast.js';
 import { setQuery } from '../router.js';
@@ -180,6 +180,7 @@ export function EditUser({ user, onClose }: { readonly user: User; readonly onCl
     ...of,
   });
   const memberLabels = MEMBER_NAMES.map((name) => [name, wp().members[name].label] as const);
+  const present = presentOf<User>(save.error);
   return (
     <Dialog
       title={words.editTitle(user.username)}
@@ -217,9 +218,9 @@ export function EditUser({ user, onClose }: { readonly user: User; readonly onCl
         error={undefined}
         fields={[{ name: 'reason', label: w().reason, help: w().reasonHelp }]}
       />
-      {wasFaster(save.error) ? (
+      {present !== undefined ? (
         <Meanwhile
-          read={() => call('getUser', { params: { id: user.id } })}
+          now={present}
           theirs={(now) =>
             comparable(valuesOf(now), textsOf(MEMBERS.account, now, perDollar), now.role)
           }

@@ -1,11 +1,11 @@
-import { useEffect, useState } from 'preact/hooks';
-import { ApiError } from '../api/call.js';
+import type { ApiError } from '../api/call.js';
 import { w, wp } from '../words.js';
-import { Button, ErrorNotice, Skeleton } from './basic.js';
+import { Button } from './basic.js';
 
-/** Whether a change was refused because somebody else was faster. */
-export function wasFaster(error: ApiError | undefined): boolean {
-  return error?.code === 'conflict' && error.param === 'if_revision';
+/** What there is now, as the refusal of a change has it that was refused because somebody else was faster. */
+export function presentOf<T>(error: ApiError | undefined): T | undefined {
+  const isLate = error?.code === 'conflict' && error.param === 'if_revision';
+  return isLate ? (error.body.data as T) : undefined;
 }
 
 /** What a form holds, field by field, for people to compare. */
@@ -15,34 +15,22 @@ export type Comparable = Readonly<Record<string, string>>;
  * What somebody else has written while a form was open, beside what was typed, field by field: one of the two is kept.
  */
 export function Meanwhile<T>({
-  read,
+  now,
   theirs,
   mine,
   labels,
   onKeep,
   onTake,
 }: {
-  /** Reads the thing as it is now. */
-  readonly read: () => Promise<T>;
+  /** The thing as it is now. */
+  readonly now: T;
   readonly theirs: (now: T) => Comparable;
   readonly mine: Comparable;
   readonly labels: Readonly<Record<string, string>>;
   readonly onKeep: (now: T) => void;
   readonly onTake: (now: T) => void;
 }) {
-  const [now, setNow] = useState<T>();
-  const [error, setError] = useState<ApiError>();
   const words = wp().meanwhile;
-  const load = (): void => {
-    setError(undefined);
-    read().then(setNow, (failure: unknown) => {
-      if (failure instanceof ApiError) setError(failure);
-      else throw failure;
-    });
-  };
-  useEffect(load, []);
-  if (error !== undefined) return <ErrorNotice error={error} onAgain={load} />;
-  if (now === undefined) return <Skeleton />;
   const written = theirs(now);
   const differing = Object.keys(mine).filter((name) => mine[name] !== written[name]);
   return (

@@ -46,6 +46,7 @@ import {
   type ListReply,
 } from '../../wire/lists.js';
 import { defineOperation, type Operation, type OperationDeps } from '../operation.js';
+import { orPresent } from '../present.js';
 import { because, REASON, REASON_QUERY } from '../reason.js';
 import { isStatusOnly, STATUS_ONLY_QUERY } from '../status-only.js';
 import { CREATE_BODY, draftOf, NAME, withoutNull, type CreateBody } from './channel-draft.js';
@@ -172,6 +173,7 @@ const update = defineOperation({
     reason: REASON,
   }),
   reply: WRITTEN,
+  beside: { data: CHANNEL },
   errors: ['not_found', 'conflict'],
   async handler({ deps, query, body, actor }) {
     const { id, reason } = body;
@@ -182,7 +184,9 @@ const update = defineOperation({
         : { status }
       : channelEdit(body);
     const who = because(actor, reason);
-    return written(deps, await updateChannel(deps, id, edit, who, body.if_revision));
+    const change = updateChannel(deps, id, edit, who, body.if_revision);
+    const read = async () => channelWire(await getChannel(deps, id));
+    return written(deps, await orPresent(change, read));
   },
 });
 

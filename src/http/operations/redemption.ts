@@ -37,6 +37,7 @@ import {
   type CodeWire,
 } from '../../wire/code.js';
 import { defineOperation, FileReply, type Operation, type OperationDeps } from '../operation.js';
+import { orPresent } from '../present.js';
 import { because, REASON, REASON_QUERY } from '../reason.js';
 import { isStatusOnly, STATUS_ONLY_QUERY } from '../status-only.js';
 
@@ -253,13 +254,17 @@ const update = defineOperation({
     reason: REASON,
   }),
   reply: CODE,
+  beside: { data: CODE },
   errors: ['not_found', 'conflict'],
   async handler({ deps, query, body, actor }) {
     const { id, reason } = body;
     if (body.status === CODE_STATUS_NUMBERS.used) await refuseToUse(deps, id);
     const change = changeOf(body, isStatusOnly(query, body));
     const who = because(actor, reason);
-    return codeWire(await updateRedemptionCode(deps, id, change, who, body.if_revision));
+    const update = updateRedemptionCode(deps, id, change, who, body.if_revision);
+    return codeWire(
+      await orPresent(update, async () => codeWire(await getRedemptionCode(deps, id))),
+    );
   },
 });
 

@@ -36,6 +36,7 @@ import {
 } from '../../wire/key.js';
 import { CSV, FORMAT_QUERY, namesOf, pageOrFile, type FormatQuery } from '../list-file.js';
 import { defineOperation, type Operation } from '../operation.js';
+import { orPresent } from '../present.js';
 import { because, IDS, REASON, REASON_QUERY } from '../reason.js';
 import { isStatusOnly, STATUS_ONLY_QUERY } from '../status-only.js';
 
@@ -286,6 +287,7 @@ const update = defineOperation({
     reason: REASON,
   }).oxor('remain_quota', 'add_quota'),
   reply: TOKEN,
+  beside: { data: TOKEN },
   errors: ['not_found', 'conflict'],
   async handler({ deps, query, body, actor: who }) {
     const actor = because(who, body.reason);
@@ -298,8 +300,9 @@ const update = defineOperation({
       ...(statusOnly ? {} : changeOf(body)),
       ...(enabled === undefined ? {} : { enabled }),
     };
-    const updated = await updateToken(deps, id, change, actor, body.if_revision);
-    return tokenWire(deps.now())(updated);
+    const view = tokenWire(deps.now());
+    const updated = updateToken(deps, id, change, actor, body.if_revision);
+    return view(await orPresent(updated, async () => view(await getToken(deps, id, actor))));
   },
 });
 

@@ -27,6 +27,7 @@ import {
 import { bodyMembers, readMembers, type MembersWire } from '../../wire/members.js';
 import { QUOTA, ROLE, STATUS, USER, USER_SORTS, userWire, type UserWire } from '../../wire/user.js';
 import { defineOperation, type Operation, type OperationDeps } from '../operation.js';
+import { orPresent } from '../present.js';
 import { because, REASON, REASON_QUERY } from '../reason.js';
 import { DISPLAY_NAME, EMAIL, KEEP, PASSWORD, USERNAME } from './user-fields.js';
 
@@ -220,6 +221,7 @@ const update = defineOperation({
     reason: REASON,
   }).oxor('quota', 'add_quota'),
   reply: USER,
+  beside: { data: USER },
   errors: ['permission_denied', 'not_found', 'conflict'],
   async handler({ deps, body, actor }) {
     const { id, username, password, display_name: displayName, role, status } = body;
@@ -230,8 +232,9 @@ const update = defineOperation({
       quota: quotaChange(body),
       ...readMembers(BUDGET_MEMBERS, body),
     };
-    const updated = await updateUser(deps, id, edit, because(actor, body.reason), body.if_revision);
-    return userWire(deps.now())(updated);
+    const view = userWire(deps.now());
+    const updated = updateUser(deps, id, edit, because(actor, body.reason), body.if_revision);
+    return view(await orPresent(updated, async () => view(await getUser(deps, id))));
   },
 });
 

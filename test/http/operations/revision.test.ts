@@ -99,6 +99,7 @@ describe.each(KINDS)('a $kind that two people change', ({ kind, make, changes })
     expect([first.status, second.status, again.status]).toEqual([200, 409, 200]);
     expect([blind.status, blind.data.revision]).toEqual([200, again.data.revision]);
     expect([second.code, second.param]).toEqual(['conflict', 'if_revision']);
+    expect(second.data).toEqual(now);
     expect(now.revision).toBe(first.data.revision);
     expect(now).toMatchObject(changes[0] ?? {});
     expect(again.data).toMatchObject({ ...changes[0], ...changes[1] });

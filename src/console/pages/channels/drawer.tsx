@@ -19,7 +19,7 @@ import {
 import { Dialog } from '../../parts/dialog.js';
 import { tellInForce } from '../../parts/in-force.js';
 import { TestReport } from '../../parts/test-report.js';
-import { Meanwhile, wasFaster, type Comparable } from '../../parts/meanwhile.js';
+import { Meanwhile, presentOf, type Comparable } from '../../parts/meanwhile.js';
 import { unitsPerDollar } from '../../parts/members.js';
 import { toast } from '../../parts/toast.js';
 import { setQuery, useRoute } from '../../router.js';
@@ -355,6 +355,7 @@ function EditChannel({
       });
   const back = (): void => setQuery({ edit: '' }, { replace: true });
   const part = { draft, onChange: setDraft, error: save.error };
+  const present = presentOf<Channel>(save.error);
   return (
     <Dialog
       kind="drawer"
@@ -397,9 +398,9 @@ function EditChannel({
         </>
       )}
       <TextField label={w().reason} help={w().reasonHelp} value={reason} onInput={setReason} />
-      {wasFaster(save.error) ? (
+      {present !== undefined ? (
         <Meanwhile
-          read={() => call('getChannel', { params: { id: channel.id } })}
+          now={present}
           theirs={(now) => comparable(draftOf(now, perDollar))}
           mine={comparable(draft)}
           labels={channelLabels()}
