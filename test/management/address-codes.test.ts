@@ -50,6 +50,8 @@ describe('the code that confirms an address', () => {
     const user = await confirmAddress(deps, ann, ` ${code.toUpperCase()} `, ann);
 
     expect(user.email).toBe(ADDRESS);
+    await ask();
+    expect(codeIn(mails[1])).not.toBe('');
     await expect(confirmAddress(deps, ann, code, ann)).rejects.toMatchObject({
       code: 'invalid_request',
     });

@@ -91,6 +91,25 @@ describe('nodes whose clocks differ', () => {
   test.each([
     ['ahead', HOUR_MS],
     ['behind', -HOUR_MS],
+  ])('give a login the same life, one being %s', async (_how, offMs) => {
+    const there = Date.now() + offMs;
+    const idHash = sha256(unique('id'));
+    await store.createSession({
+      ...{ idHash, userId: await createUser(store), kind: 'access_token', createdAtMs: there },
+      ...{ expiresAtMs: there + 60_000, endsAtMs: there + 60_000 },
+    });
+
+    const found = await store.findSession(idHash, there, 60_000);
+
+    // By the clock of the store, which is that of this machine.
+    const leftMs = (found?.endsAtMs ?? NaN) - Date.now();
+    expect(leftMs).toBeGreaterThan(0);
+    expect(leftMs).toBeLessThanOrEqual(60_000);
+  });
+
+  test.each([
+    ['ahead', HOUR_MS],
+    ['behind', -HOUR_MS],
   ])('agree on codes and on places, one being %s', async (_how, offMs) => {
     const now = Date.now();
     const there = now + offMs;

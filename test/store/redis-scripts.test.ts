@@ -4,7 +4,7 @@ import { OPEN_POLICY } from '../../src/core/token.js';
 import { connectRedis, type Connection } from '../../src/store/redis/connection.js';
 import { createKeys, type Keys } from '../../src/store/redis/keys.js';
 import { openRedisStore } from '../../src/store/redis/redis-store.js';
-import { run, SCRIPTS } from '../../src/store/redis/scripts.js';
+import { listOf, run, SCRIPTS, textOf } from '../../src/store/redis/scripts.js';
 import type { Credential, Store } from '../../src/store/store.js';
 import { startRedis, type RedisServer } from '../support/redis-server.js';
 import {
@@ -134,6 +134,65 @@ describe('a store that was emptied', () => {
 
     expect([before.memory, after.memory]).toEqual(['kept', 'emptied']);
     expect(await store.oldestNodeVersion(T0)).toBe(0);
+  });
+});
+
+describe('the end of a claim on a code', () => {
+  test('that another node has ended before does not free a code that was redeemed since', async () => {
+    const { store, connection, keys } = await givenStore();
+    const [first, second] = [await createUser(store), await createUser(store)];
+    const codeHash = sha256('a code');
+    const code = { name: 'c', batchId: '', quota: 5, codeHash, codeHint: 'c', createdBy: 0 };
+    const [{ id } = { id: 0 }] = await store.createCodes([{ ...code, expiredTime: 0 }], T0);
+    const [hashes, claims, record] = ['hashes', 'claims', String(id)].map(
+      (part) => `${keys.codes}:${part}`,
+    ) as [string, string, string];
+    const taken = listOf(
+      await run(
+        connection,
+        SCRIPTS.takeCode,
+        [hashes, claims, record],
+        [...[codeHash, id, first, `=${T0}`]],
+      ),
+    );
+    const endRefused = () =>
+      run(connection, SCRIPTS.finishClaim, [claims, record], [textOf(taken[0]), 0]);
+
+    await endRefused();
+    expect(await store.redeem(codeHash, second, T0)).toMatchObject({ kind: 'redeemed' });
+    await endRefused();
+
+    expect(await store.redeem(codeHash, first, T0)).toEqual({ kind: 'refused', reason: 'used' });
+    expect(await store.getCode(id)).toMatchObject({ status: 'used', usedUserId: second });
+  });
+
+  test('leaves no record of a code that was deleted', async () => {
+    const { connection, keys } = await givenStore();
+    const [claims, record] = [`${keys.codes}:claims`, `${keys.codes}:7`] as const;
+    await connection.answer(connection.client.zadd(claims, T0, '7:1:2:5'));
+
+    await run(connection, SCRIPTS.finishClaim, [claims, record], ['7:1:2:5', 0]);
+
+    expect(await connection.answer(connection.client.exists(claims, record))).toBe(0);
+  });
+});
+
+describe('the logins of an account', () => {
+  test('that have ended are dropped with the next one', async () => {
+    const { store, connection, keys } = await givenStore();
+    const userId = await createUser(store);
+    const begin = (name: string, createdAtMs: number) =>
+      store.createSession({
+        ...{ idHash: sha256(name), userId, kind: 'session', createdAtMs },
+        ...{ expiresAtMs: createdAtMs + 1_000, endsAtMs: createdAtMs + 1_000 },
+      });
+    await begin('first', T0);
+    await begin('second', T0 + 500);
+
+    await begin('third', T0 + 1_000);
+
+    const records = await connection.answer(connection.client.hkeys(keys.userSessions(userId)));
+    expect(records.toSorted()).toEqual([sha256('second'), sha256('third')].toSorted());
   });
 });
 

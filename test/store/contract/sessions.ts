@@ -347,6 +347,18 @@ export function describeSessions(open: OpenHarness): void {
       });
     });
 
+    test('keeps the first reply to a request that was answered twice', async () => {
+      await given.store.claimIdempotent('key', 'print', T0, 1_000);
+      await given.store.completeIdempotent('key', 'print', reply, T0, 60_000);
+
+      await given.store.completeIdempotent('key', 'print', { status: 500, body: '' }, T0, 60_000);
+
+      expect(await given.store.claimIdempotent('key', 'print', T0 + 1, 1_000)).toEqual({
+        kind: 'done',
+        ...reply,
+      });
+    });
+
     test('does not let a claim that ran out spoil the next one', async () => {
       await given.store.claimIdempotent('key', 'slow', T0, 1_000);
       await given.store.claimIdempotent('key', 'next', T0 + 1_000, 1_000);
