@@ -36,7 +36,7 @@ class JobCandidates implements Candidates {
   readonly #tried = new Set<number>();
   readonly #failures: UpstreamFailure[] = [];
   /** Tried ones whose failure may pass on a second try. */
-  readonly #mayPass = new Set<number>();
+  #mayPass: Set<number> | undefined;
   /** Providers whose own limit the request exceeded: their other channels have the same limit. */
   #unfit: Set<string> | undefined;
 
@@ -74,8 +74,8 @@ class JobCandidates implements Candidates {
   }
 
   again(): void {
-    for (const id of this.#mayPass) this.#tried.delete(id);
-    this.#mayPass.clear();
+    for (const id of this.#mayPass ?? []) this.#tried.delete(id);
+    this.#mayPass = undefined;
   }
 
   heard({ id, route }: Offer, outcome: AttemptOutcome): void {
@@ -87,7 +87,9 @@ class JobCandidates implements Candidates {
     if (outcome.kind === 'ranked') return;
     const { failure } = outcome;
     this.#failures.push(failure);
-    if (failure.kind === 'transient' || failure.kind === 'busy') this.#mayPass.add(id);
+    if (failure.kind === 'transient' || failure.kind === 'busy') {
+      (this.#mayPass ??= new Set()).add(id);
+    }
     // What was not even sent exceeds a limit of that channel alone.
     const isProviders = failure.kind === 'limit' && failure.unsent !== true;
     if (isProviders && isOneService(route.provider)) {

@@ -34,7 +34,9 @@ interface Listener {
 class PlainScope implements OwnedScope {
   readonly deadlineMs: number;
   #ended: EndReason | undefined;
-  #listeners: Set<Listener> | undefined;
+  /** Nearly always there is one at a time; a set is made for the others. */
+  #first: Listener | undefined;
+  #others: Set<Listener> | undefined;
   #detach: (() => void) | undefined;
 
   constructor(deadlineMs: number) {
@@ -53,9 +55,12 @@ class PlainScope implements OwnedScope {
   end(reason: EndReason): void {
     if (this.#ended !== undefined) return;
     this.#ended = reason;
-    const listeners = this.#listeners;
-    this.#listeners = undefined;
-    if (listeners !== undefined) for (const { stop } of listeners) stop();
+    const first = this.#first;
+    const others = this.#others;
+    this.#first = undefined;
+    first?.stop();
+    if (others !== undefined) for (const { stop } of others) stop();
+    this.#others = undefined;
   }
 
   child(): OwnedScope {
@@ -70,10 +75,11 @@ class PlainScope implements OwnedScope {
       return nothing;
     }
     const listener: Listener = { stop };
-    const listeners = (this.#listeners ??= new Set());
-    listeners.add(listener);
+    if (this.#first === undefined && this.#others === undefined) this.#first = listener;
+    else (this.#others ??= new Set()).add(listener);
     return () => {
-      listeners.delete(listener);
+      if (this.#first === listener) this.#first = undefined;
+      else this.#others?.delete(listener);
     };
   }
 
@@ -84,7 +90,8 @@ class PlainScope implements OwnedScope {
   release(): void {
     this.#detach?.();
     this.#detach = undefined;
-    this.#listeners = undefined;
+    this.#first = undefined;
+    this.#others = undefined;
   }
 }
 
