@@ -1,4 +1,4 @@
-import { usageMembersOf } from '../core/usage-members.js';
+import type { UsageMembers } from '../core/usage-members.js';
 import type { AttemptEvent, Observe, ReadEvents, RequestEvent } from '../gateway/events.js';
 import type { AttemptRecord, LogStore, UsageEntry } from '../store/store.js';
 import { LogWriter } from './log-writer.js';
@@ -99,6 +99,24 @@ function recordOf(event: AttemptEvent): AttemptRecord {
   };
 }
 
+/** Member by member: written from the table of members in a loop, an entry takes longer than the rest of its log. */
 function entryOf(event: RequestEvent): UsageEntry {
-  return { atMs: event.atMs, ...usageMembersOf(event) };
+  return {
+    atMs: event.atMs,
+    requestId: event.requestId,
+    userId: event.userId ?? 0,
+    tokenId: event.tokenId ?? 0,
+    tokenName: event.tokenName ?? '',
+    model: event.model ?? '',
+    channelId: event.channelId,
+    provider: event.provider,
+    tag: event.tag,
+    attempts: event.attempts,
+    documents: event.documents,
+    inputTokens: event.inputTokens,
+    searchUnits: event.searchUnits,
+    quota: event.quota,
+    durationMs: event.durationMs,
+    outcome: event.outcome,
+  } satisfies Record<keyof UsageMembers | 'atMs', unknown>;
 }
