@@ -27,6 +27,12 @@ interface Measure {
   readonly of: (index: number) => number;
 }
 
+/** Whether a list fits into one window for certain: judged by its size, without counting. */
+export function surelyFits(documents: Documents, query: string, limits: WindowLimits): boolean {
+  const { documents: most = Infinity } = limits;
+  return documents.count <= Math.max(1, most) && measuresOf(documents, query, limits).length === 0;
+}
+
 /** Cuts a list into as few windows as fit the limits, of about equal length. A single document is never cut. */
 export function* windowsOf(
   documents: Documents,
@@ -37,7 +43,6 @@ export function* windowsOf(
   const { documents: most } = limits;
   const size = most === undefined ? count : Math.ceil(count / Math.ceil(count / Math.max(1, most)));
   const measures = measuresOf(documents, query, limits);
-  if (count <= size && measures.length === 0) return [{ from: 0, to: count }];
   const empty = measures.map(({ ofQuery }) => ofQuery);
   const windows: Window[] = [];
   let from = 0;

@@ -1,4 +1,4 @@
-import { mergeWindows, sumUsage, windowsOf, type Window } from '../../core/split.js';
+import { mergeWindows, sumUsage, surelyFits, windowsOf, type Window } from '../../core/split.js';
 import { FAULTS } from '../../core/retry.js';
 import { atOnce, inSteps } from '../../core/steps.js';
 import type { Attempt, AttemptOutcome, Job, Layer, Offer, Ranking } from '../rank.js';
@@ -80,8 +80,10 @@ export function split({ parallel }: SplitOptions): Layer<Attempt> {
       if (limits === undefined) return next(offer, job);
       const most = Math.min(limits.documents ?? Infinity, learned.get(keyOf(offer)) ?? Infinity);
       const within = { ...limits, documents: Number.isFinite(most) ? most : undefined };
-      const windows = await inSteps(windowsOf(job.documents, job.query, within), nextTurn);
-      if (windows.length > 1) return inWindows(offer, job, windows);
+      if (!surelyFits(job.documents, job.query, within)) {
+        const windows = await inSteps(windowsOf(job.documents, job.query, within), nextTurn);
+        if (windows.length > 1) return inWindows(offer, job, windows);
+      }
       const outcome = await next(offer, job);
       const { count } = job.documents;
       if (!isTooLarge(outcome) || count < 2) return outcome;
