@@ -184,20 +184,28 @@ async function sendHttp(
       timeoutMs: Math.max(1, untilMs - deps.now()),
       stillWanted: () => ignoresSwitches || deps.mayBegin(route),
     };
-    const reply = await deps.upstream.send(request, within).catch((error: unknown) => {
+    let reply: RawReply;
+    try {
+      reply = await deps.upstream.send(request, within);
+    } catch (error) {
       if (!maySendAgain(error, route)) throw error;
       const left = { ...request, timeoutMs: Math.max(1, untilMs - deps.now()) };
-      return deps.upstream.send(left, within);
-    });
+      reply = await deps.upstream.send(left, within);
+    }
     if (!isLargeReply(reply)) return reply;
     return parsedInSteps(reply, call.documents.count, async () => {
       await nextTurn();
       if (within.ended !== undefined) throw new TransportError('cancelled', 'nobody waits for it');
     });
   };
-  const reading = await (provider.rounds === undefined
-    ? readPages(provider, call, (page) => post(page, provider.body(page), scope), deps.now)
-    : sendRounds(deps, route, provider, { call, scope }, post));
+  let reading: ReplyReading;
+  if (provider.rounds === undefined) {
+    const send = (page: UpstreamCall): Promise<RawReply> => post(page, provider.body(page), scope);
+    const read = readPages(provider, call, await send(call), send, deps.now);
+    reading = 'then' in read ? await read : read;
+  } else {
+    reading = await sendRounds(deps, route, provider, { call, scope }, post);
+  }
   if (reading.kind === 'ranking') return reading;
   if (bearer !== undefined && reading.failure.status === 401) {
     deps.tokens.drop(route, bearer.token);

@@ -4,21 +4,34 @@ import { readReply, type RawReply, type ReplyReading } from './reply.js';
 type Send = (call: UpstreamCall) => Promise<RawReply>;
 
 /**
- * Sends a call and reads its reply; if the provider returns rows in pages, continues until there are enough of them. `send`
- * posts one call; almost every provider needs only one. A page that fails or is empty fails the call; a refusal that asks
- * for the provider's other form is answered with it, once.
+ * Reads the first reply to a call; if the provider returns rows in pages, continues until there are enough of them. `send`
+ * posts one call; almost every provider needs only the first, and there is nothing to wait for. A page that fails or is empty
+ * fails the call; a refusal that asks for the provider's other form is answered with it, once.
  */
-export async function readPages(
+export function readPages(
   provider: HttpProvider,
   call: UpstreamCall,
+  first: RawReply,
+  send: Send,
+  now: () => number,
+): ReplyReading | Promise<ReplyReading> {
+  const reading = readReply(provider, call, first, now());
+  if (reading.kind === 'failure') {
+    const { otherForm } = reading;
+    return otherForm === undefined ? reading : inOtherForm(provider, call, otherForm, send, now);
+  }
+  if (reading.nextPage === undefined) return reading;
+  return readFurther(provider, call, reading, send, now);
+}
+
+async function inOtherForm(
+  provider: HttpProvider,
+  call: UpstreamCall,
+  otherForm: UpstreamCall['settings'],
   send: Send,
   now: () => number,
 ): Promise<ReplyReading> {
-  const reading = readReply(provider, call, await send(call), now());
-  if (reading.kind === 'ranking' || reading.otherForm === undefined) {
-    return readFurther(provider, call, reading, send, now);
-  }
-  const other = { ...call, settings: { ...call.settings, ...reading.otherForm } };
+  const other = { ...call, settings: { ...call.settings, ...otherForm } };
   return readFurther(
     provider,
     other,

@@ -27,18 +27,14 @@ async function play(
     settings: { ...defaultSettings(provider), ...settings },
   };
   const asked: { path: string; members: string[] }[] = [];
-  const reading = await readPages(
-    provider,
-    call,
-    (form) => {
-      const { status, json } = answers[asked.length] ?? { status: 500, json: {} };
-      const path = typeof provider.path === 'string' ? provider.path : provider.path(form);
-      const body = JSON.parse(encodeJson(provider.body(form)).toString()) as object;
-      asked.push({ path, members: Object.keys(body) });
-      return Promise.resolve({ status, headers: {}, text: JSON.stringify(json) });
-    },
-    () => 0,
-  );
+  const send = (form: UpstreamCall) => {
+    const { status, json } = answers[asked.length] ?? { status: 500, json: {} };
+    const path = typeof provider.path === 'string' ? provider.path : provider.path(form);
+    const body = JSON.parse(encodeJson(provider.body(form)).toString()) as object;
+    asked.push({ path, members: Object.keys(body) });
+    return Promise.resolve({ status, headers: {}, text: JSON.stringify(json) });
+  };
+  const reading = await readPages(provider, call, await send(call), send, () => 0);
   return { asked, outcome: reading.kind === 'ranking' ? 'ranking' : reading.failure.kind };
 }
 

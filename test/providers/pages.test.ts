@@ -22,21 +22,17 @@ interface Page {
 /** Answers call after call with the pages given, and keeps what each call asked for. */
 async function play(pages: readonly Page[], asking: UpstreamCall = call) {
   const asked: (string | undefined)[] = [];
-  const reading = await readPages(
-    bedrock,
-    asking,
-    ({ page }) => {
-      const { status = 200, rows, nextToken } = pages[asked.length] ?? {};
-      asked.push(page);
-      const results = rows?.map((index) => ({ index, relevanceScore: 1 - index / 10 }));
-      return Promise.resolve({
-        status,
-        headers: {},
-        text: JSON.stringify(status === 200 ? { results, nextToken } : { message: 'no' }),
-      });
-    },
-    () => 0,
-  );
+  const send = ({ page }: UpstreamCall) => {
+    const { status = 200, rows, nextToken } = pages[asked.length] ?? {};
+    asked.push(page);
+    const results = rows?.map((index) => ({ index, relevanceScore: 1 - index / 10 }));
+    return Promise.resolve({
+      status,
+      headers: {},
+      text: JSON.stringify(status === 200 ? { results, nextToken } : { message: 'no' }),
+    });
+  };
+  const reading = await readPages(bedrock, asking, await send(asking), send, () => 0);
   const rows = reading.kind === 'ranking' ? reading.ranking.rows.map(({ index }) => index) : [];
   return { asked, rows, failure: reading.kind === 'failure' ? reading.failure.kind : undefined };
 }
