@@ -24,6 +24,12 @@ const MAX_OVERDUE = 100_000;
  */
 const LOOK_AGAIN_MS = [1_000, 4_000];
 
+/** A settlement that the store has answered: what was charged, and whether an earlier try may have done it. */
+interface Tried {
+  readonly charged: number | undefined;
+  readonly mayBeDone: boolean;
+}
+
 /**
  * Settlements in progress. A reply never waits for one, and none is lost because a store is away for a while: each is tried
  * again until the store has answered. While nobody can reach the store, nobody gives the reservation back either, whatever
@@ -31,7 +37,8 @@ const LOOK_AGAIN_MS = [1_000, 4_000];
  */
 export class Settlements {
   readonly #deps: SettlementsDeps;
-  readonly #pending = new Set<Promise<void>>();
+  #pending = 0;
+  #whenDone: (() => void)[] = [];
   /** Cuts the waits between two tries short. */
   readonly #waits = new Set<() => void>();
   #untilMs = Infinity;
@@ -42,21 +49,17 @@ export class Settlements {
 
   /** Resolves to what was charged; to `undefined` if that cannot be known. Never rejects. */
   add(settlement: Settlement, expiresAtMs: number): Promise<number | undefined> {
-    const settled = this.#settle(settlement, expiresAtMs);
-    this.#keep(settled);
-    return settled;
+    return this.#settle(settlement, expiresAtMs);
   }
 
   /** Ends an admission that may or may not have been made, for a request that is over. Never rejects. */
   abandon({ tokenId, userId, reservationId, amount, expiresAtMs }: AdmitRequest): void {
-    this.#keep(
-      this.#end(
-        {
-          ...{ tokenId, userId, reservationId, amount, cost: 0, served: false },
-          nowMs: this.#deps.now(),
-        },
-        expiresAtMs,
-      ),
+    void this.#end(
+      {
+        ...{ tokenId, userId, reservationId, amount, cost: 0, served: false },
+        nowMs: this.#deps.now(),
+      },
+      expiresAtMs,
     );
   }
 
@@ -66,27 +69,33 @@ export class Settlements {
   }
 
   get size(): number {
-    return this.#pending.size;
+    return this.#pending;
   }
 
   /**
-   * Resolves when everything added so far is settled or given up. From `untilMs` on, failures are final: a process that is
+   * Resolves once everything is settled or given up. From `untilMs` on, failures are final: a process that is
    * shutting down must not wait for a store that does not come back.
    */
   async drained(untilMs = Infinity): Promise<void> {
     this.#untilMs = untilMs;
     this.storeIsBack();
-    await Promise.all(this.#pending);
+    if (this.#pending > 0) await new Promise<void>((resolve) => this.#whenDone.push(resolve));
   }
 
-  #keep(work: Promise<unknown>): void {
-    const pending = work.then(() => {
-      this.#pending.delete(pending);
-    });
-    this.#pending.add(pending);
+  /** Counted, and not kept in a set: one more promise for each request costs more than the count. */
+  #oneIsDone(): void {
+    this.#pending -= 1;
+    if (this.#pending > 0) return;
+    for (const resolve of this.#whenDone.splice(0)) resolve();
   }
 
   async #end(settlement: Settlement, expiresAtMs: number): Promise<void> {
+    this.#pending += 1;
+    await this.#endOnceFound(settlement, expiresAtMs);
+    this.#oneIsDone();
+  }
+
+  async #endOnceFound(settlement: Settlement, expiresAtMs: number): Promise<void> {
     for (const waitMs of LOOK_AGAIN_MS) {
       const outcome = await this.#tryOn(settlement, expiresAtMs);
       if (outcome?.charged !== undefined || outcome === undefined) return;
@@ -109,9 +118,23 @@ export class Settlements {
   }
 
   async #settle(settlement: Settlement, expiresAtMs: number): Promise<number | undefined> {
-    const outcome = await this.#tryOn(settlement, expiresAtMs);
-    if (outcome === undefined) return undefined;
-    const { charged, mayBeDone } = outcome;
+    this.#pending += 1;
+    let outcome: Tried | undefined;
+    try {
+      outcome = { charged: await this.#deps.store.settle(settlement), mayBeDone: false };
+    } catch (error) {
+      outcome = await this.#tryAgain(settlement, expiresAtMs, error);
+    }
+    this.#oneIsDone();
+    return outcome === undefined ? undefined : this.#told(settlement, expiresAtMs, outcome);
+  }
+
+  /** What was charged; reports what was not although it should have been. */
+  #told(
+    settlement: Settlement,
+    expiresAtMs: number,
+    { charged, mayBeDone }: Tried,
+  ): number | undefined {
     // The store gives no reservation back before it expires: one that disappeared earlier was settled by a try whose
     // answer was lost, and there is nothing to report.
     const isDone = charged !== undefined || (mayBeDone && this.#deps.now() < expiresAtMs);
@@ -120,27 +143,39 @@ export class Settlements {
   }
 
   /** Tries until the store has answered; `undefined` if it was given up. */
-  async #tryOn(
+  async #tryOn(settlement: Settlement, expiresAtMs: number): Promise<Tried | undefined> {
+    try {
+      return { charged: await this.#deps.store.settle(settlement), mayBeDone: false };
+    } catch (error) {
+      return this.#tryAgain(settlement, expiresAtMs, error);
+    }
+  }
+
+  /** The same after a try that has failed. */
+  async #tryAgain(
     settlement: Settlement,
     expiresAtMs: number,
-  ): Promise<{ readonly charged: number | undefined; readonly mayBeDone: boolean } | undefined> {
+    failure: unknown,
+  ): Promise<Tried | undefined> {
+    let error: unknown = failure;
     let waitMs = FIRST_RETRY_MS;
     let mayBeDone = false;
     for (;;) {
-      try {
-        return { charged: await this.#deps.store.settle(settlement), mayBeDone };
-      } catch (error) {
-        const retriable = error instanceof StoreUnavailableError;
-        mayBeDone ||= retriable && !error.didNothing;
-        const nowMs = this.#deps.now();
-        const isTooMuch = nowMs >= expiresAtMs && this.#pending.size > MAX_OVERDUE;
-        if (!retriable || isTooMuch || nowMs + waitMs >= this.#untilMs) {
-          this.#giveUp(settlement, error);
-          return undefined;
-        }
+      const away = error instanceof StoreUnavailableError ? error : undefined;
+      mayBeDone ||= away?.didNothing === false;
+      const nowMs = this.#deps.now();
+      const isTooMuch = nowMs >= expiresAtMs && this.#pending > MAX_OVERDUE;
+      if (away === undefined || isTooMuch || nowMs + waitMs >= this.#untilMs) {
+        this.#giveUp(settlement, error);
+        return undefined;
       }
       await this.#wait(waitMs);
       waitMs = Math.min(waitMs * 2, LONGEST_RETRY_MS);
+      try {
+        return { charged: await this.#deps.store.settle(settlement), mayBeDone };
+      } catch (again) {
+        error = again;
+      }
     }
   }
 
