@@ -85,7 +85,7 @@ export async function admit(deps: AdmissionDeps, ask: AdmissionAsk): Promise<Res
   }
   for (let round = 0; round < MAX_STALE; round += 1) {
     const { token, version } = caller.credential;
-    const admission = await answered(deps, ask, {
+    const request: AdmitRequest = {
       tokenId: token.id,
       userId: token.userId,
       version,
@@ -94,7 +94,15 @@ export async function admit(deps: AdmissionDeps, ask: AdmissionAsk): Promise<Res
       amount: ask.amount,
       nowMs: deps.now(),
       expiresAtMs,
-    });
+    };
+    const asked = deps.store.admit(request);
+    let admission: Admission;
+    try {
+      admission = await beforeEnd(ask.scope, asked);
+    } catch (error) {
+      abandonLate(deps, request, asked);
+      throw storeError(error);
+    }
     switch (admission.kind) {
       case 'admitted':
         return {
@@ -125,30 +133,20 @@ export async function admit(deps: AdmissionDeps, ask: AdmissionAsk): Promise<Res
 }
 
 /**
- * The store's answer to an admission. If the answer was lost or came too late, the admission may hold quota and a place that
- * nobody uses: it is ended as soon as the store can be reached.
+ * Ends an admission whose answer was lost, or comes too late: it may hold quota and a place that nobody uses. Done as soon as
+ * the store can be reached.
  */
-async function answered(
-  deps: AdmissionDeps,
-  ask: AdmissionAsk,
-  request: AdmitRequest,
-): Promise<Admission> {
-  const asked = deps.store.admit(request);
-  try {
-    return await beforeEnd(ask.scope, asked);
-  } catch (error) {
-    asked.then(
-      (late) => {
-        if (late.kind === 'admitted') deps.settlements.abandon(request);
-      },
-      (failure: unknown) => {
-        if (failure instanceof StoreUnavailableError && !failure.didNothing) {
-          deps.settlements.abandon(request);
-        }
-      },
-    );
-    throw storeError(error);
-  }
+function abandonLate(deps: AdmissionDeps, request: AdmitRequest, answer: Promise<Admission>): void {
+  answer.then(
+    (late) => {
+      if (late.kind === 'admitted') deps.settlements.abandon(request);
+    },
+    (failure: unknown) => {
+      if (failure instanceof StoreUnavailableError && !failure.didNothing) {
+        deps.settlements.abandon(request);
+      }
+    },
+  );
 }
 
 /**

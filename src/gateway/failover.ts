@@ -97,7 +97,8 @@ export async function askAndHear(
   job: Job,
   candidates: Candidates,
 ): Promise<AttemptOutcome> {
-  const outcome = await ask(deps, attempt, offer, job, candidates);
+  const asked = await begin(deps, attempt, offer, job, candidates);
+  const outcome = inCallersNames(asked, offer, job.model);
   candidates.heard(offer, outcome);
   return outcome;
 }
@@ -107,18 +108,30 @@ export async function askAndHear(
  * it.
  */
 export async function ask(
+  deps: AskDeps,
+  attempt: Attempt,
+  offer: Offer,
+  job: Job,
+  candidates: AskedCandidates,
+): Promise<AttemptOutcome> {
+  const asked = await begin(deps, attempt, offer, job, candidates);
+  return inCallersNames(asked, offer, job.model);
+}
+
+type AskedCandidates = Pick<Candidates, 'hasMore' | 'twinOf' | 'heard'>;
+
+function begin(
   { now, attemptTimeoutMs }: AskDeps,
   attempt: Attempt,
   offer: Offer,
   job: Job,
-  candidates: Pick<Candidates, 'hasMore' | 'twinOf' | 'heard'>,
+  candidates: AskedCandidates,
 ): Promise<AttemptOutcome> {
   const timeoutMs = offer.route.channel.timeoutMs ?? attemptTimeoutMs;
   const shareMs = attemptShareMs(job.scope.deadlineMs - now());
   const mostMs = timeoutMs > shareMs && candidates.hasMore() ? shareMs : job.mostMs;
   const elsewhere = offer.window === undefined ? job.elsewhere : candidates;
-  const outcome = await attempt(offer, boundJob(job, job.scope, mostMs, elsewhere));
-  return inCallersNames(outcome, offer, job.model);
+  return attempt(offer, boundJob(job, job.scope, mostMs, elsewhere));
 }
 
 /** Upstreams quote their own name for the model, which a caller need not know. */

@@ -22,9 +22,17 @@ export interface Answered {
 }
 
 /** A request as its observers see it, however it ended; the reply waits for nothing here. */
-export async function requestEvent(trace: Trace, answered: Answered): Promise<RequestEvent> {
+export function requestEvent(
+  trace: Trace,
+  answered: Answered,
+): RequestEvent | Promise<RequestEvent> {
+  const { charged } = trace;
+  if (charged === undefined) return eventOf(trace, answered, trace.quota);
+  return charged.then((units) => eventOf(trace, answered, units ?? trace.quota));
+}
+
+function eventOf(trace: Trace, answered: Answered, quota: number): RequestEvent {
   const { failure, token, source } = answered;
-  const charged = trace.charged === undefined ? undefined : await trace.charged;
   return {
     kind: 'request',
     requestId: answered.requestId,
@@ -45,7 +53,7 @@ export async function requestEvent(trace: Trace, answered: Answered): Promise<Re
     documents: answered.documents,
     inputTokens: trace.usage?.inputTokens ?? 0,
     searchUnits: trace.usage?.searchUnits ?? 0,
-    quota: charged ?? trace.quota,
+    quota,
     admitted: trace.admitted,
     degraded: trace.degraded,
     durationMs: answered.durationMs,

@@ -18,7 +18,7 @@ import {
 import type { ChannelTable } from './channel-table.js';
 import type { Observe } from './events.js';
 import { rankerTokens } from './offer.js';
-import type { Job, Plan, Rank, Ranking } from './rank.js';
+import type { Job, Outcome, Plan, Rank, Ranking } from './rank.js';
 import { noChannelError, refusalOf } from './refusals.js';
 import { beforeEnd, type Scope } from './scope.js';
 import type { Settlements } from './settlements.js';
@@ -108,7 +108,10 @@ export async function rerank(deps: GatewayDeps, call: RerankCall): Promise<Reran
   trace.admitted = true;
   trace.admittedMs = deps.now();
   try {
-    const ranking = await ranked(deps, call, target);
+    const job = jobOf(call, target);
+    const ranking = rankingIn(await outcomeOf(deps, call, target, job), job, deps.maxCooldownMs);
+    trace.servedBy = ranking.servedBy;
+    trace.degraded = ranking.isDegraded === true;
     const usage = completeUsage(ranking.usage, request.query, request.documents);
     trace.usage = usage;
     trace.quota = costOf(deps, target, ranking, request.documents.count, usage);
@@ -161,13 +164,12 @@ function shed(
   throw refusalOf(why, { model: target.model, documents }, deps.maxCooldownMs);
 }
 
-/** The ranking by the model's plan in force. */
-async function ranked(deps: GatewayDeps, call: RerankCall, target: Target): Promise<Ranking> {
+function jobOf(call: RerankCall, target: Target): Job {
   const { requestId, request, scope, trace } = call;
   const { query, documents, topN, options } = request;
   const { token } = call.caller.credential;
   const { admits, mayAnswer } = boundsOf(target, token.policy);
-  const job: Job = {
+  return {
     requestId,
     owner: ownerOf(call, target),
     keyId: token.id,
@@ -185,14 +187,24 @@ async function ranked(deps: GatewayDeps, call: RerankCall, target: Target): Prom
     mayBeOldMs: token.policy.replyCache ? call.mayBeOldMs : 0,
     keepMs: token.policy.replyCacheTtlMs,
   };
+}
+
+/** What the model's plan in force makes of a job. */
+function outcomeOf(
+  deps: GatewayDeps,
+  { trial, caller }: RerankCall,
+  target: Target,
+  job: Job,
+): Promise<Outcome> {
   const plan = planOf(deps, target);
-  const outcome =
-    call.trial === undefined
-      ? await rankBy(plan, token.policy)(job)
-      : await rankOnTrial(plan, call.trial, job);
-  if (outcome.kind === 'none') throw refusalOf(outcome.why, job, deps.maxCooldownMs);
-  trace.servedBy = outcome.ranking.servedBy;
-  trace.degraded = outcome.ranking.isDegraded === true;
+  return trial === undefined
+    ? rankBy(plan, caller.credential.token.policy)(job)
+    : rankOnTrial(plan, trial, job);
+}
+
+/** @throws GatewayError where there is none. */
+function rankingIn(outcome: Outcome, job: Job, maxCooldownMs: number): Ranking {
+  if (outcome.kind === 'none') throw refusalOf(outcome.why, job, maxCooldownMs);
   return outcome.ranking;
 }
 

@@ -14,7 +14,7 @@ const JSON_TYPE = /^(application|text)\/([\w.+-]+\+)?json$/;
  * without it, the server's own time-out does.
  * @throws GatewayError 400, 408, 413, 415, 499 or 503.
  */
-export async function readJsonBody(
+export function readJsonBody(
   req: IncomingMessage,
   limitBytes: number,
   load: Load,
@@ -23,11 +23,16 @@ export async function readJsonBody(
 ): Promise<Buffer> {
   const charset = jsonCharset(req.headers['content-type']);
   const encodings = contentEncodings(req.headers['content-encoding']);
-  const raw = await collect(req, limitBytes, load, place, withinMs);
-  const plain =
-    encodings === undefined || raw.length === 0
-      ? raw
-      : await inflateBody(req, raw, encodings, limitBytes, load, place);
+  const asUtf8 = (plain: Buffer): Buffer => utf8Of(plain, charset);
+  const collecting = { req, limitBytes, load, place, withinMs };
+  if (encodings === undefined) return collect(collecting, asUtf8);
+  return collect(collecting, (raw) => raw).then(async (raw) =>
+    asUtf8(raw.length === 0 ? raw : await inflateBody(collecting, raw, encodings)),
+  );
+}
+
+/** A body in UTF-8, without a byte-order mark. */
+function utf8Of(plain: Buffer, charset: string | undefined): Buffer {
   const body = charset === undefined ? plain : recode(plain, charset);
   if (!isUtf8(body)) {
     throw new GatewayError('invalid_json', 'The body is not valid UTF-8.');
@@ -65,12 +70,19 @@ function contentEncodings(header: string | undefined): Encodings | undefined {
 /** Bodies from this size on are read in turn and assembled piece by piece. */
 const LARGE_BYTES = 262_144;
 
+/** A body on its way: what bounds it, and whose bytes they are. */
+interface Collecting {
+  readonly req: IncomingMessage;
+  readonly limitBytes: number;
+  readonly load: Load;
+  readonly place: Place;
+  readonly withinMs: number | undefined;
+}
+
+/** Collects a body, and resolves to what `read` makes of it. */
 function collect(
-  req: IncomingMessage,
-  limitBytes: number,
-  load: Load,
-  place: Place,
-  withinMs: number | undefined,
+  { req, limitBytes, load, place, withinMs }: Collecting,
+  read: (body: Buffer) => Buffer,
 ): Promise<Buffer> {
   const declared = Number(req.headers['content-length'] ?? 0);
   if (declared > limitBytes) return Promise.reject(tooLarge(limitBytes));
@@ -121,8 +133,14 @@ function collect(
         endTurn?.();
         const [first] = chunks;
         const isOne = first !== undefined && chunks.length === 1;
-        resolve(whole?.subarray(0, bytes) ?? (isOne ? first : joinWithRoom(chunks, bytes)));
+        const body = whole?.subarray(0, bytes) ?? (isOne ? first : joinWithRoom(chunks, bytes));
         chunks.length = 0;
+        try {
+          resolve(read(body));
+        } catch (error) {
+          // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- what reading failed with is passed on
+          reject(error);
+        }
       })
       .on('error', gone)
       .on('close', gone);
@@ -133,12 +151,9 @@ function collect(
 
 /** Decompresses a body piece by piece: the output is counted as it comes, and abandoned when the caller leaves. */
 function inflateBody(
-  req: IncomingMessage,
+  { req, limitBytes, load, place }: Collecting,
   raw: Buffer,
   encodings: Encodings,
-  limitBytes: number,
-  load: Load,
-  place: Place,
 ): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const pieces: Buffer[] = [];

@@ -60,15 +60,13 @@ const nextTurn = promisify(setImmediate);
  * A rerank request in any dialect, from the socket to the last byte; every failure is answered, and everything is observed
  * once.
  */
-export async function handleRerank(
+export function handleRerank(
   deps: RerankRouteDeps,
   req: IncomingMessage,
   res: ServerResponse,
   route: IngressRoute,
 ): Promise<void> {
-  const exchange = new RerankExchange(deps, req, res, route);
-  await exchange.serve();
-  deps.gateway.observe(await exchange.event());
+  return new RerankExchange(deps, req, res, route).serve();
 }
 
 /** Whose request it is, and its body, once both are known. */
@@ -135,7 +133,11 @@ class RerankExchange {
       if (mistake !== undefined) throw new GatewayError('invalid_request', mistake);
       const explaining = explainingOf(this.#req);
       const { caller, body } = await this.#receive();
-      const asked = await this.#ask(caller, await this.#read(caller, body));
+      // Nearly always read at once; what is awaited in vain costs each request a turn of its own.
+      const reading = this.#read(caller, body);
+      const asked = this.#ask(caller, 'then' in reading ? await reading : reading);
+      // The key may have been given a default since it was read.
+      if (isWithoutModel(asked)) await this.#judgeFresh(caller);
       if (explaining !== undefined) await this.#explain(explaining, asked);
       if (explaining === 'only') this.#send(JSON.stringify(this.#explanation));
       else await this.#rank(asked);
@@ -145,11 +147,19 @@ class RerankExchange {
       this.#scope.release();
       this.#stopListening();
       if (this.#place !== undefined) this.#deps.load.leave(this.#place);
+      this.#tell();
     }
   }
 
-  /** What its observers are told. The reply is on its way; only they wait. */
-  event(): Promise<RequestEvent> {
+  /** Tells its observers what became of it. The reply is on its way; only they wait. */
+  #tell(): void {
+    const { observe } = this.#deps.gateway;
+    const event = this.#event();
+    if ('then' in event) void event.then(observe);
+    else observe(event);
+  }
+
+  #event(): RequestEvent | Promise<RequestEvent> {
     const token = this.#identity?.credential.token;
     return requestEvent(this.#trace, {
       requestId: this.#requestId,
@@ -202,7 +212,7 @@ class RerankExchange {
   }
 
   /** The request that the body means, in the dialect that path, headers, body and key suggest. */
-  async #read(caller: Caller, body: Buffer): Promise<ParsedRerank> {
+  #read(caller: Caller, body: Buffer): ParsedRerank | Promise<ParsedRerank> {
     const { headers } = this.#req;
     const request = new IngressRequest(body, headers, this.#route.params, this.#deps.maxDocuments);
     const marked = this.#dialect;
@@ -216,12 +226,15 @@ class RerankExchange {
       const lists = listsAt(this.#route, caller.credential.token.policy.dialect);
       return readInSteps(request, lists, parse, this.#scope);
     };
-    try {
-      const reading = read();
-      return 'then' in reading ? await reading : reading;
-    } catch (error) {
+    const readAgain = async (error: unknown): Promise<ParsedRerank> => {
       await this.#unlessFormChanged(caller, error);
       return read();
+    };
+    try {
+      const reading = read();
+      return 'then' in reading ? reading.catch(readAgain) : reading;
+    } catch (error) {
+      return readAgain(error);
     }
   }
 
@@ -236,11 +249,9 @@ class RerankExchange {
   }
 
   /** The request with its model, or the default that the key and the gateway have for one without. */
-  async #ask(caller: Caller, parsed: ParsedRerank): Promise<Asked> {
+  #ask(caller: Caller, parsed: ParsedRerank): Asked {
     const modelBy = ({ defaultModel }: TokenPolicy) =>
       parsed.model ?? defaultModel ?? this.#deps.defaultModel;
-    // The key may have been given a default since it was read.
-    if (modelBy(caller.credential.token.policy) === undefined) await this.#judgeFresh(caller);
     return { caller, parsed, modelBy };
   }
 
@@ -254,44 +265,45 @@ class RerankExchange {
     this.#explanation = await beforeEnd(this.#scope, explainFor(this.#deps, asked.caller, named));
   }
 
-  /** Ranks, and sends the ranking in the caller's dialect. */
+  /**
+   * Ranks, by the default model in force if that changes while the request is being admitted, and sends the ranking in the
+   * caller's dialect.
+   */
   async #rank(asked: Asked): Promise<void> {
-    const { request, reply } = await this.#ranking(asked);
+    let request = this.#requestOf(asked);
+    let reply: RerankReply | undefined;
+    while (reply === undefined) {
+      try {
+        reply = await this.#ranking(asked, request);
+      } catch (error) {
+        if (!(error instanceof DefaultModelChanged)) throw error;
+        request = this.#requestOf(asked);
+      }
+    }
     const { gateway } = this.#deps;
     const dialect = this.#dialect;
     const clock = dialect.timed === true ? clockAt(this.#startedMs, gateway.now()) : NO_CLOCK;
     const answered = reply.model === undefined ? request : { ...request, model: reply.model };
     const written = dialect.reply(this.#id, answered, reply, asked.parsed.kept, clock);
-    const text = await writtenText(written);
+    const text = isText(written) ? written : await writtenText(written);
     const explanation = this.#explanation;
     const body =
       explanation === undefined ? text : await withExplanationInSteps(text, explanation, nextTurn);
     this.#send(body, rankingHeaders(dialect, this.#requestId, reply));
   }
 
-  /** The ranking, by the default model in force if that changes while the request is being admitted. */
-  async #ranking(
-    asked: Asked,
-  ): Promise<{ readonly request: RerankRequest; readonly reply: RerankReply }> {
-    for (;;) {
-      const request = this.#requestOf(asked);
-      try {
-        const reply = await rerank(this.#deps.gateway, {
-          id: this.#id,
-          requestId: this.#requestId,
-          caller: asked.caller,
-          request,
-          modelBy: asked.modelBy,
-          tag: tagOf(this.#req),
-          mayBeOldMs: this.#patience.mayBeOldMs,
-          scope: this.#scope,
-          trace: this.#trace,
-        });
-        return { request, reply };
-      } catch (error) {
-        if (!(error instanceof DefaultModelChanged)) throw error;
-      }
-    }
+  #ranking({ caller, modelBy }: Asked, request: RerankRequest): Promise<RerankReply> {
+    return rerank(this.#deps.gateway, {
+      id: this.#id,
+      requestId: this.#requestId,
+      caller,
+      request,
+      modelBy,
+      tag: tagOf(this.#req),
+      mayBeOldMs: this.#patience.mayBeOldMs,
+      scope: this.#scope,
+      trace: this.#trace,
+    });
   }
 
   /** The request with the model that it has by the key's policy in force. */
@@ -341,9 +353,18 @@ function endWithCaller(scope: Scope, req: IncomingMessage, res: ServerResponse):
   return () => pipelinedOn?.off('close', onClose);
 }
 
-/** What a dialect has written, and what it has left to be written in steps. */
-async function writtenText(reply: ReturnType<IngressDialect['reply']>): Promise<string | Buffer> {
-  if (typeof reply === 'string' || Buffer.isBuffer(reply)) return reply;
+function isWithoutModel({ caller, modelBy }: Asked): boolean {
+  return modelBy(caller.credential.token.policy) === undefined;
+}
+
+type Written = ReturnType<IngressDialect['reply']>;
+
+function isText(reply: Written): reply is string | Buffer {
+  return typeof reply === 'string' || Buffer.isBuffer(reply);
+}
+
+/** What a dialect has left to be written in steps. */
+function writtenText(reply: Exclude<Written, string | Buffer>): Promise<Buffer> {
   const body = reply instanceof JsonFragment ? reply : reply.body;
   return encodeJsonInSteps(body, nextTurn);
 }
