@@ -317,6 +317,27 @@ describe('the command line', () => {
       }
     });
 
+    it('take settings that may hold secrets from there, too', async () => {
+      env.CONSTANTS = '{"hidden":"secret member"}';
+      const create = (name: string, constants: string) =>
+        run([
+          ...['channels', 'create', '--name', name, '--models', 'm'],
+          ...['--provider', 'openai-compatible', '--base-url', 'https://example.com'],
+          ...['--setting', `constants=${constants}`],
+        ]);
+
+      const plain = await create('plain', env.CONSTANTS);
+      expect(plain).toMatchObject({ code: 2, out: '' });
+      expect(plain.error).toMatch(/Do not put a secret on the command line/);
+      expect(plain.error).not.toContain('secret member');
+
+      expect(await create('named', 'env:CONSTANTS')).toMatchObject({ code: 0 });
+      const [channel] = (await store.loadChannels()).channels;
+      expect(channel?.credentials.constants?.reveal()).toBe(env.CONSTANTS);
+      const removed = await run(['channels', 'update', 'named', '--setting', 'constants=']);
+      expect(removed).toMatchObject({ code: 0 });
+    });
+
     it('are judged by their provider, as usage', async () => {
       const { code, error } = await run([
         ...['channels', 'create', '--name', 'x', ...HOSTED, '--setting', 'region=eu'],

@@ -12,6 +12,7 @@ import { snakeCase } from '../core/records.js';
 import { Secret } from '../core/secret.js';
 import type { ChannelFilter, ChannelState, ChannelView } from '../management/channel-views.js';
 import { allProviders, findProvider } from '../providers/index.js';
+import { secretSettings } from '../providers/settings.js';
 import type { Provider, SettingValue } from '../providers/provider.js';
 import { channelWire } from '../wire/channel.js';
 import { inForceWire } from '../wire/in-force.js';
@@ -193,7 +194,7 @@ function withFields(command: Command, creating: boolean): Command {
     )
     .option(
       '--setting <name=value>',
-      `a setting of the provider; may be repeated${creating ? '' : '; an empty value removes it'}`,
+      `a setting of the provider; may be repeated${creating ? '' : '; an empty value removes it'}; one that may hold a secret as name=env:NAME or name=-`,
       pair,
     )
     .option('--tag <tag>', `its tag${none}`);
@@ -210,7 +211,7 @@ async function create(session: Session, command: Command): Promise<void> {
     baseUrl: options.baseUrl,
     tag: options.tag,
     credentials: await credentialsOf(session, provider, options),
-    settings: settingsOf(provider, options.setting ?? {}),
+    settings: await settingsOf(session, provider, options.setting ?? {}),
     status: options.disabled === true ? CHANNEL_DISABLED : CHANNEL_ENABLED,
     ...givenMembers(command, CHANNEL_MEMBERS),
   });
@@ -223,12 +224,13 @@ async function update(session: Session, command: Command): Promise<void> {
   const current = await resolveChannel(session, command.args[0]);
   const provider = findProvider(options.provider ?? current.provider);
   const credentials = await credentialsOf(session, provider, options);
+  const settings = await settingsOf(session, provider, setting ?? {});
   const edit = {
     ...present({ name, provider: options.provider, models: options.models }),
     ...givenMembers(command, CHANNEL_MEMBERS),
     ...(baseUrl === undefined ? {} : { baseUrl: baseUrl === 'none' ? undefined : baseUrl }),
     ...(tag === undefined ? {} : { tag: tag === 'none' ? undefined : tag }),
-    ...(setting === undefined ? {} : { settings: emptyAsNull(settingsOf(provider, setting)) }),
+    ...(setting === undefined ? {} : { settings: emptyAsNull(settings) }),
     ...(Object.keys(credentials).length === 0 ? {} : { credentials }),
   };
   if (Object.keys(edit).length === 0) throw new UsageError('Name at least one thing to change.');
@@ -351,17 +353,23 @@ async function credentialsOf(
   return secrets;
 }
 
-/** Settings as the provider reads them. Those that do not fit are refused later, by name. */
-function settingsOf(
+/**
+ * Settings as the provider reads them. Those that may hold secrets come from where secrets come from; what does not fit is
+ * refused later, by name.
+ */
+async function settingsOf(
+  { io }: Session,
   provider: Provider | undefined,
   given: Readonly<Record<string, string>>,
-): Record<string, SettingValue> {
-  return Object.fromEntries(
-    Object.entries(given).map(([written, text]) => {
-      const name = nameIn(provider?.settings, written);
-      return [name, settingValue(provider, name, text)];
-    }),
-  );
+): Promise<Record<string, SettingValue>> {
+  const sealed = provider === undefined ? [] : secretSettings(provider);
+  const settings: Record<string, SettingValue> = {};
+  for (const [written, text] of Object.entries(given)) {
+    const name = nameIn(provider?.settings, written);
+    const isSecret = sealed.includes(name) && text !== '';
+    settings[name] = settingValue(provider, name, isSecret ? await readSecret(io, text) : text);
+  }
+  return settings;
 }
 
 function emptyAsNull(
@@ -495,7 +503,8 @@ function describeProvider(provider: Provider): string {
       const fallback =
         spec.default === undefined ? '' : `, ${JSON.stringify(spec.default)} if not set`;
       const needed = spec.required === true ? '' : ' (optional)';
-      return `setting ${name}${needed}: ${spec.describe} [${spec.type}${fallback}]`;
+      const kept = spec.secret === true ? '; kept like a credential' : '';
+      return `setting ${name}${needed}: ${spec.describe} [${spec.type}${fallback}${kept}]`;
     }),
     ...(provider.notes ?? []),
   ].join('\n');
