@@ -6,12 +6,12 @@ export function csvOf(heading: readonly string[], rows: readonly (readonly Cell[
 }
 
 /**
- * What spreadsheets take for the beginning of a formula, full-width forms included: at the beginning of a cell, and after
+ * What spreadsheets take for the beginning of a formula, full-width and small forms included: at the beginning of a cell, and after
  * any separator other than the comma that a program may be set to. Looks back from the sign, so that long blanks take no
  * longer than other text.
  */
 const FORMULA =
-  /[=+\-@\uff1d\uff0b\uff0d\uff20\u2212](?<=(?:^|[;|\t\r\n])[\s"\u00a0\u3000\ufeff]*.)/gsu;
+  /[=+\-@\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b\u2212](?<=(?:^|[;|\t\r\n])[\s"\u00a0\u3000\ufeff]*.)/gsu;
 
 function csvCell(value: Cell): string {
   if (value === null) return '';

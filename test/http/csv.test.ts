@@ -13,6 +13,7 @@ it.each([
   ['a negative', '-1', "'-1"],
   ['a function of old', '@SUM(1)', "'@SUM(1)"],
   ['a full-width equals sign', '\uff1d1', "'\uff1d1"],
+  ['a small equals sign', '\ufe661', "'\ufe661"],
   ['a full-width plus', '\uff0b1', "'\uff0b1"],
   ['a full-width minus', '\uff0d1', "'\uff0d1"],
   ['a full-width at', '\uff20A1', "'\uff20A1"],
