@@ -1,9 +1,11 @@
 import { describe, expect, jest, test } from '@jest/globals';
 import { setImmediate } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
+import { Redis } from 'ioredis';
 import { connectRedis } from '../../src/store/redis/connection.js';
 import { parseRedisUrl } from '../../src/store/redis/url.js';
 import { startRedis } from '../support/redis-server.js';
+import { until } from '../support/until.js';
 
 const OPEN = { username: undefined, password: undefined, db: 0, tls: false };
 
@@ -116,6 +118,38 @@ describe('a connection', () => {
       await redis.stop();
     }
   });
+});
+
+test('says that the login is refused once the password has changed', async () => {
+  const redis = await startRedis({ password: 'old' });
+  const options = { commandTimeoutMs: 1_000, connectTimeoutMs: PATIENT_MS };
+  const connection = await connectRedis(redis.url, options);
+  const { client } = connection;
+  const said = async (): Promise<string> => {
+    try {
+      return await connection.answer(client.ping());
+    } catch (error) {
+      return error instanceof Error ? error.message : 'no error';
+    }
+  };
+  const operator = new Redis(redis.url, { retryStrategy: null });
+  try {
+    await operator.config('SET', 'requirepass', 'new');
+    await operator.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
+
+    await until('the login is refused', async () => {
+      return (await said()) === 'Redis refuses the login: check user and password in REDIS_URL.';
+    });
+    await operator.config('SET', 'requirepass', 'old');
+    await until('the connection is back', () => client.status === 'ready');
+    await expect(connection.answer(client.ping())).resolves.toBe('PONG');
+    await redis.kill();
+    await until('Redis is away', async () => (await said()) === 'Redis cannot be reached.');
+  } finally {
+    operator.disconnect();
+    await connection.close();
+    await redis.stop();
+  }
 });
 
 test('leaves no timer behind that would keep a process alive', async () => {

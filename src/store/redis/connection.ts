@@ -47,6 +47,7 @@ export async function connectRedis(url: string, options: ConnectOptions): Promis
   const client = openClient(target, options);
   const nodes = (): Redis[] => (client instanceof Cluster ? client.nodes() : [client]);
   client.once('end', dropSilent(nodes, options.commandTimeoutMs * 2));
+  const whyAway = lastFailure(client, target.login);
   await firstConnection(client, target, options);
 
   const subscriptions = openSubscriptions(target, client, options);
@@ -54,7 +55,8 @@ export async function connectRedis(url: string, options: ConnectOptions): Promis
   return {
     client,
     told: (nowMs) => (clock === 'caller' ? `=${nowMs}` : `${nowMs}`),
-    answer: (reply) => within(reply, options.commandTimeoutMs, storeError),
+    answer: (reply) =>
+      within(reply, options.commandTimeoutMs, (error) => storeError(error, whyAway())),
     together: (send) => {
       const stream = client instanceof Cluster ? undefined : client.stream;
       stream?.cork();
@@ -115,6 +117,18 @@ async function firstConnection(
     clearTimeout(timer);
     isTold = true;
   }
+}
+
+/** Why there is no connection, as far as the last failure says; the client's answer to a command does not. */
+function lastFailure(client: Redis | Cluster, login: Login): () => string | undefined {
+  let reason: string | undefined;
+  client.on('error', (error: Error) => {
+    reason = reasonOf(error, login);
+  });
+  client.on('ready', () => {
+    reason = undefined;
+  });
+  return () => reason;
 }
 
 /** The servers of a URL, without the login. */
@@ -366,7 +380,8 @@ const WORDS: readonly (readonly [RegExp, string])[] = [
   [/^MASTERDOWN/, 'Redis is a replica that has lost its master.'],
   [/^CLUSTERDOWN/, 'The Redis Cluster is down: nobody serves some of its slots.'],
   [/^BUSY/, 'Redis is busy with a script that does not end.'],
-  [/^(NOAUTH|NOPERM|WRONGPASS)/, 'Redis refuses the login, or what it may do.'],
+  [REFUSED_LOGIN, 'Redis refuses the login: check user and password in REDIS_URL.'],
+  [/^NOPERM/, 'Redis does not let its user do all that a gateway does: check the rights (ACL).'],
   [
     /^(TRYAGAIN|MOVED|ASK|ERR|Too many Cluster redirections)/,
     'The Redis Cluster is moving the requested keys.',
@@ -378,14 +393,18 @@ function wordsOf(message: string): string {
   return WORDS.find(([beginning]) => beginning.test(message))?.[1] ?? 'Redis cannot be reached.';
 }
 
-/** What a failed command means: anything but a refusal of the command itself means that Redis is unavailable. */
-function storeError(error: unknown): unknown {
+/**
+ * What a failed command means: anything but a refusal of the command itself means that Redis is unavailable. `whyAway` is
+ * why there is no connection, if that is known.
+ */
+function storeError(error: unknown, whyAway?: string): unknown {
   if (!(error instanceof Error)) return error;
   const { message } = error;
   const isReply = error.name === 'ReplyError';
   const hasStopped = isReply && STOPPED_REPLY.test(message);
   if (isReply && !hasStopped && !UNAVAILABLE_REPLY.test(message)) return error;
-  return new StoreUnavailableError(wordsOf(message), {
+  const why = NOT_SENT.test(message) ? (whyAway ?? message) : message;
+  return new StoreUnavailableError(wordsOf(why), {
     cause: error,
     didNothing:
       !hasStopped && (isReply || message.startsWith(REDIRECTED) || NOT_SENT.test(message)),
