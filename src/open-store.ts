@@ -71,15 +71,40 @@ export async function rotateKey(
   if (mark === undefined) {
     throw new EncryptionKeyError('There is no key to encrypt with: set ENCRYPTION_KEYS.');
   }
-  const without = (await store.listNodes(Date.now())).flatMap(({ version, about }) =>
-    version !== undefined && about?.keyMarks?.includes(mark) === false ? [about.name] : [],
+  refuseUnknown(await runningKeys(store), mark);
+  return store.resealCredentials(mark);
+}
+
+interface RunningKeys {
+  readonly name: string;
+  /** Fingerprints of its keys; the sealing key's comes first. */
+  readonly marks: readonly string[];
+}
+
+/** The keys of the gateways that run now, as far as they say. */
+async function runningKeys(store: Store): Promise<readonly RunningKeys[]> {
+  return (await store.listNodes(Date.now())).flatMap(({ version, about }) =>
+    version !== undefined && about?.keyMarks !== undefined
+      ? [{ name: about.name, marks: about.keyMarks }]
+      : [],
   );
+}
+
+/** Throws if a running gateway could not read what is sealed with a key. */
+function refuseUnknown(running: readonly RunningKeys[], mark: string): void {
+  const without = namesOf(running, ({ marks }) => !marks.includes(mark));
   if (without.length > 0) {
     throw new EncryptionKeyError(
-      `Nothing was changed: the first of these keys is unknown to running gateways (${without.join(', ')}), which could no longer use their channels. Give every gateway both keys in ENCRYPTION_KEYS, restart it, and try again.`,
+      `Nothing was changed: the first of these encryption keys is unknown to running gateways (${without.join(', ')}), which could not use what it encrypts. Give every gateway both keys in ENCRYPTION_KEYS, the new one last, restart it, and try again.`,
     );
   }
-  return store.resealCredentials(mark);
+}
+
+function namesOf(
+  running: readonly RunningKeys[],
+  holds: (each: RunningKeys) => boolean,
+): readonly string[] {
+  return running.filter(holds).map(({ name }) => name);
 }
 
 /** The keys of this process; the first one seals. */
@@ -108,7 +133,10 @@ async function checkKey(store: Store, vault: Vault, asGateway: boolean): Promise
   const noted = await store.encryptionMark();
   const marks = vault.marks();
   const [first] = marks;
-  if (noted !== undefined && marks.includes(noted)) return;
+  if (first !== undefined && noted !== undefined && marks.includes(noted)) {
+    await checkBesideOthers(store, marks, first, asGateway);
+    return;
+  }
   // A command that touches no credentials needs no key.
   if (!asGateway && (noted === undefined || first === undefined)) return;
   const { channels, locked } = await store.loadChannels();
@@ -129,6 +157,26 @@ async function checkKey(store: Store, vault: Vault, asGateway: boolean): Promise
       ? 'The credentials of channels in the store are encrypted, and no key is configured: set ENCRYPTION_KEY, or ENCRYPTION_KEYS, to the one that the other gateways use.'
       : 'The encryption key is not the one that the credentials in the store are encrypted with: set ENCRYPTION_KEY to that one. To change it, name both in ENCRYPTION_KEYS and run "rerank-gateway encryption rotate".',
   );
+}
+
+/** Refuses keys with which this process and the running gateways could not read what the other has sealed. */
+async function checkBesideOthers(
+  store: Store,
+  marks: readonly string[],
+  first: string,
+  asGateway: boolean,
+): Promise<void> {
+  const running = await runningKeys(store);
+  refuseUnknown(running, first);
+  if (!asGateway) return;
+  const unknown = namesOf(running, ({ marks: [sealing] }) =>
+    sealing === undefined ? false : !marks.includes(sealing),
+  );
+  if (unknown.length > 0) {
+    throw new EncryptionKeyError(
+      `Running gateways (${unknown.join(', ')}) encrypt with a key that this one does not have: add it to ENCRYPTION_KEYS.`,
+    );
+  }
 }
 
 function isNone(credentials: Readonly<Record<string, Secret>>): boolean {

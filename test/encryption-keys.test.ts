@@ -97,6 +97,34 @@ describe.each(['redis', 'embedded'] as const)('the encryption key of a store: %s
     }
   });
 
+  it('is not put first while a running gateway lacks it, nor is one left out that a running one encrypts with', async () => {
+    const old = env({ ENCRYPTION_KEY: KEYS.first });
+    const newFirst = env({ ENCRYPTION_KEYS: `b:${KEYS.second},a:${KEYS.first}` });
+    const behind = await startGateway({}, old);
+    try {
+      await expect(use(newFirst, keyOf)).rejects.toMatchObject({
+        name: 'EncryptionKeyError',
+        message: expect.stringMatching(/unknown to running gateways \(.+\)/) as unknown,
+      });
+      const write = await cli(newFirst, 'channels', 'update', 'sealed', '--priority', '7');
+      expect(write).toMatchObject({ code: 78, out: '' });
+    } finally {
+      await behind.close();
+    }
+
+    const ahead = await startGateway({}, newFirst);
+    try {
+      await expect(use(old, keyOf)).rejects.toMatchObject({
+        name: 'EncryptionKeyError',
+        message: expect.stringContaining('add it to ENCRYPTION_KEYS') as unknown,
+      });
+      const newLast = env({ ENCRYPTION_KEYS: `a:${KEYS.first},b:${KEYS.second}` });
+      expect(await use(newLast, keyOf)).toBe('upstream key');
+    } finally {
+      await ahead.close();
+    }
+  });
+
   it('is changed by one command, while who has both goes on', async () => {
     const both = env({ ENCRYPTION_KEYS: `b:${KEYS.second},a:${KEYS.first}` });
 
