@@ -116,7 +116,7 @@ describe('a webhook', () => {
     expect(receiver.seen[0]?.headers['webhook-signature']).toBeUndefined();
   });
 
-  it('keeps nobody waiting who hangs, neither callers nor the end', async () => {
+  it('that hangs keeps nobody waiting, neither callers nor the end', async () => {
     const receiver = await serverWith(() => undefined);
     const sick = await serverWith(fail);
     const gateway = await gatewayWith(sick, { webhook_url: receiver.url });

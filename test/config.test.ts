@@ -541,7 +541,7 @@ channels:
 });
 
 describe('defaults', () => {
-  it('let nobody in who was not invited', () => {
+  it('let in nobody who was not invited', () => {
     const { accounts, metrics, server } = load('');
 
     expect(accounts).toMatchObject({ registration: false, keysPerAccount: 200 });

@@ -125,7 +125,7 @@ describe.each(['redis', 'embedded'] as const)('the encryption key of a store: %s
     }
   });
 
-  it('is changed by one command, while who has both goes on', async () => {
+  it('is changed by one command, while gateways that have both go on', async () => {
     const both = env({ ENCRYPTION_KEYS: `b:${KEYS.second},a:${KEYS.first}` });
 
     await use(both, async (running) => {
@@ -145,7 +145,7 @@ describe.each(['redis', 'embedded'] as const)('the encryption key of a store: %s
   });
 });
 
-it('a gateway without a key does not start where there are credentials, a command without need of one does', async () => {
+it('a gateway without a key does not start if there are credentials; a command that needs none does', async () => {
   const env = { REDIS_URL: redis.url };
 
   await expect(use(env, keyOf)).rejects.toMatchObject({ name: 'EncryptionKeyError' });

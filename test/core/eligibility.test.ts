@@ -52,7 +52,7 @@ describe('what a channel takes of a request', () => {
     expect(misfitOf({ ...ROOM, wholeTokens: least - 1 }, whole)).toEqual(LONG);
   });
 
-  it('is told by the tokens that there are for sure, to the last one', () => {
+  it('is judged by the tokens that it certainly has, to the last one', () => {
     const request = asked([text, 'short', text]);
     const least = leastTokens('moons') + 2 * leastTokens(text) + leastTokens('short');
 
@@ -83,7 +83,7 @@ describe('what a channel takes of a request', () => {
     ).toBeUndefined();
   });
 
-  it('is asked of images alone where there is no text', () => {
+  it('is asked about images alone if there is no text', () => {
     const documents = partDocuments([{ image: 'https://images.test/a.png', source: {} }]);
 
     expect(misfitOf(ROOM, { ...asked([]), documents })).toEqual({ limit: 'images' });

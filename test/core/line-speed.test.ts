@@ -35,7 +35,7 @@ describe('the speed of a line', () => {
     expect(after([10], 0).expectedMs(0, 20, 10)).toBe(20);
   });
 
-  it('forgets what was seen before a line forms anew, and who had no place after all', () => {
+  it('forgets what was seen before a new line formed, and who had no place after all', () => {
     const speed = after([100, 200, 300]);
     speed.undo();
     expect(speed.expectedMs(3, 0, 300)).toBe(600);

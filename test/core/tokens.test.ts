@@ -54,7 +54,7 @@ describe('cutToTokens', () => {
   });
 });
 
-it('tokens are counted no further than to where there are too many', () => {
+it('tokens are counted no further than to the first that is too many', () => {
   const text = 'x'.repeat(1_000_000);
   const far = { least: leastTokens(text), most: mostTokens(text) };
 

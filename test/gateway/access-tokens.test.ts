@@ -223,7 +223,7 @@ describe('a token that the upstream refuses', () => {
 });
 
 describe('a fetch that fails', () => {
-  it('fails all who wait for it, and is not tried again at once', async () => {
+  it('fails everybody who waits for it, and is not tried again at once', async () => {
     const stub = tokenEndpoint();
 
     const all = [stub.cache.get(channel, source), stub.cache.get(channel, source)];
@@ -348,7 +348,7 @@ describe('a request that ends while it waits for a token', () => {
     expect(tokenOf(await staying)).toBe('first');
   });
 
-  it('stops when the time of its attempt is over, and the fetch goes on for the others', async () => {
+  it('stops when the time of its attempt is up, and the fetch goes on for the others', async () => {
     const stub = tokenEndpoint();
     const scope = createScope(T0, 60_000);
 

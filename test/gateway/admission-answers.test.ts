@@ -108,14 +108,14 @@ describe('an admission', () => {
     expect(state.asked).toHaveLength(5);
   });
 
-  it('of a key that is not there any more is refused, once the store was looked at', async () => {
+  it('of a key that no longer exists is refused, after a look at the store', async () => {
     const { deps, ask, state } = setUp([UNKNOWN], { stored: undefined });
 
     await expect(admit(deps, ask)).rejects.toMatchObject({ code: 'invalid_api_key' });
     expect([state.asked.length, state.refreshed]).toEqual([1, 1]);
   });
 
-  it('of a key that has another id by now goes on with that one, and judges it', async () => {
+  it('of a key that has another id by now goes on with the new one, and judges it', async () => {
     const found = credential({ token: { id: 7, policy: { ...OPEN_POLICY, tags: ['sea'] } } });
     const { deps, ask, state, judged } = setUp([UNKNOWN, ADMITTED], { stored: found });
 
@@ -209,7 +209,7 @@ describe('what the store knows of a key now', () => {
     await expect(judgeFresh(deps, caller)).rejects.toMatchObject({ code });
   });
 
-  it('replaces what was remembered where it lets the caller in', async () => {
+  it('replaces what was remembered if it lets the caller in', async () => {
     const stored = credential({ version: 9 });
     const { deps, caller } = setUp([], { stored });
 

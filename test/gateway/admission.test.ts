@@ -75,7 +75,7 @@ describe('the policy of a key that this node knows', () => {
     expect([first.body.model, second.body.model]).toEqual(['moon', 'sun']);
   });
 
-  it('is served by it where nobody serves the old one any more', async () => {
+  it('is served by it when nobody serves the old one any more', async () => {
     const policy = { defaultModel: 'moon', models: ['moon'] };
     const { key, id } = await gateway.createKey({ policy });
     const first = await gateway.post(key, DOCUMENTS);
@@ -91,7 +91,7 @@ describe('the policy of a key that this node knows', () => {
     expect([first.body.model, nobody.status, second.body.model]).toEqual(['moon', 503, 'sun']);
   });
 
-  it('is no answer for a key that was deleted since', async () => {
+  it('does not answer for a key that was deleted since', async () => {
     const { key, id } = await gateway.createKey({ policy: { models: ['sun'] } });
     const ask = () => gateway.post(key, { ...DOCUMENTS, model: 'moon' });
 

@@ -150,7 +150,7 @@ describe('vectors that are remembered', () => {
     await server.close();
   });
 
-  it('are forgotten when there is no room for all', async () => {
+  it('are dropped when they do not all fit', async () => {
     const { key } = await start([channel('embeddings')], { vector_memory_bytes: 25_000 });
     await ask(key, documentsOf(0, 20));
     const before = stubs.seen.length;
@@ -302,7 +302,7 @@ describe('chat models as rankers', () => {
     await server.close();
   });
 
-  it('are asked in the words of the operator, where there are any', async () => {
+  it('are asked in the words of the operator, if there are any', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'prompts-'));
     writeFileSync(
       join(folder, 'listwise.txt'),

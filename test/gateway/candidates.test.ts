@@ -86,7 +86,7 @@ describe('the candidates of a job', () => {
     expect(candidates(offers, { select: 'cheapest', availability: full }).next()?.id).toBe(1);
   });
 
-  it('are found by weight among many, without a look at all of them', () => {
+  it('are found by weight among many, without looking at all of them', () => {
     const offers = Array.from({ length: 1_000 }, (_, at) => offer(at + 1, { weight: at % 2 }));
     let looked = 0;
     const availability = (): Availability => {
@@ -102,7 +102,7 @@ describe('the candidates of a job', () => {
     expect(looked).toBe(3);
   });
 
-  it('are all found among many, also where most cannot serve', () => {
+  it('are all found among many, even if most cannot serve', () => {
     const offers = Array.from({ length: 50 }, (_, at) => offer(at + 1));
     const availability = ({ id }: Offer): Availability =>
       id % 10 === 0 ? { kind: 'ready' } : { kind: 'full' };
@@ -167,7 +167,7 @@ describe('the candidates of a job', () => {
     expect(off.next()).toBeUndefined();
   });
 
-  it('may be asked once more where their failure may have passed, and only then', () => {
+  it('may be asked once more if their failure may have passed, and only then', () => {
     const offers = [offer(1), offer(2), offer(3), offer(4)];
     const from = candidates(offers);
     all(from);
@@ -186,7 +186,7 @@ describe('the candidates of a job', () => {
     expect(all(from)).toEqual([]);
   });
 
-  it('are more while any of any priority can serve', () => {
+  it('go on while one of any priority can serve', () => {
     const offers = [offer(1, { priority: 1 }), offer(2, { priority: 1 }), offer(3)];
     const isFull = new Set<number>();
     const availability = ({ id }: Offer): Availability =>
@@ -202,7 +202,7 @@ describe('the candidates of a job', () => {
     expect(from.hasMore()).toBe(false);
   });
 
-  it('say why there is none', () => {
+  it('say why none is left', () => {
     const only = offer(1, { settings: { maxDocuments: 2 } });
     const tried = candidates([offer(2)]);
     const first = tried.next();
@@ -222,7 +222,7 @@ describe('the candidates of a job', () => {
     expect(tried.whyNone()).toMatchObject({ kind: 'exhausted', failures: [{ kind: 'timeout' }] });
   });
 
-  it('are those that are in force when the next one is asked for', () => {
+  it('are those in force when the next one is asked for', () => {
     const before = [offer(1), offer(2)];
     const after = [offer(2, { status: 2 }), offer(3)];
     let offers = before;
@@ -247,7 +247,7 @@ describe('the candidates of a job', () => {
     expect(all(candidates(offers, { select: 'least_busy', load: busy }))).toEqual([2, 1]);
   });
 
-  it('are the same for the same key where a model is sticky, and the next one while that is out', () => {
+  it('are the same for the same key if a model is sticky, and the next one while that one is out', () => {
     const offers = Array.from({ length: 20 }, (_, at) => offer(at + 1));
     const first = (keyId: number, out = 0) =>
       candidates(
@@ -334,7 +334,7 @@ describe('a survey of the candidates', () => {
     },
   );
 
-  it('is in the order in which they are tried, where only one has each priority', () => {
+  it('is in the order in which they are tried, if each has a priority of its own', () => {
     fc.assert(
       fc.property(
         fc.uniqueArray(fc.integer({ min: -50, max: 50 }), { minLength: 1, maxLength: 12 }),
@@ -360,7 +360,7 @@ describe('a survey of the candidates', () => {
 describe('the twin of a channel', () => {
   const first = offer(1);
 
-  it('is another one of the same model and provider, once', () => {
+  it('is another channel of the same model and provider, given out once', () => {
     const given = candidates([first, offer(2)]);
     given.next();
 

@@ -281,7 +281,7 @@ describe('what an operator does to a channel that is refused', () => {
     expect(sick.seen).toHaveLength(seen);
   });
 
-  it('given another key, it is tried at once', async () => {
+  it('with a new key, it is tried at once', async () => {
     const sick = await upstreamWith((request, res) =>
       request.headers.authorization === 'Bearer new'
         ? rankLikeCohere(request, res)

@@ -353,7 +353,7 @@ describe('how busy a channel is', () => {
     expect(health.load(offer(3, { weight: 0 }))).toBeGreaterThan(1e300);
   });
 
-  it('is told by how long its answers take, time-outs among them, and by who waits', () => {
+  it('is judged by how long its answers take, time-outs included, and by who waits', () => {
     const { health } = healthOf();
     const one = offer(1);
     expect([health.expectedMs(one), health.slowAfterMs(one)]).toEqual([0, undefined]);
@@ -371,7 +371,7 @@ describe('how busy a channel is', () => {
 });
 
 describe('a pause', () => {
-  it('is shown with its reason and its beginning until it is over', () => {
+  it('is shown with its reason and its beginning until it ends', () => {
     const { health } = healthOf();
     const busy = offer(2);
     health.begin(busy, T0)(failed('busy', { retryAfterMs: 2_000 }), T0);

@@ -99,7 +99,7 @@ describe('a limit that nodes share', () => {
     expect(state.asks).toBeLessThanOrEqual(20);
   });
 
-  it('is told with its name and its end, once, as long as it lasts', async () => {
+  it('is reported once while it lasts, with its name and its end', async () => {
     const { nodes, state, events } = fleet();
     const [node] = nodes;
     const limited = channel({ requestsPerMinute: 2, name: 'narrow' });
@@ -184,7 +184,7 @@ describe('a budget of a channel', () => {
     expect(await passed(nodes, daily, 20)).toBe(10);
   });
 
-  it('gets back what a node has at hand when that ends', async () => {
+  it('gets back what a node still holds when the node ends', async () => {
     const { nodes, taken } = fleet();
     const large = channel({ budget: 1_000 * PRICE });
     const name = 'channel:1:budget:month:UTC';
@@ -196,7 +196,7 @@ describe('a budget of a channel', () => {
     expect(taken.get(name)?.current).toBe(PRICE);
   });
 
-  it('is given back before the node has ended, and a failure to do so is told', async () => {
+  it('is given back before the node has ended, and a failure to do so is reported', async () => {
     const { nodes, events, state } = fleet();
     await passed(nodes, channel({ budget: 1_000 * PRICE }), 1);
     const answer = deferred();
@@ -218,7 +218,7 @@ describe('a budget of a channel', () => {
     ]);
   });
 
-  it('gets back what a node has at hand when its amount changes, and keeps what is spent', async () => {
+  it('gets back what a node still holds when its amount changes, and keeps what is spent', async () => {
     const { nodes, taken } = fleet();
     const before = channel({ budget: 1_000 * PRICE });
     const after = channel({ budget: 3 * PRICE });
@@ -265,7 +265,7 @@ describe('a budget of a channel', () => {
     expect(await passed(nodes, small, 9)).toBe(0);
   });
 
-  it('of a tag is that of the channel where it has no tag', () => {
+  it('of a tag is the channel’s own if it has no tag', () => {
     const lone = channel({ budget: PRICE, budgetScope: 'tag' });
 
     expect(lone.limits.map(({ name }) => name)).toEqual(['budget']);

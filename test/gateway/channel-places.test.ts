@@ -113,7 +113,7 @@ describe('a bound on calls in flight that nodes share', () => {
     expect(await begun([one], 8, 8)).toEqual([2]);
   });
 
-  it('lets go round what is too little for everybody', async () => {
+  it('passes round what is too little for everybody', async () => {
     const { nodes, renewed } = fleet(2);
     const [one, other] = nodes as [ChannelPlaces, ChannelPlaces];
     const served = [0, 0];

@@ -116,7 +116,7 @@ describe('the channels of a node', () => {
     expect(table.current.unusable.get('m')).toHaveLength(2);
   });
 
-  it('of a tag have its budget, the one that is added later too', async () => {
+  it('of a tag share its budget, including one that is added later', async () => {
     const ofTag = { budget: 5, budgetScope: 'tag', tag: 'eu' } as const;
     await createChannel(management.deps, { ...TEI, ...ofTag, name: 'first' }, OPERATOR);
     const table = openTable({});
@@ -132,7 +132,7 @@ describe('the channels of a node', () => {
     expect(limits).toEqual([[['tag_budget', 5]], [['tag_budget', 5]], []]);
   });
 
-  it('that are gone are told once, and only they', async () => {
+  it('that are gone are reported once, and only those', async () => {
     const { channel: first } = await createChannel(
       management.deps,
       { ...TEI, name: 'first' },
@@ -152,7 +152,7 @@ describe('the channels of a node', () => {
     expect(namesIn(table)).toEqual(['second']);
   });
 
-  it('are checked again when a change is told while a check is under way', async () => {
+  it('are checked again when a change is announced during a check', async () => {
     const { deps, store } = management;
     const [asked, answer] = [deferred(), deferred()];
     let tell: () => void = () => undefined;
@@ -223,7 +223,7 @@ describe('the channels of a node', () => {
     await table.stop();
   });
 
-  it('are known as of the question, not of the answer', async () => {
+  it('are as old as the question, not as the answer', async () => {
     const { store } = management;
     let nowMs = 1_000_000;
     let answerMs = 400;
@@ -255,7 +255,7 @@ describe('the channels of a node', () => {
     expect(table.isFresh()).toBe(false);
   });
 
-  it('are too old when the bound has passed, though the time of day was set back', async () => {
+  it('are too old once the bound has passed, even if the clock was set back', async () => {
     let nowMs = 1_000_000;
     let elapsedMs = 0;
     const table = openTable({
@@ -322,7 +322,7 @@ describe('the channels of a node', () => {
     ]);
   });
 
-  it('are looked at within the bound though nobody tells of a change', async () => {
+  it('are checked within the bound even if no change is announced', async () => {
     const { deps, store } = management;
     const table = openTable({
       now: Date.now,

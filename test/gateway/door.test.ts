@@ -52,7 +52,7 @@ const limited = (policy: Partial<Token['policy']>): Credential =>
   credential({ token: { policy: { ...OPEN_POLICY, ...policy } } });
 
 describe('the door', () => {
-  it('lets a key in without asking anybody, where nothing is known against it', () => {
+  it('lets a key in without asking anybody if nothing is known against it', () => {
     const { door, caller, state } = setUp(credential());
 
     expect(door.judge(caller, 1)).toBeUndefined();
@@ -123,7 +123,7 @@ describe('the door', () => {
     expect(await judge(3)).toBe('in');
   });
 
-  it('holds a key back that was just refused for its rate, until that has passed', async () => {
+  it('holds back a key that was just refused for its rate, until that has passed', async () => {
     const { door, caller, judge, state } = setUp(limited({ rateLimit: 10 }));
     const error = new GatewayError('rate_limited', 'slow down', { retryAfterMs: 5_000 });
     door.remember(caller, error);
@@ -138,7 +138,7 @@ describe('the door', () => {
     expect(state.asked).toBe(0);
   });
 
-  it('says when the rest of the wait is over', async () => {
+  it('says how much of the wait is left', async () => {
     const { door, caller, state } = setUp(limited({ rateLimit: 10 }));
     const headers = { 'RateLimit-Limit': '10' };
     door.remember(
@@ -158,7 +158,7 @@ describe('the door', () => {
     expect(await judge()).toBe('in');
   });
 
-  it('holds nobody back for longer than a minute, or for what is no matter of the key', async () => {
+  it('holds nobody back for longer than a minute, or for what is not up to the key', async () => {
     const { door, caller, judge, state } = setUp(credential());
     door.remember(caller, new GatewayError('upstream_error', 'no', { retryAfterMs: 5_000 }));
     expect(await judge()).toBe('in');

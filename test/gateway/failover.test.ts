@@ -201,7 +201,7 @@ describe('a hostile upstream', () => {
     ]);
   });
 
-  it('that marks what it could not score with null has it last', async () => {
+  it('that scores some documents null has these last', async () => {
     const upstream = await upstreamWith(results(row(0, null), row(1, -4.5), row(2, -1)));
     const gateway = await gatewayWith([channel('null', upstream.url, { provider: 'infinity' })]);
     const { key } = await gateway.createKey();
@@ -245,7 +245,7 @@ describe('blank documents that an upstream does not take', () => {
 });
 
 describe('failover', () => {
-  it('tells when to come back when all fail for load', async () => {
+  it('says when to come back if all are overloaded', async () => {
     const busy = await upstreamWith((_request, res) => {
       res.writeHead(429, { 'retry-after': '7' }).end('{}');
     });
@@ -262,7 +262,7 @@ describe('failover', () => {
     expect(busy.seen).toHaveLength(1);
   });
 
-  it('tells of no longer wait than the channels are kept out', async () => {
+  it('asks for no longer wait than the channels are kept out', async () => {
     const busy = await upstreamWith((_request, res) => {
       res.writeHead(429, { 'retry-after': '99999999999' }).end('{}');
     });
@@ -314,7 +314,7 @@ describe('failover', () => {
     expect(picky.seen).toHaveLength(2);
   });
 
-  it('tells a refusal of the only channel in the names that the caller uses', async () => {
+  it('words a refusal of the only channel with the caller’s names', async () => {
     const picky = await upstreamWith((_request, res) =>
       sendJson(res, { message: 'model internal-7b is odd: no INTERNAL-7B' }, 400),
     );
@@ -330,7 +330,7 @@ describe('failover', () => {
     expect(JSON.stringify(body)).not.toMatch(/internal-7b/i);
   });
 
-  it('leaves a channel alone that keeps failing, and comes back to it with one probe', async () => {
+  it('leaves a channel that keeps failing alone, and comes back to it with one probe', async () => {
     let isSick = true;
     const sick = await upstreamWith((request, res) =>
       isSick ? sendJson(res, { message: 'down' }, 500) : rankLikeCohere(request, res),
@@ -429,7 +429,7 @@ describe('failover', () => {
     expect((await gateway.store.getToken(id, Date.now()))?.remainQuota).toBe(100);
   });
 
-  it('asks a channel once where a connection broke that never served', async () => {
+  it('asks a channel once if a connection that never served breaks', async () => {
     const upstream = await upstreamWith((request, res) => {
       res.setHeader('connection', 'close');
       return rankLikeCohere(request, res);
@@ -445,7 +445,7 @@ describe('failover', () => {
     expect(upstream.seen).toHaveLength(2);
   });
 
-  it('asks a channel once where a kept connection broke after the whole request had left', async () => {
+  it('asks a channel once if a kept connection breaks after the whole request was sent', async () => {
     const upstream = await upstreamWith();
     const gateway = await gatewayWith([channel('a', upstream.url)]);
     const { key } = await gateway.createKey();
@@ -458,7 +458,7 @@ describe('failover', () => {
     expect(upstream.seen).toHaveLength(2);
   });
 
-  it('asks a channel once more there where the channel says that it may', async () => {
+  it('asks a channel again in that case if the channel allows it', async () => {
     const upstream = await upstreamWith();
     const gateway = await gatewayWith([channel('a', upstream.url, { retry_unsafe: true })]);
     const { key } = await gateway.createKey();
@@ -529,7 +529,7 @@ describe('failover', () => {
   });
 });
 
-it('says of a model that only an unusable channel serves that it is not available now', async () => {
+it('says that a model is unavailable for now if only an unusable channel serves it', async () => {
   const upstream = await upstreamWith();
   const gateway = await gatewayWith([channel('a', upstream.url, { tag: 'blue' })]);
   const { key } = await gateway.createKey();
@@ -554,7 +554,7 @@ it('says of a model that only an unusable channel serves that it is not availabl
   expect(metrics).toMatch(/^rerank_channel_live\{channel="elsewhere",[^}]*\} 0$/m);
 });
 
-it('lets go of the connections to a provider that no channel names any more', async () => {
+it('closes the connections to a provider that no channel names any more', async () => {
   const sockets = new Set<unknown>();
   const upstream = await upstreamWith((request, res) => {
     sockets.add(res.socket);

@@ -26,7 +26,7 @@ function rest(rings: KeyRings, route: Route): void {
 const restingIn = (rings: KeyRings): number => rings.pauses(T0).length;
 
 describe('the keys of channels, as a node knows them', () => {
-  it('stay as they are known while a channel has the same, whatever else changes', () => {
+  it('keep their state while the channel has them, whatever else changes', () => {
     const rings = new KeyRings(RULE);
     rest(rings, channel([ONE, TWO]));
 
@@ -51,7 +51,7 @@ describe('the keys of channels, as a node knows them', () => {
     expect(restingIn(rings)).toBe(0);
   });
 
-  it('are forgotten with their channel, and with no other', () => {
+  it('are forgotten with their own channel only', () => {
     const rings = new KeyRings(RULE);
     rest(rings, channel([ONE, TWO]));
     rest(rings, channel([ONE, TWO], {}, 2));

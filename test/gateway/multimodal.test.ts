@@ -178,7 +178,7 @@ describe('documents with images', () => {
     expect([reply.status, reply.body.error.code]).toEqual([400, 'invalid_documents']);
   });
 
-  it('are not blank where there is no text beside the image', async () => {
+  it('are not blank if an image has no text beside it', async () => {
     const vl = await upstreamWith((_request, res) =>
       sendJson(res, {
         output: {

@@ -6,7 +6,7 @@ import { offerOf, tiersOf, upstreamCost } from '../../src/gateway/offer.js';
 import { MODEL, offer } from '../support/offers.js';
 
 describe('what a channel offers for a model', () => {
-  it('has the upstream’s name of it, or the caller’s where there is no other', () => {
+  it('has the upstream’s name of it, or else the caller’s', () => {
     const named = offer(1, { models: { [MODEL]: 'theirs' } });
 
     expect(named.upstreamModel).toBe('theirs');

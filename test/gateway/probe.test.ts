@@ -61,7 +61,7 @@ function scored(...scores: number[]): Answer {
 }
 
 describe('a channel that works', () => {
-  it('is told with order, scores, scale, usage and where the request went', async () => {
+  it('is reported with order, scores, scale, usage and where the request went', async () => {
     const report = await probe(channel());
 
     expect(report).toEqual({
@@ -85,13 +85,13 @@ describe('a channel that works', () => {
     expect(upstream.seen).toHaveLength(1);
   });
 
-  it('is tested also when it is switched off', async () => {
+  it('is tested even when it is switched off', async () => {
     const report = await probe(channel({ status: 2, tag: 'off' }));
 
     expect(report.problem).toBeUndefined();
   });
 
-  it('of the configuration is tested with the credentials from there', async () => {
+  it('of the configuration is tested with the credentials given there', async () => {
     const report = await probe(channel({ name: 'declared', origin: 'config', credentials: {} }));
 
     expect(report.problem).toBeUndefined();
@@ -204,7 +204,7 @@ describe('a channel that does not work', () => {
     expect(upstream.seen).toHaveLength(12);
   });
 
-  it('without a key where the server asks for one says so', async () => {
+  it('without a key says so if the server asks for one', async () => {
     upstream.answer(error(401, { message: 'no key' }));
 
     const { problem } = await probe(channel({ provider: 'tei', credentials: {} }));
@@ -242,7 +242,7 @@ describe('a channel that does not work', () => {
     });
   });
 
-  it('that never answers is given up', async () => {
+  it('that never answers is abandoned', async () => {
     upstream.answer(() => undefined);
 
     const { problem } = await probe(channel({ timeoutMs: 50 }));
@@ -253,7 +253,7 @@ describe('a channel that does not work', () => {
     });
   });
 
-  it('that hangs up is told as a broken connection', async () => {
+  it('that hangs up is reported as a broken connection', async () => {
     upstream.answer((_, res) => void res.destroy());
 
     const { problem } = await probe(channel());
@@ -280,7 +280,7 @@ describe('a channel that needs a token first', () => {
       models: { m: 'm' },
     });
 
-  it('is told when its credentials get none', async () => {
+  it('is reported when its credentials get none', async () => {
     upstream.answer((_, res) => sendJson(res, { message: 'invalid key' }, 401));
 
     const { problem, url, status } = await probe(onPrem());
@@ -292,7 +292,7 @@ describe('a channel that needs a token first', () => {
     expect([url, status]).toEqual([undefined, 401]);
   });
 
-  it('is told when the token endpoint never answers', async () => {
+  it('is reported when the token endpoint never answers', async () => {
     upstream.answer(() => undefined);
 
     const { problem } = await probe({ ...onPrem(), timeoutMs: 50 });
@@ -303,7 +303,7 @@ describe('a channel that needs a token first', () => {
     });
   });
 
-  it('fetches a token of its own, and is told what came after', async () => {
+  it('fetches a token of its own, and reports what came after', async () => {
     upstream.answer(({ path }, res) => {
       if (path.startsWith('/icp4d-api')) sendJson(res, { token: 'opaque' });
       else sendJson(res, { errors: [{ message: 'model m does not exist' }] }, 404);

@@ -36,13 +36,13 @@ describe('the event of a request', () => {
     expect(event).not.toHaveProperty('address');
   });
 
-  it('charges what the store could take, where that is less than the ranking costs', async () => {
+  it('charges what the store could take if that is less than the ranking costs', async () => {
     const trace = Object.assign(admittedTrace(), { charged: Promise.resolve(4) });
 
     expect(await requestEvent(trace, answered())).toHaveProperty('quota', 4);
   });
 
-  it('charges what the ranking costs, where nobody knows what the store took', async () => {
+  it('charges what the ranking costs if nobody knows what the store took', async () => {
     const trace = Object.assign(admittedTrace(), { charged: Promise.resolve(undefined) });
 
     expect(await requestEvent(trace, answered())).toHaveProperty('quota', 7);
@@ -71,7 +71,7 @@ describe('the event of a request', () => {
     expect(await requestEvent(new Trace(), answered())).not.toHaveProperty('address');
   });
 
-  it('tells the console from callers of the API', async () => {
+  it('distinguishes the console from callers of the API', async () => {
     expect(await requestEvent(new Trace(), answered({ source: 'console' }))).toHaveProperty(
       'source',
       'console',

@@ -78,7 +78,7 @@ describe('a call', () => {
     expect(sent).toHaveLength(1);
   });
 
-  it('does not send blank documents to whom they break, and gives them the lowest score', async () => {
+  it('does not send blank documents to an upstream that fails on them, and gives them the lowest score', async () => {
     const { sent, ask } = setUp(inOrder, { provider: 'bifrost' });
 
     const outcome = await ask();
@@ -225,7 +225,7 @@ describe('a ranking in this process', () => {
     scope.release();
   });
 
-  it('is told when its time is over, and fails', async () => {
+  it('is stopped when its time is up, and fails', async () => {
     const untilAborted = (signal: AbortSignal): Promise<never> =>
       new Promise((_resolve, reject) => {
         signal.addEventListener('abort', () => {

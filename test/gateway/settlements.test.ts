@@ -55,7 +55,7 @@ afterEach(() => {
 });
 
 describe('a settlement', () => {
-  it('that is done is nothing to report, at once or when it is tried again', async () => {
+  it('that succeeds is not reported, at once or when it is tried again', async () => {
     expect(await settle({ charged: 7 })).toEqual([]);
     expect(await settle({ charged: 'none' }, { charged: 7 })).toEqual([]);
   });
@@ -64,7 +64,7 @@ describe('a settlement', () => {
     expect(await settle({ charged: 'none' }, { charged: undefined })).toEqual([]);
   });
 
-  it('that never reached the store before is reported where its reservation is gone', async () => {
+  it('that never reached the store before is reported if its reservation is gone', async () => {
     expect(await settle({ charged: 'not asked' }, { charged: undefined })).toMatchObject([
       { kind: 'fault', what: '7 units were not charged' },
     ]);
@@ -93,7 +93,7 @@ describe('a settlement', () => {
     ]);
   });
 
-  it('is tried beyond the time of its reservation: nobody gives it back while the store is away', async () => {
+  it('is retried beyond the life of its reservation: nobody gives it back while the store is away', async () => {
     const away = { charged: 'not asked', atMs: EXPIRES_MS + 3_600_000 } as const;
 
     expect(await settle(away, { charged: 7, atMs: away.atMs })).toEqual([]);
@@ -142,10 +142,10 @@ describe('a settlement', () => {
   });
 });
 
-describe('an admission that nobody has heard the answer of', () => {
+describe('an admission whose answer was lost', () => {
   const request = { ...settlement, version: 1, keyHash: 'hash', expiresAtMs: EXPIRES_MS };
 
-  it('is ended for nothing, and looked for again where it was not there yet', async () => {
+  it('is ended at no cost, and looked for again if it was not there yet', async () => {
     const seen: Settlement[] = [];
     const settlements = new Settlements({
       store: {

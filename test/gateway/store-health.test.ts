@@ -39,7 +39,7 @@ describe('the clock of a node', () => {
     expect(told).toEqual([]);
   });
 
-  it('is told of once, and again when it went wrong again', () => {
+  it('is reported once, and again when it goes wrong again', () => {
     const { health, told, hear } = setUp();
 
     hear(ASKED_MS - 5_000);
@@ -54,7 +54,7 @@ describe('the clock of a node', () => {
 });
 
 describe('a store that was emptied', () => {
-  it('is told of once, until it has its data back', () => {
+  it('is reported once, until it has its data back', () => {
     const { health, told, hear } = setUp();
 
     hear(ASKED_MS, 'emptied');

@@ -48,7 +48,7 @@ describe('what a node remembers of keys', () => {
     expect(await cache.find(HASH)).toBeUndefined();
   });
 
-  it('is never that a key is unknown', async () => {
+  it('never includes that a key is unknown', async () => {
     const { store, cache } = setUp();
     store.known.clear();
 
@@ -91,7 +91,7 @@ describe('what a node remembers of keys', () => {
     expect(store.asked).toBe(2);
   });
 
-  it('is not that a key is unknown to a store that has lost everything', async () => {
+  it('does not include that a store which lost everything knows no key', async () => {
     const { store, cache } = setUp();
     await cache.find(HASH);
     store.known.clear();

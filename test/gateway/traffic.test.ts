@@ -97,7 +97,7 @@ describe('a list that is longer than a channel takes', () => {
     expect(small.seen.length).toBeLessThanOrEqual(calls + 2);
   });
 
-  it('is ranked by several channels of the model where one of them fails in between', async () => {
+  it('is ranked by several channels of the model if one of them fails on the way', async () => {
     const inner = tei(1_000);
     let calls = 0;
     const dying = await upstreamWith((request, res) => {
@@ -160,7 +160,7 @@ describe('a document that is longer than the model reads', () => {
     );
   };
 
-  it('is ranked by its best part where the channel says so, in as many calls as that takes', async () => {
+  it('is ranked by its best part if the channel says so, in as many calls as that takes', async () => {
     const upstream = await upstreamWith(shortSighted);
     const gateway = await gatewayWith({
       channels: [
@@ -183,7 +183,7 @@ describe('a document that is longer than the model reads', () => {
     expect(upstream.seen.length).toBeGreaterThan(1);
   });
 
-  it('is cut where its provider would refuse it, and the caller is told', async () => {
+  it('is cut if its provider would refuse it, and the caller is told', async () => {
     const upstream = await upstreamWith();
     const gateway = await gatewayWith({
       channels: [channel('strict', upstream.url, { provider: 'prime-intellect', pair_tokens: 80 })],
@@ -212,7 +212,7 @@ describe('a document that is longer than the model reads', () => {
     });
   });
 
-  it('goes where all of it is read, for a caller who wants nothing cut', async () => {
+  it('goes to a channel that reads all of it, for a caller who wants nothing cut', async () => {
     const small = await upstreamWith();
     const large = await upstreamWith();
     const gateway = await gatewayWith({
@@ -231,7 +231,7 @@ describe('a document that is longer than the model reads', () => {
 });
 
 describe('a long list for a listwise model', () => {
-  it('is shown in windows that overlap where the channel says so', async () => {
+  it('is shown in windows that overlap if the channel says so', async () => {
     const upstream = await upstreamWith();
     const gateway = await gatewayWith({
       channels: [
@@ -369,7 +369,7 @@ describe('the only channel of a model', () => {
     expect(shaky.seen).toHaveLength(2);
   });
 
-  it('is not asked again where retries are switched off', async () => {
+  it('is not asked again if retries are switched off', async () => {
     const bad = await upstreamWith(down);
     const gateway = await gatewayWith({
       channels: [channel('bad', bad.url)],
@@ -517,17 +517,17 @@ describe('a channel that is at its bound', () => {
     return replies.map(({ status }) => status).sort();
   };
 
-  it('is waited for where the model’s rule says so', async () => {
+  it('is waited for if the model’s rule says so', async () => {
     expect(await statusesWith({ moon: { queue_ms: 15_000 } })).toEqual([200, 200, 200]);
   });
 
-  it('is refused for where it does not', async () => {
+  it('is not waited for otherwise: the request is refused', async () => {
     expect(await statusesWith({})).toEqual([200, 503, 503]);
   });
 });
 
 describe('a channel whose circuit is open', () => {
-  it('is tried again without a caller who waits for it, though it hangs', async () => {
+  it('is tried again with no caller waiting for it, even if it hangs', async () => {
     let hangs = false;
     const ill = await upstreamWith((...exchange) => {
       if (!hangs) void down(...exchange);

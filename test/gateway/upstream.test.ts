@@ -64,7 +64,7 @@ const post = (origin: string, more: Partial<UpstreamRequest> = {}): UpstreamRequ
 });
 
 describe('Upstream', () => {
-  it('does not write a request that is not wanted any more when the connection is made', async () => {
+  it('does not write a request that is no longer wanted once it is connected', async () => {
     const target = await server('ok');
 
     const sending = upstreamWith().send(post(target.url, { stillWanted: () => false }));
@@ -92,7 +92,7 @@ describe('Upstream', () => {
     await closed.promise;
   });
 
-  it('sets no time for head and body but the one of the request', async () => {
+  it('sets no timeout for head and body other than that of the request', async () => {
     const slowMs = 2_000;
     const late = await rawServer((socket) => {
       setTimeout(() => socket.write(OK), slowMs);
@@ -110,7 +110,7 @@ describe('Upstream', () => {
     expect(replies.map(({ text }) => text)).toEqual(['ok', 'ok']);
   });
 
-  it('asks for no token that is not wanted any more', async () => {
+  it('asks for no token that is no longer wanted', async () => {
     const target = await server('ok');
     const request = { method: 'POST', url: `${target.url}/token`, headers: {}, body: 'x' } as const;
     const upstream = upstreamWith();
@@ -170,7 +170,7 @@ describe('Upstream', () => {
     scope.release();
   });
 
-  it('lets go of an origin that is not kept, once what is under way has ended', async () => {
+  it('drops an origin that is not kept, once its calls have ended', async () => {
     const answer = deferred();
     const sockets = new Set<unknown>();
     const target = await startUpstream(async (_request, res) => {
@@ -208,7 +208,7 @@ describe('Upstream', () => {
     expect(sockets.size).toBe(1);
   });
 
-  it('waits at its end for nothing that was let go', async () => {
+  it('does not wait at its end for what was dropped', async () => {
     const target = await startUpstream(() => undefined);
     open.push(target);
     const upstream = upstreamWith();
@@ -299,7 +299,7 @@ describe('a compressed reply', () => {
     await expect(replyOf(body, encoding)).rejects.toMatchObject({ fault: 'unreadable' });
   });
 
-  it('is read where two lines of the head tell how it is encoded', async () => {
+  it('is read when two header lines name its encodings', async () => {
     const target = await startUpstream((_request, res) => {
       res.setHeader('content-encoding', ['gzip', 'br']);
       res.end(brotliCompressSync(gzipSync(TEXT)));
@@ -309,7 +309,7 @@ describe('a compressed reply', () => {
     expect((await upstreamWith().send(post(target.url))).text).toBe(TEXT);
   });
 
-  it('of which nothing ever comes is not read for ever', async () => {
+  it('that never yields a byte is not read for ever', async () => {
     const head = 'HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: 1000000\r\n\r\n';
     const emptyBlock = Buffer.from([0, 0, 0, 0xff, 0xff]);
     const url = await rawServer((socket) => {
@@ -323,7 +323,7 @@ describe('a compressed reply', () => {
     });
   });
 
-  it('is given up with its attempt, however much more would come of it', async () => {
+  it('is abandoned with its attempt, however much is left of it', async () => {
     const bomb = gzipSync(gzipSync(Buffer.alloc(512 * 1024 * 1024)));
     const target = await startUpstream(
       (_request, res) => void res.writeHead(200, { 'content-encoding': 'gzip, gzip' }).end(bomb),
@@ -353,7 +353,7 @@ describe('the room for replies', () => {
     return { url, finish: () => last.resolve() };
   }
 
-  it('is shared by all, and no upstream has more than half of it', async () => {
+  it('is shared, and no upstream gets more than half of it', async () => {
     const upstream = upstreamWith({ maxReplyBytesInFlight: 1_000 });
     const [one, two] = [await unfinished(), await unfinished()];
     const first = upstream.send(post(one.url));
@@ -372,7 +372,7 @@ describe('the room for replies', () => {
 });
 
 describe('the room for replies that have ended', () => {
-  it('is free again to the byte, whichever way they ended', async () => {
+  it('is freed to the byte, however they ended', async () => {
     const upstream = upstreamWith({ maxReplyBytes: 600, maxReplyBytesInFlight: 1_000 });
     let size = 0;
     const target = await startUpstream((_request, res) => {
@@ -395,7 +395,7 @@ describe('the room for replies that have ended', () => {
   });
 });
 
-describe('a reply in between', () => {
+describe('an interim reply', () => {
   const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n';
   const HINTS = 'HTTP/1.1 103 Early Hints\r\nlink: </a>; rel=preload\r\n\r\n';
   const PROCESSING = 'HTTP/1.1 102 Processing\r\n\r\n';
@@ -432,7 +432,7 @@ describe('a reply in between', () => {
     await expect(upstreamWith().send(post(url))).rejects.toMatchObject({ fault: 'reset' });
   });
 
-  it('may look like one in the body', async () => {
+  it('is not confused with a body that looks like one', async () => {
     const body = CONTINUE + CONTINUE;
     const target = await server(body);
 
@@ -441,7 +441,7 @@ describe('a reply in between', () => {
 });
 
 describe('a kept connection that breaks', () => {
-  it('may have served a request that left as a whole', async () => {
+  it('may have served a request that was sent in full', async () => {
     const url = await rawServer((socket, count) => {
       if (count === 1) socket.write(OK);
       else socket.destroy();
@@ -456,7 +456,7 @@ describe('a kept connection that breaks', () => {
     });
   });
 
-  it('has served nothing of a request that did not', async () => {
+  it('cannot have served a request that was not', async () => {
     const url = await rawServer((socket, count) => {
       if (count === 1) socket.write(OK);
       else socket.pause().resetAndDestroy();

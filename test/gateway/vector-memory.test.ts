@@ -3,12 +3,12 @@ import { createVectorMemory, memoryOf } from '../../src/gateway/vector-memory.js
 
 const vector = (...numbers: number[]): readonly Float32Array[] => [Float32Array.from(numbers)];
 
-it('there is none of no bytes', () => {
+it('a memory of no bytes keeps nothing', () => {
   expect(createVectorMemory(0)).toBeUndefined();
   expect(memoryOf(undefined, 'http://one')).toBeUndefined();
 });
 
-it('vectors are kept for each server by itself', () => {
+it('vectors are kept for each server separately', () => {
   const memory = createVectorMemory(10_000);
   const one = memoryOf(memory, 'http://one');
   const two = memoryOf(memory, 'http://two');
@@ -19,7 +19,7 @@ it('vectors are kept for each server by itself', () => {
   expect(two?.get('model text')).toBeUndefined();
 });
 
-it('what was not asked for longest goes first when the bytes are used up', () => {
+it('the least recently used go first when the bytes are used up', () => {
   const memory = createVectorMemory(1_000);
   // Each takes 370 bytes beside its numbers: two fit.
   memory?.set('old', vector(1));
@@ -32,7 +32,7 @@ it('what was not asked for longest goes first when the bytes are used up', () =>
   expect(memory?.get('new')).toBeDefined();
 });
 
-it('what alone is larger than all of it is not kept', () => {
+it('an entry larger than the whole memory is not kept', () => {
   const memory = createVectorMemory(1_000);
 
   memory?.set('large', [new Float32Array(1_000)]);

@@ -126,7 +126,7 @@ const changes = ({ method, unsafe = method !== 'GET' }: Operation): boolean => u
 describe.each(OPERATIONS.map((operation) => ({ operation, name: operation.id })))(
   '$name',
   ({ operation }) => {
-    it('lets in who may call it and nobody else', async () => {
+    it('lets in those who may call it, and nobody else', async () => {
       // With neither a body to refuse nor an id to miss, it would be done to the callers themselves.
       const harmless =
         operation.body !== undefined || operation.params !== undefined || !changes(operation);
@@ -196,7 +196,7 @@ it('takes no access token out of the address', async () => {
   expect([reply.status, reply.body.code]).toEqual([400, 'invalid_request']);
 });
 
-it('lets pages of its own send what changes something', async () => {
+it('lets its own pages send changes', async () => {
   const { cookie = '' } = callers.admin;
   const own = { origin: gateway.url, 'sec-fetch-site': 'same-origin' };
   const send = (headers: Record<string, string>) =>

@@ -9,7 +9,7 @@ import { Load } from '../../src/http/load.js';
 const LIMIT = 100_000;
 
 describe('reading a body', () => {
-  it('ends where the caller has left before it began', async () => {
+  it('ends if the caller has left before it began', async () => {
     const server = createServer();
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -28,7 +28,7 @@ describe('reading a body', () => {
     server.close();
   });
 
-  it('does not hold more than there is room for once it is decompressed', async () => {
+  it('does not hold more than there is room for once decompressed', async () => {
     const zipped = gzipSync(JSON.stringify('a'.repeat(LIMIT / 2)));
     const req = new IncomingMessage(new Socket());
     req.headers = { 'content-encoding': 'gzip' };

@@ -86,7 +86,7 @@ describe('names of models', () => {
     expect((await ask('voyage/sun', sunny)).status).toBe(200);
   });
 
-  it('knows the aliases of a key, which come before those of all', async () => {
+  it('knows the aliases of a key, which come before those of all keys', async () => {
     const { key: own } = await gateway.createKey({
       policy: { aliases: { 'rerank-v3.5': 'sun', mine: 'moon', sun: 'moon', lost: 'x' } },
     });
@@ -160,7 +160,7 @@ describe('the dialect of a key', () => {
     expect(choices.filter((choice) => !ids.includes(choice))).toEqual(['auto']);
   });
 
-  it('decides where requests look alike', async () => {
+  it('decides when requests look alike', async () => {
     const gateway = await startGateway({ channels: CHANNELS });
     try {
       const body = { model: 'moon', query: QUERY, documents: DOCUMENTS, return_documents: true };
@@ -256,7 +256,7 @@ describe('callers without a key', () => {
     }
   });
 
-  it('are refused from everywhere else, and where nothing is bound', async () => {
+  it('are refused from everywhere else, and if no key is bound', async () => {
     for (const callers of [{ anonymous: { addresses: ['192.0.2.1'], key: 'sk-12345678' } }, {}]) {
       const gateway = await startGateway({ channels: CHANNELS, callers });
       try {
@@ -323,7 +323,7 @@ describe('callers that sign as AWS’s clients do', () => {
     );
   }
 
-  it('are served where the signature is right, in both of AWS’s forms', async () => {
+  it('are served if the signature is right, in both of AWS’s forms', async () => {
     const agent = await post(gateway, '/rerank', signed('/rerank', body), body);
     const path = '/model/moon/invoke';
     const text = JSON.stringify({ query: QUERY, documents: DOCUMENTS, api_version: 2 });
@@ -407,7 +407,7 @@ describe('callers that sign as AWS’s clients do', () => {
     expect(again.headers.get('ratelimit-remaining')).toBe('1');
   });
 
-  it('are not let in elsewhere by a signature that nobody looks at', async () => {
+  it('are not let in elsewhere by a signature that nobody checks', async () => {
     const headers = signed('/v1/models', '');
     const reply = await fetch(`${gateway.url}/v1/models`, { headers });
 

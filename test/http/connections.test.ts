@@ -182,7 +182,7 @@ describe('a gateway that stops', () => {
     expect(body.length).toBe(Number(/content-length: (\d+)/i.exec(head)?.[1]));
   });
 
-  it('answers what comes on an idle connection meanwhile, as the last of it', async () => {
+  it('answers what comes on an idle connection meanwhile, as its last reply', async () => {
     const [idle, fresh] = [await open(), await open()];
     idle.socket.write(HEALTH);
     await once(idle.socket, 'data');
@@ -199,7 +199,7 @@ describe('a gateway that stops', () => {
     expect(fresh.text()).toMatch(/^HTTP\/1\.1 200 .*\r\nconnection: close\r\n/is);
   });
 
-  it('accepts all who have connected by then, however slow it is', async () => {
+  it('accepts everybody who has connected by then, however slow it is', async () => {
     let isSlow = true;
     const slowTurn = (): void => {
       busyFor(20);
@@ -239,7 +239,7 @@ describe('a gateway that stops', () => {
     expect(repliesIn(idle.text()).map(({ status }) => status)).toEqual([200, 200]);
   });
 
-  it('says in the replies that are under way that they are the last of their connections', async () => {
+  it('says in the replies under way that they are the last on their connections', async () => {
     const gate = holdAnswers();
     const caller = await open();
     caller.socket.write(rerank(['a']));
@@ -253,7 +253,7 @@ describe('a gateway that stops', () => {
     expect(caller.text()).toMatch(/^HTTP\/1\.1 200 .*\r\nconnection: close\r\n/is);
   });
 
-  it('waits for nobody longer than the drain', async () => {
+  it('waits for nobody beyond the drain', async () => {
     const slow = await askWithoutReading();
 
     await close(100);
@@ -383,7 +383,7 @@ describe('what is no HTTP', () => {
     expect(errorCode(replies[2])).toBe('invalid_request');
   });
 
-  it('is nothing any more where what was late has come before its turn', async () => {
+  it('is dropped if what was late has come before its turn', async () => {
     const gate = holdAnswers();
     const client = await open();
     client.socket.write(rerank(['a']));
@@ -442,7 +442,7 @@ describe('what is no HTTP', () => {
     expect(replies[0]?.body.endsWith('}')).toBe(true);
   });
 
-  it('is not answered again where its request had its answer before it ended', async () => {
+  it('is not answered again if its request was answered before it ended', async () => {
     const client = await open();
     client.socket.write('GET /healthz HTTP/1.1\r\nhost: x\r\ncontent-length: 5\r\n\r\n');
     await once(client.socket, 'data');

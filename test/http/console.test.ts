@@ -109,13 +109,13 @@ describe('the console’s files', () => {
     expect((await fetch(`${url}/console/keys`, { method: 'POST' })).status).toBe(405);
   });
 
-  it('is not there where it was not built', () => {
+  it('is missing if it was not built', () => {
     expect(readConsole(join(folder, 'nowhere'))).toBeUndefined();
   });
 });
 
 describe('about', () => {
-  it('tells everybody of the gateway, and who is logged in, also when a login is over', async () => {
+  it('tells everybody about the gateway, and who is logged in, also when a login has ended', async () => {
     const gateway = await startGateway({ console: { enabled: false } });
     const { user, cookie } = await createAccount(gateway.store);
     const about = async (call: { readonly cookie?: string } = {}) =>

@@ -39,14 +39,14 @@ describe('Retry-After', () => {
     expect((await headersOf('rate_limited', ms)).get('retry-after')).toBe(seconds);
   });
 
-  it('is a second where nobody knows, and absent where later is no use', async () => {
+  it('is a second if nobody knows, and absent if trying later does not help', async () => {
     expect((await headersOf('overloaded')).get('retry-after')).toBe('1');
     expect((await headersOf('not_found')).get('retry-after')).toBeNull();
     expect((await headersOf('token_quota_exhausted')).get('retry-after')).toBeNull();
   });
 });
 
-it('tells SDKs that repeat every 5xx and 409 where that is no use', async () => {
+it('tells SDKs that repeat every 5xx and 409 when that does not help', async () => {
   expect((await headersOf('conflict')).get('x-should-retry')).toBe('false');
   expect((await headersOf('overloaded')).get('x-should-retry')).toBeNull();
   expect((await headersOf('not_found')).get('x-should-retry')).toBeNull();

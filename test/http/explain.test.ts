@@ -107,7 +107,7 @@ describe('an explanation', () => {
     }
   });
 
-  it('tells which channels would be asked in which order, and why each other would not', async () => {
+  it('says which channels would be asked in which order, and why the others would not', async () => {
     const { dialect, model, candidates, passed_over: passedOver, refusal } = await explained({});
 
     expect([dialect, model, refusal]).toEqual(['cohere', 'moon', null]);
@@ -146,7 +146,7 @@ describe('an explanation', () => {
     expect(served.status).toBe(200);
   });
 
-  it('shows what would leave as it leaves, without credentials', async () => {
+  it('shows what would be sent as it would be sent, without credentials', async () => {
     const { outgoing } = await explained({});
     await ask({ path: '/v1/rerank' });
 
@@ -250,7 +250,7 @@ describe('an explanation', () => {
     expect(refusal?.message).toContain('more than the monthly budget of this API key');
   });
 
-  it('tells until when a channel is left alone', async () => {
+  it('says until when a channel is left alone', async () => {
     upstream.answer((_request, res) => {
       res.writeHead(429, { 'retry-after': '30' }).end('{}');
     });
@@ -287,7 +287,7 @@ describe('an explanation', () => {
     expect((await ask({ by: theirs })).status).toBe(200);
   });
 
-  it('refuses what it does not understand, and lets other queries be', async () => {
+  it('refuses what it does not understand, and ignores other queries', async () => {
     expect((await ask({ path: '/v1/rerank?explain=perhaps' })).status).toBe(400);
     expect((await ask({ path: '/v1/rerank?explain=0&x=1' })).text).toContain('"results"');
     expect((await ask({ path: '/v1/rerank?api-version=1' })).text).toContain('"results"');
@@ -336,7 +336,7 @@ describe('an explanation with the reply', () => {
     });
   });
 
-  it('is refused where a reply is a list', async () => {
+  it('is refused if a reply is a list', async () => {
     const { key: tei } = await gateway.createKey({
       policy: { mayExplain: true, defaultModel: 'moon' },
     });

@@ -56,7 +56,7 @@ describe('health and metrics', () => {
     expect(statuses.map(({ status }) => status)).toEqual([200, 403, 200, 403]);
   });
 
-  it('asks browsers to insist on https only where that is set', async () => {
+  it('asks browsers to insist on https only if that is set', async () => {
     const strict = await startGateway({ server: { hsts_max_age_s: 600 } });
 
     const [off, on] = await Promise.all([
@@ -86,7 +86,7 @@ describe('health and metrics', () => {
     },
   );
 
-  it('shows metrics to who has their token', async () => {
+  it('shows metrics to those who have the token', async () => {
     const refused = await request(gateway.app.server).get('/metrics');
     const shown = await request(gateway.app.server)
       .get('/metrics')

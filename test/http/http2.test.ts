@@ -241,7 +241,7 @@ describe('HTTP/2 requests', () => {
     expect([late, fine.status]).toEqual([408, 200]);
   });
 
-  it('stop what was begun for them when they are taken back, and cost nothing', async () => {
+  it('stop what was begun for them when they are cancelled, and cost nothing', async () => {
     await start(PATIENT);
     const held = holdAnswers();
     const poor = await gateway.createKey({ remainQuota: 50_000 });
@@ -305,7 +305,7 @@ describe('HTTP/2 requests', () => {
     expect([inside.status, outside.status]).toEqual([200, 403]);
   });
 
-  it('wait for their turn where a connection has a hundred', async () => {
+  it('wait for their turn if a connection has a hundred', async () => {
     await start();
     const session = client();
 
@@ -339,7 +339,7 @@ describe('HTTP/2 connections', () => {
     }
   });
 
-  it('are not served behind a request of HTTP/1, or where they are switched off', async () => {
+  it('are not served after a request of HTTP/1, or if they are switched off', async () => {
     await start();
     const behind = await open(`GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n${PREFACE}${SETTINGS}`);
     await until('it is closed', isGone(behind.socket));
@@ -433,7 +433,7 @@ describe('HTTP/2 connections', () => {
     expect((await post(client(), REQUEST)).status).toBe(200);
   });
 
-  it('do not keep replies that nobody takes', async () => {
+  it('do not keep replies that nobody reads', async () => {
     let closed = 0;
     const connections = new Http2Connections(
       { headersTimeoutMs: 20_000, keepAliveTimeoutMs: 20_000, takeWithinMs: 100 },

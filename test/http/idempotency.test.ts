@@ -34,7 +34,7 @@ describe('work under an Idempotency-Key', () => {
     expect(runs()).toBe(2);
   });
 
-  it('keeps its claim after a 5xx, of which nobody knows what it did, until that has run out', async () => {
+  it('keeps its claim after a 5xx, whose effect nobody knows, until the claim has run out', async () => {
     const failing = worker(() => Promise.reject(new GatewayError('store_unavailable', 'Gone.')));
 
     await expect(failing.run()).rejects.toMatchObject({ status: 503 });

@@ -54,7 +54,7 @@ describe('the load', () => {
     expect([load.charge(last, 100), load.charge(last, 1)]).toEqual([true, false]);
   });
 
-  it('tells nobody to come back with a body that is never taken', () => {
+  it('tells nobody to come back with a body that is never accepted', () => {
     const load = new Load(1, 100);
     const tooLarge = expect.objectContaining({ code: 'payload_too_large' });
 
@@ -103,7 +103,7 @@ describe('a declared length', () => {
     }
   });
 
-  it('is 413 on the management side too, and nothing where no body is read', async () => {
+  it('is 413 on the management side too, and nothing if no body is read', async () => {
     const length = 'Content-Length: 1000000000000';
     const json = 'Content-Type: application/json';
 

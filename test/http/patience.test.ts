@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { patienceOf } from '../../src/http/patience.js';
 
 describe('the patience of a caller', () => {
-  it('is endless, and cached rankings are welcome, where no header says otherwise', () => {
+  it('is endless, and cached rankings are welcome, unless a header says otherwise', () => {
     expect(patienceOf({})).toEqual({
       ...{ timeoutMs: undefined, mayBeOldMs: undefined, mistake: undefined },
     });

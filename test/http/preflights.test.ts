@@ -107,7 +107,7 @@ describe('what clients ask before they rank', () => {
     },
   );
 
-  it('tells what may be done where a rerank request comes to', async () => {
+  it('says which methods the path of a rerank request takes', async () => {
     for (const path of ['/v1/reranking', '/model/m/invoke', '/api/rerank', '/score']) {
       expect((await get(path)).status).toBe(405);
     }

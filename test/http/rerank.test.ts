@@ -481,7 +481,7 @@ describe('POST /v1/rerank', () => {
     expect((await get('/v1/models', 'sk-wrong')).status).toBe(401);
   });
 
-  it('says that it lives, that it is ready, and what it counts', async () => {
+  it('says that it is alive, that it is ready, and what it counts', async () => {
     const metrics = await raw('/metrics', {});
     const text = await metrics.text();
 

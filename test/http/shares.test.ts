@@ -173,7 +173,7 @@ describe('the data plane', () => {
     expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
   });
 
-  it('does not wait for the body where a key has sent as many as it may, until that is changed', async () => {
+  it('does not wait for the body if a key has sent as many requests as it may, until that is changed', async () => {
     const { key, id } = await gateway.createKey({ policy: { rateLimit: 1 } });
     expect((await gateway.post(key, ask, later)).status).toBe(200);
     expect((await gateway.post(key, ask, later)).status).toBe(429);

@@ -139,7 +139,7 @@ describe('Signature Version 4', () => {
     expect(faultOf({ ...vector, request: { ...vector.request, headers } })).toBe('mismatch');
   });
 
-  it('takes what another implementation signs, encoded paths included', () => {
+  it('accepts what another implementation signs, encoded paths included', () => {
     const body = '{"query":"q","documents":["a"]}';
     for (const path of [
       '/rerank',

@@ -104,7 +104,7 @@ describe('a caller that does not read its reply', () => {
     expect(await readAll(caller)).toBeGreaterThan(0);
   });
 
-  it('loses it also where the reply was ready before its turn had come', async () => {
+  it('also loses it if the reply was ready before its turn', async () => {
     jest.useFakeTimers(HELD);
     const gate = deferred();
     upstream.answer(async (request, res) => {
@@ -124,7 +124,7 @@ describe('a caller that does not read its reply', () => {
     expect(accepted[0]?.destroyed).toBe(true);
   });
 
-  it('has no more than its share of what replies may take', async () => {
+  it('gets no more than its share of what replies may take', async () => {
     ask(rerank('local', MANY_BYTES));
     await waitingReplies();
     const refused = await gateway.post(key, {

@@ -55,7 +55,7 @@ describe.each<[string, IngressDialect, string, string]>([
     expect(asBytes).toEqual(asPlain);
   });
 
-  it('are not parsed where they are objects with a text', () => {
+  it('are not parsed if they are objects with a text', () => {
     const request = new IngressRequest(
       Buffer.from(`${head}"${list}":[{"text":"a"},{"text":"b"}]}`),
       {},

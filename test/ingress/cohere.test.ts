@@ -28,7 +28,7 @@ function bodyOf(written: WrittenRows | undefined, request = REQUEST): string {
 }
 
 describe('rerankReplyBody', () => {
-  it('has the rows in the bytes of the upstream where it wrote the same', () => {
+  it('has the rows in the upstream’s bytes if it wrote the same', () => {
     const body = bodyOf(WRITTEN);
 
     expect(body).toContain(`"results":[${WRITTEN.bytes.toString()}]`);
@@ -45,7 +45,7 @@ describe('rerankReplyBody', () => {
     expect(bodyOf(written)).toBe(bodyOf(undefined));
   });
 
-  it('writes the rows itself where documents belong to them', () => {
+  it('writes the rows itself if they have documents', () => {
     const request = { ...REQUEST, returnDocuments: true };
 
     expect(bodyOf(WRITTEN, request)).toBe(bodyOf(undefined, request));

@@ -148,7 +148,7 @@ describe('further addresses of a channel', () => {
     ]);
   });
 
-  it('are none of what ranks in the gateway', () => {
+  it('do not exist for what ranks in the gateway', () => {
     const local = { ...issuing, transport: 'process' } as unknown as Provider;
 
     expect(

@@ -122,7 +122,7 @@ describe('channels', () => {
     expect((await store.loadChannels()).channels).toHaveLength(0);
   });
 
-  it('may lie inside only where that is allowed', async () => {
+  it('may be private only if that is allowed', async () => {
     const inside = draft({ baseUrl: 'http://127.0.0.1:9000' });
     const deps = { ...management.deps, allowPrivateUpstreams: false };
 
@@ -161,7 +161,7 @@ describe('channels', () => {
     });
   });
 
-  it('are told of an address inside a key file that is not allowed', async () => {
+  it('are warned about a forbidden address inside a key file', async () => {
     const { deps } = management;
     const key = {
       ...{ type: 'authorized_user', client_id: 'c', client_secret: 's', refresh_token: 'r' },
@@ -458,7 +458,7 @@ describe('channels', () => {
       expect(Object.keys(stored?.credentials ?? {})).toEqual(['apiKey', 'constants']);
     });
 
-    it('are still refused where they are wrong', async () => {
+    it('are still refused if they are wrong', async () => {
       const wrong = configurable({ settings: { constants: 'no object' } });
 
       await expect(createChannel(management.deps, wrong, OPERATOR)).rejects.toThrow(
@@ -524,7 +524,7 @@ describe('channels', () => {
     expect(mended.channel).toMatchObject({ priority: 2, state: { live: true } });
   });
 
-  it('with credentials are refused where no encryption key is configured', async () => {
+  it('with credentials are refused if no encryption key is configured', async () => {
     const deps = { ...management.deps, store: management.reopen(createVault(undefined)) };
 
     await expect(createChannel(deps, draft(), OPERATOR)).rejects.toMatchObject({

@@ -44,7 +44,7 @@ describe('awaitInForce', () => {
     });
   });
 
-  it('ends when the staleness bound has passed, and names who has not confirmed', async () => {
+  it('ends when the staleness bound has passed, and names the nodes that have not confirmed', async () => {
     const time = clock();
     const store = nodesReporting(() => ({ a: 7, 'b-which-is-frozen': 6 }));
 
@@ -57,7 +57,7 @@ describe('awaitInForce', () => {
     expect(result.waitedMs).toBeGreaterThan(1_000);
   });
 
-  it('lets the bound pass by a clock that nobody sets', async () => {
+  it('measures the bound by a clock that nobody sets', async () => {
     const time = clock();
     // The time of day is set forward while the change waits.
     const now = (): number => time.now() + (time.now() > 100 ? 3_600_000 : 0);
@@ -78,7 +78,7 @@ describe('awaitInForce', () => {
     });
   });
 
-  it('has nothing to wait for where no gateway runs', async () => {
+  it('has nothing to wait for if no gateway runs', async () => {
     const store = nodesReporting(() => ({}));
 
     expect(await awaitInForce({ store, ...clock() }, 7, 1_000)).toEqual({
@@ -88,7 +88,7 @@ describe('awaitInForce', () => {
     });
   });
 
-  it('waits for the bound where the store can tell nothing, since the change is made', async () => {
+  it('waits for the bound if the store cannot answer, since the change is made', async () => {
     const store = { listNodes: () => Promise.reject(new StoreUnavailableError('gone')) };
 
     expect(await awaitInForce({ store, ...clock() }, 7, 1_000)).toMatchObject({

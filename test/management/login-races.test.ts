@@ -70,7 +70,7 @@ describe('in the middle of a password reset', () => {
     await expect(made).rejects.toMatchObject({ code: 'unauthorized' });
   });
 
-  it('who knows the old password does not set another one', async () => {
+  it('the old password does not set another one', async () => {
     const { deps, store } = given;
     const user = await store.getUser(userId, NOW);
     if (user === undefined) throw new Error('there is no user');

@@ -140,7 +140,7 @@ describe('redemption codes', () => {
     });
   });
 
-  it('have nothing to recover where every credit was made', async () => {
+  it('have nothing to recover if every credit was made', async () => {
     const [code] = await createRedemptionCodes(management.deps, BATCH, OPERATOR);
     await redeemCode(management.deps, code?.code ?? '', ann);
     management.pass(3_600_000);

@@ -93,7 +93,7 @@ describe('tags', () => {
     expect(await states()).toEqual({ one: 'live', two: 'disabled', three: 'live' });
   });
 
-  it('that no channel bears are unknown, unless they have a switch', async () => {
+  it('that no channel has are unknown, unless they have a switch', async () => {
     const { deps, store } = management;
     const before = await store.channelsVersion();
 
@@ -110,7 +110,7 @@ describe('tags', () => {
     expect(await enableTag(deps, 'us', OPERATOR)).toMatchObject({ covered: [] });
   });
 
-  it('refuse a name or a reason that is no use', async () => {
+  it('refuse a name or a reason that makes no sense', async () => {
     const { deps } = management;
 
     await expect(disableTag(deps, ' ', undefined, OPERATOR)).rejects.toMatchObject({

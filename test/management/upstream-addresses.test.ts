@@ -42,12 +42,12 @@ describe('the address of an upstream', () => {
     expect(allowed(false, true)).toEqual([...METADATA, ...PUBLIC]);
   });
 
-  it('that is private is refused where that is set', () => {
+  it('that is private is refused if that is set', () => {
     expect(allowed(false, false)).toEqual(PUBLIC);
     expect(allowed(true, true)).toEqual([...METADATA, ...PRIVATE, ...PUBLIC]);
   });
 
-  it('is told with the setting that forbids it', () => {
+  it('is refused with the setting that forbids it', () => {
     const judge = judgeUpstreamAddress({
       allowPrivateUpstreams: false,
       allowMetadataUpstreams: false,

@@ -20,7 +20,7 @@ describe('the order that a chat model answers with', () => {
     expect(readOrder(answer, 3)).toEqual([1, 2, 0]);
   });
 
-  it('keeps the first of two mentions, and what is left out behind', () => {
+  it('keeps the first of two mentions, with what is left out at the end', () => {
     expect(readOrder('3 > 3 > 2', 4)).toEqual([2, 1, 0, 3]);
   });
 
@@ -65,7 +65,7 @@ describe('the chance of yes', () => {
     expect(readChance(likely)).toBeCloseTo(0.6 / 0.9);
   });
 
-  it('is not told by an answer that is hardly either', () => {
+  it('is not decided by an answer that is hardly either', () => {
     const likely = [
       { token: '<think>', logprob: -1e-6 },
       { token: 'Yes', logprob: -20 },

@@ -51,7 +51,7 @@ const RANKED = {
 };
 
 describe('a provider with two forms', () => {
-  it('is asked in the other one where its refusal names it', async () => {
+  it('is asked in the other one if its refusal names it', async () => {
     const seen = await play(deepinfra, [
       WANTS_QUERY,
       { status: 200, json: { scores: [0.9, 0.1] } },
@@ -68,14 +68,14 @@ describe('a provider with two forms', () => {
     expect(seen.outcome).toBe('rejected');
   });
 
-  it('is asked once where the channel names the form', async () => {
+  it('is asked once if the channel names the form', async () => {
     const seen = await play(deepinfra, [WANTS_QUERY], { queryKey: 'queries' });
 
     expect(seen.asked).toHaveLength(1);
     expect(seen.outcome).toBe('rejected');
   });
 
-  it('is asked once where the refusal is about something else', async () => {
+  it('is asked once if the refusal is about something else', async () => {
     const refusal = {
       status: 422,
       json: { detail: [{ loc: ['body', 'documents'], msg: 'too short', type: 'value_error' }] },
@@ -86,7 +86,7 @@ describe('a provider with two forms', () => {
     expect(seen.asked).toHaveLength(1);
   });
 
-  it('is asked on its former path where the present one is gone', async () => {
+  it('is asked on its former path if the present one is gone', async () => {
     const seen = await play(baidu, [NO_ROUTE, { status: 200, json: RANKED }]);
 
     expect(seen.asked.map(({ path }) => path)).toEqual(['/v2/rerank', '/v2/rerankers']);

@@ -38,7 +38,7 @@ async function play(pages: readonly Page[], asking: UpstreamCall = call) {
 }
 
 describe('readPages', () => {
-  it('asks once where there is one page', async () => {
+  it('asks once if there is one page', async () => {
     expect(await play([{ rows: [0, 1, 2, 3] }])).toEqual({
       asked: [undefined],
       rows: [0, 1, 2, 3],
@@ -46,7 +46,7 @@ describe('readPages', () => {
     });
   });
 
-  it('goes on with the token of the page before until there is none', async () => {
+  it('goes on with the token of the previous page until there is none', async () => {
     const pages = [
       { rows: [0, 1], nextToken: 'two' },
       { rows: [2], nextToken: 'three' },
@@ -60,19 +60,19 @@ describe('readPages', () => {
     });
   });
 
-  it('stops when there are as many rows as were asked for', async () => {
+  it('stops at as many rows as were asked for', async () => {
     const pages = [{ rows: [0, 1], nextToken: 'two' }];
 
     expect((await play(pages, { ...call, topN: 2 })).asked).toEqual([undefined]);
   });
 
-  it('fails where a later page fails', async () => {
+  it('fails if a later page fails', async () => {
     const pages = [{ rows: [0, 1], nextToken: 'two' }, { status: 500 }];
 
     expect((await play(pages)).failure).toBe('transient');
   });
 
-  it('does not go on for ever where pages come back empty', async () => {
+  it('does not go on for ever if pages come back empty', async () => {
     const pages = [
       { rows: [0, 1], nextToken: 'two' },
       { rows: [], nextToken: 'two' },

@@ -48,7 +48,7 @@ describe('the message of an error reply', () => {
     expect(ms).toBeLessThan(MAX_MS);
   });
 
-  it('is empty where lists lie in lists for ever', () => {
+  it('is empty if lists are nested without end', () => {
     const text = '['.repeat(50_000) + ']'.repeat(50_000);
 
     expect(readErrorMessage({ json: new Json(JSON.parse(text)), text })).toBe('');

@@ -122,7 +122,7 @@ describe('readRounds', () => {
     expect(sent).toEqual([0, 1, 2]);
   });
 
-  it('hands on what sending throws', async () => {
+  it('passes on what sending throws', async () => {
     const lost = new Error('gone');
 
     await expect(
@@ -133,7 +133,7 @@ describe('readRounds', () => {
     ).rejects.toBe(lost);
   });
 
-  it('takes what does not decode for an answer that is no ranking', async () => {
+  it('treats what does not decode as an answer without a ranking', async () => {
     const reading = await run(
       () => twoRounds(3),
       () => Promise.resolve(answer({ n: 'x' })),
@@ -157,7 +157,7 @@ describe('readRounds', () => {
     });
   });
 
-  it('asks for nothing where there is nothing to ask', async () => {
+  it('asks for nothing if there is nothing to ask', async () => {
     const reading = await run(
       () => twoRounds(0),
       () => Promise.resolve(answer({ n: 1 })),

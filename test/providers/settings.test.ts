@@ -25,7 +25,7 @@ describe('publicAddress', () => {
     expect(address).toBe('https://rerank.x.evil.test%2F.example.com');
   });
 
-  it('has none where the provider has none', () => {
+  it('has none if the provider has none', () => {
     expect(publicAddress({ baseUrl: undefined }, {})).toBeUndefined();
   });
 });

@@ -169,7 +169,7 @@ describe('the engine of provider llama, on a double of its package', () => {
     expect(calls.ranked).toEqual(['a1', 'b1']);
   });
 
-  it('lets those go at once who give up while they wait or while the model loads', async () => {
+  it('lets those who give up while they wait or while the model loads go at once', async () => {
     const gate = deferred();
     const stop = new AbortController();
     const { load, calls } = llamaDouble({

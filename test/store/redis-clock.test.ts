@@ -132,7 +132,7 @@ describe('nodes whose clocks differ', () => {
     expect(await store.knowsPlace(userId, 'home', now + HOUR_MS)).toBe(true);
   });
 
-  test('are told how late it is', async () => {
+  test('are told what time it is', async () => {
     const { storeTimeMs } = await store.syncNode({
       ...{ nodeId: 'a', version: -1, serial: 1, heardSerial: 0, ttlMs: 1_000 },
       nowMs: Date.now() + HOUR_MS,

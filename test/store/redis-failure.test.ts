@@ -217,7 +217,7 @@ describe('a Redis that goes away', () => {
     expect(admissions.map(({ kind }) => kind)).toEqual(Array(5).fill('admitted'));
   });
 
-  test('says at the start that nobody answers, without naming the password', async () => {
+  test('says at the start that no server answers, without naming the password', async () => {
     const server = await givenServer();
     await server.kill();
 
@@ -231,7 +231,7 @@ describe('a Redis that goes away', () => {
     await expect(opening).rejects.not.toThrow(/geheim/);
   });
 
-  test('tells while it waits at the start what it tries and why that fails, and goes on when somebody answers', async () => {
+  test('says while it waits at the start what it tries and why that fails, and goes on once a server answers', async () => {
     const server = await givenServer();
     await server.kill();
     const told: string[] = [];
@@ -255,7 +255,7 @@ describe('a Redis that goes away', () => {
     ]);
   });
 
-  test('tells of a server that takes connections and says nothing', async () => {
+  test('reports a server that accepts connections and says nothing', async () => {
     const silent = createServer();
     silent.listen(0, '127.0.0.1');
     await once(silent, 'listening');

@@ -51,7 +51,7 @@ describe('the vault', () => {
     expect(() => vault.open(sealedBy(createVault(KEY)))).toThrow(/no encryption key is configured/);
   });
 
-  test('refuses what another key has sealed, what was altered, cut off or written by a newer version', () => {
+  test('refuses what another key has sealed, and what was altered, cut off or written by a newer version', () => {
     const vault = createVault(KEY);
     const sealed = sealedBy(vault);
     const bytes = Buffer.from(sealed.slice(3), 'base64url');

@@ -346,7 +346,7 @@ const request = fc
     return { method: parts.method, bytes: Buffer.concat([head, ...sent]) };
   });
 
-describe('five thousand requests that nobody in his right mind would send', () => {
+describe('five thousand requests that nobody in their right mind would send', () => {
   it('are all answered with a ranking or a documented error, and leave nothing behind', async () => {
     const statuses = new Map<number, number>();
     const batches = fc.sample(fc.array(request, { minLength: BATCH, maxLength: BATCH }), {

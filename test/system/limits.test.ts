@@ -86,7 +86,7 @@ describe('a client that takes its time', () => {
     expect(tookMs).toBeLessThan(HEADERS_TIMEOUT_MS + MARGIN_MS);
   });
 
-  it('is cut off when its body does not end, and holds no place any more', async () => {
+  it('is cut off when its body does not end, and no longer holds a place', async () => {
     const head =
       `POST /v1/rerank HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\n` +
       'content-type: application/json\r\ncontent-length: 100000\r\n\r\n{"query":"';

@@ -35,7 +35,7 @@ afterAll(async () => {
 });
 
 describe('a Cluster that moves the slots of everything that a request needs', () => {
-  it('is told to callers as an absence of the store at most, and costs nothing', async () => {
+  it('looks to callers like an absence of the store at most, and costs nothing', async () => {
     const { key, id } = await gateway.createKey({ remainQuota: QUOTA, unlimitedQuota: false });
     const seen = new Map<number, number>();
     let isOver = false;

@@ -93,7 +93,7 @@ async function heldRequests(): Promise<Promise<Reply>[]> {
 }
 
 describe('a Redis that is away while requests run', () => {
-  it('is told to callers at once, comes back by itself and has every settlement, when it hung', async () => {
+  it('is reported to callers at once, comes back by itself and has every settlement, after a hang', async () => {
     const held = await heldRequests();
 
     process.kill(fleet.redis.pid, 'SIGSTOP');
@@ -125,7 +125,7 @@ describe('a Redis that is away while requests run', () => {
     expect(remaining + spent).toBe(QUOTA);
   }, 120_000);
 
-  it('is told to callers at once, comes back by itself and has every settlement, when it crashed', async () => {
+  it('is reported to callers at once, comes back by itself and has every settlement, after a crash', async () => {
     const held = await heldRequests();
 
     await fleet.redis.kill();

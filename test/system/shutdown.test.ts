@@ -114,7 +114,7 @@ describe('a gateway in which something is not caught', () => {
     `NODE_OPTIONS=--import=data:text/javascript,process.on('SIGUSR2',()=>{throw(new(Error)('not_caught'))})`,
   ];
 
-  it('says so, ends what it has begun, settles, and exits with another code than 0', async () => {
+  it('says so, ends what it has begun, settles, and exits with a code other than 0', async () => {
     const running = await start([...THROWING, ...PROGRAM]);
     const held = running.post(key, rerankBody('m'));
     await eventually('it is upstream', () => Promise.resolve(gate.waiting === 1));
@@ -158,7 +158,7 @@ describe('a gateway in which something is not caught', () => {
 });
 
 describe('a gateway whose workers are killed', () => {
-  it('leaves nobody alone who was waiting for one of them', async () => {
+  it('abandons nobody who was waiting for one of them', async () => {
     const running = await start(['env', 'WORKERS=2', ...PROGRAM]);
     const pids = (): number[] =>
       running.log
@@ -209,7 +209,7 @@ describe('a gateway that is asked to stop', () => {
     120_000,
   );
 
-  it('leaves nobody alone whom it has accepted, with several workers', async () => {
+  it('abandons nobody whom it has accepted, with several workers', async () => {
     const running = await start(['env', 'WORKERS=2', ...PROGRAM]);
     const kept = connect(running.port, '127.0.0.1').setEncoding('utf8');
     let heard = '';
@@ -237,7 +237,7 @@ describe('a gateway that is asked to stop', () => {
     expect(heard).toMatch(/^HTTP\/1\.1 200 .*\r\nconnection: close\r\n/is);
   }, 120_000);
 
-  it('cuts off what does not end, gives its quota back, and exits with 0 when the drain is over', async () => {
+  it('cuts off what does not end, gives its quota back, and exits with 0 after the drain', async () => {
     const running = await start();
     const held = running.post(key, rerankBody('m')).then(
       () => 'answered',

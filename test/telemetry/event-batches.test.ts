@@ -54,7 +54,7 @@ describe('events in batches', () => {
     expect(batches).toEqual([[attempt('a'), attempt('b')]]);
   });
 
-  it('go at once where they are rare, behind what came before', () => {
+  it('go at once if they are rare, behind what came before', () => {
     const { events, batches } = watch();
     const fault = { kind: 'fault', what: 'broken', error: undefined } as const;
 
@@ -110,7 +110,7 @@ describe('events in batches', () => {
     expect(unhandled).toEqual([]);
   });
 
-  it('end at the last resort where a reader fails at every one', () => {
+  it('end at the last resort if a reader fails at every one', () => {
     const unhandled: unknown[] = [];
     const seen: string[] = [];
     const events = new EventBatches(

@@ -39,7 +39,7 @@ describe('the line of a request', () => {
     expect(JSON.parse(lines()[0] ?? '')).toMatchObject({ level: 'error', status: 502 });
   });
 
-  it('is left out where the level says so', () => {
+  it('is left out if the level says so', () => {
     const { read, lines } = openLog('error');
 
     read([EVENT, { ...EVENT, requestId: 'failed', status: 500, outcome: 'internal_error' }]);
@@ -67,7 +67,7 @@ describe('the line of a request', () => {
     ]);
   });
 
-  it('and those of attempts bear the time at which these ended, though they waited for company', () => {
+  it('those of attempts have the time at which these ended, even if they waited in a batch', () => {
     const { read, lines } = openLog();
     const atMs = EVENT.atMs;
 

@@ -81,7 +81,7 @@ describe('requests', () => {
     });
   });
 
-  it('share one label where their model is known to no channel, whatever callers name it', async () => {
+  it('share one label if no channel knows their model, whatever callers name it', async () => {
     const { read, samples } = openMetrics();
     const refused = { ...FAILED, knownModel: false, outcome: 'model_not_found' } as const;
 
@@ -94,7 +94,7 @@ describe('requests', () => {
     });
   });
 
-  it('add their documents and their quota to those of the model where they succeed', async () => {
+  it('add their documents and their quota to those of the model if they succeed', async () => {
     const { read, samples } = openMetrics();
 
     read(
@@ -253,8 +253,8 @@ describe('a channel at a limit that all nodes share', () => {
   });
 });
 
-describe('what is told when metrics are asked for', () => {
-  it('counts the faults that no caller was told of', async () => {
+describe('what is shown when metrics are asked for', () => {
+  it('counts the faults that no caller heard of', async () => {
     const { read, samples } = openMetrics();
 
     const before = await samples('rerank_faults_total');

@@ -20,7 +20,7 @@ function started(describeNode: (about: NodeAbout) => Promise<void>) {
 }
 
 describe('NodeReports', () => {
-  it('tells what is under way, what went wrong, and which channels are not well', async () => {
+  it('reports what is under way, what went wrong, and which channels are unwell', async () => {
     const told: NodeAbout[] = [];
     const { reports } = started((about) => Promise.resolve(void told.push(about)));
     reports.read([
@@ -52,7 +52,7 @@ describe('NodeReports', () => {
     ]);
   });
 
-  it('starts although the store does not take its report, and tells of that once', async () => {
+  it('starts although the store does not take its report, and says so once', async () => {
     const error = new Error('away');
     const { reports, events } = started(() => Promise.reject(error));
 

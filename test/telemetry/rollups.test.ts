@@ -61,7 +61,7 @@ describe('Rollups', () => {
     });
   });
 
-  it('sends what had no answer again as it was', async () => {
+  it('resends unchanged what had no answer', async () => {
     const batches: StatsBatch[] = [];
     const { rollups, events } = opened((batch) => {
       batches.push(batch);

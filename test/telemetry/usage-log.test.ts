@@ -50,7 +50,7 @@ describe('the usage log', () => {
     ]);
   });
 
-  it('has every attempt of a request that took more than one, and none where the first went well', async () => {
+  it('has every attempt of a request that took more than one, and none if the first succeeded', async () => {
     const { log, batches } = usageLog();
     const failed = attemptEvent({
       requestId: 'b',
@@ -124,7 +124,7 @@ describe('the usage log', () => {
     expect(faults).toEqual([]);
   });
 
-  it('does not grow without bound meanwhile, and tells once how much was lost', async () => {
+  it('does not grow without bound meanwhile, and says once how much was lost', async () => {
     let comeBack = (): void => undefined;
     const back = new Promise<void>((resolve) => (comeBack = resolve));
     const { log, batches, faults } = usageLog(() => back);
@@ -192,7 +192,7 @@ it('every other request has one line in the log, with its pattern and nothing of
   }
 });
 
-it('a request that costs more than its key has left is told of with what was charged', async () => {
+it('a request that costs more than its key has left is reported with what was charged', async () => {
   const upstream = await startUpstream((_request, res) =>
     sendJson(res, {
       results: [{ index: 0, relevance_score: 0.5 }],

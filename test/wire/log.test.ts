@@ -27,7 +27,7 @@ describe('a request in the log, outside', () => {
     expect(readUsage(overHttp(usageWire(ENTRY)), 99)).toEqual(ENTRY);
   });
 
-  it('does not say to whom it belongs which channel served it, or whose it is', () => {
+  it('does not tell its owner which channel served it, or whose it is', () => {
     const own = ownUsageWire(ENTRY);
 
     expect(own).not.toHaveProperty('channel_id');

@@ -153,7 +153,7 @@ describe('a body that is written around the documents where they lie', () => {
     expect(documents.sources().bytes.toString()).toBe('[{"text":"a"},"b"]');
   });
 
-  it('is copied where there is not room enough', () => {
+  it('is copied if there is not enough room', () => {
     const body = bufferWithRoom(0);
     const long = 'x'.repeat(1_100);
     const list = new JsonFragment(body, true);

@@ -68,7 +68,7 @@ describe('a hedged attempt', () => {
     expect(heard).toEqual(['1 ranked']);
   });
 
-  it('does nothing of its own where there is no second channel', async () => {
+  it('does nothing of its own if there is no second channel', async () => {
     const { candidates, heard } = setUp(1);
     candidates.next();
     candidates.next();
@@ -106,7 +106,7 @@ describe('a hedged attempt', () => {
     expect(heard).toEqual(['2 ranked']);
   });
 
-  it('waits for the other where one fails', async () => {
+  it('waits for the other if one fails', async () => {
     const { calls, turn, begun, heard } = setUp(1);
     const answering = turn(job());
     await begun(2);
@@ -131,7 +131,7 @@ describe('a hedged attempt', () => {
     expect(asked.scope.ended).toBeUndefined();
   });
 
-  it('asks nobody else where the budget is spent, or where nothing is known of what is slow', async () => {
+  it('asks nobody else if the budget is spent, or if nobody knows what is slow', async () => {
     for (const { calls, turn } of [setUp(1, new RetryBudget(0)), setUp(undefined)]) {
       const answering = turn(job());
       await new Promise((resolve) => setTimeout(resolve, 5));

@@ -36,7 +36,7 @@ describe('a call of a channel that may have so many in flight', () => {
     expect(places.free).toBe(1);
   });
 
-  it('is not sent where there is none', async () => {
+  it('is not sent if none is free', async () => {
     const { places, layer } = setUp(0);
     const attempt = layer(() => Promise.reject(new Error('sent')));
 
@@ -44,7 +44,7 @@ describe('a call of a channel that may have so many in flight', () => {
     expect(places).toEqual({ free: 0, asked: 1 });
   });
 
-  it('needs none where there is no limit', async () => {
+  it('needs none if there is no limit', async () => {
     const { places, layer } = setUp(0);
 
     const outcome = await layer((from) => Promise.resolve(ranked(from)))(offer(1), job());

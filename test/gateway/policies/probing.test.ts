@@ -59,7 +59,7 @@ describe('a channel whose circuit is open', () => {
     expect(heard).toEqual(['2 ranked', '1 failed']);
   });
 
-  it('answers the caller where it is the first', async () => {
+  it('answers the caller if it is the first', async () => {
     const { calls, turn } = setUp([1, 2], [1]);
     const answering = turn(job());
 
@@ -70,7 +70,7 @@ describe('a channel whose circuit is open', () => {
     calls.get(2)?.fail(new Error('ended'));
   });
 
-  it('is waited for where all others have failed, until its own end', async () => {
+  it('is waited for if all others have failed, until its own end', async () => {
     for (const last of [ranked(offer(1)), failed('transient')]) {
       const { calls, turn } = setUp([1, 2], [1]);
       let outcome: AttemptOutcome | undefined;
@@ -86,7 +86,7 @@ describe('a channel whose circuit is open', () => {
     }
   });
 
-  it('is not waited for where another one can be asked', async () => {
+  it('is not waited for if another one can be asked', async () => {
     const { calls, turn } = setUp([1, 2, 3], [1]);
     const answering = turn(job());
 
@@ -96,7 +96,7 @@ describe('a channel whose circuit is open', () => {
     calls.get(1)?.answer(failed('timeout'));
   });
 
-  it('is asked like others where there is no other', async () => {
+  it('is asked like any other if it is the only one', async () => {
     const { calls, turn, heard } = setUp([1], [1]);
     const asked = job();
     const answering = turn(asked);

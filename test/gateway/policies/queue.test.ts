@@ -75,7 +75,7 @@ function of(keyId: number, deadlineMs = 60_000): Job & { readonly scope: OwnedSc
 }
 
 describe('a queue in front of busy channels', () => {
-  it('is in nobody’s way while there is a place', async () => {
+  it('delays nobody while a place is free', async () => {
     const { rank, end, queue } = setUp(1);
     const served = rank(of(1));
 
@@ -99,7 +99,7 @@ describe('a queue in front of busy channels', () => {
     expect(queue.waiting).toBe(0);
   });
 
-  it('lets nobody past those who wait', async () => {
+  it('lets nobody overtake those who wait', async () => {
     const { rank, end, began } = setUp(1);
     const first = rank(of(1));
     const second = rank(of(2));
@@ -196,7 +196,7 @@ describe('a queue in front of busy channels', () => {
     await Promise.all(waiting);
   });
 
-  it('says beforehand whom those who wait leave no time for', async () => {
+  it('says beforehand who would have no time left behind those who wait', async () => {
     const mostMs = 600;
     const { rank, end, queue } = setUp(1, { mostMs });
     const { model } = of(1);
@@ -227,7 +227,7 @@ describe('a queue in front of busy channels', () => {
     expect(await refused).toEqual(RESTING);
   });
 
-  it('waits for nothing where waiting would not help', async () => {
+  it('does not wait if waiting would not help', async () => {
     const queue = new Queue({ maxWaiting: 100, now: Date.now, usualMs: () => 0 });
     const rank = queue.layer(1_000)(() => Promise.resolve(UNSERVED));
     const refused = rank(of(1));
@@ -274,7 +274,7 @@ describe('a queue in front of busy channels', () => {
     expect(await Promise.all([...large, small])).toEqual([FULL, FULL, FULL, FULL]);
   });
 
-  it('lets go of a caller who leaves', async () => {
+  it('forgets a caller who leaves', async () => {
     const { rank, queue } = setUp(0);
     const leaving = of(1);
     const refused = rank(leaving);
@@ -286,7 +286,7 @@ describe('a queue in front of busy channels', () => {
     expect(queue.waiting).toBe(0);
   });
 
-  it('looks again by itself, for what nobody tells of', async () => {
+  it('looks again by itself, for changes that nobody announces', async () => {
     const queue = new Queue({ maxWaiting: 100, now: Date.now, usualMs: () => 0 });
     let isOn = false;
     const rank = queue.layer(5_000)(() => Promise.resolve(isOn ? GOOD : FULL));

@@ -108,7 +108,7 @@ describe('the models of a channel’s server', () => {
     expect(asked?.headers.authorization).toBe(`Bearer ${SECRET}`);
   });
 
-  it('are none where it lists none, and a refusal where nothing answers or nobody is asked', async () => {
+  it('are none if it lists none, and a refusal if nothing answers or nobody is asked', async () => {
     const { id } = await create();
     upstream.answer((_request, res) => sendJson(res, {}, 404));
 
@@ -208,7 +208,7 @@ describe('adding a channel', () => {
 });
 
 describe('changing a channel', () => {
-  it('takes a whole one back as it was read, with one member changed', async () => {
+  it('accepts a whole one as it was read, with one member changed', async () => {
     const { id } = await create({ tag: 'eu', settings: {}, timeout_ms: 900 });
     const { body } = await call<object>('GET', `/api/channel/${id}`);
 
@@ -290,7 +290,7 @@ describe('changing a channel', () => {
     expect(on.body.data.effective.live).toBe(true);
   });
 
-  it('knows what is not there', async () => {
+  it('says what does not exist', async () => {
     const reply = await call('PUT', '/api/channel', { id: 999_999_999, name: 'x' });
 
     expect([reply.status, reply.body.code]).toEqual([404, 'not_found']);
@@ -313,7 +313,7 @@ describe('finding channels', () => {
     expect(page.body.data).toMatchObject({ total: 4, items: [{ name: 'beta' }] });
   });
 
-  it('lists models with who serves them', async () => {
+  it('lists models with the channels that serve them', async () => {
     await create({ models: 'shared,served' });
     await create({ name: 'off', models: 'shared', status: 2 });
 
@@ -362,7 +362,7 @@ describe('finding channels', () => {
     ]);
   });
 
-  it('tells what providers take', async () => {
+  it('lists what providers take', async () => {
     const { body } = await call<{ id: string }[]>('GET', '/api/channel/providers');
 
     expect(body.data.find(({ id }) => id === 'cohere')).toMatchObject({
@@ -463,7 +463,7 @@ describe('testing a channel', () => {
     expect(JSON.stringify(reply.body)).not.toContain(SECRET);
   });
 
-  it('knows neither a model that the channel does not serve, nor what is not there', async () => {
+  it('refuses a model that the channel does not serve, and a channel that does not exist', async () => {
     const { id } = await create();
 
     const model = await call('POST', `/api/channel/test/${id}`, { model: 'another' });

@@ -89,7 +89,7 @@ describe('the usage log', () => {
     });
   });
 
-  it('shows people their own requests alone, and not who served them', async () => {
+  it('shows people only their own requests, and not which channels served them', async () => {
     const path = `/api/log/self?user_id=${other.user.id}`;
     const { items } = await get<Listed>(path, user);
 
@@ -108,7 +108,7 @@ describe('the usage log', () => {
     expect(await get('/api/log/self/stat', other)).toMatchObject({ requests: 1, quota: 1_000 });
   });
 
-  it('comes as a file that no spreadsheet runs', async () => {
+  it('comes as a file whose cells no spreadsheet runs', async () => {
     const response = await fetch(`${gateway.url}/api/log/self?format=csv`, {
       headers: { authorization: `Bearer ${user.token}` },
     });
@@ -155,7 +155,7 @@ describe('the usage log', () => {
 });
 
 describe('the audit log', () => {
-  it('tells who did what to what, from where', async () => {
+  it('says who did what to what, and from where', async () => {
     const body = { username: 'audited-user', password: 'a password of theirs' };
     await callApi(gateway.url, 'POST', '/api/user', { body, token: admin.token });
 

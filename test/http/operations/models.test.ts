@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => gateway.close());
 
 describe('the models that callers may name', () => {
-  it('are told to everybody who is logged in, with prices and other names, and without channels', async () => {
+  it('are shown to everybody who is logged in, with prices and other names, and without channels', async () => {
     const { token } = await createAccount(gateway.store);
 
     const reply = await callApi(gateway.url, 'GET', '/api/model', { token });

@@ -71,7 +71,7 @@ const consoleKeys = async (account: Account) =>
     .items;
 
 describe('the playground', () => {
-  it('ranks by one’s login, and charges the account by a key that nobody has', async () => {
+  it('ranks with a login, and charges the account through a key that nobody has', async () => {
     const { body } = await rank(user);
 
     expect(body.data.results.map(({ index }) => index)[0]).toBe(1);
@@ -102,7 +102,7 @@ describe('the playground', () => {
     expect((await rank(admin, { model: 'local@own' })).status).toBe(200);
   });
 
-  it('ranks by the channel that an admin names, also where it is switched off', async () => {
+  it('ranks with the channel that an admin names, even if it is switched off', async () => {
     await callApi(gateway.url, 'POST', '/api/channel/tag/disabled', {
       token: admin.token,
       body: { tag: 'trial' },
@@ -140,7 +140,7 @@ describe('the playground', () => {
     expect(foreign.code).toBe('model_not_found');
   });
 
-  it('lists the calls that it took, in the upstream’s words for admins alone, also where it fails', async () => {
+  it('lists the calls that it took, in the upstream’s words for admins alone, even if it fails', async () => {
     const ranked = await rank(admin);
     const own = await rank(user);
     const failed = await rank(admin, { channel_id: ids.away, model: 'gpu' });

@@ -144,7 +144,7 @@ describe('making codes', () => {
 });
 
 describe('changing a code', () => {
-  it('merges, and takes a whole one back as it was read', async () => {
+  it('merges, and accepts a whole one as it was read', async () => {
     const { record } = await createOne();
     const expired_time = soon();
 
@@ -156,7 +156,7 @@ describe('changing a code', () => {
     expect(back.body.data).toEqual({ ...record, expired_time, quota: 60, revision });
   });
 
-  it('switches it off and on, alone where that is asked for', async () => {
+  it('switches it off and on, and nothing else if that is asked for', async () => {
     const { code, record } = await createOne();
     const path = '/api/redemption?status_only=true';
 
@@ -171,7 +171,7 @@ describe('changing a code', () => {
     expect(taken.body.data).toBe(50);
   });
 
-  it('is over once it was used', async () => {
+  it('ends once it was used', async () => {
     const { code, record } = await createOne();
     await redeem(code);
     const { body } = await call('GET', `/api/redemption/${record.id}`);
@@ -195,7 +195,7 @@ describe('changing a code', () => {
     expect([reply.status, reply.body.param]).toEqual([400, 'status']);
   });
 
-  it('knows what is not there', async () => {
+  it('says what does not exist', async () => {
     for (const fields of [{ name: 'x' }, { status: 1 }, { status: 3 }]) {
       const reply = await call('PUT', '/api/redemption', { id: 999_999_999, ...fields });
       expect([reply.status, reply.body.code]).toEqual([404, 'not_found']);
@@ -236,7 +236,7 @@ describe('deleting codes', () => {
     });
   });
 
-  it('takes away what can no longer be redeemed, and nothing else', async () => {
+  it('deletes what can no longer be redeemed, and nothing else', async () => {
     await call('DELETE', '/api/redemption/invalid');
     const { codes, records } = await create({ count: 4 });
     const [good, expired, disabled, used] = [...records].reverse();
@@ -286,7 +286,7 @@ describe('codes that were made together', () => {
     expect(items[0]?.detail).toMatchObject({ name, disabled: 2, reason: 'the event is over' });
   });
 
-  it('stay as they are where somebody of an equal role made them', async () => {
+  it('stay as they are if somebody of an equal role made them', async () => {
     const other = await createAccount(gateway.store, { role: 10 });
     const { records } = await create({ count: 2 });
     const name = records[0]?.name ?? '';

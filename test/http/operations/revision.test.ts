@@ -73,7 +73,7 @@ const KINDS = [
 ];
 
 describe.each(KINDS)('a $kind that two people change', ({ kind, make, changes }) => {
-  it('keeps what the first wrote, and tells the second', async () => {
+  it('keeps what the first wrote, and tells the second so', async () => {
     const { data: read } = await make();
     const { id, revision } = read;
     const put = (change: object, as: Account) =>

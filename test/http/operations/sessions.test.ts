@@ -97,7 +97,7 @@ describe('login', () => {
     expect(reply.status).toBe(200);
   });
 
-  it('says the same of a wrong password and of an account that is not there', async () => {
+  it('answers alike to a wrong password and to an account that does not exist', async () => {
     const { user } = await createAccount(gateway.store);
 
     const wrong = await logIn({ username: user.username, password: 'something else' });
@@ -108,7 +108,7 @@ describe('login', () => {
     expect(wrong.headers.get('set-cookie')).toBeNull();
   });
 
-  it('tells that an account is disabled only to who knows its password', async () => {
+  it('says that an account is disabled only to those who know its password', async () => {
     const { user } = await createAccount(gateway.store, { enabled: false });
 
     const right = await logIn({ username: user.username, password: PASSWORD });
@@ -118,7 +118,7 @@ describe('login', () => {
     expect([wrong.status, wrong.body.code]).toEqual([401, 'unauthorized']);
   });
 
-  it('hashes a password anew when its hash is weaker than one of today', async () => {
+  it('rehashes a password whose hash is weaker than today’s', async () => {
     const salt = randomBytes(16);
     const weak = scryptSync(PASSWORD, salt, 32, { N: 2 ** 10, r: 8, p: 1 });
     const parts = [salt, weak].map((bytes) => bytes.toString('base64url')).join('$');
@@ -255,7 +255,7 @@ describe('access tokens', () => {
     expect(other.body.data).not.toBe(first.body.data);
   });
 
-  it('end when their time is over, which who makes them may shorten', async () => {
+  it('end when their time is up, which whoever makes them may shorten', async () => {
     const own = await startGateway({ accounts: { access_token_ms: 5_000 } });
     const { cookie } = await createAccount(own.store);
     const make = async (body: object) =>
@@ -273,7 +273,7 @@ describe('access tokens', () => {
 });
 
 describe('what admins see of logins', () => {
-  it('is who is logged in, which they may end for roles below theirs', async () => {
+  it('includes every login, and they may end those of roles below theirs', async () => {
     const user = await createAccount(gateway.store);
     const admin = await createAccount(gateway.store, { role: 10 });
     const equal = await createAccount(gateway.store, { role: 10 });
@@ -300,7 +300,7 @@ describe('what admins see of logins', () => {
     expect((await list(999_999)).status).toBe(404);
   });
 
-  it('is who logged in and who failed to, from where, in the audit log', async () => {
+  it('includes who logged in or failed to, and from where, in the audit log', async () => {
     const { user } = await createAccount(gateway.store);
     const admin = await createAccount(gateway.store, { role: 10 });
     await logIn({ username: user.username, password: 'a wrong one' });
@@ -327,7 +327,7 @@ describe('what admins see of logins', () => {
 });
 
 describe('a list of logins', () => {
-  it('names what one is logged in with, and ends one of them', async () => {
+  it('lists one’s own logins, and ends one of them', async () => {
     const { cookie, token } = await createAccount(gateway.store);
     const other = await createAccount(gateway.store);
     const list = () =>

@@ -115,7 +115,7 @@ describe('spending', () => {
     });
   });
 
-  it('is told apart by one or two things, with their names', async () => {
+  it('is grouped by one or two dimensions, with their names', async () => {
     const byUser = await breakdown('&by=user');
     const byBoth = await breakdown('&by=model&then=channel');
 
@@ -189,7 +189,7 @@ describe('series', () => {
     expect(byName.get('inside')?.quota).toBe(total.quota);
   });
 
-  it('of the channels that are named are those alone, each by itself', async () => {
+  it('of named channels are those of these channels alone, each by itself', async () => {
     const all = await series('&group=channel');
     const away = all.series.find(({ name }) => name === 'away');
 

@@ -106,7 +106,7 @@ describe('switching a tag', () => {
     expect(statuses).toEqual(Array.from({ length: 50 }, () => [503, 200]).flat());
   });
 
-  it('covers a channel that gets the tag later, and is told in listings', async () => {
+  it('covers a channel that gets the tag later, and shows in listings', async () => {
     await call('POST', '/api/channel/tag/disabled', { tag: 'eu', reason: 'maintenance' });
 
     await call('PUT', '/api/channel', { id: ids[2], tag: 'eu' });
@@ -119,7 +119,7 @@ describe('switching a tag', () => {
     expect((await rerank('both')).status).toBe(503);
   });
 
-  it('knows no tag that nothing bears, and asks for one', async () => {
+  it('refuses a tag that no channel has, and asks for one', async () => {
     const unknown = await call('POST', '/api/channel/tag/disabled', { tag: 'nowhere' });
     const missing = await call('POST', '/api/channel/tag/disabled', {});
 
@@ -170,7 +170,7 @@ describe('editing the channels of a tag', () => {
     });
   });
 
-  it('refuses what it cannot do for all, and does nothing then', async () => {
+  it('refuses what it cannot do for all of them, and then does nothing', async () => {
     const replies = [
       await call('PUT', '/api/channel/tag', { tag: 'nowhere', priority: 1 }),
       await call('PUT', '/api/channel/tag', { tag: 'eu' }),
@@ -203,7 +203,7 @@ describe('retagging', () => {
     ]);
   });
 
-  it('does nothing when one of them is not there', async () => {
+  it('does nothing if one of them does not exist', async () => {
     const unknown = [ids[0], 999_999_999];
 
     const reply = await call('POST', '/api/channel/batch/tag', { ids: unknown, tag: 'asia' });
@@ -224,7 +224,7 @@ describe('switching many channels', () => {
       { ids: of, status: wanted, reason: 'a test' },
     );
 
-  it('tells which it has changed, so that switching these back is the exact undo', async () => {
+  it('says which it has changed, so that switching those back is the exact undo', async () => {
     const off = await switchTo(2, ids);
 
     expect(off.body.data).toMatchObject({ ids: [ids[0], ids[2]], count: 2, auto_disabled: [] });
@@ -245,7 +245,7 @@ describe('switching many channels', () => {
     ]);
   });
 
-  it('has the last word over the gateway, and tells which channels that had disabled', async () => {
+  it('overrules the gateway, and says which channels the gateway had disabled', async () => {
     const outage = { reason: 'no_credit', message: '402', sinceMs: 1 } as const;
     await gateway.store.updateChannel(ids[0] ?? 0, { status: 3, outage });
 
@@ -256,7 +256,7 @@ describe('switching many channels', () => {
     expect(channels.find(({ id }) => id === ids[0])?.outage).toBeUndefined();
   });
 
-  it('changes nothing where there is nothing to change, or one of them is not there', async () => {
+  it('changes nothing if there is nothing to change, or one of them does not exist', async () => {
     const before = await gateway.store.channelsVersion();
 
     const none = await switchTo(1, [ids[0]]);

@@ -94,7 +94,7 @@ describe('another secret for a key', () => {
     expect(JSON.stringify(audit.body.data)).not.toContain(rolled.body.data.key);
   });
 
-  it('lets the old one work for a while where that is asked for', async () => {
+  it('lets the old one work for a while if that is asked for', async () => {
     const made = await create();
 
     const rolled = await roll(made.id, { keep_old_s: 3_600 });
@@ -125,7 +125,7 @@ describe('another secret for a key', () => {
 });
 
 describe('whether a key may ask for explanations', () => {
-  it('is for admins to say, and stays where its owner sends it back', async () => {
+  it('is for admins to set, and stays if its owner sends it back', async () => {
     const own = await create();
     const refused = await call('PUT', '/api/token/', { id: own.id, may_explain: true });
     const atOnce = await call('POST', '/api/token/', { name: 'x', may_explain: true });
@@ -162,7 +162,7 @@ describe('what a request for a key cannot hold', () => {
     expect((await call('GET', `/api/token/${id}`)).body.data.remain_quota).toBe(before);
   });
 
-  it('is a query parameter that nobody knows too', async () => {
+  it('includes a query parameter that nobody knows', async () => {
     const reply = await call('GET', '/api/token/?pagesize=5');
 
     expect(reply.status).toBe(400);
@@ -180,7 +180,7 @@ describe('what a request for a key cannot hold', () => {
     else expect(body).toMatchObject({ success: true, data: expected });
   });
 
-  it('is no key as it was read, sent back with one member changed', async () => {
+  it('does not include a key sent back as it was read, with one member changed', async () => {
     const { key: _, ...token } = await create();
 
     const reply = await call('PUT', '/api/token/', { ...token, name: 'another', group: 'default' });
@@ -201,7 +201,7 @@ describe('what a request for a key cannot hold', () => {
     expect(reply.body.message).toMatch(words);
   });
 
-  it('is a new key that has expired, which is told with both times', async () => {
+  it('includes a new key that has expired, with both times in the answer', async () => {
     const reply = await call('POST', '/api/token/', { name: 'late', expired_time: past() });
 
     expect(reply.status).toBe(400);
@@ -340,7 +340,7 @@ describe('changing a key', () => {
     expect(JSON.stringify(reply.body)).not.toContain(key);
   });
 
-  it('takes a whole key back as it was read, with one member changed', async () => {
+  it('accepts a whole key as it was read, with one member changed', async () => {
     const { id } = await create({ model_limits: 'local', remain_quota: 10 });
     const { body } = await call('GET', `/api/token/${id}`);
 
@@ -352,7 +352,7 @@ describe('changing a key', () => {
     });
   });
 
-  it('changes the status alone where that is asked for', async () => {
+  it('changes the status alone if that is asked for', async () => {
     const { id, key } = await create();
     const path = '/api/token/?status_only=true';
 
@@ -572,7 +572,7 @@ describe('finding and deleting keys', () => {
     });
   });
 
-  it('tells whose a key is, without the key in an address', async () => {
+  it('says whose a key is, without the key in an address', async () => {
     const mine = await createAccount(gateway.store);
     const stranger = await createAccount(gateway.store);
     const { id, key } = await create({ name: 'found' }, mine);
@@ -628,7 +628,7 @@ it('an account has so many keys and no more', async () => {
 });
 
 describe('usage of a key', () => {
-  it('is told to the key itself, as the store has it now', async () => {
+  it('is shown to the key itself, as the store has it now', async () => {
     const { key, name } = await create({ remain_quota: 100, model_limits: 'local' });
     await rerank(key);
     await gateway.app.gateway.settlements.drained();
@@ -652,7 +652,7 @@ describe('usage of a key', () => {
     });
   });
 
-  it('is told to the addresses of the key alone, and by what the store knows now', async () => {
+  it('is shown to the key’s own addresses alone, by what the store knows now', async () => {
     const mine = await createAccount(gateway.store);
     const { id, key } = await create({}, mine);
     const ask = () => callApi(gateway.url, 'GET', '/api/usage/token', { token: key });
@@ -671,7 +671,7 @@ describe('usage of a key', () => {
     expect([disabled.status, disabled.body.code]).toEqual([403, 'user_disabled']);
   });
 
-  it('of an unlimited key is bounded by its user, and of a deleted one is not told', async () => {
+  it('of an unlimited key is bounded by its user, and of a deleted one is not shown', async () => {
     const mine = await createAccount(gateway.store, { quota: 77 });
     const { id, key } = await create({}, mine);
     const ask = () =>

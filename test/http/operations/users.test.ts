@@ -108,7 +108,7 @@ describe('registration', () => {
     expect(statuses).toEqual([200, 200, 200, 200]);
   });
 
-  it('tells nothing of whether an address has an account, and counts it once it is confirmed', async () => {
+  it('does not reveal whether an address has an account, and counts it once it is confirmed', async () => {
     const owner = await createAccount(gateway.store, { email: 'taken@example.com' });
     const register = (username: string, email: string) =>
       call('POST', '/api/user/register', { body: { username, email, password: PASSWORD } });
@@ -386,7 +386,7 @@ describe('what admins do', () => {
     expect(own.status).toBe(403);
   });
 
-  it('lets nobody give a role that is not below their own', async () => {
+  it('lets nobody grant a role that is not below their own', async () => {
     const [admin, root, user] = [await ofRole(10), await ofRole(100), await ofRole(1)];
     const body = { username: 'made-by-admin', password: PASSWORD, role: 10 };
     const promote = { id: user.user.id, action: 'promote' };
@@ -540,7 +540,7 @@ describe('password reset', () => {
     expect(login.status).toBe(200);
   });
 
-  it('says the same of wrong and used codes, and of addresses that nobody has', async () => {
+  it('answers alike to wrong and used codes, and to addresses that nobody has', async () => {
     const email = 'known@example.com';
     await createAccount(gateway.store, { email });
     await ask(email);
@@ -617,7 +617,7 @@ describe('password reset', () => {
     expect(mail.waiting(email)).toBe(3);
   });
 
-  it('writes mails to a folder of its owner alone where there is no server', async () => {
+  it('writes mails to a folder that only its owner can read if there is no server', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'outbox-'));
     const outbox = join(folder, 'out');
     const own = await startGateway({ mail: { outbox_dir: outbox } });
@@ -668,7 +668,7 @@ describe('password reset', () => {
     });
   });
 
-  it('follows an invitation, to an account that nobody can log in to before', async () => {
+  it('follows an invitation to an account that nobody could log in to before', async () => {
     const email = 'invited@example.com';
     const { cookie } = await createAccount(gateway.store, { role: 10 });
     const body = { username: 'invited', email, quota: 7 };

@@ -97,7 +97,7 @@ describe('the key of a channel', () => {
     expect(ociKey({ credentials, settings }).keyId).toBe('ten/usr/aa:bb');
   });
 
-  it('is named by the token of a session where there is one', () => {
+  it('is named by the token of a session if there is one', () => {
     const credentials = {
       privateKey: new Secret(SAMPLE_KEY),
       securityToken: new Secret('session'),

@@ -79,7 +79,7 @@ describe('a token for Google', () => {
     });
   });
 
-  it('is asked for where the key says, and elsewhere where the channel says', async () => {
+  it('is asked for where the key says, or where the channel says instead', async () => {
     const credentialsJson = JSON.stringify({ ...serviceAccount, token_uri: 'https://key.test/t' });
     const byKey = endpointOf(google, { credentialsJson });
     const byChannel = endpointOf(google, { credentialsJson }, { tokenUrl: 'http://stub.test/t' });
@@ -106,7 +106,7 @@ describe('a token for Google', () => {
     });
   });
 
-  it('comes from the metadata server where the channel has no key', async () => {
+  it('comes from the metadata server if the channel has no key', async () => {
     const endpoint = endpointOf(google, {});
 
     expect(await asked(google, endpoint)).toMatchObject({
@@ -172,7 +172,7 @@ describe('a token for watsonx.ai', () => {
     expect(readBy(watsonx, endpoint, reply).expiresAtMs).toBe(T0 + 3_600_000);
   });
 
-  it('is not there in a reply that reports an error', () => {
+  it('is missing from a reply that reports an error', () => {
     expect(() => readBy(watsonx, endpoint, { errorCode: 'BXNIM0415E' })).toThrow(JsonShapeError);
   });
 });
@@ -199,13 +199,13 @@ describe('a token for watsonx.ai in a cluster', () => {
     });
   });
 
-  it('is renewed after ten minutes where it does not say', () => {
+  it('is renewed after ten minutes if it does not say when it ends', () => {
     const { expiresAtMs } = readBy(watsonxOnPrem, endpoint, { token: 'opaque' });
 
     expect(expiresAtMs).toBe(T0 + 600_000);
   });
 
-  it('is not needed where user and key go with each request', () => {
+  it('is not needed if user and key go with each request', () => {
     const settings = { username: 'admin', zenApiKey: true };
     const zen = endpointOf(watsonxOnPrem, { apiKey: 'cpd-key' }, settings);
 
@@ -246,7 +246,7 @@ describe('a token for Azure', () => {
     });
   });
 
-  it('is not needed where the channel has a key', () => {
+  it('is not needed if the channel has a key', () => {
     expect(azureFoundry.token?.(endpointOf(azureFoundry, { apiKey: 'key' }))).toBeUndefined();
   });
 });

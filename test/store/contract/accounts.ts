@@ -10,7 +10,7 @@ export function describeAccounts(open: OpenHarness): void {
   describe('places of a user', () => {
     const given = freshStore(open);
 
-    test('are known until their time is over, to that user alone, on every connection', async () => {
+    test('are known until their time is up, for that user alone, on every connection', async () => {
       const userId = await createUser(given.store);
       const other = await createUser(given.store);
 
@@ -131,7 +131,7 @@ export function describeAccounts(open: OpenHarness): void {
       expect(await next.encryptionMark()).toBe('the mark of next');
     });
 
-    test('moves when the credentials are sealed anew, which leaves them as they were', async () => {
+    test('moves when the credentials are resealed, which leaves them as they were', async () => {
       const { store } = given;
       await store.encryptionMark('a');
       const version = await store.channelsVersion();

@@ -48,7 +48,7 @@ export function describeChannels(open: OpenHarness): void {
       expect(again.locked.size).toBe(0);
     });
 
-    test('keeps what is left open as open', async () => {
+    test('keeps what is left open', async () => {
       const channel = await create(given.store, newChannel({ credentials: {} }));
 
       expect(channel).toMatchObject({ baseUrl: undefined, tag: undefined, timeoutMs: undefined });
@@ -383,7 +383,7 @@ export function describeChannels(open: OpenHarness): void {
       expect((await load(store)).channels[0]?.outage).toBeUndefined();
     });
 
-    test('keeps what the gateway disabled disabled when it is declared again, until that has changed', async () => {
+    test('keeps disabled what the gateway has disabled when it is declared again, until the declaration changes', async () => {
       const { store } = given;
       await store.declareChannels([declared('sick'), declared('other')]);
       const { channels } = await load(store);
@@ -512,7 +512,7 @@ export function describeChannels(open: OpenHarness): void {
       expect(await second.oldestNodeVersion(T0 + 1_000)).toBeUndefined();
     });
 
-    test('tells a node in one step what is new, and nothing where nothing is', async () => {
+    test('tells a node in one step what is new, and nothing if nothing is', async () => {
       await given.store.begin();
       await create(given.store, newChannel({ name: 'one' }));
       const version = await given.store.setTagSwitch(tagSwitch('eu'));
@@ -526,7 +526,7 @@ export function describeChannels(open: OpenHarness): void {
       expect(again).toEqual({ snapshot: undefined, memory: 'kept', storeTimeMs: T0 });
     });
 
-    test('takes a version that it has not made for none, and hands out what it has', async () => {
+    test('treats a version that it has not made as none, and hands out what it has', async () => {
       await given.store.begin();
       await given.store.setTagSwitch(tagSwitch('eu'));
       const version = await given.store.setTagSwitch(tagSwitch('us'));

@@ -33,7 +33,7 @@ export function describeExamples(open: OpenHarness): void {
       expect(await again.getExample(999_999)).toBeUndefined();
     });
 
-    test('are listed to everybody where they are shared, once', async () => {
+    test('are listed once to everybody if they are shared', async () => {
       const { store } = given;
       const [userId, other] = [await createUser(store), await createUser(store)];
 

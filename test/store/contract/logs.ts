@@ -147,7 +147,7 @@ export function describeLogs(open: OpenHarness): void {
       });
     });
 
-    test('keeps the newest of one append that is beyond the bound by itself', async () => {
+    test('keeps the newest of a single append that exceeds the bound', async () => {
       const entries = [0, 1, 2, 3].map((later) => usage({ atMs: T0 + later }));
 
       await given.store.appendUsage(entries, 2);
@@ -239,7 +239,7 @@ export function describeLogs(open: OpenHarness): void {
   describe('log of refused requests', () => {
     const given = freshStore(open);
 
-    test('keeps entries whole, newest first, those of nobody too, and finds each by its id', async () => {
+    test('keeps entries whole, newest first, including those of nobody, and finds each by its id', async () => {
       const known = refusal();
       const unknown = refusal({
         atMs: T0 + 1,
@@ -327,7 +327,7 @@ export function describeLogs(open: OpenHarness): void {
   describe('audit log', () => {
     const given = freshStore(open);
 
-    test('keeps entries whole, newest first, those of nobody too', async () => {
+    test('keeps entries whole, newest first, including those of nobody', async () => {
       const first = audit();
       const second = audit({ atMs: T0 + 1, actorId: undefined, address: undefined, detail: {} });
 
@@ -378,7 +378,7 @@ export function describeLogs(open: OpenHarness): void {
   describe('trimming', () => {
     const given = freshStore(open);
 
-    test('drops what is older from both logs, and not what is as old', async () => {
+    test('drops from both logs what is older, and not what is just as old', async () => {
       await given.store.appendUsage([usage({ atMs: T0 - 1 }), usage()], MANY);
       await given.store.appendAudit(audit({ atMs: T0 - 2 }), MANY);
       await given.store.appendAudit(audit(), MANY);

@@ -24,7 +24,7 @@ export function describeNodes(open: OpenHarness): void {
   describe('nodes', () => {
     const given = freshStore(open);
 
-    test('are listed with what they have in force and what they tell of themselves', async () => {
+    test('are listed with what they have in force and what they report about themselves', async () => {
       const second = await given.reopen();
       await given.store.begin();
       const version = await given.store.setTagSwitch({
@@ -61,7 +61,7 @@ export function describeNodes(open: OpenHarness): void {
       ]);
     });
 
-    test('that take their leave are not listed any more', async () => {
+    test('that sign off are no longer listed', async () => {
       await given.store.begin();
       await report(given.store, 'a', 0, T0, 1_000);
       await given.store.describeNode(about('a'), 60_000);

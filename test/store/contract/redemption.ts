@@ -168,7 +168,7 @@ export function describeRedemption(open: OpenHarness): void {
       expect(await redeem('dated', T0 + 59_999)).toMatchObject({ kind: 'redeemed' });
     });
 
-    test('refuses a code to who made it, and gives it to others', async () => {
+    test('refuses a code to its maker, and gives it to others', async () => {
       const maker = await createUser(given.store, { quota: 100 });
       const other = await createUser(given.store, { quota: 100 });
       const code = await createCode(given.store, { codeHash: sha256('c'), createdBy: maker });
@@ -183,7 +183,7 @@ export function describeRedemption(open: OpenHarness): void {
       expect(await given.store.redeem(sha256('c'), maker, T0)).toMatchObject({ reason: 'used' });
     });
 
-    test('deletes what is past use, but for the codes of those it is told to leave', async () => {
+    test('deletes what is past use, except the codes of makers it is told to leave', async () => {
       const [mine, theirs] = [
         await createCode(given.store, { createdBy: 5 }),
         await createCode(given.store, { createdBy: 6 }),
@@ -211,7 +211,7 @@ export function describeRedemption(open: OpenHarness): void {
       expect(await quotaOf(userId)).toBe(MAX_QUOTA);
     });
 
-    test('leaves a code as it was when there is no such user', async () => {
+    test('leaves a code as it was if the user does not exist', async () => {
       const userId = await createUser(given.store);
       const code = await createCode(given.store, { codeHash: sha256('c') });
 

@@ -8,7 +8,7 @@ export function describeReplies(open: OpenHarness): void {
   describe('kept rankings', () => {
     const given = freshStore(open);
 
-    test('are found by their name until their time is over, on every connection', async () => {
+    test('are found by name until their time is up, on every connection', async () => {
       const name = unique('reply');
       const text = '{"rows":[1,0.5],"warnings":["ü\\n"]}\n 7';
       await given.store.keepReply(name, text, T0, MINUTE, MOST);

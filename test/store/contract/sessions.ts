@@ -145,7 +145,7 @@ export function describeSessions(open: OpenHarness): void {
       expect(found.map((each) => each !== undefined)).toEqual(made);
     });
 
-    test('lists what lives of one user, newest first', async () => {
+    test('lists the live ones of one user, newest first', async () => {
       const userId = await createUser(given.store);
       const old = newSession(userId, { expiresAtMs: T0 + 1 });
       const token = newSession(userId, { kind: 'access_token', createdAtMs: T0 + 5 });
@@ -194,7 +194,7 @@ export function describeSessions(open: OpenHarness): void {
       expect(taken.filter((isTaken) => isTaken)).toHaveLength(1);
     });
 
-    test('end with their time', async () => {
+    test('end when their time is up', async () => {
       const userId = await createUser(given.store);
       await given.store.putOneTimeCode(userId, 'right', T0, 600_000);
 
@@ -299,7 +299,7 @@ export function describeSessions(open: OpenHarness): void {
     const given = freshStore(open);
     const reply = { status: 201, body: '{"success":true,"message":"grüße"}' };
 
-    test('gives a key to one of many, and the reply to all who come later', async () => {
+    test('gives a key to one of many, and the reply to everybody who comes later', async () => {
       const other = await given.reopen();
       const claims = await Promise.all(
         Array.from({ length: 10 }, (_, index) =>
@@ -315,7 +315,7 @@ export function describeSessions(open: OpenHarness): void {
       expect(later).toEqual({ kind: 'done', ...reply });
     });
 
-    test('tells when a key comes with another request', async () => {
+    test('says when a key comes with another request', async () => {
       await given.store.claimIdempotent('key', 'print', T0, 1_000);
       expect(await given.store.claimIdempotent('key', 'other', T0, 1_000)).toEqual({
         kind: 'mismatch',

@@ -19,7 +19,7 @@ export function describeShares(open: OpenHarness): void {
   describe('shares of a limit', () => {
     const given = freshStore(open);
 
-    test('are what is wanted, then what is left, then none until there is room', async () => {
+    test('grant what is wanted, then what is left, then nothing until there is room', async () => {
       const name = unique('share');
       const ask = perMinute(100, 60, 30);
 

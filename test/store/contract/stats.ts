@@ -93,7 +93,7 @@ export function describeStats(open: OpenHarness): void {
       ]);
     });
 
-    test('lose no amount where a bucket has too many rows', async () => {
+    test('lose nothing if a bucket has too many rows', async () => {
       const rows = Array.from({ length: 5 }, (_, index) => addition({ key: `["r",${index + 1}]` }));
       await add(given.store, rows, { maxRows: 3 });
       await add(given.store, rows, { maxRows: 3 });
@@ -107,7 +107,7 @@ export function describeStats(open: OpenHarness): void {
       ]);
     });
 
-    test('go when their time is over', async () => {
+    test('go when their time is up', async () => {
       await add(given.store, [
         addition({ expiresMs: 1_000 }),
         addition({ rollup: 'spend_hour', owner: 5, expiresMs: 1_000 }),

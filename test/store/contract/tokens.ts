@@ -38,7 +38,7 @@ export function describeTokens(open: OpenHarness): void {
       expect(await other.createTokenWithin(newToken(999_999), 5, T0)).toBeUndefined();
     });
 
-    test('refuses a key that there is already, and goes on making others', async () => {
+    test('refuses a key that exists already, and goes on making others', async () => {
       const userId = await createUser(given.store);
       const wanted = newToken(userId);
       await given.store.createToken(wanted, T0);
@@ -135,12 +135,12 @@ export function describeTokens(open: OpenHarness): void {
       expect(await again.getToken(token?.id ?? 0, T0)).toEqual(token);
     });
 
-    test('creates no token for a user that is not there', async () => {
+    test('creates no token for a user that does not exist', async () => {
       expect(await given.store.createToken(newToken(4_711), T0)).toBeUndefined();
       expect((await list(given.store)).total).toBe(0);
     });
 
-    test('knows nothing of a token that is not there', async () => {
+    test('knows nothing of a token that does not exist', async () => {
       expect(await given.store.getToken(1, T0)).toBeUndefined();
       expect(await given.store.updateToken(1, { name: 'x' }, T0)).toEqual({ kind: 'not_found' });
       expect(await given.store.deleteToken(1)).toBe(false);
@@ -268,7 +268,7 @@ export function describeTokens(open: OpenHarness): void {
       expect(await name({ unusedSince: T0_SECONDS + 1, status: 2 })).toEqual(['off']);
     });
 
-    test('lists in every order, the newest first among equals and what has no end last', async () => {
+    test('lists in every order, the newest first among equals and what never ends last', async () => {
       const { store } = given;
       const userId = await createUser(store);
       await createToken(store, { userId, name: 'b', remainQuota: 7, expiredTime: T0_SECONDS + 9 });

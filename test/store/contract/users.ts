@@ -129,7 +129,7 @@ export function describeUsers(open: OpenHarness): void {
       }
     });
 
-    test('tells that a name is taken when the account can be found by it', async () => {
+    test('says that a name is taken only once the account can be found by it', async () => {
       const other = await given.reopen();
       for (let round = 0; round < 20; round += 1) {
         const username = unique('same');
@@ -146,7 +146,7 @@ export function describeUsers(open: OpenHarness): void {
       }
     });
 
-    test('knows nothing of an account that is not there', async () => {
+    test('knows nothing of an account that does not exist', async () => {
       expect(await given.store.getUser(999, T0)).toBeUndefined();
       expect(await given.store.findUser('nobody', T0)).toBeUndefined();
       expect(await given.store.getPasswordHash(999)).toBeUndefined();
