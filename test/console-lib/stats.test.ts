@@ -1,8 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import { attentionTo, type Seen } from '../../src/console/lib/attention.js';
+import { mutedOf, stillMuted } from '../../src/console/lib/muted.js';
 import { byDay, spanOf } from '../../src/console/lib/spans.js';
 
-const WELL: Seen = { channels: [], tags: [], unusable: [], nodes: [] };
+const WELL: Seen = {
+  ...{ requests: { admitted: 19, failed: 19 }, unheardRegistration: false },
+  ...{ channels: [], tags: [], unusable: [], nodes: [] },
+};
 
 describe('what needs a look', () => {
   it('is nothing where all is well', () => {
@@ -19,6 +23,8 @@ describe('what needs a look', () => {
   it('is a channel of which a fifth fails, a tag that is off, and a node that lags', () => {
     expect(
       attentionTo({
+        requests: { admitted: 20, failed: 1 },
+        unheardRegistration: true,
         channels: [{ name: 'voyage', requests: [10, 10], failed: [1, 3] }],
         tags: [{ tag: 'hosted', disabled: true, changed_time: 5 }],
         unusable: [{ name: 'azure', why: 'locked' }],
@@ -28,13 +34,29 @@ describe('what needs a look', () => {
         ],
       }),
     ).toEqual([
+      { kind: 'requests_fail', name: '', share: 0.05 },
       { kind: 'channel_fails', name: 'voyage', share: 0.2 },
       { kind: 'tag_off', name: 'hosted', since: 5 },
       { kind: 'channel_unusable', name: 'azure', why: 'locked' },
       { kind: 'node', name: 'b', standing: 'behind' },
       { kind: 'settlements', name: 'b', count: 200 },
       { kind: 'node', name: 'c', standing: 'silent' },
+      { kind: 'outbox', name: '' },
     ]);
+  });
+});
+
+describe('what is muted', () => {
+  it('is so for a day', () => {
+    const muted = { 'tag_off hosted': 1_000, 'node b': 2_000 };
+
+    expect(stillMuted(muted, 999)).toEqual(muted);
+    expect(stillMuted(muted, 1_000)).toEqual({ 'node b': 2_000 });
+  });
+
+  it('is read from what a browser has kept, whatever that is', () => {
+    expect(mutedOf('{"node b":5,"other":"text"}')).toEqual({ 'node b': 5 });
+    for (const kept of [null, '', '{', 'null', '7', '[]']) expect(mutedOf(kept)).toEqual({});
   });
 });
 

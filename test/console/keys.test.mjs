@@ -159,7 +159,7 @@ test('a new key is saved as a file, and tried in the playground', async () => {
       (key) =>
         !document.documentElement.outerHTML.includes(key) &&
         !location.href.includes(key) &&
-        !JSON.stringify([localStorage, sessionStorage]).includes(key),
+        !JSON.stringify([localStorage, globalThis.sessionStorage]).includes(key),
       secret,
     ),
   );

@@ -419,7 +419,7 @@ export interface Operations {
     params: Record<string, never>;
     query: { p?: number; page_size?: number; format?: "json" | "csv"; token_id?: number; token_name?: string; model?: string; outcome?: string; min_duration_ms?: number; start_timestamp?: number; end_timestamp?: number; user_id?: number; channel_id?: number; provider?: string; tag?: string };
     body: undefined;
-    reply: { items: ({ created_at: number; request_id: string; user_id: number; token_id: number; token_name: string; model: string; channel_id: number | null; provider: string | null; tag: string | null; attempts: number; documents: number; input_tokens: number; search_units: number; quota: number; duration_ms: number; outcome: string })[]; total: number; page: number; page_size: number };
+    reply: { items: ({ created_at: number; request_id: string; user_id: number; token_id: number; token_name: string; model: string; channel_id: number | null; provider: string | null; tag: string | null; attempts: number; documents: number; input_tokens: number; search_units: number; quota: number; duration_ms: number; outcome: string; channel: string | null })[]; total: number; page: number; page_size: number };
   };
   listOwnUsage: {
     params: Record<string, never>;

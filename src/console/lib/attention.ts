@@ -1,12 +1,18 @@
 /** Something that needs attention; the kinds are listed most urgent first. */
 export type Attention =
+  | { readonly kind: 'requests_fail'; readonly name: ''; readonly share: number }
   | { readonly kind: 'channel_fails'; readonly name: string; readonly share: number }
   | { readonly kind: 'tag_off'; readonly name: string; readonly since: number }
   | { readonly kind: 'channel_unusable'; readonly name: string; readonly why: string }
   | { readonly kind: 'node'; readonly name: string; readonly standing: 'behind' | 'silent' }
-  | { readonly kind: 'settlements'; readonly name: string; readonly count: number };
+  | { readonly kind: 'settlements'; readonly name: string; readonly count: number }
+  | { readonly kind: 'outbox'; readonly name: '' };
 
 export interface Seen {
+  /** Admitted requests of the range that is shown; those that were refused are the callers' to mend. */
+  readonly requests: { readonly admitted: number; readonly failed: number };
+  /** Whether people may register, while mails reach nobody. */
+  readonly unheardRegistration: boolean;
   /** Traffic of the last minutes. */
   readonly channels: readonly {
     readonly name: string;
@@ -28,6 +34,7 @@ export interface Seen {
 
 const FEW_ATTEMPTS = 20;
 const MANY_FAIL = 0.2;
+const TOO_MANY_FAIL = 0.05;
 /** This many pending settlements mean that the store has trouble; a few are always in progress. */
 const MANY_SETTLEMENTS = 100;
 
@@ -39,7 +46,11 @@ export function attentionTo(seen: Seen): Attention[] {
       ? [{ kind: 'channel_fails', name, share: bad / all }]
       : [];
   });
+  const { admitted, failed } = seen.requests;
   return [
+    ...(admitted >= FEW_ATTEMPTS && failed / admitted >= TOO_MANY_FAIL
+      ? [{ kind: 'requests_fail', name: '', share: failed / admitted } as const]
+      : []),
     ...failing,
     ...seen.tags
       .filter(({ disabled }) => disabled)
@@ -51,6 +62,7 @@ export function attentionTo(seen: Seen): Attention[] {
         ? []
         : [{ kind: 'settlements' as const, name, count }]),
     ]),
+    ...(seen.unheardRegistration ? [{ kind: 'outbox', name: '' } as const] : []),
   ];
 }
 

@@ -1,10 +1,24 @@
+import { about } from '../about.js';
 import type { ReplyOf } from '../api/call.js';
 import { useRead } from '../api/query.js';
 import { attentionTo, type Attention } from '../lib/attention.js';
 import { clock, duration, moment, percent } from '../lib/format.js';
-import { Ago, Count, ErrorNotice, Link, Money, Segments, State, style } from '../parts/basic.js';
+import {
+  Ago,
+  Button,
+  Count,
+  ErrorNotice,
+  Link,
+  Money,
+  Segments,
+  State,
+  style,
+} from '../parts/basic.js';
 import { Chart, timesOf } from '../parts/chart.js';
+import { useMuted } from '../parts/muted.js';
+import { pickRange, RangeSteps, useOwnRange, withoutOwnRange } from '../parts/range.js';
 import { setQuery, useRoute } from '../router.js';
+import { useAtom } from '../state.js';
 import { faultWords, w, wp } from '../words.js';
 
 type Series = ReplyOf<'usageSeries'>;
@@ -34,30 +48,39 @@ export function Overview() {
   const { query } = useRoute();
   const asked = query.get('span') as SpanName | null;
   const span = asked !== null && asked in SPANS ? asked : '1h';
-  const end = (Math.floor(Date.now() / 1_000 / MINUTE_S) + 1) * MINUTE_S;
-  const range = { start_timestamp: end - SPANS[span], end_timestamp: end };
-  const everyMs = SPANS[span] <= HOUR_S ? SOON_MS : LATER_MS;
+  const own = useOwnRange();
+  const now = (Math.floor(Date.now() / 1_000 / MINUTE_S) + 1) * MINUTE_S;
+  const shown = own ?? { start: now - SPANS[span], end: now };
+  const seconds = shown.end - shown.start;
+  const range = { start_timestamp: shown.start, end_timestamp: shown.end };
+  // What is over does not change.
+  const isOver = shown.end < now - MINUTE_S;
+  const everyMs = isOver ? false : seconds <= HOUR_S ? SOON_MS : LATER_MS;
   const outcomes = useRead('usageSeries', { query: { ...range, group: 'outcome' } }, { everyMs });
   const channels = useRead(
     'usageSeries',
     { query: { ...range, group: 'channel' } },
-    { everyMs: Math.max(everyMs, CHANNELS_MS) },
+    { everyMs: everyMs === false ? false : Math.max(everyMs, CHANNELS_MS) },
   );
   // The shell rereads them, for its bars.
   const tags = useRead('listTags');
   const nodes = useRead('listNodes', {}, { everyMs: LATER_MS });
   const words = wp().overview;
   const { data } = outcomes;
+  const known = useAtom(about);
   return (
     <>
       <div class="head">
         <h1>{w().nav.overview}</h1>
         <Segments
           label={words.range}
-          value={span}
+          value={own === undefined ? span : ''}
           choices={SPAN_NAMES.map((value) => ({ value, label: value }))}
-          onChange={(value) => setQuery({ span: value === '1h' ? '' : value }, { replace: true })}
+          onChange={(value) =>
+            setQuery(withoutOwnRange(value === '1h' ? '' : value), { replace: true })
+          }
         />
+        <RangeSteps shown={shown} />
       </div>
       <ErrorNotice
         error={outcomes.error ?? channels.error ?? nodes.error}
@@ -65,15 +88,20 @@ export function Overview() {
       />
       <Verdict
         series={data}
-        seconds={SPANS[span]}
+        seconds={seconds}
         things={attentionTo({
+          requests: {
+            admitted: countOf(data, 'ok') + countOf(data, 'failed'),
+            failed: countOf(data, 'failed'),
+          },
+          unheardRegistration: known?.registration === true && known.mail === 'outbox',
           channels: recent(channels.data),
           tags: tags.data ?? [],
           unusable: unusableOf(nodes.data),
           nodes: nodes.data?.nodes ?? [],
         })}
       />
-      {data === undefined ? null : <Tiles series={data} seconds={SPANS[span]} />}
+      {data === undefined ? null : <Tiles series={data} seconds={seconds} />}
       {data?.complete_from == null || data.complete_from <= data.start_timestamp ? null : (
         <p class="small muted">{words.since(moment(data.complete_from, style()))}</p>
       )}
@@ -83,13 +111,17 @@ export function Overview() {
           <Latency series={data} />
         </div>
       )}
-      <Channels series={channels.data} seconds={SPANS[span]} />
+      <Channels series={channels.data} seconds={seconds} />
       <div class="halves">
         <Switches tags={tags.data ?? []} nodes={nodes.data?.nodes ?? []} />
         <Spending />
       </div>
     </>
   );
+}
+
+function countOf(series: Series | undefined, outcome: string): number {
+  return series?.series.find(({ key }) => key === outcome)?.total.requests ?? 0;
 }
 
 function recent(
@@ -128,28 +160,46 @@ function Verdict({
   readonly things: readonly Attention[];
 }) {
   const words = wp().overview;
+  const { isMuted, mute, unmuteAll } = useMuted();
   if (series === undefined) return null;
-  if (things.length > 0) {
+  const told = things.filter((thing) => !isMuted(keyOf(thing)));
+  const quiet = things.length - told.length;
+  const again =
+    quiet === 0 ? null : (
+      <Button kind="quiet" onClick={unmuteAll}>
+        {words.muted(quiet)}
+      </Button>
+    );
+  if (told.length > 0) {
     return (
       <div class="notice" role="status">
         <div class="stack tight">
-          <strong>{words.look(things.length)}</strong>
+          <strong>{words.look(told.length)}</strong>
           <ul class="stack tight">
-            {things.map((thing) => (
-              <li key={`${thing.kind} ${thing.name}`}>
-                <State sign={thing.kind === 'channel_fails' ? 'bad' : 'warn'}>
+            {told.map((thing) => (
+              <li key={keyOf(thing)} class="row">
+                <State sign={FAILING.has(thing.kind) ? 'bad' : 'warn'}>
                   <Link to={placeOf(thing)}>{words.things(thing)}</Link>
                 </State>
+                <Button
+                  kind="quiet"
+                  label={words.muteOne(words.things(thing))}
+                  onClick={() => mute(keyOf(thing))}
+                >
+                  {words.mute}
+                </Button>
               </li>
             ))}
           </ul>
+          {again}
         </div>
       </div>
     );
   }
-  const { requests, failed, p95 } = series.total;
+  const { requests, p95 } = series.total;
+  const failed = countOf(series, 'failed');
   return (
-    <p role="status">
+    <p role="status" class="row">
       <State sign="ok">
         {requests === 0
           ? words.quiet
@@ -159,12 +209,23 @@ function Verdict({
               p95 === null ? '–' : duration(p95),
             )}
       </State>
+      {again}
     </p>
   );
 }
 
+const FAILING: ReadonlySet<Attention['kind']> = new Set(['channel_fails', 'requests_fail']);
+
+function keyOf({ kind, name }: Attention): string {
+  return `${kind} ${name}`;
+}
+
 function placeOf(thing: Attention): string {
   switch (thing.kind) {
+    case 'requests_fail':
+      return 'requests?outcome=failed';
+    case 'outbox':
+      return 'people';
     case 'tag_off':
       return `tags?open=${encodeURIComponent(thing.name)}`;
     case 'channel_fails':
@@ -188,8 +249,6 @@ function rate(perSecond: number): string {
 function Tiles({ series, seconds }: { readonly series: Series; readonly seconds: number }) {
   const words = wp().overview;
   const { requests, quota, p50, p95, p99 } = series.total;
-  const of = (key: string): number =>
-    series.series.find((part) => part.key === key)?.total.requests ?? 0;
   const share = (count: number): string => (requests === 0 ? '–' : percent(count / requests));
   return (
     <div class="cards">
@@ -202,8 +261,8 @@ function Tiles({ series, seconds }: { readonly series: Series; readonly seconds:
       </div>
       <div class="card tile">
         <span class="muted">{wp().requests.failed}</span>
-        <div class="value">{share(of('failed'))}</div>
-        <span class="small muted">{words.refusedShare(share(of('refused')))}</span>
+        <div class="value">{share(countOf(series, 'failed'))}</div>
+        <span class="small muted">{words.refusedShare(share(countOf(series, 'refused')))}</span>
       </div>
       <div class="card tile">
         <span class="muted">p95</span>
@@ -245,6 +304,7 @@ function Traffic({ series }: { readonly series: Series }) {
       times={timesOf(series)}
       format={(value) => value.toLocaleString()}
       timeOf={timeStyle(series.step_s)}
+      onPick={pickRange}
       series={named.map(([key, name, color]) => ({
         ...{ name, color },
         values: series.series.find((part) => part.key === key)?.requests ?? [],
@@ -263,6 +323,7 @@ function Latency({ series }: { readonly series: Series }) {
       times={timesOf(series)}
       format={duration}
       timeOf={timeStyle(series.step_s)}
+      onPick={pickRange}
       series={[
         { name: 'p50', color: 1, values: ok?.p50 ?? [] },
         { name: 'p95', color: 2, values: ok?.p95 ?? [] },

@@ -1,10 +1,10 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { seesAll } from '../about.js';
 import { download, type ItemOf, type ReplyOf } from '../api/call.js';
 import { useRead } from '../api/query.js';
 import { EXAMPLE_BODY } from '../lib/snippets.js';
 import { sideOf, signOf, switchedOffAt } from '../lib/verdict.js';
-import { clock, duration } from '../lib/format.js';
+import { clock, count, duration, moment } from '../lib/format.js';
 import {
   Button,
   Chip,
@@ -19,17 +19,29 @@ import {
   Segments,
   Skeleton,
   State,
+  copyText,
   messageOf,
   style,
 } from '../parts/basic.js';
 import { RequestCode } from '../parts/code.js';
-import { Dialog } from '../parts/dialog.js';
+import { Chart, timesOf as chartTimes, type ChartSeries } from '../parts/chart.js';
+import { Dialog, Menu } from '../parts/dialog.js';
 import { ListHead } from '../parts/list-head.js';
 import { List, useListQuery, type Column } from '../parts/table.js';
+import {
+  CLEARED,
+  pickRange,
+  RangeSteps,
+  useOwnRange,
+  withoutOwnRange,
+  type OwnRange,
+} from '../parts/range.js';
 import { setQuery, useRoute } from '../router.js';
+import { settings } from '../settings.js';
 import { faultWords, w, wp } from '../words.js';
 
 const LIVE_MS = 3_000;
+const DAY_S = 86_400;
 const PAGE = 30;
 const FILTERS = [
   'log',
@@ -43,6 +55,7 @@ const FILTERS = [
   'slower',
   'span',
 ] as const;
+const REST = FILTERS.filter((name) => name !== 'log');
 const SPANS: Readonly<Record<string, number>> = {
   '15m': 900,
   '1h': 3_600,
@@ -65,6 +78,10 @@ function RequestList() {
   const open = address.get('open') ?? undefined;
   const refused = query.log === 'refused';
   const span = SPANS[query.span];
+  const own = useOwnRange();
+  const minute = Math.floor(Date.now() / 60_000) * 60;
+  const charted = own ?? { start: minute + 60 - (span ?? DAY_S), end: minute + 60 };
+  const { paused, resume } = usePaused(live);
   const shared = {
     p: page,
     page_size: PAGE,
@@ -72,7 +89,9 @@ function RequestList() {
     token_name: query.token_name,
     outcome: query.outcome,
     // Rounded to the minute, so that not every render makes a new query.
-    start_timestamp: span === undefined ? undefined : Math.floor(Date.now() / 60_000) * 60 - span,
+    start_timestamp: own?.start ?? (span === undefined ? undefined : minute - span),
+    // In the log the last second belongs to the range.
+    end_timestamp: own === undefined ? undefined : own.end - 1,
   };
   const number = (text: string): number | undefined => (text === '' ? undefined : Number(text));
   const usageQuery = {
@@ -87,7 +106,7 @@ function RequestList() {
         }
       : {}),
   };
-  const everyMs = live ? LIVE_MS : (false as const);
+  const everyMs = live && !paused ? LIVE_MS : (false as const);
   const usage = useRead(
     admin ? 'listUsage' : 'listOwnUsage',
     { query: usageQuery },
@@ -98,14 +117,17 @@ function RequestList() {
     { query: shared },
     { enabled: refused, everyMs },
   );
-  const total = (refused ? refusals : usage).data?.total;
+  const { data: listed, again } = refused ? refusals : usage;
+  const total = listed?.total;
+  useLiveKey(() => setLive(!live));
   const openRow = ({ request_id }: { readonly request_id: string }): void =>
     setQuery({ open: request_id }, { replace: open !== undefined });
   return (
     <>
       <ListHead title={w().nav.requests} total={total}>
-        <Button onClick={() => setLive(!live)}>
-          {live ? `● ${wp().requests.liveOn}` : `○ ${wp().requests.liveOff}`}
+        <RangeSteps shown={charted} />
+        <Button title="l" pressed={live} onClick={() => setLive(!live)}>
+          {live ? '●' : '○'} {wp().requests.live}
         </Button>
         <Button
           onClick={() =>
@@ -143,12 +165,14 @@ function RequestList() {
         />
         <Segments
           label={wp().requests.span}
-          value={query.span === '' ? 'all' : query.span}
+          value={own === undefined ? (query.span === '' ? 'all' : query.span) : ''}
           choices={[
             ...Object.keys(SPANS).map((value) => ({ value, label: wp().requests.spans(value) })),
             { value: 'all', label: w().all },
           ]}
-          onChange={(value) => set({ span: value === 'all' ? '' : value })}
+          onChange={(value) =>
+            setQuery(withoutOwnRange(value === 'all' ? '' : value), { replace: true })
+          }
         />
         <FilterText
           label={wp().requests.model}
@@ -170,25 +194,35 @@ function RequestList() {
         {(['outcome', 'channel_id', 'provider', 'user_id', 'slower'] as const).map((name) =>
           query[name] === '' || query[name] === 'failed' ? null : (
             <Chip key={name} onRemove={() => set({ [name]: '' })}>
-              {name.replace('_id', '')}: {query[name]}
+              {wp().requests.filters[name]}: {named(name, query[name], usage.data?.items[0])}
             </Chip>
           ),
         )}
       </div>
+      <Histogram range={charted} query={query} />
+      {paused && live ? (
+        <NewOnes
+          refused={refused}
+          query={refused ? shared : usageQuery}
+          known={total ?? 0}
+          onShow={() => {
+            resume();
+            again();
+          }}
+        />
+      ) : null}
       {refused ? (
         <List<ItemOf<'listOwnRefusals'>>
           reading={refusals}
-          filtered={FILTERS.some((name) => name !== 'log' && query[name] !== '')}
+          filtered={own !== undefined || REST.some((name) => query[name] !== '')}
           clear={() =>
-            set(
-              Object.fromEntries(
-                FILTERS.filter((name) => name !== 'log').map((name) => [name, '']),
-              ),
-            )
+            setQuery({ ...Object.fromEntries(REST.map((name) => [name, ''])), ...CLEARED })
           }
           empty={<Empty title={wp().requests.noneRefused} />}
           label={w().nav.requests}
           columns={refusedColumns(admin)}
+          actions={(row) => <RowActions row={row} onFilter={set} />}
+          onFilter={set}
           idOf={({ request_id }) => request_id}
           onOpen={openRow}
           openId={open}
@@ -196,8 +230,11 @@ function RequestList() {
       ) : (
         <List<ItemOf<'listOwnUsage'>>
           reading={usage}
-          filtered={filtered}
-          clear={clear}
+          filtered={filtered || own !== undefined}
+          clear={() => {
+            clear();
+            setQuery(CLEARED);
+          }}
           empty={
             <Empty title={wp().requests.noneYet}>
               <RequestCode body={EXAMPLE_BODY} />
@@ -205,6 +242,8 @@ function RequestList() {
           }
           label={w().nav.requests}
           columns={usageColumns(admin)}
+          actions={(row) => <RowActions row={row} onFilter={set} />}
+          onFilter={set}
           idOf={({ request_id }) => request_id}
           onOpen={openRow}
           openId={open}
@@ -221,6 +260,178 @@ function RequestList() {
         </Dialog>
       )}
     </>
+  );
+}
+
+type Filters = Readonly<Record<(typeof FILTERS)[number], string>>;
+
+/** What a filter says in words: the name of what it picks, if a row has it. */
+function named(filter: keyof Filters, value: string, row: Usage | undefined): string {
+  if (filter === 'channel_id' && String(row?.channel_id) === value) return row?.channel ?? value;
+  return filter === 'slower' ? duration(Number(value)) : value;
+}
+
+/** Groups of statistics by the filter that picks one of their keys. */
+const CHARTED = [
+  ['channel_id', 'channel'],
+  ['tag', 'tag'],
+  ['provider', 'provider'],
+  ['model', 'model'],
+] as const;
+
+/** Requests over the range by outcome, of one model or channel if just that is looked for; a part of it can be picked. */
+function Histogram({ range, query }: { readonly range: OwnRange; readonly query: Filters }) {
+  const times = { start_timestamp: range.start, end_timestamp: range.end };
+  const admin = seesAll();
+  const [filter, group] = CHARTED.find(([name]) => query[name] !== '') ?? [];
+  const keys = filter === undefined ? {} : { group, keys: query[filter] };
+  const all = useRead(
+    'usageSeries',
+    { query: { ...times, ...(group === undefined ? { group: 'outcome' } : keys) } },
+    { enabled: admin },
+  );
+  const own = useRead(
+    'ownUsageSeries',
+    { query: { ...times, ...(group === 'model' ? { ...keys, group } : {}) } },
+    { enabled: !admin },
+  );
+  const { data } = admin ? all : own;
+  if (data === undefined) return null;
+  return (
+    <Chart
+      title={wp().overview.traffic}
+      kind="bars"
+      times={chartTimes(data)}
+      format={(value) => count(value, style())}
+      timeOf={(seconds) => moment(seconds, style())}
+      series={outcomesOf(data.series)}
+      onPick={pickRange}
+    />
+  );
+}
+
+type Part = ReplyOf<'usageSeries'>['series'][number];
+
+/** Bars by outcome; where the statistics are of one thing, those that went well and those that did not. */
+function outcomesOf(parts: readonly Part[]): ChartSeries[] {
+  const words = wp().overview;
+  const kinds = [
+    ['ok', words.ok, 1],
+    ['refused', words.refused, 2],
+    ['failed', wp().requests.failed, 5],
+  ] as const;
+  const byOutcome = kinds.flatMap(([key, name, color]) => {
+    const found = parts.find((part) => part.key === key);
+    return found === undefined ? [] : [{ name, color, values: found.requests }];
+  });
+  const [only] = parts;
+  if (byOutcome.length > 0 || only === undefined) return byOutcome;
+  const well = only.requests.map((all, index) => all - (only.failed[index] ?? 0));
+  return [
+    { name: words.ok, color: 1, values: well },
+    { name: wp().requests.failed, color: 5, values: only.failed },
+  ];
+}
+
+const SCROLLED_PX = 200;
+
+/** Rows do not move away from somebody who reads them further down. */
+function usePaused(live: boolean): { readonly paused: boolean; readonly resume: () => void } {
+  const [paused, setPaused] = useState(false);
+  useEffect(() => {
+    const onScroll = (): void => setPaused(live && scrollY > SCROLLED_PX);
+    onScroll();
+    addEventListener('scroll', onScroll, { passive: true });
+    return () => removeEventListener('scroll', onScroll);
+  }, [live]);
+  return { paused, resume: () => scrollTo(0, 0) };
+}
+
+/** How many rows came while the list stood still. */
+function NewOnes({
+  refused,
+  query,
+  known,
+  onShow,
+}: {
+  readonly refused: boolean;
+  readonly query: object;
+  readonly known: number;
+  readonly onShow: () => void;
+}) {
+  const admin = seesAll();
+  const [log, refusals] = admin
+    ? (['listUsage', 'listRefusals'] as const)
+    : (['listOwnUsage', 'listOwnRefusals'] as const);
+  const id: 'listOwnUsage' | 'listUsage' | 'listRefusals' | 'listOwnRefusals' = refused
+    ? refusals
+    : log;
+  const { data } = useRead(id, { query: { ...query, p: 1, page_size: 1 } }, { everyMs: LIVE_MS });
+  const count = (data?.total ?? known) - known;
+  return count <= 0 ? null : (
+    <p class="newones">
+      <Button kind="main" onClick={onShow}>
+        {wp().requests.newOnes(count)}
+      </Button>
+    </p>
+  );
+}
+
+function useLiveKey(toggle: () => void): void {
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent): void => {
+      const isTyping =
+        (event.target as Element).closest('input, textarea, select, dialog') !== null;
+      if (event.key !== 'l' || isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
+      if (settings.get().letterKeys) toggle();
+    };
+    document.addEventListener('keydown', onKey);
+    return () => document.removeEventListener('keydown', onKey);
+  });
+}
+
+interface Filterable {
+  readonly request_id: string;
+  readonly outcome: string;
+  readonly model: string | null;
+  readonly token_name: string | null;
+  readonly channel_id?: number | null;
+  readonly channel?: string | null;
+}
+
+/** Filters by what a row has; a click on a cell with Alt does the same. */
+function RowActions({
+  row,
+  onFilter,
+}: {
+  readonly row: Filterable;
+  readonly onFilter: (change: Partial<Filters>) => void;
+}) {
+  const { requests: words } = wp();
+  const only = (name: keyof Filters, label: string, value: string | null | undefined) =>
+    value == null || value === ''
+      ? undefined
+      : { label: words.only(label, value), onClick: () => onFilter({ [name]: value }) };
+  const { request_id: id, outcome, model, token_name: key, channel_id: channel } = row;
+  return (
+    <Menu
+      label={`${w().actions}: ${id}`}
+      items={[
+        { label: w().open, onClick: () => setQuery({ open: id }) },
+        only('outcome', words.outcome, outcome),
+        only('model', words.model, model),
+        only('token_name', words.key, key),
+        channel == null
+          ? undefined
+          : {
+              label: words.only(words.channel, row.channel ?? `#${channel}`),
+              onClick: () => onFilter({ channel_id: String(channel) }),
+            },
+        { label: words.copyId, onClick: () => void copyText(id) },
+      ]}
+    >
+      ⋯
+    </Menu>
   );
 }
 
@@ -244,18 +455,30 @@ function usageColumns(admin: boolean): Column<ItemOf<'listOwnUsage'>>[] {
     {
       title: words.outcome,
       cell: ({ outcome }) => <State sign={signOf(outcome, false)}>{outcome}</State>,
+      only: ({ outcome }) => ({ outcome }),
     },
-    { title: words.model, narrow: true, cell: ({ model }) => <span title={model}>{model}</span> },
+    {
+      title: words.model,
+      narrow: true,
+      cell: ({ model }) => <span title={model}>{model}</span>,
+      only: ({ model }) => ({ model }),
+    },
     ...(admin
       ? [
           {
             title: words.channel,
             minor: true,
             narrow: true,
-            cell: (row: Usage) =>
-              row.channel_id == null
-                ? '–'
-                : `${row.provider ?? ''}${row.tag == null ? '' : ` · ${row.tag}`}`,
+            cell: ({ channel_id: id, channel, provider, tag }: Usage) =>
+              id == null ? (
+                '–'
+              ) : (
+                <span title={tag == null ? (provider ?? '') : `${provider ?? ''} · ${tag}`}>
+                  {channel ?? `#${id}`}
+                </span>
+              ),
+            only: ({ channel_id: id }: Usage) =>
+              id == null ? undefined : { channel_id: String(id) },
           },
         ]
       : []),
@@ -268,7 +491,12 @@ function usageColumns(admin: boolean): Column<ItemOf<'listOwnUsage'>>[] {
     },
     { title: words.duration, numeric: true, cell: ({ duration_ms }) => duration(duration_ms) },
     { title: words.cost, numeric: true, minor: true, cell: ({ quota }) => <Money units={quota} /> },
-    { title: words.key, narrow: true, cell: ({ token_name }) => token_name },
+    {
+      title: words.key,
+      narrow: true,
+      cell: ({ token_name }) => <span title={token_name}>{token_name}</span>,
+      only: ({ token_name }) => ({ token_name }),
+    },
   ];
 }
 
@@ -284,14 +512,24 @@ function refusedColumns(admin: boolean): Column<ItemOf<'listOwnRefusals'>>[] {
           {repeated === 0 ? '' : ` × ${repeated + 1}`}
         </State>
       ),
+      only: ({ outcome }) => ({ outcome }),
     },
     {
       title: words.message,
       narrow: true,
       cell: ({ message }) => <span title={message}>{message}</span>,
     },
-    { title: words.model, narrow: true, cell: ({ model }) => model ?? '–' },
-    { title: words.key, cell: ({ token_name }) => token_name ?? '–' },
+    {
+      title: words.model,
+      narrow: true,
+      cell: ({ model }) => model ?? '–',
+      only: ({ model }) => (model === null ? undefined : { model }),
+    },
+    {
+      title: words.key,
+      cell: ({ token_name }) => token_name ?? '–',
+      only: ({ token_name: name }) => (name === null ? undefined : { token_name: name }),
+    },
     ...(admin
       ? [
           {

@@ -20,6 +20,8 @@ interface ButtonProps {
   readonly disabled?: boolean | undefined;
   readonly title?: string | undefined;
   readonly label?: string | undefined;
+  /** Whether a button that switches something is on. */
+  readonly pressed?: boolean | undefined;
   readonly onClick?: ((event: MouseEvent) => void) | undefined;
   readonly children: ComponentChildren;
 }
@@ -30,6 +32,7 @@ export function Button({
   disabled = false,
   title,
   label,
+  pressed,
   onClick,
   children,
 }: ButtonProps) {
@@ -40,6 +43,7 @@ export function Button({
       disabled={disabled}
       title={title}
       aria-label={label}
+      aria-pressed={pressed}
       onClick={onClick}
     >
       {children}

@@ -1,3 +1,4 @@
+import type { TargetedPointerEvent } from 'preact';
 import { useState } from 'preact/hooks';
 import { wp } from '../words.js';
 
@@ -17,14 +18,26 @@ interface ChartProps {
   readonly kind: 'bars' | 'lines';
   readonly format: (value: number) => string;
   readonly timeOf: (seconds: number) => string;
+  /** What happened at some moments, drawn as lines. */
+  readonly marks?: readonly Mark[];
+  /** Makes a range of steps selectable, by dragging over them or a click on one. */
+  readonly onPick?: ((start: number, end: number) => void) | undefined;
+}
+
+export interface Mark {
+  readonly at: number;
+  readonly label: string;
 }
 
 const WIDTH = 600;
 const HEIGHT = 120;
+const SHOWN_MARKS = 5;
 
 /** Values over time, with the numbers under the pointer, and as a table for readers who cannot see the chart. */
-export function Chart({ title, times, series, kind, format, timeOf }: ChartProps) {
+export function Chart(props: ChartProps) {
+  const { title, times, series, kind, format, timeOf, marks = [], onPick } = props;
   const [at, setAt] = useState<number>();
+  const [from, setFrom] = useState<number>();
   const top = Math.max(
     Number.MIN_VALUE,
     ...times.map((_, index) => {
@@ -33,7 +46,15 @@ export function Chart({ title, times, series, kind, format, timeOf }: ChartProps
     }),
   );
   const step = WIDTH / Math.max(1, times.length);
+  const seconds = (times[1] ?? 0) - (times[0] ?? 0);
   const isEmpty = top === Number.MIN_VALUE;
+  const indexAt = (event: TargetedPointerEvent<SVGSVGElement>): number => {
+    const { left, width } = event.currentTarget.getBoundingClientRect();
+    const index = Math.floor(((event.clientX - left) / width) * times.length);
+    return Math.max(0, Math.min(times.length - 1, index));
+  };
+  const end = (times.at(-1) ?? 0) + seconds;
+  const shownMarks = marks.filter((mark) => mark.at >= (times[0] ?? 0) && mark.at < end);
   const shown = at === undefined ? undefined : times[at];
   return (
     <figure class="card stack chart">
@@ -49,15 +70,31 @@ export function Chart({ title, times, series, kind, format, timeOf }: ChartProps
           viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
           preserveAspectRatio="none"
           aria-hidden="true"
-          onPointerMove={(event) => {
-            const { left, width } = event.currentTarget.getBoundingClientRect();
-            const index = Math.floor(((event.clientX - left) / width) * times.length);
-            setAt(Math.max(0, Math.min(times.length - 1, index)));
+          class={onPick === undefined ? undefined : 'pickable'}
+          onPointerMove={(event) => setAt(indexAt(event))}
+          onPointerDown={(event) => {
+            if (onPick === undefined || event.button !== 0) return;
+            event.preventDefault();
+            event.currentTarget.setPointerCapture(event.pointerId);
+            setFrom(indexAt(event));
           }}
+          onPointerUp={(event) => {
+            if (from === undefined) return;
+            setFrom(undefined);
+            const [first = 0, last = 0] = [from, indexAt(event)].sort((a, b) => a - b);
+            onPick?.(times[first] ?? 0, (times[last] ?? 0) + seconds);
+          }}
+          onPointerCancel={() => setFrom(undefined)}
           onPointerLeave={() => setAt(undefined)}
         >
           {at === undefined ? null : (
-            <rect class="cursor" x={at * step} y={0} width={step} height={HEIGHT} />
+            <rect
+              class="cursor"
+              x={Math.min(at, from ?? at) * step}
+              y={0}
+              width={(Math.abs(at - (from ?? at)) + 1) * step}
+              height={HEIGHT}
+            />
           )}
           {kind === 'bars' ? (
             <Bars times={times} series={series} top={top} step={step} />
@@ -66,6 +103,10 @@ export function Chart({ title, times, series, kind, format, timeOf }: ChartProps
               <path key={name} class={`line s${color}`} d={lineOf(values, top, step)} />
             ))
           )}
+          {shownMarks.map((mark) => {
+            const x = ((mark.at - (times[0] ?? 0)) / (end - (times[0] ?? 0))) * WIDTH;
+            return <path key={mark.at} class="line s3 s6" d={`M${x.toFixed(1)} 0V${HEIGHT}`} />;
+          })}
         </svg>
       )}
       <div class="row small">
@@ -82,6 +123,15 @@ export function Chart({ title, times, series, kind, format, timeOf }: ChartProps
             : timeOf(shown)}
         </span>
       </div>
+      {shownMarks.length === 0 ? null : (
+        <ul class="stack tight small muted">
+          {shownMarks.slice(0, SHOWN_MARKS).map((mark) => (
+            <li key={mark.at}>
+              ┆ {timeOf(mark.at)} {mark.label}
+            </li>
+          ))}
+        </ul>
+      )}
       <details>
         <summary>{wp().chart.table}</summary>
         <div class="tablebox short" role="region" aria-label={title} tabIndex={0}>

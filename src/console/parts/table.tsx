@@ -14,6 +14,8 @@ export interface Column<T> {
   readonly minor?: boolean;
   /** Whether the column is shown on a wide page only: the drawer has it too. */
   readonly lesser?: boolean;
+  /** The filter that leaves rows with the same value alone. */
+  readonly only?: (row: T) => Readonly<Record<string, string>> | undefined;
   /** Whether long text is truncated, so that the columns after it stay visible. */
   readonly narrow?: boolean;
 }
@@ -30,6 +32,8 @@ interface TableProps<T> {
     readonly ids: ReadonlySet<string | number>;
     readonly onChange: (ids: ReadonlySet<string | number>) => void;
   };
+  /** Takes the filter of a cell that is clicked with Alt. */
+  readonly onFilter?: (filter: Readonly<Record<string, string>>) => void;
   /** A heading above the first row of each group. */
   readonly groupOf?: (row: T) => string;
 }
@@ -49,7 +53,8 @@ function classOf<T>({ numeric = false, minor, narrow, lesser }: Column<T>): stri
 
 /** Rows with their actions on the right; arrows, `j` and `k` move between rows, Enter opens, `x` selects. */
 export function Table<T>(props: TableProps<T>) {
-  const { label, columns, rows, idOf, onOpen, openId, actions, selection, groupOf } = props;
+  const { label, columns, rows, idOf, onOpen, openId, actions, selection, groupOf, onFilter } =
+    props;
   const [at, setAt] = useState(-1);
   const body = useRef<HTMLTableSectionElement>(null);
 
@@ -75,7 +80,8 @@ export function Table<T>(props: TableProps<T>) {
       const row = rows[at];
       if (row === undefined) return;
       if (letters && event.key === 'x' && selection !== undefined) toggle(idOf(row));
-      if (letters && event.key === '.') {
+      if (letters && (event.key === '.' || (event.key === 'f' && onFilter !== undefined))) {
+        event.preventDefault();
         body.current
           ?.querySelectorAll('tr.item')
           [at]?.querySelector<HTMLElement>('[aria-haspopup]')
@@ -174,7 +180,16 @@ export function Table<T>(props: TableProps<T>) {
                   </td>
                 )}
                 {columns.map((column) => (
-                  <td key={column.title} class={classOf(column)}>
+                  <td
+                    key={column.title}
+                    class={classOf(column)}
+                    onClick={(event) => {
+                      const filter = event.altKey ? column.only?.(row) : undefined;
+                      if (filter === undefined) return;
+                      event.stopPropagation();
+                      onFilter?.(filter);
+                    }}
+                  >
                     {column.cell(row)}
                   </td>
                 ))}

@@ -45,8 +45,16 @@ export const enPages = {
     deleteAction: 'Delete my account…',
   },
   requests: {
-    liveOn: 'Live',
-    liveOff: 'Live',
+    live: 'Live',
+    newOnes: (count: number) => `${count} new`,
+    only: (what: string, value: string) => `Only ${what.toLowerCase()} ${value}`,
+    filters: {
+      outcome: 'outcome',
+      channel_id: 'channel',
+      provider: 'provider',
+      user_id: 'account',
+      slower: 'slower than',
+    },
     which: 'Which requests',
     admitted: 'Admitted',
     failed: 'Failed',
@@ -791,6 +799,7 @@ export const enPages = {
     /** Empty, because the API’s own texts are already in English. */
     helps: {} as Readonly<Record<string, string>>,
   },
+  range: { earlier: 'Earlier', later: 'Later' },
   chart: {
     top: (value: string) => `at most ${value}`,
     empty: 'Nothing in this time.',
@@ -798,6 +807,9 @@ export const enPages = {
     time: 'Time',
   },
   overview: {
+    mute: 'Mute',
+    muteOne: (thing: string) => `Mute for a day: ${thing}`,
+    muted: (count: number) => `${count} muted: show again`,
     range: 'Time range',
     quiet: 'All right: no request in this time.',
     fine: (perSecond: string, failed: string, p95: string) =>
@@ -806,6 +818,10 @@ export const enPages = {
       many(count, { one: '# thing needs a look', other: '# things need a look' }),
     things: (thing: Attention): string => {
       switch (thing.kind) {
+        case 'requests_fail':
+          return `${percent(thing.share)} of the admitted requests failed`;
+        case 'outbox':
+          return 'people may register, but mails go to the outbox folder';
         case 'channel_fails':
           return `${thing.name} fails: ${percent(thing.share)} of its attempts in the last minutes`;
         case 'tag_off':
@@ -815,7 +831,7 @@ export const enPages = {
         case 'node':
           return thing.standing === 'behind'
             ? `${thing.name} has an older version in force`
-            : `${thing.name} has stopped to report`;
+            : `${thing.name} has stopped reporting`;
         case 'settlements':
           return `${thing.name}: the store has not heard of ${many(thing.count, { one: '# settlement', other: '# settlements' })}`;
       }

@@ -137,6 +137,7 @@ export const en = {
       ['x', 'select a row'],
       ['.', 'actions of a row'],
       ['r', 'read again'],
+      ['[ ]', 'earlier, later time range'],
       ['y', 'copy the address of this page'],
       ['Esc', 'close'],
       ['Ctrl Enter', 'submit, or run'],

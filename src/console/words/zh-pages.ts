@@ -39,8 +39,16 @@ export const zhPages: PageWords = {
     deleteAction: '删除我的账户……',
   },
   requests: {
-    liveOn: '实时',
-    liveOff: '实时',
+    live: '实时',
+    newOnes: (count) => `${count} 条新请求`,
+    only: (what, value) => `仅${what} ${value}`,
+    filters: {
+      outcome: '结果',
+      channel_id: '渠道',
+      provider: '提供方',
+      user_id: '账户',
+      slower: '慢于',
+    },
     which: '哪些请求',
     admitted: '已受理',
     failed: '失败',
@@ -697,6 +705,7 @@ export const zhPages: PageWords = {
       wrong_order: '请确认该模型是重排模型。',
     },
   },
+  range: { earlier: '更早', later: '更晚' },
   chart: {
     top: (value) => `最高 ${value}`,
     empty: '这段时间内没有数据。',
@@ -704,6 +713,9 @@ export const zhPages: PageWords = {
     time: '时间',
   },
   overview: {
+    mute: '静音',
+    muteOne: (thing) => `静音一天：${thing}`,
+    muted: (count) => `已静音 ${count} 项：重新显示`,
     range: '时间范围',
     quiet: '一切正常：这段时间内没有请求。',
     fine: (perSecond, failed, p95) =>
@@ -711,6 +723,10 @@ export const zhPages: PageWords = {
     look: (count) => `${count} 项需要留意`,
     things: (thing) => {
       switch (thing.kind) {
+        case 'requests_fail':
+          return `${percent(thing.share)} 的已受理请求失败`;
+        case 'outbox':
+          return '已开放注册，但邮件只写入发件目录';
         case 'channel_fails':
           return `${thing.name} 出错：最近几分钟 ${percent(thing.share)} 的尝试失败`;
         case 'tag_off':

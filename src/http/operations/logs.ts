@@ -1,5 +1,5 @@
 import Joi from 'joi';
-import type { RefusedEntry, RefusedQuery, UsageQuery } from '../../store/store.js';
+import type { RefusedEntry, RefusedQuery, UsageEntry, UsageQuery } from '../../store/store.js';
 import {
   AUDIT_REPLY,
   auditWire,
@@ -69,6 +69,11 @@ interface OwnRefusedView {
   repeated: number;
 }
 
+/** A request in the log with the name of its channel. */
+interface NamedUsageView extends UsageWire {
+  channel: string | null;
+}
+
 interface RefusedView extends OwnRefusedView {
   user_id: number | null;
   address: string | null;
@@ -121,11 +126,15 @@ const REFUSED_MEMBERS = {
 const OWN_REFUSED = Joi.object<OwnRefusedView, true>(OWN_REFUSED_MEMBERS);
 const REFUSED = Joi.object<RefusedView, true>(REFUSED_MEMBERS);
 const OWN_USAGE = Joi.object<OwnUsageWire, true>(OWN_USAGE_REPLY);
-const USAGE = Joi.object<UsageWire, true>(USAGE_REPLY);
+const USAGE_MEMBERS = {
+  ...USAGE_REPLY,
+  channel: Joi.string().allow(null).required().description('Its name today; null once it is gone.'),
+};
+const USAGE = Joi.object<NamedUsageView, true>(USAGE_MEMBERS);
 const AUDIT = Joi.object<AuditWire, true>(AUDIT_REPLY);
 
 const OWN_USAGE_FILE = { name: 'usage', columns: namesOf(OWN_USAGE_REPLY) };
-const USAGE_FILE = { name: 'usage', columns: namesOf(USAGE_REPLY) };
+const USAGE_FILE = { name: 'usage', columns: namesOf(USAGE_MEMBERS) };
 const OWN_REFUSED_FILE = { name: 'refused', columns: namesOf(OWN_REFUSED_MEMBERS) };
 const REFUSED_FILE = { name: 'refused', columns: namesOf(REFUSED_MEMBERS) };
 const AUDIT_FILE = { name: 'audit', columns: namesOf(AUDIT_REPLY) };
@@ -140,10 +149,17 @@ const list = defineOperation({
   query: Joi.object<UsageListQuery, true>({ ...FORMAT_QUERY, ...FILTERS }),
   reply: listOf(USAGE),
   files: [CSV],
-  handler: ({ deps, query }) =>
-    pageOrFile(query, USAGE_FILE, usageWire, (slice) =>
+  handler: ({ deps, query }) => {
+    const { byId } = deps.gateway.channels.current;
+    const view = (entry: UsageEntry): NamedUsageView => ({
+      ...usageWire(entry),
+      channel:
+        entry.channelId === undefined ? null : (byId.get(entry.channelId)?.channel.name ?? null),
+    });
+    return pageOrFile(query, USAGE_FILE, view, (slice) =>
       deps.store.listUsage({ ...filterOf(query), ...slice }),
-    ),
+    );
+  },
 });
 
 const listOwn = defineOperation({

@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { faultsOf, PASSWORD, startConsole, until } from './support.mjs';
+
+let gateway;
+
+before(async () => {
+  gateway = await startConsole();
+});
+
+after(() => gateway?.stop());
+
+const inAddress = (page, name) => new URL(page.url()).searchParams.get(name);
+
+test('requests are picked from a chart, and filtered by what a row has', async () => {
+  const { open, api, makeKey, rerank } = gateway;
+  const { context, page, said } = await open('login');
+  const keys = [await makeKey(context, { name: 'shop' }), await makeKey(context, { name: 'lab' })];
+  await rerank(keys[0], 'rerank-2.5');
+  await rerank(keys[1], 'local');
+  await rerank(keys[1], 'nobody');
+  await until('the requests are in the log', async () => {
+    const { total } = await api(context, 'GET', '/api/log');
+    const { total: refused } = await api(context, 'GET', '/api/log/refused');
+    return total === 2 && refused === 1;
+  });
+  await until('they are in the statistics', async () => {
+    const now = Math.floor(Date.now() / 60_000) * 60 + 60;
+    const span = `start_timestamp=${now - 3_600}&end_timestamp=${now}`;
+    const { total } = await api(context, 'GET', `/api/stats/series?${span}`);
+    return total.requests === 3;
+  });
+  await page.goto(`${gateway.url}/console/requests?span=1h`);
+  const rows = page.locator('tr.item');
+  const chart = page.locator('figure.chart');
+  await chart.locator('rect.bar-of').first().waitFor();
+  assert.deepEqual(await faultsOf(page, 'requests'), []);
+
+  // Channels have names.
+  await page.getByRole('cell', { name: 'voyage-eu', exact: true }).first().waitFor();
+
+  // A click on a bar picks its minute.
+  const bar = await chart.locator('rect.bar-of').last().boundingBox();
+  await page.mouse.click(bar.x + bar.width / 2, bar.y + bar.height / 2);
+  await page.waitForURL(/from=\d+/);
+  assert.equal(Number(inAddress(page, 'to')) - Number(inAddress(page, 'from')), 60);
+  await rows.first().waitFor();
+  await page.keyboard.press('[');
+  await page.keyboard.press('[');
+  await page.keyboard.press('[');
+  await page.getByText('Nothing matches').waitFor();
+  await page.goBack();
+  await page.getByText('24h', { exact: true }).click();
+  await rows.nth(1).waitFor();
+  assert.equal(inAddress(page, 'from'), null);
+
+  // A cell filters, and so does the menu of a row.
+  await page.getByRole('cell', { name: 'shop', exact: true }).click({ modifiers: ['Alt'] });
+  await until('one row', async () => (await rows.count()) === 1);
+  assert.equal(inAddress(page, 'token_name'), 'shop');
+  assert.equal(await page.getByRole('dialog').count(), 0);
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('f');
+  await page.getByRole('menuitem', { name: 'Only channel voyage-eu' }).press('Enter');
+  await page.getByText('channel: voyage-eu').waitFor();
+  await until('the chart is of the channel', async () => {
+    const series = await chart.locator('figcaption ~ .row .nowrap').allInnerTexts();
+    return series.filter((text) => /Refused/.test(text)).length === 0;
+  });
+
+  // A letter starts and ends following.
+  await page.locator('body').press('l');
+  await page.getByRole('button', { name: '● Live', pressed: true }).waitFor();
+  assert.deepEqual(said, []);
+  await context.close();
+});
+
+test('users see the chart and the filters of their own requests, and no channel', async () => {
+  const { open, api, makeKey, rerank } = gateway;
+  const { context } = await open('login');
+  const account = { username: 'ada', password: PASSWORD, quota: 500_000 };
+  const { id } = await api(context, 'POST', '/api/user', account);
+  await rerank(await makeKey(context, { name: 'of ada', user_id: id }), 'local');
+  await context.close();
+  const { page, said, context: own } = await open('requests', { username: 'ada' });
+  await until('a row', async () => {
+    await page.keyboard.press('r');
+    return (await page.locator('tr.item').count()) === 1;
+  });
+  await page.locator('figure.chart rect.bar-of').first().waitFor();
+  await page.locator('tr.item').getByRole('button').click();
+  await page.getByRole('menuitem', { name: 'Only model local' }).waitFor();
+  assert.equal(await page.getByText(/voyage-eu|inside/).count(), 0);
+  assert.deepEqual(said, []);
+  await own.close();
+});
+
+test('rows that are followed stand still for somebody who reads further down', async () => {
+  const { open, makeKey, rerank } = gateway;
+  const { context, page, said } = await open('login', { viewport: { width: 1280, height: 400 } });
+  const key = await makeKey(context, { name: 'many' });
+  for (let at = 0; at < 25; at += 1) await rerank(key, 'local');
+  await page.goto(`${gateway.url}/console/requests?token_name=many`);
+  await until('all rows', async () => {
+    await page.keyboard.press('r');
+    return (await page.locator('tr.item').count()) === 25;
+  });
+  await page.getByRole('button', { name: '○ Live' }).click();
+  await page.evaluate(() => scrollTo(0, 600));
+  await rerank(key, 'local');
+  const more = page.getByRole('button', { name: '1 new' });
+  await more.waitFor();
+  assert.equal(await page.locator('tr.item').count(), 25);
+  await more.click();
+  await until('the new row', async () => (await page.locator('tr.item').count()) === 26);
+  assert.deepEqual(said, []);
+  await context.close();
+});
