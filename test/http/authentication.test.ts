@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import aws4 from 'aws4';
 import { describe, expect, it } from '@jest/globals';
@@ -37,10 +37,13 @@ function setUp(keys: readonly string[] = [KEY]) {
 }
 
 /** A request as the server hands it over, from an address. */
-function request(headers: Record<string, string>, from = '192.0.2.7', socket?: Socket) {
-  const of = socket ?? new Socket();
-  Object.defineProperty(of, 'remoteAddress', { value: from, configurable: true });
-  return { headers, socket: of, method: 'POST', url: '/' } as IncomingMessage;
+function request(
+  headers: Record<string, string>,
+  from = '192.0.2.7',
+  socket = new Socket(),
+): IncomingMessage {
+  Object.defineProperty(socket, 'remoteAddress', { value: from, configurable: true });
+  return Object.assign(new IncomingMessage(socket), { headers, method: 'POST', url: '/' });
 }
 
 /** What authentication says: the key's hash, or the code of the refusal. */

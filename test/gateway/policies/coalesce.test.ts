@@ -128,6 +128,22 @@ describe('identical calls at the same time', () => {
     ]);
   });
 
+  it('share a failure too, which a caller with more time does not repeat', async () => {
+    const { flights, rank } = setUp();
+    const patient = createScope(Date.now(), 120_000);
+    scopes.push(patient);
+    const both = Promise.allSettled([rank(caller().job), rank(job({ scope: patient }))]);
+    await nextTurn();
+
+    flights[0]?.crash(new Error('broken'));
+
+    expect(await both).toEqual([
+      { status: 'rejected', reason: new Error('broken') },
+      { status: 'rejected', reason: new Error('broken') },
+    ]);
+    expect(flights).toHaveLength(1);
+  });
+
   it('are not shared with calls that come after the answer', async () => {
     const { flights, rank } = setUp();
     const first = rank(caller().job);

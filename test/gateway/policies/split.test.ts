@@ -3,6 +3,7 @@ import { Secret } from '../../../src/core/secret.js';
 import { textDocuments } from '../../../src/core/documents.js';
 import { split } from '../../../src/gateway/policies/split.js';
 import type { Attempt, Job, Offer } from '../../../src/gateway/rank.js';
+import { createScope } from '../../../src/gateway/scope.js';
 import { failed, job, offer } from '../../support/offers.js';
 
 const TEXTS = Array.from({ length: 10 }, (_, at) => String((at * 7) % 10));
@@ -75,6 +76,15 @@ describe('a list beyond the limits of a channel', () => {
     expect(most).toBe(3);
   });
 
+  it('of two documents is halved as well', async () => {
+    const two = job({ documents: textDocuments(['1', '2']), topN: 2 });
+    const attempt = split({ parallel: 1 })(scoring([], ({ documents }) => documents.count > 1));
+
+    expect(await attempt(windowed(), two)).toMatchObject({
+      ranking: { rows: [{ index: 1 }, { index: 0 }] },
+    });
+  });
+
   it('is halved until the channel takes it, and not asked so much of the next time', async () => {
     const seen: string[][] = [];
     const attempt = split({ parallel: 1 })(scoring(seen, ({ documents }) => documents.count > 3));
@@ -90,6 +100,8 @@ describe('a list beyond the limits of a channel', () => {
 
   it.each([
     ['its channel takes two calls a minute', 'limit', { requestsPerMinute: 2 }],
+    ['its channel takes three', 'ranked', { requestsPerMinute: 3 }],
+    ['its channel takes two tokens a minute', 'ranked', { tokensPerMinute: 2 }],
     ['each of two keys takes one', 'limit', { keyRequestsPerMinute: 1 }],
     ['each of two keys takes two', 'ranked', { keyRequestsPerMinute: 2 }],
   ])('of three windows, where %s, ends with: %s', async (_what, expected, limits) => {
@@ -99,6 +111,7 @@ describe('a list beyond the limits of a channel', () => {
     const outcome = await split({ parallel: 2 })(scoring(seen))({ ...windowed(4), route }, whole);
 
     expect(outcome.kind === 'failed' ? outcome.failure.kind : outcome.kind).toBe(expected);
+    expect(outcome.kind === 'failed' && outcome.failure.unsent).toBe(expected === 'limit');
     expect(seen).toHaveLength(expected === 'limit' ? 0 : 3);
   });
 
@@ -216,7 +229,11 @@ describe('a list beyond the limits of a channel', () => {
     ['the channel refuses it', 'rejected', [2]],
   ] as const)('fails where %s', async (_why, kind, ids) => {
     const others = ids.map((id) => ({ ...windowed(4), id }));
-    const attempt: Attempt = () => Promise.resolve(failed(kind));
+    const asked: number[] = [];
+    const attempt: Attempt = ({ id }) => {
+      asked.push(id);
+      return Promise.resolve(failed(kind));
+    };
 
     const outcome = await split({ parallel: 1 })(attempt)(windowed(4), {
       ...whole,
@@ -224,6 +241,39 @@ describe('a list beyond the limits of a channel', () => {
     });
 
     expect(outcome).toEqual(failed(kind));
+    expect(asked).toEqual([1]);
+  });
+
+  it('goes elsewhere from a channel that was withdrawn', async () => {
+    const inner = scoring([]);
+    const attempt: Attempt = (from, given) =>
+      from.id === 1 ? Promise.resolve({ kind: 'withdrawn' }) : inner(from, given);
+
+    const outcome = await split({ parallel: 1 })(attempt)(windowed(4), {
+      ...whole,
+      elsewhere: twins([{ ...windowed(4), id: 2 }]),
+    });
+
+    expect(outcome.kind).toBe('ranked');
+  });
+
+  it('goes nowhere else once its request has ended', async () => {
+    const scope = createScope(Date.now(), 60_000);
+    const asked: number[] = [];
+    const attempt: Attempt = ({ id }) => {
+      asked.push(id);
+      scope.end('client_gone');
+      return Promise.resolve(failed('transient'));
+    };
+
+    await split({ parallel: 1 })(attempt)(windowed(4), {
+      ...whole,
+      scope,
+      elsewhere: twins([{ ...windowed(4), id: 2 }]),
+    });
+    scope.release();
+
+    expect(asked).toEqual([1]);
   });
 
   it('asks few channels in all when every one of them fails', async () => {
