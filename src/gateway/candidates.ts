@@ -7,6 +7,7 @@ import type { ChannelHealth } from './channel-health.js';
 import type { Availability } from './channel-state.js';
 import { obstacleOf, type Sought } from './obstacles.js';
 import type { AttemptOutcome, Candidates, NoRanking, Offer, Plan, Tier } from './rank.js';
+import type { Route } from './route.js';
 import { firstAbove, placeOf } from './tier.js';
 import { DEFAULT_COOLDOWN_MS } from './verdicts.js';
 
@@ -37,7 +38,7 @@ class JobCandidates implements Candidates {
   readonly #failures: UpstreamFailure[] = [];
   /** Tried ones whose failure may pass on a second try. */
   #mayPass: Set<number> | undefined;
-  /** Providers whose own limit the request exceeded: their other channels have the same limit. */
+  /** Services whose own limit the request exceeded: their other channels have the same limit. */
   #unfit: Set<string> | undefined;
 
   constructor(deps: CandidatesDeps, job: Sought) {
@@ -93,7 +94,7 @@ class JobCandidates implements Candidates {
     // What was not even sent exceeds a limit of that channel alone.
     const isProviders = failure.kind === 'limit' && failure.unsent !== true;
     if (isProviders && isOneService(route.provider)) {
-      (this.#unfit ??= new Set()).add(route.provider.id);
+      (this.#unfit ??= new Set()).add(serviceOf(route));
     }
   }
 
@@ -164,10 +165,15 @@ class JobCandidates implements Candidates {
   #isUsable(offer: Offer, nowMs: number): boolean {
     return (
       !this.#tried.has(offer.id) &&
-      this.#unfit?.has(offer.route.provider.id) !== true &&
+      this.#unfit?.has(serviceOf(offer.route)) !== true &&
       obstacleOf(this.#deps.health, this.#job, offer, nowMs) === undefined
     );
   }
+}
+
+/** Who answers: a provider's form at another address may be a server with other limits, or a proxy in front of one. */
+function serviceOf({ provider, origin }: Route): string {
+  return `${provider.id} ${origin}`;
 }
 
 /** How long a busy offer stays busy at least. */

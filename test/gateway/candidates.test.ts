@@ -138,11 +138,12 @@ describe('the candidates of a job', () => {
   });
 
   it.each([
-    ['of a service whose limit was broken, not those of one’s own servers', {}, [1, 3, 4]],
-    ['of no service where nothing was sent', { unsent: true }, [1, 2, 3, 4]],
+    ['of a service whose limit was broken, not those of other addresses', {}, [1, 3, 4, 5]],
+    ['of no service where nothing was sent', { unsent: true }, [1, 2, 3, 4, 5]],
   ])('leave out the other channels %s', (_what, more, expected) => {
-    const hosted = { provider: 'jina', credentials: { apiKey: new Secret('k') } };
-    const offers = [offer(1, hosted), offer(2, hosted), offer(3), offer(4)];
+    const proxied = { provider: 'jina', credentials: { apiKey: new Secret('k') } };
+    const hosted = { ...proxied, baseUrl: undefined };
+    const offers = [offer(1, hosted), offer(2, hosted), offer(3), offer(4), offer(5, proxied)];
     const from = candidates(offers);
     const asked: number[] = [];
 
