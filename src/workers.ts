@@ -1,6 +1,7 @@
 import cluster, { type Worker } from 'node:cluster';
 import { createServer, Socket, type AddressInfo, type Server } from 'node:net';
 import { Restarts } from './core/restarts.js';
+import { Heartbeat } from './heartbeat.js';
 import { acceptWaiting, type PatientServer } from './http/connections.js';
 import { onStopSignal } from './signals.js';
 import type { Logger } from './telemetry/log.js';
@@ -11,6 +12,10 @@ import { onUncaught, SOFTWARE_EXIT_CODE } from './uncaught.js';
 const LAST_WORDS_MS = 10_000;
 /** Connections that may wait while there is no worker. */
 const MAX_WAITING = 1_024;
+/** How often workers are asked whether they are there. */
+const BEAT_MS = 1_000;
+/** A worker that answers no longer gets no more connections, and is then replaced: it may be stopped, or hang. */
+const PATIENCE = { silentAfter: 3, lostAfter: 10 };
 
 export interface WorkersPlan {
   readonly count: number;
@@ -27,6 +32,8 @@ const READY = 'worker ready';
 const LEAVING = 'worker leaving';
 const CONNECTION = 'connection';
 const DRAIN = 'drain';
+const ARE_YOU_THERE = 'are you there';
+const HERE = 'here';
 
 /**
  * Runs several processes on one port and replaces those that die. This one accepts all connections and hands them on in turn,
@@ -51,6 +58,25 @@ class Supervisor {
   readonly #waiting: Socket[] = [];
   readonly #server: Server;
   readonly #restarts = new Restarts();
+  readonly #heartbeat = new Heartbeat<Worker>(
+    {
+      ask: (worker) => {
+        this.#tell(worker, ARE_YOU_THERE);
+      },
+      onSilent: (worker) => {
+        this.#passOver(worker);
+      },
+      onBack: (worker) => {
+        this.#serve(worker);
+      },
+      onLost: (worker) => {
+        const { pid } = worker.process;
+        this.#plan.logger.error({ pid }, 'worker does not answer and is killed');
+        worker.process.kill('SIGKILL');
+      },
+    },
+    PATIENCE,
+  );
   #isUp = false;
   #isStopping = false;
   #exitCode = 0;
@@ -74,6 +100,7 @@ class Supervisor {
     cluster.on('message', (worker: Worker, message: unknown) => {
       if (message === READY) this.#onReady(worker);
       if (message === LEAVING) this.#dismiss(worker);
+      if (message === HERE) this.#heartbeat.heard(worker);
     });
     cluster.on('exit', (worker: Worker, code: number, signal: string) => {
       this.#onExit(worker, code, signal);
@@ -85,6 +112,9 @@ class Supervisor {
       this.#exitCode = SOFTWARE_EXIT_CODE;
       this.#stop();
     });
+    setInterval(() => {
+      this.#heartbeat.beat();
+    }, BEAT_MS).unref();
     for (let index = 0; index < this.#plan.count; index += 1) this.#fork();
   }
 
@@ -102,8 +132,8 @@ class Supervisor {
       this.#tell(worker, DRAIN);
       return;
     }
-    this.#serving.push(worker);
-    for (const socket of this.#waiting.splice(0)) this.#handOver(socket);
+    this.#serve(worker);
+    this.#heartbeat.follow(worker);
     if (this.#isUp) return;
     this.#isUp = true;
     const { host, port, onListening } = this.#plan;
@@ -114,6 +144,12 @@ class Supervisor {
     this.#server.listen(port, host, () => {
       onListening((this.#server.address() as AddressInfo).port);
     });
+  }
+
+  /** Hands it connections from now on. */
+  #serve(worker: Worker): void {
+    this.#serving.push(worker);
+    for (const socket of this.#waiting.splice(0)) this.#handOver(socket);
   }
 
   /** Hands a connection to the worker whose turn it is. */
@@ -154,6 +190,7 @@ class Supervisor {
 
   /** Hands it no more connections, and lets it end. */
   #dismiss(worker: Worker): void {
+    this.#heartbeat.leave(worker);
     this.#passOver(worker);
     this.#tell(worker, DRAIN);
   }
@@ -185,6 +222,7 @@ class Supervisor {
   }
 
   #onExit(worker: Worker, code: number, signal: string): void {
+    this.#heartbeat.leave(worker);
     this.#passOver(worker);
     if (!this.#isStopping && !this.#isUp) {
       this.#exitCode = code === 0 ? 1 : code;
@@ -214,6 +252,7 @@ export function serveForPrimary(server: PatientServer, onDrain: () => void): voi
   server.serveHandedOver();
   process.on('message', (message: unknown, socket: unknown) => {
     if (message === DRAIN) onDrain();
+    else if (message === ARE_YOU_THERE) process.send?.(HERE);
     // A connection that broke on the way is gone.
     else if (message === CONNECTION && socket instanceof Socket) server.takeOver(socket);
   });

@@ -178,6 +178,25 @@ describe('a gateway whose workers are killed', () => {
     expect(ends.filter((end) => end === 'answered').length).toBeGreaterThanOrEqual(10);
     expect(ends).not.toContain('silence');
   }, 180_000);
+
+  it('replaces one that is stopped, and leaves nobody alone who waits for it', async () => {
+    const running = await start(['env', 'WORKERS=2', ...PROGRAM]);
+    const pids = (): number[] =>
+      running.log
+        .filter((line) => line.includes('"serving"'))
+        .map((line) => (JSON.parse(line) as { pid: number }).pid);
+    await eventually('both serve', () => Promise.resolve(pids().length === 2));
+    const [stopped = 0] = pids();
+
+    process.kill(stopped, 'SIGSTOP');
+    const ends = await Promise.all(Array.from({ length: 12 }, () => knock(running.port)));
+    await eventually('another one serves', () => Promise.resolve(pids().length === 3));
+
+    // One had been sent to it, and ended with it.
+    expect(ends.filter((end) => end === 'answered').length).toBeGreaterThanOrEqual(11);
+    expect(ends).not.toContain('silence');
+    expect(await knock(running.port)).toBe('answered');
+  }, 180_000);
 });
 
 describe('a gateway that is asked to stop', () => {
