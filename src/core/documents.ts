@@ -1,4 +1,4 @@
-import { encodeJson, inPieces, JsonFragment, quotedInSteps } from './json/json.js';
+import { encodeJson, JsonFragment, quotedInSteps } from './json/json.js';
 import { elementRanges, searchElements } from './json/elements.js';
 import { ROW, type FoundList } from './json/scanner.js';
 import { atOnce, inSteps, Pace, type Steps } from './steps.js';
@@ -530,8 +530,7 @@ class PartDocuments implements Documents {
     if (sent !== undefined) return sent;
     const { source, text } = this.#parts[index] ?? {};
     const written = this.#written?.[index]?.text;
-    const isWritten = written !== undefined && source === text && text?.isWellFormed() === true;
-    return isWritten ? written : Buffer.from(JSON.stringify(source));
+    return written !== undefined && source === text ? written : Buffer.from(JSON.stringify(source));
   }
 }
 
@@ -568,7 +567,14 @@ function inList(elements: readonly (readonly Buffer[])[]): JsonFragment {
   const pieces = elements.flatMap((element, index) => [index === 0 ? OPEN_LIST : NEXT, ...element]);
   if (pieces.length === 0) pieces.push(OPEN_LIST);
   pieces.push(CLOSE_LIST);
-  return inPieces(pieces);
+  return new JsonFragment({
+    size: pieces.reduce((bytes, { length }) => bytes + length, 0),
+    iterate: () => pieces,
+    copy: (target: Buffer, start: number) => {
+      let end = start;
+      for (const piece of pieces) end += piece.copy(target, end);
+    },
+  });
 }
 
 /**

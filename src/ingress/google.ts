@@ -1,5 +1,5 @@
 import { headedTexts, type Documents } from '../core/documents.js';
-import { encodeReply, inPieces, UnwrittenJson, type JsonBody } from '../core/json/json.js';
+import { encodeReply, JsonFragment, UnwrittenJson, type JsonBody } from '../core/json/json.js';
 import Joi from 'joi';
 import { defineDialect } from './dialect.js';
 import { EXAMPLE } from './example.js';
@@ -100,8 +100,7 @@ export const google = defineDialect<Kept>({
         return { id, ...details, score: scoreJson(score) };
       }),
     };
-    const isLong = returnDocuments && sent === undefined && documents.sizeBytes > LARGE_BYTES;
-    return isLong ? new UnwrittenJson(body) : encodeReply(body);
+    return documents.sizeBytes > LARGE_BYTES ? new UnwrittenJson(body) : encodeReply(body);
   },
   error: ({ status, message }) => ({
     body: JSON.stringify({
@@ -162,15 +161,22 @@ function parsedRecords(request: IngressRequest): Read {
 
 /** The content of a record in the bytes that came: what stood in front of it may have been written over. */
 function contentJson({ body, list: { rows } }: ScannedBody, index: number): JsonBody {
-  const [start = 0, end = 0] = rows.subarray(index * ROW + 2, index * ROW + ROW);
-  return inPieces([QUOTE, body.subarray(start + 1, end)]);
+  const start = (rows[index * ROW + 2] ?? 0) + 1;
+  const end = rows[index * ROW + 3] ?? 0;
+  return new JsonFragment({
+    size: 1 + end - start,
+    iterate: () => [QUOTE, body.subarray(start, end)],
+    copy: (target: Buffer, at: number) => {
+      body.copy(target, at + QUOTE.copy(target, at), start, end);
+    },
+  });
 }
 
 function readRecord(item: unknown, index: number): GoogleRecord {
   if (!isObject(item)) throw documentsError(`records[${index}] must be an object.`, 'records');
   const [id, title, content] = ['id', 'title', 'content'].map((name) => {
     const value = item[name] ?? undefined;
-    if (value === undefined || typeof value === 'string') return value?.toWellFormed();
+    if (value === undefined || typeof value === 'string') return value;
     // The caller finds its records by these alone: none may be replaced quietly.
     throw documentsError(`records[${index}].${name} must be a string.`, 'records');
   });

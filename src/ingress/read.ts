@@ -441,7 +441,7 @@ export function readDocuments(
   checkCount(value.length, request.maxDocuments, name);
   const parts = value.map(read);
   // A text taken out of an element is the document, so the element's bytes cannot stand for it.
-  const areElements = param === name && parts.every(({ source }, index) => source === value[index]);
+  const areElements = parts.every(({ source }, index) => source === value[index]);
   return partDocuments(parts, areElements ? request.body : undefined, name);
 }
 

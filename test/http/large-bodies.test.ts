@@ -79,12 +79,29 @@ describe('a body of several megabytes', () => {
     expect(await reply.json()).toMatchObject({ error: { code } });
   });
 
-  it('is answered in full in a form that repeats its texts', async () => {
-    const records: readonly { id?: string; title?: string; content?: string }[] = [
-      { id: 'a', title: 'half \ud800', content: TEXT },
-      ...many('Io "and"\n汉🪐').map((content) => ({ content })),
-      { title: TEXT },
-    ];
+  interface GoogleRecord {
+    id?: string;
+    title?: string;
+    content?: string;
+  }
+
+  it.each<[string, GoogleRecord[]]>([
+    [
+      'that is parsed',
+      [
+        { id: 'a', title: 'half \ud800', content: TEXT },
+        ...many('Io "and"\n汉🪐').map((content) => ({ content })),
+        { title: TEXT },
+      ],
+    ],
+    [
+      'that stays bytes',
+      [
+        { id: 'b', title: 'A "title"', content: TEXT },
+        ...many('Io "and"\n汉🪐').map((content) => ({ content })),
+      ],
+    ],
+  ])('is answered in full in a form that repeats its texts, %s', async (_name, records) => {
     const response = await fetch(`${gateway.url}/v1/projects/p/locations/l/rankingConfigs/c:rank`, {
       method: 'POST',
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
@@ -98,6 +115,15 @@ describe('a body of several megabytes', () => {
       { id: String(at), ...record, ...(record.id === 'a' ? { title: 'half \ufffd' } : {}) },
     ]);
     expect(told).toEqual(new Map(sent as [string, { id: string }][]));
+    const { documents } = JSON.parse(upstream.seen.at(-1)?.body ?? '') as { documents: string[] };
+    expect(documents).toEqual(
+      records.map(({ title, content }) =>
+        [title, content]
+          .filter((part) => part !== undefined)
+          .join('\n')
+          .toWellFormed(),
+      ),
+    );
   });
 
   it('is refused with the place of its mistake', async () => {

@@ -6,6 +6,7 @@ import { dashscope } from '../../src/ingress/dashscope.js';
 import type { IngressDialect } from '../../src/ingress/dialect.js';
 import { google } from '../../src/ingress/google.js';
 import { huggingface } from '../../src/ingress/huggingface.js';
+import { ingressRoute, listsAt } from '../../src/ingress/index.js';
 import { IngressRequest } from '../../src/ingress/read.js';
 
 const MAX_DOCUMENTS = 3;
@@ -199,4 +200,59 @@ describe.each(CASES)('documents of %s', (_name, dialect, bodyOf, asBytes, others
     }
     expect(wasParsed).toBe(!hasRoom);
   });
+});
+
+const LONG = 'x'.repeat(2_000_000);
+
+it.each([
+  [
+    '/api/v1/services/rerank/text-rerank/text-rerank',
+    dashscope,
+    `{"input":{"query":"q","documents":["${LONG}"]}}`,
+  ],
+  [
+    '/v3/ai/reranking-model',
+    aiGateway,
+    `{"query":"q","documents":{"type":"text","values":["${LONG}"]}}`,
+  ],
+  ['/models/m', huggingface, `{"inputs":{"source_sentence":"q","sentences":["${LONG}"]}}`],
+  ['/models/m', huggingface, `{"inputs":[{"text":"q","text_pair":"${LONG}"}]}`],
+  [
+    '/v1/projects/p/locations/l/rankingConfigs/c:rank',
+    google,
+    `{"query":"q","records":[{"id":"1","title":"a","content":"${LONG}"}]}`,
+  ],
+  [
+    '/rerank',
+    bedrock,
+    `{"queries":[{"textQuery":{"text":"q"}}],"sources":[{"inlineDocumentSource":{"textDocument":{"text":"${LONG}"}}}],"rerankingConfiguration":{"bedrockRerankingConfiguration":{"modelConfiguration":{"modelArn":"arn:aws:bedrock:us-west-2::foundation-model/m"}}}}`,
+  ],
+] as const)('a large body is found in steps, and not parsed: %s', async (path, dialect, body) => {
+  const route = ingressRoute(path);
+  if (route === undefined) throw new Error('nothing is there');
+  const request = requestOf(body);
+  request.value = () => {
+    throw new Error('the body was parsed');
+  };
+  let pauses = 0;
+
+  const { documents } = await request.inSteps(
+    listsAt(route),
+    () => dialect.parse(request),
+    async () => void (pauses += 1),
+  );
+
+  expect([documents.count, pauses]).toEqual([1, 1]);
+  expect(documents.text(0).endsWith(LONG)).toBe(true);
+});
+
+it('the form that a key names has its lists looked for first', () => {
+  const route = ingressRoute('/v1/rerank');
+  if (route === undefined) throw new Error('nothing is there');
+  const names = (setting?: string) => listsAt(route, setting).map(({ name }) => name);
+
+  expect(names()).toEqual(expect.arrayContaining(['documents', 'texts', 'sources']));
+  expect(names()).not.toContain('input.documents');
+  expect(names('dashscope')).toEqual(['input.documents', ...names()]);
+  expect(names('nothing')).toEqual(names());
 });

@@ -11,7 +11,8 @@ const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
 /**
- * Where each of the `count` elements of the array `name` lies in an object: start and end (exclusive) in turn. `json` must
+ * Where each of the `count` elements of the array `name` lies in an object: start and end (exclusive) in turn. A name with a
+ * dot is that of a member of a member. `json` must
  * be text that `JSON.parse` accepts, and the elements strings or objects. If several members have that name, the last one
  * counts, as in `JSON.parse`. `undefined` if the text is not as expected.
  */
@@ -25,9 +26,28 @@ export function* searchElements(
   name: string,
   count: number,
 ): Steps<Uint32Array | undefined> {
-  const pace = new Pace();
+  const whole = yield* searchObject(json, skipSpace(json, 0), name.split('.'), count, new Pace());
+  return whole !== undefined && skipSpace(json, whole.end) === json.length
+    ? whole.found
+    : undefined;
+}
+
+interface Searched {
+  readonly found: Uint32Array | undefined;
+  /** Behind the object. */
+  readonly end: number;
+}
+
+/** Searches the object at `start` for the array at the end of the path; `undefined` if there is no object. */
+function* searchObject(
+  json: Buffer,
+  start: number,
+  [name, ...inner]: readonly string[],
+  count: number,
+  pace: Pace,
+): Steps<Searched | undefined> {
   let found: Uint32Array | undefined;
-  let at = skipSpace(json, 0);
+  let at = start;
   if (json[at] !== OPEN_BRACE) return undefined;
   do {
     const keyStart = skipSpace(json, at + 1);
@@ -36,13 +56,16 @@ export function* searchElements(
     if (keyEnd < 0 || json[at] !== COLON) return undefined;
     at = skipSpace(json, at + 1);
     if (JSON.parse(json.toString('utf8', keyStart, keyEnd)) === name) {
-      found = yield* elements(json, at, count, pace);
+      found =
+        inner.length === 0
+          ? yield* elements(json, at, count, pace)
+          : (yield* searchObject(json, at, inner, count, pace))?.found;
     }
     at = yield* endOfValue(json, at, pace);
     if (at < 0) return undefined;
     at = skipSpace(json, at);
   } while (json[at] === COMMA);
-  return json[at] === CLOSE_BRACE && skipSpace(json, at + 1) === json.length ? found : undefined;
+  return json[at] === CLOSE_BRACE ? { found, end: at + 1 } : undefined;
 }
 
 /** The ranges in the array at `start`; `undefined` if there is no array there, or one of another length. */

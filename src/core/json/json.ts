@@ -191,19 +191,10 @@ export class JsonFragment {
   }
 }
 
-/** A fragment whose text is in pieces; they are joined when it is written. */
-export function inPieces(pieces: readonly Buffer[]): JsonFragment {
-  return new JsonFragment({
-    size: pieces.reduce((bytes, { length }) => bytes + length, 0),
-    iterate: () => pieces,
-    copy: (target: Buffer, start: number) => {
-      let end = start;
-      for (const piece of pieces) end += piece.copy(target, end);
-    },
-  });
-}
-
-/** What a converter may return as a body: plain JSON with fragments anywhere. Undefined members are left out. */
+/**
+ * What a converter may return as a body: plain JSON with fragments anywhere. Undefined members are left out, and halves of
+ * surrogate pairs in strings are replaced.
+ */
 export type JsonBody =
   | string
   | number
@@ -281,6 +272,9 @@ export async function joinInSteps(
   }
   return bytes;
 }
+
+/** To put a fragment among others takes as long as to serialize a text of this length. */
+const FRAGMENT_UNITS = 500;
 
 /** How much of a text is serialized in one step. */
 const STEP_UNITS = 262_144;
@@ -413,7 +407,10 @@ function* writeInSteps(value: JsonBody, text: string, parts: Part[], pace: Pace)
     yield;
     return '';
   }
-  if (value instanceof JsonFragment) return write(value, text, parts);
+  if (value instanceof JsonFragment) {
+    if (pace.fills(FRAGMENT_UNITS)) yield;
+    return write(value, text, parts);
+  }
   if (isList(value)) {
     let open = text + '[';
     for (let index = 0; index < value.length; index += 1) {
@@ -433,7 +430,7 @@ function* writeInSteps(value: JsonBody, text: string, parts: Part[], pace: Pace)
 }
 
 function scalarText(value: string | number | boolean | null | undefined): string {
-  return typeof value === 'string' ? quoted(value) : JSON.stringify(value ?? null);
+  return typeof value === 'string' ? quoted(value.toWellFormed()) : JSON.stringify(value ?? null);
 }
 
 /** Text that needs no JSON escapes; longer text is left to the engine, which scans it faster. */

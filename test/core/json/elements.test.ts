@@ -45,6 +45,19 @@ describe('looking for the elements of a list', () => {
     expect(elementRanges(Buffer.from('["a"]'), 'list', 1)).toBeUndefined();
   });
 
+  it('finds a list that is a member of a member', () => {
+    const json = Buffer.from(
+      '{"list":["x"],"in":1,"in":{"list":1,"x":{"list":["y"]},"list":["a", {"b":2}]},"n":1}',
+    );
+
+    expect(valuesAt(json, elementRanges(json, 'in.list', 2))).toEqual(['a', { b: 2 }]);
+    expect(elementRanges(json, 'list.in', 1)).toBeUndefined();
+    expect(
+      elementRanges(Buffer.from('{"in":{"list":["a"]},"in":1}'), 'in.list', 1),
+    ).toBeUndefined();
+    expect(elementRanges(Buffer.from('{"in":{"list":["a"],}}'), 'in.list', 1)).toBeUndefined();
+  });
+
   it.each([
     ['many texts', Array.from({ length: 300 }, (_, at) => `${at}"\\`.repeat(2_000))],
     ['one long text', ['"\\é'.repeat(500_000)]],

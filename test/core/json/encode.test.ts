@@ -58,6 +58,31 @@ describe('texts in lists', () => {
   });
 });
 
+describe('a body whose texts have half a character', () => {
+  const body = { id: 'a\ud800', texts: ['b', '\udc00', 'long \ud800'.repeat(60_000)], n: 1 };
+  const whole = { ...body, id: 'a\ufffd', texts: body.texts.map((text) => text.toWellFormed()) };
+
+  it('is written with another character in its place, at once and in steps', async () => {
+    const inSteps = await encodeJsonInSteps(body, () => Promise.resolve());
+
+    expect(JSON.parse(encodeJson(body).toString())).toEqual(whole);
+    expect(JSON.parse(inSteps.toString())).toEqual(whole);
+  });
+
+  it('pauses on the way through many fragments', async () => {
+    let pauses = 0;
+    const fragments = Array.from({ length: 10_000 }, () => new JsonFragment(Buffer.from('1')));
+
+    const bytes = await encodeJsonInSteps(fragments, () => {
+      pauses += 1;
+      return Promise.resolve();
+    });
+
+    expect(bytes.length).toBe(20_001);
+    expect(pauses).toBeGreaterThanOrEqual(20);
+  });
+});
+
 describe('encodeReply', () => {
   const documents = documentsIn(JSON.stringify(['a"é\n'.repeat(1_000), { text: 'b', id: 1 }]));
   const bodyOf = (rows: number): JsonBody => ({
