@@ -1,18 +1,8 @@
 import { encodeReply } from '../core/json/json.js';
 import { defineDialect } from './dialect.js';
 import { EXAMPLE } from './example.js';
-import {
-  checkQuery,
-  COUNT,
-  listNames,
-  membersOf,
-  MODEL,
-  modelOf,
-  QUERY,
-  stringList,
-  topOf,
-  validate,
-} from './read.js';
+import { plainRequest } from './plain-request.js';
+import { COUNT, listNames, membersOf, MODEL, QUERY, validate } from './read.js';
 import { scoreJson } from './write.js';
 
 interface IsaacusMembers {
@@ -34,16 +24,7 @@ export const isaacus = defineDialect({
   examples: [{ model: EXAMPLE.model, query: EXAMPLE.query, texts: EXAMPLE.texts, top_n: 2 }],
   parse: (request) => {
     const members = validate(MEMBERS, request.members(TEXTS));
-    checkQuery(members.query);
-    const documents = stringList(request, TEXTS);
-    return {
-      model: modelOf(members.model),
-      query: members.query.toWellFormed(),
-      documents,
-      topN: topOf(members.top_n, documents),
-      returnDocuments: false,
-      options: {},
-    };
+    return plainRequest(request, TEXTS, members, members.top_n);
   },
   reply: (_id, _request, { rows, usage }) =>
     encodeReply({

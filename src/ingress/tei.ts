@@ -2,20 +2,8 @@ import { encodeReply } from '../core/json/json.js';
 import type { ErrorCode, GatewayError } from '../core/errors.js';
 import { defineDialect } from './dialect.js';
 import { EXAMPLE } from './example.js';
-import {
-  checkQuery,
-  COUNT,
-  FLAG,
-  listNames,
-  membersOf,
-  MODEL,
-  modelOf,
-  QUERY,
-  stringList,
-  TEXT,
-  topOf,
-  validate,
-} from './read.js';
+import { plainRequest } from './plain-request.js';
+import { COUNT, FLAG, listNames, membersOf, MODEL, QUERY, TEXT, validate } from './read.js';
 import { asLogits, asProbabilities, isOfBody, scoreJson } from './write.js';
 
 interface TeiMembers {
@@ -58,13 +46,8 @@ export const tei = defineDialect<Kept>({
   examples: [{ query: EXAMPLE.query, texts: EXAMPLE.texts, return_text: true }],
   parse: (request) => {
     const members = validate(MEMBERS, request.members(TEXTS));
-    checkQuery(members.query);
-    const documents = stringList(request, TEXTS);
     return {
-      model: modelOf(members.model),
-      query: members.query.toWellFormed(),
-      documents,
-      topN: topOf(members.top_n, documents),
+      ...plainRequest(request, TEXTS, members, members.top_n),
       returnDocuments: members.return_text === true,
       options: members.truncate == null ? {} : { truncation: members.truncate },
       kept: { rawScores: members.raw_scores === true },

@@ -1,19 +1,8 @@
 import { encodeReply } from '../core/json/json.js';
 import { defineDialect } from './dialect.js';
 import { EXAMPLE } from './example.js';
-import {
-  checkQuery,
-  COUNT,
-  FLAG,
-  listNames,
-  membersOf,
-  MODEL,
-  modelOf,
-  QUERY,
-  stringList,
-  topOf,
-  validate,
-} from './read.js';
+import { plainRequest } from './plain-request.js';
+import { COUNT, FLAG, listNames, membersOf, MODEL, QUERY, validate } from './read.js';
 import { scoreJson } from './write.js';
 
 interface VoyageMembers {
@@ -62,13 +51,8 @@ export const voyage = defineDialect({
   examples: [{ model: EXAMPLE.model, query: EXAMPLE.query, documents: EXAMPLE.texts, top_k: 2 }],
   parse: (request) => {
     const members = validate(MEMBERS, request.members(DOCUMENTS));
-    checkQuery(members.query);
-    const documents = stringList(request, DOCUMENTS);
     return {
-      model: modelOf(members.model),
-      query: members.query.toWellFormed(),
-      documents,
-      topN: topOf(members.top_k, documents),
+      ...plainRequest(request, DOCUMENTS, members, members.top_k),
       returnDocuments: members.return_documents === true,
       options: members.truncation == null ? {} : { truncation: members.truncation },
     };

@@ -1,19 +1,8 @@
 import { encodeReply } from '../core/json/json.js';
 import { defineDialect } from './dialect.js';
 import { EXAMPLE } from './example.js';
-import {
-  checkQuery,
-  COUNT,
-  listNames,
-  membersOf,
-  MODEL,
-  modelOf,
-  QUERY,
-  stringList,
-  TEXT,
-  topOf,
-  validate,
-} from './read.js';
+import { plainRequest } from './plain-request.js';
+import { COUNT, listNames, membersOf, MODEL, QUERY, TEXT, validate } from './read.js';
 import { fastApiError, scoreJson } from './write.js';
 
 interface ZeroEntropyMembers {
@@ -48,15 +37,8 @@ export const zeroentropy = defineDialect<Kept>({
   examples: [{ model: EXAMPLE.model, query: EXAMPLE.query, documents: EXAMPLE.texts, top_n: 2 }],
   parse: (request) => {
     const members = validate(MEMBERS, request.members(DOCUMENTS));
-    checkQuery(members.query);
-    const documents = stringList(request, DOCUMENTS);
     return {
-      model: modelOf(members.model),
-      query: members.query.toWellFormed(),
-      documents,
-      topN: topOf(members.top_n, documents),
-      returnDocuments: false,
-      options: {},
+      ...plainRequest(request, DOCUMENTS, members, members.top_n),
       kept: { mode: members.latency === 'slow' ? 'slow' : 'fast' },
     };
   },
