@@ -268,7 +268,7 @@ export function EditKey({
       toast(w().saved);
       onClose();
     });
-  const present = presentOf<KnownKey>(save.error);
+  const present = presentOf(save.error) as KnownKey | undefined;
   return (
     <Dialog
       title={wp().keys.editTitle(token.name)}

@@ -180,7 +180,7 @@ export function EditUser({ user, onClose }: { readonly user: User; readonly onCl
     ...of,
   });
   const memberLabels = MEMBER_NAMES.map((name) => [name, wp().members[name].label] as const);
-  const present = presentOf<User>(save.error);
+  const present = presentOf(save.error) as User | undefined;
   return (
     <Dialog
       title={words.editTitle(user.username)}

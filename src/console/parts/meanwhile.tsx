@@ -3,9 +3,9 @@ import { w, wp } from '../words.js';
 import { Button } from './basic.js';
 
 /** What there is now, as the refusal of a change has it that was refused because somebody else was faster. */
-export function presentOf<T>(error: ApiError | undefined): T | undefined {
+export function presentOf(error: ApiError | undefined): unknown {
   const isLate = error?.code === 'conflict' && error.param === 'if_revision';
-  return isLate ? (error.body.data as T) : undefined;
+  return isLate ? error.body.data : undefined;
 }
 
 /** What a form holds, field by field, for people to compare. */

@@ -355,7 +355,7 @@ function EditChannel({
       });
   const back = (): void => setQuery({ edit: '' }, { replace: true });
   const part = { draft, onChange: setDraft, error: save.error };
-  const present = presentOf<Channel>(save.error);
+  const present = presentOf(save.error) as Channel | undefined;
   return (
     <Dialog
       kind="drawer"
