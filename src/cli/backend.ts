@@ -5,7 +5,7 @@ import type { ProbeReport } from '../core/probe.js';
 import type { ChannelDraft, ChannelEdit } from '../management/channel-edits.js';
 import type { ChannelFilter, ChannelView } from '../management/channel-views.js';
 import type { InForce } from '../management/in-force.js';
-import type { RedemptionDraft } from '../management/redemption-codes.js';
+import type { RedemptionDraft, ShownCode } from '../management/redemption-codes.js';
 import type { BreakdownQuery } from '../management/stats.js';
 import type { TagView, TagWrite } from '../management/tags.js';
 import type { CreatedToken, TokenDraft } from '../management/tokens.js';
@@ -13,6 +13,7 @@ import type { Invitation } from '../management/password-reset.js';
 import type { UserDraft, UserEdit } from '../management/users.js';
 import type {
   AuditEntry,
+  Logged,
   AuditQuery,
   Page,
   RedemptionChange,
@@ -110,17 +111,17 @@ export interface Backend {
 
   /** The codes themselves, which are not shown again. */
   createCodes(draft: RedemptionDraft): Promise<readonly string[]>;
-  getCode(id: number): Promise<RedemptionCode>;
-  listCodes(query: RedemptionQuery): Promise<Page<RedemptionCode>>;
+  getCode(id: number): Promise<ShownCode>;
+  listCodes(query: RedemptionQuery): Promise<Page<ShownCode>>;
   updateCode(id: number, change: RedemptionChange): Promise<RedemptionCode>;
   deleteCode(id: number): Promise<void>;
   /** Deletes the used, disabled and expired ones; resolves to how many. */
   deleteInvalidCodes(): Promise<number>;
 
-  listUsage(query: UsageQuery): Promise<Page<UsageEntry>>;
+  listUsage(query: UsageQuery): Promise<Page<Logged<UsageEntry>>>;
   usageStats(query: Omit<UsageQuery, 'offset' | 'limit'>): Promise<UsageStats>;
   usageBreakdown(query: BreakdownQuery): Promise<BreakdownWire>;
-  listAudit(query: AuditQuery): Promise<Page<AuditEntry>>;
+  listAudit(query: AuditQuery): Promise<Page<Logged<AuditEntry>>>;
 
   close(): Promise<void>;
 }

@@ -121,7 +121,9 @@ async function listAll({ backend, show }: Session, command: Command): Promise<vo
     amount(code.quota),
     moment(code.createdTime),
     code.expiredTime === 0 ? 'never' : moment(code.expiredTime),
-    code.usedUserId === 0 ? '' : `user ${code.usedUserId}, ${moment(code.redeemedTime)}`,
+    code.usedUserId === 0
+      ? ''
+      : `${code.usedBy ?? `user ${code.usedUserId}`}, ${moment(code.redeemedTime)}`,
   ]);
   const heading = ['ID', 'NAME', 'CODE', 'STATUS', 'QUOTA', 'CREATED', 'EXPIRES', 'REDEEMED'];
   show(

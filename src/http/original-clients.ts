@@ -12,6 +12,8 @@ const PASSED_OVER: ReadonlySet<string> = new Set([
   ...[
     'redeemed_time',
     'used_user_id',
+    'used_by',
+    'last_login_time',
     'batch_id',
     'credential_names',
     'key_count',

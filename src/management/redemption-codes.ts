@@ -13,6 +13,7 @@ import { changedSince, codeRevision, still } from './revision.js';
 import { checkInteger, checkName, invalid } from './fields.js';
 import { checkOwner, isOperator } from './rank.js';
 import { hashRedemptionCode } from './redeem.js';
+import { userNames } from './user-names.js';
 
 /** Codes to be made, all alike. */
 export interface RedemptionDraft {
@@ -28,6 +29,12 @@ export interface FreshCode {
   readonly record: RedemptionCode;
   /** The code itself. It is not stored, so it can be shown only now. */
   readonly code: string;
+}
+
+/** A code as people see it. */
+export interface ShownCode extends RedemptionCode {
+  /** The name of who redeemed it; absent while unused, and once the account is gone. */
+  readonly usedBy?: string;
 }
 
 export const MAX_CODES_AT_ONCE = 100;
@@ -75,27 +82,37 @@ export async function createRedemptionCodes(
   return records.map((record, index) => ({ record, code: codes[index] ?? '' }));
 }
 
-export async function getRedemptionCode(
-  { store }: Pick<ManagementDeps, 'store'>,
-  id: number,
-): Promise<RedemptionCode> {
-  const code = await store.getCode(id);
+type ReadDeps = Pick<ManagementDeps, 'store' | 'now'>;
+
+export async function getRedemptionCode(deps: ReadDeps, id: number): Promise<ShownCode> {
+  const code = await deps.store.getCode(id);
   if (code === undefined) throw noCode(id);
-  return code;
+  const [shown = code] = await withNames(deps, [code]);
+  return shown;
 }
 
-export function listRedemptionCodes(
-  { store }: Pick<ManagementDeps, 'store'>,
+export async function listRedemptionCodes(
+  deps: ReadDeps,
   query: RedemptionQuery,
-): Promise<Page<RedemptionCode>> {
-  return store.listCodes(query);
+): Promise<Page<ShownCode>> {
+  const { items, total } = await deps.store.listCodes(query);
+  return { items: await withNames(deps, items), total };
+}
+
+async function withNames(deps: ReadDeps, codes: readonly RedemptionCode[]): Promise<ShownCode[]> {
+  const used = codes.filter(({ usedUserId }) => usedUserId !== 0);
+  const names = await userNames(
+    deps,
+    used.map(({ usedUserId }) => usedUserId),
+  );
+  return codes.map((code) => {
+    const usedBy = names.get(code.usedUserId);
+    return usedBy === undefined ? code : { ...code, usedBy };
+  });
 }
 
 /** Codes as they were made together, the newest first. */
-export function listRedemptionBatches({
-  store,
-  now,
-}: Pick<ManagementDeps, 'store' | 'now'>): Promise<CodeBatch[]> {
+export function listRedemptionBatches({ store, now }: ReadDeps): Promise<CodeBatch[]> {
   return store.sumCodes(now());
 }
 
@@ -109,16 +126,13 @@ export async function disableRedemptionBatch(
   actor: Actor,
 ): Promise<number> {
   const { store } = deps;
-  const query = 'name' in of ? { keyword: checkName(of.name, 'name') } : of;
+  const query = 'name' in of ? { name: checkName(of.name, 'name') } : of;
   const spared = new Set(await outOfReach(deps, actor));
   let disabled = 0;
   for (let offset = 0; ; offset += PAGE) {
     const { items, total } = await store.listCodes({ ...query, offset, limit: PAGE });
     const wanted = items.filter(
-      (code) =>
-        (!('keyword' in query) || code.name === query.keyword) &&
-        code.status === 'enabled' &&
-        !spared.has(code.createdBy),
+      ({ status, createdBy }) => status === 'enabled' && !spared.has(createdBy),
     );
     for (const { id } of wanted) {
       const update = await store.updateCode(id, { enabled: false });
@@ -151,7 +165,7 @@ export async function updateRedemptionCode(
 }
 
 /** Refuses to mark a code as used. A used one passes: sent back as it was read, it is refused later because it is final. */
-export async function refuseToUse(deps: Pick<ManagementDeps, 'store'>, id: number): Promise<void> {
+export async function refuseToUse(deps: ReadDeps, id: number): Promise<void> {
   if ((await getRedemptionCode(deps, id)).status === 'used') return;
   throw invalid(
     'status',

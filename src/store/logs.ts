@@ -56,13 +56,27 @@ export interface RefusedEntry {
   readonly repeated: number;
 }
 
-export interface RefusedQuery extends Slice {
+/** An entry as a log lists it. Numbers grow with time, almost: what nodes write at the same moment may be mixed. */
+export type Logged<T> = T & { readonly id: number };
+
+/** Which part of a log. */
+export interface LogSlice extends Slice {
+  /** Only entries after the one with this id in the log's order: older ones. */
+  readonly before?: number;
+  /** `false`: `total` counts no further than one entry beyond the slice. */
+  readonly count?: false;
+}
+
+export interface RefusedQuery extends LogSlice {
   readonly userId?: number;
   readonly tokenId?: number;
   readonly tokenName?: string;
   readonly model?: string;
   readonly outcome?: string;
   readonly address?: string;
+  readonly minDurationMs?: number;
+  /** The newest with this id. */
+  readonly requestId?: string;
   readonly fromMs?: number;
   readonly toMs?: number;
 }
@@ -79,7 +93,7 @@ export interface LogReach {
   readonly refusedFromMs: number | undefined;
 }
 
-export interface UsageQuery extends Slice {
+export interface UsageQuery extends LogSlice {
   readonly userId?: number;
   readonly tokenId?: number;
   readonly tokenName?: string;
@@ -91,6 +105,8 @@ export interface UsageQuery extends Slice {
   /** Only failed requests, whatever the code. */
   readonly failed?: true;
   readonly minDurationMs?: number;
+  /** The newest with this id. */
+  readonly requestId?: string;
   readonly fromMs?: number;
   readonly toMs?: number;
 }
@@ -108,7 +124,7 @@ export interface AuditEntry {
   readonly address: string | undefined;
 }
 
-export interface AuditQuery extends Slice {
+export interface AuditQuery extends LogSlice {
   readonly actorId?: number;
   readonly action?: string;
   readonly target?: string;
@@ -119,14 +135,14 @@ export interface AuditQuery extends Slice {
 /** Logs are bounded: the oldest entries are dropped beyond `maxEntries`, or when `trimLogs` finds them too old. */
 export interface LogStore {
   appendUsage(entries: readonly UsageEntry[], maxEntries: number): Promise<void>;
-  listUsage(query: UsageQuery): Promise<Page<UsageEntry>>;
-  usageStats(query: Omit<UsageQuery, 'offset' | 'limit'>): Promise<UsageStats>;
+  listUsage(query: UsageQuery): Promise<Page<Logged<UsageEntry>>>;
+  usageStats(query: Omit<UsageQuery, keyof LogSlice | 'requestId'>): Promise<UsageStats>;
   appendRefused(entries: readonly RefusedEntry[], maxEntries: number): Promise<void>;
-  listRefused(query: RefusedQuery): Promise<Page<RefusedEntry>>;
+  listRefused(query: RefusedQuery): Promise<Page<Logged<RefusedEntry>>>;
   findRequest(requestId: string): Promise<FoundRequest>;
   logReach(): Promise<LogReach>;
   appendAudit(entry: AuditEntry, maxEntries: number): Promise<void>;
-  listAudit(query: AuditQuery): Promise<Page<AuditEntry>>;
+  listAudit(query: AuditQuery): Promise<Page<Logged<AuditEntry>>>;
   /** Drops older entries; resolves to how many were dropped. */
   trimLogs(olderThanMs: number): Promise<number>;
 }

@@ -54,6 +54,8 @@ export type Redemption =
 export interface RedemptionQuery extends Slice {
   /** Part of the name in any case, or an id. */
   readonly keyword?: string;
+  /** Exactly this name. */
+  readonly name?: string;
   readonly batchId?: string;
   readonly status?: RedemptionCode['status'];
 }

@@ -1,6 +1,7 @@
 import Joi from 'joi';
 import type { Json } from '../core/json/json.js';
 import type { RedemptionCode } from '../store/store.js';
+import type { ShownCode } from '../management/redemption-codes.js';
 import { codeRevision } from '../management/revision.js';
 import { ID, REVISION } from './lists.js';
 
@@ -20,6 +21,7 @@ export interface CodeWire {
   created_time: number;
   redeemed_time: number;
   used_user_id: number;
+  used_by: string | null;
   expired_time: number;
   revision: string;
 }
@@ -51,12 +53,16 @@ export const CODE = Joi.object<CodeWire, true>({
   created_time: TIME.required(),
   redeemed_time: TIME.required().description('0 while unused.'),
   used_user_id: COUNT.required().description('0 while unused.'),
+  used_by: Joi.string()
+    .allow(null)
+    .required()
+    .description('The name of that account; null while unused, and once it is gone.'),
   expired_time: TIME.required().description('Unix seconds; 0: never.'),
   revision: REVISION,
 });
 
 /** A code as the API returns it, and as the command line prints it with `--json`. */
-export function codeWire(code: RedemptionCode): CodeWire {
+export function codeWire(code: ShownCode): CodeWire {
   return {
     id: code.id,
     user_id: code.createdBy,
@@ -68,13 +74,17 @@ export function codeWire(code: RedemptionCode): CodeWire {
     created_time: code.createdTime,
     redeemed_time: code.redeemedTime,
     used_user_id: code.usedUserId,
+    used_by: code.usedBy ?? null,
     expired_time: code.expiredTime,
     revision: codeRevision(code),
   };
 }
 
-export function readCode(code: Json): RedemptionCode {
+export function readCode(code: Json): ShownCode {
+  // A gateway of an earlier release sends none.
+  const usedBy = code.maybe('used_by').optionalString();
   return {
+    ...(usedBy === undefined ? {} : { usedBy }),
     id: code.field('id').number(),
     name: code.field('name').string(),
     // A gateway of an earlier release sends none.

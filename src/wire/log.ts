@@ -10,7 +10,7 @@ import {
   type SummedMember,
   type UsageMembers,
 } from '../core/usage-members.js';
-import type { AuditEntry, UsageEntry, UsageStats } from '../store/store.js';
+import type { AuditEntry, Logged, UsageEntry, UsageStats } from '../store/store.js';
 import { ID } from './lists.js';
 
 type Wire<K extends keyof UsageMembers> = {
@@ -21,12 +21,14 @@ type Wire<K extends keyof UsageMembers> = {
 
 /** A request in the log, as the user who made it may see it. */
 export interface OwnUsageWire extends Wire<OwnMember> {
+  id: number;
   /** Unix seconds. */
   created_at: number;
 }
 
 /** A request in the log, as operators see it. */
 export interface UsageWire extends Wire<keyof UsageMembers> {
+  id: number;
   created_at: number;
 }
 
@@ -34,6 +36,7 @@ export type StatsWire = Record<'requests' | SnakeCase<SummedMember>, number>;
 
 /** A management write in the log. */
 export interface AuditWire {
+  id: number;
   created_at: number;
   actor_id: number | null;
   actor: string;
@@ -47,6 +50,9 @@ export const SECONDS = Joi.number().integer().min(0).max(8_640_000_000_000);
 const COUNT = Joi.number().integer().min(0);
 const TEXT = Joi.string().allow('').required();
 
+/** Of an entry: what `before` takes. */
+export const LOG_ID = COUNT.required().description('Of this entry in the log.');
+
 const OWN_ROWS = USAGE_ROWS.filter(({ own }) => own);
 
 /** The members of a request in the log for the schema of a reply, in the order of a file's columns. */
@@ -59,6 +65,7 @@ export const STATS = Joi.object<StatsWire, true>(
   ) as Joi.StrictSchemaMap<StatsWire>,
 );
 export const AUDIT_REPLY = {
+  id: LOG_ID,
   created_at: SECONDS.required(),
   actor_id: ID.allow(null).required().description('Null for the command line.'),
   actor: TEXT,
@@ -74,22 +81,23 @@ export const AUDIT_REPLY = {
 };
 
 /** A request in the log as the API returns it, and as the command line prints it with `--json`. */
-export function usageWire(entry: UsageEntry): UsageWire {
+export function usageWire(entry: Logged<UsageEntry>): UsageWire {
   return usageShape(entry, USAGE_ROWS) as UsageWire;
 }
 
-export function ownUsageWire(entry: UsageEntry): OwnUsageWire {
+export function ownUsageWire(entry: Logged<UsageEntry>): OwnUsageWire {
   return usageShape(entry, OWN_ROWS) as OwnUsageWire;
 }
 
 /** Reads either shape: a user's own entries do not name the user. */
-export function readUsage(entry: Json, self: number): UsageEntry {
+export function readUsage(entry: Json, self: number): Logged<UsageEntry> {
   const told = USAGE_ROWS.map(({ name }) => [
     name,
     entry.maybe(snakeCase(name)).value ?? undefined,
   ]);
   const members = Object.fromEntries(told) as Partial<UsageMembers>;
   return {
+    id: idOf(entry),
     atMs: entry.field('created_at').number() * 1000,
     ...usageMembersOf({ ...members, userId: members.userId ?? self }),
   };
@@ -104,8 +112,9 @@ export function readStats(stats: Json): UsageStats {
   return usageSums((name) => stats.field(snakeCase(name)).number());
 }
 
-export function auditWire(entry: AuditEntry): AuditWire {
+export function auditWire(entry: Logged<AuditEntry>): AuditWire {
   return {
+    id: entry.id,
     created_at: Math.floor(entry.atMs / 1000),
     actor_id: entry.actorId ?? null,
     actor: entry.actor,
@@ -116,8 +125,9 @@ export function auditWire(entry: AuditEntry): AuditWire {
   };
 }
 
-export function readAudit(entry: Json): AuditEntry {
+export function readAudit(entry: Json): Logged<AuditEntry> {
   return {
+    id: idOf(entry),
     atMs: entry.field('created_at').number() * 1000,
     actorId: entry.field('actor_id').optionalNumber(),
     actor: entry.field('actor').string(),
@@ -128,15 +138,21 @@ export function readAudit(entry: Json): AuditEntry {
   };
 }
 
+/** A gateway of an earlier release sends none. */
+function idOf(entry: Json): number {
+  return entry.maybe('id').optionalNumber() ?? 0;
+}
+
 type Rows = typeof USAGE_ROWS;
 
 /** The rows produce the shape that the types above declare, here and below. */
-function usageShape(entry: UsageEntry, rows: Rows): object {
+function usageShape(entry: Logged<UsageEntry>, rows: Rows): object {
   const members = rows.map(({ name, type }) => {
     const value = entry[name] ?? null;
     return [snakeCase(name), type === 'milliseconds' ? Math.round(Number(value)) : value];
   });
-  return Object.fromEntries([['created_at', Math.floor(entry.atMs / 1000)], ...members]) as object;
+  const first = { id: entry.id, created_at: Math.floor(entry.atMs / 1000) };
+  return { ...first, ...Object.fromEntries(members) } as object;
 }
 
 function usageSchemas(rows: Rows): Joi.SchemaMap {
@@ -146,5 +162,5 @@ function usageSchemas(rows: Rows): Joi.SchemaMap {
     return [snakeCase(name), whole.required().description(help)];
   });
   const time = ['created_at', SECONDS.required().description('Unix seconds.')];
-  return Object.fromEntries([time, ...schemas]) as Joi.SchemaMap;
+  return Object.fromEntries([['id', LOG_ID], time, ...schemas]) as Joi.SchemaMap;
 }

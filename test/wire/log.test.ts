@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { Json } from '../../src/core/json/json.js';
 import { usageSums } from '../../src/core/usage-members.js';
-import type { AuditEntry } from '../../src/store/store.js';
+import type { AuditEntry, Logged } from '../../src/store/store.js';
 import {
   auditWire,
   OWN_USAGE_REPLY,
@@ -15,10 +15,13 @@ import {
 } from '../../src/wire/log.js';
 import { usageEntry } from '../support/events.js';
 
-const ENTRY = usageEntry({
-  ...{ atMs: 1_800_000_000_000, userId: 2, tokenId: 3, channelId: 4, provider: 'voyage' },
-  ...{ documents: 5, inputTokens: 6, searchUnits: 7, quota: 8, durationMs: 9 },
-});
+const ENTRY = {
+  id: 12,
+  ...usageEntry({
+    ...{ atMs: 1_800_000_000_000, userId: 2, tokenId: 3, channelId: 4, provider: 'voyage' },
+    ...{ documents: 5, inputTokens: 6, searchUnits: 7, quota: 8, durationMs: 9 },
+  }),
+};
 
 const overHttp = (value: unknown): Json => new Json(JSON.parse(JSON.stringify(value)));
 
@@ -59,7 +62,8 @@ it('sums of the log are read back as they were written', () => {
 });
 
 it('a management write in the log is read back as it was written', () => {
-  const entry: AuditEntry = {
+  const entry: Logged<AuditEntry> = {
+    id: 7,
     ...{ atMs: 1_800_000_000_000, actorId: undefined, actor: 'cli:ada', action: 'tag.disable' },
     ...{ target: 'tag:eu', detail: { reason: 'slow' }, address: undefined },
   };

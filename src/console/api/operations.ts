@@ -219,9 +219,9 @@ export interface Operations {
   };
   listRedemptionCodes: {
     params: Record<string, never>;
-    query: { p?: number; page_size?: number; batch_id?: string; status?: 1 | 2 | 3 };
+    query: { p?: number; page_size?: number; name?: string; batch_id?: string; status?: 1 | 2 | 3 };
     body: undefined;
-    reply: { items: ({ id: number; user_id: number; name: string; batch_id: string; key_hint: string; quota: number; status: 1 | 2 | 3; created_time: number; redeemed_time: number; used_user_id: number; expired_time: number; revision: string })[]; total: number; page: number; page_size: number };
+    reply: { items: ({ id: number; user_id: number; name: string; batch_id: string; key_hint: string; quota: number; status: 1 | 2 | 3; created_time: number; redeemed_time: number; used_user_id: number; used_by: string | null; expired_time: number; revision: string })[]; total: number; page: number; page_size: number };
   };
   createRedemptionCodes: {
     params: Record<string, never>;
@@ -233,13 +233,13 @@ export interface Operations {
     params: Record<string, never>;
     query: { status_only?: string };
     body: { id: number; name?: string; quota?: number; expired_time?: number; status?: 1 | 2 | 3; if_revision?: string; reason?: string };
-    reply: { id: number; user_id: number; name: string; batch_id: string; key_hint: string; quota: number; status: 1 | 2 | 3; created_time: number; redeemed_time: number; used_user_id: number; expired_time: number; revision: string };
+    reply: { id: number; user_id: number; name: string; batch_id: string; key_hint: string; quota: number; status: 1 | 2 | 3; created_time: number; redeemed_time: number; used_user_id: number; used_by: string | null; expired_time: number; revision: string };
   };
   searchRedemptionCodes: {
     params: Record<string, never>;
-    query: { p?: number; page_size?: number; batch_id?: string; status?: 1 | 2 | 3; keyword?: string };
+    query: { p?: number; page_size?: number; name?: string; batch_id?: string; status?: 1 | 2 | 3; keyword?: string };
     body: undefined;
-    reply: { items: ({ id: number; user_id: number; name: string; batch_id: string; key_hint: string; quota: number; status: 1 | 2 | 3; created_time: number; redeemed_time: number; used_user_id: number; expired_time: number; revision: string })[]; total: number; page: number; page_size: number };
+    reply: { items: ({ id: number; user_id: number; name: string; batch_id: string; key_hint: string; quota: number; status: 1 | 2 | 3; created_time: number; redeemed_time: number; used_user_id: number; used_by: string | null; expired_time: number; revision: string })[]; total: number; page: number; page_size: number };
   };
   listRedemptionBatches: {
     params: Record<string, never>;
@@ -257,7 +257,7 @@ export interface Operations {
     params: { id: number };
     query: Record<string, never>;
     body: undefined;
-    reply: { id: number; user_id: number; name: string; batch_id: string; key_hint: string; quota: number; status: 1 | 2 | 3; created_time: number; redeemed_time: number; used_user_id: number; expired_time: number; revision: string };
+    reply: { id: number; user_id: number; name: string; batch_id: string; key_hint: string; quota: number; status: 1 | 2 | 3; created_time: number; redeemed_time: number; used_user_id: number; used_by: string | null; expired_time: number; revision: string };
   };
   deleteRedemptionCode: {
     params: { id: number };
@@ -417,27 +417,27 @@ export interface Operations {
   };
   listUsage: {
     params: Record<string, never>;
-    query: { p?: number; page_size?: number; format?: "json" | "csv"; token_id?: number; token_name?: string; model?: string; outcome?: string; min_duration_ms?: number; start_timestamp?: number; end_timestamp?: number; user_id?: number; channel_id?: number; provider?: string; tag?: string };
+    query: { p?: number; page_size?: number; format?: "json" | "csv"; before?: number; count?: boolean; token_id?: number; token_name?: string; model?: string; outcome?: string; min_duration_ms?: number; start_timestamp?: number; end_timestamp?: number; user_id?: number; channel_id?: number; provider?: string; tag?: string; request_id?: string };
     body: undefined;
-    reply: { items: ({ created_at: number; request_id: string; user_id: number; token_id: number; token_name: string; model: string; channel_id: number | null; provider: string | null; tag: string | null; attempts: number; documents: number; input_tokens: number; search_units: number; quota: number; duration_ms: number; outcome: string; channel: string | null })[]; total: number; page: number; page_size: number };
+    reply: { items: ({ id: number; created_at: number; request_id: string; user_id: number; token_id: number; token_name: string; model: string; channel_id: number | null; provider: string | null; tag: string | null; attempts: number; documents: number; input_tokens: number; search_units: number; quota: number; duration_ms: number; outcome: string; channel: string | null })[]; total: number; page: number; page_size: number };
   };
   listOwnUsage: {
     params: Record<string, never>;
-    query: { p?: number; page_size?: number; format?: "json" | "csv"; token_id?: number; token_name?: string; model?: string; outcome?: string; min_duration_ms?: number; start_timestamp?: number; end_timestamp?: number };
+    query: { p?: number; page_size?: number; format?: "json" | "csv"; before?: number; count?: boolean; token_id?: number; token_name?: string; model?: string; outcome?: string; min_duration_ms?: number; start_timestamp?: number; end_timestamp?: number; request_id?: string };
     body: undefined;
-    reply: { items: ({ created_at: number; request_id: string; token_id: number; token_name: string; model: string; attempts: number; documents: number; input_tokens: number; search_units: number; quota: number; duration_ms: number; outcome: string })[]; total: number; page: number; page_size: number };
+    reply: { items: ({ id: number; created_at: number; request_id: string; token_id: number; token_name: string; model: string; attempts: number; documents: number; input_tokens: number; search_units: number; quota: number; duration_ms: number; outcome: string })[]; total: number; page: number; page_size: number };
   };
   listRefusals: {
     params: Record<string, never>;
-    query: { p?: number; page_size?: number; format?: "json" | "csv"; token_id?: number; token_name?: string; model?: string; outcome?: string; min_duration_ms?: number; start_timestamp?: number; end_timestamp?: number; user_id?: number; address?: string };
+    query: { p?: number; page_size?: number; format?: "json" | "csv"; before?: number; count?: boolean; token_id?: number; token_name?: string; model?: string; outcome?: string; min_duration_ms?: number; start_timestamp?: number; end_timestamp?: number; request_id?: string; user_id?: number; address?: string };
     body: undefined;
-    reply: { items: ({ created_at: number; request_id: string; outcome: string; status: number; message: string; model: string | null; token_id: number | null; token_name: string | null; documents: number; duration_ms: number; repeated: number; user_id: number | null; address: string | null; node: string })[]; total: number; page: number; page_size: number };
+    reply: { items: ({ id: number; created_at: number; request_id: string; outcome: string; status: number; message: string; model: string | null; token_id: number | null; token_name: string | null; documents: number; duration_ms: number; repeated: number; user_id: number | null; address: string | null; node: string })[]; total: number; page: number; page_size: number };
   };
   listOwnRefusals: {
     params: Record<string, never>;
-    query: { p?: number; page_size?: number; format?: "json" | "csv"; token_id?: number; token_name?: string; model?: string; outcome?: string; min_duration_ms?: number; start_timestamp?: number; end_timestamp?: number };
+    query: { p?: number; page_size?: number; format?: "json" | "csv"; before?: number; count?: boolean; token_id?: number; token_name?: string; model?: string; outcome?: string; min_duration_ms?: number; start_timestamp?: number; end_timestamp?: number; request_id?: string };
     body: undefined;
-    reply: { items: ({ created_at: number; request_id: string; outcome: string; status: number; message: string; model: string | null; token_id: number | null; token_name: string | null; documents: number; duration_ms: number; repeated: number })[]; total: number; page: number; page_size: number };
+    reply: { items: ({ id: number; created_at: number; request_id: string; outcome: string; status: number; message: string; model: string | null; token_id: number | null; token_name: string | null; documents: number; duration_ms: number; repeated: number })[]; total: number; page: number; page_size: number };
   };
   sumUsage: {
     params: Record<string, never>;
@@ -453,9 +453,9 @@ export interface Operations {
   };
   listAudit: {
     params: Record<string, never>;
-    query: { p?: number; page_size?: number; format?: "json" | "csv"; actor_id?: number; action?: string; target?: string; start_timestamp?: number; end_timestamp?: number };
+    query: { p?: number; page_size?: number; format?: "json" | "csv"; before?: number; count?: boolean; actor_id?: number; action?: string; target?: string; start_timestamp?: number; end_timestamp?: number };
     body: undefined;
-    reply: { items: ({ created_at: number; actor_id: number | null; actor: string; action: string; target: string; detail: Record<string, unknown>; address: string | null })[]; total: number; page: number; page_size: number };
+    reply: { items: ({ id: number; created_at: number; actor_id: number | null; actor: string; action: string; target: string; detail: Record<string, unknown>; address: string | null })[]; total: number; page: number; page_size: number };
   };
   usageSeries: {
     params: Record<string, never>;

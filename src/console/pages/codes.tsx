@@ -107,13 +107,13 @@ export function Codes() {
           {
             title: words.redeemed,
             minor: true,
-            cell: ({ redeemed_time: at, used_user_id: user }) =>
+            cell: ({ redeemed_time: at, used_user_id: user, used_by: name }) =>
               at === 0 ? (
                 <span class="muted">–</span>
               ) : (
-                <Link to={`people?open=${user}`}>
-                  <Ago seconds={at} />
-                </Link>
+                <>
+                  <Link to={`people?open=${user}`}>{name ?? `#${user}`}</Link> <Ago seconds={at} />
+                </>
               ),
           },
           {

@@ -1,7 +1,15 @@
 import Joi from 'joi';
-import type { RefusedEntry, RefusedQuery, UsageEntry, UsageQuery } from '../../store/store.js';
+import type {
+  Logged,
+  LogSlice,
+  RefusedEntry,
+  RefusedQuery,
+  UsageEntry,
+  UsageQuery,
+} from '../../store/store.js';
 import {
   AUDIT_REPLY,
+  LOG_ID,
   auditWire,
   OWN_USAGE_REPLY,
   ownUsageWire,
@@ -23,6 +31,12 @@ interface SpanQuery {
   end_timestamp?: number;
 }
 
+/** Which entries of a log, and whether as a file. */
+interface LogQuery extends FormatQuery {
+  before?: number;
+  count: boolean;
+}
+
 /** The filters that users have for their own requests. */
 interface OwnFilterQuery extends SpanQuery {
   token_id?: number;
@@ -32,6 +46,11 @@ interface OwnFilterQuery extends SpanQuery {
   min_duration_ms?: number;
 }
 
+/** Filters of lists, and not of sums. */
+interface RequestQuery {
+  request_id?: string;
+}
+
 interface FilterQuery extends OwnFilterQuery {
   user_id?: number;
   channel_id?: number;
@@ -39,16 +58,16 @@ interface FilterQuery extends OwnFilterQuery {
   tag?: string;
 }
 
-interface OwnRefusedQuery extends OwnFilterQuery, FormatQuery {}
+interface OwnRefusedQuery extends OwnFilterQuery, RequestQuery, LogQuery {}
 interface RefusedListQuery extends OwnRefusedQuery {
   user_id?: number;
   address?: string;
 }
 
-interface UsageListQuery extends FilterQuery, FormatQuery {}
-interface OwnUsageQuery extends OwnFilterQuery, FormatQuery {}
+interface UsageListQuery extends FilterQuery, RequestQuery, LogQuery {}
+interface OwnUsageQuery extends OwnFilterQuery, RequestQuery, LogQuery {}
 
-interface AuditListQuery extends SpanQuery, FormatQuery {
+interface AuditListQuery extends SpanQuery, LogQuery {
   actor_id?: number;
   action?: string;
   target?: string;
@@ -56,6 +75,7 @@ interface AuditListQuery extends SpanQuery, FormatQuery {
 
 /** A request that was answered without being admitted, as the owner of the key it named may see it. */
 interface OwnRefusedView {
+  id: number;
   created_at: number;
   request_id: string;
   outcome: string;
@@ -88,6 +108,15 @@ const SPAN_QUERY = {
   start_timestamp: SECONDS.description('Unix seconds.'),
   end_timestamp: SECONDS.description('Unix seconds, that second included.'),
 };
+const LOG_QUERY = {
+  ...FORMAT_QUERY,
+  before: ID.description('The `id` of an entry: only older ones, whatever was written since.'),
+  count: Joi.boolean()
+    .default(true)
+    .description(
+      'False: `total` counts no further than one entry beyond the page, which is quicker.',
+    ),
+};
 const OWN_FILTERS = {
   token_id: ID,
   token_name: FILTER,
@@ -104,7 +133,10 @@ const FILTERS = {
   tag: FILTER,
 };
 
+const REQUEST = { request_id: FILTER.description('The newest request with this id.') };
+
 const OWN_REFUSED_MEMBERS = {
+  id: LOG_ID,
   created_at: SECONDS.required(),
   request_id: Joi.string().required(),
   outcome: Joi.string().required().description('The error code that the caller got.'),
@@ -146,18 +178,18 @@ const list = defineOperation({
   area: 'logs',
   summary: 'Admitted requests, newest first',
   access: 'auditor',
-  query: Joi.object<UsageListQuery, true>({ ...FORMAT_QUERY, ...FILTERS }),
+  query: Joi.object<UsageListQuery, true>({ ...LOG_QUERY, ...FILTERS, ...REQUEST }),
   reply: listOf(USAGE),
   files: [CSV],
   handler: ({ deps, query }) => {
     const { byId } = deps.gateway.channels.current;
-    const view = (entry: UsageEntry): NamedUsageView => ({
+    const view = (entry: Logged<UsageEntry>): NamedUsageView => ({
       ...usageWire(entry),
       channel:
         entry.channelId === undefined ? null : (byId.get(entry.channelId)?.channel.name ?? null),
     });
     return pageOrFile(query, USAGE_FILE, view, (slice) =>
-      deps.store.listUsage({ ...filterOf(query), ...slice }),
+      deps.store.listUsage({ ...filterOf(query), ...requestOf(query), ...partOf(query), ...slice }),
     );
   },
 });
@@ -169,12 +201,17 @@ const listOwn = defineOperation({
   area: 'logs',
   summary: 'Your own admitted requests, newest first',
   access: 'login',
-  query: Joi.object<OwnUsageQuery, true>({ ...FORMAT_QUERY, ...OWN_FILTERS }),
+  query: Joi.object<OwnUsageQuery, true>({ ...LOG_QUERY, ...OWN_FILTERS, ...REQUEST }),
   reply: listOf(OWN_USAGE),
   files: [CSV],
   handler: ({ deps, query, actor }) =>
     pageOrFile(query, OWN_USAGE_FILE, ownUsageWire, (slice) =>
-      deps.store.listUsage({ ...filterOf(query), userId: actor.id, ...slice }),
+      deps.store.listUsage({
+        ...filterOf(query),
+        ...requestOf(query),
+        ...partOf(query),
+        ...{ userId: actor.id, ...slice },
+      }),
     ),
 });
 
@@ -188,8 +225,9 @@ const refused = defineOperation({
     'For each address and code, a gateway writes ten a second and counts the rest in the last one.',
   access: 'auditor',
   query: Joi.object<RefusedListQuery, true>({
-    ...FORMAT_QUERY,
+    ...LOG_QUERY,
     ...OWN_FILTERS,
+    ...REQUEST,
     user_id: ID,
     address: FILTER,
   }),
@@ -203,7 +241,7 @@ const refused = defineOperation({
       ...(address === undefined ? {} : { address }),
     };
     return pageOrFile(query, REFUSED_FILE, refusedView, (slice) =>
-      deps.store.listRefused({ ...wanted, ...slice }),
+      deps.store.listRefused({ ...wanted, ...partOf(query), ...slice }),
     );
   },
 });
@@ -215,12 +253,16 @@ const ownRefused = defineOperation({
   area: 'logs',
   summary: 'Refused requests with your own keys, newest first',
   access: 'login',
-  query: Joi.object<OwnRefusedQuery, true>({ ...FORMAT_QUERY, ...OWN_FILTERS }),
+  query: Joi.object<OwnRefusedQuery, true>({ ...LOG_QUERY, ...OWN_FILTERS, ...REQUEST }),
   reply: listOf(OWN_REFUSED),
   files: [CSV],
   handler: ({ deps, query, actor }) =>
     pageOrFile(query, OWN_REFUSED_FILE, ownRefusedView, (slice) =>
-      deps.store.listRefused({ ...refusedFilterOf(query), userId: actor.id, ...slice }),
+      deps.store.listRefused({
+        ...refusedFilterOf(query),
+        ...partOf(query),
+        ...{ userId: actor.id, ...slice },
+      }),
     ),
 });
 
@@ -257,7 +299,7 @@ const audit = defineOperation({
   summary: 'Management writes: who did what, when, from where and why; newest first',
   access: 'auditor',
   query: Joi.object<AuditListQuery, true>({
-    ...FORMAT_QUERY,
+    ...LOG_QUERY,
     actor_id: ID,
     action: FILTER.description('Such as channel.create or tag.disable.'),
     target: FILTER.description('Such as channel:7 or tag:blue.'),
@@ -274,12 +316,12 @@ const audit = defineOperation({
       ...spanOf(query),
     };
     return pageOrFile(query, AUDIT_FILE, auditWire, (slice) =>
-      deps.store.listAudit({ ...wanted, ...slice }),
+      deps.store.listAudit({ ...wanted, ...partOf(query), ...slice }),
     );
   },
 });
 
-function filterOf(query: FilterQuery): Omit<UsageQuery, 'offset' | 'limit'> {
+function filterOf(query: FilterQuery): Omit<UsageQuery, keyof LogSlice> {
   const { user_id: userId, token_id: tokenId, token_name: tokenName } = query;
   const { model, channel_id: channelId, outcome, provider, tag } = query;
   const { min_duration_ms: minDurationMs } = query;
@@ -297,14 +339,25 @@ function filterOf(query: FilterQuery): Omit<UsageQuery, 'offset' | 'limit'> {
   };
 }
 
-function refusedFilterOf(query: OwnFilterQuery): Omit<RefusedQuery, 'offset' | 'limit'> {
+function partOf({ before, count }: LogQuery): Partial<LogSlice> {
+  return { ...(before === undefined ? {} : { before }), ...(count ? {} : { count }) };
+}
+
+function requestOf({ request_id: requestId }: RequestQuery): { readonly requestId?: string } {
+  return requestId === undefined ? {} : { requestId };
+}
+
+function refusedFilterOf(query: OwnRefusedQuery): Omit<RefusedQuery, keyof LogSlice> {
   const { token_id: tokenId, token_name: tokenName, model, outcome } = query;
+  const { min_duration_ms: minDurationMs } = query;
   return {
     ...(tokenId === undefined ? {} : { tokenId }),
     ...(tokenName === undefined ? {} : { tokenName }),
     ...(model === undefined ? {} : { model }),
     // All of them failed.
     ...(outcome === undefined || outcome === 'failed' ? {} : { outcome }),
+    ...(minDurationMs === undefined ? {} : { minDurationMs }),
+    ...requestOf(query),
     ...spanOf(query),
   };
 }
@@ -319,8 +372,9 @@ function spanOf({ start_timestamp: start, end_timestamp: end }: SpanQuery): {
   };
 }
 
-function ownRefusedView(entry: RefusedEntry): OwnRefusedView {
+function ownRefusedView(entry: Logged<RefusedEntry>): OwnRefusedView {
   return {
+    id: entry.id,
     created_at: Math.floor(entry.atMs / 1000),
     request_id: entry.requestId,
     outcome: entry.outcome,
@@ -335,7 +389,7 @@ function ownRefusedView(entry: RefusedEntry): OwnRefusedView {
   };
 }
 
-function refusedView(entry: RefusedEntry): RefusedView {
+function refusedView(entry: Logged<RefusedEntry>): RefusedView {
   return {
     ...ownRefusedView(entry),
     user_id: entry.userId ?? null,

@@ -42,6 +42,7 @@ import { because, REASON, REASON_QUERY } from '../reason.js';
 import { isStatusOnly, STATUS_ONLY_QUERY } from '../status-only.js';
 
 interface FilterQuery extends ListQuery {
+  name?: string;
   batch_id?: string;
   status?: CodeStatus;
 }
@@ -94,7 +95,12 @@ const EXPIRED_TIME = TIME.description('Unix seconds; 0: never.');
 const QUOTA = Joi.number().integer().min(1).max(MAX_QUOTA);
 const NAME = Joi.string().max(1_024);
 const COUNT = Joi.number().integer().min(0);
-const FILTER = { ...LIST_QUERY, batch_id: BATCH_ID.empty(''), status: CODE_STATUS.empty('') };
+const FILTER = {
+  ...LIST_QUERY,
+  name: NAME.empty('').description('Exactly this name.'),
+  batch_id: BATCH_ID.empty(''),
+  status: CODE_STATUS.empty(''),
+};
 
 const list = defineOperation({
   id: 'listRedemptionCodes',
@@ -121,10 +127,11 @@ const search = defineOperation({
 });
 
 async function listed(deps: OperationDeps, query: SearchQuery): Promise<ListReply<CodeWire>> {
-  const { keyword, batch_id: batchId, status } = query;
+  const { keyword, name, batch_id: batchId, status } = query;
   const found = await listRedemptionCodes(deps, {
     ...sliceOf(query),
     ...(keyword === undefined ? {} : { keyword }),
+    ...(name === undefined ? {} : { name }),
     ...(batchId === undefined ? {} : { batchId }),
     ...(status === undefined ? {} : { status: STATUS_NAMES[status] }),
   });

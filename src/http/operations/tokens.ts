@@ -17,6 +17,7 @@ import {
 } from '../../management/tokens.js';
 import type { Actor, ManagementDeps } from '../../management/audit.js';
 import { hashSecret } from '../../management/secrets.js';
+import { userNames } from '../../management/user-names.js';
 import type { QuotaChange, TokenChange, TokenQuery } from '../../store/store.js';
 import { ID, ID_PARAMS, IF_REVISION, listOf, orderOf, sortOf } from '../../wire/lists.js';
 import { BUDGET_USE_REPLY, budgetUseWire, type BudgetUseWire } from '../../wire/budget.js';
@@ -442,21 +443,15 @@ function listed(
     (one: ListedView) => one,
     async (slice) => {
       const { items, total } = await listTokens(deps, { ...slice, ...filter }, actor);
-      const nameOf = await ownerNames(deps, items);
-      return { items: items.map((token) => ({ ...view(token), owner: nameOf(token) })), total };
+      const names = await userNames(
+        deps,
+        items.map(({ userId }) => userId),
+      );
+      // An account takes its keys with it: one without a name is being deleted.
+      const ownerOf = ({ userId }: Token): string => names.get(userId) ?? '';
+      return { items: items.map((token) => ({ ...view(token), owner: ownerOf(token) })), total };
     },
   );
-}
-
-/** Reads each owner once. An account takes its keys with it: one without a name is being deleted. */
-async function ownerNames(
-  { store, now }: ManagementDeps,
-  tokens: readonly Token[],
-): Promise<(token: Token) => string> {
-  const owners = [...new Set(tokens.map(({ userId }) => userId))];
-  const found = await Promise.all(owners.map((id) => store.getUser(id, now())));
-  const names = new Map(found.map((user, index) => [owners[index], user?.username]));
-  return ({ userId }) => names.get(userId) ?? '';
 }
 
 function filterOf(query: TokenListQuery): Omit<TokenQuery, 'offset' | 'limit'> {

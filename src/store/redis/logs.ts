@@ -2,11 +2,12 @@ import { SUMMED_MEMBERS, usageMembersOf, usageSums } from '../../core/usage-memb
 import type {
   AuditEntry,
   AuditQuery,
+  Logged,
+  LogSlice,
   LogStore,
   Page,
   RefusedEntry,
   RefusedQuery,
-  Slice,
   UsageEntry,
   UsageQuery,
 } from '../store.js';
@@ -14,6 +15,8 @@ import type { Connection } from './connection.js';
 import type { Keys } from './keys.js';
 import { numberOf, run, SCRIPTS } from './scripts.js';
 
+/** Numbers have leading zeros, as the script that makes them says. */
+const NUMBER_DIGITS = 15;
 /** How many entries are read or dropped in one step. */
 const CHUNK = 1_000;
 
@@ -55,25 +58,46 @@ export function openLogs(connection: Connection, keys: Keys): LogStore {
     return answer(client.zcount(key, span.fromMs ?? '-inf', span.toMs ?? '+inf'));
   }
 
-  async function entries<T>({ key, read }: Log<T>, found: readonly string[]): Promise<T[]> {
+  async function entries<T>({ key, read }: Log<T>, found: readonly string[]): Promise<Logged<T>[]> {
     if (found.length === 0) return [];
     const records = await answer(client.hmget(`${key}:entries`, ...found));
     // Each record is the user that it is about, and its JSON.
-    return records.flatMap((record) =>
-      record === null ? [] : [read(record.slice(record.indexOf(' ') + 1))],
+    return records.flatMap((record, index) =>
+      record === null
+        ? []
+        : [{ ...read(record.slice(record.indexOf(' ') + 1)), id: Number(found[index]) }],
     );
   }
 
-  /** Visits every entry in a span, newest first. Reads the log in parts: others get their turn in between. */
+  /** How many entries of a span come before those that are older than the one with this id; infinity if it is not there. */
+  async function placeAfter(
+    { key: log }: { readonly key: string },
+    userId: number | undefined,
+    { toMs }: Span,
+    before: number,
+  ): Promise<number> {
+    const key = userId === undefined ? `${log}:times` : `${log}:of:${userId}`;
+    const number = String(before).padStart(NUMBER_DIGITS, '0');
+    const rank = await answer(client.zrevrank(key, number));
+    if (rank === null) return Infinity;
+    const newer = toMs === undefined ? 0 : await answer(client.zcount(key, `(${toMs}`, '+inf'));
+    return Math.max(0, rank + 1 - newer);
+  }
+
+  /**
+   * Visits every entry in a span from a place on, newest first, until `visit` says that it is enough. Reads the log in parts:
+   * others get their turn in between.
+   */
   async function scan<T>(
     log: Log<T>,
     userId: number | undefined,
     span: Span,
-    visit: (entry: T) => void,
+    start: number,
+    visit: (entry: Logged<T>) => boolean,
   ): Promise<void> {
-    for (let offset = 0; ; offset += CHUNK) {
+    for (let offset = start; ; offset += CHUNK) {
       const found = await numbers(log, userId, span, offset, CHUNK);
-      for (const entry of await entries(log, found)) visit(entry);
+      for (const entry of await entries(log, found)) if (visit(entry)) return;
       if (found.length < CHUNK) return;
     }
   }
@@ -81,23 +105,29 @@ export function openLogs(connection: Connection, keys: Keys): LogStore {
   async function page<T>(
     log: Log<T>,
     userId: number | undefined,
-    query: Span & Slice,
+    query: Span & LogSlice,
     matches: ((entry: T) => boolean) | undefined,
-  ): Promise<Page<T>> {
-    const { offset, limit } = query;
+  ): Promise<Page<Logged<T>>> {
+    const { offset, limit, before } = query;
+    const start = before === undefined ? 0 : await placeAfter(log, userId, query, before);
+    if (start === Infinity) return { items: [], total: 0 };
+    // One more than is wanted says whether there are more.
+    const most = query.count === false ? offset + limit + 1 : Infinity;
     if (matches === undefined) {
       const [total, found] = await Promise.all([
         count(log, userId, query),
-        limit > 0 ? numbers(log, userId, query, offset, limit) : [],
+        limit > 0 ? numbers(log, userId, query, start + offset, limit) : [],
       ]);
-      return { items: await entries(log, found), total };
+      const left = Math.max(0, total - start);
+      return { items: await entries(log, found), total: Math.min(left, most) };
     }
-    const items: T[] = [];
+    const items: Logged<T>[] = [];
     let total = 0;
-    await scan(log, userId, query, (entry) => {
-      if (!matches(entry)) return;
+    await scan(log, userId, query, start, (entry) => {
+      if (!matches(entry)) return false;
       if (total >= offset && items.length < limit) items.push(entry);
       total += 1;
+      return total >= most;
     });
     return { items, total };
   }
@@ -156,11 +186,30 @@ export function openLogs(connection: Connection, keys: Keys): LogStore {
     }
   }
 
-  async function find<T>(log: Log<T>, requestId: string): Promise<T | undefined> {
+  async function find<T>(log: Log<T>, requestId: string): Promise<Logged<T> | undefined> {
     const number = await answer(client.hget(`${log.key}:ids`, requestId));
     if (number === null) return undefined;
     const [entry] = await entries(log, [number]);
     return entry;
+  }
+
+  /** A page of a log of requests: of one request, which is found by its id, or of all that match. */
+  async function requests<T extends { readonly atMs: number; readonly userId: number | undefined }>(
+    log: Log<T>,
+    query: Span & LogSlice & { readonly userId?: number; readonly requestId?: string },
+    matches: ((entry: T) => boolean) | undefined,
+  ): Promise<Page<Logged<T>>> {
+    const { userId, requestId, offset, limit, before = Infinity } = query;
+    const { fromMs = -Infinity, toMs = Infinity } = query;
+    if (requestId === undefined) return page(log, userId, query, matches);
+    const entry = await find(log, requestId);
+    const fits =
+      entry !== undefined &&
+      (userId === undefined || entry.userId === userId) &&
+      [entry.atMs >= fromMs, entry.atMs <= toMs, entry.id < before].every(Boolean) &&
+      matches?.(entry) !== false;
+    const found = fits ? [entry] : [];
+    return { items: found.slice(offset, offset + limit), total: found.length };
   }
 
   async function oldest({ key }: { readonly key: string }): Promise<number | undefined> {
@@ -185,15 +234,16 @@ export function openLogs(connection: Connection, keys: Keys): LogStore {
       );
     },
 
-    listUsage: (query) => page(usage, query.userId, query, usageFilter(query)),
+    listUsage: (query) => requests(usage, query, usageFilter(query)),
 
     async usageStats(query) {
       const matches = usageFilter(query) ?? (() => true);
       const sum = usageSums(() => 0);
-      await scan(usage, query.userId, query, (entry) => {
-        if (!matches(entry)) return;
+      await scan(usage, query.userId, query, 0, (entry) => {
+        if (!matches(entry)) return false;
         sum.requests += 1;
         for (const name of SUMMED_MEMBERS) sum[name] += entry[name];
+        return false;
       });
       return sum;
     },
@@ -207,14 +257,14 @@ export function openLogs(connection: Connection, keys: Keys): LogStore {
       );
     },
 
-    listRefused: (query) => page(refused, query.userId, query, refusedFilter(query)),
+    listRefused: (query) => requests(refused, query, refusedFilter(query)),
 
     async findRequest(requestId) {
       const [served, turnedAway] = await Promise.all([
         find(usage, requestId),
         find(refused, requestId),
       ]);
-      return { usage: served, refused: turnedAway };
+      return { usage: withoutId(served), refused: withoutId(turnedAway) };
     },
 
     async logReach() {
@@ -237,6 +287,13 @@ export function openLogs(connection: Connection, keys: Keys): LogStore {
       return trimmed.reduce((sum, dropped) => sum + dropped);
     },
   };
+}
+
+function withoutId<T extends object>(entry: Logged<T> | undefined): T | undefined {
+  if (entry === undefined) return undefined;
+  const { id: _, ...bare } = entry;
+  // What is left is what was read.
+  return bare as unknown as T;
 }
 
 /** The keys of a script, including the times of each user that is named to it, once. */
@@ -264,7 +321,7 @@ class Places {
 
 /** The conditions that the lists by time and user do not cover, or `undefined` if they cover everything. */
 function usageFilter(
-  query: Omit<UsageQuery, 'offset' | 'limit'>,
+  query: Omit<UsageQuery, keyof LogSlice>,
 ): ((entry: UsageEntry) => boolean) | undefined {
   const { tokenId, tokenName, model, channelId, provider, tag, outcome } = query;
   const { failed, minDurationMs = 0 } = query;
@@ -284,14 +341,11 @@ function usageFilter(
     equal?.(entry) !== false;
 }
 
-function refusedFilter({
-  tokenId,
-  tokenName,
-  model,
-  outcome,
-  address,
-}: RefusedQuery): ((entry: RefusedEntry) => boolean) | undefined {
-  return filterOf<RefusedEntry>({ tokenId, tokenName, model, outcome, address });
+function refusedFilter(query: RefusedQuery): ((entry: RefusedEntry) => boolean) | undefined {
+  const { tokenId, tokenName, model, outcome, address, minDurationMs = 0 } = query;
+  const equal = filterOf<RefusedEntry>({ tokenId, tokenName, model, outcome, address });
+  if (minDurationMs === 0) return equal;
+  return (entry) => entry.durationMs >= minDurationMs && equal?.(entry) !== false;
 }
 
 function auditFilter({

@@ -151,14 +151,15 @@ export function openRedemption(connection: Connection, keys: Keys): RedemptionSt
 
     listCodes({ offset, limit, ...query }) {
       const keyword = query.keyword?.toLowerCase();
-      const { batchId, status } = query;
+      const { name, batchId, status } = query;
       const matches = (code: RedemptionCode): boolean =>
+        (name === undefined || code.name === name) &&
         (batchId === undefined || code.batchId === batchId) &&
         (status === undefined || code.status === status) &&
         (keyword === undefined ||
           String(code.id) === keyword ||
           code.name.toLowerCase().includes(keyword));
-      const isFiltered = [keyword, batchId, status].some((one) => one !== undefined);
+      const isFiltered = [keyword, name, batchId, status].some((one) => one !== undefined);
       return pageOf(
         connection,
         {

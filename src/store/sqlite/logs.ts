@@ -2,6 +2,8 @@ import { SUMMED_MEMBERS, USAGE_ROWS, usageMembersOf, usageSums } from '../../cor
 import { snakeCase } from '../../core/records.js';
 import type {
   AuditEntry,
+  Logged,
+  LogSlice,
   LogStore,
   RefusedEntry,
   RefusedQuery,
@@ -13,11 +15,13 @@ import type { Database } from './database.js';
 import { Filter, selectPage } from './page.js';
 
 type UsageRow = Readonly<Record<string, string | number | null>> & {
+  readonly id: number;
   readonly at_ms: number;
   readonly detail: string | null;
 };
 
 interface RefusedRow {
+  readonly id: number;
   readonly at_ms: number;
   readonly request_id: string;
   readonly user_id: number | null;
@@ -35,6 +39,7 @@ interface RefusedRow {
 }
 
 interface AuditRow {
+  readonly id: number;
   readonly at_ms: number;
   readonly actor_id: number | null;
   readonly actor: string;
@@ -123,7 +128,12 @@ export function openLogs(database: Database): LogStore {
 
     listUsage: (query) =>
       database.read(() =>
-        selectPage(database, { table: 'usage_log', read: usageOf }, usageFilter(query), query),
+        selectPage(
+          database,
+          { table: 'usage_log', read: logged(usageOf) },
+          usageFilter(query).where('t.id < ?', query.before),
+          query,
+        ),
       ),
 
     usageStats: (query) =>
@@ -146,8 +156,8 @@ export function openLogs(database: Database): LogStore {
       database.read(() =>
         selectPage(
           database,
-          { table: 'refused_log', read: refusedOf },
-          refusedFilter(query),
+          { table: 'refused_log', read: logged(refusedOf) },
+          refusedFilter(query).where('t.id < ?', query.before),
           query,
         ),
       ),
@@ -189,8 +199,9 @@ export function openLogs(database: Database): LogStore {
           .where('t.action = ?', query.action)
           .where('t.target = ?', query.target)
           .where('t.at_ms >= ?', query.fromMs)
-          .where('t.at_ms <= ?', query.toMs);
-        return selectPage(database, { table: 'audit_log', read: auditOf }, filter, query);
+          .where('t.at_ms <= ?', query.toMs)
+          .where('t.id < ?', query.before);
+        return selectPage(database, { table: 'audit_log', read: logged(auditOf) }, filter, query);
       }),
 
     trimLogs: (olderThanMs) =>
@@ -201,7 +212,14 @@ export function openLogs(database: Database): LogStore {
   };
 }
 
-function usageFilter(query: Omit<UsageQuery, 'offset' | 'limit'>): Filter {
+/** An entry as a log lists it. */
+function logged<Row extends { readonly id: number }, T>(
+  read: (row: Row) => T,
+): (row: Row) => Logged<T> {
+  return (row) => ({ ...read(row), id: row.id });
+}
+
+function usageFilter(query: Omit<UsageQuery, keyof LogSlice>): Filter {
   return new Filter()
     .where('t.user_id = ?', query.userId)
     .where('t.token_id = ?', query.tokenId)
@@ -213,6 +231,7 @@ function usageFilter(query: Omit<UsageQuery, 'offset' | 'limit'>): Filter {
     .where('t.outcome = ?', query.outcome)
     .where("t.outcome <> 'ok' AND ?", query.failed === undefined ? undefined : 1)
     .where('t.duration_ms >= ?', query.minDurationMs)
+    .where('t.id = (SELECT max(id) FROM usage_log WHERE request_id = ?)', query.requestId)
     .where('t.at_ms >= ?', query.fromMs)
     .where('t.at_ms <= ?', query.toMs);
 }
@@ -225,6 +244,8 @@ function refusedFilter(query: RefusedQuery): Filter {
     .where('t.model = ?', query.model)
     .where('t.outcome = ?', query.outcome)
     .where('t.address = ?', query.address)
+    .where('t.duration_ms >= ?', query.minDurationMs)
+    .where('t.id = (SELECT max(id) FROM refused_log WHERE request_id = ?)', query.requestId)
     .where('t.at_ms >= ?', query.fromMs)
     .where('t.at_ms <= ?', query.toMs);
 }

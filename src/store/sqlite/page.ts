@@ -42,16 +42,21 @@ export function selectPage<Row, T>(
   database: Database,
   { table, read }: Listed<Row, T>,
   filter: Filter,
-  { offset, limit }: Slice,
+  { offset, limit, count }: Slice & { readonly count?: false },
   order = '',
 ): Page<T> {
+  const rowsOf = (most: number): Row[] =>
+    database
+      .prepare<Row>(
+        `SELECT * FROM ${table} t ${filter.sql} ORDER BY ${order} t.id DESC LIMIT ? OFFSET ?`,
+      )
+      .all(...filter.parameters, most, offset);
+  if (count === false) {
+    const rows = rowsOf(limit + 1);
+    return { items: rows.slice(0, limit).map(read), total: offset + rows.length };
+  }
   const total = database
     .prepare<{ readonly total: number }>(`SELECT count(*) AS total FROM ${table} t ${filter.sql}`)
     .get(...filter.parameters);
-  const rows = database
-    .prepare<Row>(
-      `SELECT * FROM ${table} t ${filter.sql} ORDER BY ${order} t.id DESC LIMIT ? OFFSET ?`,
-    )
-    .all(...filter.parameters, limit, offset);
-  return { items: rows.map(read), total: total?.total ?? 0 };
+  return { items: rowsOf(limit).map(read), total: total?.total ?? 0 };
 }

@@ -108,10 +108,11 @@ export function openRedemption(database: Database): RedemptionStore {
         return row === undefined ? undefined : codeOf(row);
       }),
 
-    listCodes: ({ keyword, batchId, status, offset, limit }) =>
+    listCodes: ({ keyword, name, batchId, status, offset, limit }) =>
       database.read(() => {
         const filter = new Filter()
           .where('instr(t.name_key, ?) > 0 OR CAST(t.id AS TEXT) = ?', keyword?.toLowerCase())
+          .where('t.name = ?', name)
           .where('t.batch_id = ?', batchId)
           .where('t.status = ?', status);
         return selectPage(database, { table: 'codes', read: codeOf }, filter, { offset, limit });

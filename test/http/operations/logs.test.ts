@@ -71,6 +71,10 @@ describe('the usage log', () => {
     ['&token_name=%3D1%2B1', ['first']],
     ['&token_id=8', []],
     ['&channel_id=3&model=', ['third', 'second', 'first']],
+    ['&request_id=second', ['second']],
+    ['&request_id=second&model=a', []],
+    ['&before=3', ['second', 'first']],
+    ['&min_duration_ms=8', []],
     [`&start_timestamp=${AT_SECONDS + 1}`, ['third', 'second']],
     [`&end_timestamp=${AT_SECONDS + 1}`, ['second', 'first']],
     [`&start_timestamp=${AT_SECONDS + 1}&end_timestamp=${AT_SECONDS + 1}`, ['second']],
@@ -87,6 +91,21 @@ describe('the usage log', () => {
       page: 2,
       page_size: 1,
     });
+  });
+
+  it('goes on after an entry, and counts no further than asked', async () => {
+    const read = (rest: string) =>
+      get<Listed & { total: number; items: { id: number }[] }>(
+        `/api/log?page_size=1${rest}`,
+        admin,
+      );
+    const first = await read('&count=false');
+    const rest = await read(`&count=false&before=${first.items[0]?.id ?? 0}`);
+
+    expect(first).toMatchObject({ items: [{ request_id: 'third' }], total: 2 });
+    expect(rest).toMatchObject({ items: [{ request_id: 'second' }], total: 2 });
+    expect(await read('&p=3')).toMatchObject({ items: [{ request_id: 'first' }], total: 3 });
+    expect(await found(`/api/log/self?request_id=second`, user)).toEqual([]);
   });
 
   it('shows people only their own requests, and not which channels served them', async () => {
@@ -116,9 +135,9 @@ describe('the usage log', () => {
     expect(response.headers.get('content-type')).toBe('text/csv; charset=utf-8');
     expect(response.headers.get('content-disposition')).toBe('attachment; filename="usage.csv"');
     expect((await response.text()).split('\r\n')).toEqual([
-      'created_at,request_id,token_id,token_name,model,attempts,documents,input_tokens,search_units,quota,duration_ms,outcome',
-      `${AT_SECONDS + 2},third,7,search,a,1,5,10,1,1000,7,upstream_error`,
-      `${AT_SECONDS},first,7,'=1+1,a,1,5,10,1,1000,7,ok`,
+      'id,created_at,request_id,token_id,token_name,model,attempts,documents,input_tokens,search_units,quota,duration_ms,outcome',
+      `3,${AT_SECONDS + 2},third,7,search,a,1,5,10,1,1000,7,upstream_error`,
+      `1,${AT_SECONDS},first,7,'=1+1,a,1,5,10,1,1000,7,ok`,
       '',
     ]);
   });
@@ -180,7 +199,7 @@ describe('the audit log', () => {
     });
 
     expect(await response.text()).toBe(
-      'created_at,actor_id,actor,action,target,detail,address\r\n',
+      'id,created_at,actor_id,actor,action,target,detail,address\r\n',
     );
   });
 });

@@ -184,6 +184,13 @@ describe('changing a code', () => {
     }
 
     expect(body.data).toMatchObject({ status: 3, used_user_id: user.user.id });
+    expect(body.data).toMatchObject({ used_by: user.user.username });
+    expect(record).toMatchObject({ used_by: null });
+    const listed = await call<{ items: object[] }>(
+      'GET',
+      `/api/redemption?status=3&name=${encodeURIComponent(record.name)}`,
+    );
+    expect(listed.body.data.items[0]).toMatchObject({ used_by: user.user.username });
     expect(statuses).toEqual(edits.map(() => [409, 'conflict']));
   });
 

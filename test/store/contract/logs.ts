@@ -47,6 +47,11 @@ function refusal(given: Partial<RefusedEntry> = {}): RefusedEntry {
   };
 }
 
+/** Entries as a log lists them. */
+function logged(entries: readonly (object | undefined)[]): object[] {
+  return entries.map((entry) => ({ ...entry, id: expect.any(Number) }));
+}
+
 export function describeLogs(open: OpenHarness): void {
   describe('usage log', () => {
     const given = freshStore(open);
@@ -68,7 +73,7 @@ export function describeLogs(open: OpenHarness): void {
 
       const again = await given.reopen();
       expect(await again.listUsage({ offset: 0, limit: 10 })).toEqual({
-        items: [refused, whole],
+        items: logged([refused, whole]),
         total: 2,
       });
     });
@@ -80,9 +85,9 @@ export function describeLogs(open: OpenHarness): void {
       await given.store.appendUsage([], MANY);
       const newestFirst = [...entries].reverse();
 
-      expect(await list()).toEqual(newestFirst);
+      expect(await list()).toEqual(logged(newestFirst));
       expect(await given.store.listUsage({ offset: 1, limit: 2 })).toEqual({
-        items: newestFirst.slice(1, 3),
+        items: logged(newestFirst.slice(1, 3)),
         total: 6,
       });
       expect(await given.store.listUsage({ offset: 6, limit: 2 })).toEqual({ items: [], total: 6 });
@@ -110,7 +115,7 @@ export function describeLogs(open: OpenHarness): void {
       expect(await indexes({ userId: 1, tokenName: 'one', outcome: 'ok' })).toEqual([0]);
       expect(await indexes({ userId: 2, outcome: 'upstream_error' })).toEqual([]);
       const page = await given.store.listUsage({ outcome: 'ok', offset: 1, limit: 1 });
-      expect(page).toEqual({ items: [entries[2]], total: 3 });
+      expect(page).toEqual({ items: logged([entries[2]]), total: 3 });
     });
 
     test('sums up what matches', async () => {
@@ -131,12 +136,56 @@ export function describeLogs(open: OpenHarness): void {
       );
     });
 
+    test('goes on after an entry, whatever was written since, and counts no further than asked', async () => {
+      const of = (later: number, userId: number) => usage({ atMs: T0 + later, userId });
+      await given.store.appendUsage([of(0, 1), of(1, 2), of(1, 1), of(1, 1), of(4, 1)], MANY);
+      const page = async (query: Partial<UsageQuery>) => {
+        const { items, total } = await given.store.listUsage({ offset: 0, limit: 2, ...query });
+        return { ids: items.map(({ id }) => id), at: items.map(({ atMs }) => atMs - T0), total };
+      };
+      const first = await page({});
+      const [, before = 0] = first.ids;
+      await given.store.appendUsage([of(9, 1)], MANY);
+
+      expect(first).toMatchObject({ at: [4, 1], total: 5 });
+      const second = await page({ before });
+      expect(second).toMatchObject({ at: [1, 1], total: 3 });
+      expect(await page({ before, offset: 2 })).toMatchObject({ at: [0], total: 3 });
+      expect(await page({ before, userId: 1 })).toMatchObject({ at: [1, 0], total: 2 });
+      expect(await page({ before, outcome: 'ok', limit: 5 })).toMatchObject({ at: [1, 1, 0] });
+      expect(await page({ before, fromMs: T0 + 1 })).toMatchObject({ at: [1, 1], total: 2 });
+      expect(await page({ before, toMs: T0 })).toMatchObject({ at: [0], total: 1 });
+      expect(await page({ count: false })).toMatchObject({ at: [9, 4], total: 3 });
+      expect(await page({ count: false, outcome: 'ok' })).toMatchObject({ at: [9, 4], total: 3 });
+      expect(await page({ count: false, limit: 6, outcome: 'ok' })).toMatchObject({ total: 6 });
+      expect(await page({ count: false, before })).toMatchObject({ at: [1, 1], total: 3 });
+    });
+
+    test('lists one request by its id, the newest if the id was used again', async () => {
+      const entries = [0, 1, 2].map((later) => usage({ atMs: T0 + later, userId: later }));
+      const again = usage({ atMs: T0 + 5, requestId: entries[1]?.requestId ?? '' });
+      await given.store.appendUsage([...entries, again], MANY);
+      const at = async (query: Partial<UsageQuery>) =>
+        (await given.store.listUsage({ offset: 0, limit: 5, ...query })).items.map(
+          ({ atMs }) => atMs - T0,
+        );
+
+      expect(await at({ requestId: again.requestId })).toEqual([5]);
+      const [, , { requestId } = again] = entries;
+      expect(await at({ requestId })).toEqual([2]);
+      expect(await at({ requestId, userId: 2, fromMs: T0 + 2, toMs: T0 + 2 })).toEqual([2]);
+      for (const query of [{ userId: 1 }, { toMs: T0 }, { before: 1 }, { outcome: 'other' }]) {
+        expect(await at({ requestId, ...query })).toEqual([]);
+      }
+      expect(await at({ requestId: 'of nobody' })).toEqual([]);
+    });
+
     test('drops the oldest beyond its bound, everywhere', async () => {
       const entries = [0, 1, 2, 3, 4].map((later) => usage({ atMs: T0 + later, userId: 5 }));
 
       for (const entry of entries) await given.store.appendUsage([entry], 3);
 
-      const kept = [entries[4], entries[3], entries[2]];
+      const kept = logged([entries[4], entries[3], entries[2]]);
       expect(await given.store.listUsage({ offset: 0, limit: 10 })).toEqual({
         items: kept,
         total: 3,
@@ -152,7 +201,7 @@ export function describeLogs(open: OpenHarness): void {
 
       await given.store.appendUsage(entries, 2);
 
-      expect(await list()).toEqual([entries[3], entries[2]]);
+      expect(await list()).toEqual(logged([entries[3], entries[2]]));
     });
 
     test('sums up more entries than are read at once', async () => {
@@ -257,7 +306,7 @@ export function describeLogs(open: OpenHarness): void {
 
       const again = await given.reopen();
       expect(await again.listRefused({ offset: 0, limit: 10 })).toEqual({
-        items: [unknown, known],
+        items: logged([unknown, known]),
         total: 2,
       });
       expect(await again.findRequest(unknown.requestId)).toEqual({
@@ -270,7 +319,7 @@ export function describeLogs(open: OpenHarness): void {
       await given.store.appendRefused(
         [
           refusal({ tokenName: 'one' }),
-          refusal({ atMs: T0 + 1, tokenId: 2, model: 'other' }),
+          refusal({ atMs: T0 + 1, tokenId: 2, model: 'other', requestId: 'a-known-one' }),
           refusal({ atMs: T0 + 2, userId: 2, outcome: 'rate_limited', address: '192.0.2.8' }),
         ],
         MANY,
@@ -289,6 +338,9 @@ export function describeLogs(open: OpenHarness): void {
       expect(await indexes({ model: 'other' })).toEqual([1]);
       expect(await indexes({ outcome: 'rate_limited' })).toEqual([2]);
       expect(await indexes({ address: '192.0.2.8' })).toEqual([2]);
+      expect(await indexes({ minDurationMs: 1_000 })).toEqual([]);
+      expect(await indexes({ requestId: 'a-known-one' })).toEqual([1]);
+      expect(await indexes({ requestId: 'a-known-one', outcome: 'rate_limited' })).toEqual([]);
       expect(await indexes({ fromMs: T0 + 1, toMs: T0 + 1 })).toEqual([1]);
       expect(await indexes({ userId: 1, outcome: 'rate_limited' })).toEqual([]);
     });
@@ -336,7 +388,7 @@ export function describeLogs(open: OpenHarness): void {
 
       const again = await given.reopen();
       expect(await again.listAudit({ offset: 0, limit: 10 })).toEqual({
-        items: [second, first],
+        items: logged([second, first]),
         total: 2,
       });
     });
@@ -369,7 +421,7 @@ export function describeLogs(open: OpenHarness): void {
       for (const entry of entries) await given.store.appendAudit(entry, 2);
 
       expect(await given.store.listAudit({ offset: 0, limit: 10 })).toEqual({
-        items: [entries[2], entries[1]],
+        items: logged([entries[2], entries[1]]),
         total: 2,
       });
     });

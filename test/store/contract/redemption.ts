@@ -322,6 +322,11 @@ export function describeRedemption(open: OpenHarness): void {
       expect(await list('sale', 1, 5)).toEqual({ ids: [spring.id], total: 2 });
       expect(await list(String(other.id))).toEqual({ ids: [other.id], total: 1 });
       expect(await list('nothing')).toEqual({ ids: [], total: 0 });
+      const named = await given.store.listCodes({ name: 'Thanks', offset: 0, limit: 5 });
+      expect({ ids: named.items.map(({ id }) => id), total: named.total }).toEqual({
+        ...{ ids: [other.id], total: 1 },
+      });
+      expect((await given.store.listCodes({ name: 'thanks', offset: 0, limit: 5 })).total).toBe(0);
     });
 
     test('deletes one code, and it opens nothing any more', async () => {
