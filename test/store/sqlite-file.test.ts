@@ -15,6 +15,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { Secret } from '../../src/core/secret.js';
 import { openDriver, type Driver } from '../../src/store/sqlite/driver.js';
+import { migrate } from '../../src/store/sqlite/schema.js';
 import { openSqliteStore, type SqliteStoreOptions } from '../../src/store/sqlite/sqlite-store.js';
 import type { Store } from '../../src/store/store.js';
 import {
@@ -97,6 +98,27 @@ describe('the file of the SQLite store', () => {
     expect(() => openStore()).toThrow(/written by a newer release \(schema 999, this one knows \d/);
 
     expect(other.prepare('PRAGMA user_version').get([])).toMatchObject({ user_version: 999 });
+  });
+
+  test('on a full disk is opened all the same, and says so where it must be upgraded first', () => {
+    openStore();
+    const driver = openOther();
+    const onFullDisk: Driver = {
+      prepare: (sql) => driver.prepare(sql),
+      close: () => undefined,
+      exec(sql) {
+        if (/^(BEGIN|COMMIT|ROLLBACK)/.test(sql)) driver.exec(sql);
+        else {
+          // SQLite ends the transaction by itself.
+          driver.exec('ROLLBACK');
+          throw Object.assign(new Error('database or disk is full'), { errcode: 13 });
+        }
+      },
+    };
+
+    expect(() => migrate(onFullDisk, 'its file')).not.toThrow();
+    driver.exec('PRAGMA user_version = 1');
+    expect(() => migrate(onFullDisk, 'its file')).toThrow('database or disk is full');
   });
 
   test('gets columns for members of usage entries that its release did not know', async () => {

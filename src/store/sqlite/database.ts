@@ -1,6 +1,13 @@
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import { StoreUnavailableError } from '../store.js';
-import { isBusy, isUnavailable, wordsOf, type Driver, type SqlValue } from './driver.js';
+import {
+  isBusy,
+  isUnavailable,
+  rollBackAfter,
+  wordsOf,
+  type Driver,
+  type SqlValue,
+} from './driver.js';
 
 export type { SqlValue } from './driver.js';
 
@@ -129,17 +136,8 @@ export class Database {
       this.#commit.run();
       return result;
     } catch (error) {
-      this.#rollBackAfter(error);
+      rollBackAfter(error, () => this.#rollback.run());
       throw error;
-    }
-  }
-
-  /** SQLite rolls back automatically after some errors, and then refuses to do it again. */
-  #rollBackAfter(error: unknown): void {
-    try {
-      this.#rollback.run();
-    } catch (second) {
-      if (!isUnavailable(error)) throw second;
     }
   }
 

@@ -139,12 +139,21 @@ export function isUnavailable(error: unknown): boolean {
   return code !== undefined && UNAVAILABLE.has(code);
 }
 
+/** SQLite rolls back automatically after some errors, and then refuses to do it again. */
+export function rollBackAfter(error: unknown, rollBack: () => void): void {
+  try {
+    rollBack();
+  } catch (second) {
+    if (!isUnavailable(error)) throw second;
+  }
+}
+
 const WORDS = new Map([
   [BUSY, 'another process keeps it busy'],
   [LOCKED, 'another process keeps it busy'],
   [7, 'there is no memory left'],
   [8, 'it is read-only'],
-  [10, 'its disk fails'],
+  [10, 'its disk fails or is full'],
   [11, 'it is damaged'],
   [13, 'the disk is full'],
   [14, 'it cannot be opened'],

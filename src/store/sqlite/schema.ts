@@ -1,7 +1,7 @@
 import { snakeCase } from '../../core/records.js';
 import { USAGE_ROWS } from '../../core/usage-members.js';
 import { StoreUnavailableError } from '../store.js';
-import type { Driver } from './driver.js';
+import { rollBackAfter, type Driver } from './driver.js';
 
 /**
  * Each entry migrates a file from the version of its index to the next one. Existing files have been through the entries of
@@ -334,10 +334,13 @@ export function migrate(driver: Driver, file: string): void {
     }
     for (const sql of MIGRATIONS.slice(version)) driver.exec(sql);
     addUsageColumns(driver);
-    driver.exec(`PRAGMA user_version = ${MIGRATIONS.length}`);
+    // Nothing is written to a file that has this version: it may be on a full disk, and can still be read.
+    if (version < MIGRATIONS.length) driver.exec(`PRAGMA user_version = ${MIGRATIONS.length}`);
     driver.exec('COMMIT');
   } catch (error) {
-    driver.exec('ROLLBACK');
+    rollBackAfter(error, () => {
+      driver.exec('ROLLBACK');
+    });
     throw error;
   }
 }
