@@ -101,7 +101,7 @@ export function readChannels(
       channel.api_keys !== undefined &&
       (channel.api_key ?? channel.credentials.api_key) !== undefined
     ) {
-      mistakes.add([...at, 'api_keys'], 'stands beside api_key; keep one');
+      mistakes.add([...at, 'api_keys'], 'is set together with api_key; keep one');
     }
     if (channel.api_key !== undefined && channel.credentials.api_key !== undefined) {
       mistakes.add([...at, 'api_key'], 'is given twice: here and under credentials; keep one');

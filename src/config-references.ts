@@ -21,7 +21,7 @@ export function looseEnds(values: Values): LooseEnd[] {
   const tags = new Set(channels.flatMap(({ tag }) => texts([tag])));
   return [
     ...spokenModels(values, models).map(({ path, name }) => loose(path, name, models, 'serves')),
-    ...spokenTags(values, tags).map(({ path, name }) => loose(path, name, tags, 'bears')),
+    ...spokenTags(values, tags).map(({ path, name }) => loose(path, name, tags, 'has the tag')),
   ];
 }
 

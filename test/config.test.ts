@@ -245,7 +245,7 @@ channels:
       ['models.n.fallbacks.1', `no channel of these settings serves "phantom"; ${served}`],
       ['models.spook', `no channel of these settings serves "spook"; ${served}`],
       ['callers.aliases.more', `no channel of these settings serves "spectre"; ${served}`],
-      ['tags.1.tag', 'no channel of these settings bears "nobody"; there are t, u'],
+      ['tags.1.tag', 'no channel of these settings has the tag "nobody"; there are t, u'],
     ]);
   });
 

@@ -43,7 +43,7 @@ describe('a circuit breaker', () => {
   it.each<[string, number, Verdict, Breaker['state']]>([
     ['is open once nothing but failures was heard for a second', 400, 'blame', 'open'],
     ['is closed through a moment of failures', 1, 'blame', 'closed'],
-    ['is closed where a call succeeded in between', 400, 'praise', 'closed'],
+    ['is closed if a call succeeded in between', 400, 'praise', 'closed'],
   ])('of a busy channel %s', (_what, everyMs, between, state) => {
     const busy = after(Array.from({ length: 1_000 }, (): Verdict => 'praise'));
     const verdicts: readonly Verdict[] = ['blame', 'blame', between, 'blame'];
@@ -61,7 +61,49 @@ describe('a circuit breaker', () => {
     expect(after(['blame', 'blame', 'blame'], RULE, 2_000).state).toBe('open');
   });
 
-  it('never opens where its number of failures is 0', () => {
+  it('forgets failures of a busy channel with its window, though calls never pause', () => {
+    const blamed = after(['blame', 'blame']);
+    const quiet = Array.from({ length: 40 }, (_, at) => T0 + 2 + at * 500);
+
+    const later = quiet.reduce((breaker, nowMs) => ended(breaker, 'praise', nowMs, RULE), blamed);
+
+    expect(later).toMatchObject({ older: { failures: 0 }, younger: { failures: 0 } });
+    // Of the last window alone: some twenty calls of half a second each.
+    const { older, younger } = later as Extract<Breaker, { state: 'closed' }>;
+    expect(older.calls + younger.calls).toBeLessThanOrEqual(21);
+  });
+
+  it('forgets what is older than its window after a pause', () => {
+    const blamed = after(['praise', 'praise', 'praise', 'blame', 'blame']);
+
+    const later = T0 + 10 + RULE.windowMs;
+
+    expect(ended(blamed, 'blame', later, RULE).state).toBe('closed');
+  });
+
+  it('is not opened by a success, whatever failed before', () => {
+    const mostlyGood = Array.from({ length: 20 }, (): Verdict => 'praise');
+    let breaker = after(mostlyGood);
+    // In the younger half of the window, where they are outnumbered by the successes of the older one.
+    for (let at = 0; at < 3; at += 1) {
+      breaker = ended(breaker, 'blame', T0 + 5_500 + at, RULE);
+    }
+    expect(breaker.state).toBe('closed');
+
+    // The successes are forgotten, and the failures are not yet.
+    expect(ended(breaker, 'praise', T0 + 10_600, RULE).state).toBe('closed');
+  });
+
+  it('of a busy channel opens after exactly a second of failures', () => {
+    const busy = after(Array.from({ length: 100 }, (): Verdict => 'praise'));
+    const failing = (lastMs: number) =>
+      [0, 500, lastMs].reduce((breaker, at) => ended(breaker, 'blame', T0 + 200 + at, RULE), busy)
+        .state;
+
+    expect([failing(999), failing(1_000)]).toEqual(['closed', 'open']);
+  });
+
+  it('never opens if its number of failures is 0', () => {
     const verdicts = Array.from({ length: 100 }, (): Verdict => 'blame');
     expect(after(verdicts, { ...RULE, failures: 0 }).state).toBe('closed');
   });

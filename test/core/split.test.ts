@@ -39,20 +39,22 @@ describe('windows', () => {
         fc.option(fc.integer({ min: 1, max: 40 }), { nil: undefined }),
         fc.option(fc.integer({ min: 1, max: 60 }), { nil: undefined }),
         fc.option(fc.integer({ min: 1, max: 60 }), { nil: undefined }),
-        (texts, documents, characters, bytes, tokens) => {
+        fc.constantFrom('a', 'abc', 'a query that is longer', 'ü'.repeat(9)),
+        (texts, documents, characters, bytes, tokens, query) => {
           const limits = { documents, characters, bytes, tokens };
-          const windows = atOnce(windowsOf(textDocuments(texts), 'abc', limits));
+          const windows = atOnce(windowsOf(textDocuments(texts), query, limits));
 
           expect(windows.flatMap(({ from, to }) => texts.slice(from, to))).toEqual(texts);
           for (const { from, to } of windows) {
             expect(to).toBeGreaterThan(from);
             expect(to - from).toBeLessThanOrEqual(documents ?? Infinity);
-            const length = texts.slice(from, to).join('').length + 3;
+            const length = texts.slice(from, to).join('').length + query.length;
             if (to - from === 1) continue;
             expect(length).toBeLessThanOrEqual(characters ?? Infinity);
             const own = texts.slice(from, to);
-            expect(Buffer.byteLength(own.join('abc'))).toBeLessThanOrEqual(bytes ?? Infinity);
-            const counts = own.map((text) => mostTokens('abc') + mostTokens(text));
+            const sent = Buffer.byteLength(query) + Buffer.byteLength(own.join('","'));
+            expect(sent).toBeLessThanOrEqual(bytes ?? Infinity);
+            const counts = own.map((text) => mostTokens(query) + mostTokens(text));
             expect(counts.reduce((sum, count) => sum + count)).toBeLessThanOrEqual(
               tokens ?? Infinity,
             );
