@@ -1,6 +1,7 @@
 import { useRef, useState } from 'preact/hooks';
 import { about, isAdmin, seesAll } from '../about.js';
 import { call, download, type ItemOf } from '../api/call.js';
+import type { Operations } from '../api/operations.js';
 import { useRead, useWrite } from '../api/query.js';
 import { EXAMPLE_BODY } from '../lib/snippets.js';
 import {
@@ -31,6 +32,7 @@ import { NewKey, type Made } from './key-form.js';
 import { KeyState, Left, mayChange, SOON_S, UNUSED_S } from './key-view.js';
 
 type Listed = ItemOf<'searchTokens'>;
+type Sort = Operations['searchTokens']['query']['sort'];
 
 const STATES = {
   '1': 'enabled',
@@ -59,12 +61,19 @@ function filterOf(state: string): {
 /** Keys: what each may spend and use, what is left, and a new key, which is shown once. */
 export function Keys() {
   const { query: address } = useRoute();
-  const { query, page, filtered, set, clear } = useListQuery(['keyword', 'user_id', 'status']);
+  const { query, page, filtered, set, clear } = useListQuery([
+    'keyword',
+    'user_id',
+    'status',
+    'sort',
+  ]);
   const [made, setMade] = useState<Made>();
   const [chosen, setChosen] = useState<ReadonlySet<string | number>>(new Set());
   const seen = useRef(new Map<number, Listed>());
   const owner = seesAll() && query.user_id !== '' ? Number(query.user_id) : undefined;
-  const wanted = { keyword: query.keyword, user_id: owner, ...filterOf(query.status) };
+  // The heads of the columns name what the API sorts by.
+  const sort = query.sort as Sort;
+  const wanted = { keyword: query.keyword, user_id: owner, sort, ...filterOf(query.status) };
   const reading = useRead('searchTokens', { query: { p: page, page_size: 30, ...wanted } });
   // Rows that were chosen on another page keep their names.
   for (const key of reading.data?.items ?? []) seen.current.set(key.id, key);
@@ -122,6 +131,7 @@ export function Keys() {
         columns={[
           {
             title: w().name,
+            sort: 'name',
             narrow: true,
             cell: ({ name, key_hint }) => (
               <>
@@ -131,9 +141,10 @@ export function Keys() {
           },
           ...(seesAll() ? [ownerColumn()] : []),
           { title: w().status, cell: (key) => <KeyState token={key} /> },
-          { title: wp().keys.left, cell: (key) => <Left token={key} /> },
+          { title: wp().keys.left, sort: 'remain_quota', cell: (key) => <Left token={key} /> },
           {
             title: wp().keys.spent,
+            sort: '-used_quota',
             numeric: true,
             minor: true,
             cell: ({ used_quota }) => <Money units={used_quota} />,
@@ -151,12 +162,14 @@ export function Keys() {
           },
           {
             title: wp().keys.ends,
+            sort: 'expired_time',
             minor: true,
             cell: ({ expired_time }) =>
               expired_time < 0 ? wp().keys.noEnd : <Ago seconds={expired_time} />,
           },
           {
             title: wp().keys.used,
+            sort: '-accessed_time',
             minor: true,
             // A new key counts as accessed at the time when it was made.
             cell: ({ accessed_time, created_time, used_quota }) =>

@@ -4,6 +4,7 @@ import { call } from '../api/call.js';
 import type { Operations } from '../api/operations.js';
 import { useRead, useWrite } from '../api/query.js';
 import {
+  Ago,
   Button,
   Chip,
   Count,
@@ -34,11 +35,15 @@ const ROOT = 100;
 /** Accounts: who they are, what they may do, and their balance. */
 export function People() {
   const { query: address } = useRoute();
-  const { query, page, filtered, set, clear } = useListQuery(['keyword', 'role', 'status']);
+  const { query, page, filtered, set, clear } = useListQuery(['keyword', 'role', 'status', 'sort']);
   const status = ([1, 2] as const).find((one) => String(one) === query.status);
   const role = ROLES.find((one) => String(one) === query.role);
   const reading = useRead('searchUsers', {
-    query: { p: page, page_size: 30, keyword: query.keyword, role, status },
+    query: {
+      ...{ p: page, page_size: 30, keyword: query.keyword, role, status },
+      // The heads of the columns name what the API sorts by.
+      sort: query.sort as Operations['searchUsers']['query']['sort'],
+    },
   });
   const words = wp().people;
   const { openId, onOpen, close } = useOpenRow();
@@ -84,6 +89,7 @@ export function People() {
         columns={[
           {
             title: w().name,
+            sort: 'username',
             cell: ({ username, display_name: shown }) => (
               <>
                 {username}{' '}
@@ -92,24 +98,33 @@ export function People() {
             ),
           },
           { title: words.email, minor: true, cell: ({ email }) => email },
-          { title: words.role, cell: ({ role: one }) => words.roles[one] },
+          { title: words.role, sort: '-role', cell: ({ role: one }) => words.roles[one] },
           { title: w().status, cell: (user) => <UserState user={user} /> },
           {
             title: w().home.balance,
+            sort: '-quota',
             numeric: true,
             cell: ({ quota }) => <Money units={quota} />,
           },
           {
             title: w().home.spent,
+            sort: '-used_quota',
             numeric: true,
             minor: true,
             cell: ({ used_quota }) => <Money units={used_quota} />,
           },
           {
             title: w().home.requests,
+            sort: '-request_count',
             numeric: true,
             minor: true,
             cell: ({ request_count }) => <Count value={request_count} />,
+          },
+          {
+            title: words.lastLogin,
+            minor: true,
+            sort: '-last_login_time',
+            cell: ({ last_login_time: at }) => (at === 0 ? w().never : <Ago seconds={at} />),
           },
           createdColumn(),
         ]}

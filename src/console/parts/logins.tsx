@@ -1,5 +1,6 @@
 import type { ReplyOf } from '../api/call.js';
 import { useWrite, type Reading } from '../api/query.js';
+import { browserOf } from '../lib/browser.js';
 import { wp } from '../words.js';
 import { Ago, Button, Chip, ErrorNotice, Skeleton } from './basic.js';
 
@@ -21,10 +22,17 @@ export function LoginList({
     <>
       {data.length === 0 ? <p class="muted">{words.none}</p> : null}
       <div role="list" class="stack">
-        {data.map(({ id, kind, created_time, current }) => (
+        {data.map(({ id, kind, created_time, used_time, address, agent, current }) => (
           <div key={id} role="listitem" class="row apart">
-            <span>
-              {words.kinds[kind]} · {words.since} <Ago seconds={created_time} />
+            <span class="stack tight">
+              <span title={agent ?? ''}>
+                {agent === null ? words.kinds[kind] : `${words.kinds[kind]} · ${browserOf(agent)}`}
+                {address === null ? '' : ` · ${words.from} ${address}`}
+              </span>
+              <span class="muted small">
+                {words.since} <Ago seconds={created_time} /> · {words.used}{' '}
+                <Ago seconds={used_time} />
+              </span>
             </span>
             {current ? (
               <Chip>{words.current}</Chip>

@@ -10,6 +10,8 @@ export interface Column<T> {
   readonly title: string;
   readonly cell: (row: T) => ComponentChildren;
   readonly numeric?: boolean;
+  /** What the API sorts by when the head is clicked; with a minus where the greatest comes first. */
+  readonly sort?: string;
   /** Whether the column is hidden on a narrow page. */
   readonly minor?: boolean;
   /** Whether the column is shown on a wide page only: the drawer has it too. */
@@ -49,6 +51,42 @@ function classOf<T>({ numeric = false, minor, narrow, lesser }: Column<T>): stri
   const kinds = { minor, narrow, lesser };
   const names = Object.entries(kinds).flatMap(([name, is]) => (is === true ? [name] : []));
   return [numeric ? 'num' : 'clip', ...names].join(' ');
+}
+
+/** The head of a column; a click on one that can be sorted by sorts, the other way round, and no longer. */
+function Head<T>({ column }: { readonly column: Column<T> }) {
+  const { title, numeric = false, lesser = false, sort } = column;
+  const picked = useRoute().query.get('sort') ?? '';
+  const is = sort !== undefined && barred(picked) === barred(sort) ? picked : '';
+  const next = is === '' ? sort : is === sort ? reversed(is) : '';
+  return (
+    <th
+      class={[...(numeric ? ['num'] : []), ...(lesser ? ['lesser'] : [])].join(' ')}
+      scope="col"
+      aria-sort={is === '' ? undefined : is.startsWith('-') ? 'descending' : 'ascending'}
+    >
+      {next === undefined ? (
+        title
+      ) : (
+        <button
+          type="button"
+          class="sort"
+          onClick={() => setQuery({ sort: next, p: '' }, { replace: true })}
+        >
+          {title}
+          <span aria-hidden="true">{is === '' ? '' : is.startsWith('-') ? ' ↓' : ' ↑'}</span>
+        </button>
+      )}
+    </th>
+  );
+}
+
+function barred(sort: string): string {
+  return sort.replace('-', '');
+}
+
+function reversed(sort: string): string {
+  return sort.startsWith('-') ? barred(sort) : `-${sort}`;
 }
 
 /** Rows with their actions on the right; arrows, `j` and `k` move between rows, Enter opens, `x` selects. */
@@ -119,14 +157,8 @@ export function Table<T>(props: TableProps<T>) {
                 />
               </th>
             )}
-            {columns.map(({ title, numeric = false, lesser = false }) => (
-              <th
-                key={title}
-                class={[...(numeric ? ['num'] : []), ...(lesser ? ['lesser'] : [])].join(' ')}
-                scope="col"
-              >
-                {title}
-              </th>
+            {columns.map((column) => (
+              <Head key={column.title} column={column} />
             ))}
             {actions === undefined ? null : (
               <th class="actions" scope="col">
@@ -208,6 +240,7 @@ export function createdColumn<T extends { readonly created_time: number }>(): Co
   return {
     title: w().created,
     minor: true,
+    sort: '-created_time',
     cell: ({ created_time: at }) => <Ago seconds={at} />,
   };
 }
@@ -318,7 +351,7 @@ export function useListQuery<const N extends string>(
   return {
     query: values,
     page: Math.max(1, Number(query.get('p') ?? 1) || 1),
-    filtered: names.some((name) => values[name] !== ''),
+    filtered: names.some((name) => name !== 'sort' && values[name] !== ''),
     set: (change) => setQuery({ ...change, p: '' }, { replace: true }),
     clear: () => setQuery(Object.fromEntries([...names, 'p'].map((name) => [name, '']))),
   };

@@ -11,6 +11,8 @@ export const enPages = {
   logins: {
     kinds: { session: 'Browser', access_token: 'Access token' },
     since: 'since',
+    from: 'from',
+    used: 'last used',
     current: 'this one',
     end: 'End',
     none: 'Not logged in anywhere.',
@@ -643,6 +645,7 @@ export const enPages = {
     email: 'E-mail address',
     role: 'Role',
     anyRole: 'Any role',
+    lastLogin: 'Last login',
     roles: { 0: 'guest', 1: 'user', 5: 'auditor', 10: 'admin', 100: 'root' },
     enabled: 'enabled',
     disabled: 'disabled',

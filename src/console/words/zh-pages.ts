@@ -6,6 +6,8 @@ export const zhPages: PageWords = {
   logins: {
     kinds: { session: '浏览器', access_token: '访问令牌' },
     since: '始于',
+    from: '来自',
+    used: '最近使用',
     current: '当前登录',
     end: '结束',
     none: '没有任何登录。',
@@ -556,6 +558,7 @@ export const zhPages: PageWords = {
     email: '邮箱',
     role: '角色',
     anyRole: '全部角色',
+    lastLogin: '上次登录',
     roles: { 0: '访客', 1: '用户', 5: '审计员', 10: '管理员', 100: '超级管理员' },
     enabled: '已启用',
     disabled: '已停用',

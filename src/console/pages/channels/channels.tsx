@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import { isAdmin } from '../../about.js';
+import type { Operations } from '../../api/operations.js';
 import { useRead } from '../../api/query.js';
 import { Chip, Empty, FilterText, Link } from '../../parts/basic.js';
 import { FilterSelect } from '../../parts/form.js';
@@ -123,6 +124,7 @@ function ChannelList() {
         columns={[
           {
             title: w().name,
+            sort: 'name',
             narrow: true,
             cell: ({ name, origin }) => (
               <>
@@ -135,6 +137,7 @@ function ChannelList() {
           },
           {
             title: words.state,
+            sort: 'status',
             narrow: true,
             cell: (channel) => <ChannelState channel={channel} />,
           },
@@ -147,6 +150,7 @@ function ChannelList() {
           { title: w().nav.models, narrow: true, cell: ({ models }) => <Models models={models} /> },
           {
             title: words.tag,
+            sort: 'tag',
             narrow: true,
             cell: ({ tag }) =>
               tag === null ? (
@@ -157,6 +161,7 @@ function ChannelList() {
           },
           {
             title: words.provider,
+            sort: 'provider',
             minor: true,
             lesser: true,
             narrow: true,
@@ -164,6 +169,7 @@ function ChannelList() {
           },
           {
             title: words.order,
+            sort: 'tried',
             numeric: true,
             minor: true,
             lesser: true,
@@ -177,9 +183,12 @@ function ChannelList() {
   );
 }
 
+type Sort = Operations['searchChannels']['query']['sort'];
+
 /** The channels of one model are sorted in the order in which they are tried, unless another order is picked. */
-function sortOf(picked: string, model: string): 'id' | 'name' | 'tried' | undefined {
-  if (picked === 'name' || picked === 'id' || picked === 'tried') return picked;
+function sortOf(picked: string, model: string): Sort {
+  // The heads of the columns name what the API sorts by.
+  if (picked !== '') return picked as Sort;
   return model === '' ? undefined : 'tried';
 }
 
