@@ -106,7 +106,7 @@ test('rows that are followed stand still for somebody who reads further down', a
     return (await page.locator('tr.item').count()) === 25;
   });
   await page.getByRole('button', { name: '○ Live' }).click();
-  await page.evaluate(() => scrollTo(0, 600));
+  await page.evaluate(() => globalThis.scrollTo(0, 600));
   await rerank(key, 'local');
   const more = page.getByRole('button', { name: '1 new' });
   await more.waitFor();

@@ -152,12 +152,14 @@ export function Keys() {
           {
             title: w().nav.models,
             minor: true,
+            lesser: true,
             cell: ({ model_limits_enabled, model_limits }) =>
               model_limits_enabled ? model_limits.join(', ') : w().all,
           },
           {
             title: w().nav.tags,
             minor: true,
+            lesser: true,
             cell: ({ tags }) => (tags.length === 0 ? w().all : tags.join(', ')),
           },
           {
@@ -252,6 +254,8 @@ function OneKey({ id }: { readonly id: number }) {
         <BudgetFacts of={data} />
         <dt>{w().nav.models}</dt>
         <dd>{data.model_limits_enabled ? data.model_limits.join(', ') : w().all}</dd>
+        <dt>{w().nav.tags}</dt>
+        <dd>{data.tags.length === 0 ? w().all : data.tags.join(', ')}</dd>
         {Object.keys(data.aliases).length === 0 ? null : (
           <>
             <dt>{wp().keys.aliases}</dt>

@@ -27,7 +27,7 @@ import { RequestCode } from '../parts/code.js';
 import { Chart, timesOf as chartTimes, type ChartSeries } from '../parts/chart.js';
 import { Dialog, Menu } from '../parts/dialog.js';
 import { ListHead } from '../parts/list-head.js';
-import { List, useListQuery, type Column } from '../parts/table.js';
+import { hasMore, List, useListQuery, type Column } from '../parts/table.js';
 import {
   CLEARED,
   pickRange,
@@ -43,6 +43,7 @@ import { faultWords, w, wp } from '../words.js';
 const LIVE_MS = 3_000;
 const DAY_S = 86_400;
 const PAGE = 30;
+const MANY_NEW = 100;
 const FILTERS = [
   'log',
   'outcome',
@@ -82,9 +83,7 @@ function RequestList() {
   const minute = Math.floor(Date.now() / 60_000) * 60;
   const charted = own ?? { start: minute + 60 - (span ?? DAY_S), end: minute + 60 };
   const { paused, resume } = usePaused(live);
-  const shared = {
-    p: page,
-    page_size: PAGE,
+  const matching = {
     model: query.model,
     token_name: query.token_name,
     outcome: query.outcome,
@@ -94,8 +93,8 @@ function RequestList() {
     end_timestamp: own === undefined ? undefined : own.end - 1,
   };
   const number = (text: string): number | undefined => (text === '' ? undefined : Number(text));
-  const usageQuery = {
-    ...shared,
+  const usageMatching = {
+    ...matching,
     min_duration_ms: number(query.slower),
     ...(admin
       ? {
@@ -106,15 +105,18 @@ function RequestList() {
         }
       : {}),
   };
+  // Counting what matches in a long log would take seconds; how many there are in a span is known.
+  const isCounted = REST.every((name) => name === 'span' || query[name] === '');
+  const part = { p: page, page_size: PAGE, count: isCounted };
   const everyMs = live && !paused ? LIVE_MS : (false as const);
   const usage = useRead(
     admin ? 'listUsage' : 'listOwnUsage',
-    { query: usageQuery },
+    { query: { ...usageMatching, ...part } },
     { enabled: !refused, everyMs },
   );
   const refusals = useRead(
     admin ? 'listRefusals' : 'listOwnRefusals',
-    { query: shared },
+    { query: { ...matching, ...part } },
     { enabled: refused, everyMs },
   );
   const { data: listed, again } = refused ? refusals : usage;
@@ -124,7 +126,7 @@ function RequestList() {
     setQuery({ open: request_id }, { replace: open !== undefined });
   return (
     <>
-      <ListHead title={w().nav.requests} total={total}>
+      <ListHead title={w().nav.requests} total={total} more={!isCounted && hasMore(listed)}>
         <RangeSteps shown={charted} />
         <Button title="l" pressed={live} onClick={() => setLive(!live)}>
           {live ? '●' : '○'} {wp().requests.live}
@@ -134,12 +136,12 @@ function RequestList() {
             void (refused
               ? download(
                   admin ? 'listRefusals' : 'listOwnRefusals',
-                  { query: shared },
+                  { query: matching },
                   'refused.csv',
                 )
               : download(
                   admin ? 'listUsage' : 'listOwnUsage',
-                  { query: usageQuery },
+                  { query: usageMatching },
                   'requests.csv',
                 ))
           }
@@ -203,8 +205,8 @@ function RequestList() {
       {paused && live ? (
         <NewOnes
           refused={refused}
-          query={refused ? shared : usageQuery}
-          known={total ?? 0}
+          query={refused ? matching : usageMatching}
+          shown={listed?.items ?? []}
           onShow={() => {
             resume();
             again();
@@ -219,6 +221,7 @@ function RequestList() {
             setQuery({ ...Object.fromEntries(REST.map((name) => [name, ''])), ...CLEARED })
           }
           empty={<Empty title={wp().requests.noneRefused} />}
+          counted={isCounted}
           label={w().nav.requests}
           columns={refusedColumns(admin)}
           actions={(row) => <RowActions row={row} onFilter={set} />}
@@ -240,6 +243,7 @@ function RequestList() {
               <RequestCode body={EXAMPLE_BODY} />
             </Empty>
           }
+          counted={isCounted}
           label={w().nav.requests}
           columns={usageColumns(admin)}
           actions={(row) => <RowActions row={row} onFilter={set} />}
@@ -351,12 +355,12 @@ function usePaused(live: boolean): { readonly paused: boolean; readonly resume: 
 function NewOnes({
   refused,
   query,
-  known,
+  shown,
   onShow,
 }: {
   readonly refused: boolean;
   readonly query: object;
-  readonly known: number;
+  readonly shown: readonly { readonly created_at: number }[];
   readonly onShow: () => void;
 }) {
   const admin = seesAll();
@@ -366,7 +370,11 @@ function NewOnes({
   const id: 'listOwnUsage' | 'listUsage' | 'listRefusals' | 'listOwnRefusals' = refused
     ? refusals
     : log;
-  const { data } = useRead(id, { query: { ...query, p: 1, page_size: 1 } }, { everyMs: LIVE_MS });
+  // Those of the second of the newest row that are shown already are no news.
+  const newest = shown[0]?.created_at ?? 0;
+  const known = shown.filter((row) => row.created_at === newest).length;
+  const since = { start_timestamp: newest, p: 1, page_size: MANY_NEW, count: false };
+  const { data } = useRead(id, { query: { ...query, ...since } }, { everyMs: LIVE_MS });
   const count = (data?.total ?? known) - known;
   return count <= 0 ? null : (
     <p class="newones">

@@ -5,11 +5,14 @@ import { Button, Count, type Making } from './basic.js';
 export function ListHead({
   title,
   total,
+  more = false,
   make,
   children,
 }: {
   readonly title: string;
   readonly total: number | undefined;
+  /** Whether more match: `total` was counted no further than one beyond the page. */
+  readonly more?: boolean;
   readonly make?: Making;
   readonly children?: ComponentChildren;
 }) {
@@ -19,7 +22,8 @@ export function ListHead({
         {title}
         {total === undefined ? null : (
           <span class="count">
-            <Count value={total} />
+            <Count value={more ? total - 1 : total} />
+            {more ? '+' : ''}
           </span>
         )}
       </h1>

@@ -266,9 +266,16 @@ interface Listed<T> {
   readonly page_size: number;
 }
 
+/** Whether a list has entries beyond its page. */
+export function hasMore(listed: Omit<Listed<unknown>, 'items'> | undefined): boolean {
+  return listed !== undefined && listed.total > listed.page * listed.page_size;
+}
+
 interface ListProps<T> extends Omit<TableProps<T>, 'rows'> {
   readonly reading: Reading<Listed<T>>;
   readonly filtered: boolean;
+  /** Whether the total is that of all that match; else it is one more than the page needs. */
+  readonly counted?: boolean;
   /** Clears the filters. */
   readonly clear: () => void;
   /** Shown before anything has been made. */
@@ -276,7 +283,8 @@ interface ListProps<T> extends Omit<TableProps<T>, 'rows'> {
 }
 
 /** A page of a list with its states (loading, empty, no match, error) and its pager. */
-export function List<T>({ reading, filtered, clear, empty, ...table }: ListProps<T>) {
+export function List<T>(props: ListProps<T>) {
+  const { reading, filtered, clear, empty, counted = true, ...table } = props;
   const { data, error, loading, again } = reading;
   return (
     <>
@@ -289,7 +297,12 @@ export function List<T>({ reading, filtered, clear, empty, ...table }: ListProps
       {data === undefined ? null : data.items.length > 0 ? (
         <>
           <Table {...table} rows={data.items} />
-          <Pager total={data.total} page={data.page} size={data.page_size} />
+          <Pager
+            total={data.total}
+            more={!counted && hasMore(data)}
+            page={data.page}
+            size={data.page_size}
+          />
         </>
       ) : (
         <div class="card">
@@ -309,10 +322,12 @@ export function List<T>({ reading, filtered, clear, empty, ...table }: ListProps
 
 function Pager({
   total,
+  more,
   page,
   size,
 }: {
   readonly total: number;
+  readonly more: boolean;
   readonly page: number;
   readonly size: number;
 }) {
@@ -321,7 +336,9 @@ function Pager({
   return (
     <nav class="row end" aria-label={w().pages}>
       <span class="muted small">
-        {w().pageOf(page, pages)} · <Count value={total} />
+        {more ? w().page(page) : w().pageOf(page, pages)} ·{' '}
+        <Count value={more ? total - 1 : total} />
+        {more ? '+' : ''}
       </span>
       <Button disabled={page <= 1} onClick={() => setQuery({ p: page - 1 <= 1 ? '' : page - 1 })}>
         ‹ {w().previous}

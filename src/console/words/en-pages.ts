@@ -518,6 +518,7 @@ export const enPages = {
       unusable: 'does not fit its provider',
     } as Readonly<Record<string, string>>,
     declared: 'configuration',
+    declaredLegend: 'declared in the configuration: change it there',
     declaredHelp:
       'Declared in the configuration: change it there, and restart. Only its switch works here.',
     address: 'Address',

@@ -50,6 +50,7 @@ export const en = {
   noneMatch: 'Nothing matches these filters.',
   clearFilters: 'Clear the filters',
   pages: 'Pages',
+  page: (page: number) => `Page ${page}`,
   pageOf: (page: number, pages: number) => `Page ${page} of ${pages}`,
   previous: 'Previous',
   next: 'Next',

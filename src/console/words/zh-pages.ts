@@ -444,6 +444,7 @@ export const zhPages: PageWords = {
       unusable: '与提供方不符',
     },
     declared: '配置文件',
+    declaredLegend: '在配置文件中声明，请在文件中修改',
     declaredHelp: '在配置文件中声明：请在文件中修改并重启。此处只能开关。',
     address: '地址',
     ownAddress: '提供方默认地址',

@@ -51,6 +51,7 @@ export const zh: Words = {
   noneMatch: '没有符合筛选条件的内容。',
   clearFilters: '清除筛选',
   pages: '分页',
+  page: (page) => `第 ${page} 页`,
   pageOf: (page, pages) => `第 ${page} 页，共 ${pages} 页`,
   previous: '上一页',
   next: '下一页',

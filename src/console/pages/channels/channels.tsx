@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { isAdmin } from '../../about.js';
 import type { Operations } from '../../api/operations.js';
 import { useRead } from '../../api/query.js';
-import { Chip, Empty, FilterText, Link } from '../../parts/basic.js';
+import { Empty, FilterText, Link } from '../../parts/basic.js';
 import { FilterSelect } from '../../parts/form.js';
 import { ListHead } from '../../parts/list-head.js';
 import { List, useListQuery, useOpenRow } from '../../parts/table.js';
@@ -128,9 +128,12 @@ function ChannelList() {
             narrow: true,
             cell: ({ name, origin }) => (
               <>
-                <span title={name}>{name}</span>{' '}
+                <span title={name}>{name}</span>
                 {origin === 'config' ? (
-                  <Chip title={words.declaredHelp}>{words.declared}</Chip>
+                  <abbr class="muted small" title={words.declaredHelp}>
+                    {' '}
+                    (c)
+                  </abbr>
                 ) : null}
               </>
             ),
@@ -178,6 +181,9 @@ function ChannelList() {
         ]}
         actions={(channel) => (isAdmin() ? <ChannelActions channel={channel} /> : null)}
       />
+      {reading.data?.items.some(({ origin }) => origin === 'config') === true ? (
+        <p class="small muted">(c) {words.declaredLegend}</p>
+      ) : null}
       {openId === undefined ? null : <ChannelDrawer id={openId} />}
     </>
   );
