@@ -6,7 +6,7 @@ import type { ChannelDraft, ChannelEdit } from '../management/channel-edits.js';
 import type { ChannelFilter, ChannelView } from '../management/channel-views.js';
 import type { InForce } from '../management/in-force.js';
 import type { RedemptionDraft, ShownCode } from '../management/redemption-codes.js';
-import type { BreakdownQuery } from '../management/stats.js';
+import type { BreakdownQuery } from '../management/usage-breakdown.js';
 import type { TagView, TagWrite } from '../management/tags.js';
 import type { CreatedToken, TokenDraft } from '../management/tokens.js';
 import type { Invitation } from '../management/password-reset.js';

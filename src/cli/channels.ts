@@ -1,59 +1,29 @@
-import { Option, type Command } from 'commander';
+import type { Command } from 'commander';
 import { CHANNEL_MEMBERS } from '../core/channel-members.js';
-import {
-  CHANNEL_AUTO_DISABLED,
-  CHANNEL_DISABLED,
-  CHANNEL_ENABLED,
-  type ChannelStatus,
-} from '../core/channel.js';
+import { CHANNEL_DISABLED, CHANNEL_ENABLED, type ChannelStatus } from '../core/channel.js';
 import { GatewayError } from '../core/errors.js';
-import type { ProbeReport } from '../core/probe.js';
-import { snakeCase } from '../core/records.js';
-import { Secret } from '../core/secret.js';
-import type { ChannelFilter, ChannelState, ChannelView } from '../management/channel-views.js';
-import { allProviders, findProvider } from '../providers/index.js';
-import { secretSettings } from '../providers/settings.js';
-import type { Provider, SettingValue } from '../providers/provider.js';
+import type { ChannelFilter, ChannelView } from '../management/channel-views.js';
+import { findProvider } from '../providers/index.js';
 import { channelWire } from '../wire/channel.js';
 import { inForceWire } from '../wire/in-force.js';
 import { testedWire } from '../wire/tested.js';
 import type { ChannelChanged } from './backend.js';
-import { RefusedError, UsageError } from './errors.js';
-import { givenMembers, memberFacts, withMembers } from './members.js';
 import {
-  confirm,
-  onGateway,
-  readSecret,
-  withoutStore,
-  type Session,
-  type CliIo,
-} from './session.js';
-import { counted, facts, inForceText, names, table } from './text.js';
-import { models, nameIn, pair, present } from './values.js';
+  credentialsOf,
+  emptyAsNull,
+  settingsOf,
+  withFields,
+  type ChannelOptions,
+  type CreateOptions,
+} from './channel-options.js';
+import { describe, describeTest, effective, inEffect, modelsText, STATUS } from './channel-text.js';
+import { RefusedError, UsageError } from './errors.js';
+import { givenMembers } from './members.js';
+import { showProviders } from './providers.js';
+import { confirm, onGateway, withoutStore, type Session, type CliIo } from './session.js';
+import { inForceText, table } from './text.js';
+import { present } from './values.js';
 
-interface ChannelOptions {
-  readonly name?: string;
-  readonly provider?: string;
-  readonly models?: Readonly<Record<string, string>>;
-  readonly baseUrl?: string;
-  readonly apiKey?: string;
-  readonly credential?: Readonly<Record<string, string>>;
-  readonly setting?: Readonly<Record<string, string>>;
-  readonly tag?: string;
-}
-
-interface CreateOptions extends ChannelOptions {
-  readonly name: string;
-  readonly provider: string;
-  readonly models: Readonly<Record<string, string>>;
-  readonly disabled?: true;
-}
-
-const STATUS: Readonly<Record<ChannelStatus, string>> = {
-  [CHANNEL_ENABLED]: 'enabled',
-  [CHANNEL_DISABLED]: 'disabled',
-  [CHANNEL_AUTO_DISABLED]: 'disabled automatically',
-};
 const CHANNEL_ARGUMENT = 'id or name';
 
 export function addChannelCommands(program: Command, io: CliIo): void {
@@ -169,38 +139,6 @@ export function addChannelCommands(program: Command, io: CliIo): void {
     .action(withoutStore(io, ({ show }, { args: [id] }) => showProviders(show, id)));
 }
 
-function withFields(command: Command, creating: boolean): Command {
-  const required = (flags: string, text: string): Option =>
-    new Option(flags, text).makeOptionMandatory(creating);
-  const none = creating ? '' : '; none removes it';
-  const described = command
-    .addOption(required('--name <name>', 'its name, which must be unique'))
-    .addOption(required('--provider <provider>', 'whose API it speaks; see "channels providers"'))
-    .addOption(
-      required(
-        '--models <names>',
-        "a,b=c: callers' names, and the upstream's where it differs",
-      ).argParser(models),
-    )
-    .option('--base-url <url>', `its address, if not the provider's own${none}`)
-    .option(
-      '--api-key <secret>',
-      'env:NAME for a variable, or - for standard input; several keys, one a line, take turns',
-    )
-    .option(
-      '--credential <name=secret>',
-      'another credential, as name=env:NAME or name=-; may be repeated',
-      pair,
-    )
-    .option(
-      '--setting <name=value>',
-      `a setting of the provider; may be repeated${creating ? '' : '; an empty value removes it'}; one that may hold a secret as name=env:NAME or name=-`,
-      pair,
-    )
-    .option('--tag <tag>', `its tag${none}`);
-  return withMembers(described, CHANNEL_MEMBERS, creating);
-}
-
 async function create(session: Session, command: Command): Promise<void> {
   const options = command.opts<CreateOptions>();
   const provider = findProvider(options.provider);
@@ -291,36 +229,6 @@ async function test(session: Session, command: Command): Promise<void> {
   if (problem !== undefined) throw new RefusedError(problem.message);
 }
 
-function describeTest(channel: string, tested: ProbeReport): string {
-  const { ranking, usage, problem, warnings, upstreamModel } = tested;
-  const model =
-    tested.model === upstreamModel ? upstreamModel : `${tested.model} (${upstreamModel})`;
-  const told = [
-    ...(usage.inputTokens === undefined ? [] : [counted(usage.inputTokens, 'token')]),
-    ...(usage.searchUnits === undefined ? [] : [counted(usage.searchUnits, 'search unit')]),
-  ];
-  const rows: [string, string][] = [
-    ['model', model],
-    ['sent to', tested.url ?? 'nowhere'],
-    ['status', tested.status === undefined ? 'none' : String(tested.status)],
-    ['latency', `${tested.durationMs} ms`],
-  ];
-  if (ranking !== undefined) {
-    const { order, scores, scale } = ranking;
-    rows.push(
-      ['order', order],
-      ['scores', `${scores.right} for the answer, ${scores.other} for the other`],
-      ['scale', `${scale.observed}, expected ${scale.expected}`],
-      ['usage told', names(told, 'none')],
-    );
-  }
-  return [
-    `${channel} ${problem === undefined ? 'works' : 'does not work'}.`,
-    facts(rows),
-    ...warnings,
-  ].join('\n');
-}
-
 function showWrite(
   session: Session,
   { channel, version, inForce }: ChannelChanged,
@@ -338,192 +246,4 @@ async function resolveChannel({ backend }: Session, given = ''): Promise<Channel
   if (named !== undefined) return named;
   if (/^\d{1,15}$/.test(given)) return backend.getChannel(Number(given));
   throw new GatewayError('not_found', `There is no channel "${given}".`);
-}
-
-async function credentialsOf(
-  { io }: Session,
-  provider: Provider | undefined,
-  { apiKey, credential = {} }: ChannelOptions,
-): Promise<Record<string, Secret>> {
-  const given = apiKey === undefined ? credential : { ...credential, apiKey };
-  const secrets: Record<string, Secret> = {};
-  for (const [name, text] of Object.entries(given)) {
-    secrets[nameIn(provider?.credentials, name)] = new Secret(await readSecret(io, text));
-  }
-  return secrets;
-}
-
-/**
- * Settings as the provider reads them. Those that may hold secrets come from where secrets come from; what does not fit is
- * refused later, by name.
- */
-async function settingsOf(
-  { io }: Session,
-  provider: Provider | undefined,
-  given: Readonly<Record<string, string>>,
-): Promise<Record<string, SettingValue>> {
-  const sealed = provider === undefined ? [] : secretSettings(provider);
-  const settings: Record<string, SettingValue> = {};
-  for (const [written, text] of Object.entries(given)) {
-    const name = nameIn(provider?.settings, written);
-    const isSecret = sealed.includes(name) && text !== '';
-    settings[name] = settingValue(provider, name, isSecret ? await readSecret(io, text) : text);
-  }
-  return settings;
-}
-
-function emptyAsNull(
-  settings: Readonly<Record<string, SettingValue>>,
-): Record<string, SettingValue | null> {
-  return Object.fromEntries(
-    Object.entries(settings).map(([name, value]) => [name, value === '' ? null : value]),
-  );
-}
-
-function settingValue(provider: Provider | undefined, name: string, text: string): SettingValue {
-  const type = provider?.settings?.[name]?.type;
-  if (type === 'number' && text.trim() !== '' && Number.isFinite(Number(text))) return Number(text);
-  if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true';
-  return text;
-}
-
-function describe(channel: ChannelView): string {
-  const settings = Object.entries(channel.settings).map(
-    ([name, value]) => `${snakeCase(name)}=${String(value)}`,
-  );
-  const credentials =
-    channel.origin === 'config'
-      ? 'in the configuration'
-      : names(channel.credentialNames.map(snakeCase), 'none');
-  return facts([
-    ['id', String(channel.id)],
-    ['name', channel.name],
-    ['provider', channel.provider],
-    ['base URL', channel.baseUrl ?? "the provider's"],
-    ['credentials', credentials],
-    ...((channel.keyCount ?? 0) > 1 ? [keyFact(channel.keyCount)] : []),
-    ['settings', names(settings, 'none')],
-    ['models', modelsText(channel)],
-    ['tag', channel.tag ?? 'none'],
-    ...memberFacts(CHANNEL_MEMBERS, channel),
-    ['status', STATUS[channel.status]],
-    ['in effect', inEffect(channel)],
-    ...pauseFacts(channel),
-    ['origin', channel.origin],
-  ]);
-}
-
-function keyFact(count = 0): [string, string] {
-  return ['API keys', `${count}, which take turns`];
-}
-
-/** Whether it takes traffic, and how many gateways leave it alone for now. */
-function inEffect({ state, sighted }: ChannelView): string {
-  const { pauses, nextTryMs } = sighted;
-  const next = nextTryMs === undefined ? '' : `, next try at ${timeText(nextTryMs)}`;
-  const whole = pauses.filter(({ key }) => key === undefined);
-  if (!state.live || pauses.length === 0) return effective(state) + next;
-  if (whole.length === 0)
-    return `live, ${pauses.length === 1 ? 'one key rests' : 'some keys rest'}`;
-  const gateways = whole.length === 1 ? 'one gateway' : `${whole.length} gateways`;
-  return `live, left alone by ${gateways}`;
-}
-
-function pauseFacts({ sighted: { pauses } }: ChannelView): [string, string][] {
-  return pauses.map(({ node, key, state, reason, sinceMs, untilMs }) => [
-    key === undefined ? `on ${node}` : `key ${key} on ${node}`,
-    `${state.replace('_', '-')} since ${timeText(sinceMs)} (${reason}), until ${timeText(untilMs)}`,
-  ]);
-}
-
-function timeText(ms: number): string {
-  return new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z');
-}
-
-function effective(state: ChannelState): string {
-  if (state.live) return 'live';
-  switch (state.because) {
-    case 'disabled':
-      return 'off: disabled';
-    case 'auto_disabled':
-      return `off: disabled automatically${state.reason === undefined ? '' : `, ${state.reason}`}`;
-    case 'tag_disabled':
-      return `off: its tag is switched off${state.reason === undefined ? '' : ` (${state.reason})`}`;
-    case 'credentials_locked':
-      return 'off: its credentials cannot be read with this encryption key';
-    case 'unusable':
-      return `off: ${state.reason}`;
-  }
-}
-
-function modelsText({ models: served }: ChannelView): string {
-  return Object.entries(served)
-    .map(([name, upstream]) => (name === upstream ? name : `${name}=${upstream}`))
-    .join(', ');
-}
-
-function showProviders(show: Session['show'], id: string | undefined): void {
-  if (id === undefined) {
-    const providers = allProviders();
-    const rows = providers.map((provider) => [
-      provider.id,
-      provider.title,
-      addressOf(provider),
-      names(Object.keys(provider.credentials ?? {}), ''),
-      names(Object.keys(provider.settings ?? {}), ''),
-    ]);
-    show(
-      { items: providers.map(providerJson), total: providers.length },
-      `${table(['PROVIDER', 'NAME', 'ADDRESS', 'CREDENTIALS', 'SETTINGS'], rows)}\n${counted(providers.length, 'provider')}; "channels providers <provider>" tells more.`,
-    );
-    return;
-  }
-  const provider = findProvider(id);
-  if (provider === undefined) {
-    throw new GatewayError('not_found', `There is no provider "${id}"; see "channels providers".`);
-  }
-  show(providerJson(provider), describeProvider(provider));
-}
-
-function describeProvider(provider: Provider): string {
-  const credentials = Object.entries(provider.credentials ?? {});
-  const settings = Object.entries(provider.settings ?? {});
-  return [
-    facts([
-      ['provider', provider.id],
-      ['name', provider.title],
-      ['address', addressOf(provider)],
-      ['models such as', names(provider.exampleModels, 'any')],
-    ]),
-    ...credentials.map(
-      ([name, { required, describe: text }]) =>
-        `credential ${name}${required ? '' : ' (optional)'}: ${text}`,
-    ),
-    ...settings.map(([name, spec]) => {
-      const fallback =
-        spec.default === undefined ? '' : `, ${JSON.stringify(spec.default)} if not set`;
-      const needed = spec.required === true ? '' : ' (optional)';
-      const kept = spec.secret === true ? '; kept like a credential' : '';
-      return `setting ${name}${needed}: ${spec.describe} [${spec.type}${fallback}${kept}]`;
-    }),
-    ...(provider.notes ?? []),
-  ].join('\n');
-}
-
-function addressOf(provider: Provider): string {
-  if (provider.transport === 'process') return 'inside the gateway';
-  return provider.baseUrl ?? 'yours: --base-url';
-}
-
-function providerJson(provider: Provider): Record<string, unknown> {
-  return {
-    id: provider.id,
-    title: provider.title,
-    transport: provider.transport,
-    base_url: provider.transport === 'http' ? (provider.baseUrl ?? null) : null,
-    credentials: provider.credentials ?? {},
-    settings: provider.settings ?? {},
-    example_models: provider.exampleModels,
-    notes: provider.notes ?? [],
-  };
 }

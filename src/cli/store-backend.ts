@@ -29,7 +29,7 @@ import {
   updateRedemptionCode,
 } from '../management/redemption-codes.js';
 import { listNodes } from '../management/nodes.js';
-import { usageBreakdown } from '../management/stats.js';
+import { usageBreakdown } from '../management/usage-breakdown.js';
 import { disableTag, enableTag, listTags } from '../management/tags.js';
 import {
   createToken,

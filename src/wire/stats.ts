@@ -1,7 +1,8 @@
 import Joi from 'joi';
 import type { Json } from '../core/json/json.js';
 import { type Sums } from '../core/tally.js';
-import type { BreakdownRow, Summary, UsageBreakdown, UsageSeries } from '../management/stats.js';
+import type { BreakdownRow, UsageBreakdown } from '../management/usage-breakdown.js';
+import type { Summary, UsageSeries } from '../management/usage-series.js';
 import { SECONDS } from './log.js';
 
 interface SumsWire {

@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { bucketOf, ROLLUPS, writeTrafficKey } from '../../src/core/rollups.js';
 import { count, newTally } from '../../src/core/tally.js';
-import { usageSeries, type StatsDeps } from '../../src/management/stats.js';
+import type { StatsDeps } from '../../src/management/stats.js';
+import { usageSeries } from '../../src/management/usage-series.js';
 import type { StatsQuery } from '../../src/store/store.js';
 import { freshManagement, NOW } from '../support/management.js';
 

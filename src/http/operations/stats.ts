@@ -1,16 +1,18 @@
 import Joi from 'joi';
 import { invalid } from '../../management/fields.js';
+import type { StatsDeps } from '../../management/stats.js';
 import {
   BREAKDOWN_GROUPS,
   OWN_BREAKDOWN_GROUPS,
+  usageBreakdown,
+  type BreakdownGroup,
+} from '../../management/usage-breakdown.js';
+import {
   OWN_SERIES_GROUPS,
   SERIES_GROUPS,
-  usageBreakdown,
   usageSeries,
-  type BreakdownGroup,
   type SeriesGroup,
-  type StatsDeps,
-} from '../../management/stats.js';
+} from '../../management/usage-series.js';
 import { ID } from '../../wire/lists.js';
 import { SECONDS } from '../../wire/log.js';
 import {

@@ -1,0 +1,282 @@
+import { ERRORS } from '../core/errors.js';
+import {
+  bucketOf,
+  readSpendKey,
+  readTrafficKey,
+  ROLLUPS,
+  type RollupName,
+  type TrafficRollup,
+} from '../core/rollups.js';
+import { addTally, newTally, percentile, SUMS, type Sums, type Tally } from '../core/tally.js';
+import type { StatsRow } from '../store/store.js';
+import { SettledBuckets } from './settled-buckets.js';
+import { completeFrom, namesFor, type Span, type StatsDeps } from './stats.js';
+
+/** How series are divided. Keys and accounts are known only by the hour. */
+export const SERIES_GROUPS = [
+  'none',
+  'outcome',
+  'channel',
+  'model',
+  'tag',
+  'provider',
+  'token',
+  'user',
+] as const;
+
+export const OWN_SERIES_GROUPS = ['none', 'model', 'token'] as const;
+export type SeriesGroup = (typeof SERIES_GROUPS)[number];
+
+export interface SeriesQuery extends Span {
+  readonly group: SeriesGroup;
+  /** Only of this account. */
+  readonly owner?: number;
+  /** Only these of the group, each on its own. */
+  readonly keys?: readonly string[];
+}
+
+/** Sums, and the values within which given shares lie. */
+export interface Summary extends Sums {
+  readonly p50: number | undefined;
+  readonly p95: number | undefined;
+  readonly p99: number | undefined;
+}
+
+export interface Series {
+  /** The id or the name of what it is about; '' if there is none. */
+  readonly key: string;
+  readonly name: string;
+  readonly total: Summary;
+  /** One for each step. */
+  readonly points: readonly Summary[];
+}
+
+export interface UsageSeries {
+  /** The start of the first step. */
+  readonly fromMs: number;
+  readonly stepMs: number;
+  readonly steps: number;
+  /** Since when nothing is missing; `undefined` before the first numbers. */
+  readonly completeFromMs: number | undefined;
+  readonly total: Summary;
+  readonly series: readonly Series[];
+}
+
+/** Series that are listed individually; all others are combined into one more. */
+const MAX_SERIES = 12;
+
+const OTHERS = 'others';
+
+/** Nodes add to the numbers this often. */
+const SHARED_MS = 2_000;
+
+const MAX_SHARED = 200;
+
+/** What was read a moment ago: many readers of the same numbers cost hardly more than one. */
+interface Memory {
+  readonly series: Map<string, { atMs: number; series: Promise<UsageSeries> }>;
+  readonly settled: SettledBuckets;
+}
+
+const memories = new WeakMap<object, Memory>();
+
+function memoryOf(store: object): Memory {
+  let memory = memories.get(store);
+  if (memory === undefined) {
+    memories.set(store, (memory = { series: new Map(), settled: new SettledBuckets() }));
+  }
+  return memory;
+}
+
+/** What happened in each step of a span, over all nodes; as of a few seconds ago. */
+export function usageSeries(deps: StatsDeps, query: SeriesQuery): Promise<UsageSeries> {
+  const { store, now } = deps;
+  const nowMs = now();
+  const rollup = seriesRollup(query, nowMs);
+  const fromMs = bucketOf(rollup, query.fromMs);
+  const lastMs = bucketOf(rollup, Math.max(query.fromMs, query.toMs - 1));
+  const { group, owner, keys } = query;
+  const { series: recent } = memoryOf(store);
+  const key = JSON.stringify([rollup, fromMs, lastMs, group, owner, keys]);
+  const before = recent.get(key);
+  if (before !== undefined && Math.abs(nowMs - before.atMs) < SHARED_MS) return before.series;
+  if (recent.size >= MAX_SHARED) recent.clear();
+  const series = readSeries(deps, query, { rollup, fromMs, lastMs });
+  recent.set(key, { atMs: nowMs, series });
+  // A failed question is asked again by the next reader.
+  series.catch(() => recent.delete(key));
+  return series;
+}
+
+async function readSeries(
+  deps: StatsDeps,
+  query: SeriesQuery,
+  span: { readonly rollup: RollupName; readonly fromMs: number; readonly lastMs: number },
+): Promise<UsageSeries> {
+  const { rollup, fromMs, lastMs } = span;
+  const { stepMs } = ROLLUPS[rollup];
+  const steps = Math.round((lastMs - fromMs) / stepMs) + 1;
+  const makeTallies = (): Tally[] => Array.from({ length: steps }, newTally);
+  const all = makeTallies();
+  const groups = new Map<string, Tally[]>();
+  const wanted = query.keys === undefined ? undefined : new Set(query.keys);
+  const stepOf = (at: number) => (group: string | undefined) => {
+    if (group === undefined) return all[at] ?? newTally();
+    if (wanted?.has(group) === false) return newTally();
+    let tallies = groups.get(group);
+    if (tallies === undefined) groups.set(group, (tallies = makeTallies()));
+    return tallies[at] ?? newTally();
+  };
+  await addBuckets(deps, query, { ...span, steps }, stepOf);
+  const ranked = [...groups]
+    .map(([key, points]) => ({ key, points, total: totalOf(points) }))
+    .sort((a, b) => b.total.sums.requests - a.total.sums.requests);
+  const most = wanted?.size ?? MAX_SERIES;
+  const shown = ranked.slice(0, most);
+  const rest = ranked.slice(most);
+  if (rest.length > 0) {
+    const points = makeTallies();
+    for (const each of rest) {
+      points.forEach((sum, at) => addTally(sum, each.points[at] ?? newTally()));
+    }
+    shown.push({ key: OTHERS, points, total: totalOf(points) });
+  }
+  const nameOf = await namesFor(
+    deps,
+    query.group,
+    shown.map(({ key }) => key),
+  );
+  return {
+    ...{ fromMs, stepMs, steps },
+    completeFromMs: await completeFrom(deps, rollup),
+    total: summaryOf(totalOf(all)),
+    series: [
+      ...(query.group === 'none' ? [{ key: '', points: all, total: totalOf(all) }] : shown),
+    ].map(({ key, points, total }) => ({
+      key,
+      name: nameOf(key),
+      total: summaryOf(total),
+      points: points.map(summaryOf),
+    })),
+  };
+}
+
+/** Adds what each step's bucket holds: from memory as far as it is settled, and from the store from there on. */
+async function addBuckets(
+  { store, now }: StatsDeps,
+  { group, owner }: SeriesQuery,
+  {
+    rollup,
+    fromMs,
+    lastMs,
+    steps,
+  }: { rollup: RollupName; fromMs: number; lastMs: number; steps: number },
+  stepOf: (at: number) => (group: string | undefined) => Tally,
+): Promise<void> {
+  const { settled } = memoryOf(store);
+  const { stepMs } = ROLLUPS[rollup];
+  const nowMs = now();
+  const keyOf = (at: number): string => `${rollup} ${fromMs + at * stepMs} ${group} ${owner ?? ''}`;
+  let known = 0;
+  while (known < steps && settled.visit(keyOf(known), nowMs, stepOf(known))) known += 1;
+  const fresh = Array.from({ length: steps - known }, () => ({
+    whole: newTally(),
+    groups: new Map<string, Tally>(),
+  }));
+  const span = { fromMs: fromMs + known * stepMs, toMs: lastMs };
+  await store.readStats({ rollup, ...span, ...(owner === undefined ? {} : { owner }) }, (row) => {
+    const bucket = fresh[Math.round((row.atMs - span.fromMs) / stepMs)];
+    if (bucket === undefined) return;
+    for (const { key, tally, whole } of partsOf(rollup, row, group)) {
+      if (whole) addTally(bucket.whole, tally);
+      if (key === undefined) continue;
+      let sum = bucket.groups.get(key);
+      if (sum === undefined) bucket.groups.set(key, (sum = newTally()));
+      addTally(sum, tally);
+    }
+  });
+  fresh.forEach((bucket, index) => {
+    const at = known + index;
+    const tallyOf = stepOf(at);
+    addTally(tallyOf(undefined), bucket.whole);
+    for (const [key, tally] of bucket.groups) addTally(tallyOf(key), tally);
+    settled.keep(keyOf(at), fromMs + (at + 1) * stepMs, nowMs, bucket);
+  });
+}
+
+/** The finest roll-up that reaches back far enough and has few enough steps. */
+function seriesRollup({ fromMs, toMs, group, owner }: SeriesQuery, nowMs: number): RollupName {
+  if (owner !== undefined || group === 'token' || group === 'user') return 'spend_hour';
+  const names: readonly TrafficRollup[] = ['traffic_minute', 'traffic_5_minutes'];
+  return (
+    names.find((name) => {
+      const { keepMs } = ROLLUPS[name];
+      return nowMs - fromMs <= keepMs && toMs - fromMs <= keepMs;
+    }) ?? 'traffic_hour'
+  );
+}
+
+interface Part {
+  /** `undefined`: in no series. */
+  readonly key: string | undefined;
+  readonly tally: Tally;
+  /** Whether it counts for the total. */
+  readonly whole: boolean;
+}
+
+/**
+ * What a row adds to which series. Requests are what callers saw, and how long; for a channel, its tag and its provider that
+ * is told by its attempts, and what they were spent on by the requests that it answered.
+ */
+function partsOf(rollup: RollupName, row: StatsRow, group: SeriesGroup): Part[] {
+  const { tally } = row;
+  if (rollup === 'spend_hour' || rollup === 'spend_day') {
+    const about = readSpendKey(row.key);
+    if (group === 'user') return [{ key: String(row.owner), tally, whole: true }];
+    const key = group === 'token' ? about.tokenId : group === 'model' ? about.model : undefined;
+    return [{ key: key === undefined ? undefined : `${key}`, tally, whole: true }];
+  }
+  const about = readTrafficKey(row.key);
+  const isRequest = about.of === 'request';
+  if (group === 'channel' || group === 'tag' || group === 'provider') {
+    const key = group === 'channel' ? about.channelId : about[group];
+    const named = key === undefined ? undefined : `${key}`;
+    if (!isRequest) return [{ key: named ?? '', tally, whole: false }];
+    const { documents, inputTokens, searchUnits, quota } = tally.sums;
+    const spent = newTally();
+    Object.assign(spent.sums, { documents, inputTokens, searchUnits, quota });
+    return [
+      { key: undefined, tally, whole: true },
+      // A channel that nobody asked for anything is not listed.
+      ...(named === undefined ? [] : [{ key: named, tally: spent, whole: false }]),
+    ];
+  }
+  if (!isRequest) return [];
+  if (group === 'outcome') return [{ key: classOf(about.outcome), tally, whole: true }];
+  return [{ key: group === 'model' ? (about.model ?? '') : undefined, tally, whole: true }];
+}
+
+/** Whether all went well, or who could have done better: the caller, or the gateway and its upstreams. */
+function classOf(outcome: string): 'ok' | 'refused' | 'failed' {
+  if (outcome === 'ok') return 'ok';
+  const known = (ERRORS as Readonly<Record<string, { readonly status: number } | undefined>>)[
+    outcome
+  ];
+  return known !== undefined && known.status < 500 ? 'refused' : 'failed';
+}
+
+function totalOf(tallies: readonly Tally[]): Tally {
+  const total = newTally();
+  for (const tally of tallies) addTally(total, tally);
+  return total;
+}
+
+function summaryOf(tally: Tally): Summary {
+  const sums = Object.fromEntries(SUMS.map((name) => [name, tally.sums[name]])) as Sums;
+  return {
+    ...sums,
+    p50: percentile(tally, 0.5),
+    p95: percentile(tally, 0.95),
+    p99: percentile(tally, 0.99),
+  };
+}
