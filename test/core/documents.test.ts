@@ -107,6 +107,14 @@ describe('documents that were parsed and prepared', () => {
     );
   });
 
+  it('echo what was sent, though their text is only a part of it', async () => {
+    const source = { text: 'a', more: 1 };
+    const documents = partDocuments([{ text: 'a', source }]);
+    await documents.prepare(() => Promise.resolve());
+
+    expect(JSON.parse(documents.echo(0).toString())).toEqual(source);
+  });
+
   it('are prepared a part of a long text at a time', async () => {
     const texts = [0, 1].map((shift) => 'x'.repeat(shift) + '🪐\ud800'.repeat(300_000));
     const documents = textDocuments(texts);
@@ -290,6 +298,16 @@ describe('documents that were parsed from a body', () => {
 });
 
 describe('documents with other texts', () => {
+  it.each([
+    ['sent as strings', fromBytes(['a', 'b'])],
+    ['parsed', textDocuments(['a', 'b'])],
+  ])('have these as parts too, and echo what was sent: %s', (_name, documents) => {
+    const other = documents.withTexts(new Map([[1, 'c']]));
+
+    expect(other.parts().map(({ text }) => text)).toEqual(['a', 'c']);
+    expect(JSON.parse(other.echo(1).toString())).toEqual({ text: 'b' });
+  });
+
   const sent = '[{"id":1,"text":"one"},"two",{"text":" "}]';
   const image = 'https://images.test/a.png';
   const parts = partDocuments([
