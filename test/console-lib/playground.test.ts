@@ -115,7 +115,15 @@ describe('documents that are brought', () => {
 
 describe('lanes', () => {
   it('send what all have and what is their own', () => {
-    const options = { top_n: '5', max_tokens_per_doc: '', instruction: 'for all' };
+    const options = { ...NO_OPTIONS, top_n: '5', instruction: 'for all' };
+    const more = { priority: '7', truncation: 'false' as const };
+    expect(bodyOf({ model: 'm' }, 'q', ['a'], { ...NO_OPTIONS, ...more })).toEqual({
+      ...{ model: 'm', query: 'q', documents: ['a'], priority: 7, truncation: false },
+    });
+    for (const priority of ['', ' ', '-1', '1000', '1.5', 'x']) {
+      const body = bodyOf({ model: 'm' }, 'q', ['a'], { ...NO_OPTIONS, priority });
+      expect(body).not.toHaveProperty('priority');
+    }
 
     expect(bodyOf({ model: 'm' }, 'q', ['a'], NO_OPTIONS)).toEqual({
       ...{ model: 'm', query: 'q', documents: ['a'] },
@@ -172,6 +180,7 @@ describe('a share link', () => {
       labels: fc.array(fc.tuple(fc.nat(), fc.integer({ min: 0, max: 3 }))),
       options: fc.record({
         ...{ top_n: fc.string(), max_tokens_per_doc: fc.string(), instruction: fc.string() },
+        ...{ priority: fc.string(), truncation: fc.constantFrom('', 'true', 'false') },
       }),
       runs: fc.integer({ min: 1, max: 10 }),
       results: fc.array(

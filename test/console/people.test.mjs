@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { faultsOf, goBy, PASSWORD, startConsole } from './support.mjs';
+import { faultsOf, goBy, PASSWORD, startConsole, until } from './support.mjs';
 
 let console_;
 
@@ -62,6 +62,14 @@ test('logins are seen and ended, one’s own and those of lower roles', async ()
   const own = grace.page.getByRole('main').getByRole('list');
   await own.getByText('this one').waitFor();
   assert.equal(await own.getByRole('listitem').count(), 2);
+  await own
+    .getByText(/Chrome \d+, Linux · from 127\.0\.0\.1/)
+    .first()
+    .waitFor();
+  await own
+    .getByText(/since .+ · last used/)
+    .first()
+    .waitFor();
   assert.deepEqual(await faultsOf(grace.page, 'own logins'), []);
   await own.getByRole('button', { name: 'End' }).click();
   await own.getByRole('button', { name: 'End' }).waitFor({ state: 'detached' });
@@ -74,6 +82,38 @@ test('logins are seen and ended, one’s own and those of lower roles', async ()
   assert.equal((await grace.context.request.get(`${console_.url}/api/user/self`)).status(), 401);
   assert.deepEqual(said, []);
   for (const opened of [grace, other, { context }]) await opened.context.close();
+});
+
+test('a list is in the order of the head that was clicked, also for whoever opens its address', async () => {
+  const { context, page, said } = await console_.open('people');
+  for (const [username, quota] of [
+    ['sorted-a', 5],
+    ['sorted-b', 9],
+    ['sorted-c', 1],
+  ]) {
+    await console_.api(context, 'POST', '/api/user', { username, password: PASSWORD, quota });
+  }
+  await page.goto(`${console_.url}/console/people?keyword=sorted-`);
+  const names = () => page.locator('tbody tr td:first-child').allTextContents();
+  const inOrder = (order) =>
+    until(
+      `the order is ${order}`,
+      async () => (await names()).map((name) => name.trim().at(7)).join('') === order,
+    );
+  await inOrder('cba');
+  await page.getByRole('button', { name: 'Balance' }).click();
+  await inOrder('bac');
+  await page.getByRole('columnheader', { name: 'Balance', exact: true }).waitFor();
+  assert.equal(await page.locator('th[aria-sort=descending]').count(), 1);
+  assert.deepEqual(await faultsOf(page, 'sorted'), []);
+  await page.reload();
+  await inOrder('bac');
+  await page.getByRole('button', { name: 'Balance' }).click();
+  await inOrder('cab');
+  await page.getByRole('button', { name: 'Balance' }).click();
+  await inOrder('cba');
+  assert.deepEqual(said, []);
+  await context.close();
 });
 
 test('codes are made, shown once, printed, redeemed, and what is left is disabled', async () => {

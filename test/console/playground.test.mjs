@@ -79,6 +79,13 @@ test('a channel that is off is a lane; runs are repeated, and say how much they 
   await page.getByRole('button', { name: 'Actions of lane rerank-2.5 · voyage-eu' }).click();
   await page.getByRole('menuitem', { name: 'Compare the others with this one' }).click();
   await page.getByRole('region', { name: 'Compared with rerank-2.5 · voyage-eu' }).waitFor();
+  await page.getByRole('button', { name: 'Actions of lane rerank-2.5 · voyage-eu' }).click();
+  await page.getByRole('menuitem', { name: 'Calls and times…' }).click();
+  const details = page.getByRole('dialog', { name: 'Calls and times of rerank-2.5 · voyage-eu' });
+  await details.getByText('Until admitted').waitFor();
+  await details.getByText(/Attempt 1 on voyage-eu: ok 200/).waitFor();
+  assert.deepEqual(await faultsOf(page, 'details of a lane'), []);
+  await page.keyboard.press('Escape');
   await gateway.api(context, 'POST', '/api/channel/tag/enabled', { tag: 'hosted' });
   assert.deepEqual(said, []);
   await context.close();

@@ -13,10 +13,15 @@ export interface LaneOptions {
   readonly top_n: string;
   readonly max_tokens_per_doc: string;
   readonly instruction: string;
+  readonly priority: string;
+  /** Blank: as the model does by itself. */
+  readonly truncation: '' | 'true' | 'false';
 }
 
 export const MAX_LANES = 4;
-export const NO_OPTIONS: LaneOptions = { top_n: '', max_tokens_per_doc: '', instruction: '' };
+export const NO_OPTIONS: LaneOptions = {
+  ...{ top_n: '', max_tokens_per_doc: '', instruction: '', priority: '', truncation: '' },
+};
 
 /** Equal for lanes that would send the same request. */
 export function keyOf({ model, channel, instruction }: LaneSpec): string {
@@ -32,6 +37,8 @@ interface LaneBody {
   readonly top_n?: number;
   readonly max_tokens_per_doc?: number;
   readonly instruction?: string;
+  readonly priority?: number;
+  readonly truncation?: boolean;
 }
 
 /** The body that a lane sends. If it names no channel, it is also a valid body for `/v1/rerank`. */
@@ -53,5 +60,15 @@ export function bodyOf(
     ...(channel === undefined ? {} : { channel_id: channel, ignore_switches: true }),
     ...Object.fromEntries(numbers),
     ...(instruction === '' ? {} : { instruction }),
+    ...priorityOf(options.priority),
+    ...(options.truncation === '' ? {} : { truncation: options.truncation === 'true' }),
   };
+}
+
+const MOST_PRIORITY = 999;
+
+function priorityOf(text: string): { readonly priority?: number } {
+  const priority = Number(text);
+  const isOne = text.trim() !== '' && Number.isInteger(priority);
+  return isOne && priority >= 0 && priority <= MOST_PRIORITY ? { priority } : {};
 }

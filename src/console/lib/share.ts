@@ -71,6 +71,8 @@ export function sharedOf(value: unknown): Shared | undefined {
       top_n: textOf(options.top_n),
       max_tokens_per_doc: textOf(options.max_tokens_per_doc),
       instruction: textOf(options.instruction),
+      priority: textOf(options.priority),
+      truncation: truncationOf(options.truncation),
     },
     runs: typeof runs === 'number' && runs >= 1 ? Math.min(runs, MAX_RUNS) : 1,
     results: results.filter(isResults),
@@ -90,6 +92,10 @@ export function sharing(
     ...{ query, documents, lanes, labels: [], options: NO_OPTIONS, runs: 1, results: [] },
     ...more,
   };
+}
+
+function truncationOf(value: unknown): LaneOptions['truncation'] {
+  return value === 'true' || value === 'false' ? value : '';
 }
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -31,7 +31,7 @@ import { Button, Check, Chip, Segments, TextField, copyText, money } from '../..
 import { RequestCode } from '../../parts/code.js';
 import { Dialog, Menu, type MenuItem } from '../../parts/dialog.js';
 import { dragging, moved } from '../../parts/drag.js';
-import { FormFields } from '../../parts/form.js';
+import { FormFields, SelectField } from '../../parts/form.js';
 import { toast } from '../../parts/toast.js';
 import { hrefOf, useFragment, useRoute } from '../../router.js';
 import { w, wp } from '../../words.js';
@@ -43,11 +43,12 @@ import {
   withLabel,
   type Labels,
 } from './documents.js';
+import { LaneDetails } from './details.js';
 import { Examples } from './examples.js';
 import { Against, Agreement, Costs, Quality } from './measures.js';
 import { LanePicker, useLaneNames } from './picker.js';
 import { Rankings, type Bars } from './rankings.js';
-import { laneOf, resultsOf, useRuns, type RankedLane } from './use-runs.js';
+import { isDone, laneOf, resultsOf, useRuns, type RankedLane } from './use-runs.js';
 
 const PAGE = 'playground';
 const FIRST_ROWS = 20;
@@ -73,6 +74,7 @@ export function Playground() {
   const [all, setAll] = useState(false);
   const [opened, setOpened] = useState<number>();
   const [copying, setCopying] = useState<LaneSpec>();
+  const [detailed, setDetailed] = useState<LaneSpec>();
   const [showingCode, setShowingCode] = useState(false);
   const [examples, setExamples] = useState(false);
   const runs = useRuns();
@@ -223,6 +225,9 @@ export function Playground() {
     at === specs.length - 1
       ? undefined
       : { label: words.moveRight, onClick: () => change(moved(specs, at, at + 1)) },
+    isDone(runs.lanes[keyOf(spec)])
+      ? { label: words.details, onClick: () => setDetailed(spec) }
+      : undefined,
     specs.length >= MAX_LANES
       ? undefined
       : { label: words.copyLane, onClick: () => setCopying(spec) },
@@ -401,6 +406,13 @@ export function Playground() {
           onClose={() => setShowingCode(false)}
         />
       ) : null}
+      {detailed === undefined ? null : (
+        <LaneDetails
+          name={names[specs.indexOf(detailed)] ?? detailed.model}
+          lane={runs.lanes[keyOf(detailed)] ?? { state: 'idle' }}
+          onClose={() => setDetailed(undefined)}
+        />
+      )}
       {copying === undefined ? null : (
         <CopyLane
           onClose={() => setCopying(undefined)}
@@ -519,13 +531,23 @@ function Options({
         <div class="halves">
           <FormFields
             values={options}
-            onChange={onOptions}
+            onChange={(values) => onOptions({ ...options, ...values })}
             error={undefined}
             fields={[
               { name: 'top_n', label: words.topN, help: words.topNHelp, type: 'number', min: 1 },
               { name: 'max_tokens_per_doc', label: words.maxTokens, type: 'number', min: 1 },
               { name: 'instruction', label: words.instruction, help: words.instructionHelp },
+              { name: 'priority', label: words.priority, help: words.priorityHelp, type: 'number' },
             ]}
+          />
+          <SelectField
+            label={words.truncation}
+            value={options.truncation}
+            choices={(['', 'true', 'false'] as const).map((value) => ({
+              value,
+              label: words.truncations[value],
+            }))}
+            onChange={(truncation) => onOptions({ ...options, truncation })}
           />
         </div>
         <div class="row">

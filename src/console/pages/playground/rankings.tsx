@@ -5,6 +5,7 @@ import { highlighted } from '../../lib/highlight.js';
 import { Count, ErrorNotice, Link, Money } from '../../parts/basic.js';
 import { Menu, type MenuItem } from '../../parts/dialog.js';
 import { wp } from '../../words.js';
+import { attemptsIn, Calls } from './details.js';
 import type { Lane, Ranked } from './use-runs.js';
 
 export type Bars = 'raw' | 'share' | 'softmax';
@@ -140,6 +141,9 @@ function Failed({
     <div class="stack tight">
       {children === undefined ? null : <p class="small">{children}</p>}
       <ErrorNotice error={error} />
+      {error === undefined || attemptsIn(error).length === 0 ? null : (
+        <Calls attempts={attemptsIn(error)} />
+      )}
       {error?.requestId === undefined ? null : (
         <Link class="small" to={`requests/${encodeURIComponent(error.requestId)}`}>
           {error.requestId}

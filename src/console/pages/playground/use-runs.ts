@@ -45,6 +45,12 @@ export interface Runs {
   readonly show: (lanes: Readonly<Record<string, Lane>>) => void;
 }
 
+/** Whether it has an answer, good or bad, from this page; a link brings none of the calls. */
+export function isDone(lane: Lane | undefined): boolean {
+  if (lane?.state === 'failed') return true;
+  return lane?.state === 'ranked' && lane.reply.request_id !== '';
+}
+
 const IDLE: Lane = { state: 'idle' };
 
 /** The state of each lane. Lanes run in parallel, the runs of one lane in sequence. */
