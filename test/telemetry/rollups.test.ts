@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals';
-import { readTrafficKey } from '../../src/core/rollups.js';
+import { describe, expect, it, jest } from '@jest/globals';
+import { readSpendKey, readTrafficKey } from '../../src/core/rollups.js';
 import type { GatewayEvent } from '../../src/gateway/events.js';
 import { StoreUnavailableError, type StatsBatch } from '../../src/store/store.js';
 import { Rollups } from '../../src/telemetry/rollups.js';
@@ -86,5 +86,101 @@ describe('Rollups', () => {
     await rollups.close(NOW);
 
     expect(events).toEqual([{ kind: 'fault', what: '3 rows of the statistics were lost', error }]);
+  });
+
+  it('adds up to the unit what each account, key and channel had, in however many writes', async () => {
+    const batches: StatsBatch[] = [];
+    const { rollups } = opened((batch) => Promise.resolve(void batches.push(batch)));
+    const spent = new Map<string, number>();
+    const traffic = new Map<string, number>();
+    const add = (to: Map<string, number>, key: unknown, units: number) =>
+      to.set(JSON.stringify(key), (to.get(JSON.stringify(key)) ?? 0) + units);
+
+    // In an order in which most follow something else, over enough rows for several writes.
+    for (let at = 0; at < 3_000; at += 1) {
+      const event = requestEvent({
+        ...{ atMs: NOW + (at % 3) * 60_000, userId: 1 + (at % 7), tokenId: 1 + (at % 11) },
+        ...{ channelId: 1 + (at % 5), quota: at },
+        ...(at % 4 === 0 ? { outcome: 'upstream_error' } : {}),
+      } as Parameters<typeof requestEvent>[0]);
+      rollups.read([event]);
+      const { atMs, userId, tokenId, channelId, outcome, quota } = event;
+      add(spent, [userId, tokenId, channelId], quota);
+      add(traffic, [atMs, channelId, outcome, outcome === 'ok' ? 0 : 1], 1);
+      if (at === 1_500) await rollups.close(NOW);
+    }
+    await rollups.close(NOW);
+
+    const written = batches.flatMap(({ additions }) => additions);
+    expect(Math.max(...batches.map(({ additions }) => additions.length))).toBeLessThanOrEqual(400);
+    const summed = new Map<string, number>();
+    for (const { rollup, owner, key, tally } of written) {
+      if (rollup !== 'spend_day') continue;
+      const { tokenId, channelId } = readSpendKey(key);
+      add(summed, [owner, tokenId, channelId], tally.sums.quota);
+    }
+    expect(summed).toEqual(spent);
+    const seen = new Map<string, number>();
+    for (const { rollup, atMs, key, tally } of written) {
+      if (rollup !== 'traffic_minute') continue;
+      const { channelId, outcome } = readTrafficKey(key);
+      const { requests, failed } = tally.sums;
+      if (requests > 0) add(seen, [atMs, channelId, outcome, failed > 0 ? 1 : 0], requests);
+    }
+    expect(seen).toEqual(traffic);
+    expect(batches.map(({ serial }) => serial)).toEqual(batches.map((_, index) => index + 1));
+  });
+
+  it.each([
+    ['ok', 0],
+    ['cancelled', 0],
+    ['timeout', 1],
+  ] as const)('counts an attempt that ended with %s as failed: %d', async (outcome, failed) => {
+    const batches: StatsBatch[] = [];
+    const { rollups } = opened((batch) => Promise.resolve(void batches.push(batch)));
+    rollups.read([attemptEvent({ outcome })]);
+
+    await rollups.close(NOW);
+
+    expect(batches[0]?.additions[0]?.tally.sums).toMatchObject({ requests: 1, failed });
+  });
+
+  it('writes by itself every two seconds, also what came during a write', async () => {
+    jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
+    try {
+      const batches: StatsBatch[] = [];
+      const finish: (() => void)[] = [];
+      const { rollups } = opened((batch) => {
+        batches.push(batch);
+        return new Promise((resolve) => finish.push(resolve));
+      });
+      rollups.read([requestEvent({})]);
+      await jest.advanceTimersByTimeAsync(1_999);
+      expect(batches).toHaveLength(0);
+      await jest.advanceTimersByTimeAsync(1);
+      expect(batches).toHaveLength(1);
+
+      rollups.read([requestEvent({})]);
+      finish[0]?.();
+      await jest.advanceTimersByTimeAsync(2_000);
+      expect(batches).toHaveLength(2);
+      expect(batches[1]?.additions[0]?.tally.sums.requests).toBe(1);
+      finish[1]?.();
+      await rollups.close(NOW);
+    } finally {
+      jest.useRealTimers();
+    }
+  });
+
+  it('counts as lost what exceeds the rows that may wait', async () => {
+    const batches: StatsBatch[] = [];
+    const { rollups, events } = opened((batch) => Promise.resolve(void batches.push(batch)));
+    for (let channelId = 1; channelId <= 20_003; channelId += 1) {
+      rollups.read([attemptEvent({ channelId })]);
+    }
+
+    await rollups.close(NOW);
+
+    expect(events).toMatchObject([{ kind: 'fault', what: '3 rows of the statistics were lost' }]);
   });
 });

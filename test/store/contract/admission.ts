@@ -242,6 +242,25 @@ export function describeAdmission(open: OpenHarness): void {
       expect(await balances(given.store, credential)).toEqual({ token: 0, user: 900 });
     });
 
+    test('takes hundreds of requests of one moment once each, and their settlements', async () => {
+      const credential = await createToken(given.store, { remainQuota: 1_000, userQuota: 1_000 });
+      const requests = Array.from({ length: 600 }, () => admitRequest(credential, { amount: 1 }));
+      const balances = async () => [
+        (await given.store.getToken(credential.token.id, T0))?.remainQuota,
+        (await given.store.getUser(credential.token.userId, T0))?.quota,
+      ];
+
+      const admissions = await Promise.all(requests.map((one) => given.store.admit(one)));
+      expect(admissions.filter(({ kind }) => kind === 'admitted')).toHaveLength(600);
+      expect(await balances()).toEqual([400, 400]);
+
+      const charged = await Promise.all(
+        requests.map((one) => given.store.settle(settlement(one, { cost: 0 }))),
+      );
+      expect(new Set(charged)).toEqual(new Set([0]));
+      expect(await balances()).toEqual([1_000, 1_000]);
+    });
+
     test('holds one balance for all tokens of a user', async () => {
       const first = await createToken(given.store, { userQuota: 100 });
       const second = await createToken(given.store, { userId: first.token.userId });
