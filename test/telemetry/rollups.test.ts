@@ -102,7 +102,7 @@ describe('Rollups', () => {
         ...{ atMs: NOW + (at % 3) * 60_000, userId: 1 + (at % 7), tokenId: 1 + (at % 11) },
         ...{ channelId: 1 + (at % 5), quota: at },
         ...(at % 4 === 0 ? { outcome: 'upstream_error' } : {}),
-      } as Parameters<typeof requestEvent>[0]);
+      });
       rollups.read([event]);
       const { atMs, userId, tokenId, channelId, outcome, quota } = event;
       add(spent, [userId, tokenId, channelId], quota);
