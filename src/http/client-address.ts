@@ -47,14 +47,18 @@ export function clientAddress(
   return plain(client);
 }
 
-/** Whether a proxy on this machine that no setting names passes a request on: then nobody knows where it comes from. */
+/**
+ * Whether a proxy on this machine passes a request on without saying from where in a way that counts: no setting names it, or
+ * it sends no `X-Forwarded-For`. Then nobody knows where the request comes from.
+ */
 export function isRelayedHere(
   { headers, socket }: Pick<IncomingMessage, 'headers' | 'socket'>,
   trusted: AddressList | undefined,
 ): boolean {
   const peer = socket.remoteAddress ?? '';
   const isForwarded = RELAY_HEADERS.some((name) => headers[name] !== undefined);
-  return isForwarded && LOOPBACK.includes(peer) && trusted?.includes(peer) !== true;
+  const isTold = trusted?.includes(peer) === true && headers['x-forwarded-for'] !== undefined;
+  return isForwarded && LOOPBACK.includes(peer) && !isTold;
 }
 
 const RELAY_HEADERS = ['x-forwarded-for', 'x-real-ip', 'forwarded', 'via'];
