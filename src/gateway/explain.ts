@@ -11,6 +11,7 @@ import type { RerankRequest } from '../core/rerank.js';
 import type { TokenPolicy } from '../core/token.js';
 import type { ChannelSnapshot, Credential, Store } from '../store/store.js';
 import { judgeStanding, type Funds } from './admission.js';
+import { mostOf } from './cost.js';
 import type { Sought } from './obstacles.js';
 import type { Survey } from './survey.js';
 import {
@@ -23,7 +24,6 @@ import {
 import type { Preview } from './preview.js';
 import type { Job, NoRanking, Offer } from './rank.js';
 import { refusalOf } from './refusals.js';
-import { mostOf } from './rerank.js';
 import {
   answersOf,
   boundsOf,

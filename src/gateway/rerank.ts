@@ -1,4 +1,3 @@
-import { actualCost, estimateCost, priceOf, type PriceList } from '../core/quota.js';
 import type { RateState } from '../core/rate-limit.js';
 import {
   completeUsage,
@@ -16,14 +15,13 @@ import {
   type Reservation,
 } from './admission.js';
 import type { ChannelTable } from './channel-table.js';
+import { costOf, mostOf, type CostDeps } from './cost.js';
 import type { Observe } from './events.js';
-import { rankerTokens } from './offer.js';
 import type { Job, Outcome, Plan, Rank, Ranking } from './rank.js';
 import { noChannelError, refusalOf } from './refusals.js';
 import { beforeEnd, type Scope } from './scope.js';
 import type { Settlements } from './settlements.js';
 import {
-  answersOf,
   boundsOf,
   isLive,
   judgeTarget,
@@ -37,15 +35,12 @@ import {
 import type { Trace } from './trace.js';
 import { judgeTrial, rankOnTrial, type Trial } from './trial.js';
 
-export interface GatewayDeps extends AdmissionDeps, Routing {
+export interface GatewayDeps extends AdmissionDeps, Routing, CostDeps {
   readonly channels: ChannelTable;
   readonly settlements: Settlements;
   readonly observe: Observe;
-  readonly prices: PriceList;
   /** The longest that an upstream's `Retry-After` keeps a channel out. */
   readonly maxCooldownMs: number;
-  /** The share of a fresh ranking's price that a cached one costs. */
-  readonly cacheHitPercent: number;
 }
 
 /** One request of a known caller. */
@@ -98,10 +93,10 @@ export class DefaultModelChanged extends Error {
 export async function rerank(deps: GatewayDeps, call: RerankCall): Promise<RerankReply> {
   const { request, trace } = call;
   const asked = { model: request.model, tag: call.tag };
-  const written = targetAsWritten(deps, asked);
+  const named = targetAsWritten(deps, asked);
   const isServed =
-    call.trial === undefined && isLive(deps, written, call.caller.credential.token.policy);
-  const target = isServed ? written : await searchTarget(deps, call, asked, written);
+    call.trial === undefined && isLive(deps, named, call.caller.credential.token.policy);
+  const target = isServed ? named : await searchTarget(deps, call, asked, named);
   trace.model = target.model;
   shed(deps, call, target);
   const reservation = await reserve(deps, call, target);
@@ -224,37 +219,6 @@ function planOf(deps: GatewayDeps, { model }: Target): Plan {
   // Its last channel was deleted after the request was admitted.
   if (plan === undefined) throw noChannelError(model);
   return plan;
-}
-
-/** What a ranking costs, by the price of the model that answered. */
-function costOf(
-  deps: GatewayDeps,
-  target: Target,
-  { model, from }: Ranking,
-  documents: number,
-  usage: Usage,
-): number {
-  const cost = actualCost(priceOf(deps.prices, model ?? target.model), documents, usage);
-  return from === 'cache' ? Math.ceil((cost * deps.cacheHitPercent) / 100) : cost;
-}
-
-/** The most that a request may cost, over all models that may answer it. */
-export function mostOf(
-  deps: Pick<GatewayDeps, 'prices'> & Routing,
-  request: Pick<RerankRequest, 'query' | 'documents' | 'options'>,
-  target: Target,
-  policy: Pick<TokenPolicy, 'fallbacks'>,
-): number {
-  const { plans } = deps.channels.current;
-  const { query, documents } = request;
-  const answers = answersOf(deps, target, policy);
-  const estimates = (answers.length === 0 ? [target.model] : answers).map((model) => {
-    const price = priceOf(deps.prices, model);
-    const offers = plans.get(model)?.offers ?? [];
-    const tokens = price.per === 'million_tokens' ? rankerTokens(offers, request) : 0;
-    return estimateCost(price, query, documents, tokens);
-  });
-  return Math.max(...estimates);
 }
 
 function reserve(deps: GatewayDeps, call: RerankCall, target: Target): Promise<Reservation> {
