@@ -221,6 +221,48 @@ describe('over HTTP', () => {
     expect(some.items).toEqual(items.slice(95, 115));
   });
 
+  it('lists are filtered and sorted by the gateway', async () => {
+    await logIn(await createAccount(gateway.store, { role: 10, quota: 1_000_000 }));
+    await json('keys', 'create', '--name', 'sorted-b', '--quota', '5', '--tags', 'eu');
+    await json('keys', 'create', '--name', 'sorted-a', '--quota', '9', '--expires', '1d');
+    await json('keys', 'disable', 'sorted-b');
+    const names = async (...args: string[]): Promise<unknown> =>
+      ((await json(...args)).items as { name?: string; username?: string }[]).map(
+        ({ name, username }) => name ?? username,
+      );
+    const keys = (...args: string[]) => names('keys', 'list', '--name', 'sorted-', ...args);
+
+    expect(await keys('--sort', 'name')).toEqual(['sorted-a', 'sorted-b']);
+    expect(await keys('--sort=-name')).toEqual(['sorted-b', 'sorted-a']);
+    expect(await keys('--sort', 'remain_quota')).toEqual(['sorted-b', 'sorted-a']);
+    expect(await keys('--status', 'disabled')).toEqual(['sorted-b']);
+    expect(await keys('--tag', 'eu')).toEqual(['sorted-b']);
+    expect(await keys('--expires-before', '2d')).toEqual(['sorted-a']);
+    expect(await keys('--unused-since', '1d')).toEqual([]);
+    expect(await keys('--model', 'local')).toEqual(['sorted-a', 'sorted-b']);
+    expect((await run(['keys', 'list', '--sort', 'shoe_size'])).code).toBe(2);
+
+    await createAccount(gateway.store, { username: 'listed-rich', quota: 9, enabled: false });
+    await createAccount(gateway.store, { username: 'listed-poor', quota: 1, role: 5 });
+    const users = (...args: string[]) => names('users', 'list', '--keyword', 'listed-', ...args);
+    expect(await users('--sort=-quota')).toEqual(['listed-rich', 'listed-poor']);
+    expect(await users('--role', 'auditor')).toEqual(['listed-poor']);
+    expect(await users('--disabled')).toEqual(['listed-rich']);
+    expect(await users('--enabled')).toEqual(['listed-poor']);
+
+    await json('codes', 'create', '--quota', '5', '--name', 'listed');
+    const codes = (...args: string[]) => names('codes', 'list', ...args);
+    expect(await codes('--name', 'listed')).toEqual(['listed']);
+    expect(await codes('--name', 'liste')).toEqual([]);
+    expect(await codes('--name', 'listed', '--status', 'used')).toEqual([]);
+
+    const channels = (...args: string[]) => names('channels', 'list', ...args);
+    expect(await channels('--origin', 'config')).toEqual(['house']);
+    expect(await channels('--origin', 'store', '--keyword', 'house')).toEqual([]);
+    expect(await channels('--state', 'live', '--sort=-priority')).toEqual(['house']);
+    expect(await channels('--state', 'tag_disabled')).toEqual([]);
+  });
+
   it('channels and tags are changed at once, and credentials are never shown', async () => {
     await logIn(await createAccount(gateway.store, { role: 10 }));
 
@@ -309,6 +351,13 @@ describe('over HTTP', () => {
       items: [{ token_name: 'logged', provider: 'local' }],
       total: 1,
     });
+    const logged = async (...args: string[]): Promise<unknown> =>
+      (await json('logs', 'list', '--user', someone.user.username, ...args)).total;
+    expect(await logged('--provider', 'local', '--tag', 'house', '--outcome', 'ok')).toBe(1);
+    expect(await logged('--outcome', 'failed')).toBe(0);
+    expect(await logged('--slower', '100000')).toBe(0);
+    expect(await logged('--until', '1h')).toBe(0);
+    expect((await json('audit', '--until', '1h')).total).toBe(0);
     expect(
       await json('audit', '--user', someone.user.username, '--action', 'token.create'),
     ).toMatchObject({ total: 1 });

@@ -144,6 +144,20 @@ describe('the command line', () => {
       expect(ambiguous.error).toContain(String(id));
     });
 
+    it('are listed in an order and a state', async () => {
+      for (const name of ['b', 'c', 'a']) await run(['keys', 'create', '--name', name]);
+      await run(['keys', 'disable', 'c']);
+      const names = async (...args: string[]): Promise<string> => {
+        const { out } = await run(['keys', 'list', '--json', ...args]);
+        const { items } = JSON.parse(out) as { items: { name: string }[] };
+        return items.map(({ name }) => name).join('');
+      };
+
+      expect(await names()).toBe('acb');
+      expect(await names('--sort', 'name')).toBe('abc');
+      expect(await names('--sort=-name', '--status', 'enabled')).toBe('ba');
+    });
+
     it('get another secret, and the old one a time to end', async () => {
       const { id, key } = await json('keys', 'create', '--name', 'search');
 

@@ -14,6 +14,7 @@ import type { UserDraft, UserEdit } from '../management/users.js';
 import type {
   AuditEntry,
   Logged,
+  LogSlice,
   AuditQuery,
   Page,
   RedemptionChange,
@@ -119,7 +120,7 @@ export interface Backend {
   deleteInvalidCodes(): Promise<number>;
 
   listUsage(query: UsageQuery): Promise<Page<Logged<UsageEntry>>>;
-  usageStats(query: Omit<UsageQuery, 'offset' | 'limit'>): Promise<UsageStats>;
+  usageStats(query: Omit<UsageQuery, keyof LogSlice | 'requestId'>): Promise<UsageStats>;
   usageBreakdown(query: BreakdownQuery): Promise<BreakdownWire>;
   listAudit(query: AuditQuery): Promise<Page<Logged<AuditEntry>>>;
 

@@ -1,10 +1,16 @@
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import { CHANNEL_MEMBERS } from '../core/channel-members.js';
 import { CHANNEL_DISABLED, CHANNEL_ENABLED, type ChannelStatus } from '../core/channel.js';
 import { GatewayError } from '../core/errors.js';
-import type { ChannelFilter, ChannelView } from '../management/channel-views.js';
+import type {
+  Because,
+  ChannelFilter,
+  ChannelOrder,
+  ChannelView,
+} from '../management/channel-views.js';
 import { findProvider } from '../providers/index.js';
-import { channelWire } from '../wire/channel.js';
+import type { Order } from '../store/store.js';
+import { CHANNEL_SORTS, channelWire, REASONS } from '../wire/channel.js';
 import { inForceWire } from '../wire/in-force.js';
 import { testedWire } from '../wire/tested.js';
 import type { ChannelChanged } from './backend.js';
@@ -22,9 +28,10 @@ import { givenMembers } from './members.js';
 import { showProviders } from './providers.js';
 import { confirm, onGateway, withoutStore, type Session, type CliIo } from './session.js';
 import { inForceText, table } from './text.js';
-import { present } from './values.js';
+import { present, withSort } from './values.js';
 
 const CHANNEL_ARGUMENT = 'id or name';
+const STATES = ['live', 'off', ...REASONS];
 
 export function addChannelCommands(program: Command, io: CliIo): void {
   const channels = program
@@ -37,12 +44,14 @@ export function addChannelCommands(program: Command, io: CliIo): void {
     .option('--disabled', 'leave it switched off for now')
     .action(onGateway(io, create));
 
-  channels
-    .command('list')
+  withSort(channels.command('list'), CHANNEL_SORTS)
     .description('list channels with their own and their effective status')
     .option('--tag <tag>', 'with this tag')
     .option('--provider <provider>', 'of this provider')
     .option('--model <name>', 'that serve this model, by the name that callers use')
+    .option('--keyword <part>', 'whose name, address or models contain this')
+    .addOption(new Option('--origin <origin>', 'written there').choices(['config', 'store']))
+    .addOption(new Option('--state <state>', 'live, off, or why it is off').choices(STATES))
     .action(onGateway(io, (session, command) => listAll(session, command.opts())));
 
   channels
@@ -176,9 +185,20 @@ async function update(session: Session, command: Command): Promise<void> {
   showWrite(session, write, 'is changed');
 }
 
-async function listAll(session: Session, options: ChannelFilter): Promise<void> {
-  const { tag, provider, model } = options;
-  const channels = await session.backend.listChannels(present({ tag, provider, model }));
+interface ListOptions extends Pick<
+  ChannelFilter,
+  'tag' | 'provider' | 'model' | 'keyword' | 'origin'
+> {
+  readonly state?: 'live' | 'off' | Because;
+  readonly sort?: Order<ChannelOrder>;
+}
+
+async function listAll(session: Session, options: ListOptions): Promise<void> {
+  const { tag, provider, model, keyword, origin, state, sort: order } = options;
+  const live = state === 'live' ? true : state === 'off' ? false : undefined;
+  const because = state === 'live' || state === 'off' ? undefined : state;
+  const wanted = { tag, provider, model, keyword, origin, live, because, order };
+  const channels = await session.backend.listChannels(present(wanted));
   const rows = channels.map((channel) => [
     String(channel.id),
     channel.name,

@@ -1,6 +1,7 @@
 import { Option, type Command } from 'commander';
 import { NEVER_EXPIRES } from '../core/token.js';
-import { codeWire } from '../wire/code.js';
+import type { RedemptionCode } from '../store/store.js';
+import { codeWire, STATUS_NAMES } from '../wire/code.js';
 import { confirm, onGateway, type CliIo, type Session } from './session.js';
 import { amount, counted, moment, table } from './text.js';
 import {
@@ -19,6 +20,15 @@ interface CreateOptions {
   readonly count: number;
   readonly expires: number;
 }
+
+interface ListOptions extends PageOptions {
+  readonly keyword?: string;
+  readonly name?: string;
+  readonly batch?: string;
+  readonly status?: RedemptionCode['status'];
+}
+
+const STATUSES = Object.values(STATUS_NAMES);
 
 export function addCodeCommands(program: Command, io: CliIo): void {
   const codes = program
@@ -46,6 +56,9 @@ export function addCodeCommands(program: Command, io: CliIo): void {
   withPage(codes.command('list'))
     .description('list codes, newest first, without the codes themselves')
     .option('--keyword <part>', 'whose name contains this')
+    .option('--name <name>', 'with exactly this name')
+    .option('--batch <id>', 'that were made together')
+    .addOption(new Option('--status <status>', 'in this state').choices(STATUSES))
     .action(onGateway(io, listAll));
 
   for (const [verb, enabled] of [
@@ -107,11 +120,12 @@ async function create({ backend, io, show }: Session, options: CreateOptions): P
 }
 
 async function listAll({ backend, show }: Session, command: Command): Promise<void> {
-  const options = command.opts<PageOptions & { keyword?: string }>();
+  const options = command.opts<ListOptions>();
+  const { keyword, name, status, batch: batchId } = options;
   const page = pageOf(options);
   const { items, total } = await backend.listCodes({
     ...page,
-    ...present({ keyword: options.keyword }),
+    ...present({ keyword, name, status, batchId }),
   });
   const rows = items.map((code) => [
     String(code.id),

@@ -1,19 +1,20 @@
 import { BUDGET_MEMBERS } from '../core/budget.js';
 import { GatewayError } from '../core/errors.js';
 import type { Json } from '../core/json/json.js';
-import type { UsageQuery, User } from '../store/store.js';
-import { channelBody, readChannel } from '../wire/channel.js';
+import type { LogSlice, UsageQuery, User } from '../store/store.js';
+import { channelBody, CHANNEL_SORTS, readChannel } from '../wire/channel.js';
 import { readDiscovered } from '../wire/discovered.js';
 import { readExplained } from '../wire/explained.js';
-import { readCode } from '../wire/code.js';
+import { CODE_STATUS_NUMBERS, readCode } from '../wire/code.js';
 import { readInForce } from '../wire/in-force.js';
-import { policyBody, readToken } from '../wire/key.js';
+import { policyBody, readToken, TOKEN_SORTS } from '../wire/key.js';
+import { sortText } from '../wire/lists.js';
 import { writeMembers } from '../wire/members.js';
 import { readNodes } from '../wire/node.js';
 import { readBreakdown } from '../wire/stats.js';
 import { readSwitched, readTag } from '../wire/tag.js';
 import { readTested } from '../wire/tested.js';
-import { readUser } from '../wire/user.js';
+import { readUser, USER_SORTS } from '../wire/user.js';
 import { readAudit, readStats, readUsage } from '../wire/log.js';
 import type { ApiClient } from './api-client.js';
 import type { Backend, ChannelChanged, Enforced, TagChanged } from './backend.js';
@@ -29,20 +30,27 @@ export function createHttpBackend(api: ApiClient): Backend {
   const seesAll = async (): Promise<boolean> => (await self()).role >= AUDITOR_ROLE;
 
   /** Everybody's requests for admins, one's own for others; a filter for admins that makes no difference is dropped. */
-  async function usagePath(query: Omit<UsageQuery, 'offset' | 'limit'>): Promise<{
+  async function usagePath(query: Omit<UsageQuery, keyof LogSlice>): Promise<{
     readonly path: string;
     readonly query: Record<string, string | number | undefined>;
   }> {
-    const { userId, tokenId, tokenName, model, channelId, outcome } = query;
+    const { userId, tokenId, tokenName, model, channelId, outcome, failed } = query;
+    const { provider, tag, minDurationMs, requestId } = query;
     const filter = {
-      ...{ token_id: tokenId, token_name: tokenName, model, outcome },
+      ...{ token_id: tokenId, token_name: tokenName, model },
+      outcome: failed === true ? 'failed' : outcome,
+      ...{ min_duration_ms: minDurationMs, request_id: requestId },
       start_timestamp: query.fromMs === undefined ? undefined : Math.floor(query.fromMs / 1000),
       end_timestamp: query.toMs === undefined ? undefined : Math.floor(query.toMs / 1000),
     };
     if (await seesAll()) {
-      return { path: '/api/log', query: { ...filter, user_id: userId, channel_id: channelId } };
+      return {
+        path: '/api/log',
+        query: { ...filter, user_id: userId, channel_id: channelId, provider, tag },
+      };
     }
-    if (channelId !== undefined || (userId !== undefined && userId !== (await self()).id)) {
+    const isForeign = [channelId, provider, tag].some((wanted) => wanted !== undefined);
+    if (isForeign || (userId !== undefined && userId !== (await self()).id)) {
       throw new GatewayError('permission_denied', 'Your account may only see its own requests.');
     }
     return { path: '/api/log/self', query: filter };
@@ -69,10 +77,14 @@ export function createHttpBackend(api: ApiClient): Backend {
     // In the body, since addresses are written to logs.
     findKey: (key) =>
       api.call('POST', '/api/token/find', { body: { key } }).then(readToken, unlessUnknown),
-    listKeys: ({ offset, limit, userId, name }) =>
+    listKeys: ({ offset, limit, userId, name, expiresBefore, unusedSince, order, ...filter }) =>
       api.list(
         '/api/token/search',
-        { user_id: userId, keyword: name },
+        {
+          ...{ user_id: userId, keyword: name, ...filter },
+          ...{ expires_before: expiresBefore, unused_since: unusedSince },
+          sort: order && sortText(TOKEN_SORTS, order),
+        },
         { offset, limit },
         readToken,
       ),
@@ -99,8 +111,8 @@ export function createHttpBackend(api: ApiClient): Backend {
       await api.call('DELETE', `/api/token/${id}`);
     },
 
-    async listChannels({ tag, provider, model, keyword, live } = {}) {
-      const query = { tag, provider, model, keyword, live };
+    async listChannels({ order, ...filter } = {}) {
+      const query = { ...filter, sort: order && sortText(CHANNEL_SORTS, order) };
       return (await api.list('/api/channel/search', query, ALL, readChannel)).items;
     },
     getChannel: async (id) => readChannel(await api.call('GET', `/api/channel/${id}`)),
@@ -143,8 +155,13 @@ export function createHttpBackend(api: ApiClient): Backend {
       const { items } = await api.list('/api/user/search', { keyword: login }, ALL, readUser);
       return items.find((user) => isCalled(user, login));
     },
-    listUsers: ({ offset, limit, keyword }) =>
-      api.list('/api/user/search', { keyword }, { offset, limit }, readUser),
+    listUsers: ({ offset, limit, keyword, role, enabled, order }) =>
+      api.list(
+        '/api/user/search',
+        { keyword, role, ...statusBody(enabled), sort: order && sortText(USER_SORTS, order) },
+        { offset, limit },
+        readUser,
+      ),
     async createUser({ username, password, email, displayName, role, enabled, quota, ...others }) {
       const body = {
         ...{ username, password },
@@ -201,8 +218,16 @@ export function createHttpBackend(api: ApiClient): Backend {
       return (await api.call('POST', '/api/redemption', { body })).map((code) => code.string());
     },
     getCode: async (id) => readCode(await api.call('GET', `/api/redemption/${id}`)),
-    listCodes: ({ offset, limit, keyword }) =>
-      api.list('/api/redemption/search', { keyword }, { offset, limit }, readCode),
+    listCodes: ({ offset, limit, keyword, name, batchId, status }) =>
+      api.list(
+        '/api/redemption/search',
+        {
+          ...{ keyword, name, batch_id: batchId },
+          status: status === undefined ? undefined : CODE_STATUS_NUMBERS[status],
+        },
+        { offset, limit },
+        readCode,
+      ),
     async updateCode(id, { name, quota, expiredTime, enabled }) {
       const body = {
         id,
@@ -226,8 +251,8 @@ export function createHttpBackend(api: ApiClient): Backend {
       return readStats(await api.call('GET', `${path}/stat`, { query }));
     },
     async usageBreakdown({ by: [by, then], fromMs, toMs, owner }) {
-      const { role, id } = await self();
-      const isOwn = role < 10;
+      const { id } = await self();
+      const isOwn = !(await seesAll());
       if (isOwn && owner !== undefined && owner !== id) {
         throw new GatewayError('permission_denied', 'Your account may only see its own spending.');
       }
@@ -240,12 +265,13 @@ export function createHttpBackend(api: ApiClient): Backend {
       };
       return readBreakdown(await api.call('GET', path, { query }));
     },
-    listAudit: ({ offset, limit, actorId, action, target, fromMs }) =>
+    listAudit: ({ offset, limit, actorId, action, target, fromMs, toMs }) =>
       api.list(
         '/api/audit',
         {
           ...{ actor_id: actorId, action, target },
           start_timestamp: fromMs === undefined ? undefined : Math.floor(fromMs / 1000),
+          end_timestamp: toMs === undefined ? undefined : Math.floor(toMs / 1000),
         },
         { offset, limit },
         readAudit,

@@ -12,8 +12,8 @@ import {
   type TokenPolicy,
   type TokenStatus,
 } from '../core/token.js';
-import type { TokenChange, User } from '../store/store.js';
-import { tokenWire } from '../wire/key.js';
+import type { TokenChange, TokenOrder, User } from '../store/store.js';
+import { TOKEN_SORTS, tokenWire } from '../wire/key.js';
 import { budgetFacts, givenMembers, memberFacts, withMembers } from './members.js';
 import { RefusedError, UsageError } from './errors.js';
 import { confirm, namedUser, onGateway, type CliIo, type Session } from './session.js';
@@ -26,10 +26,12 @@ import {
   listOrAny,
   listOrNone,
   pageOf,
+  past,
   present,
   rangesOrAny,
   units,
   withPage,
+  withSort,
   type PageOptions,
 } from './values.js';
 
@@ -66,6 +68,12 @@ interface RollOptions {
 interface ListOptions extends PageOptions {
   readonly user?: string;
   readonly name?: string;
+  readonly status?: string;
+  readonly model?: string;
+  readonly tag?: string;
+  readonly expiresBefore?: number;
+  readonly unusedSince?: number;
+  readonly sort?: TokenOrder;
 }
 
 const STATUS: Readonly<Record<TokenStatus, string>> = {
@@ -74,6 +82,7 @@ const STATUS: Readonly<Record<TokenStatus, string>> = {
   [TOKEN_EXPIRED]: 'expired',
   [TOKEN_EXHAUSTED]: 'exhausted',
 };
+const TOKEN_STATUSES = Object.keys(STATUS).map((text) => Number(text) as TokenStatus);
 const KEY_ARGUMENT = 'id, name, or the key itself';
 
 export function addKeyCommands(program: Command, io: CliIo): void {
@@ -95,10 +104,15 @@ export function addKeyCommands(program: Command, io: CliIo): void {
     .option('--expires <when>', '30d, 12h, a date, or never', expiry(io.now))
     .action(onGateway(io, create));
 
-  withPage(keys.command('list'))
-    .description('list keys, newest first')
+  withSort(withPage(keys.command('list')), TOKEN_SORTS)
+    .description('list keys, newest first unless sorted')
     .option('--user <user>', 'of one user: name, address or id')
     .option('--name <part>', 'whose name contains this')
+    .addOption(new Option('--status <status>', 'in this state').choices(Object.values(STATUS)))
+    .option('--model <name>', 'that may use this model')
+    .option('--tag <tag>', 'that are bound to this tag')
+    .option('--expires-before <when>', 'that end before: 30d, or a date', expiry(io.now))
+    .option('--unused-since <when>', 'not used since: 90d ago, or a date', past(io.now))
     .action(onGateway(io, (session, command) => listAll(session, command.opts())));
 
   keys
@@ -234,10 +248,15 @@ async function roll(session: Session, command: Command): Promise<void> {
 }
 
 async function listAll(session: Session, options: ListOptions): Promise<void> {
-  const { name } = options;
+  const { name, model, tag, expiresBefore, unusedSince, sort: order } = options;
+  const status = TOKEN_STATUSES.find((one) => STATUS[one] === options.status);
   const page = pageOf(options);
   const user = options.user === undefined ? undefined : await resolveUser(session, options.user);
-  const query = { ...page, ...present({ name, userId: user?.id }) };
+  const query = {
+    ...page,
+    ...present({ name, userId: user?.id, status, model, tag }),
+    ...present({ expiresBefore, unusedSince, order }),
+  };
   const { items, total } = await session.backend.listKeys(query);
   const owners = await session.backend.usernames(items.map(({ userId }) => userId));
   const rows = items.map((token) => [

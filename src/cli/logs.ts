@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { UsageQuery } from '../store/store.js';
+import type { LogSlice, UsageQuery } from '../store/store.js';
 import { auditWire, statsWire, usageWire } from '../wire/log.js';
 import { namedUser, onGateway, type CliIo, type Session } from './session.js';
 import { amount, facts, moment, table } from './text.js';
@@ -10,8 +10,12 @@ interface FilterOptions {
   readonly key?: number;
   readonly model?: string;
   readonly channel?: number;
+  readonly provider?: string;
+  readonly tag?: string;
   readonly outcome?: string;
+  readonly slower?: number;
   readonly since?: number;
+  readonly until?: number;
 }
 
 interface AuditOptions extends PageOptions {
@@ -19,6 +23,7 @@ interface AuditOptions extends PageOptions {
   readonly action?: string;
   readonly target?: string;
   readonly since?: number;
+  readonly until?: number;
 }
 
 export function addLogCommands(program: Command, io: CliIo): void {
@@ -52,6 +57,7 @@ export function addLogCommands(program: Command, io: CliIo): void {
     .option('--action <action>', 'such as tag.disable or token.create')
     .option('--target <target>', 'such as tag:eu or channel:7')
     .option('--since <when>', 'since when: 30d for the last 30 days, or a date', past(io.now))
+    .option('--until <when>', 'until when (default: now)', past(io.now))
     .action(onGateway(io, listAudit));
 }
 
@@ -61,21 +67,39 @@ function withFilters(command: Command, io: CliIo): Command {
     .option('--key <id>', 'with this key', wholeNumber)
     .option('--model <name>', 'for this model')
     .option('--channel <id>', 'answered by this channel', wholeNumber)
-    .option('--outcome <code>', 'ok, or an error code')
-    .option('--since <when>', 'since when: 30d for the last 30 days, or a date', past(io.now));
+    .option('--provider <provider>', 'answered by a channel of this provider')
+    .option('--tag <tag>', 'answered by a channel with this tag')
+    .option('--outcome <code>', 'ok, an error code, or failed for all error codes')
+    .option('--slower <ms>', 'that took at least so many milliseconds', wholeNumber)
+    .option('--since <when>', 'since when: 30d for the last 30 days, or a date', past(io.now))
+    .option('--until <when>', 'until when (default: now)', past(io.now));
 }
 
 async function filterOf(
   { backend }: Pick<Session, 'backend'>,
-  { user, key, model, channel, outcome, since }: FilterOptions,
-): Promise<Omit<UsageQuery, 'offset' | 'limit'>> {
+  options: FilterOptions,
+): Promise<Omit<UsageQuery, keyof LogSlice | 'requestId'>> {
+  const { user, key, channel, outcome } = options;
+  const { model, provider, tag, slower } = options;
   return present({
     userId: user === undefined ? undefined : (await namedUser(backend, user)).id,
     tokenId: key,
     channelId: channel,
-    fromMs: since === undefined ? undefined : since * 1000,
-    ...{ model, outcome },
+    minDurationMs: slower,
+    ...{ model, provider, tag },
+    ...(outcome === 'failed' ? { failed: true as const } : { outcome }),
+    ...spanOf(options),
   });
+}
+
+function spanOf({ since, until }: { readonly since?: number; readonly until?: number }): {
+  readonly fromMs: number | undefined;
+  readonly toMs: number | undefined;
+} {
+  return {
+    fromMs: since === undefined ? undefined : since * 1000,
+    toMs: until === undefined ? undefined : until * 1000 + 999,
+  };
 }
 
 async function listUsage({ backend, show }: Session, command: Command): Promise<void> {
@@ -109,13 +133,13 @@ async function listUsage({ backend, show }: Session, command: Command): Promise<
 
 async function listAudit({ backend, show }: Session, command: Command): Promise<void> {
   const options = command.opts<AuditOptions>();
-  const { user, action, target, since } = options;
+  const { user, action, target } = options;
   const page = pageOf(options);
   const { items, total } = await backend.listAudit({
     ...page,
     ...present({
       actorId: user === undefined ? undefined : (await namedUser(backend, user)).id,
-      fromMs: since === undefined ? undefined : since * 1000,
+      ...spanOf(options),
       ...{ action, target },
     }),
   });

@@ -1,13 +1,13 @@
 import { Option, type Command } from 'commander';
 import { BUDGET_MEMBERS } from '../core/budget.js';
 import type { UserEdit } from '../management/users.js';
-import type { Role, User } from '../store/store.js';
-import { userWire } from '../wire/user.js';
+import type { Role, User, UserOrder } from '../store/store.js';
+import { USER_SORTS, userWire } from '../wire/user.js';
 import { budgetFacts, givenMembers, memberFacts, withMembers } from './members.js';
 import { UsageError } from './errors.js';
 import { confirm, namedUser, onGateway, readSecret, type CliIo, type Session } from './session.js';
 import { amount, facts, moment, table } from './text.js';
-import { pageOf, present, units, withPage, type PageOptions } from './values.js';
+import { pageOf, present, units, withPage, withSort, type PageOptions } from './values.js';
 
 interface UserOptions {
   readonly email?: string;
@@ -24,6 +24,14 @@ interface UpdateOptions extends UserOptions {
   readonly disable?: true;
 }
 
+interface ListOptions extends PageOptions {
+  readonly keyword?: string;
+  readonly role?: string;
+  readonly enabled?: true;
+  readonly disabled?: true;
+  readonly sort?: UserOrder;
+}
+
 const ROLES = { guest: 0, user: 1, auditor: 5, admin: 10 } as const satisfies Record<string, Role>;
 export const ROLE: Readonly<Record<Role, string>> = {
   0: 'guest',
@@ -32,6 +40,7 @@ export const ROLE: Readonly<Record<Role, string>> = {
   10: 'admin',
   100: 'root',
 };
+const EVERY_ROLE = Object.keys(ROLE).map((text) => Number(text) as Role);
 const USER_ARGUMENT = 'id, name or address';
 
 export function addUserCommands(program: Command, io: CliIo): void {
@@ -57,9 +66,12 @@ export function addUserCommands(program: Command, io: CliIo): void {
     .argument('<user>', USER_ARGUMENT)
     .action(onGateway(io, mailReset));
 
-  withPage(users.command('list'))
-    .description('list accounts, newest first')
+  withSort(withPage(users.command('list')), USER_SORTS)
+    .description('list accounts, newest first unless sorted')
     .option('--keyword <part>', 'whose name or address contains this')
+    .addOption(new Option('--role <role>', 'with this role').choices(Object.values(ROLE)))
+    .addOption(new Option('--enabled', 'that are enabled').conflicts('disabled'))
+    .option('--disabled', 'that are disabled')
     .action(onGateway(io, listAll));
 
   users
@@ -138,11 +150,14 @@ async function mailReset({ backend, show }: Session, command: Command): Promise<
 }
 
 async function listAll({ backend, io, show }: Session, command: Command): Promise<void> {
-  const options = command.opts<PageOptions & { keyword?: string }>();
+  const options = command.opts<ListOptions>();
+  const { keyword, sort: order } = options;
+  const role = EVERY_ROLE.find((one) => ROLE[one] === options.role);
+  const enabled = options.enabled ?? (options.disabled === true ? false : undefined);
   const page = pageOf(options);
   const { items, total } = await backend.listUsers({
     ...page,
-    ...present({ keyword: options.keyword }),
+    ...present({ keyword, role, enabled, order }),
   });
   const rows = items.map((user) => [
     String(user.id),
@@ -154,13 +169,14 @@ async function listAll({ backend, io, show }: Session, command: Command): Promis
     amount(user.usedQuota),
     String(user.requestCount),
     moment(user.createdTime),
+    user.lastLoginTime === 0 ? 'never' : moment(user.lastLoginTime),
   ]);
   const heading = ['ID', 'NAME', 'ADDRESS', 'ROLE', 'STATUS', 'QUOTA LEFT', 'USED', 'REQUESTS'];
   show(
     { items: items.map(userWire(io.now())), total },
     total === 0
       ? `No such accounts in ${backend.place}.`
-      : table([...heading, 'CREATED'], rows, { total, offset: page.offset }),
+      : table([...heading, 'CREATED', 'LAST LOGIN'], rows, { total, offset: page.offset }),
   );
 }
 

@@ -1,8 +1,9 @@
-import { InvalidArgumentError, type Command } from 'commander';
+import { InvalidArgumentError, Option, type Command } from 'commander';
 import { UNITS_PER_DOLLAR } from '../core/quota.js';
 import { NEVER_EXPIRES } from '../core/token.js';
 import { AMBIGUOUS_RANGE, isAmbiguousRange } from '../management/addresses.js';
 import type { Slice } from '../store/store.js';
+import { orderOf } from '../wire/lists.js';
 import { UsageError } from './errors.js';
 
 const SECONDS: Readonly<Record<string, number>> = {
@@ -83,6 +84,24 @@ export function pageOf({ limit, offset }: PageOptions): Slice {
   if (limit >= 1 && limit <= MAX_LIMIT && offset >= 0) return { limit, offset };
   throw new UsageError(
     `--limit must be from 1 to ${MAX_LIMIT}, and --offset must not be negative.`,
+  );
+}
+
+/** What a list is sorted by: one of the names, the least first or, with a minus before it, the greatest first. */
+export function withSort<By extends string>(
+  command: Command,
+  names: Readonly<Record<string, By>>,
+): Command {
+  const choices = Object.keys(names);
+  return command.addOption(
+    new Option(
+      '--sort <member>',
+      `by ${choices.join(', ')}; --sort=-${choices[0] ?? ''}: the greatest first`,
+    ).argParser((text) => {
+      const order = orderOf(names, text);
+      if (order !== undefined) return order;
+      throw new InvalidArgumentError(`Give one of ${choices.join(', ')}, or -${choices[0] ?? ''}.`);
+    }),
   );
 }
 

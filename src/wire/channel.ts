@@ -141,13 +141,11 @@ export const CHANNEL_SORTS: Readonly<Record<ChannelOrder, ChannelOrder>> = {
   ...{ priority: 'priority', weight: 'weight', tried: 'tried' },
 };
 
-export const BECAUSE = Joi.string<EffectiveWire['because'] & string>().valid(
-  'disabled',
-  'auto_disabled',
-  'tag_disabled',
-  'credentials_locked',
-  'unusable',
-);
+/** Why a channel may take no traffic. */
+export const REASONS: readonly (EffectiveWire['because'] & string)[] = [
+  ...(['disabled', 'auto_disabled', 'tag_disabled', 'credentials_locked', 'unusable'] as const),
+];
+export const BECAUSE = Joi.string<EffectiveWire['because'] & string>().valid(...REASONS);
 
 const TIME = Joi.number().integer().allow(null).required();
 
