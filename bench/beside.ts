@@ -1,55 +1,84 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
 import { parseArgs } from 'node:util';
-import { requestJson, type BodyName } from './bodies.js';
-import { driveClosed, driveOpen, percentile, scheduleOf } from './load.js';
+import type { Order } from './large.js';
+import { driveClosed, driveOpen, percentile, scheduleOf, type Aim, type Closed } from './load.js';
 import { startTargets, type Kind } from './targets.js';
 
 /**
- * How long small requests take beside large ones: ten documents at a fixed rate, while bodies of many megabytes go through the
- * same process. Prints percentiles of the small requests, in milliseconds, alone and beside each kind of large body.
+ * How long small requests take beside large ones: ten documents at a fixed rate, while bodies of 30 MB go through the same
+ * process, one after the other, from a process of their own. Prints percentiles of the small requests, in milliseconds,
+ * alone and beside each kind of large body, and the gateway's longest turn meanwhile: by the clock, which shows
+ * whatever else the machine does, and in processor time.
  */
 const { values: options } = parseArgs({
   options: {
-    documents: { type: 'string', default: '10000' },
     seconds: { type: 'string', default: '5' },
-    body: { type: 'string', default: 'prose,chinese-escaped,objects,returned,lone' },
+    case: { type: 'string', default: '' },
   },
 });
-const documents = Number(options.documents);
 const seconds = Number(options.seconds);
 const small = { body: 'prose', documents: 10, delayMs: 0 } as const;
 const RATE = 100;
-/** The large requests, one per body: with ten thousand documents, each has some 5 to 30 megabytes. */
-const large: readonly Kind[] = [
-  ...options.body.split(',').map((body) => ({ body: body as BodyName, documents, delayMs: 0 })),
-  // Its upstream's reply is as large as the request.
-  { body: 'returned', documents, delayMs: 0, echoes: true },
-];
+const CASES: Readonly<Record<string, Kind>> = {
+  prose: { body: 'prose', documents: 5000, delayMs: 0 },
+  'Chinese as escapes': { body: 'chinese-escaped', documents: 10_000, delayMs: 0 },
+  objects: { body: 'objects', documents: 5000, delayMs: 0 },
+  'objects, returned': { body: 'returned', documents: 5000, delayMs: 0 },
+  'half a character': { body: 'lone', documents: 5000, delayMs: 0 },
+  'a list in a member': { body: 'prose', documents: 5000, delayMs: 0, form: 'dashscope' },
+  'a reply as large': { body: 'returned', documents: 5000, delayMs: 0, echoes: true },
+};
+const cases = Object.entries(CASES).filter(([name]) => name.includes(options.case));
 
-const targets = await startTargets([small, ...large]);
+const targets = await startTargets([small, ...cases.map(([, kind]) => kind)], {
+  measuresTurns: true,
+});
+const driver = fork('bench/large.ts', [], {
+  execArgv: ['--import', 'tsx'],
+  serialization: 'advanced',
+});
 const { gateway } = targets;
 try {
   const request = gateway.request(small);
   const schedule = scheduleOf(RATE, seconds, 5);
   const measure = async (name: string): Promise<void> => {
-    const { latencies } = await driveOpen(
+    const { latencies, failures } = await driveOpen(
       { port: gateway.port, request, connections: 8 },
       schedule,
     );
-    const show = (share: number) => percentile(latencies, share).toFixed(1);
-    console.log(`${name}: p50 ${show(0.5)}, p90 ${show(0.9)}, p99 ${show(0.99)}, most ${show(1)}`);
+    const show = (share: number) => percentile(latencies, share).toFixed(1).padStart(7);
+    const { tookMs, workedMs } = await targets.longestTurn();
+    const turn = `longest turn ${tookMs.toFixed(1)} ms, worked ${workedMs.toFixed(1)} ms`;
+    const failed = failures === 0 ? '' : `, ${failures} failed`;
+    console.log(
+      `${name.padEnd(36)} p50 ${show(0.5)}  p90 ${show(0.9)}  p99 ${show(0.99)}  most ${show(1)}  ${turn}${failed}`,
+    );
   };
   await driveClosed({ port: gateway.port, request, connections: 8 }, 3);
+  await targets.longestTurn();
   await measure('alone');
-  for (const kind of large) {
-    const megabytes = requestJson(kind.body, documents, '').length / 1e6;
-    const reply = kind.echoes === true ? ', and an upstream that returns them' : '';
-    const big = { port: gateway.port, request: gateway.request(kind), connections: 1 };
-    const [{ requests }] = await Promise.all([
-      driveClosed(big, seconds),
-      measure(`beside ${kind.body}, ${megabytes.toFixed(1)} MB${reply}`),
+  for (const [name, kind] of cases) {
+    const large = gateway.request(kind);
+    const aim = { port: gateway.port, request: large, connections: 1 };
+    // The first one pays for compilation.
+    await drive(aim, 0.1);
+    await targets.longestTurn();
+    const megabytes = (large.length / 1e6).toFixed(1);
+    const [{ requests, failures }] = await Promise.all([
+      drive(aim, seconds),
+      measure(`${name}, ${megabytes} MB`),
     ]);
-    console.log(`  ${requests} large requests meanwhile`);
+    console.log(`  ${requests} large requests meanwhile, ${failures} of them failed`);
   }
 } finally {
+  driver.disconnect();
   await targets.stop();
+}
+
+async function drive(aim: Aim, forSeconds: number): Promise<Closed> {
+  const answered = once(driver, 'message') as Promise<[Closed]>;
+  driver.send({ aim, seconds: forSeconds } satisfies Order);
+  const [closed] = await answered;
+  return closed;
 }

@@ -4,7 +4,7 @@
  */
 
 /** Length of a document in characters, by number of documents. */
-const CHARACTERS: Readonly<Record<number, number>> = { 10: 200, 100: 510, 1000: 1000 };
+const CHARACTERS: Readonly<Record<number, number>> = { 10: 200, 100: 510, 1000: 1000, 5000: 6000 };
 const OTHERWISE = 500;
 
 const ENGLISH = [
@@ -92,15 +92,34 @@ export function isReturned(name: BodyName): boolean {
   return returned;
 }
 
+/** A form that the gateway's callers use: where it is sent, and its body. */
+export const FORMS = {
+  main: {
+    path: '/v1/rerank',
+    body: (model: string, asked: object): object => ({ model, ...asked }),
+  },
+  dashscope: {
+    path: '/api/v1/services/rerank/text-rerank/text-rerank',
+    body: (model: string, input: object): object => ({ model, input, parameters: {} }),
+  },
+} as const;
+
+export type FormName = keyof typeof FORMS;
+
 /** A request's JSON for the model `model`. */
-export function requestJson(name: BodyName, documents: number, model: string): Buffer {
+export function requestJson(
+  name: BodyName,
+  documents: number,
+  model: string,
+  form: FormName = 'main',
+): Buffer {
   const { escaped = false }: Body = BODIES[name];
-  const json = JSON.stringify({
-    model,
+  const asked = {
     query: 'how do I rotate the signing keys of a cluster',
     ...(isReturned(name) ? { return_documents: true } : {}),
     documents: documentsOf(name, documents),
-  });
+  };
+  const json = JSON.stringify(FORMS[form].body(model, asked));
   return Buffer.from(escaped ? escapedJson(json) : json);
 }
 

@@ -82,7 +82,7 @@ const isWhole = scenarios === SCENARIOS;
 const kinds = scenarios.flatMap(({ body, delayMs }) =>
   sizes.map((documents): Kind => ({ body, documents, delayMs })),
 );
-const targets = await startTargets(kinds, options.against);
+const targets = await startTargets(kinds, { other: options.against });
 const rows: Row[] = [];
 try {
   console.error(machine());

@@ -4,7 +4,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startRedis, type RedisServer } from '../test/support/redis-server.js';
-import { requestJson, type BodyName } from './bodies.js';
+import { FORMS, requestJson, type BodyName, type FormName } from './bodies.js';
 
 /** The content of a request, and how its upstream answers. */
 export interface Kind {
@@ -14,6 +14,8 @@ export interface Kind {
   readonly delayMs: number;
   /** Whether the gateway's upstream returns the documents too, as that of the pass-through does. */
   readonly echoes?: boolean;
+  /** The form in which the gateway is asked; the pass-through is always asked in the main one. */
+  readonly form?: FormName;
 }
 
 /** A server under measurement, in a separate process. */
@@ -31,11 +33,29 @@ export interface Targets {
   readonly gateway: Target;
   /** The gateway of another checkout, if one is named. */
   readonly other: Target | undefined;
+  /** The gateway's longest turn since this was last asked, if it measures them. */
+  longestTurn(): Promise<Turn>;
   stop(): Promise<void>;
 }
 
-/** Starts upstream, pass-through and gateway for all `kinds`; `other` is the folder of another checkout, which is built. */
-export async function startTargets(kinds: readonly Kind[], other?: string): Promise<Targets> {
+/** The longest turn of an event loop, by the clock and in processor time. */
+export interface Turn {
+  readonly tookMs: number;
+  readonly workedMs: number;
+}
+
+interface TargetsOptions {
+  /** The folder of another checkout, which is built. */
+  readonly other?: string | undefined;
+  /** Whether the gateway measures the turns of its event loop, which costs it time. */
+  readonly measuresTurns?: boolean;
+}
+
+/** Starts upstream, pass-through and gateway for all `kinds`. */
+export async function startTargets(
+  kinds: readonly Kind[],
+  { other, measuresTurns = false }: TargetsOptions = {},
+): Promise<Targets> {
   const children: ChildProcess[] = [];
   const folder = await mkdtemp(join(tmpdir(), 'rerank-bench-'));
   const redis = await startRedis();
@@ -57,14 +77,15 @@ export async function startTargets(kinds: readonly Kind[], other?: string): Prom
     const upstream = await start(children, 'bench/upstream.ts', []);
     const origin = `http://127.0.0.1:${upstream.port}`;
     const bare = await start(children, 'bench/bare.ts', [origin]);
-    const parts = { children, redis, origin, kinds };
-    const { gateway, key } = await startGateway({ ...parts, checkout: OWN, folder });
+    const parts = { children, redis, origin, kinds, measuresTurns };
+    const { gateway, key, child } = await startGateway({ ...parts, checkout: OWN, folder });
     const twin = other === undefined ? undefined : { ...parts, checkout: other, folder };
     const floor = await start(children, 'bench/floor.ts', [origin, redis.url, key]);
     return {
       bare: { name: 'bare', ...bare, request: bareRequest },
       floor: { name: 'floor', ...floor, request: bareRequest },
       gateway,
+      longestTurn: () => longestTurn(child),
       other: twin === undefined ? undefined : (await startGateway(twin)).gateway,
       stop,
     };
@@ -112,6 +133,7 @@ interface GatewayParts {
   /** The folder of the checkout whose gateway it is. */
   readonly checkout: string;
   readonly folder: string;
+  readonly measuresTurns: boolean;
 }
 
 async function startGateway({
@@ -121,7 +143,12 @@ async function startGateway({
   kinds,
   checkout,
   folder,
-}: GatewayParts): Promise<{ readonly gateway: Target; readonly key: string }> {
+  measuresTurns,
+}: GatewayParts): Promise<{
+  readonly gateway: Target;
+  readonly key: string;
+  readonly child: ChildProcess;
+}> {
   const byModel = new Map(kinds.map((kind) => [modelOf(kind), kind]));
   const channels = [...byModel].map(([model, { body, documents, delayMs, echoes }]) => ({
     name: model,
@@ -150,7 +177,11 @@ async function startGateway({
   // As `npm start` and the image run it: without the TypeScript loader that this process has.
   const child = fork(join(checkout, 'dist/main.js'), [], {
     env,
-    execArgv: ['--single-threaded-gc', '--initial-old-space-size=128'],
+    execArgv: [
+      '--single-threaded-gc',
+      '--initial-old-space-size=128',
+      ...(measuresTurns ? ['--import', './bench/preload/turns.mjs'] : []),
+    ],
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });
   children.push(child);
@@ -160,14 +191,21 @@ async function startGateway({
     name: 'gateway',
     port,
     pid: pidOf(child),
-    request: (kind) =>
+    request: ({ form = 'main', ...kind }) =>
       post(
-        '/v1/rerank',
-        requestJson(kind.body, kind.documents, modelOf(kind)),
+        FORMS[form].path,
+        requestJson(kind.body, kind.documents, modelOf(kind), form),
         `authorization: Bearer ${key}\r\n`,
       ),
   };
-  return { gateway, key };
+  return { gateway, key, child };
+}
+
+async function longestTurn(child: ChildProcess): Promise<Turn> {
+  const said = once(child, 'message') as Promise<[{ turns: Turn }]>;
+  child.kill('SIGUSR2');
+  const [{ turns }] = await said;
+  return turns;
 }
 
 /** Reads the log until the gateway says where it listens, then discards the rest. */

@@ -1,6 +1,6 @@
 /**
- * Measures the turns of a process's event loop: loaded with --import. Each SIGUSR2 prints the longest turn since the last
- * signal, in milliseconds: how long it took, and how long the processor worked, which other programs cannot lengthen.
+ * Measures the turns of a process's event loop: loaded with --import. Each SIGUSR2 prints, or sends to the parent if there
+ * is a channel, the longest turn since the last signal, in milliseconds: how long it took, and how long the processor worked, which other programs cannot lengthen.
  */
 import { Buffer } from 'node:buffer';
 import { openSync, readSync } from 'node:fs';
@@ -16,6 +16,7 @@ const ranNs = () => {
 
 let longest = { tookMs: 0, workedMs: 0 };
 let [atMs, workedNs] = [performance.now(), ranNs()];
+let isEnding = false;
 
 const turn = () => {
   const [nextMs, nextNs] = [performance.now(), ranNs()];
@@ -24,11 +25,18 @@ const turn = () => {
     workedMs: Math.max(longest.workedMs, (nextNs - workedNs) / 1e6),
   };
   [atMs, workedNs] = [nextMs, nextNs];
-  setImmediate(turn);
+  // A process that is told to end does so when nothing is left to do.
+  if (!isEnding) setImmediate(turn);
 };
 setImmediate(turn);
 
+process.once('SIGTERM', () => {
+  isEnding = true;
+});
+
 process.on('SIGUSR2', () => {
-  process.stdout.write(`${JSON.stringify({ turns: longest })}\n`);
+  const said = { turns: longest };
+  if (process.send === undefined) process.stdout.write(`${JSON.stringify(said)}\n`);
+  else process.send(said);
   longest = { tookMs: 0, workedMs: 0 };
 });

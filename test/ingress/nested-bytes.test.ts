@@ -239,7 +239,10 @@ it.each([
   const { documents } = await request.inSteps(
     listsAt(route),
     () => dialect.parse(request),
-    async () => void (pauses += 1),
+    () => {
+      pauses += 1;
+      return Promise.resolve();
+    },
   );
 
   expect([documents.count, pauses]).toEqual([1, 1]);
