@@ -96,11 +96,13 @@ describe('Rollups', () => {
     const add = (to: Map<string, number>, key: unknown, units: number) =>
       to.set(JSON.stringify(key), (to.get(JSON.stringify(key)) ?? 0) + units);
 
-    // In an order in which most follow something else, over enough rows for several writes.
+    // First about a few rows that differ in one thing from the one before, then over enough for several writes.
     for (let at = 0; at < 3_000; at += 1) {
+      const of = (count: number, bit: number) =>
+        at < 1_000 ? (Math.floor(at / 3) >> bit) % 2 : at % count;
       const event = requestEvent({
-        ...{ atMs: NOW + (at % 3) * 60_000, userId: 1 + (at % 7), tokenId: 1 + (at % 11) },
-        ...{ channelId: 1 + (at % 5), quota: at },
+        ...{ atMs: NOW + of(3, 0) * 60_000, userId: 1 + of(7, 1), tokenId: 1 + of(11, 2) },
+        ...{ channelId: 1 + of(5, 3), quota: at },
         ...(at % 4 === 0 ? { outcome: 'upstream_error' } : {}),
       });
       rollups.read([event]);
