@@ -71,7 +71,7 @@ export const baidu = defineProvider({
     path: {
       type: 'string',
       default: '',
-      describe: `path of the route; empty tries ${PATH} and, where there is none, ${FORMER_PATH}`,
+      describe: `path of the route; empty tries ${PATH} and, if there is none, ${FORMER_PATH}`,
     },
     appid: { type: 'string', default: '', describe: 'value of the header appid; empty sends none' },
   },

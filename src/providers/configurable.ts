@@ -48,7 +48,7 @@ function specs(names: WireNames): Record<string, SettingSpec> {
       names.echoKey ?? 'return_documents',
       `request: key of the flag for returning documents, which is sent as false; ${KEY}`,
     ),
-    instructionKey: text('', `request: key of an instruction, where the caller gives one; ${KEY}`),
+    instructionKey: text('', `request: key of an instruction, if the caller gives one; ${KEY}`),
     constants: {
       ...text('', 'request: a JSON object whose members are sent with every request'),
       secret: true,

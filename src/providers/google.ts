@@ -124,7 +124,7 @@ function settings(location: string) {
     },
     quotaProject: {
       type: 'string',
-      describe: 'project that is billed, where it is not the account’s own',
+      describe: 'project that is billed, if not the account’s own',
     },
     ...GOOGLE_TOKEN_SETTINGS,
   } as const;

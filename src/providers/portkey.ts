@@ -25,7 +25,7 @@ export const portkey = defineProvider({
   baseUrl: undefined,
   credentials: {
     apiKey: { required: false, describe: "the provider's API key, sent on by Portkey" },
-    portkeyApiKey: { required: false, describe: "Portkey's own key, where it asks for one" },
+    portkeyApiKey: { required: false, describe: "Portkey's own key, if it asks for one" },
   },
   settings: {
     ...wire.settings,
@@ -62,13 +62,13 @@ export const portkeyHosted = defineProvider({
     portkeyApiKey: { required: true, describe: "Portkey's own key (x-portkey-api-key)" },
     apiKey: {
       required: false,
-      describe: "the provider's API key, where Portkey does not keep it",
+      describe: "the provider's API key, if Portkey does not keep it",
     },
   },
   settings: {
     upstreamProvider: {
       type: 'string',
-      describe: 'provider, where the model does not name it (x-portkey-provider)',
+      describe: 'provider, if the model does not name it (x-portkey-provider)',
     },
     customHost: { type: 'string', describe: 'address of that provider (x-portkey-custom-host)' },
     config: {

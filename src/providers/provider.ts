@@ -308,7 +308,7 @@ export const REQUIRED_API_KEY = {
 export const OPTIONAL_API_KEY = {
   apiKey: {
     required: false,
-    describe: 'API key, sent as a bearer token where the server asks for one',
+    describe: 'API key, sent as a bearer token if the server asks for one',
   },
 } as const satisfies Record<string, CredentialSpec>;
 

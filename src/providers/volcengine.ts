@@ -20,7 +20,7 @@ export const VOLCENGINE_CREDENTIALS = {
   sessionToken: { required: false, describe: 'session token of temporary keys' },
   apiKey: {
     required: false,
-    describe: 'API key, where the service takes one in place of a signature',
+    describe: 'API key, if the service takes one in place of a signature',
   },
 } as const satisfies Record<string, CredentialSpec>;
 

@@ -17,7 +17,7 @@ const dialect = {
     latency: {
       type: 'string',
       default: '',
-      describe: 'fast, slow, or empty: fast, and slow where the fast limit is reached',
+      describe: 'fast, slow, or empty: fast, and slow once the fast limit is reached',
     },
   },
   headers: bearer,

@@ -73,7 +73,7 @@ const OWN_MEMBERS = {
     .description('refused: answered without being admitted; nothing was reserved or charged.'),
   outcome: Joi.string().required().description('ok, or the error code that the caller got.'),
   status: COUNT.description('Of the answer.'),
-  message: NAME.description('What the caller was told; null where all went well.'),
+  message: NAME.description('What the caller was told; null if all went well.'),
   model: NAME,
   token_id: ID_OR_NULL,
   token_name: NAME,

@@ -36,7 +36,7 @@ function structured(value: boolean): { readonly structured: SettingSpec } {
     structured: {
       type: 'boolean',
       default: value,
-      describe: 'whether the answer is held to a JSON schema, where server and model can do that',
+      describe: 'whether the answer must follow a JSON schema, if server and model support that',
     },
   };
 }

@@ -59,7 +59,7 @@ const COMMON_SETTINGS = {
     default: true,
     describe: 'whether temperature 0 is sent; some models refuse any',
   },
-  seed: { type: 'number', describe: 'seed, where the API takes one' },
+  seed: { type: 'number', describe: 'seed, if the API takes one' },
 } as const satisfies Record<string, SettingSpec>;
 
 const LISTWISE_SETTINGS = {

@@ -63,7 +63,7 @@ const EMBEDDING_SETTINGS = {
   documentPrefix: { type: 'string', describe: 'words before each document; as for the query' },
   dimensions: {
     type: 'number',
-    describe: 'numbers of a vector, where the model offers several; unset: all that it has',
+    describe: 'length of the vectors, if the model offers several; unset: the model’s own',
   },
   batchSize: { type: 'number', describe: 'texts of one call; unset: as many as the API takes' },
   concurrency: { type: 'number', default: 4, describe: 'calls of one ranking at once' },

@@ -45,7 +45,7 @@ function useWriteAheadLog(driver: Driver, file: string, timeoutMs: number): void
     try {
       const { journal_mode: mode } = statement.get([]) as { readonly journal_mode: string };
       if (mode === 'wal') return;
-      throw new Error(`${file} must lie on a local disk: SQLite cannot share it where it is.`);
+      throw new Error(`${file} must be on a local disk: SQLite cannot share it where it is.`);
     } catch (error) {
       if (!isBusy(error) || waitedMs >= timeoutMs) throw error;
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RETRY_MS);
