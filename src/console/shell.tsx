@@ -7,7 +7,7 @@ import { Brand } from './brand.js';
 import { Icon } from './icons.js';
 import { PAGES, pageOf, type Page } from './pages.js';
 import { goOn, Login, LoginAgain } from './pages/login.js';
-import { Ago, Button, Link, Skeleton, copyText } from './parts/basic.js';
+import { Ago, Button, Link, Moment, Skeleton, copyText } from './parts/basic.js';
 import { Dialog } from './parts/dialog.js';
 import { Toasts } from './parts/toast.js';
 import { forgetDrafts, reload } from './drafts.js';
@@ -344,7 +344,7 @@ function TagBars() {
           <span key={tag}>
             {index === 0 ? '' : ' · '}
             <Link to={`tags?open=${encodeURIComponent(tag)}`}>{tag}</Link> {w().shell.isOff}{' '}
-            <Ago seconds={changed_time} />
+            <Moment seconds={changed_time} />
             {changed_by === null ? '' : ` · ${changed_by}`}
             {reason === null ? '' : `: ${reason}`}
           </span>

@@ -3,7 +3,7 @@ import { Buffer } from 'node:buffer';
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
-import { faultsOf, startConsole } from './support.mjs';
+import { faultsOf, startConsole, until } from './support.mjs';
 
 let gateway;
 
@@ -208,6 +208,33 @@ test('a thousand documents are ranked in four lanes, of which the rows in view a
   await last.waitFor();
   assert.ok((await page.locator('.rank').count()) < 4 * 150);
   assert.deepEqual(said, []);
+  await context.close();
+});
+
+test('more lanes than fit beside each other are a table, and run a few at a time', async () => {
+  const { context, page, said } = await gateway.open('playground');
+  await gateway.api(context, 'POST', '/api/channel/tag/enabled', { tag: 'hosted' });
+  const wanted = ['local@own', 'local@hosted', 'rerank-2.5', 'rerank-2.5@hosted', 'no-such-model'];
+  for (const model of wanted) {
+    const field = page.getByLabel('Add a model or channel');
+    await field.fill(model);
+    await field.press('Enter');
+    await page.locator('.chip').getByText(model, { exact: true }).waitFor();
+  }
+  await page.getByRole('button', { name: /^Run/ }).click();
+  const table = page.getByRole('region', { name: 'Compare' });
+  await table.getByRole('link', { name: 'model_not_found' }).waitFor();
+  const saturn = table.getByRole('row', { name: /^Saturn/ });
+  await until('five places', async () => (await saturn.locator('strong').count()) === 5);
+  assert.deepEqual(await saturn.locator('strong').allInnerTexts(), ['1', '1', '1', '1', '1']);
+  assert.deepEqual(await faultsOf(page, 'a table of lanes'), []);
+  await table.getByRole('button', { name: 'Actions of lane rerank-2.5', exact: true }).click();
+  await page.getByRole('menuitem', { name: 'Remove' }).click();
+  await table.getByRole('button', { name: 'Actions of lane no-such-model' }).click();
+  await page.getByRole('menuitem', { name: 'Remove' }).click();
+  await page.locator('.lane').nth(3).waitFor();
+  assert.equal(said.length, 1);
+  assert.match(said[0], /404/);
   await context.close();
 });
 

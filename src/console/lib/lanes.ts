@@ -18,7 +18,9 @@ export interface LaneOptions {
   readonly truncation: '' | 'true' | 'false';
 }
 
-export const MAX_LANES = 4;
+export const MAX_LANES = 12;
+/** More are shown as a table, and no more run at once: the playground’s key has room for as many. */
+export const SIDE_BY_SIDE = 4;
 export const NO_OPTIONS: LaneOptions = {
   ...{ top_n: '', max_tokens_per_doc: '', instruction: '', priority: '', truncation: '' },
 };

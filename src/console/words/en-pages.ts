@@ -951,6 +951,7 @@ export const enPages = {
     document: (number: number) => `Document ${number}`,
     rankIn: (rank: number, score: string) => `rank ${rank}, score ${score}`,
     notRanked: 'not among the ranked',
+    documentColumn: 'Document',
     agreement: 'Agreement',
     agreementHelp: {
       tau: 'Kendall’s tau-b: 1 the same order, 0 unrelated, −1 the reverse.',

@@ -96,7 +96,7 @@ export const en = {
     gatewayAway: 'No connection to the gateway.',
     numbersOf: 'Since',
     tryingAgain: 'Retrying automatically.',
-    isOff: 'is off,',
+    isOff: 'is off since',
   },
   login: {
     title: 'Log in',

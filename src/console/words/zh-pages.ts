@@ -852,6 +852,7 @@ export const zhPages: PageWords = {
     document: (number) => `文档 ${number}`,
     rankIn: (rank, score) => `第 ${rank} 位，分数 ${score}`,
     notRanked: '未进入排序',
+    documentColumn: '文档',
     agreement: '一致程度',
     agreementHelp: {
       tau: 'Kendall tau-b：1 表示顺序相同，0 表示无关，−1 表示完全相反。',

@@ -96,7 +96,7 @@ export const zh: Words = {
     gatewayAway: '无法连接网关。',
     numbersOf: '开始于',
     tryingAgain: '正在自动重试。',
-    isOff: '已关闭，',
+    isOff: '已关闭，自',
   },
   login: {
     title: '登录',

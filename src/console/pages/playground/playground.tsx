@@ -17,7 +17,14 @@ import {
 } from '../../lib/documents-in.js';
 import { significant } from '../../lib/format.js';
 import { marksOf } from '../../lib/highlight.js';
-import { MAX_LANES, bodyOf, keyOf, type LaneOptions, type LaneSpec } from '../../lib/lanes.js';
+import {
+  MAX_LANES,
+  SIDE_BY_SIDE,
+  bodyOf,
+  keyOf,
+  type LaneOptions,
+  type LaneSpec,
+} from '../../lib/lanes.js';
 import {
   MAX_LINK,
   readShared,
@@ -48,6 +55,7 @@ import { Examples } from './examples.js';
 import { Against, Agreement, Costs, Quality } from './measures.js';
 import { LanePicker, useLaneNames } from './picker.js';
 import { Rankings, type Bars } from './rankings.js';
+import { RankTable } from './rank-table.js';
 import { isDone, laneOf, resultsOf, useRuns, type RankedLane } from './use-runs.js';
 
 const PAGE = 'playground';
@@ -55,7 +63,7 @@ const FIRST_ROWS = 20;
 const RUNS = ['1', '3', '5', '10'] as const;
 const PROBLEMS_TOLD = 20;
 
-/** Ranks one’s own documents for a query with up to four models or channels, side by side. */
+/** Ranks one’s own documents for a query with several models or channels: side by side, or more than four as a table. */
 export function Playground() {
   const fragment = useFragment();
   const { query: address } = useRoute();
@@ -233,6 +241,7 @@ export function Playground() {
       : { label: words.copyLane, onClick: () => setCopying(spec) },
     { label: words.removeLane, onClick: () => change(specs.filter((one) => one !== spec)) },
   ];
+  const Shown = specs.length > SIDE_BY_SIDE ? RankTable : Rankings;
   return (
     <div class="stack wide">
       <div class="head">
@@ -339,16 +348,20 @@ export function Playground() {
       </section>
       {ranked.length === 0 ? null : (
         <div class="row">
-          <Segments
-            label={words.bars}
-            value={bars}
-            choices={(['raw', 'share', 'softmax'] as const).map((value) => ({
-              value,
-              label: words.barKinds[value],
-            }))}
-            onChange={setBars}
-          />
-          <Check label={words.farOnly} checked={farOnly} onChange={setFarOnly} />
+          {specs.length > SIDE_BY_SIDE ? null : (
+            <>
+              <Segments
+                label={words.bars}
+                value={bars}
+                choices={(['raw', 'share', 'softmax'] as const).map((value) => ({
+                  value,
+                  label: words.barKinds[value],
+                }))}
+                onChange={setBars}
+              />
+              <Check label={words.farOnly} checked={farOnly} onChange={setFarOnly} />
+            </>
+          )}
           {ranked.some(({ reply }) => reply.results.length > FIRST_ROWS) ? (
             <Button kind="quiet" onClick={() => setAll(!all)}>
               {all
@@ -364,7 +377,7 @@ export function Playground() {
           {warning}
         </p>
       ))}
-      <Rankings
+      <Shown
         lanes={specs.map((spec, at) => ({
           key: keyOf(spec),
           name: names[at] ?? '',

@@ -153,7 +153,7 @@ function Failed({
   );
 }
 
-function LaneState({ lane }: { readonly lane: Lane }) {
+export function LaneState({ lane }: { readonly lane: Lane }) {
   const words = wp().playground;
   if (lane.state === 'running') return <Clock sinceMs={lane.sinceMs} />;
   if (lane.state === 'failed') return <span class="bad">{lane.error.code}</span>;

@@ -2,7 +2,7 @@ import { useRef, useState } from 'preact/hooks';
 import { ApiError, call, newKey, type ReplyOf } from '../../api/call.js';
 import { queries } from '../../api/query.js';
 import type { SharedResults } from '../../lib/share.js';
-import { bodyOf, keyOf, type LaneOptions, type LaneSpec } from '../../lib/lanes.js';
+import { bodyOf, keyOf, SIDE_BY_SIDE, type LaneOptions, type LaneSpec } from '../../lib/lanes.js';
 
 export type Ranked = ReplyOf<'rankForComparison'>;
 
@@ -53,7 +53,7 @@ export function isDone(lane: Lane | undefined): boolean {
 
 const IDLE: Lane = { state: 'idle' };
 
-/** The state of each lane. Lanes run in parallel, the runs of one lane in sequence. */
+/** The state of each lane. Some lanes run in parallel, the runs of one lane in sequence. */
 export function useRuns(): Runs {
   const [lanes, setLanes] = useState<Readonly<Record<string, Lane>>>({});
   const current = useRef<AbortController | undefined>(undefined);
@@ -65,11 +65,16 @@ export function useRuns(): Runs {
     const put = (key: string, lane: Lane): void => {
       if (current.current === controller) setLanes((before) => ({ ...before, [key]: lane }));
     };
-    await Promise.all(
-      input.lanes.map((lane) =>
-        runLane(lane, input, controller.signal, (state) => put(keyOf(lane), state)),
-      ),
-    );
+    for (const lane of input.lanes) put(keyOf(lane), { state: 'running', sinceMs: Date.now() });
+    const waiting = [...input.lanes];
+    const runSome = async (): Promise<void> => {
+      for (let lane = waiting.shift(); lane !== undefined; lane = waiting.shift()) {
+        if (controller.signal.aborted) return;
+        const key = keyOf(lane);
+        await runLane(lane, input, controller.signal, (state) => put(key, state));
+      }
+    };
+    await Promise.all(Array.from({ length: SIDE_BY_SIDE }, runSome));
     if (current.current === controller) await queries.invalidateQueries();
   }
 
