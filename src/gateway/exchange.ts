@@ -135,11 +135,16 @@ export class Exchange implements Dispatcher.DispatchHandler {
     // What the system has not yet accepted leaves as the other side reads. If nothing reports when, it counts as sent.
     if (connection.writableLength > 0 && connection.writableNeedDrain) {
       connection.once('drain', () => {
-        this.#hasLeft = true;
+        this.#leave();
       });
     } else {
-      this.#hasLeft = true;
+      this.#leave();
     }
+  }
+
+  #leave(): void {
+    this.#hasLeft = true;
+    this.#request.onSent?.();
   }
 
   onResponseStart(

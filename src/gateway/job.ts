@@ -29,5 +29,6 @@ export function boundJob(
     mayBeOldMs: job.mayBeOldMs,
     keepMs: job.keepMs,
     ignoresSwitches: job.ignoresSwitches,
+    onSent: job.onSent,
   } satisfies { [K in keyof Required<Job>]: Job[K] };
 }

@@ -31,6 +31,8 @@ export interface Job {
   readonly scope: Scope;
   /** Attempts are added to it; nothing in it is overwritten. */
   readonly trace: Trace;
+  /** Called when an upstream has all of a body. */
+  readonly onSent?: (() => void) | undefined;
   /** Where parts of a list that its channel failed to rank may go; absent if the list is not split. */
   readonly elsewhere?: Pick<Candidates, 'twinOf' | 'heard'> | undefined;
   /** Time limit of one attempt, if it has to leave time for another. */

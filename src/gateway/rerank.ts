@@ -61,6 +61,8 @@ export interface RerankCall {
   readonly tag: string | undefined;
   readonly scope: Scope;
   readonly trace: Trace;
+  /** Called when an upstream has all of a body. */
+  readonly onSent?: (() => void) | undefined;
 }
 
 export interface RerankReply {
@@ -181,6 +183,7 @@ function jobOf(call: RerankCall, target: Target): Job {
     mostMs: undefined,
     mayBeOldMs: token.policy.replyCache ? call.mayBeOldMs : 0,
     keepMs: token.policy.replyCacheTtlMs,
+    onSent: call.onSent,
   };
 }
 

@@ -41,6 +41,7 @@ export interface SentJob {
   readonly timeoutMs: number;
   readonly scope: Scope;
   readonly ignoresSwitches: boolean;
+  readonly onSent: (() => void) | undefined;
 }
 
 /** Bodies that are written in steps, since others would have to wait. */
@@ -51,7 +52,7 @@ export async function sendHttp(
   deps: HttpSendDeps,
   route: Route,
   provider: HttpProvider | ComposedProvider,
-  { call, timeoutMs, scope, ignoresSwitches }: SentJob,
+  { call, timeoutMs, scope, ignoresSwitches, onSent }: SentJob,
 ): Promise<Extract<AttemptOutcome, { kind: 'failed' }> | RankingReading> {
   const untilMs = deps.now() + timeoutMs;
   const source = provider.token?.(route.endpoint);
@@ -75,6 +76,7 @@ export async function sendHttp(
       body,
       timeoutMs: Math.max(1, untilMs - deps.now()),
       stillWanted: () => ignoresSwitches || deps.mayBegin(route),
+      onSent,
     };
     let reply: RawReply;
     try {

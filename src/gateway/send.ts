@@ -44,9 +44,15 @@ export function createSend(deps: SendDeps): Attempt {
       route.channel.timeoutMs ?? deps.attemptTimeoutMs,
       job.mostMs ?? Infinity,
     );
-    const { scope, ignoresSwitches = false } = job;
+    const { scope, ignoresSwitches = false, onSent } = job;
     try {
-      const reading = await rankBy(deps, route, { call, timeoutMs, scope, ignoresSwitches });
+      const reading = await rankBy(deps, route, {
+        call,
+        timeoutMs,
+        scope,
+        ignoresSwitches,
+        onSent,
+      });
       if (reading.kind === 'failed') {
         return { kind: 'failed', failure: withoutCredentials(reading.failure, route) };
       }

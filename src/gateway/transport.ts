@@ -44,4 +44,6 @@ export interface UpstreamRequest {
   readonly timeoutMs: number;
   /** Asked right before the request is written: a tag may have been switched off while the connection was being made. */
   readonly stillWanted: () => boolean;
+  /** Called once the system has accepted all of it. */
+  readonly onSent?: (() => void) | undefined;
 }

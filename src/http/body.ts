@@ -9,6 +9,16 @@ import { tooLarge, type Load, type Place } from './load.js';
 const JSON_TYPE = /^(application|text)\/([\w.+-]+\+)?json$/;
 
 /**
+ * A body that has come. Whoever got it empties it when the request is over: what began before the body came may have waited
+ * for so long that the engine counts it as old, and whatever an old object refers to, dead or not, is not collected young.
+ */
+export interface ReceivedBody {
+  bytes: Buffer;
+}
+
+export const NO_BYTES = Buffer.alloc(0);
+
+/**
  * The body of a JSON request as UTF-8 bytes, without a byte-order mark: decompressed, decoded, and at most `limitBytes`
  * after that. The place is charged for the bytes as they come, and as they grow. `withinMs` bounds how long the body may take;
  * without it, the server's own time-out does.
@@ -20,15 +30,18 @@ export function readJsonBody(
   load: Load,
   place: Place,
   withinMs?: number,
-): Promise<Buffer> {
+): Promise<ReceivedBody> {
   const charset = jsonCharset(req.headers['content-type']);
   const encodings = contentEncodings(req.headers['content-encoding']);
   const asUtf8 = (plain: Buffer): Buffer => utf8Of(plain, charset);
   const collecting = { req, limitBytes, load, place, withinMs };
   if (encodings === undefined) return collect(collecting, asUtf8);
-  return collect(collecting, (raw) => raw).then(async (raw) =>
-    asUtf8(raw.length === 0 ? raw : await inflateBody(collecting, raw, encodings)),
-  );
+  return collect(collecting, (raw) => raw).then(async (received) => {
+    const raw = received.bytes;
+    received.bytes = NO_BYTES;
+    const plain = raw.length === 0 ? raw : await inflateBody(collecting, raw, encodings);
+    return { bytes: asUtf8(plain) };
+  });
 }
 
 /** A body in UTF-8, without a byte-order mark. */
@@ -83,7 +96,7 @@ interface Collecting {
 function collect(
   { req, limitBytes, load, place, withinMs }: Collecting,
   read: (body: Buffer) => Buffer,
-): Promise<Buffer> {
+): Promise<ReceivedBody> {
   const declared = Number(req.headers['content-length'] ?? 0);
   if (declared > limitBytes) return Promise.reject(tooLarge(limitBytes));
   // A caller that left while its key was looked up: none of the events below would come any more.
@@ -92,7 +105,6 @@ function collect(
     const chunks: Buffer[] = [];
     const isLarge = declared > LARGE_BYTES;
     let whole: Buffer | undefined;
-    let endTurn: (() => void) | undefined;
     let bytes = 0;
     // Listeners stay until the request is gone: removing four costs more than asking whether they still count.
     let done = false;
@@ -100,7 +112,7 @@ function collect(
       if (done) return;
       done = true;
       clearTimeout(timer);
-      endTurn?.();
+      place.endTurn?.();
       chunks.length = 0;
       reject(errorOf());
     };
@@ -130,13 +142,13 @@ function collect(
         if (done) return;
         done = true;
         clearTimeout(timer);
-        endTurn?.();
         const [first] = chunks;
         const isOne = first !== undefined && chunks.length === 1;
         const body = whole?.subarray(0, bytes) ?? (isOne ? first : joinWithRoom(chunks, bytes));
         chunks.length = 0;
+        whole = undefined;
         try {
-          resolve(read(body));
+          resolve({ bytes: read(body) });
         } catch (error) {
           // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- what reading failed with is passed on
           reject(error);
@@ -144,7 +156,7 @@ function collect(
       })
       .on('error', gone)
       .on('close', gone);
-    if (isLarge) endTurn = load.reading.take(begin, () => bytes);
+    if (isLarge) place.endTurn = load.reading.take(begin, () => bytes);
     else begin();
   });
 }

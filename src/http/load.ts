@@ -11,6 +11,8 @@ interface Owner {
 export interface Place {
   bytes: number;
   readonly owners: Owned[];
+  /** Ends the turn of its body, if that is large. */
+  endTurn: (() => void) | undefined;
 }
 
 interface Owned {
@@ -60,7 +62,7 @@ export class Load {
       throw isTooLarge ? tooLarge(limitBytes) : this.refusal();
     }
     this.#requests += 1;
-    return { bytes: 0, owners: [] };
+    return { bytes: 0, owners: [], endTurn: undefined };
   }
 
   /**
@@ -113,6 +115,7 @@ export class Load {
   }
 
   leave(place: Place): void {
+    place.endTurn?.();
     this.#requests -= 1;
     this.#bytes -= place.bytes;
     for (const { owner } of place.owners) {

@@ -286,7 +286,7 @@ async function readBody(
   load: Load,
   place: ReturnType<Load['enter']>,
 ): Promise<unknown> {
-  const bytes = await readJsonBody(req, mostBytes, load, place, BODY_WITHIN_MS);
+  const { bytes } = await readJsonBody(req, mostBytes, load, place, BODY_WITHIN_MS);
   if (bytes.length === 0) return {};
   // A body without a type is read elsewhere, but a page of another site can send one without a preflight.
   if (req.headers['content-type'] === undefined) {

@@ -1,13 +1,17 @@
-/** How many large bodies are read at once: enough to keep a core busy, and few enough to stay in its caches. */
+/** How many large bodies are read and passed on at once: enough to keep a core busy, and few enough to stay in its caches. */
 const AT_ONCE = 8;
-/** A body that delivers less than this in this time is read alongside others, and keeps none of them waiting. */
+/**
+ * A body that delivers less than this in this time, or is there and waits for something else than an upstream that reads it, is
+ * alongside others, and keeps none of them waiting.
+ */
 const LEAST_BYTES = 65_536;
 const WITHIN_MS = 100;
 
 /**
  * Large bodies come in a few at a time, in the order in which they were announced; what its caller sends meanwhile waits in the
  * connection. Read all at once, a megabyte each, they push one another out of the processor's caches, outlive the
- * collections that would free them cheaply, and become ready together, so that everybody else waits for all of them.
+ * collections that would free them cheaply, and become ready together, so that everybody else waits for all of them. The same
+ * is true of those that have been read and wait to be written, so a turn ends when the upstream has the body.
  */
 export class ReadingTurns {
   readonly #atOnce: number;
@@ -21,7 +25,8 @@ export class ReadingTurns {
   }
 
   /**
-   * Calls `begin` when a body may be read, which may be now; what it returns is called once the body is there, or given up.
+   * Calls `begin` when a body may be read, which may be now; what it returns is called once the body has been passed on, or
+   * given up.
    * `received` tells how many bytes of it have come.
    */
   take(begin: () => void, received: () => number): () => void {

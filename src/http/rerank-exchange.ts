@@ -21,7 +21,7 @@ import { dialectByHeaders, dialectOf, listsAt, type IngressRoute } from '../ingr
 import { IngressRequest } from '../ingress/read.js';
 import type { ExplainedWire } from '../wire/explained.js';
 import { callerOf, type Authenticate, type Identity, type ReadSigned } from './authentication.js';
-import { readJsonBody } from './body.js';
+import { NO_BYTES, readJsonBody, type ReceivedBody } from './body.js';
 import { addressBlock, clientAddress, type AddressList } from './client-address.js';
 import { asGatewayError } from './error-reply.js';
 import {
@@ -69,12 +69,6 @@ export function handleRerank(
   return new RerankExchange(deps, req, res, route).serve();
 }
 
-/** Whose request it is, and its body, once both are known. */
-interface Received {
-  readonly caller: Caller;
-  readonly body: Buffer;
-}
-
 /** A request with what its model depends on: the key may get another default while it is being admitted. */
 interface Asked {
   readonly caller: Caller;
@@ -101,6 +95,7 @@ class RerankExchange {
   #dialect: IngressDialect;
   #place: Place | undefined;
   #identity: Identity | undefined;
+  #body: ReceivedBody | undefined;
   #request: RerankRequest | undefined;
   #explanation: ExplainedWire | undefined;
   #failure: GatewayError | undefined;
@@ -132,15 +127,8 @@ class RerankExchange {
       const { mistake } = this.#patience;
       if (mistake !== undefined) throw new GatewayError('invalid_request', mistake);
       const explaining = explainingOf(this.#req);
-      const { caller, body } = await this.#receive();
-      // Nearly always read at once; what is awaited in vain costs each request a turn of its own.
-      const reading = this.#read(caller, body);
-      const asked = this.#ask(caller, 'then' in reading ? await reading : reading);
-      // The key may have been given a default since it was read.
-      if (isWithoutModel(asked)) await this.#judgeFresh(caller);
-      if (explaining !== undefined) await this.#explain(explaining, asked);
-      if (explaining === 'only') this.#send(JSON.stringify(this.#explanation));
-      else await this.#rank(asked);
+      const caller = await this.#receive();
+      await this.#answer(caller, explaining);
     } catch (error) {
       this.#refuse(error);
     } finally {
@@ -148,7 +136,22 @@ class RerankExchange {
       this.#stopListening();
       if (this.#place !== undefined) this.#deps.load.leave(this.#place);
       this.#tell();
+      // See `ReceivedBody`.
+      if (this.#body !== undefined) this.#body.bytes = NO_BYTES;
+      this.#request = undefined;
     }
+  }
+
+  /** What happens once the body is there: on its own, so that nothing that began before it refers to the body. */
+  async #answer(caller: Caller, explaining: Explaining | undefined): Promise<void> {
+    // Nearly always read at once; what is awaited in vain costs each request a turn of its own.
+    const reading = this.#read(caller, this.#body?.bytes ?? NO_BYTES);
+    const asked = this.#ask(caller, 'then' in reading ? await reading : reading);
+    // The key may have been given a default since it was read.
+    if (isWithoutModel(asked)) await this.#judgeFresh(caller);
+    if (explaining !== undefined) await this.#explain(explaining, asked);
+    if (explaining === 'only') this.#send(JSON.stringify(this.#explanation));
+    else await this.#rank(asked);
   }
 
   /** Tells its observers what became of it. The reply is on its way; only they wait. */
@@ -177,7 +180,7 @@ class RerankExchange {
   }
 
   /** Takes a place, finds the key, and collects the body of whoever may go on. */
-  async #receive(): Promise<Received> {
+  async #receive(): Promise<Caller> {
     const { load, authenticate, readSigned, bodyLimitBytes, trustedProxies } = this.#deps;
     const req = this.#req;
     const declaredBytes = Number(req.headers['content-length'] ?? 0);
@@ -193,13 +196,13 @@ class RerankExchange {
     if (judged !== undefined) await beforeEnd(this.#scope, judged);
     // HTTP/1's server looks after the time itself.
     const withinMs = req.httpVersionMajor === 1 ? undefined : this.#deps.bodyTimeoutMs;
-    const body = await readJsonBody(req, bodyLimitBytes, load, place, withinMs);
+    this.#body = await readJsonBody(req, bodyLimitBytes, load, place, withinMs);
     if (signed !== undefined) {
-      signed.prove(body);
+      signed.prove(this.#body.bytes);
       // Whoever names a key without having signed with it takes none of its places: the bytes have already arrived.
       await beforeEnd(this.#scope, Promise.resolve(this.#letIn(place, caller, 0)));
     }
-    return { caller, body };
+    return caller;
   }
 
   /**
@@ -303,6 +306,7 @@ class RerankExchange {
       mayBeOldMs: this.#patience.mayBeOldMs,
       scope: this.#scope,
       trace: this.#trace,
+      onSent: this.#place?.endTurn,
     });
   }
 

@@ -123,6 +123,16 @@ describe('a call', () => {
     expect(sent[0]?.stillWanted()).toBe(false);
   });
 
+  it('tells whoever asks when an upstream has all of it', async () => {
+    let told = 0;
+    const { sent, ask } = setUp(inOrder);
+    await ask({ onSent: () => (told += 1) });
+
+    sent[0]?.onSent?.();
+
+    expect(told).toBe(1);
+  });
+
   it('on trial is wanted although its channel is switched off', async () => {
     const { state, sent, ask } = setUp(inOrder);
     state.live = false;

@@ -73,6 +73,21 @@ describe('Upstream', () => {
     expect(target.seen).toHaveLength(0);
   });
 
+  it('says when an upstream has all of a request, however long its reply takes', async () => {
+    const taken = deferred();
+    const body = Buffer.alloc(8_000_000, ' ');
+    const target = await startUpstream(async (_request, res) => {
+      await taken.promise;
+      res.writeHead(200).end('ok');
+    });
+    open.push(target);
+
+    const onSent = (): void => taken.resolve();
+    const reply = await upstreamWith().send(post(target.url, { body, onSent }));
+
+    expect(reply.text).toBe('ok');
+  });
+
   it('stops reading a reply that is larger than allowed', async () => {
     const target = await server('x'.repeat(2_000));
 

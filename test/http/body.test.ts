@@ -2,11 +2,22 @@ import { describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
 import { createServer, IncomingMessage } from 'node:http';
 import { connect, Socket, type AddressInfo } from 'node:net';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { gzipSync } from 'node:zlib';
-import { readJsonBody } from '../../src/http/body.js';
+import { NO_BYTES, readJsonBody, type ReceivedBody } from '../../src/http/body.js';
 import { Load } from '../../src/http/load.js';
+import { until } from '../support/until.js';
 
 const LIMIT = 100_000;
+
+/** Takes the bytes out of a body, and returns what tells whether they are still somewhere. */
+async function emptied(reading: Promise<ReceivedBody>): Promise<WeakRef<ArrayBufferLike>> {
+  const received = await reading;
+  const { buffer } = received.bytes;
+  received.bytes = NO_BYTES;
+  return new WeakRef(buffer);
+}
 
 describe('reading a body', () => {
   it('ends if the caller has left before it began', async () => {
@@ -26,6 +37,29 @@ describe('reading a body', () => {
 
     await expect(reading).rejects.toMatchObject({ code: 'client_closed_request' });
     server.close();
+  });
+
+  it('leaves a large body to whoever got it, whatever is left of its request', async () => {
+    const size = 300_000;
+    const req = new IncomingMessage(new Socket());
+    req.headers = { 'content-length': String(size) };
+    req.push(Buffer.alloc(size, ' '));
+    req.push(null);
+    const load = new Load(1, size);
+    const place = load.enter(size, size);
+    const reading = readJsonBody(req, size, load, place);
+
+    const lastOfIt = await emptied(reading);
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    await until('the body is collected', () => {
+      collect();
+      return lastOfIt.deref() === undefined;
+    });
+
+    load.leave(place);
+    expect(await reading).toEqual({ bytes: NO_BYTES });
+    expect(req.listenerCount('end')).toBe(1);
   });
 
   it('does not hold more than there is room for once decompressed', async () => {

@@ -35,6 +35,24 @@ describe('the load', () => {
     expect(load.own(load.enter(0, 60), 'one', 60, 60)).toBe(1);
   });
 
+  it('lets the next large body be read once a place is left', () => {
+    const load = new Load(4, 100);
+    const place = load.enter(0, 60);
+    const take = (begin: () => void): (() => void) => load.reading.take(begin, () => 0);
+    place.endTurn = take(() => undefined);
+    const others: (() => void)[] = [];
+    let begun = true;
+    while (begun) {
+      begun = false;
+      others.push(take(() => (begun = true)));
+    }
+
+    load.leave(place);
+
+    expect(begun).toBe(true);
+    for (const end of others) end();
+  });
+
   it('counts a reply that is not taken as its caller, until it is', () => {
     const load = new Load(4, 100, 0.5);
     const place = load.enter(0, 60);
