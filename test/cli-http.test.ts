@@ -263,6 +263,43 @@ describe('over HTTP', () => {
     expect(await channels('--state', 'tag_disabled')).toEqual([]);
   });
 
+  it('logins are seen and ended, and batches of codes disabled', async () => {
+    const admin = await createAccount(gateway.store, { role: 10 });
+    const { user } = await createAccount(gateway.store);
+    await logIn(admin);
+    const mine = await json('users', 'logins');
+    const before = await json('users', 'logins', user.username);
+    const [{ id = '' } = {}] = before.items as { id?: string }[];
+    await json('users', 'end-login', user.username, id);
+    const after = await json('users', 'logins', user.username);
+
+    const kinds = ({ items }: Record<string, unknown>): string[] =>
+      (items as { kind: string }[]).map(({ kind }) => kind).sort();
+    expect(kinds(before)).toEqual(['access_token', 'session']);
+    expect(kinds(after)).toHaveLength(1);
+    expect(mine.items).toContainEqual(
+      expect.objectContaining({ kind: 'access_token', address: '127.0.0.1', current: true }),
+    );
+    expect((await run(['users', 'end-login', user.username, id])).code).toBe(1);
+
+    await json('codes', 'create', '--quota', '5', '--count', '3', '--name', 'a batch');
+    await json('codes', 'create', '--quota', '5', '--name', 'a batch');
+    const batches = async () =>
+      (await json('codes', 'batches')).items as { batch_id: string; left: number }[];
+    const [alone, three] = await batches();
+    expect([alone?.left, three?.left]).toEqual([1, 3]);
+    expect(await json('codes', 'disable-batch', '--batch', three?.batch_id ?? '')).toEqual({
+      disabled: 3,
+    });
+    expect((await batches()).map(({ left }) => left).slice(0, 2)).toEqual([1, 0]);
+    expect(await json('codes', 'disable-batch', '--name', 'a batch')).toEqual({ disabled: 1 });
+    expect((await run(['codes', 'disable-batch'])).code).toBe(2);
+    expect(await json('prices')).toMatchObject({
+      default: { per: 'search_unit', units: 1_000 },
+      units_per_usd: 500_000,
+    });
+  });
+
   it('channels and tags are changed at once, and credentials are never shown', async () => {
     await logIn(await createAccount(gateway.store, { role: 10 }));
 

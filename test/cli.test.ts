@@ -181,6 +181,19 @@ describe('the command line', () => {
       expect(await json('keys', 'enable', 'search')).toMatchObject({ status: 1 });
     });
 
+    it('have prices, batches and logins beside them', async () => {
+      await run(['codes', 'create', '--quota', '5', '--name', 'sale', '--count', '2']);
+      const batches = await run(['codes', 'batches']);
+      const disabled = await run(['codes', 'disable-batch', '--name', 'sale']);
+      const prices = await run(['prices']);
+      const logins = await run(['users', 'logins']);
+
+      expect(batches.out).toMatch(/sale +2 +0 +2 /);
+      expect(disabled.out).toContain('2 codes disabled.');
+      expect(prices.out).toContain('any other');
+      expect(logins.out).toContain('root is not logged in anywhere.');
+    });
+
     it('are extended and enabled in one go, and not without', async () => {
       await json('keys', 'create', '--name', 'search', '--quota', '0');
 
@@ -420,6 +433,26 @@ describe('the command line', () => {
       });
       expect((await run(['channels', 'list'])).out).toContain('switched off (scores are off)');
       expect(await json('tags', 'enable', 'eu')).toMatchObject({ live_count: 1 });
+    });
+
+    it('get another name on all of their channels', async () => {
+      await run([
+        'channels',
+        'create',
+        '--name',
+        'hosted',
+        '--tag',
+        'old',
+        '--api-key',
+        'env:KEY',
+        ...HOSTED,
+      ]);
+
+      const { out } = await run(['tags', 'rename', 'old', 'new']);
+
+      expect(out).toContain('The tag of 1 channel is "new" instead of "old".');
+      expect((await run(['channels', 'show', 'hosted'])).out).toContain('new');
+      expect((await run(['tags', 'rename', 'old', 'newer'])).code).toBe(1);
     });
 
     it('that nothing bears are refused', async () => {

@@ -5,7 +5,7 @@ import type { ProbeReport } from '../core/probe.js';
 import type { ChannelDraft, ChannelEdit } from '../management/channel-edits.js';
 import type { ChannelFilter, ChannelView } from '../management/channel-views.js';
 import type { InForce } from '../management/in-force.js';
-import type { RedemptionDraft, ShownCode } from '../management/redemption-codes.js';
+import type { BatchOf, RedemptionDraft, ShownCode } from '../management/redemption-codes.js';
 import type { BreakdownQuery } from '../management/usage-breakdown.js';
 import type { TagView, TagWrite } from '../management/tags.js';
 import type { CreatedToken, TokenDraft } from '../management/tokens.js';
@@ -13,6 +13,7 @@ import type { Invitation } from '../management/password-reset.js';
 import type { UserDraft, UserEdit } from '../management/users.js';
 import type {
   AuditEntry,
+  CodeBatch,
   Logged,
   LogSlice,
   AuditQuery,
@@ -29,6 +30,8 @@ import type {
   UserQuery,
 } from '../store/store.js';
 import type { NodesWire } from '../wire/node.js';
+import type { PricesWire } from '../wire/price.js';
+import type { SessionWire } from '../wire/session.js';
 import type { BreakdownWire } from '../wire/stats.js';
 import type { DiscoveredWire } from '../wire/discovered.js';
 import type { ExplainedWire } from '../wire/explained.js';
@@ -93,7 +96,15 @@ export interface Backend {
   disableTag(tag: string, reason: string | undefined): Promise<TagChanged>;
   enableTag(tag: string): Promise<TagChanged>;
 
+  /** Gives another name to a tag on all of its channels. */
+  renameTag(tag: string, name: string): Promise<Enforced & { readonly ids: readonly number[] }>;
+
   listNodes(): Promise<NodesWire>;
+  listPrices(): Promise<PricesWire>;
+
+  /** What an account is logged in with. */
+  listLogins(userId: number): Promise<readonly SessionWire[]>;
+  endLogin(userId: number, id: string): Promise<void>;
 
   /** The owner of new keys if nobody is named: root on the store, otherwise whoever is logged in. */
   defaultUser(): Promise<User | undefined>;
@@ -114,6 +125,10 @@ export interface Backend {
   createCodes(draft: RedemptionDraft): Promise<readonly string[]>;
   getCode(id: number): Promise<ShownCode>;
   listCodes(query: RedemptionQuery): Promise<Page<ShownCode>>;
+  /** Codes added up by batch. */
+  listBatches(): Promise<readonly CodeBatch[]>;
+  /** Disables the unused codes of a batch; resolves to how many. */
+  disableBatch(of: BatchOf): Promise<number>;
   updateCode(id: number, change: RedemptionChange): Promise<RedemptionCode>;
   deleteCode(id: number): Promise<void>;
   /** Deletes the used, disabled and expired ones; resolves to how many. */

@@ -1,7 +1,8 @@
 import { Option, type Command } from 'commander';
 import { NEVER_EXPIRES } from '../core/token.js';
 import type { RedemptionCode } from '../store/store.js';
-import { codeWire, STATUS_NAMES } from '../wire/code.js';
+import { batchWire, codeWire, STATUS_NAMES } from '../wire/code.js';
+import { UsageError } from './errors.js';
 import { confirm, onGateway, type CliIo, type Session } from './session.js';
 import { amount, counted, moment, table } from './text.js';
 import {
@@ -61,6 +62,18 @@ export function addCodeCommands(program: Command, io: CliIo): void {
     .addOption(new Option('--status <status>', 'in this state').choices(STATUSES))
     .action(onGateway(io, listAll));
 
+  codes
+    .command('batches')
+    .description('add codes up by what was made together, newest first')
+    .action(onGateway(io, listBatches));
+
+  codes
+    .command('disable-batch')
+    .description('refuse to redeem what is left of a batch')
+    .addOption(new Option('--batch <id>', 'its id').conflicts('name'))
+    .option('--name <name>', 'or the name of its codes')
+    .action(onGateway(io, disableBatch));
+
   for (const [verb, enabled] of [
     ['disable', false],
     ['enable', true],
@@ -117,6 +130,31 @@ async function create({ backend, io, show }: Session, options: CreateOptions): P
   io.writeError(
     `${counted(codes.length, 'code')} "${name}", each worth ${amount(quota)}. They are not shown again: only their hashes are kept.\n`,
   );
+}
+
+async function listBatches({ backend, show }: Session): Promise<void> {
+  const batches = await backend.listBatches();
+  const rows = batches.map((batch) => [
+    batch.batchId,
+    batch.name,
+    ...[batch.made, batch.used, batch.left].map(String),
+    amount(batch.leftQuota),
+    moment(batch.createdTime),
+  ]);
+  show(
+    { items: batches.map(batchWire) },
+    batches.length === 0
+      ? `No codes in ${backend.place}.`
+      : table(['BATCH', 'NAME', 'MADE', 'USED', 'LEFT', 'WORTH', 'CREATED'], rows),
+  );
+}
+
+async function disableBatch({ backend, show }: Session, command: Command): Promise<void> {
+  const { batch, name } = command.opts<{ batch?: string; name?: string }>();
+  const of = batch === undefined ? { name: name ?? '' } : { batchId: batch };
+  if ('name' in of && of.name === '') throw new UsageError('Give --batch or --name.');
+  const disabled = await backend.disableBatch(of);
+  show({ disabled }, `${counted(disabled, 'code')} disabled.`);
 }
 
 async function listAll({ backend, show }: Session, command: Command): Promise<void> {

@@ -5,12 +5,14 @@ import type { LogSlice, UsageQuery, User } from '../store/store.js';
 import { channelBody, CHANNEL_SORTS, readChannel } from '../wire/channel.js';
 import { readDiscovered } from '../wire/discovered.js';
 import { readExplained } from '../wire/explained.js';
-import { CODE_STATUS_NUMBERS, readCode } from '../wire/code.js';
+import { CODE_STATUS_NUMBERS, readBatch, readCode } from '../wire/code.js';
 import { readInForce } from '../wire/in-force.js';
 import { policyBody, readToken, TOKEN_SORTS } from '../wire/key.js';
 import { sortText } from '../wire/lists.js';
 import { writeMembers } from '../wire/members.js';
 import { readNodes } from '../wire/node.js';
+import { readPrices } from '../wire/price.js';
+import { readSession } from '../wire/session.js';
 import { readBreakdown } from '../wire/stats.js';
 import { readSwitched, readTag } from '../wire/tag.js';
 import { readTested } from '../wire/tested.js';
@@ -55,6 +57,9 @@ export function createHttpBackend(api: ApiClient): Backend {
     }
     return { path: '/api/log/self', query: filter };
   }
+
+  const loginsPath = async (userId: number): Promise<string> =>
+    userId === (await self()).id ? '/api/user/session' : `/api/user/${userId}/session`;
 
   const putChannel = async (body: object): Promise<ChannelChanged> =>
     readChannelChanged(await api.call('PUT', '/api/channel', { body }));
@@ -126,6 +131,20 @@ export function createHttpBackend(api: ApiClient): Backend {
       (await api.call('GET', `/api/channel/${id}/upstream-models`)).map((name) => name.string()),
     testChannel: async (id, model) =>
       readTested(await api.call('POST', `/api/channel/test/${id}`, { body: present({ model }) })),
+
+    async renameTag(tag, name) {
+      const edited = await api.call('PUT', '/api/channel/tag', { body: { tag, new_tag: name } });
+      return { ids: edited.field('ids').map((id) => id.number()), ...readEnforced(edited) };
+    },
+
+    listPrices: async () => readPrices(await api.call('GET', '/api/price')),
+    async listLogins(userId) {
+      const path = await loginsPath(userId);
+      return (await api.call('GET', path)).map(readSession);
+    },
+    async endLogin(userId, id) {
+      await api.call('DELETE', `${await loginsPath(userId)}/${encodeURIComponent(id)}`);
+    },
 
     listNodes: async () => readNodes(await api.call('GET', '/api/node')),
     probeAddress: async ({ baseUrl, credentials, settings, model }) => {
@@ -228,6 +247,11 @@ export function createHttpBackend(api: ApiClient): Backend {
         { offset, limit },
         readCode,
       ),
+    listBatches: async () => (await api.call('GET', '/api/redemption/batch')).map(readBatch),
+    async disableBatch(of) {
+      const body = 'name' in of ? of : { batch_id: of.batchId };
+      return (await api.call('POST', '/api/redemption/batch/disabled', { body })).number();
+    },
     async updateCode(id, { name, quota, expiredTime, enabled }) {
       const body = {
         id,

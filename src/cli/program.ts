@@ -17,6 +17,7 @@ import { addNodeCommands } from './nodes.js';
 import { UsageError } from './errors.js';
 import { type CliIo, type GlobalOptions } from './session.js';
 import { addSpendCommand } from './spend.js';
+import { addPriceCommand } from './prices.js';
 import { addProbeCommand } from './probe.js';
 import { addTagCommands } from './tags.js';
 import { addUserCommands } from './users.js';
@@ -83,6 +84,7 @@ function createProgram(io: CliIo): Command {
   addCodeCommands(program, io);
   addLogCommands(program, io);
   addSpendCommand(program, io);
+  addPriceCommand(program, io);
   addConfigCommands(program, io);
   addEncryptionCommands(program, io);
   return program;

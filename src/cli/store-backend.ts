@@ -24,13 +24,16 @@ import {
   createRedemptionCodes,
   deleteInvalidRedemptionCodes,
   deleteRedemptionCode,
+  disableRedemptionBatch,
   getRedemptionCode,
+  listRedemptionBatches,
   listRedemptionCodes,
   updateRedemptionCode,
 } from '../management/redemption-codes.js';
 import { listNodes } from '../management/nodes.js';
 import { usageBreakdown } from '../management/usage-breakdown.js';
-import { disableTag, enableTag, listTags } from '../management/tags.js';
+import { endListed, listLogins } from '../management/sessions.js';
+import { disableTag, editTag, enableTag, listTags } from '../management/tags.js';
 import {
   createToken,
   deleteToken,
@@ -51,6 +54,8 @@ import {
 import { openStore, storeFile } from '../open-store.js';
 import { loadPrompts } from '../prompts.js';
 import { nodesWire } from '../wire/node.js';
+import { pricesWire } from '../wire/price.js';
+import { sessionWire } from '../wire/session.js';
 import { breakdownWire } from '../wire/stats.js';
 import { discoveredWire } from '../wire/discovered.js';
 import type { Backend, ChannelChanged, Enforced } from './backend.js';
@@ -161,6 +166,14 @@ export async function openStoreBackend(
     disableTag: async (tag, reason) => enforced(await disableTag(deps, tag, reason, actor)),
     enableTag: async (tag) => enforced(await enableTag(deps, tag, actor)),
 
+    async renameTag(tag, name) {
+      return enforced(await editTag(deps, tag, { tag: name }, actor));
+    },
+
+    listPrices: () => Promise.resolve(pricesWire(loadGroups(sources, ['prices']).prices)),
+    listLogins: async (userId) => (await listLogins(deps, userId)).map(sessionWire),
+    endLogin: (userId, id) => endListed(deps, userId, id, actor),
+
     listNodes: async () => nodesWire(await listNodes(deps)),
 
     defaultUser: () => findRoot(deps),
@@ -182,6 +195,8 @@ export async function openStoreBackend(
       (await createRedemptionCodes(deps, draft, actor)).map(({ code }) => code),
     getCode: (id) => getRedemptionCode(deps, id),
     listCodes: (query) => listRedemptionCodes(deps, query),
+    listBatches: () => listRedemptionBatches(deps),
+    disableBatch: (of) => disableRedemptionBatch(deps, of, actor),
     updateCode: (id, change) => updateRedemptionCode(deps, id, change, actor),
     deleteCode: (id) => deleteRedemptionCode(deps, id, actor),
     deleteInvalidCodes: () => deleteInvalidRedemptionCodes(deps, actor),

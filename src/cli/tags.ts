@@ -30,6 +30,13 @@ export function addTagCommands(program: Command, io: CliIo): void {
     );
 
   tags
+    .command('rename')
+    .description('give all channels with a tag another one; a tag that is off stays off')
+    .argument('<tag>')
+    .argument('<name>')
+    .action(onGateway(io, rename));
+
+  tags
     .command('enable')
     .description('put the channels with a tag back as they were before')
     .argument('<tag>')
@@ -38,6 +45,17 @@ export function addTagCommands(program: Command, io: CliIo): void {
         showWrite(session, await session.backend.enableTag(tag));
       }),
     );
+}
+
+async function rename(
+  { backend, show }: Session,
+  { args: [tag = '', name = ''] }: Command,
+): Promise<void> {
+  const { ids, version, inForce } = await backend.renameTag(tag, name);
+  show(
+    { ids, ...inForceWire(version, inForce) },
+    `The tag of ${counted(ids.length, 'channel')} is "${name}" instead of "${tag}". ${inForceText(inForce)}`,
+  );
 }
 
 async function listAll({ backend, show }: Session): Promise<void> {

@@ -5,6 +5,7 @@ import type { Role, User, UserOrder } from '../store/store.js';
 import { USER_SORTS, userWire } from '../wire/user.js';
 import { budgetFacts, givenMembers, memberFacts, withMembers } from './members.js';
 import { UsageError } from './errors.js';
+import { addLoginListCommands } from './logins.js';
 import { confirm, namedUser, onGateway, readSecret, type CliIo, type Session } from './session.js';
 import { amount, facts, moment, table } from './text.js';
 import { pageOf, present, units, withPage, withSort, type PageOptions } from './values.js';
@@ -65,6 +66,8 @@ export function addUserCommands(program: Command, io: CliIo): void {
     .description('mail the owner of an account a code to set a new password')
     .argument('<user>', USER_ARGUMENT)
     .action(onGateway(io, mailReset));
+
+  addLoginListCommands(users, io);
 
   withSort(withPage(users.command('list')), USER_SORTS)
     .description('list accounts, newest first unless sorted')

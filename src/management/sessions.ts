@@ -107,17 +107,17 @@ export interface ShownSession {
   readonly current: boolean;
 }
 
-/** Everything that an account is logged in with, newest first; `asking` is the login that asks. */
+/** Everything that an account is logged in with, newest first; `asking` is the login that asks, if one does. */
 export async function listLogins(
   { store, now }: Pick<ManagementDeps, 'store' | 'now'>,
   userId: number,
-  asking: Login,
+  asking?: Login,
 ): Promise<ShownSession[]> {
   const sessions = await store.listSessions(userId, now());
   return sessions.map((session) => ({
     id: shownId(session),
     session,
-    current: session.idHash === asking.session.idHash,
+    current: session.idHash === asking?.session.idHash,
   }));
 }
 

@@ -1,6 +1,6 @@
 import Joi from 'joi';
 import type { Json } from '../core/json/json.js';
-import type { RedemptionCode } from '../store/store.js';
+import type { CodeBatch, RedemptionCode } from '../store/store.js';
 import type { ShownCode } from '../management/redemption-codes.js';
 import { codeRevision } from '../management/revision.js';
 import { ID, REVISION } from './lists.js';
@@ -24,6 +24,18 @@ export interface CodeWire {
   used_by: string | null;
   expired_time: number;
   revision: string;
+}
+
+/** Codes that were made together, added up. */
+export interface BatchWire {
+  batch_id: string;
+  name: string;
+  made: number;
+  used: number;
+  used_quota: number;
+  left: number;
+  left_quota: number;
+  created_time: number;
 }
 
 export const CODE_STATUS_NUMBERS: Readonly<Record<RedemptionCode['status'], CodeStatus>> = {
@@ -59,6 +71,17 @@ export const CODE = Joi.object<CodeWire, true>({
     .description('The name of that account; null while unused, and once it is gone.'),
   expired_time: TIME.required().description('Unix seconds; 0: never.'),
   revision: REVISION,
+});
+
+export const BATCH = Joi.object<BatchWire, true>({
+  batch_id: BATCH_ID.allow('').required().description('Empty: all that have this name.'),
+  name: Joi.string().required(),
+  made: COUNT.required(),
+  used: COUNT.required(),
+  used_quota: Joi.number().min(0).required(),
+  left: COUNT.required().description('Those that can be redeemed.'),
+  left_quota: Joi.number().min(0).required(),
+  created_time: TIME.required().description('Of the newest.'),
 });
 
 /** A code as the API returns it, and as the command line prints it with `--json`. */
@@ -97,5 +120,23 @@ export function readCode(code: Json): ShownCode {
     redeemedTime: code.field('redeemed_time').number(),
     usedUserId: code.field('used_user_id').number(),
     expiredTime: code.field('expired_time').number(),
+  };
+}
+
+export function batchWire(batch: CodeBatch): BatchWire {
+  return {
+    batch_id: batch.batchId,
+    ...{ name: batch.name, made: batch.made, used: batch.used, used_quota: batch.usedQuota },
+    ...{ left: batch.left, left_quota: batch.leftQuota, created_time: batch.createdTime },
+  };
+}
+
+export function readBatch(batch: Json): CodeBatch {
+  const count = (name: string): number => batch.field(name).number();
+  return {
+    batchId: batch.field('batch_id').string(),
+    name: batch.field('name').string(),
+    ...{ made: count('made'), used: count('used'), usedQuota: count('used_quota') },
+    ...{ left: count('left'), leftQuota: count('left_quota'), createdTime: count('created_time') },
   };
 }

@@ -1,20 +1,7 @@
 import Joi from 'joi';
-import { UNITS_PER_DOLLAR, type Price } from '../../core/quota.js';
-import { mapValues } from '../../core/records.js';
 import { listCallableModels, type CallableModel } from '../../management/models.js';
-import { mapOf } from '../../wire/lists.js';
+import { PRICE, PRICES, pricesWire, priceWire, type PriceWire } from '../../wire/price.js';
 import { defineOperation, type Operation } from '../operation.js';
-
-interface PriceWire {
-  per: Price['per'];
-  units: number;
-}
-
-interface PricesWire {
-  units_per_usd: number;
-  default: PriceWire;
-  models: Record<string, PriceWire>;
-}
 
 interface OwnModelWire {
   id: string;
@@ -22,14 +9,6 @@ interface OwnModelWire {
   price: PriceWire;
   aliases: string[];
 }
-
-const PRICE = Joi.object<PriceWire, true>({
-  per: Joi.string<Price['per']>()
-    .valid('request', 'search_unit', 'million_tokens')
-    .required()
-    .description('A search unit is one query with up to 100 documents.'),
-  units: Joi.number().min(0).required().description('Of quota.'),
-});
 
 const listOwn = defineOperation({
   id: 'listOwnModels',
@@ -63,24 +42,9 @@ const listPrices = defineOperation({
   area: 'models',
   summary: 'The prices in force, by model, and the default price',
   access: 'login',
-  reply: Joi.object<PricesWire, true>({
-    units_per_usd: Joi.number().integer().min(1).required(),
-    default: PRICE.required().description('Of a model that is not named.'),
-    models: mapOf<PriceWire>(PRICE).required(),
-  }),
-  handler({ deps }) {
-    const { models, fallback } = deps.gateway.prices;
-    return {
-      units_per_usd: UNITS_PER_DOLLAR,
-      default: priceWire(fallback),
-      models: mapValues(models, priceWire),
-    };
-  },
+  reply: PRICES,
+  handler: ({ deps }) => pricesWire(deps.gateway.prices),
 });
-
-function priceWire({ per, units }: Price): PriceWire {
-  return { per, units };
-}
 
 function modelWire({ model, live, price, aliases }: CallableModel): OwnModelWire {
   return { id: model, live, price: priceWire(price), aliases: [...aliases] };

@@ -13,7 +13,7 @@ import {
   updateRedemptionCode,
   type FreshCode,
 } from '../../management/redemption-codes.js';
-import type { CodeBatch, RedemptionChange } from '../../store/store.js';
+import type { RedemptionChange } from '../../store/store.js';
 import {
   ID,
   ID_PARAMS,
@@ -27,13 +27,16 @@ import {
 } from '../../wire/lists.js';
 import { csvOf } from '../csv.js';
 import {
+  BATCH,
   BATCH_ID,
+  batchWire,
   CODE,
   CODE_STATUS,
   CODE_STATUS_NUMBERS,
   codeWire,
   STATUS_NAMES,
   type CodeStatus,
+  type BatchWire,
   type CodeWire,
 } from '../../wire/code.js';
 import { defineOperation, FileReply, type Operation, type OperationDeps } from '../operation.js';
@@ -63,17 +66,6 @@ interface BatchBody {
   name?: string;
   batch_id?: string;
   reason?: string;
-}
-
-interface BatchWire {
-  batch_id: string;
-  name: string;
-  made: number;
-  used: number;
-  used_quota: number;
-  left: number;
-  left_quota: number;
-  created_time: number;
 }
 
 interface CreateQuery {
@@ -159,20 +151,7 @@ const batches = defineOperation({
   summary: 'Redemption codes added up by batch, newest first',
   description: 'Codes of older releases are grouped by name. Reads every code.',
   access: 'auditor',
-  reply: Joi.array<BatchWire[]>()
-    .items(
-      Joi.object<BatchWire, true>({
-        batch_id: BATCH_ID.allow('').required().description('Empty: all that have this name.'),
-        name: Joi.string().required(),
-        made: COUNT.required(),
-        used: COUNT.required(),
-        used_quota: Joi.number().min(0).required(),
-        left: COUNT.required().description('Those that can be redeemed.'),
-        left_quota: Joi.number().min(0).required(),
-        created_time: TIME.required().description('Of the newest.'),
-      }),
-    )
-    .required(),
+  reply: Joi.array<BatchWire[]>().items(BATCH).required(),
   handler: async ({ deps }) => (await listRedemptionBatches(deps)).map(batchWire),
 });
 
@@ -194,14 +173,6 @@ const disableBatch = defineOperation({
     return disableRedemptionBatch(deps, of, because(actor, reason));
   },
 });
-
-function batchWire(batch: CodeBatch): BatchWire {
-  return {
-    batch_id: batch.batchId,
-    ...{ name: batch.name, made: batch.made, used: batch.used, used_quota: batch.usedQuota },
-    ...{ left: batch.left, left_quota: batch.leftQuota, created_time: batch.createdTime },
-  };
-}
 
 const create = defineOperation({
   id: 'createRedemptionCodes',

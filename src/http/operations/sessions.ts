@@ -2,15 +2,10 @@ import Joi from 'joi';
 import { accountNamed } from '../../management/attempts.js';
 import { GatewayError, type ErrorCode } from '../../core/errors.js';
 import { logIn, noteFailedLogin, noteLogin } from '../../management/log-in.js';
-import {
-  endListed,
-  endLogin,
-  issueAccessToken,
-  listLogins,
-  type ShownSession,
-} from '../../management/sessions.js';
+import { endListed, endLogin, issueAccessToken, listLogins } from '../../management/sessions.js';
 import { getUser } from '../../management/users.js';
 import { ID, ID_PARAMS } from '../../wire/lists.js';
+import { SESSION, sessionWire, type SessionWire } from '../../wire/session.js';
 import { USER, userWire } from '../../wire/user.js';
 import { sessionCookieHeader } from '../login.js';
 import { defineOperation, Reply, type Operation } from '../operation.js';
@@ -27,18 +22,6 @@ interface TokenBody {
 
 interface SessionParams {
   id: string;
-}
-
-interface SessionView {
-  id: string;
-  kind: 'session' | 'access_token';
-  /** Unix seconds. */
-  created_time: number;
-  expires_time: number;
-  used_time: number;
-  address: string | null;
-  agent: string | null;
-  current: boolean;
 }
 
 interface UserSessionParams {
@@ -135,37 +118,7 @@ const createAccessToken = defineOperation({
     ),
 });
 
-const SESSIONS = Joi.array<SessionView[]>().items(
-  Joi.object<SessionView, true>({
-    id: Joi.string().required(),
-    kind: Joi.string().valid('session', 'access_token').required(),
-    created_time: Joi.number().integer().required(),
-    expires_time: Joi.number()
-      .integer()
-      .required()
-      .description('Of a session: if it is not used until then.'),
-    used_time: Joi.number().integer().required().description('Its last use, to a minute.'),
-    address: Joi.string().allow(null).required().description('Where it was made from.'),
-    agent: Joi.string()
-      .allow(null)
-      .required()
-      .description('What the browser or client called itself.'),
-    current: Joi.boolean().required().description('Whether it is the one that asks.'),
-  }),
-);
-
-function sessionWire({ id, session, current }: ShownSession): SessionView {
-  return {
-    id,
-    kind: session.kind,
-    created_time: Math.floor(session.createdAtMs / 1000),
-    expires_time: Math.floor(session.expiresAtMs / 1000),
-    used_time: Math.floor(session.usedAtMs / 1000),
-    address: session.address || null,
-    agent: session.agent || null,
-    current,
-  };
-}
+const SESSIONS = Joi.array<SessionWire[]>().items(SESSION);
 
 const list = defineOperation({
   id: 'listSessions',
