@@ -170,6 +170,10 @@ const CASES: Readonly<Record<string, Case>> = {
     model: 'passages',
     documents: () => textsOf(ENGLISH, 100),
   },
+  'cohere: one of many cut, half a character': {
+    model: 'cut',
+    documents: () => [textOf('half \ud83d ', 1e5), ...textsOf('汉字 \ud83d ', 900, UNITS / 6)],
+  },
   'cohere: not cut': {
     model: 'cut',
     documents: () => textsOf(ENGLISH, 1000),

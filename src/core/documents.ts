@@ -493,25 +493,28 @@ class PartDocuments implements Documents {
   }
 
   withTexts(texts: ReadonlyMap<number, string>): Documents {
-    if (texts.size === 0) return this;
-    return new PartDocuments(
-      this.#parts.map((part, index) => {
-        const text = texts.get(index);
-        return text === undefined ? part : { ...part, text };
-      }),
-      this.#sent,
-      this.#picked,
-    );
+    return atOnce(this.withTextsInSteps(texts));
   }
 
-  // Nothing is written here.
-  // eslint-disable-next-line require-yield -- the other kind of documents has steps
   *withTextsInSteps(texts: ReadonlyMap<number, string>): Steps<Documents> {
-    return this.withTexts(texts);
+    if (texts.size === 0) return this;
+    const pace = new Pace();
+    const parts = this.#parts.slice();
+    const written = this.#written?.slice();
+    for (const [index, text] of texts) {
+      const part = parts[index];
+      if (part === undefined) continue;
+      parts[index] = { ...part, text };
+      if (written === undefined) continue;
+      const json = Buffer.from(JSON.stringify(text.toWellFormed()));
+      written[index] = { text: json, image: written[index]?.image };
+      if (pace.fills(json.length)) yield;
+    }
+    return new PartDocuments(parts, this.#sent, this.#picked, written);
   }
 
   textBytes(index: number): number {
-    return Buffer.byteLength(this.text(index));
+    return this.#written?.[index]?.text.length ?? Buffer.byteLength(this.text(index));
   }
 
   withoutImages(): Documents {

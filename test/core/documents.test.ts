@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { fc } from '../support/property.js';
 import { partDocuments, textDocuments } from '../../src/core/documents.js';
+import { inSteps } from '../../src/core/steps.js';
 import { documentsIn } from '../support/documents.js';
 import type { JsonFragment } from '../../src/core/json/json.js';
 
@@ -335,6 +336,50 @@ describe('documents with other texts', () => {
   it('know how long each is without reading it', () => {
     expect([0, 1, 2].map((index) => documentsIn(sent).textBytes(index))).toEqual([5, 5, 3]);
     expect(textDocuments(['süß']).textBytes(0)).toBe(5);
+  });
+
+  it('are not written again, nor measured, where that was done in advance', async () => {
+    const image = 'https://images.example/a.png';
+    const given = partDocuments([
+      { text: 'süß', source: 'süß' },
+      { text: 'two', image, source: {} },
+      { image, source: {} },
+      { text: 'half \ud83d', source: 'half \ud83d' },
+    ]);
+    await given.prepare(() => Promise.resolve());
+    const texts = new Map([
+      [1, 'zwei "2"'],
+      [2, '\ud800'],
+    ]);
+    const changed = given.withTexts(texts);
+
+    expect([0, 1, 2, 3].map((index) => changed.textBytes(index))).toEqual([7, 12, 5, 10]);
+    expect(changed.textJson(0).bytes).toBe(given.textJson(0).bytes);
+    expect(read(changed.texts())).toEqual(['süß', 'zwei "2"', '\ufffd', 'half \ufffd']);
+    expect(read(changed.objects())).toEqual([
+      { text: 'süß' },
+      { text: 'zwei "2"', image },
+      { text: '\ufffd', image },
+      { text: 'half \ufffd' },
+    ]);
+  });
+
+  it('pause on the way through long ones', async () => {
+    const given = textDocuments(['a', 'b', 'c']);
+    await given.prepare(() => Promise.resolve());
+    const long = 'x'.repeat(500_000);
+    let pauses = 0;
+
+    const changed = await inSteps(
+      given.withTextsInSteps(new Map([0, 2].map((index) => [index, long]))),
+      () => {
+        pauses += 1;
+        return Promise.resolve();
+      },
+    );
+
+    expect(read(changed.texts())).toEqual([long, 'b', long]);
+    expect(pauses).toBe(2);
   });
 });
 
