@@ -162,7 +162,7 @@ export async function resetPassword(
     );
   }
   const made = password === undefined ? newPassword(randomBytes) : undefined;
-  // Who has the code is no stranger, and the code is used up: they must not be turned away now.
+  // Whoever has the code is no stranger, and the code is used up: they must not be turned away now.
   const asker = knownUser(user.id);
   const passwordHash = await hashPassword(password ?? made ?? '', randomBytes, asker);
   await store.updateUser(user.id, { passwordHash }, now());

@@ -92,7 +92,7 @@ export class Queue {
   /** How long a request of a key would wait that comes now. */
   #expectedMs(model: string, { waiters, speed }: Line, keyId: number): number {
     const { now, usualMs } = this.#options;
-    // Who is the first to wait has seen nobody leave.
+    // The first to wait has seen nobody leave.
     if (waiters.size === 0) return usualMs(model);
     return speed.expectedMs(waiters.ahead(keyId), usualMs(model), now());
   }
