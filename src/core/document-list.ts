@@ -1,0 +1,68 @@
+import { JsonFragment } from './json/json.js';
+import type { Steps } from './steps.js';
+
+/** One document of a parsed request: the text to rank, and what the caller sent. */
+export interface DocumentPart {
+  /** The text to rank; absent if the document is only an image. */
+  readonly text?: string;
+  /** An image as the caller named it: an http(s) or `data:` URL, or base64. */
+  readonly image?: string;
+  /** What the caller sent: a string, or the object. */
+  readonly source: unknown;
+}
+
+/**
+ * The documents of one request, in the caller's order. Converters receive them as JSON to splice into a body, so that the
+ * usual case (strings in, strings out) copies the caller's bytes and never builds a string per document.
+ */
+export interface Documents {
+  readonly count: number;
+  /** UTF-8 bytes of all texts as JSON; token estimates and byte limits are based on it. */
+  readonly sizeBytes: number;
+  /** Whether any document has an image, with or without text. */
+  readonly hasImages: boolean;
+  /** Whether any document is only an image, which only a model that takes images can rank. */
+  readonly hasLoneImages: boolean;
+  /** A JSON array of strings. */
+  texts(): JsonFragment;
+  /** The text of one document; an image without text reads as an empty string. */
+  text(index: number): string;
+  /** The same in pieces, so that nobody has to wait while megabytes are decoded. */
+  pieces(index: number): Iterable<string>;
+  /** The text of one document, or its beginning: at least so many UTF-16 units of it. */
+  beginning(index: number, units: number): string;
+  /** The same as JSON, without making a string of it where it came as bytes. */
+  textJson(index: number): JsonFragment;
+  /** A JSON array of objects, each with the text under `key`, plus the image if there is one. */
+  objects(key?: string): JsonFragment;
+  /**
+   * A JSON array of elements that wrap the text: `before`, the text as a JSON string, `after`. Together the three must be
+   * valid JSON.
+   */
+  around(before: string | ((index: number) => string), after: string): JsonFragment;
+  /** A JSON array of what the caller sent: strings and whole objects, in the caller's own bytes. */
+  sources(): JsonFragment;
+  /** Text and image of each document, for APIs that take them as separate objects. */
+  parts(): readonly DocumentPart[];
+  /** The document as a reply shows it: `{"text": …}` for a string, otherwise the caller's own object. */
+  echo(index: number): JsonFragment;
+  /** Indexes of the documents that contain only white space. */
+  blanks(): readonly number[];
+  /** The same documents reduced to those at `indexes`, numbered from 0 again. */
+  pick(indexes: readonly number[]): Documents;
+  /** UTF-8 bytes of one text, at least: as JSON if it arrived as JSON. */
+  textBytes(index: number): number;
+  /** The same documents with `text` replacing the blank ones. */
+  fillBlanks(text: string): Documents;
+  /** The same documents with some texts replaced, by index; images and the caller's originals stay. */
+  withTexts(texts: ReadonlyMap<number, string>): Documents;
+  /** The same, for texts that may be megabytes. */
+  withTextsInSteps(texts: ReadonlyMap<number, string>): Steps<Documents>;
+  /** The same documents as texts only, for models that take nothing else; the caller's originals stay. */
+  withoutImages(): Documents;
+  /**
+   * Does in advance, with a pause after every step, the work that would hold up others if documents are large; `areEchoed`
+   * also what `echo` needs.
+   */
+  prepare(pause: () => Promise<void>, areEchoed?: boolean): Promise<void>;
+}

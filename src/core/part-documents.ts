@@ -1,0 +1,248 @@
+import { encodeJson, JsonFragment, quotedInSteps } from './json/json.js';
+import { elementRanges, searchElements } from './json/elements.js';
+import { atOnce, inSteps, Pace, type Steps } from './steps.js';
+import { echoOf, inList, wrapEach } from './document-json.js';
+import type { DocumentPart, Documents } from './document-list.js';
+
+/**
+ * The body that documents were parsed from. It is searched only when a document's bytes are asked for, which few requests
+ * do.
+ */
+class SentBody {
+  readonly #body: Buffer;
+  readonly #name: string;
+  readonly #count: number;
+  /** Empty if they were not found. */
+  #ranges: Uint32Array | undefined;
+
+  constructor(body: Buffer, name: string, count: number) {
+    this.#body = body;
+    this.#name = name;
+    this.#count = count;
+  }
+
+  /** Looks for them ahead of time. */
+  async locate(pause: () => Promise<void>): Promise<void> {
+    this.#ranges ??=
+      (await inSteps(searchElements(this.#body, this.#name, this.#count), pause)) ??
+      new Uint32Array();
+  }
+
+  raw(index: number): Buffer | undefined {
+    this.#ranges ??= elementRanges(this.#body, this.#name, this.#count) ?? new Uint32Array();
+    const start = this.#ranges[index * 2];
+    return start === undefined
+      ? undefined
+      : this.#body.subarray(start, this.#ranges[index * 2 + 1]);
+  }
+}
+
+/** Parsed documents: mixed kinds, objects, images, or strings with unusual content. */
+class PartDocuments implements Documents {
+  readonly count: number;
+  readonly hasImages: boolean;
+  readonly hasLoneImages: boolean;
+  readonly #parts: readonly DocumentPart[];
+  readonly #sent: SentBody | undefined;
+  /** Which of the documents sent these are; absent if all of them. */
+  readonly #picked: readonly number[] | undefined;
+  /** Their texts and images as JSON, if prepared in advance. */
+  #written: readonly WrittenPart[] | undefined;
+  #texts: JsonFragment | undefined;
+
+  constructor(
+    parts: readonly DocumentPart[],
+    sent?: SentBody,
+    picked?: readonly number[],
+    written?: readonly WrittenPart[],
+  ) {
+    this.#parts = parts;
+    this.#sent = sent;
+    this.#picked = picked;
+    this.#written = written;
+    this.count = parts.length;
+    this.hasImages = parts.some(({ image }) => image !== undefined);
+    this.hasLoneImages =
+      this.hasImages && parts.some(({ text, image }) => text === undefined && image !== undefined);
+  }
+
+  get sizeBytes(): number {
+    return this.texts().size;
+  }
+
+  texts(): JsonFragment {
+    this.#texts ??=
+      this.#written === undefined
+        ? new JsonFragment(
+            Buffer.from(JSON.stringify(this.#parts.map(({ text }) => (text ?? '').toWellFormed()))),
+          )
+        : inList(this.#written.map(({ text }) => [text]));
+    return this.#texts;
+  }
+
+  async prepare(pause: () => Promise<void>, areEchoed = false): Promise<void> {
+    if (areEchoed) await this.#sent?.locate(pause);
+    const written: WrittenPart[] = [];
+    let units = 0;
+    for (const { text = '', image } of this.#parts) {
+      const isLong = text.length > PREPARED_UNITS;
+      written.push({
+        text: isLong
+          ? await quotedInSteps(text, pause)
+          : Buffer.from(JSON.stringify(text.toWellFormed())),
+        image: image === undefined ? undefined : Buffer.from(JSON.stringify(image)),
+      });
+      units += text.length + (image?.length ?? 0);
+      if (units < PREPARED_UNITS) continue;
+      units = 0;
+      await pause();
+    }
+    this.#written = written;
+  }
+
+  text(index: number): string {
+    return this.#parts[index]?.text ?? '';
+  }
+
+  pieces(index: number): Iterable<string> {
+    return [this.text(index)];
+  }
+
+  beginning(index: number, units: number): string {
+    return this.text(index).slice(0, units);
+  }
+
+  textJson(index: number): JsonFragment {
+    return new JsonFragment(
+      this.#written?.[index]?.text ?? Buffer.from(JSON.stringify(this.text(index).toWellFormed())),
+    );
+  }
+
+  objects(key = 'text'): JsonFragment {
+    if (this.#written === undefined) {
+      return new JsonFragment(
+        encodeJson(this.#parts.map(({ text, image }) => ({ [key]: text?.toWellFormed(), image }))),
+      );
+    }
+    const [named, alone] = [Buffer.from(`{${JSON.stringify(key)}:`), Buffer.from('{"image":')];
+    return inList(
+      this.#written.map(({ text, image }, index) => {
+        if (image === undefined) return [named, text, CLOSE];
+        const isAlone = this.#parts[index]?.text === undefined;
+        return isAlone ? [alone, image, CLOSE] : [named, text, BESIDE, image, CLOSE];
+      }),
+    );
+  }
+
+  around(before: string | ((index: number) => string), after: string): JsonFragment {
+    const text = (index: number): Buffer => this.textJson(index).bytes;
+    return wrapEach(this.count, before, text, after);
+  }
+
+  sources(): JsonFragment {
+    return wrapEach(this.count, '', (index) => this.#source(index), '');
+  }
+
+  parts(): readonly DocumentPart[] {
+    return this.#parts;
+  }
+
+  echo(index: number): JsonFragment {
+    return echoOf(this.#source(index), typeof this.#parts[index]?.source === 'string');
+  }
+
+  blanks(): readonly number[] {
+    return this.#parts.flatMap(({ text, image }, index) =>
+      image === undefined && (text ?? '').trim() === '' ? [index] : [],
+    );
+  }
+
+  pick(indexes: readonly number[]): Documents {
+    return new PartDocuments(
+      indexes.flatMap((index) => this.#parts[index] ?? []),
+      this.#sent,
+      indexes.map((index) => this.#picked?.[index] ?? index),
+      this.#written && indexes.flatMap((index) => this.#written?.[index] ?? []),
+    );
+  }
+
+  fillBlanks(text: string): Documents {
+    return this.withTexts(new Map(this.blanks().map((index) => [index, text])));
+  }
+
+  withTexts(texts: ReadonlyMap<number, string>): Documents {
+    return atOnce(this.withTextsInSteps(texts));
+  }
+
+  *withTextsInSteps(texts: ReadonlyMap<number, string>): Steps<Documents> {
+    if (texts.size === 0) return this;
+    const pace = new Pace();
+    const parts = this.#parts.slice();
+    const written = this.#written?.slice();
+    for (const [index, text] of texts) {
+      const part = parts[index];
+      if (part === undefined) continue;
+      parts[index] = { ...part, text };
+      if (written === undefined) continue;
+      const json = Buffer.from(JSON.stringify(text.toWellFormed()));
+      written[index] = { text: json, image: written[index]?.image };
+      if (pace.fills(json.length)) yield;
+    }
+    return new PartDocuments(parts, this.#sent, this.#picked, written);
+  }
+
+  textBytes(index: number): number {
+    return this.#written?.[index]?.text.length ?? Buffer.byteLength(this.text(index));
+  }
+
+  withoutImages(): Documents {
+    if (!this.hasImages) return this;
+    return new PartDocuments(
+      this.#parts.map(({ text = '', source }) => ({ text, source })),
+      this.#sent,
+      this.#picked,
+      this.#written?.map(({ text }) => ({ text, image: undefined })),
+    );
+  }
+
+  /** Serialized again only if the caller's bytes are not available: its numbers might not survive. */
+  #source(index: number): Buffer {
+    const sent = this.#sent?.raw(this.#picked?.[index] ?? index);
+    if (sent !== undefined) return sent;
+    const { source, text } = this.#parts[index] ?? {};
+    const written = this.#written?.[index]?.text;
+    return written !== undefined && source === text ? written : Buffer.from(JSON.stringify(source));
+  }
+}
+
+/** How much text is serialized in one step. */
+const PREPARED_UNITS = 262_144;
+
+/** A document's text (empty if it has none) and its image, both as JSON. */
+interface WrittenPart {
+  readonly text: Buffer;
+  readonly image: Buffer | undefined;
+}
+
+const BESIDE = Buffer.from(',"image":');
+const CLOSE = Buffer.from('}');
+
+/**
+ * Documents from parsed values. `body` is the valid UTF-8 request that contains them as the list `name`, for returning what
+ * the caller sent.
+ */
+export function partDocuments(
+  parts: readonly DocumentPart[],
+  body?: Buffer,
+  name = 'documents',
+): Documents {
+  return new PartDocuments(
+    parts,
+    body === undefined ? undefined : new SentBody(body, name, parts.length),
+  );
+}
+
+/** Documents from plain strings, for tests, channel checks and anything else that starts from text. */
+export function textDocuments(texts: readonly string[]): Documents {
+  return new PartDocuments(texts.map((text) => ({ text, source: text })));
+}

@@ -1,0 +1,268 @@
+import { JsonFragment } from './json/json.js';
+import { ROW, type FoundList } from './json/scanner.js';
+import { atOnce, Pace, type Steps } from './steps.js';
+import { echoOf, wrapEach } from './document-json.js';
+import type { DocumentPart, Documents } from './document-list.js';
+import { decoded, MOST_BYTES, partedAt, PIECE_BYTES, stringPieces } from './json/text-pieces.js';
+
+const EMPTY_ARRAY = Buffer.from('[]');
+const QUOTE = 0x22;
+
+/** Where in a row of a list the document and its text are. */
+const SOURCE = 0;
+const TEXT = 2;
+
+/**
+ * Documents kept as the bytes that arrived: strings, and objects with a text. A row says where in `bytes` a document and its
+ * text start and end.
+ */
+class SentDocuments implements Documents {
+  readonly count: number;
+  readonly hasImages = false;
+  readonly hasLoneImages = false;
+  readonly #bytes: Buffer;
+  readonly #rows: Uint32Array;
+  readonly #hasObjects: boolean;
+  readonly #blanks: readonly number[];
+  /** Everything that was sent, from `[` to `]`, if it is all included. */
+  readonly #whole: Buffer | undefined;
+  #texts: JsonFragment | undefined;
+
+  constructor(
+    bytes: Buffer,
+    { rows, hasObjects, blanks }: Pick<FoundList, 'rows' | 'hasObjects' | 'blanks'>,
+    whole?: Buffer,
+  ) {
+    this.#bytes = bytes;
+    this.#rows = rows;
+    this.#hasObjects = hasObjects;
+    this.#blanks = blanks;
+    this.#whole = whole;
+    this.count = rows.length / ROW;
+  }
+
+  get sizeBytes(): number {
+    const isList = this.#whole !== undefined && !this.#hasObjects;
+    return isList ? this.#whole.length : 2 + this.#bytesOf(TEXT) + Math.max(0, this.count - 1);
+  }
+
+  texts(): JsonFragment {
+    this.#texts ??=
+      this.#whole === undefined || this.#hasObjects
+        ? this.#join('', TEXT, '')
+        : new JsonFragment(this.#whole, true);
+    return this.#texts;
+  }
+
+  text(index: number): string {
+    return JSON.parse(this.#raw(index, TEXT).toString('utf8')) as string;
+  }
+
+  pieces(index: number): Iterable<string> {
+    const raw = this.#raw(index, TEXT);
+    return raw.length > PIECE_BYTES ? stringPieces(raw) : [this.text(index)];
+  }
+
+  beginning(index: number, units: number): string {
+    const raw = this.#raw(index, TEXT);
+    return decoded(raw, 1, partedAt(raw, 1, 1 + MOST_BYTES * (units + 2)));
+  }
+
+  textJson(index: number): JsonFragment {
+    return new JsonFragment(this.#raw(index, TEXT));
+  }
+
+  objects(key = 'text'): JsonFragment {
+    return this.#join(`{${JSON.stringify(key)}:`, TEXT, '}');
+  }
+
+  around(before: string | ((index: number) => string), after: string): JsonFragment {
+    return typeof before === 'string'
+      ? this.#join(before, TEXT, after)
+      : wrapEach(this.count, before, (index) => this.#raw(index, TEXT), after);
+  }
+
+  sources(): JsonFragment {
+    return this.#whole === undefined
+      ? this.#join('', SOURCE, '')
+      : new JsonFragment(this.#whole, true);
+  }
+
+  parts(): readonly DocumentPart[] {
+    const sources = JSON.parse(this.sources().bytes.toString('utf8')) as unknown[];
+    const texts = this.#hasObjects
+      ? (JSON.parse(this.texts().bytes.toString('utf8')) as string[])
+      : (sources as string[]);
+    return sources.map((source, index) => ({ text: texts[index] ?? '', source }));
+  }
+
+  echo(index: number): JsonFragment {
+    const source = this.#raw(index, SOURCE);
+    return echoOf(source, source[0] === QUOTE);
+  }
+
+  blanks(): readonly number[] {
+    return this.#blanks;
+  }
+
+  pick(indexes: readonly number[]): Documents {
+    const rows = new Uint32Array(indexes.length * ROW);
+    const left = new Set(this.#blanks);
+    const blanks: number[] = [];
+    for (const [at, index] of indexes.entries()) {
+      rows.set(this.#rows.subarray(index * ROW, (index + 1) * ROW), at * ROW);
+      if (left.has(index)) blanks.push(at);
+    }
+    return new SentDocuments(this.#bytes, { rows, hasObjects: this.#hasObjects, blanks });
+  }
+
+  fillBlanks(text: string): Documents {
+    return this.withTexts(new Map(this.#blanks.map((index) => [index, text])));
+  }
+
+  withTexts(texts: ReadonlyMap<number, string>): Documents {
+    return atOnce(this.withTextsInSteps(texts));
+  }
+
+  *withTextsInSteps(texts: ReadonlyMap<number, string>): Steps<Documents> {
+    if (texts.size === 0) return this;
+    const pace = new Pace();
+    const rows = this.#rows.slice();
+    const pieces = [this.#bytes];
+    let end = this.#bytes.length;
+    for (const [index, text] of texts) {
+      const piece = Buffer.from(JSON.stringify(text));
+      pieces.push(piece);
+      rows[index * ROW + TEXT] = end;
+      end += piece.length;
+      rows[index * ROW + TEXT + 1] = end;
+      if (pace.fills(piece.length)) yield;
+    }
+    const bytes = yield* joined(pieces, end);
+    const blanks = this.#blanks.filter((index) => !texts.has(index));
+    return new SentDocuments(bytes, { rows, hasObjects: true, blanks });
+  }
+
+  textBytes(index: number): number {
+    const at = index * ROW + TEXT;
+    return (this.#rows[at + 1] ?? 0) - (this.#rows[at] ?? 0);
+  }
+
+  withoutImages(): Documents {
+    return this;
+  }
+
+  async prepare(): Promise<void> {
+    // They already lie there in the form needed.
+  }
+
+  /** One document's bytes at `place` in the rows. */
+  #raw(index: number, place: number): Buffer {
+    const at = index * ROW + place;
+    return this.#bytes.subarray(this.#rows[at], this.#rows[at + 1]);
+  }
+
+  #bytesOf(place: number): number {
+    let bytes = 0;
+    for (let at = place; at < this.#rows.length; at += ROW) {
+      bytes += (this.#rows[at + 1] ?? 0) - (this.#rows[at] ?? 0);
+    }
+    return bytes;
+  }
+
+  /** The same for all documents, each between `before` and `after`; copied when the list is written. */
+  #join(before: string, place: number, after: string): JsonFragment {
+    if (this.count === 0) return new JsonFragment(EMPTY_ARRAY);
+    const [bytes, rows] = [this.#bytes, this.#rows];
+    const head = Buffer.from(`[${before}`);
+    const between = Buffer.from(`${after},${before}`);
+    const tail = Buffer.from(`${after}]`);
+    const glued = head.length + tail.length + between.length * (this.count - 1);
+    function* iterate(): Iterable<Buffer> {
+      for (let at = place; at < rows.length; at += ROW) {
+        yield at === place ? head : between;
+        yield bytes.subarray(rows[at], rows[at + 1]);
+      }
+      yield tail;
+    }
+    return new JsonFragment({
+      size: glued + this.#bytesOf(place),
+      iterate,
+      copy: (target: Buffer, start: number) => {
+        let end = start;
+        for (let at = place; at < rows.length; at += ROW) {
+          const glue = at === place ? head : between;
+          for (let index = 0; index < glue.length; index += 1)
+            target[end + index] = glue[index] ?? 0;
+          end += glue.length;
+          end += bytes.copy(target, end, rows[at], rows[at + 1]);
+        }
+        tail.copy(target, end);
+      },
+    });
+  }
+}
+
+/** How much is copied in one go. */
+const COPY_BYTES = 1_048_576;
+
+function* joined(pieces: readonly Buffer[], size: number): Steps<Buffer> {
+  const whole = Buffer.allocUnsafe(size);
+  let at = 0;
+  let paused = 0;
+  for (const piece of pieces) {
+    for (let from = 0; from < piece.length; from += COPY_BYTES) {
+      at += piece.copy(whole, at, from, from + COPY_BYTES);
+      if (at - paused < COPY_BYTES) continue;
+      paused = at;
+      yield;
+    }
+  }
+  return whole;
+}
+
+/**
+ * Documents from a body and the list that `scanBody` found in it. The bytes around the list may be overwritten, so whoever
+ * needs them must have read them before.
+ */
+export function sentDocuments(body: Buffer, list: FoundList): Documents {
+  return new SentDocuments(body, list, body.subarray(list.start, list.end));
+}
+
+/** The same of the texts alone, where they are all that is ranked of the elements. */
+export function sentTexts(body: Buffer, { rows, blanks }: FoundList): Documents {
+  return new SentDocuments(body, { rows: textsAlone(rows), hasObjects: false, blanks });
+}
+
+/**
+ * The same with `heads` in front of some texts, by index. They are written over the bytes of the element there, so that each
+ * is one string with its text. `undefined`, and nothing is written, if they do not all fit.
+ */
+export function headedTexts(
+  body: Buffer,
+  { rows, blanks }: FoundList,
+  heads: ReadonlyMap<number, string>,
+): Documents | undefined {
+  const headed = rows.slice();
+  const written: { readonly at: number; readonly head: Buffer }[] = [];
+  for (const [index, head] of heads) {
+    const quoted = Buffer.from(JSON.stringify(head)).subarray(0, -1);
+    const row = index * ROW;
+    const at = (rows[row + TEXT] ?? 0) + 1 - quoted.length;
+    if (at < (rows[row + SOURCE] ?? 0)) return undefined;
+    headed[row + TEXT] = at;
+    written.push({ at, head: quoted });
+  }
+  for (const { at, head } of written) head.copy(body, at);
+  const left = blanks.filter((index) => (heads.get(index) ?? '').trim() === '');
+  return new SentDocuments(body, { rows: textsAlone(headed), hasObjects: false, blanks: left });
+}
+
+/** Rows of documents that are only the texts of those of `rows`. */
+function textsAlone(rows: Uint32Array): Uint32Array {
+  const texts = rows.slice();
+  for (let row = 0; row < texts.length; row += ROW) {
+    texts.copyWithin(row + SOURCE, row + TEXT, row + ROW);
+  }
+  return texts;
+}
