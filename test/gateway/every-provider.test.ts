@@ -202,11 +202,11 @@ describe.each(providers.map((provider) => [provider.id, provider] as const))(
       expect(order(await ask('plain', { top_n: 99 }))).toEqual(RIGHT_ORDER);
     });
 
-    it('takes one document, and fifty', async () => {
-      const fifty = Array.from({ length: 30 }, (_, at) => `document ${at}`);
+    it('takes one document, and thirty-one', async () => {
+      const thirty = Array.from({ length: 30 }, (_, at) => `document ${at}`);
 
       expect(order(await ask('plain', { documents: ['moons'] }))).toEqual([0]);
-      expect(order(await ask('plain', { documents: [...fifty, DOCUMENTS[1]] }))[0]).toBe(30);
+      expect(order(await ask('plain', { documents: [...thirty, DOCUMENTS[1]] }))[0]).toBe(30);
     });
 
     it('takes objects, and gives them back as they came', async () => {
@@ -234,7 +234,7 @@ describe.each(providers.map((provider) => [provider.id, provider] as const))(
       expect([...order(blanks)].sort()).toEqual([0, 1]);
     });
 
-    it('takes every option, and hands on those that the provider knows', async () => {
+    it('takes every option', async () => {
       const reply = await ask('plain', {
         max_chunks_per_doc: 3,
         max_tokens_per_doc: 512,

@@ -30,7 +30,7 @@ describe('the documents that one request to a channel may have', () => {
     expect(limits('cohere', 'rerank-v3.5', true)).toBe(10_000);
   });
 
-  it('are never less than one', () => {
-    expect(documentLimit(tei.profile, 'a-model', { maxDocuments: 0 })).toBe(32);
+  it.each([0, -1, 0.5])('are never less than one, whatever is set: %d', (maxDocuments) => {
+    expect(documentLimit(tei.profile, 'a-model', { maxDocuments })).toBe(32);
   });
 });

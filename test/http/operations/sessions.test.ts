@@ -1,5 +1,5 @@
 import { randomBytes, scryptSync } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { callApi, createAccount, PASSWORD } from '../../support/accounts.js';
 import { startGateway, type TestGateway } from '../../support/gateway.js';
 import { until } from '../../support/until.js';
@@ -247,12 +247,20 @@ describe('access tokens', () => {
     const make = (headers: Record<string, string>) =>
       callApi<string>(gateway.url, 'POST', '/api/user/token', { cookie, headers });
 
+    const keep = jest.spyOn(gateway.store, 'completeIdempotent');
+
     const first = await make({ 'idempotency-key': 'a' });
     const again = await make({ 'idempotency-key': 'a' });
     const other = await make({ 'idempotency-key': 'b' });
 
     expect(again.body).toEqual(first.body);
     expect(other.body.data).not.toBe(first.body.data);
+    const kept = keep.mock.calls.map((call) => JSON.stringify(call));
+    expect(kept).toHaveLength(2);
+    expect(kept[0]).not.toContain(first.body.data);
+    expect(
+      Buffer.from(keep.mock.calls[0]?.[2].body ?? '', 'base64').toString('latin1'),
+    ).not.toContain(first.body.data);
   });
 
   it('end when their time is up, which whoever makes them may shorten', async () => {

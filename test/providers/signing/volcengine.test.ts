@@ -29,10 +29,13 @@ it('gives the signature of the example in the documentation, with the query in a
 });
 
 it('signs the token of temporary credentials', () => {
-  const headers = signVolcengine(example, { ...credentials, sessionToken: 'temporary' }, scope, T0);
+  const signed = (sessionToken: string) =>
+    signVolcengine(example, { ...credentials, sessionToken }, scope, T0);
+  const headers = signed('temporary');
 
   expect(headers['x-security-token']).toBe('temporary');
   expect(headers.authorization).toContain(
     'SignedHeaders=content-type;host;x-content-sha256;x-date;x-security-token, ',
   );
+  expect(signed('another').authorization).not.toBe(headers.authorization);
 });
