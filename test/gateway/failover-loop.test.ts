@@ -147,9 +147,13 @@ describe('failover', () => {
     },
   );
 
-  it.each([1, 2])(
-    'asks nobody else once its request has ended, with %d channels',
-    async (offers) => {
+  it.each([
+    [1, MOST],
+    [2, MOST],
+    [2, 1],
+  ])(
+    'asks nobody else once its request has ended: %d channels, %d attempts',
+    async (offers, maxAttempts) => {
       const scope = ownScope();
       const { rank, asked } = setUp(
         [
@@ -158,7 +162,7 @@ describe('failover', () => {
             return failed('transient');
           },
         ],
-        { offers },
+        { offers, maxAttempts },
       );
 
       await expect(rank(job({ scope }))).rejects.toMatchObject({ code: 'upstream_timeout' });
