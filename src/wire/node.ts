@@ -1,8 +1,12 @@
 import Joi from 'joi';
 import type { Json } from '../core/json/json.js';
+import type { NodeChannel } from '../store/store.js';
+import { ID } from './lists.js';
 import type { NodeStanding, NodesView, NodeView } from '../management/nodes.js';
 
 interface NodeChannelWire {
+  id: number | null;
+  state: NonNullable<NodeChannel['state']> | 'unusable';
   name: string;
   until: number | null;
   why: string;
@@ -61,6 +65,13 @@ export const NODES_REPLY = {
         channels: Joi.array()
           .items(
             Joi.object<NodeChannelWire, true>({
+              id: ID.allow(null).required().description('Null for one that it cannot use at all.'),
+              state: Joi.string<NodeChannelWire['state']>()
+                .valid('open', 'half_open', 'cooling', 'unusable')
+                .required()
+                .description(
+                  'open: it fails; half_open: one request tries it; cooling: it asked for a pause; unusable: the gateway cannot use it.',
+                ),
               name: Joi.string().required(),
               until: TOLD.description('Unix seconds; null where that has no end.'),
               why: Joi.string().required(),
@@ -91,11 +102,15 @@ function nodeWire({ id, name, standing, version, about }: NodeView): NodeWire {
     max_in_flight: about?.maxInFlight ?? null,
     pending_settlements: about?.pendingSettlements ?? null,
     faults: about?.faults ?? null,
-    channels: (about?.channels ?? []).map(({ name: channel, untilMs, why }) => ({
-      name: channel,
-      until: untilMs === 0 ? null : Math.ceil(untilMs / 1_000),
-      why,
-    })),
+    channels: (about?.channels ?? []).map(
+      ({ id: channelId, state, name: channel, untilMs, why }) => ({
+        id: channelId ?? null,
+        state: state ?? 'unusable',
+        name: channel,
+        until: untilMs === 0 ? null : Math.ceil(untilMs / 1_000),
+        why,
+      }),
+    ),
   };
 }
 
@@ -124,6 +139,10 @@ export function readNodes(reply: Json): NodesWire {
         pending_settlements: told('pending_settlements'),
         faults: told('faults'),
         channels: node.field('channels').map((channel) => ({
+          // Gateways of earlier releases send neither.
+          id: channel.maybe('id').optionalNumber() ?? null,
+          state: (channel.maybe('state').optionalString() ??
+            'unusable') as NodeChannelWire['state'],
           name: channel.field('name').string(),
           until: channel.field('until').optionalNumber() ?? null,
           why: channel.field('why').string(),

@@ -401,7 +401,7 @@ export interface Operations {
     params: Record<string, never>;
     query: Record<string, never>;
     body: undefined;
-    reply: { version: number; store_ms: number; nodes: ({ id: string; name: string; standing: "current" | "behind" | "silent"; version: number | null; release: string | null; pid: number | null; started_time: number | null; reported_time: number | null; in_flight: number | null; max_in_flight: number | null; pending_settlements: number | null; faults: number | null; channels: ({ name: string; until: number | null; why: string })[] })[] };
+    reply: { version: number; store_ms: number; nodes: ({ id: string; name: string; standing: "current" | "behind" | "silent"; version: number | null; release: string | null; pid: number | null; started_time: number | null; reported_time: number | null; in_flight: number | null; max_in_flight: number | null; pending_settlements: number | null; faults: number | null; channels: ({ id: number | null; state: "open" | "half_open" | "cooling" | "unusable"; name: string; until: number | null; why: string })[] })[] };
   };
   explainRoute: {
     params: Record<string, never>;

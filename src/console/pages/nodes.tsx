@@ -109,10 +109,10 @@ function Resting({ channels }: Pick<Node, 'channels'>) {
   if (channels.length === 0) return <>–</>;
   return (
     <ul>
-      {channels.slice(0, SHOWN_CHANNELS).map(({ name, until, why }) => (
+      {channels.slice(0, SHOWN_CHANNELS).map(({ id, name, until, why }) => (
         <li key={name}>
           <State sign={until === null ? 'warn' : 'busy'}>
-            {name}: {faultWords(why)}
+            {id === null ? name : <Link to={`channels?open=${id}`}>{name}</Link>}: {faultWords(why)}
             {until === null ? '' : ` (${wp().nodes.until} ${clock(until, style())})`}
           </State>
         </li>

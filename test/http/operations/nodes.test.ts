@@ -87,7 +87,10 @@ describe('nodes', () => {
         maxInFlight: 10,
         pendingSettlements: 12,
         faults: 3,
-        channels: [{ name: 'azure', untilMs: 0, why: 'credentials locked' }],
+        channels: [
+          { name: 'azure', untilMs: 0, why: 'credentials locked' },
+          { name: 'busy', id: 7, state: 'cooling', untilMs: nowMs + 9_000, why: 'busy' },
+        ],
       },
       60_000,
     );
@@ -103,7 +106,10 @@ describe('nodes', () => {
     expect((await nodes()).nodes.find(({ name }) => name === 'node-c')).toMatchObject({
       standing: 'behind',
       release: '0.1.9',
-      channels: [{ name: 'azure', until: null, why: 'credentials locked' }],
+      channels: [
+        { id: null, state: 'unusable', name: 'azure', until: null, why: 'credentials locked' },
+        { id: 7, state: 'cooling', name: 'busy', why: 'busy' },
+      ],
     });
 
     await report(store, 'frozen', 0, nowMs - 10_000, 1);
