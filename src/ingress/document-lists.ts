@@ -1,0 +1,163 @@
+import {
+  partDocuments,
+  sentDocuments,
+  sentTexts,
+  type DocumentPart,
+  type Documents,
+} from '../core/documents.js';
+import { GatewayError } from '../core/errors.js';
+import { listName, ROW, type ListName, type ScannedBody } from '../core/json/scan.js';
+import { isObject, type IngressRequest, type Members } from './request.js';
+
+/** Names of lists, in the form that `scan` takes. */
+export function listNames(...names: readonly string[]): readonly ListName[] {
+  return names.map((name) => listName(name));
+}
+
+/** Documents that must all be strings, in the caller's bytes if the body allows it. */
+export function stringList(request: IngressRequest, names: readonly ListName[]): Documents {
+  const scanned = request.scan(names);
+  if (scanned !== undefined) return scannedDocuments(scanned, request.maxDocuments);
+  const value = request.value();
+  const name =
+    names.find((list) => valueAt(value, list.name) != null)?.name ?? names[0]?.name ?? '';
+  return readDocuments(request, name, 'strings', (item, index) => stringPart(item, name, index));
+}
+
+/** Documents that must all be objects with a text, in the caller's bytes if the body allows it. */
+export function objectList(request: IngressRequest, names: readonly ListName[]): Documents {
+  const scanned = request.scanAny(names);
+  if (scanned !== undefined && areObjects(scanned)) {
+    return scannedDocuments(scanned, request.maxDocuments);
+  }
+  const name = names[0]?.name ?? '';
+  return readDocuments(request, name, 'objects with "text"', (item, index) =>
+    textPart(item, name, index),
+  );
+}
+
+/** The documents of a parsed body. `read` turns an element into a document. */
+export function readDocuments(
+  request: IngressRequest,
+  name: string,
+  kinds: string,
+  read: (item: unknown, index: number) => DocumentPart,
+  value = valueAt(request.value(), name),
+): Documents {
+  const param = paramOf(name);
+  if (value === undefined || value === null) {
+    throw documentsError(`${name} is required: an array of ${kinds}.`, param);
+  }
+  if (!Array.isArray(value)) throw documentsError(`${name} must be an array.`, param);
+  checkCount(value.length, request.maxDocuments, name);
+  const parts = value.map(read);
+  // A text taken out of an element is the document, so the element's bytes cannot stand for it.
+  const areElements = parts.every(({ source }, index) => source === value[index]);
+  return partDocuments(parts, areElements ? request.body : undefined, name);
+}
+
+/** The documents of a body that was split. */
+export function scannedDocuments(
+  { body, list, name }: ScannedBody,
+  maxDocuments: number,
+): Documents {
+  checkCount(list.count, maxDocuments, name);
+  return sentDocuments(body, list);
+}
+
+/** The texts of a body's documents, which are objects with more than that. */
+export function scannedTexts({ body, list, name }: ScannedBody, maxDocuments: number): Documents {
+  checkCount(list.count, maxDocuments, name);
+  return sentTexts(body, list);
+}
+
+/** Whether all elements are objects: a string is its own text, and that of an object begins after its brace. */
+export function areObjects({ list: { rows } }: ScannedBody): boolean {
+  for (let at = 0; at < rows.length; at += ROW) if (rows[at] === rows[at + 2]) return false;
+  return true;
+}
+
+export function stringPart(item: unknown, name: string, index: number): DocumentPart {
+  if (typeof item === 'string') return { text: item, source: item };
+  throw documentsError(`${name}[${index}] must be a string.`, paramOf(name));
+}
+
+/** An element that is an object with a text, an image or both. */
+export function textPart(item: unknown, name: string, index: number): DocumentPart {
+  const { text, image } = isObject(item) ? item : {};
+  if (typeof text === 'string') {
+    return typeof image === 'string' && image !== ''
+      ? { text, image, source: item }
+      : { text, source: item };
+  }
+  if ((text === undefined || text === null) && typeof image === 'string' && image !== '') {
+    return { image, source: item };
+  }
+  throw documentsError(
+    `${name}[${index}] must be an object with "text" as a string.`,
+    paramOf(name),
+  );
+}
+
+/**
+ * A string, or an object with any members, of which no upstream could make use if it has neither a text nor a named field.
+ * Its text is that of `fields`, else its `text`, else all its members. */
+export function anyPart(
+  item: unknown,
+  name: string,
+  index: number,
+  fields: readonly string[] | undefined,
+): DocumentPart {
+  if (typeof item === 'string') return { text: item, source: item };
+  if (!isObject(item)) {
+    throw documentsError(`${name}[${index}] must be a string or an object.`, paramOf(name));
+  }
+  if (fields !== undefined) return { text: fieldsText(item, fields), source: item };
+  if (typeof item.text === 'string') return textPart(item, name, index);
+  const text = fieldsText(item, Object.keys(item));
+  return { text, source: text };
+}
+
+/** The text of an object's fields to rank by, in their order: a single one as it is, several as `name: value` lines. */
+export function fieldsText(members: Members, fields: readonly string[]): string {
+  // Joined with plus, which copies nothing: a large text is written in steps later.
+  let lines: string | undefined;
+  for (const field of fields) {
+    const value = Object.hasOwn(members, field) ? members[field] : undefined;
+    if (value === undefined || value === null) continue;
+    const text = typeof value === 'string' ? value : JSON.stringify(value);
+    const line = fields.length === 1 ? text : `${field}: ${text}`;
+    lines = lines === undefined ? line : `${lines}\n${line}`;
+  }
+  return lines ?? '';
+}
+
+/** Refuses a list that is empty, or longer than one request may have. */
+function checkCount(count: number, maxDocuments: number, name: string): void {
+  const param = paramOf(name);
+  if (count === 0) throw documentsError(`${name} must not be empty.`, param);
+  if (count > maxDocuments) {
+    throw new GatewayError(
+      'too_many_documents',
+      `${name} has ${count} entries; at most ${maxDocuments} are accepted in one request.`,
+      { param },
+    );
+  }
+}
+
+export function documentsError(message: string, param = 'documents'): GatewayError {
+  return new GatewayError('invalid_documents', message, { param });
+}
+
+/** The first member in a path into the body. */
+function paramOf(name: string): string {
+  return name.replace(/[.[].*$/s, '');
+}
+
+/** A member of the body, or with a dot a member of a member. */
+function valueAt(members: Members, name: string): unknown {
+  const [outer = '', inner] = name.split('.');
+  const value = members[outer];
+  if (inner === undefined) return value;
+  return isObject(value) ? value[inner] : undefined;
+}

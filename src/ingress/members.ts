@@ -1,0 +1,92 @@
+import Joi from 'joi';
+import type { Documents } from '../core/documents.js';
+import { GatewayError } from '../core/errors.js';
+import type { Members } from './request.js';
+
+/** Whole numbers of any size: a count beyond the number of documents means all of them. `null` means absent. */
+export const COUNT = Joi.number().unsafe().integer().min(1).allow(null);
+export const FLAG = Joi.boolean().allow(null);
+export const TEXT = Joi.string().allow('', null);
+export const MODEL = Joi.string().max(256).allow('', null);
+export const QUERY = Joi.string().required();
+export const FIELDS = Joi.array().items(Joi.string().min(1)).max(100).allow(null);
+
+/** A schema of the members that a form knows; others are ignored. */
+export function membersOf<T>(members: Joi.StrictSchemaMap<T>): Joi.ObjectSchema<T> {
+  return Joi.object<T, true>(members)
+    .unknown(true)
+    .prefs({ convert: false, errors: { wrap: { label: false } } });
+}
+
+/** The model that a form names; `null` and the empty string name none. */
+export function modelOf(name: string | null | undefined): string | undefined {
+  return name == null || name === '' ? undefined : name;
+}
+
+/** How many rows to return: as many as were asked for, at most one per document. */
+export function topOf(count: number | null | undefined, documents: Documents): number {
+  return Math.min(count ?? documents.count, documents.count);
+}
+
+/** The fields to rank by; an empty list counts as absent. */
+export function fieldsOf(
+  fields: readonly string[] | null | undefined,
+): readonly string[] | undefined {
+  return fields == null || fields.length === 0 ? undefined : fields;
+}
+
+/** The members, checked against their schema. `query` names the member that holds the query. */
+export function validate<T>(schema: Joi.ObjectSchema<T>, value: Members, query = 'query'): T {
+  const result = schema.validate(value);
+  if (result.error !== undefined) {
+    const detail = result.error.details[0];
+    const param = String(detail?.path[0] ?? '');
+    throw new GatewayError(
+      param === query ? 'invalid_query' : 'invalid_request',
+      `${detail?.message ?? 'The request is not valid'}.`,
+      param === '' ? {} : { param },
+    );
+  }
+  return result.value;
+}
+
+/** Maximum length of a query: more than any model reads. It is sent upstream in one step. */
+const MAX_QUERY_CHARS = 1_000_000;
+
+/** Refuses a query that is blank or absurdly long. */
+export function checkQuery(query: string, param = 'query'): void {
+  if (query.length > MAX_QUERY_CHARS) {
+    throw new GatewayError(
+      'payload_too_large',
+      `${param} has ${query.length} characters; at most ${MAX_QUERY_CHARS} are accepted.`,
+      { param },
+    );
+  }
+  if (query.trim() === '') {
+    throw new GatewayError('invalid_query', `${param} must not be blank.`, { param });
+  }
+}
+
+/**
+ * The one query of a form that pairs queries with documents.
+ * @throws GatewayError 400 if there are several: each would be a separate request.
+ */
+export function oneQuery(queries: readonly string[], documents: number, param: string): string {
+  const [query = ''] = queries;
+  if (queries.length !== 1 && queries.length !== documents) {
+    throw new GatewayError(
+      'invalid_request',
+      `${param} must be one query, or as many as there are documents.`,
+      { param },
+    );
+  }
+  if (queries.some((other) => other !== query)) {
+    throw new GatewayError(
+      'invalid_request',
+      `${param} must all be the same query: send a request for each of them.`,
+      { param },
+    );
+  }
+  checkQuery(query, param);
+  return query.toWellFormed();
+}

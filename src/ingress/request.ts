@@ -1,0 +1,196 @@
+import { GatewayError } from '../core/errors.js';
+import {
+  excessOf,
+  scanBody,
+  splitBody,
+  Walk,
+  type ListName,
+  type ParseLimits,
+  type ScannedBody,
+} from '../core/json/scan.js';
+import { inSteps } from '../core/steps.js';
+import { PiecewiseParser } from '../core/json/pieces.js';
+import { arePlain } from './plain-members.js';
+
+/** The headers of a request, as Node hands them over: names in lower case. */
+export type RequestHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
+export type Members = Readonly<Record<string, unknown>>;
+
+/**
+ * Values that are written back, in a reply or to a provider, are written recursively: deeper ones would exhaust the stack.
+ * The limit on values allows ten thousand documents with fifty members each, which take a tenth of a second.
+ */
+const LIMITS: ParseLimits = { depth: 256, values: 500_000 };
+
+/** Bytes scanned in one go: a millisecond or two, whatever they hold. Larger bodies are scanned in steps. */
+const STEP_BYTES = 1_048_576;
+
+/** The whole body has to be parsed, and is too large for one go. */
+class NotParsedYet extends Error {}
+
+/** A request that has arrived in full, read only as far as its dialect needs. */
+export class IngressRequest {
+  /** Valid UTF-8. */
+  readonly body: Buffer;
+  readonly headers: RequestHeaders;
+  readonly maxDocuments: number;
+  readonly #params: Readonly<Record<string, string>>;
+  #scanned: ScannedBody | undefined;
+  #isScanned = false;
+  #value: Members | undefined;
+  #isPlain: boolean | undefined;
+
+  constructor(
+    body: Buffer,
+    headers: RequestHeaders,
+    params: Readonly<Record<string, string>>,
+    maxDocuments: number,
+  ) {
+    this.body = body;
+    this.headers = headers;
+    this.#params = params;
+    this.maxDocuments = maxDocuments;
+  }
+
+  /** A parameter of the path, decoded. */
+  param(name: string): string {
+    try {
+      return decodeURIComponent(this.#params[name] ?? '');
+    } catch (error) {
+      throw new GatewayError('invalid_request', 'The path is not valid.', { cause: error });
+    }
+  }
+
+  /** The body, split at the first of `names` that is a list of strings in it. */
+  scan(names: readonly ListName[]): ScannedBody | undefined {
+    const scanned = this.scanAny(names);
+    return scanned?.list.hasObjects === true ? undefined : scanned;
+  }
+
+  /** The same, but the list may also hold objects that each have a `text`; searched for once. */
+  scanAny(names: readonly ListName[]): ScannedBody | undefined {
+    if (!this.#isScanned) {
+      this.#scanned = scanBody(this.body, names, this.maxDocuments);
+      this.#isScanned = true;
+    }
+    const found = this.#scanned?.list.name;
+    const isOne = names.some(({ name, text }) => name === found?.name && text === found.text);
+    return isOne ? this.#scanned : undefined;
+  }
+
+  /** Whether reading it in one go would delay others. */
+  get isLarge(): boolean {
+    return this.body.length > STEP_BYTES;
+  }
+
+  /**
+   * The result of `read` for a large request: the parts of the body that it needs are found ahead of time, in steps with a
+   * pause after each. Parsing the whole body is a last resort, so `read` may be called twice.
+   */
+  async inSteps<T>(
+    names: readonly ListName[],
+    read: () => T,
+    pause: () => Promise<void>,
+  ): Promise<T> {
+    await this.#scanInSteps(names, pause);
+    try {
+      return read();
+    } catch (error) {
+      if (!(error instanceof NotParsedYet)) throw error;
+    }
+    await this.#parseInSteps(pause);
+    return read();
+  }
+
+  async #scanInSteps(names: readonly ListName[], pause: () => Promise<void>): Promise<void> {
+    const walk = new Walk(this.body, names, this.maxDocuments);
+    try {
+      while (!walk.go(STEP_BYTES)) await pause();
+    } finally {
+      walk.end();
+    }
+    this.#scanned = await inSteps(splitBody(this.body, walk, STEP_BYTES), pause);
+    this.#isScanned = true;
+  }
+
+  async #parseInSteps(pause: () => Promise<void>): Promise<void> {
+    const parser = new PiecewiseParser(this.body, LIMITS);
+    for (;;) {
+      const result = parser.step();
+      if (result?.kind === 'value') {
+        this.#value = asObject(result.value);
+        return;
+      }
+      if (result?.kind === 'excess') throw excessError(result.excess);
+      if (result !== undefined) {
+        throw new GatewayError(
+          'invalid_json',
+          `The body is not valid JSON (at byte ${result.byte}).`,
+        );
+      }
+      await pause();
+    }
+  }
+
+  /** The whole body, parsed once. */
+  value(): Members {
+    if (this.#value === undefined && this.isLarge) throw new NotParsedYet();
+    this.#value ??= parseObject(this.body);
+    return this.#value;
+  }
+
+  /** Whether `members`, those of this body, are the usual few; checked once. */
+  isPlain(members: Members): boolean {
+    this.#isPlain ??= arePlain(members);
+    return this.#isPlain;
+  }
+
+  /** The members of the body; without the list if that need not be parsed. */
+  members(names: readonly ListName[]): Members {
+    return this.scanAny(names)?.members ?? this.value();
+  }
+}
+
+function parseObject(body: Buffer): Members {
+  if (body.length === 0) {
+    throw new GatewayError('invalid_json', 'The body is empty. Send a JSON object.');
+  }
+  const excess = excessOf(body, LIMITS);
+  if (excess !== undefined) throw excessError(excess);
+  let value: unknown;
+  try {
+    value = JSON.parse(body.toString('utf8'));
+  } catch (error) {
+    const reason = error instanceof SyntaxError ? withoutExcerpt(error.message) : '';
+    throw new GatewayError('invalid_json', `The body is not valid JSON${reason}.`, {
+      cause: error,
+    });
+  }
+  return asObject(value);
+}
+
+function asObject(value: unknown): Members {
+  if (!isObject(value)) {
+    throw new GatewayError('invalid_request', 'The body must be a JSON object.');
+  }
+  return value;
+}
+
+function excessError(excess: keyof ParseLimits): GatewayError {
+  return excess === 'depth'
+    ? new GatewayError('invalid_json', `The body is nested more than ${LIMITS.depth} deep.`)
+    : new GatewayError(
+        'payload_too_large',
+        `The body has more than ${LIMITS.values} JSON values, the limit regardless of its size.`,
+      );
+}
+
+/** The place where the parser stopped, without the piece of the body that newer engines quote. */
+function withoutExcerpt(message: string): string {
+  const position = /at position (\d+)/.exec(message)?.[1];
+  return position === undefined ? '' : ` (at position ${position})`;
+}
+
+export function isObject(value: unknown): value is Members {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
