@@ -93,7 +93,7 @@ export function addKeyCommands(program: Command, io: CliIo): void {
     .option('--name <name>', 'its name', 'default')
     .option(
       '--user <user>',
-      'whose it is: name, address or id (default: root, or you where you are logged in)',
+      'whose it is: name, address or id (default: root, or you, if logged in)',
     )
     .addOption(
       new Option('--quota <amount>', 'what it may spend: units, or dollars such as 1.50usd')

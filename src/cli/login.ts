@@ -45,7 +45,7 @@ export function addLoginCommands(program: Command, io: CliIo): void {
 
   program
     .command('whoami')
-    .description('show where commands go, and as whom')
+    .description('show where commands go, and for which account')
     .action(async function (this: Command) {
       const options = this.optsWithGlobals<GlobalOptions>();
       const remote = await findRemote(io, options);

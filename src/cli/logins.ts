@@ -11,7 +11,7 @@ export function addLoginListCommands(users: Command, io: CliIo): void {
   users
     .command('logins')
     .description('list what an account is logged in with: browsers and access tokens')
-    .argument('[user]', `${USER} (default: root, or you where you are logged in)`)
+    .argument('[user]', `${USER} (default: root, or you, if logged in)`)
     .action(onGateway(io, listAll));
 
   users

@@ -27,7 +27,7 @@ export function addProbeCommand(program: Command, io: CliIo): void {
       pair,
     )
     .option('--setting <name=value>', 'what else the provider needs to know; may be repeated', pair)
-    .option('--model <name>', 'one that it serves, where it lists none')
+    .option('--model <name>', 'a model that it serves, if it lists none')
     .action(onGateway(io, probe));
 }
 

@@ -5,7 +5,7 @@ import { systemCode } from '../core/errors.js';
 import { Json } from '../core/json/json.js';
 import { Secret } from '../core/secret.js';
 
-/** Where commands go, and as whom. */
+/** Where commands go, and for which account. */
 export interface SavedLogin {
   readonly url: string;
   readonly username: string;

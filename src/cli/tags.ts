@@ -38,7 +38,7 @@ export function addTagCommands(program: Command, io: CliIo): void {
 
   tags
     .command('enable')
-    .description('put the channels with a tag back as they were before')
+    .description('put the channels with a tag back as they were')
     .argument('<tag>')
     .action(
       onGateway(io, async (session, { args: [tag = ''] }) => {

@@ -118,7 +118,7 @@ const search = defineOperation({
   method: 'GET',
   path: '/api/channel/search',
   area: 'channels',
-  summary: 'Channels by part of the name, the address or a model, or by id',
+  summary: 'Search channels by part of the name, the address or a model, or by id',
   access: 'auditor',
   query: Joi.object<SearchQuery, true>({ ...FILTER, keyword: Joi.string().max(256).empty('') }),
   reply: listOf(CHANNEL),

@@ -111,7 +111,7 @@ const search = defineOperation({
   method: 'GET',
   path: '/api/redemption/search',
   area: 'redemption',
-  summary: 'Redemption codes by part of the name, or by id',
+  summary: 'Search redemption codes by part of the name, or by id',
   access: 'auditor',
   query: Joi.object<SearchQuery, true>({ ...FILTER, keyword: Joi.string().max(256).empty('') }),
   reply: listOf(CODE),

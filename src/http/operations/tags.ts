@@ -68,7 +68,7 @@ const enable = defineOperation({
   method: 'POST',
   path: '/api/channel/tag/enabled',
   area: 'channels',
-  summary: 'Put the channels with a tag back as they were before',
+  summary: 'Put the channels with a tag back as they were',
   access: 'admin',
   body: SWITCH_BODY,
   reply: SWITCHED,

@@ -163,7 +163,7 @@ const search = defineOperation({
   method: 'GET',
   path: '/api/token/search',
   area: 'tokens',
-  summary: 'Keys by part of the name, or by the key itself',
+  summary: 'Search keys by part of the name, or by the key itself',
   access: 'login',
   query: Joi.object<SearchQuery, true>({
     ...FILTER,

@@ -101,7 +101,7 @@ const search = defineOperation({
   method: 'GET',
   path: '/api/user/search',
   area: 'users',
-  summary: 'Accounts by part of a name or address, or by id',
+  summary: 'Search accounts by part of a name or address, or by id',
   access: 'auditor',
   query: Joi.object<SearchQuery, true>({ ...FILTER, keyword: Joi.string().max(256).empty('') }),
   reply: listOf(USER),
