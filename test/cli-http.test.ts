@@ -381,6 +381,15 @@ describe('over HTTP', () => {
       const { total } = await json('spend', '--by', 'token', '--then', 'model');
       return (total as { readonly requests: number }).requests === 1;
     });
+    await gateway.post(String(key), { model: 'no such model', query: 'q', documents: ['d'] });
+    await eventually(
+      'the refusal is kept',
+      async () => (await json('logs', 'refused')).total === 1,
+    );
+    expect(await json('logs', 'refused', '--outcome', 'model_not_found')).toMatchObject({
+      items: [{ token_name: 'logged', status: 404, user_id: someone.user.id, node: '' }],
+    });
+    expect(await json('logs', 'refused', '--until', '1h')).toMatchObject({ total: 0 });
     expect(await run(['audit'])).toMatchObject({ code: 1 });
 
     await logIn(await createAccount(gateway.store, { role: 10 }));

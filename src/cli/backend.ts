@@ -21,6 +21,8 @@ import type {
   RedemptionChange,
   RedemptionCode,
   RedemptionQuery,
+  RefusedEntry,
+  RefusedQuery,
   TokenChange,
   TokenQuery,
   UsageEntry,
@@ -137,6 +139,8 @@ export interface Backend {
   listUsage(query: UsageQuery): Promise<Page<Logged<UsageEntry>>>;
   usageStats(query: Omit<UsageQuery, keyof LogSlice | 'requestId'>): Promise<UsageStats>;
   usageBreakdown(query: BreakdownQuery): Promise<BreakdownWire>;
+  /** Requests that were answered without being admitted. */
+  listRefused(query: RefusedQuery): Promise<Page<Logged<RefusedEntry>>>;
   listAudit(query: AuditQuery): Promise<Page<Logged<AuditEntry>>>;
 
   close(): Promise<void>;

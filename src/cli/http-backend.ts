@@ -11,6 +11,7 @@ import { policyBody, readToken, TOKEN_SORTS } from '../wire/key.js';
 import { sortText } from '../wire/lists.js';
 import { writeMembers } from '../wire/members.js';
 import { readNodes } from '../wire/node.js';
+import { readRefused } from '../wire/refused.js';
 import { readPrices } from '../wire/price.js';
 import { readSession } from '../wire/session.js';
 import { readBreakdown } from '../wire/stats.js';
@@ -269,6 +270,13 @@ export function createHttpBackend(api: ApiClient): Backend {
       const { path, query } = await usagePath(wanted);
       const { id } = await self();
       return api.list(path, query, { offset, limit }, (item) => readUsage(item, id));
+    },
+    async listRefused({ offset, limit, address, ...wanted }) {
+      const { path, query } = await usagePath(wanted);
+      const { id } = await self();
+      return api.list(`${path}/refused`, { ...query, address }, { offset, limit }, (item) =>
+        readRefused(item, id),
+      );
     },
     async usageStats(wanted) {
       const { path, query } = await usagePath(wanted);

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { LogSlice, UsageQuery } from '../store/store.js';
 import { auditWire, statsWire, usageWire } from '../wire/log.js';
+import { refusedWire } from '../wire/refused.js';
 import { namedUser, onGateway, type CliIo, type Session } from './session.js';
 import { amount, facts, moment, table } from './text.js';
 import { pageOf, past, present, wholeNumber, withPage, type PageOptions } from './values.js';
@@ -18,6 +19,15 @@ interface FilterOptions {
   readonly until?: number;
 }
 
+interface RefusedOptions extends PageOptions {
+  readonly user?: string;
+  readonly key?: number;
+  readonly model?: string;
+  readonly outcome?: string;
+  readonly since?: number;
+  readonly until?: number;
+}
+
 interface AuditOptions extends PageOptions {
   readonly user?: string;
   readonly action?: string;
@@ -27,10 +37,10 @@ interface AuditOptions extends PageOptions {
 }
 
 export function addLogCommands(program: Command, io: CliIo): void {
-  const logs = program.command('logs').alias('log').description('admitted requests');
+  const logs = program.command('logs').alias('log').description('requests');
 
   withFilters(withPage(logs.command('list')), io)
-    .description('list requests, newest first')
+    .description('list admitted requests, newest first')
     .action(onGateway(io, listUsage));
 
   withFilters(logs.command('stat'), io)
@@ -50,6 +60,16 @@ export function addLogCommands(program: Command, io: CliIo): void {
         );
       }),
     );
+
+  withPage(logs.command('refused'))
+    .description('list requests that were refused: not admitted, and charged nothing')
+    .option('--user <user>', 'with a key of this account: id, name or address')
+    .option('--key <id>', 'with this key', wholeNumber)
+    .option('--model <name>', 'for this model')
+    .option('--outcome <code>', 'with this error code')
+    .option('--since <when>', 'since when: 30d for the last 30 days, or a date', past(io.now))
+    .option('--until <when>', 'until when (default: now)', past(io.now))
+    .action(onGateway(io, listRefused));
 
   withPage(program.command('audit'))
     .description('list management writes: who did what, when and why')
@@ -128,6 +148,32 @@ async function listUsage({ backend, show }: Session, command: Command): Promise<
     total === 0
       ? `No such requests in the log of ${backend.place}.`
       : table([...heading, 'TOOK', 'OUTCOME'], rows, { total, offset: page.offset }),
+  );
+}
+
+async function listRefused({ backend, show }: Session, command: Command): Promise<void> {
+  const options = command.opts<RefusedOptions>();
+  const { user, key: tokenId, model, outcome } = options;
+  const page = pageOf(options);
+  const userId = user === undefined ? undefined : (await namedUser(backend, user)).id;
+  const wanted = present({ userId, tokenId, model, outcome, ...spanOf(options) });
+  const { items, total } = await backend.listRefused({ ...page, ...wanted });
+  const rows = items.map((entry) => [
+    moment(Math.floor(entry.atMs / 1000)),
+    entry.requestId,
+    entry.tokenId === undefined ? '' : `${entry.tokenId} ${entry.tokenName ?? ''}`,
+    entry.model ?? '',
+    entry.address ?? '',
+    `${entry.status} ${entry.outcome}`,
+    entry.repeated === 0 ? '' : `+${entry.repeated}`,
+    entry.message,
+  ]);
+  const heading = ['TIME', 'REQUEST', 'KEY', 'MODEL', 'FROM', 'OUTCOME', 'MORE', 'MESSAGE'];
+  show(
+    { items: items.map(refusedWire), total },
+    total === 0
+      ? `No such requests in the log of ${backend.place}.`
+      : table(heading, rows, { total, offset: page.offset }),
   );
 }
 

@@ -205,6 +205,7 @@ export async function openStoreBackend(
     usageStats: (query) => store.usageStats(query),
     usageBreakdown: async (query) =>
       breakdownWire(await usageBreakdown({ store, now, statsDays: config.log.statsDays }, query)),
+    listRefused: (query) => store.listRefused(query),
     listAudit: (query) => store.listAudit(query),
 
     close: () => store.close(),

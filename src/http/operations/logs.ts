@@ -1,15 +1,7 @@
 import Joi from 'joi';
-import type {
-  Logged,
-  LogSlice,
-  RefusedEntry,
-  RefusedQuery,
-  UsageEntry,
-  UsageQuery,
-} from '../../store/store.js';
+import type { Logged, LogSlice, RefusedQuery, UsageEntry, UsageQuery } from '../../store/store.js';
 import {
   AUDIT_REPLY,
-  LOG_ID,
   auditWire,
   OWN_USAGE_REPLY,
   ownUsageWire,
@@ -22,6 +14,14 @@ import {
   type OwnUsageWire,
   type UsageWire,
 } from '../../wire/log.js';
+import {
+  OWN_REFUSED_REPLY,
+  ownRefusedWire,
+  REFUSED_REPLY,
+  refusedWire,
+  type OwnRefusedWire,
+  type RefusedWire,
+} from '../../wire/refused.js';
 import { ID, listOf } from '../../wire/lists.js';
 import { CSV, FORMAT_QUERY, namesOf, pageOrFile, type FormatQuery } from '../list-file.js';
 import { defineOperation, type Operation } from '../operation.js';
@@ -73,35 +73,12 @@ interface AuditListQuery extends SpanQuery, LogQuery {
   target?: string;
 }
 
-/** A request that was answered without being admitted, as the owner of the key it named may see it. */
-interface OwnRefusedView {
-  id: number;
-  created_at: number;
-  request_id: string;
-  outcome: string;
-  status: number;
-  message: string;
-  model: string | null;
-  token_id: number | null;
-  token_name: string | null;
-  documents: number;
-  duration_ms: number;
-  repeated: number;
-}
-
 /** A request in the log with the name of its channel. */
 interface NamedUsageView extends UsageWire {
   channel: string | null;
 }
 
-interface RefusedView extends OwnRefusedView {
-  user_id: number | null;
-  address: string | null;
-  node: string;
-}
-
 const COUNT = Joi.number().integer().min(0);
-const TEXT = Joi.string().allow('').required();
 const FILTER = Joi.string().max(1_024).empty('');
 
 const SPAN_QUERY = {
@@ -135,28 +112,8 @@ const FILTERS = {
 
 const REQUEST = { request_id: FILTER.description('The newest request with this id.') };
 
-const OWN_REFUSED_MEMBERS = {
-  id: LOG_ID,
-  created_at: SECONDS.required(),
-  request_id: Joi.string().required(),
-  outcome: Joi.string().required().description('The error code that the caller got.'),
-  status: COUNT.required(),
-  message: TEXT,
-  model: TEXT.allow(null),
-  token_id: ID.allow(null).required(),
-  token_name: TEXT.allow(null),
-  documents: COUNT.required(),
-  duration_ms: COUNT.required(),
-  repeated: COUNT.required().description('How many more of this address and code it stands for.'),
-};
-const REFUSED_MEMBERS = {
-  ...OWN_REFUSED_MEMBERS,
-  user_id: ID.allow(null).required(),
-  address: Joi.string().allow(null).required(),
-  node: TEXT.description('The gateway that answered.'),
-};
-const OWN_REFUSED = Joi.object<OwnRefusedView, true>(OWN_REFUSED_MEMBERS);
-const REFUSED = Joi.object<RefusedView, true>(REFUSED_MEMBERS);
+const OWN_REFUSED = Joi.object<OwnRefusedWire, true>(OWN_REFUSED_REPLY);
+const REFUSED = Joi.object<RefusedWire, true>(REFUSED_REPLY);
 const OWN_USAGE = Joi.object<OwnUsageWire, true>(OWN_USAGE_REPLY);
 const USAGE_MEMBERS = {
   ...USAGE_REPLY,
@@ -167,8 +124,8 @@ const AUDIT = Joi.object<AuditWire, true>(AUDIT_REPLY);
 
 const OWN_USAGE_FILE = { name: 'usage', columns: namesOf(OWN_USAGE_REPLY) };
 const USAGE_FILE = { name: 'usage', columns: namesOf(USAGE_MEMBERS) };
-const OWN_REFUSED_FILE = { name: 'refused', columns: namesOf(OWN_REFUSED_MEMBERS) };
-const REFUSED_FILE = { name: 'refused', columns: namesOf(REFUSED_MEMBERS) };
+const OWN_REFUSED_FILE = { name: 'refused', columns: namesOf(OWN_REFUSED_REPLY) };
+const REFUSED_FILE = { name: 'refused', columns: namesOf(REFUSED_REPLY) };
 const AUDIT_FILE = { name: 'audit', columns: namesOf(AUDIT_REPLY) };
 
 const list = defineOperation({
@@ -240,7 +197,7 @@ const refused = defineOperation({
       ...(userId === undefined ? {} : { userId }),
       ...(address === undefined ? {} : { address }),
     };
-    return pageOrFile(query, REFUSED_FILE, refusedView, (slice) =>
+    return pageOrFile(query, REFUSED_FILE, refusedWire, (slice) =>
       deps.store.listRefused({ ...wanted, ...partOf(query), ...slice }),
     );
   },
@@ -257,7 +214,7 @@ const ownRefused = defineOperation({
   reply: listOf(OWN_REFUSED),
   files: [CSV],
   handler: ({ deps, query, actor }) =>
-    pageOrFile(query, OWN_REFUSED_FILE, ownRefusedView, (slice) =>
+    pageOrFile(query, OWN_REFUSED_FILE, ownRefusedWire, (slice) =>
       deps.store.listRefused({
         ...refusedFilterOf(query),
         ...partOf(query),
@@ -369,32 +326,6 @@ function spanOf({ start_timestamp: start, end_timestamp: end }: SpanQuery): {
   return {
     ...(start === undefined ? {} : { fromMs: start * 1000 }),
     ...(end === undefined ? {} : { toMs: end * 1000 + 999 }),
-  };
-}
-
-function ownRefusedView(entry: Logged<RefusedEntry>): OwnRefusedView {
-  return {
-    id: entry.id,
-    created_at: Math.floor(entry.atMs / 1000),
-    request_id: entry.requestId,
-    outcome: entry.outcome,
-    status: entry.status,
-    message: entry.message,
-    model: entry.model ?? null,
-    token_id: entry.tokenId ?? null,
-    token_name: entry.tokenName ?? null,
-    documents: entry.documents,
-    duration_ms: Math.round(entry.durationMs),
-    repeated: entry.repeated,
-  };
-}
-
-function refusedView(entry: Logged<RefusedEntry>): RefusedView {
-  return {
-    ...ownRefusedView(entry),
-    user_id: entry.userId ?? null,
-    address: entry.address ?? null,
-    node: entry.node,
   };
 }
 
