@@ -13,7 +13,7 @@ import { ChannelTable } from './gateway/channel-table.js';
 import type { Observe } from './gateway/events.js';
 import { failover, single } from './gateway/failover.js';
 import type { Surveyor } from './gateway/explain.js';
-import { createPlanner, type ChainParts, type PlanParts } from './gateway/plan.js';
+import { createPlanner, type ChainParts, type RankParts, type TurnParts } from './gateway/plan.js';
 import { coalesced } from './gateway/policies/coalesce.js';
 import { fallbacks } from './gateway/policies/fallbacks.js';
 import { hedged } from './gateway/policies/hedge.js';
@@ -193,7 +193,6 @@ function createKnowledge(config: DataPlaneConfig, parts: DataPlaneParts): Knowle
   return { steady, limits, places, health, channels };
 }
 
-/** What stands between a choice of channel and the wire. */
 function attemptParts(
   config: DataPlaneConfig,
   parts: DataPlaneParts,
@@ -218,13 +217,12 @@ function attemptParts(
   };
 }
 
-/** How many channels are asked at a time. */
 function turnParts(
   { gateway, traffic }: DataPlaneConfig,
   { now }: DataPlaneParts,
   { health }: Knowledge,
   probing: Probing,
-): Pick<PlanParts, 'single' | 'hedged' | 'probing'> {
+): TurnParts {
   const asking = { now, attemptTimeoutMs: gateway.attemptTimeoutMs };
   const budget = new RetryBudget(traffic.hedgePercent / 100);
   const hedging = {
@@ -239,17 +237,13 @@ function turnParts(
   };
 }
 
-/** What is done about a model, whichever channel ranks. */
 function rankParts(
   { gateway, traffic }: DataPlaneConfig,
   { store, observe, now, elapsed, random }: DataPlaneParts,
   { channels }: Knowledge,
   choice: CandidatesDeps,
   queue: Queue,
-): Pick<
-  PlanParts,
-  'failover' | 'replyCached' | 'coalesced' | 'counted' | 'queued' | 'refusal' | 'fallbacks'
-> {
+): RankParts {
   const retries = new RetryBudget(traffic.retryPercent / 100);
   const cache = new ReplyCache({ maxRows: traffic.cacheMaxRows, now });
   const replies = sharedReplies({ store, most: traffic.cacheSharedMax, observe, now, elapsed });

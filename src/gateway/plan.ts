@@ -13,28 +13,32 @@ import {
 } from './rank.js';
 import type { Route } from './route.js';
 
-/** The parts that plans are made of: built once, along with any state that outlives a plan. */
-export interface PlanParts {
-  readonly rulesOf: (model: string) => ModelRules;
-  /** What models cost, for those whose cheapest channel is asked first. */
-  readonly prices: PriceList;
+/** What stands between a choice of channel and the wire. */
+export interface ChainParts {
   readonly send: Attempt;
   readonly leased: Layer<Attempt>;
   readonly observed: Layer<Attempt>;
-  readonly keyed: Layer<Attempt>;
-  readonly limited: Layer<Attempt>;
   readonly placed: Layer<Attempt>;
-  readonly counted: (offers: readonly Offer[]) => Layer<Rank>;
-  readonly longDocuments: Layer<Attempt>;
-  readonly sliding: Layer<Attempt>;
+  readonly limited: Layer<Attempt>;
+  readonly keyed: Layer<Attempt>;
   readonly split: Layer<Attempt>;
+  readonly sliding: Layer<Attempt>;
+  readonly longDocuments: Layer<Attempt>;
+}
+
+/** How many channels are asked at a time. */
+export interface TurnParts {
   readonly single: (attempt: Attempt) => Turn;
   readonly hedged: (attempt: Attempt) => Turn;
   readonly probing: (attempt: Attempt) => Layer<Turn>;
+}
+
+/** What is done about a model, whichever channel ranks. */
+export interface RankParts {
   readonly failover: (turn: Turn) => Rank;
-  readonly fallbacks: (models: readonly string[]) => Layer<Rank>;
-  readonly coalesced: Layer<Rank>;
   readonly replyCached: (ttlMs: number, isShared: boolean) => Layer<Rank>;
+  readonly coalesced: Layer<Rank>;
+  readonly counted: (offers: readonly Offer[]) => Layer<Rank>;
   readonly queued: (mostMs: number) => Layer<Rank>;
   readonly refusal: (
     model: string,
@@ -42,21 +46,15 @@ export interface PlanParts {
     deadlineMs: number,
     mostMs: number,
   ) => NoRanking | undefined;
+  readonly fallbacks: (models: readonly string[]) => Layer<Rank>;
 }
 
-/** The parts of what stands between a choice of channel and the wire. */
-export type ChainParts = Pick<
-  PlanParts,
-  | 'send'
-  | 'leased'
-  | 'observed'
-  | 'keyed'
-  | 'limited'
-  | 'placed'
-  | 'longDocuments'
-  | 'sliding'
-  | 'split'
->;
+/** The parts that plans are made of: built once, along with any state that outlives a plan. */
+export interface PlanParts extends ChainParts, TurnParts, RankParts {
+  readonly rulesOf: (model: string) => ModelRules;
+  /** What models cost, for those whose cheapest channel is asked first. */
+  readonly prices: PriceList;
+}
 
 /** How channels are asked for a ranking: with the layers that at least one of them uses. */
 export function chainOf(
