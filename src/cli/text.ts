@@ -8,10 +8,11 @@ export function table(
   rows: readonly (readonly string[])[],
   part: { readonly total: number; readonly offset: number } = { total: rows.length, offset: 0 },
 ): string {
+  const shown = rows.map((row) => row.map(withoutControls));
   const widths = heading.map((title, column) =>
-    Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)),
+    Math.max(title.length, ...shown.map((row) => row[column]?.length ?? 0)),
   );
-  const lines = [heading, ...rows].map((row) =>
+  const lines = [heading, ...shown].map((row) =>
     row
       .map((cell, column) => cell.padEnd(widths[column] ?? 0))
       .join('  ')
@@ -22,10 +23,19 @@ export function table(
   return lines.join('\n');
 }
 
+/** Strangers choose some texts, such as what their browser calls itself: none of them may steer the terminal. */
+function withoutControls(text: string): string {
+  return text.replace(/[\p{Cc}\u2028\u2029\p{Bidi_Control}]/gu, (control) => {
+    return `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  });
+}
+
 /** Facts, one per line. */
 export function facts(entries: readonly (readonly [string, string])[]): string {
   const width = Math.max(...entries.map(([name]) => name.length));
-  return entries.map(([name, value]) => `${name.padEnd(width)}  ${value}`).join('\n');
+  return entries
+    .map(([name, value]) => `${name.padEnd(width)}  ${withoutControls(value)}`)
+    .join('\n');
 }
 
 /** An amount of quota, with its value in dollars. */
