@@ -169,6 +169,8 @@ class Supervisor {
       if (error === null) {
         // The one on the way is the worker's now: if that is gone, the connection breaks.
         socket.destroy();
+        // It has taken the one before. What it is asked waits behind all that are to be sent, one with each of its turns.
+        this.#heartbeat.heard(worker);
       } else {
         // It is about to be replaced.
         this.#passOver(worker);

@@ -95,11 +95,11 @@ function refusesConnections(port: number): Promise<boolean> {
 const HEALTH = 'GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n';
 
 /** Connects and asks for the health; resolves to how that ended. */
-function knock(port: number): Promise<string> {
+function knock(port: number, patienceMs = 20_000): Promise<string> {
   return new Promise((resolve) => {
     let answer = '';
     const socket = connect(port, '127.0.0.1');
-    socket.setTimeout(20_000, () => socket.destroy(new Error('silence')));
+    socket.setTimeout(patienceMs, () => socket.destroy(new Error('silence')));
     socket.write(HEALTH.replace('\r\n\r\n', '\r\nconnection: close\r\n\r\n'));
     socket.on('data', (text) => (answer += String(text)));
     socket.on('error', (error) => resolve(systemCode(error) ?? error.message));
@@ -196,6 +196,27 @@ describe('a gateway whose workers are killed', () => {
     expect(ends.filter((end) => end === 'answered').length).toBeGreaterThanOrEqual(11);
     expect(ends).not.toContain('silence');
     expect(await knock(running.port)).toBe('answered');
+  }, 180_000);
+
+  it('leaves one alone that is slow to take all the connections that wait for it', async () => {
+    const slow =
+      "process.on('SIGUSR2',()=>{setInterval((u=0)=>{for(u=Date.now()+150;Date.now()<u;);},1)})";
+    const running = await start([
+      ...['env', 'WORKERS=2', `NODE_OPTIONS=--import=data:text/javascript,${slow}`],
+      ...PROGRAM,
+    ]);
+    const pids = (): number[] =>
+      running.log
+        .filter((line) => line.includes('"serving"'))
+        .map((line) => (JSON.parse(line) as { pid: number }).pid);
+    await eventually('both serve', () => Promise.resolve(pids().length === 2));
+
+    for (const pid of pids()) process.kill(pid, 'SIGUSR2');
+    // Together they take longer than a worker may be silent.
+    const ends = await Promise.all(Array.from({ length: 200 }, () => knock(running.port, 120_000)));
+
+    expect(new Set(ends)).toEqual(new Set(['answered']));
+    expect(running.log.filter((line) => line.includes('does not answer'))).toEqual([]);
   }, 180_000);
 });
 
