@@ -74,6 +74,15 @@ test('the overview, the spending and the home page show what happened, and sums 
   const saved = page.waitForEvent('download');
   await page.getByRole('button', { name: 'CSV' }).click();
   assert.equal((await saved).suggestedFilename(), 'spend.csv');
+  // A day is picked from the chart; of a single one, nothing more can be.
+  await page.getByText('7 days', { exact: true }).click();
+  const day = await page.locator('figure.chart rect.bar-of').last().boundingBox();
+  await page.mouse.click(day.x + day.width / 2, day.y + day.height / 2);
+  await page.waitForURL(/from=/);
+  const [dayStart, dayEnd] = rangeOf();
+  assert.ok([23, 24, 25].includes((dayEnd - dayStart) / 3_600));
+  await page.getByRole('row', { name: /^Total 4 0 8 .*\$2\.00/ }).waitFor();
+  await page.getByText('This month', { exact: true }).click();
   assert.deepEqual(await faultsOf(page, 'spend'), []);
   assert.deepEqual(said, []);
   await context.close();

@@ -17,6 +17,7 @@ import {
 } from '../parts/basic.js';
 import { Chart, timesOf } from '../parts/chart.js';
 import { FilterSelect } from '../parts/form.js';
+import { pickRange, RangeSteps, useOwnRange, withoutOwnRange } from '../parts/range.js';
 import { setQuery, useRoute } from '../router.js';
 import { w, wp } from '../words.js';
 
@@ -34,7 +35,8 @@ export function Spend() {
   const groups = seesAll() ? GROUPS : OWN_GROUPS;
   const by = groups.find((group) => group === query.get('by')) ?? (seesAll() ? 'user' : 'token');
   const then = groups.find((group) => group === query.get('then') && group !== by);
-  const { start, end } = spanOf(span, new Date());
+  const picked = useOwnRange();
+  const { start, end } = picked ?? spanOf(span, new Date());
   const range = { start_timestamp: start, end_timestamp: end };
   const asked = { ...range, by, ...(then === undefined ? {} : { then }) };
   const all = useRead('usageBreakdown', { query: asked }, { enabled: seesAll() });
@@ -57,12 +59,13 @@ export function Spend() {
         <h1>{w().nav.spend}</h1>
         <Segments
           label={words.range}
-          value={span}
+          value={picked === undefined ? span : ''}
           choices={SPAN_NAMES.map((value) => ({ value, label: words.spans[value] }))}
           onChange={(value) =>
-            setQuery({ span: value === 'this_month' ? '' : value }, { replace: true })
+            setQuery(withoutOwnRange(value === 'this_month' ? '' : value), { replace: true })
           }
         />
+        <RangeSteps shown={{ start, end }} />
         <Button onClick={csv}>{w().csv}</Button>
       </div>
       <ErrorNotice error={error} onAgain={again} />
@@ -198,6 +201,7 @@ function Days({ start, end }: { readonly start: number; readonly end: number }) 
       times={times}
       format={money}
       timeOf={(seconds) => day.format(seconds * 1_000)}
+      onPick={pickRange}
       series={[{ name: w().home.spent, color: 1, values }]}
     />
   );

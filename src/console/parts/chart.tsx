@@ -46,7 +46,8 @@ export function Chart(props: ChartProps) {
     }),
   );
   const step = WIDTH / Math.max(1, times.length);
-  const seconds = (times[1] ?? 0) - (times[0] ?? 0);
+  // Of a single step nothing can be picked.
+  const seconds = times.length < 2 ? 0 : (times[1] ?? 0) - (times[0] ?? 0);
   const isEmpty = top === Number.MIN_VALUE;
   const indexAt = (event: TargetedPointerEvent<SVGSVGElement>): number => {
     const { left, width } = event.currentTarget.getBoundingClientRect();
@@ -82,7 +83,7 @@ export function Chart(props: ChartProps) {
             if (from === undefined) return;
             setFrom(undefined);
             const [first = 0, last = 0] = [from, indexAt(event)].sort((a, b) => a - b);
-            onPick?.(times[first] ?? 0, (times[last] ?? 0) + seconds);
+            if (seconds > 0) onPick?.(times[first] ?? 0, times[last + 1] ?? end);
           }}
           onPointerCancel={() => setFrom(undefined)}
           onPointerLeave={() => setAt(undefined)}
