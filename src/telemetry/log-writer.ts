@@ -1,5 +1,6 @@
 import type { Observe } from '../gateway/events.js';
 import { StoreUnavailableError } from '../store/store.js';
+import { Nap } from './nap.js';
 
 export interface LogWriterDeps<T> {
   /** The name of the log in a fault. */
@@ -30,8 +31,8 @@ export class LogWriter<T> {
   #dropped = 0;
   #timer: NodeJS.Timeout | undefined;
   #writing: Promise<void> | undefined;
-  /** Ends a pause between attempts. */
-  #wake: (() => void) | undefined;
+  /** Between attempts. */
+  readonly #nap = new Nap();
   #giveUpAtMs = Infinity;
 
   constructor(deps: LogWriterDeps<T>) {
@@ -65,7 +66,7 @@ export class LogWriter<T> {
   /** Writes what is left. From `untilMs` on, it no longer waits for a store that is away. */
   async close(untilMs: number): Promise<void> {
     this.#giveUpAtMs = untilMs;
-    this.#wake?.();
+    this.#nap.wake();
     while (this.#waiting.length > 0) {
       this.#write();
       await this.#writing;
@@ -108,7 +109,7 @@ export class LogWriter<T> {
         } catch (error) {
           const away = error instanceof StoreUnavailableError;
           if (away && this.#deps.now() + retryMs < this.#giveUpAtMs) {
-            await this.#pause(retryMs);
+            await this.#nap.take(retryMs);
             continue;
           }
           // Entries that cannot be written must not hold up the rest.
@@ -121,16 +122,6 @@ export class LogWriter<T> {
     } finally {
       this.#sent = 0;
     }
-  }
-
-  #pause(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, ms);
-      this.#wake = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
   }
 
   /** One fault for all entries lost since the last fault: a store that is away is not news for each request. */

@@ -12,6 +12,7 @@ import {
 import { addTally, count, newTally, type Tally } from '../core/tally.js';
 import type { AttemptEvent, Observe, ReadEvents, RequestEvent } from '../gateway/events.js';
 import { StoreUnavailableError, type StatsAddition, type StatsStore } from '../store/store.js';
+import { Nap } from './nap.js';
 
 export interface RollupsDeps {
   readonly store: Pick<StatsStore, 'addStats'>;
@@ -112,7 +113,7 @@ export class Rollups {
   #serial = 0;
   #timer: NodeJS.Timeout | undefined;
   #writing: Promise<void> | undefined;
-  #wake: (() => void) | undefined;
+  readonly #nap = new Nap();
   #giveUpAtMs = Infinity;
 
   constructor(deps: RollupsDeps) {
@@ -130,7 +131,7 @@ export class Rollups {
   /** Writes what is left. From `untilMs` on, it no longer waits for a store that is away. */
   async close(untilMs: number): Promise<void> {
     this.#giveUpAtMs = untilMs;
-    this.#wake?.();
+    this.#nap.wake();
     while (this.#pending.size > 0 || this.#writing !== undefined) {
       this.#write();
       await this.#writing;
@@ -269,7 +270,7 @@ export class Rollups {
       } catch (error) {
         const away = error instanceof StoreUnavailableError;
         if (away && now() + retryMs < this.#giveUpAtMs) {
-          await this.#pause(retryMs);
+          await this.#nap.take(retryMs);
           continue;
         }
         this.#lost += additions.length;
@@ -277,16 +278,6 @@ export class Rollups {
         return;
       }
     }
-  }
-
-  #pause(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, ms);
-      this.#wake = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
   }
 
   #tellLost(error: unknown): void {
