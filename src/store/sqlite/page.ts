@@ -53,7 +53,10 @@ export function selectPage<Row, T>(
       .all(...filter.parameters, most, offset);
   if (count === false) {
     const rows = rowsOf(limit + 1);
-    return { items: rows.slice(0, limit).map(read), total: offset + rows.length };
+    // Behind the end, nothing says how many there are.
+    if (rows.length > 0) {
+      return { items: rows.slice(0, limit).map(read), total: offset + rows.length };
+    }
   }
   const total = database
     .prepare<{ readonly total: number }>(`SELECT count(*) AS total FROM ${table} t ${filter.sql}`)

@@ -159,6 +159,7 @@ export function describeLogs(open: OpenHarness): void {
       expect(await page({ count: false, outcome: 'ok' })).toMatchObject({ at: [9, 4], total: 3 });
       expect(await page({ count: false, limit: 6, outcome: 'ok' })).toMatchObject({ total: 6 });
       expect(await page({ count: false, before })).toMatchObject({ at: [1, 1], total: 3 });
+      expect(await page({ count: false, offset: 8 })).toMatchObject({ at: [], total: 6 });
     });
 
     test('lists one request by its id, the newest if the id was used again', async () => {
