@@ -30,21 +30,31 @@ async function accounts(
   return upstream;
 }
 
+/** A clock on which a minute has just begun, so that none ends during a test. */
+function earlyInAMinute(): () => number {
+  const aheadMs = 60_000 - (Date.now() % 60_000);
+  return () => Date.now() + aheadMs;
+}
+
 async function gatewayOn(
   upstream: TestUpstream,
   channel: Record<string, unknown> = {},
   more: Record<string, unknown> = {},
 ): Promise<TestGateway & { readonly ask: () => ReturnType<TestGateway['post']> }> {
-  const gateway = await startGateway({
-    channels: [
-      {
-        ...{ name: 'pool', provider: 'cohere', base_url: upstream.url, models: ['moon'] },
-        ...{ api_keys: KEYS, ...channel },
-      },
-    ],
-    traffic: { breaker_failures: 2, breaker_open_ms: 60_000, disable_failures: 2 },
-    ...more,
-  });
+  const gateway = await startGateway(
+    {
+      channels: [
+        {
+          ...{ name: 'pool', provider: 'cohere', base_url: upstream.url, models: ['moon'] },
+          ...{ api_keys: KEYS, ...channel },
+        },
+      ],
+      traffic: { breaker_failures: 2, breaker_open_ms: 60_000, disable_failures: 2 },
+      ...more,
+    },
+    {},
+    { now: earlyInAMinute() },
+  );
   open.push(gateway);
   const { key } = await gateway.createKey();
   return { ...gateway, ask: () => gateway.post(key, ask) };
