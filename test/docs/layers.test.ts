@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { describe, expect, it } from '@jest/globals';
 
@@ -25,10 +25,7 @@ function listed(cell: string): string[] {
 }
 
 function allowedTo(folder: string): readonly string[] | undefined {
-  const name = folder
-    .replace('/*.ts', '')
-
-    .replace('/', '-');
+  const name = folder.replace('/*.ts', '').replace('/', '-');
   return forbidden.find((rule) => rule.name === name)?.to.pathNot;
 }
 
@@ -88,5 +85,29 @@ describe('the table of layers says what is checked, for', () => {
     const files = [...sentence.matchAll(/`([\w-]+\.ts)`/g)].map(([, file]) => `gateway/${file}`);
 
     expect(['core', ...files].sort()).toEqual(allowed(allowedTo('policies') ?? [], '^src/'));
+  });
+});
+
+describe('the page names', () => {
+  const filesIn = (folder: string): string[] =>
+    readdirSync(new URL(`../../${folder}`, import.meta.url))
+      .filter((name) => /\.m?[jt]s$/.test(name))
+      .sort();
+
+  it('every file of src itself among its parts', () => {
+    const [, parts = ''] = /\n## The parts\n([^]*?)\n## /.exec(ARCHITECTURE) ?? [];
+    const named = [...parts.matchAll(/`(?:src\/)?([\w-]+\.m?[jt]s)`/g)].map(([, file]) => file);
+
+    const missing = filesIn('src').filter(
+      (file) => !named.includes(file) && !file.startsWith('config-'),
+    );
+    expect(missing).toEqual([]);
+  });
+
+  it('every policy in the life of a request', () => {
+    const [life = ''] = /\n## The life of a request\n[^]*?\n## /.exec(ARCHITECTURE) ?? [];
+
+    const policies = filesIn('src/gateway/policies').map((file) => file.replace('.ts', ''));
+    expect(policies.filter((name) => !new RegExp(`[ :]${name}[,;:]`).test(life))).toEqual([]);
   });
 });
