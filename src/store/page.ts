@@ -22,9 +22,19 @@ export function comparing<T extends { readonly id: number }, By extends string>(
   return (one, other) => {
     const [a, b] = [valueOf(one), valueOf(other)];
     if (a === b) return other.id - one.id;
-    return a < b ? -sign : sign;
+    return isBefore(a, b) ? -sign : sign;
   };
 }
+
+/** Texts are in the order of their code points, as SQLite has them; JavaScript's own has emoji before some letters. */
+function isBefore(one: number | string, other: number | string): boolean {
+  const areTexts = typeof one === 'string' && typeof other === 'string';
+  if (!areTexts || !(LAST_UNITS.test(one) && LAST_UNITS.test(other))) return one < other;
+  return Buffer.compare(Buffer.from(one), Buffer.from(other)) < 0;
+}
+
+/** Halves of pairs, and the characters behind them. */
+const LAST_UNITS = /[\ud800-\uffff]/;
 
 /** A slice of a list, newest first; `offset` from 0. */
 export interface Slice {

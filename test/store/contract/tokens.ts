@@ -296,6 +296,18 @@ export function describeTokens(open: OpenHarness): void {
       expect(items.map(({ name }) => name)).toEqual(['d']);
     });
 
+    test('lists names of all scripts in one order', async () => {
+      const { store } = given;
+      const userId = await createUser(store);
+      const inOrder = ['a', 'é', '漢', '｡', '𝒳', '😀'];
+      for (const name of inOrder.toReversed()) await createToken(store, { userId, name });
+      const order = { by: 'name', descending: false } as const;
+
+      const { items } = await store.listTokens({ userId, order, offset: 0, limit: 9 }, T0);
+
+      expect(items.map(({ name }) => name)).toEqual(inOrder);
+    });
+
     test('lets one of many who judged the same token change it, whatever traffic does to it', async () => {
       const { token } = await createToken(given.store, { remainQuota: 100 });
       const other = await given.reopen();
