@@ -40,3 +40,12 @@ export function mapValues<T, U>(
 export function own<T>(record: Readonly<Record<string, T>>, name: string): T | undefined {
   return Object.hasOwn(record, name) ? record[name] : undefined;
 }
+
+/** JSON that is equal for values that differ only in the order of their members. */
+export function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_, member: unknown) =>
+    typeof member === 'object' && member !== null && !Array.isArray(member)
+      ? Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : member,
+  );
+}

@@ -1,6 +1,14 @@
 import { expect, it } from '@jest/globals';
 import { fc } from '../support/property.js';
-import { camelCase, camelKeys, mapValues, snakeCase, snakeKeys } from '../../src/core/records.js';
+import {
+  camelCase,
+  camelKeys,
+  canonicalJson,
+  mapValues,
+  own,
+  snakeCase,
+  snakeKeys,
+} from '../../src/core/records.js';
 
 it.each([
   ['name', 'name'],
@@ -22,4 +30,17 @@ it('names come back as they were', () => {
 
 it('values are changed one by one', () => {
   expect(mapValues({ one: 1, two: 2 }, (value) => value * 2)).toEqual({ one: 2, two: 4 });
+});
+
+it('what every object inherits is no member of a record', () => {
+  expect(own({ one: 1 }, 'one')).toBe(1);
+  expect(own<unknown>({ one: 1 }, 'constructor')).toBeUndefined();
+});
+
+it('the order of members makes no difference to canonical JSON, that of elements does', () => {
+  const json = canonicalJson({ b: [{ d: 1, c: null }, 2], a: 'x' });
+
+  expect(json).toBe('{"a":"x","b":[{"c":null,"d":1},2]}');
+  expect(canonicalJson({ a: 'x', b: [{ c: null, d: 1 }, 2] })).toBe(json);
+  expect(canonicalJson({ a: 'x', b: [2, { c: null, d: 1 }] })).not.toBe(json);
 });

@@ -7,6 +7,7 @@ import {
   type ChannelStatus,
   type TagSwitch,
 } from '../../core/channel.js';
+import { canonicalJson } from '../../core/records.js';
 import {
   StoreUnavailableError,
   type ChannelChange,
@@ -18,9 +19,9 @@ import {
   type EncryptionStore,
 } from '../store.js';
 import { openCredentials, type Vault } from '../vault.js';
+import { versionMark } from '../version.js';
 import type { Connection } from './connection.js';
 import type { Keys } from './keys.js';
-import { versionMark } from '../version.js';
 import { listOf, numberOf, run, SCRIPTS, textOf, type Reply } from './scripts.js';
 import { pairOf } from './token-records.js';
 
@@ -180,7 +181,7 @@ export function openChannels(
         declaredStatus: channel.status,
       };
       if (before === undefined) edits.set(await nextId(), next);
-      else if (canonical(before.channel) !== canonical(next)) edits.set(before.id, next);
+      else if (canonicalJson(before.channel) !== canonicalJson(next)) edits.set(before.id, next);
     }
     for (const [id, { name, origin }] of stored) {
       if (origin === 'config' && !wanted.has(name)) edits.set(id, undefined);
@@ -388,14 +389,5 @@ function pairsOf(reply: Reply | undefined): [string, string][] {
   const flat = listOf(reply).map(textOf);
   return flat.flatMap((key, index): [string, string][] =>
     index % 2 === 0 ? [[key, flat[index + 1] ?? '']] : [],
-  );
-}
-
-/** JSON that is equal for values that differ only in the order of their members. */
-function canonical(value: unknown): string {
-  return JSON.stringify(value, (_, member: unknown) =>
-    typeof member === 'object' && member !== null && !Array.isArray(member)
-      ? Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : member,
   );
 }

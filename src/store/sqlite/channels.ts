@@ -6,6 +6,7 @@ import {
   type ChannelStatus,
   type TagSwitch,
 } from '../../core/channel.js';
+import { canonicalJson } from '../../core/records.js';
 import type {
   ChannelChange,
   ChannelNews,
@@ -236,7 +237,7 @@ export function openChannels(
         if (
           row.tag !== (tag ?? null) ||
           row.status !== next ||
-          canonical(before) !== canonical({ ...definition, outage })
+          canonicalJson(before) !== canonicalJson({ ...definition, outage })
         ) {
           write(row, { ...definition, outage, tag, status: next }, undefined, status);
           changed = true;
@@ -429,13 +430,4 @@ function switchOf(row: SwitchRow): TagSwitch {
     changedTime: row.changed_time,
     changedBy: row.changed_by ?? undefined,
   };
-}
-
-/** JSON that is equal for values that differ only in the order of their members. */
-function canonical(value: unknown): string {
-  return JSON.stringify(value, (_, member: unknown) =>
-    typeof member === 'object' && member !== null && !Array.isArray(member)
-      ? Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : member,
-  );
 }
