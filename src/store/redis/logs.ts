@@ -29,8 +29,15 @@ interface Log<T> {
 }
 
 interface Span {
-  readonly fromMs?: number;
-  readonly toMs?: number;
+  readonly fromMs?: number | undefined;
+  readonly toMs?: number | undefined;
+}
+
+/** Conditions that entries must meet. */
+interface Filter<T> {
+  /** What the record of an entry that meets them contains: most others need not be parsed. */
+  readonly fragments: readonly string[];
+  readonly matches: (entry: T) => boolean;
 }
 
 export function openLogs(connection: Connection, keys: Keys): LogStore {
@@ -58,12 +65,16 @@ export function openLogs(connection: Connection, keys: Keys): LogStore {
     return answer(client.zcount(key, span.fromMs ?? '-inf', span.toMs ?? '+inf'));
   }
 
-  async function entries<T>({ key, read }: Log<T>, found: readonly string[]): Promise<Logged<T>[]> {
+  async function entries<T>(
+    { key, read }: Log<T>,
+    found: readonly string[],
+    fragments: readonly string[] = [],
+  ): Promise<Logged<T>[]> {
     if (found.length === 0) return [];
     const records = await answer(client.hmget(`${key}:entries`, ...found));
     // Each record is the user that it is about, and its JSON.
     return records.flatMap((record, index) =>
-      record === null
+      record === null || !fragments.every((fragment) => record.includes(fragment))
         ? []
         : [{ ...read(record.slice(record.indexOf(' ') + 1)), id: Number(found[index]) }],
     );
@@ -85,20 +96,42 @@ export function openLogs(connection: Connection, keys: Keys): LogStore {
   }
 
   /**
-   * Visits every entry in a span from a place on, newest first, until `visit` says that it is enough. Reads the log in parts:
-   * others get their turn in between.
+   * Visits the entries in a span that match, from a place on, newest first, until `visit` says that it is enough. Reads the log
+   * in parts: others get their turn in between. Each part begins at the time at which the last one ended, since finding a place
+   * by its number takes longer the further down it is.
    */
   async function scan<T>(
     log: Log<T>,
     userId: number | undefined,
-    span: Span,
+    { fromMs, toMs }: Span,
     start: number,
+    filter: Filter<T> | undefined,
     visit: (entry: Logged<T>) => boolean,
   ): Promise<void> {
-    for (let offset = start; ; offset += CHUNK) {
-      const found = await numbers(log, userId, span, offset, CHUNK);
-      for (const entry of await entries(log, found)) if (visit(entry)) return;
-      if (found.length < CHUNK) return;
+    const key = userId === undefined ? `${log.key}:times` : `${log.key}:of:${userId}`;
+    const oldest = `${fromMs ?? '-inf'}`;
+    let newest = `${toMs ?? '+inf'}`;
+    let skip = start;
+    for (;;) {
+      const found = await answer(
+        client.zrange(
+          ...([key, newest, oldest, 'BYSCORE', 'REV'] as const),
+          ...(['LIMIT', skip, CHUNK, 'WITHSCORES'] as const),
+        ),
+      );
+      const last = found.at(-1) ?? oldest;
+      const [part, newer] = await Promise.all([
+        entries(
+          log,
+          found.filter((_, at) => at % 2 === 0),
+          filter?.fragments,
+        ),
+        answer(client.zcount(key, `(${last}`, newest)),
+      ]);
+      for (const entry of part) if (filter?.matches(entry) !== false && visit(entry)) return;
+      if (found.length < 2 * CHUNK) return;
+      skip += CHUNK - newer;
+      newest = last;
     }
   }
 
@@ -106,14 +139,14 @@ export function openLogs(connection: Connection, keys: Keys): LogStore {
     log: Log<T>,
     userId: number | undefined,
     query: Span & LogSlice,
-    matches: ((entry: T) => boolean) | undefined,
+    filter: Filter<T> | undefined,
   ): Promise<Page<Logged<T>>> {
     const { offset, limit, before } = query;
     const start = before === undefined ? 0 : await placeAfter(log, userId, query, before);
     if (start === Infinity) return { items: [], total: 0 };
     // One more than is wanted says whether there are more.
     const most = query.count === false ? offset + limit + 1 : Infinity;
-    if (matches === undefined) {
+    if (filter === undefined) {
       const [total, found] = await Promise.all([
         count(log, userId, query),
         limit > 0 ? numbers(log, userId, query, start + offset, limit) : [],
@@ -123,8 +156,7 @@ export function openLogs(connection: Connection, keys: Keys): LogStore {
     }
     const items: Logged<T>[] = [];
     let total = 0;
-    await scan(log, userId, query, start, (entry) => {
-      if (!matches(entry)) return false;
+    await scan(log, userId, query, start, filter, (entry) => {
       if (total >= offset && items.length < limit) items.push(entry);
       total += 1;
       return total >= most;
@@ -197,17 +229,17 @@ export function openLogs(connection: Connection, keys: Keys): LogStore {
   async function requests<T extends { readonly atMs: number; readonly userId: number | undefined }>(
     log: Log<T>,
     query: Span & LogSlice & { readonly userId?: number; readonly requestId?: string },
-    matches: ((entry: T) => boolean) | undefined,
+    filter: Filter<T> | undefined,
   ): Promise<Page<Logged<T>>> {
     const { userId, requestId, offset, limit, before = Infinity } = query;
     const { fromMs = -Infinity, toMs = Infinity } = query;
-    if (requestId === undefined) return page(log, userId, query, matches);
+    if (requestId === undefined) return page(log, userId, query, filter);
     const entry = await find(log, requestId);
     const fits =
       entry !== undefined &&
       (userId === undefined || entry.userId === userId) &&
       [entry.atMs >= fromMs, entry.atMs <= toMs, entry.id < before].every(Boolean) &&
-      matches?.(entry) !== false;
+      filter?.matches(entry) !== false;
     const found = fits ? [entry] : [];
     return { items: found.slice(offset, offset + limit), total: found.length };
   }
@@ -237,10 +269,8 @@ export function openLogs(connection: Connection, keys: Keys): LogStore {
     listUsage: (query) => requests(usage, query, usageFilter(query)),
 
     async usageStats(query) {
-      const matches = usageFilter(query) ?? (() => true);
       const sum = usageSums(() => 0);
-      await scan(usage, query.userId, query, 0, (entry) => {
-        if (!matches(entry)) return false;
+      await scan(usage, query.userId, query, 0, usageFilter(query), (entry) => {
         sum.requests += 1;
         for (const name of SUMMED_MEMBERS) sum[name] += entry[name];
         return false;
@@ -320,49 +350,53 @@ class Places {
 }
 
 /** The conditions that the lists by time and user do not cover, or `undefined` if they cover everything. */
-function usageFilter(
-  query: Omit<UsageQuery, keyof LogSlice>,
-): ((entry: UsageEntry) => boolean) | undefined {
-  const { tokenId, tokenName, model, channelId, provider, tag, outcome } = query;
-  const { failed, minDurationMs = 0 } = query;
-  const equal = filterOf<UsageEntry>({
-    tokenId,
-    tokenName,
-    model,
-    channelId,
-    provider,
-    tag,
-    outcome,
-  });
-  if (failed === undefined && minDurationMs === 0) return equal;
-  return (entry) =>
-    (failed === undefined || entry.outcome !== 'ok') &&
-    entry.durationMs >= minDurationMs &&
-    equal?.(entry) !== false;
+function usageFilter(query: Omit<UsageQuery, keyof LogSlice>): Filter<UsageEntry> | undefined {
+  const { tokenId, tokenName, model, channelId, provider, tag, outcome, failed } = query;
+  const named = { tokenId, tokenName, model, channelId, provider, tag, outcome };
+  const equal = filterOf<UsageEntry>(named);
+  if (failed === undefined) return notBelow(equal, query.minDurationMs);
+  return notBelow(
+    and(equal, (entry) => entry.outcome !== 'ok'),
+    query.minDurationMs,
+  );
 }
 
-function refusedFilter(query: RefusedQuery): ((entry: RefusedEntry) => boolean) | undefined {
-  const { tokenId, tokenName, model, outcome, address, minDurationMs = 0 } = query;
+function refusedFilter(query: RefusedQuery): Filter<RefusedEntry> | undefined {
+  const { tokenId, tokenName, model, outcome, address } = query;
   const equal = filterOf<RefusedEntry>({ tokenId, tokenName, model, outcome, address });
-  if (minDurationMs === 0) return equal;
-  return (entry) => entry.durationMs >= minDurationMs && equal?.(entry) !== false;
+  return notBelow(equal, query.minDurationMs);
 }
 
-function auditFilter({
-  actorId,
-  action,
-  target,
-}: AuditQuery): ((entry: AuditEntry) => boolean) | undefined {
+function auditFilter({ actorId, action, target }: AuditQuery): Filter<AuditEntry> | undefined {
   return filterOf<AuditEntry>({ actorId, action, target });
 }
 
 /** The given members must be equal. */
 function filterOf<T>(wanted: {
   readonly [K in keyof T]?: T[K] | undefined;
-}): ((entry: T) => boolean) | undefined {
+}): Filter<T> | undefined {
   const given = Object.entries(wanted).filter(([, value]) => value !== undefined);
   if (given.length === 0) return undefined;
-  return (entry) => given.every(([name, value]) => entry[name as keyof T] === value);
+  return {
+    // A record of an earlier release may lack a member, which then reads as 0 or empty.
+    fragments: given.flatMap(([name, value]) =>
+      value === 0 || value === '' ? [] : `${JSON.stringify(name)}:${JSON.stringify(value)}`,
+    ),
+    matches: (entry) => given.every(([name, value]) => entry[name as keyof T] === value),
+  };
+}
+
+function notBelow<T extends { readonly durationMs: number }>(
+  filter: Filter<T> | undefined,
+  minDurationMs = 0,
+): Filter<T> | undefined {
+  if (minDurationMs === 0) return filter;
+  return and(filter, ({ durationMs }) => durationMs >= minDurationMs);
+}
+
+function and<T>(filter: Filter<T> | undefined, also: (entry: T) => boolean): Filter<T> {
+  if (filter === undefined) return { fragments: [], matches: also };
+  return { ...filter, matches: (entry) => filter.matches(entry) && also(entry) };
 }
 
 /** Restores the undefined members that JSON drops, and those that the release that wrote it did not know yet. */

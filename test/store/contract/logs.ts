@@ -118,6 +118,38 @@ export function describeLogs(open: OpenHarness): void {
       expect(page).toEqual({ items: logged([entries[2]]), total: 3 });
     });
 
+    test('finds every match in a long log, also among thousands of one millisecond', async () => {
+      // Stores read such a log in parts of a thousand, which begin and end within a millisecond here.
+      const times = [0, 1, 3].flatMap((later) =>
+        Array.from({ length: later * 900 + 3 }, () => later),
+      );
+      const entries = times.map((later, index) =>
+        usage({
+          atMs: T0 + later,
+          model: index % 400 === 0 ? 'a "rare" one' : 'usual',
+          tag: 'model',
+        }),
+      );
+      await given.store.appendUsage(entries, 10_000);
+      const rare = entries.filter(({ model }) => model === 'a "rare" one').reverse();
+
+      for (const toMs of [undefined, T0 + 3]) {
+        const query = { model: 'a "rare" one', ...(toMs === undefined ? {} : { toMs }) };
+        const found = await given.store.listUsage({ ...query, offset: 0, limit: 100 });
+        expect(found).toEqual({ items: logged(rare), total: rare.length });
+        const [, , third] = found.items;
+        const rest = await given.store.listUsage({
+          ...query,
+          ...{ before: third?.id ?? 0, offset: 0, limit: 100 },
+        });
+        expect(rest.items).toEqual(found.items.slice(3));
+      }
+      const slow = await given.store.listUsage({ minDurationMs: 1, offset: 3_000, limit: 1_000 });
+      expect(slow).toMatchObject({ total: entries.length });
+      expect(slow.items).toHaveLength(entries.length - 3_000);
+      expect(await given.store.usageStats({})).toMatchObject({ requests: entries.length });
+    });
+
     test('sums up what matches', async () => {
       await given.store.appendUsage(
         [usage(), usage({ quota: 3, documents: 5, inputTokens: 1 }), usage({ userId: 2 })],
