@@ -6,7 +6,7 @@ import { completeUsage, estimateTokens } from '../core/rerank.js';
 import type { ShareStore } from '../store/store.js';
 import type { Observe } from './events.js';
 import type { Limit } from './limits-of-channel.js';
-import type { AttemptOutcome, Job } from './rank.js';
+import { WITHDRAWN, type AttemptOutcome, type Job } from './rank.js';
 import type { Route, RouteKey } from './route.js';
 import { beforeEnd } from './scope.js';
 
@@ -131,7 +131,7 @@ export class ChannelLimits {
       // What is more than the whole limit waits until nobody else uses any of it.
       const need = Math.min(this.#needOf(limit, job), limit.most);
       if (!(await this.#took(limit, channel, need, job))) {
-        end(UNSENT);
+        end(WITHDRAWN);
         return limit;
       }
       const { window } = lease;
@@ -290,6 +290,5 @@ function laysIn({ size }: Lease, need: number): boolean {
   return size >= 2 * need;
 }
 
-const UNSENT: AttemptOutcome = { kind: 'withdrawn' };
 /** How long a node goes without the store's word. */
 const BLIND_MS = 1_000;

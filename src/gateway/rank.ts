@@ -90,6 +90,9 @@ export type AttemptOutcome =
   /** Nothing was sent, or nobody waits for it any more: as if the channel had not been chosen. */
   | { readonly kind: 'withdrawn' };
 
+/** As if the channel had not been chosen. */
+export const WITHDRAWN: Extract<AttemptOutcome, { kind: 'withdrawn' }> = { kind: 'withdrawn' };
+
 /** How much a model reads, and what happens to longer documents. */
 export interface Reads {
   /** Of query and document together. */

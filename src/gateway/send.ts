@@ -16,7 +16,7 @@ import { cleanMessage, type RankingReading } from '../providers/reply.js';
 import { secretTexts } from '../providers/settings.js';
 import { RankingFault, type NeuralRanker } from '../rankers/ranker.js';
 import { prepareCall } from './call.js';
-import type { Attempt, AttemptOutcome } from './rank.js';
+import { WITHDRAWN, type Attempt, type AttemptOutcome } from './rank.js';
 import type { Route } from './route.js';
 import { endError, type Scope } from './scope.js';
 import { sendHttp, type HttpSendDeps, type SentJob } from './send-http.js';
@@ -149,8 +149,6 @@ function transportFailure(error: TransportError, scope: Scope): Unranked {
       return failed('transient', error.message);
   }
 }
-
-const WITHDRAWN: Unranked = { kind: 'withdrawn' };
 
 /** A call whose scope ended: withdrawn if another one was faster, otherwise the end of the request. */
 function ended(scope: Scope): Unranked {

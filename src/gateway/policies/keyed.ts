@@ -2,7 +2,14 @@ import type { RestReason } from '../../core/key-ring.js';
 import type { ChannelHealth } from '../channel-health.js';
 import type { ChannelLimits, TakenWithKey } from '../channel-limits.js';
 import { FULL_MS, type ChannelPlaces } from '../channel-places.js';
-import type { Attempt, AttemptOutcome, Job, Layer, Offer } from '../rank.js';
+import {
+  WITHDRAWN,
+  type Attempt,
+  type AttemptOutcome,
+  type Job,
+  type Layer,
+  type Offer,
+} from '../rank.js';
 import type { Route, RouteKey } from '../route.js';
 
 export interface KeyedDeps {
@@ -14,8 +21,6 @@ export interface KeyedDeps {
 
 /** Keys of one channel tried for one attempt; after that, another channel gets its turn. */
 const MAX_KEYS = 3;
-
-const PASSED_OVER: AttemptOutcome = { kind: 'withdrawn' };
 
 /** What a call has taken with a key, or until when that key rests. */
 type Taken =
@@ -52,7 +57,7 @@ export function keyed(deps: KeyedDeps): Layer<Attempt> {
       }
       job.scope.throwIfEnded();
     }
-    return outcome ?? PASSED_OVER;
+    return outcome ?? WITHDRAWN;
   };
 }
 

@@ -1,7 +1,5 @@
 import type { ChannelLimits } from '../channel-limits.js';
-import type { Attempt, AttemptOutcome, Layer } from '../rank.js';
-
-const PASSED_OVER: AttemptOutcome = { kind: 'withdrawn' };
+import { WITHDRAWN, type Attempt, type AttemptOutcome, type Layer } from '../rank.js';
 
 /**
  * Keeps the limits that a channel's upstream account or its operator has set, for all nodes together. A call that is one too
@@ -11,7 +9,7 @@ export function limited(limits: Pick<ChannelLimits, 'take'>): Layer<Attempt> {
   return (next) => async (offer, job) => {
     if (offer.route.limits.length === 0) return next(offer, job);
     const end = await limits.take(offer.route, job);
-    if (end === undefined) return PASSED_OVER;
+    if (end === undefined) return WITHDRAWN;
     let outcome: AttemptOutcome | 'abandoned' = 'abandoned';
     try {
       outcome = await next(offer, job);

@@ -1,8 +1,6 @@
 import type { ChannelPlaces } from '../channel-places.js';
 import { placesOf } from '../places-of-channel.js';
-import type { Attempt, AttemptOutcome, Layer } from '../rank.js';
-
-const PASSED_OVER: AttemptOutcome = { kind: 'withdrawn' };
+import { WITHDRAWN, type Attempt, type Layer } from '../rank.js';
 
 /**
  * Keeps a channel's `max_concurrency` for all nodes together. A call for which there is no place is not sent, and its channel
@@ -12,7 +10,7 @@ export function placed(places: Pick<ChannelPlaces, 'takeNow' | 'take' | 'leave'>
   return (next) => async (offer, job) => {
     const bounded = placesOf(offer.route.channel);
     if (bounded.most === 0) return next(offer, job);
-    if (!places.takeNow(bounded) && !(await places.take(bounded, job.scope))) return PASSED_OVER;
+    if (!places.takeNow(bounded) && !(await places.take(bounded, job.scope))) return WITHDRAWN;
     try {
       return await next(offer, job);
     } finally {
