@@ -100,8 +100,9 @@ export function textPart(item: unknown, name: string, index: number): DocumentPa
 }
 
 /**
- * A string, or an object with any members, of which no upstream could make use if it has neither a text nor a named field.
- * Its text is that of `fields`, else its `text`, else all its members. */
+ * A string, or an object with any members. The text of an object is that of `fields`, else its `text`, else all its members:
+ * upstreams need one.
+ */
 export function anyPart(
   item: unknown,
   name: string,

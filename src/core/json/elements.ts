@@ -12,9 +12,8 @@ const CLOSE_BRACE = 0x7d;
 
 /**
  * Where each of the `count` elements of the array `name` lies in an object: start and end (exclusive) in turn. A name with a
- * dot is that of a member of a member. `json` must
- * be text that `JSON.parse` accepts, and the elements strings or objects. If several members have that name, the last one
- * counts, as in `JSON.parse`. `undefined` if the text is not as expected.
+ * dot is that of a member of a member. `json` must be text that `JSON.parse` accepts, and the elements strings or objects. If
+ * several members have that name, the last one counts, as in `JSON.parse`. `undefined` if the text is not as expected.
  */
 export function elementRanges(json: Buffer, name: string, count: number): Uint32Array | undefined {
   return atOnce(searchElements(json, name, count));
