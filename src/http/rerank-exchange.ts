@@ -224,11 +224,8 @@ class RerankExchange {
       this.#dialect = dialectOf(this.#route, marked, request, dialect);
       return this.#dialect.parse(request);
     };
-    const read = () => {
-      if (!request.isLarge) return parse();
-      const lists = listsAt(this.#route, caller.credential.token.policy.dialect);
-      return readInSteps(request, lists, parse, this.#scope);
-    };
+    const lists = () => listsAt(this.#route, caller.credential.token.policy.dialect);
+    const read = () => readRequest(request, lists, parse, this.#scope);
     const readAgain = async (error: unknown): Promise<ParsedRerank> => {
       await this.#unlessFormChanged(caller, error);
       return read();
@@ -373,18 +370,26 @@ function writtenText(reply: Exclude<Written, string | Buffer>): Promise<Buffer> 
   return encodeJsonInSteps(body, nextTurn);
 }
 
-/** Reads a large request so that others get their turn in between, and abandons it when its scope ends. */
-async function readInSteps(
+/** Reads a request; a large one so that others get their turn in between, and it is abandoned when its scope ends. */
+function readRequest(
   request: IngressRequest,
-  lists: ReturnType<typeof listsAt>,
+  lists: () => ReturnType<typeof listsAt>,
   parse: () => ParsedRerank,
   scope: Scope,
-): Promise<ParsedRerank> {
+): ParsedRerank | Promise<ParsedRerank> {
   const pause = async (): Promise<void> => {
     await nextTurn();
     scope.throwIfEnded();
   };
-  const parsed = await request.inSteps(lists, parse, pause);
+  const reading = request.read(lists, parse, pause);
+  return 'then' in reading ? prepared(reading, pause) : reading;
+}
+
+async function prepared(
+  reading: Promise<ParsedRerank>,
+  pause: () => Promise<void>,
+): Promise<ParsedRerank> {
+  const parsed = await reading;
   await parsed.documents.prepare(pause, parsed.returnDocuments);
   return parsed;
 }

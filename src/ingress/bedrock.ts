@@ -14,7 +14,7 @@ import {
   isObject,
   listName,
   membersOf,
-  readDocuments,
+  writeDocuments,
   scannedTexts,
   topOf,
   validate,
@@ -113,7 +113,7 @@ function sourcesOf(request: IngressRequest, fields: readonly string[] | undefine
   if (scanned !== undefined && areObjects(scanned)) {
     return scannedTexts(scanned, request.maxDocuments);
   }
-  return readDocuments(request, 'sources', 'sources', (item, index) =>
+  return writeDocuments(request, 'sources', 'sources', (item, index) =>
     readSource(item, index, fields),
   );
 }

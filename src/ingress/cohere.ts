@@ -19,7 +19,7 @@ import {
   MODEL,
   modelOf,
   QUERY,
-  readDocuments,
+  writeDocuments,
   scannedDocuments,
   TEXT,
   topOf,
@@ -108,7 +108,7 @@ export function parseRerank(request: IngressRequest): ParsedRerank<undefined> {
   }
   const members = checkMembers(request, request.value());
   const fields = fieldsOf(members.rank_fields);
-  const documents = readDocuments(
+  const documents = writeDocuments(
     request,
     'documents',
     'strings, or of objects with "text"',

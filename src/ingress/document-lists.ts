@@ -44,15 +44,48 @@ export function readDocuments(
   read: (item: unknown, index: number) => DocumentPart,
   value = valueAt(request.value(), name),
 ): Documents {
+  const items = itemsOf(request, name, kinds, value);
+  return documentsOf(request, name, items, items.map(read));
+}
+
+/** The same for a `read` that writes values as text, which takes steps in a large body; it must have no effects. */
+export function writeDocuments(
+  request: IngressRequest,
+  name: string,
+  kinds: string,
+  read: (item: unknown, index: number) => DocumentPart,
+): Documents {
+  const items = itemsOf(request, name, kinds, valueAt(request.value(), name));
+  return documentsOf(request, name, items, request.makeEach(name, items, read, unitsOf));
+}
+
+function unitsOf({ text = '' }: DocumentPart): number {
+  return text.length + 1;
+}
+
+function itemsOf(
+  request: IngressRequest,
+  name: string,
+  kinds: string,
+  value: unknown,
+): readonly unknown[] {
   const param = paramOf(name);
   if (value === undefined || value === null) {
     throw documentsError(`${name} is required: an array of ${kinds}.`, param);
   }
   if (!Array.isArray(value)) throw documentsError(`${name} must be an array.`, param);
   checkCount(value.length, request.maxDocuments, name);
-  const parts = value.map(read);
+  return value;
+}
+
+function documentsOf(
+  request: IngressRequest,
+  name: string,
+  items: readonly unknown[],
+  parts: readonly DocumentPart[],
+): Documents {
   // A text taken out of an element is the document, so the element's bytes cannot stand for it.
-  const areElements = parts.every(({ source }, index) => source === value[index]);
+  const areElements = parts.every(({ source }, index) => source === items[index]);
   return partDocuments(parts, areElements ? request.body : undefined, name);
 }
 

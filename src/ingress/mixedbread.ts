@@ -14,7 +14,7 @@ import {
   MODEL,
   modelOf,
   QUERY,
-  readDocuments,
+  writeDocuments,
   scannedDocuments,
   topOf,
   validate,
@@ -73,7 +73,7 @@ export const mixedbread = defineDialect<Kept>({
     const scanned = request.scan(INPUT);
     const documents =
       scanned === undefined
-        ? readDocuments(request, 'input', 'strings or objects', (item, index) =>
+        ? writeDocuments(request, 'input', 'strings or objects', (item, index) =>
             anyPart(item, 'input', index, fields),
           )
         : scannedDocuments(scanned, request.maxDocuments);

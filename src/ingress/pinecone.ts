@@ -18,7 +18,7 @@ import {
   MODEL,
   modelOf,
   QUERY,
-  readDocuments,
+  writeDocuments,
   scannedDocuments,
   topOf,
   validate,
@@ -76,7 +76,7 @@ export const pinecone = defineDialect({
     const scanned = named === undefined ? request.scanAny(DOCUMENTS) : undefined;
     const documents =
       scanned === undefined
-        ? readDocuments(request, 'documents', 'objects', (item, index) =>
+        ? writeDocuments(request, 'documents', 'objects', (item, index) =>
             readDocument(item, index, named ?? DEFAULT_FIELDS),
           )
         : scannedDocuments(scanned, request.maxDocuments);

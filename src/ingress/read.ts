@@ -21,6 +21,7 @@ export {
   stringList,
   objectList,
   readDocuments,
+  writeDocuments,
   scannedDocuments,
   scannedTexts,
   areObjects,

@@ -8,7 +8,7 @@ import {
   type ParseLimits,
   type ScannedBody,
 } from '../core/json/scan.js';
-import { inSteps } from '../core/steps.js';
+import { inSteps, Pace, type Steps } from '../core/steps.js';
 import { PiecewiseParser } from '../core/json/pieces.js';
 import { arePlain } from './plain-members.js';
 
@@ -18,15 +18,28 @@ export type Members = Readonly<Record<string, unknown>>;
 
 /**
  * Values that are written back, in a reply or to a provider, are written recursively: deeper ones would exhaust the stack.
- * The limit on values allows ten thousand documents with fifty members each, which take a tenth of a second.
+ * The limit on values allows ten thousand documents with fifty members each.
  */
 const LIMITS: ParseLimits = { depth: 256, values: 500_000 };
 
 /** Bytes scanned in one go: a millisecond or two, whatever they hold. Larger bodies are scanned in steps. */
 const STEP_BYTES = 1_048_576;
 
-/** The whole body has to be parsed, and is too large for one go. */
-class NotParsedYet extends Error {}
+/** Bytes parsed in one go. Many small values take the parser fifty times as long as text of the same size. */
+const PARSED_AT_ONCE_BYTES = 65_536;
+
+/** Units of text made of values in one step: nested lists take a millisecond for so many. */
+const MADE_UNITS = 32_768;
+
+/** Work that takes too long for one go, and has to be done in steps before what asked for it is asked again. */
+class NotDoneYet extends Error {
+  readonly work: (pause: () => Promise<void>) => Promise<void>;
+
+  constructor(work: (pause: () => Promise<void>) => Promise<void>) {
+    super('work is left to be done in steps');
+    this.work = work;
+  }
+}
 
 /** A request that has arrived in full, read only as far as its dialect needs. */
 export class IngressRequest {
@@ -39,6 +52,8 @@ export class IngressRequest {
   #isScanned = false;
   #value: Members | undefined;
   #isPlain: boolean | undefined;
+  /** What was made of lists of this body in steps, by their names. */
+  readonly #made = new Map<string, readonly unknown[]>();
 
   constructor(
     body: Buffer,
@@ -78,28 +93,67 @@ export class IngressRequest {
     return isOne ? this.#scanned : undefined;
   }
 
-  /** Whether reading it in one go would delay others. */
-  get isLarge(): boolean {
-    return this.body.length > STEP_BYTES;
+  /**
+   * The result of `read`. For a large request, the parts of the body that it needs are found ahead of time, in steps with a
+   * pause after each. Parsing a body of more than a few kilobytes is a last resort and takes steps too, and so does what
+   * `makeEach` makes, so `read` may be called more than once.
+   */
+  read<T>(
+    names: () => readonly ListName[],
+    read: () => T,
+    pause: () => Promise<void>,
+  ): T | Promise<T> {
+    if (this.body.length > STEP_BYTES) return this.#readInSteps(names(), read, pause);
+    this.#made.clear();
+    try {
+      return read();
+    } catch (error) {
+      if (!(error instanceof NotDoneYet)) throw error;
+      return this.#workAndRead(error, read, pause);
+    }
   }
 
-  /**
-   * The result of `read` for a large request: the parts of the body that it needs are found ahead of time, in steps with a
-   * pause after each. Parsing the whole body is a last resort, so `read` may be called twice.
-   */
-  async inSteps<T>(
+  async #readInSteps<T>(
     names: readonly ListName[],
     read: () => T,
     pause: () => Promise<void>,
   ): Promise<T> {
     await this.#scanInSteps(names, pause);
-    try {
-      return read();
-    } catch (error) {
-      if (!(error instanceof NotParsedYet)) throw error;
+    this.#made.clear();
+    return this.#workAndRead(undefined, read, pause);
+  }
+
+  /** Does what stopped `read`, then reads again, until nothing stops it. */
+  async #workAndRead<T>(
+    stopped: NotDoneYet | undefined,
+    read: () => T,
+    pause: () => Promise<void>,
+  ): Promise<T> {
+    let left = stopped;
+    for (;;) {
+      await left?.work(pause);
+      try {
+        return read();
+      } catch (error) {
+        if (!(error instanceof NotDoneYet)) throw error;
+        left = error;
+      }
     }
-    await this.#parseInSteps(pause);
-    return read();
+  }
+
+  /** What `make` makes of each of the `items` under that name; for a large body in steps, so it must have no effects. */
+  makeEach<T>(
+    name: string,
+    items: readonly unknown[],
+    make: (item: unknown, index: number) => T,
+    unitsOf: (made: T) => number,
+  ): readonly T[] {
+    if (this.body.length <= PARSED_AT_ONCE_BYTES) return items.map(make);
+    const made = this.#made.get(name);
+    if (made !== undefined) return made as readonly T[];
+    throw new NotDoneYet(async (pause) => {
+      this.#made.set(name, await inSteps(makeInSteps(items, make, unitsOf), pause));
+    });
   }
 
   async #scanInSteps(names: readonly ListName[], pause: () => Promise<void>): Promise<void> {
@@ -134,7 +188,9 @@ export class IngressRequest {
 
   /** The whole body, parsed once. */
   value(): Members {
-    if (this.#value === undefined && this.isLarge) throw new NotParsedYet();
+    if (this.#value === undefined && this.body.length > PARSED_AT_ONCE_BYTES) {
+      throw new NotDoneYet((pause) => this.#parseInSteps(pause));
+    }
     this.#value ??= parseObject(this.body);
     return this.#value;
   }
@@ -149,6 +205,21 @@ export class IngressRequest {
   members(names: readonly ListName[]): Members {
     return this.scanAny(names)?.members ?? this.value();
   }
+}
+
+function* makeInSteps<T>(
+  items: readonly unknown[],
+  make: (item: unknown, index: number) => T,
+  unitsOf: (made: T) => number,
+): Steps<T[]> {
+  const pace = new Pace(MADE_UNITS);
+  const all: T[] = [];
+  for (const [index, item] of items.entries()) {
+    const made = make(item, index);
+    all.push(made);
+    if (pace.fills(unitsOf(made))) yield;
+  }
+  return all;
 }
 
 function parseObject(body: Buffer): Members {

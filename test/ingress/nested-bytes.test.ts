@@ -236,8 +236,8 @@ it.each([
   };
   let pauses = 0;
 
-  const { documents } = await request.inSteps(
-    listsAt(route),
+  const { documents } = await request.read(
+    () => listsAt(route),
     () => dialect.parse(request),
     () => {
       pauses += 1;

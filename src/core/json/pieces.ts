@@ -2,7 +2,7 @@ import type { ParseLimits } from './scan.js';
 
 /**
  * Parses many megabytes of JSON piece by piece, so that others get their turn in between: `JSON.parse` blocks everything
- * until it is done. Consecutive members and elements are handed to `JSON.parse` together, some hundred kilobytes at a time;
+ * until it is done. Consecutive members and elements are handed to `JSON.parse` together, some sixty kilobytes at a time;
  * anything larger is assembled from its parts. The result equals that of `JSON.parse` on the whole text, and whatever that
  * refuses is refused here.
  */
@@ -19,7 +19,7 @@ const ESCAPE_BYTES = 2;
 const UNIT_BYTES = 6;
 
 /** About how much `JSON.parse` gets at once. */
-const PIECE_BYTES = 262_144;
+const PIECE_BYTES = 65_536;
 /** Searching for the next quote or bracket has a fixed cost, equal to a few bytes of parsing. */
 const STEP_TOKENS = 16_384;
 
@@ -83,7 +83,7 @@ export class PiecewiseParser {
     this.#pieceBytes = pieceBytes;
   }
 
-  /** Continues for some hundred kilobytes; returns the result once it is complete. */
+  /** Continues for some sixty kilobytes; returns the result once it is complete. */
   step(): PiecewiseResult | undefined {
     try {
       this.#result ??= this.#go();
