@@ -19,6 +19,7 @@ import {
   writeMembers,
   type MembersWire,
 } from './members.js';
+import { secondsOf } from './seconds.js';
 
 export type SettingValue = string | number | boolean;
 
@@ -284,10 +285,6 @@ function readSighting(effective: Json): Sighting {
 
 function milliseconds(seconds: number | undefined): number | undefined {
   return seconds === undefined ? undefined : seconds * 1_000;
-}
-
-function secondsOf(ms: number | undefined): number | null {
-  return ms === undefined ? null : Math.floor(ms / 1_000);
 }
 
 /** The body that requests an edit. */

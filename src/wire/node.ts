@@ -2,6 +2,7 @@ import Joi from 'joi';
 import type { Json } from '../core/json/json.js';
 import type { NodeChannel } from '../store/store.js';
 import { ID } from './lists.js';
+import { secondsOf } from './seconds.js';
 import type { NodeStanding, NodesView, NodeView } from '../management/nodes.js';
 
 interface NodeChannelWire {
@@ -112,10 +113,6 @@ function nodeWire({ id, name, standing, version, about }: NodeView): NodeWire {
       }),
     ),
   };
-}
-
-function secondsOf(ms: number | undefined): number | null {
-  return ms === undefined ? null : Math.floor(ms / 1_000);
 }
 
 export function readNodes(reply: Json): NodesWire {

@@ -4,6 +4,7 @@ import { type Sums } from '../core/tally.js';
 import type { BreakdownRow, UsageBreakdown } from '../management/usage-breakdown.js';
 import type { Summary, UsageSeries } from '../management/usage-series.js';
 import { SECONDS } from './log.js';
+import { secondFrom } from './seconds.js';
 
 interface SumsWire {
   requests: number;
@@ -165,7 +166,7 @@ export function seriesWire(series: UsageSeries): SeriesWire {
     start_timestamp: Math.floor(series.fromMs / 1_000),
     step_s: series.stepMs / 1_000,
     steps: series.steps,
-    complete_from: secondsOf(series.completeFromMs),
+    complete_from: secondFrom(series.completeFromMs),
     total: summaryWire(series.total),
     series: series.series.map(({ key, name, total, points }) => ({
       ...{ key, name },
@@ -186,7 +187,7 @@ export function breakdownWire(breakdown: UsageBreakdown): BreakdownWire {
   return {
     start_timestamp: Math.floor(breakdown.fromMs / 1_000),
     end_timestamp: Math.floor(breakdown.toMs / 1_000),
-    complete_from: secondsOf(breakdown.completeFromMs),
+    complete_from: secondFrom(breakdown.completeFromMs),
     rows: breakdown.rows.map(rowWire),
     total: sumsWire(breakdown.total),
   };
@@ -276,8 +277,4 @@ function summaryWire(summary: Summary): SummaryWire {
 /** The bounds of a histogram are far apart: three digits are already more than it can tell. */
 function rounded(ms: number | undefined): number | null {
   return ms === undefined ? null : Number(ms.toPrecision(3));
-}
-
-function secondsOf(ms: number | undefined): number | null {
-  return ms === undefined ? null : Math.ceil(ms / 1_000);
 }
