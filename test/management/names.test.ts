@@ -26,6 +26,8 @@ describe('usernames', () => {
     ['a phonetic a', '\u0251nn', /taken for another/],
     ['Cherokee', '\u13aa\u13bb', /script/],
     ['Lisu', '\ua4d0\ua4d1', /script/],
+    ['a filler of Hangul behind it', 'root\u115f', /cannot be seen/],
+    ['a filler of Hangul inside', 'an\u1160n', /cannot be seen/],
     ['digits of two scripts', 'agent1\u0662', /digits/],
   ])('are refused with %s', (_what, name, why) => {
     expect(usernameMistake(name)).toMatch(why);
