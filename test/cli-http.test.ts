@@ -347,6 +347,8 @@ describe('over HTTP', () => {
       await json('users', 'update', 'cli-made', '--role', 'admin', '--add-quota', '1usd'),
     ).toMatchObject({ role: 10, quota: 500_000 });
     expect(await json('users', 'list', '--keyword', 'cli-made')).toMatchObject({ total: 1 });
+    // Codes that others have left.
+    await json('codes', 'prune', '--yes');
     const [code] = (await json('codes', 'create', '--quota', '7', '--name', 'gift'))
       .codes as string[];
     const { token } = await createAccount(gateway.store);
