@@ -330,10 +330,13 @@ describe('HTTP/2 requests', () => {
 describe('HTTP/2 connections', () => {
   it('begin with a preface, in one piece or in several', async () => {
     await start();
+    let taken: Socket | undefined;
+    gateway.app.server.on('connection', (connection: Socket) => (taken = connection));
 
     for (const cut of [1, 16, 20, PREFACE.length]) {
+      taken = undefined;
       const { socket, text } = await open(PREFACE.slice(0, cut));
-      await until('the beginning has been read', () => gateway.app.server.listening);
+      await until('the beginning has been read', () => taken?.bytesRead === cut);
       socket.write(PREFACE.slice(cut) + SETTINGS + PING, 'latin1');
       await until('the ping is answered', () => text().includes(frame(6, 1, 0, '\0'.repeat(8))));
     }
