@@ -1,8 +1,7 @@
 import type { UpstreamFailure } from './retry.js';
 
-export const OUTAGE_REASONS = ['credentials_refused', 'no_credit'] as const;
 /** A certain, lasting fault of a channel. */
-export type OutageReason = (typeof OUTAGE_REASONS)[number];
+export type OutageReason = 'credentials_refused' | 'no_credit';
 
 /** Why and when the gateway disabled a channel. */
 export interface Outage {

@@ -93,15 +93,6 @@ export async function updateChannel(
   return written(deps, updated, 'channel.update', change, actor);
 }
 
-export function setChannelEnabled(
-  deps: ChannelDeps,
-  id: number,
-  enabled: boolean,
-  actor: Actor,
-): Promise<ChannelWrite> {
-  return updateChannel(deps, id, { status: enabled ? CHANNEL_ENABLED : CHANNEL_DISABLED }, actor);
-}
-
 /** Which channels a bulk switch has changed, and from which version on. */
 export interface SwitchWrite extends ChannelsWrite {
   /** Those of `ids` that the gateway itself had disabled: they were neither on nor off by hand. */

@@ -10,7 +10,7 @@ import { offer } from '../support/offers.js';
 import { CHANNEL_DEFAULTS } from '../../src/core/channel-members.js';
 import { Secret } from '../../src/core/secret.js';
 import { listChannels } from '../../src/management/channel-views.js';
-import { setChannelEnabled, updateChannel } from '../../src/management/channels.js';
+import { updateChannel } from '../../src/management/channels.js';
 import type { AuditEntry } from '../../src/store/store.js';
 import { startGateway, type TestGateway } from '../support/gateway.js';
 import { startRedis, type RedisServer } from '../support/redis-server.js';
@@ -249,7 +249,7 @@ describe('what an operator does to a channel that is refused', () => {
       ({ name }) => name === 'sick',
     )?.id;
 
-    await setChannelEnabled(deps(gateway), id ?? 0, false, OPERATOR);
+    await updateChannel(deps(gateway), id ?? 0, { status: 2 }, OPERATOR);
     sick.answer(rankLikeCohere);
     const seen = sick.seen.length;
     await new Promise((resolve) => setTimeout(resolve, 700));

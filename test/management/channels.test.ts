@@ -6,7 +6,6 @@ import {
   copyChannel,
   createChannel,
   deleteChannel,
-  setChannelEnabled,
   updateChannel,
 } from '../../src/management/channels.js';
 import { getChannel, listChannels } from '../../src/management/channel-views.js';
@@ -330,7 +329,7 @@ describe('channels', () => {
       });
     }
     await expect(deleteChannel(deps, id, OPERATOR)).rejects.toMatchObject({ code: 'conflict' });
-    const { channel } = await setChannelEnabled(deps, id, false, OPERATOR);
+    const { channel } = await updateChannel(deps, id, { status: 2 }, OPERATOR);
 
     expect(channel).toMatchObject({
       status: 2,
@@ -477,7 +476,7 @@ describe('channels', () => {
     await expect(deleteChannel(deps, channel.id, OPERATOR)).rejects.toMatchObject({
       code: 'not_found',
     });
-    await expect(setChannelEnabled(deps, channel.id, true, OPERATOR)).rejects.toMatchObject({
+    await expect(updateChannel(deps, channel.id, { status: 1 }, OPERATOR)).rejects.toMatchObject({
       code: 'not_found',
     });
   });

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { CHANNEL_DEFAULTS } from '../../src/core/channel-members.js';
-import { createChannel, setChannelEnabled } from '../../src/management/channels.js';
+import { createChannel, updateChannel } from '../../src/management/channels.js';
 import { listChannels } from '../../src/management/channel-views.js';
 import { disableTag, editTag, enableTag, listTags } from '../../src/management/tags.js';
 import { freshManagement, NOW_SECONDS, OPERATOR } from '../support/management.js';
@@ -19,7 +19,7 @@ describe('tags', () => {
       const { channel } = await add(name, tag);
       ids.push(channel.id);
     }
-    await setChannelEnabled(management.deps, ids[1] ?? 0, false, OPERATOR);
+    await updateChannel(management.deps, ids[1] ?? 0, { status: 2 }, OPERATOR);
   });
 
   function add(name: string, tag: string) {
