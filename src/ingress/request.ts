@@ -53,7 +53,7 @@ export class IngressRequest {
   #value: Members | undefined;
   #isPlain: boolean | undefined;
   /** What was made of lists of this body in steps, by their names. */
-  readonly #made = new Map<string, readonly unknown[]>();
+  #made: Map<string, readonly unknown[]> | undefined;
 
   constructor(
     body: Buffer,
@@ -104,7 +104,7 @@ export class IngressRequest {
     pause: () => Promise<void>,
   ): T | Promise<T> {
     if (this.body.length > STEP_BYTES) return this.#readInSteps(names(), read, pause);
-    this.#made.clear();
+    this.#made = undefined;
     try {
       return read();
     } catch (error) {
@@ -119,7 +119,7 @@ export class IngressRequest {
     pause: () => Promise<void>,
   ): Promise<T> {
     await this.#scanInSteps(names, pause);
-    this.#made.clear();
+    this.#made = undefined;
     return this.#workAndRead(undefined, read, pause);
   }
 
@@ -149,10 +149,11 @@ export class IngressRequest {
     unitsOf: (made: T) => number,
   ): readonly T[] {
     if (this.body.length <= PARSED_AT_ONCE_BYTES) return items.map(make);
-    const made = this.#made.get(name);
+    const made = this.#made?.get(name);
     if (made !== undefined) return made as readonly T[];
     throw new NotDoneYet(async (pause) => {
-      this.#made.set(name, await inSteps(makeInSteps(items, make, unitsOf), pause));
+      const parts = await inSteps(makeInSteps(items, make, unitsOf), pause);
+      (this.#made ??= new Map()).set(name, parts);
     });
   }
 
