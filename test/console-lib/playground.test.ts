@@ -30,7 +30,7 @@ describe('documents that are brought', () => {
       ...['a', 'b', 'c'],
     ]);
     expect(read({ query: 'q', documents: ['a'] })).toEqual({
-      ...{ query: 'q', documents: ['a'], labels: [undefined], problems: [] },
+      ...{ query: 'q', documents: ['a'], labels: [undefined], ids: [undefined], problems: [] },
     });
     expect(read({ matches: [{ payload: { passage: 'm' } }] }).documents).toEqual(['m']);
     expect(read({ hits: [{ _source: { body: 'h' } }] }).documents).toEqual(['h']);
@@ -64,6 +64,10 @@ describe('documents that are brought', () => {
     expect(documentsOfFile('a.csv', 'text,label\na,3\nb,\nc,9\n').labels).toEqual([
       ...[3, undefined, undefined],
     ]);
+    expect(documentsOfFile('a.jsonl', '{"id":7,"text":"a"}\n{"_id":"b","text":"b"}').ids).toEqual([
+      '7',
+      'b',
+    ]);
     expect(documentsOfFile('a.jsonl', '{"text":"a","relevance":1}\n{"text":"b"}').labels).toEqual([
       ...[1, undefined],
     ]);
@@ -90,6 +94,18 @@ describe('documents that are brought', () => {
     expect(table && documentsOfTable({ ...table, text: 1, label: -1 })).toMatchObject({
       ...{ documents: ['s'], labels: [undefined] },
     });
+    const named = tableOf('a.csv', 'Title,id,text\nMoons,d1,Saturn has many.\n,,No title.\n');
+    expect(named).toMatchObject({ title: 0, id: 1, text: 2, label: -1 });
+    expect(named && documentsOfTable(named)).toMatchObject({
+      documents: ['Moons\nSaturn has many.', 'No title.'],
+      ids: ['d1', undefined],
+    });
+    expect(named && documentsOfTable({ ...named, title: -1, id: -1 })).toMatchObject({
+      documents: ['Saturn has many.', 'No title.'],
+      ids: [undefined, undefined],
+    });
+    // The text is not its own title.
+    expect(tableOf('a.csv', 'title,note\nlonger,n')).toMatchObject({ text: 0, title: -1 });
     expect(tableOf('a.csv', 'text\na')).toBeUndefined();
     expect(tableOf('a.txt', 'text,label\na,1')).toBeUndefined();
   });
@@ -178,6 +194,7 @@ describe('a share link', () => {
         fc.record({ model: fc.string(), channel: fc.nat() }, { requiredKeys: ['model'] }),
       ),
       labels: fc.array(fc.tuple(fc.nat(), fc.integer({ min: 0, max: 3 }))),
+      ids: fc.array(fc.tuple(fc.nat(), fc.string())),
       options: fc.record({
         ...{ top_n: fc.string(), max_tokens_per_doc: fc.string(), instruction: fc.string() },
         ...{ priority: fc.string(), truncation: fc.constantFrom('', 'true', 'false') },

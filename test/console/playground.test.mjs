@@ -244,11 +244,17 @@ test('a table asks for its columns, and a page that was saved is open again', as
     name: 'table.csv',
     mimeType: 'text/csv',
     buffer: Buffer.from(
-      '\ufeffnote,summary,grade\na long note of no use,Short one.,2\nanother long note,Short two.,\n',
+      '\ufeffid,note,summary,grade\nd1,a long note of no use,Short one.,2\nd2,another long note,Short two.,\n',
     ),
   });
   await page.getByLabel('Column with the text').selectOption('summary');
   assert.equal(await page.getByLabel(/^Documents/).inputValue(), 'Short one.\nShort two.');
+  await page.getByLabel('Column with the title').selectOption('note');
+  assert.match(
+    await page.getByLabel(/^Documents/).inputValue(),
+    /^a long note of no use\nShort one\.\n\n/,
+  );
+  await page.getByLabel('Column with the title').selectOption('-1');
   await page.getByRole('radio', { name: 'Cards' }).check({ force: true });
   assert.equal(await page.getByLabel('Relevance of document 1').inputValue(), '2');
   await page.getByRole('button', { name: 'Document 1 down' }).click();
@@ -265,6 +271,7 @@ test('a table asks for its columns, and a page that was saved is open again', as
   });
   await page.getByRole('radio', { name: 'Cards' }).check({ force: true });
   assert.equal(await page.getByLabel('Relevance of document 2').inputValue(), '2');
+  assert.match(await page.locator('.doc-card').nth(1).innerText(), /d1/);
   assert.deepEqual(said, []);
   await context.close();
 });

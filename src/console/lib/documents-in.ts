@@ -4,11 +4,17 @@ export interface DocumentsIn {
   readonly documents: readonly string[];
   /** The relevance that each document is labelled with, 0 to 3. */
   readonly labels: readonly (number | undefined)[];
+  /** What each document is called where it comes from. */
+  readonly ids: readonly (string | undefined)[];
   /** What could not be read, with its line number. */
   readonly problems: readonly string[];
 }
 
+/** Of what is kept of an id, in characters: it is only shown. */
+const MAX_ID = 100;
 const LABEL_NAMES = ['label', 'relevance', 'grade', 'rel'];
+const TITLE_NAMES = ['title', 'headline', 'heading'];
+const ID_NAMES = ['id', '_id', 'doc_id', 'document_id', 'docid'];
 const TEXT_NAMES = ['text', 'content', 'document', 'body', 'passage', 'chunk', 'page_content'];
 
 /** One document per line, or per paragraph if there are blank lines. */
@@ -74,8 +80,12 @@ export function documentsOfFile(name: string, text: string): DocumentsIn {
     const table = tableOf(name, text);
     return table === undefined ? ofColumn(text) : documentsOfTable(table);
   }
-  const documents = documentsOfText(text);
-  return { query: undefined, documents, labels: documents.map(() => undefined), problems: [] };
+  const found = documentsOfText(text).map((one) => ({
+    text: one,
+    label: undefined,
+    id: undefined,
+  }));
+  return { query: undefined, ...apart(found), problems: [] };
 }
 
 /** A list, a request body, or the reply of a vector store. */
@@ -100,7 +110,7 @@ function ofJson(text: string): DocumentsIn {
 }
 
 function nothing(problem: string): DocumentsIn {
-  return { query: undefined, documents: [], labels: [], problems: [problem] };
+  return { query: undefined, documents: [], labels: [], ids: [], problems: [problem] };
 }
 
 function ofList(list: readonly unknown[], query: string | undefined): DocumentsIn {
@@ -108,7 +118,7 @@ function ofList(list: readonly unknown[], query: string | undefined): DocumentsI
   const found = list.flatMap((item, index) => {
     const text = textOf(item);
     if (text === undefined) problems.push(`${index + 1}: no text`);
-    return text === undefined ? [] : [{ text, label: labelOf(item) }];
+    return text === undefined ? [] : [{ text, label: labelOf(item), id: idOf(item) }];
   });
   return { query, ...apart(found), problems };
 }
@@ -121,7 +131,7 @@ function ofJsonLines(text: string): DocumentsIn {
       const item: unknown = JSON.parse(line);
       const read = textOf(item);
       if (read === undefined) problems.push(`${index + 1}: no text`);
-      return read === undefined ? [] : [{ text: read, label: labelOf(item) }];
+      return read === undefined ? [] : [{ text: read, label: labelOf(item), id: idOf(item) }];
     } catch (error) {
       problems.push(`${index + 1}: ${error instanceof Error ? error.message : String(error)}`);
       return [];
@@ -130,13 +140,30 @@ function ofJsonLines(text: string): DocumentsIn {
   return { query: undefined, ...apart(found), problems };
 }
 
-interface Labelled {
+interface Found {
   readonly text: string;
   readonly label: number | undefined;
+  readonly id: string | undefined;
 }
 
-function apart(found: readonly Labelled[]): Pick<DocumentsIn, 'documents' | 'labels'> {
-  return { documents: found.map(({ text }) => text), labels: found.map(({ label }) => label) };
+function apart(found: readonly Found[]): Pick<DocumentsIn, 'documents' | 'labels' | 'ids'> {
+  return {
+    documents: found.map(({ text }) => text),
+    labels: found.map(({ label }) => label),
+    ids: found.map(({ id }) => id),
+  };
+}
+
+function idOf(item: unknown): string | undefined {
+  if (typeof item !== 'object' || item === null) return undefined;
+  const members = item as Readonly<Record<string, unknown>>;
+  const id = ID_NAMES.map((name) => members[name]).find((value) => value !== undefined);
+  return typeof id === 'string' || typeof id === 'number' ? nameOf(String(id)) : undefined;
+}
+
+function nameOf(id: string | undefined): string | undefined {
+  const name = id?.trim().slice(0, MAX_ID);
+  return name === '' ? undefined : name;
 }
 
 function labelOf(item: unknown): number | undefined {
@@ -162,36 +189,48 @@ function textOf(item: unknown): string | undefined {
   return textOf(members.metadata) ?? textOf(members.payload) ?? textOf(members._source);
 }
 
-/** A table from a file, and the columns that hold texts and labels. */
+/** A table from a file, and what its columns hold: −1 for what none of them has. */
 export interface Table {
   readonly head: readonly string[];
   readonly body: readonly (readonly string[])[];
   readonly text: number;
-  /** −1 if no column has labels. */
+  /** Goes in front of the text, on a line of its own. */
+  readonly title: number;
+  readonly id: number;
   readonly label: number;
 }
 
 /** The columns of a CSV or TSV file, with a guess at their use; `undefined` if there is only one, so nothing to choose. */
-export function tableOf(name: string, text: string): Table | undefined {
+export function tableOf(name: string, content: string): Table | undefined {
   const ending = endingOf(name);
   if (ending !== 'csv' && ending !== 'tsv') return undefined;
-  const [head = [], ...body] = cells(text, ending === 'csv' ? ',' : '\t');
+  const [head = [], ...body] = cells(content, ending === 'csv' ? ',' : '\t');
   if (head.length < 2) return undefined;
   const columnOf = (names: readonly string[]): number =>
     head.findIndex((title) => names.includes(title.trim().toLowerCase()));
   const named = columnOf(TEXT_NAMES);
   const lengths = head.map((_, at) => body.reduce((sum, row) => sum + (row[at]?.length ?? 0), 0));
   const longest = lengths.indexOf(Math.max(...lengths));
-  return { head, body, text: named >= 0 ? named : longest, label: columnOf(LABEL_NAMES) };
+  const text = named >= 0 ? named : longest;
+  const beside = (names: readonly string[]): number => {
+    const found = columnOf(names);
+    return found === text ? -1 : found;
+  };
+  return {
+    ...{ head, body, text },
+    ...{ title: beside(TITLE_NAMES), id: beside(ID_NAMES), label: beside(LABEL_NAMES) },
+  };
 }
 
-/** The documents of a table, from its columns for text and label. */
-export function documentsOfTable({ body, text, label }: Table): DocumentsIn {
+/** The documents of a table, from the columns that were picked. */
+export function documentsOfTable({ body, text, title, id, label }: Table): DocumentsIn {
   const problems: string[] = [];
   const found = body.flatMap((row, index) => {
     const cell = row[text]?.trim() ?? '';
     if (cell === '') problems.push(`${index + 2}: no text`);
-    return cell === '' ? [] : [{ text: cell, label: gradeOf(row[label]) }];
+    const head = row[title]?.trim() ?? '';
+    const whole = head === '' ? cell : `${head}\n${cell}`;
+    return cell === '' ? [] : [{ text: whole, label: gradeOf(row[label]), id: nameOf(row[id]) }];
   });
   return { query: undefined, ...apart(found), problems };
 }
@@ -201,7 +240,7 @@ function ofColumn(text: string): DocumentsIn {
   const rows = cells(text, ',');
   const isHead = TEXT_NAMES.includes(rows[0]?.[0]?.trim().toLowerCase() ?? '');
   const body = isHead ? rows.slice(1) : rows;
-  return documentsOfTable({ head: [], body, text: 0, label: -1 });
+  return documentsOfTable({ head: [], body, text: 0, title: -1, id: -1, label: -1 });
 }
 
 /** Fields of RFC 4180: quoted fields may contain separators and line breaks, and a doubled quote stands for one. */

@@ -7,6 +7,8 @@ export interface Shared {
   readonly lanes: readonly LaneSpec[];
   /** How relevant documents are, by their index in the list. */
   readonly labels: readonly (readonly [index: number, grade: number])[];
+  /** What documents are called where they come from, by their index in the list. */
+  readonly ids: readonly (readonly [index: number, id: string])[];
   readonly options: LaneOptions;
   readonly runs: number;
   /** What was ranked when the link was made; it is somebody else’s word. */
@@ -55,9 +57,10 @@ export async function readShared(text: string): Promise<Shared | undefined> {
 /** The content of a link or of a saved file; links from before lanes had channels contain only model names. */
 export function sharedOf(value: unknown): Shared | undefined {
   if (!isRecord(value)) return undefined;
-  const { query, documents, lanes, labels = [], options = {}, runs = 1, results = [] } = value;
+  const { query, documents, lanes, labels = [], ids = [], options = {} } = value;
+  const { runs = 1, results = [] } = value;
   if (typeof query !== 'string' || typeof documents !== 'string') return undefined;
-  if (!Array.isArray(results)) return undefined;
+  if (!Array.isArray(results) || !Array.isArray(ids)) return undefined;
   if (!Array.isArray(lanes) || !Array.isArray(labels) || !isRecord(options)) return undefined;
   const specs = lanes.map(laneOf);
   const grades = labels.filter(isLabel);
@@ -67,6 +70,7 @@ export function sharedOf(value: unknown): Shared | undefined {
     documents,
     lanes: specs.filter((lane) => lane !== undefined),
     labels: grades,
+    ids: ids.filter(isId),
     options: {
       top_n: textOf(options.top_n),
       max_tokens_per_doc: textOf(options.max_tokens_per_doc),
@@ -89,7 +93,8 @@ export function sharing(
   more: Partial<Shared> = {},
 ): Shared {
   return {
-    ...{ query, documents, lanes, labels: [], options: NO_OPTIONS, runs: 1, results: [] },
+    ...{ query, documents, lanes, labels: [], ids: [] },
+    ...{ options: NO_OPTIONS, runs: 1, results: [] },
     ...more,
   };
 }
@@ -117,6 +122,12 @@ function isLabel(value: unknown): value is readonly [number, number] {
   if (!Array.isArray(value)) return false;
   const [index, grade] = value as readonly unknown[];
   return Number.isSafeInteger(index) && [0, 1, 2, 3].includes(Number(grade));
+}
+
+function isId(value: unknown): value is readonly [number, string] {
+  if (!Array.isArray(value)) return false;
+  const [index, id] = value as readonly unknown[];
+  return Number.isSafeInteger(index) && typeof id === 'string';
 }
 
 function isResults(value: unknown): value is SharedResults {

@@ -885,6 +885,8 @@ export const enPages = {
     viewKinds: { text: 'Text', cards: 'Cards' },
     tooMany: (most: number) => `A run ranks ${most} documents at most.`,
     textColumn: 'Column with the text',
+    titleColumn: 'Column with the title',
+    idColumn: 'Column with the id',
     labelColumn: 'Column with the label',
     noColumn: 'none',
     labelOf: (number: number) => `Relevance of document ${number}`,

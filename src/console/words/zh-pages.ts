@@ -787,6 +787,8 @@ export const zhPages: PageWords = {
     viewKinds: { text: '文本', cards: '卡片' },
     tooMany: (most) => `一次运行最多排序 ${most} 篇文档。`,
     textColumn: '文本所在的列',
+    titleColumn: '标题所在的列',
+    idColumn: 'ID 所在的列',
     labelColumn: '标注所在的列',
     noColumn: '无',
     labelOf: (number) => `文档 ${number} 的相关度`,

@@ -6,6 +6,8 @@ import { SelectField } from '../../parts/form.js';
 import { wp } from '../../words.js';
 
 export type Labels = ReadonlyMap<string, number>;
+/** What documents are called where they come from, by their text. */
+export type Ids = ReadonlyMap<string, string>;
 
 /** The most documents that the playground takes in one request. */
 export const MAX_DOCUMENTS = 1_000;
@@ -14,6 +16,7 @@ interface EditorProps {
   readonly text: string;
   readonly documents: readonly string[];
   readonly labels: Labels;
+  readonly ids: Ids;
   readonly onText: (text: string) => void;
   readonly onLabels: (labels: Labels) => void;
   /** Called when the pasted text looks like a file of a known kind; returns whether it was accepted. */
@@ -72,7 +75,7 @@ export function withLabel(labels: Labels, text: string, grade: string): Labels {
   return next;
 }
 
-function Cards({ documents, labels, onText, onLabels }: EditorProps) {
+function Cards({ documents, labels, ids, onText, onLabels }: EditorProps) {
   const [most, setMost] = useState(SHOWN_CARDS);
   const words = wp().playground;
   const put = (next: readonly string[]): void => onText(textOfDocuments(next));
@@ -98,6 +101,7 @@ function Cards({ documents, labels, onText, onLabels }: EditorProps) {
             }}
           >
             <span class="num muted">{at + 1}</span>
+            {ids.has(text) ? <code class="small muted">{ids.get(text)}</code> : null}
             <span class="clip grow" title={text.slice(0, 1_000)}>
               {text}
             </span>
@@ -148,7 +152,7 @@ function Cards({ documents, labels, onText, onLabels }: EditorProps) {
   );
 }
 
-/** Picks the columns for text and label if a table has several. */
+/** Picks what the columns of a table hold. */
 export function Columns({
   table,
   onChange,
@@ -158,6 +162,14 @@ export function Columns({
 }) {
   const words = wp().playground;
   const choices = table.head.map((title, at) => ({ value: String(at), label: title }));
+  const picked = (name: 'title' | 'id' | 'label', label: string) => (
+    <SelectField
+      label={label}
+      value={String(table[name])}
+      choices={[{ value: '-1', label: words.noColumn }, ...choices]}
+      onChange={(at) => onChange({ ...table, [name]: Number(at) })}
+    />
+  );
   return (
     <div class="row">
       <SelectField
@@ -166,12 +178,9 @@ export function Columns({
         choices={choices}
         onChange={(text) => onChange({ ...table, text: Number(text) })}
       />
-      <SelectField
-        label={words.labelColumn}
-        value={String(table.label)}
-        choices={[{ value: '-1', label: words.noColumn }, ...choices]}
-        onChange={(label) => onChange({ ...table, label: Number(label) })}
-      />
+      {picked('title', words.titleColumn)}
+      {picked('id', words.idColumn)}
+      {picked('label', words.labelColumn)}
     </div>
   );
 }

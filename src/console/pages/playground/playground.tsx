@@ -48,6 +48,7 @@ import {
   GRADES,
   MAX_DOCUMENTS,
   withLabel,
+  type Ids,
   type Labels,
 } from './documents.js';
 import { LaneDetails } from './details.js';
@@ -71,6 +72,7 @@ export function Playground() {
   const [query, setQuery] = useState(begun.query);
   const [text, setText] = useState(begun.documents);
   const [labels, setLabels] = useState<Labels>(() => labelsOf(begun));
+  const [ids, setIds] = useState<Ids>(() => idsOf(begun));
   const [specs, setSpecs] = useState(begun.lanes);
   const [options, setOptions] = useState(begun.options);
   const [times, setTimes] = useState(() => timesOf(begun));
@@ -104,6 +106,7 @@ export function Playground() {
     setText(shared.documents);
     setSpecs(uniqueLanes(shared.lanes));
     setLabels(labelsOf(shared));
+    setIds(idsOf(shared));
     setOptions(shared.options);
     setTimes(timesOf(shared));
     const listed = documentsOfText(shared.documents);
@@ -128,17 +131,11 @@ export function Playground() {
     if (read.query !== undefined) setQuery(read.query);
     if (read.documents.length === 0) return false;
     const next = textOfDocuments(read.documents);
-    // Labels are keyed by the texts as they will be read back from the field.
+    // Labels and ids are keyed by the texts as they will be read back from the field.
     const listed = documentsOfText(next);
     setText(next);
-    setLabels(
-      new Map(
-        listed.flatMap((one, index) => {
-          const label = read.labels[index];
-          return label === undefined ? [] : [[one, label] as const];
-        }),
-      ),
-    );
+    setLabels(byText(listed, read.labels));
+    setIds(byText(listed, read.ids));
     return true;
   }
 
@@ -187,13 +184,11 @@ export function Playground() {
 
   const shared: Shared = {
     ...{ query, documents: text, lanes: specs, options, runs: Number(times) },
-    labels: documents.flatMap((one, index) => {
-      const grade = labels.get(one);
-      return grade === undefined ? [] : [[index, grade] as const];
-    }),
+    labels: byIndex(documents, labels),
+    ids: byIndex(documents, ids),
     results: [],
   };
-  useEffect(() => keepDraft(PAGE, shared), [query, text, labels, specs, options, times]);
+  useEffect(() => keepDraft(PAGE, shared), [query, text, labels, ids, specs, options, times]);
   const saveAll = (): void => {
     const whole = { ...shared, results: ranked.map(resultsOf) };
     save('playground.json', new Blob([JSON.stringify(whole)], { type: 'application/json' }));
@@ -274,7 +269,7 @@ export function Playground() {
               : {
                   label: w().csv,
                   onClick: () =>
-                    save('rankings.csv', new Blob([tableText(ranked)], { type: 'text/csv' })),
+                    save('rankings.csv', new Blob([tableText(ranked, ids)], { type: 'text/csv' })),
                 },
             ranked.length === 0
               ? undefined
@@ -290,6 +285,7 @@ export function Playground() {
           text={text}
           documents={documents}
           labels={labels}
+          ids={ids}
           onText={setText}
           onLabels={setLabels}
           onPasted={takeText}
@@ -441,6 +437,7 @@ export function Playground() {
           text={ranked[0]?.documents[opened] ?? documents[opened] ?? ''}
           lanes={ranked}
           labels={labels}
+          id={ids.get(ranked[0]?.documents[opened] ?? documents[opened] ?? '')}
           onLabels={setLabels}
           onClose={() => setOpened(undefined)}
         />
@@ -462,6 +459,35 @@ function begin(address: URLSearchParams): Shared {
 function labelsOf({ documents, labels }: Shared): Labels {
   const listed = documentsOfText(documents);
   return new Map(labels.map(([index, grade]) => [listed[index] ?? '', grade]));
+}
+
+function idsOf({ documents, ids }: Shared): Ids {
+  const listed = documentsOfText(documents);
+  return new Map(ids.map(([index, id]) => [listed[index] ?? '', id]));
+}
+
+/** What documents have, by their text; those without it are left out. */
+function byText<T>(
+  documents: readonly string[],
+  values: readonly (T | undefined)[],
+): ReadonlyMap<string, T> {
+  return new Map(
+    documents.flatMap((text, index) => {
+      const value = values[index];
+      return value === undefined ? [] : [[text, value] as const];
+    }),
+  );
+}
+
+/** The same by their index in the list. */
+function byIndex<T>(
+  documents: readonly string[],
+  values: ReadonlyMap<string, T>,
+): (readonly [index: number, value: T])[] {
+  return documents.flatMap((text, index) => {
+    const value = values.get(text);
+    return value === undefined ? [] : [[index, value] as const];
+  });
 }
 
 function timesOf({ runs }: Shared): (typeof RUNS)[number] {
@@ -649,11 +675,13 @@ function OneDocument({
   index,
   text,
   lanes,
+  id,
   labels,
   onLabels,
   onClose,
 }: {
   readonly index: number;
+  readonly id: string | undefined;
   readonly text: string;
   readonly lanes: readonly RankedLane[];
   readonly labels: Labels;
@@ -663,6 +691,7 @@ function OneDocument({
   const words = wp().playground;
   return (
     <Dialog title={words.document(index + 1)} kind="drawer" onClose={onClose}>
+      {id === undefined ? null : <code class="small muted">{id}</code>}
       <p class="wrap document">{text}</p>
       <div class="stack tight">
         <Segments
@@ -690,11 +719,11 @@ function OneDocument({
 }
 
 /** All lanes side by side as CSV, one row per document. */
-function tableText(lanes: readonly RankedLane[]): string {
+function tableText(lanes: readonly RankedLane[], ids: Ids): string {
   const documents = lanes[0]?.documents ?? [];
   const head = lanes.flatMap(({ name }) => [`${name} rank`, `${name} score`]);
   const rows = documents.map((text, index) => [
-    ...[String(index + 1), text],
+    ...[String(index + 1), ...(ids.size === 0 ? [] : [ids.get(text) ?? '']), text],
     ...lanes.flatMap(({ reply }) => {
       const rank = reply.results.findIndex((row) => row.index === index);
       return rank < 0
@@ -702,5 +731,6 @@ function tableText(lanes: readonly RankedLane[]): string {
         : [String(rank + 1), String(reply.results[rank]?.relevance_score ?? '')];
     }),
   ]);
-  return csvOf([['document', 'text', ...head], ...rows]);
+  const named = ids.size === 0 ? [] : ['id'];
+  return csvOf([['document', ...named, 'text', ...head], ...rows]);
 }
