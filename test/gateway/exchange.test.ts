@@ -158,6 +158,7 @@ describe('a fault', () => {
     start();
     exchange.writingTo(connection);
     if (sent) exchange.written();
+    head({}, 103);
     if (begun) head();
     fail(withCode('ECONNRESET'));
 
