@@ -9,6 +9,9 @@ export default {
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
   transform: { '^.+\\.ts$': '@swc/jest' },
   testTimeout: 30_000,
+  // A process never lets go of the modules of the suites that it has run: it is replaced before they fill its heap.
+  maxWorkers: '100%',
+  workerIdleMemoryLimit: '1GB',
   // What a failed test left open must not hold the run.
   forceExit: true,
 };
