@@ -146,6 +146,7 @@ describe('a large reply', () => {
     expect(isLargeReply(raw)).toBe(true);
     expect(readReply(cohere, call, parsed, 0)).toStrictEqual(readReply(cohere, call, raw, 0));
     expect(parsed.parsed).toBeDefined();
-    expect(pauses).toBeLessThan(100);
+    // A step reads tens of kilobytes.
+    expect(pauses).toBeLessThan(Math.max(100, text.length / 24_576));
   });
 });
