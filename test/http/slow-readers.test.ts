@@ -80,7 +80,8 @@ function waitingReplies(): Promise<void> {
 /** How much a caller gets that begins to read only now, up to the end of its connection. */
 async function readAll(socket: Socket): Promise<number> {
   let bytes = 0;
-  const closed = once(socket, 'close');
+  // It may be reset while it still writes; `once` would reject then.
+  const closed = new Promise((resolve) => socket.once('close', resolve));
   socket.on('data', (piece: Buffer) => (bytes += piece.length)).resume();
   await closed;
   return bytes;
