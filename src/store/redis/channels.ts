@@ -22,7 +22,7 @@ import { openCredentials, type Vault } from '../vault.js';
 import { versionMark } from '../version.js';
 import type { Connection } from './connection.js';
 import type { Keys } from './keys.js';
-import { listOf, numberOf, run, SCRIPTS, textOf, type Reply } from './scripts.js';
+import { listOf, numberOf, pairsOf, run, SCRIPTS, textOf, type Reply } from './scripts.js';
 import { pairOf } from './token-records.js';
 
 /** A channel as it is stored: without its id, and with sealed credentials. */
@@ -383,11 +383,4 @@ function storedChannelOf(record: string): StoredChannel {
 function switchOf(record: string): TagSwitch {
   const stored = JSON.parse(record) as TagSwitch;
   return { ...stored, reason: stored.reason, changedBy: stored.changedBy };
-}
-
-function pairsOf(reply: Reply | undefined): [string, string][] {
-  const flat = listOf(reply).map(textOf);
-  return flat.flatMap((key, index): [string, string][] =>
-    index % 2 === 0 ? [[key, flat[index + 1] ?? '']] : [],
-  );
 }

@@ -13,7 +13,7 @@ import type {
 } from '../store.js';
 import type { Connection } from './connection.js';
 import type { Keys } from './keys.js';
-import { numberOf, run, SCRIPTS } from './scripts.js';
+import { numberOf, pairsOf, run, SCRIPTS } from './scripts.js';
 
 /** Numbers have leading zeros, as the script that makes them says. */
 const NUMBER_DIGITS = 15;
@@ -98,7 +98,8 @@ export function openLogs(connection: Connection, keys: Keys): LogStore {
   /**
    * Visits the entries in a span that match, from a place on, newest first, until `visit` says that it is enough. Reads the log
    * in parts: others get their turn in between. Each part begins at the time at which the last one ended, since finding a place
-   * by its number takes longer the further down it is.
+   * by its number takes longer the further down it is. What is written meanwhile moves nothing out of sight, and nothing is
+   * visited twice.
    */
   async function scan<T>(
     log: Log<T>,
@@ -112,26 +113,32 @@ export function openLogs(connection: Connection, keys: Keys): LogStore {
     const oldest = `${fromMs ?? '-inf'}`;
     let newest = `${toMs ?? '+inf'}`;
     let skip = start;
+    /** Those of the newest time that were in the parts before. */
+    let before = new Set<string>();
     for (;;) {
-      const found = await answer(
-        client.zrange(
-          ...([key, newest, oldest, 'BYSCORE', 'REV'] as const),
-          ...(['LIMIT', skip, CHUNK, 'WITHSCORES'] as const),
+      const found = pairsOf(
+        await answer(
+          client.zrange(
+            ...([key, newest, oldest, 'BYSCORE', 'REV'] as const),
+            ...(['LIMIT', skip, CHUNK, 'WITHSCORES'] as const),
+          ),
         ),
       );
-      const last = found.at(-1) ?? oldest;
-      const [part, newer] = await Promise.all([
-        entries(
-          log,
-          found.filter((_, at) => at % 2 === 0),
-          filter?.fragments,
-        ),
-        answer(client.zcount(key, `(${last}`, newest)),
-      ]);
-      for (const entry of part) if (filter?.matches(entry) !== false && visit(entry)) return;
-      if (found.length < 2 * CHUNK) return;
-      skip += CHUNK - newer;
-      newest = last;
+      const fresh = found.map(([number]) => number).filter((number) => !before.has(number));
+      for (const entry of await entries(log, fresh, filter?.fragments)) {
+        if (filter?.matches(entry) !== false && visit(entry)) return;
+      }
+      const last = found.at(-1)?.[1];
+      if (last === undefined || found.length < CHUNK) return;
+      const ofLast = found.flatMap(([number, time]) => (time === last ? [number] : []));
+      if (ofLast.length < CHUNK) {
+        newest = last;
+        skip = ofLast.length;
+        before = new Set(ofLast);
+      } else {
+        skip += CHUNK;
+        before = new Set([...before, ...ofLast]);
+      }
     }
   }
 

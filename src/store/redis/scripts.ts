@@ -140,6 +140,14 @@ export function listOf(reply: Reply | undefined): readonly Reply[] {
   return reply as readonly Reply[];
 }
 
+/** The pairs of a list of texts in which they follow each other, as Redis lists fields with values and members with scores. */
+export function pairsOf(reply: Reply | undefined): [string, string][] {
+  const flat = listOf(reply).map(textOf);
+  return flat.flatMap((key, index): [string, string][] =>
+    index % 2 === 0 ? [[key, flat[index + 1] ?? '']] : [],
+  );
+}
+
 export function textOf(reply: Reply | undefined): string {
   if (typeof reply !== 'string') throw new Error('A record in Redis lacks a text.');
   return reply;

@@ -150,6 +150,29 @@ export function describeLogs(open: OpenHarness): void {
       expect(await given.store.usageStats({})).toMatchObject({ requests: entries.length });
     });
 
+    test('finds every match once while others are written', async () => {
+      // Stores read such a log in parts of a thousand.
+      const old = Array.from({ length: 3_500 }, (_, index) => usage({ atMs: T0 + index }));
+      await given.store.appendUsage(old, 100_000);
+      let isReading = true;
+      const write = async (): Promise<void> => {
+        for (let later = 10_000; isReading; later += 1) {
+          await given.store.appendUsage([usage({ atMs: T0 + later })], 100_000);
+        }
+      };
+      const writing = [write(), write(), write()];
+      const query = { model: 'rerank-v1', offset: 0, limit: 100_000 };
+      const pages = [];
+      for (let round = 0; round < 5; round += 1) pages.push(await given.store.listUsage(query));
+      isReading = false;
+      await Promise.all(writing);
+
+      for (const { items, total } of pages) {
+        expect(items.filter(({ atMs }) => atMs < T0 + 10_000)).toHaveLength(old.length);
+        expect(new Set(items.map(({ requestId }) => requestId)).size).toBe(total);
+      }
+    });
+
     test('sums up what matches', async () => {
       await given.store.appendUsage(
         [usage(), usage({ quota: 3, documents: 5, inputTokens: 1 }), usage({ userId: 2 })],
