@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import type { StoreSettings } from './config-values.js';
 import { systemCode } from './core/errors.js';
 import { Secret } from './core/secret.js';
-import { StoreUnavailableError, type Store } from './store/store.js';
+import { StoreUnavailableError, type KeyNote, type Store } from './store/store.js';
 import { createVault, type Vault, type VaultKey } from './store/vault.js';
+import { thisNode } from './this-node.js';
 
 /**
  * Opens the store that the settings name: Redis, or the embedded one in the data folder. Drivers are loaded only when they
@@ -17,20 +18,59 @@ export async function openStore(
   patience: {
     readonly connectTimeoutMs?: number;
     readonly onWaiting?: (why: string) => void;
-    /** A gateway notes its key if none is noted yet, and does not start without one if there are credentials. */
+    /**
+     * A gateway notes its key if none is noted yet, and does not start without one if there are credentials. The key of a
+     * command is checked when the command is about to write channels.
+     */
     readonly asGateway?: boolean;
   } = {},
 ): Promise<Store> {
   const { asGateway = false, ...waiting } = patience;
-  const vault = createVault(keysOf(settings));
-  const store = await openDriver(settings, vault, waiting);
+  const store = await openDriver(settings, createVault(keysOf(settings)), waiting);
+  return asGateway ? startedOn(store) : checkedWhenWriting(store);
+}
+
+/** How long a gateway may take from here to its first report, which shows its keys from then on. */
+const STARTING_MS = 30_000;
+
+/** A store whose key this gateway has. Throws, with the store closed, if it does not have it. */
+async function startedOn(store: Store): Promise<Store> {
+  const { id: nodeId, name } = thisNode();
+  const leave = async (waitMs?: number): Promise<void> => {
+    // What is not taken back expires.
+    if (performance.now() < noted.untilMs) await store.dropKeys(nodeId).catch(() => undefined);
+    await store.close(waitMs);
+  };
+  const noted = { untilMs: performance.now() + STARTING_MS };
   try {
-    await checkKey(store, vault, asGateway);
+    // Before anything is looked at: of gateways that start at once, all but the first see one that came before.
+    const note = { nodeId, name, marks: store.keyMarks() };
+    const starting = await store.noteKeys(note, Date.now(), STARTING_MS);
+    await checkKey(store, starting);
   } catch (error) {
-    await store.close();
+    await leave();
     throw error;
   }
-  return store;
+  return { ...store, close: leave };
+}
+
+/** For commands, of which most need no key. */
+function checkedWhenWriting(store: Store): Store {
+  return {
+    ...store,
+    async createChannel(channel) {
+      await checkKey(store);
+      return store.createChannel(channel);
+    },
+    async updateChannel(...change) {
+      await checkKey(store);
+      return store.updateChannel(...change);
+    },
+    async updateChannels(changes) {
+      await checkKey(store);
+      return store.updateChannels(changes);
+    },
+  };
 }
 
 async function openDriver(
@@ -71,18 +111,19 @@ export async function rotateKey(
   if (mark === undefined) {
     throw new EncryptionKeyError('There is no key to encrypt with: set ENCRYPTION_KEYS.');
   }
+  await checkKey(store);
   refuseUnknown(await runningKeys(store), mark);
   return store.resealCredentials(mark);
 }
 
-interface RunningKeys {
+interface KeysOfGateway {
   readonly name: string;
   /** Fingerprints of its keys; the sealing key's comes first. */
   readonly marks: readonly string[];
 }
 
 /** The keys of the gateways that run now, as far as they say. */
-async function runningKeys(store: Store): Promise<readonly RunningKeys[]> {
+async function runningKeys(store: Store): Promise<readonly KeysOfGateway[]> {
   return (await store.listNodes(Date.now())).flatMap(({ version, about }) =>
     version !== undefined && about?.keyMarks !== undefined
       ? [{ name: about.name, marks: about.keyMarks }]
@@ -91,7 +132,7 @@ async function runningKeys(store: Store): Promise<readonly RunningKeys[]> {
 }
 
 /** Throws if a running gateway could not read what is sealed with a key. */
-function refuseUnknown(running: readonly RunningKeys[], mark: string): void {
+function refuseUnknown(running: readonly KeysOfGateway[], mark: string): void {
   const without = namesOf(running, ({ marks }) => !marks.includes(mark));
   if (without.length > 0) {
     throw new EncryptionKeyError(
@@ -101,8 +142,8 @@ function refuseUnknown(running: readonly RunningKeys[], mark: string): void {
 }
 
 function namesOf(
-  running: readonly RunningKeys[],
-  holds: (each: RunningKeys) => boolean,
+  running: readonly KeysOfGateway[],
+  holds: (each: KeysOfGateway) => boolean,
 ): readonly string[] {
   return running.filter(holds).map(({ name }) => name);
 }
@@ -129,27 +170,37 @@ function keysOf({
   return [...given, { id: undefined, secret: embeddedKey(dataDir) }];
 }
 
-async function checkKey(store: Store, vault: Vault, asGateway: boolean): Promise<void> {
-  const noted = await store.encryptionMark();
-  const marks = vault.marks();
+/**
+ * Throws if what this process seals could not be opened by others, or the other way round. `starting` is what other gateways
+ * have noted that started before this one; absent for a command.
+ */
+async function checkKey(store: Store, starting?: readonly KeyNote[]): Promise<void> {
+  const marks = store.keyMarks();
   const [first] = marks;
+  const asGateway = starting !== undefined;
+  const beside = (starting ?? []).filter((each) => each.marks.length > 0);
+  const noted = await store.encryptionMark();
   if (first !== undefined && noted !== undefined && marks.includes(noted)) {
-    await checkBesideOthers(store, marks, first, asGateway);
+    refuseUnlike([...(await runningKeys(store)), ...beside], first, marks, asGateway);
     return;
   }
-  // A command that touches no credentials needs no key.
+  // A command that seals nothing needs no key.
   if (!asGateway && (noted === undefined || first === undefined)) return;
   const { channels, locked } = await store.loadChannels();
   const isEmpty = locked.size === 0 && channels.every(({ credentials }) => isNone(credentials));
   if (noted === undefined) {
     const isReadable = locked.size === 0 || channels.some((each) => !isNone(each.credentials));
-    if (first === undefined || isReadable) {
-      const claimed = first === undefined ? undefined : await store.encryptionMark(first);
+    if (first === undefined) return;
+    if (isReadable) {
+      refuseUnlike(beside, first, marks, asGateway);
+      const claimed = await store.encryptionMark(first);
       if (claimed === undefined || marks.includes(claimed)) return;
     }
   } else if (isEmpty && asGateway && (await store.oldestNodeVersion(Date.now())) === undefined) {
     // Nothing is sealed and no other gateway is there: the key may change.
-    if (first !== undefined) await store.resealCredentials(first);
+    if (first === undefined) return;
+    refuseUnlike(beside, first, marks, asGateway);
+    await store.resealCredentials(first);
     return;
   }
   throw new EncryptionKeyError(
@@ -159,17 +210,16 @@ async function checkKey(store: Store, vault: Vault, asGateway: boolean): Promise
   );
 }
 
-/** Refuses keys with which this process and the running gateways could not read what the other has sealed. */
-async function checkBesideOthers(
-  store: Store,
-  marks: readonly string[],
+/** Refuses keys with which this process and other gateways could not read what the other has sealed. */
+function refuseUnlike(
+  others: readonly KeysOfGateway[],
   first: string,
+  marks: readonly string[],
   asGateway: boolean,
-): Promise<void> {
-  const running = await runningKeys(store);
-  refuseUnknown(running, first);
+): void {
+  refuseUnknown(others, first);
   if (!asGateway) return;
-  const unknown = namesOf(running, ({ marks: [sealing] }) =>
+  const unknown = namesOf(others, ({ marks: [sealing] }) =>
     sealing === undefined ? false : !marks.includes(sealing),
   );
   if (unknown.length > 0) {

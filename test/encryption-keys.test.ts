@@ -45,6 +45,7 @@ const keyOf = async (store: Store): Promise<string | undefined> =>
 
 let redis: RedisServer;
 let folder: string;
+let starts = 0;
 beforeAll(async () => {
   redis = await startRedis();
   folder = mkdtempSync(join(tmpdir(), 'encryption-'));
@@ -71,15 +72,39 @@ describe.each(['redis', 'embedded'] as const)('the encryption key of a store: %s
       name: 'EncryptionKeyError',
       message: expect.stringContaining('set ENCRYPTION_KEY to that one') as unknown,
     });
-    const command = await cli(wrong, 'channels', 'update', 'sealed', '--priority', '7');
+    for (const change of [
+      ['channels', 'update', 'sealed', '--priority', '7'],
+      ['channels', 'create', '--name', 'other', '--provider', 'local', '--models', 'm'],
+      ['encryption', 'rotate'],
+    ]) {
+      const command = await cli(wrong, ...change);
 
-    expect([command.code, command.out]).toEqual([78, '']);
-    expect(command.error).toContain('not the one that the credentials');
+      expect([command.code, command.out]).toEqual([78, '']);
+      expect(command.error).toContain('not the one that the credentials');
+    }
     const right = env({ ENCRYPTION_KEY: KEYS.first });
     expect(await use(right, keyOf)).toBe('upstream key');
     expect(
       await use(right, async (store) => (await store.loadChannels()).channels[0]?.priority),
     ).toBe(0);
+  });
+
+  it('is not asked of commands that write no channel', async () => {
+    const wrong = env({ ENCRYPTION_KEY: KEYS.second });
+
+    for (const command of [
+      ['keys', 'list'],
+      ['users', 'list'],
+      ['nodes', 'list'],
+      ['tags', 'list'],
+      ['channels', 'list'],
+    ]) {
+      expect(await cli(wrong, ...command)).toMatchObject({ code: 0, error: '' });
+    }
+
+    const test = await cli(wrong, 'channels', 'test', 'sealed');
+    expect(test.code).not.toBe(0);
+    expect(test.error).toContain('cannot be read with this encryption key');
   });
 
   it('is not changed while a running gateway lacks the new one, which the command names', async () => {
@@ -123,6 +148,45 @@ describe.each(['redis', 'embedded'] as const)('the encryption key of a store: %s
     } finally {
       await ahead.close();
     }
+  });
+
+  it.each([
+    { why: 'neither has been used', unlike: ['c:the-key-c', 'd:the-key-d'] },
+    {
+      why: 'nothing is sealed',
+      before: 'c:the-key-c',
+      unlike: ['d:the-key-d', 'e:the-key-e'],
+    },
+    {
+      why: 'one could not read what the other will seal',
+      before: 'c:the-key-c',
+      unlike: ['c:the-key-c', 'd:the-key-d,c:the-key-c'],
+    },
+  ])('is decided by the first of gateways that start at once: $why', async ({ before, unlike }) => {
+    const place = `start-${starts++}`;
+    const at = (keys: string): Env => ({
+      ...(kind === 'redis'
+        ? { REDIS_URL: redis.url, REDIS_PREFIX: `${place}:` }
+        : { DATA_DIR: join(folder, place), ENCRYPTION_KEY: '' }),
+      ENCRYPTION_KEYS: keys,
+    });
+    if (before !== undefined) await use(at(before), () => Promise.resolve());
+    const tries = await Promise.allSettled(
+      unlike.map((keys) =>
+        openStore(loadConfig({ env: at(keys), folder: 'none' }).store, { asGateway: true }),
+      ),
+    );
+    const started = tries.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
+    await Promise.all(started.map((store) => store.close()));
+
+    expect(started).toHaveLength(1);
+    expect(tries.find(({ status }) => status === 'rejected')).toMatchObject({
+      reason: { name: 'EncryptionKeyError' },
+    });
+    // Who has left, or was refused, stands in nobody's way.
+    await use(at(unlike[tries.findIndex(({ status }) => status === 'fulfilled')] ?? ''), () =>
+      Promise.resolve(),
+    );
   });
 
   it('is changed by one command, while gateways that have both go on', async () => {

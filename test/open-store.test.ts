@@ -107,7 +107,7 @@ describe('the encryption key of a store', () => {
     const folder = freshFolder();
     await use(folder, ONE, start);
 
-    await expect(use(folder, OTHER, start, false)).rejects.toMatchObject(refused);
+    await expect(use(folder, OTHER, addChannel, false)).rejects.toMatchObject(refused);
     expect(await use(folder, OTHER, addChannel)).toMatchObject({ kind: 'updated' });
     await expect(use(folder, ONE, start)).rejects.toMatchObject(refused);
   });

@@ -17,6 +17,7 @@ import {
   type ChannelUpdate,
   type DeclaredChannel,
   type EncryptionStore,
+  type KeyNote,
 } from '../store.js';
 import { openCredentials, type Vault } from '../vault.js';
 import { versionMark } from '../version.js';
@@ -262,6 +263,17 @@ export function openChannels(
     },
 
     keyMarks: () => vault.marks(),
+
+    async noteKeys(note, nowMs, keepMs) {
+      const earlier = await run(connection, SCRIPTS.noteKeys, keys.keyNotes, [
+        ...[note.nodeId, JSON.stringify(note), connection.told(nowMs), keepMs],
+      ]);
+      return listOf(earlier).map((text) => JSON.parse(textOf(text)) as KeyNote);
+    },
+
+    async dropKeys(nodeId) {
+      await answer(client.hdel(keys.keyNotes, nodeId));
+    },
 
     async resealCredentials(mark) {
       // The mark goes first: a gateway that lacks the new key must not start on half-converted records.

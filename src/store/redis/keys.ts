@@ -49,6 +49,8 @@ export interface Keys {
   readonly channelsMark: string;
   /** String: fingerprint of the key that credentials are sealed with. */
   readonly encryptionMark: string;
+  /** Hash of the keys of gateways that start, by node. */
+  readonly keyNotes: string;
   /** Pub/sub channel that announces every change of the channels. */
   readonly channelsChanged: string;
   /** Hash of a duty: `due` and `note`. */
@@ -104,6 +106,7 @@ export function createKeys(prefix: string): Keys {
     channelSequence: `${prefix}{ch}:seq`,
     channelsMark: `${prefix}{ch}:mark`,
     encryptionMark: `${prefix}{ch}:key`,
+    keyNotes: `${prefix}{ch}:starting`,
     channelsChanged: `${prefix}{ch}:changed`,
     duty: (name) => `${prefix}d:${name}`,
     log: (name) => `${prefix}{${name}}`,

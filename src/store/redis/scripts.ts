@@ -30,6 +30,7 @@ export const SCRIPTS = {
   findNodes: load('find_nodes'),
   describeNode: load('describe_node'),
   listNodes: load('list_nodes'),
+  noteKeys: load('note_keys'),
   writeCodes: load('write_codes'),
   changeCode: load('change_code'),
   removeCodes: load('remove_codes'),

@@ -13,6 +13,7 @@ import type {
   ChannelSnapshot,
   ChannelStore,
   EncryptionStore,
+  KeyNote,
   ChannelUpdate,
   DeclaredChannel,
   NodeReport,
@@ -96,6 +97,14 @@ export function openChannels(
   const claimMark = database.prepare<never>(
     'INSERT OR IGNORE INTO encryption_mark (only_row, mark) VALUES (1, ?)',
   );
+  const dropOldNotes = database.prepare<never>('DELETE FROM key_notes WHERE expires_at_ms <= ?');
+  const keyNotes = database.prepare<{ readonly note: string }>(
+    'SELECT note FROM key_notes WHERE id <> ?',
+  );
+  const putNote = database.prepare<never>(
+    'INSERT OR REPLACE INTO key_notes (id, expires_at_ms, note) VALUES (?, ?, ?)',
+  );
+  const dropNote = database.prepare<never>('DELETE FROM key_notes WHERE id = ?');
   const putMark = database.prepare<never>(
     'INSERT OR REPLACE INTO encryption_mark (only_row, mark) VALUES (1, ?)',
   );
@@ -295,6 +304,19 @@ export function openChannels(
           }),
 
     keyMarks: () => vault.marks(),
+
+    noteKeys: (note, nowMs, keepMs) =>
+      database.write(() => {
+        dropOldNotes.run(nowMs);
+        const earlier = keyNotes.all(note.nodeId);
+        putNote.run(note.nodeId, nowMs + keepMs, JSON.stringify(note));
+        return earlier.map(({ note: text }) => JSON.parse(text) as KeyNote);
+      }),
+
+    dropKeys: (nodeId) =>
+      database.write(() => {
+        dropNote.run(nodeId);
+      }),
 
     resealCredentials: (mark) =>
       change(() => {

@@ -317,6 +317,13 @@ const MIGRATIONS: readonly string[] = [
   ALTER TABLE sessions ADD COLUMN used_at_ms INTEGER NOT NULL DEFAULT 0;
   ALTER TABLE users ADD COLUMN last_login_time INTEGER NOT NULL DEFAULT 0;
   `,
+  `
+  CREATE TABLE key_notes (
+    id            TEXT PRIMARY KEY,
+    expires_at_ms INTEGER NOT NULL,
+    note          TEXT NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  `,
 ];
 
 /** Migrates a file to the version that this release uses. Several processes may do so at once. */

@@ -131,6 +131,28 @@ export function describeAccounts(open: OpenHarness): void {
       expect(await next.encryptionMark()).toBe('the mark of next');
     });
 
+    test('is known of gateways that start: each sees those before it, for a while', async () => {
+      const { store } = given;
+      const other = await given.reopen();
+      const note = (nodeId: string) => ({ nodeId, name: `host ${nodeId}`, marks: [nodeId, 'x'] });
+      const seen = await Promise.all(
+        ['a', 'b', 'c', 'd'].map((id, index) =>
+          (index % 2 === 0 ? store : other).noteKeys(note(id), T0, 1_000),
+        ),
+      );
+
+      expect(seen.map(({ length }) => length).sort()).toEqual([0, 1, 2, 3]);
+      const ids = async (nodeId: string, nowMs: number) =>
+        (await other.noteKeys(note(nodeId), nowMs, 2_000)).map((each) => each.nodeId).sort();
+      expect(await ids('a', T0)).toEqual(['b', 'c', 'd']);
+      await store.dropKeys('b');
+      expect(await ids('e', T0 + 999)).toEqual(['a', 'c', 'd']);
+      expect(await store.noteKeys(note('f'), T0 + 1_000, 1_000)).toEqual(
+        expect.arrayContaining([note('a'), note('e')]),
+      );
+      expect(await ids('g', T0 + 2_500)).toEqual(['e']);
+    });
+
     test('moves when the credentials are resealed, which leaves them as they were', async () => {
       const { store } = given;
       await store.encryptionMark('a');
