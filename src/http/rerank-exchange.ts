@@ -1,7 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { promisify } from 'node:util';
 import { GatewayError } from '../core/errors.js';
-import { encodeJsonInSteps, JsonFragment } from '../core/json/json.js';
 import type { RerankRequest } from '../core/rerank.js';
 import type { TokenPolicy } from '../core/token.js';
 import { judgeFresh, type Caller } from '../gateway/admission.js';
@@ -17,7 +15,7 @@ import {
 import { beforeEnd, createScope, type OwnedScope, type Scope } from '../gateway/scope.js';
 import { Trace } from '../gateway/trace.js';
 import type { IngressDialect, ParsedRerank } from '../ingress/dialect.js';
-import { dialectByHeaders, dialectOf, listsAt, type IngressRoute } from '../ingress/index.js';
+import { dialectByHeaders, type IngressRoute } from '../ingress/index.js';
 import { IngressRequest } from '../ingress/read.js';
 import type { ExplainedWire } from '../wire/explained.js';
 import { callerOf, type Authenticate, type Identity, type ReadSigned } from './authentication.js';
@@ -28,7 +26,6 @@ import {
   checkRoom,
   explainFor,
   explainingOf,
-  withExplanationInSteps,
   type Explaining,
   type ExplainRouteDeps,
 } from './explained.js';
@@ -36,7 +33,15 @@ import type { Load, Place } from './load.js';
 import { patienceOf, type Patience } from './patience.js';
 import { newId, requestIdOf } from './request-id.js';
 import type { ReplyBatches } from './reply-batches.js';
-import { clockAt, NO_CLOCK, rankingHeaders, sendRanking, sendRefusal } from './rerank-reply.js';
+import { readRerank } from './rerank-reading.js';
+import {
+  clockAt,
+  NO_CLOCK,
+  rankingBody,
+  rankingHeaders,
+  sendRanking,
+  sendRefusal,
+} from './rerank-reply.js';
 
 export interface RerankRouteDeps extends ExplainRouteDeps {
   readonly gateway: GatewayDeps;
@@ -53,8 +58,6 @@ export interface RerankRouteDeps extends ExplainRouteDeps {
   readonly deadlineMs: number;
   readonly defaultModel: string | undefined;
 }
-
-const nextTurn = promisify(setImmediate);
 
 /**
  * A rerank request in any dialect, from the socket to the last byte; every failure is answered, and everything is observed
@@ -214,38 +217,19 @@ class RerankExchange {
     return door.judge(caller, load.own(place, caller.keyHash, declaredBytes, bodyLimitBytes));
   }
 
-  /** The request that the body means, in the dialect that path, headers, body and key suggest. */
   #read(caller: Caller, body: Buffer): ParsedRerank | Promise<ParsedRerank> {
     const { headers } = this.#req;
     const request = new IngressRequest(body, headers, this.#route.params, this.#deps.maxDocuments);
-    const marked = this.#dialect;
-    const parse = (): ParsedRerank => {
-      const { dialect } = caller.credential.token.policy;
-      this.#dialect = dialectOf(this.#route, marked, request, dialect);
-      return this.#dialect.parse(request);
-    };
-    const lists = () => listsAt(this.#route, caller.credential.token.policy.dialect);
-    const read = () => readRequest(request, lists, parse, this.#scope);
-    const readAgain = async (error: unknown): Promise<ParsedRerank> => {
-      await this.#unlessFormChanged(caller, error);
-      return read();
-    };
-    try {
-      const reading = read();
-      return 'then' in reading ? reading.catch(readAgain) : reading;
-    } catch (error) {
-      return readAgain(error);
-    }
-  }
-
-  /**
-   * Returns if the key has been given another form since this node read it, which may be why a request was refused.
-   * @throws `error` otherwise.
-   */
-  async #unlessFormChanged(caller: Caller, error: unknown): Promise<void> {
-    const form = caller.credential.token.policy.dialect;
-    if (error instanceof GatewayError) await this.#judgeFresh(caller);
-    if (caller.credential.token.policy.dialect === form) throw error;
+    return readRerank(request, {
+      route: this.#route,
+      caller,
+      dialect: this.#dialect,
+      onDialect: (dialect) => {
+        this.#dialect = dialect;
+      },
+      judgeFresh: () => this.#judgeFresh(caller),
+      scope: this.#scope,
+    });
   }
 
   /** The request with its model, or the default that the key and the gateway have for one without. */
@@ -285,11 +269,9 @@ class RerankExchange {
     const clock = dialect.timed === true ? clockAt(this.#startedMs, gateway.now()) : NO_CLOCK;
     const answered = reply.model === undefined ? request : { ...request, model: reply.model };
     const written = dialect.reply(this.#id, answered, reply, asked.parsed.kept, clock);
-    const text = isText(written) ? written : await writtenText(written);
-    const explanation = this.#explanation;
-    const body =
-      explanation === undefined ? text : await withExplanationInSteps(text, explanation, nextTurn);
-    this.#send(body, rankingHeaders(dialect, this.#requestId, reply));
+    const body = rankingBody(written, this.#explanation);
+    const text = body instanceof Promise ? await body : body;
+    this.#send(text, rankingHeaders(dialect, this.#requestId, reply));
   }
 
   #ranking({ caller, modelBy }: Asked, request: RerankRequest): Promise<RerankReply> {
@@ -356,42 +338,6 @@ function endWithCaller(scope: Scope, req: IncomingMessage, res: ServerResponse):
 
 function isWithoutModel({ caller, modelBy }: Asked): boolean {
   return modelBy(caller.credential.token.policy) === undefined;
-}
-
-type Written = ReturnType<IngressDialect['reply']>;
-
-function isText(reply: Written): reply is string | Buffer {
-  return typeof reply === 'string' || Buffer.isBuffer(reply);
-}
-
-/** What a dialect has left to be written in steps. */
-function writtenText(reply: Exclude<Written, string | Buffer>): Promise<Buffer> {
-  const body = reply instanceof JsonFragment ? reply : reply.body;
-  return encodeJsonInSteps(body, nextTurn);
-}
-
-/** Reads a request; a large one so that others get their turn in between, and it is abandoned when its scope ends. */
-function readRequest(
-  request: IngressRequest,
-  lists: () => ReturnType<typeof listsAt>,
-  parse: () => ParsedRerank,
-  scope: Scope,
-): ParsedRerank | Promise<ParsedRerank> {
-  const pause = async (): Promise<void> => {
-    await nextTurn();
-    scope.throwIfEnded();
-  };
-  const reading = request.read(lists, parse, pause);
-  return 'then' in reading ? prepared(reading, pause) : reading;
-}
-
-async function prepared(
-  reading: Promise<ParsedRerank>,
-  pause: () => Promise<void>,
-): Promise<ParsedRerank> {
-  const parsed = await reading;
-  await parsed.documents.prepare(pause, parsed.returnDocuments);
-  return parsed;
 }
 
 function withModel(parsed: ParsedRerank, model: string | undefined): RerankRequest {

@@ -1,16 +1,20 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { promisify } from 'node:util';
 import type { GatewayError } from '../core/errors.js';
+import { encodeJsonInSteps, JsonFragment } from '../core/json/json.js';
 import { rateHeaders } from '../gateway/key-refusals.js';
 import type { RerankReply } from '../gateway/rerank.js';
 import type { IngressDialect, ReplyClock } from '../ingress/dialect.js';
 import type { ExplainedWire } from '../wire/explained.js';
 import { mustBeTaken, readOnForAWhile } from './connections.js';
 import { sendError } from './error-reply.js';
-import { withExplanation } from './explained.js';
+import { withExplanation, withExplanationInSteps } from './explained.js';
 import type { Place } from './load.js';
 import type { ReplyBatches } from './reply-batches.js';
 
 const NO_STORE = 'no-store';
+
+const nextTurn = promisify(setImmediate);
 
 /** Answers with a ranking, or with what stands for one. */
 export function sendRanking(
@@ -65,6 +69,29 @@ export function rankingHeaders(
     ...(isDegraded ? { 'X-Rerank-Degraded': 'true' } : {}),
     ...(isCached ? { 'X-Rerank-Cache': 'hit' } : {}),
   };
+}
+
+type Written = ReturnType<IngressDialect['reply']>;
+
+/** A ranking as its dialect has written it, with its explanation if it has one. What is long is written in steps. */
+export function rankingBody(
+  written: Written,
+  explanation: ExplainedWire | undefined,
+): string | Buffer | Promise<string | Buffer> {
+  const text = textOf(written);
+  return explanation === undefined ? text : explained(text, explanation);
+}
+
+function textOf(written: Written): string | Buffer | Promise<Buffer> {
+  if (typeof written === 'string' || Buffer.isBuffer(written)) return written;
+  return encodeJsonInSteps(written instanceof JsonFragment ? written : written.body, nextTurn);
+}
+
+async function explained(
+  text: ReturnType<typeof textOf>,
+  explanation: ExplainedWire,
+): Promise<string | Buffer> {
+  return withExplanationInSteps(await text, explanation, nextTurn);
 }
 
 /** Answers an error in the caller's dialect, and returns its status. */

@@ -1,0 +1,61 @@
+import { createHook } from 'node:async_hooks';
+import { once } from 'node:events';
+import { connect, type AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { NO_BYTES } from '../../src/http/body.js';
+import { startGateway, type TestGateway } from '../support/gateway.js';
+import { until } from '../support/until.js';
+
+/** Holds every promise that is made until it is stopped, as the engine does with those that have grown old. */
+function holdPromises(): { readonly held: Promise<unknown>[]; stop(): void } {
+  const held: Promise<unknown>[] = [];
+  const hook = createHook({
+    init: (_id, type, _by, resource) => {
+      if (type === 'PROMISE') held.push(resource as Promise<unknown>);
+    },
+  }).enable();
+  return { held, stop: () => hook.disable() };
+}
+
+describe('an exchange', () => {
+  let gateway: TestGateway;
+  let key: string;
+
+  beforeAll(async () => {
+    gateway = await startGateway({
+      channels: [{ name: 'c', provider: 'local', models: ['moon'] }],
+    });
+    ({ key } = await gateway.createKey());
+    // From now on the key is known, and a request waits for nothing but its body.
+    await gateway.post(key, '');
+  });
+  afterAll(() => gateway.close());
+
+  it.each([
+    ['200', '{"model":"moon","query":"q","documents":["a","b"]}'],
+    ['400', '{"model":"moon"'],
+  ])('leaves nothing of its body to what waited for it: %s', async (status, body) => {
+    const { port } = gateway.app.server.address() as AddressInfo;
+    const caller = connect(port, '127.0.0.1');
+    await once(caller, 'connect');
+    const head = [
+      'POST /v1/rerank HTTP/1.1',
+      'Host: gateway',
+      `Authorization: Bearer ${key}`,
+      `Content-Length: ${body.length}`,
+    ];
+
+    const promises = holdPromises();
+    caller.write(`${head.join('\r\n')}\r\n\r\n`);
+    await until('it waits for its body', () => gateway.app.inFlight() === 1);
+    promises.stop();
+    caller.write(body);
+    const [reply] = (await once(caller, 'data')) as [Buffer];
+    caller.destroy();
+
+    expect(reply.toString()).toContain(`HTTP/1.1 ${status}`);
+    const outcomes = await Promise.all(promises.held);
+    const bodies = outcomes.filter((outcome) => Object.hasOwn(Object(outcome) as object, 'bytes'));
+    expect(bodies).toEqual([{ bytes: NO_BYTES }]);
+  });
+});
