@@ -1,9 +1,16 @@
-import { lookup, type LookupAddress } from 'node:dns';
+import { lookup, type LookupAddress, type LookupAllOptions } from 'node:dns';
 import { isIP, type LookupFunction, type Socket } from 'node:net';
 import { buildConnector } from 'undici';
 
 /** Why an address must not be connected to, as the end of a sentence; `undefined` if it may. */
 export type JudgeAddress = (address: string) => string | undefined;
+
+/** Finds every address of a name. */
+export type ResolveAll = (
+  hostname: string,
+  options: LookupAllOptions,
+  callback: (error: NodeJS.ErrnoException | null, found?: readonly LookupAddress[]) => void,
+) => void;
 
 /** The connection was refused before it was made. */
 export class ForbiddenAddressError extends Error {
@@ -15,8 +22,11 @@ export class ForbiddenAddressError extends Error {
  * Makes connections to addresses that `judge` allows. It judges the address that is really connected to, whatever URL,
  * setting or stored record named it: a literal address as well as every address that a name resolves to.
  */
-export function createConnector(judge: JudgeAddress): buildConnector.connector {
-  const connect = buildConnector({ allowH2: false, lookup: guardedLookup(judge) });
+export function createConnector(
+  judge: JudgeAddress,
+  resolve: ResolveAll = lookup,
+): buildConnector.connector {
+  const connect = buildConnector({ allowH2: false, lookup: guardedLookup(judge, resolve) });
   return (options, callback) => {
     // A literal address is connected to without a look-up.
     const host = options.hostname.replace(/^\[(.*)\]$/, '$1');
@@ -34,9 +44,9 @@ export function createConnector(judge: JudgeAddress): buildConnector.connector {
 }
 
 /** Resolves names as usual, and refuses one that leads to a forbidden address. */
-function guardedLookup(judge: JudgeAddress): LookupFunction {
+function guardedLookup(judge: JudgeAddress, resolve: ResolveAll): LookupFunction {
   return (hostname, options, callback) => {
-    lookup(hostname, { ...options, all: true }, (error, found?: readonly LookupAddress[]) => {
+    resolve(hostname, { ...options, all: true }, (error, found) => {
       // On an error there are no addresses either.
       const addresses = error === null ? (found ?? []) : [];
       const [first] = addresses;

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import type { LookupAddress } from 'node:dns';
 import { lookup } from 'node:dns/promises';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
@@ -7,6 +8,7 @@ import {
   createConnector,
   ForbiddenAddressError,
   type JudgeAddress,
+  type ResolveAll,
 } from '../../src/gateway/connector.js';
 import { until } from '../support/until.js';
 
@@ -30,17 +32,22 @@ afterEach(() => {
 });
 
 /** Connects, and resolves to the connection or to why there is none. */
-function connect(hostname: string, judge: JudgeAddress, localAddress?: string) {
+function connect(
+  hostname: string,
+  judge: JudgeAddress,
+  localAddress?: string,
+  resolve?: ResolveAll,
+) {
   const options = {
     hostname,
     protocol: 'http:',
     port: String((server.address() as AddressInfo).port),
     ...(localAddress === undefined ? {} : { localAddress }),
   };
-  return new Promise<Socket | Error>((resolve) => {
-    createConnector(judge)(options, (...[error, socket]) => {
+  return new Promise<Socket | Error>((settle) => {
+    createConnector(judge, resolve)(options, (...[error, socket]) => {
       if (error === null) made.push(socket.on('error', () => undefined));
-      resolve(error ?? socket);
+      settle(error ?? socket);
     });
   });
 }
@@ -110,6 +117,64 @@ describe('a name', () => {
     const connected = await connect('localhost', allowed, address);
 
     expect(connected).toMatchObject({ remoteAddress: address });
+  });
+
+  describe('of several addresses', () => {
+    /** A look-up that finds these, whatever is asked for. */
+    const finds =
+      (...found: readonly LookupAddress[]): ResolveAll =>
+      (_name, _options, answer) => {
+        setImmediate(answer, null, found);
+      };
+    const LOCAL = { address: '127.0.0.1', family: 4 };
+    const OTHERS = ['10.0.0.1', '192.0.2.1'].map((found) => ({ address: found, family: 4 }));
+
+    it.each([
+      ['first', [LOCAL, ...OTHERS]],
+      ['last', [...OTHERS, LOCAL]],
+    ])('is refused if one of them is forbidden: the %s', async (_place, found) => {
+      const seen: string[] = [];
+      const error = await connect(
+        'several.test',
+        (given) => {
+          seen.push(given);
+          return given === LOCAL.address ? 'is not allowed' : undefined;
+        },
+        undefined,
+        finds(...found),
+      );
+
+      expect(error).toBeInstanceOf(ForbiddenAddressError);
+      expect(error).toMatchObject({ message: 'the name leads to an address that is not allowed' });
+      expect(seen).toEqual(found.map((one) => one.address));
+      expect(accepted).toEqual([]);
+    });
+
+    it('is connected to at whichever answers', async () => {
+      // Nobody listens at the first: the server has only the address of `localhost`.
+      const silent = { address: '127.9.9.9', family: 4 };
+      const own = { address, family: address.includes(':') ? 6 : 4 };
+
+      const connected = await connect('several.test', allowed, undefined, finds(silent, own));
+
+      expect(connected).toMatchObject({ remoteAddress: address });
+    });
+
+    it('is connected to at the first where only one is asked for', async () => {
+      const own = { address, family: address.includes(':') ? 6 : 4 };
+      const [other] = OTHERS;
+      if (other === undefined) throw new Error('there are two others');
+
+      const connected = await connect('several.test', allowed, address, finds(own, other));
+
+      expect(connected).toMatchObject({ remoteAddress: address });
+    });
+
+    it('is a failed connection if there is none of them', async () => {
+      const error = await connect('several.test', allowed, undefined, finds());
+
+      expect(error).toMatchObject({ message: 'the name has no address' });
+    });
   });
 
   it('that does not resolve is not judged', async () => {
