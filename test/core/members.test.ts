@@ -1,9 +1,4 @@
 import { describe, expect, it } from '@jest/globals';
-import {
-  CHANNEL_DEFAULTS,
-  CHANNEL_MEMBERS,
-  windowMistake,
-} from '../../src/core/channel-members.js';
 import { memberMistake, type MemberSpec } from '../../src/core/members.js';
 import { TOKEN_MEMBERS } from '../../src/core/token-members.js';
 
@@ -38,32 +33,6 @@ describe('a member', () => {
     [flag, 'true', 'must be true or false'],
   ])('of %j may not be %j', (spec, value, mistake) => {
     expect(memberMistake(spec, value)).toBe(mistake);
-  });
-});
-
-describe('the members of a channel', () => {
-  it.each(Object.entries<MemberSpec>(CHANNEL_MEMBERS))(
-    'have defaults that %s may have, and text that reads as one sentence',
-    (name, spec) => {
-      expect(memberMistake(spec, CHANNEL_DEFAULTS[name as keyof typeof CHANNEL_DEFAULTS])).toBe(
-        undefined,
-      );
-      expect(spec.help).toMatch(/^[A-Z].*\.$/);
-      // What is undefined needs a word for people.
-      expect(spec.default ?? spec.unset).toBeDefined();
-    },
-  );
-});
-
-describe('windows of a channel', () => {
-  it.each([
-    [undefined, undefined, undefined],
-    [20, undefined, undefined],
-    [20, 19, undefined],
-    [20, 20, expect.stringContaining('overlap')],
-    [undefined, 10, expect.stringContaining('window_size')],
-  ])('of %s documents, each %s on', (windowSize, windowStride, expected) => {
-    expect(windowMistake({ windowSize, windowStride })).toEqual(expected);
   });
 });
 

@@ -1,48 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import { fc } from '../support/property.js';
 import { textDocuments } from '../../src/core/documents.js';
-import type { Selection } from '../../src/core/model-rules.js';
 import { Secret } from '../../src/core/secret.js';
-import { candidatesOf, type CandidatesDeps } from '../../src/gateway/candidates.js';
-import { surveyOf } from '../../src/gateway/survey.js';
 import type { Availability } from '../../src/gateway/channel-state.js';
-import { tiersOf } from '../../src/gateway/offer.js';
 import type { Job, Offer } from '../../src/gateway/rank.js';
+import { allOf, candidates, T0 } from '../support/candidates.js';
 import { failed, job, offer, plan, ranked } from '../support/offers.js';
-
-const T0 = 1_700_000_000_000;
-
-interface Given extends Partial<CandidatesDeps> {
-  readonly availability?: (offer: Offer) => Availability;
-  readonly select?: Selection;
-  readonly load?: (offer: Offer) => number;
-  readonly expectedMs?: (offer: Offer) => number;
-}
-
-function candidates(offers: readonly Offer[], given: Given = {}, asked: Job = job()) {
-  return candidatesOf(depsOf(offers, given), asked);
-}
-
-function depsOf(offers: readonly Offer[], given: Given): CandidatesDeps {
-  const { select = 'weighted', load = () => 0, expectedMs = () => 0 } = given;
-  const costOf = select === 'cheapest' ? ({ id }: Offer) => id % 2 : undefined;
-  const availability = given.availability ?? (() => ({ kind: 'ready' as const }));
-  return {
-    planOf: () => plan(offers, { select, tiers: tiersOf(offers, costOf) }),
-    isLive: () => true,
-    health: { availability, load, expectedMs },
-    now: () => T0,
-    random: () => 0,
-    ...given,
-  };
-}
-
-/** Takes candidates until there are none. */
-function all(from: ReturnType<typeof candidates>): number[] {
-  const ids: number[] = [];
-  for (let next = from.next(); next !== undefined; next = from.next()) ids.push(next.id);
-  return ids;
-}
 
 describe('the candidates of a job', () => {
   it('are the highest priority first, each once', () => {
@@ -53,7 +15,7 @@ describe('the candidates of a job', () => {
       offer(4),
     ];
 
-    expect(all(candidates(offers))).toEqual([2, 3, 4, 1]);
+    expect(allOf(candidates(offers))).toEqual([2, 3, 4, 1]);
   });
 
   it('leave out what is switched off, not admitted, not ready, or too small', () => {
@@ -68,7 +30,7 @@ describe('the candidates of a job', () => {
     const availability = ({ id }: Offer): Availability =>
       id === 3 ? { kind: 'full' } : { kind: 'ready' };
 
-    expect(all(candidates(offers, { availability }, job({ admits })))).toEqual([5]);
+    expect(allOf(candidates(offers, { availability }, job({ admits })))).toEqual([5]);
   });
 
   it('are the cheapest of a priority, and dearer ones only while none of these can serve', () => {
@@ -82,7 +44,7 @@ describe('the candidates of a job', () => {
     ];
     const full = ({ id }: Offer): Availability => ({ kind: id % 2 === 0 ? 'full' : 'ready' });
 
-    expect(all(candidates(offers, { select: 'cheapest' }))).toEqual([2, 4, 1, 3, 6]);
+    expect(allOf(candidates(offers, { select: 'cheapest' }))).toEqual([2, 4, 1, 3, 6]);
     expect(candidates(offers, { select: 'cheapest', availability: full }).next()?.id).toBe(1);
   });
 
@@ -107,7 +69,7 @@ describe('the candidates of a job', () => {
     const availability = ({ id }: Offer): Availability =>
       id % 10 === 0 ? { kind: 'ready' } : { kind: 'full' };
 
-    expect(all(candidates(offers, { availability, random: Math.random })).sort()).toEqual([
+    expect(allOf(candidates(offers, { availability, random: Math.random })).sort()).toEqual([
       10, 20, 30, 40, 50,
     ]);
   });
@@ -134,7 +96,7 @@ describe('the candidates of a job', () => {
   it('use weight 0 only when nothing else is left, the last of several included', () => {
     const offers = [offer(1, { weight: 0 }), offer(2, { weight: 0 }), offer(3)];
 
-    expect(all(candidates(offers, { random: () => 0.99 }))).toEqual([3, 2, 1]);
+    expect(allOf(candidates(offers, { random: () => 0.99 }))).toEqual([3, 2, 1]);
   });
 
   it.each([
@@ -171,7 +133,7 @@ describe('the candidates of a job', () => {
   it('may be asked once more if their failure may have passed, and only then', () => {
     const offers = [offer(1), offer(2), offer(3), offer(4)];
     const from = candidates(offers);
-    all(from);
+    allOf(from);
     const [busy, down, slow, broken] = offers;
     if (busy) from.heard(busy, failed('busy'));
     if (down) from.heard(down, failed('transient'));
@@ -181,10 +143,10 @@ describe('the candidates of a job', () => {
     expect([from.hasMore(), from.next()]).toEqual([false, undefined]);
     from.again();
     expect(from.hasMore()).toBe(true);
-    expect(all(from)).toEqual([1, 2]);
+    expect(allOf(from)).toEqual([1, 2]);
     from.again();
 
-    expect(all(from)).toEqual([]);
+    expect(allOf(from)).toEqual([]);
   });
 
   it('go on while one of any priority can serve', () => {
@@ -245,7 +207,7 @@ describe('the candidates of a job', () => {
     expect(candidates(offers, { select: 'least_busy', load: busy }).next()?.id).toBe(2);
     expect(candidates(offers, { select: 'fastest', expectedMs: busy }).next()?.id).toBe(2);
     expect(candidates(offers, { select: 'fastest', load: busy }).next()?.id).toBe(1);
-    expect(all(candidates(offers, { select: 'least_busy', load: busy }))).toEqual([2, 1]);
+    expect(allOf(candidates(offers, { select: 'least_busy', load: busy }))).toEqual([2, 1]);
   });
 
   it('are the same for the same key if a model is sticky, and the next one while that one is out', () => {
@@ -277,84 +239,6 @@ describe('the candidates of a job', () => {
       kind: 'misfit',
       misfits: [{ limit: 'length' }],
     });
-  });
-});
-
-describe('a survey of the candidates', () => {
-  const offers = [
-    offer(1, { weight: 5 }),
-    offer(2, { weight: 0 }),
-    offer(3, { weight: 2 }),
-    offer(4, { weight: 3, tag: 'other' }),
-    offer(5, { weight: 1 }),
-    offer(6, { weight: 2, priority: 1, status: 2 }),
-    offer(7, { weight: 2, settings: { maxDocuments: 2 } }),
-    offer(8, { priority: -1 }),
-  ];
-  const given: Given = {
-    availability: ({ id }) => (id === 5 ? { kind: 'until', atMs: T0 + 900 } : { kind: 'ready' }),
-    load: ({ id }) => 10 - id,
-    expectedMs: ({ id }) => (id === 3 ? 5 : 9),
-  };
-  const asked = job({ admits: (route) => route.channel.tag !== 'other' });
-
-  it('says what keeps each of the others out', () => {
-    const { passedOver } = surveyOf(depsOf(offers, given), asked);
-
-    expect(passedOver.map(({ offer: { id }, obstacle }) => [id, obstacle])).toEqual([
-      [4, { kind: 'tag' }],
-      [5, { kind: 'busy', availability: { kind: 'until', atMs: T0 + 900 } }],
-      [6, { kind: 'switched_off' }],
-      [7, { kind: 'misfit', misfit: { limit: 'documents', most: 2 } }],
-    ]);
-  });
-
-  it.each(['weighted', 'least_busy', 'fastest', 'cheapest', 'sticky'] as const)(
-    'has exactly those that are handed out, as often as it says: %s',
-    (select) => {
-      const rounds = 3_000;
-      const counts = new Map<number, number>();
-      const handedOut = new Set<string>();
-      const { prospects } = surveyOf(depsOf(offers, { ...given, select }), asked);
-
-      for (let round = 0; round < rounds; round += 1) {
-        const from = candidates(offers, { ...given, select, random: Math.random }, asked);
-        const order = all(from);
-        const [first = 0] = order;
-        handedOut.add(order.toSorted().join());
-        counts.set(first, (counts.get(first) ?? 0) + 1);
-      }
-
-      const told = prospects.map(({ offer: { id } }) => id);
-      expect([...handedOut]).toEqual([told.toSorted().join()]);
-      for (const { offer: one, chance } of prospects) {
-        // The only one of its priority, and never first.
-        if (one.id === 8) expect([told.at(-1), chance]).toEqual([8, 1]);
-        else expect((counts.get(one.id) ?? 0) / rounds).toBeCloseTo(chance, 1);
-      }
-    },
-  );
-
-  it('is in the order in which they are tried, if each has a priority of its own', () => {
-    fc.assert(
-      fc.property(
-        fc.uniqueArray(fc.integer({ min: -50, max: 50 }), { minLength: 1, maxLength: 12 }),
-        fc.infiniteStream(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })),
-        fc.array(fc.boolean(), { minLength: 12, maxLength: 12 }),
-        (priorities, chances, isOut) => {
-          const tiers = priorities.map((priority, at) => offer(at + 1, { priority }));
-          const availability = ({ id }: Offer): Availability =>
-            isOut[id - 1] === true ? { kind: 'full' } : { kind: 'ready' };
-          const random = (): number => Number(chances.next().value);
-
-          const { prospects } = surveyOf(depsOf(tiers, { availability }), job());
-
-          expect(prospects.map(({ offer: { id } }) => id)).toEqual(
-            all(candidates(tiers, { availability, random })),
-          );
-        },
-      ),
-    );
   });
 });
 

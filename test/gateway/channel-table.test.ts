@@ -71,65 +71,23 @@ describe('the channels of a node', () => {
     ]);
   });
 
-  it('stay in force beside one from which no plan can be made, which is left out with the reason', async () => {
-    const models = { m: 'm', other: 'm' };
-    await createChannel(management.deps, { ...TEI, name: 'odd', models }, OPERATOR);
-    await createChannel(management.deps, { ...TEI, name: 'sound', models }, OPERATOR);
-    await createChannel(management.deps, { ...TEI, name: 'lone', models: { x: 'x' } }, OPERATOR);
+  it('stay in force beside one from which no plan can be made, which is reported with the reason', async () => {
+    await createChannel(management.deps, { ...TEI, name: 'odd' }, OPERATOR);
+    await createChannel(management.deps, { ...TEI, name: 'sound' }, OPERATOR);
     const events: GatewayEvent[] = [];
     const table = openTable({
       observe: (event) => events.push(event),
       planOf: (model, routes) => {
-        const isOdd = routes.some(({ channel }) => channel.name === 'odd');
-        if (isOdd && model === 'm') throw new TypeError('a member of another release');
+        if (routes.some(({ channel }) => channel.name === 'odd')) throw new TypeError('odd member');
         return planWithoutRank(model, routes);
       },
     });
 
     await table.refresh();
 
-    const { plans, byId, unusable } = table.current;
     expect(namesIn(table)).toEqual(['sound']);
-    // Not half in force: its other model goes without it as well.
-    expect(plans.get('other')?.offers).toHaveLength(1);
-    expect(plans.has('x')).toBe(true);
-    expect([...byId.values()].map(({ channel }) => channel.name)).toEqual(['sound', 'lone']);
-    const why = 'it cannot be prepared for traffic: a member of another release';
-    expect(unusable.get('other')).toMatchObject([{ channel: { name: 'odd' }, why }]);
+    const why = 'it cannot be prepared for traffic: odd member';
     expect(events).toMatchObject([{ kind: 'channels', unusable: [{ name: 'odd', why }] }]);
-  });
-
-  it('of a model that cannot be planned are left out, and those of other models are not', async () => {
-    await createChannel(management.deps, { ...TEI, name: 'one' }, OPERATOR);
-    await createChannel(management.deps, { ...TEI, name: 'two' }, OPERATOR);
-    await createChannel(management.deps, { ...TEI, name: 'lone', models: { x: 'x' } }, OPERATOR);
-    const table = openTable({
-      planOf: (model, routes) => {
-        if (routes.length > 1) throw new Error('not both');
-        return planWithoutRank(model, routes);
-      },
-    });
-
-    await table.refresh();
-
-    expect([...table.current.plans.keys()]).toEqual(['x']);
-    expect(table.current.unusable.get('m')).toHaveLength(2);
-  });
-
-  it('of a tag share its budget, including one that is added later', async () => {
-    const ofTag = { budget: 5, budgetScope: 'tag', tag: 'eu' } as const;
-    await createChannel(management.deps, { ...TEI, ...ofTag, name: 'first' }, OPERATOR);
-    const table = openTable({});
-    await table.refresh();
-
-    await createChannel(management.deps, { ...TEI, name: 'later', tag: 'eu' }, OPERATOR);
-    await createChannel(management.deps, { ...TEI, name: 'other' }, OPERATOR);
-    await table.refresh();
-
-    const limits = [...table.current.byId.values()].map((route) =>
-      route.limits.map(({ name, most }) => [name, most]),
-    );
-    expect(limits).toEqual([[['tag_budget', 5]], [['tag_budget', 5]], []]);
   });
 
   it('that are gone are reported once, and only those', async () => {

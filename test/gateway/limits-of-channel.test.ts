@@ -6,7 +6,6 @@ import {
   NO_TAG_BUDGETS,
   tagBudgetsOf,
 } from '../../src/gateway/limits-of-channel.js';
-import { placesOf, placesOfKey } from '../../src/gateway/places-of-channel.js';
 import { offer } from '../support/offers.js';
 
 const channel = (id: number, given: Partial<Channel> = {}): Channel =>
@@ -59,19 +58,16 @@ describe('the limits of a channel', () => {
   });
 });
 
-it('a key has the limits and places that its channel gives to each key, under a name of its own', () => {
-  const given = { keyRequestsPerMinute: 2, keyTokensPerMinute: 30, keyMaxConcurrency: 4 };
-  const of = channel(1, { ...given, maxConcurrency: 9 });
+it('a key has the limits that its channel gives to each key, under a name of its own', () => {
+  const of = channel(1, { keyRequestsPerMinute: 2, keyTokensPerMinute: 30 });
 
   expect(limitsOfKey(channel(1), 'a')).toEqual([]);
   expect(limitsOfKey(of, 'a').map(({ name, most }) => [name, most])).toEqual([
     ['key_requests_per_minute', 2],
     ['key_tokens_per_minute', 30],
   ]);
-  const counters = ['a', 'b'].flatMap((name) => [
-    ...limitsOfKey(of, name).map(({ counter }) => counter),
-    placesOfKey(of, name).counter,
-  ]);
-  expect(new Set([...counters, placesOf(of).counter]).size).toBe(7);
-  expect([placesOf(of).most, placesOfKey(of, 'a').most]).toEqual([9, 4]);
+  const counters = ['a', 'b'].flatMap((name) =>
+    limitsOfKey(of, name).map(({ counter }) => counter),
+  );
+  expect(new Set(counters).size).toBe(4);
 });

@@ -1,0 +1,82 @@
+import { describe, expect, it } from '@jest/globals';
+import { fc } from '../support/property.js';
+import { textDocuments } from '../../src/core/documents.js';
+import { documentsIn } from '../support/documents.js';
+import type { JsonFragment } from '../../src/core/json/json.js';
+
+const read = ({ bytes }: JsonFragment): unknown => JSON.parse(bytes.toString());
+
+describe('documents that are kept as they were sent', () => {
+  const LIST =
+    '[{"id":9223372036854775807,"text":"a\\u0041"}, "b\\n" ,{"text":" \\u3000","f":1.0}]';
+  const documents = documentsIn(LIST);
+  const TEXTS = ['aA', 'b\n', ' \u3000'];
+
+  it('give texts of objects and strings alike, and what was sent in its own bytes', () => {
+    expect(read(documents.texts())).toEqual(TEXTS);
+    expect(documents.sizeBytes).toBe(documents.texts().size);
+    expect(read(documents.objects('content'))).toEqual(TEXTS.map((content) => ({ content })));
+    expect(documents.sources().bytes.toString()).toBe(LIST);
+    expect(documents.echo(0).toString()).toBe('{"id":9223372036854775807,"text":"a\\u0041"}');
+    expect(documents.echo(1).toString()).toBe('{"text":"b\\n"}');
+    expect(documents.parts()).toEqual(
+      (JSON.parse(LIST) as unknown[]).map((source, index) => ({ text: TEXTS[index], source })),
+    );
+  });
+
+  it('fill blanks and leave some out without a change to what was sent', () => {
+    expect(documents.blanks()).toEqual([2]);
+    const filled = documents.fillBlanks('-');
+    const picked = filled.pick([2, 0]);
+
+    expect(read(filled.texts())).toEqual(['aA', 'b\n', '-']);
+    expect(filled.blanks()).toEqual([]);
+    expect(read(picked.texts())).toEqual(['-', 'aA']);
+    expect(documents.pick([2, 1]).blanks()).toEqual([0]);
+    expect(read(picked.sources())).toEqual([
+      { text: ' \u3000', f: 1 },
+      { id: Number('9223372036854775807'), text: 'aA' },
+    ]);
+    expect(picked.echo(0).toString()).toBe('{"text":" \\u3000","f":1.0}');
+  });
+});
+
+describe('a long text', () => {
+  const parts = ['\\', '\\\\', '"', '\n', 'a', 'é', '汉', '🪐', '\u0001', '\ud83d\ude00', ' '];
+  const escaped = (text: string): string =>
+    JSON.stringify(text).replace(
+      /[^\0-\x7f]/g,
+      (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+    );
+  const someText = fc
+    .tuple(fc.array(fc.constantFrom(...parts), { minLength: 1, maxLength: 9 }), fc.nat(8))
+    .map(([row, shift]) => 'x'.repeat(shift) + row.join('').repeat(30_000));
+
+  it.each([
+    ['as it is', (text: string) => JSON.stringify(text)],
+    ['in escapes', escaped],
+  ])('comes in pieces, and by its beginning: written %s', (_how, write) => {
+    fc.assert(
+      fc.property(someText, fc.nat(70_000), (text, units) => {
+        const documents = documentsIn(`[${write(text)}]`);
+
+        const pieces = [...documents.pieces(0)];
+        const beginning = documents.beginning(0, units);
+
+        expect(pieces.join('') === text).toBe(true);
+        expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThanOrEqual(65_536);
+        expect(text.startsWith(beginning)).toBe(true);
+        expect(beginning.length).toBeGreaterThanOrEqual(Math.min(units, text.length));
+        expect(beginning.length).toBeLessThanOrEqual(6 * (units + 2));
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it('that was parsed has the same', () => {
+    const documents = textDocuments(['moon '.repeat(100)]);
+
+    expect([...documents.pieces(0)].join('')).toBe('moon '.repeat(100));
+    expect(documents.beginning(0, 7)).toBe('moon mo');
+  });
+});
