@@ -1,5 +1,5 @@
 import type { ComponentChild, ComponentType } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { about, aboutFailed, seesAll, readAbout } from './about.js';
 import { actAs, call, loginIsOver, trouble } from './api/call.js';
 import { queries, useRead } from './api/query.js';
@@ -9,6 +9,7 @@ import { PAGES, pageOf, type Page } from './pages.js';
 import { goOn, Login, LoginAgain } from './pages/login.js';
 import { Ago, Button, Link, Moment, Skeleton, copyText } from './parts/basic.js';
 import { Dialog } from './parts/dialog.js';
+import { usePageKeys } from './parts/keys.js';
 import { Toasts } from './parts/toast.js';
 import { forgetDrafts, reload } from './drafts.js';
 import { hrefOf, navigate, useRoute } from './router.js';
@@ -439,50 +440,47 @@ const CHORD_MS = 1_200;
 
 /** The keys that work on every page. */
 function useKeys(): void {
-  useEffect(() => {
-    let chordUntilMs = 0;
-    const onKey = (event: KeyboardEvent): void => {
-      const { target, key } = event;
-      if ((event.ctrlKey || event.metaKey) && key.toLowerCase() === 'k') {
+  const chordUntilMs = useRef(0);
+  usePageKeys((event) => {
+    const { target, key } = event;
+    if ((event.ctrlKey || event.metaKey) && key.toLowerCase() === 'k') {
+      event.preventDefault();
+      searching.set(!searching.get());
+      return;
+    }
+    if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+    if (!settings.get().letterKeys) return;
+    if (document.querySelector('dialog[open]') !== null) return;
+    if (
+      target instanceof HTMLElement &&
+      (['INPUT', 'TEXTAREA', 'SELECT'].includes(target.tagName) || target.isContentEditable)
+    )
+      return;
+    // When the key was pressed, not when a busy page came to hear of it.
+    if (event.timeStamp < chordUntilMs.current) {
+      chordUntilMs.current = 0;
+      const page = PAGES.find((entry) => entry.key === key && (!entry.admin || seesAll()));
+      if (page !== undefined) {
         event.preventDefault();
-        searching.set(!searching.get());
-        return;
+        navigate(page.path === '' ? './' : page.path);
       }
-      if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
-      if (!settings.get().letterKeys) return;
-      if (document.querySelector('dialog[open]') !== null) return;
-      if (
-        target instanceof HTMLElement &&
-        (['INPUT', 'TEXTAREA', 'SELECT'].includes(target.tagName) || target.isContentEditable)
-      )
-        return;
-      if (Date.now() < chordUntilMs) {
-        chordUntilMs = 0;
-        const page = PAGES.find((entry) => entry.key === key && (!entry.admin || seesAll()));
-        if (page !== undefined) {
-          event.preventDefault();
-          navigate(page.path === '' ? './' : page.path);
-        }
-        return;
-      }
-      if (key === 'g') chordUntilMs = Date.now() + CHORD_MS;
-      else if (key === '/') {
+      return;
+    }
+    if (key === 'g') chordUntilMs.current = event.timeStamp + CHORD_MS;
+    else if (key === '/') {
+      event.preventDefault();
+      searching.set(true);
+    } else if (key === '?') showingKeys.set(true);
+    else if (key === 'r') void queries.invalidateQueries();
+    else if (key === 'y') void copyText(location.href);
+    else if (key === 'n') {
+      const button = document.querySelector<HTMLElement>('[data-new]');
+      if (button !== null) {
         event.preventDefault();
-        searching.set(true);
-      } else if (key === '?') showingKeys.set(true);
-      else if (key === 'r') void queries.invalidateQueries();
-      else if (key === 'y') void copyText(location.href);
-      else if (key === 'n') {
-        const button = document.querySelector<HTMLElement>('[data-new]');
-        if (button !== null) {
-          event.preventDefault();
-          button.click();
-        }
+        button.click();
       }
-    };
-    document.addEventListener('keydown', onKey);
-    return () => document.removeEventListener('keydown', onKey);
-  }, []);
+    }
+  });
 }
 
 function KeysHelp() {

@@ -26,6 +26,7 @@ import {
 import { RequestCode } from '../parts/code.js';
 import { Chart, timesOf as chartTimes, type ChartSeries } from '../parts/chart.js';
 import { Dialog, Menu } from '../parts/dialog.js';
+import { usePageKeys } from '../parts/keys.js';
 import { ListHead } from '../parts/list-head.js';
 import { hasMore, List, useListQuery, type Column } from '../parts/table.js';
 import {
@@ -386,15 +387,10 @@ function NewOnes({
 }
 
 function useLiveKey(toggle: () => void): void {
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent): void => {
-      const isTyping =
-        (event.target as Element).closest('input, textarea, select, dialog') !== null;
-      if (event.key !== 'l' || isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
-      if (settings.get().letterKeys) toggle();
-    };
-    document.addEventListener('keydown', onKey);
-    return () => document.removeEventListener('keydown', onKey);
+  usePageKeys((event) => {
+    const isTyping = (event.target as Element).closest('input, textarea, select, dialog') !== null;
+    if (event.key !== 'l' || isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (settings.get().letterKeys) toggle();
   });
 }
 

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useLayoutEffect, useState } from 'preact/hooks';
 import { isAdmin, seesAll } from '../about.js';
 import { call } from '../api/call.js';
 import { PAGES } from '../pages.js';
@@ -22,7 +22,8 @@ export function Search({ onClose }: { readonly onClose: () => void }) {
   const [hits, setHits] = useState<readonly Hit[]>([]);
   const [at, setAt] = useState(0);
 
-  useEffect(() => {
+  // A layout effect, because Enter may follow the last letter at once.
+  useLayoutEffect(() => {
     const wanted = text.trim();
     const pages = pagesNamed(wanted);
     setAt(0);

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { w } from '../words.js';
 import { Button } from './basic.js';
 
@@ -193,7 +193,8 @@ export function Menu({
   const menu = useRef<HTMLDivElement>(null);
   const button = useRef<HTMLButtonElement>(null);
   const [open, setOpen] = useState(false);
-  useEffect(() => {
+  // A layout effect, because the very next key must go to the menu.
+  useLayoutEffect(() => {
     const [element, from] = [menu.current, button.current];
     if (!open || element === null || from === null) return undefined;
     element.showPopover();

@@ -1,9 +1,9 @@
-import { useEffect } from 'preact/hooks';
 import { moment } from '../lib/format.js';
 import { setQuery, useRoute } from '../router.js';
 import { settings } from '../settings.js';
 import { w, wp } from '../words.js';
 import { Button, Chip, style } from './basic.js';
+import { usePageKeys } from './keys.js';
 
 export interface OwnRange {
   readonly start: number;
@@ -41,16 +41,11 @@ function move({ start, end }: OwnRange, steps: -1 | 1): void {
 /** The range that is shown, if it is not one of the usual ones, and the ways to an earlier and a later one: also `[` and `]`. */
 export function RangeSteps({ shown }: { readonly shown: OwnRange }) {
   const own = useOwnRange();
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent): void => {
-      const isTyping =
-        (event.target as Element).closest('input, textarea, select, dialog') !== null;
-      if (!settings.get().letterKeys || isTyping || event.ctrlKey || event.metaKey) return;
-      if (event.key === '[') move(shown, -1);
-      if (event.key === ']') move(shown, 1);
-    };
-    document.addEventListener('keydown', onKey);
-    return () => document.removeEventListener('keydown', onKey);
+  usePageKeys((event) => {
+    const isTyping = (event.target as Element).closest('input, textarea, select, dialog') !== null;
+    if (!settings.get().letterKeys || isTyping || event.ctrlKey || event.metaKey) return;
+    if (event.key === '[') move(shown, -1);
+    if (event.key === ']') move(shown, 1);
   });
   const words = wp().range;
   return (

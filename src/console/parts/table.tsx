@@ -1,10 +1,11 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useRef } from 'preact/hooks';
 import type { Reading } from '../api/query.js';
 import { setQuery, useRoute } from '../router.js';
 import { settings } from '../settings.js';
 import { w } from '../words.js';
 import { Ago, Button, Count, ErrorNotice, Skeleton } from './basic.js';
+import { usePageKeys } from './keys.js';
 
 export interface Column<T> {
   readonly title: string;
@@ -93,41 +94,40 @@ function reversed(sort: string): string {
 export function Table<T>(props: TableProps<T>) {
   const { label, columns, rows, idOf, onOpen, openId, actions, selection, groupOf, onFilter } =
     props;
-  const [at, setAt] = useState(-1);
+  // Its id, because rows that come and go move it.
+  const at = useRef<{ readonly id: string | number; readonly index: number }>(undefined);
   const body = useRef<HTMLTableSectionElement>(null);
 
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent): void => {
-      if (inField(event.target) || event.ctrlKey || event.metaKey || event.altKey) return;
-      if (document.querySelector('dialog[open]:not(.drawer), [popover].menu') !== null) return;
-      const letters = settings.get().letterKeys;
-      const open = rows.findIndex((row) => idOf(row) === openId);
-      const from = open >= 0 ? open : at;
-      const down = event.key === 'ArrowDown' || (letters && event.key === 'j');
-      const up = event.key === 'ArrowUp' || (letters && event.key === 'k');
-      if (down || up) {
-        const next = Math.max(0, Math.min(rows.length - 1, from + (down ? 1 : -1)));
-        const row = rows[next];
-        if (row === undefined) return;
-        event.preventDefault();
-        setAt(next);
-        if (open >= 0) onOpen?.(row);
-        else body.current?.querySelectorAll<HTMLElement>('tr.item')[next]?.focus();
-        return;
-      }
-      const row = rows[at];
+  usePageKeys((event) => {
+    if (inField(event.target) || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (document.querySelector('dialog[open]:not(.drawer), [popover].menu') !== null) return;
+    const letters = settings.get().letterKeys;
+    const open = rows.findIndex((row) => idOf(row) === openId);
+    const here = rows.findIndex((row) => idOf(row) === at.current?.id);
+    const gone = (at.current?.index ?? 0) - 1;
+    const from = open >= 0 ? open : here >= 0 ? here : gone;
+    const down = event.key === 'ArrowDown' || (letters && event.key === 'j');
+    const up = event.key === 'ArrowUp' || (letters && event.key === 'k');
+    if (down || up) {
+      const next = Math.max(0, Math.min(rows.length - 1, from + (down ? 1 : -1)));
+      const row = rows[next];
       if (row === undefined) return;
-      if (letters && event.key === 'x' && selection !== undefined) toggle(idOf(row));
-      if (letters && (event.key === '.' || (event.key === 'f' && onFilter !== undefined))) {
-        event.preventDefault();
-        body.current
-          ?.querySelectorAll('tr.item')
-          [at]?.querySelector<HTMLElement>('[aria-haspopup]')
-          ?.click();
-      }
-    };
-    document.addEventListener('keydown', onKey);
-    return () => document.removeEventListener('keydown', onKey);
+      event.preventDefault();
+      at.current = { id: idOf(row), index: next };
+      if (open >= 0) onOpen?.(row);
+      else body.current?.querySelectorAll<HTMLElement>('tr.item')[next]?.focus();
+      return;
+    }
+    const row = rows[here];
+    if (row === undefined) return;
+    if (letters && event.key === 'x' && selection !== undefined) toggle(idOf(row));
+    if (letters && (event.key === '.' || (event.key === 'f' && onFilter !== undefined))) {
+      event.preventDefault();
+      body.current
+        ?.querySelectorAll('tr.item')
+        [here]?.querySelector<HTMLElement>('[aria-haspopup]')
+        ?.click();
+    }
   });
 
   function toggle(id: string | number): void {
@@ -186,7 +186,9 @@ export function Table<T>(props: TableProps<T>) {
                 class={onOpen === undefined ? 'item' : 'item open-row-able'}
                 aria-selected={openId === id ? 'true' : undefined}
                 tabIndex={onOpen === undefined ? undefined : -1}
-                onFocus={() => setAt(index)}
+                onFocus={() => {
+                  at.current = { id, index };
+                }}
                 onClick={(event) => {
                   const { target } = event;
                   if (target instanceof Element && target.closest('a,button,input,label') !== null)

@@ -38,6 +38,7 @@ import { Button, Check, Chip, Segments, TextField, copyText, money } from '../..
 import { RequestCode } from '../../parts/code.js';
 import { Dialog, Menu, type MenuItem } from '../../parts/dialog.js';
 import { dragging, moved } from '../../parts/drag.js';
+import { usePageKeys } from '../../parts/keys.js';
 import { FormFields, SelectField } from '../../parts/form.js';
 import { toast } from '../../parts/toast.js';
 import { hrefOf, useFragment, useRoute } from '../../router.js';
@@ -155,14 +156,14 @@ export function Playground() {
     takeText(file.name, textOfBytes(new Uint8Array(await file.arrayBuffer())));
   }
 
+  usePageKeys((event) => {
+    if (document.querySelector('dialog[open]') !== null) return;
+    if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) {
+      event.preventDefault();
+      run();
+    } else if (event.key === 'Escape' && runs.running) runs.abort();
+  });
   useEffect(() => {
-    const onKey = (event: KeyboardEvent): void => {
-      if (document.querySelector('dialog[open]') !== null) return;
-      if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) {
-        event.preventDefault();
-        run();
-      } else if (event.key === 'Escape' && runs.running) runs.abort();
-    };
     const onDrag = (event: DragEvent): void => {
       if (event.dataTransfer?.types.includes('Files') === true) event.preventDefault();
     };
@@ -172,11 +173,9 @@ export function Playground() {
       event.preventDefault();
       void takeFile(file);
     };
-    document.addEventListener('keydown', onKey);
     document.addEventListener('dragover', onDrag);
     document.addEventListener('drop', onDrop);
     return () => {
-      document.removeEventListener('keydown', onKey);
       document.removeEventListener('dragover', onDrag);
       document.removeEventListener('drop', onDrop);
     };

@@ -1,0 +1,17 @@
+import { useLayoutEffect, useRef } from 'preact/hooks';
+
+/**
+ * Hears the keys of the whole page. They meet what is drawn: the next press may come before the frame in which effects run,
+ * and would else meet the rows or the range of before.
+ */
+export function usePageKeys(onKey: (event: KeyboardEvent) => void): void {
+  const latest = useRef(onKey);
+  useLayoutEffect(() => {
+    latest.current = onKey;
+  });
+  useLayoutEffect(() => {
+    const hear = (event: KeyboardEvent): void => latest.current(event);
+    document.addEventListener('keydown', hear);
+    return () => document.removeEventListener('keydown', hear);
+  }, []);
+}

@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { startConsole, until } from './support.mjs';
+
+let console_;
+
+before(async () => {
+  console_ = await startConsole();
+});
+
+after(() => console_?.stop());
+
+/** Presses keys one after another, each as soon as the page has drawn what the one before led to: no frame passes in between. */
+function pressAtOnce(page, ...keys) {
+  return page.evaluate(async (all) => {
+    for (const key of all) {
+      const event = new globalThis.KeyboardEvent('keydown', {
+        key,
+        bubbles: true,
+        cancelable: true,
+      });
+      document.activeElement.dispatchEvent(event);
+      await new Promise((resolve) => {
+        setTimeout(resolve);
+      });
+    }
+  }, keys);
+}
+
+const inAddress = (page, name) => new URL(page.url()).searchParams.get(name);
+
+test('keys that follow one another at once meet what the one before led to', async () => {
+  const { context, page, said } = await console_.open('login');
+  for (const name of ['one', 'two']) await console_.makeKey(context, { name });
+  await page.goto(`${console_.url}/console/keys`);
+  await page.getByRole('row', { name: /two/ }).waitFor();
+  await pressAtOnce(page, 'j', '.', 'ArrowDown');
+  const menu = page.getByRole('menu');
+  await menu.waitFor();
+  assert.equal(
+    await menu
+      .getByRole('menuitem')
+      .nth(1)
+      .evaluate((item) => item.matches(':focus')),
+    true,
+  );
+  await page.keyboard.press('Escape');
+  await menu.waitFor({ state: 'detached' });
+
+  const end = Math.floor(Date.now() / 1_000) - 7_200;
+  await page.goto(`${console_.url}/console/requests?from=${end - 60}&to=${end}`);
+  await page.getByRole('heading', { name: /^Requests/ }).waitFor();
+  await pressAtOnce(page, '[', '[', ']', '[');
+  assert.deepEqual(
+    [inAddress(page, 'from'), inAddress(page, 'to')],
+    [`${end - 180}`, `${end - 120}`],
+  );
+
+  await pressAtOnce(page, '/');
+  await page.getByRole('combobox', { name: 'Search' }).evaluate(async (field) => {
+    field.value = 'nodes';
+    field.dispatchEvent(new Event('input', { bubbles: true }));
+    await new Promise((resolve) => {
+      setTimeout(resolve);
+    });
+    field.dispatchEvent(new globalThis.KeyboardEvent('keydown', { key: 'Enter', bubbles: true }));
+  });
+  await page.getByRole('heading', { name: 'Nodes' }).waitFor();
+  assert.deepEqual(said, []);
+  await context.close();
+});
+
+test('the row that was moved to stays the one that keys act on, wherever others move it', async () => {
+  const { context, page, said } = await console_.open('login');
+  await console_.makeKey(context, { name: 'moved to' });
+  await page.goto(`${console_.url}/console/keys?keyword=moved`);
+  await page.getByRole('row', { name: /moved to/ }).waitFor();
+  await pressAtOnce(page, 'j');
+  await console_.makeKey(context, { name: 'moved above' });
+  await page.keyboard.press('r');
+  await until('two rows', async () => (await page.locator('tr.item').count()) === 2);
+  await pressAtOnce(page, 'x');
+  await page
+    .getByRole('row', { name: /moved to/ })
+    .getByRole('checkbox', { checked: true })
+    .waitFor();
+  assert.equal(await page.getByRole('checkbox', { checked: true }).count(), 1);
+  assert.deepEqual(said, []);
+  await context.close();
+});
