@@ -368,7 +368,7 @@ describe('over HTTP', () => {
   it('people see their own requests, admins everybody’s and the audit log', async () => {
     const someone = await createAccount(gateway.store, { quota: 1_000_000 });
     await logIn(someone);
-    const { key } = await json('keys', 'create', '--name', 'logged');
+    const { key, id } = await json('keys', 'create', '--name', 'logged');
     await gateway.post(String(key), { model: 'local', query: 'q', documents: ['d'] });
 
     await eventually('it is in the log', async () => (await json('logs', 'list')).total === 1);
@@ -409,6 +409,10 @@ describe('over HTTP', () => {
     expect(
       await json('audit', '--user', someone.user.username, '--action', 'token.create'),
     ).toMatchObject({ total: 1 });
+    await run(['keys', 'update', String(id), '--rate-limit', '60']);
+    const { out } = await run(['audit', '--action', 'token.update']);
+    expect(out).toContain(`token:${String(id)} logged`);
+    expect(out).toContain('rate_limit: 0 -> 60');
   });
 });
 

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { LogSlice, UsageQuery } from '../store/store.js';
+import type { AuditChange, AuditEntry, LogSlice, UsageQuery } from '../store/store.js';
 import { auditWire, statsWire, usageWire } from '../wire/log.js';
 import { refusedWire } from '../wire/refused.js';
 import { namedUser, onGateway, type CliIo, type Session } from './session.js';
@@ -193,9 +193,9 @@ async function listAudit({ backend, show }: Session, command: Command): Promise<
     moment(Math.floor(entry.atMs / 1000)),
     entry.actor,
     entry.action,
-    entry.target,
+    ofText(entry),
     entry.address ?? '',
-    JSON.stringify(entry.detail),
+    detailText(entry),
   ]);
   show(
     {
@@ -209,4 +209,27 @@ async function listAudit({ backend, show }: Session, command: Command): Promise<
           offset: page.offset,
         }),
   );
+}
+
+/** What an entry is about, with its name unless the target says it. */
+function ofText({ target, name }: AuditEntry): string {
+  return name === undefined || target.endsWith(`:${name}`) ? target : `${target} ${name}`;
+}
+
+/** What has changed and why; what was written, where an entry keeps no changes. */
+function detailText({ changes, detail }: AuditEntry): string {
+  if (changes === undefined) return JSON.stringify(detail);
+  const reason = typeof detail.reason === 'string' ? [`because: ${detail.reason}`] : [];
+  const changed = changes.filter(({ member }) => member !== 'reason').map(changeText);
+  return [...changed, ...reason].join('; ');
+}
+
+function changeText({ member, before, after, omitted }: AuditChange): string {
+  if (omitted === true) return `${member} (too long to be kept)`;
+  return `${member}: ${valueText(before)} -> ${valueText(after)}`;
+}
+
+function valueText(value: unknown): string {
+  if (value === null || value === '') return 'none';
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }

@@ -7,6 +7,7 @@ import { createListUpstreamModels } from '../gateway/upstream-models.js';
 import { createProbe } from '../gateway/probe.js';
 import { Upstream } from '../gateway/upstream.js';
 import { judgeUpstreamAddress } from '../management/addresses.js';
+import { listAudit } from '../management/audit-log.js';
 import type { Actor } from '../management/audit.js';
 import {
   copyChannel,
@@ -206,7 +207,7 @@ export async function openStoreBackend(
     usageBreakdown: async (query) =>
       breakdownWire(await usageBreakdown({ store, now, statsDays: config.log.statsDays }, query)),
     listRefused: (query) => store.listRefused(query),
-    listAudit: (query) => store.listAudit(query),
+    listAudit: (query) => listAudit(deps, query),
 
     close: () => store.close(),
   };

@@ -2,6 +2,7 @@ import { GatewayError } from '../core/errors.js';
 import type { User } from '../store/store.js';
 import type { AccountSettings } from './accounts.js';
 import { recordAudit, type Actor, type ManagementDeps } from './audit.js';
+import { changesOf } from './changes.js';
 import { accountNamed } from './attempts.js';
 import type { Mail, SendMail } from './mail.js';
 import { newPassword } from './passwords.js';
@@ -54,6 +55,7 @@ export async function confirmAddress(
   const { store, now } = deps;
   const email = await store.takeAddressCode(id, hashSecret(code.trim().toLowerCase()), now());
   if (email === undefined) throw wrongCode();
+  const before = await store.getUser(id, now());
   const update = await store.updateUser(id, { email }, now());
   // Somebody else has confirmed it meanwhile: whoever reads its mails may know that.
   if (update.kind === 'taken') {
@@ -62,7 +64,9 @@ export async function confirmAddress(
     });
   }
   if (update.kind !== 'updated') throw wrongCode();
-  await recordAudit(deps, actor, 'user.confirm_email', `user:${id}`, { email });
+  const changes = changesOf({ email: before?.email }, { email });
+  const of = { name: update.user.username, changes };
+  await recordAudit(deps, actor, 'user.confirm_email', `user:${id}`, { email }, of);
   return update.user;
 }
 

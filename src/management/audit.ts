@@ -1,4 +1,5 @@
-import type { Role, Store } from '../store/store.js';
+import type { AuditChange, Role, Store } from '../store/store.js';
+import { keptDetail } from './changes.js';
 
 /** What every management function needs. Time and chance come from outside. */
 export interface ManagementDeps {
@@ -26,6 +27,14 @@ export const ROOT_ROLE = 100;
 
 const MAX_AUDIT_ENTRIES = 100_000;
 
+/** What a write acted on, for people. */
+interface ActedOn {
+  /** What it was called. */
+  readonly name?: string;
+  /** What became of its members; holds no secrets. */
+  readonly changes?: readonly AuditChange[];
+}
+
 /** Keeps a record of a write that has happened. `detail` must hold no secrets. */
 export async function recordAudit(
   { store, now }: Pick<ManagementDeps, 'store' | 'now'>,
@@ -33,7 +42,9 @@ export async function recordAudit(
   action: string,
   target: string,
   detail: Readonly<Record<string, unknown>> = {},
+  { name = nameIn(target, actor), changes = [] }: ActedOn = {},
 ): Promise<void> {
+  const kept = keptDetail(detail);
   await store.appendAudit(
     {
       atMs: now(),
@@ -41,9 +52,17 @@ export async function recordAudit(
       actor: actor.name,
       action,
       target,
-      detail: actor.reason === undefined ? detail : { ...detail, reason: actor.reason },
+      ...(name === undefined ? {} : { name }),
+      detail: actor.reason === undefined ? kept : { ...kept, reason: actor.reason },
+      ...(changes.length === 0 ? {} : { changes }),
       address: actor.address,
     },
     MAX_AUDIT_ENTRIES,
   );
+}
+
+/** The name of a target that says it itself: a tag, and oneself. */
+function nameIn(target: string, actor: Actor): string | undefined {
+  if (target.startsWith('tag:')) return target.slice('tag:'.length);
+  return target === `user:${actor.id ?? ''}` ? actor.name : undefined;
 }

@@ -26,7 +26,8 @@ export async function testChannel(
   const model = servedModel(channel, given);
   const tested = await deps.probe(channel, model);
   const outcome = tested.problem?.code ?? 'ok';
-  await recordAudit(deps, actor, 'channel.test', auditTarget(id), { model, outcome });
+  const of = { name: channel.name };
+  await recordAudit(deps, actor, 'channel.test', auditTarget(id), { model, outcome }, of);
   return tested;
 }
 

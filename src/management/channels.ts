@@ -11,6 +11,7 @@ import { snakeCase, snakeKeys } from '../core/records.js';
 import { Secret } from '../core/secret.js';
 import { CredentialsLockedError, type ChannelChange, type ChannelUpdate } from '../store/store.js';
 import { recordAudit, type Actor, type ManagementDeps } from './audit.js';
+import { changesOf, channelShown, Witness } from './changes.js';
 import {
   checkChannel,
   checkEdit,
@@ -72,6 +73,7 @@ export async function updateChannel(
   const current = channelWithId(snapshot, id);
   const when = still(ifRevision, (channel: Channel) => channelRevision(shown(kept(channel))));
   if (when?.(current) === false) throw changedSince('The channel');
+  const witness = new Witness(current, when);
   const changed = withoutSame(current, spelled(edit, edit.provider ?? current.provider));
   if (changed.status === CHANNEL_AUTO_DISABLED) {
     throw invalid(
@@ -85,12 +87,12 @@ export async function updateChannel(
     deps.store.updateChannel(
       id,
       'status' in change ? { ...change, outage: undefined } : change,
-      when,
+      witness.when,
     ),
   );
   // The change may have fixed the problem: the next probe of a channel that the gateway disabled is due now.
   if (current.outage !== undefined) await deps.store.dropDuty(returnDuty(id, current.outage));
-  return written(deps, updated, 'channel.update', change, actor);
+  return written(deps, updated, 'channel.update', change, actor, witness.before);
 }
 
 /** Which channels a bulk switch has changed, and from which version on. */
@@ -122,9 +124,11 @@ export async function switchChannels(
   const change = { status, outage: undefined };
   const version = await store.updateChannels(others.map(({ id }) => ({ id, change })));
   if (version === undefined) throw changedMeanwhile();
-  for (const { id, outage } of others) {
+  for (const { id, name, outage, status: was } of others) {
     if (outage !== undefined) await store.dropDuty(returnDuty(id, outage));
-    await recordAudit({ store, now }, actor, 'channel.update', auditTarget(id), { status });
+    const changes = changesOf({ status: was }, { status });
+    const of = { name, changes };
+    await recordAudit({ store, now }, actor, 'channel.update', auditTarget(id), { status }, of);
   }
   const autoDisabled = others.filter((channel) => channel.status === CHANNEL_AUTO_DISABLED);
   return {
@@ -151,7 +155,7 @@ export async function deleteChannel(
   if (channel.origin === 'config') throw declaredInFile(channel);
   const version = await deps.store.deleteChannel(id);
   if (version === undefined) throw noChannel(id);
-  await recordAudit(deps, actor, 'channel.delete', auditTarget(id), { name: channel.name });
+  await recordDeletion(deps, channel, actor);
   return version;
 }
 
@@ -168,15 +172,22 @@ export async function deleteChannels(
   if (fixed !== undefined) throw declaredInFile(fixed);
   const gone: number[] = [];
   let version = before;
-  for (const { id, name } of found) {
+  for (const channel of found) {
+    const { id } = channel;
     const after = await deps.store.deleteChannel(id);
     // Somebody else was faster.
     if (after === undefined) continue;
     version = after;
     gone.push(id);
-    await recordAudit(deps, actor, 'channel.delete', auditTarget(id), { name });
+    await recordDeletion(deps, channel, actor);
   }
   return { ids: gone, version };
+}
+
+function recordDeletion(deps: ManagementDeps, channel: Channel, actor: Actor): Promise<void> {
+  const { id, name } = channel;
+  const changes = changesOf(channelShown(channel), undefined);
+  return recordAudit(deps, actor, 'channel.delete', auditTarget(id), { name }, { name, changes });
 }
 
 /**
@@ -193,17 +204,21 @@ export async function editChannels(
   const { channels } = await deps.store.loadChannels();
   const byId = new Map(channels.map((channel) => [channel.id, channel]));
   const wanted = [...new Set(ids)];
-  for (const id of wanted) {
+  const found = wanted.map((id) => {
     const channel = byId.get(id);
     if (channel === undefined) throw noChannel(id);
     if (channel.origin === 'config') throw declaredInFile(channel);
-  }
+    return channel;
+  });
   const change = checkPlain(edit);
   await before();
   const version = await deps.store.updateChannels(wanted.map((id) => ({ id, change })));
   if (version === undefined) throw changedMeanwhile();
-  for (const id of wanted)
-    await recordAudit(deps, actor, 'channel.update', auditTarget(id), { ...change });
+  for (const channel of found) {
+    const changes = changesOf(channelShown(channel), channelShown({ ...channel, ...change }));
+    const of = { name: channel.name, changes };
+    await recordAudit(deps, actor, 'channel.update', auditTarget(channel.id), { ...change }, of);
+  }
   return { ids: wanted, version };
 }
 
@@ -247,6 +262,7 @@ async function written(
   action: string,
   { credentials, ...detail }: ChannelChange & { readonly from?: number },
   actor: Actor,
+  before?: Channel,
 ): Promise<ChannelWrite> {
   switch (update.kind) {
     case 'changed':
@@ -259,13 +275,17 @@ async function written(
       });
     case 'updated': {
       const { channel, version } = update;
-      await recordAudit(deps, actor, action, auditTarget(channel.id), {
+      const entry = {
         ...detail,
         ...(detail.settings === undefined ? {} : { settings: snakeKeys(detail.settings) }),
         ...(credentials === undefined
           ? {}
           : { credentials: Object.keys(credentials).map(snakeCase) }),
-      });
+      };
+      const changes =
+        before === undefined ? [] : changesOf(channelShown(before), channelShown(channel));
+      const of = { name: (before ?? channel).name, changes };
+      await recordAudit(deps, actor, action, auditTarget(channel.id), entry, of);
       return { channel: viewOf(channel, await deps.store.loadChannels()), version };
     }
   }

@@ -46,7 +46,7 @@ export async function saveExample(
       `You keep ${MAX_EXAMPLES} examples, which is the most; delete one that you no longer need.`,
     );
   }
-  await recordAudit(deps, actor, 'example.save', target(saved.id), { name, shared });
+  await recordAudit(deps, actor, 'example.save', target(saved.id), { name, shared }, { name });
   return saved;
 }
 
@@ -82,7 +82,8 @@ export async function deleteExample(
     throw new GatewayError('permission_denied', 'Somebody else shares this example.');
   }
   if (!(await deps.store.deleteExample(id))) throw noExample(id);
-  await recordAudit(deps, actor, 'example.delete', target(id), { name: found.example.name });
+  const { name } = found.example;
+  await recordAudit(deps, actor, 'example.delete', target(id), { name }, { name });
 }
 
 function sees(actor: Somebody, { userId, shared }: Example): boolean {

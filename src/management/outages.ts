@@ -6,6 +6,7 @@ import {
 } from '../core/channel.js';
 import type { Outage } from '../core/outage.js';
 import { recordAudit, ROOT_ROLE, type Actor, type ManagementDeps } from './audit.js';
+import { changesOf } from './changes.js';
 
 type OutageDeps = Pick<ManagementDeps, 'store' | 'now'>;
 
@@ -30,11 +31,10 @@ export async function disableChannel(
     ({ status }) => status === CHANNEL_ENABLED,
   );
   if (updated.kind !== 'updated') return false;
-  await recordAudit(deps, GATEWAY, 'channel.disable', `channel:${known.id}`, {
-    name: known.name,
-    because: outage.reason,
-    message: outage.message,
-  });
+  const { id, name } = known;
+  const detail = { name, because: outage.reason, message: outage.message };
+  const changes = changesOf({ status: CHANNEL_ENABLED }, { status: CHANNEL_AUTO_DISABLED });
+  await recordAudit(deps, GATEWAY, 'channel.disable', `channel:${id}`, detail, { name, changes });
   return true;
 }
 
@@ -48,8 +48,8 @@ export async function returnChannel(deps: OutageDeps, channel: Channel): Promise
     ({ status }) => status === CHANNEL_AUTO_DISABLED,
   );
   if (updated.kind !== 'updated') return false;
-  await recordAudit(deps, GATEWAY, 'channel.return', `channel:${channel.id}`, {
-    name: channel.name,
-  });
+  const { id, name } = channel;
+  const changes = changesOf({ status: CHANNEL_AUTO_DISABLED }, { status: CHANNEL_ENABLED });
+  await recordAudit(deps, GATEWAY, 'channel.return', `channel:${id}`, { name }, { name, changes });
   return true;
 }

@@ -82,7 +82,7 @@ export async function mailResetTo(deps: ResetMailDeps, id: number, actor: Actor)
     });
   }
   await mailSentCode(deps, user, user.email, sentResetMail);
-  await recordAudit(deps, actor, 'user.mail_reset', `user:${id}`);
+  await recordAudit(deps, actor, 'user.mail_reset', `user:${id}`, {}, { name: user.username });
 }
 
 /** Makes an account whose password nobody knows, and mails a code to set one. */

@@ -9,6 +9,7 @@ import type {
   RedemptionUpdate,
 } from '../store/store.js';
 import { ADMIN_ROLE, recordAudit, ROOT_ROLE, type Actor, type ManagementDeps } from './audit.js';
+import { changesOf, codeShown } from './changes.js';
 import { changedSince, codeRevision, still } from './revision.js';
 import { checkInteger, checkName, invalid } from './fields.js';
 import { checkOwner, isOperator } from './rank.js';
@@ -76,9 +77,16 @@ export async function createRedemptionCodes(
     now(),
   );
   const ids = records.map(({ id }) => id);
-  await recordAudit(deps, actor, 'redemption.create', target(ids[0] ?? 0), {
-    ...{ name, batchId, quota, expiredTime, ids },
-  });
+  await recordAudit(
+    deps,
+    actor,
+    'redemption.create',
+    target(ids[0] ?? 0),
+    {
+      ...{ name, batchId, quota, expiredTime, ids },
+    },
+    { name },
+  );
   return records.map((record, index) => ({ record, code: codes[index] ?? '' }));
 }
 
@@ -157,10 +165,12 @@ export async function updateRedemptionCode(
   if (quota !== undefined) checkQuota(quota);
   if (expiredTime !== undefined) checkExpiry(expiredTime);
   const checked = { ...change, ...(name === undefined ? {} : { name: checkName(name, 'name') }) };
-  await checkMaker(deps, await getRedemptionCode(deps, id), actor);
+  const before = await getRedemptionCode(deps, id);
+  await checkMaker(deps, before, actor);
   const update = await deps.store.updateCode(id, checked, still(ifRevision, codeRevision));
   if (update.kind !== 'updated') throw refusal(update, id);
-  await recordAudit(deps, actor, 'redemption.update', target(id), { ...checked });
+  const of = { name: before.name, changes: changesOf(codeShown(before), codeShown(update.code)) };
+  await recordAudit(deps, actor, 'redemption.update', target(id), { ...checked }, of);
   return update.code;
 }
 
@@ -178,9 +188,11 @@ export async function deleteRedemptionCode(
   id: number,
   actor: Actor,
 ): Promise<void> {
-  await checkMaker(deps, await getRedemptionCode(deps, id), actor);
+  const code = await getRedemptionCode(deps, id);
+  await checkMaker(deps, code, actor);
   if (!(await deps.store.deleteCode(id))) throw noCode(id);
-  await recordAudit(deps, actor, 'redemption.delete', target(id));
+  const of = { name: code.name, changes: changesOf(codeShown(code), undefined) };
+  await recordAudit(deps, actor, 'redemption.delete', target(id), {}, of);
 }
 
 /**

@@ -2,6 +2,7 @@ import type { Channel, TagSwitch } from '../core/channel.js';
 import { GatewayError } from '../core/errors.js';
 import type { ChannelSnapshot } from '../store/store.js';
 import { recordAudit, type Actor, type ManagementDeps } from './audit.js';
+import { changesOf } from './changes.js';
 import { channelState, switchesOf } from './channel-views.js';
 import { editChannels, type ChannelsWrite } from './channels.js';
 import type { SharedEdit } from './channel-edits.js';
@@ -121,10 +122,14 @@ async function switchTag(
     ...channel,
     wasLive: earlier[index]?.live === true,
   }));
-  await recordAudit(deps, actor, disabled ? 'tag.disable' : 'tag.enable', `tag:${tag}`, {
-    reason,
-    channels: covered.map(({ id }) => id),
-  });
+  const was = switches.get(tag);
+  const changes = changesOf(
+    { disabled: was?.disabled ?? false, reason: was?.reason },
+    { disabled, reason },
+  );
+  const detail = { reason, channels: covered.map(({ id }) => id) };
+  const action = disabled ? 'tag.disable' : 'tag.enable';
+  await recordAudit(deps, actor, action, `tag:${tag}`, detail, { changes });
   return { tag, disabled, reason, covered, version };
 }
 

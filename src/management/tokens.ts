@@ -20,6 +20,7 @@ import type { AccountSettings } from './accounts.js';
 import type { Aliases } from '../core/model-names.js';
 import { isAddressOrRange } from './addresses.js';
 import { ADMIN_ROLE, AUDITOR_ROLE, recordAudit, type Actor, type ManagementDeps } from './audit.js';
+import { changesOf, tokenShown, Witness } from './changes.js';
 import { checkInteger, checkMembers, checkName, checkNames, invalid } from './fields.js';
 import { checkOwner } from './rank.js';
 import { changedSince, still, tokenRevision } from './revision.js';
@@ -99,15 +100,9 @@ export async function createToken(
       `The account has ${keysPerAccount} keys, the most that an account may have; delete one that is unused.`,
     );
   }
-  await recordAudit(deps, actor, 'token.create', target(token.id), {
-    userId,
-    name: token.name,
-    keyHint: token.keyHint,
-    expiredTime,
-    remainQuota: token.remainQuota,
-    unlimitedQuota,
-    policy,
-  });
+  const { name, keyHint: hint, remainQuota } = token;
+  const detail = { userId, name, keyHint: hint, expiredTime, remainQuota, unlimitedQuota, policy };
+  await recordAudit(deps, actor, 'token.create', target(token.id), detail, { name });
   return { token, key };
 }
 
@@ -149,13 +144,32 @@ export async function updateToken(
   actor: Actor,
   ifRevision?: string,
 ): Promise<Token> {
-  const { userId } = await ownToken(deps, id, actor);
+  const token = await ownToken(deps, id, actor);
   const checked = await checkChange(deps, id, change, actor);
-  const when = still(ifRevision, tokenRevision);
-  const update = await deps.store.updateToken(id, checked, deps.now(), userId, when);
+  const { before, update } = await witnessed(deps, token, checked, ifRevision);
   if (update.kind !== 'updated') throw refusal(update, id);
-  await recordAudit(deps, actor, 'token.update', target(id), { ...checked });
+  const { quota } = checked;
+  const { remainQuota: left } = update.token;
+  const had = quota !== undefined && 'add' in quota ? left - quota.add : before.remainQuota;
+  const changes = [
+    ...changesOf(tokenShown(before), tokenShown(update.token)),
+    ...(quota === undefined ? [] : changesOf({ remain_quota: had }, { remain_quota: left })),
+  ];
+  const of = { name: before.name, changes };
+  await recordAudit(deps, actor, 'token.update', target(id), { ...checked }, of);
   return update.token;
+}
+
+/** Writes the change, and tells what it replaced. */
+async function witnessed(
+  { store, now }: ManagementDeps,
+  token: Token,
+  change: TokenChange,
+  ifRevision: string | undefined,
+): Promise<{ readonly before: Token; readonly update: TokenUpdate }> {
+  const witness = new Witness(token, still(ifRevision, tokenRevision));
+  const update = await store.updateToken(token.id, change, now(), token.userId, witness.when);
+  return { before: witness.before, update };
 }
 
 /** How long the previous key may keep working at most: long enough for the slowest roll-out. */
@@ -181,7 +195,7 @@ export async function rollToken(
   const token = await deps.store.rollToken(id, rolled, deps.now(), userId);
   if (token === undefined) throw noToken(id);
   const detail = { keyHint: rolled.keyHint, before, keepOldMs };
-  await recordAudit(deps, actor, 'token.roll', target(id), detail);
+  await recordAudit(deps, actor, 'token.roll', target(id), detail, { name: token.name });
   return { token, key };
 }
 
@@ -226,25 +240,32 @@ export async function deleteTokens(
   actor: Actor,
 ): Promise<number> {
   let gone = 0;
-  const owners = new Map<number, number>();
+  const wanted: Token[] = [];
   for (const id of new Set(ids)) {
     const token = await deps.store.getToken(id, deps.now());
     if (token === undefined || !sees(actor, token)) continue;
     await checkOwner(deps, token.userId, actor, 'key');
-    owners.set(id, token.userId);
+    wanted.push(token);
   }
-  for (const [id, userId] of owners) {
-    if (!(await deps.store.deleteToken(id, userId))) continue;
+  for (const token of wanted) {
+    if (!(await deps.store.deleteToken(token.id, token.userId))) continue;
     gone += 1;
-    await recordAudit(deps, actor, 'token.delete', target(id));
+    await recordDeletion(deps, token, actor);
   }
   return gone;
 }
 
 export async function deleteToken(deps: ManagementDeps, id: number, actor: Actor): Promise<void> {
-  const { userId } = await ownToken(deps, id, actor);
-  if (!(await deps.store.deleteToken(id, userId))) throw noToken(id);
-  await recordAudit(deps, actor, 'token.delete', target(id));
+  const token = await ownToken(deps, id, actor);
+  if (!(await deps.store.deleteToken(id, token.userId))) throw noToken(id);
+  await recordDeletion(deps, token, actor);
+}
+
+function recordDeletion(deps: ManagementDeps, token: Token, actor: Actor): Promise<void> {
+  const { name, userId, keyHint: hint } = token;
+  const of = { name, changes: changesOf(tokenShown(token), undefined) };
+  const detail = { userId, keyHint: hint };
+  return recordAudit(deps, actor, 'token.delete', target(token.id), detail, of);
 }
 
 /** A key that the actor may change: their own or, as an admin, one of a lower role. */

@@ -18,6 +18,7 @@ import { isReserved, usernameMistake } from './names.js';
 import { checkPassword } from './password-rules.js';
 import { hashPassword, newPassword, verifyPassword } from './passwords.js';
 import { checkBelow } from './rank.js';
+import { changesOf, userShown } from './changes.js';
 import { changedSince, still, userRevision } from './revision.js';
 import { knownUser, OURSELVES, type Asker } from './scrypt-thread.js';
 
@@ -117,11 +118,9 @@ export async function ensureRoot(deps: ManagementDeps, account: RootAccount): Pr
   );
   if (created.kind === 'updated') {
     const { user } = created;
-    await recordAudit(deps, SYSTEM, 'user.create', target(user.id), {
-      username: user.username,
-      role: user.role,
-      quota: user.quota,
-    });
+    const { id, username, role, quota } = user;
+    const detail = { username, role, quota };
+    await recordAudit(deps, SYSTEM, 'user.create', target(id), detail, { name: username });
     return { kind: 'created', user, password: generated };
   }
   const other = await findRoot(deps);
@@ -178,12 +177,9 @@ export async function createUser(
 ): Promise<User> {
   checkRole(draft.role, actor);
   const user = await insertUser(deps, draft, hashingFor(actor));
-  await recordAudit(deps, actor, 'user.create', target(user.id), {
-    username: user.username,
-    email: user.email,
-    role: user.role,
-    quota: user.quota,
-  });
+  const { id, username, email, role, quota } = user;
+  const detail = { username, email, role, quota };
+  await recordAudit(deps, actor, 'user.create', target(id), detail, { name: username });
   return user;
 }
 
@@ -344,17 +340,24 @@ async function writeUser(
   if (update.kind !== 'updated') throw refusal(update, user.id);
   // After the change, so that nobody who logs in meanwhile with outdated credentials stays logged in.
   if (password !== undefined || enabled === false) await store.deleteUserSessions(user.id);
-  await recordAudit(deps, actor, 'user.update', target(user.id), {
-    ...change,
-    ...(password === undefined ? {} : { password: 'changed' }),
-  });
+  const detail = { ...change, ...(password === undefined ? {} : { password: 'changed' }) };
+  const { quota: left } = update.user;
+  const had = quota !== undefined && 'add' in quota ? left - quota.add : user.quota;
+  const changes = [
+    ...changesOf(userShown(user), userShown(update.user)),
+    ...(quota === undefined ? [] : changesOf({ quota: had }, { quota: left })),
+  ];
+  const of = { name: user.username, changes };
+  await recordAudit(deps, actor, 'user.update', target(user.id), detail, of);
   return update.user;
 }
 
 async function removeUser(deps: ManagementDeps, user: User, actor: Actor): Promise<void> {
   if (user.role === ROOT_ROLE) throw rootStays();
   if (!(await deps.store.deleteUser(user.id))) throw noUser(user.id);
-  await recordAudit(deps, actor, 'user.delete', target(user.id), { username: user.username });
+  const { id, username } = user;
+  const of = { name: username, changes: changesOf(userShown(user), undefined) };
+  await recordAudit(deps, actor, 'user.delete', target(id), { username }, of);
 }
 
 /** An account as the actor. */

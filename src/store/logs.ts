@@ -113,14 +113,27 @@ export interface UsageQuery extends LogSlice {
 
 export type UsageStats = Readonly<Record<'requests' | SummedMember, number>>;
 
-/** One management write. `detail` contains no secrets. */
+/** A member that a management write changed, by its name in the API; null: it was or is not set. */
+export interface AuditChange {
+  readonly member: string;
+  readonly before: unknown;
+  readonly after: unknown;
+  /** The values are too long to be kept. */
+  readonly omitted?: true;
+}
+
+/** One management write. `detail` and `changes` contain no secrets. */
 export interface AuditEntry {
   readonly atMs: number;
   readonly actorId: number | undefined;
   readonly actor: string;
   readonly action: string;
   readonly target: string;
+  /** What the target was called at that time; absent if it has no name, and in entries of earlier releases. */
+  readonly name?: string;
   readonly detail: Readonly<Record<string, unknown>>;
+  /** Absent if it changed no member, and in entries of earlier releases. */
+  readonly changes?: readonly AuditChange[];
   readonly address: string | undefined;
 }
 

@@ -10,7 +10,7 @@ import {
   type SummedMember,
   type UsageMembers,
 } from '../core/usage-members.js';
-import type { AuditEntry, Logged, UsageEntry, UsageStats } from '../store/store.js';
+import type { AuditChange, AuditEntry, Logged, UsageEntry, UsageStats } from '../store/store.js';
 import { ID } from './lists.js';
 
 type Wire<K extends keyof UsageMembers> = {
@@ -42,8 +42,20 @@ export interface AuditWire {
   actor: string;
   action: string;
   target: string;
+  name: string | null;
+  changes: AuditChangeWire[];
   detail: Record<string, unknown>;
   address: string | null;
+}
+
+type Value = string | number | boolean | readonly unknown[] | Record<string, unknown> | null;
+
+/** What became of a member. */
+export interface AuditChangeWire {
+  member: string;
+  before: Value;
+  after: Value;
+  omitted: boolean;
 }
 
 export const SECONDS = Joi.number().integer().min(0).max(8_640_000_000_000);
@@ -64,6 +76,16 @@ export const STATS = Joi.object<StatsWire, true>(
     // One for each name that `StatsWire` has.
   ) as Joi.StrictSchemaMap<StatsWire>,
 );
+/** Whatever JSON can hold; a union is declared as alternatives, of which there would be no other. */
+const VALUE = Joi.any<Value>() as Joi.AlternativesSchema<Value>;
+
+const CHANGE = Joi.object<AuditChangeWire, true>({
+  member: Joi.string().required(),
+  before: VALUE.required().description('Null: it was not set.'),
+  after: VALUE.required().description('Null: it is not set, or the thing is gone.'),
+  omitted: Joi.boolean().required().description('Whether the values were too long to keep.'),
+});
+
 export const AUDIT_REPLY = {
   id: LOG_ID,
   created_at: SECONDS.required(),
@@ -78,6 +100,18 @@ export const AUDIT_REPLY = {
       'What was written, under the code’s names and without secrets; with `reason` if one was given. Empty if the action says it all.',
     ),
   address: Joi.string().allow(null).required(),
+  name: Joi.string()
+    .allow('', null)
+    .required()
+    .description(
+      'What the target was called; for entries of earlier releases, what it is called now. Null: unknown.',
+    ),
+  changes: Joi.array()
+    .items(CHANGE)
+    .required()
+    .description(
+      'The members that the write changed, under the names of the API, never secrets; of what was deleted, all that were set.',
+    ),
 };
 
 /** A request in the log as the API returns it, and as the command line prints it with `--json`. */
@@ -120,12 +154,20 @@ export function auditWire(entry: Logged<AuditEntry>): AuditWire {
     actor: entry.actor,
     action: entry.action,
     target: entry.target,
+    name: entry.name ?? null,
+    changes: (entry.changes ?? []).map(({ member, before, after, omitted = false }) => ({
+      // As they were read from JSON.
+      ...{ member, before: before as Value, after: after as Value, omitted },
+    })),
     detail: { ...entry.detail },
     address: entry.address ?? null,
   };
 }
 
 export function readAudit(entry: Json): Logged<AuditEntry> {
+  // A gateway of an earlier release sends neither.
+  const name = entry.maybe('name').optionalString();
+  const changes = entry.maybe('changes').value === undefined ? [] : readChanges(entry);
   return {
     id: idOf(entry),
     atMs: entry.field('created_at').number() * 1000,
@@ -133,9 +175,20 @@ export function readAudit(entry: Json): Logged<AuditEntry> {
     actor: entry.field('actor').string(),
     action: entry.field('action').string(),
     target: entry.field('target').string(),
+    ...(name === undefined ? {} : { name }),
+    ...(changes.length === 0 ? {} : { changes }),
     detail: entry.field('detail').value as AuditEntry['detail'],
     address: entry.field('address').optionalString(),
   };
+}
+
+function readChanges(entry: Json): AuditChange[] {
+  return entry.field('changes').map((change) => ({
+    member: change.field('member').string(),
+    before: change.field('before').value,
+    after: change.field('after').value,
+    ...(change.field('omitted').value === true ? { omitted: true as const } : {}),
+  }));
 }
 
 /** A gateway of an earlier release sends none. */

@@ -67,6 +67,15 @@ it('a management write in the log is read back as it was written', () => {
     ...{ atMs: 1_800_000_000_000, actorId: undefined, actor: 'cli:ada', action: 'tag.disable' },
     ...{ target: 'tag:eu', detail: { reason: 'slow' }, address: undefined },
   };
+  const changed: Logged<AuditEntry> = {
+    ...entry,
+    name: 'eu',
+    changes: [
+      { member: 'disabled', before: false, after: true },
+      { member: 'models', before: null, after: null, omitted: true },
+    ],
+  };
 
+  expect(readAudit(overHttp(auditWire(changed)))).toEqual(changed);
   expect(readAudit(overHttp(auditWire(entry)))).toEqual(entry);
 });

@@ -1,4 +1,5 @@
 import Joi from 'joi';
+import { listAudit } from '../../management/audit-log.js';
 import type { Logged, LogSlice, RefusedQuery, UsageEntry, UsageQuery } from '../../store/store.js';
 import {
   AUDIT_REPLY,
@@ -273,7 +274,7 @@ const audit = defineOperation({
       ...spanOf(query),
     };
     return pageOrFile(query, AUDIT_FILE, auditWire, (slice) =>
-      deps.store.listAudit({ ...wanted, ...partOf(query), ...slice }),
+      listAudit(deps, { ...wanted, ...partOf(query), ...slice }),
     );
   },
 });

@@ -45,7 +45,9 @@ interface AuditRow {
   readonly actor: string;
   readonly action: string;
   readonly target: string;
+  readonly name: string | null;
   readonly detail: string;
+  readonly changes: string | null;
   readonly address: string | null;
 }
 
@@ -78,8 +80,8 @@ export function openLogs(database: Database): LogStore {
   const oldestUsage = oldest('usage_log');
   const oldestRefused = oldest('refused_log');
   const insertAudit = database.prepare<{ readonly id: number }>(
-    `INSERT INTO audit_log (at_ms, actor_id, actor, action, target, detail, address)
-     VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id`,
+    `INSERT INTO audit_log (at_ms, actor_id, actor, action, target, name, detail, changes, address)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
   );
   // Ids have gaps only at the old end, so the newest id alone tells which entries exceed the bound.
   const boundUsage = database.prepare<never>('DELETE FROM usage_log WHERE id <= ?');
@@ -178,16 +180,13 @@ export function openLogs(database: Database): LogStore {
         refusedFromMs: oldestRefused.get()?.at_ms,
       })),
 
-    appendAudit: ({ atMs, actorId, actor, action, target, detail, address }, maxEntries) =>
+    appendAudit: ({ atMs, actorId, actor, action, target, ...entry }, maxEntries) =>
       database.write(() => {
         const row = insertAudit.get(
-          atMs,
-          actorId ?? null,
-          actor,
-          action,
-          target,
-          JSON.stringify(detail),
-          address ?? null,
+          ...[atMs, actorId ?? null, actor, action, target, entry.name ?? null],
+          JSON.stringify(entry.detail),
+          entry.changes === undefined ? null : JSON.stringify(entry.changes),
+          entry.address ?? null,
         );
         boundAudit.run((row?.id ?? 0) - maxEntries);
       }),
@@ -287,7 +286,11 @@ function auditOf(row: AuditRow): AuditEntry {
     actor: row.actor,
     action: row.action,
     target: row.target,
+    ...(row.name === null ? {} : { name: row.name }),
     detail: JSON.parse(row.detail) as AuditEntry['detail'],
+    ...(row.changes === null
+      ? {}
+      : { changes: JSON.parse(row.changes) as NonNullable<AuditEntry['changes']> }),
     address: row.address ?? undefined,
   };
 }

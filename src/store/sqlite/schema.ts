@@ -340,7 +340,8 @@ export function migrate(driver: Driver, file: string): void {
       );
     }
     for (const sql of MIGRATIONS.slice(version)) driver.exec(sql);
-    addUsageColumns(driver);
+    addColumns(driver, 'usage_log', USAGE_COLUMNS);
+    addColumns(driver, 'audit_log', AUDIT_COLUMNS);
     // Nothing is written to a file that has this version: it may be on a full disk, and can still be read.
     if (version < MIGRATIONS.length) driver.exec(`PRAGMA user_version = ${MIGRATIONS.length}`);
     driver.exec('COMMIT');
@@ -354,22 +355,38 @@ export function migrate(driver: Driver, file: string): void {
 
 const COLUMN_TYPES = { text: 'TEXT', count: 'INTEGER', milliseconds: 'REAL' } as const;
 
+interface ColumnSpec {
+  readonly name: string;
+  readonly definition: string;
+}
+
+const USAGE_COLUMNS: readonly ColumnSpec[] = USAGE_ROWS.map(({ name, type, default: absent }) => {
+  const constraint =
+    absent === undefined
+      ? ''
+      : ` NOT NULL DEFAULT ${typeof absent === 'string' ? `'${absent.replaceAll("'", "''")}'` : absent}`;
+  return { name: snakeCase(name), definition: `${COLUMN_TYPES[type]}${constraint}` };
+});
+
+const AUDIT_COLUMNS: readonly ColumnSpec[] = [
+  { name: 'name', definition: 'TEXT' },
+  { name: 'changes', definition: 'TEXT' },
+];
+
 /**
- * Adds columns for members of a usage entry that the file does not have yet. They have defaults, so older gateways can keep
- * writing to the same file, and they need no schema version.
+ * Adds columns that the file does not have yet. They have defaults, so older gateways can keep writing to the same file, and
+ * they need no schema version.
  */
-function addUsageColumns(driver: Driver): void {
-  const columns = driver.prepare('PRAGMA table_info(usage_log)').all([]) as readonly {
+function addColumns(
+  driver: Driver,
+  table: 'usage_log' | 'audit_log',
+  columns: readonly ColumnSpec[],
+): void {
+  const present = driver.prepare(`PRAGMA table_info(${table})`).all([]) as readonly {
     readonly name: string;
   }[];
-  const known = new Set(columns.map(({ name }) => name));
-  for (const { name, type, default: absent } of USAGE_ROWS) {
-    const column = snakeCase(name);
-    if (known.has(column)) continue;
-    const constraint =
-      absent === undefined
-        ? ''
-        : ` NOT NULL DEFAULT ${typeof absent === 'string' ? `'${absent.replaceAll("'", "''")}'` : absent}`;
-    driver.exec(`ALTER TABLE usage_log ADD COLUMN ${column} ${COLUMN_TYPES[type]}${constraint}`);
+  const known = new Set(present.map(({ name }) => name));
+  for (const { name, definition } of columns) {
+    if (!known.has(name)) driver.exec(`ALTER TABLE ${table} ADD COLUMN ${name} ${definition}`);
   }
 }

@@ -199,7 +199,7 @@ describe('the audit log', () => {
     });
 
     expect(await response.text()).toBe(
-      'id,created_at,actor_id,actor,action,target,detail,address\r\n',
+      'id,created_at,actor_id,actor,action,target,detail,address,name,changes\r\n',
     );
   });
 });

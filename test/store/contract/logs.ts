@@ -436,7 +436,13 @@ export function describeLogs(open: OpenHarness): void {
     const given = freshStore(open);
 
     test('keeps entries whole, newest first, including those of nobody', async () => {
-      const first = audit();
+      const first = audit({
+        name: 'hosted "one"',
+        changes: [
+          { member: 'weight', before: 1, after: null },
+          { member: 'models', before: null, after: null, omitted: true },
+        ],
+      });
       const second = audit({ atMs: T0 + 1, actorId: undefined, address: undefined, detail: {} });
 
       await given.store.appendAudit(first, MANY);
