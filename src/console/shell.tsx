@@ -2,7 +2,7 @@ import type { ComponentChild, ComponentType } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { about, aboutFailed, seesAll, readAbout } from './about.js';
 import { actAs, call, loginIsOver, trouble } from './api/call.js';
-import { queries, useRead } from './api/query.js';
+import { queries, reread, useRead } from './api/query.js';
 import { Brand } from './brand.js';
 import { Icon } from './icons.js';
 import { PAGES, pageOf, type Page } from './pages.js';
@@ -471,7 +471,7 @@ function useKeys(): void {
       event.preventDefault();
       searching.set(true);
     } else if (key === '?') showingKeys.set(true);
-    else if (key === 'r') void queries.invalidateQueries();
+    else if (key === 'r') void reread();
     else if (key === 'y') void copyText(location.href);
     else if (key === 'n') {
       const button = document.querySelector<HTMLElement>('[data-new]');

@@ -88,3 +88,32 @@ test('the row that was moved to stays the one that keys act on, wherever others 
   assert.deepEqual(said, []);
   await context.close();
 });
+
+test('what is reread while it is read for the first time is read anew', async () => {
+  const { context, page, said } = await console_.open('login');
+  let reads = 0;
+  let proceed;
+  const held = new Promise((resolve) => {
+    proceed = resolve;
+  });
+  await page.route('**/api/token/search?*', async (route) => {
+    reads += 1;
+    if (reads > 1) {
+      await route.continue();
+      return;
+    }
+    const before = await route.fetch();
+    await held;
+    // The page may have given it up.
+    await route.fulfill({ response: before }).catch(() => undefined);
+  });
+  await page.goto(`${console_.url}/console/keys?keyword=late`);
+  await until('the first read', () => reads === 1);
+  await console_.makeKey(context, { name: 'a late one' });
+  await page.keyboard.press('r');
+  await until('the second read', () => reads === 2);
+  proceed();
+  await page.getByRole('row', { name: /a late one/ }).waitFor();
+  assert.deepEqual(said, []);
+  await context.close();
+});

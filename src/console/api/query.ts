@@ -23,6 +23,15 @@ export const queries = new QueryClient({
 });
 queries.mount();
 
+/**
+ * Reads again what is shown. A first answer that is still on its way may be of before a write: the library would wait for it,
+ * and take it for the newest.
+ */
+export async function reread(): Promise<void> {
+  await queries.cancelQueries({ predicate: ({ state }) => state.data === undefined });
+  await queries.invalidateQueries();
+}
+
 export interface Reading<T> {
   readonly data: T | undefined;
   readonly error: ApiError | undefined;
@@ -105,7 +114,7 @@ export function useWrite<In, Out>(
       try {
         const reply = await write(input, key.current.key);
         key.current = undefined;
-        await queries.invalidateQueries();
+        await reread();
         return reply;
       } catch (thrown) {
         setError(thrown instanceof ApiError ? thrown : new ApiError(0, 'failed', String(thrown)));

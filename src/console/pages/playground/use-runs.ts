@@ -1,6 +1,6 @@
 import { useRef, useState } from 'preact/hooks';
 import { ApiError, call, newKey, type ReplyOf } from '../../api/call.js';
-import { queries } from '../../api/query.js';
+import { reread } from '../../api/query.js';
 import type { SharedResults } from '../../lib/share.js';
 import { bodyOf, keyOf, SIDE_BY_SIDE, type LaneOptions, type LaneSpec } from '../../lib/lanes.js';
 
@@ -75,7 +75,7 @@ export function useRuns(): Runs {
       }
     };
     await Promise.all(Array.from({ length: SIDE_BY_SIDE }, runSome));
-    if (current.current === controller) await queries.invalidateQueries();
+    if (current.current === controller) await reread();
   }
 
   function abort(): void {
