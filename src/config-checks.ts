@@ -38,7 +38,8 @@ export function checkKeys(value: string, helpers: Joi.CustomHelpers): unknown {
 /** Checked like any password, so that the first start never fails because of it. */
 export function checkRootPassword(value: string, helpers: Joi.CustomHelpers): unknown {
   try {
-    checkPassword(value, ['root'], 'it');
+    const { username } = (helpers.state.ancestors as [{ readonly username?: unknown }])[0];
+    checkPassword(value, ['root', typeof username === 'string' ? username : undefined], 'it');
     return value;
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;

@@ -553,9 +553,11 @@ describe('defaults', () => {
     ['short', /8 to 256/],
     ['password123', /first that anybody would try/],
     ['root', /8 to 256/],
+    ['root1234', /first that anybody would try/],
+    ['overseer-99', /must not be made from the name/],
     ['aaaaaaaaaaaa', /first that anybody would try/],
   ])('hold the root password to the rules for passwords: %s', (password, why) => {
-    expect(() => load('', { ROOT_PASSWORD: password })).toThrow(why);
+    expect(() => load('', { ROOT_USERNAME: 'overseer', ROOT_PASSWORD: password })).toThrow(why);
   });
 });
 
@@ -631,6 +633,7 @@ it('knows the settings that its variables stand for', () => {
     ENCRYPTION_KEYS: 'b:second-key,a:first-key',
     METRICS_ALLOW_IPS: '10.0.0.0/8,::1',
     REDIS_URL: 'redis://cache',
+    ROOT_PASSWORD: 'some other value',
     LOG_LEVEL: 'warn',
     PUBLIC_URL: 'https://rerank.example.com',
     REGISTRATION: 'false',

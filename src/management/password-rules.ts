@@ -3,16 +3,57 @@ import { invalid } from './fields.js';
 const MIN_PASSWORD_CHARACTERS = 8;
 const MAX_PASSWORD_CHARACTERS = 256;
 
-/** Passwords that are tried first on any account; shorter ones are refused for their length. */
-const COMMON = new Set(
-  `12345678 123456789 1234567890 12345678910 0123456789 87654321 987654321 11223344 1q2w3e4r 1q2w3e4r5t 1qaz2wsx
-  abcd1234 abc12345 administrator asdfghjk asdfghjkl changeme changeit computer football iloveyou internet letmein1
-  liverpool michelle passw0rd password password! password1 password12 password123 password1234 p@ssw0rd princess
-  q1w2e3r4 qwer1234 qwerty12 qwerty123 qwertyui qwertyuiop sunshine superman trustno1 welcome1 whatever zaq12wsx
-  zxcvbnm1`
-    .trim()
-    .split(/\s+/),
-);
+/** Words that passwords are made from before anything else is tried, and rows of keys and of the alphabet. */
+const COMMON = `
+  password passwort passwd passwords motdepasse contrasena senha parola wachtwoord haslo salasana sifre mima pass secret
+  secrets letmein iloveyou iloveu loveyou trustno welcome hello hola hallo bonjour access changeme changeit change login logon
+  signin default temp temporary test tester testing demo sample example guest user username admin administrator root toor
+  superuser sysadmin system server service manager master boss operator support oracle mysql postgres postgresql mariadb mongodb
+  redis docker kubernetes jenkins ubuntu debian linux windows microsoft google facebook samsung apple iphone android cisco
+  rerank reranker gateway api token key keys cloud prod production staging internet computer
+  monkey dragon shadow sunshine princess football baseball basketball superman batman spiderman pokemon starwars master killer
+  ranger harley soccer hockey freedom whatever flower mustang corvette ferrari mercedes porsche pepper cookie cheese
+  banana orange purple silver golden diamond phoenix matrix maverick merlin tigger ginger buster snoopy scooby chocolate
+  butterfly angel lovely friends family summer winter spring autumn sommer monday tuesday wednesday thursday friday saturday
+  sunday january february march april june july august september october november december yellow green black white blue
+  michael jordan jennifer thomas robert george andrew charlie michelle daniel joshua matthew anthony william jessica ashley
+  amanda nicole samantha hannah maggie liverpool chelsea arsenal barcelona juventus love sex god money lucky happy woaini
+  qwertyuiop qwertyui qwerty qwertz azerty asdfghjkl asdfghjk asdfgh asdf zxcvbnm zxcvbn zxcv qwer wert yuiop hjkl poiuytrewq
+  lkjhgfdsa mnbvcxz qazwsxedc qazwsx 1qaz2wsx3edc4rfv 1qaz2wsx3edc 1qaz2wsx 1qazxsw2 2wsx3edc zaq12wsx zaq1 xsw2 q1w2e3r4t5y6
+  q1w2e3r4t5 q1w2e3r4 q1w2e3 1q2w3e4r5t6y 1q2w3e4r5t 1q2w3e4r 1q2w3e qwe123 abc123 a1b2c3d4 a1b2c3
+  abcdefghijklmnopqrstuvwxyz abcdefghijkl abcdefghij abcdefgh abcdefg abcdef abcde abcd zyxwvu
+  01234567890 1234567890 123456789 12345678 1234567 123456 12345 09876543210 0987654321 987654321 87654321 7654321 654321 54321
+  5201314 1314520 147258369 147258 159753 741852963 789456123 123321 112233 11223344 121212 123123 !@#$%^&*() !@#$%^&* !@#$%^
+`
+  .trim()
+  .split(/\s+/);
+
+/** How letters are disguised. */
+const DISGUISES: Readonly<Record<string, string>> = {
+  a: 'a@4',
+  b: 'b8',
+  e: 'e3',
+  g: 'g9',
+  i: 'i1!|',
+  l: 'l1|',
+  o: 'o0',
+  s: 's$5',
+  t: 't7+',
+  z: 'z2',
+};
+
+const COMMON_PARTS = anyOf(COMMON);
+/** Years, counters, and what is put behind a word so that it passes. */
+const TRIMMINGS =
+  /(?<!\p{N})\p{N}{1,4}(?!\p{N})|(?<![^\p{L}\p{N} ])[^\p{L}\p{N} ]{1,3}(?![^\p{L}\p{N} ])/gu;
+/** What must be left of a password without all that. */
+const MIN_OWN_CHARACTERS = 3;
+/** Birthdays and telephone numbers have fewer. */
+const MIN_DIGITS = 12;
+const REPEATED = /^(.{1,8})\1+$/su;
+const SHORTEST_NAME = 3;
+
+const RIGHT = 'choose another, such as four words that have nothing to do with each other';
 
 /** Refuses easily guessed passwords. `names` are what the account is known by. */
 export function checkPassword(
@@ -20,18 +61,62 @@ export function checkPassword(
   names: readonly (string | undefined)[],
   param = 'password',
 ): void {
-  const characters = Array.from(password.normalize('NFKC'));
+  const plain = password.normalize('NFKC').toLowerCase();
+  const characters = Array.from(plain);
   if (characters.length < MIN_PASSWORD_CHARACTERS || characters.length > MAX_PASSWORD_CHARACTERS) {
     throw invalid(
       param,
       `${param} must have ${MIN_PASSWORD_CHARACTERS} to ${MAX_PASSWORD_CHARACTERS} characters.`,
     );
   }
-  const plain = password.normalize('NFKC').toLowerCase();
-  if (new Set(characters).size < 3 || COMMON.has(plain)) {
-    throw invalid(param, `${param} is one of the first that anybody would try; choose another.`);
+  if (
+    new Set(characters).size < 3 ||
+    REPEATED.test(plain) ||
+    (/^\p{N}+$/u.test(plain) && characters.length < MIN_DIGITS) ||
+    ownCharacters(plain.replace(COMMON_PARTS, ' ')) < MIN_OWN_CHARACTERS
+  ) {
+    throw invalid(param, `${param} is one of the first that anybody would try; ${RIGHT}.`);
   }
-  if (names.some((name) => plain === name?.toLowerCase())) {
-    throw invalid(param, `${param} must not be the name or the address of the account.`);
+  const parts = names.flatMap((name) => partsOf(name ?? ''));
+  if (parts.length === 0) return;
+  // Names first: a common word may be a part of one.
+  const rest = plain.replace(anyOf(parts), ' ').replace(COMMON_PARTS, ' ');
+  if (ownCharacters(rest) < MIN_OWN_CHARACTERS) {
+    throw invalid(
+      param,
+      `${param} must not be made from the name or the address of the account; ${RIGHT}.`,
+    );
   }
+}
+
+/** How many characters nobody would guess at once. */
+function ownCharacters(rest: string): number {
+  return Array.from(rest.replaceAll(/\s+/g, ' ').replaceAll(TRIMMINGS, '').replaceAll(' ', ''))
+    .length;
+}
+
+/** A name or an address, and its words. */
+function partsOf(name: string): readonly string[] {
+  const plain = name.normalize('NFKC').toLowerCase();
+  const words = [plain, ...plain.split(/[^\p{L}\p{N}]+/u)];
+  return words.filter((word) => Array.from(word).length >= SHORTEST_NAME);
+}
+
+/** Finds words, disguised ones too; the longer one where two begin. */
+function anyOf(words: readonly string[]): RegExp {
+  const longestFirst = [...new Set(words)].sort((a, b) => b.length - a.length);
+  return new RegExp(longestFirst.map(disguised).join('|'), 'gu');
+}
+
+function disguised(word: string): string {
+  return Array.from(word, (letter) => {
+    const forms = DISGUISES[letter];
+    return forms === undefined ? escaped(letter) : `[${forms}]`;
+  }).join('');
+}
+
+function escaped(letter: string): string {
+  return /[\p{L}\p{N}]/u.test(letter)
+    ? letter
+    : `\\u{${letter.codePointAt(0)?.toString(16) ?? ''}}`;
 }

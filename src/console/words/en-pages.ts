@@ -666,7 +666,8 @@ export const enPages = {
     editTitle: (name: string) => `Change ${name}`,
     passwordTitle: (name: string) => `A new password for ${name}`,
     passwordHelp: 'All logins and access tokens of the account end. Its keys go on working.',
-    passwordHelpNew: '8 characters or more. Pass it on; it can be changed under My account.',
+    passwordHelpNew:
+      '8 characters or more; not a common word, a name or a row of keys, even with digits after it. Pass it on; it can be changed under My account.',
     promote: 'Make an admin…',
     demote: 'Make a user…',
     actions: {

@@ -112,7 +112,8 @@ export const en = {
     registerAction: 'Make the account',
     email: 'E-mail address',
     emailHelp: 'For a forgotten password. Optional.',
-    passwordHelp: '8 characters or more.',
+    passwordHelp:
+      '8 characters or more; not a common word, a name or a row of keys, even with digits after it.',
     back: 'Back to the login',
     forgotTitle: 'Forgot the password?',
     forgotAction: 'Send a code',

@@ -578,7 +578,8 @@ export const zhPages: PageWords = {
     editTitle: (name) => `修改 ${name}`,
     passwordTitle: (name) => `为 ${name} 设置新密码`,
     passwordHelp: '该账户的所有登录和访问令牌随即失效，密钥继续有效。',
-    passwordHelpNew: '至少 8 个字符。请转交本人，之后可在“我的账户”中修改。',
+    passwordHelpNew:
+      '至少 8 个字符；不能是常见词、名字或键盘顺序，末尾加数字也不行。请转交本人，之后可在“我的账户”中修改。',
     promote: '设为管理员……',
     demote: '设为普通用户……',
     actions: { disable: '停用', promote: '设为管理员', demote: '设为普通用户', delete: '删除' },

@@ -112,7 +112,7 @@ export const zh: Words = {
     registerAction: '注册',
     email: '邮箱',
     emailHelp: '用于找回密码，可选。',
-    passwordHelp: '至少 8 个字符。',
+    passwordHelp: '至少 8 个字符；不能是常见词、名字或键盘顺序，末尾加数字也不行。',
     back: '返回登录',
     forgotTitle: '忘记密码？',
     forgotAction: '发送验证码',
