@@ -424,16 +424,9 @@ function walkString(from: i32, end: i32): i32 {
     at = walkBlanks(at, end);
     if (isBlank && (at >= end || load<u8>(at) != 0x22)) return at;
   }
-  for (;;) {
-    at = findSpecial(at, end);
-    if (at >= end) return end;
-    const special = load<u8>(at);
-    if (special == 0x22) break;
-    if (special != 0x5c) return FAILED;
-    at = walkEscapes(at, end);
-    if (at == FAILED) return FAILED;
-    if (at < end && load<u8>(at) == 0x5c) return at;
-  }
+  at = walkText(at, end);
+  // At the end of the window, or before an escape that it cuts.
+  if (at == FAILED || at >= end || load<u8>(at) != 0x22) return at;
   state = AFTER_VALUE;
   if (isText) {
     textIsNext = false;
@@ -444,34 +437,76 @@ function walkString(from: i32, end: i32): i32 {
   return at + 1;
 }
 
+/** Returns the position of the string's closing quote, of the escape that the end cuts, or the end. */
+function walkText(from: i32, end: i32): i32 {
+  let at = from;
+  while (at < end) {
+    let lanes = specialsAt(at);
+    while (lanes == 0) {
+      at += 16;
+      if (at >= end) return end;
+      lanes = specialsAt(at);
+    }
+    let next = at + 16;
+    // All line breaks and quotation marks of the sixteen bytes, before the next sixteen are looked at.
+    do {
+      const lane = ctz(lanes);
+      const special = at + lane;
+      if (special >= end) return end;
+      const byte = load<u8>(special);
+      if (byte == 0x22) return special;
+      if (byte != 0x5c) return FAILED;
+      if (special + 2 > end) return special;
+      if (load<u8>(ESCAPES + load<u8>(special, 1)) == 0) {
+        next = walkEscapes(special, end);
+        if (next == FAILED) return FAILED;
+        if (next < end && load<u8>(next) == 0x5c) return next;
+        break;
+      }
+      lanes &= ~(3 << lane);
+      if (lane == 15) next += 1;
+    } while (lanes != 0);
+    at = next;
+  }
+  return end;
+}
+
 /** Finds the next quote, backslash or control character; returns `end` or more if there is none. */
 function findSpecial(from: i32, end: i32): i32 {
   let at = from;
   while (at < end) {
-    const bytes = v128.load(at);
-    const special = v128.or(
-      v128.or(i8x16.eq(bytes, i8x16.splat(0x22)), i8x16.eq(bytes, i8x16.splat(0x5c))),
-      i8x16.lt_u(bytes, i8x16.splat(0x20)),
-    );
-    const lanes = i8x16.bitmask(special);
+    const lanes = specialsAt(at);
     if (lanes != 0) return at + ctz(lanes);
     at += 16;
   }
   return at;
 }
 
+/** A bit for each of the sixteen bytes that is a quote, a backslash or a control character. */
+function specialsAt(at: i32): i32 {
+  const bytes = v128.load(at);
+  return i8x16.bitmask(
+    v128.or(
+      v128.or(i8x16.eq(bytes, i8x16.splat(0x22)), i8x16.eq(bytes, i8x16.splat(0x5c))),
+      i8x16.eq(i8x16.min_u(bytes, i8x16.splat(0x1f)), bytes),
+    ),
+  );
+}
+
 /** Returns the position after the consecutive escapes at `from`, or that of the escape that the end cuts. */
 function walkEscapes(from: i32, end: i32): i32 {
   let at = from;
-  while (true) {
-    while (at + 12 <= end && isTwoUnits(at)) at += 12;
-    if (at >= end || load<u8>(at) != 0x5c || at + 2 > end) return at;
+  while (at < end && load<u8>(at) == 0x5c) {
+    if (at + 2 > end) return at;
     const letter = load<u8>(at, 1);
     if (letter != 0x75) {
       if (load<u8>(ESCAPES + letter) == 0) return FAILED;
       at += 2;
       continue;
     }
+    const run = at;
+    while (at + 12 <= end && isTwoUnits(at)) at += 12;
+    if (at > run) continue;
     if (at + 6 > end) return at;
     const unit = hexAt(at + 2);
     if (unit < 0) return FAILED;
@@ -485,6 +520,7 @@ function walkEscapes(from: i32, end: i32): i32 {
     if (load<u16>(at, 6) != 0x755c || (hexAt(at + 8) & ~0x3ff) != 0xdc00) return FAILED;
     at += 12;
   }
+  return at;
 }
 
 /** Whether two escapes `\uXXXX` are here, neither of them half a pair: text in other scripts has many in a row. */

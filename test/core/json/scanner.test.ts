@@ -56,6 +56,20 @@ describe('Walk', () => {
     }
   });
 
+  it.each(['\\"', '\\\\', '\\n', '\\u0022', '\\"\\\\\\"'])(
+    'finds the end of a string wherever the escape %s lies among its bytes',
+    (escape) => {
+      for (let before = 0; before < 40; before += 1) {
+        for (const after of ['', 'b', '\\\\', 'b'.repeat(20)]) {
+          const text = JSON.parse(`"${'a'.repeat(before)}${escape}${after}"`) as string;
+          const body = Buffer.from(`{"documents":["${'a'.repeat(before)}${escape}${after}","c"]}`);
+          const { list } = walkOver(body);
+          expect(list && textsOf(body, list)).toEqual([text, 'c']);
+        }
+      }
+    },
+  );
+
   it('goes on where it stopped, beside others', () => {
     const long = (text: string) =>
       Buffer.from(JSON.stringify({ documents: Array.from({ length: 20_000 }, () => text) }));
