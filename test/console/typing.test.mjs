@@ -117,3 +117,26 @@ test('what is reread while it is read for the first time is read anew', async ()
   assert.deepEqual(said, []);
   await context.close();
 });
+
+test('what is typed while a filter takes effect stays typed', async () => {
+  const { context, page, said } = await console_.open('keys');
+  const field = page.getByRole('searchbox').first();
+  await field.waitFor();
+  await field.evaluate((input) => {
+    const type = (text) => {
+      input.value = text;
+      input.dispatchEvent(new Event('input', { bubbles: true }));
+    };
+    const replace = globalThis.history.replaceState.bind(globalThis.history);
+    globalThis.history.replaceState = (...args) => {
+      replace(...args);
+      globalThis.history.replaceState = replace;
+      setTimeout(() => type('searching'));
+    };
+    type('search');
+  });
+  await page.waitForURL(/=searching$/);
+  assert.equal(await field.inputValue(), 'searching');
+  assert.deepEqual(said, []);
+  await context.close();
+});

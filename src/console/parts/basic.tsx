@@ -1,5 +1,5 @@
 import type { ComponentChildren, InputHTMLAttributes } from 'preact';
-import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { ApiError } from '../api/call.js';
 import { about } from '../about.js';
 import { age, count, dollars, moment, type Style } from '../lib/format.js';
@@ -233,10 +233,19 @@ export function FilterText({
 }) {
   const [typed, setTyped] = useState(value);
   const list = useId();
-  useEffect(() => setTyped(value), [value]);
+  // What comes back is what was told, and somebody may have typed on since.
+  const told = useRef(value);
+  useLayoutEffect(() => {
+    if (value === told.current) return;
+    told.current = value;
+    setTyped(value);
+  }, [value]);
   useEffect(() => {
-    if (typed === value) return undefined;
-    const timer = setTimeout(() => onChange(typed), PAUSE_MS);
+    if (typed === told.current) return undefined;
+    const timer = setTimeout(() => {
+      told.current = typed;
+      onChange(typed);
+    }, PAUSE_MS);
     return () => clearTimeout(timer);
   }, [typed]);
   return (
