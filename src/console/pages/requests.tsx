@@ -42,6 +42,9 @@ import { settings } from '../settings.js';
 import { faultWords, w, wp } from '../words.js';
 
 const LIVE_MS = 3_000;
+const CHART_MS = 5_000;
+/** Until a request is in the statistics, which are later than the log. */
+const COUNTED_S = 10;
 const DAY_S = 86_400;
 const PAGE = 30;
 const MANY_NEW = 100;
@@ -290,15 +293,16 @@ function Histogram({ range, query }: { readonly range: OwnRange; readonly query:
   const admin = seesAll();
   const [filter, group] = CHARTED.find(([name]) => query[name] !== '') ?? [];
   const keys = filter === undefined ? {} : { group, keys: query[filter] };
+  const everyMs = Date.now() / 1_000 < range.end + COUNTED_S ? CHART_MS : (false as const);
   const all = useRead(
     'usageSeries',
     { query: { ...times, ...(group === undefined ? { group: 'outcome' } : keys) } },
-    { enabled: admin },
+    { enabled: admin, everyMs },
   );
   const own = useRead(
     'ownUsageSeries',
     { query: { ...times, ...(group === 'model' ? { ...keys, group } : {}) } },
-    { enabled: !admin },
+    { enabled: !admin, everyMs },
   );
   const { data } = admin ? all : own;
   if (data === undefined) return null;
