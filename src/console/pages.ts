@@ -10,6 +10,8 @@ export interface Page {
   readonly icon: IconName;
   readonly group: keyof Words['groups'];
   readonly admin: boolean;
+  /** Whether what is listed has addresses below that of the page. */
+  readonly records?: boolean;
   /** The key to press after `g`. */
   readonly key: string;
   readonly load: () => Promise<ComponentType>;
@@ -40,6 +42,7 @@ export const PAGES: readonly Page[] = [
   },
   {
     path: 'requests',
+    records: true,
     name: 'requests',
     icon: 'requests',
     group: 'work',
@@ -49,6 +52,7 @@ export const PAGES: readonly Page[] = [
   },
   {
     path: 'keys',
+    records: true,
     name: 'keys',
     icon: 'keys',
     group: 'access',
@@ -67,6 +71,7 @@ export const PAGES: readonly Page[] = [
   },
   {
     path: 'codes',
+    records: true,
     name: 'codes',
     icon: 'codes',
     group: 'access',
@@ -76,6 +81,7 @@ export const PAGES: readonly Page[] = [
   },
   {
     path: 'people',
+    records: true,
     name: 'people',
     icon: 'people',
     group: 'access',
@@ -85,6 +91,7 @@ export const PAGES: readonly Page[] = [
   },
   {
     path: 'channels',
+    records: true,
     name: 'channels',
     icon: 'channels',
     group: 'routing',
@@ -94,6 +101,7 @@ export const PAGES: readonly Page[] = [
   },
   {
     path: 'tags',
+    records: true,
     name: 'tags',
     icon: 'tags',
     group: 'routing',
@@ -103,6 +111,7 @@ export const PAGES: readonly Page[] = [
   },
   {
     path: 'models',
+    records: true,
     name: 'models',
     icon: 'models',
     group: 'routing',
@@ -139,6 +148,8 @@ export const PAGES: readonly Page[] = [
   },
 ];
 
-export function pageOf(first: string): Page | undefined {
-  return PAGES.find(({ path }) => path === first);
+export function pageOf([first = '', ...below]: readonly string[]): Page | undefined {
+  return PAGES.find(
+    ({ path, records = false }) => path === first && below.length <= (records ? 1 : 0),
+  );
 }

@@ -156,7 +156,7 @@ function NoGateway() {
 function Frame() {
   const { path } = useRoute();
   const [menu, setMenu] = useState(false);
-  const page = pageOf(path[0] ?? '');
+  const page = pageOf(path);
   const visible = PAGES.filter(({ admin }) => !admin || seesAll());
   const isSearching = useAtom(searching);
   const isShowingKeys = useAtom(showingKeys);
@@ -212,7 +212,7 @@ function Frame() {
       </div>
       <nav class="bottom" aria-label={w().shell.shortNavigation}>
         {(seesAll() ? ['', 'tags', 'requests'] : ['', 'keys', 'requests']).map((name) => {
-          const entry = pageOf(name);
+          const entry = pageOf([name]);
           if (entry === undefined) return null;
           return (
             <Link key={name} to={name === '' ? './' : name} current={entry === page}>

@@ -142,7 +142,10 @@ test('a key gets a new secret, and the old one works on for as long as was asked
 
   const { items } = await api(context, 'GET', '/api/token/search?keyword=rolled');
   await page.goto(`${url}/console/keys?open=${items[0].id}`);
-  await page.getByRole('dialog', { name: 'Key', exact: true }).getByText('works until').waitFor();
+  await page
+    .getByRole('dialog', { name: 'rolled', exact: true })
+    .getByText('works until')
+    .waitFor();
   assert.deepEqual(said, []);
   await context.close();
 });

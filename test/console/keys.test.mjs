@@ -106,7 +106,7 @@ test('admins see whose each key is, and the list is a file', async () => {
   await page.goto(`${console_.url}/console/keys?user_id=${id}`);
   await page
     .getByRole('row', { name: /of ada/ })
-    .getByRole('link', { name: 'ada' })
+    .getByRole('link', { name: 'ada', exact: true })
     .waitFor();
 
   const [download] = await Promise.all([

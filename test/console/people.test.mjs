@@ -20,7 +20,7 @@ test('an account is made, given balance, disabled with a reason and deleted', as
   assert.deepEqual(await faultsOf(page, 'new account'), []);
   await page.keyboard.press('Control+Enter');
 
-  const drawer = page.getByRole('dialog', { name: 'Account', exact: true });
+  const drawer = page.getByRole('dialog', { name: 'ada', exact: true });
   await drawer.getByRole('heading', { name: 'ada' }).waitFor();
   await drawer.getByLabel('Amount in dollars').fill('12.5');
   await drawer.getByLabel('Reason').fill('a present');
@@ -222,7 +222,7 @@ test('every page has its letter, and what the search finds is there', async () =
   await page.getByRole('dialog', { name: 'voyage-eu' }).waitFor();
   await page.keyboard.press('Escape');
   await search('root', /^root/);
-  await page.getByRole('dialog', { name: 'Account' }).getByText('root').first().waitFor();
+  await page.getByRole('dialog', { name: 'root' }).getByText('Balance').first().waitFor();
   await page.keyboard.press('Escape');
   await search('erank-2', /^rerank-2\.5$/);
   await page.getByRole('dialog', { name: 'rerank-2.5' }).waitFor();

@@ -14,6 +14,7 @@ import {
   ErrorNotice,
   FilterText,
   Link,
+  Moment,
   Money,
   State,
   money,
@@ -23,7 +24,8 @@ import { ConfirmWrite, WriteFailed, useShownOnce } from '../parts/confirm-write.
 import { Dialog, Menu } from '../parts/dialog.js';
 import { FilterSelect, FormFields } from '../parts/form.js';
 import { ListHead } from '../parts/list-head.js';
-import { List, createdColumn, Table, useListQuery } from '../parts/table.js';
+import { isId, Record, RecordLink } from '../parts/record.js';
+import { List, createdColumn, Table, useListQuery, useOpenRow } from '../parts/table.js';
 import { toast } from '../parts/toast.js';
 import { gatewayAddress, setQuery, useRoute } from '../router.js';
 import { w, wp } from '../words.js';
@@ -45,6 +47,11 @@ const STATE_NAMES = { 1: 'left', 2: 'disabled', 3: 'used' } as const;
 
 /** Codes that are redeemed for balance: making a batch, showing it once, and what became of the codes. */
 export function Codes() {
+  const { path } = useRoute();
+  return path[1] === undefined ? <CodeList /> : <OneCode id={path[1]} />;
+}
+
+function CodeList() {
   const { query: address } = useRoute();
   const { query, page, filtered, set, clear } = useListQuery(['keyword', 'batch_id', 'status']);
   const status = STATUSES.find((one) => String(one) === query.status);
@@ -56,6 +63,7 @@ export function Codes() {
   });
   const [fresh, setFresh] = useState<Fresh>();
   const [pruning, setPruning] = useState(false);
+  const { openId, onOpen, close } = useOpenRow();
   const words = wp().codes;
   const make = { label: words.make, onClick: () => setQuery({ new: '1' }) };
   const making = isAdmin() ? { make } : {};
@@ -95,8 +103,17 @@ export function Codes() {
         }
         label={w().nav.codes}
         idOf={({ id }) => id}
+        openId={openId}
+        onOpen={onOpen}
         columns={[
-          { title: w().name, cell: ({ name }) => name },
+          {
+            title: w().name,
+            cell: ({ id, name }) => (
+              <RecordLink kind="code" id={id} onOpen={() => onOpen({ id })}>
+                {name}
+              </RecordLink>
+            ),
+          },
           { title: words.code, cell: ({ key_hint }) => <code>{key_hint}</code> },
           {
             title: words.each,
@@ -107,14 +124,7 @@ export function Codes() {
           {
             title: words.redeemed,
             minor: true,
-            cell: ({ redeemed_time: at, used_user_id: user, used_by: name }) =>
-              at === 0 ? (
-                <span class="muted">–</span>
-              ) : (
-                <>
-                  <Link to={`people?open=${user}`}>{name ?? `#${user}`}</Link> <Ago seconds={at} />
-                </>
-              ),
+            cell: (code) => <Redeemed code={code} />,
           },
           {
             title: words.ends,
@@ -135,7 +145,87 @@ export function Codes() {
         />
       )}
       {fresh === undefined ? null : <ShownOnce fresh={fresh} onClose={() => setFresh(undefined)} />}
+      {openId === undefined ? null : <OneCode key="open" id={openId} onClose={close} />}
       {pruning ? <DeleteInvalid onClose={() => setPruning(false)} /> : null}
+    </>
+  );
+}
+
+/** One code: beside the list if that can be closed, else as a page. */
+function OneCode({
+  id,
+  onClose,
+}: {
+  readonly id: string | number;
+  readonly onClose?: (() => void) | undefined;
+}) {
+  const reading = useRead(
+    'getRedemptionCode',
+    { params: { id: Number(id) } },
+    { keep: false, enabled: isId(id) },
+  );
+  return (
+    <Record kind="code" id={id} reading={reading} title={reading.data?.name} onClose={onClose}>
+      {(code) => <CodeDetails code={code} />}
+    </Record>
+  );
+}
+
+function CodeDetails({ code }: { readonly code: Code }) {
+  const words = wp().codes;
+  return (
+    <div class="stack wide">
+      {isAdmin() ? (
+        <div class="row end">
+          <CodeActions code={code} />
+        </div>
+      ) : null}
+      <dl class="facts">
+        <dt>{words.code}</dt>
+        <dd>
+          <code>{code.key_hint}</code>
+        </dd>
+        <dt>{words.each}</dt>
+        <dd>
+          <Money units={code.quota} />
+        </dd>
+        <dt>{w().status}</dt>
+        <dd>
+          <CodeState code={code} />
+        </dd>
+        <dt>{words.redeemed}</dt>
+        <dd>
+          <Redeemed code={code} />
+        </dd>
+        <dt>{words.ends}</dt>
+        <dd>{code.expired_time === 0 ? w().never : <Moment seconds={code.expired_time} />}</dd>
+        <dt>{w().created}</dt>
+        <dd>
+          <Moment seconds={code.created_time} />
+        </dd>
+      </dl>
+      {code.batch_id === '' ? null : (
+        <div class="row">
+          <Link class="button" to={`codes?batch_id=${code.batch_id}`}>
+            {words.ofBatch}
+          </Link>
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** By whom a code was redeemed, and when. */
+function Redeemed({
+  code: { redeemed_time: at, used_user_id: user, used_by: name },
+}: {
+  readonly code: Code;
+}) {
+  return at === 0 ? (
+    <span class="muted">–</span>
+  ) : (
+    <>
+      <Link to={`people?open=${user}`}>{name ?? `#${user}`}</Link> <Ago seconds={at} />
     </>
   );
 }

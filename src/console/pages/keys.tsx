@@ -1,6 +1,6 @@
 import { useRef, useState } from 'preact/hooks';
 import { about, isAdmin, seesAll } from '../about.js';
-import { call, download, type ItemOf } from '../api/call.js';
+import { call, download, type ItemOf, type ReplyOf } from '../api/call.js';
 import type { Operations } from '../api/operations.js';
 import { useRead, useWrite } from '../api/query.js';
 import { EXAMPLE_BODY } from '../lib/snippets.js';
@@ -15,14 +15,13 @@ import {
   Link,
   Moment,
   Money,
-  Skeleton,
   TextField,
 } from '../parts/basic.js';
 import { BudgetFacts } from '../parts/budget.js';
 import { RequestCode } from '../parts/code.js';
-import { Dialog } from '../parts/dialog.js';
 import { FilterSelect } from '../parts/form.js';
 import { ListHead } from '../parts/list-head.js';
+import { isId, Record, RecordLink } from '../parts/record.js';
 import { List, useListQuery, useOpenRow, type Column } from '../parts/table.js';
 import { toast } from '../parts/toast.js';
 import { setQuery, useRoute } from '../router.js';
@@ -32,6 +31,7 @@ import { NewKey, type Made } from './key-form.js';
 import { KeyState, Left, mayChange, SOON_S, UNUSED_S } from './key-view.js';
 
 type Listed = ItemOf<'searchTokens'>;
+type KeyRecord = ReplyOf<'getToken'>;
 type Sort = Operations['searchTokens']['query']['sort'];
 
 const STATES = {
@@ -60,6 +60,11 @@ function filterOf(state: string): {
 
 /** Keys: what each may spend and use, what is left, and a new key, which is shown once. */
 export function Keys() {
+  const { path } = useRoute();
+  return path[1] === undefined ? <KeyList /> : <OneKey id={path[1]} />;
+}
+
+function KeyList() {
   const { query: address } = useRoute();
   const { query, page, filtered, set, clear } = useListQuery([
     'keyword',
@@ -133,9 +138,12 @@ export function Keys() {
             title: w().name,
             sort: 'name',
             narrow: true,
-            cell: ({ name, key_hint }) => (
+            cell: (key) => (
               <>
-                <span title={name}>{name}</span> <code class="muted small">{key_hint}</code>
+                <RecordLink kind="key" id={key.id} title={key.name} onOpen={() => onOpen(key)}>
+                  {key.name}
+                </RecordLink>{' '}
+                <code class="muted small">{key.key_hint}</code>
               </>
             ),
           },
@@ -194,11 +202,7 @@ export function Keys() {
         />
       ) : null}
       {made === undefined ? null : <ShownOnce made={made} onClose={() => setMade(undefined)} />}
-      {openId === undefined ? null : (
-        <Dialog key="key" kind="drawer" title={wp().keys.one} onClose={close}>
-          <OneKey id={openId} />
-        </Dialog>
-      )}
+      {openId === undefined ? null : <OneKey key="open" id={openId} onClose={close} />}
     </>
   );
 }
@@ -213,19 +217,38 @@ function ownerColumn(): Column<Listed> {
   };
 }
 
-function OneKey({ id }: { readonly id: number }) {
-  const { data, error, again } = useRead('getToken', { params: { id } }, { keep: false });
+/** One key: beside the list if that can be closed, else as a page. */
+function OneKey({
+  id,
+  onClose,
+}: {
+  readonly id: string | number;
+  readonly onClose?: (() => void) | undefined;
+}) {
+  const reading = useRead(
+    'getToken',
+    { params: { id: Number(id) } },
+    { keep: false, enabled: isId(id) },
+  );
+  return (
+    <Record kind="key" id={id} reading={reading} title={reading.data?.name} onClose={onClose}>
+      {(token) => <KeyDetails key={token.id} data={token} />}
+    </Record>
+  );
+}
+
+function KeyDetails({ data }: { readonly data: KeyRecord }) {
+  const { id } = data;
   const [amount, setAmount] = useState('');
   const perDollar = about.get()?.units_per_usd ?? 1;
   const add = useWrite((units: number) => call('updateToken', { body: { id, add_quota: units } }));
-  if (error !== undefined) return <ErrorNotice error={error} onAgain={again} />;
-  if (data === undefined) return <Skeleton />;
   return (
     <div class="stack wide">
-      <div class="row">
-        <h3 class="grow wrap">{data.name}</h3>
-        {mayChange(data) ? <KeyActions token={data} /> : null}
-      </div>
+      {mayChange(data) ? (
+        <div class="row end">
+          <KeyActions token={data} />
+        </div>
+      ) : null}
       <dl class="facts">
         <dt>{wp().keys.key}</dt>
         <dd>

@@ -7,9 +7,9 @@ import { tiersOf } from '../lib/order.js';
 import { EXAMPLE_BODY } from '../lib/snippets.js';
 import { Button, Empty, ErrorNotice, FilterText, Link, State, money } from '../parts/basic.js';
 import { RequestCode } from '../parts/code.js';
-import { Dialog } from '../parts/dialog.js';
 import { ListHead } from '../parts/list-head.js';
 import { priceText } from '../parts/price.js';
+import { Record, RecordLink } from '../parts/record.js';
 import { List, useListQuery } from '../parts/table.js';
 import { setQuery, useRoute } from '../router.js';
 import { w, wp } from '../words.js';
@@ -22,13 +22,15 @@ const EVERY_MS = 15_000;
 
 /** The models that may be used, and their prices; for admins also which channels serve them, and in which order. */
 export function Models() {
-  const { query: address } = useRoute();
+  const { path, query: address } = useRoute();
   const { query, page, filtered, set, clear } = useListQuery(['keyword']);
   const models = useRead('listOwnModels', {}, { everyMs: EVERY_MS });
   const admin = seesAll();
   const serving = useRead('listChannelModels', {}, { enabled: admin, everyMs: EVERY_MS });
   const words = wp().models;
-  const open = address.get('model');
+  const [, only] = path;
+  const open = only ?? address.get('model');
+  const close = (): void => setQuery({ model: '' }, { replace: true });
   const wanted = query.keyword.toLowerCase();
   // Both operations return everything, so a search here misses nothing.
   const found = (models.data ?? []).filter(({ id, aliases }) =>
@@ -41,6 +43,26 @@ export function Models() {
   const servedBy = (model: string): Serving =>
     serving.data?.find(({ id }) => id === model)?.channels ?? [];
   const opened = models.data?.find(({ id }) => id === open);
+  const record =
+    open === null ? null : (
+      <Record
+        key="model"
+        kind="model"
+        id={open}
+        reading={{ ...models, data: opened }}
+        title={open}
+        onClose={only === undefined ? close : undefined}
+      >
+        {(model) => (
+          <OneModel
+            key={model.id}
+            model={model}
+            channels={admin ? servedBy(model.id) : undefined}
+          />
+        )}
+      </Record>
+    );
+  if (only !== undefined) return record;
   return (
     <>
       <ListHead title={w().nav.models} total={models.data === undefined ? undefined : found.length}>
@@ -77,7 +99,9 @@ export function Models() {
             title: words.model,
             cell: ({ id, aliases }) => (
               <span title={aliases.join(', ')}>
-                {id}
+                <RecordLink kind="model" id={id} onOpen={() => setQuery({ model: id })}>
+                  {id}
+                </RecordLink>
                 {aliases.length === 0 ? null : <span class="muted"> +{aliases.length}</span>}
               </span>
             ),
@@ -100,16 +124,7 @@ export function Models() {
             : []),
         ]}
       />
-      {opened === undefined ? null : (
-        <Dialog
-          key="model"
-          kind="drawer"
-          title={opened.id}
-          onClose={() => setQuery({ model: '' }, { replace: true })}
-        >
-          <OneModel model={opened} channels={admin ? servedBy(opened.id) : undefined} />
-        </Dialog>
-      )}
+      {record}
     </>
   );
 }

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { about, isAdmin } from '../about.js';
-import { call } from '../api/call.js';
+import { call, type ReplyOf } from '../api/call.js';
 import type { Operations } from '../api/operations.js';
 import { useRead, useWrite } from '../api/query.js';
 import {
@@ -9,12 +9,10 @@ import {
   Chip,
   Count,
   Empty,
-  ErrorNotice,
   FilterText,
   Link,
   Money,
   Moment,
-  Skeleton,
   State,
 } from '../parts/basic.js';
 import { BudgetFacts } from '../parts/budget.js';
@@ -23,6 +21,7 @@ import { Dialog, Menu } from '../parts/dialog.js';
 import { FilterSelect, Form, FormFields, SelectField } from '../parts/form.js';
 import { ListHead } from '../parts/list-head.js';
 import { List, createdColumn, useListQuery, useOpenRow } from '../parts/table.js';
+import { isId, Record, RecordLink } from '../parts/record.js';
 import { LoginList } from '../parts/logins.js';
 import { toast } from '../parts/toast.js';
 import { setQuery, useRoute } from '../router.js';
@@ -34,6 +33,11 @@ const ROOT = 100;
 
 /** Accounts: who they are, what they may do, and their balance. */
 export function People() {
+  const { path } = useRoute();
+  return path[1] === undefined ? <PeopleList /> : <OneUser id={path[1]} />;
+}
+
+function PeopleList() {
   const { query: address } = useRoute();
   const { query, page, filtered, set, clear } = useListQuery(['keyword', 'role', 'status', 'sort']);
   const status = ([1, 2] as const).find((one) => String(one) === query.status);
@@ -90,12 +94,17 @@ export function People() {
           {
             title: w().name,
             sort: 'username',
-            cell: ({ username, display_name: shown }) => (
-              <>
-                {username}{' '}
-                {shown === '' || shown === username ? null : <span class="muted">{shown}</span>}
-              </>
-            ),
+            cell: (user) => {
+              const { id, username, display_name: shown } = user;
+              return (
+                <>
+                  <RecordLink kind="account" id={id} onOpen={() => onOpen(user)}>
+                    {username}
+                  </RecordLink>{' '}
+                  {shown === '' || shown === username ? null : <span class="muted">{shown}</span>}
+                </>
+              );
+            },
           },
           { title: words.email, minor: true, cell: ({ email }) => email },
           { title: words.role, sort: '-role', cell: ({ role: one }) => words.roles[one] },
@@ -131,11 +140,7 @@ export function People() {
         actions={(user) => (isAdmin() ? <UserActions user={user} /> : null)}
       />
       {address.get('new') === null ? null : <NewUser />}
-      {openId === undefined ? null : (
-        <Dialog key="user" kind="drawer" title={words.one} onClose={close}>
-          <OneUser key={openId} id={openId} />
-        </Dialog>
-      )}
+      {openId === undefined ? null : <OneUser key="open" id={openId} onClose={close} />}
     </>
   );
 }
@@ -341,17 +346,36 @@ function SetPassword({
   );
 }
 
-function OneUser({ id }: { readonly id: number }) {
-  const { data, error, again } = useRead('getUser', { params: { id } }, { keep: false });
+/** One account: beside the list if that can be closed, else as a page. */
+function OneUser({
+  id,
+  onClose,
+}: {
+  readonly id: string | number;
+  readonly onClose?: (() => void) | undefined;
+}) {
+  const reading = useRead(
+    'getUser',
+    { params: { id: Number(id) } },
+    { keep: false, enabled: isId(id) },
+  );
+  const title = reading.data?.username;
+  return (
+    <Record kind="account" id={id} reading={reading} title={title} onClose={onClose}>
+      {(user) => <UserDetails key={user.id} data={user} />}
+    </Record>
+  );
+}
+
+function UserDetails({ data }: { readonly data: ReplyOf<'getUser'> }) {
+  const { id } = data;
   const words = wp().people;
-  if (error !== undefined) return <ErrorNotice error={error} onAgain={again} />;
-  if (data === undefined) return <Skeleton />;
   return (
     <div class="stack wide">
       <div class="row">
-        <h3 class="grow wrap">{data.username}</h3>
         <UserState user={data} />
         <Chip>{words.roles[data.role]}</Chip>
+        <span class="grow" />
         <UserActions user={data} />
       </div>
       <dl class="facts">

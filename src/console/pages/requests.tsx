@@ -261,7 +261,11 @@ function RequestList() {
         <Dialog
           key="request"
           kind="drawer"
-          title={<code class="wrap">{open}</code>}
+          title={
+            <Link to={`requests/${encodeURIComponent(open)}`}>
+              <code class="wrap">{open}</code>
+            </Link>
+          }
           onClose={() => setQuery({ open: '' }, { replace: true })}
         >
           <OneRequest id={open} />

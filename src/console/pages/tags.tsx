@@ -8,6 +8,7 @@ import { Consequence } from '../parts/consequence.js';
 import { Confirm } from '../parts/dialog.js';
 import { InForce } from '../parts/in-force.js';
 import { ListHead } from '../parts/list-head.js';
+import { Missing, recordAddress, RecordHead } from '../parts/record.js';
 import { setQuery, useRoute } from '../router.js';
 import { w, wp } from '../words.js';
 
@@ -19,10 +20,12 @@ const EVERY_MS = 5_000;
 
 /** The switches, and what each would take down, shown before it is used. */
 export function Tags() {
-  const { query } = useRoute();
+  const { path, query } = useRoute();
+  const [, only] = path;
   const tags = useRead('listTags', {}, { everyMs: EVERY_MS });
   const models = useRead('listChannelModels', {}, { everyMs: EVERY_MS });
   const [settled, setSettled] = useState<Readonly<Record<string, Settled>>>({});
+  const shown = (tags.data ?? []).filter(({ tag }) => only === undefined || tag === only);
   const asked = query.get('off');
   const asking = tags.data?.find(({ tag }) => tag === asked);
   const settle = (tag: string, how: Settled): void =>
@@ -40,24 +43,31 @@ export function Tags() {
   const close = (): void => setQuery({ off: '' }, { replace: true });
   return (
     <>
-      <ListHead title={w().nav.tags} total={tags.data?.length} />
+      {only === undefined ? (
+        <ListHead title={w().nav.tags} total={tags.data?.length} />
+      ) : (
+        <RecordHead kind="tag" title={only} />
+      )}
       <p class="muted">{wp().tags.help}</p>
       <ErrorNotice error={tags.error ?? models.error} onAgain={tags.again} />
       <ErrorNotice error={enable.error} />
       {tags.loading ? <Skeleton lines={6} /> : null}
-      {tags.data?.length === 0 ? (
+      {only !== undefined && tags.data !== undefined && shown.length === 0 ? (
+        <Missing kind="tag" id={only} />
+      ) : null}
+      {only === undefined && tags.data?.length === 0 ? (
         <div class="card">
           <Empty title={wp().tags.none}>{wp().tags.noneHelp}</Empty>
         </div>
       ) : null}
       <ul class="stack">
-        {tags.data?.map((tag) => (
+        {shown.map((tag) => (
           <TagCard
             key={tag.tag}
             tag={tag}
             dependence={dependence(tag.tag)}
             settled={settled[tag.tag]}
-            open={query.get('open') === tag.tag}
+            open={[query.get('open'), only].includes(tag.tag)}
             busy={disable.busy || enable.busy}
             onOff={() => ask(tag.tag)}
             onOn={() => void enable.run(tag.tag)}
@@ -126,7 +136,9 @@ function TagCard({
             else onOff();
           }}
         />
-        <h2 class="wrap">{tag}</h2>
+        <h2 class="wrap">
+          <Link to={recordAddress('tag', tag)}>{tag}</Link>
+        </h2>
         <State sign={disabled ? 'off' : entry.live_count === 0 ? 'warn' : 'ok'}>
           {disabled ? wp().tags.isOff : wp().tags.isOn}
         </State>
@@ -153,7 +165,7 @@ function TagCard({
       {disabled ? null : <Consequence dependence={dependence} />}
       <details open={open}>
         <summary>{wp().counts.channels(channels.length)}</summary>
-        <ul>
+        <ul class="stack tight">
           {channels.map(({ id, name, live }) => (
             <li key={id}>
               <State sign={live ? 'ok' : 'off'}>

@@ -12,7 +12,7 @@ interface DialogProps {
   /** Called on submit; makes the whole dialog a form. */
   readonly onSubmit?: () => void;
   /** Handles keys on the dialog, such as `e` in a drawer. */
-  readonly onKey?: (event: KeyboardEvent) => void;
+  readonly onKey?: ((event: KeyboardEvent) => void) | undefined;
   readonly closable?: boolean;
 }
 

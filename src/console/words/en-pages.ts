@@ -8,6 +8,26 @@ const many = plural('en');
 /** Sentences that load with the pages that need them. `zh-pages.ts` has the same type. */
 export const enPages = {
   code: { language: 'Language of the code' },
+  records: {
+    kinds: {
+      key: 'Key',
+      account: 'Account',
+      channel: 'Channel',
+      code: 'Code',
+      tag: 'Tag',
+      model: 'Model',
+    },
+    missing: {
+      key: (id: string) => `There is no key ${id}. It may have been deleted.`,
+      account: (id: string) => `There is no account ${id}. It may have been deleted.`,
+      channel: (id: string) => `There is no channel ${id}. It may have been deleted.`,
+      code: (id: string) => `There is no code ${id}. It may have been deleted.`,
+      tag: (id: string) => `No channel has the tag ${id}.`,
+      model: (id: string) => `There is no model ${id} that you may call.`,
+    },
+    deletedBy: (who: string) => `${who} deleted it`,
+    changes: 'What was changed',
+  },
   logins: {
     kinds: { session: 'Browser', access_token: 'Access token' },
     since: 'since',
@@ -287,7 +307,6 @@ export const enPages = {
     store: (after: string) => `The store answers in ${after}.`,
   },
   keys: {
-    one: 'Key',
     key: 'Key',
     new: 'New key',
     make: 'Make key',
@@ -491,7 +510,6 @@ export const enPages = {
     documents: (count: number) => many(count, { one: '# document', other: '# documents' }),
   },
   channels: {
-    one: 'Channel',
     askModels: 'What does its server list?',
     lists: 'Its server lists:',
     listsNone: 'Its server lists no models.',
@@ -638,7 +656,6 @@ export const enPages = {
     fallback: (model: string) => `If all of them fail: ${model}`,
   },
   people: {
-    one: 'Account',
     new: 'New account',
     make: 'Make the account',
     none: 'No account yet.',
@@ -723,6 +740,7 @@ export const enPages = {
     redeemAt: 'Redeem it at',
     untilDay: (day: string) => `until ${day}`,
     batches: 'Batches',
+    ofBatch: 'All of this batch',
     made: 'Made',
     used: 'Used',
     left: 'Left',

@@ -3,6 +3,26 @@ import type { PageWords } from './en-pages.js';
 
 export const zhPages: PageWords = {
   code: { language: '代码语言' },
+  records: {
+    kinds: {
+      key: '密钥',
+      account: '账户',
+      channel: '渠道',
+      code: '兑换码',
+      tag: '标签',
+      model: '模型',
+    },
+    missing: {
+      key: (id) => `没有编号为 ${id} 的密钥，可能已被删除。`,
+      account: (id) => `没有编号为 ${id} 的账户，可能已被删除。`,
+      channel: (id) => `没有编号为 ${id} 的渠道，可能已被删除。`,
+      code: (id) => `没有编号为 ${id} 的兑换码，可能已被删除。`,
+      tag: (id) => `没有渠道带有标签 ${id}。`,
+      model: (id) => `没有您可以调用的模型 ${id}。`,
+    },
+    deletedBy: (who) => `由 ${who} 删除`,
+    changes: '变更记录',
+  },
   logins: {
     kinds: { session: '浏览器', access_token: '访问令牌' },
     since: '始于',
@@ -250,7 +270,6 @@ export const zhPages: PageWords = {
     store: (after) => `存储在 ${after} 内响应。`,
   },
   keys: {
-    one: '密钥',
     key: '密钥',
     new: '新建密钥',
     make: '创建密钥',
@@ -417,7 +436,6 @@ export const zhPages: PageWords = {
     documents: (count) => `${count} 篇文档`,
   },
   channels: {
-    one: '渠道',
     askModels: '查询服务器上的模型',
     lists: '服务器上的模型：',
     listsNone: '服务器没有列出模型。',
@@ -551,7 +569,6 @@ export const zhPages: PageWords = {
     fallback: (model) => `如果全部失败：${model}`,
   },
   people: {
-    one: '账户',
     new: '新建账户',
     make: '创建账户',
     none: '还没有账户。',
@@ -626,6 +643,7 @@ export const zhPages: PageWords = {
     redeemAt: '兑换地址',
     untilDay: (day) => `${day} 前有效`,
     batches: '批次',
+    ofBatch: '此批次的全部兑换码',
     made: '已生成',
     used: '已使用',
     left: '剩余',

@@ -5,6 +5,7 @@ import { useRead } from '../../api/query.js';
 import { Empty, FilterText, Link } from '../../parts/basic.js';
 import { FilterSelect } from '../../parts/form.js';
 import { ListHead } from '../../parts/list-head.js';
+import { RecordLink } from '../../parts/record.js';
 import { List, useListQuery, useOpenRow } from '../../parts/table.js';
 import { navigate, useRoute } from '../../router.js';
 import { w, wp } from '../../words.js';
@@ -16,7 +17,7 @@ import {
   SwitchedNotice,
   type SwitchedMany,
 } from './actions.js';
-import { ChannelDrawer, ChannelPage } from './drawer.js';
+import { OneChannel } from './drawer.js';
 import { LastHour, useTraffic } from './traffic.js';
 import { AddChannel } from './wizard.js';
 
@@ -27,8 +28,7 @@ const EVERY_MS = 10_000;
 export function Channels() {
   const { path } = useRoute();
   if (path[1] === 'new') return <AddChannel />;
-  const id = Number(path[1]);
-  return Number.isSafeInteger(id) ? <ChannelPage id={id} /> : <ChannelList />;
+  return path[1] === undefined ? <ChannelList /> : <OneChannel id={path[1]} />;
 }
 
 function ChannelList() {
@@ -126,9 +126,11 @@ function ChannelList() {
             title: w().name,
             sort: 'name',
             narrow: true,
-            cell: ({ name, origin }) => (
+            cell: ({ id, name, origin }) => (
               <>
-                <span title={name}>{name}</span>
+                <RecordLink kind="channel" id={id} title={name} onOpen={() => onOpen({ id })}>
+                  {name}
+                </RecordLink>
                 {origin === 'config' ? (
                   <abbr class="muted small" title={words.declaredHelp}>
                     {' '}
@@ -184,7 +186,7 @@ function ChannelList() {
       {reading.data?.items.some(({ origin }) => origin === 'config') === true ? (
         <p class="small muted">(c) {words.declaredLegend}</p>
       ) : null}
-      {openId === undefined ? null : <ChannelDrawer id={openId} />}
+      {openId === undefined ? null : <OneChannel id={openId} isBeside />}
     </>
   );
 }

@@ -13,10 +13,10 @@ import {
   Link,
   Moment,
   Money,
-  Skeleton,
   TextField,
 } from '../../parts/basic.js';
 import { Dialog } from '../../parts/dialog.js';
+import { isId, Record } from '../../parts/record.js';
 import { tellInForce } from '../../parts/in-force.js';
 import { TestReport } from '../../parts/test-report.js';
 import { Meanwhile, presentOf, type Comparable } from '../../parts/meanwhile.js';
@@ -37,39 +37,49 @@ import {
   type Provider,
 } from './form.js';
 
-/** One channel beside the list: its details, or the form that changes it. */
-export function ChannelDrawer({ id }: { readonly id: number }) {
+/** One channel beside the list, or as a page: its details, and the form that changes it. */
+export function OneChannel({
+  id,
+  isBeside = false,
+}: {
+  readonly id: string | number;
+  readonly isBeside?: boolean;
+}) {
   const { query } = useRoute();
-  const reading = useRead('getChannel', { params: { id } });
-  const channel = reading.data?.id === id ? reading.data : undefined;
-  const close = (): void => setQuery({ open: '', edit: '', test: '' }, { replace: true });
-  const edits = query.get('edit') !== null && channel?.origin === 'store' && isAdmin();
-  if (channel !== undefined && edits) {
-    return <EditChannel key={`edit ${id}`} channel={channel} onClose={close} />;
-  }
+  const number = Number(id);
+  const reading = useRead('getChannel', { params: { id: number } }, { enabled: isId(id) });
+  const channel = reading.data?.id === number ? reading.data : undefined;
+  const mayEdit = channel?.origin === 'store' && isAdmin();
+  const editing = mayEdit && query.get('edit') !== null ? channel : undefined;
+  const close = (): void =>
+    setQuery({ ...(isBeside ? { open: '' } : {}), edit: '', test: '' }, { replace: true });
+  const editor =
+    editing === undefined ? null : (
+      <EditChannel key={`edit ${id}`} channel={editing} onClose={close} />
+    );
+  // Of two drawers only one is seen.
+  if (isBeside && editor !== null) return editor;
   return (
-    <Dialog
-      key="channel"
-      kind="drawer"
-      title={channel?.name ?? wp().channels.one}
-      onClose={close}
-      onKey={(event) => {
-        if (event.key === 'e' && event.target instanceof HTMLElement && !inField(event.target)) {
-          // Else the letter would be typed into the first field.
-          event.preventDefault();
-          setQuery({ edit: '1' });
-        }
-      }}
-    >
-      <ErrorNotice error={reading.error} onAgain={reading.again} />
-      {channel === undefined ? (
-        reading.error === undefined ? (
-          <Skeleton />
-        ) : null
-      ) : (
-        <OneChannel key={id} channel={channel} />
-      )}
-    </Dialog>
+    <>
+      <Record
+        key="channel"
+        kind="channel"
+        id={id}
+        reading={{ ...reading, data: channel, loading: channel === undefined && isId(id) }}
+        title={channel?.name}
+        onClose={isBeside ? close : undefined}
+        onKey={(event) => {
+          if (event.key === 'e' && event.target instanceof HTMLElement && !inField(event.target)) {
+            // Else the letter would be typed into the first field.
+            event.preventDefault();
+            setQuery({ edit: '1' });
+          }
+        }}
+      >
+        {(shown) => <ChannelDetails key={shown.id} channel={shown} />}
+      </Record>
+      {editor}
+    </>
   );
 }
 
@@ -77,26 +87,7 @@ function inField({ tagName }: HTMLElement): boolean {
   return ['INPUT', 'TEXTAREA', 'SELECT'].includes(tagName);
 }
 
-/** The same as a separate page, for links. */
-export function ChannelPage({ id }: { readonly id: number }) {
-  const { query } = useRoute();
-  const { data, error, again } = useRead('getChannel', { params: { id } });
-  return (
-    <>
-      <div class="head">
-        <h1>{data?.name ?? wp().channels.one}</h1>
-        <Link to="channels">{w().nav.channels}</Link>
-      </div>
-      <ErrorNotice error={error} onAgain={again} />
-      <div class="card">{data === undefined ? <Skeleton /> : <OneChannel channel={data} />}</div>
-      {data === undefined || query.get('edit') === null ? null : (
-        <EditChannel channel={data} onClose={() => setQuery({ edit: '' }, { replace: true })} />
-      )}
-    </>
-  );
-}
-
-function OneChannel({ channel }: { readonly channel: Channel }) {
+function ChannelDetails({ channel }: { readonly channel: Channel }) {
   const { query } = useRoute();
   const words = wp().channels;
   const providers = useRead('listProviders');
