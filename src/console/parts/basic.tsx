@@ -471,6 +471,9 @@ export function messageOf(error: ApiError): string {
     : `${known} (${error.message})`;
 }
 
+/** What is refused for good: asking again gives the same answer. */
+const FINAL: ReadonlySet<number> = new Set([400, 403, 404]);
+
 export function ErrorNotice({
   error,
   onAgain,
@@ -495,7 +498,9 @@ export function ErrorNotice({
       {error.requestId === undefined ? null : (
         <CopyButton text={`${error.code} ${error.message} ${error.requestId}`} kind="quiet" />
       )}
-      {onAgain === undefined ? null : <Button onClick={onAgain}>{w().again}</Button>}
+      {onAgain === undefined || FINAL.has(error.status) ? null : (
+        <Button onClick={onAgain}>{w().again}</Button>
+      )}
     </div>
   );
 }

@@ -86,7 +86,9 @@ export function AddChannel() {
           onChange={() => setDraft(emptyDraft(''))}
         >
           {providers.data === undefined ? (
-            <Skeleton />
+            providers.loading ? (
+              <Skeleton />
+            ) : null
           ) : provider === undefined ? (
             <Providers
               providers={providers.data}
