@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { deferred, type Deferred } from '../support/deferred.js';
 import { startGateway, type TestGateway } from '../support/gateway.js';
 import { eventually } from '../support/redis-server.js';
-import { sendJson, startUpstream, type TestUpstream } from '../support/upstream.js';
+import { onlyChannel, sendJson, startUpstream, type TestUpstream } from '../support/upstream.js';
 
 /** More than the buffers of a connection hold. */
 const DOCUMENTS = Array.from({ length: 3 }, () => 'x'.repeat(8_000_000));
@@ -28,15 +28,7 @@ beforeEach(async () => {
     sendJson(res, { results: documents.map((_text, index) => ({ index, relevance_score: 0.5 })) });
   });
   gateway = await startGateway({
-    channels: [
-      {
-        name: 'only',
-        provider: 'cohere',
-        base_url: upstream.url,
-        credentials: { apiKey: 'k' },
-        models: ['m'],
-      },
-    ],
+    channels: [onlyChannel(upstream.url)],
   });
   ({ key } = await gateway.createKey());
   sockets = [];

@@ -13,7 +13,12 @@ import { afterPreface, Http2Connections } from '../../src/http/http2.js';
 import { deferred } from '../support/deferred.js';
 import { startGateway, type TestGateway } from '../support/gateway.js';
 import { until } from '../support/until.js';
-import { rankLikeCohere, startUpstream, type TestUpstream } from '../support/upstream.js';
+import {
+  onlyChannel,
+  rankLikeCohere,
+  startUpstream,
+  type TestUpstream,
+} from '../support/upstream.js';
 
 const PREFACE = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n';
 const REQUEST = { model: 'm', query: 'most moons', documents: ['bread', 'Saturn has most moons'] };
@@ -38,15 +43,7 @@ afterEach(async () => {
 
 async function start(settings: Readonly<Record<string, unknown>> = {}): Promise<void> {
   gateway = await startGateway({
-    channels: [
-      {
-        name: 'only',
-        provider: 'cohere',
-        base_url: upstream.url,
-        credentials: { apiKey: 'k' },
-        models: ['m'],
-      },
-    ],
+    channels: [onlyChannel(upstream.url)],
     ...settings,
   });
   ({ key } = await gateway.createKey());

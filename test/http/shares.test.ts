@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { callApi, createAccount } from '../support/accounts.js';
 import { startGateway, type TestGateway } from '../support/gateway.js';
 import { eventually } from '../support/redis-server.js';
-import { startUpstream, type TestUpstream } from '../support/upstream.js';
+import { onlyChannel, startUpstream, type TestUpstream } from '../support/upstream.js';
 
 let upstream: TestUpstream;
 let gateway: TestGateway;
@@ -21,15 +21,7 @@ beforeEach(async () => {
       // So that a test may come from many addresses.
       trusted_proxies: ['127.0.0.1'],
     },
-    channels: [
-      {
-        name: 'only',
-        provider: 'cohere',
-        base_url: upstream.url,
-        credentials: { apiKey: 'k' },
-        models: ['m'],
-      },
-    ],
+    channels: [onlyChannel(upstream.url)],
   });
 });
 

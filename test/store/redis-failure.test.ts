@@ -351,6 +351,15 @@ describe('a process that dies half way', () => {
     return { store, connection, keys, userId, claim };
   }
 
+  type Claimed = Awaited<ReturnType<typeof givenClaim>>;
+
+  /** The second step alone: the account gets the 500 of the code, if that leaves it with no more than `most`. */
+  async function credit({ connection, keys, userId, claim }: Claimed, most: number) {
+    const [codeId = '', number = ''] = claim.split(':');
+    const places = [keys.user(userId), keys.userCredits(userId)];
+    await run(connection, SCRIPTS.creditUser, places, [codeId, number, 500, most]);
+  }
+
   test('between claim and credit: recovery credits once, when the claim is old enough', async () => {
     const { store, userId } = await givenClaim(T0);
     expect((await store.getUser(userId, T0))?.quota).toBe(0);
@@ -382,14 +391,9 @@ describe('a process that dies half way', () => {
   });
 
   test('between credit and the end of the claim: nobody credits again, nor after the code is deleted', async () => {
-    const { store, connection, keys, userId, claim } = await givenClaim(T0);
-    const [codeId = '', number = ''] = claim.split(':');
-    await run(
-      connection,
-      SCRIPTS.creditUser,
-      [keys.user(userId), keys.userCredits(userId)],
-      [codeId, number, 500, 1e15],
-    );
+    const claimed = await givenClaim(T0);
+    const { store, userId } = claimed;
+    await credit(claimed, 1e15);
     await store.deleteInvalidCodes(T0);
 
     expect(await store.recoverRedemptions(T0 + 60_001, 60_000)).toBe(0);
@@ -398,18 +402,13 @@ describe('a process that dies half way', () => {
   });
 
   test('after a refused credit: whoever goes on refuses as well, though it would fit by now', async () => {
-    const { store, connection, keys, userId, claim } = await givenClaim(T0);
-    const [codeId = '', number = ''] = claim.split(':');
-    await run(
-      connection,
-      SCRIPTS.creditUser,
-      [keys.user(userId), keys.userCredits(userId)],
-      [codeId, number, 500, 499],
-    );
+    const claimed = await givenClaim(T0);
+    const { store, userId } = claimed;
+    await credit(claimed, 499);
 
     expect(await store.recoverRedemptions(T0 + 60_001, 60_000)).toBe(0);
 
-    expect((await store.getCode(Number(codeId)))?.status).toBe('enabled');
+    expect((await store.getCode(Number(claimed.claim.split(':')[0])))?.status).toBe('enabled');
     expect(await store.redeem(sha256('c'), userId, T0)).toMatchObject({ kind: 'redeemed' });
     expect((await store.getUser(userId, T0))?.quota).toBe(500);
   });

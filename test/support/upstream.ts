@@ -21,6 +21,21 @@ export interface TestUpstream {
   close(): Promise<void>;
 }
 
+/** The channel of an upstream, for tests that need no more than one, as configuration files declare it. */
+export function onlyChannel(
+  url: string,
+  more: Readonly<Record<string, unknown>> = {},
+): Readonly<Record<string, unknown>> {
+  return {
+    name: 'only',
+    provider: 'cohere',
+    base_url: url,
+    api_key: 'upstream-key',
+    models: ['m'],
+    ...more,
+  };
+}
+
 /** Scores by words in common: enough to have one right order. */
 export function wordOverlap(query: string, text: string): number {
   const words = new Set(query.toLowerCase().match(/\p{L}+/gu) ?? []);

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { eventually } from '../support/redis-server.js';
-import { startUpstream, type TestUpstream } from '../support/upstream.js';
+import { onlyChannel, startUpstream, type TestUpstream } from '../support/upstream.js';
 import { makeHome, runCli, startProcess, type GatewayProcess, type Home } from './fleet.js';
 import { closedGate, rerankBody, type Gate } from './upstreams.js';
 
@@ -30,15 +30,7 @@ beforeAll(async () => {
       headers_timeout_ms: HEADERS_TIMEOUT_MS,
       body_timeout_ms: BODY_TIMEOUT_MS,
     },
-    channels: [
-      {
-        name: 'only',
-        provider: 'cohere',
-        base_url: upstream.url,
-        api_key: 'upstream-key',
-        models: ['m'],
-      },
-    ],
+    channels: [onlyChannel(upstream.url)],
   });
   gateway = await startProcess(home);
   ({ key } = (await runCli(home, ['keys', 'create'])) as { key: string });

@@ -1,6 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { eventually } from '../support/redis-server.js';
-import { rankLikeCohere, startUpstream, type TestUpstream } from '../support/upstream.js';
+import {
+  onlyChannel,
+  rankLikeCohere,
+  startUpstream,
+  type TestUpstream,
+} from '../support/upstream.js';
 import { startFleet, type Fleet, type Reply } from './fleet.js';
 import { closedGate, rerankBody } from './upstreams.js';
 
@@ -16,15 +21,7 @@ beforeAll(async () => {
   fleet = await startFleet({
     gateway: { deadline_ms: DEADLINE_MS, reservation_grace_ms: GRACE_MS },
     prices: { default: { per_request: PRICE } },
-    channels: [
-      {
-        name: 'only',
-        provider: 'cohere',
-        base_url: upstream.url,
-        api_key: 'upstream-key',
-        models: ['m'],
-      },
-    ],
+    channels: [onlyChannel(upstream.url)],
   });
 }, 120_000);
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { eventually } from '../support/redis-server.js';
-import { startUpstream, type TestUpstream } from '../support/upstream.js';
+import { onlyChannel, startUpstream, type TestUpstream } from '../support/upstream.js';
 import { startFleet, type Fleet, type Reply } from './fleet.js';
 import { closedGate, rerankBody, type Gate } from './upstreams.js';
 
@@ -29,15 +29,7 @@ beforeEach(async () => {
       attempt_timeout_ms: 15_000,
     },
     prices: { default: { per_request: PRICE } },
-    channels: [
-      {
-        name: 'only',
-        provider: 'cohere',
-        base_url: upstream.url,
-        api_key: 'upstream-key',
-        models: ['m'],
-      },
-    ],
+    channels: [onlyChannel(upstream.url)],
   });
   ({ id, key } = await fleet.createKey('--quota', String(QUOTA)));
   for (const gateway of fleet.gateways) {

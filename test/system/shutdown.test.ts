@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { systemCode } from '../../src/core/errors.js';
 import { eventually, startRedis, type RedisServer } from '../support/redis-server.js';
-import { startUpstream, type TestUpstream } from '../support/upstream.js';
+import { onlyChannel, startUpstream, type TestUpstream } from '../support/upstream.js';
 import {
   makeHome,
   PROGRAM,
@@ -37,15 +37,7 @@ beforeAll(async () => {
     {
       server: { drain_ms: DRAIN_MS },
       prices: { default: { per_request: PRICE } },
-      channels: [
-        {
-          name: 'only',
-          provider: 'cohere',
-          base_url: upstream.url,
-          api_key: 'upstream-key',
-          models: ['m'],
-        },
-      ],
+      channels: [onlyChannel(upstream.url)],
     },
     { REDIS_URL: redis.url },
   );
@@ -109,6 +101,13 @@ function knock(port: number, patienceMs = 20_000): Promise<string> {
   });
 }
 
+/** The workers that have begun to serve, oldest first. */
+function servingPids({ log }: GatewayProcess): number[] {
+  return log
+    .filter((line) => line.includes('"serving"'))
+    .map((line) => (JSON.parse(line) as { pid: number }).pid);
+}
+
 describe('a gateway in which something is not caught', () => {
   /** Throws in the processes of the gateway when they get the signal. */
   const THROWING = [
@@ -134,17 +133,13 @@ describe('a gateway in which something is not caught', () => {
   it('puts another worker in the place of the one that ends', async () => {
     const running = await start([...THROWING, 'WORKERS=2', ...PROGRAM]);
     gate.open();
-    const pids = (): number[] =>
-      running.log
-        .filter((line) => line.includes('"serving"'))
-        .map((line) => (JSON.parse(line) as { pid: number }).pid);
-    await eventually('both serve', () => Promise.resolve(pids().length === 2));
+    await eventually('both serve', () => Promise.resolve(servingPids(running).length === 2));
 
-    process.kill(pids()[0] ?? 0, 'SIGUSR2');
-    await eventually('a third serves', () => Promise.resolve(pids().length === 3));
+    process.kill(servingPids(running)[0] ?? 0, 'SIGUSR2');
+    await eventually('a third serves', () => Promise.resolve(servingPids(running).length === 3));
 
     const died = running.log.find((line) => line.includes('worker died'));
-    expect(JSON.parse(died ?? '')).toMatchObject({ pid: pids()[0], code: 70 });
+    expect(JSON.parse(died ?? '')).toMatchObject({ pid: servingPids(running)[0], code: 70 });
     expect((await running.post(key, rerankBody('m'))).status).toBe(200);
     running.kill('SIGTERM');
     expect(await running.exited).toEqual({ code: 0, signal: null });
@@ -162,12 +157,8 @@ describe('a gateway in which something is not caught', () => {
 describe('a gateway whose workers are killed', () => {
   it('abandons nobody who was waiting for one of them', async () => {
     const running = await start(['env', 'WORKERS=2', ...PROGRAM]);
-    const pids = (): number[] =>
-      running.log
-        .filter((line) => line.includes('"serving"'))
-        .map((line) => (JSON.parse(line) as { pid: number }).pid);
-    await eventually('both serve', () => Promise.resolve(pids().length === 2));
-    const [first = 0, second = 0] = pids();
+    await eventually('both serve', () => Promise.resolve(servingPids(running).length === 2));
+    const [first = 0, second = 0] = servingPids(running);
     for (const pid of [first, second]) process.kill(pid, 'SIGSTOP');
     const visitors = Array.from({ length: 12 }, () => knock(running.port));
     // The kernel has connected them; the primary, which has nothing else to do, accepts them in a moment.
@@ -183,16 +174,14 @@ describe('a gateway whose workers are killed', () => {
 
   it('replaces one that is stopped, and leaves nobody alone who waits for it', async () => {
     const running = await start(['env', 'WORKERS=2', ...PROGRAM]);
-    const pids = (): number[] =>
-      running.log
-        .filter((line) => line.includes('"serving"'))
-        .map((line) => (JSON.parse(line) as { pid: number }).pid);
-    await eventually('both serve', () => Promise.resolve(pids().length === 2));
-    const [stopped = 0] = pids();
+    await eventually('both serve', () => Promise.resolve(servingPids(running).length === 2));
+    const [stopped = 0] = servingPids(running);
 
     process.kill(stopped, 'SIGSTOP');
     const ends = await Promise.all(Array.from({ length: 12 }, () => knock(running.port)));
-    await eventually('another one serves', () => Promise.resolve(pids().length === 3));
+    await eventually('another one serves', () =>
+      Promise.resolve(servingPids(running).length === 3),
+    );
 
     // One had been sent to it, and ended with it.
     expect(ends.filter((end) => end === 'answered').length).toBeGreaterThanOrEqual(11);
@@ -207,13 +196,9 @@ describe('a gateway whose workers are killed', () => {
       ...['env', 'WORKERS=2', `NODE_OPTIONS=--import=data:text/javascript,${slow}`],
       ...PROGRAM,
     ]);
-    const pids = (): number[] =>
-      running.log
-        .filter((line) => line.includes('"serving"'))
-        .map((line) => (JSON.parse(line) as { pid: number }).pid);
-    await eventually('both serve', () => Promise.resolve(pids().length === 2));
+    await eventually('both serve', () => Promise.resolve(servingPids(running).length === 2));
 
-    for (const pid of pids()) process.kill(pid, 'SIGUSR2');
+    for (const pid of servingPids(running)) process.kill(pid, 'SIGUSR2');
     // Together they take longer than a worker may be silent.
     const ends = await Promise.all(Array.from({ length: 200 }, () => knock(running.port, 120_000)));
 

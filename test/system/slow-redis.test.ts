@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { startGateway, type TestGateway } from '../support/gateway.js';
 import { startRedis, type RedisServer } from '../support/redis-server.js';
 import { startSlowLink, type SlowLink } from '../support/slow-link.js';
-import { startUpstream, type TestUpstream } from '../support/upstream.js';
+import { onlyChannel, startUpstream, type TestUpstream } from '../support/upstream.js';
 import { rerankBody } from './upstreams.js';
 
 const STALENESS_MS = 1_000;
@@ -27,16 +27,7 @@ beforeEach(async () => {
     {
       store: { command_timeout_ms: COMMAND_TIMEOUT_MS },
       gateway: { staleness_ms: STALENESS_MS, deadline_ms: DEADLINE_MS },
-      channels: [
-        {
-          name: 'only',
-          provider: 'cohere',
-          base_url: upstream.url,
-          api_key: 'upstream-key',
-          models: ['m'],
-          tag: 'eu',
-        },
-      ],
+      channels: [onlyChannel(upstream.url, { tag: 'eu' })],
     },
     { REDIS_URL: `redis://127.0.0.1:${link.port}` },
   );
