@@ -1,12 +1,12 @@
 import Joi from 'joi';
 import { checkBaseUrl, text } from './config-checks.js';
-import { isRecord, type SettingPath } from './config-files.js';
+import type { SettingPath } from './config-files.js';
 import type { MistakeList } from './config-mistakes.js';
 import { unknownName } from './config-words.js';
 import { joinApiKeys, MAX_API_KEYS } from './core/api-keys.js';
 import { CHANNEL_DEFAULTS, CHANNEL_MEMBERS, windowMistake } from './core/channel-members.js';
 import { CHANNEL_DISABLED, CHANNEL_ENABLED } from './core/channel.js';
-import { camelKeys, mapValues } from './core/records.js';
+import { camelKeys, isRecord, mapValues } from './core/records.js';
 import { Secret } from './core/secret.js';
 import { addressMistake, otherAddressMistakes } from './management/addresses.js';
 import { credentialMistakes } from './providers/credential-forms.js';

@@ -11,6 +11,7 @@ import {
   type Node,
   type Pair,
 } from 'yaml';
+import { isRecord } from './core/records.js';
 
 export type SettingPath = readonly (string | number)[];
 
@@ -211,10 +212,6 @@ class FileReader {
   #where(offset: number): string {
     return `${this.#file}:${this.#lines.linePos(offset).line}`;
   }
-}
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function pathKey(path: SettingPath): string {

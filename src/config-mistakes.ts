@@ -1,10 +1,6 @@
 import type Joi from 'joi';
-import {
-  isRecord,
-  type ConfigMistake,
-  type RawSettings,
-  type SettingPath,
-} from './config-files.js';
+import { type ConfigMistake, type RawSettings, type SettingPath } from './config-files.js';
+import { isRecord } from './core/records.js';
 
 /** The exit code of a process that cannot start because of its settings (`EX_CONFIG` of sysexits). */
 export const CONFIG_EXIT_CODE = 78;

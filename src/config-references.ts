@@ -1,6 +1,7 @@
-import { isRecord, type SettingPath } from './config-files.js';
+import type { SettingPath } from './config-files.js';
 import { closest } from './core/closest.js';
 import { resolveModel } from './core/model-names.js';
+import { isRecord } from './core/records.js';
 
 /** A name in the settings that refers to nothing. */
 export interface LooseEnd {

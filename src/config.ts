@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { readChannels } from './config-channels.js';
-import { isRecord, readSettings, type Environment, type RawSettings } from './config-files.js';
+import { readSettings, type Environment, type RawSettings } from './config-files.js';
 import { checkDuplicates, ConfigError, foremost, MistakeList } from './config-mistakes.js';
 import { looseEnds, type LooseEnd } from './config-references.js';
 import { modelRulesOf } from './config-rules.js';
@@ -17,7 +17,7 @@ import type {
 } from './config-values.js';
 import { namesAt, sayMistake } from './config-words.js';
 import { DEFAULT_PRICE, type Price } from './core/quota.js';
-import { camelKeys, mapValues } from './core/records.js';
+import { camelKeys, isRecord, mapValues } from './core/records.js';
 import { Secret } from './core/secret.js';
 import type { AccountSettings } from './management/accounts.js';
 

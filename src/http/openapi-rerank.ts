@@ -4,6 +4,7 @@ import { TOKEN_MEMBERS } from '../core/token-members.js';
 import { cohere, RERANK_MEMBERS } from '../ingress/cohere.js';
 import type { IngressDialect } from '../ingress/dialect.js';
 import { DIALECTS } from '../ingress/index.js';
+import { REQUIRED_COUNT } from '../wire/counts.js';
 import { EXPLAINED } from '../wire/explained.js';
 import { shapeOf, type DialectShape } from './dialect-shape.js';
 import { schemaOf, type JsonSchema } from './json-schema.js';
@@ -72,15 +73,13 @@ const RERANK_PARAMETERS: readonly ApiParameter[] = [
   },
 ];
 
-const COUNT = Joi.number().integer().min(0).required();
-
 const RERANK_REPLY = Joi.object({
   id: Joi.string().required(),
   model: Joi.string().required(),
   results: Joi.array()
     .items(
       Joi.object({
-        index: COUNT,
+        index: REQUIRED_COUNT,
         relevance_score: Joi.number().required(),
         document: Joi.object().unknown(true).description('Only when it was asked for.'),
       }),
@@ -88,17 +87,17 @@ const RERANK_REPLY = Joi.object({
     .required(),
   meta: Joi.object({
     api_version: Joi.object({ version: Joi.string().required() }).required(),
-    billed_units: Joi.object({ search_units: COUNT }).required(),
-    tokens: Joi.object({ input_tokens: COUNT, output_tokens: COUNT }).required(),
+    billed_units: Joi.object({ search_units: REQUIRED_COUNT }).required(),
+    tokens: Joi.object({ input_tokens: REQUIRED_COUNT, output_tokens: REQUIRED_COUNT }).required(),
     warnings: Joi.array()
       .items(Joi.string())
       .description('Remarks on the ranking, such as that a fallback made it.'),
     degraded: Joi.boolean().valid(true).description('Only where a last resort made it.'),
   }).required(),
   usage: Joi.object({
-    prompt_tokens: COUNT,
-    completion_tokens: COUNT,
-    total_tokens: COUNT,
+    prompt_tokens: REQUIRED_COUNT,
+    completion_tokens: REQUIRED_COUNT,
+    total_tokens: REQUIRED_COUNT,
   }).required(),
   explanation: EXPLAINED.description('With explain=after.'),
 });
@@ -106,7 +105,7 @@ const RERANK_REPLY = Joi.object({
 const MODEL = Joi.object({
   id: Joi.string().required(),
   object: Joi.string().valid('model').required(),
-  created: COUNT,
+  created: REQUIRED_COUNT,
   owned_by: Joi.string().required(),
   model_type: Joi.string().valid('rerank').required(),
   alias_of: Joi.string().description('The model that this name stands for.'),

@@ -2,6 +2,7 @@ import Joi from 'joi';
 import type { Offer } from '../gateway/rank.js';
 import type { RerankReply } from '../gateway/rerank.js';
 import type { AttemptEnd, Trace } from '../gateway/trace.js';
+import { REQUIRED_COUNT } from '../wire/counts.js';
 import { ID } from '../wire/lists.js';
 import type { OperationDeps } from './operation.js';
 
@@ -34,7 +35,6 @@ export interface RankWire {
 const SCORE_SCALES: readonly ScoreScale[] = [
   ...(['probability', 'logit', 'cosine', 'unbounded', 'order'] as const),
 ];
-const COUNT = Joi.number().integer().min(0).required();
 const MS = Joi.number().min(0).required();
 const TEXT = Joi.string().allow('').required();
 
@@ -75,14 +75,14 @@ export const RANKED = Joi.object<RankWire>({
     .required()
     .description('What its scores are as far as is known; null where several channels ranked.'),
   results: Joi.array()
-    .items(Joi.object({ index: COUNT, relevance_score: Joi.number().required() }))
+    .items(Joi.object({ index: REQUIRED_COUNT, relevance_score: Joi.number().required() }))
     .required(),
   usage: Joi.object({
-    input_tokens: COUNT,
-    search_units: COUNT,
+    input_tokens: REQUIRED_COUNT,
+    search_units: REQUIRED_COUNT,
     estimated: Joi.boolean().required(),
   }).required(),
-  quota: COUNT.description('Charged, in units.'),
+  quota: REQUIRED_COUNT.description('Charged, in units.'),
   timing: Joi.object<RankWire['timing'], true>({
     total_ms: MS,
     upstream_ms: MS.description('Waiting for upstreams, all told.'),

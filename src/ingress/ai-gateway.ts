@@ -9,7 +9,7 @@ import {
   checkQuery,
   COUNT,
   documentsError,
-  isObject,
+  isRecord,
   listNames,
   membersOf,
   modelOf,
@@ -96,7 +96,7 @@ function anyObjects(request: IngressRequest): Documents {
 }
 
 function objectPart(item: unknown, index: number): DocumentPart {
-  if (!isObject(item)) throw documentsError(`documents.values[${index}] must be an object.`);
+  if (!isRecord(item)) throw documentsError(`documents.values[${index}] must be an object.`);
   const { text } = item;
   if (typeof text === 'string') return { text, source: item };
   const whole = JSON.stringify(item);

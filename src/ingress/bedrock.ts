@@ -11,7 +11,7 @@ import {
   documentsError,
   fieldsOf,
   fieldsText,
-  isObject,
+  isRecord,
   listName,
   membersOf,
   writeDocuments,
@@ -123,13 +123,13 @@ function readSource(
   index: number,
   fields: readonly string[] | undefined,
 ): DocumentPart {
-  const source = isObject(item) ? item.inlineDocumentSource : undefined;
-  if (isObject(source)) {
+  const source = isRecord(item) ? item.inlineDocumentSource : undefined;
+  if (isRecord(source)) {
     const { textDocument, jsonDocument } = source;
-    if (isObject(textDocument) && typeof textDocument.text === 'string') {
+    if (isRecord(textDocument) && typeof textDocument.text === 'string') {
       return { text: textDocument.text, source: textDocument.text };
     }
-    if (isObject(jsonDocument)) {
+    if (isRecord(jsonDocument)) {
       const text = fieldsText(jsonDocument, fields ?? Object.keys(jsonDocument));
       return { text, source: text };
     }

@@ -13,7 +13,7 @@ import {
   fieldsOf,
   fieldsText,
   FLAG,
-  isObject,
+  isRecord,
   listNames,
   membersOf,
   MODEL,
@@ -136,7 +136,7 @@ export function readDocument(
   rankFields: readonly string[] | undefined,
 ): DocumentPart {
   if (typeof item === 'string') return { text: item, source: item };
-  if (!isObject(item)) {
+  if (!isRecord(item)) {
     throw documentsError(`documents[${index}] must be a string or an object.`);
   }
   if (rankFields !== undefined) return { text: fieldsText(item, rankFields), source: item };

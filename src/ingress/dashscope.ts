@@ -9,7 +9,7 @@ import {
   checkQuery,
   COUNT,
   FLAG,
-  isObject,
+  isRecord,
   listNames,
   membersOf,
   MODEL,
@@ -112,7 +112,7 @@ function documentsOf(request: IngressRequest): Documents {
   if (scanned !== undefined) return scannedDocuments(scanned, request.maxDocuments);
   const name = 'input.documents';
   return readDocuments(request, name, 'strings', (item, index) =>
-    (isObject(item) ? textPart : stringPart)(item, name, index),
+    (isRecord(item) ? textPart : stringPart)(item, name, index),
   );
 }
 

@@ -7,7 +7,8 @@ import {
 } from '../core/documents.js';
 import { GatewayError } from '../core/errors.js';
 import { listName, ROW, type ListName, type ScannedBody } from '../core/json/scan.js';
-import { isObject, type IngressRequest, type Members } from './request.js';
+import { isRecord } from '../core/records.js';
+import type { IngressRequest, Members } from './request.js';
 
 /** Names of lists, in the form that `scan` takes. */
 export function listNames(...names: readonly string[]): readonly ListName[] {
@@ -117,7 +118,7 @@ export function stringPart(item: unknown, name: string, index: number): Document
 
 /** An element that is an object with a text, an image or both. */
 export function textPart(item: unknown, name: string, index: number): DocumentPart {
-  const { text, image } = isObject(item) ? item : {};
+  const { text, image } = isRecord(item) ? item : {};
   if (typeof text === 'string') {
     return typeof image === 'string' && image !== ''
       ? { text, image, source: item }
@@ -143,7 +144,7 @@ export function anyPart(
   fields: readonly string[] | undefined,
 ): DocumentPart {
   if (typeof item === 'string') return { text: item, source: item };
-  if (!isObject(item)) {
+  if (!isRecord(item)) {
     throw documentsError(`${name}[${index}] must be a string or an object.`, paramOf(name));
   }
   if (fields !== undefined) return { text: fieldsText(item, fields), source: item };
@@ -193,5 +194,5 @@ function valueAt(members: Members, name: string): unknown {
   const [outer = '', inner] = name.split('.');
   const value = members[outer];
   if (inner === undefined) return value;
-  return isObject(value) ? value[inner] : undefined;
+  return isRecord(value) ? value[inner] : undefined;
 }

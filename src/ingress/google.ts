@@ -8,7 +8,7 @@ import {
   checkQuery,
   documentsError,
   FLAG,
-  isObject,
+  isRecord,
   listName,
   membersOf,
   MODEL,
@@ -173,7 +173,7 @@ function contentJson({ body, list: { rows } }: ScannedBody, index: number): Json
 }
 
 function readRecord(item: unknown, index: number): GoogleRecord {
-  if (!isObject(item)) throw documentsError(`records[${index}] must be an object.`, 'records');
+  if (!isRecord(item)) throw documentsError(`records[${index}] must be an object.`, 'records');
   const [id, title, content] = ['id', 'title', 'content'].map((name) => {
     const value = item[name] ?? undefined;
     if (value === undefined || typeof value === 'string') return value;

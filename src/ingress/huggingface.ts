@@ -5,7 +5,7 @@ import { defineDialect } from './dialect.js';
 import { EXAMPLE } from './example.js';
 import {
   areObjects,
-  isObject,
+  isRecord,
   listName,
   listNames,
   modelOf,
@@ -70,7 +70,7 @@ function readInputs(request: IngressRequest): Inputs {
   const scanned = request.scanAny(LISTS);
   if (scanned?.others !== undefined && areObjects(scanned)) return scannedPairs(request, scanned);
   const { inputs } = request.members(SENTENCES);
-  const isSimilarity = isObject(inputs) && (scanned !== undefined || 'sentences' in inputs);
+  const isSimilarity = isRecord(inputs) && (scanned !== undefined || 'sentences' in inputs);
   return isSimilarity ? readSimilarity(request, inputs) : readPairs(request, inputs);
 }
 
@@ -105,7 +105,7 @@ function readPairs(request: IngressRequest, inputs: unknown): Inputs {
     'inputs',
     kinds,
     read,
-    isObject(inputs) ? [inputs] : inputs,
+    isRecord(inputs) ? [inputs] : inputs,
   );
   return { query: oneQuery(queries, documents.count, 'inputs'), documents, form: 'labels' };
 }
@@ -113,7 +113,7 @@ function readPairs(request: IngressRequest, inputs: unknown): Inputs {
 /** Both sides of a pair, as an object or as two elements. */
 function sidesOf(item: unknown): readonly [unknown, unknown] {
   if (Array.isArray(item)) return item.length === 2 ? [item[0], item[1]] : [undefined, undefined];
-  return isObject(item) ? [item.text, item.text_pair] : [undefined, undefined];
+  return isRecord(item) ? [item.text, item.text_pair] : [undefined, undefined];
 }
 
 function notPair(index: number): GatewayError {

@@ -12,7 +12,7 @@ import {
   fieldsOf,
   fieldsText,
   FLAG,
-  isObject,
+  isRecord,
   listNames,
   membersOf,
   MODEL,
@@ -126,7 +126,7 @@ const CODES: Readonly<Record<number, string>> = {
 
 function readDocument(item: unknown, index: number, fields: readonly string[]): DocumentPart {
   if (typeof item === 'string') return { text: item, source: item };
-  if (!isObject(item)) throw documentsError(`documents[${index}] must be an object.`);
+  if (!isRecord(item)) throw documentsError(`documents[${index}] must be an object.`);
   const missing = fields.find((field) => !Object.hasOwn(item, field) || item[field] === null);
   if (missing !== undefined) {
     throw documentsError(`field '${missing}' not found in document at index ${index}`);

@@ -1,6 +1,7 @@
 /** What forms share: a request read as far as they need, members by a schema, and lists of documents. */
 export { listName, ROW, type ScannedBody } from '../core/json/scan.js';
-export { IngressRequest, isObject, type RequestHeaders, type Members } from './request.js';
+export { isRecord } from '../core/records.js';
+export { IngressRequest, type RequestHeaders, type Members } from './request.js';
 export {
   COUNT,
   FLAG,

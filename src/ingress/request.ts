@@ -8,6 +8,7 @@ import {
   type ParseLimits,
   type ScannedBody,
 } from '../core/json/scan.js';
+import { isRecord } from '../core/records.js';
 import { inSteps, Pace, type Steps } from '../core/steps.js';
 import { PiecewiseParser } from '../core/json/pieces.js';
 import { arePlain } from './plain-members.js';
@@ -242,7 +243,7 @@ function parseObject(body: Buffer): Members {
 }
 
 function asObject(value: unknown): Members {
-  if (!isObject(value)) {
+  if (!isRecord(value)) {
     throw new GatewayError('invalid_request', 'The body must be a JSON object.');
   }
   return value;
@@ -261,8 +262,4 @@ function excessError(excess: keyof ParseLimits): GatewayError {
 function withoutExcerpt(message: string): string {
   const position = /at position (\d+)/.exec(message)?.[1];
   return position === undefined ? '' : ` (at position ${position})`;
-}
-
-export function isObject(value: unknown): value is Members {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

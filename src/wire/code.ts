@@ -3,6 +3,7 @@ import type { Json } from '../core/json/json.js';
 import type { CodeBatch, RedemptionCode } from '../store/store.js';
 import type { ShownCode } from '../management/redemption-codes.js';
 import { codeRevision } from '../management/revision.js';
+import { REQUIRED_COUNT } from './counts.js';
 import { ID, REVISION } from './lists.js';
 
 /** `status` of a redemption code on the wire. */
@@ -50,21 +51,20 @@ export const CODE_STATUS = Joi.number<CodeStatus>()
   .description('1 enabled, 2 disabled, 3 used');
 export const BATCH_ID = Joi.string().max(64);
 const TIME = Joi.number().integer().min(0);
-const COUNT = Joi.number().integer().min(0);
 
 export const CODE = Joi.object<CodeWire, true>({
   id: ID.required(),
-  user_id: COUNT.required(),
+  user_id: REQUIRED_COUNT,
   name: Joi.string().required(),
   batch_id: BATCH_ID.allow('')
     .required()
     .description('The same for codes that were made together; empty for those of older releases.'),
   key_hint: Joi.string().required(),
-  quota: COUNT.required(),
+  quota: REQUIRED_COUNT,
   status: CODE_STATUS.required(),
   created_time: TIME.required(),
   redeemed_time: TIME.required().description('0 while unused.'),
-  used_user_id: COUNT.required().description('0 while unused.'),
+  used_user_id: REQUIRED_COUNT.description('0 while unused.'),
   used_by: Joi.string()
     .allow(null)
     .required()
@@ -76,10 +76,10 @@ export const CODE = Joi.object<CodeWire, true>({
 export const BATCH = Joi.object<BatchWire, true>({
   batch_id: BATCH_ID.allow('').required().description('Empty: all that have this name.'),
   name: Joi.string().required(),
-  made: COUNT.required(),
-  used: COUNT.required(),
+  made: REQUIRED_COUNT,
+  used: REQUIRED_COUNT,
   used_quota: Joi.number().min(0).required(),
-  left: COUNT.required().description('Those that can be redeemed.'),
+  left: REQUIRED_COUNT.description('Those that can be redeemed.'),
   left_quota: Joi.number().min(0).required(),
   created_time: TIME.required().description('Of the newest.'),
 });

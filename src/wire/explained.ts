@@ -7,6 +7,7 @@ import {
   type PassedOver,
 } from '../core/explanation.js';
 import type { Json } from '../core/json/json.js';
+import { REQUIRED_COUNT } from './counts.js';
 import { ID } from './lists.js';
 
 interface ChannelWire {
@@ -63,7 +64,6 @@ export interface ExplainedWire extends ModelWire {
   };
 }
 
-const COUNT = Joi.number().integer().min(0).required();
 const NAME = Joi.string().allow(null).required();
 
 const CHANNEL_MEMBERS = {
@@ -118,10 +118,10 @@ export const EXPLAINED = Joi.object<ExplainedWire, true>({
   dialect: NAME.description('The form that the request was understood in.'),
   asked: Joi.string().allow('').required().description('The model as the request names it.'),
   tag: NAME,
-  documents: COUNT,
+  documents: REQUIRED_COUNT,
   refusal: Joi.object<NonNullable<ExplainedWire['refusal']>, true>({
     code: Joi.string().required(),
-    status: COUNT,
+    status: REQUIRED_COUNT,
     message: Joi.string().required(),
   })
     .allow(null)
@@ -137,7 +137,7 @@ export const EXPLAINED = Joi.object<ExplainedWire, true>({
     method: Joi.string().required(),
     headers: Joi.object().pattern(Joi.string(), Joi.string().allow('')).required(),
     body: Joi.string().allow('').required().description('Its first kilobyte.'),
-    body_bytes: COUNT,
+    body_bytes: REQUIRED_COUNT,
   })
     .allow(null)
     .required()
@@ -147,8 +147,8 @@ export const EXPLAINED = Joi.object<ExplainedWire, true>({
       .valid('request', 'search_unit', 'million_tokens')
       .required(),
     price: Joi.number().required(),
-    estimated: COUNT.description('In units of quota.'),
-    reserved: COUNT.description('Set aside until the real cost is known.'),
+    estimated: REQUIRED_COUNT.description('In units of quota.'),
+    reserved: REQUIRED_COUNT.description('Set aside until the real cost is known.'),
   }).required(),
 });
 

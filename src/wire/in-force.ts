@@ -1,6 +1,7 @@
 import Joi from 'joi';
 import type { Json } from '../core/json/json.js';
 import type { InForce, InForceState } from '../management/in-force.js';
+import { REQUIRED_COUNT } from './counts.js';
 
 interface ConfirmedWire {
   confirmed: number;
@@ -16,11 +17,9 @@ export interface InForceWire {
   waited_ms: number;
 }
 
-const COUNT = Joi.number().integer().min(0).required();
-
 /** The members of `InForceWire` for the schema of a reply. */
 export const IN_FORCE = {
-  version: COUNT.description('Of all channels and tags.'),
+  version: REQUIRED_COUNT.description('Of all channels and tags.'),
   in_force: Joi.string<InForceState>()
     .valid('confirmed', 'bound_passed', 'no_gateway')
     .required()
@@ -28,8 +27,8 @@ export const IN_FORCE = {
       'confirmed: by every running gateway; bound_passed: not by all, but the time has passed after which none acts on what was before; no_gateway: none is running.',
     ),
   nodes: Joi.object<ConfirmedWire, true>({
-    confirmed: COUNT.description('Gateways that have it in force.'),
-    total: COUNT.description('Gateways that are running.'),
+    confirmed: REQUIRED_COUNT.description('Gateways that have it in force.'),
+    total: REQUIRED_COUNT.description('Gateways that are running.'),
     late: Joi.array().items(Joi.string()).required().description('The names of the others.'),
   })
     .required()

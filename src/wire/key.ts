@@ -11,6 +11,7 @@ import {
 import { BUDGET_USE_REPLY, budgetUseWire, readBudgetUse, type BudgetUseWire } from './budget.js';
 import type { TokenOrder } from '../store/store.js';
 import { tokenRevision } from '../management/revision.js';
+import { REQUIRED_COUNT } from './counts.js';
 import { ID, mapOf, REVISION } from './lists.js';
 import {
   bodyMembers,
@@ -79,7 +80,6 @@ export const TOKEN_STATUS = Joi.number<TokenStatus>()
   .description('1 enabled, 2 disabled, 3 expired, 4 exhausted');
 const TIME = Joi.number().integer();
 export const EXPIRED_TIME = TIME.description('Unix seconds; -1: never.');
-const COUNT = Joi.number().integer().min(0);
 const MAX_LIST_CHARACTERS = 200_000;
 export const NAMES = Joi.array().items(Joi.string().allow('').max(1_024)).max(1_000);
 const NAMES_IN = Joi.alternatives<Names>().try(
@@ -118,7 +118,7 @@ export const TOKEN_REPLY = {
   expired_time: EXPIRED_TIME.required(),
   remain_quota: QUOTA.required(),
   unlimited_quota: Joi.boolean().required(),
-  used_quota: COUNT.required(),
+  used_quota: REQUIRED_COUNT,
   old_key_until: TIME.required().description(
     'Unix seconds until which the previous key works; 0: there is none.',
   ),

@@ -11,6 +11,7 @@ import {
   type UsageMembers,
 } from '../core/usage-members.js';
 import type { AuditChange, AuditEntry, Logged, UsageEntry, UsageStats } from '../store/store.js';
+import { COUNT, REQUIRED_COUNT } from './counts.js';
 import { ID } from './lists.js';
 
 type Wire<K extends keyof UsageMembers> = {
@@ -59,11 +60,10 @@ export interface AuditChangeWire {
 }
 
 export const SECONDS = Joi.number().integer().min(0).max(8_640_000_000_000);
-const COUNT = Joi.number().integer().min(0);
 const TEXT = Joi.string().allow('').required();
 
 /** Of an entry: what `before` takes. */
-export const LOG_ID = COUNT.required().description('Of this entry in the log.');
+export const LOG_ID = REQUIRED_COUNT.description('Of this entry in the log.');
 
 const OWN_ROWS = USAGE_ROWS.filter(({ own }) => own);
 
@@ -72,7 +72,7 @@ export const OWN_USAGE_REPLY = usageSchemas(OWN_ROWS) as Joi.StrictSchemaMap<Own
 export const USAGE_REPLY = usageSchemas(USAGE_ROWS) as Joi.StrictSchemaMap<UsageWire>;
 export const STATS = Joi.object<StatsWire, true>(
   Object.fromEntries(
-    ['requests', ...SUMMED_MEMBERS].map((name) => [snakeCase(name), COUNT.required()]),
+    ['requests', ...SUMMED_MEMBERS].map((name) => [snakeCase(name), REQUIRED_COUNT]),
     // One for each name that `StatsWire` has.
   ) as Joi.StrictSchemaMap<StatsWire>,
 );

@@ -1,6 +1,7 @@
 import Joi from 'joi';
 import type { Json } from '../core/json/json.js';
 import type { NodeChannel } from '../store/store.js';
+import { COUNT, REQUIRED_COUNT } from './counts.js';
 import { ID } from './lists.js';
 import { secondsOf } from './seconds.js';
 import type { NodeStanding, NodesView, NodeView } from '../management/nodes.js';
@@ -36,12 +37,11 @@ export interface NodesWire {
   nodes: NodeWire[];
 }
 
-const COUNT = Joi.number().integer().min(0);
 const TOLD = COUNT.allow(null).required();
 
 /** The members of `NodesWire` for the schema of a reply. */
 export const NODES_REPLY = {
-  version: COUNT.required().description('The newest of channels and tags.'),
+  version: REQUIRED_COUNT.description('The newest of channels and tags.'),
   store_ms: Joi.number().min(0).required().description('How long the store took to answer.'),
   nodes: Joi.array()
     .items(

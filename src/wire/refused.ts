@@ -1,6 +1,7 @@
 import Joi from 'joi';
 import type { Json } from '../core/json/json.js';
 import type { Logged, RefusedEntry } from '../store/store.js';
+import { REQUIRED_COUNT } from './counts.js';
 import { ID } from './lists.js';
 import { LOG_ID, SECONDS } from './log.js';
 
@@ -27,7 +28,6 @@ export interface RefusedWire extends OwnRefusedWire {
   node: string;
 }
 
-const COUNT = Joi.number().integer().min(0);
 const TEXT = Joi.string().allow('').required();
 
 export const OWN_REFUSED_REPLY = {
@@ -35,14 +35,14 @@ export const OWN_REFUSED_REPLY = {
   created_at: SECONDS.required(),
   request_id: Joi.string().required(),
   outcome: Joi.string().required().description('The error code that the caller got.'),
-  status: COUNT.required(),
+  status: REQUIRED_COUNT,
   message: TEXT,
   model: TEXT.allow(null),
   token_id: ID.allow(null).required(),
   token_name: TEXT.allow(null),
-  documents: COUNT.required(),
-  duration_ms: COUNT.required(),
-  repeated: COUNT.required().description('How many more of this address and code it stands for.'),
+  documents: REQUIRED_COUNT,
+  duration_ms: REQUIRED_COUNT,
+  repeated: REQUIRED_COUNT.description('How many more of this address and code it stands for.'),
 };
 export const REFUSED_REPLY = {
   ...OWN_REFUSED_REPLY,

@@ -3,6 +3,7 @@ import type { Json } from '../core/json/json.js';
 import { type Sums } from '../core/tally.js';
 import type { BreakdownRow, UsageBreakdown } from '../management/usage-breakdown.js';
 import type { Summary, UsageSeries } from '../management/usage-series.js';
+import { REQUIRED_COUNT } from './counts.js';
 import { SECONDS } from './log.js';
 import { secondFrom } from './seconds.js';
 
@@ -67,23 +68,22 @@ export interface BreakdownWire {
   total: SumsWire;
 }
 
-const COUNT = Joi.number().integer().min(0).required();
 const MILLISECONDS = Joi.number().min(0).allow(null);
 const NUMBERS = Joi.array().items(Joi.number().min(0)).required();
 const DURATIONS = Joi.array().items(MILLISECONDS).required();
-const ID_OR_NULL = COUNT.allow(null);
+const ID_OR_NULL = REQUIRED_COUNT.allow(null);
 const TEXT_OR_NULL = Joi.string().allow('', null).required();
 const COMPLETE_FROM = SECONDS.allow(null)
   .required()
   .description('Since when nothing is missing; null before the first numbers.');
 
 const SUMS_MEMBERS = {
-  requests: COUNT,
-  failed: COUNT,
-  documents: COUNT,
-  tokens: COUNT,
-  search_units: COUNT,
-  quota: COUNT.description('Units charged.'),
+  requests: REQUIRED_COUNT,
+  failed: REQUIRED_COUNT,
+  documents: REQUIRED_COUNT,
+  tokens: REQUIRED_COUNT,
+  search_units: REQUIRED_COUNT,
+  quota: REQUIRED_COUNT.description('Units charged.'),
 };
 const SUMMARY = Joi.object<SummaryWire, true>({
   ...SUMS_MEMBERS,
@@ -94,8 +94,8 @@ const SUMMARY = Joi.object<SummaryWire, true>({
 
 export const SERIES_REPLY = Joi.object<SeriesWire, true>({
   start_timestamp: SECONDS.required().description('The start of the first step, in unix seconds.'),
-  step_s: COUNT.description('The length of a step, in seconds.'),
-  steps: COUNT,
+  step_s: REQUIRED_COUNT.description('The length of a step, in seconds.'),
+  steps: REQUIRED_COUNT,
   complete_from: COMPLETE_FROM,
   total: SUMMARY,
   series: Joi.array()

@@ -1,6 +1,7 @@
 import Joi from 'joi';
 import type { Json } from '../core/json/json.js';
 import type { TagView, TagWrite } from '../management/tags.js';
+import { REQUIRED_COUNT } from './counts.js';
 import { ID } from './lists.js';
 
 interface TaggedWire {
@@ -36,7 +37,6 @@ export interface SwitchedWire {
   live_count: number;
 }
 
-const COUNT = Joi.number().integer().min(0);
 const TAGGED = {
   id: ID.required(),
   name: Joi.string().required(),
@@ -47,11 +47,11 @@ export const TAG_ENTRY = Joi.object<TagWire, true>({
   tag: Joi.string().required(),
   disabled: Joi.boolean().required(),
   reason: Joi.string().allow(null).required(),
-  changed_time: COUNT.required().description('Unix seconds; 0: never.'),
+  changed_time: REQUIRED_COUNT.description('Unix seconds; 0: never.'),
   changed_by: Joi.string().allow(null).required(),
   channels: Joi.array().items(Joi.object<TaggedWire, true>(TAGGED)).required(),
-  channel_count: COUNT.required(),
-  live_count: COUNT.required(),
+  channel_count: REQUIRED_COUNT,
+  live_count: REQUIRED_COUNT,
 });
 
 /** The members of `SwitchedWire` for the schema of a reply. */
@@ -67,9 +67,9 @@ export const SWITCHED_REPLY = {
       }),
     )
     .required(),
-  channel_count: COUNT.required(),
-  was_live_count: COUNT.required(),
-  live_count: COUNT.required(),
+  channel_count: REQUIRED_COUNT,
+  was_live_count: REQUIRED_COUNT,
+  live_count: REQUIRED_COUNT,
 };
 
 /** A tag as the API returns it, and as the command line prints it with `--json`. */

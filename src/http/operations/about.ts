@@ -1,5 +1,6 @@
 import Joi from 'joi';
 import { UNITS_PER_DOLLAR } from '../../core/quota.js';
+import { REQUIRED_COUNT } from '../../wire/counts.js';
 import { USER, userWire, type UserWire } from '../../wire/user.js';
 import { defineOperation, type Operation } from '../operation.js';
 
@@ -15,8 +16,6 @@ interface AboutWire {
   retention_days: number;
   playground: { examples: boolean };
 }
-
-const COUNT = Joi.number().integer().min(0).required();
 
 const about = defineOperation({
   id: 'about',
@@ -34,11 +33,11 @@ const about = defineOperation({
       .valid('smtp', 'outbox')
       .required()
       .description('outbox: mails wait in a folder for an operator.'),
-    units_per_usd: COUNT.description('Quota units per US dollar.'),
+    units_per_usd: REQUIRED_COUNT.description('Quota units per US dollar.'),
     default_model: Joi.string().allow(null).required(),
-    usage_entries: COUNT.description('How many entries the usage log keeps.'),
-    refused_entries: COUNT.description('How many refused requests are kept.'),
-    retention_days: COUNT,
+    usage_entries: REQUIRED_COUNT.description('How many entries the usage log keeps.'),
+    refused_entries: REQUIRED_COUNT.description('How many refused requests are kept.'),
+    retention_days: REQUIRED_COUNT,
     playground: Joi.object<AboutWire['playground'], true>({
       examples: Joi.boolean().required().description('Whether inputs may be kept.'),
     }).required(),

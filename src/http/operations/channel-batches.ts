@@ -1,6 +1,7 @@
 import Joi from 'joi';
 import { deleteChannels, editChannels, switchChannels } from '../../management/channels.js';
 import { TAG, textOf } from '../../wire/channel.js';
+import { REQUIRED_COUNT } from '../../wire/counts.js';
 import { STATUS } from '../../wire/user.js';
 import { IN_FORCE, type InForceWire } from '../../wire/in-force.js';
 import { inForce } from '../in-force.js';
@@ -30,11 +31,9 @@ interface ManyWire extends InForceWire {
   count: number;
 }
 
-const COUNT = Joi.number().integer().min(0);
-
 const MANY = Joi.object<ManyWire, true>({
   ids: Joi.array().items(ID).required(),
-  count: COUNT.required(),
+  count: REQUIRED_COUNT,
   ...IN_FORCE,
 });
 
@@ -92,7 +91,7 @@ const switchMany = defineOperation({
   }),
   reply: Joi.object<SwitchedWire, true>({
     ids: Joi.array().items(ID).required(),
-    count: COUNT.required(),
+    count: REQUIRED_COUNT,
     auto_disabled: Joi.array().items(ID).required(),
     ...IN_FORCE,
   }),

@@ -1,6 +1,7 @@
 import Joi from 'joi';
 import { listAudit } from '../../management/audit-log.js';
 import type { Logged, LogSlice, RefusedQuery, UsageEntry, UsageQuery } from '../../store/store.js';
+import { COUNT } from '../../wire/counts.js';
 import {
   AUDIT_REPLY,
   auditWire,
@@ -79,7 +80,6 @@ interface NamedUsageView extends UsageWire {
   channel: string | null;
 }
 
-const COUNT = Joi.number().integer().min(0);
 const FILTER = Joi.string().max(1_024).empty('');
 
 const SPAN_QUERY = {

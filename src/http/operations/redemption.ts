@@ -14,6 +14,7 @@ import {
   type FreshCode,
 } from '../../management/redemption-codes.js';
 import type { RedemptionChange } from '../../store/store.js';
+import { REQUIRED_COUNT } from '../../wire/counts.js';
 import {
   ID,
   ID_PARAMS,
@@ -86,7 +87,6 @@ const TIME = Joi.number().integer().min(0);
 const EXPIRED_TIME = TIME.description('Unix seconds; 0: never.');
 const QUOTA = Joi.number().integer().min(1).max(MAX_QUOTA);
 const NAME = Joi.string().max(1_024);
-const COUNT = Joi.number().integer().min(0);
 const FILTER = {
   ...LIST_QUERY,
   name: NAME.empty('').description('Exactly this name.'),
@@ -167,7 +167,7 @@ const disableBatch = defineOperation({
     'name',
     'batch_id',
   ),
-  reply: COUNT.required(),
+  reply: REQUIRED_COUNT,
   handler({ deps, body: { name = '', batch_id: batchId, reason }, actor }) {
     const of = batchId === undefined ? { name } : { batchId };
     return disableRedemptionBatch(deps, of, because(actor, reason));
@@ -255,7 +255,7 @@ const removeInvalid = defineOperation({
   description: 'Answers with how many.',
   access: 'admin',
   query: REASON_QUERY,
-  reply: COUNT.required(),
+  reply: REQUIRED_COUNT,
   handler: ({ deps, query, actor }) =>
     deleteInvalidRedemptionCodes(deps, because(actor, query.reason)),
 });

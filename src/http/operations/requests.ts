@@ -1,6 +1,7 @@
 import Joi from 'joi';
 import { ERRORS, GatewayError, type ErrorCode } from '../../core/errors.js';
 import type { AttemptRecord, FoundRequest, RefusedEntry, UsageEntry } from '../../store/store.js';
+import { REQUIRED_COUNT } from '../../wire/counts.js';
 import { ID } from '../../wire/lists.js';
 import { defineOperation, type Operation, type OperationDeps } from '../operation.js';
 
@@ -56,7 +57,6 @@ interface RequestParams {
   request_id: string;
 }
 
-const COUNT = Joi.number().integer().min(0).required();
 const MS = Joi.number().min(0);
 const TEXT = Joi.string().allow('');
 const NAME = TEXT.allow(null).required();
@@ -66,25 +66,25 @@ const PARAMS = Joi.object<RequestParams, true>({ request_id: Joi.string().max(12
 
 const OWN_MEMBERS = {
   request_id: Joi.string().required(),
-  created_at: COUNT.description('Unix seconds.'),
+  created_at: REQUIRED_COUNT.description('Unix seconds.'),
   kind: Joi.string<OwnRequestWire['kind']>()
     .valid('admitted', 'refused')
     .required()
     .description('refused: answered without being admitted; nothing was reserved or charged.'),
   outcome: Joi.string().required().description('ok, or the error code that the caller got.'),
-  status: COUNT.description('Of the answer.'),
+  status: REQUIRED_COUNT.description('Of the answer.'),
   message: NAME.description('What the caller was told; null if all went well.'),
   model: NAME,
   token_id: ID_OR_NULL,
   token_name: NAME,
-  documents: COUNT,
-  input_tokens: COUNT,
-  search_units: COUNT,
-  quota: COUNT,
+  documents: REQUIRED_COUNT,
+  input_tokens: REQUIRED_COUNT,
+  search_units: REQUIRED_COUNT,
+  quota: REQUIRED_COUNT,
   duration_ms: MS.required(),
   upstream_ms: MS.allow(null).required().description('Waiting for upstreams, all told.'),
-  attempts: COUNT,
-  repeated: COUNT.description('How many more of its kind this entry stands for.'),
+  attempts: REQUIRED_COUNT,
+  repeated: REQUIRED_COUNT.description('How many more of its kind this entry stands for.'),
 };
 
 const OWN_REQUEST = Joi.object<OwnRequestWire>(OWN_MEMBERS);

@@ -19,6 +19,7 @@ import type { Actor, ManagementDeps } from '../../management/audit.js';
 import { hashSecret } from '../../management/secrets.js';
 import { userNames } from '../../management/user-names.js';
 import type { QuotaChange, TokenChange, TokenQuery } from '../../store/store.js';
+import { REQUIRED_COUNT } from '../../wire/counts.js';
 import { ID, ID_PARAMS, IF_REVISION, listOf, orderOf, sortOf } from '../../wire/lists.js';
 import { BUDGET_USE_REPLY, budgetUseWire, type BudgetUseWire } from '../../wire/budget.js';
 import { QUOTA, STATUS } from '../../wire/user.js';
@@ -117,7 +118,6 @@ interface UsageView extends BudgetUseWire {
 }
 
 const TIME = Joi.number().integer();
-const COUNT = Joi.number().integer().min(0);
 
 const NAME = Joi.string().max(1_024).empty('');
 const FILTER = {
@@ -356,7 +356,7 @@ const removeMany = defineOperation({
   description: 'Skips those that do not exist or are not yours. Answers with how many.',
   access: 'login',
   body: Joi.object<BatchBody, true>({ ids: IDS.required(), reason: REASON }),
-  reply: COUNT.required(),
+  reply: REQUIRED_COUNT,
   handler: ({ deps, body, actor }) => deleteTokens(deps, body.ids, because(actor, body.reason)),
 });
 
@@ -374,9 +374,9 @@ const usage = defineOperation({
     object: Joi.string().valid('token_usage').required(),
     name: Joi.string().required(),
     status: TOKEN_STATUS.required(),
-    total_granted: COUNT.required(),
-    total_used: COUNT.required(),
-    total_available: COUNT.required().description('Of an unlimited key: the balance of its user.'),
+    total_granted: REQUIRED_COUNT,
+    total_used: REQUIRED_COUNT,
+    total_available: REQUIRED_COUNT.description('Of an unlimited key: the balance of its user.'),
     budget: QUOTA.required().description('What it may spend in each period; 0: no budget.'),
     ...BUDGET_USE_REPLY,
     unlimited_quota: Joi.boolean().required(),
