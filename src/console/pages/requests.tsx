@@ -77,7 +77,7 @@ export function Requests() {
 
 function RequestList() {
   const { query: address } = useRoute();
-  const { query, page, filtered, set, clear } = useListQuery(FILTERS);
+  const { query, before, filtered, set, clear } = useListQuery(FILTERS);
   const [live, setLive] = useState(false);
   const admin = seesAll();
   const open = address.get('open') ?? undefined;
@@ -111,8 +111,8 @@ function RequestList() {
   };
   // Counting what matches in a long log would take seconds; how many there are in a span is known.
   const isCounted = REST.every((name) => name === 'span' || query[name] === '');
-  const part = { p: page, page_size: PAGE, count: isCounted };
-  const everyMs = live && !paused ? LIVE_MS : (false as const);
+  const part = { before, page_size: PAGE, count: isCounted };
+  const everyMs = live && !paused && before === undefined ? LIVE_MS : (false as const);
   const usage = useRead(
     admin ? 'listUsage' : 'listOwnUsage',
     { query: { ...usageMatching, ...part } },
@@ -130,7 +130,12 @@ function RequestList() {
     setQuery({ open: request_id }, { replace: open !== undefined });
   return (
     <>
-      <ListHead title={w().nav.requests} total={total} more={!isCounted && hasMore(listed)}>
+      <ListHead
+        title={w().nav.requests}
+        // On a later page the API counts what is left.
+        total={before === undefined ? total : undefined}
+        more={!isCounted && hasMore(listed)}
+      >
         <RangeSteps shown={charted} />
         <Button title="l" pressed={live} onClick={() => setLive(!live)}>
           {live ? '●' : '○'} {wp().requests.live}
@@ -225,7 +230,7 @@ function RequestList() {
             setQuery({ ...Object.fromEntries(REST.map((name) => [name, ''])), ...CLEARED })
           }
           empty={<Empty title={wp().requests.noneRefused} />}
-          counted={isCounted}
+          cursorOf={({ id }) => id}
           label={w().nav.requests}
           columns={refusedColumns(admin)}
           actions={(row) => <RowActions row={row} onFilter={set} />}
@@ -247,7 +252,7 @@ function RequestList() {
               <RequestCode body={EXAMPLE_BODY} />
             </Empty>
           }
-          counted={isCounted}
+          cursorOf={({ id }) => id}
           label={w().nav.requests}
           columns={usageColumns(admin)}
           actions={(row) => <RowActions row={row} onFilter={set} />}

@@ -11,7 +11,7 @@ export interface OwnRange {
   readonly end: number;
 }
 
-export const CLEARED = { from: '', to: '', p: '' };
+export const CLEARED = { from: '', to: '', p: '', before: '' };
 
 /** Another range than those of the buttons, from the address: `from` and `to` in unix seconds. */
 export function useOwnRange(): OwnRange | undefined {
@@ -22,7 +22,7 @@ export function useOwnRange(): OwnRange | undefined {
 }
 
 export function pickRange(start: number, end: number): void {
-  setQuery({ from: Math.floor(start), to: Math.ceil(end), span: '', p: '' });
+  setQuery({ from: Math.floor(start), to: Math.ceil(end), span: '', p: '', before: '' });
 }
 
 /** What a button for one of the usual ranges sets: an own range ends with it. */

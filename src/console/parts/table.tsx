@@ -276,17 +276,17 @@ export function hasMore(listed: Omit<Listed<unknown>, 'items'> | undefined): boo
 interface ListProps<T> extends Omit<TableProps<T>, 'rows'> {
   readonly reading: Reading<Listed<T>>;
   readonly filtered: boolean;
-  /** Whether the total is that of all that match; else it is one more than the page needs. */
-  readonly counted?: boolean;
   /** Clears the filters. */
   readonly clear: () => void;
+  /** What the next page begins after, for a log: its pages then stay as they are while entries arrive. */
+  readonly cursorOf?: (row: T) => number;
   /** Shown before anything has been made. */
   readonly empty: ComponentChildren;
 }
 
 /** A page of a list with its states (loading, empty, no match, error) and its pager. */
 export function List<T>(props: ListProps<T>) {
-  const { reading, filtered, clear, empty, counted = true, ...table } = props;
+  const { reading, filtered, clear, empty, cursorOf, ...table } = props;
   const { data, error, loading, again } = reading;
   return (
     <>
@@ -299,12 +299,11 @@ export function List<T>(props: ListProps<T>) {
       {data === undefined ? null : data.items.length > 0 ? (
         <>
           <Table {...table} rows={data.items} />
-          <Pager
-            total={data.total}
-            more={!counted && hasMore(data)}
-            page={data.page}
-            size={data.page_size}
-          />
+          {cursorOf === undefined ? (
+            <Pager total={data.total} page={data.page} size={data.page_size} />
+          ) : (
+            <LogPager last={hasMore(data) ? data.items.at(-1) : undefined} cursorOf={cursorOf} />
+          )}
         </>
       ) : (
         <div class="card">
@@ -324,12 +323,10 @@ export function List<T>(props: ListProps<T>) {
 
 function Pager({
   total,
-  more,
   page,
   size,
 }: {
   readonly total: number;
-  readonly more: boolean;
   readonly page: number;
   readonly size: number;
 }) {
@@ -338,9 +335,7 @@ function Pager({
   return (
     <nav class="row end" aria-label={w().pages}>
       <span class="muted small">
-        {more ? w().page(page) : w().pageOf(page, pages)} ·{' '}
-        <Count value={more ? total - 1 : total} />
-        {more ? '+' : ''}
+        {w().pageOf(page, pages)} · <Count value={total} />
       </span>
       <Button disabled={page <= 1} onClick={() => setQuery({ p: page - 1 <= 1 ? '' : page - 1 })}>
         ‹ {w().previous}
@@ -352,12 +347,42 @@ function Pager({
   );
 }
 
+/** The pages of a log, from the newest entries to older ones. */
+function LogPager<T>({
+  last,
+  cursorOf,
+}: {
+  /** The last row of the page; undefined if there are no older ones. */
+  readonly last: T | undefined;
+  readonly cursorOf: (row: T) => number;
+}) {
+  const isFirst = !useRoute().query.has('before');
+  if (isFirst && last === undefined) return null;
+  return (
+    <nav class="row end" aria-label={w().pages}>
+      <Button disabled={isFirst} onClick={() => setQuery({ before: '' })}>
+        « {w().newest}
+      </Button>
+      <Button
+        disabled={last === undefined}
+        onClick={() => {
+          if (last !== undefined) setQuery({ before: cursorOf(last) });
+        }}
+      >
+        {w().older} ›
+      </Button>
+    </nav>
+  );
+}
+
 /** The page and the filters of a list, kept in the address. */
 export function useListQuery<const N extends string>(
   names: readonly N[],
 ): {
   readonly query: Readonly<Record<N, string>>;
   readonly page: number;
+  /** In a log: the entry after which the page begins. */
+  readonly before: number | undefined;
   readonly filtered: boolean;
   readonly set: (change: Partial<Record<N, string>>) => void;
   readonly clear: () => void;
@@ -367,11 +392,13 @@ export function useListQuery<const N extends string>(
     N,
     string
   >;
+  const before = Number(query.get('before') ?? NaN);
   return {
     query: values,
     page: Math.max(1, Number(query.get('p') ?? 1) || 1),
+    before: Number.isSafeInteger(before) && before > 0 ? before : undefined,
     filtered: names.some((name) => name !== 'sort' && values[name] !== ''),
-    set: (change) => setQuery({ ...change, p: '' }, { replace: true }),
-    clear: () => setQuery(Object.fromEntries([...names, 'p'].map((name) => [name, '']))),
+    set: (change) => setQuery({ ...change, p: '', before: '' }, { replace: true }),
+    clear: () => setQuery(Object.fromEntries([...names, 'p', 'before'].map((name) => [name, '']))),
   };
 }
