@@ -139,6 +139,7 @@ export interface AuditEntry {
 
 export interface AuditQuery extends LogSlice {
   readonly actorId?: number;
+  readonly actor?: string;
   readonly action?: string;
   readonly target?: string;
   readonly fromMs?: number;

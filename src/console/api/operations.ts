@@ -453,7 +453,7 @@ export interface Operations {
   };
   listAudit: {
     params: Record<string, never>;
-    query: { p?: number; page_size?: number; format?: "json" | "csv"; before?: number; count?: boolean; actor_id?: number; action?: string; target?: string; start_timestamp?: number; end_timestamp?: number };
+    query: { p?: number; page_size?: number; format?: "json" | "csv"; before?: number; count?: boolean; actor_id?: number; actor?: string; action?: string; target?: string; start_timestamp?: number; end_timestamp?: number };
     body: undefined;
     reply: { items: ({ id: number; created_at: number; actor_id: number | null; actor: string; action: string; target: string; detail: Record<string, unknown>; address: string | null; name: string | null; changes: ({ member: string; before: (unknown)[] | boolean | number | Record<string, unknown> | string | null; after: (unknown)[] | boolean | number | Record<string, unknown> | string | null; omitted: boolean })[] })[]; total: number; page: number; page_size: number };
   };

@@ -1,80 +1,216 @@
-import { download } from '../api/call.js';
+import { isAdmin } from '../about.js';
+import { download, type ItemOf } from '../api/call.js';
 import { useRead } from '../api/query.js';
-import { Ago, Button, Empty, FilterText } from '../parts/basic.js';
+import { recordOf, undoOf } from '../lib/audit.js';
+import { Ago, Button, Chip, Empty, FilterText, Link, Moment } from '../parts/basic.js';
 import { Dialog } from '../parts/dialog.js';
+import { Value } from '../parts/member-value.js';
 import { ListHead } from '../parts/list-head.js';
-import { List, useListQuery } from '../parts/table.js';
+import { CLEARED, RangeSteps, useOwnRange } from '../parts/range.js';
+import { List, useListQuery, type Column } from '../parts/table.js';
 import { setQuery, useRoute } from '../router.js';
 import { w, wp } from '../words.js';
+import { UndoDialog } from './audit-undo.js';
 
-/** The audit log: who did what, when, from where and why. */
+type Entry = ItemOf<'listAudit'>;
+
+const DAY_S = 86_400;
+const PAGE = 50;
+
+/** The audit log: who did what, when, from where and why, and what it replaced. */
 export function Audit() {
   const { query: address } = useRoute();
-  const { query, page, filtered, set, clear } = useListQuery(['action', 'target']);
-  const reading = useRead('listAudit', { query: { p: page, page_size: 50, ...query } });
-  const open = address.get('open');
-  const idOf = (row: { created_at: number; action: string; target: string }): string =>
-    `${row.created_at} ${row.action} ${row.target}`;
-  const entry = reading.data?.items.find((row) => idOf(row) === open);
+  const { query, before, filtered, set, clear } = useListQuery([
+    ...(['actor', 'action', 'target'] as const),
+  ]);
+  const own = useOwnRange();
+  const minute = Math.floor(Date.now() / 60_000) * 60;
+  const matching = {
+    ...query,
+    start_timestamp: own?.start,
+    // In the log the last second belongs to the range.
+    end_timestamp: own === undefined ? undefined : own.end - 1,
+  };
+  const reading = useRead('listAudit', { query: { ...matching, before, page_size: PAGE } });
+  const open = Number(address.get('open') ?? NaN);
+  const entry = reading.data?.items.find(({ id }) => id === open);
+  const close = (): void => setQuery({ open: '', undo: '' }, { replace: true });
+  const undoes = address.get('undo') !== null && entry !== undefined;
   return (
     <>
-      <ListHead title={w().nav.audit} total={reading.data?.total}>
-        <Button onClick={() => void download('listAudit', { query }, 'audit.csv')}>
+      <ListHead
+        title={w().nav.audit}
+        // On a later page the API counts what is left.
+        total={before === undefined ? reading.data?.total : undefined}
+      >
+        <RangeSteps shown={own ?? { start: minute + 60 - DAY_S, end: minute + 60 }} />
+        <Button onClick={() => void download('listAudit', { query: matching }, 'audit.csv')}>
           {w().csv}
         </Button>
       </ListHead>
       <div class="row">
-        <FilterText
-          label={wp().audit.action}
-          value={query.action}
-          onChange={(action) => set({ action })}
-        />
-        <FilterText
-          label={wp().audit.target}
-          value={query.target}
-          onChange={(target) => set({ target })}
-        />
+        {(['actor', 'action', 'target'] as const).map((name) => (
+          <FilterText
+            key={name}
+            label={name === 'actor' ? wp().audit.who : wp().audit[name]}
+            value={query[name]}
+            onChange={(text) => set({ [name]: text })}
+          />
+        ))}
+        {query.target === '' ? null : (
+          <Chip onRemove={() => set({ target: '' })}>{query.target}</Chip>
+        )}
       </div>
       <List
         reading={reading}
-        filtered={filtered}
-        clear={clear}
+        filtered={filtered || own !== undefined}
+        clear={() => {
+          clear();
+          setQuery(CLEARED);
+        }}
         empty={<Empty title={wp().audit.none} />}
         label={w().nav.audit}
-        idOf={idOf}
-        openId={open ?? undefined}
-        onOpen={(row) => setQuery({ open: idOf(row) }, { replace: open !== null })}
-        columns={[
-          { title: wp().audit.when, cell: ({ created_at }) => <Ago seconds={created_at} /> },
-          { title: wp().audit.who, cell: ({ actor }) => actor },
-          { title: wp().audit.action, cell: ({ action }) => <code>{action}</code> },
-          { title: wp().audit.target, cell: ({ target }) => target },
-          {
-            title: w().reason,
-            minor: true,
-            cell: ({ detail }) => (typeof detail.reason === 'string' ? detail.reason : ''),
-          },
-          {
-            title: wp().audit.from,
-            minor: true,
-            cell: ({ address: from }) => from ?? wp().audit.commandLine,
-          },
-        ]}
+        idOf={({ id }) => id}
+        cursorOf={({ id }) => id}
+        openId={entry?.id}
+        onOpen={({ id }) => setQuery({ open: id, undo: '' }, { replace: entry !== undefined })}
+        onFilter={set}
+        columns={columns()}
       />
-      {entry === undefined ? null : (
-        <Dialog
-          kind="drawer"
-          title={`${entry.action} · ${entry.target}`}
-          onClose={() => setQuery({ open: '' }, { replace: true })}
-        >
-          <p>
-            {entry.actor} · {new Date(entry.created_at * 1000).toISOString()}
-          </p>
-          <div class="codebox">
-            <pre tabIndex={0}>{JSON.stringify(entry.detail, null, 2)}</pre>
-          </div>
-        </Dialog>
+      {entry === undefined || undoes ? null : <Details entry={entry} onClose={close} />}
+      {undoes ? (
+        <UndoDialog entry={entry} onClose={() => setQuery({ undo: '' }, { replace: true })} />
+      ) : null}
+    </>
+  );
+}
+
+function columns(): Column<Entry>[] {
+  return [
+    { title: wp().audit.when, cell: ({ created_at: at }) => <Ago seconds={at} /> },
+    { title: wp().audit.who, cell: ({ actor }) => actor, only: ({ actor }) => ({ actor }) },
+    {
+      title: wp().audit.what,
+      cell: (entry) => <Deed entry={entry} />,
+      only: ({ action }) => ({ action }),
+    },
+    {
+      title: wp().audit.member,
+      minor: true,
+      cell: ({ changes }) => changes.map(({ member }) => member).join(', '),
+      only: ({ target }) => ({ target }),
+    },
+    { title: w().reason, minor: true, cell: reasonOf },
+    {
+      title: wp().audit.from,
+      minor: true,
+      cell: ({ address: from }) => from ?? wp().audit.commandLine,
+    },
+  ];
+}
+
+function reasonOf({ detail }: Entry): string {
+  return typeof detail.reason === 'string' ? detail.reason : '';
+}
+
+/** What was done, to what: a link to its record while there is one. */
+function Deed({ entry }: { readonly entry: Entry }) {
+  const { action, target, name } = entry;
+  const record = recordOf(entry);
+  const shown = name ?? target;
+  return (
+    <>
+      <span title={action}>{wp().audit.did[action] ?? action}</span>{' '}
+      {record === undefined ? (
+        <strong title={target}>{shown}</strong>
+      ) : (
+        <Link to={record} title={target}>
+          {shown}
+        </Link>
       )}
     </>
+  );
+}
+
+function Details({ entry, onClose }: { readonly entry: Entry; readonly onClose: () => void }) {
+  const { action, target, name, changes, detail, actor, address } = entry;
+  const words = wp().audit;
+  const record = recordOf(entry);
+  const why = reasonOf(entry);
+  const undo = isAdmin() ? undoOf(entry) : undefined;
+  return (
+    <Dialog
+      kind="drawer"
+      title={`${actor} ${words.did[action] ?? action} ${name ?? target}`}
+      onClose={onClose}
+      foot={
+        record === undefined && undo === undefined ? undefined : (
+          <>
+            {record === undefined ? null : (
+              <Link class="button" to={record}>
+                {words.record}
+              </Link>
+            )}
+            {undo === undefined ? null : (
+              <Button onClick={() => setQuery({ undo: '1' })}>{words.undo}</Button>
+            )}
+          </>
+        )
+      }
+    >
+      <p>
+        <Moment seconds={entry.created_at} /> · {address ?? words.commandLine} ·{' '}
+        <code>{action}</code> · <code>{target}</code>
+      </p>
+      {why === '' ? null : (
+        <p>
+          {w().reason}: {why}
+        </p>
+      )}
+      {changes.length === 0 ? (
+        <p class="muted">{words.notKept}</p>
+      ) : (
+        <table class="plain">
+          <thead>
+            <tr>
+              {[words.member, words.before, words.after].map((title) => (
+                <th key={title} scope="col">
+                  {title}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {changes.map(({ member, before, after, omitted }) => (
+              <tr key={member}>
+                <th scope="row">
+                  <code>{member}</code>
+                </th>
+                {omitted ? (
+                  <td colSpan={2} class="muted">
+                    {words.omitted}
+                  </td>
+                ) : (
+                  <>
+                    <td class="wrap">
+                      <Value member={member} value={before} />
+                    </td>
+                    <td class="wrap">
+                      <Value member={member} value={after} />
+                    </td>
+                  </>
+                )}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      <details open={changes.length === 0}>
+        <summary>{words.more}</summary>
+        <div class="codebox">
+          <pre tabIndex={0}>{JSON.stringify(detail, null, 2)}</pre>
+        </div>
+      </details>
+    </Dialog>
   );
 }

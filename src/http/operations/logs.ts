@@ -71,6 +71,7 @@ interface OwnUsageQuery extends OwnFilterQuery, RequestQuery, LogQuery {}
 
 interface AuditListQuery extends SpanQuery, LogQuery {
   actor_id?: number;
+  actor?: string;
   action?: string;
   target?: string;
 }
@@ -259,6 +260,7 @@ const audit = defineOperation({
   query: Joi.object<AuditListQuery, true>({
     ...LOG_QUERY,
     actor_id: ID,
+    actor: FILTER.description('The name of who did it.'),
     action: FILTER.description('Such as channel.create or tag.disable.'),
     target: FILTER.description('Such as channel:7 or tag:blue.'),
     ...SPAN_QUERY,
@@ -266,9 +268,10 @@ const audit = defineOperation({
   reply: listOf(AUDIT),
   files: [CSV],
   handler: ({ deps, query }) => {
-    const { actor_id: actorId, action, target } = query;
+    const { actor_id: actorId, actor, action, target } = query;
     const wanted = {
       ...(actorId === undefined ? {} : { actorId }),
+      ...(actor === undefined ? {} : { actor }),
       ...(action === undefined ? {} : { action }),
       ...(target === undefined ? {} : { target }),
       ...spanOf(query),

@@ -374,8 +374,13 @@ function refusedFilter(query: RefusedQuery): Filter<RefusedEntry> | undefined {
   return notBelow(equal, query.minDurationMs);
 }
 
-function auditFilter({ actorId, action, target }: AuditQuery): Filter<AuditEntry> | undefined {
-  return filterOf<AuditEntry>({ actorId, action, target });
+function auditFilter({
+  actorId,
+  actor,
+  action,
+  target,
+}: AuditQuery): Filter<AuditEntry> | undefined {
+  return filterOf<AuditEntry>({ actorId, actor, action, target });
 }
 
 /** The given members must be equal. */

@@ -195,6 +195,7 @@ export function openLogs(database: Database): LogStore {
       database.read(() => {
         const filter = new Filter()
           .where('t.actor_id = ?', query.actorId)
+          .where('t.actor = ?', query.actor)
           .where('t.action = ?', query.action)
           .where('t.target = ?', query.target)
           .where('t.at_ms >= ?', query.fromMs)

@@ -471,6 +471,8 @@ export function describeLogs(open: OpenHarness): void {
       };
 
       expect(await indexes({ actorId: 1 })).toEqual([2, 0]);
+      expect(await indexes({ actor: 'root' })).toEqual([2, 1, 0]);
+      expect(await indexes({ actor: 'ada' })).toEqual([]);
       expect(await indexes({ action: 'token.delete' })).toEqual([1]);
       expect(await indexes({ target: 'channel 4' })).toEqual([2]);
       expect(await indexes({ fromMs: T0 + 1 })).toEqual([2, 1]);
