@@ -204,7 +204,6 @@ for (const colorScheme of ['light', 'dark']) {
       const found = [];
       for (const path of [...pages, 'nodes', 'audit', 'account', 'no-such-page']) {
         await page.goto(`${url}/console/${path}`);
-        await page.waitForLoadState('networkidle');
         found.push(...(await faultsOf(page, path)));
       }
       assert.deepEqual(found, []);

@@ -245,7 +245,6 @@ for (const [colorScheme, locale] of [
     const found = [];
     for (const path of ['models', 'models?model=local', 'people', 'people?new=1', 'codes']) {
       await page.goto(`${console_.url}/console/${path}`);
-      await page.waitForLoadState('networkidle');
       found.push(...(await faultsOf(page, path)));
     }
     assert.deepEqual(found, []);

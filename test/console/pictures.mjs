@@ -8,7 +8,7 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { deflateRawSync } from 'node:zlib';
-import { root, startConsole } from './support.mjs';
+import { root, settled, startConsole } from './support.mjs';
 
 export const FOLDER = join(import.meta.dirname, 'pictures');
 const README_PICTURE = join(root, 'docs', 'pictures', 'playground.png');
@@ -117,9 +117,12 @@ export async function startPictures() {
   };
 }
 
-async function settled(page) {
-  await page.waitForLoadState('networkidle');
+/** A page that stands still, without the caret. */
+async function stillOf(page) {
+  await settled(page);
   await page.evaluate(() => globalThis.document.activeElement?.blur());
+  await settled(page);
+  return page.screenshot({ animations: 'disabled' });
 }
 
 /** All pictures by name, as small PNG files. */
@@ -130,8 +133,7 @@ export async function takePictures(console_) {
       const opened = { ...options, ...look, deviceScaleFactor: SCALE, reducedMotion: 'reduce' };
       const { context, page } = await console_.open(path, opened);
       await ready(page);
-      await settled(page);
-      taken.set(`${name}-${view}`, await page.screenshot());
+      taken.set(`${name}-${view}`, await stillOf(page));
       await context.close();
     }
   }
@@ -157,8 +159,7 @@ async function takeReadmePicture(console_) {
   const viewport = { width: 1280, height: 1330 };
   const { context, page } = await console_.open(sharedPlayground(), { viewport });
   await runPlayground(page);
-  await settled(page);
-  const picture = await page.screenshot();
+  const picture = await stillOf(page);
   await context.close();
   return picture;
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { faultsOf, goBy, PASSWORD, startConsole, until } from './support.mjs';
+import { faultsOf, goBy, PASSWORD, settled, startConsole, until } from './support.mjs';
 
 let gateway;
 
@@ -123,7 +123,7 @@ test('a page that nobody looks at asks nothing, and is up to date as soon as som
   await show('hidden');
   // What had begun before may end.
   await page.clock.runFor(60_000);
-  await page.waitForLoadState('networkidle');
+  await settled(page);
   calls = 0;
   await page.clock.runFor(10 * 60_000);
   assert.equal(calls, 0);

@@ -55,6 +55,50 @@ function portIn(log) {
   return /"port":(\d+).*"msg":"listening"/.exec(readFileSync(log, 'utf8'))?.[1];
 }
 
+/** The requests of each page that are under way, and how many it has begun. */
+const traffic = new WeakMap();
+
+function watchTraffic(page) {
+  const watched = { underWay: new Set(), begun: 0 };
+  traffic.set(page, watched);
+  page.on('request', (request) => {
+    // Nothing more is heard of what a page asked for that is left.
+    if (request.isNavigationRequest()) watched.underWay.clear();
+    watched.underWay.add(request);
+    watched.begun += 1;
+  });
+  for (const ended of ['requestfinished', 'requestfailed']) {
+    page.on(ended, (request) => watched.underWay.delete(request));
+  }
+}
+
+/** In a page: resolves to whether it shows all it has read, once two frames have passed and nothing moves any more. */
+async function drawn() {
+  await document.fonts.ready;
+  // After a frame, effects run, which may ask or draw anew.
+  for (let frame = 0; frame < 2; frame += 1) {
+    await new Promise((resolve) => {
+      globalThis.requestAnimationFrame(() => setTimeout(resolve));
+    });
+  }
+  const ending = document
+    .getAnimations()
+    .filter(({ effect }) => effect.getComputedTiming().endTime !== Infinity);
+  await Promise.all(ending.map(({ finished }) => finished.catch(() => undefined)));
+  return document.querySelector('[aria-busy=true]') === null;
+}
+
+/** Resolves once a page shows what it has read: it waits for no reply, no effect and no animation, on any machine. */
+export async function settled(page) {
+  const watched = traffic.get(page);
+  await until('the page has settled', async () => {
+    if (watched.underWay.size > 0) return false;
+    const { begun } = watched;
+    const isDrawn = await page.evaluate(drawn);
+    return isDrawn && watched.underWay.size === 0 && watched.begun === begun;
+  });
+}
+
 /** A gateway process on a folder of its own, and a browser; `stop` ends both. */
 export async function startConsole(settings = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'console-test-'));
@@ -110,6 +154,7 @@ export async function startConsole(settings = {}) {
       if (login) await api(context, 'POST', '/api/user/login', { username, password });
       const page = await context.newPage();
       page.setDefaultTimeout(WAIT_MS);
+      watchTraffic(page);
       const said = [];
       page.on('console', (message) => {
         if (['error', 'warning'].includes(message.type())) said.push(message.text());
@@ -163,6 +208,7 @@ export async function goBy(page, letter, heading) {
 
 /** What axe finds on a page, and by how much the page is wider than a phone. */
 export async function faultsOf(page, name) {
+  await settled(page);
   await page.evaluate(AXE);
   const violations = await page.evaluate(async () => {
     const found = await globalThis.axe.run(document, {
@@ -172,6 +218,7 @@ export async function faultsOf(page, name) {
   });
   const found = violations.map((violation) => [name, ...violation]);
   await page.setViewportSize({ width: 390, height: 844 });
+  await settled(page);
   const overflow = await page.evaluate(
     () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
   );

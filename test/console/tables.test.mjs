@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { PASSWORD, startConsole, until } from './support.mjs';
+import { PASSWORD, settled, startConsole, until } from './support.mjs';
 
 const LONG = 'a-name-that-is-as-long-as-people-make-them';
 /** As many as make lists of names long. */
@@ -37,7 +37,7 @@ test('tables fit a common screen, however long the names in them are', async () 
     await page.goto(`${console_.url}/console/${path}`);
     // The numbers of a chart are a table, too, which is folded.
     await page.locator('.tablebox tbody tr:visible').first().waitFor();
-    await page.waitForLoadState('networkidle');
+    await settled(page);
     const beyond = await page.evaluate(() =>
       [...document.querySelectorAll('.tablebox')].map((box) => box.scrollWidth - box.clientWidth),
     );
@@ -60,7 +60,7 @@ test('rows and their drawers are walked through by keys alone', async () => {
   const drawer = page.getByRole('dialog');
   await drawer.getByRole('heading', { name: `${LONG}-0` }).waitFor();
   // The press that opened it does not close it.
-  await page.waitForLoadState('networkidle');
+  await settled(page);
   await page.keyboard.press('ArrowDown');
   await drawer.getByRole('heading', { name: `${LONG}-1` }).waitFor();
   await page.goBack();
@@ -73,7 +73,7 @@ test('rows and their drawers are walked through by keys alone', async () => {
   await drawer.getByRole('heading', { name: 'of a test' }).waitFor();
   await page.keyboard.press('e');
   await drawer.getByLabel('Name', { exact: true }).waitFor();
-  await page.waitForLoadState('networkidle');
+  await settled(page);
   assert.equal(await drawer.getByLabel('Name', { exact: true }).inputValue(), 'of a test');
 
   await page.goto(`${console_.url}/console/channels?p=99`);
@@ -90,7 +90,7 @@ test('drawers fit a page at four times its size', async () => {
   for (const path of ['keys?open=1', 'people?open=1', 'channels?open=1', 'keys?new=1']) {
     await page.goto(`${console_.url}/console/${path}`);
     await page.locator('dialog[open] .dialog-body').waitFor();
-    await page.waitForLoadState('networkidle');
+    await settled(page);
     const beyond = await page.evaluate(() =>
       [document.documentElement, document.querySelector('dialog[open] .dialog-body')].map(
         ({ scrollWidth, clientWidth }) => Math.max(0, scrollWidth - clientWidth),
