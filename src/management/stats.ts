@@ -17,16 +17,21 @@ export interface Span {
 }
 
 const DAY_MS = 24 * 3_600_000;
+/** Numbers are written some seconds after what they count: the first ones are of a little before the first write. */
+const WRITTEN_LATER_MS = 10_000;
 
-/** Since when a roll-up lacks nothing; `undefined` before the first numbers. */
+/**
+ * Since when a roll-up lacks nothing, which is at or before all that it counts; `undefined` before the first numbers.
+ */
 export async function completeFrom(
   { store, now, statsDays }: StatsDeps,
   rollup: RollupName,
 ): Promise<number | undefined> {
-  const since = await store.statsSince();
-  if (since === undefined) return undefined;
+  const firstWriteMs = await store.statsSince();
+  if (firstWriteMs === undefined) return undefined;
+  const sinceMs = bucketOf('traffic_minute', firstWriteMs - WRITTEN_LATER_MS);
   const keepMs = Math.min(ROLLUPS[rollup].keepMs, statsDays * DAY_MS);
-  return Math.max(since, bucketOf(rollup, now() - keepMs));
+  return Math.max(sinceMs, bucketOf(rollup, now() - keepMs));
 }
 
 /** Today's names of what a group is about, by ids: names stand for themselves, and what was deleted has none. */

@@ -86,7 +86,13 @@ test('the overview, the spending and the home page show what happened, and sums 
   assert.ok([23, 24, 25].includes((dayEnd - dayStart) / 3_600));
   await page.getByRole('row', { name: /^Total 4 0 8 .*\$2\.00/ }).waitFor();
   await page.getByText('This month', { exact: true }).click();
+  await page.getByText(/^Complete since .+\. What was before is not in these numbers\.$/).waitFor();
   assert.deepEqual(await faultsOf(page, 'spend'), []);
+  // Of two months ago nothing is kept by hours, and days are those of UTC.
+  const [hour, week] = [3_600, 7 * 24 * 3_600];
+  const past = Math.floor(Date.now() / 1_000 / hour) * hour - 9 * week + 5 * hour;
+  await page.goto(`${gateway.url}/console/spend?from=${past}&to=${past + week}`);
+  await page.getByText(/^The sums are of .+: days that are longer ago/).waitFor();
   assert.deepEqual(said, []);
   await context.close();
 

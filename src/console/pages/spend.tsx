@@ -21,10 +21,12 @@ import { pickRange, RangeSteps, useOwnRange, withoutOwnRange } from '../parts/ra
 import { setQuery, useRoute } from '../router.js';
 import { w, wp } from '../words.js';
 
-type Row = ReplyOf<'usageBreakdown'>['rows'][number];
+type Breakdown = ReplyOf<'usageBreakdown'>;
+type Row = Breakdown['rows'][number];
 type Group = 'user' | 'token' | 'model' | 'channel' | 'tag' | 'provider';
 
 const SPAN_NAMES: readonly SpanName[] = ['this_month', 'last_month', '7d', '30d'];
+const HOUR_S = 3_600;
 const GROUPS: readonly Group[] = ['user', 'token', 'model', 'channel', 'tag', 'provider'];
 const OWN_GROUPS: readonly Group[] = ['token', 'model'];
 
@@ -69,7 +71,7 @@ export function Spend() {
         <Button onClick={csv}>{w().csv}</Button>
       </div>
       <ErrorNotice error={error} onAgain={again} />
-      <Days start={start} end={end} />
+      <Days start={start} end={end} tableFrom={data?.complete_from ?? Infinity} />
       <div class="row">
         <FilterSelect
           label={words.by}
@@ -143,8 +145,28 @@ export function Spend() {
           </table>
         </div>
       )}
-      {data?.complete_from == null || data.complete_from <= start ? null : (
-        <p class="small muted">{wp().overview.since(moment(data.complete_from, style()))}</p>
+      {data === undefined ? null : <Reach of={data} start={start} end={end} />}
+    </>
+  );
+}
+
+/** Of which time the sums are, where that is not all of the time that was asked for. */
+function Reach({
+  of: { complete_from: complete, start_timestamp: first, end_timestamp: last },
+  start,
+  end,
+}: {
+  readonly of: Breakdown;
+  readonly start: number;
+  readonly end: number;
+}) {
+  const at = (seconds: number): string => moment(seconds, style());
+  const isMoved = Math.abs(first - start) >= HOUR_S || Math.abs(last - end) >= HOUR_S;
+  return (
+    <>
+      {isMoved ? <p class="small muted">{wp().spend.inUtc(at(first), at(last))}</p> : null}
+      {complete === null || complete <= start ? null : (
+        <p class="small muted">{wp().overview.since(at(complete))}</p>
       )}
     </>
   );
@@ -183,7 +205,16 @@ function nameOf(row: Row, group: Group): string {
 }
 
 /** Spending per day, in the reader's time zone. */
-function Days({ start, end }: { readonly start: number; readonly end: number }) {
+function Days({
+  start,
+  end,
+  tableFrom,
+}: {
+  readonly start: number;
+  readonly end: number;
+  /** Since when the table lacks nothing. */
+  readonly tableFrom: number;
+}) {
   const query = { start_timestamp: start, end_timestamp: end };
   const all = useRead('usageSeries', { query }, { enabled: seesAll() });
   const own = useRead('ownUsageSeries', { query }, { enabled: !seesAll() });
@@ -194,15 +225,23 @@ function Days({ start, end }: { readonly start: number; readonly end: number }) 
   const day = new Intl.DateTimeFormat(style().language === 'zh' ? 'zh-CN' : 'en-GB', {
     dateStyle: 'medium',
   });
+  const complete = data.complete_from ?? start;
+  // What the table lacks, too, is told below it.
+  const isShort = complete > start && complete > tableFrom;
   return (
-    <Chart
-      title={wp().spend.byDay}
-      kind="bars"
-      times={times}
-      format={money}
-      timeOf={(seconds) => day.format(seconds * 1_000)}
-      onPick={pickRange}
-      series={[{ name: w().home.spent, color: 1, values }]}
-    />
+    <>
+      <Chart
+        title={wp().spend.byDay}
+        kind="bars"
+        times={times}
+        format={money}
+        timeOf={(seconds) => day.format(seconds * 1_000)}
+        onPick={pickRange}
+        series={[{ name: w().home.spent, color: 1, values }]}
+      />
+      {isShort ? (
+        <p class="small muted">{wp().spend.chartFrom(moment(complete, style()))}</p>
+      ) : null}
+    </>
   );
 }

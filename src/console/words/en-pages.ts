@@ -919,7 +919,7 @@ export const enPages = {
           return `${thing.name}: the store has not heard of ${many(thing.count, { one: '# settlement', other: '# settlements' })}`;
       }
     },
-    since: (at: string) => `From ${at} on: there are no numbers of the time before.`,
+    since: (at: string) => `Complete since ${at}. What was before is not in these numbers.`,
     perSecond: (value: string) => `${value} a second`,
     refusedShare: (share: string) => `refused, which callers can mend: ${share}`,
     traffic: 'Traffic by outcome',
@@ -1110,6 +1110,10 @@ export const enPages = {
     share: 'Share',
     total: 'Total',
     byDay: 'By day',
+    chartFrom: (at: string) =>
+      `The days before ${at} are in the sums of the table alone: hours, of which this chart is made, are kept for 35 days.`,
+    inUtc: (from: string, to: string) =>
+      `The sums are of ${from} to ${to}: days that are longer ago are kept as days of UTC.`,
     none: 'Nothing was spent in this time.',
   },
 };

@@ -820,7 +820,7 @@ export const zhPages: PageWords = {
           return `${thing.name}：存储尚未收到 ${thing.count} 笔结算`;
       }
     },
-    since: (at) => `自 ${at} 起：更早的时间没有数据。`,
+    since: (at) => `自 ${at} 起数据完整，更早的不计入这些数字。`,
     perSecond: (value) => `每秒 ${value}`,
     refusedShare: (share) => `被拒绝（调用方可自行解决）：${share}`,
     traffic: '按结果统计的流量',
@@ -998,6 +998,8 @@ export const zhPages: PageWords = {
     share: '占比',
     total: '合计',
     byDay: '每日',
+    chartFrom: (at) => `${at} 之前的日子只计入下表：图表按小时绘制，小时数据保留 35 天。`,
+    inUtc: (from, to) => `合计的时间为 ${from} 至 ${to}：更早的数据按 UTC 日期保留。`,
     none: '这段时间内没有花费。',
   },
 };
