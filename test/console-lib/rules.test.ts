@@ -239,7 +239,7 @@ describe('what is shown', () => {
   it('has four significant digits of money, and says how long things took', () => {
     expect(
       [1, 1_000, 250_000, 150_550_000, 0, -1_000].map((units) => dollars(units, 500_000)),
-    ).toEqual(['$0.000002', '$0.002', '$0.5', '$301.10', '$0', '−$0.002']);
+    ).toEqual(['$0.000002', '$0.002', '$0.50', '$301.10', '$0', '−$0.002']);
     expect([0.4, 3, 212, 8_012, 180_000].map(duration)).toEqual([
       '0.4 ms',
       '3 ms',

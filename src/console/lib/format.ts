@@ -6,7 +6,7 @@ export interface Style {
 
 const SIGNIFICANT = 4;
 
-/** Dollars to four significant digits: `$301.10`, `$0.002`. */
+/** Dollars to four significant digits, with cents: `$301.10`, `$0.90`, `$0.0002`. */
 export function dollars(units: number, unitsPerDollar: number): string {
   const amount = units / unitsPerDollar;
   if (amount === 0) return '$0';
@@ -16,7 +16,7 @@ export function dollars(units: number, unitsPerDollar: number): string {
     const digits = size >= 100_000 ? 0 : 2;
     return `${sign}$${size.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits })}`;
   }
-  return `${sign}$${Number(size.toPrecision(SIGNIFICANT)).toLocaleString('en-US', { maximumFractionDigits: 12 })}`;
+  return `${sign}$${Number(size.toPrecision(SIGNIFICANT)).toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 12 })}`;
 }
 
 export function count(value: number, { language }: Style): string {
