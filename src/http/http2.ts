@@ -5,6 +5,7 @@ import {
   Http2ServerRequest,
   Http2ServerResponse,
   type Http2Server,
+  type Http2Session,
   type IncomingHttpHeaders,
   type ServerHttp2Session,
   type ServerHttp2Stream,
@@ -12,6 +13,7 @@ import {
 import type { Socket } from 'node:net';
 import type { ReadableOptions } from 'node:stream';
 import { systemCode } from '../core/errors.js';
+import { Chatter } from './chatter.js';
 
 /** What an HTTP/2 connection begins with. To HTTP/1 it is a request that can never be made. */
 const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
@@ -24,6 +26,9 @@ const STREAM_WINDOW_BYTES = 262_144;
 const MAX_HEADER_BYTES = 16_384;
 /** Frames that break the protocol, after which a connection is closed. */
 const MAX_INVALID_FRAMES = 100;
+/** A body may come in many small frames: each of ten bytes brings nine of its own. */
+const FRAMED = 2;
+const LISTEN_EVERY_MS = 1_000;
 const TAKE_WITHIN_MS = 60_000;
 /** How long a connection that has been closed may stay half open. */
 const LAST_WORDS_MS = 1_000;
@@ -43,6 +48,18 @@ export class Http2Request extends Http2ServerRequest {
     if (typeof authority === 'string') headers.host = authority;
     super(stream, headers, options, rawHeaders);
   }
+
+  /** Node hands over the body here. */
+  override push(chunk: Uint8Array | null, encoding?: BufferEncoding): boolean {
+    if (chunk !== null) chatterOf(this.stream)?.explain(chunk.length * FRAMED);
+    return super.push(chunk, encoding);
+  }
+}
+
+const chatters = new WeakMap<Http2Session, Chatter>();
+
+function chatterOf({ session }: ServerHttp2Stream): Chatter | undefined {
+  return session === undefined ? undefined : chatters.get(session);
 }
 
 /** A reply that says, as those of HTTP/1 do, when it has been written. */
@@ -89,7 +106,8 @@ export function afterPreface(error: Error, socket: Socket): Buffer | undefined {
 export class Http2Connections {
   readonly #server: Http2Server;
   readonly #timeouts: Http2Timeouts;
-  readonly #sessions = new Set<ServerHttp2Session>();
+  readonly #sessions = new Map<ServerHttp2Session, () => void>();
+  #listening: NodeJS.Timeout | undefined;
 
   constructor(timeouts: Http2Timeouts, serve: (req: IncomingMessage, res: ServerResponse) => void) {
     this.#timeouts = timeouts;
@@ -125,14 +143,14 @@ export class Http2Connections {
 
   /** Tells all callers to begin no more requests on their connections. Those that are on the way are still served. */
   announceEnd(): void {
-    for (const session of this.#sessions) {
+    for (const session of this.#sessions.keys()) {
       if (!session.closed) session.goaway(constants.NGHTTP2_NO_ERROR, EVERY_STREAM);
     }
   }
 
   /** Closes each connection once its requests are answered; takes no further ones. */
   close(): void {
-    for (const session of this.#sessions) {
+    for (const session of this.#sessions.keys()) {
       if (!session.closed) session.close();
     }
   }
@@ -149,24 +167,38 @@ export class Http2Connections {
     const { headersTimeoutMs, keepAliveTimeoutMs } = this.#timeouts;
     // Bodies wait for their turn to be read: those that wait must not use up the room of the one whose turn it is.
     session.setLocalWindowSize(MAX_STREAMS * STREAM_WINDOW_BYTES);
-    let open = 0;
+    const open = new Set<ServerHttp2Stream>();
+    const chatter = new Chatter();
+    chatters.set(session, chatter);
     const end = (): void => {
       session.close();
       timer = setTimeout(() => socket.destroy(), LAST_WORDS_MS);
     };
     let timer = setTimeout(end, headersTimeoutMs);
     session.on('stream', (stream: ServerHttp2Stream) => {
-      open += 1;
+      open.add(stream);
       clearTimeout(timer);
+      chatter.explain(MAX_HEADER_BYTES);
       stream.on('close', () => {
-        open -= 1;
-        if (open === 0 && !session.closed) timer = setTimeout(end, keepAliveTimeoutMs);
+        open.delete(stream);
+        // What was on the way is not handed over.
+        if (!stream.readableEnded) chatter.explain(STREAM_WINDOW_BYTES);
+        if (open.size === 0 && !session.closed) timer = setTimeout(end, keepAliveTimeoutMs);
       });
     });
-    this.#sessions.add(session);
+    this.#sessions.set(session, () => {
+      const waiting = [...open].reduce((bytes, { readableLength }) => bytes + readableLength, 0);
+      if (chatter.isTooMuch(socket.bytesRead, socket.bytesWritten, waiting)) socket.destroy();
+    });
+    this.#listening ??= setInterval(() => {
+      for (const listen of this.#sessions.values()) listen();
+    }, LISTEN_EVERY_MS).unref();
     socket.on('close', () => {
       clearTimeout(timer);
       this.#sessions.delete(session);
+      if (this.#sessions.size > 0) return;
+      clearInterval(this.#listening);
+      this.#listening = undefined;
     });
   }
 }

@@ -433,6 +433,46 @@ describe('HTTP/2 connections', () => {
     expect((await post(client(), REQUEST)).status).toBe(200);
   });
 
+  it.each([
+    ['pings', PING],
+    ['settings', frame(4, 0, 0, '\0\x03\0\0\0\x64')],
+    ['priorities', frame(2, 0, 1, '\0\0\0\0\x10')],
+    ['windows', frame(8, 0, 0, '\0\0\0\x01') + frame(8, 0, 1, '\0\0\0\x01')],
+    ['frames that nobody knows', frame(0xfa, 0, 0, 'x')],
+  ])('are closed by and by if they bring little but %s', async (_name, flood) => {
+    await start({ server: { headers_timeout_ms: 600_000, keep_alive_timeout_ms: 600_000 } });
+    const { socket, text } = await open(PREFACE + SETTINGS + frame(1, 5, 1, HEADERS));
+    await until('the first request is answered', () => text().includes('not_found'));
+    // Slow enough for Node's own limits, and its answers are read.
+    const pouring = setInterval(() => socket.write(flood.repeat(500), 'latin1'), 50);
+
+    await until('it is closed', isGone(socket));
+    clearInterval(pouring);
+
+    expect((await post(client(), REQUEST)).status).toBe(200);
+  });
+
+  it('stay open whatever their requests weigh, and with pings now and then', async () => {
+    await start();
+    const session = client();
+    const documents = Array.from({ length: 20 }, (_, index) => `${index} `.repeat(30_000));
+    const body = JSON.stringify({ ...REQUEST, documents, return_documents: true });
+    const endMs = Date.now() + 3_500;
+    let served = 0;
+    while (Date.now() < endMs) {
+      const stream = begin(session, {});
+      const answered = answerTo(stream);
+      for (let at = 0; at < body.length; at += 1_000) stream.write(body.slice(at, at + 1_000));
+      stream.end();
+      session.ping(() => undefined);
+      expect((await answered).status).toBe(200);
+      served += 1;
+    }
+
+    expect(served).toBeGreaterThan(0);
+    expect(session.destroyed || session.closed).toBe(false);
+  });
+
   it('do not keep replies that nobody reads', async () => {
     let closed = 0;
     const connections = new Http2Connections(
