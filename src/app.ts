@@ -127,7 +127,9 @@ export async function createApp(config: Config, parts: AppParts): Promise<App> {
       );
     },
     onOutage: (route, outage) => {
-      background.run('a channel not disabled', () => outages.disable(route.channel, outage));
+      background.run('a channel could not be disabled', () =>
+        outages.disable(route.channel, outage),
+      );
     },
   });
   const { channels, health, steady } = plane;

@@ -11,7 +11,7 @@ import { StoreUnavailableError } from './store/store.js';
 const USAGE = `Usage: npm run backup -- <folder>
 
 Copies the embedded store of DATA_DIR, and the key beside it, into a new folder. Gateways may keep running.
-Redis has its own way: docs/operations.md.
+Redis is backed up differently: see docs/operations.md.
 `;
 
 class BackupError extends Error {}

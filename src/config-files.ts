@@ -199,7 +199,7 @@ class FileReader {
       this.#mistake(
         offset,
         path,
-        'has a ${ that begins no variable; write ${NAME} or ${NAME:-default}, the name of letters, digits and underscores, or $${ for a plain ${',
+        'has a ${ that does not start a variable; write ${NAME} or ${NAME:-default}, with a name of letters, digits and underscores, or $${ for a literal ${',
       );
     }
     return value === '' ? undefined : value;

@@ -83,7 +83,7 @@ function loose(
   const near = closest(name, names);
   const instead =
     near === undefined
-      ? `there are ${names.slice(0, MAX_SHOWN).join(', ')}`
+      ? `available: ${names.slice(0, MAX_SHOWN).join(', ')}`
       : `did you mean ${near}?`;
   const message = `no channel of these settings ${does} "${name}"${names.length === 0 ? '' : `; ${instead}`}`;
   return { path, message };

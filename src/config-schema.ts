@@ -110,7 +110,7 @@ export const FILE_SCHEMA = Joi.object<FileSettings>({
       .pattern(/^[^\s{}*?[\]\\]+$/)
       .messages({
         'string.pattern.base':
-          'must be a text such as rg: without blanks, braces, brackets, stars, question marks and backslashes',
+          'must be text such as rg: without spaces, braces, brackets, asterisks, question marks or backslashes',
       })
       .default('rg:'),
     data_dir: text().default('./data'),

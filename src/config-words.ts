@@ -46,7 +46,7 @@ export function sayMistake(schema: Joi.Schema, detail: Joi.ValidationErrorItem):
 export function unknownName(name: string, known: readonly string[], what: string): string {
   const near = closest(name, known);
   if (near !== undefined) return `is not ${what}; did you mean ${near}?`;
-  return known.length === 0 ? `is not ${what}` : `is not ${what}; there are ${known.join(', ')}`;
+  return known.length === 0 ? `is not ${what}` : `is not ${what}; available: ${known.join(', ')}`;
 }
 
 /** The names that the schema knows in the group at `path`. */

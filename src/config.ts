@@ -131,7 +131,7 @@ function judge(raw: RawSettings, further: readonly LooseEnd[] = []): Config {
   const server = result.error === undefined ? result.value.server : undefined;
   if (server !== undefined && server.body_limit_bytes > server.max_in_flight_bytes) {
     const path = ['server', 'max_in_flight_bytes'];
-    mistakes.add(path, 'is less than body_limit_bytes, so that the largest body never fits');
+    mistakes.add(path, 'is less than body_limit_bytes, so the largest body would never fit');
   }
   for (const { path, message } of further) mistakes.add(path, message);
   if (result.error !== undefined || mistakes.all.length > 0) throw new ConfigError(mistakes.all);

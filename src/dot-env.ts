@@ -31,7 +31,7 @@ function readFile(file: string, isNamed: boolean): string | undefined {
   } catch (error) {
     const code = systemCode(error) ?? 'unknown reason';
     if (code === 'ENOENT' && !isNamed) return undefined;
-    const message = `cannot be read (${code}); it holds lines such as NAME=value`;
+    const message = `cannot be read (${code}); it should hold lines such as NAME=value`;
     throw new ConfigError([{ where: file, path: [], message }]);
   }
 }
@@ -53,7 +53,7 @@ function mistakesIn(text: string, file: string): ConfigMistake[] {
     if (quote === undefined || value.includes(quote, 1)) continue;
     const end = lines.findIndex((later, at) => at > index && later.includes(quote));
     if (end === -1) {
-      mistakes.push({ where, path: [], message: `begins with ${quote} and never ends with it` });
+      mistakes.push({ where, path: [], message: `starts with ${quote} but is never closed` });
     } else index = end;
   }
   return mistakes;

@@ -60,8 +60,8 @@ export function welcome(config: Config, { key }: FirstStart, port: number): stri
     `rerank-gateway listens on ${url}`,
     ...(config.console.enabled ? [`The console: ${url}/console/`] : []),
     config.store.redisUrl === undefined
-      ? `Its data lies in ${resolve(config.store.dataDir)} (for one machine; several need Redis: REDIS_URL)`
-      : 'Its data lies in Redis',
+      ? `Its data is in ${resolve(config.store.dataDir)} (one machine only; several need Redis: set REDIS_URL)`
+      : 'Its data is in Redis',
   ];
   if (key !== undefined) lines.push('', 'Try it:', '', curlFor(url, key));
   lines.push('', 'More keys: npm run cli -- keys create --name my-app', '', '');

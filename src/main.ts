@@ -23,7 +23,7 @@ const USAGE = `Usage: npm start -- [options]
   --print-config    print the settings in force, secrets masked, and stop
   --help            this text
 
-Settings come from the file, from the environment, which wins, and from .env for variables that it does not have. docs/configuration.md has them all.
+Settings come from the file, from the environment, which takes precedence, and from .env for variables that the environment lacks. docs/configuration.md lists them all.
 `;
 
 /** `EX_UNAVAILABLE` of sysexits: something that the gateway depends on is not there. */

@@ -136,7 +136,7 @@ function refuseUnknown(running: readonly KeysOfGateway[], mark: string): void {
   const without = namesOf(running, ({ marks }) => !marks.includes(mark));
   if (without.length > 0) {
     throw new EncryptionKeyError(
-      `Nothing was changed: the first of these encryption keys is unknown to running gateways (${without.join(', ')}), which could not use what it encrypts. Give every gateway both keys in ENCRYPTION_KEYS, the new one last, restart it, and try again.`,
+      `Nothing was changed: the first of these encryption keys is unknown to running gateways (${without.join(', ')}), which could not read what it encrypts. Give every gateway both keys in ENCRYPTION_KEYS, the new one last, restart it, and try again.`,
     );
   }
 }

@@ -71,7 +71,7 @@ class Supervisor {
       },
       onLost: (worker) => {
         const { pid } = worker.process;
-        this.#plan.logger.error({ pid }, 'worker does not answer and is killed');
+        this.#plan.logger.error({ pid }, 'worker does not respond: killing it');
         worker.process.kill('SIGKILL');
       },
     },

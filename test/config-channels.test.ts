@@ -133,7 +133,7 @@ describe('a setting that comes through a variable', () => {
 
 describe('windows of a channel', () => {
   it.each([
-    [{ window_stride: 5 }, ['window_stride.is of no use without window_size']],
+    [{ window_stride: 5 }, ['window_stride.has no effect without window_size']],
     [
       { window_size: 5, window_stride: 5 },
       ['window_stride.must be less than window_size, so that windows overlap'],

@@ -238,14 +238,14 @@ channels:
       message,
     ]);
 
-    const served = 'there are m, local, n';
+    const served = 'available: m, local, n';
     expect(found).toEqual([
       ['gateway.default_model', 'no channel of these settings serves "lokal"; did you mean local?'],
       ['prices.models.ghost', `no channel of these settings serves "ghost"; ${served}`],
       ['models.n.fallbacks.1', `no channel of these settings serves "phantom"; ${served}`],
       ['models.spook', `no channel of these settings serves "spook"; ${served}`],
       ['callers.aliases.more', `no channel of these settings serves "spectre"; ${served}`],
-      ['tags.1.tag', 'no channel of these settings has the tag "nobody"; there are t, u'],
+      ['tags.1.tag', 'no channel of these settings has the tag "nobody"; available: t, u'],
     ]);
   });
 
@@ -404,12 +404,12 @@ channels:
     ['metrics: { enabled: maybe }', 'metrics.enabled: must be true or false'],
     ['metrics: { token: short }', 'metrics.token: must have at least 8 characters'],
     ['server: { trusted_proxies: "10.0.0.0/8" }', 'must be a list, such as [a, b]'],
-    ['store: { redis_prefix: "a b" }', 'must be a text such as rg: without blanks'],
+    ['store: { redis_prefix: "a b" }', 'must be text such as rg: without spaces'],
     ['prices: { default: 5 }', 'by name: per_request, per_search_unit, per_million_tokens'],
     ['prices: { models: { m: { per_requests: 1 } } }', 'did you mean per_request?'],
     [
       'log: { bogus: 1 }',
-      'there are level, usage_entries, refused_entries, retention_days, stats_days',
+      'available: level, usage_entries, refused_entries, retention_days, stats_days',
     ],
     ['models: { m: { fallbacks: [a, a] } }', 'models.m.fallbacks[1]: is in the list already'],
   ])('%s: one message, with what would be right', (text, message) => {
@@ -444,7 +444,9 @@ channels:
     'include %s, which begins a variable and is none',
     (text) => {
       expect(mistakes(`store:\n  data_dir: ${JSON.stringify(text)}\n`)).toEqual([
-        expect.stringContaining('gateway.yaml:2: store.data_dir: has a ${ that begins no variable'),
+        expect.stringContaining(
+          'gateway.yaml:2: store.data_dir: has a ${ that does not start a variable',
+        ),
       ]);
     },
   );
@@ -472,10 +474,10 @@ channels:
   it.each([
     ['redis+sentinel://:hush@127.0.0.1:26379', 'must name the master'],
     ['redis://a:b:c', 'names a server that cannot be read'],
-    ['redis://:hush@127.0.0.1:1,127.0.0.1:2/3', 'must name no database but 0'],
+    ['redis://:hush@127.0.0.1:1,127.0.0.1:2/3', 'must not name a database other than 0'],
     ['redis://%zz:hush@h', 'write a percent sign in a user, a password or a master as %25'],
     ['redis://%zz@h', 'write a percent sign in a user, a password or a master as %25'],
-    ['redis://:hush@127.0.0.1:19710/abc', 'must end with the number of the database'],
+    ['redis://:hush@127.0.0.1:19710/abc', 'must end with a database number'],
     ['redis://', 'names a server that cannot be read'],
   ])('include the Redis URL %s, beside all others', (url, message) => {
     const found = mistakes('server: { port: high }', { REDIS_URL: url });

@@ -75,7 +75,7 @@ describe('the file .env', () => {
       `  ${join(folder, '.env')}:2: must be NAME=value, or a comment after #`,
       `  ${join(folder, '.env')}:3: must be NAME=value, or a comment after #`,
       `  ${join(folder, '.env')}:4: must be NAME=value, or a comment after #`,
-      `  ${join(folder, '.env')}:5: begins with " and never ends with it`,
+      `  ${join(folder, '.env')}:5: starts with " but is never closed`,
     ]);
     expect(message).not.toContain('hush');
   });

@@ -198,7 +198,7 @@ function withPolicy(command: Command, creating: boolean): Command {
     )
     .option(
       '--fallbacks <names>',
-      "the models asked in turn when no channel of the one it names gives a ranking: a,b, or none for those of the model's rule",
+      "the models to try in turn when no channel of the one it names returns a ranking: a,b, or none for those of the model's rule",
       listOrNone,
     )
     .option(

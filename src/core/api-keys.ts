@@ -10,7 +10,7 @@ export function apiKeysOf(credential: Secret | undefined): readonly Secret[] {
   return [...new Set(lines)].filter((line) => line !== '').map((line) => new Secret(line));
 }
 
-/** Most keys that one channel may have. */
+/** The most keys that one channel may have. */
 export const MAX_API_KEYS = 1_000;
 
 /** One credential of many keys. */

@@ -39,7 +39,7 @@ export const BUDGET_DEFAULTS = defaultsOf(BUDGET_MEMBERS);
 
 export type BudgetMembers = MembersOf<typeof BUDGET_MEMBERS>;
 export type BudgetPeriod = BudgetMembers['budgetPeriod'];
-/** By what the periods of a budget are told apart. */
+/** What tells the periods of a budget apart. */
 export type BudgetTerms = Pick<BudgetMembers, 'budgetPeriod' | 'budgetTimeZone'>;
 
 /** Those of its members that a record has. */
@@ -96,7 +96,7 @@ export function fitsBudget(
   return spent < budget && spent + amount <= budget;
 }
 
-/** What counts as used once a budget has changed: another kind of window begins anew. */
+/** What counts as used once a budget has changed: another kind of window starts from zero. */
 export function useAfter(before: BudgetMembers, use: BudgetUse, after: BudgetMembers): BudgetUse {
   const stays =
     after.budget > 0 &&
@@ -138,7 +138,10 @@ export function standingOf(
 
 const ADJECTIVES = { day: 'daily', week: 'weekly', month: 'monthly' } as const;
 
-/** Why a budget does not take an amount, for whoever asked; `owner` is whose it is, as `this API key`. */
+/**
+ * Why a budget does not allow an amount, in words for the caller; `owner` is whose budget it is, such as `this API
+ * key`.
+ */
 export function budgetText(standing: BudgetStanding, owner: string, amount: number): string {
   const { budget, period, spent } = standing;
   const adjective = ADJECTIVES[period];

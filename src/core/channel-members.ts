@@ -60,7 +60,7 @@ export const CHANNEL_MEMBERS = {
     flag: 'cost <amount>',
     label: 'cost',
     unset: "by its model's price",
-    help: 'What a typical request costs you there, in units, for the selection cheapest; by default nothing for a server that bills nobody, otherwise the price of its model for 5 000 tokens.',
+    help: 'What a typical request costs you there, in units, for the selection cheapest; by default nothing for a server that does not bill, otherwise the price of its model for 5 000 tokens.',
   },
   /** Attempts in flight at once, on all nodes together; 0: no limit. */
   maxConcurrency: {
@@ -105,7 +105,7 @@ export const CHANNEL_MEMBERS = {
     shared: true,
     flag: 'adaptive-concurrency <true|false>',
     label: 'adaptive',
-    help: 'Whether each node works out from response times how many attempts at once the channel takes; max_concurrency stays the maximum.',
+    help: 'Whether each node works out from response times how many attempts at once the channel can handle; max_concurrency stays the maximum.',
   },
   /** Attempts in flight at once per key, on all nodes together; 0: no limit. */
   keyMaxConcurrency: {
@@ -164,7 +164,7 @@ export const CHANNEL_MEMBERS = {
     label: 'reads',
     unset: 'what its provider reads',
     unit: 'tokens',
-    help: 'Tokens of query and document together that its model reads, if that differs from what is known of its provider.',
+    help: 'How many tokens of query and document together its model can read, if that differs from what is known about its provider.',
   },
   longDocuments: {
     type: 'choice',
@@ -173,7 +173,7 @@ export const CHANNEL_MEMBERS = {
     shared: true,
     flag: 'long-documents <how>',
     label: 'long documents',
-    help: 'Documents longer than its model reads: truncate ranks their beginning, chunk the best of their parts.',
+    help: 'What happens to documents longer than its model can read: truncate ranks only their beginning, chunk ranks all parts and counts the best.',
   },
   /** Documents per window when a listwise model is shown a long list in parts; `undefined`: lists are not divided. */
   windowSize: {
@@ -232,7 +232,7 @@ export const CHANNEL_MEMBERS = {
     shared: true,
     flag: 'budget-scope <scope>',
     label: 'budget of',
-    help: 'Whether the budget is of this channel alone, or one for all channels of its tag, whichever of them declares it; where they differ, the least counts.',
+    help: 'Whether the budget is for this channel alone or shared by all channels with its tag, whichever of them declares it; if they declare different amounts, the lowest counts.',
   },
   budgetPeriod: { ...BUDGET_MEMBERS.budgetPeriod, shared: true },
   budgetTimeZone: { ...BUDGET_MEMBERS.budgetTimeZone, shared: true },
@@ -264,7 +264,7 @@ export function windowMistake({
   windowStride,
 }: Pick<ChannelMembers, 'windowSize' | 'windowStride'>): string | undefined {
   if (windowStride === undefined) return undefined;
-  if (windowSize === undefined) return 'is of no use without window_size';
+  if (windowSize === undefined) return 'has no effect without window_size';
   return windowStride < windowSize
     ? undefined
     : 'must be less than window_size, so that windows overlap';

@@ -113,7 +113,7 @@ export class KeyRing {
     return { untilMs, reason: refusals > 0 ? 'misconfigured' : reason };
   }
 
-  /** Refusals in a row of all keys together, where every key is out for one; else 0. */
+  /** Consecutive refusals across all keys, if a refusal is why every key is out; otherwise 0. */
   refusalsOfAll(nowMs: number): number {
     this.#return(nowMs);
     const count = this.#states.length;

@@ -7,7 +7,7 @@ import { own } from './records.js';
 const PREFIX =
   /^(?:accounts\/fireworks\/models|azure_ai|bedrock|cohere|dashscope|deepinfra|fireworks(?:_ai)?|hosted_vllm|huggingface|infinity|isaacus|jina(?:_ai|ai)?|litellm_proxy|mixedbread(?:-ai)?|nvidia(?:_nim)?|ollama|openai|openrouter|pinecone|tei|together(?:_ai)?|vercel|vertex_ai|vllm|voyage(?:ai)?|watsonx|xinference|zeroentropy)\/(?=.)/i;
 
-/** Other names of models: alias to model. */
+/** Other names for models: alias to model. */
 export type Aliases = Readonly<Record<string, string>>;
 
 /**

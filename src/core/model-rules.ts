@@ -36,7 +36,7 @@ const MODEL_RULES = {
   fallbacks: {
     type: 'models',
     default: [],
-    help: 'Models to ask in turn when no channel of this one gives a ranking',
+    help: 'Models to try in turn when no channel of this one returns a ranking',
   },
   split: {
     type: 'boolean',
@@ -88,7 +88,7 @@ export const RULE_ROWS = Object.entries<RuleSpec>(MODEL_RULES).map(([name, spec]
   ...spec,
 }));
 
-/** The rules of a model of which nothing is said. */
+/** The rules of a model that has none of its own. */
 export const DEFAULT_RULES = Object.fromEntries(
   RULE_ROWS.map(({ name, default: value }) => [name, value]),
   // Each name has the default of its row, whose type is the rule's.

@@ -39,7 +39,7 @@ export function* passageList(
     }
     const beginning = documents.beginning(index, enough);
     const found = passagesOf(beginning, mostTokens);
-    // White space makes no passages, and what lies behind it may.
+    // White space makes no passages, but the text after it may.
     const isAll = found.length > MOST_PASSAGES || beginning.length < enough;
     const passages = isAll ? found : passagesOf(documents.text(index), mostTokens);
     if (passages.length > MOST_PASSAGES) isCut = true;

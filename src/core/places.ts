@@ -28,7 +28,7 @@ export interface PlacesAnswer {
   readonly isContended: boolean;
 }
 
-/** A node that does not ask again has no need any more. */
+/** A node that does not ask again no longer needs them. */
 export const SHORT_MS = 1_000;
 
 /**

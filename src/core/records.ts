@@ -36,7 +36,7 @@ export function mapValues<T, U>(
   return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(value)]));
 }
 
-/** The member of a record by a name that comes from outside: what every object inherits is none of its members. */
+/** The member of a record by a name that comes from outside: what every object inherits does not count. */
 export function own<T>(record: Readonly<Record<string, T>>, name: string): T | undefined {
   return Object.hasOwn(record, name) ? record[name] : undefined;
 }

@@ -38,7 +38,10 @@ export interface ReportedUsage {
 /** One row as the upstream gave it. */
 export interface UpstreamRow {
   readonly index: number;
-  /** `undefined` where it says, as its form has it, that it has none for this document; NaN for what is no score at all. */
+  /**
+   * `undefined` if the upstream says, in the way of its form, that it has none for this document; NaN for anything that
+   * is not a score.
+   */
   readonly score: number | undefined;
 }
 
@@ -92,7 +95,7 @@ export function normalizeRanking(
 ): RankedRow[] {
   const { rows } = ranking;
   if (rows.length < topN) {
-    throw new InvalidRankingError(`${rows.length} rows came back where ${topN} are due`);
+    throw new InvalidRankingError(`${rows.length} rows came back, but ${topN} were expected`);
   }
   if (rows.length > documentCount) {
     throw new InvalidRankingError(`${rows.length} rows came back for ${documentCount} documents`);

@@ -229,7 +229,7 @@ export function sentDocuments(body: Buffer, list: FoundList): Documents {
   return new SentDocuments(body, list, body.subarray(list.start, list.end));
 }
 
-/** The same of the texts alone, where they are all that is ranked of the elements. */
+/** The same for the texts alone, where nothing else of the elements is ranked. */
 export function sentTexts(body: Buffer, { rows, blanks }: FoundList): Documents {
   return new SentDocuments(body, { rows: textsAlone(rows), hasObjects: false, blanks });
 }

@@ -33,7 +33,7 @@ export const TOKEN_MEMBERS = {
     flag: 'dialect <form>',
     label: 'dialect',
     unset: 'as its requests look',
-    help: 'Form that its client speaks on /v1/rerank, if its requests do not show it; auto: what they look like.',
+    help: 'The form that its client uses on /v1/rerank, if its requests do not show it; auto: recognise it from the request.',
   },
   /** Requests in flight at once, on all nodes together; 0: no limit. */
   maxConcurrency: {

@@ -24,7 +24,7 @@ export interface TokenPolicy extends TokenMembers {
   readonly defaultModel: string | undefined;
   /** Other names of models for its requests; they come before those of the gateway. */
   readonly aliases: Aliases;
-  /** Models that are asked in turn when no channel of the one it names gives a ranking; empty: those of the model's rule. */
+  /** Models to try in turn when no channel of the one it names returns a ranking; empty: those of the model's rule. */
   readonly fallbacks: readonly string[];
 }
 

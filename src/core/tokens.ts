@@ -86,7 +86,7 @@ export function leastTokens(text: string, upTo = Infinity): number {
   return Math.floor(total);
 }
 
-/** The same of a text that comes in pieces. */
+/** The same for a text that comes in pieces. */
 export function* leastTokensOf(pieces: Iterable<string>, upTo: number, pace: Pace): Steps<number> {
   let total = 0;
   for (const piece of pieces) {

@@ -2,7 +2,7 @@
 interface UsageSpec {
   /** A count is an integer; milliseconds are stored with fractions and shown without. */
   readonly type: 'text' | 'count' | 'milliseconds';
-  /** The value in entries written before the member existed; `undefined` for one that may be absent. */
+  /** The value in entries that were written before the member existed; `undefined` for one that may be absent. */
   readonly default: string | number | undefined;
   /** Whether whoever made the request sees it: which channel served it is for operators. */
   readonly own: boolean;

@@ -258,7 +258,7 @@ async function waitFor(
   try {
     return await new Promise((resolve, reject) => {
       timer = setTimeout(() => {
-        resolve({ kind: 'failed', ...failed('timeout', 'it did not come in time') });
+        resolve({ kind: 'failed', ...failed('timeout', 'it did not arrive in time') });
       }, timeoutMs);
       unlisten = scope.onEnd(() => {
         reject(endError(scope.ended ?? 'client_gone'));

@@ -139,7 +139,7 @@ export class ChannelCare {
       if (task.dueMs > nowMs) continue;
       // Not again while it is in progress, nor at once if it fails.
       task.dueMs = nowMs + LEASE_MS;
-      this.#deps.run('a channel not looked after', async () => {
+      this.#deps.run('a channel could not be looked after', async () => {
         try {
           await task.attend(task);
         } catch (error) {

@@ -135,7 +135,10 @@ export class ChannelHealth {
     return this.#rings.of(route);
   }
 
-  /** Ends what the ring of a channel gave out. Tells whether the outcome is that key's fault alone, so that another may do. */
+  /**
+   * Takes back a key that the ring of a channel gave out. Says whether the outcome is that key's fault alone, so that
+   * another one may work.
+   */
   keyEnded(route: Route, key: number, outcome: AttemptEnd, nowMs: number, asked: Asked): boolean {
     const ring = this.#rings.of(route);
     const verdict = keyVerdictOn(outcome, nowMs, this.#options.maxCooldownMs);
@@ -152,7 +155,7 @@ export class ChannelHealth {
     return verdict.kind === 'refused' || verdict.kind === 'rests';
   }
 
-  /** Ends what the ring of a channel gave out, with which nothing was sent: that key rests until a time. */
+  /** Takes back a key that the ring of a channel gave out, with which nothing was sent: it rests until a time. */
   keyRests(route: Route, key: number, reason: RestReason, untilMs: number, nowMs: number): void {
     this.#rings.of(route).done(key, { kind: 'rests', untilMs, reason }, nowMs);
   }

@@ -39,7 +39,7 @@ type Limited = Pick<Route, 'channel' | 'limits'>;
 
 type Asked = Pick<Job, 'model' | 'query' | 'documents'>;
 
-/** How long a key is left alone that had no room, though its limit is not used up. */
+/** How long a key that had no room is left alone, although its limit is not used up. */
 const CONTENDED_MS = 50;
 /** How often one call asks for a share before its channel is passed over. */
 const MOST_ASKS = 3;
@@ -50,7 +50,7 @@ interface Held {
   readonly channel: Pick<Channel, 'id' | 'name'>;
   readonly lease: Lease;
   asking: Promise<void> | undefined;
-  /** What the calls need together that wait for the answer, and the smallest of them. */
+  /** What the calls that wait for the answer need together, and the least that one of them needs. */
   awaited: number;
   least: number;
 }
@@ -165,7 +165,7 @@ export class ChannelLimits {
     await Promise.all(this.#returning);
   }
 
-  /** What is left of a budget would else be lost until that renews. */
+  /** Otherwise what is left of a budget would be lost until it renews. */
   #giveBack({ limit, lease }: Held): void {
     const { store, now, steady, observe } = this.#deps;
     const left = lease.left(steady());
@@ -173,7 +173,7 @@ export class ChannelLimits {
     const returning = store
       .returnShare(limit.counter, left, now())
       .catch((error: unknown) => {
-        observe({ kind: 'fault', what: 'the rest of a budget not given back', error });
+        observe({ kind: 'fault', what: 'the rest of a budget could not be given back', error });
       })
       .finally(() => this.#returning.delete(returning));
     this.#returning.add(returning);
@@ -231,8 +231,12 @@ export class ChannelLimits {
         });
       }
     } catch (error) {
-      observe({ kind: 'fault', what: `the ${limit.name} of a channel not kept`, error });
-      // Who was admitted is served: the store admits nobody else while it is away.
+      observe({
+        kind: 'fault',
+        what: `the ${limit.name} of a channel could not be enforced`,
+        error,
+      });
+      // Whoever was admitted is served; nobody else is admitted while the store is away.
       lease.heard({ kind: 'refused', retryAfterMs: BLIND_MS }, steady(), false);
       lease.heard({ kind: 'granted', units: need, forMs: BLIND_MS }, steady(), true);
     }

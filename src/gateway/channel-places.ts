@@ -36,7 +36,7 @@ interface Held {
   awaited: number;
 }
 
-/** What a node that is killed has held is lost for so long. */
+/** For how long the places of a node that was killed are lost. */
 const HOLD_MS = 5_000;
 const RENEW_MS = 250;
 /** How long a node goes without the store's word. */
@@ -109,7 +109,8 @@ export class ChannelPlaces {
       [...this.#held.values()].map(async (held) => {
         await held.asking;
         held.peak = 0;
-        // Of the first answer on, this node uses nothing; the second time, the store may believe so.
+        // Until the first answer is there, calls may begin by the one before it: only the second question reports that
+        // nothing is in use.
         for (let asks = 0; asks < 2 && held.counted > held.used; asks += 1) await this.#ask(held);
       }),
     );
@@ -152,8 +153,12 @@ export class ChannelPlaces {
       const counted = Math.max(may, used);
       Object.assign(held, { may, isContended, counted, untilMs: askedMs + HOLD_MS });
     } catch (error) {
-      observe({ kind: 'fault', what: 'the max_concurrency of a channel not kept', error });
-      // Who was admitted is served: the store admits nobody else while it is away.
+      observe({
+        kind: 'fault',
+        what: 'the max_concurrency of a channel could not be enforced',
+        error,
+      });
+      // Whoever was admitted is served; nobody else is admitted while the store is away.
       const may = Math.max(held.may, Math.min(most, need));
       const untilMs = steady() + BLIND_MS;
       Object.assign(held, { may, counted: may, isContended: false, untilMs, renewAtMs: untilMs });

@@ -39,7 +39,7 @@ export interface TableUse {
 
 const NO_USE: TableUse = {
   planOf: () => {
-    throw new Error('the channels are loaded before it is said what they are for');
+    throw new Error('use() must be called before the channels are loaded');
   },
 };
 
@@ -107,7 +107,11 @@ export class ChannelTable implements Freshness {
     this.#unwatch?.();
     await this.#checking?.catch(() => undefined);
     await this.#deps.store.forgetNode(this.#deps.nodeId).catch((error: unknown) => {
-      this.#deps.observe({ kind: 'fault', what: 'node report not withdrawn', error });
+      this.#deps.observe({
+        kind: 'fault',
+        what: 'the report of this node could not be withdrawn',
+        error,
+      });
     });
   }
 
@@ -173,7 +177,7 @@ export class ChannelTable implements Freshness {
       if (changed && !this.#stopped) setImmediate(() => this.#refreshInBackground());
     } catch (error) {
       if (!this.#failing)
-        this.#deps.observe({ kind: 'fault', what: 'channels not refreshed', error });
+        this.#deps.observe({ kind: 'fault', what: 'the channels could not be refreshed', error });
       this.#failing = true;
       throw error;
     } finally {

@@ -123,7 +123,7 @@ function explainReply(
 function silentProblem(where: string, { channel: { timeoutMs } }: Route): ProbeProblem {
   return problem(
     'timeout',
-    `${where} did not answer within ${timeoutMs ?? MAX_PROBE_MS} ms. If it loads the model first, try again; if it is slow, raise timeout_ms; else check the address.`,
+    `${where} did not answer within ${timeoutMs ?? MAX_PROBE_MS} ms. If it loads the model first, try again; if it is slow, raise timeout_ms; otherwise check the address.`,
   );
 }
 
@@ -131,7 +131,7 @@ function explainTransport(error: TransportError, where: string, route: Route): P
   const code = causeCode(error);
   switch (error.fault) {
     case 'forbidden':
-      return problem('unusable', `${where} is not called: ${error.message}.`);
+      return problem('unusable', `${where} was not called: ${error.message}.`);
     case 'no_room':
       return problem(
         'upstream_fault',
@@ -155,12 +155,12 @@ function explainTransport(error: TransportError, where: string, route: Route): P
       if (isTlsCode(code)) return tlsProblem(code, where);
       return problem(
         'connection_broken',
-        `${where} closed the connection without an answer (${code}). Check that base_url has the right one of http and https and the right port.`,
+        `${where} closed the connection without an answer (${code}). Check that base_url has the right scheme (http or https) and the right port.`,
       );
     case 'unreadable':
       return problem(
         'not_a_ranking',
-        `${where} sent something that cannot be read: ${error.message}. Check that base_url has the right one of http and https and the right port.`,
+        `${where} sent something that cannot be read: ${error.message}. Check that base_url has the right scheme (http or https) and the right port.`,
       );
     case 'withdrawn':
     case 'cancelled':

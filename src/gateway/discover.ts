@@ -196,7 +196,7 @@ function asAnyModel(server: UnknownServer, signs: Signs, isHosted: boolean): Tri
     });
 }
 
-/** How embedding models are called. */
+/** What embedding models are called. */
 const EMBEDS = /embed|minilm|colbert|nomic|arctic|\b(?:e5|bge|gte|jina|mxbai)\b/i;
 /** Of each kind: a server may list hundreds. */
 const MOST_MODELS = 2;

@@ -37,17 +37,17 @@ export function conclude(tested: readonly Tested[], signs: Signs, requests: numb
   const named = ranking.find(({ provider }) => says.has(provider.id))?.provider.id;
   const candidates = [
     ...ranking.map(({ provider: { id } }) => {
-      if (says.has(id)) return found(id, 'certain', 'It says so itself, and ranks as that.');
+      if (says.has(id)) return found(id, 'certain', 'It says so itself, and ranks accordingly.');
       if (named !== undefined) {
-        return found(id, 'possible', `It ranks as that, and says that it is ${named}.`);
+        return found(id, 'possible', `It ranks this way, but says that it is ${named}.`);
       }
       return working.size <= FEW
-        ? found(id, 'likely', 'It ranks as that, and as hardly anything else.')
-        : found(id, 'possible', `It ranks as that, and as ${working.size - 1} others do.`);
+        ? found(id, 'likely', 'It ranks this way, and hardly any other provider fits.')
+        : found(id, 'possible', `It ranks this way, but so do ${working.size - 1} others.`);
     }),
     ...signs.providers
       .filter((id) => !working.has(id) && tested.some(({ provider }) => provider.id === id))
-      .map((id) => found(id, 'possible', 'It says so itself, and does not rank as that.')),
+      .map((id) => found(id, 'possible', 'It says so itself, but does not rank this way.')),
   ].sort((one, other) => weightOf(one) - weightOf(other));
   const best = ranking.find(({ provider }) => provider.id === candidates[0]?.provider)?.report;
   return {
@@ -119,13 +119,13 @@ const TELLING: readonly (readonly [string, string])[] = [
     'wrong_order',
     'Something ranks there, but puts the document that does not answer the query first. Check that the model is a reranker.',
   ],
-  ['wrong_key', 'Something answers there, and asks for a key, or refuses the one that was given.'],
-  ['no_credit', 'Something answers there, and the account of the key has no credit left.'],
+  ['wrong_key', 'Something answers there, but asks for a key, or refuses the one that was given.'],
+  ['no_credit', 'Something answers there, but the account of the key has no credit left.'],
   [
     'unknown_model',
     'Something answers there, but does not know the requested model. Name one that it serves.',
   ],
-  ['busy', 'Something answers there, and is overloaded or limits this key. Try again later.'],
+  ['busy', 'Something answers there, but is overloaded or limits this key. Try again later.'],
   [
     'timeout',
     'Something answers there, but does not rank in time. If it loads the model first, try again.',
@@ -134,9 +134,12 @@ const TELLING: readonly (readonly [string, string])[] = [
     'refused',
     'Something answers there, but refuses the request. Name a model that it serves, or choose the provider yourself.',
   ],
-  ['upstream_fault', 'Something answers there, and fails. Look at its log.'],
-  ['redirected', 'It redirects elsewhere, which is not followed. Give the address where it leads.'],
-  ['web_page', 'A web page is there, or a login, and no API.'],
+  ['upstream_fault', 'Something answers there, but fails. Check its log.'],
+  [
+    'redirected',
+    'It redirects elsewhere, and redirects are not followed. Give the address it leads to.',
+  ],
+  ['web_page', 'There is a web page or a login there, not an API.'],
 ];
 
 function problemOf(tested: readonly Tested[]): Discovery['problem'] {
@@ -186,7 +189,7 @@ export function withoutVariants(tested: readonly Tested[]): Tested[] {
   );
 }
 
-/** The findings with a channel to use, which has of what was given only what its provider knows. */
+/** The findings with a channel to use; of what was given, it has only what its provider knows. */
 export function propose({ ranked, ...found }: Findings, server: UnknownServer): Discovery {
   const [best] = found.candidates;
   const provider = best === undefined ? undefined : findProvider(best.provider);

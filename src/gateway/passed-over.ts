@@ -116,7 +116,7 @@ function misfitting(
   limit: string,
   { query, documents }: RerankRequest,
 ): PassedOver {
-  if (limit === 'images') return passed(channel, 'no_images', 'It takes no images.');
+  if (limit === 'images') return passed(channel, 'no_images', 'It does not take images.');
   if (limit === 'documents') {
     const most = documents.hasImages ? room.documentsWithImages : room.documents;
     const message = `It takes ${most ?? 0} documents at most; the request has ${documents.count}.`;
@@ -161,7 +161,7 @@ function busy(
       'full',
       breaker === 'closed'
         ? fullText(channel, inFlight)
-        : 'Its circuit is half open, and the one attempt that tries it is under way.',
+        : 'Its circuit is half open, and the one attempt that tests it is under way.',
     );
   }
   const until = at(availability.atMs);
@@ -174,7 +174,7 @@ function busy(
   }
   const message =
     breaker === 'closed'
-      ? `It said that it is overloaded, and is left alone until ${until}.`
+      ? `It reported that it is overloaded, and is left alone until ${until}.`
       : `Its circuit is open (${reason}): it is left alone until ${until}.`;
   return passed(channel, 'cooling', message, { untilMs: availability.atMs });
 }

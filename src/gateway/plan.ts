@@ -13,7 +13,7 @@ import {
 } from './rank.js';
 import type { Route } from './route.js';
 
-/** What stands between a choice of channel and the wire. */
+/** What lies between the choice of a channel and the wire. */
 export interface ChainParts {
   readonly send: Attempt;
   readonly leased: Layer<Attempt>;

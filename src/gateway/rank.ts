@@ -87,7 +87,7 @@ export type Outcome =
 export type AttemptOutcome =
   | { readonly kind: 'ranked'; readonly ranking: Ranking }
   | { readonly kind: 'failed'; readonly failure: UpstreamFailure }
-  /** Nothing was sent, or nobody waits for it any more: as if the channel had not been chosen. */
+  /** Nothing was sent, or nobody is waiting for it any more: as if the channel had not been chosen. */
   | { readonly kind: 'withdrawn' };
 
 /** As if the channel had not been chosen. */

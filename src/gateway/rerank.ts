@@ -143,7 +143,8 @@ export async function rerank(deps: GatewayDeps, call: RerankCall): Promise<Reran
 }
 
 /**
- * Refuses what those who wait already leave no time for, before the store is asked: under overload a refusal has to be cheap.
+ * Refuses a request for which those that already wait leave no time, before the store is asked: under overload a
+ * refusal has to be cheap.
  * @throws GatewayError
  */
 function shed(
@@ -242,9 +243,9 @@ function judgeCall(call: RerankCall, target: Target, policy: TokenPolicy): void 
 }
 
 /**
- * Where a request goes that nobody serves as it is written: elsewhere by an alias, or where the store now says that somebody
- * does. So nothing is reserved for a model that nobody serves or that is switched off everywhere. The key is judged first, so
- * that only those who may ask learn about it.
+ * Where a request goes if nobody serves it as written: elsewhere by an alias, or where the store now says that somebody
+ * does. So nothing is reserved for a model that nobody serves or that is switched off everywhere. The key is judged
+ * first, so that only those who may ask learn about it.
  * @throws GatewayError if nobody serves it
  */
 async function searchTarget(

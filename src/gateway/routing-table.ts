@@ -85,7 +85,7 @@ function plansOf(
       const alone = attempted(() => planOf(model, [route]));
       return alone.kind === 'made' ? [] : [{ channel: route.channel, why: alone.why }];
     });
-    // If each does alone, the fault is in what they are together.
+    // If each one works alone, the fault lies in the combination.
     const all = routes.map(({ channel }) => ({ channel, why: plan.why }));
     broken.push(...(culprits.length > 0 ? culprits : all));
   }

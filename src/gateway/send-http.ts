@@ -89,7 +89,8 @@ export async function sendHttp(
     if (!isLargeReply(reply)) return reply;
     return parsedInSteps(reply, call.documents.count, async () => {
       await nextTurn();
-      if (within.ended !== undefined) throw new TransportError('cancelled', 'nobody waits for it');
+      if (within.ended !== undefined)
+        throw new TransportError('cancelled', 'nobody is waiting for it');
     });
   };
   let reading: ReplyReading;

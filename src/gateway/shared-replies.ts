@@ -39,7 +39,7 @@ export function sharedReplies(deps: SharedRepliesDeps): SharedReplies {
   const rest = (error: unknown): void => {
     if (isResting()) return;
     restsUntilMs = elapsed() + REST_MS;
-    observe({ kind: 'fault', what: 'the shared reply cache is left alone for a while', error });
+    observe({ kind: 'fault', what: 'the shared reply cache is not used for a while', error });
   };
   const isResting = (): boolean => elapsed() < restsUntilMs;
   return {

@@ -111,7 +111,7 @@ export async function readSigns(ask: AskSign): Promise<Signs> {
     for (const model of told.models ?? []) models.add(model);
     mostDocuments ??= told.mostDocuments;
   }
-  // This gateway answers like other servers too; what it is, its list of models says.
+  // This gateway answers like other servers too; only its list of models says what it really is.
   const named = providers.has(GATEWAY) ? [GATEWAY] : [...providers];
   return { providers: named, models: [...models], mostDocuments };
 }

@@ -8,7 +8,7 @@ import type { Observe } from './events.js';
 const CLOCK_TOLERANCE_MS = 1_000;
 
 export const EMPTIED =
-  'The store has been emptied: bring its data back from a backup, or restart every gateway to begin anew.';
+  'The store has been emptied: restore its data from a backup, or restart every gateway to start afresh.';
 
 /**
  * What a node learns about the store with each look at the channels, besides the channels: whether it still has its

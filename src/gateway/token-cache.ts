@@ -70,7 +70,7 @@ export class TokenCache {
     return this.#live(this.#byHash.get(keyHash));
   }
 
-  /** A key that another one has replaced is nobody's once its time is over. */
+  /** A key that was replaced by another one belongs to nobody once its time is up. */
   #live(credential: Credential | undefined): Credential | undefined {
     const endsAtMs = credential?.endsAtMs;
     return endsAtMs === undefined || this.#deps.now() < endsAtMs ? credential : undefined;

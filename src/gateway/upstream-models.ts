@@ -11,7 +11,7 @@ interface UpstreamModelsDeps {
   readonly declared: DeclaredCredentials;
 }
 
-/** Asks the server of a channel which models it has, as servers that people run themselves and most hosted ones tell. */
+/** Asks the server of a channel which models it has: self-hosted servers and most hosted ones say so. */
 export function createListUpstreamModels(deps: UpstreamModelsDeps): ListUpstreamModels {
   return async (channel) => {
     const { baseUrl, apiKey } = placeOf(channel, deps.declared);

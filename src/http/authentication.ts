@@ -194,7 +194,7 @@ export function createReadSigned(
   };
 }
 
-/** Those whose requests are served: signatures for others were not meant for this gateway. */
+/** The services that are served: signatures for others were not meant for this gateway. */
 const SERVICES: ReadonlySet<string> = new Set(['bedrock', 'sagemaker']);
 const WRONG_SERVICE = 'The signature must be scoped to the service bedrock (or sagemaker).';
 

@@ -9,8 +9,9 @@ import { tooLarge, type Load, type Place } from './load.js';
 const JSON_TYPE = /^(application|text)\/([\w.+-]+\+)?json$/;
 
 /**
- * A body that has come. Whoever got it empties it when the request is over: what began before the body came may have waited
- * for so long that the engine counts it as old, and whatever an old object refers to, dead or not, is not collected young.
+ * A body that has arrived. Its receiver empties it when the request is over: what began before the body arrived may
+ * have waited for so long that the engine counts it as old, and whatever an old object refers to, dead or not, is not
+ * collected with the young.
  */
 export interface ReceivedBody {
   bytes: Buffer;
@@ -137,7 +138,7 @@ function collect(
     };
     req
       .on('end', () => {
-        // A body that came too late has had its answer, the last of its connection: it must get no further work.
+        // A body that came too late has had its answer, the last of its connection: it must not get any more work.
         if (!req.socket.writable) fail(tooLate);
         if (done) return;
         done = true;

@@ -64,7 +64,9 @@ export function isRelayedHere(
 const RELAY_HEADERS = ['x-forwarded-for', 'x-real-ip', 'forwarded', 'via'];
 const LOOPBACK = new AddressList(['127.0.0.0/8', '::1']);
 
-/** What attempts are counted by: an IPv4 address, or the /64 from which a single holder of IPv6 addresses can choose. */
+/**
+ * What attempts are counted under: an IPv4 address, or the /64 from which a single holder of IPv6 addresses can choose.
+ */
 export function addressBlock(text: string): string {
   if (!text.includes(':')) return text;
   const address = parseAddress(text);

@@ -57,7 +57,7 @@ function errorHeaders(error: GatewayError): Record<string, string> {
   if (error.retryAfterMs !== undefined || retryable) {
     headers['Retry-After'] = String(Math.max(1, Math.ceil((error.retryAfterMs ?? 1_000) / 1000)));
   }
-  // Some SDKs repeat every 409 and 5xx: they are told if that cannot help.
+  // Some SDKs repeat every 409 and 5xx: this tells them when that cannot help.
   if (!ERRORS[error.code].retryable && (error.status === 409 || error.status >= 500)) {
     headers['x-should-retry'] = 'false';
   }

@@ -11,7 +11,7 @@ export interface KeptReply {
 export interface IdempotentRequest {
   /** The caller's `Idempotency-Key`. */
   readonly key: string;
-  /** Whose key it is, and for which operation. */
+  /** Whose key it is, and for which operation it is used. */
   readonly scope: string;
   /** The request itself: a different one under the same key is refused. */
   readonly request: string;

@@ -117,7 +117,7 @@ function strategyFor(req: Request): 'session' | 'access-token' | undefined {
   if (secret.startsWith('sk-')) {
     throw new GatewayError(
       'unauthorized',
-      'An API key does not open this route; log in, or send an access token.',
+      'API keys are not accepted here; log in, or send an access token.',
     );
   }
   if (secret.length > MAX_SECRET_CHARACTERS || /\s/.test(secret)) throw notLoggedIn();
@@ -127,7 +127,10 @@ function strategyFor(req: Request): 'session' | 'access-token' | undefined {
 }
 
 function notLoggedIn(): GatewayError {
-  return new GatewayError('unauthorized', 'You are not logged in, or the login has ended; log in.');
+  return new GatewayError(
+    'unauthorized',
+    'You are not logged in, or your login has expired; log in.',
+  );
 }
 
 function asError(error: unknown): Error {

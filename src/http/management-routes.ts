@@ -178,7 +178,7 @@ function roleOf(who: Who): number {
   return 'login' in who ? (who.login?.user.role ?? 0) : 0;
 }
 
-/** Whose places a request takes: those of an account, or of a key. */
+/** Whose places a request takes: an account's or a key's. */
 function accountOf(who: Who): string | undefined {
   if ('identity' in who) return who.identity.keyHash;
   const id = 'actor' in who ? who.actor.id : who.login?.user.id;

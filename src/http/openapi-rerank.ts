@@ -212,7 +212,7 @@ function preflightPaths(): Record<string, Record<string, ApiOperation>> {
       summary,
       security: codes.includes('missing_api_key') ? SECURITY.key : SECURITY.public,
       responses: {
-        '200': jsonContent('As the original answers.', schemaOf(reply)),
+        '200': jsonContent('As the original would answer.', schemaOf(reply)),
         ...errorResponses(codes, rerankError),
       },
     },
@@ -221,15 +221,15 @@ function preflightPaths(): Record<string, Record<string, ApiOperation>> {
   const info = [...KEY_ERRORS, 'model_not_found'] as const;
   return {
     '/info': asked('teiInfo', "The key's default model, as TEI does", infoReply('m', 1), info),
-    '/health': asked('health', 'As TEI, Infinity and LocalAI say it', healthReply(500), health),
+    '/health': asked('health', 'As TEI, Infinity and LocalAI report it', healthReply(500), health),
     '/v1/cluster/auth': asked(
       'xinferenceAuth',
-      "Whether a key is wanted, for Xinference's client",
+      "Whether a key is required, for Xinference's client",
       xinferenceAuthReply(),
       health,
     ),
-    '/v1/health/ready': asked('nimReady', 'As NIM says it', nimReply('ready'), health),
-    '/v1/health/live': asked('nimLive', 'As NIM says it', nimReply('live'), health),
+    '/v1/health/ready': asked('nimReady', 'As NIM reports it', nimReply('ready'), health),
+    '/v1/health/live': asked('nimLive', 'As NIM reports it', nimReply('live'), health),
   };
 }
 

@@ -86,7 +86,7 @@ export interface OperationDeps extends ChannelDeps, SessionDeps, StatsDeps {
   readonly sendMail: SendMail;
   /** Whether the playground may keep inputs as examples. */
   readonly keepsExamples: boolean;
-  /** Where people reach the gateway, for the links in mails. */
+  /** Where people reach the gateway, for links in mails. */
   readonly publicUrl: string | undefined;
   readonly about: AboutGateway;
   /** How long a ranking may take in total. */
@@ -127,7 +127,7 @@ interface Surroundings {
   readonly address: string;
   /** The id by which the caller finds the request in logs and headers. */
   readonly requestId: string;
-  /** What attempts are counted by: the address, or its /64. */
+  /** What attempts are counted under: the address, or its /64. */
   readonly block: string;
   /** What the caller's client calls itself; '' if it does not say. */
   readonly agent: string;

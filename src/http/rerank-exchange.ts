@@ -90,11 +90,11 @@ class RerankExchange {
   readonly #requestId: string;
   readonly #trace = new Trace();
   readonly #patience: Patience;
-  /** A stream of HTTP/2 no longer knows it once it is closed. */
+  /** Read at once: a stream of HTTP/2 no longer knows it when it is closed. */
   readonly #address: string;
   readonly #scope: OwnedScope;
   readonly #stopListening: () => void;
-  /** In which the caller is answered: what the headers suggest, until the body says more. */
+  /** The dialect in which the caller is answered: what the headers suggest, until the body says more. */
   #dialect: IngressDialect;
   #place: Place | undefined;
   #identity: Identity | undefined;
@@ -147,7 +147,7 @@ class RerankExchange {
 
   /** What happens once the body is there: on its own, so that nothing that began before it refers to the body. */
   async #answer(caller: Caller, explaining: Explaining | undefined): Promise<void> {
-    // Nearly always read at once; what is awaited in vain costs each request a turn of its own.
+    // Nearly always read at once; a needless await would cost each request a turn of the event loop.
     const reading = this.#read(caller, this.#body?.bytes ?? NO_BYTES);
     const asked = this.#ask(caller, 'then' in reading ? await reading : reading);
     // The key may have been given a default since it was read.
@@ -157,7 +157,7 @@ class RerankExchange {
     else await this.#rank(asked);
   }
 
-  /** Tells its observers what became of it. The reply is on its way; only they wait. */
+  /** Reports the outcome to its observers. The reply is already on its way; nobody but they wait. */
   #tell(): void {
     const { observe } = this.#deps.gateway;
     const event = this.#event();
@@ -182,7 +182,7 @@ class RerankExchange {
     });
   }
 
-  /** Takes a place, finds the key, and collects the body of whoever may go on. */
+  /** Takes a place, finds the key and, if the caller may go on, collects the body. */
   async #receive(): Promise<Caller> {
     const { load, authenticate, readSigned, bodyLimitBytes, trustedProxies } = this.#deps;
     const req = this.#req;
@@ -202,7 +202,8 @@ class RerankExchange {
     this.#body = await readJsonBody(req, bodyLimitBytes, load, place, withinMs);
     if (signed !== undefined) {
       signed.prove(this.#body.bytes);
-      // Whoever names a key without having signed with it takes none of its places: the bytes have already arrived.
+      // Counted as the key's only now: whoever names a key without having signed with it must not take its places. The
+      // bytes have already arrived.
       await beforeEnd(this.#scope, Promise.resolve(this.#letIn(place, caller, 0)));
     }
     return caller;
@@ -289,7 +290,7 @@ class RerankExchange {
     });
   }
 
-  /** The request with the model that it has by the key's policy in force. */
+  /** The request with its model, by the key's policy in force. */
   #requestOf({ caller, parsed, modelBy }: Asked): RerankRequest {
     this.#request = withModel(parsed, modelBy(caller.credential.token.policy));
     return this.#request;
@@ -324,13 +325,13 @@ class RerankExchange {
   }
 }
 
-/** Ends a request's scope when its caller leaves; returns what is called when nobody asks any more. */
+/** Ends a request's scope when its caller leaves; returns a function that stops watching. */
 function endWithCaller(scope: Scope, req: IncomingMessage, res: ServerResponse): () => void {
   const onClose = (): void => {
     if (!res.writableFinished) scope.end('client_gone');
   };
   res.on('close', onClose);
-  // A reply behind another of its connection is not told when the connection goes.
+  // A reply that queues behind another on its connection is not told when the connection closes.
   const pipelinedOn = res.socket === null ? req.socket : undefined;
   pipelinedOn?.on('close', onClose);
   return () => pipelinedOn?.off('close', onClose);

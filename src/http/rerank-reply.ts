@@ -43,7 +43,7 @@ export function sendRanking(
   ];
   if (extra !== undefined) headers.push(...Object.entries(extra).flat());
   res.writeHead(200, headers as unknown as string[]);
-  // A string leaves in one piece with the headers; plain ASCII, which a ranking nearly always is, is copied as it stands.
+  // A string leaves in one piece with the headers; plain ASCII, which a ranking nearly always is, is copied as it is.
   replies.end(res, place, body, length === body.length ? 'latin1' : 'utf8');
 }
 

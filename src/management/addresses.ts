@@ -89,7 +89,7 @@ export function otherAddressMistakes(
       return wrong === undefined ? [] : [`${name} ${wrong}`];
     }),
     ...inCredentials.flatMap(([name, value]) => {
-      const wrong = isWebAddress(value) ? judgeUrl(value, rules) : 'is no URL';
+      const wrong = isWebAddress(value) ? judgeUrl(value, rules) : 'is not a URL';
       return wrong === undefined ? [] : [`${name} names an address that ${wrong}`];
     }),
   ];

@@ -289,5 +289,5 @@ export function lockedCredentials(name: string): GatewayError {
 
 function unknownProvider(id: string): GatewayError {
   const known = allProviders().map((provider) => provider.id);
-  return invalid('provider', `"${id}" is not a provider; known are ${known.join(', ')}.`);
+  return invalid('provider', `"${id}" is not a provider; available: ${known.join(', ')}.`);
 }

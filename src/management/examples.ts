@@ -43,7 +43,7 @@ export async function saveExample(
   if (saved === 'too_many') {
     throw new GatewayError(
       'conflict',
-      `You keep ${MAX_EXAMPLES} examples, which is the most; delete one that you no longer need.`,
+      `You keep ${MAX_EXAMPLES} examples, the maximum; delete one that you no longer need.`,
     );
   }
   await recordAudit(deps, actor, 'example.save', target(saved.id), { name, shared }, { name });
@@ -79,7 +79,10 @@ export async function deleteExample(
   const found = await deps.store.getExample(id);
   if (found === undefined || !sees(actor, found.example)) throw noExample(id);
   if (found.example.userId !== actor.id && actor.role < ADMIN_ROLE) {
-    throw new GatewayError('permission_denied', 'Somebody else shares this example.');
+    throw new GatewayError(
+      'permission_denied',
+      'This example belongs to somebody else, who shares it.',
+    );
   }
   if (!(await deps.store.deleteExample(id))) throw noExample(id);
   const { name } = found.example;

@@ -87,7 +87,7 @@ export function usernameMistake(username: string): string | undefined {
   const letters = Array.from(username).filter((letter) => /\p{L}/u.test(letter));
   // Some letters are invisible: the fillers of Hangul are drawn as nothing.
   if (hasUnseen(username)) return 'has a character that cannot be seen';
-  if (LATIN_FRINGE.test(username)) return 'has a letter that is taken for another one';
+  if (LATIN_FRINGE.test(username)) return 'has a letter that can be mistaken for another one';
   const scripts = letters.map(
     (letter) => SCRIPTS.find(({ pattern }) => pattern.test(letter))?.name,
   );

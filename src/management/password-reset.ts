@@ -72,14 +72,18 @@ export async function mailResetTo(deps: ResetMailDeps, id: number, actor: Actor)
     });
   }
   if (!user.enabled) {
-    throw new GatewayError('conflict', 'The account is disabled; enable it before.');
+    throw new GatewayError('conflict', 'The account is disabled; enable it first.');
   }
   const most = deps.accounts.resetMailsPerHour * WHOLE_FACTOR;
   const mails = await deps.store.takeLimit(`reset-mail:sent:${id}`, most, HOUR_MS, deps.now());
   if (!mails.allowed) {
-    throw new GatewayError('rate_limited', 'This account has had enough mails for this hour.', {
-      retryAfterMs: HOUR_MS,
-    });
+    throw new GatewayError(
+      'rate_limited',
+      'This account has been sent enough mail for this hour.',
+      {
+        retryAfterMs: HOUR_MS,
+      },
+    );
   }
   await mailSentCode(deps, user, user.email, sentResetMail);
   await recordAudit(deps, actor, 'user.mail_reset', `user:${id}`, {}, { name: user.username });
@@ -92,7 +96,7 @@ export async function inviteUser(
   actor: Actor,
 ): Promise<User> {
   if (invitation.email.trim() === '')
-    throw invalid('email', 'email is required: the invitation goes there.');
+    throw invalid('email', 'email is required: the invitation is sent there.');
   const draft = { ...invitation, password: newPassword(deps.randomBytes) };
   const user = await createUser(deps, draft, actor);
   await mailSentCode(deps, user, user.email ?? invitation.email, invitationMail);
@@ -197,7 +201,7 @@ function sentResetMail(to: string, username: string, way: readonly string[]): Ma
     to,
     subject: 'Your code for a new password',
     text: [
-      `An administrator sends you this code to set a new password for the account "${username}".`,
+      `An administrator has sent you this code to set a new password for the account "${username}".`,
       ...way,
       `The code is good once, for ${SENT_CODE_HOURS} hours. Until then your password stays as it is.`,
       '',

@@ -225,7 +225,7 @@ async function checkMaker(
   if (createdBy === OPERATOR && actor.role < ROOT_ROLE) {
     throw new GatewayError(
       'permission_denied',
-      'This code was made at the command line of the gateway; only root may change it.',
+      'This code was made on the command line of the gateway; only root may change it.',
     );
   }
   await checkOwner(deps, createdBy, actor, 'code');

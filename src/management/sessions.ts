@@ -103,7 +103,7 @@ export async function endLogin(
 export interface ShownSession {
   readonly id: string;
   readonly session: Session;
-  /** Whether it is the one that asks. */
+  /** Whether it is the one making this request. */
   readonly current: boolean;
 }
 

@@ -75,7 +75,7 @@ export function createVault(given: Secret | readonly VaultKey[] | undefined): Va
       const text = named ?? (sealed.startsWith(FORMAT) ? sealed.slice(FORMAT.length) : undefined);
       if (text === undefined) {
         throw new CredentialsLockedError(
-          'Channel credentials cannot be read: a newer version of the gateway has stored them. ' +
+          'Channel credentials cannot be read: they were stored by a newer version of the gateway. ' +
             'Upgrade this node, or enter the credentials again.',
         );
       }

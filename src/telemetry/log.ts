@@ -124,24 +124,24 @@ function write(logger: Logger, event: Exclude<GatewayEvent, RequestEvent>): void
     case 'breaker': {
       const { channelId, channel, state, reason, sinceMs, forMs } = event;
       const told = { channelId, channel, state, reason, sinceMs, forMs };
-      if (state === 'open') logger.warn(told, 'channel left alone: its circuit is open');
+      if (state === 'open') logger.warn(told, 'channel skipped: its circuit is open');
       else logger.info(told, 'circuit of a channel changed');
       return;
     }
     case 'key_refused': {
       const { kind, ...line } = event;
-      logger.warn(line, 'key of a channel refused: it is left alone for a while');
+      logger.warn(line, 'key of a channel refused: not used for a while');
       return;
     }
     case 'limited': {
       const { kind, ...line } = event;
-      logger.info(line, 'channel at its limit: it is passed over for a while');
+      logger.info(line, 'channel at its limit: skipped for a while');
       return;
     }
     case 'outage': {
       const { kind, ...line } = event;
       if (event.state === 'disabled') logger.error(line, 'channel disabled by the gateway');
-      else logger.info(line, 'channel works again and has returned');
+      else logger.info(line, 'channel works again: back in service');
     }
   }
 }

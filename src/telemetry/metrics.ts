@@ -72,7 +72,7 @@ export function createMetrics(sources: {
   });
   const channelState = new Gauge({
     name: 'rerank_channel_state',
-    help: 'The status of a channel itself: 1 for the one that it has, 0 for the others; auto_disabled is what the gateway did',
+    help: 'The status of a channel itself: 1 for the one that it has, 0 for the others; auto_disabled: by the gateway itself',
     labelNames: ['channel', 'state'],
     aggregator: 'max',
     registers,
@@ -86,7 +86,7 @@ export function createMetrics(sources: {
   });
   const outages = new Counter({
     name: 'rerank_channel_outages_total',
-    help: 'Channels that the gateway itself disabled, and that it let return, by what was certain of them',
+    help: 'Channels that the gateway itself disabled or returned to service, by reason',
     labelNames: ['state', 'reason'],
     registers,
   });
@@ -98,7 +98,7 @@ export function createMetrics(sources: {
   });
   const limitedChannels = new Counter({
     name: 'rerank_channel_limited_total',
-    help: 'Times that this node passed a channel over because a limit that all nodes share was used up',
+    help: 'Times that this node skipped a channel because a limit shared by all nodes was used up',
     labelNames: ['channel', 'limit'],
     registers,
   });
@@ -131,7 +131,7 @@ export function createMetrics(sources: {
   });
   new Gauge({
     name: 'rerank_settlements_pending',
-    help: 'Replies whose cost is not settled in the store yet',
+    help: 'Replies whose cost is not yet settled in the store',
     registers,
     collect() {
       this.set(sources.pendingSettlements());

@@ -76,7 +76,12 @@ export class NodeReports {
       this.#failing = false;
     } catch (error) {
       // One fault for all failures in a row: the store is away.
-      if (!this.#failing) observe({ kind: 'fault', what: 'this node not described', error });
+      if (!this.#failing)
+        observe({
+          kind: 'fault',
+          what: 'the description of this node could not be written',
+          error,
+        });
       this.#failing = true;
     }
   }

@@ -170,7 +170,7 @@ const EFFECTIVE = Joi.object<EffectiveWire, true>({
           .valid('open', 'half_open', 'cooling')
           .required()
           .description(
-            'open: its circuit is, after failures; half_open: one request is under way, which decides; cooling: it asked for a pause.',
+            'open: its circuit is open after failures; half_open: one request is under way to test it; cooling: it asked for a pause.',
           ),
         reason: Joi.string().required().description('The kind of the last failure.'),
         since: Joi.number().integer().required().description('Unix seconds.'),
@@ -178,7 +178,9 @@ const EFFECTIVE = Joi.object<EffectiveWire, true>({
       }),
     )
     .required()
-    .description('Gateways that leave it alone for a while, as they told within the last seconds.'),
+    .description(
+      'Gateways that leave it alone for a while, as they reported within the last few seconds.',
+    ),
 });
 
 /** The members of `ChannelWire` for the schema of a reply. */
@@ -190,7 +192,7 @@ export const CHANNEL_REPLY = {
   credential_names: Joi.array()
     .items(Joi.string())
     .required()
-    .description('Empty for a channel of the configuration, which keeps them there.'),
+    .description('Empty for a channel in the configuration, which keeps them there.'),
   key_count: Joi.number()
     .integer()
     .allow(null)
@@ -205,7 +207,7 @@ export const CHANNEL_REPLY = {
   status: CHANNEL_STATUS.required(),
   effective: EFFECTIVE.required(),
   origin: ORIGIN.required().description(
-    'Channels of the configuration are changed there, except for their status.',
+    'Channels in the configuration are changed there, except for their status.',
   ),
   revision: REVISION,
 };

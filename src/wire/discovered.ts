@@ -62,11 +62,11 @@ export const DISCOVERED = Joi.object<DiscoveredWire, true>({
     .description(
       'For the first candidate, as configuration files have it: variables stand for secrets.',
     ),
-  models: Joi.array().items(Joi.string().allow('')).required().description('That it lists.'),
+  models: Joi.array().items(Joi.string().allow('')).required().description('Those that it lists.'),
   max_documents: Joi.number()
     .allow(null)
     .required()
-    .description('Of one request, where it tells its limit.'),
+    .description('In one request, if it reports a limit.'),
   score_scale: Joi.string().allow(null).required(),
   order: Joi.string<'right' | 'wrong' | 'undecided'>()
     .valid('right', 'wrong', 'undecided')

@@ -131,7 +131,7 @@ export const EXPLAINED = Joi.object<ExplainedWire, true>({
   fallbacks: Joi.array()
     .items(Joi.object<ModelWire, true>(MODEL_MEMBERS))
     .required()
-    .description('Models that are asked in turn where this one gives no ranking.'),
+    .description('Models that are tried in turn if this one returns no ranking.'),
   outgoing: Joi.object<NonNullable<ExplainedWire['outgoing']>, true>({
     url: Joi.string().required(),
     method: Joi.string().required(),

@@ -92,7 +92,7 @@ const ALIASES = mapOf<string>(Joi.string().max(1_024)).description(
 );
 
 const FALLBACKS_TEXT =
-  "Models that are asked in turn when no channel of the one it names gives a ranking; none: those of the model's rule.";
+  "Models to try in turn when no channel of the one it names returns a ranking; none: those of the model's rule.";
 
 /** The members of `PolicyBody` for the schema of a body. */
 export const POLICY_BODY = {

@@ -30,7 +30,7 @@ export const IF_REVISION = Joi.string()
   .max(64)
   .empty(['', null])
   .description(
-    'The `revision` that the change was made from: if somebody was faster, 409 with what there is now as `data`.',
+    'The `revision` that the change was made from: if somebody else has changed it since, 409 with the current state as `data`.',
   );
 
 /** The names on the wire of what a list can be ordered by. */

@@ -52,7 +52,7 @@ export const NODES_REPLY = {
           .valid('current', 'behind', 'silent')
           .required()
           .description(
-            'current: has the newest version in force; behind: an older one; silent: has stopped to report without taking leave, and acts on nothing that it knew.',
+            'current: has the newest version in force; behind: an older one; silent: has stopped reporting without signing off, and no longer acts on what it knew.',
           ),
         version: TOLD.description('What it has in force.'),
         release: Joi.string().allow(null).required(),

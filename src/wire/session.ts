@@ -24,10 +24,10 @@ export const SESSION = Joi.object<SessionWire, true>({
   kind: Joi.string().valid('session', 'access_token').required(),
   created_time: TIME,
   expires_time: TIME.description('Of a session: if it is not used until then.'),
-  used_time: TIME.description('Its last use, to a minute.'),
+  used_time: TIME.description('Its last use, to the minute.'),
   address: TOLD.description('Where it was made from.'),
   agent: TOLD.description('What the browser or client called itself.'),
-  current: Joi.boolean().required().description('Whether it is the one that asks.'),
+  current: Joi.boolean().required().description('Whether it is the one making this request.'),
 });
 
 export function sessionWire({ id, session, current }: ShownSession): SessionWire {

@@ -120,7 +120,7 @@ export const SERIES_REPLY = Joi.object<SeriesWire, true>({
       }),
     )
     .required()
-    .description('By requests, most first; each list has a number for each step.'),
+    .description('By requests, most first; each list has one number per step.'),
 });
 
 /** The members of a row that identify a group, and those that name it. */

@@ -48,7 +48,7 @@ export const TESTED = Joi.object<TestedWire, true>({
     search_units: Joi.number().allow(null).required(),
   })
     .required()
-    .description('As the upstream tells it.'),
+    .description('As the upstream reports it.'),
   problem: Joi.object<{ code: string; message: string }, true>({
     code: Joi.string().required(),
     message: Joi.string().required(),

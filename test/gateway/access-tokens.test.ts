@@ -359,7 +359,7 @@ describe('a request that ends while it waits for a token', () => {
 
     expect(failureOf(waited)).toMatchObject({
       kind: 'timeout',
-      message: 'no access token: it did not come in time',
+      message: 'no access token: it did not arrive in time',
     });
     expect(tokenOf(await staying)).toBe('first');
     expect(stub.requests).toHaveLength(1);

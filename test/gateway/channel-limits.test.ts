@@ -212,7 +212,7 @@ describe('a budget of a channel', () => {
     expect(events).toMatchObject([
       {
         kind: 'fault',
-        what: 'the rest of a budget not given back',
+        what: 'the rest of a budget could not be given back',
         error: { message: 'too late' },
       },
     ]);

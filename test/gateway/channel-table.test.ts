@@ -373,7 +373,7 @@ describe('the channels of a node', () => {
     await table.refresh();
 
     expect(events.filter(({ kind }) => kind === 'fault')).toMatchObject([
-      { what: 'channels not refreshed' },
+      { what: 'the channels could not be refreshed' },
     ]);
     expect(back).toBe(1);
   });

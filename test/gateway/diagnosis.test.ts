@@ -128,7 +128,7 @@ describe('a web page', () => {
 
 describe('a call that failed on the way', () => {
   it.each<[TransportFault, string | undefined, string, RegExp]>([
-    ['forbidden', undefined, 'unusable', /is not called: the words of the fault\.$/],
+    ['forbidden', undefined, 'unusable', /was not called: the words of the fault\.$/],
     ['no_room', undefined, 'upstream_fault', /no room for more replies/],
     ['connect', 'ENOTFOUND', 'unknown_host', /does not resolve \(ENOTFOUND\)/],
     ['connect', 'EAI_AGAIN', 'unknown_host', /does not resolve \(EAI_AGAIN\)/],

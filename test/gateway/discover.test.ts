@@ -144,7 +144,7 @@ describe('a server that says what it is', () => {
     expect(found.candidates[0]).toEqual({
       provider: 'tei',
       certainty: 'certain',
-      because: 'It says so itself, and ranks as that.',
+      because: 'It says so itself, and ranks accordingly.',
     });
     expect(found).toMatchObject({
       models: ['BAAI/bge-reranker-base'],

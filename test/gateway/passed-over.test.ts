@@ -53,10 +53,10 @@ describe('a channel that is passed over because it is busy', () => {
       'It has 2 attempts under way, which is as many as it may have.',
     ],
     [
-      'with the attempt that tries it',
+      'with the attempt that tests it',
       { inFlight: 1, breaker: 'half_open' },
       {},
-      'Its circuit is half open, and the one attempt that tries it is under way.',
+      'Its circuit is half open, and the one attempt that tests it is under way.',
     ],
   ] as const)('says that it is full %s', async (_where, health, channel, message) => {
     expect(await whyBusy({ kind: 'full' }, health, channel)).toEqual(['full', message]);

@@ -381,7 +381,7 @@ describe('a large call', () => {
     expect(await turnsBeforeSent({})).toBe(0);
   });
 
-  it('is read in steps when its reply is large, and no further once nobody waits for it', async () => {
+  it('is read in steps when its reply is large, and no further once nobody is waiting for it', async () => {
     const rows = [0, 1].map((index) => ({ index, score: index, text: '天'.repeat(400_000) }));
     server.answer((_request, res) => sendJson(res, rows));
     expect(await setUp().send()).toMatchObject({ kind: 'ranking' });

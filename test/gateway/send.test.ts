@@ -171,7 +171,7 @@ describe('a call with a reply of megabytes', () => {
     expect(turns).toBeGreaterThan(5);
   });
 
-  it('is read no further once nobody waits for it', async () => {
+  it('is read no further once nobody is waiting for it', async () => {
     const { ask } = setUp(large, COHERE);
     const scope = createScope(1_000, 60_000);
 

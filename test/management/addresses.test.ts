@@ -144,7 +144,7 @@ describe('further addresses of a channel', () => {
   it('have to be web addresses', () => {
     expect(judge('file:///etc/passwd', 'no URL', OPEN)).toEqual([
       expect.stringContaining('settings.token_url must be a URL'),
-      'credentials.key_file names an address that is no URL',
+      'credentials.key_file names an address that is not a URL',
     ]);
   });
 

@@ -91,7 +91,7 @@ describe('channels', () => {
       },
     ],
     ['a setting of another provider', 'settings', { settings: { region: 'eu' } }],
-    ['an address that is no URL', 'base_url', { baseUrl: 'rerank.example.com' }],
+    ['an address that is not a URL', 'base_url', { baseUrl: 'rerank.example.com' }],
     ['an address of another scheme', 'base_url', { baseUrl: 'file:///etc/passwd' }],
     ['secrets in the address', 'base_url', { baseUrl: 'https://a:b@rerank.example.com' }],
     ['a query in the address', 'base_url', { baseUrl: 'https://rerank.example.com/?a=1' }],

@@ -60,6 +60,8 @@ describe('NodeReports', () => {
     await reports.start();
     await reports.stop();
 
-    expect(events).toEqual([{ kind: 'fault', what: 'this node not described', error }]);
+    expect(events).toEqual([
+      { kind: 'fault', what: 'the description of this node could not be written', error },
+    ]);
   });
 });

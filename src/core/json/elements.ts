@@ -91,7 +91,7 @@ function* elements(
   return json[at] === CLOSE_BRACKET ? ranges : undefined;
 }
 
-/** Behind the value at `start`; -1 if it does not end. */
+/** The position after the value at `start`; -1 if it does not end. */
 function* endOfValue(json: Buffer, start: number, pace: Pace): Steps<number> {
   const first = json[start];
   if (first === QUOTE) return yield* endOfText(json, start, pace);
@@ -115,7 +115,7 @@ function* endOfValue(json: Buffer, start: number, pace: Pace): Steps<number> {
   return -1;
 }
 
-/** Behind the closing quote of the string that opens at `start`; -1 if it has none. */
+/** The position after the closing quote of the string that opens at `start`; -1 if it has none. */
 function* endOfText(json: Buffer, start: number, pace: Pace): Steps<number> {
   for (let at = start + 1; ;) {
     const quote = json.indexOf(QUOTE, at);

@@ -218,7 +218,7 @@ export function encodeReply(body: JsonBody): Buffer | JsonFragment {
   return joinReply(partsOf(body));
 }
 
-/** The same of JSON in parts. */
+/** The same for JSON in parts. */
 export function joinReply(parts: readonly Part[]): Buffer | JsonFragment {
   const size = lengthOf(parts);
   if (size <= STEP_BYTES) return joined(parts);
@@ -273,7 +273,7 @@ export async function joinInSteps(
   return bytes;
 }
 
-/** To put a fragment among others takes as long as to serialize a text of this length. */
+/** Putting a fragment among others takes as long as serializing a text of this length. */
 const FRAGMENT_UNITS = 500;
 
 /** How much of a text is serialized in one step. */

@@ -77,7 +77,9 @@ export function* splitBody(
   return others && { ...scanned, others };
 }
 
-/** How much JSON may be parsed whole. Bytes alone do not tell: `{},` takes three of them, and a hundred in memory. */
+/**
+ * How much JSON may be parsed whole. Bytes alone do not show it: `{},` is three bytes of text, and a hundred in memory.
+ */
 export interface ParseLimits {
   /** Nesting depth of arrays and objects. */
   readonly depth: number;

@@ -1,7 +1,7 @@
 /** How much of a text is decoded in one go. */
 export const PIECE_BYTES = 65_536;
 
-/** Of one UTF-16 unit as JSON: an escape. */
+/** The most that one UTF-16 unit takes as JSON: an escape. */
 export const MOST_BYTES = 6;
 const BACKSLASH = 0x5c;
 const LETTER_U = 0x75;
@@ -20,8 +20,8 @@ export function decoded(raw: Buffer, start: number, end: number): string {
 }
 
 /**
- * Where a JSON string may be parted, at `most` or a little before it: between characters and escapes, or at its end. `from`
- * is such a place, some bytes before.
+ * Where a JSON string may be split, at `most` or a little before it: between characters and escapes, or at its end.
+ * `from` is such a place, some bytes before.
  */
 export function partedAt(raw: Buffer, from: number, most: number): number {
   const last = raw.length - 1;
@@ -33,7 +33,7 @@ export function partedAt(raw: Buffer, from: number, most: number): number {
   if (slash < near) return end;
   let first = slash;
   while (first > from && raw[first - 1] === BACKSLASH) first -= 1;
-  // Every other one of a row stands for itself.
+  // In a run of backslashes, every second one is escaped by the one before it.
   const opens = (slash - first) % 2 === 0;
   const length = raw[slash + 1] === LETTER_U ? MOST_BYTES : 2;
   return opens && slash + length > end ? slash : end;

@@ -18,7 +18,8 @@ const MARKS = 8;
 /** The share of what a model reads that a document gets at least, however long the query is. */
 const DOCUMENT_SHARE = 1 / 4;
 
-const CUT = 'Documents longer than the model reads were cut; what lies behind was not ranked.';
+const CUT =
+  'Documents longer than the model can read were cut; the rest of their text was not ranked.';
 
 /**
  * Handles documents longer than the model reads: they are cut if the provider would refuse them, ranked by the best of their

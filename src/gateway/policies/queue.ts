@@ -63,8 +63,8 @@ export class Queue {
   }
 
   /**
-   * What a request would be told at once because of those who wait already; `undefined` if it may wait as well, or nobody
-   * does. Asked before anything is done for the request.
+   * How a request would be refused at once because of those that already wait; `undefined` if it may wait too, or if
+   * none wait. Asked before anything is done for the request.
    */
   refusal(model: string, keyId: number, deadlineMs: number, mostMs: number): NoRanking | undefined {
     const line = this.#lines.get(model);
@@ -89,10 +89,10 @@ export class Queue {
     }
   }
 
-  /** How long a request of a key would wait that comes now. */
+  /** How long a request of a key would wait if it came now. */
   #expectedMs(model: string, { waiters, speed }: Line, keyId: number): number {
     const { now, usualMs } = this.#options;
-    // The first to wait has seen nobody leave.
+    // The first in line has seen nobody leave.
     if (waiters.size === 0) return usualMs(model);
     return speed.expectedMs(waiters.ahead(keyId), usualMs(model), now());
   }

@@ -4,7 +4,7 @@ import type { Job, Layer, Rank, Ranking } from '../rank.js';
 import type { SharedReplies } from '../shared-replies.js';
 
 export interface ReplyCacheOptions {
-  /** Bound of all kept rankings together, in rows. */
+  /** The bound on all kept rankings together, in rows. */
   readonly maxRows: number;
   readonly now: () => number;
 }
@@ -71,7 +71,9 @@ export class ReplyCache {
   }
 }
 
-/** Rankings that are kept for another time than the rule's are kept apart: their age is known by what is left of it. */
+/**
+ * Rankings kept for a time other than the rule's are kept apart: their age is worked out from the time that is left.
+ */
 function keyFor(key: string, ttlMs: number, ruleMs: number): string {
   return ttlMs === ruleMs ? key : `${key} ${ttlMs}`;
 }

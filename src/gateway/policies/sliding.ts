@@ -3,7 +3,7 @@ import { sumUsage } from '../../core/split.js';
 import type { ReportedUsage } from '../../core/rerank.js';
 import type { Attempt, AttemptOutcome, Job, Layer, Offer } from '../rank.js';
 
-const PLACES = 'Ranked in windows that overlap: scores tell the place alone.';
+const PLACES = 'Ranked in overlapping windows: scores only reflect the order.';
 
 /**
  * Shows a long list in windows to a model that ranks all documents together, from the end of the list to its beginning, one

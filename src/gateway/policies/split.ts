@@ -90,7 +90,7 @@ export function split({ parallel }: SplitOptions): Layer<Attempt> {
       const half = Math.ceil(count / 2);
       const halves = atOnce(windowsOf(job.documents, '', { ...UNLIMITED, documents: half }));
       const halved = await inWindows(offer, job, halves);
-      // What failed for another reason is soon tried again: not with what the channel has just refused.
+      // What failed for another reason is soon tried again, but not with what the channel has just refused.
       if (!isTooLarge(halved)) learn(offer, half);
       return halved;
     };
@@ -154,7 +154,7 @@ function callsAMinute({ route: { limits, keys = [] } }: Offer): number {
 }
 
 function tooManyCalls(needed: number, most: number): AttemptOutcome {
-  const message = `the list takes ${needed} calls, more than the ${most} a minute that may be made`;
+  const message = `the list takes ${needed} calls, more than the ${most} a minute that are allowed`;
   return { kind: 'failed', failure: { kind: 'limit', status: undefined, message, unsent: true } };
 }
 

@@ -26,7 +26,7 @@ const about = defineOperation({
   description: 'Without a login, or if it has ended, `self` is null.',
   access: 'visitor',
   reply: Joi.object<AboutWire>({
-    version: Joi.string().required().description('The release that runs.'),
+    version: Joi.string().required().description('The running release.'),
     self: USER.allow(null).required(),
     registration: Joi.boolean().required().description('Whether people may register themselves.'),
     mail: Joi.string<AboutWire['mail']>()

@@ -88,7 +88,7 @@ async function firstConnection(
   const tell = (): void => {
     if (isTold) return;
     isTold = true;
-    onWaiting?.(`${server} cannot be used yet (${reason}); it is tried for ${connectTimeoutMs} ms`);
+    onWaiting?.(`${server} cannot be used yet (${reason}); retrying for ${connectTimeoutMs} ms`);
   };
   const timer = setTimeout(tell, WAITING_AFTER_MS);
   let onError: (error: Error) => void = () => undefined;
@@ -372,16 +372,16 @@ const NOT_SENT =
 
 /** Why Redis cannot serve, in words, by the beginning of its reply. */
 const WORDS: readonly (readonly [RegExp, string])[] = [
-  [/^OOM/, 'Redis is full: it takes no writes until there is memory (maxmemory).'],
-  [/^READONLY/, 'Redis is read-only: this is a replica and not the master.'],
-  [/^MISCONF/, 'Redis takes no writes because it cannot save to its disk.'],
-  [/^NOREPLICAS/, 'Redis takes no writes because too few replicas follow it.'],
+  [/^OOM/, 'Redis is full: it accepts no writes until memory is free (maxmemory).'],
+  [/^READONLY/, 'Redis is read-only: this is a replica, not the master.'],
+  [/^MISCONF/, 'Redis accepts no writes because it cannot save to its disk.'],
+  [/^NOREPLICAS/, 'Redis accepts no writes because too few replicas follow it.'],
   [/^LOADING/, 'Redis is still loading its data.'],
   [/^MASTERDOWN/, 'Redis is a replica that has lost its master.'],
-  [/^CLUSTERDOWN/, 'The Redis Cluster is down: nobody serves some of its slots.'],
+  [/^CLUSTERDOWN/, 'The Redis Cluster is down: some of its slots are not served.'],
   [/^BUSY/, 'Redis is busy with a script that does not end.'],
   [REFUSED_LOGIN, 'Redis refuses the login: check user and password in REDIS_URL.'],
-  [/^NOPERM/, 'Redis does not let its user do all that a gateway does: check the rights (ACL).'],
+  [/^NOPERM/, 'The Redis user may not do everything that a gateway needs: check its rights (ACL).'],
   [
     /^(TRYAGAIN|MOVED|ASK|ERR|Too many Cluster redirections)/,
     'The Redis Cluster is moving the requested keys.',

@@ -85,7 +85,7 @@ export function parseRedisUrl(url: string): Target {
     const cluster = login(path[0]);
     if (cluster.db !== 0) {
       throw new RedisUrlError(
-        'must name no database but 0: several servers are a Redis Cluster, which has no other',
+        'must not name a database other than 0: several servers are a Redis Cluster, which has no other',
       );
     }
     return { kind: 'cluster', nodes, login: cluster };
@@ -119,7 +119,7 @@ function parsePart(text: string): {
 function databaseNumber(text: string | undefined): number {
   if (text === undefined) return 0;
   if (!/^\d{1,5}$/.test(text)) {
-    throw new RedisUrlError('must end with the number of the database, such as /0, or without one');
+    throw new RedisUrlError('must end with a database number, such as /0, or with none');
   }
   return Number(text);
 }
@@ -130,7 +130,7 @@ function decoded(text: string): string {
     return decodeURIComponent(text);
   } catch {
     throw new RedisUrlError(
-      'has a % that begins no character; write a percent sign in a user, a password or a master as %25',
+      'has a % that does not start an escape; write a percent sign in a user, a password or a master as %25',
     );
   }
 }

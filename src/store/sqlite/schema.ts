@@ -335,7 +335,7 @@ export function migrate(driver: Driver, file: string): void {
     };
     if (version > MIGRATIONS.length) {
       throw new StoreUnavailableError(
-        `${file} has been written by a newer release (schema ${version}, this one knows ${MIGRATIONS.length}): ` +
+        `${file} was written by a newer release (schema ${version}, this one knows ${MIGRATIONS.length}): ` +
           'run that release, or start this one with another file.',
       );
     }

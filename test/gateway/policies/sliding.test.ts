@@ -49,7 +49,7 @@ describe('a long list for a model that ranks all documents together', () => {
       rows.map(({ score }) => score).toSorted((one, other) => other - one),
     );
     expect(usage).toEqual({ inputTokens: 30 });
-    expect(warnings).toEqual([expect.stringContaining('place alone'), 'odd']);
+    expect(warnings).toEqual([expect.stringContaining('only reflect the order'), 'odd']);
   });
 
   it('is shown whole where it is one window', async () => {
