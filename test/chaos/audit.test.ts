@@ -91,6 +91,11 @@ describe('an audit of what was seen', () => {
       'answered once: a connection was cut by no kill',
     ],
     [
+      'a connection that broke long after a kill',
+      { calls: [cut()], processes: [{ ...PROCESS, killsMs: [7_999] }] },
+      'answered once: a connection was cut by no kill',
+    ],
+    [
       'a request that a gateway had taken, and left alone as it ended',
       { calls: [cut()], processes: [{ ...PROCESS, terminatedMs: 10_050 }] },
       'answered once: a connection was cut by no kill',
@@ -242,6 +247,10 @@ describe('an audit of what was seen', () => {
     [
       'a connection that a kill cut, and the charge that nobody can know of',
       { calls: [cut()], processes: [{ ...PROCESS, killsMs: [10_050] }] },
+    ],
+    [
+      'a connection that broke once a process had its turn to end after a kill',
+      { calls: [cut()], processes: [{ ...PROCESS, killsMs: [8_000] }] },
     ],
     [
       'a connection that closed unheard as a gateway ended, and the same request made elsewhere',
