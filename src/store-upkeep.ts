@@ -3,6 +3,7 @@ import { GatewayError } from './core/errors.js';
 import type { Background } from './gateway/background.js';
 import type { ChannelTable } from './gateway/channel-table.js';
 import { EMPTIED, type StoreHealth } from './gateway/store-health.js';
+import { notePrices } from './management/price-changes.js';
 import { recoverRedemptions } from './management/redemption-codes.js';
 import { StoreUnavailableError, type Store } from './store/store.js';
 
@@ -10,15 +11,18 @@ const RECOVER_EVERY_MS = 60_000;
 const TRIM_EVERY_MS = 3_600_000;
 const DAY_MS = 24 * 3_600_000;
 
-/** Declares the channels and initial switches of the configuration to the store. Switches that people have set stay. */
+/**
+ * Declares the channels, initial switches and prices of the configuration to the store. Switches that people have set stay.
+ */
 export async function announceConfig(
-  config: Pick<Config, 'channels' | 'tags'>,
+  config: Pick<Config, 'channels' | 'tags' | 'prices'>,
   store: Store,
   nowMs: number,
 ): Promise<void> {
   if (config.channels !== undefined) {
     await store.declareChannels(config.channels.map(({ declared }) => declared));
   }
+  await notePrices(store, config.prices, nowMs);
   if (config.tags.length === 0) return;
   const { switches } = await store.loadChannels();
   const known = new Set(switches.map(({ tag }) => tag));

@@ -298,6 +298,10 @@ describe('over HTTP', () => {
       default: { per: 'search_unit', units: 1_000 },
       units_per_usd: 500_000,
     });
+    const prices = { models: {}, fallback: { per: 'request', units: 7 } } as const;
+    await gateway.store.keepPrices({ atMs: Date.now(), prices }, 10);
+    expect((await run(['prices', '--changes'])).out).toMatch(/any other +1000 .+ 7 +.* a request/);
+    expect((await run(['prices', '--until', '1d'])).out).toContain('No price has changed');
   });
 
   it('channels and tags are changed at once, and credentials are never shown', async () => {

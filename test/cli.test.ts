@@ -191,6 +191,7 @@ describe('the command line', () => {
       expect(batches.out).toMatch(/sale +2 +0 +2 /);
       expect(disabled.out).toContain('2 codes disabled.');
       expect(prices.out).toContain('any other');
+      expect((await run(['prices', '--changes'])).out).toContain('No price has changed');
       expect(logins.out).toContain('root is not logged in anywhere.');
     });
 

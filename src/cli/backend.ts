@@ -32,7 +32,7 @@ import type {
   UserQuery,
 } from '../store/store.js';
 import type { NodesWire } from '../wire/node.js';
-import type { PricesWire } from '../wire/price.js';
+import type { PriceChangeWire, PricesWire } from '../wire/price.js';
 import type { SessionWire } from '../wire/session.js';
 import type { BreakdownWire } from '../wire/stats.js';
 import type { DiscoveredWire } from '../wire/discovered.js';
@@ -47,6 +47,11 @@ export interface ExplainQuery {
   readonly query?: string;
   readonly documents?: readonly string[];
   readonly documentCount?: number;
+}
+
+export interface PriceSpan {
+  readonly fromMs?: number;
+  readonly toMs?: number;
 }
 
 /** How a change of channels or tags came into force. */
@@ -103,6 +108,8 @@ export interface Backend {
 
   listNodes(): Promise<NodesWire>;
   listPrices(): Promise<PricesWire>;
+  /** When prices changed within a span, oldest first. */
+  listPriceChanges(span: PriceSpan): Promise<readonly PriceChangeWire[]>;
 
   /** What an account is logged in with. */
   listLogins(userId: number): Promise<readonly SessionWire[]>;

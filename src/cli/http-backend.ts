@@ -12,7 +12,7 @@ import { sortText } from '../wire/lists.js';
 import { writeMembers } from '../wire/members.js';
 import { readNodes } from '../wire/node.js';
 import { readRefused } from '../wire/refused.js';
-import { readPrices } from '../wire/price.js';
+import { readPriceChange, readPrices } from '../wire/price.js';
 import { readSession } from '../wire/session.js';
 import { readBreakdown } from '../wire/stats.js';
 import { readSwitched, readTag } from '../wire/tag.js';
@@ -139,6 +139,13 @@ export function createHttpBackend(api: ApiClient): Backend {
     },
 
     listPrices: async () => readPrices(await api.call('GET', '/api/price')),
+    async listPriceChanges({ fromMs, toMs }) {
+      const query = {
+        start_timestamp: fromMs === undefined ? undefined : Math.floor(fromMs / 1000),
+        end_timestamp: toMs === undefined ? undefined : Math.floor(toMs / 1000),
+      };
+      return (await api.call('GET', '/api/price/change', { query })).map(readPriceChange);
+    },
     async listLogins(userId) {
       const path = await loginsPath(userId);
       return (await api.call('GET', path)).map(readSession);

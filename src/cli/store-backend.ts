@@ -55,7 +55,8 @@ import {
 import { openStore, storeFile } from '../open-store.js';
 import { loadPrompts } from '../prompts.js';
 import { nodesWire } from '../wire/node.js';
-import { pricesWire } from '../wire/price.js';
+import { priceChangeWire, pricesWire } from '../wire/price.js';
+import { listPriceChanges } from '../management/price-changes.js';
 import { sessionWire } from '../wire/session.js';
 import { breakdownWire } from '../wire/stats.js';
 import { discoveredWire } from '../wire/discovered.js';
@@ -171,6 +172,7 @@ export async function openStoreBackend(
       return enforced(await editTag(deps, tag, { tag: name }, actor));
     },
 
+    listPriceChanges: async (span) => (await listPriceChanges(store, span)).map(priceChangeWire),
     listPrices: () => Promise.resolve(pricesWire(loadGroups(sources, ['prices']).prices)),
     listLogins: async (userId) => (await listLogins(deps, userId)).map(sessionWire),
     endLogin: (userId, id) => endListed(deps, userId, id, actor),

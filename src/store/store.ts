@@ -8,6 +8,7 @@ import type { EncryptionStore } from './encryption.js';
 import type { LogStore } from './logs.js';
 import type { NodeStore } from './nodes.js';
 import type { PlaceStore } from './places.js';
+import type { PriceStore } from './prices.js';
 import type { RedemptionStore } from './redemption.js';
 import type { SessionStore } from './sessions.js';
 import type { ShareStore } from './shares.js';
@@ -33,6 +34,7 @@ export type * from './stats.js';
 export type * from './balance.js';
 export type * from './page.js';
 export type * from './places.js';
+export type * from './prices.js';
 
 /**
  * What the gateway stores, as verbs of the domain: each is atomic across any number of nodes and takes the time as an
@@ -56,7 +58,8 @@ export interface Store
     NodeStore,
     StatsStore,
     ShareStore,
-    PlaceStore {
+    PlaceStore,
+    PriceStore {
   /** Resolves when the store answers. */
   ping(): Promise<void>;
   /** Finishes what is in progress and releases files and connections; waits for others at most `waitMs`. */

@@ -2,7 +2,9 @@ import Joi from 'joi';
 import type { Json } from '../core/json/json.js';
 import { UNITS_PER_DOLLAR, type Price, type PriceList } from '../core/quota.js';
 import { mapValues } from '../core/records.js';
+import type { PriceChange } from '../management/price-changes.js';
 import { mapOf } from './lists.js';
+import { SECONDS } from './log.js';
 
 /** What a model costs, on the wire. */
 export interface PriceWire {
@@ -30,6 +32,55 @@ export const PRICES = Joi.object<PricesWire, true>({
   default: PRICE.required().description('Of a model that is not named.'),
   models: mapOf<PriceWire>(PRICE).required(),
 });
+
+/** When prices changed, and which, on the wire. */
+export interface PriceChangeWire {
+  /** Unix seconds. */
+  changed_at: number;
+  prices: ChangedPriceWire[];
+}
+
+interface ChangedPriceWire {
+  model: string | null;
+  before: PriceWire;
+  after: PriceWire;
+}
+
+export const PRICE_CHANGE = Joi.object<PriceChangeWire, true>({
+  changed_at: SECONDS.required().description('Unix seconds: when the first gateway had them.'),
+  prices: Joi.array()
+    .items(
+      Joi.object<ChangedPriceWire, true>({
+        model: Joi.string()
+          .allow(null)
+          .required()
+          .description('Null: of models without a price of their own.'),
+        before: PRICE.required(),
+        after: PRICE.required(),
+      }),
+    )
+    .required(),
+});
+
+export function priceChangeWire({ atMs, prices }: PriceChange): PriceChangeWire {
+  return {
+    changed_at: Math.floor(atMs / 1_000),
+    prices: prices.map(({ model, before, after }) => ({
+      ...{ model: model ?? null, before: priceWire(before), after: priceWire(after) },
+    })),
+  };
+}
+
+export function readPriceChange(change: Json): PriceChangeWire {
+  return {
+    changed_at: change.field('changed_at').number(),
+    prices: change.field('prices').map((price) => ({
+      model: price.field('model').optionalString() ?? null,
+      before: readPrice(price.field('before')),
+      after: readPrice(price.field('after')),
+    })),
+  };
+}
 
 export function priceWire({ per, units }: Price): PriceWire {
   return { per, units };

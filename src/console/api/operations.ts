@@ -397,6 +397,12 @@ export interface Operations {
     body: undefined;
     reply: { units_per_usd: number; default: { per: "request" | "search_unit" | "million_tokens"; units: number }; models: Record<string, { per: "request" | "search_unit" | "million_tokens"; units: number }> };
   };
+  listPriceChanges: {
+    params: Record<string, never>;
+    query: { start_timestamp?: number; end_timestamp?: number };
+    body: undefined;
+    reply: ({ changed_at: number; prices: ({ model: string | null; before: { per: "request" | "search_unit" | "million_tokens"; units: number }; after: { per: "request" | "search_unit" | "million_tokens"; units: number } })[] })[];
+  };
   listNodes: {
     params: Record<string, never>;
     query: Record<string, never>;
@@ -592,6 +598,7 @@ export const ROUTES: Readonly<Record<keyof Operations, string>> = {
   enableTag: 'POST api/channel/tag/enabled',
   listOwnModels: 'GET api/model',
   listPrices: 'GET api/price',
+  listPriceChanges: 'GET api/price/change',
   listNodes: 'GET api/node',
   explainRoute: 'POST api/route/explain',
   probeAddress: 'POST api/channel/probe',

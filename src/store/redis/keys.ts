@@ -62,6 +62,8 @@ export interface Keys {
    * `:<name>:<start>:<owner>` for its rows.
    */
   readonly stats: string;
+  /** List of the prices that were in force, as `<time> <prices>`. */
+  readonly prices: string;
   /** Common part of the playground's examples: `:<id>`, `:of:<user>`, `:shared`, `:seq`. */
   readonly examples: string;
   limit(name: string): string;
@@ -111,6 +113,7 @@ export function createKeys(prefix: string): Keys {
     duty: (name) => `${prefix}d:${name}`,
     log: (name) => `${prefix}{${name}}`,
     stats: `${prefix}{stats}`,
+    prices: `${prefix}prices`,
     examples: `${prefix}{examples}`,
     share: (name) => `${prefix}h:${name}`,
     places: (name) => `${prefix}p:${name}`,

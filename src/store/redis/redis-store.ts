@@ -14,6 +14,7 @@ import { openRedemption } from './redemption.js';
 import { openSessions } from './sessions.js';
 import { openShares } from './shares.js';
 import { openPlaces } from './places.js';
+import { openPrices } from './prices.js';
 import { openStats } from './stats.js';
 import { openTokens } from './tokens.js';
 import { openUsers } from './users.js';
@@ -67,6 +68,7 @@ export async function openRedisStore({
     ...openStats(connection, keys),
     ...openShares(connection, keys),
     ...openPlaces(connection, keys),
+    ...openPrices(connection, keys),
     async ping() {
       await connection.answer(connection.client.ping());
     },

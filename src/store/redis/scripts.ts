@@ -63,6 +63,7 @@ export const SCRIPTS = {
   takeShare: load('take_share'),
   returnShare: load('return_share'),
   askPlaces: load('ask_places'),
+  keepPrices: load('keep_prices'),
 };
 
 /** All that the scripts return: a bulk string, a whole number, nothing, or a list of these. */

@@ -318,6 +318,13 @@ const MIGRATIONS: readonly string[] = [
   ALTER TABLE users ADD COLUMN last_login_time INTEGER NOT NULL DEFAULT 0;
   `,
   `
+  CREATE TABLE price_lists (
+    id     INTEGER PRIMARY KEY AUTOINCREMENT,
+    at_ms  INTEGER NOT NULL,
+    prices TEXT NOT NULL
+  ) STRICT;
+  `,
+  `
   CREATE TABLE key_notes (
     id            TEXT PRIMARY KEY,
     expires_at_ms INTEGER NOT NULL,

@@ -14,6 +14,7 @@ import { openReservations } from './reservations.js';
 import { openSessions } from './sessions.js';
 import { openShares } from './shares.js';
 import { openPlaces } from './places.js';
+import { openPrices } from './prices.js';
 import { openStats } from './stats.js';
 import { openTokens } from './tokens.js';
 import { openUsers } from './users.js';
@@ -60,6 +61,7 @@ export function openSqliteStore({
     ...openStats(database),
     ...openShares(database),
     ...openPlaces(database),
+    ...openPrices(database),
 
     ping: () =>
       database.read(() => {

@@ -34,3 +34,29 @@ describe('the models that callers may name', () => {
     ]);
   });
 });
+
+it('price changes are told to everybody who is logged in, from the start of the gateway that has them', async () => {
+  const { token } = await createAccount(gateway.store);
+  const changes = async (query = ''): Promise<unknown> =>
+    (await callApi(gateway.url, 'GET', `/api/price/change${query}`, { token })).body.data;
+  // What a gateway has when it starts is where the history begins.
+  expect(await gateway.store.listPrices()).toHaveLength(1);
+  expect(await changes()).toEqual([]);
+
+  const atMs = Date.now() + 60_000;
+  const { prices } = gateway.app.gateway;
+  const models = { ...prices.models, local: { per: 'request', units: 20 } as const };
+  await gateway.store.keepPrices({ atMs, prices: { ...prices, models } }, 10);
+
+  const changed_at = Math.floor(atMs / 1_000);
+  const change = {
+    model: 'local',
+    before: { per: 'request', units: 10 },
+    after: { per: 'request', units: 20 },
+  };
+  expect(await changes()).toEqual([{ changed_at, prices: [change] }]);
+  expect(await changes(`?start_timestamp=${changed_at}&end_timestamp=${changed_at}`)).toEqual([
+    { changed_at, prices: [change] },
+  ]);
+  expect(await changes(`?end_timestamp=${changed_at - 1}`)).toEqual([]);
+});

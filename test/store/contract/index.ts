@@ -9,6 +9,7 @@ import type { OpenHarness } from './harness.js';
 import { describeLogs } from './logs.js';
 import { describeNodes } from './nodes.js';
 import { describePlaces } from './places.js';
+import { describePrices } from './prices.js';
 import { describeRedemption } from './redemption.js';
 import { describeReplies } from './replies.js';
 import { describeSessions } from './sessions.js';
@@ -36,5 +37,6 @@ export function describeStoreContract(name: string, open: OpenHarness): void {
     describeStats(open);
     describeShares(open);
     describePlaces(open);
+    describePrices(open);
   });
 }
