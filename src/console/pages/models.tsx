@@ -5,7 +5,16 @@ import { useRead, useWrite } from '../api/query.js';
 import { percent, someOf } from '../lib/format.js';
 import { tiersOf } from '../lib/order.js';
 import { EXAMPLE_BODY } from '../lib/snippets.js';
-import { Button, Empty, ErrorNotice, FilterText, Link, State, money } from '../parts/basic.js';
+import {
+  Button,
+  Empty,
+  ErrorNotice,
+  FilterText,
+  Link,
+  Moment,
+  State,
+  money,
+} from '../parts/basic.js';
 import { RequestCode } from '../parts/code.js';
 import { ListHead } from '../parts/list-head.js';
 import { priceText } from '../parts/price.js';
@@ -133,6 +142,32 @@ function ModelState({ model: { live } }: { readonly model: Model }) {
   return <State sign={live ? 'ok' : 'bad'}>{live ? wp().models.live : wp().models.dark}</State>;
 }
 
+const SHOWN_CHANGES = 5;
+
+/** What a model cost before, newest first. */
+function PriceHistory({ model }: { readonly model: string }) {
+  const { data = [] } = useRead('listPriceChanges');
+  const priced = data.some(({ prices }) => prices.some((price) => price.model === model));
+  const changes = data.flatMap(({ changed_at: at, prices }) => {
+    // A model that was never named costs what all others do.
+    const change = prices.find((price) => price.model === (priced ? model : null));
+    return change === undefined ? [] : [{ at, before: change.before }];
+  });
+  if (changes.length === 0) return null;
+  return (
+    <ul class="stack tight small muted">
+      {changes
+        .reverse()
+        .slice(0, SHOWN_CHANGES)
+        .map(({ at, before }) => (
+          <li key={at}>
+            {wp().models.costBefore(priceText(before))} <Moment seconds={at} />
+          </li>
+        ))}
+    </ul>
+  );
+}
+
 function OneModel({
   model,
   channels,
@@ -150,7 +185,10 @@ function OneModel({
           <ModelState model={model} />
         </dd>
         <dt>{words.price}</dt>
-        <dd>{priceText(model.price)}</dd>
+        <dd>
+          {priceText(model.price)}
+          <PriceHistory model={model.id} />
+        </dd>
         {model.aliases.length === 0 ? null : (
           <>
             <dt>{words.aliases}</dt>

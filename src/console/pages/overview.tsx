@@ -16,6 +16,7 @@ import {
 } from '../parts/basic.js';
 import { Chart, timesOf } from '../parts/chart.js';
 import { useMuted } from '../parts/muted.js';
+import { usePriceMarks } from '../parts/price-marks.js';
 import { pickRange, RangeSteps, useOwnRange, withoutOwnRange } from '../parts/range.js';
 import { setQuery, useRoute } from '../router.js';
 import { useAtom } from '../state.js';
@@ -107,7 +108,7 @@ export function Overview() {
       )}
       {data === undefined ? null : (
         <div class="halves">
-          <Traffic series={data} />
+          <Traffic series={data} range={range} />
           <Latency series={data} />
         </div>
       )}
@@ -290,8 +291,15 @@ function timeStyle(step: number): (seconds: number) => string {
     : (seconds) => clock(seconds, style()).slice(0, 5);
 }
 
-function Traffic({ series }: { readonly series: Series }) {
+function Traffic({
+  series,
+  range,
+}: {
+  readonly series: Series;
+  readonly range: Parameters<typeof usePriceMarks>[0];
+}) {
   const words = wp().overview;
+  const marks = usePriceMarks(range);
   const named = [
     ['ok', words.ok, 1],
     ['refused', words.refused, 2],
@@ -304,6 +312,7 @@ function Traffic({ series }: { readonly series: Series }) {
       times={timesOf(series)}
       format={(value) => value.toLocaleString()}
       timeOf={timeStyle(series.step_s)}
+      marks={marks}
       onPick={pickRange}
       series={named.map(([key, name, color]) => ({
         ...{ name, color },

@@ -17,6 +17,7 @@ import {
 } from '../parts/basic.js';
 import { Chart, timesOf } from '../parts/chart.js';
 import { FilterSelect } from '../parts/form.js';
+import { usePriceMarks } from '../parts/price-marks.js';
 import { pickRange, RangeSteps, useOwnRange, withoutOwnRange } from '../parts/range.js';
 import { setQuery, useRoute } from '../router.js';
 import { w, wp } from '../words.js';
@@ -218,6 +219,7 @@ function Days({
   const query = { start_timestamp: start, end_timestamp: end };
   const all = useRead('usageSeries', { query }, { enabled: seesAll() });
   const own = useRead('ownUsageSeries', { query }, { enabled: !seesAll() });
+  const marks = usePriceMarks(query);
   const { data } = seesAll() ? all : own;
   const [first] = data?.series ?? [];
   if (data === undefined || first === undefined) return null;
@@ -236,6 +238,7 @@ function Days({
         times={times}
         format={money}
         timeOf={(seconds) => day.format(seconds * 1_000)}
+        marks={marks}
         onPick={pickRange}
         series={[{ name: w().home.spent, color: 1, values }]}
       />

@@ -697,6 +697,12 @@ export const enPages = {
       million_tokens: (amount: string) => `${amount} per million tokens`,
     },
     free: 'free',
+    anyOther: 'other models',
+    priceChanged: (model: string, before: string, after: string) =>
+      `price of ${model}: ${before}, then ${after}`,
+    pricesChanged: (change: string, more: number) =>
+      more === 0 ? change : `${change}; ${many(more, { one: '# more', other: '# more' })}`,
+    costBefore: (price: string) => `${price} until`,
     aliases: 'Other names',
     served: 'Served by',
     servedBy: (live: number, all: number) => `${live} of ${all} live`,

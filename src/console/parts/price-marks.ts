@@ -1,0 +1,25 @@
+import { useRead } from '../api/query.js';
+import { wp } from '../words.js';
+import type { Mark } from './chart.js';
+import { priceText } from './price.js';
+
+/** When prices changed within a range, and what changed, for a chart. */
+export function usePriceMarks(range: {
+  readonly start_timestamp: number;
+  readonly end_timestamp: number;
+}): readonly Mark[] {
+  const { data = [] } = useRead('listPriceChanges', {
+    // Exclusive there, inclusive here.
+    query: { ...range, end_timestamp: range.end_timestamp - 1 },
+  });
+  const words = wp().models;
+  return data.map(({ changed_at: at, prices }) => {
+    const [first] = prices;
+    const model = first?.model ?? words.anyOther;
+    const change =
+      first === undefined
+        ? ''
+        : words.priceChanged(model, priceText(first.before), priceText(first.after));
+    return { at, label: words.pricesChanged(change, prices.length - 1) };
+  });
+}
