@@ -135,6 +135,8 @@ function collect(
       // others.
       if (isLarge) whole = bufferWithRoom(declared);
       req.on('data', take);
+      // Otherwise what comes together with the head is put aside first, and more than 16 kB of it stops and starts the socket.
+      req.read(0);
     };
     req
       .on('end', () => {

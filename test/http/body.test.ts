@@ -39,6 +39,29 @@ describe('reading a body', () => {
     server.close();
   });
 
+  it('takes what comes with the head without stopping the connection', async () => {
+    const size = 50_000;
+    const server = createServer();
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const caller = connect((server.address() as AddressInfo).port, '127.0.0.1');
+    const head = `POST / HTTP/1.1\r\nHost: a\r\nContent-Length: ${size}\r\n\r\n`;
+    let stops = 0;
+    const read = new Promise<ReceivedBody>((resolve, reject) => {
+      server.on('request', (req) => {
+        req.socket.on('pause', () => (stops += 1));
+        const load = new Load(1, LIMIT);
+        readJsonBody(req, LIMIT, load, load.enter(size, LIMIT)).then(resolve, reject);
+      });
+    });
+    caller.write(head + ' '.repeat(size));
+
+    expect((await read).bytes).toEqual(Buffer.alloc(size, ' '));
+    expect(stops).toBe(0);
+    caller.destroy();
+    server.close();
+  });
+
   it('leaves a large body to whoever got it, whatever is left of its request', async () => {
     const size = 300_000;
     const req = new IncomingMessage(new Socket());
