@@ -311,12 +311,14 @@ class RowScan {
   #repeats(at: number, from: number, to: number): boolean {
     const view = this.#view;
     const shift = at - from;
-    let index = from;
-    if (to + shift > view.byteLength) return false;
-    for (; index + 4 <= to; index += 4) {
-      if (view.getInt32(index) !== view.getInt32(index + shift)) return false;
+    const last = to - 4;
+    // Asking the view for its length costs more than all comparisons.
+    if (to + shift > this.#bytes.length) return false;
+    if (last < from) return isEqual(this.#bytes, at, this.#bytes, from, to);
+    for (let index = from; index < last; index += 4) {
+      if (view.getInt32(index, true) !== view.getInt32(index + shift, true)) return false;
     }
-    return isEqual(this.#bytes, index + shift, this.#bytes, index, to);
+    return view.getInt32(last, true) === view.getInt32(last + shift, true);
   }
 
   /** Reads a number of JSON's grammar exactly as `JSON.parse` would; returns the position after it, or -1. */
