@@ -56,17 +56,22 @@ function channel(name, server) {
   };
 }
 
+const LANES = ['local', 'small-reranker', 'large-reranker'];
+
 /** What a page links to when somebody shares it. */
 function sharedPlayground() {
   const documents = DOCUMENTS.map(([text]) => text).join('\n');
-  const lanes = ['local', 'small-reranker', 'large-reranker'];
-  const packed = deflateRawSync(JSON.stringify({ query: QUERY, documents, lanes }));
+  const packed = deflateRawSync(JSON.stringify({ query: QUERY, documents, lanes: LANES }));
   return `playground#v1.${packed.toString('base64url')}`;
 }
 
 async function runPlayground(page) {
   await page.getByLabel('Query').press('Control+Enter');
-  await page.getByRole('heading', { name: 'Agreement' }).waitFor();
+  const agreement = page.getByRole('region', { name: 'Agreement' });
+  await agreement
+    .locator('tbody tr')
+    .nth(LANES.length - 1)
+    .waitFor();
   await page.getByRole('heading', { name: 'Agreement' }).scrollIntoViewIfNeeded();
   await page.evaluate(() => globalThis.scrollTo(0, 0));
 }
@@ -110,10 +115,27 @@ export async function startPictures() {
   });
   return {
     ...console_,
+    startedMs: Date.now(),
     async stop() {
       await console_.stop();
       for (const server of servers) server.close();
     },
+  };
+}
+
+/** Ages are some hours, and no traffic is of the last one, however long the pictures take. */
+const LATER_MS = 2.5 * 3_600_000;
+const TIMING = { total_ms: 12, upstream_ms: 10, admission_ms: 1 };
+
+/** Makes time stand still for a page, and each ranking take as long as all others. */
+function stopTime(startedMs) {
+  return async (page) => {
+    await page.clock.setFixedTime(startedMs + LATER_MS);
+    await page.route('**/api/playground/rank', async (route) => {
+      const response = await route.fetch();
+      const { data, ...rest } = await response.json();
+      await route.fulfill({ response, json: { ...rest, data: { ...data, timing: TIMING } } });
+    });
   };
 }
 
@@ -128,9 +150,11 @@ async function stillOf(page) {
 /** All pictures by name, as small PNG files. */
 export async function takePictures(console_) {
   const taken = new Map();
+  const prepare = stopTime(console_.startedMs);
   for (const [name, path, ready, options] of PICTURES) {
     for (const [view, look] of VIEWS) {
-      const opened = { ...options, ...look, deviceScaleFactor: SCALE, reducedMotion: 'reduce' };
+      const still = { prepare, deviceScaleFactor: SCALE, reducedMotion: 'reduce' };
+      const opened = { ...options, ...look, ...still };
       const { context, page } = await console_.open(path, opened);
       await ready(page);
       taken.set(`${name}-${view}`, await stillOf(page));
@@ -157,7 +181,8 @@ export async function fontsOf(console_) {
 
 async function takeReadmePicture(console_) {
   const viewport = { width: 1280, height: 1330 };
-  const { context, page } = await console_.open(sharedPlayground(), { viewport });
+  const prepare = stopTime(console_.startedMs);
+  const { context, page } = await console_.open(sharedPlayground(), { viewport, prepare });
   await runPlayground(page);
   const picture = await stillOf(page);
   await context.close();

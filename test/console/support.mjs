@@ -144,8 +144,9 @@ export async function startConsole(settings = {}) {
     startNode,
     api,
 
-    /** A page whose console must stay empty, and whose policy must not be broken. */
-    async open(path, { login = true, username = 'root', password = PASSWORD, ...options } = {}) {
+    /** A page whose console must stay empty, and whose policy must not be broken; `prepare` gets it while it is blank. */
+    async open(path, given = {}) {
+      const { login = true, username = 'root', password = PASSWORD, prepare, ...options } = given;
       const context = await browser.newContext({
         viewport: { width: 1280, height: 800 },
         locale: 'en-GB',
@@ -160,6 +161,7 @@ export async function startConsole(settings = {}) {
         if (['error', 'warning'].includes(message.type())) said.push(message.text());
       });
       page.on('pageerror', (error) => said.push(error.message));
+      await prepare?.(page);
       await page.goto(`${url}/console/${path}`);
       return { context, page, said };
     },
