@@ -1,6 +1,6 @@
 /**
  * Measures the turns of a process's event loop: loaded with --import. Each SIGUSR2 prints, or sends to the parent if there
- * is a channel, the longest turn since the last signal, in milliseconds: how long it took, and how long the processor worked, which other programs cannot lengthen.
+ * is a channel, the longest turn since the last signal, in milliseconds: how long it took, without the wait for something to do, and how long the processor worked, which other programs cannot lengthen.
  */
 import { Buffer } from 'node:buffer';
 import { openSync, readSync } from 'node:fs';
@@ -15,24 +15,23 @@ const ranNs = () => {
 };
 
 let longest = { tookMs: 0, workedMs: 0 };
-let [atMs, workedNs] = [performance.now(), ranNs()];
-let isEnding = false;
+let [atMs, idleMs, workedNs] = [performance.now(), performance.nodeTiming.idleTime, ranNs()];
 
 const turn = () => {
-  const [nextMs, nextNs] = [performance.now(), ranNs()];
+  const [nextMs, nextIdleMs, nextNs] = [
+    performance.now(),
+    performance.nodeTiming.idleTime,
+    ranNs(),
+  ];
   longest = {
-    tookMs: Math.max(longest.tookMs, nextMs - atMs),
+    tookMs: Math.max(longest.tookMs, nextMs - atMs - (nextIdleMs - idleMs)),
     workedMs: Math.max(longest.workedMs, (nextNs - workedNs) / 1e6),
   };
-  [atMs, workedNs] = [nextMs, nextNs];
-  // A process that is told to end does so when nothing is left to do.
-  if (!isEnding) setImmediate(turn);
+  [atMs, idleMs, workedNs] = [nextMs, nextIdleMs, nextNs];
+  // Without a hold on the loop it is called once a turn, and the loop may still wait for something to do.
+  setImmediate(turn).unref();
 };
-setImmediate(turn);
-
-process.once('SIGTERM', () => {
-  isEnding = true;
-});
+setImmediate(turn).unref();
 
 process.on('SIGUSR2', () => {
   const said = { turns: longest };
