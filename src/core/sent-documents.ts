@@ -1,5 +1,6 @@
 import { JsonFragment } from './json/json.js';
 import { ROW, type FoundList } from './json/scanner.js';
+import { copyBytes, uncleared } from './memory.js';
 import { atOnce, Pace, type Steps } from './steps.js';
 import { echoOf, wrapEach } from './document-json.js';
 import type { DocumentPart, Documents } from './document-list.js';
@@ -207,12 +208,12 @@ class SentDocuments implements Documents {
 const COPY_BYTES = 1_048_576;
 
 function* joined(pieces: readonly Buffer[], size: number): Steps<Buffer> {
-  const whole = Buffer.allocUnsafe(size);
+  const whole = uncleared(size);
   let at = 0;
   let paused = 0;
   for (const piece of pieces) {
     for (let from = 0; from < piece.length; from += COPY_BYTES) {
-      at += piece.copy(whole, at, from, from + COPY_BYTES);
+      at += copyBytes(piece, whole, at, from, from + COPY_BYTES);
       if (at - paused < COPY_BYTES) continue;
       paused = at;
       yield;

@@ -2,6 +2,7 @@ import { subscribe } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
 import type { Dispatcher } from 'undici';
 import { systemCode } from '../core/errors.js';
+import { copyBytes, uncleared } from '../core/memory.js';
 import type { RawReply } from '../providers/reply.js';
 import { awaitReply, ForbiddenAddressError } from './connector.js';
 import { Inflation, readEncodings } from './inflate.js';
@@ -66,6 +67,9 @@ subscribe('undici:request:bodySent', () => {
   writing = undefined;
 });
 
+/** Replies from this size on are kept in one piece. */
+const LARGE_BYTES = 1_048_576;
+
 export interface ReplyLimits {
   readonly maxBytes: number;
   /** The room for all replies, and for those of this origin. */
@@ -89,6 +93,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #status = 0;
   #headers: RawReply['headers'] = {};
   #inflation: Inflation | undefined;
+  /** Of a large reply whose length is known. */
+  #whole: Buffer | undefined;
   #first: Buffer | undefined;
   #more: Buffer[] | undefined;
   /** Bytes as received, and bytes of the reply itself: they differ only if it was compressed. */
@@ -156,6 +162,11 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#started = true;
     this.#status = status;
     this.#headers = flatten(headers);
+    const { 'content-length': length, 'content-encoding': encoding } = this.#headers;
+    const bytes = Number(length ?? 0);
+    const isLarge = bytes > LARGE_BYTES && bytes <= this.#limits.maxBytes;
+    // Pieces of a large reply are joined as they arrive: joining all at once would hold up others.
+    if (isLarge && encoding === undefined) this.#whole = uncleared(bytes);
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -220,6 +231,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
       this.#fail(new TransportError('unreadable', 'the reply is larger than allowed'));
     } else if (!this.#hasRoomFor(piece.length)) {
       this.#fail(new TransportError('no_room', 'too many bytes of replies at once'));
+    } else if (this.#whole !== undefined) {
+      copyBytes(piece, this.#whole, this.#bytes - piece.length);
     } else if (this.#first === undefined) {
       this.#first = piece;
     } else {
@@ -234,8 +247,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   #succeed(): void {
-    const body =
-      this.#more === undefined ? (this.#first ?? Buffer.alloc(0)) : Buffer.concat(this.#more);
+    const pieces = this.#more === undefined ? this.#first : Buffer.concat(this.#more);
+    const body = this.#whole?.subarray(0, this.#bytes) ?? pieces ?? Buffer.alloc(0);
     this.#stop();
     this.#resolve(new Reply(this.#status, this.#headers, body));
   }
@@ -255,6 +268,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#inflation?.destroy();
     for (const room of this.#limits.rooms) room.release(this.#bytes);
     this.#bytes = 0;
+    this.#whole = undefined;
     this.#first = undefined;
     this.#more = undefined;
   }

@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { TextDecoder } from 'node:util';
 import { GatewayError } from '../core/errors.js';
+import { copyBytes } from '../core/memory.js';
 import { bufferWithRoom, joinWithRoom } from '../core/json/room.js';
 import { Inflation, readEncodings, type Encodings } from '../gateway/inflate.js';
 import { tooLarge, type Load, type Place } from './load.js';
@@ -128,7 +129,7 @@ function collect(
       if (bytes > limitBytes) fail(() => tooLarge(limitBytes));
       else if (!load.charge(place, chunk.length)) fail(() => load.refusalOf(place));
       else if (whole === undefined) chunks.push(chunk);
-      else chunk.copy(whole, bytes - chunk.length);
+      else copyBytes(chunk, whole, bytes - chunk.length);
     };
     const begin = (): void => {
       // Pieces of a large body are joined as they arrive: joining all at once would take twice the memory and hold up

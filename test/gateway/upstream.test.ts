@@ -1,4 +1,5 @@
 import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { types } from 'node:util';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { createScope } from '../../src/gateway/scope.js';
@@ -86,6 +87,19 @@ describe('Upstream', () => {
     const reply = await upstreamWith().send(post(target.url, { body, onSent }));
 
     expect(reply.text).toBe('ok');
+  });
+
+  it('keeps a large reply where the engine does not count it', async () => {
+    const text = Array.from({ length: 500_000 }, (_, at) => String(at).padStart(10)).join('');
+    const target = await startUpstream(
+      (_request, res) => void res.setHeader('content-length', text.length).end(text),
+    );
+    open.push(target);
+
+    const reply = await upstreamWith({ maxReplyBytes: text.length }).send(post(target.url));
+
+    expect(reply.text === text).toBe(true);
+    expect(types.isSharedArrayBuffer(reply.bytes?.buffer)).toBe(true);
   });
 
   it('stops reading a reply that is larger than allowed', async () => {

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer, IncomingMessage } from 'node:http';
 import { connect, Socket, type AddressInfo } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
+import { types } from 'node:util';
 import { runInNewContext } from 'node:vm';
 import { gzipSync } from 'node:zlib';
 import { NO_BYTES, readJsonBody, type ReceivedBody } from '../../src/http/body.js';
@@ -60,6 +61,21 @@ describe('reading a body', () => {
     expect(stops).toBe(0);
     caller.destroy();
     server.close();
+  });
+
+  it('keeps a large body where the engine does not count it', async () => {
+    const size = 5_000_000;
+    const req = new IncomingMessage(new Socket());
+    req.headers = { 'content-length': String(size) };
+    for (let at = 0; at < size; at += 50_000) req.push(Buffer.alloc(50_000, String(at / 50_000)));
+    req.push(null);
+    const load = new Load(1, size);
+
+    const { bytes } = await readJsonBody(req, size, load, load.enter(size, size));
+
+    expect(bytes).toHaveLength(size);
+    expect(bytes.toString('latin1', 99 * 50_000, 99 * 50_000 + 4)).toBe('9999');
+    expect(types.isSharedArrayBuffer(bytes.buffer)).toBe(true);
   });
 
   it('leaves a large body to whoever got it, whatever is left of its request', async () => {

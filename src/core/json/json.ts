@@ -1,3 +1,4 @@
+import { copyBytes, uncleared } from '../memory.js';
 import { inSteps, Pace, type Steps } from '../steps.js';
 import { writeAround } from './room.js';
 import { NumberRows } from './rows.js';
@@ -259,12 +260,12 @@ export async function joinInSteps(
   size: number,
   pause: () => Promise<void>,
 ): Promise<Buffer> {
-  const bytes = Buffer.allocUnsafeSlow(size);
+  const bytes = uncleared(size);
   let at = 0;
   let paused = 0;
   for (const piece of pieces) {
     for (let from = 0; from < piece.length; from += STEP_BYTES) {
-      at += piece.copy(bytes, at, from, Math.min(piece.length, from + STEP_BYTES));
+      at += copyBytes(piece, bytes, at, from, from + STEP_BYTES);
       if (at - paused < STEP_BYTES) continue;
       await pause();
       paused = at;

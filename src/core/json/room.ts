@@ -1,3 +1,5 @@
+import { copyBytes, uncleared } from '../memory.js';
+
 /**
  * Text that arrives with room around it, so that whatever it becomes part of can be written around it in place. A megabyte
  * is thus passed on without a second megabyte. The room of a text is used only once: a second use has to copy.
@@ -11,7 +13,7 @@ const unused = new WeakSet<object>();
 
 /** An empty buffer with room around it. */
 export function bufferWithRoom(bytes: number): Buffer {
-  const all = Buffer.allocUnsafeSlow(bytes + 2 * ROOM_BYTES);
+  const all = uncleared(bytes + 2 * ROOM_BYTES);
   unused.add(all.buffer);
   return all.subarray(ROOM_BYTES, ROOM_BYTES + bytes);
 }
@@ -20,7 +22,7 @@ export function bufferWithRoom(bytes: number): Buffer {
 export function joinWithRoom(pieces: readonly Buffer[], bytes: number): Buffer {
   const joined = bufferWithRoom(bytes);
   let at = 0;
-  for (const piece of pieces) at += piece.copy(joined, at);
+  for (const piece of pieces) at += copyBytes(piece, joined, at);
   return joined;
 }
 

@@ -1,3 +1,4 @@
+import { copyBytes } from '../memory.js';
 import { SCANNER } from './scanner-module.js';
 
 /**
@@ -100,7 +101,7 @@ let compiled: object | undefined;
 /** One walker and its memory, for one text at a time. */
 class Scanner {
   readonly #code: ScannerExports;
-  readonly #window: Uint8Array;
+  readonly #window: Buffer;
   readonly #bytes: Uint8Array;
   readonly #words: Uint32Array;
   #names: readonly ListName[] | undefined;
@@ -109,7 +110,7 @@ class Scanner {
     compiled ??= new WebAssembly.Module(Buffer.from(SCANNER, 'base64'));
     this.#code = new WebAssembly.Instance(compiled).exports;
     const { memory, WINDOW, WINDOW_SIZE } = this.#code;
-    this.#window = new Uint8Array(memory.buffer, WINDOW.value, WINDOW_SIZE.value);
+    this.#window = Buffer.from(memory.buffer, WINDOW.value, WINDOW_SIZE.value);
     this.#bytes = new Uint8Array(memory.buffer);
     this.#words = new Uint32Array(memory.buffer);
     this.#code.prepare();
@@ -123,7 +124,8 @@ class Scanner {
   /** Continues from `position`; returns how far it came, or -1 if the text is unsuitable. */
   run(text: Buffer, position: number): number {
     const size = Math.min(this.#window.length, text.length - position);
-    this.#window.set(size === text.length ? text : text.subarray(position, position + size));
+    if (size === text.length) this.#window.set(text);
+    else copyBytes(text, this.#window, 0, position, position + size);
     const walked = this.#code.run(size, position);
     return walked < 0 ? -1 : position + walked;
   }

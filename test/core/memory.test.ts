@@ -1,0 +1,55 @@
+import { describe, expect, it } from '@jest/globals';
+import { types } from 'node:util';
+import { copyBytes, uncleared } from '../../src/core/memory.js';
+import { fc } from '../support/property.js';
+
+const MEGABYTE = 1_048_576;
+
+describe('uncleared', () => {
+  it.each([1, MEGABYTE, 30 * MEGABYTE])('has %d bytes to itself', (bytes) => {
+    const buffer = uncleared(bytes);
+
+    expect(buffer).toHaveLength(bytes);
+    expect(buffer.buffer.byteLength).toBe(bytes);
+  });
+
+  it('is not counted by the engine if it is large', () => {
+    const before = process.memoryUsage().external;
+
+    const held = uncleared(200 * MEGABYTE);
+
+    expect(process.memoryUsage().external - before).toBeLessThan(100 * MEGABYTE);
+    expect(held).toHaveLength(200 * MEGABYTE);
+  });
+
+  it('is counted once there is much of it', () => {
+    const held = uncleared(300 * MEGABYTE);
+
+    const next = uncleared(30 * MEGABYTE);
+
+    expect(types.isSharedArrayBuffer(held.buffer)).toBe(true);
+    expect(types.isSharedArrayBuffer(next.buffer)).toBe(false);
+  });
+});
+
+describe('copyBytes', () => {
+  const texts = fc.uint8Array({ maxLength: 40 }).map((bytes) => Buffer.from(bytes));
+
+  it.each([
+    ['of its own', () => Buffer.alloc(100)],
+    ['that is shared', () => Buffer.from(new SharedArrayBuffer(100))],
+  ])('copies as buffers do, into memory %s', (_, make) => {
+    fc.assert(
+      fc.property(texts, fc.nat(50), fc.nat(45), fc.nat(45), (source, at, from, to) => {
+        const start = Math.min(from, source.length);
+        const end = Math.max(start, to);
+        const [target, expected] = [make(), Buffer.alloc(100)];
+
+        const copied = copyBytes(source, target, at, start, end);
+
+        expect(copied).toBe(source.copy(expected, at, start, end));
+        expect(target.equals(expected)).toBe(true);
+      }),
+    );
+  });
+});
