@@ -426,7 +426,7 @@ channels:
     ['$${KEY}', NO_VALUE],
     [
       'Bearer sk-hush',
-      'begins with "Bearer", which the gateway puts before it; give what comes after it alone',
+      'begins with "Bearer", which the gateway adds itself; give only what comes after it',
     ],
     ['<your key>', 'is a placeholder; give the secret itself'],
     ['your-api-key', 'is a placeholder; give the secret itself'],

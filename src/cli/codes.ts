@@ -35,7 +35,7 @@ export function addCodeCommands(program: Command, io: CliIo): void {
   const codes = program
     .command('codes')
     .alias('code')
-    .description('redemption codes, which people turn into quota');
+    .description('redemption codes, which people redeem for quota');
 
   codes
     .command('create')
@@ -58,13 +58,13 @@ export function addCodeCommands(program: Command, io: CliIo): void {
     .description('list codes, newest first, without the codes themselves')
     .option('--keyword <part>', 'whose name contains this')
     .option('--name <name>', 'with exactly this name')
-    .option('--batch <id>', 'that were made together')
+    .option('--batch <id>', 'of this batch')
     .addOption(new Option('--status <status>', 'in this state').choices(STATUSES))
     .action(onGateway(io, listAll));
 
   codes
     .command('batches')
-    .description('add codes up by what was made together, newest first')
+    .description('sum up codes by batch, newest first')
     .action(onGateway(io, listBatches));
 
   codes

@@ -21,7 +21,7 @@ export function addConfigCommands(program: Command, io: CliIo): void {
   config
     .command('check')
     .description('check the settings and report every mistake')
-    .option('--store-channels', 'the store has further channels: models and tags may be theirs')
+    .option('--store-channels', 'accept models and tags that only channels in the store may have')
     .action(
       withoutStore(io, ({ sources, show }, command) => {
         const { storeChannels } = command.opts<{ readonly storeChannels?: boolean }>();

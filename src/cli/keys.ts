@@ -321,7 +321,9 @@ async function remove(session: Session, command: Command): Promise<void> {
   const { yes } = command.opts<{ yes?: true }>();
   const token = await resolveKey(session, command.args[0]);
   const { id } = token;
-  const left = token.unlimitedQuota ? '' : `, and the ${amount(token.remainQuota)} it has left go`;
+  const left = token.unlimitedQuota
+    ? ''
+    : `, and the ${amount(token.remainQuota)} it has left are lost`;
   const what = `Key ${id} "${token.name}" (${token.keyHint}) will be deleted for good: requests with it are refused${left}.`;
   await confirm(session, what, yes);
   await session.backend.deleteKey(id);

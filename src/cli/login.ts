@@ -122,7 +122,7 @@ async function logOut(io: CliIo, options: GlobalOptions): Promise<void> {
     { url, username, ended },
     ended
       ? `${username} is logged out of ${url}.`
-      : `What was saved is gone, but ${url} cannot be reached: the access token lives there until the password changes or another one is made.`,
+      : `The saved login is deleted, but ${url} cannot be reached: the access token stays valid there until the password changes or a new token is made.`,
   );
 }
 

@@ -10,7 +10,7 @@ const USER = 'id, name or address';
 export function addLoginListCommands(users: Command, io: CliIo): void {
   users
     .command('logins')
-    .description('list what an account is logged in with: browsers and access tokens')
+    .description('list the logins of an account: browsers and access tokens')
     .argument('[user]', `${USER} (default: root, or you, if logged in)`)
     .action(onGateway(io, listAll));
 

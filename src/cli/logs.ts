@@ -90,7 +90,7 @@ function withFilters(command: Command, io: CliIo): Command {
     .option('--provider <provider>', 'answered by a channel of this provider')
     .option('--tag <tag>', 'answered by a channel with this tag')
     .option('--outcome <code>', 'ok, an error code, or failed for all error codes')
-    .option('--slower <ms>', 'that took at least so many milliseconds', wholeNumber)
+    .option('--slower <ms>', 'that took at least this many milliseconds', wholeNumber)
     .option('--since <when>', 'since when: 30d for the last 30 days, or a date', past(io.now))
     .option('--until <when>', 'until when (default: now)', past(io.now));
 }
@@ -203,7 +203,7 @@ async function listAudit({ backend, show }: Session, command: Command): Promise<
       total,
     },
     total === 0
-      ? `Nothing of that kind is in the audit log of ${backend.place}.`
+      ? `No such entries in the audit log of ${backend.place}.`
       : table(['TIME', 'WHO', 'WHAT', 'OF', 'FROM', 'DETAIL'], rows, {
           total,
           offset: page.offset,

@@ -18,7 +18,7 @@ async function listAll({ backend, show }: Session): Promise<void> {
   show(
     listed,
     listed.nodes.length === 0
-      ? `No gateway works on ${backend.place}.`
+      ? `No gateway uses ${backend.place}.`
       : table(
           ['NODE', 'STANDING', 'RELEASE', 'SINCE', 'IN FLIGHT', 'SETTLING', 'FAULTS', 'CHANNELS'],
           listed.nodes.map(rowOf),

@@ -43,7 +43,7 @@ async function probe(session: Session, command: Command): Promise<void> {
   if (found.candidates.length === 0) throw new RefusedError(found.problem?.message ?? UNKNOWN);
 }
 
-const UNKNOWN = 'Nothing is known of it.';
+const UNKNOWN = 'Nothing is known about it.';
 
 async function credentialsOf(
   { io }: Session,
@@ -77,7 +77,7 @@ function describe(found: DiscoveredWire, baseUrl: string): string {
     ['address', baseUrl],
     ['asked', counted(found.requests, 'request')],
     ['models', names(models, 'it lists none')],
-    ['documents', most === null ? 'it tells no limit' : `${most} in one request`],
+    ['documents', most === null ? 'it reports no limit' : `${most} in one request`],
     ['scores', scale ?? 'unknown'],
     ['order', order ?? 'unknown'],
   ]);

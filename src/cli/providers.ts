@@ -16,7 +16,7 @@ export function showProviders(show: Session['show'], id: string | undefined): vo
     ]);
     show(
       { items: providers.map(providerJson), total: providers.length },
-      `${table(['PROVIDER', 'NAME', 'ADDRESS', 'CREDENTIALS', 'SETTINGS'], rows)}\n${counted(providers.length, 'provider')}; "channels providers <provider>" tells more.`,
+      `${table(['PROVIDER', 'NAME', 'ADDRESS', 'CREDENTIALS', 'SETTINGS'], rows)}\n${counted(providers.length, 'provider')}; "channels providers <provider>" shows more.`,
     );
     return;
   }

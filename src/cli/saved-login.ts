@@ -39,7 +39,7 @@ export function readLogin(env: Environment): SavedLogin | undefined {
 export function saveLogin(env: Environment, { url, username, accessToken }: SavedLogin): string {
   const file = loginFile(env);
   if (file === undefined) {
-    throw new Error('There is no place to save a login: set XDG_CONFIG_HOME or HOME.');
+    throw new Error('There is nowhere to save a login: set XDG_CONFIG_HOME or HOME.');
   }
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   // An existing file would keep its mode when written to, so a new file replaces it.

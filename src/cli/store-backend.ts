@@ -160,7 +160,7 @@ export async function openStoreBackend(
     explain: () =>
       Promise.reject(
         new UsageError(
-          'Only a running gateway knows what cools down and what is busy, not its store: log in, or give --url and --access-token.',
+          'Only a running gateway knows what is cooling down and what is busy; its store does not: log in, or give --url and --access-token.',
         ),
       ),
 

@@ -66,9 +66,9 @@ export function inForceText({ state, nodes, waitedMs }: InForce): string {
       return `In force on ${confirmed} of ${counted(total, 'gateway')} after ${Math.round(waitedMs)} ms.`;
     case 'bound_passed':
       return total === 0
-        ? 'In force: the store could not tell which gateways have it, but the time after which none acts on what was before has passed.'
-        : `In force: ${confirmed} of ${counted(total, 'gateway')} confirmed it, not ${late.join(', ')}; the ${Math.round(waitedMs)} ms after which none acts on what was before have passed.`;
+        ? 'In force: the store could not tell which gateways have it, but the time after which none acts on the previous state has passed.'
+        : `In force: ${confirmed} of ${counted(total, 'gateway')} confirmed it, not ${late.join(', ')}; the ${Math.round(waitedMs)} ms after which none acts on the previous state have passed.`;
     case 'no_gateway':
-      return 'No gateway is running; it holds when one starts.';
+      return 'No gateway is running; it takes effect when one starts.';
   }
 }

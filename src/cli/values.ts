@@ -77,7 +77,7 @@ const MAX_LIMIT = 1_000;
 export function withPage(command: Command): Command {
   return command
     .option('--limit <count>', `how many, ${MAX_LIMIT} at most`, wholeNumber, 100)
-    .option('--offset <count>', 'leave out the first', wholeNumber, 0);
+    .option('--offset <count>', 'how many to skip', wholeNumber, 0);
 }
 
 export function pageOf({ limit, offset }: PageOptions): Slice {
@@ -96,7 +96,7 @@ export function withSort<By extends string>(
   return command.addOption(
     new Option(
       '--sort <member>',
-      `by ${choices.join(', ')}; --sort=-${choices[0] ?? ''}: the greatest first`,
+      `by ${choices.join(', ')}; --sort=-${choices[0] ?? ''}: the largest first`,
     ).argParser((text) => {
       const order = orderOf(names, text);
       if (order !== undefined) return order;

@@ -109,7 +109,7 @@ export const azureFoundry = defineProvider({
   exampleModels: ['Cohere-rerank-v4.0-pro', 'Cohere-rerank-v4.0-fast'],
   notes: [
     'The base URL is https://<resource>.services.ai.azure.com; upstream model names are deployment names.',
-    'Scores can be very small: compare them, do not cut them off.',
+    'Scores can be very small: compare them rather than applying a threshold.',
     LONG_DOCUMENTS_NOTE,
   ],
 });

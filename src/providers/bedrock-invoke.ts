@@ -30,7 +30,7 @@ export const bedrockInvoke = defineProvider({
     apiVersion: {
       type: 'number',
       default: 2,
-      describe: 'api_version in the body, for models that are not of Amazon',
+      describe: "api_version in the body, for models that are not Amazon's",
     },
     ...TOKENS_PER_DOCUMENT,
   },
@@ -73,7 +73,7 @@ export const bedrockInvoke = defineProvider({
   exampleModels: ['cohere.rerank-v3-5:0', 'amazon.rerank-v1:0'],
   notes: [
     'Takes access keys or a Bedrock API key, and ARNs and inference profiles as models.',
-    'Whether a model is of Amazon is read from its name: an inference profile should keep it.',
+    "Whether a model is Amazon's is read from its name: an inference profile should keep that name.",
     `Cohere's: ${LONG_DOCUMENTS_NOTE}`,
   ],
 });

@@ -36,7 +36,7 @@ function formMistake(text: string, bringsScheme: boolean): string | undefined {
   }
   const scheme = SCHEME.exec(text)?.[1];
   if (scheme !== undefined && !bringsScheme) {
-    return `begins with "${scheme}", which the gateway puts before it; give what comes after it alone`;
+    return `begins with "${scheme}", which the gateway adds itself; give only what comes after it`;
   }
   if (PLACEHOLDER.test(text)) return 'is a placeholder; give the secret itself';
   return undefined;

@@ -96,5 +96,5 @@ export const nvidiaHub = defineProvider({
   fault,
   profile: { ...HOSTED, scoreScale: { default: 'unbounded' }, billing: 'requests' },
   exampleModels: ['nvidia/llama-3.2-nv-rerankqa-1b-v2'],
-  notes: ['Known from one source: check a channel of it before relying on it.'],
+  notes: ['Known from a single source: test a channel before relying on it.'],
 });

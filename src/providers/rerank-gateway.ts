@@ -48,6 +48,6 @@ export const rerankGateway = defineProvider({
   exampleModels: ['rerank-v3.5'],
   notes: [
     'Scores are those of the channel that answered there.',
-    'Two gateways that name each other send requests in a circle until the deadline: avoid that.',
+    'Two gateways that name each other send requests in a loop until the deadline: avoid that.',
   ],
 });

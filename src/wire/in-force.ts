@@ -24,7 +24,7 @@ export const IN_FORCE = {
     .valid('confirmed', 'bound_passed', 'no_gateway')
     .required()
     .description(
-      'confirmed: by every running gateway; bound_passed: not by all, but the time has passed after which none acts on what was before; no_gateway: none is running.',
+      'confirmed: by every running gateway; bound_passed: not by all, but the time has passed after which none acts on the previous state; no_gateway: none is running.',
     ),
   nodes: Joi.object<ConfirmedWire, true>({
     confirmed: REQUIRED_COUNT.description('Gateways that have it in force.'),

@@ -161,7 +161,7 @@ const disableBatch = defineOperation({
   path: '/api/redemption/batch/disabled',
   area: 'redemption',
   summary: 'Disable the unused codes of one batch, or of one name',
-  description: 'Answers with how many. Skips those with an equal or higher role.',
+  description: 'Returns how many. Skips those with an equal or higher role.',
   access: 'admin',
   body: Joi.object<BatchBody, true>({ name: NAME, batch_id: BATCH_ID, reason: REASON }).xor(
     'name',
@@ -252,7 +252,7 @@ const removeInvalid = defineOperation({
   path: '/api/redemption/invalid',
   area: 'redemption',
   summary: 'Delete the codes that are used, disabled or expired',
-  description: 'Answers with how many.',
+  description: 'Returns how many.',
   access: 'admin',
   query: REASON_QUERY,
   reply: REQUIRED_COUNT,

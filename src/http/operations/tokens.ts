@@ -353,7 +353,7 @@ const removeMany = defineOperation({
   path: '/api/token/batch',
   area: 'tokens',
   summary: 'Delete many keys',
-  description: 'Skips those that do not exist or are not yours. Answers with how many.',
+  description: 'Skips those that do not exist or are not yours. Returns how many.',
   access: 'login',
   body: Joi.object<BatchBody, true>({ ids: IDS.required(), reason: REASON }),
   reply: REQUIRED_COUNT,

@@ -202,7 +202,7 @@ export const bedrockEmbeddings = defineEmbeddings(
     ],
     notes: [
       "Amazon's models take one text in a call: raise concurrency, and keep to short lists.",
-      'Whether a model is of Amazon, and which version of Cohere, is read from its name.',
+      "Whether a model is Amazon's, and which version of Cohere's it is, is read from its name.",
       'Version 3 of Cohere takes 2,048 characters of a text: longer ones are cut before they are sent.',
     ],
   },
