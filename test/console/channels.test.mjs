@@ -26,7 +26,7 @@ test('a channel is added by the wizard: found, tried before it is stored, and sw
   await page.getByText(/local is served already, by/).waitFor();
   await page.getByLabel('Name', { exact: true }).fill('by the wizard');
   await page.getByRole('button', { name: 'Test' }).click();
-  await page.getByText(/It works: a right order after/).waitFor();
+  await page.getByText(/It works: the right order after/).waitFor();
   const before = await console_.api(context, 'GET', '/api/channel');
   assert.equal(before.total, 2, 'nothing is stored before it is added');
   assert.deepEqual(await faultsOf(page, 'wizard, filled in'), []);
@@ -95,7 +95,7 @@ test('an unknown server is found out from its address, tried, and switched on', 
   assert.equal(await models.inputValue(), 'bge-reranker-v2-m3');
   await page.getByLabel('Name', { exact: true }).fill('gpu');
   await page.getByRole('button', { name: 'Test' }).click();
-  await page.getByText(/It works: a right order after/).waitFor();
+  await page.getByText(/It works: the right order after/).waitFor();
   await page.getByRole('button', { name: 'Add, switched off' }).click();
   await page.getByRole('dialog', { name: 'gpu' }).getByText('switched off').waitFor();
   assert.deepEqual(said, []);
@@ -115,7 +115,7 @@ test('a channel is tested, changed, copied, switched and deleted from the list',
   await page.getByRole('cell', { name: 'mine', exact: true }).click();
   const drawer = page.getByRole('dialog', { name: 'mine' });
   await drawer.getByRole('button', { name: 'Test' }).click();
-  await drawer.getByText(/It works: a right order after/).waitFor();
+  await drawer.getByText(/It works: the right order after/).waitFor();
   assert.deepEqual(await faultsOf(page, 'drawer'), []);
 
   await drawer.getByRole('button', { name: 'Edit' }).click();

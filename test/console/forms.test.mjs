@@ -24,7 +24,7 @@ test('a key has every member that the API takes, when it is made and when it is 
   await form.getByLabel('Renewing budget in dollars').fill('2');
   await form.getByLabel('It renews').selectOption('week');
   await form.getByLabel('Addresses').fill('10.0.0.0/8');
-  await form.getByLabel('Other names of models').fill('fast = local');
+  await form.getByLabel('Other names for models').fill('fast = local');
   await form.getByLabel('Asked next').fill('rerank-2.5');
   await form.getByText('--aliases fast=local').waitFor();
   assert.deepEqual(await faultsOf(page, 'new key'), []);

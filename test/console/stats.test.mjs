@@ -86,7 +86,9 @@ test('the overview, the spending and the home page show what happened, and sums 
   assert.ok([23, 24, 25].includes((dayEnd - dayStart) / 3_600));
   await page.getByRole('row', { name: /^Total 4 0 8 .*\$2\.00/ }).waitFor();
   await page.getByText('This month', { exact: true }).click();
-  await page.getByText(/^Complete since .+\. What was before is not in these numbers\.$/).waitFor();
+  await page
+    .getByText(/^Complete since .+\. Earlier requests are not in these numbers\.$/)
+    .waitFor();
   assert.deepEqual(await faultsOf(page, 'spend'), []);
   // Of two months ago nothing is kept by hours, and days are those of UTC.
   const [hour, week] = [3_600, 7 * 24 * 3_600];

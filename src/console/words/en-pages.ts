@@ -155,7 +155,7 @@ export const enPages = {
     token_quota_exhausted: 'The budget of the key was used up.',
     token_budget_exhausted: 'The budget of the key for this day, week or month was used up.',
     user_budget_exhausted: 'The budget of the account for this day, week or month was used up.',
-    invalid_signature: 'The signature of the request is not that of the key, its body or its time.',
+    invalid_signature: 'The signature does not match the key, the body or the time of the request.',
     ip_not_allowed: 'The key may not be used from this address.',
     model_not_allowed: 'The key may not name this model.',
     tag_not_allowed: 'The key may not name this tag.',
@@ -164,10 +164,10 @@ export const enPages = {
     too_many_documents: 'There were more documents than the model takes in one request.',
     rate_limited: 'The key sent more requests a minute than it may.',
     too_many_concurrent_requests: 'The key had more requests under way than it may have at once.',
-    client_closed_request: 'The caller hung up before the answer was there.',
+    client_closed_request: 'The caller hung up before the answer was ready.',
     no_channel_available: 'At that moment every channel that serves this model was out of service.',
     overloaded: 'Every channel for this model was busy or cooling down, or the gateway was full.',
-    store_unavailable: 'The store did not answer, so that nothing could be admitted.',
+    store_unavailable: 'The store did not answer, so nothing could be admitted.',
     upstream_error: 'Every channel that was asked answered with an error.',
     upstream_invalid_response: 'The upstream answered with something that is not a ranking.',
     upstream_timeout: 'No channel answered in time.',
@@ -185,7 +185,7 @@ export const enPages = {
     token_expired: { user: 'Make a new key, or extend this one.', admin: 'Extend the key.' },
     token_disabled: {
       user: 'Enable the key.',
-      admin: 'Enable the key, if it was not disabled on purpose.',
+      admin: 'Enable the key, unless it was disabled on purpose.',
     },
     insufficient_user_quota: {
       user: 'Redeem a code, or ask for more balance.',
@@ -212,7 +212,7 @@ export const enPages = {
       admin: 'Allow the model on the key.',
     },
     rate_limited: {
-      user: 'Spread the requests, and heed Retry-After.',
+      user: 'Spread the requests out, and heed Retry-After.',
       admin: 'Raise the limit of the key, if it is meant to send more.',
     },
     too_many_concurrent_requests: {
@@ -238,7 +238,7 @@ export const enPages = {
     },
     upstream_invalid_response: {
       user: 'Tell your admins.',
-      admin: 'Test the channel: its provider or address may be the wrong one.',
+      admin: 'Test the channel: its provider or address may be wrong.',
     },
     store_unavailable: {
       user: 'Try again shortly.',
@@ -269,9 +269,9 @@ export const enPages = {
     confirmed: (confirmed: number, total: number, after: string) =>
       `in force on ${confirmed} of ${many(total, { one: '# node', other: '# nodes' })} after ${after}`,
     late: (confirmed: number, total: number, late: string, bound: string) =>
-      `${confirmed} of ${many(total, { one: '# node', other: '# nodes' })} confirmed it; ${late} did not report within the bound of ${bound}, and begins no attempt either on what was before`,
+      `${confirmed} of ${many(total, { one: '# node', other: '# nodes' })} confirmed it; ${late} did not report within the bound of ${bound}, and no longer begins attempts on the old state either`,
     unknown: (bound: string) =>
-      `the store could not tell who has it; by the bound of ${bound} no node begins an attempt on what was before`,
+      `the store could not tell which nodes have it; after the bound of ${bound} no node begins an attempt on the old state`,
     noGateway: 'no gateway is running that could act on it',
   },
   /** Why an attempt failed, by the name that the API has for it. */
@@ -282,22 +282,22 @@ export const enPages = {
     busy: 'overloaded, or over a limit',
     timeout: 'no answer in time',
     transient: 'it failed, or was not reached',
-    invalid: 'its answer was no ranking',
+    invalid: 'its answer was not a ranking',
     misconfigured: 'refused our key, model or account',
   },
   nodes: {
-    help: 'Every gateway that works on this store. Each reports every two seconds.',
+    help: 'Every gateway that uses this store. Each reports every two seconds.',
     node: 'Node',
     standing: 'In force',
     standings: {
       current: 'the newest version',
       behind: 'an older version',
-      silent: 'silent: it acts on nothing that it knew',
+      silent: 'silent: it no longer acts on what it knew',
     },
     release: 'Release',
     otherRelease: 'another release than most',
     up: 'Up since',
-    reported: 'Told of itself',
+    reported: 'Last report',
     inFlight: 'In flight',
     of: (some: number, all: number) => `${some} of ${all}`,
     settling: 'Settling',
@@ -319,15 +319,15 @@ export const enPages = {
     used: 'Last used',
     asAccount: 'as the account',
     unlimited: 'no limit',
-    aliases: 'Other names of models',
+    aliases: 'Other names for models',
     aliasesHelp: 'For its requests alone, one a line: alias = model.',
     fallbacks: 'Asked next',
     fallbacksHelp:
-      'Models, separated by commas, when no channel of the one it names gives a ranking. Empty: as the rule of the model says.',
+      'Models to try, separated by commas, when no channel of the one it names returns a ranking. Empty: those of the model’s rule.',
     addresses: 'Addresses',
     addressesHelp: 'From which it may be used: addresses and ranges. Empty: from anywhere.',
-    defaultModel: 'Model where a request names none',
-    defaultModelHelp: 'Empty: that of the gateway.',
+    defaultModel: 'Model for requests that name none',
+    defaultModelHelp: 'Empty: the gateway’s.',
     owner: 'Whose it is',
     ownerHelp: 'The name of an account. Empty: your own.',
     date: 'a date',
@@ -380,7 +380,7 @@ export const enPages = {
     tryIt: 'Try it in the playground',
     deleteTitle: (name: string) => `Delete the key “${name}”?`,
     deleteHelp:
-      'Requests with it will be refused. What is left of its budget is gone; the balance of the account was never charged for it.',
+      'Requests with it will be refused. What is left of its budget is lost; the balance of the account was never charged for it.',
     states: {
       enabled: 'enabled',
       disabled: 'disabled',
@@ -399,9 +399,9 @@ export const enPages = {
     timeout_ms: { label: 'Timeout of an attempt, in ms', help: 'Empty: the gateway’s.' },
     cost: {
       label: 'What a typical request costs you there, in dollars',
-      help: 'For models that are asked where it is cheapest. Empty: by the price of the model.',
+      help: 'For models whose cheapest channel is asked first. Empty: by the price of the model.',
     },
-    max_concurrency: { label: 'At once', help: '0: no bound.' },
+    max_concurrency: { label: 'At once', help: '0: no limit.' },
     requests_per_minute: {
       label: 'Requests a minute',
       help: 'What the account at the provider takes, from all gateways together. 0: no limit.',
@@ -429,33 +429,33 @@ export const enPages = {
     scores: { label: 'Scores', help: '' },
     pair_tokens: {
       label: 'Tokens of query and document together',
-      help: 'What its model reads. Empty: what is known of the provider.',
+      help: 'How much its model can read. Empty: what is known about the provider.',
     },
-    long_documents: { label: 'Documents longer than the model reads', help: '' },
+    long_documents: { label: 'Documents longer than the model can read', help: '' },
     window_size: {
-      label: 'Documents of a window',
-      help: 'For models that rank all together: longer lists are shown in windows of so many.',
+      label: 'Documents per window',
+      help: 'For models that rank all together: longer lists are shown in windows of this size.',
     },
-    window_stride: { label: 'How far the next window lies', help: 'Empty: half a window.' },
+    window_stride: { label: 'Distance to the next window', help: 'Empty: half a window.' },
     retry_unsafe: {
       label: 'Send again what the provider may have served already: it may be paid for twice',
       help: '',
     },
     health_check_s: {
-      label: 'Health check every, in s',
-      help: 'Two short documents each time. 0: none. Empty: as its provider wants it.',
+      label: 'Seconds between health checks',
+      help: 'Two short documents each time. 0: none. Empty: as suits its provider.',
     },
     budget: {
       label: 'Renewing budget in dollars',
-      help: 'What may be spent in each period, besides any balance. Empty: no such bound.',
+      help: 'What may be spent in each period, besides any balance. Empty: no such limit.',
     },
     budget_scope: { label: 'The budget is', help: '' },
     budget_period: { label: 'It renews', help: '' },
-    budget_time_zone: { label: 'By midnight in', help: 'Such as Europe/Berlin.' },
+    budget_time_zone: { label: 'At midnight in', help: 'Such as Europe/Berlin.' },
     rate_limit: { label: 'Requests a minute', help: '0: no limit.' },
     dialect: {
       label: 'Form that its client speaks',
-      help: 'On paths that several forms share. auto: as its requests look.',
+      help: 'On paths that several forms share. auto: recognised from the request.',
     },
     reply_cache: { label: 'Rankings that were kept may answer its requests', help: '' },
     reply_cache_ttl_ms: {
@@ -470,7 +470,7 @@ export const enPages = {
       truncate: 'their beginning is ranked',
       chunk: 'the best of their parts is ranked',
     },
-    budget_scope: { channel: 'of this channel alone', tag: 'one for all channels of its tag' },
+    budget_scope: { channel: 'for this channel alone', tag: 'shared by all channels with its tag' },
     budget_period: {
       day: 'each day',
       week: 'each week, on Monday',
@@ -490,7 +490,7 @@ export const enPages = {
   budget: {
     amount: 'Renewing budget in dollars',
     help: (zone: string) =>
-      `What may be spent each day, week or month, besides the balance; days begin at midnight in ${zone}. Empty: no such bound.`,
+      `What may be spent each day, week or month, besides the balance; days begin at midnight in ${zone}. Empty: no such limit.`,
     renews: 'Renews',
     every: { day: 'each day', week: 'each week, on Monday', month: 'each month, on the first' },
     periods: { day: 'Budget today', week: 'Budget this week', month: 'Budget this month' },
@@ -607,7 +607,7 @@ export const enPages = {
     timeout: 'Timeout',
     timeoutDefault: 'the gateway’s',
     atOnce: 'At once',
-    noBound: 'no bound',
+    noBound: 'no limit',
     requestsPerMinute: 'Requests a minute',
     tokensPerMinute: 'Tokens a minute',
     keyAtOnce: 'At once with one key',
@@ -621,7 +621,7 @@ export const enPages = {
     off: 'Switch off',
     switchOn: 'Switch on',
     offTitle: (name: string) => `Switch “${name}” off?`,
-    offHelp: 'When it answers, no gateway starts another attempt on it.',
+    offHelp: 'Once this has answered, no gateway starts another attempt on it.',
     deleteTitle: (name: string) => `Delete the channel “${name}”?`,
     deleteManyTitle: (count: number) =>
       `Delete ${many(count, { one: '# channel', other: '# channels' })}?`,
@@ -638,7 +638,7 @@ export const enPages = {
     retagHelp: 'Empty: no tag.',
     give: 'Give the tag',
     test: 'Test',
-    testHelp: 'Sends two documents, and costs what the provider takes for that.',
+    testHelp: 'Sends two documents, and costs what the provider charges for that.',
     testing: 'asking the provider…',
     playground: 'Open in the playground',
     lastHour: 'Last hour',
@@ -647,7 +647,7 @@ export const enPages = {
     offManyTitle: (count: number) =>
       `Switch ${many(count, { one: '# channel', other: '# channels' })} off?`,
     offManyHelp:
-      'They begin no attempt from then on, on any gateway. One click switches back on what was on.',
+      'From then on no gateway starts an attempt on them. One click switches those that were on back on.',
     switchedOff: (count: number) =>
       `${many(count, { one: '# channel was', other: '# channels were' })} switched off.`,
     switchedOn: (count: number) =>
@@ -661,16 +661,16 @@ export const enPages = {
     connection: 'Connection',
     addressHelp: (own: string | null) =>
       own === null ? 'Where the server is: https://host:port.' : `Empty: ${own}`,
-    credentialSet: 'Set. Empty: it stays.',
+    credentialSet: 'Set. Leave it empty to keep it.',
     credentialsAnew:
-      'A change of the address, or of a setting that may lead requests elsewhere, asks for the credentials again.',
+      'Changing the address, or a setting that may lead requests elsewhere, requires the credentials again.',
     models: 'Models',
     modelsHelp:
-      'One a line: the name that callers use; where the provider’s is another, “name = provider’s name”.',
+      'One a line: the name that callers use; if the provider’s differs, “name = provider’s name”.',
     examples: 'Such as:',
     routing: 'Routing',
     tag: 'Tag',
-    tagHelp: 'Channels with one tag are switched together.',
+    tagHelp: 'Channels with the same tag are switched together.',
     pausedOn: (node: string, seconds: number, reason: string) =>
       `left alone by ${node} for ${seconds} s (${reason})`,
     outSince: 'Out since',
@@ -689,7 +689,7 @@ export const enPages = {
     model: 'Model',
     find: 'Model',
     live: 'live',
-    dark: 'no channel takes it now',
+    dark: 'no channel serves it now',
     price: 'Price',
     prices: {
       request: (amount: string) => `${amount} per 1,000 requests`,
@@ -738,7 +738,7 @@ export const enPages = {
     way: 'How its owner gets in',
     ways: { password: 'Set it here', mail: 'By mail' },
     invite: 'Invite',
-    inviteHelp: 'A mail brings a code, good for 24 hours, to choose a password with.',
+    inviteHelp: 'They get a mail with a code, good for 24 hours, to choose a password with.',
     invited: (email: string) => `An invitation is on its way to ${email}.`,
     outbox: 'Mails go to a folder of the gateway: somebody must pass this one on.',
     mailReset: 'Mail a reset',
@@ -748,7 +748,7 @@ export const enPages = {
     mailed: (email: string) => `A code is on its way to ${email}.`,
     editTitle: (name: string) => `Change ${name}`,
     passwordTitle: (name: string) => `A new password for ${name}`,
-    passwordHelp: 'All logins and access tokens of the account end. Its keys go on working.',
+    passwordHelp: 'All logins and access tokens of the account end. Its keys keep working.',
     passwordHelpNew:
       '8 characters or more; not a common word, a name or a row of keys, even with digits after it. Pass it on; it can be changed under My account.',
     promote: 'Make an admin…',
@@ -769,8 +769,8 @@ export const enPages = {
       disable:
         'All logins end, and all keys of the account are refused, until it is enabled again.',
       promote: 'Admins see and change every channel, key, tag and code, and the accounts of users.',
-      demote: 'From now on it sees its own keys and requests alone.',
-      delete: 'What is left of the balance is gone. The usage and audit logs keep its name.',
+      demote: 'From now on it sees only its own keys and requests.',
+      delete: 'What is left of the balance is lost. The usage and audit logs keep its name.',
     },
     keysGo: (count: number) =>
       count === 0
@@ -782,7 +782,7 @@ export const enPages = {
     balance: 'Balance',
     amount: 'Amount in dollars',
     startBalance: 'Balance to begin with, in dollars',
-    modes: { add: 'Add', subtract: 'Take away', override: 'Set to' },
+    modes: { add: 'Add', subtract: 'Subtract', override: 'Set to' },
   },
   codes: {
     make: 'Make codes',
@@ -793,7 +793,7 @@ export const enPages = {
     worth: 'Worth of each, in dollars',
     count: 'How many',
     until: 'Until',
-    untilHelp: 'Empty: they do not end.',
+    untilHelp: 'Empty: they never expire.',
     sum: (count: number, each: string, all: string) => `${count} × ${each} = ${all}`,
     madeTitle: (count: number, name: string) =>
       `${many(count, { one: '# code', other: '# codes' })} “${name}”`,
@@ -801,8 +801,8 @@ export const enPages = {
     text: 'Text',
     print: 'Print',
     have: 'I have them: close',
-    notTaken: 'They were neither copied nor saved, and nobody can show them again.',
-    closeAnyway: 'Close all the same',
+    notTaken: 'They were neither copied nor saved, and cannot be shown again.',
+    closeAnyway: 'Close anyway',
     redeemAt: 'Redeem it at',
     untilDay: (day: string) => `until ${day}`,
     batches: 'Batches',
@@ -836,16 +836,16 @@ export const enPages = {
     place: '4 · Try and place',
     change: 'Pick another one',
     find: 'A provider, a model, or the address of a server',
-    key: 'Its key, if it wants one',
+    key: 'Its key, if it needs one',
     keyHelp: 'Sent to this address alone.',
     findOut: 'Find out what it speaks',
-    findOutHelp: 'Ranks two short documents in every form that servers of one’s own know.',
+    findOutHelp: 'Ranks two short documents in every form that self-hosted servers know.',
     asking: 'asking the server…',
     answersLike: 'It answers like:',
     certainties: { certain: 'certain', likely: 'likely', possible: 'perhaps' },
     lists: (count: number) =>
-      `It lists ${many(count, { one: '# model', other: '# models' })}; strike out what is not to be served.`,
-    noProvider: 'No provider of this name. Many servers speak the dialect of another one.',
+      `It lists ${many(count, { one: '# model', other: '# models' })}; remove those that are not to be served.`,
+    noProvider: 'No provider has this name. Many servers speak another provider’s dialect.',
     all: (count: number) => `All ${count}`,
     inside: 'It ranks inside the gateway: nothing is needed.',
     settings: (count: number) => many(count, { one: '# setting', other: '# settings' }),
@@ -856,7 +856,7 @@ export const enPages = {
     addOn: 'Add, switched on',
   },
   test: {
-    works: (latency: string) => `It works: a right order after ${latency}.`,
+    works: (latency: string) => `It works: the right order after ${latency}.`,
     worksUndecided: (latency: string) => `It answered after ${latency}, with equal scores.`,
     fails: 'It does not work.',
     order: 'Order',
@@ -925,11 +925,11 @@ export const enPages = {
           return `${thing.name}: the store has not heard of ${many(thing.count, { one: '# settlement', other: '# settlements' })}`;
       }
     },
-    since: (at: string) => `Complete since ${at}. What was before is not in these numbers.`,
+    since: (at: string) => `Complete since ${at}. Earlier requests are not in these numbers.`,
     perSecond: (value: string) => `${value} a second`,
-    refusedShare: (share: string) => `refused, which callers can mend: ${share}`,
+    refusedShare: (share: string) => `refused (callers can fix this): ${share}`,
     traffic: 'Traffic by outcome',
-    latency: 'Latency of what went well, about',
+    latency: 'Latency of successful requests, approximately',
     ok: 'OK',
     refused: 'Refused',
     channel: 'Channel, by its attempts',
@@ -954,7 +954,7 @@ export const enPages = {
     copyAs: 'Copy as code',
     copyHelp: 'The request of this lane. The secret is read from the environment.',
     copyHelpChannel:
-      'A channel by name is asked by an admin’s access token, which My account gives out.',
+      'A channel by name is asked by an admin’s access token, which you get under My account.',
     lane: 'Lane',
     shareInput: 'A link to the input',
     shareResults: 'A link with the results',
@@ -986,7 +986,7 @@ export const enPages = {
     instruction: 'Instruction',
     instructionHelp: 'For models that take one.',
     priority: 'priority',
-    priorityHelp: '0 to 999, for providers that serve requests in an order.',
+    priorityHelp: '0 to 999, for providers that serve requests by priority.',
     truncation: 'truncation',
     truncations: { '': 'as the model does', true: 'cut long texts', false: 'refuse long texts' },
     details: 'Calls and times…',

@@ -86,11 +86,11 @@ export const en = {
     noPage: 'There is no such page.',
     toStart: 'Home page',
     chunkGone: 'The gateway was upgraded while this page was open.',
-    upgraded: 'The gateway was upgraded: this page is of the release before.',
+    upgraded: 'The gateway was upgraded: this page is from the release before.',
     reload: 'Reload',
     noRights: 'This page is for admins.',
     noRightsHelp:
-      'Ask an admin of this gateway: they see everything, and can make your account one of theirs.',
+      'Ask an admin of this gateway: they see everything, and can make your account an admin.',
     noGateway: 'No connection to the gateway',
     noGatewayHelp: 'Trying again every few seconds.',
     storeAway: 'The store does not answer.',

@@ -89,7 +89,7 @@ const rank = defineOperation({
       .integer()
       .min(0)
       .max(999)
-      .description('For providers that serve requests in an order.'),
+      .description('For providers that serve requests by priority.'),
     fresh: Joi.boolean().description(
       'No ranking that was kept from an earlier request, as latencies are measured.',
     ),
