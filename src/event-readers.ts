@@ -5,7 +5,7 @@ import type { Observe, ReadEvents } from './gateway/events.js';
 import type { Settlements } from './gateway/settlements.js';
 import type { StoreHealth } from './gateway/store-health.js';
 import type { Load } from './http/load.js';
-import type { NodeChannel, Store } from './store/store.js';
+import type { BusyChannel, NodeChannel, Store } from './store/store.js';
 import { createMetrics, type Metrics } from './telemetry/metrics.js';
 import { NodeReports } from './telemetry/node-reports.js';
 import { RefusedLog } from './telemetry/refused-log.js';
@@ -65,6 +65,7 @@ export function createEventReaders(config: Config, parts: EventReaderParts): Eve
     },
     ...{ inFlight, pendingSettlements },
     resting: (nowMs) => resting(plane, nowMs),
+    busy: () => busy(plane),
   });
   const webhook = createWebhook(config, { node: node.name, observe, now, random });
   return {
@@ -92,4 +93,13 @@ function resting({ channels, health, steady }: DataPlane, nowMs: number): NodeCh
     ...{ id: channelId, key, state, why: reason },
     ...{ sinceMs: sinceMs + nowMs - atMs, untilMs: untilMs + nowMs - atMs },
   }));
+}
+
+/** The channels that attempts are under way with now, the busiest first. */
+function busy({ channels, health }: DataPlane): BusyChannel[] {
+  return Array.from(channels.current.byId.values(), ({ id, channel: { name } }) => ({
+    ...{ id, name, inFlight: health.report(id).inFlight },
+  }))
+    .filter(({ inFlight }) => inFlight > 0)
+    .sort((one, other) => other.inFlight - one.inFlight);
 }

@@ -20,7 +20,10 @@ async function listAll({ backend, show }: Session): Promise<void> {
     listed.nodes.length === 0
       ? `No gateway uses ${backend.place}.`
       : table(
-          ['NODE', 'STANDING', 'RELEASE', 'SINCE', 'IN FLIGHT', 'SETTLING', 'FAULTS', 'CHANNELS'],
+          [
+            ...['NODE', 'STANDING', 'RELEASE', 'SINCE', 'IN FLIGHT', 'SETTLING', 'FAULTS'],
+            ...['BUSY', 'CHANNELS'],
+          ],
           listed.nodes.map(rowOf),
         ),
   );
@@ -36,6 +39,10 @@ function rowOf(node: NodesWire['nodes'][number]): string[] {
     told(node.in_flight),
     told(node.pending_settlements),
     told(node.faults),
+    names(
+      node.busy.map(({ name, in_flight }) => `${name}: ${in_flight}`),
+      '',
+    ),
     names(
       node.channels.map(({ name, why }) => `${name}: ${why}`),
       '',

@@ -17,8 +17,16 @@ export interface NodeAbout {
   readonly pendingSettlements: number;
   /** Errors since it started that could not be reported to any request. */
   readonly faults: number;
+  /** The channels that it has attempts under way with, the busiest first; absent from older releases. */
+  readonly busy?: readonly BusyChannel[];
   /** Channels that it leaves alone for a while, and those that it cannot use at all; healthy ones are not listed. */
   readonly channels: readonly NodeChannel[];
+}
+
+export interface BusyChannel {
+  readonly id: number;
+  readonly name: string;
+  readonly inFlight: number;
 }
 
 export interface NodeChannel {

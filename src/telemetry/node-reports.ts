@@ -1,5 +1,5 @@
 import type { Observe, ReadEvents } from '../gateway/events.js';
-import type { NodeAbout, NodeChannel, NodeStore } from '../store/store.js';
+import type { BusyChannel, NodeAbout, NodeChannel, NodeStore } from '../store/store.js';
 
 /** The values that change from report to report, read when a report is due. */
 export interface NodeGauges {
@@ -7,6 +7,8 @@ export interface NodeGauges {
   readonly pendingSettlements: () => number;
   /** Channels that are left alone for a while. */
   readonly resting: (nowMs: number) => readonly NodeChannel[];
+  /** Channels that attempts are under way with, the busiest first. */
+  readonly busy: () => readonly BusyChannel[];
 }
 
 export interface NodeReportsDeps extends NodeGauges {
@@ -87,7 +89,7 @@ export class NodeReports {
   }
 
   #about(): NodeAbout {
-    const { node, now, inFlight, pendingSettlements, resting } = this.#deps;
+    const { node, now, inFlight, pendingSettlements, resting, busy } = this.#deps;
     const nowMs = now();
     return {
       ...node,
@@ -96,6 +98,7 @@ export class NodeReports {
       inFlight: inFlight(),
       pendingSettlements: pendingSettlements(),
       faults: this.#faults,
+      busy: busy().slice(0, MAX_CHANNELS),
       channels: [...this.#unusable, ...resting(nowMs)].slice(0, MAX_CHANNELS),
     };
   }

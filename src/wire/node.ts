@@ -29,6 +29,13 @@ interface NodeWire {
   pending_settlements: number | null;
   faults: number | null;
   channels: NodeChannelWire[];
+  busy: BusyChannelWire[];
+}
+
+interface BusyChannelWire {
+  id: number;
+  name: string;
+  in_flight: number;
 }
 
 export interface NodesWire {
@@ -80,6 +87,16 @@ export const NODES_REPLY = {
           )
           .required()
           .description('Those that it leaves alone for a while, or cannot use.'),
+        busy: Joi.array()
+          .items(
+            Joi.object<BusyChannelWire, true>({
+              id: ID.required(),
+              name: Joi.string().required(),
+              in_flight: REQUIRED_COUNT.description('Attempts.'),
+            }),
+          )
+          .required()
+          .description('The channels that it has attempts under way with, the busiest first.'),
       }),
     )
     .required(),
@@ -112,6 +129,9 @@ function nodeWire({ id, name, standing, version, about }: NodeView): NodeWire {
         why,
       }),
     ),
+    busy: (about?.busy ?? []).map(({ inFlight, ...channel }) => ({
+      ...{ ...channel, in_flight: inFlight },
+    })),
   };
 }
 
@@ -144,7 +164,16 @@ export function readNodes(reply: Json): NodesWire {
           until: channel.field('until').optionalNumber() ?? null,
           why: channel.field('why').string(),
         })),
+        busy: node.maybe('busy').value === undefined ? [] : node.field('busy').map(readBusy),
       };
     }),
+  };
+}
+
+function readBusy(channel: Json): BusyChannelWire {
+  return {
+    id: channel.field('id').number(),
+    name: channel.field('name').string(),
+    in_flight: channel.field('in_flight').number(),
   };
 }

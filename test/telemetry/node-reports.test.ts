@@ -14,6 +14,7 @@ function started(describeNode: (about: NodeAbout) => Promise<void>) {
     node: NODE,
     inFlight: () => 3,
     pendingSettlements: () => 2,
+    busy: () => [{ id: 4, name: 'tei', inFlight: 3 }],
     resting: () => [{ name: 'tei', untilMs: 2_000, why: 'timeout' }],
   });
   return { reports, events };
@@ -44,6 +45,7 @@ describe('NodeReports', () => {
         inFlight: 3,
         pendingSettlements: 2,
         faults: 1,
+        busy: [{ id: 4, name: 'tei', inFlight: 3 }],
         channels: [
           { name: 'azure', untilMs: 0, why: 'locked' },
           { name: 'tei', untilMs: 2_000, why: 'timeout' },

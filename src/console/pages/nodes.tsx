@@ -69,8 +69,13 @@ export function Nodes() {
               {
                 title: words.inFlight,
                 numeric: true,
-                cell: ({ in_flight: some, max_in_flight: all }) =>
-                  some === null || all === null ? '–' : words.of(some, all),
+                cell: ({ in_flight: some, max_in_flight: all, busy }) => (
+                  <span
+                    title={busy.map(({ name, in_flight }) => `${name}: ${in_flight}`).join('\n')}
+                  >
+                    {some === null || all === null ? '–' : words.of(some, all)}
+                  </span>
+                ),
               },
               {
                 title: words.settling,
