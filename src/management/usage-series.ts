@@ -24,7 +24,7 @@ export const SERIES_GROUPS = [
   'user',
 ] as const;
 
-export const OWN_SERIES_GROUPS = ['none', 'model', 'token'] as const;
+export const OWN_SERIES_GROUPS = ['none', 'outcome', 'model', 'token'] as const;
 export type SeriesGroup = (typeof SERIES_GROUPS)[number];
 
 export interface SeriesQuery extends Span {
@@ -231,6 +231,7 @@ interface Part {
 function partsOf(rollup: RollupName, row: StatsRow, group: SeriesGroup): Part[] {
   const { tally } = row;
   if (rollup === 'spend_hour' || rollup === 'spend_day') {
+    if (group === 'outcome') return [{ key: undefined, tally, whole: true }, ...outcomesOf(tally)];
     const about = readSpendKey(row.key);
     if (group === 'user') return [{ key: String(row.owner), tally, whole: true }];
     const key = group === 'token' ? about.tokenId : group === 'model' ? about.model : undefined;
@@ -254,6 +255,20 @@ function partsOf(rollup: RollupName, row: StatsRow, group: SeriesGroup): Part[] 
   if (!isRequest) return [];
   if (group === 'outcome') return [{ key: classOf(about.outcome), tally, whole: true }];
   return [{ key: group === 'model' ? (about.model ?? '') : undefined, tally, whole: true }];
+}
+
+/** Of what was admitted it is known how many failed, and everything else only of all together. */
+function outcomesOf({ sums: { requests, failed } }: Tally): Part[] {
+  const ended = [
+    { key: 'ok', requests: requests - failed, failed: 0 },
+    { key: 'failed', requests: failed, failed },
+  ];
+  return ended.flatMap(({ key, ...sums }) => {
+    if (sums.requests === 0) return [];
+    const tally = newTally();
+    Object.assign(tally.sums, sums);
+    return [{ key, tally, whole: false }];
+  });
 }
 
 /** Whether all went well, or who could have done better: the caller, or the gateway and its upstreams. */

@@ -310,7 +310,7 @@ function Histogram({ range, query }: { readonly range: OwnRange; readonly query:
   );
   const own = useRead(
     'ownUsageSeries',
-    { query: { ...times, ...(group === 'model' ? { ...keys, group } : {}) } },
+    { query: { ...times, ...(group === 'model' ? { ...keys, group } : { group: 'outcome' }) } },
     { enabled: !admin, everyMs },
   );
   const { data } = admin ? all : own;

@@ -78,7 +78,7 @@ const series = defineOperation({
   path: '/api/stats/series',
   area: 'stats',
   summary: 'Requests, failures, latency and spending over time',
-  description: `${KEPT} Grouped by channel, tag or provider, requests, failures and latency are those of its attempts. With \`user_id\`, or grouped by token or user, steps are hours, and requests that were refused before admission are not counted.`,
+  description: `${KEPT} Grouped by channel, tag or provider, requests, failures and latency are those of its attempts. With \`user_id\`, or grouped by token or user, steps are hours, and requests that were refused before admission are not counted; by outcome, there are \`ok\` and \`failed\` with their requests alone.`,
   access: 'auditor',
   query: Joi.object<SeriesListQuery, true>({
     ...SPAN,
@@ -98,7 +98,7 @@ const ownSeries = defineOperation({
   path: '/api/stats/self/series',
   area: 'stats',
   summary: 'Your own requests, failures, latency and spending, by the hour',
-  description: `${KEPT} Requests that were refused before admission are not counted.`,
+  description: `${KEPT} Requests that were refused before admission are not counted. Grouped by outcome, \`ok\` and \`failed\` have their requests; latency and everything else are in the total alone.`,
   access: 'login',
   query: Joi.object<OwnSeriesQuery, true>({
     ...SPAN,

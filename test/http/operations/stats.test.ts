@@ -229,4 +229,15 @@ describe('series', () => {
     ]);
     expect((await get(user, `/api/stats/series?${LAST_HOUR}`)).status).toBe(403);
   });
+
+  it('of somebody’s own tell what failed from what did not', async () => {
+    const counts = ({ series: parts }: Series): unknown =>
+      parts.map(({ key, total }) => `${key} ${total.requests}`).sort();
+
+    expect(counts(await series('&group=outcome', user, '/self'))).toEqual(['ok 9']);
+    const theirs = await series('&group=outcome', other, '/self');
+    expect(counts(theirs)).toEqual(['failed 1', 'ok 1']);
+    expect(theirs.total.requests).toBe(2);
+    expect(counts(await series(`&group=outcome&user_id=${other.user.id}`))).toEqual(counts(theirs));
+  });
 });
