@@ -23,6 +23,32 @@ export interface Room {
   readonly images: boolean;
 }
 
+/** What at least one of several channels takes, member by member; of none, nothing is known. */
+export function widestRoom(rooms: readonly Room[]): Partial<Room> {
+  const [first, ...others] = rooms;
+  if (first === undefined) return {};
+  return others.reduce<Room>(
+    (widest, room) => ({
+      documents: most(widest.documents, room.documents),
+      documentsWithImages: most(widest.documentsWithImages, room.documentsWithImages),
+      queryCharacters: most(widest.queryCharacters, room.queryCharacters),
+      documentCharacters: most(widest.documentCharacters, room.documentCharacters),
+      requestCharacters: most(widest.requestCharacters, room.requestCharacters),
+      requestBytes: most(widest.requestBytes, room.requestBytes),
+      requestTokens: most(widest.requestTokens, room.requestTokens),
+      wholeTokens: most(widest.wholeTokens, room.wholeTokens),
+      documentTokens: most(widest.documentTokens, room.documentTokens),
+      images: widest.images || room.images,
+    }),
+    first,
+  );
+}
+
+/** Without a limit is more than every limit. */
+function most(one: number | undefined, other: number | undefined): number | undefined {
+  return one === undefined || other === undefined ? undefined : Math.max(one, other);
+}
+
 /** Why a channel never takes a request, whatever its load. */
 export type Misfit =
   { readonly limit: 'documents'; readonly most: number } | { readonly limit: 'length' | 'images' };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { partDocuments, textDocuments } from '../../src/core/documents.js';
-import { misfitOf, type Room } from '../../src/core/eligibility.js';
+import { misfitOf, widestRoom, type Room } from '../../src/core/eligibility.js';
 import { leastTokens, mostTokens } from '../../src/core/tokens.js';
 
 const ROOM: Room = {
@@ -97,5 +97,24 @@ describe('what a channel takes of a request', () => {
 
       expect(misfitOf({ ...ROOM, requestTokens: most }, asked(documents))).toBeUndefined();
     }
+  });
+});
+
+describe('the room of several channels', () => {
+  const room: Room = {
+    ...{ documents: 100, documentsWithImages: 10, queryCharacters: 5, documentCharacters: 50 },
+    ...{ requestCharacters: undefined, requestBytes: 1_000, requestTokens: 70 },
+    ...{ wholeTokens: 7, documentTokens: undefined, images: false },
+  };
+
+  it('is the widest of them, and has no limit where one of them has none', () => {
+    const other = { ...room, documents: 1_000, queryCharacters: undefined, requestTokens: 60 };
+
+    expect(widestRoom([room, { ...other, images: true }])).toEqual({
+      ...room,
+      ...{ documents: 1_000, queryCharacters: undefined, images: true },
+    });
+    expect(widestRoom([room])).toEqual(room);
+    expect(widestRoom([])).toEqual({});
   });
 });

@@ -389,7 +389,7 @@ export interface Operations {
     params: Record<string, never>;
     query: Record<string, never>;
     body: undefined;
-    reply: ({ id: string; live: boolean; price: { per: "request" | "search_unit" | "million_tokens"; units: number }; aliases: (string)[] })[];
+    reply: ({ id: string; live: boolean; price: { per: "request" | "search_unit" | "million_tokens"; units: number }; aliases: (string)[]; limits: { documents: number | null; documents_with_images: number | null; query_characters: number | null; document_characters: number | null; request_characters: number | null; request_bytes: number | null; request_tokens: number | null; images: boolean } })[];
   };
   listPrices: {
     params: Record<string, never>;
@@ -407,7 +407,7 @@ export interface Operations {
     params: Record<string, never>;
     query: Record<string, never>;
     body: undefined;
-    reply: { version: number; store_ms: number; nodes: ({ id: string; name: string; standing: "current" | "behind" | "silent"; version: number | null; release: string | null; pid: number | null; started_time: number | null; reported_time: number | null; in_flight: number | null; max_in_flight: number | null; pending_settlements: number | null; faults: number | null; channels: ({ id: number | null; state: "open" | "half_open" | "cooling" | "unusable"; name: string; until: number | null; why: string })[] })[] };
+    reply: { version: number; store_ms: number; nodes: ({ id: string; name: string; standing: "current" | "behind" | "silent"; version: number | null; release: string | null; pid: number | null; started_time: number | null; reported_time: number | null; in_flight: number | null; max_in_flight: number | null; pending_settlements: number | null; faults: number | null; channels: ({ id: number | null; state: "open" | "half_open" | "cooling" | "unusable"; name: string; until: number | null; why: string })[]; busy: ({ id: number; name: string; in_flight: number })[] })[] };
   };
   explainRoute: {
     params: Record<string, never>;
@@ -471,7 +471,7 @@ export interface Operations {
   };
   ownUsageSeries: {
     params: Record<string, never>;
-    query: { start_timestamp: number; end_timestamp: number; group?: "none" | "model" | "token"; keys?: string };
+    query: { start_timestamp: number; end_timestamp: number; group?: "none" | "outcome" | "model" | "token"; keys?: string };
     body: undefined;
     reply: { start_timestamp: number; step_s: number; steps: number; complete_from: number | null; total: { requests: number; failed: number; documents: number; tokens: number; search_units: number; quota: number; p50: number | null; p95: number | null; p99: number | null }; series: ({ key: string; name: string; total: { requests: number; failed: number; documents: number; tokens: number; search_units: number; quota: number; p50: number | null; p95: number | null; p99: number | null }; requests: (number)[]; failed: (number)[]; documents: (number)[]; tokens: (number)[]; quota: (number)[]; p50: (number | null)[]; p95: (number | null)[]; p99: (number | null)[] })[] };
   };

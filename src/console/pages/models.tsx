@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { seesAll } from '../about.js';
 import { call, type ReplyOf } from '../api/call.js';
 import { useRead, useWrite } from '../api/query.js';
-import { percent, someOf } from '../lib/format.js';
+import { count, percent, someOf } from '../lib/format.js';
 import { tiersOf } from '../lib/order.js';
 import { EXAMPLE_BODY } from '../lib/snippets.js';
 import {
@@ -14,6 +14,7 @@ import {
   Moment,
   State,
   money,
+  style,
 } from '../parts/basic.js';
 import { RequestCode } from '../parts/code.js';
 import { ListHead } from '../parts/list-head.js';
@@ -142,6 +143,22 @@ function ModelState({ model: { live } }: { readonly model: Model }) {
   return <State sign={live ? 'ok' : 'bad'}>{live ? wp().models.live : wp().models.dark}</State>;
 }
 
+const LIMITED = [
+  ...(['documents', 'query_characters', 'document_characters'] as const),
+  ...(['request_characters', 'request_tokens'] as const),
+];
+
+/** How much one request may be, as far as it is known. */
+function limitsText(limits: Model['limits']): string {
+  const words = wp().models;
+  const texts = LIMITED.flatMap((name) => {
+    const most = limits[name];
+    return most === null ? [] : [words.limits[name](count(most, style()))];
+  });
+  const known = texts.length === 0 ? [words.noLimit] : texts;
+  return [...known, ...(limits.images ? [words.images] : [])].join(' · ');
+}
+
 const SHOWN_CHANGES = 5;
 
 /** What a model cost before, newest first. */
@@ -195,6 +212,8 @@ function OneModel({
             <dd>{model.aliases.join(', ')}</dd>
           </>
         )}
+        <dt>{words.most}</dt>
+        <dd>{limitsText(model.limits)}</dd>
       </dl>
       {channels === undefined ? null : (
         <section class="stack tight">

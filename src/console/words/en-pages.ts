@@ -698,6 +698,16 @@ export const enPages = {
     },
     free: 'free',
     anyOther: 'other models',
+    most: 'One request takes',
+    noLimit: 'no known limit',
+    images: 'documents may be images',
+    limits: {
+      documents: (most: string) => `${most} documents`,
+      query_characters: (most: string) => `${most} characters of query`,
+      document_characters: (most: string) => `${most} characters a document`,
+      request_characters: (most: string) => `${most} characters in all`,
+      request_tokens: (most: string) => `${most} tokens in all`,
+    },
     priceChanged: (model: string, before: string, after: string) =>
       `price of ${model}: ${before}, then ${after}`,
     pricesChanged: (change: string, more: number) =>

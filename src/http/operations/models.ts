@@ -1,6 +1,8 @@
 import Joi from 'joi';
+import { widestRoom, type Room } from '../../core/eligibility.js';
 import { listCallableModels, type CallableModel } from '../../management/models.js';
 import { listPriceChanges } from '../../management/price-changes.js';
+import { COUNT } from '../../wire/counts.js';
 import { SECONDS } from '../../wire/log.js';
 import {
   PRICE,
@@ -24,7 +26,34 @@ interface OwnModelWire {
   live: boolean;
   price: PriceWire;
   aliases: string[];
+  limits: LimitsWire;
 }
+
+/** What a request may be; null: no limit is known. */
+interface LimitsWire {
+  documents: number | null;
+  documents_with_images: number | null;
+  query_characters: number | null;
+  document_characters: number | null;
+  request_characters: number | null;
+  request_bytes: number | null;
+  request_tokens: number | null;
+  images: boolean;
+}
+
+const MOST = COUNT.allow(null).required();
+const LIMITS = Joi.object<LimitsWire, true>({
+  documents: MOST.description('Null also where longer lists are split.'),
+  documents_with_images: MOST.description('Where one of them is an image.'),
+  query_characters: MOST,
+  document_characters: MOST.description('Of one document.'),
+  request_characters: MOST.description('The query and all documents together.'),
+  request_bytes: MOST.description('Likewise.'),
+  request_tokens: MOST.description('Likewise.'),
+  images: Joi.boolean().required().description('Whether documents may be images.'),
+})
+  .required()
+  .description('The most that one of its live channels takes; null: no limit is known.');
 
 const listOwn = defineOperation({
   id: 'listOwnModels',
@@ -42,12 +71,17 @@ const listOwn = defineOperation({
         live: Joi.boolean().required().description('Whether a channel answers for it now.'),
         price: PRICE.required(),
         aliases: Joi.array().items(Joi.string()).required().description('Other names of it.'),
+        limits: LIMITS,
       }),
     )
     .required(),
   async handler({ deps }) {
-    const { prices, aliases } = deps.gateway;
-    return (await listCallableModels(deps, prices, aliases)).map(modelWire);
+    const { prices, aliases, channels } = deps.gateway;
+    const { plans } = channels.current;
+    return (await listCallableModels(deps, prices, aliases)).map((model) => {
+      const live = (plans.get(model.model)?.offers ?? []).filter(({ route }) => route.live);
+      return modelWire(model, widestRoom(live.map(({ room }) => room)));
+    });
   },
 });
 
@@ -85,8 +119,25 @@ const listChanges = defineOperation({
   },
 });
 
-function modelWire({ model, live, price, aliases }: CallableModel): OwnModelWire {
-  return { id: model, live, price: priceWire(price), aliases: [...aliases] };
+function modelWire(
+  { model, live, price, aliases }: CallableModel,
+  room: Partial<Room>,
+): OwnModelWire {
+  const limits = limitsWire(room);
+  return { id: model, live, price: priceWire(price), aliases: [...aliases], limits };
+}
+
+function limitsWire(room: Partial<Room>): LimitsWire {
+  return {
+    documents: room.documents ?? null,
+    documents_with_images: room.documentsWithImages ?? null,
+    query_characters: room.queryCharacters ?? null,
+    document_characters: room.documentCharacters ?? null,
+    request_characters: room.requestCharacters ?? null,
+    request_bytes: room.requestBytes ?? null,
+    request_tokens: room.requestTokens ?? null,
+    images: room.images ?? false,
+  };
 }
 
 export const MODEL_OPERATIONS: readonly Operation[] = [listOwn, listPrices, listChanges];

@@ -6,10 +6,13 @@ let gateway: TestGateway;
 beforeAll(async () => {
   gateway = await startGateway({
     callers: { aliases: { 'rerank-english-v3.0': 'local', other: 'nothing' } },
+    models: { shared: { split: false } },
     prices: { models: { local: { per_request: 10 }, off: { per_million_tokens: 25_000 } } },
     channels: [
       { name: 'a', provider: 'local', models: ['local', 'unpriced'] },
       { name: 'secret name', provider: 'local', models: ['off'], enabled: false },
+      { name: 'b', provider: 'voyage', models: ['shared'], api_key: 'the-key-of-b' },
+      { name: 'c', provider: 'cohere', models: ['shared', 'rerank-v3.5'], api_key: 'the-key-of-c' },
     ],
   });
 });
@@ -21,7 +24,7 @@ describe('the models that callers may name', () => {
 
     const reply = await callApi(gateway.url, 'GET', '/api/model', { token });
 
-    expect(reply.body.data).toEqual([
+    expect(reply.body.data).toMatchObject([
       {
         ...{ id: 'local', live: true, aliases: ['rerank-english-v3.0'] },
         price: { per: 'request', units: 10 },
@@ -30,8 +33,20 @@ describe('the models that callers may name', () => {
         ...{ id: 'off', live: false, aliases: [] },
         price: { per: 'million_tokens', units: 25_000 },
       },
+      { id: 'rerank-v3.5', live: true },
+      { id: 'shared', live: true },
       { id: 'unpriced', live: true, aliases: [], price: { per: 'search_unit', units: 1_000 } },
     ]);
+    const limits = Object.fromEntries(
+      (reply.body.data as { id: string; limits: object }[]).map((model) => [
+        model.id,
+        model.limits,
+      ]),
+    );
+    // Voyage takes 1,000 documents, and Cohere more; longer lists are split unless the settings say otherwise.
+    expect(limits.shared).toMatchObject({ documents: 10_000, images: false });
+    expect(limits['rerank-v3.5']).toMatchObject({ documents: null });
+    expect(limits.off).toMatchObject({ documents: null, request_tokens: null, images: false });
   });
 });
 
