@@ -255,6 +255,7 @@ test('a page that the gateway is slow to answer shows that it waits', async () =
 
 test('what is sent stays within its budget', async () => {
   const { context, page } = await open('login', { login: false });
+  await page.getByRole('button', { name: 'Log in' }).waitFor();
   const names = await page.evaluate(() =>
     performance
       .getEntriesByType('resource')

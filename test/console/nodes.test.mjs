@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { faultsOf, startConsole } from './support.mjs';
+import { faultsOf, startConsole, until } from './support.mjs';
 
 let console_;
 
@@ -13,7 +13,12 @@ after(() => console_?.stop());
 
 test('a switch says on how many nodes it is in force, and names the one that is frozen', async () => {
   const other = await console_.startNode();
-  const { context, page, said } = await console_.open('tags');
+  const { context, page, said } = await console_.open('login');
+  await until('both gateways report', async () => {
+    const { nodes } = await console_.api(context, 'GET', '/api/node');
+    return nodes.length === 2;
+  });
+  await page.goto(`${console_.url}/console/tags`);
   await page.getByRole('switch', { name: 'Switch of hosted' }).click();
   const dialog = page.getByRole('dialog', { name: 'Switch “hosted” off?' });
   await dialog.getByLabel('Reason').fill('a test');

@@ -8,7 +8,7 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { deflateRawSync } from 'node:zlib';
-import { root, settled, startConsole } from './support.mjs';
+import { root, settled, startConsole, until } from './support.mjs';
 
 export const FOLDER = join(import.meta.dirname, 'pictures');
 const README_PICTURE = join(root, 'docs', 'pictures', 'playground.png');
@@ -66,7 +66,9 @@ function sharedPlayground() {
 }
 
 async function runPlayground(page) {
-  await page.getByLabel('Query').press('Control+Enter');
+  const query = page.getByLabel('Query');
+  await until('what the link brings', async () => (await query.inputValue()) === QUERY);
+  await query.press('Control+Enter');
   const agreement = page.getByRole('region', { name: 'Agreement' });
   await agreement
     .locator('tbody tr')

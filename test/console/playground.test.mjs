@@ -284,16 +284,19 @@ test('a picture is saved, lanes and documents are dragged, and a link may carry 
     .getByRole('region')
     .filter({ has: page.getByRole('button', { name: /^Actions of lane/ }) });
   const named = () => lanes.evaluateAll((all) => all.map((one) => one.getAttribute('aria-label')));
+  await lanes.nth(1).waitFor();
   assert.deepEqual(await named(), ['local', 'rerank-2.5']);
   await page
     .locator('.chip', { hasText: 'rerank-2.5' })
     .dragTo(page.locator('.chip', { hasText: 'local' }));
+  await until('the lanes in another order', async () => (await named())[0] === 'rerank-2.5');
   assert.deepEqual(await named(), ['rerank-2.5', 'local']);
   await page.getByRole('radio', { name: 'Cards' }).check({ force: true });
   const cards = page.locator('.doc-card');
   const texts = () => cards.locator('.clip').allTextContents();
   const before = await texts();
   await cards.nth(2).locator('.clip').dragTo(cards.nth(0).locator('.clip'));
+  await until('the cards in another order', async () => (await texts())[0] === before[2]);
   assert.deepEqual(await texts(), [before[2], before[0], before[1], ...before.slice(3)]);
 
   await page.keyboard.press('Control+Enter');

@@ -44,13 +44,17 @@ test('the overview, the spending and the home page show what happened, and sums 
   await page.getByRole('button', { name: '1 muted: show again' }).click();
   await page.getByText('1 thing needs a look').waitFor();
   await api(context, 'POST', '/api/channel/tag/enabled', { tag: 'hosted' });
+  await page.keyboard.press('r');
+  await page.getByText(/^All right: /).waitFor();
+  await settled(page);
 
   // A range that is dragged is that of the page, and of its address; keys move it.
-  const box = await charts.first().locator('svg').boundingBox();
-  await page.mouse.move(box.x + box.width * 0.2, box.y + 20);
-  await page.mouse.down();
-  await page.mouse.move(box.x + box.width * 0.4, box.y + 20, { steps: 4 });
-  await page.mouse.up();
+  const drawing = charts.first().locator('svg');
+  const { width } = await drawing.boundingBox();
+  await drawing.dragTo(drawing, {
+    sourcePosition: { x: width * 0.2, y: 20 },
+    targetPosition: { x: width * 0.4, y: 20 },
+  });
   await page.waitForURL(/from=\d+&to=\d+/);
   await page.getByText('All right: no request in this time.').waitFor();
   const rangeOf = () =>
@@ -77,10 +81,8 @@ test('the overview, the spending and the home page show what happened, and sums 
   // A day is picked from the chart; of a single one, nothing more can be.
   await page.getByText('7 days', { exact: true }).click();
   await page.waitForURL(/span=7d/);
-  // The chart is drawn anew for another range, and has no bars in between.
-  const bar = page.locator('figure.chart rect.bar-of').last();
-  const day = await until('the bar of today', async () => (await bar.boundingBox()) ?? undefined);
-  await page.mouse.click(day.x + day.width / 2, day.y + day.height / 2);
+  await settled(page);
+  await page.locator('figure.chart rect.bar-of').last().click();
   await page.waitForURL(/from=/);
   const [dayStart, dayEnd] = rangeOf();
   assert.ok([23, 24, 25].includes((dayEnd - dayStart) / 3_600));
