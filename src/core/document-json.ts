@@ -1,19 +1,14 @@
 import { JsonFragment } from './json/json.js';
 
-const ECHO_HEAD = Buffer.from('{"text":');
-const ECHO_TAIL = Buffer.from('}');
+export const ECHO_HEAD = '{"text":';
+export const ECHO_TAIL = '}';
+
+const [HEAD, TAIL] = [Buffer.from(ECHO_HEAD), Buffer.from(ECHO_TAIL)];
 
 /** A document as a reply shows it, copied when the reply is written. */
 export function echoOf(source: Buffer, isText: boolean): JsonFragment {
   if (!isText) return new JsonFragment(source);
-  return new JsonFragment({
-    size: ECHO_HEAD.length + source.length + ECHO_TAIL.length,
-    iterate: () => [ECHO_HEAD, source, ECHO_TAIL],
-    copy: (target: Buffer, start: number) => {
-      const at = start + ECHO_HEAD.copy(target, start);
-      ECHO_TAIL.copy(target, at + source.copy(target, at));
-    },
-  });
+  return inTurn([HEAD, source, TAIL]);
 }
 
 const OPEN_LIST = Buffer.from('[');
@@ -25,14 +20,36 @@ export function inList(elements: readonly (readonly Buffer[])[]): JsonFragment {
   const pieces = elements.flatMap((element, index) => [index === 0 ? OPEN_LIST : NEXT, ...element]);
   if (pieces.length === 0) pieces.push(OPEN_LIST);
   pieces.push(CLOSE_LIST);
+  return inTurn(pieces);
+}
+
+/** Pieces one after the other; they are joined when written. */
+export function inTurn(pieces: readonly Buffer[]): JsonFragment {
   return new JsonFragment({
     size: pieces.reduce((bytes, { length }) => bytes + length, 0),
     iterate: () => pieces,
     copy: (target: Buffer, start: number) => {
       let end = start;
-      for (const piece of pieces) end += piece.copy(target, end);
+      for (const piece of pieces) end += copyPiece(piece, 0, piece.length, target, end);
     },
   });
+}
+
+/** Up to this length, a byte at a time is faster. */
+const SHORT_BYTES = 96;
+
+/** Copies a part of `piece` to `at` in `target`, and returns how many bytes that are. */
+export function copyPiece(
+  piece: Buffer,
+  from: number,
+  to: number,
+  target: Buffer,
+  at: number,
+): number {
+  if (to - from > SHORT_BYTES) return piece.copy(target, at, from, to);
+  const shift = at - from;
+  for (let index = from; index < to; index += 1) target[index + shift] = piece[index] ?? 0;
+  return to - from;
 }
 
 export function wrapEach(

@@ -46,6 +46,8 @@ export interface Documents {
   parts(): readonly DocumentPart[];
   /** The document as a reply shows it: `{"text": …}` for a string, otherwise the caller's own object. */
   echo(index: number): JsonFragment;
+  /** Those at `indexes` as a reply shows them, each behind its own of `heads`, which are ASCII; at last `tail`, which is, too. */
+  echoes(indexes: readonly number[], heads: readonly string[], tail: string): JsonFragment;
   /** Indexes of the documents that contain only white space. */
   blanks(): readonly number[];
   /** The same documents reduced to those at `indexes`, numbered from 0 again. */

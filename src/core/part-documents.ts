@@ -1,7 +1,7 @@
 import { encodeJson, JsonFragment, quotedInSteps } from './json/json.js';
 import { elementRanges, searchElements } from './json/elements.js';
 import { atOnce, inSteps, Pace, type Steps } from './steps.js';
-import { echoOf, inList, wrapEach } from './document-json.js';
+import { echoOf, inList, inTurn, wrapEach } from './document-json.js';
 import type { DocumentPart, Documents } from './document-list.js';
 
 /**
@@ -149,6 +149,14 @@ class PartDocuments implements Documents {
 
   echo(index: number): JsonFragment {
     return echoOf(this.#source(index), typeof this.#parts[index]?.source === 'string');
+  }
+
+  echoes(indexes: readonly number[], heads: readonly string[], tail: string): JsonFragment {
+    const pieces = indexes.flatMap((index, at) => [
+      Buffer.from(heads[at] ?? ''),
+      ...this.echo(index).pieces(),
+    ]);
+    return inTurn([...pieces, Buffer.from(tail)]);
   }
 
   blanks(): readonly number[] {

@@ -2,7 +2,7 @@ import { JsonFragment } from './json/json.js';
 import { ROW, type FoundList } from './json/scanner.js';
 import { copyBytes, uncleared } from './memory.js';
 import { atOnce, Pace, type Steps } from './steps.js';
-import { echoOf, wrapEach } from './document-json.js';
+import { copyPiece, ECHO_HEAD, ECHO_TAIL, echoOf, wrapEach } from './document-json.js';
 import type { DocumentPart, Documents } from './document-list.js';
 import { decoded, MOST_BYTES, partedAt, PIECE_BYTES, stringPieces } from './json/text-pieces.js';
 
@@ -102,6 +102,46 @@ class SentDocuments implements Documents {
     return echoOf(source, source[0] === QUOTE);
   }
 
+  echoes(indexes: readonly number[], heads: readonly string[], tail: string): JsonFragment {
+    const [bytes, rows] = [this.#bytes, this.#rows];
+    // What stands around the documents, in one text: many short ones take longer to write than the documents.
+    let text = '';
+    const ends: number[] = [];
+    let size = 0;
+    for (const [at, index] of indexes.entries()) {
+      const start = rows[index * ROW] ?? 0;
+      const isText = bytes[start] === QUOTE;
+      text += isText ? (heads[at] ?? '') + ECHO_HEAD : (heads[at] ?? '');
+      ends.push(text.length);
+      if (isText) text += ECHO_TAIL;
+      size += (rows[index * ROW + 1] ?? 0) - start;
+    }
+    const around = Buffer.from(text + tail, 'latin1');
+    function* iterate(): Iterable<Buffer> {
+      for (const [at, index] of indexes.entries()) {
+        yield around.subarray(ends[at - 1] ?? 0, ends[at]);
+        yield bytes.subarray(rows[index * ROW], rows[index * ROW + 1]);
+      }
+      yield around.subarray(ends[ends.length - 1] ?? 0);
+    }
+    return new JsonFragment({
+      size: around.length + size,
+      iterate,
+      copy: (target: Buffer, start: number) => {
+        let end = start;
+        let done = 0;
+        for (let at = 0; at < ends.length; at += 1) {
+          const next = ends[at] ?? 0;
+          end += copyPiece(around, done, next, target, end);
+          done = next;
+          const row = (indexes[at] ?? 0) * ROW;
+          end += bytes.copy(target, end, rows[row], rows[row + 1]);
+        }
+        copyPiece(around, done, around.length, target, end);
+      },
+    });
+  }
+
   blanks(): readonly number[] {
     return this.#blanks;
   }
@@ -193,9 +233,7 @@ class SentDocuments implements Documents {
         let end = start;
         for (let at = place; at < rows.length; at += ROW) {
           const glue = at === place ? head : between;
-          for (let index = 0; index < glue.length; index += 1)
-            target[end + index] = glue[index] ?? 0;
-          end += glue.length;
+          end += copyPiece(glue, 0, glue.length, target, end);
           end += bytes.copy(target, end, rows[at], rows[at + 1]);
         }
         tail.copy(target, end);

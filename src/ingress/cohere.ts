@@ -219,21 +219,16 @@ function rowsText(rows: readonly RankedRow[]): string {
 
 function withDocuments(
   head: string,
-  request: RerankRequest,
+  { documents }: RerankRequest,
   rows: readonly RankedRow[],
   tail: string,
 ): Buffer | JsonFragment {
-  const parts: (string | JsonFragment)[] = [];
-  let open = head;
-  for (const { index, score } of rows) {
-    parts.push(
-      `${open}{"index":${index},"relevance_score":${scoreText(score)},"document":`,
-      request.documents.echo(index),
-    );
-    open = '},';
-  }
-  parts.push(`}${tail}`);
-  return joinReply(parts);
+  const indexes = rows.map(({ index }) => index);
+  const heads = rows.map(
+    ({ index, score }, at) =>
+      `${at === 0 ? '' : '},'}{"index":${index},"relevance_score":${scoreText(score)},"document":`,
+  );
+  return joinReply([head, documents.echoes(indexes, heads, '}'), tail]);
 }
 
 function usageText({ usage, warnings, isDegraded }: Ranking): string {

@@ -42,6 +42,41 @@ describe.each([
   });
 });
 
+describe('documents in a reply', () => {
+  const long = 'long '.repeat(50);
+  const sources = ['one', { id: 1, text: 'été' }, long, { text: long, more: { text: '汉字' } }, ''];
+  const order = [3, 0, 4, 1, 2];
+
+  it.each([
+    ['sent', documentsIn(JSON.stringify(sources))],
+    [
+      'parsed',
+      partDocuments(
+        sources.map((source) => ({
+          text: typeof source === 'string' ? source : source.text,
+          source,
+        })),
+      ),
+    ],
+  ])('stand each behind its head, whole and in pieces: %s', (_name, documents) => {
+    // A head is short or long, and all but the first end the row before.
+    const heads = order.map(
+      (index, at) => `${at === 0 ? '[' : '},'}{"at":${' '.repeat(index * 40)}${index},"document":`,
+    );
+    const echoes = documents.echoes(order, heads, '}]');
+    const pieces = Buffer.concat([...documents.echoes(order, heads, '}]').pieces()]);
+
+    expect(read(echoes)).toEqual(
+      order.map((index) => {
+        const source = sources[index];
+        return { at: index, document: typeof source === 'string' ? { text: source } : source };
+      }),
+    );
+    expect(pieces).toEqual(echoes.bytes);
+    expect(echoes.size).toBe(echoes.bytes.length);
+  });
+});
+
 describe('documents with other texts', () => {
   it.each([
     ['sent as strings', fromBytes(['a', 'b'])],
