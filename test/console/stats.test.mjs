@@ -34,15 +34,18 @@ test('the overview, the spending and the home page show what happened, and sums 
 
   await api(context, 'POST', '/api/channel/tag/disabled', { tag: 'hosted', reason: 'a test' });
   await page.keyboard.press('r');
-  await page.getByText('1 thing needs a look').waitFor();
+  await page.getByText('2 things need a look').waitFor();
   await page.getByRole('link', { name: 'the tag hosted is switched off' }).waitFor();
+  await page.getByRole('link', { name: /^1 model has no live channel.*: rerank-2\.5$/ }).waitFor();
+  await page.getByRole('button', { name: /^Mute for a day: 1 model/ }).click();
+  await page.getByText('1 thing needs a look').waitFor();
   // Muted for a day, in this browser, until somebody wants it back.
   await page.getByRole('button', { name: /^Mute for a day: the tag hosted/ }).click();
   await page.getByText(/^All right: /).waitFor();
   await page.reload();
   await page.getByText(/^All right: /).waitFor();
-  await page.getByRole('button', { name: '1 muted: show again' }).click();
-  await page.getByText('1 thing needs a look').waitFor();
+  await page.getByRole('button', { name: '2 muted: show again' }).click();
+  await page.getByText('2 things need a look').waitFor();
   await api(context, 'POST', '/api/channel/tag/enabled', { tag: 'hosted' });
   await page.keyboard.press('r');
   await page.getByText(/^All right: /).waitFor();
@@ -108,6 +111,46 @@ test('the overview, the spending and the home page show what happened, and sums 
   assert.deepEqual(await faultsOf(theirs.page, 'home'), []);
   assert.deepEqual(theirs.said, []);
   await theirs.context.close();
+});
+
+test('the overview names keys and accounts that end soon, and channels that fail', async () => {
+  const { open, api, makeKey, rerank } = gateway;
+  const { context, page, said } = await open('login');
+  const user = await api(context, 'POST', '/api/user', {
+    ...{ username: 'grace', password: PASSWORD, quota: 3_000_000 },
+  });
+  const soon = Math.floor(Date.now() / 1_000) + 24 * 3_600;
+  await makeKey(context, { name: 'for the fair', expired_time: soon });
+  const limited = { unlimited_quota: false, remain_quota: 500_000 };
+  const key = await makeKey(context, { name: 'of grace', user_id: user.id, ...limited });
+  await rerank(key, 'local');
+  const broken = await api(context, 'POST', '/api/channel', {
+    ...{ name: 'broken', provider: 'tei', models: { broken: 'x' } },
+    base_url: 'http://127.0.0.1:9',
+  });
+  for (let at = 0; at < 3; at += 1) await rerank(key, 'broken');
+  await until('what was spent is in the statistics', async () => {
+    const now = Math.floor(Date.now() / 1_000);
+    const span = `start_timestamp=${now - 3_600}&end_timestamp=${now + 60}&by=token`;
+    const { rows } = await api(context, 'GET', `/api/stats/breakdown?${span}`);
+    return rows.some(({ token_name: name, quota }) => name === 'of grace' && quota > 0);
+  });
+  await page.goto(`${gateway.url}/console/`);
+  await page.getByRole('link', { name: '1 key expires within 3 days: for the fair' }).waitFor();
+  await page
+    .getByRole('link', { name: /^the key of grace will have nothing left in 24 hours/ })
+    .waitFor();
+  const failing = page.getByRole('link', { name: /^broken fails: 100 % of its attempts/ });
+  await failing.waitFor();
+  assert.deepEqual(await faultsOf(page, 'overview with things to look at'), []);
+  await failing.click();
+  await page
+    .getByRole('row', { name: /broken/ })
+    .getByText('live, but fails: 100 % of its last attempts')
+    .waitFor();
+  await api(context, 'DELETE', `/api/channel/${broken.id}`);
+  assert.deepEqual(said, []);
+  await context.close();
 });
 
 test('a page that nobody looks at asks nothing, and is up to date as soon as somebody does', async () => {

@@ -1,11 +1,23 @@
+import { someOf } from './format.js';
+import type { RunsOut } from './running-out.js';
+
 /** Something that needs attention; the kinds are listed most urgent first. */
 export type Attention =
   | { readonly kind: 'requests_fail'; readonly name: ''; readonly share: number }
   | { readonly kind: 'channel_fails'; readonly name: string; readonly share: number }
   | { readonly kind: 'tag_off'; readonly name: string; readonly since: number }
   | { readonly kind: 'channel_unusable'; readonly name: string; readonly why: string }
+  | { readonly kind: 'models_dark'; readonly name: string; readonly count: number }
+  | {
+      readonly kind: 'slow';
+      readonly name: '';
+      readonly p95: number;
+      readonly before: number;
+    }
   | { readonly kind: 'node'; readonly name: string; readonly standing: 'behind' | 'silent' }
   | { readonly kind: 'settlements'; readonly name: string; readonly count: number }
+  | { readonly kind: 'keys_end'; readonly name: string; readonly count: number }
+  | ({ readonly kind: 'runs_out' } & RunsOut)
   | { readonly kind: 'outbox'; readonly name: '' };
 
 export interface Seen {
@@ -30,21 +42,46 @@ export interface Seen {
     readonly standing: 'current' | 'behind' | 'silent';
     readonly pending_settlements: number | null;
   }[];
+  readonly models: readonly { readonly id: string; readonly live: boolean }[];
+  /** What went well in the last hour, and in the same one yesterday. */
+  readonly latency: { readonly now: Latency; readonly before: Latency };
+  /** Keys that expire within three days: the first of them, and how many there are. */
+  readonly ending: readonly { readonly name: string }[];
+  readonly endingCount: number;
+  /** Keys and accounts that will have spent what they have, the soonest first. */
+  readonly out: readonly RunsOut[];
+}
+
+interface Latency {
+  readonly requests: number;
+  readonly p95: number | null;
 }
 
 const FEW_ATTEMPTS = 20;
-const MANY_FAIL = 0.2;
+/** From how many attempts on which share of failures is a failing channel: fewer attempts must say it more clearly. */
+const FAILING = [
+  [20, 0.2],
+  [5, 0.5],
+  [3, 1],
+] as const;
+const MUCH_SLOWER = 3;
+const ENOUGH_TO_COMPARE = 100;
+/** The most keys and accounts that are named one by one. */
+const MOST_OUT = 5;
 const TOO_MANY_FAIL = 0.05;
 /** This many pending settlements mean that the store has trouble; a few are always in progress. */
 const MANY_SETTLEMENTS = 100;
+
+/** Whether so many failures of so many attempts need a look. */
+export function isFailing(attempts: number, failed: number): boolean {
+  return FAILING.some(([least, share]) => attempts >= least && failed / attempts >= share);
+}
 
 /** What an operator would want to know at once, by fixed rules and without guessing. */
 export function attentionTo(seen: Seen): Attention[] {
   const failing = seen.channels.flatMap(({ name, requests, failed }): Attention[] => {
     const [all, bad] = [sum(requests), sum(failed)];
-    return all >= FEW_ATTEMPTS && bad / all >= MANY_FAIL
-      ? [{ kind: 'channel_fails', name, share: bad / all }]
-      : [];
+    return isFailing(all, bad) ? [{ kind: 'channel_fails', name, share: bad / all }] : [];
   });
   const { admitted, failed } = seen.requests;
   return [
@@ -55,6 +92,8 @@ export function attentionTo(seen: Seen): Attention[] {
     ...seen.tags
       .filter(({ disabled }) => disabled)
       .map(({ tag, changed_time: since }): Attention => ({ kind: 'tag_off', name: tag, since })),
+    ...darkOf(seen.models),
+    ...slowOf(seen.latency),
     ...seen.unusable.map(({ name, why }): Attention => ({ kind: 'channel_unusable', name, why })),
     ...seen.nodes.flatMap(({ name, standing, pending_settlements: count }): Attention[] => [
       ...(standing === 'current' ? [] : [{ kind: 'node' as const, name, standing }]),
@@ -62,8 +101,32 @@ export function attentionTo(seen: Seen): Attention[] {
         ? []
         : [{ kind: 'settlements' as const, name, count }]),
     ]),
+    ...(seen.endingCount === 0
+      ? []
+      : [
+          {
+            ...({ kind: 'keys_end', count: seen.endingCount } as const),
+            name:
+              seen.ending.map(({ name }) => name).join(', ') +
+              (seen.endingCount > seen.ending.length ? '…' : ''),
+          },
+        ]),
+    ...seen.out.slice(0, MOST_OUT).map((one) => ({ kind: 'runs_out' as const, ...one })),
     ...(seen.unheardRegistration ? [{ kind: 'outbox', name: '' } as const] : []),
   ];
+}
+
+function darkOf(models: Seen['models']): Attention[] {
+  const dark = models.filter(({ live }) => !live).map(({ id }) => id);
+  return dark.length === 0 ? [] : [{ kind: 'models_dark', name: someOf(dark), count: dark.length }];
+}
+
+function slowOf({ now, before }: Seen['latency']): Attention[] {
+  const isEnough = [now, before].every(({ requests }) => requests >= ENOUGH_TO_COMPARE);
+  if (!isEnough || now.p95 === null || before.p95 === null) return [];
+  return now.p95 > MUCH_SLOWER * before.p95
+    ? [{ kind: 'slow', name: '', p95: now.p95, before: before.p95 }]
+    : [];
 }
 
 function sum(values: readonly number[]): number {

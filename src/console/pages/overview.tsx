@@ -1,7 +1,7 @@
 import { about } from '../about.js';
 import type { ReplyOf } from '../api/call.js';
 import { useRead } from '../api/query.js';
-import { attentionTo, type Attention } from '../lib/attention.js';
+import { attentionTo, isFailing, type Attention } from '../lib/attention.js';
 import { clock, duration, moment, percent } from '../lib/format.js';
 import {
   Ago,
@@ -17,10 +17,12 @@ import {
 import { Chart, timesOf } from '../parts/chart.js';
 import { useMuted } from '../parts/muted.js';
 import { usePriceMarks } from '../parts/price-marks.js';
+import { recordAddress } from '../parts/record.js';
 import { pickRange, RangeSteps, useOwnRange, withoutOwnRange } from '../parts/range.js';
 import { setQuery, useRoute } from '../router.js';
 import { useAtom } from '../state.js';
 import { faultWords, w, wp } from '../words.js';
+import { useWatched } from './watched.js';
 
 type Series = ReplyOf<'usageSeries'>;
 type Part = Series['series'][number];
@@ -66,6 +68,7 @@ export function Overview() {
   // The shell rereads them, for its bars.
   const tags = useRead('listTags');
   const nodes = useRead('listNodes', {}, { everyMs: LATER_MS });
+  const watched = useWatched();
   const words = wp().overview;
   const { data } = outcomes;
   const known = useAtom(about);
@@ -100,6 +103,7 @@ export function Overview() {
           tags: tags.data ?? [],
           unusable: unusableOf(nodes.data),
           nodes: nodes.data?.nodes ?? [],
+          ...watched,
         })}
       />
       {data === undefined ? null : <Tiles series={data} seconds={seconds} />}
@@ -215,10 +219,15 @@ function Verdict({
   );
 }
 
-const FAILING: ReadonlySet<Attention['kind']> = new Set(['channel_fails', 'requests_fail']);
+const FAILING: ReadonlySet<Attention['kind']> = new Set([
+  'channel_fails',
+  'models_dark',
+  'requests_fail',
+]);
 
-function keyOf({ kind, name }: Attention): string {
-  return `${kind} ${name}`;
+function keyOf(thing: Attention): string {
+  const { kind, name } = thing;
+  return thing.kind === 'runs_out' ? `${kind} ${thing.of} ${thing.id}` : `${kind} ${name}`;
 }
 
 function placeOf(thing: Attention): string {
@@ -227,6 +236,14 @@ function placeOf(thing: Attention): string {
       return 'requests?outcome=failed';
     case 'outbox':
       return 'people';
+    case 'models_dark':
+      return 'models';
+    case 'slow':
+      return `requests?span=1h&slower=${Math.round(thing.before * 2)}`;
+    case 'keys_end':
+      return 'keys?status=soon';
+    case 'runs_out':
+      return recordAddress(thing.of, thing.id);
     case 'tag_off':
       return `tags?open=${encodeURIComponent(thing.name)}`;
     case 'channel_fails':
@@ -388,7 +405,11 @@ function Channels({
             return (
               <tr key={part.key}>
                 <td>
-                  <State sign={share >= 0.2 ? 'bad' : share > 0 ? 'warn' : 'ok'}>
+                  <State
+                    sign={
+                      isFailing(total.requests, total.failed) ? 'bad' : share > 0 ? 'warn' : 'ok'
+                    }
+                  >
                     {part.name === '' ? (
                       nameOf(part)
                     ) : (

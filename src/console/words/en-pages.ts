@@ -1,5 +1,5 @@
 import type { Attention } from '../lib/attention.js';
-import { percent } from '../lib/format.js';
+import { duration, percent } from '../lib/format.js';
 import type { MemberName } from '../lib/members.js';
 import { plural } from './plural.js';
 
@@ -642,6 +642,7 @@ export const enPages = {
     testing: 'asking the provider…',
     playground: 'Open in the playground',
     lastHour: 'Last hour',
+    fails: (share: string) => `live, but fails: ${share} of its last attempts`,
     traffic: (requests: number, failed: number, p50: string, p95: string) =>
       `${many(requests, { one: '# attempt', other: '# attempts' })} in the last hour, ${failed} failed; p50 ${p50}, p95 ${p95}`,
     offManyTitle: (count: number) =>
@@ -925,6 +926,14 @@ export const enPages = {
           return `${thing.name} fails: ${percent(thing.share)} of its attempts in the last minutes`;
         case 'tag_off':
           return `the tag ${thing.name} is switched off`;
+        case 'models_dark':
+          return `${many(thing.count, { one: '# model has', other: '# models have' })} no live channel, so that requests get 503: ${thing.name}`;
+        case 'slow':
+          return `p95 is ${duration(thing.p95)}; in this hour yesterday it was ${duration(thing.before)}`;
+        case 'keys_end':
+          return `${many(thing.count, { one: '# key expires', other: '# keys expire' })} within 3 days: ${thing.name}`;
+        case 'runs_out':
+          return `the ${thing.of} ${thing.name} will have nothing left in ${many(Math.ceil(thing.hours), { one: '# hour', other: '# hours' })} at today’s rate`;
         case 'channel_unusable':
           return `${thing.name} cannot be used: ${thing.why}`;
         case 'node':

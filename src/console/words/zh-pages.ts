@@ -1,4 +1,4 @@
-import { percent } from '../lib/format.js';
+import { duration, percent } from '../lib/format.js';
 import type { PageWords } from './en-pages.js';
 
 export const zhPages: PageWords = {
@@ -560,6 +560,7 @@ export const zhPages: PageWords = {
     testing: '正在请求提供方……',
     playground: '在试验场中打开',
     lastHour: '最近一小时',
+    fails: (share) => `服务中，但最近 ${share} 的尝试失败`,
     traffic: (requests, failed, p50, p95) =>
       `最近一小时尝试 ${requests} 次，失败 ${failed} 次；p50 ${p50}，p95 ${p95}`,
     offManyTitle: (count) => `关闭 ${count} 个渠道？`,
@@ -824,6 +825,14 @@ export const zhPages: PageWords = {
           return `${thing.name} 出错：最近几分钟 ${percent(thing.share)} 的尝试失败`;
         case 'tag_off':
           return `标签 ${thing.name} 已关闭`;
+        case 'models_dark':
+          return `${thing.count} 个模型没有可用渠道，请求会返回 503：${thing.name}`;
+        case 'slow':
+          return `p95 为 ${duration(thing.p95)}，昨天同一小时为 ${duration(thing.before)}`;
+        case 'keys_end':
+          return `${thing.count} 个密钥将在 3 天内到期：${thing.name}`;
+        case 'runs_out':
+          return `按最近一天的用量，${thing.of === 'key' ? '密钥' : '账户'} ${thing.name} 的余额将在 ${Math.ceil(thing.hours)} 小时内用完`;
         case 'channel_unusable':
           return `${thing.name} 无法使用：${thing.why}`;
         case 'node':

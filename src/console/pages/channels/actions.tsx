@@ -1,7 +1,9 @@
 import { useState } from 'preact/hooks';
 import { call, type ItemOf, type ReplyOf } from '../../api/call.js';
 import { useRead, useWrite } from '../../api/query.js';
+import { isFailing } from '../../lib/attention.js';
 import { dependsOnChannels } from '../../lib/depends.js';
+import { percent } from '../../lib/format.js';
 import { Button, ErrorNotice, State, TextField } from '../../parts/basic.js';
 import { Consequence } from '../../parts/consequence.js';
 import { ConfirmWrite, WriteFailed } from '../../parts/confirm-write.js';
@@ -28,17 +30,25 @@ const SIGNS = {
 } as const;
 
 /** Whether the channel takes traffic, and if not, why, in words. */
-export function ChannelState({ channel: { effective } }: { readonly channel: Channel }) {
+export function ChannelState({
+  channel: { effective },
+  recent,
+}: {
+  readonly channel: Channel;
+  /** Its attempts of the last minutes. */
+  readonly recent?: { readonly requests: number; readonly failed: number } | undefined;
+}) {
   const { states } = wp().channels;
-  const [pause] = effective.paused;
-  if (effective.live && pause !== undefined) {
-    const left = Math.max(1, Math.round(pause.until - Date.now() / 1000));
+  const pause = effective.live ? pauseOf(effective.paused) : undefined;
+  if (effective.live && recent !== undefined && isFailing(recent.requests, recent.failed)) {
+    const share = percent(recent.failed / recent.requests);
     return (
-      <State sign="busy">
-        {wp().channels.pausedOn(pause.node, left, faultWords(pause.reason))}
+      <State sign="bad">
+        <span title={pause}>{wp().channels.fails(share)}</span>
       </State>
     );
   }
+  if (pause !== undefined) return <State sign="busy">{pause}</State>;
   if (effective.live) return <State sign="ok">{states.live}</State>;
   const because = effective.because ?? 'off';
   const signs: Readonly<Record<string, 'off' | 'bad' | 'warn'>> = SIGNS;
@@ -50,6 +60,15 @@ export function ChannelState({ channel: { effective } }: { readonly channel: Cha
       </span>
     </State>
   );
+}
+
+/** Who leaves a channel alone, for how long, and why; nodes tell of pauses that have just ended, too. */
+function pauseOf(paused: Channel['effective']['paused']): string | undefined {
+  const now = Date.now() / 1000;
+  const pause = paused.find(({ until }) => until > now);
+  if (pause === undefined) return undefined;
+  const left = Math.ceil(pause.until - now);
+  return wp().channels.pausedOn(pause.node, left, faultWords(pause.reason));
 }
 
 type Asking = 'off' | 'delete' | 'copy';

@@ -18,7 +18,7 @@ import {
   type SwitchedMany,
 } from './actions.js';
 import { OneChannel } from './drawer.js';
-import { LastHour, useTraffic } from './traffic.js';
+import { LastHour, recentOf, useTraffic } from './traffic.js';
 import { AddChannel } from './wizard.js';
 
 const FILTERS = ['keyword', 'state', 'provider', 'tag', 'model', 'sort'] as const;
@@ -144,7 +144,9 @@ function ChannelList() {
             title: words.state,
             sort: 'status',
             narrow: true,
-            cell: (channel) => <ChannelState channel={channel} />,
+            cell: (channel) => (
+              <ChannelState channel={channel} recent={recentOf(trafficOf(channel.id))} />
+            ),
           },
           {
             title: words.lastHour,

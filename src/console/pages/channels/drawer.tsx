@@ -25,6 +25,7 @@ import { toast } from '../../parts/toast.js';
 import { setQuery, useRoute } from '../../router.js';
 import { w, wp } from '../../words.js';
 import { ChannelActions, ChannelState, playgroundOf, type Channel } from './actions.js';
+import { recentOf, useTraffic } from './traffic.js';
 import {
   AddressField,
   BoundFields,
@@ -90,6 +91,7 @@ function inField({ tagName }: HTMLElement): boolean {
 function ChannelDetails({ channel }: { readonly channel: Channel }) {
   const { query } = useRoute();
   const words = wp().channels;
+  const trafficOf = useTraffic([channel.id]);
   const providers = useRead('listProviders');
   const provider = providers.data?.find(({ id }) => id === channel.provider);
   const settings = Object.entries(channel.settings);
@@ -97,7 +99,7 @@ function ChannelDetails({ channel }: { readonly channel: Channel }) {
   return (
     <div class="stack wide">
       <div class="row">
-        <ChannelState channel={channel} />
+        <ChannelState channel={channel} recent={recentOf(trafficOf(channel.id))} />
         {isStored ? null : <Chip title={words.declaredHelp}>{words.declared}</Chip>}
         <span class="grow" />
         {isStored && isAdmin() ? (
