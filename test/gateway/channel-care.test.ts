@@ -1,12 +1,13 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { ProbeReport } from '../../src/core/probe.js';
 import { ChannelCare } from '../../src/gateway/channel-care.js';
 import type { DutyStore } from '../../src/store/store.js';
 import { deferred } from '../support/deferred.js';
 import { offer } from '../support/offers.js';
+import { opened } from '../support/opened.js';
 import { CHANNEL_DEFAULTS } from '../../src/core/channel-members.js';
 import { Secret } from '../../src/core/secret.js';
 import { listChannels } from '../../src/management/channel-views.js';
@@ -15,9 +16,9 @@ import type { AuditEntry } from '../../src/store/store.js';
 import { startGateway, type TestGateway } from '../support/gateway.js';
 import { startRedis, type RedisServer } from '../support/redis-server.js';
 import { until } from '../support/until.js';
-import { rankLikeCohere, sendJson, startUpstream, type TestUpstream } from '../support/upstream.js';
+import { cohereChannel, rankLikeCohere, sendJson, startUpstream } from '../support/upstream.js';
 
-const open: { close(): Promise<void> }[] = [];
+const open = opened();
 let redis: RedisServer;
 let prefixes = 0;
 
@@ -25,17 +26,9 @@ beforeAll(async () => {
   redis = await startRedis();
 });
 afterAll(() => redis.stop());
-afterEach(async () => {
-  for (const part of open.splice(0).reverse()) await part.close();
-});
-
 type Answer = Parameters<typeof startUpstream>[0];
 
-async function upstreamWith(answer: Answer = rankLikeCohere): Promise<TestUpstream> {
-  const upstream = await startUpstream(answer);
-  open.push(upstream);
-  return upstream;
-}
+const upstreamWith = open.upstream;
 
 /** Where several gateways find each other: one Redis, or one file. */
 function storeEnv(kind: 'redis' | 'embedded'): Readonly<Record<string, string>> {
@@ -73,15 +66,6 @@ async function gatewayWith(
   return gateway;
 }
 
-const channel = (name: string, url: string, more: Record<string, unknown> = {}) => ({
-  name,
-  provider: 'cohere',
-  base_url: url,
-  credentials: { apiKey: 'key-of-the-channel' },
-  models: ['moon'],
-  ...more,
-});
-
 const refuse: Answer = (_request, res) => sendJson(res, { message: 'invalid api token' }, 401);
 const ask = { model: 'moon', query: 'moon', documents: ['sun', 'moon', 'sea'] };
 
@@ -114,7 +98,10 @@ describe.each(['redis', 'embedded'] as const)('over the %s store, a channel', (k
     const env = storeEnv(kind);
     const sick = await upstreamWith(refuse);
     const well = await upstreamWith();
-    const channels = [channel('sick', sick.url, { priority: 1 }), channel('well', well.url)];
+    const channels = [
+      cohereChannel('sick', sick.url, { priority: 1 }),
+      cohereChannel('well', well.url),
+    ];
     const first = await gatewayWith(channels, {}, env);
     const second = await gatewayWith(channels, {}, env);
     const { key } = await first.createKey();
@@ -164,7 +151,10 @@ describe.each(['redis', 'embedded'] as const)('over the %s store, a channel', (k
     const env = storeEnv(kind);
     const sick = await upstreamWith(refuse);
     const well = await upstreamWith();
-    const channels = [channel('sick', sick.url, { priority: 1 }), channel('well', well.url)];
+    const channels = [
+      cohereChannel('sick', sick.url, { priority: 1 }),
+      cohereChannel('well', well.url),
+    ];
     const waits = { return_after_ms: 200, return_longest_ms: 100_000 };
     const nodes = [
       await gatewayWith(channels, waits, env),
@@ -240,8 +230,8 @@ describe('what an operator does to a channel that is refused', () => {
     const sick = await upstreamWith(refuse);
     const well = await upstreamWith();
     const gateway = await gatewayWith([
-      channel('sick', sick.url, { priority: 1 }),
-      channel('well', well.url),
+      cohereChannel('sick', sick.url, { priority: 1 }),
+      cohereChannel('well', well.url),
     ]);
     const { key } = await gateway.createKey();
     await disable(gateway, key, 'sick');
@@ -266,7 +256,10 @@ describe('what an operator does to a channel that is refused', () => {
     const sick = await upstreamWith(refuse);
     const well = await upstreamWith();
     const gateway = await gatewayWith(
-      [channel('sick', sick.url, { priority: 1, tag: 'eu' }), channel('well', well.url)],
+      [
+        cohereChannel('sick', sick.url, { priority: 1, tag: 'eu' }),
+        cohereChannel('well', well.url),
+      ],
       { return_after_ms: 500 },
     );
     const { key } = await gateway.createKey();
@@ -321,7 +314,7 @@ describe('failures that are not certain', () => {
     const sick = await upstreamWith((_request, res) => sendJson(res, body, status));
     const well = await upstreamWith();
     const gateway = await gatewayWith(
-      [channel('sick', sick.url, { priority: 1 }), channel('well', well.url)],
+      [cohereChannel('sick', sick.url, { priority: 1 }), cohereChannel('well', well.url)],
       { breaker_failures: 0 },
     );
     const { key } = await gateway.createKey();
@@ -336,7 +329,7 @@ describe('a health check', () => {
   it('is made by one node for all, takes a dead channel out on every node, and brings it back', async () => {
     const env = storeEnv('redis');
     const sick = await upstreamWith();
-    const channels = [channel('sick', sick.url, { health_check_s: 1 })];
+    const channels = [cohereChannel('sick', sick.url, { health_check_s: 1 })];
     const traffic = { breaker_open_ms: 60_000 };
     const startMs = Date.now();
     const first = await gatewayWith(channels, traffic, env);

@@ -1,16 +1,11 @@
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { deferred } from '../support/deferred.js';
 import { startGateway, type TestGateway } from '../support/gateway.js';
+import { opened } from '../support/opened.js';
 import { eventually } from '../support/redis-server.js';
-import {
-  rankLikeCohere,
-  sendJson,
-  startUpstream,
-  type Answer,
-  type TestUpstream,
-} from '../support/upstream.js';
+import { type Answer, cohereChannel, rankLikeCohere, sendJson } from '../support/upstream.js';
 
 const ask = {
   model: 'moon',
@@ -19,27 +14,8 @@ const ask = {
 };
 const PRICE = 10;
 
-const open: { close(): Promise<void> }[] = [];
-afterEach(async () => {
-  for (const part of open.splice(0).reverse()) await part.close();
-});
-
-async function upstreamWith(answer?: Answer): Promise<TestUpstream> {
-  const upstream = await startUpstream(answer);
-  open.push(upstream);
-  return upstream;
-}
-
-function channel(name: string, url: string, more: Record<string, unknown> = {}) {
-  return {
-    name,
-    provider: 'cohere',
-    base_url: url,
-    credentials: { apiKey: 'k' },
-    models: ['moon'],
-    ...more,
-  };
-}
+const open = opened();
+const upstreamWith = open.upstream;
 
 async function gatewayWith(
   channels: readonly Record<string, unknown>[],
@@ -146,8 +122,8 @@ describe('a hostile upstream', () => {
     const bad = await upstreamWith(answer);
     const good = await upstreamWith();
     const gateway = await gatewayWith([
-      channel('bad', bad.url, { priority: 9, timeout_ms: 400 }),
-      channel('good', good.url),
+      cohereChannel('bad', bad.url, { priority: 9, timeout_ms: 400 }),
+      cohereChannel('good', good.url),
     ]);
     const { key, id } = await gateway.createKey({ remainQuota: 100 });
 
@@ -163,7 +139,7 @@ describe('a hostile upstream', () => {
     'that answers with %s alone is a documented error that costs nothing',
     async (_name, answer) => {
       const bad = await upstreamWith(answer);
-      const gateway = await gatewayWith([channel('bad', bad.url, { timeout_ms: 400 })]);
+      const gateway = await gatewayWith([cohereChannel('bad', bad.url, { timeout_ms: 400 })]);
       const { key, id } = await gateway.createKey({ remainQuota: 100 });
 
       const { status, body } = await gateway.post(key, ask);
@@ -189,7 +165,7 @@ describe('a hostile upstream', () => {
       res.write(gzipSync(JSON.stringify(body)).subarray(0, 20));
       res.end(gzipSync(JSON.stringify(body)).subarray(20));
     });
-    const gateway = await gatewayWith([channel('odd', upstream.url)]);
+    const gateway = await gatewayWith([cohereChannel('odd', upstream.url)]);
     const { key } = await gateway.createKey();
 
     const reply = await gateway.post(key, { ...ask, return_documents: true });
@@ -203,7 +179,9 @@ describe('a hostile upstream', () => {
 
   it('that scores some documents null has these last', async () => {
     const upstream = await upstreamWith(results(row(0, null), row(1, -4.5), row(2, -1)));
-    const gateway = await gatewayWith([channel('null', upstream.url, { provider: 'infinity' })]);
+    const gateway = await gatewayWith([
+      cohereChannel('null', upstream.url, { provider: 'infinity' }),
+    ]);
     const { key } = await gateway.createKey();
 
     const { body } = await gateway.post(key, ask);
@@ -216,7 +194,9 @@ describe('blank documents that an upstream does not take', () => {
   const blanks = { ...ask, documents: ['', 'no moons', ' ', 'the most moons'] };
   const rank = async (rows: readonly unknown[], topN: number) => {
     const upstream = await upstreamWith((_request, res) => sendJson(res, rows));
-    const gateway = await gatewayWith([channel('only', upstream.url, { provider: 'sglang' })]);
+    const gateway = await gatewayWith([
+      cohereChannel('only', upstream.url, { provider: 'sglang' }),
+    ]);
     const { key } = await gateway.createKey();
     return gateway.post(key, { ...blanks, top_n: topN });
   };
@@ -250,7 +230,7 @@ describe('failover', () => {
       res.writeHead(429, { 'retry-after': '7' }).end('{}');
     });
     // Seven seconds are more than a request has.
-    const gateway = await gatewayWith([channel('busy', busy.url)], { deadline_ms: 5_000 });
+    const gateway = await gatewayWith([cohereChannel('busy', busy.url)], { deadline_ms: 5_000 });
     const { key } = await gateway.createKey();
 
     const first = await gateway.post(key, ask);
@@ -266,7 +246,9 @@ describe('failover', () => {
     const busy = await upstreamWith((_request, res) => {
       res.writeHead(429, { 'retry-after': '99999999999' }).end('{}');
     });
-    const gateway = await gatewayWith([channel('busy', busy.url)], { max_cooldown_ms: 30_000 });
+    const gateway = await gatewayWith([cohereChannel('busy', busy.url)], {
+      max_cooldown_ms: 30_000,
+    });
     const { key } = await gateway.createKey();
 
     const { status, headers } = await gateway.post(key, ask);
@@ -277,7 +259,7 @@ describe('failover', () => {
   it('makes no more attempts than allowed', async () => {
     const bad = await upstreamWith((_request, res) => sendJson(res, {}, 500));
     const gateway = await gatewayWith(
-      ['a', 'b', 'c', 'd', 'e'].map((name) => channel(name, bad.url)),
+      ['a', 'b', 'c', 'd', 'e'].map((name) => cohereChannel(name, bad.url)),
       { max_attempts: 3 },
     );
     const { key } = await gateway.createKey();
@@ -291,8 +273,8 @@ describe('failover', () => {
     const picky = await upstreamWith((_request, res) => sendJson(res, { message: 'too odd' }, 400));
     const good = await upstreamWith();
     const gateway = await gatewayWith([
-      channel('a', picky.url, { priority: 1 }),
-      channel('b', good.url),
+      cohereChannel('a', picky.url, { priority: 1 }),
+      cohereChannel('b', good.url),
     ]);
     const { key } = await gateway.createKey();
 
@@ -304,7 +286,9 @@ describe('failover', () => {
 
   it('believes a refusal that a second channel repeats, and asks no third', async () => {
     const picky = await upstreamWith((_request, res) => sendJson(res, { message: 'too odd' }, 422));
-    const gateway = await gatewayWith(['a', 'b', 'c'].map((name) => channel(name, picky.url)));
+    const gateway = await gatewayWith(
+      ['a', 'b', 'c'].map((name) => cohereChannel(name, picky.url)),
+    );
     const { key } = await gateway.createKey();
 
     const { status, body } = await gateway.post(key, ask);
@@ -319,7 +303,7 @@ describe('failover', () => {
       sendJson(res, { message: 'model internal-7b is odd: no INTERNAL-7B' }, 400),
     );
     const gateway = await gatewayWith([
-      channel('a', picky.url, { models: { 'my-model': 'internal-7b' } }),
+      cohereChannel('a', picky.url, { models: { 'my-model': 'internal-7b' } }),
     ]);
     const { key } = await gateway.createKey();
 
@@ -338,7 +322,7 @@ describe('failover', () => {
     const good = await upstreamWith();
     let nowMs = Date.now();
     const gateway = await gatewayWith(
-      [channel('sick', sick.url, { priority: 1 }), channel('good', good.url)],
+      [cohereChannel('sick', sick.url, { priority: 1 }), cohereChannel('good', good.url)],
       {},
       { now: () => nowMs },
     );
@@ -366,7 +350,7 @@ describe('failover', () => {
   it('ends at the deadline with 504', async () => {
     const silent = await upstreamWith(() => undefined);
     const gateway = await gatewayWith(
-      ['a', 'b', 'c'].map((name) => channel(name, silent.url)),
+      ['a', 'b', 'c'].map((name) => cohereChannel(name, silent.url)),
       { attempt_timeout_ms: 2_000, deadline_ms: 3_000 },
     );
     const { key } = await gateway.createKey();
@@ -383,13 +367,13 @@ describe('failover', () => {
     const issuer = await upstreamWith(() => undefined);
     const good = await upstreamWith();
     const gateway = await gatewayWith([
-      channel('locked', issuer.url, {
+      cohereChannel('locked', issuer.url, {
         provider: 'watsonx',
         settings: { token_url: `${issuer.url}/token`, project_id: 'p' },
         priority: 9,
         timeout_ms: 400,
       }),
-      channel('good', good.url),
+      cohereChannel('good', good.url),
     ]);
     const { key } = await gateway.createKey();
 
@@ -407,7 +391,7 @@ describe('failover', () => {
     const slow = await upstreamWith((_request, res) => {
       res.on('close', () => aborted.resolve());
     });
-    const gateway = await gatewayWith([channel('slow', slow.url)], {
+    const gateway = await gatewayWith([cohereChannel('slow', slow.url)], {
       attempt_timeout_ms: 20_000,
       deadline_ms: 20_000,
     });
@@ -434,7 +418,7 @@ describe('failover', () => {
       res.setHeader('connection', 'close');
       return rankLikeCohere(request, res);
     });
-    const gateway = await gatewayWith([channel('a', upstream.url)]);
+    const gateway = await gatewayWith([cohereChannel('a', upstream.url)]);
     const { key } = await gateway.createKey();
     await gateway.post(key, ask);
     upstream.answer((_request, res) => void res.socket?.resetAndDestroy());
@@ -447,7 +431,7 @@ describe('failover', () => {
 
   it('asks a channel once if a kept connection breaks after the whole request was sent', async () => {
     const upstream = await upstreamWith();
-    const gateway = await gatewayWith([channel('a', upstream.url)]);
+    const gateway = await gatewayWith([cohereChannel('a', upstream.url)]);
     const { key } = await gateway.createKey();
     await gateway.post(key, ask);
     upstream.answer((_request, res) => void res.socket?.resetAndDestroy());
@@ -460,7 +444,7 @@ describe('failover', () => {
 
   it('asks a channel again in that case if the channel allows it', async () => {
     const upstream = await upstreamWith();
-    const gateway = await gatewayWith([channel('a', upstream.url, { retry_unsafe: true })]);
+    const gateway = await gatewayWith([cohereChannel('a', upstream.url, { retry_unsafe: true })]);
     const { key } = await gateway.createKey();
     await gateway.post(key, ask);
     let broken = false;
@@ -520,7 +504,7 @@ describe('failover', () => {
           if (bytes > 20 * 1024 * 1024) socket.end(OK);
         });
       });
-      const gateway = await gatewayWith([channel('a', url)]);
+      const gateway = await gatewayWith([cohereChannel('a', url)]);
       const { key } = await gateway.createKey();
       expect((await gateway.post(key, { ...ask, documents: ['a'] })).status).toBe(200);
 
@@ -531,7 +515,7 @@ describe('failover', () => {
 
 it('says that a model is unavailable for now if only an unusable channel serves it', async () => {
   const upstream = await upstreamWith();
-  const gateway = await gatewayWith([channel('a', upstream.url, { tag: 'blue' })]);
+  const gateway = await gatewayWith([cohereChannel('a', upstream.url, { tag: 'blue' })]);
   const { key } = await gateway.createKey();
   const declared = (await gateway.store.loadChannels()).channels;
   const [first] = declared;
@@ -560,7 +544,7 @@ it('closes the connections to a provider that no channel names any more', async 
     sockets.add(res.socket);
     return rankLikeCohere(request, res);
   });
-  const gateway = await gatewayWith([channel('a', upstream.url)]);
+  const gateway = await gatewayWith([cohereChannel('a', upstream.url)]);
   const { channels } = gateway.app.gateway;
   const { key } = await gateway.createKey();
   const declared = (await gateway.store.loadChannels()).channels;
@@ -587,7 +571,7 @@ describe('a tag that is switched off', () => {
 
   it('ends all traffic to its channels at once and comes back exactly as it was', async () => {
     const upstream = await upstreamWith();
-    const gateway = await gatewayWith([channel('a', upstream.url, { tag: 'eu' })]);
+    const gateway = await gatewayWith([cohereChannel('a', upstream.url, { tag: 'eu' })]);
     const { key } = await gateway.createKey();
 
     await gateway.store.setTagSwitch(off('eu'));
@@ -613,7 +597,10 @@ describe('a tag that is switched off', () => {
     });
     const second = await upstreamWith();
     const gateway = await gatewayWith(
-      [channel('first', first.url, { priority: 9 }), channel('second', second.url, { tag: 'eu' })],
+      [
+        cohereChannel('first', first.url, { priority: 9 }),
+        cohereChannel('second', second.url, { tag: 'eu' }),
+      ],
       { attempt_timeout_ms: 10_000, deadline_ms: 10_000 },
     );
     const { key } = await gateway.createKey();
@@ -634,7 +621,7 @@ it('logs no message of a provider that quotes the request', async () => {
     const { documents } = JSON.parse(body) as { documents: string[] };
     sendJson(res, { message: `cannot rank: ${documents[1] ?? ''}` }, 500);
   });
-  const gateway = await gatewayWith([channel('a', upstream.url)]);
+  const gateway = await gatewayWith([cohereChannel('a', upstream.url)]);
   const { key } = await gateway.createKey();
 
   await gateway.post(key, { ...ask, documents: ['b', 'a document that nobody else may read'] });

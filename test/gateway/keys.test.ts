@@ -1,17 +1,14 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { Secret } from '../../src/core/secret.js';
 import { createChannel } from '../../src/management/channels.js';
 import { listChannels } from '../../src/management/channel-views.js';
 import { channelWire } from '../../src/wire/channel.js';
 import { startGateway, type TestGateway } from '../support/gateway.js';
+import { opened } from '../support/opened.js';
 import { until } from '../support/until.js';
 import { rankLikeCohere, sendJson, startUpstream, type TestUpstream } from '../support/upstream.js';
 
-const open: { close(): Promise<void> }[] = [];
-afterEach(async () => {
-  for (const part of open.splice(0).reverse()) await part.close();
-});
-
+const open = opened();
 type Answer = Parameters<typeof startUpstream>[0];
 const ask = { model: 'moon', query: 'moon', documents: ['sun', 'moon', 'sea'] };
 const KEYS = ['key-of-account-aaaa', 'key-of-account-bbbb', 'key-of-account-cccc'];

@@ -1,6 +1,7 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { startGateway, type TestGateway } from '../support/gateway.js';
-import { sendJson, startUpstream, type Answer, type TestUpstream } from '../support/upstream.js';
+import { opened } from '../support/opened.js';
+import { type Answer, sendJson, type TestUpstream } from '../support/upstream.js';
 
 const IMAGE = 'https://images.example/saturn.png';
 const DATA_IMAGE =
@@ -22,16 +23,8 @@ const RESULTS = [
 const rankLast: Answer = (_request, res) =>
   sendJson(res, { results: RESULTS, usage: { total_tokens: 40 } });
 
-const open: { close(): Promise<void> }[] = [];
-afterEach(async () => {
-  for (const part of open.splice(0).reverse()) await part.close();
-});
-
-async function upstreamWith(answer: Answer): Promise<TestUpstream> {
-  const upstream = await startUpstream(answer);
-  open.push(upstream);
-  return upstream;
-}
+const open = opened();
+const upstreamWith = open.upstream;
 
 async function gatewayWith(channels: readonly Record<string, unknown>[]): Promise<TestGateway> {
   const gateway = await startGateway({ channels });

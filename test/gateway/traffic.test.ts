@@ -1,24 +1,17 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
 import type { TokenPolicy } from '../../src/core/token.js';
 import { startGateway, type TestGateway } from '../support/gateway.js';
+import { opened } from '../support/opened.js';
 import { eventually, startRedis } from '../support/redis-server.js';
 import { until } from '../support/until.js';
-import { rankLikeCohere, sendJson, startUpstream, type TestUpstream } from '../support/upstream.js';
+import { cohereChannel, rankLikeCohere, sendJson, startUpstream } from '../support/upstream.js';
 
 const PRICE = 10;
-const open: { close(): Promise<void> }[] = [];
-afterEach(async () => {
-  for (const part of open.splice(0).reverse()) await part.close();
-});
-
+const open = opened();
 type Answer = Parameters<typeof startUpstream>[0];
 
-async function upstreamWith(answer: Answer = rankLikeCohere): Promise<TestUpstream> {
-  const upstream = await startUpstream(answer);
-  open.push(upstream);
-  return upstream;
-}
+const upstreamWith = open.upstream;
 
 async function gatewayWith(
   settings: Record<string, unknown>,
@@ -36,15 +29,6 @@ async function gatewayWith(
   open.push(gateway);
   return gateway;
 }
-
-const channel = (name: string, url: string, more: Record<string, unknown> = {}) => ({
-  name,
-  provider: 'cohere',
-  base_url: url,
-  credentials: { apiKey: 'k' },
-  models: ['moon'],
-  ...more,
-});
 
 const down: Answer = (_request, res) => sendJson(res, { message: 'down' }, 500);
 const ask = { model: 'moon', query: 'moon', documents: ['sun', 'moon', 'sea'] };
@@ -68,7 +52,7 @@ const tei =
 describe('a list that is longer than a channel takes', () => {
   const documents = Array.from({ length: 2_500 }, (_, at) => String((at * 7_919) % 2_500));
   const teiChannel = (name: string, url: string, settings: Record<string, unknown>) =>
-    channel(name, url, { provider: 'tei', credentials: {}, models: [name], settings });
+    cohereChannel(name, url, { provider: 'tei', credentials: {}, models: [name], settings });
 
   it.each([
     ['known', { max_documents: 1_000 }, 3],
@@ -164,7 +148,7 @@ describe('a document that is longer than the model reads', () => {
     const upstream = await upstreamWith(shortSighted);
     const gateway = await gatewayWith({
       channels: [
-        channel('parts', upstream.url, {
+        cohereChannel('parts', upstream.url, {
           provider: 'tei',
           credentials: {},
           pair_tokens: 80,
@@ -186,7 +170,9 @@ describe('a document that is longer than the model reads', () => {
   it('is cut if its provider would refuse it, and the caller is told', async () => {
     const upstream = await upstreamWith();
     const gateway = await gatewayWith({
-      channels: [channel('strict', upstream.url, { provider: 'prime-intellect', pair_tokens: 80 })],
+      channels: [
+        cohereChannel('strict', upstream.url, { provider: 'prime-intellect', pair_tokens: 80 }),
+      ],
     });
     const { key } = await gateway.createKey();
 
@@ -217,8 +203,8 @@ describe('a document that is longer than the model reads', () => {
     const large = await upstreamWith();
     const gateway = await gatewayWith({
       channels: [
-        channel('small', small.url, { provider: 'voyage', pair_tokens: 80, priority: 1 }),
-        channel('large', large.url),
+        cohereChannel('small', small.url, { provider: 'voyage', pair_tokens: 80, priority: 1 }),
+        cohereChannel('large', large.url),
       ],
     });
     const { key } = await gateway.createKey();
@@ -235,7 +221,7 @@ describe('a long list for a listwise model', () => {
     const upstream = await upstreamWith();
     const gateway = await gatewayWith({
       channels: [
-        channel('listwise', upstream.url, {
+        cohereChannel('listwise', upstream.url, {
           models: { moon: 'jina-reranker-v3' },
           provider: 'vllm',
           window_size: 20,
@@ -260,7 +246,10 @@ describe('a fallback to another model', () => {
   it('answers when every channel of the model fails, is named, marked and priced', async () => {
     const bad = await upstreamWith(down);
     const gateway = await gatewayWith({
-      channels: [channel('bad', bad.url), { name: 'last', provider: 'local', models: ['words'] }],
+      channels: [
+        cohereChannel('bad', bad.url),
+        { name: 'last', provider: 'local', models: ['words'] },
+      ],
       models: { moon: { fallbacks: ['words'] } },
       prices: { default: { per_request: PRICE }, models: { words: { per_request: 3 } } },
     });
@@ -280,7 +269,7 @@ describe('a fallback to another model', () => {
   it('answers when the model is switched off, and keeps to the models of the key', async () => {
     const gateway = await gatewayWith({
       channels: [
-        channel('off', 'http://127.0.0.1:9', { enabled: false }),
+        cohereChannel('off', 'http://127.0.0.1:9', { enabled: false }),
         { name: 'last', provider: 'local', models: ['words'] },
       ],
       models: { moon: { fallbacks: ['words'] } },
@@ -299,7 +288,7 @@ describe('a fallback to another model', () => {
 describe('a chain of models that a key has', () => {
   const settings = (url: string) => ({
     channels: [
-      channel('bad', url),
+      cohereChannel('bad', url),
       { name: 'first', provider: 'local', models: ['words'] },
       { name: 'second', provider: 'local', models: ['letters'] },
     ],
@@ -338,7 +327,7 @@ describe('a chain of models that a key has', () => {
       models: {},
       tags: [{ tag: 'off', disabled: true }],
       channels: [
-        channel('off', 'http://127.0.0.1:9', { tag: 'off' }),
+        cohereChannel('off', 'http://127.0.0.1:9', { tag: 'off' }),
         { name: 'second', provider: 'local', models: ['letters'] },
       ],
     });
@@ -362,7 +351,7 @@ describe('the only channel of a model', () => {
       fails -= 1;
       return fails >= 0 ? down(request, res) : rankLikeCohere(request, res);
     });
-    const gateway = await gatewayWith({ channels: [channel('shaky', shaky.url)] });
+    const gateway = await gatewayWith({ channels: [cohereChannel('shaky', shaky.url)] });
     const { key } = await gateway.createKey();
 
     expect((await gateway.post(key, ask)).status).toBe(200);
@@ -372,7 +361,7 @@ describe('the only channel of a model', () => {
   it('is not asked again if retries are switched off', async () => {
     const bad = await upstreamWith(down);
     const gateway = await gatewayWith({
-      channels: [channel('bad', bad.url)],
+      channels: [cohereChannel('bad', bad.url)],
       traffic: { retry_percent: 0 },
     });
     const { key } = await gateway.createKey();
@@ -387,7 +376,10 @@ describe('X-Request-Timeout-Ms', () => {
     const silent = await upstreamWith(() => undefined);
     const good = await upstreamWith();
     const gateway = await gatewayWith({
-      channels: [channel('silent', silent.url, { priority: 1 }), channel('good', good.url)],
+      channels: [
+        cohereChannel('silent', silent.url, { priority: 1 }),
+        cohereChannel('good', good.url),
+      ],
     });
     const { key } = await gateway.createKey();
     const header = (ms: string) => ({ 'x-request-timeout-ms': ms });
@@ -408,8 +400,8 @@ describe('the cheapest channel', () => {
     const gateway = await gatewayWith({
       models: { default: { select: 'cheapest' } },
       channels: [
-        channel('dear', dear.url, { cost: 900, weight: 1_000 }),
-        channel('cheap', cheap.url, { cost: 800 }),
+        cohereChannel('dear', dear.url, { cost: 900, weight: 1_000 }),
+        cohereChannel('cheap', cheap.url, { cost: 800 }),
       ],
     });
     const { key } = await gateway.createKey();
@@ -427,7 +419,7 @@ describe('a reply cache', () => {
   it('answers the same call without asking anybody, at the price that the settings say', async () => {
     const upstream = await upstreamWith();
     const gateway = await gatewayWith({
-      channels: [channel('a', upstream.url)],
+      channels: [cohereChannel('a', upstream.url)],
       models: { default: { cache_ttl_ms: 60_000 } },
       traffic: { cache_hit_percent: 50 },
     });
@@ -463,7 +455,7 @@ describe('a reply cache that nodes share', () => {
     const node = async (): Promise<TestGateway> => {
       const gateway = await startGateway(
         {
-          channels: [channel('a', upstream.url)],
+          channels: [cohereChannel('a', upstream.url)],
           models: { moon: { cache_ttl_ms: 600_000, cache_shared: true } },
         },
         { REDIS_URL: redis.url, ENCRYPTION_KEY: 'k'.repeat(32) },
@@ -509,7 +501,7 @@ describe('a channel that is at its bound', () => {
   const statusesWith = async (models: Record<string, unknown>): Promise<number[]> => {
     const upstream = await upstreamWith(slowly);
     const gateway = await gatewayWith({
-      channels: [channel('a', upstream.url, { max_concurrency: 1 })],
+      channels: [cohereChannel('a', upstream.url, { max_concurrency: 1 })],
       models,
     });
     const { key } = await gateway.createKey();
@@ -536,7 +528,7 @@ describe('a channel whose circuit is open', () => {
     const gateway = await gatewayWith({
       gateway: { attempt_timeout_ms: 600_000, deadline_ms: 900_000 },
       traffic: { breaker_failures: 1, breaker_open_ms: 50 },
-      channels: [channel('ill', ill.url, { priority: 1 }), channel('well', well.url)],
+      channels: [cohereChannel('ill', ill.url, { priority: 1 }), cohereChannel('well', well.url)],
     });
     const { key } = await gateway.createKey();
     expect((await gateway.post(key, ask)).status).toBe(200);
@@ -558,7 +550,7 @@ describe('a channel whose circuit is open', () => {
     const well = await upstreamWith();
     const gateway = await gatewayWith({
       traffic: { breaker_failures: 1, breaker_open_ms: 50 },
-      channels: [channel('ill', ill.url, { priority: 1 }), channel('well', well.url)],
+      channels: [cohereChannel('ill', ill.url, { priority: 1 }), cohereChannel('well', well.url)],
     });
     const { key } = await gateway.createKey();
     await gateway.post(key, ask);
@@ -582,7 +574,7 @@ describe('a clock that is set back', () => {
     const gateway = await gatewayWith(
       {
         traffic: { breaker_failures: 1, breaker_open_ms: 2_000, retry_percent: 0 },
-        channels: [channel('only', upstream.url)],
+        channels: [cohereChannel('only', upstream.url)],
       },
       { now: () => Date.now() + stepMs, elapsed: () => performance.now() },
     );

@@ -1,18 +1,15 @@
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { types } from 'node:util';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { createScope } from '../../src/gateway/scope.js';
 import type { UpstreamRequest } from '../../src/gateway/transport.js';
 import { Upstream, type UpstreamOptions } from '../../src/gateway/upstream.js';
+import { opened } from '../support/opened.js';
 import { deferred } from '../support/deferred.js';
 import { startUpstream, type TestUpstream } from '../support/upstream.js';
 
-const open: { close(): Promise<void> }[] = [];
-afterEach(async () => {
-  for (const part of open.splice(0).reverse()) await part.close();
-});
-
+const open = opened();
 function upstreamWith(options: Partial<UpstreamOptions> = {}): Upstream {
   const upstream = new Upstream({ maxReplyBytes: 1_000, ...options });
   open.push(upstream);

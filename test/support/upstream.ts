@@ -21,19 +21,28 @@ export interface TestUpstream {
   close(): Promise<void>;
 }
 
-/** The channel of an upstream, for tests that need no more than one, as configuration files declare it. */
-export function onlyChannel(
+/** A channel of an upstream that answers like Cohere, as configuration files declare it. */
+export function cohereChannel(
+  name: string,
   url: string,
   more: Readonly<Record<string, unknown>> = {},
 ): Readonly<Record<string, unknown>> {
   return {
-    name: 'only',
+    name,
     provider: 'cohere',
     base_url: url,
     api_key: 'upstream-key',
-    models: ['m'],
+    models: ['moon'],
     ...more,
   };
+}
+
+/** The same for tests that need no more than one. */
+export function onlyChannel(
+  url: string,
+  more: Readonly<Record<string, unknown>> = {},
+): Readonly<Record<string, unknown>> {
+  return cohereChannel('only', url, { models: ['m'], ...more });
 }
 
 /** Scores by words in common: enough to have one right order. */

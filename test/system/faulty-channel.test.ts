@@ -1,13 +1,10 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { startGateway } from '../support/gateway.js';
-import { rankLikeCohere, startUpstream, type Answer } from '../support/upstream.js';
+import { opened } from '../support/opened.js';
+import { type Answer, rankLikeCohere, startUpstream } from '../support/upstream.js';
 import { until } from '../support/until.js';
 
-const open: { close(): Promise<void> }[] = [];
-afterEach(async () => {
-  for (const part of open.splice(0).reverse()) await part.close();
-});
-
+const open = opened();
 const FAILURES = 3;
 const OPEN_MS = 600_000;
 const AT_ONCE = 8;
