@@ -133,8 +133,9 @@ export function openLogs(database: Database): LogStore {
         selectPage(
           database,
           { table: 'usage_log', read: logged(usageOf) },
-          usageFilter(query).where('t.id < ?', query.before),
+          after('usage_log', usageFilter(query), query),
           query,
+          NEWEST,
         ),
       ),
 
@@ -159,8 +160,9 @@ export function openLogs(database: Database): LogStore {
         selectPage(
           database,
           { table: 'refused_log', read: logged(refusedOf) },
-          refusedFilter(query).where('t.id < ?', query.before),
+          after('refused_log', refusedFilter(query), query),
           query,
+          NEWEST,
         ),
       ),
 
@@ -199,9 +201,9 @@ export function openLogs(database: Database): LogStore {
           .where('t.action = ?', query.action)
           .where('t.target = ?', query.target)
           .where('t.at_ms >= ?', query.fromMs)
-          .where('t.at_ms <= ?', query.toMs)
-          .where('t.id < ?', query.before);
-        return selectPage(database, { table: 'audit_log', read: logged(auditOf) }, filter, query);
+          .where('t.at_ms <= ?', query.toMs);
+        const listed = { table: 'audit_log', read: logged(auditOf) };
+        return selectPage(database, listed, after('audit_log', filter, query), query, NEWEST);
       }),
 
     trimLogs: (olderThanMs) =>
@@ -210,6 +212,16 @@ export function openLogs(database: Database): LogStore {
           trimUsage.run(olderThanMs) + trimRefused.run(olderThanMs) + trimAudit.run(olderThanMs),
       ),
   };
+}
+
+/** By time, and those of one millisecond in the order of their coming. */
+const NEWEST = 't.at_ms DESC,';
+
+/** Only what comes after an entry in that order; nothing comes after one that is gone. */
+function after(table: string, filter: Filter, { before }: LogSlice): Filter {
+  return filter
+    .where(`t.at_ms <= (SELECT at_ms FROM ${table} WHERE id = ?)`, before)
+    .where(`(t.at_ms, t.id) < (SELECT at_ms, id FROM ${table} WHERE id = ?)`, before);
 }
 
 /** An entry as a log lists it. */

@@ -53,8 +53,8 @@ export function selectPage<Row, T>(
       .all(...filter.parameters, most, offset);
   if (count === false) {
     const rows = rowsOf(limit + 1);
-    // Behind the end, nothing says how many there are.
-    if (rows.length > 0) {
+    // Behind the end, nothing says how many there are; at the beginning, there are none.
+    if (rows.length > 0 || offset === 0) {
       return { items: rows.slice(0, limit).map(read), total: offset + rows.length };
     }
   }

@@ -325,6 +325,16 @@ const MIGRATIONS: readonly string[] = [
   ) STRICT;
   `,
   `
+  CREATE TABLE secrets (
+    name  TEXT PRIMARY KEY,
+    value TEXT NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  DROP INDEX usage_log_by_user;
+  DROP INDEX refused_log_by_user;
+  CREATE INDEX usage_log_by_user ON usage_log (user_id, at_ms);
+  CREATE INDEX refused_log_by_user ON refused_log (user_id, at_ms);
+  `,
+  `
   CREATE TABLE key_notes (
     id            TEXT PRIMARY KEY,
     expires_at_ms INTEGER NOT NULL,

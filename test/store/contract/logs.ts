@@ -93,6 +93,24 @@ export function describeLogs(open: OpenHarness): void {
       expect(await given.store.listUsage({ offset: 6, limit: 2 })).toEqual({ items: [], total: 6 });
     });
 
+    test('is in the order of time, in whatever order nodes wrote, and goes on in it', async () => {
+      const of = (later: number, userId: number) => usage({ atMs: T0 + later, userId });
+      await given.store.appendUsage([of(5, 1), of(2, 1), of(5, 2)], MANY);
+      await given.store.appendUsage([of(1, 1), of(4, 2), of(2, 1), of(5, 1)], MANY);
+      const page = async (query: Partial<UsageQuery>) =>
+        (await given.store.listUsage({ offset: 0, limit: 100, ...query })).items;
+
+      for (const query of [{}, { userId: 1 }, { outcome: 'ok' }]) {
+        const all = await page(query);
+        const times = all.map(({ atMs }) => atMs - T0);
+        expect(times).toEqual([...times].sort((one, other) => other - one));
+        for (const [at, { id }] of all.entries()) {
+          expect(await page({ ...query, before: id })).toEqual(all.slice(at + 1));
+        }
+      }
+      expect(await page({ before: 999_999_999 })).toEqual([]);
+    });
+
     test('finds by user, token, model, channel, outcome and time, all of them together', async () => {
       const entries = [
         usage({ atMs: T0, userId: 1, tokenId: 1, tokenName: 'one' }),
