@@ -31,6 +31,7 @@ import { ReplyBatches } from './http/reply-batches.js';
 import { createHttpServer } from './http/server.js';
 import { createSendMail } from './mail/send-mail.js';
 import { judgeUpstreamAddress } from './management/addresses.js';
+import { MASK_KEY_BYTES, MaskedIds } from './management/masked-ids.js';
 import { loadPrompts } from './prompts.js';
 import { LlamaEngine, loadLlama, type LlamaModule } from './rankers/llama.js';
 import { announceConfig, judgeStore, keepUp } from './store-upkeep.js';
@@ -62,6 +63,9 @@ export interface AppParts {
   readonly loadLlama?: () => Promise<LlamaModule>;
 }
 
+/** The name of the key that ids of log entries are masked with, on all nodes alike. */
+const MASK_NAME = 'log-ids';
+
 /** Where the console is built, seen from both `src` and `dist`. */
 const CONSOLE_FOLDER = fileURLToPath(new URL('../dist/console', import.meta.url));
 
@@ -80,6 +84,7 @@ export async function createApp(config: Config, parts: AppParts): Promise<App> {
   // The store, and what is remembered of it.
   await store.begin();
   await announceConfig(config, store, now());
+  const maskKey = await store.keepSecret(MASK_NAME, randomBytes(MASK_KEY_BYTES).toString('hex'));
   const storeHealth = new StoreHealth(observe);
   const settlements = new Settlements({ store, observe, now });
   const credentials = new TokenCache({ store, now, isEmptied: () => storeHealth.isEmptied });
@@ -125,6 +130,9 @@ export async function createApp(config: Config, parts: AppParts): Promise<App> {
       background.run('re-declaring the configuration in the store', () =>
         announceConfig(config, store, now()),
       );
+      background.run('keeping the key of log ids', async () => {
+        await store.keepSecret(MASK_NAME, maskKey);
+      });
     },
     onOutage: (route, outage) => {
       background.run('a channel could not be disabled', () =>
@@ -177,6 +185,7 @@ export async function createApp(config: Config, parts: AppParts): Promise<App> {
     ...{ store, now, randomBytes, gateway, probe, explain },
     discover: createDiscover({ upstream, neural, tools, now }),
     listUpstreamModels: createListUpstreamModels({ upstream, declared }),
+    logIds: new MaskedIds(Buffer.from(maskKey, 'hex')),
     sendMail: createSendMail({
       ...config.mail,
       outboxDir: config.mail.outboxDir ?? join(config.store.dataDir, 'outbox'),

@@ -8,6 +8,7 @@ import type { Explain } from '../gateway/explain.js';
 import type { GatewayDeps } from '../gateway/rerank.js';
 import type { AccountSettings } from '../management/accounts.js';
 import type { Actor } from '../management/audit.js';
+import type { MaskedIds } from '../management/masked-ids.js';
 import type { ChannelDeps } from '../management/channel-edits.js';
 import type { SendMail } from '../management/mail.js';
 import type { Login, SessionDeps } from '../management/sessions.js';
@@ -89,6 +90,8 @@ export interface OperationDeps extends ChannelDeps, SessionDeps, StatsDeps {
   /** Where people reach the gateway, for links in mails. */
   readonly publicUrl: string | undefined;
   readonly about: AboutGateway;
+  /** Ids of log entries as users see them. */
+  readonly logIds: Pick<MaskedIds, 'mask' | 'unmask'>;
   /** How long a ranking may take in total. */
   readonly deadlineMs: number;
   /** Runs something after the reply; a failure is observed, and shutdown waits for it. */

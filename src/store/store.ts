@@ -10,6 +10,7 @@ import type { NodeStore } from './nodes.js';
 import type { PlaceStore } from './places.js';
 import type { PriceStore } from './prices.js';
 import type { RedemptionStore } from './redemption.js';
+import type { SecretStore } from './secrets.js';
 import type { SessionStore } from './sessions.js';
 import type { ShareStore } from './shares.js';
 import type { StatsStore } from './stats.js';
@@ -35,6 +36,7 @@ export type * from './balance.js';
 export type * from './page.js';
 export type * from './places.js';
 export type * from './prices.js';
+export type * from './secrets.js';
 
 /**
  * What the gateway stores, as verbs of the domain: each is atomic across any number of nodes and takes the time as an
@@ -59,7 +61,8 @@ export interface Store
     StatsStore,
     ShareStore,
     PlaceStore,
-    PriceStore {
+    PriceStore,
+    SecretStore {
   /** Resolves when the store answers. */
   ping(): Promise<void>;
   /** Finishes what is in progress and releases files and connections; waits for others at most `waitMs`. */

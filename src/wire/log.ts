@@ -63,7 +63,9 @@ export const SECONDS = Joi.number().integer().min(0).max(8_640_000_000_000);
 const TEXT = Joi.string().allow('').required();
 
 /** Of an entry: what `before` takes. */
-export const LOG_ID = REQUIRED_COUNT.description('Of this entry in the log.');
+export const LOG_ID = REQUIRED_COUNT.description(
+  'Of this entry in the log. In one’s own, without an order.',
+);
 
 const OWN_ROWS = USAGE_ROWS.filter(({ own }) => own);
 

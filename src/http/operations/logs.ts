@@ -26,7 +26,7 @@ import {
 } from '../../wire/refused.js';
 import { ID, listOf } from '../../wire/lists.js';
 import { CSV, FORMAT_QUERY, namesOf, pageOrFile, type FormatQuery } from '../list-file.js';
-import { defineOperation, type Operation } from '../operation.js';
+import { defineOperation, type Operation, type OperationDeps } from '../operation.js';
 
 interface SpanQuery {
   start_timestamp?: number;
@@ -164,11 +164,11 @@ const listOwn = defineOperation({
   reply: listOf(OWN_USAGE),
   files: [CSV],
   handler: ({ deps, query, actor }) =>
-    pageOrFile(query, OWN_USAGE_FILE, ownUsageWire, (slice) =>
+    pageOrFile(query, OWN_USAGE_FILE, masked(deps, ownUsageWire), (slice) =>
       deps.store.listUsage({
         ...filterOf(query),
         ...requestOf(query),
-        ...partOf(query),
+        ...ownPartOf(deps, query),
         ...{ userId: actor.id, ...slice },
       }),
     ),
@@ -216,10 +216,10 @@ const ownRefused = defineOperation({
   reply: listOf(OWN_REFUSED),
   files: [CSV],
   handler: ({ deps, query, actor }) =>
-    pageOrFile(query, OWN_REFUSED_FILE, ownRefusedWire, (slice) =>
+    pageOrFile(query, OWN_REFUSED_FILE, masked(deps, ownRefusedWire), (slice) =>
       deps.store.listRefused({
         ...refusedFilterOf(query),
-        ...partOf(query),
+        ...ownPartOf(deps, query),
         ...{ userId: actor.id, ...slice },
       }),
     ),
@@ -302,6 +302,18 @@ function filterOf(query: FilterQuery): Omit<UsageQuery, keyof LogSlice> {
 
 function partOf({ before, count }: LogQuery): Partial<LogSlice> {
   return { ...(before === undefined ? {} : { before }), ...(count ? {} : { count }) };
+}
+
+type Ids = Pick<OperationDeps, 'logIds'>;
+
+/** Users are not told how many entries others have. */
+function masked<T, V>({ logIds }: Ids, view: (entry: Logged<T>) => V): (entry: Logged<T>) => V {
+  return (entry) => view({ ...entry, id: logIds.mask(entry.id) });
+}
+
+function ownPartOf({ logIds }: Ids, query: LogQuery): Partial<LogSlice> {
+  const { before, ...part } = partOf(query);
+  return before === undefined ? part : { ...part, before: logIds.unmask(before) };
 }
 
 function requestOf({ request_id: requestId }: RequestQuery): { readonly requestId?: string } {

@@ -64,6 +64,8 @@ export interface Keys {
   readonly stats: string;
   /** List of the prices that were in force, as `<time> <prices>`. */
   readonly prices: string;
+  /** Hash of the secrets that gateways share, by name. */
+  readonly secrets: string;
   /** Common part of the playground's examples: `:<id>`, `:of:<user>`, `:shared`, `:seq`. */
   readonly examples: string;
   limit(name: string): string;
@@ -114,6 +116,7 @@ export function createKeys(prefix: string): Keys {
     log: (name) => `${prefix}{${name}}`,
     stats: `${prefix}{stats}`,
     prices: `${prefix}prices`,
+    secrets: `${prefix}secrets`,
     examples: `${prefix}{examples}`,
     share: (name) => `${prefix}h:${name}`,
     places: (name) => `${prefix}p:${name}`,

@@ -15,6 +15,7 @@ import { openSessions } from './sessions.js';
 import { openShares } from './shares.js';
 import { openPlaces } from './places.js';
 import { openPrices } from './prices.js';
+import { openSecrets } from './secrets.js';
 import { openStats } from './stats.js';
 import { openTokens } from './tokens.js';
 import { openUsers } from './users.js';
@@ -69,6 +70,7 @@ export async function openRedisStore({
     ...openShares(connection, keys),
     ...openPlaces(connection, keys),
     ...openPrices(connection, keys),
+    ...openSecrets(connection, keys),
     async ping() {
       await connection.answer(connection.client.ping());
     },

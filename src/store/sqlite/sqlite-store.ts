@@ -15,6 +15,7 @@ import { openSessions } from './sessions.js';
 import { openShares } from './shares.js';
 import { openPlaces } from './places.js';
 import { openPrices } from './prices.js';
+import { openSecrets } from './secrets.js';
 import { openStats } from './stats.js';
 import { openTokens } from './tokens.js';
 import { openUsers } from './users.js';
@@ -62,6 +63,7 @@ export function openSqliteStore({
     ...openShares(database),
     ...openPlaces(database),
     ...openPrices(database),
+    ...openSecrets(database),
 
     ping: () =>
       database.read(() => {

@@ -12,6 +12,7 @@ import { describePlaces } from './places.js';
 import { describePrices } from './prices.js';
 import { describeRedemption } from './redemption.js';
 import { describeReplies } from './replies.js';
+import { describeSecrets } from './secrets.js';
 import { describeSessions } from './sessions.js';
 import { describeShares } from './shares.js';
 import { describeStats } from './stats.js';
@@ -38,5 +39,6 @@ export function describeStoreContract(name: string, open: OpenHarness): void {
     describeShares(open);
     describePlaces(open);
     describePrices(open);
+    describeSecrets(open);
   });
 }
