@@ -1,33 +1,31 @@
 /**
  * Measures the turns of a process's event loop: loaded with --import. Each SIGUSR2 prints, or sends to the parent if there
- * is a channel, the longest turn since the last signal, in milliseconds: how long it took, without the wait for something to do, and how long the processor worked, which other programs cannot lengthen.
+ * is a channel, the longest turn since the last signal, in milliseconds: how long it took, without the wait for something
+ * to do, and how long the process worked, which other programs cannot lengthen.
  */
-import { Buffer } from 'node:buffer';
-import { openSync, readSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 import { setImmediate } from 'node:timers';
 
-const schedule = openSync('/proc/thread-self/schedstat', 'r');
-const bytes = Buffer.alloc(64);
-const ranNs = () => {
-  const length = readSync(schedule, bytes, 0, 64, 0);
-  return Number(bytes.toString('latin1', 0, length).split(' ', 1)[0]);
+/** The time so far, and how much of it was waiting and how much was work. */
+const clocks = () => {
+  const { user, system } = process.cpuUsage();
+  return {
+    nowMs: performance.now(),
+    idleMs: performance.nodeTiming.idleTime,
+    workedMs: (user + system) / 1000,
+  };
 };
 
 let longest = { tookMs: 0, workedMs: 0 };
-let [atMs, idleMs, workedNs] = [performance.now(), performance.nodeTiming.idleTime, ranNs()];
+let begun = clocks();
 
 const turn = () => {
-  const [nextMs, nextIdleMs, nextNs] = [
-    performance.now(),
-    performance.nodeTiming.idleTime,
-    ranNs(),
-  ];
+  const next = clocks();
   longest = {
-    tookMs: Math.max(longest.tookMs, nextMs - atMs - (nextIdleMs - idleMs)),
-    workedMs: Math.max(longest.workedMs, (nextNs - workedNs) / 1e6),
+    tookMs: Math.max(longest.tookMs, next.nowMs - begun.nowMs - (next.idleMs - begun.idleMs)),
+    workedMs: Math.max(longest.workedMs, next.workedMs - begun.workedMs),
   };
-  [atMs, idleMs, workedNs] = [nextMs, nextIdleMs, nextNs];
+  begun = next;
   // Without a hold on the loop it is called once a turn, and the loop may still wait for something to do.
   setImmediate(turn).unref();
 };

@@ -254,13 +254,17 @@ export async function encodeJsonInSteps(
   return aroundFragment(parts) ?? joinInSteps(piecesOf(parts), lengthOf(parts), pause);
 }
 
-/** Pieces of so many bytes in one buffer, with a pause after every megabyte. */
+/** Pieces of so many bytes in one buffer, with a pause after every megabyte, and before and after so much memory is taken. */
 export async function joinInSteps(
   pieces: Iterable<Buffer>,
   size: number,
   pause: () => Promise<void>,
 ): Promise<Buffer> {
+  const isLarge = size > STEP_BYTES;
+  // To ask for it may set off a collection, which is a step by itself.
+  if (isLarge) await pause();
   const bytes = uncleared(size);
+  if (isLarge) await pause();
   let at = 0;
   let paused = 0;
   for (const piece of pieces) {

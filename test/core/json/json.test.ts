@@ -4,6 +4,7 @@ import {
   encodeJson,
   encodeJsonInSteps,
   encodeReply,
+  joinInSteps,
   JsonFragment,
   type JsonBody,
 } from '../../../src/core/json/json.js';
@@ -35,6 +36,25 @@ describe('encodeJsonInSteps', () => {
 
     expect(bytes.equals(encodeJson(body))).toBe(true);
     expect(pauses).toBeGreaterThanOrEqual(Math.floor(bytes.length / 2_100_000));
+  });
+});
+
+describe('joinInSteps', () => {
+  it('takes much memory between two pauses', async () => {
+    const done: string[] = [];
+    const piece = Buffer.alloc(600_000, 'x');
+    function* pieces(): Generator<Buffer> {
+      done.push('piece');
+      yield piece;
+      yield piece;
+    }
+
+    await joinInSteps(pieces(), 1_200_000, () => {
+      done.push('pause');
+      return Promise.resolve();
+    });
+
+    expect(done).toEqual(['pause', 'pause', 'piece', 'pause']);
   });
 });
 
