@@ -13,6 +13,8 @@ import {
 } from '../../src/console/lib/documents-in.js';
 import { highlighted, marksOf } from '../../src/console/lib/highlight.js';
 import { NO_OPTIONS, bodyOf } from '../../src/console/lib/lanes.js';
+import { meanOf } from '../../src/console/lib/means.js';
+import { queriesOf, queriesOfPaste } from '../../src/console/lib/queries-in.js';
 import { spreadOf, stabilityOf } from '../../src/console/lib/runs.js';
 import { MAX_LINK, readShared, shareText, sharing } from '../../src/console/lib/share.js';
 
@@ -251,5 +253,60 @@ describe('the bill before the click', () => {
     expect(aboutCost({ per: 'search_unit', units: 5 }, 'q', documents)).toBe(10);
     expect(aboutCost({ per: 'million_tokens', units: 10_000 }, 'four', documents)).toBe(5);
     expect(aboutTokens(['twelve chars', '土星有卫星'])).toBe(8);
+  });
+});
+
+describe('many queries', () => {
+  const moons = { query: 'moons', documents: ['Saturn', 'oil'], relevance: [3, 0] };
+
+  it('are read from JSON lines, lists and tables, with labels in either place', () => {
+    const beside = JSON.stringify({ query: 'moons', documents: ['Saturn', 'oil'], labels: [3, 0] });
+    const within = JSON.stringify({
+      ...{ query: 'moons' },
+      documents: [{ text: 'Saturn', label: 3 }, 'oil'],
+    });
+    const table = 'query,text,label\nmoons,Saturn,3\ncars,wheels,1\nmoons,oil,\n';
+
+    expect(queriesOf('a.jsonl', `${beside}\n\n${within}`).queries).toEqual([moons, moons]);
+    expect(queriesOf('a.json', `[${beside},${within}]`).queries).toEqual([moons, moons]);
+    for (const found of [queriesOf('a.csv', table), queriesOfPaste(table)]) {
+      expect(found.queries).toEqual([
+        moons,
+        { query: 'cars', documents: ['wheels'], relevance: [1] },
+      ]);
+    }
+    expect(queriesOfPaste(beside).queries).toEqual([moons]);
+    expect(queriesOfPaste(`\n[${within}]`).queries).toEqual([moons]);
+  });
+
+  it('are told apart from what is none, by line', () => {
+    const lines = [
+      '{"documents":["a"],"labels":[1]}',
+      '{"query":"q"}',
+      '{"query":"q","documents":["a","b"],"labels":[0]}',
+      '{"query":',
+    ];
+    const { queries, problems } = queriesOf('a.jsonl', lines.join('\n'));
+
+    expect(queries).toEqual([]);
+    expect(problems).toEqual([
+      '1: no query',
+      '2: no list of documents in it',
+      '3: no document is labelled as relevant',
+      '4: no query',
+    ]);
+    expect(queriesOf('a.csv', 'text,label\na,1\n').problems).toEqual(['1: no column “query”']);
+  });
+
+  it('have a mean, with how far it may be off', () => {
+    expect(meanOf([])).toBeUndefined();
+    expect(meanOf([0.5])).toEqual({ mean: 0.5, within: undefined, count: 1 });
+    expect(meanOf([0.5, 0.5, 0.5])).toEqual({ mean: 0.5, within: 0, count: 3 });
+    // With two degrees of freedom 4.303 standard errors.
+    const { mean, within } = meanOf([1, 2, 3]) ?? { mean: 0, within: 0 };
+    expect(mean).toBe(2);
+    expect(within).toBeCloseTo(4.303 / Math.sqrt(3), 6);
+    const many = Array.from({ length: 100 }, (_, index) => index % 2);
+    expect(meanOf(many)?.within).toBeCloseTo((1.96 * Math.sqrt(25 / 99)) / 10, 6);
   });
 });

@@ -365,3 +365,58 @@ test('examples are opened, kept, shared with others and deleted', async () => {
   await other.context.close();
   await context.close();
 });
+
+const JUDGED = [
+  { query: 'moons of Saturn', documents: ['Saturn has many moons.', 'Olive oil.'], labels: [3, 0] },
+  { query: 'olive oil', documents: ['Saturn has many moons.', 'Olive oil.'], labels: [0, 2] },
+  { query: 'what turns', documents: ['Oil.', 'A wheel turns.', 'A door.'], labels: [0, 1, 0] },
+];
+
+test('many queries with labels measure each lane, can be stopped, and are saved', async () => {
+  const { context, page, said } = await gateway.open('playground');
+  await addLane(page, 'rerank-2.5');
+  await page.getByRole('button', { name: 'Many queries…' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Many queries' });
+  const lines = JUDGED.map((judged) => JSON.stringify(judged)).join('\n');
+  await dialog.getByLabel('Queries with labelled documents').fill(`${lines}\n{"query":"none"}`);
+  await dialog.getByText('3 queries × 2 lanes = 6 requests; at most 500 a run.').waitFor();
+  await dialog.getByText(/Not read: 4: no list of documents/).waitFor();
+  assert.deepEqual(await faultsOf(page, 'many queries'), []);
+  await dialog.getByRole('button', { name: 'Run' }).click();
+  const result = dialog.getByRole('region', { name: 'Quality over all queries' });
+  await result
+    .getByRole('row', { name: /^local 3 0 1\.000 ± 0\.000 1\.000 ± 0\.000 – / })
+    .waitFor();
+  await result
+    .getByRole('row', { name: /^rerank-2\.5 3 0 1\.000 ± 0\.000 1\.000 ± 0\.000 0\.000 ± 0\.000 / })
+    .waitFor();
+  assert.deepEqual(await faultsOf(page, 'many queries, ranked'), []);
+  const saved = page.waitForEvent('download');
+  await dialog.getByRole('button', { name: 'CSV' }).click();
+  const rows = readFileSync(await (await saved).path(), 'utf8')
+    .trim()
+    .split('\r\n');
+  assert.equal(rows[0].split(',')[1], 'local nDCG@10');
+  assert.match(rows[1], /^moons of Saturn,1,1,/);
+
+  // A file of a table; more than a run may have is told before, and not begun.
+  const many = Array.from({ length: 251 }, (_, at) => `query ${at},a text,1`).join('\n');
+  await dialog.locator('input[type=file]').setInputFiles({
+    ...{ name: 'many.csv', mimeType: 'text/csv' },
+    buffer: Buffer.from(`query,text,label\n${many}\n`),
+  });
+  await dialog.getByText('251 queries × 2 lanes = 502 requests').waitFor();
+  assert.equal(await dialog.getByRole('button', { name: 'Run' }).isDisabled(), true);
+
+  // Esc stops what runs, and keeps what was ranked.
+  await page.route('**/api/playground/rank', () => undefined);
+  await dialog.getByLabel('Queries with labelled documents').fill(lines);
+  await dialog.getByRole('button', { name: 'Run' }).click();
+  await dialog.getByText('0 of 6 done').waitFor();
+  await page.keyboard.press('Escape');
+  await dialog.getByRole('button', { name: 'Run' }).waitFor();
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'detached' });
+  assert.deepEqual(said, []);
+  await context.close();
+});

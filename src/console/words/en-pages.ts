@@ -1093,6 +1093,25 @@ export const enPages = {
     tooLong:
       'This is too much for a link: it was saved as a file, which opens when it is dropped here.',
   },
+  many: {
+    open: 'Many queries…',
+    title: 'Many queries',
+    queries: 'Queries with labelled documents',
+    help: 'One a line, as JSON: the documents of each with labels from 0 to 3. Or a JSON list, or a CSV or TSV file with the columns query, text and label and a row for each pair. Every lane of the page ranks every query.',
+    example: '{"query": "…", "documents": ["…", "…"], "labels": [3, 0]}',
+    bill: (queries: number, lanes: number, most: number) =>
+      `${many(queries, { one: '# query', other: '# queries' })} × ${many(lanes, { one: '# lane', other: '# lanes' })} = ${many(queries * lanes, { one: '# request', other: '# requests' })}; at most ${most} a run.`,
+    cost: (amount: string) => `About ${amount}.`,
+    progress: (done: number, all: number) =>
+      `${done} of ${all} done. When the limit of the playground’s key is reached, the run waits and goes on.`,
+    result: 'Quality over all queries',
+    ranked: 'Ranked',
+    failed: 'Failed',
+    difference: 'nDCG difference',
+    differenceHelp: (lane: string) =>
+      `The difference is to ${lane}, query by query: it is clear if it is larger than what follows the ±.`,
+    confidence: 'Means, ± half of the 95 % confidence interval. Failed requests do not count.',
+  },
   examples: {
     title: 'Examples',
     shipped: 'To begin with',

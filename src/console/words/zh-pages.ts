@@ -985,6 +985,23 @@ export const zhPages: PageWords = {
     badLink: '链接不完整，或不是试验场的链接。',
     tooLong: '内容太多，无法放入链接：已存为文件，拖回本页即可打开。',
   },
+  many: {
+    open: '多个查询……',
+    title: '多个查询',
+    queries: '带标注文档的查询',
+    help: '每行一个 JSON：每个查询及其文档，标注为 0 到 3。也可以是 JSON 列表，或带有 query、text、label 三列的 CSV、TSV 文件，每对一行。页面上的每一栏都会对每个查询排序。',
+    example: '{"query": "……", "documents": ["……", "……"], "labels": [3, 0]}',
+    bill: (queries, lanes, most) =>
+      `${queries} 个查询 × ${lanes} 栏 = ${queries * lanes} 个请求；每次最多 ${most} 个。`,
+    cost: (amount) => `约 ${amount}。`,
+    progress: (done, all) => `已完成 ${done} / ${all}。达到试验场密钥的限制时会等待后继续。`,
+    result: '所有查询的质量',
+    ranked: '已排序',
+    failed: '失败',
+    difference: 'nDCG 差值',
+    differenceHelp: (lane) => `差值为逐个查询与 ${lane} 相比：大于 ± 之后的数值才算明确。`,
+    confidence: '均值 ± 95% 置信区间的一半。失败的请求不计入。',
+  },
   examples: {
     title: '示例',
     shipped: '入门示例',

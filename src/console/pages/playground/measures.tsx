@@ -10,7 +10,7 @@ import type { Labels } from './documents.js';
 import type { RankedLane } from './use-runs.js';
 
 /** A table with one row per lane. */
-function Measures({
+export function Measures({
   title,
   heads,
   rows,

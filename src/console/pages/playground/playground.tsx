@@ -1,3 +1,4 @@
+import type { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { about } from '../../about.js';
 import { save } from '../../api/call.js';
@@ -54,6 +55,7 @@ import {
 } from './documents.js';
 import { LaneDetails } from './details.js';
 import { Examples } from './examples.js';
+import type { ManyQueriesProps } from './many.js';
 import { Against, Agreement, Costs, Quality } from './measures.js';
 import { LanePicker, useLaneNames } from './picker.js';
 import { Rankings, type Bars } from './rankings.js';
@@ -88,8 +90,10 @@ export function Playground() {
   const [detailed, setDetailed] = useState<LaneSpec>();
   const [showingCode, setShowingCode] = useState(false);
   const [examples, setExamples] = useState(false);
+  const [Many, setMany] = useState<ComponentType<ManyQueriesProps>>();
   const runs = useRuns();
   const names = useLaneNames(specs);
+  const prices = usePrices(specs);
   const documents = documentsOfText(text);
   const words = wp().playground;
   const isReady =
@@ -210,6 +214,16 @@ export function Playground() {
     toast(words.tooLong);
   }
 
+  async function openMany(): Promise<void> {
+    try {
+      const { ManyQueries } = await import('./many.js');
+      setMany(() => ManyQueries);
+    } catch (error) {
+      console.info('this part of the page cannot be loaded:', error);
+      toast(w().shell.chunkGone);
+    }
+  }
+
   const change = (next: readonly LaneSpec[]): void => setSpecs(uniqueLanes(next));
   const keys = specs.map(keyOf);
   const ranked = keys.flatMap((key, at): RankedLane[] => {
@@ -241,6 +255,9 @@ export function Playground() {
       <div class="head">
         <h1>{w().nav.playground}</h1>
         <Button onClick={() => setExamples(true)}>{wp().examples.title}</Button>
+        <Button disabled={specs.length === 0} onClick={() => void openMany()}>
+          {wp().many.open}
+        </Button>
         {ranked.length === 0 ? (
           <Button onClick={() => void share(false)}>{words.share}</Button>
         ) : (
@@ -406,6 +423,15 @@ export function Playground() {
           onClose={() => setExamples(false)}
         />
       ) : null}
+      {Many === undefined ? null : (
+        <Many
+          specs={specs}
+          names={names}
+          options={options}
+          costOf={(one, listed) => costOf(prices, one, listed)}
+          onClose={() => setMany(undefined)}
+        />
+      )}
       {showingCode ? (
         <LaneCode
           lanes={specs}
@@ -516,6 +542,33 @@ function savedIn(name: string, content: string): Shared | undefined {
   }
 }
 
+type LanePrice = Parameters<typeof aboutCost>[0] | undefined;
+
+/** The price of each lane, where it is known. */
+function usePrices(lanes: readonly LaneSpec[]): readonly LanePrice[] {
+  const { data } = useRead('listOwnModels');
+  return lanes.map(({ model: name }) => {
+    const model = name.replace(/@[^@]*$/, '');
+    return data?.find(({ id, aliases }) =>
+      [id, ...aliases].some((one) => one === name || one === model),
+    )?.price;
+  });
+}
+
+/** What one query costs with all lanes; `undefined` where a price is not known. */
+function costOf(
+  prices: readonly LanePrice[],
+  query: string,
+  documents: readonly string[],
+): number | undefined {
+  let sum = 0;
+  for (const price of prices) {
+    if (price === undefined) return undefined;
+    sum += aboutCost(price, query, documents);
+  }
+  return sum;
+}
+
 /** Estimates the cost of a run in advance, as far as the prices of the lanes are known. */
 function Bill({
   lanes,
@@ -528,13 +581,7 @@ function Bill({
   readonly documents: readonly string[];
   readonly runs: number;
 }) {
-  const { data } = useRead('listOwnModels');
-  const prices = lanes.map(({ model: name }) => {
-    const model = name.replace(/@[^@]*$/, '');
-    return data?.find(({ id, aliases }) =>
-      [id, ...aliases].some((one) => one === name || one === model),
-    )?.price;
-  });
+  const prices = usePrices(lanes);
   const known = prices.filter((price) => price !== undefined);
   if (known.length === 0 || documents.length === 0) return null;
   const units = known.reduce((sum, price) => sum + aboutCost(price, query, documents), 0) * runs;

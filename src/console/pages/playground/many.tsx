@@ -1,0 +1,207 @@
+import { useState } from 'preact/hooks';
+import { save } from '../../api/call.js';
+import { csvOf } from '../../lib/csv.js';
+import { textOfBytes } from '../../lib/documents-in.js';
+import { duration } from '../../lib/format.js';
+import { keyOf, type LaneOptions, type LaneSpec } from '../../lib/lanes.js';
+import { meanOf, type Mean } from '../../lib/means.js';
+import { queriesOf, queriesOfPaste, type Judged } from '../../lib/queries-in.js';
+import { spreadOf } from '../../lib/runs.js';
+import { Button, ErrorNotice, TextField, money } from '../../parts/basic.js';
+import { Dialog } from '../../parts/dialog.js';
+import { w, wp } from '../../words.js';
+import { MAX_DOCUMENTS } from './documents.js';
+import { Measures } from './measures.js';
+import { useEvaluation, type Evaluated, type Evaluation, type Score } from './use-evaluation.js';
+
+/** The most requests of one run: at sixty a minute it takes some minutes. */
+const MAX_REQUESTS = 500;
+const PROBLEMS_TOLD = 5;
+
+export interface ManyQueriesProps {
+  readonly specs: readonly LaneSpec[];
+  readonly names: readonly string[];
+  readonly options: LaneOptions;
+  /** What one query will cost with all lanes, as far as their prices are known. */
+  readonly costOf: (query: string, documents: readonly string[]) => number | undefined;
+  readonly onClose: () => void;
+}
+
+/** Ranks many queries with labelled documents by each lane of the page, and says how good each lane is on the whole. */
+export function ManyQueries({ specs, names, options, costOf, onClose }: ManyQueriesProps) {
+  const [text, setText] = useState('');
+  const [file, setFile] = useState<{ readonly name: string; readonly text: string }>();
+  const evaluation = useEvaluation(options);
+  const words = wp().many;
+  const read = file === undefined ? queriesOfPaste(text) : queriesOf(file.name, file.text);
+  const { problems } = read;
+  const queries = read.queries.filter(({ documents }) => documents.length <= MAX_DOCUMENTS);
+  const requests = queries.length * specs.length;
+  const costs = queries.map(({ query, documents }) => costOf(query, documents));
+  const cost = costs.includes(undefined)
+    ? undefined
+    : costs.reduce<number>((sum, one) => sum + (one ?? 0), 0);
+  const isReady = requests > 0 && requests <= MAX_REQUESTS;
+  const { running, run, stop, lanes } = evaluation;
+  const done = [...lanes.values()].reduce(
+    (sum, { scores, failed }) => sum + scores.size + failed,
+    0,
+  );
+  const start = (): void => {
+    if (isReady && !running) void run(specs, queries);
+  };
+  return (
+    <Dialog
+      kind="wide"
+      title={words.title}
+      onClose={() => (running ? stop() : onClose())}
+      onSubmit={start}
+      foot={
+        <>
+          <span class="grow muted small" role="status">
+            {running ? words.progress(done, requests) : ''}
+          </span>
+          {done === 0 || running ? null : (
+            <Button onClick={() => saveScores(queries, specs, names, evaluation)}>{w().csv}</Button>
+          )}
+          {running ? (
+            <Button onClick={stop}>{wp().playground.stop}</Button>
+          ) : (
+            <Button kind="main" type="submit" disabled={!isReady}>
+              {wp().playground.run}
+            </Button>
+          )}
+        </>
+      }
+    >
+      <TextField
+        label={words.queries}
+        help={words.help}
+        rows={6}
+        mono
+        value={file === undefined ? text : ''}
+        placeholder={words.example}
+        onInput={(next) => {
+          setFile(undefined);
+          setText(next);
+        }}
+      />
+      <div class="row">
+        <label class="button">
+          {wp().playground.file}
+          <input
+            class="hidden"
+            type="file"
+            accept=".jsonl,.ndjson,.json,.csv,.tsv"
+            onChange={(event) => {
+              const [picked] = event.currentTarget.files ?? [];
+              event.currentTarget.value = '';
+              void picked
+                ?.arrayBuffer()
+                .then((bytes) =>
+                  setFile({ name: picked.name, text: textOfBytes(new Uint8Array(bytes)) }),
+                );
+            }}
+          />
+        </label>
+        {file === undefined ? null : <span class="small">{file.name}</span>}
+        <span class={requests > MAX_REQUESTS ? 'small bad' : 'small muted'} role="status">
+          {words.bill(queries.length, specs.length, MAX_REQUESTS)}
+          {cost === undefined || requests === 0 ? '' : ` ${words.cost(money(cost))}`}
+        </span>
+      </div>
+      {problems.length === 0 || (file === undefined && text === '') ? null : (
+        <p class="warn small">
+          {wp().playground.problems(problems.slice(0, PROBLEMS_TOLD).join('; '))}
+          {problems.length > PROBLEMS_TOLD ? ` … (${problems.length})` : ''}
+        </p>
+      )}
+      {lanes.size === 0 ? null : <Result specs={specs} names={names} lanes={lanes} />}
+    </Dialog>
+  );
+}
+
+function Result({
+  specs,
+  names,
+  lanes,
+}: Pick<ManyQueriesProps, 'specs' | 'names'> & Pick<Evaluation, 'lanes'>) {
+  const words = wp().many;
+  const evaluated = specs.flatMap((spec, at) => {
+    const lane = lanes.get(keyOf(spec));
+    return lane === undefined ? [] : [{ name: names[at] ?? spec.model, lane }];
+  });
+  const [first] = evaluated;
+  const failure = evaluated.find(({ lane }) => lane.error !== undefined)?.lane.error;
+  return (
+    <>
+      <Measures
+        title={words.result}
+        heads={[
+          ...[words.ranked, words.failed, 'nDCG@10', 'MRR'],
+          ...(evaluated.length < 2 ? [] : [words.difference]),
+          ...['p50', 'p95', wp().requests.cost],
+        ]}
+        rows={evaluated.map(({ name, lane }) => {
+          const scores = [...lane.scores.values()];
+          const ms = spreadOf(scores.map((score) => score.ms));
+          const time = (value: number): string => (scores.length === 0 ? '–' : duration(value));
+          return {
+            name,
+            cells: [
+              ...[lane.scores.size, lane.failed],
+              told(meanOf(scores.map(({ ndcg }) => ndcg))),
+              told(meanOf(scores.map(({ reciprocalRank }) => reciprocalRank))),
+              ...(evaluated.length < 2
+                ? []
+                : [lane === first?.lane ? '–' : told(differenceOf(lane, first?.lane), true)]),
+              ...[time(ms.p50), time(ms.p95)],
+              money(scores.reduce((sum, { quota }) => sum + quota, 0)),
+            ],
+          };
+        })}
+      >
+        <p class="muted small">
+          {words.confidence}
+          {evaluated.length < 2 ? '' : ` ${words.differenceHelp(first?.name ?? '')}`}
+        </p>
+      </Measures>
+      <ErrorNotice error={failure} />
+    </>
+  );
+}
+
+/** By how much a lane is better than another one, over the queries that both ranked. */
+function differenceOf(lane: Evaluated, other: Evaluated | undefined): Mean | undefined {
+  return meanOf(
+    Array.from(lane.scores).flatMap(([at, { ndcg }]) => {
+      const beside = other?.scores.get(at);
+      return beside === undefined ? [] : [ndcg - beside.ndcg];
+    }),
+  );
+}
+
+function told(mean: Mean | undefined, isSigned = false): string {
+  if (mean === undefined) return '–';
+  const sign = mean.mean < 0 ? '−' : isSigned && mean.mean > 0 ? '+' : '';
+  const within = mean.within === undefined ? '' : ` ± ${mean.within.toFixed(3)}`;
+  return `${sign}${Math.abs(mean.mean).toFixed(3)}${within}`;
+}
+
+function saveScores(
+  queries: readonly Judged[],
+  specs: readonly LaneSpec[],
+  names: readonly string[],
+  { lanes }: Evaluation,
+): void {
+  const cells = (score: Score | undefined): string[] =>
+    score === undefined
+      ? ['', '', '']
+      : [String(score.ndcg), String(score.reciprocalRank), String(score.ms)];
+  const head = names.flatMap((name) => [`${name} nDCG@10`, `${name} RR`, `${name} ms`]);
+  const rows = queries.map(({ query }, at) => [
+    query,
+    ...specs.flatMap((spec) => cells(lanes.get(keyOf(spec))?.scores.get(at))),
+  ]);
+  save('queries.csv', new Blob([csvOf([['query', ...head], ...rows])], { type: 'text/csv' }));
+}
