@@ -9,7 +9,7 @@ import {
   type HttpProvider,
   type UpstreamCall,
 } from './provider.js';
-import { ENTRA_SETTINGS, entraToken } from './signing/entra.js';
+import { ENTRA_SECRET, ENTRA_SETTINGS, tokenWithoutKey } from './signing/entra.js';
 
 const PATH = '/inference/semanticReranking';
 
@@ -57,17 +57,11 @@ const common = {
   baseUrl: undefined,
   credentials: {
     apiKey: { required: false, describe: 'key of the resource' },
-    clientSecret: {
-      required: false,
-      describe: 'secret of an Entra application, exchanged for tokens in place of a key',
-    },
+    ...ENTRA_SECRET,
   },
   mistakes,
   headers,
-  token: ({ credentials }) =>
-    credentials.apiKey === undefined && credentials.clientSecret !== undefined
-      ? entraToken
-      : undefined,
+  token: tokenWithoutKey,
   body: ({ model, query, documents, topN }: UpstreamCall) => ({
     model: model === DEFAULT_MODEL ? undefined : model,
     query,

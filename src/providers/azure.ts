@@ -16,7 +16,7 @@ import {
   type UpstreamReply,
 } from './provider.js';
 import { readErrorMessage } from './reply.js';
-import { ENTRA_SETTINGS, entraToken } from './signing/entra.js';
+import { ENTRA_SECRET, ENTRA_SETTINGS, tokenWithoutKey } from './signing/entra.js';
 
 const BEARER_HEADER = 'authorization';
 
@@ -57,10 +57,7 @@ const common = {
   baseUrl: undefined,
   credentials: {
     apiKey: { required: false, describe: 'key of the deployment or resource' },
-    clientSecret: {
-      required: false,
-      describe: 'secret of an Entra application, exchanged for tokens in place of a key',
-    },
+    ...ENTRA_SECRET,
   },
   settings: {
     apiKeyHeader: {
@@ -72,10 +69,7 @@ const common = {
   },
   mistakes,
   headers,
-  token: ({ credentials }) =>
-    credentials.apiKey === undefined && credentials.clientSecret !== undefined
-      ? entraToken
-      : undefined,
+  token: tokenWithoutKey,
 } satisfies Partial<HttpProvider>;
 
 /** The parts of Cohere's second API version that differ from the first. */

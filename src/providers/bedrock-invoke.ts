@@ -1,4 +1,4 @@
-import { bedrockFault } from './bedrock.js';
+import { bedrockAccess } from './bedrock-access.js';
 import {
   LONG_DOCUMENTS_NOTE,
   TOKENS_PER_DOCUMENT,
@@ -6,8 +6,7 @@ import {
   tokensPerDocumentMistake,
 } from './cohere.js';
 import { readRows } from './dialects.js';
-import { bearer, defineProvider } from './provider.js';
-import { AWS_REGION, signBedrock } from './signing/aws.js';
+import { defineProvider } from './provider.js';
 
 /** A rerank model behind Bedrock's general call; Cohere's models need a version in the body, which Amazon's refuse. */
 export const bedrockInvoke = defineProvider({
@@ -16,17 +15,9 @@ export const bedrockInvoke = defineProvider({
   baseUrl: 'https://bedrock-runtime.{region}.amazonaws.com',
   // Colons and the slashes of ARNs are escaped on the wire, and again in the signature.
   path: ({ model }) => `/model/${encodeURIComponent(model)}/invoke`,
-  credentials: {
-    accessKeyId: { required: false, describe: 'access key id of an IAM user or role' },
-    secretAccessKey: { required: false, describe: 'secret access key' },
-    sessionToken: {
-      required: false,
-      describe: 'session token of temporary credentials; renew all three before they expire',
-    },
-    apiKey: { required: false, describe: 'Bedrock API key, in place of a signature' },
-  },
+  ...bedrockAccess,
   settings: {
-    ...AWS_REGION,
+    ...bedrockAccess.settings,
     apiVersion: {
       type: 'number',
       default: 2,
@@ -34,15 +25,7 @@ export const bedrockInvoke = defineProvider({
     },
     ...TOKENS_PER_DOCUMENT,
   },
-  mistakes: ({ credentials: { apiKey, accessKeyId, secretAccessKey }, settings }) => [
-    tokensPerDocumentMistake({ settings }),
-    apiKey === undefined &&
-      (accessKeyId === undefined || secretAccessKey === undefined) &&
-      'credentials.access_key_id and credentials.secret_access_key must both be set, or credentials.api_key',
-  ],
-  headers: bearer,
-  sign: (request, endpoint, nowMs) =>
-    endpoint.credentials.apiKey === undefined ? signBedrock(request, endpoint, nowMs) : {},
+  mistakes: (channel) => [tokensPerDocumentMistake(channel), ...bedrockAccess.mistakes(channel)],
   body: (call) => {
     const { model, query, documents, topN, settings } = call;
     const body = { query, documents: documents.texts(), top_n: topN };
@@ -57,7 +40,6 @@ export const bedrockInvoke = defineProvider({
     rows: readRows(reply.field('results'), 'index', 'relevance_score'),
     usage: { inputTokens: countOf(headers['x-amzn-bedrock-input-token-count']) },
   }),
-  fault: bedrockFault,
   profile: {
     limits: { documents: { default: 1_000 } },
     truncates: true,

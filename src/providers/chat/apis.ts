@@ -1,6 +1,6 @@
 import type { Json, JsonBody } from '../../core/json/json.js';
 import { readUsage } from '../dialects.js';
-import { awsHeaders } from '../embeddings/aws.js';
+import { bedrockAccess } from '../bedrock-access.js';
 import {
   bearer,
   OPTIONAL_API_KEY,
@@ -387,12 +387,12 @@ const converse: ChatApi = {
 };
 
 const bedrockListwise = defineListwise(converse, {
-  ...awsHeaders,
+  ...bedrockAccess,
   id: 'bedrock-listwise',
   title: 'Amazon Bedrock Converse, listwise',
   baseUrl: 'https://bedrock-runtime.{region}.amazonaws.com',
   path: ({ model }) => `/model/${encodeURIComponent(model)}/converse`,
-  settings: { ...awsHeaders.settings, ...structured(false) },
+  settings: { ...bedrockAccess.settings, ...structured(false) },
   exampleModels: ['amazon.nova-lite-v1:0', 'anthropic.claude-haiku-4-5-20251001-v1:0'],
   notes: ["structured makes the model call a tool, which Anthropic's and Amazon's can be made to."],
 });

@@ -1,6 +1,6 @@
 import type { Json } from '../../core/json/json.js';
 import { readMeta } from '../dialects.js';
-import { awsHeaders } from './aws.js';
+import { bedrockAccess } from '../bedrock-access.js';
 import {
   bearer,
   REQUIRED_API_KEY,
@@ -190,7 +190,7 @@ export const bedrockEmbeddings = defineEmbeddings(
     mixes: false,
   },
   {
-    ...awsHeaders,
+    ...bedrockAccess,
     id: 'bedrock-embeddings',
     title: 'Amazon Bedrock embeddings',
     baseUrl: 'https://bedrock-runtime.{region}.amazonaws.com',

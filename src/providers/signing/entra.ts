@@ -2,10 +2,20 @@ import {
   optionalTextSetting,
   requiredCredential,
   textSetting,
+  type CredentialSpec,
+  type Endpoint,
   type SettingSpec,
   type TokenSource,
 } from '../provider.js';
 import { formRequest, readAccessToken } from './oauth.js';
+
+/** Besides an API key, which is used if there is one. */
+export const ENTRA_SECRET = {
+  clientSecret: {
+    required: false,
+    describe: 'secret of an Entra application, exchanged for tokens in place of a key',
+  },
+} as const satisfies Record<string, CredentialSpec>;
 
 export const ENTRA_SETTINGS = {
   tenant: { type: 'string', describe: 'Entra tenant id, for a token in place of a key' },
@@ -23,7 +33,7 @@ export const ENTRA_SETTINGS = {
 } as const satisfies Record<string, SettingSpec>;
 
 /** Tokens of an Entra application, obtained with its client secret. */
-export const entraToken: TokenSource = {
+const entraToken: TokenSource = {
   request: (endpoint) => {
     const tenant = encodeURIComponent(textSetting(endpoint.settings, 'tenant'));
     return formRequest(
@@ -39,3 +49,11 @@ export const entraToken: TokenSource = {
   },
   read: readAccessToken,
 };
+
+/** Tokens for a channel that has a client secret in place of a key. */
+export function tokenWithoutKey({
+  credentials,
+}: Pick<Endpoint, 'credentials'>): TokenSource | undefined {
+  const { apiKey, clientSecret } = credentials;
+  return apiKey === undefined && clientSecret !== undefined ? entraToken : undefined;
+}

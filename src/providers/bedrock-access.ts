@@ -1,9 +1,9 @@
-import { bearer, type ComposedProvider } from '../provider.js';
-import { bedrockFault } from '../bedrock.js';
-import { AWS_REGION, signBedrock } from '../signing/aws.js';
+import { bedrockFault } from './bedrock.js';
+import { bearer, type ComposedProvider } from './provider.js';
+import { AWS_REGION, signBedrock } from './signing/aws.js';
 
 /** How a call to a model on Bedrock is authenticated: by a signature, or by an API key. */
-export const awsHeaders = {
+export const bedrockAccess = {
   credentials: {
     accessKeyId: { required: false, describe: 'access key id of an IAM user or role' },
     secretAccessKey: { required: false, describe: 'secret access key' },
