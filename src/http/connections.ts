@@ -61,7 +61,7 @@ export class PatientServer extends Server {
 
   /** Serves a connection that another process has accepted. */
   takeOver(socket: Socket): void {
-    // Like the connections of any HTTP server: a caller that ends its side in the middle of a request gets an answer.
+    // Like the connections of any HTTP server: a caller that has ended its side is answered, if Node leaves that to us.
     socket.allowHalfOpen = true;
     this.emit('connection', socket);
   }

@@ -96,7 +96,7 @@ describe('documents that are brought', () => {
     expect(table && documentsOfTable({ ...table, text: 1, label: -1 })).toMatchObject({
       ...{ documents: ['s'], labels: [undefined] },
     });
-    const named = tableOf('a.csv', 'Title,id,text\nMoons,d1,Saturn has many.\n,,No title.\n');
+    const named = tableOf('a.csv', 'Title,id,text\n Moons ,d1,Saturn has many.\n,,No title.\n');
     expect(named).toMatchObject({ title: 0, id: 1, text: 2, label: -1 });
     expect(named && documentsOfTable(named)).toMatchObject({
       documents: ['Moons\nSaturn has many.', 'No title.'],
@@ -118,6 +118,7 @@ describe('documents that are brought', () => {
     expect(formatOfPaste('id,Text\n1,a')).toBe('csv');
     expect(formatOfPaste('text\tlabel\na\t1')).toBe('tsv');
     expect(formatOfPaste('One, two\nthree')).toBeUndefined();
+    expect(formatOfPaste('text\na')).toBeUndefined();
     expect(formatOfPaste('7')).toBeUndefined();
   });
 

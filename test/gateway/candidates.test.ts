@@ -100,12 +100,21 @@ describe('the candidates of a job', () => {
   });
 
   it.each([
-    ['of a service whose limit was broken, not those of other addresses', {}, [1, 3, 4, 5]],
-    ['of no service where nothing was sent', { unsent: true }, [1, 2, 3, 4, 5]],
+    [
+      'of a service whose limit was broken, not those of other addresses or forms',
+      {},
+      [1, 3, 4, 5, 6],
+    ],
+    ['of no service where nothing was sent', { unsent: true }, [1, 2, 3, 4, 5, 6]],
   ])('leave out the other channels %s', (_what, more, expected) => {
     const proxied = { provider: 'jina', credentials: { apiKey: new Secret('k') } };
     const hosted = { ...proxied, baseUrl: undefined };
-    const offers = [offer(1, hosted), offer(2, hosted), offer(3), offer(4), offer(5, proxied)];
+    // Another form at the address where the hosted ones are.
+    const other = { ...proxied, provider: 'cohere', baseUrl: 'https://api.jina.ai' };
+    const offers = [
+      ...[offer(1, hosted), offer(2, hosted), offer(3), offer(4), offer(5, proxied)],
+      offer(6, other),
+    ];
     const from = candidates(offers);
     const asked: number[] = [];
 

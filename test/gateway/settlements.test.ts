@@ -70,6 +70,27 @@ describe('a settlement', () => {
     ]);
   });
 
+  it('is waited for until all that are under way have ended', async () => {
+    const ends: ((charged: number) => void)[] = [];
+    const settlements = new Settlements({
+      store: { settle: () => new Promise<number>((resolve) => ends.push(resolve)) },
+      observe: () => undefined,
+      now: () => T0,
+    });
+    let isDrained = false;
+    void settlements.add(settlement, EXPIRES_MS);
+    void settlements.add(settlement, EXPIRES_MS);
+    const drained = settlements.drained().then(() => (isDrained = true));
+
+    ends[0]?.(7);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect([isDrained, settlements.size]).toEqual([false, 1]);
+    ends[1]?.(7);
+    await drained;
+
+    expect(settlements.size).toBe(0);
+  });
+
   it('that comes too late is reported as not charged', async () => {
     expect(await settle({ charged: undefined })).toMatchObject([
       {

@@ -87,7 +87,9 @@ describe('a server of connections that another process accepts', () => {
   });
 
   it('closes idle ones within seconds, however long it may take to drain', async () => {
-    const { server, open, end } = await handedOver({}, (_req, res) => res.end());
+    const { server, open, end } = await handedOver({ keepAliveTimeout: 600_000 }, (_req, res) =>
+      res.end(),
+    );
     const idle = await open();
     idle.socket.write(REQUEST);
     await until('it is answered', () => idle.text() !== '');
@@ -99,12 +101,15 @@ describe('a server of connections that another process accepts', () => {
     end();
   });
 
-  it('answers callers that end their side in the middle of a request', async () => {
-    const { open, end } = await handedOver({}, (_req, res) => res.end());
+  it('answers a CONNECT whose caller has ended its side', async () => {
+    const { server, open, end } = await handedOver({}, (_req, res) => res.end());
+    server.on('connect', (_req, socket: Socket) => {
+      socket.on('end', () => setTimeout(() => socket.end('late'), 50)).resume();
+    });
     const caller = await open();
 
-    caller.socket.end('GET / HT');
-    await until('the answer', () => caller.text().startsWith('HTTP/1.1 400'));
+    caller.socket.end('CONNECT x:443 HTTP/1.1\r\nhost: x\r\n\r\n');
+    await until('the answer', () => caller.text() === 'late');
 
     end();
   });
