@@ -392,6 +392,10 @@ describe('over HTTP', () => {
       'the refusal is kept',
       async () => (await json('logs', 'refused')).total === 1,
     );
+    const [refusal] = (await json('logs', 'refused')).items as { request_id: string }[];
+    const shown = await json('logs', 'show', refusal?.request_id ?? '');
+    expect(shown).toMatchObject({ kind: 'refused', status: 404, tried: [], channel_id: null });
+    expect((await run(['logs', 'show', 'of-nobody'])).code).toBe(1);
     expect(await json('logs', 'refused', '--outcome', 'model_not_found')).toMatchObject({
       items: [{ token_name: 'logged', status: 404, user_id: someone.user.id, node: '' }],
     });
@@ -409,6 +413,13 @@ describe('over HTTP', () => {
     expect(await logged('--outcome', 'failed')).toBe(0);
     expect(await logged('--slower', '100000')).toBe(0);
     expect(await logged('--until', '1h')).toBe(0);
+    const [served] = (await json('logs', 'list', '--user', someone.user.username)).items as {
+      request_id: string;
+    }[];
+    const { out: whole } = await run(['logs', 'show', served?.request_id ?? '']);
+    expect(whole).toMatch(/account +\d+ .*\n/);
+    expect(whole).toMatch(/channel +\d+ house/);
+    expect(whole).toMatch(/outcome +200 ok/);
     expect((await json('audit', '--until', '1h')).total).toBe(0);
     expect(
       await json('audit', '--user', someone.user.username, '--action', 'token.create'),
@@ -418,6 +429,50 @@ describe('over HTTP', () => {
     expect(out).toContain(`token:${String(id)} logged`);
     expect(out).toContain('rate_limit: 0 -> 60');
   });
+});
+
+it('changes several channels in one write', async () => {
+  await logIn(await createAccount(gateway.store, { role: 10 }));
+  for (const name of ['bulk-1', 'bulk-2']) {
+    const server = ['--provider', 'tei', '--base-url', 'http://127.0.0.1:9'];
+    await json('channels', 'create', '--name', name, '--models', `${name}-model`, ...server);
+  }
+
+  const off = await json('channels', 'disable', 'bulk-1', 'bulk-2', 'bulk-1');
+  expect(off).toMatchObject({ count: 2, in_force: 'confirmed' });
+  const again = await run(['channels', 'disable', 'bulk-1', 'bulk-2']);
+  expect(again.out).toContain('0 channels are disabled now (2 already were).');
+  expect((await json('channels', 'enable', 'bulk-2')).name).toBe('bulk-2');
+  expect((await run(['channels', 'enable', 'bulk-1', 'no-such'])).code).toBe(1);
+  expect(await json('channels', 'show', 'bulk-1')).toMatchObject({ status: 2 });
+
+  const { out } = await run(['channels', 'retag', 'bulk-1', 'bulk-2', '--tag', 'bulk']);
+  expect(out).toContain('2 channels have the tag "bulk" now.');
+  expect((await json('channels', 'list', '--tag', 'bulk')).total).toBe(2);
+  expect(await json('channels', 'retag', 'bulk-1', '--tag', 'none')).toMatchObject({ count: 1 });
+  expect(await json('channels', 'show', 'bulk-1')).toMatchObject({ tag: null });
+  for (const name of ['bulk-1', 'bulk-2']) await json('channels', 'delete', name, '--yes');
+});
+
+it('lists, shows and deletes examples of the playground', async () => {
+  const account = await createAccount(gateway.store);
+  await logIn(account);
+  const content = { query: 'moons', documents: ['Saturn'] };
+  const kept = { userId: account.user.id, name: 'planets', shared: false };
+  const saved = await gateway.store.addExample(
+    { ...kept, content: JSON.stringify(content) },
+    10,
+    Date.now(),
+  );
+  if (saved === 'too_many') throw new Error('it was not kept');
+  const id = String(saved.id);
+
+  expect((await run(['examples', 'list'])).out).toMatch(/planets +you +no /);
+  expect(await json('examples', 'show', id)).toMatchObject({ name: 'planets', own: true, content });
+  expect(JSON.parse((await run(['examples', 'show', id])).out)).toEqual(content);
+  expect(await json('examples', 'delete', id, '--yes')).toMatchObject({ deleted: true });
+  expect((await run(['examples', 'show', id])).code).toBe(1);
+  expect(await json('examples', 'list')).toMatchObject({ total: 0 });
 });
 
 it('tests a channel by way of the gateway', async () => {

@@ -195,6 +195,13 @@ describe('the command line', () => {
       expect(logins.out).toContain('root is not logged in anywhere.');
     });
 
+    it('have examples and requests beside them', async () => {
+      expect((await run(['examples', 'list'])).out).toContain('No examples are kept');
+      const missing = await run(['logs', 'show', 'a-request']);
+      expect(missing).toMatchObject({ code: 1 });
+      expect(missing.error).toContain('There is no request "a-request"');
+    });
+
     it('are extended and enabled in one go, and not without', async () => {
       await json('keys', 'create', '--name', 'search', '--quota', '0');
 

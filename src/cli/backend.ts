@@ -33,6 +33,8 @@ import type {
 } from '../store/store.js';
 import type { NodesWire } from '../wire/node.js';
 import type { PriceChangeWire, PricesWire } from '../wire/price.js';
+import type { ExampleContent, ExampleWire } from '../wire/example.js';
+import type { RequestWire } from '../wire/request.js';
 import type { SessionWire } from '../wire/session.js';
 import type { BreakdownWire } from '../wire/stats.js';
 import type { DiscoveredWire } from '../wire/discovered.js';
@@ -60,6 +62,8 @@ export interface Enforced {
   readonly inForce: InForce;
 }
 
+/** Several channels that were changed in one write. */
+export type ChannelsChanged = Enforced & { readonly ids: readonly number[] };
 export type ChannelChanged = Enforced & { readonly channel: ChannelView };
 export type TagChanged = Enforced & TagWrite;
 
@@ -99,12 +103,17 @@ export interface Backend {
   /** Where a request would go now; only a running gateway knows. */
   explain(query: ExplainQuery): Promise<ExplainedWire>;
 
+  /** Switches channels in one write; `ids` are those that were not so already. */
+  switchChannels(ids: readonly number[], enabled: boolean): Promise<ChannelsChanged>;
+  /** Gives channels this tag, or none, in one write. */
+  retagChannels(ids: readonly number[], tag: string | undefined): Promise<ChannelsChanged>;
+
   listTags(): Promise<readonly TagView[]>;
   disableTag(tag: string, reason: string | undefined): Promise<TagChanged>;
   enableTag(tag: string): Promise<TagChanged>;
 
   /** Gives another name to a tag on all of its channels. */
-  renameTag(tag: string, name: string): Promise<Enforced & { readonly ids: readonly number[] }>;
+  renameTag(tag: string, name: string): Promise<ChannelsChanged>;
 
   listNodes(): Promise<NodesWire>;
   listPrices(): Promise<PricesWire>;
@@ -143,6 +152,13 @@ export interface Backend {
   /** Deletes the used, disabled and expired ones; resolves to how many. */
   deleteInvalidCodes(): Promise<number>;
 
+  /** Inputs of the playground that are kept: one's own, or root's on the store, and shared ones. */
+  listExamples(): Promise<readonly ExampleWire[]>;
+  getExample(id: number): Promise<ExampleWire & { readonly content: ExampleContent }>;
+  deleteExample(id: number): Promise<void>;
+
+  /** One request by its id, from whichever log has it. */
+  getRequest(requestId: string): Promise<RequestWire>;
   listUsage(query: UsageQuery): Promise<Page<Logged<UsageEntry>>>;
   usageStats(query: Omit<UsageQuery, keyof LogSlice | 'requestId'>): Promise<UsageStats>;
   usageBreakdown(query: BreakdownQuery): Promise<BreakdownWire>;

@@ -22,6 +22,7 @@ import {
   type ChannelOptions,
   type CreateOptions,
 } from './channel-options.js';
+import { retag, switchAll } from './channel-batches.js';
 import { describe, describeTest, effective, inEffect, modelsText, STATUS } from './channel-text.js';
 import { RefusedError, UsageError } from './errors.js';
 import { givenMembers } from './members.js';
@@ -75,18 +76,30 @@ export function addChannelCommands(program: Command, io: CliIo): void {
       .argument('<channel...>', CHANNEL_ARGUMENT)
       .action(
         onGateway(io, async (session, { args }) => {
-          const found: { readonly id: number }[] = [];
-          // A mistyped name switches nothing.
-          for (const given of args) found.push(await resolveChannel(session, given));
-          for (const { id } of found) {
-            const write = await session.backend.updateChannel(id, {
-              status: enabled ? CHANNEL_ENABLED : CHANNEL_DISABLED,
-            });
-            showWrite(session, write, `is ${STATUS[write.channel.status]}`);
+          const [first, ...others] = await resolveChannels(session, args);
+          if (first === undefined) return;
+          if (others.length > 0) {
+            await switchAll(session, [first, ...others], enabled);
+            return;
           }
+          const write = await session.backend.updateChannel(first.id, {
+            status: enabled ? CHANNEL_ENABLED : CHANNEL_DISABLED,
+          });
+          showWrite(session, write, `is ${STATUS[write.channel.status]}`);
         }),
       );
   }
+
+  channels
+    .command('retag')
+    .description('give channels another tag, all in one write')
+    .argument('<channel...>', CHANNEL_ARGUMENT)
+    .requiredOption('--tag <tag>', 'the tag; none: no tag')
+    .action(
+      onGateway(io, async (session, command) => {
+        await retag(session, await resolveChannels(session, command.args), command);
+      }),
+    );
 
   withFields(channels.command('update'), false)
     .description('change what is given; the rest stays as it is')
@@ -258,6 +271,16 @@ function showWrite(
     { ...channelWire(channel), ...inForceWire(version, inForce) },
     `Channel ${channel.id} "${channel.name}" ${what}; it is ${effective(channel.state)}. ${inForceText(inForce)}`,
   );
+}
+
+/** All of them, before something is done: a mistyped name changes nothing. */
+async function resolveChannels(session: Session, given: readonly string[]): Promise<ChannelView[]> {
+  const found = new Map<number, ChannelView>();
+  for (const name of given) {
+    const channel = await resolveChannel(session, name);
+    found.set(channel.id, channel);
+  }
+  return [...found.values()];
 }
 
 /** The channel with this name, or else with this id. */

@@ -4,6 +4,8 @@ import type { Json } from '../core/json/json.js';
 import type { LogSlice, UsageQuery, User } from '../store/store.js';
 import { channelBody, CHANNEL_SORTS, readChannel } from '../wire/channel.js';
 import { readDiscovered } from '../wire/discovered.js';
+import { readExample, type ExampleContent } from '../wire/example.js';
+import { readRequest } from '../wire/request.js';
 import { readExplained } from '../wire/explained.js';
 import { CODE_STATUS_NUMBERS, readBatch, readCode } from '../wire/code.js';
 import { readInForce } from '../wire/in-force.js';
@@ -20,7 +22,7 @@ import { readTested } from '../wire/tested.js';
 import { readUser, USER_SORTS } from '../wire/user.js';
 import { readAudit, readStats, readUsage } from '../wire/log.js';
 import type { ApiClient } from './api-client.js';
-import type { Backend, ChannelChanged, Enforced, TagChanged } from './backend.js';
+import type { Backend, ChannelChanged, ChannelsChanged, Enforced, TagChanged } from './backend.js';
 import { present } from './values.js';
 
 const ALL = { offset: 0, limit: Number.MAX_SAFE_INTEGER };
@@ -135,7 +137,31 @@ export function createHttpBackend(api: ApiClient): Backend {
 
     async renameTag(tag, name) {
       const edited = await api.call('PUT', '/api/channel/tag', { body: { tag, new_tag: name } });
-      return { ids: edited.field('ids').map((id) => id.number()), ...readEnforced(edited) };
+      return readMany(edited);
+    },
+
+    async switchChannels(ids, enabled) {
+      const body = { ids, status: enabled ? 1 : 2 };
+      return readMany(await api.call('POST', '/api/channel/batch/status', { body }));
+    },
+    async retagChannels(ids, tag) {
+      const body = { ids, tag: tag ?? null };
+      return readMany(await api.call('POST', '/api/channel/batch/tag', { body }));
+    },
+
+    listExamples: async () => (await api.call('GET', '/api/playground/example')).map(readExample),
+    async getExample(id) {
+      const example = await api.call('GET', `/api/playground/example/${id}`);
+      // An object, as the OpenAPI document says.
+      const content = example.field('content').value as ExampleContent;
+      return { ...readExample(example), content };
+    },
+    async deleteExample(id) {
+      await api.call('DELETE', `/api/playground/example/${id}`);
+    },
+    async getRequest(requestId) {
+      const log = (await seesAll()) ? '/api/log' : '/api/log/self';
+      return readRequest(await api.call('GET', `${log}/request/${encodeURIComponent(requestId)}`));
     },
 
     listPrices: async () => readPrices(await api.call('GET', '/api/price')),
@@ -342,6 +368,10 @@ function readEnforced(reply: Json): Enforced {
     version: reply.field('version').number(),
     inForce: readInForce(reply),
   };
+}
+
+function readMany(reply: Json): ChannelsChanged {
+  return { ids: reply.field('ids').map((id) => id.number()), ...readEnforced(reply) };
 }
 
 function readChannelChanged(reply: Json): ChannelChanged {

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { AuditChange, AuditEntry, LogSlice, UsageQuery } from '../store/store.js';
 import { auditWire, statsWire, usageWire } from '../wire/log.js';
 import { refusedWire } from '../wire/refused.js';
+import { addRequestCommand } from './request.js';
 import { namedUser, onGateway, type CliIo, type Session } from './session.js';
 import { amount, facts, moment, table } from './text.js';
 import { pageOf, past, present, wholeNumber, withPage, type PageOptions } from './values.js';
@@ -60,6 +61,8 @@ export function addLogCommands(program: Command, io: CliIo): void {
         );
       }),
     );
+
+  addRequestCommand(logs, io);
 
   withPage(logs.command('refused'))
     .description('list requests that were refused: not admitted, and charged nothing')

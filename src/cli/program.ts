@@ -9,6 +9,7 @@ import { addChannelCommands } from './channels.js';
 import { addCodeCommands } from './codes.js';
 import { addConfigCommands } from './config.js';
 import { addEncryptionCommands } from './encryption.js';
+import { addExampleCommands } from './examples.js';
 import { addExplainCommand } from './explain.js';
 import { addKeyCommands } from './keys.js';
 import { addLoginCommands } from './login.js';
@@ -83,6 +84,7 @@ function createProgram(io: CliIo): Command {
   addUserCommands(program, io);
   addCodeCommands(program, io);
   addLogCommands(program, io);
+  addExampleCommands(program, io);
   addSpendCommand(program, io);
   addPriceCommand(program, io);
   addConfigCommands(program, io);

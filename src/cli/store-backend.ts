@@ -13,11 +13,17 @@ import {
   copyChannel,
   createChannel,
   deleteChannel,
+  editChannels,
+  switchChannels,
   updateChannel,
   type ChannelWrite,
 } from '../management/channels.js';
 import { getChannel, listChannels } from '../management/channel-views.js';
 import { probeAddress, listUpstreamModels, testChannel } from '../management/channel-trials.js';
+import { deleteExample, getExample, listExamples } from '../management/examples.js';
+import { noRequest } from '../management/requests.js';
+import { exampleWire } from '../wire/example.js';
+import { newest, requestWire } from '../wire/request.js';
 import { createSendMail } from '../mail/send-mail.js';
 import { inviteUser, mailResetTo, type ResetMailDeps } from '../management/password-reset.js';
 import { awaitInForce } from '../management/in-force.js';
@@ -92,6 +98,11 @@ export async function openStoreBackend(
     ...write,
     inForce: await awaitInForce({ store, now }, write.version, stalenessMs),
   });
+  /** Root: examples belong to accounts. */
+  const owner = async (): Promise<Actor & { readonly id: number }> => {
+    const root = await findRoot(deps);
+    return { ...actor, id: root?.id ?? 0 };
+  };
   const changed = async (write: Promise<ChannelWrite>): Promise<ChannelChanged> =>
     enforced(await write);
 
@@ -165,6 +176,31 @@ export async function openStoreBackend(
       ),
 
     listTags: () => listTags(deps),
+    switchChannels: async (ids, enabled) =>
+      enforced(await switchChannels(deps, ids, enabled, actor)),
+    retagChannels: async (ids, tag) => enforced(await editChannels(deps, ids, { tag }, actor)),
+
+    async listExamples() {
+      const root = await owner();
+      return (await listExamples(deps, root)).map(exampleWire(root.id));
+    },
+    async getExample(id) {
+      const root = await owner();
+      const { example, content } = await getExample(deps, id, root);
+      return { ...exampleWire(root.id)(example), content };
+    },
+    deleteExample: async (id) => deleteExample(deps, id, await owner()),
+
+    async getRequest(requestId) {
+      const request = newest(await store.findRequest(requestId));
+      if (request === undefined) throw await noRequest(store, requestId);
+      const { userId } = request.entry;
+      const user = userId === undefined ? undefined : await store.getUser(userId, now());
+      const { channels } = await store.loadChannels();
+      const names = new Map(channels.map(({ id, name }) => [id, name]));
+      return requestWire(request, user?.username, (id) => names.get(id));
+    },
+
     disableTag: async (tag, reason) => enforced(await disableTag(deps, tag, reason, actor)),
     enableTag: async (tag) => enforced(await enableTag(deps, tag, actor)),
 

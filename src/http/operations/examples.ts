@@ -1,27 +1,17 @@
 import Joi from 'joi';
 import { deleteExample, getExample, listExamples, saveExample } from '../../management/examples.js';
-import type { Example } from '../../store/store.js';
+import { exampleWire, type ExampleContent, type ExampleWire } from '../../wire/example.js';
 import { ID, ID_PARAMS } from '../../wire/lists.js';
 import { defineOperation, type Operation } from '../operation.js';
-
-type Content = Record<string, unknown>;
 
 interface SaveBody {
   name: string;
   shared: boolean;
-  content: Content;
-}
-
-interface ExampleWire {
-  id: number;
-  name: string;
-  shared: boolean;
-  own: boolean;
-  created_time: number;
+  content: ExampleContent;
 }
 
 interface WholeWire extends ExampleWire {
-  content: Content;
+  content: ExampleContent;
 }
 
 const MAX_NAME = 1_024;
@@ -32,7 +22,7 @@ const REPLY = {
   own: Joi.boolean().required(),
   created_time: Joi.number().integer().min(0).required(),
 };
-const CONTENT = Joi.object<Content>()
+const CONTENT = Joi.object<ExampleContent>()
   .unknown()
   .description('As the playground saves it to a file: query, documents, lanes, labels, options.');
 const EXAMPLE = Joi.object<ExampleWire, true>(REPLY);
@@ -45,7 +35,7 @@ const list = defineOperation({
   summary: 'Playground examples: your own and shared ones, newest first',
   access: 'login',
   reply: Joi.array<ExampleWire[]>().items(EXAMPLE).required(),
-  handler: async ({ deps, actor }) => (await listExamples(deps, actor)).map(wireFor(actor.id)),
+  handler: async ({ deps, actor }) => (await listExamples(deps, actor)).map(exampleWire(actor.id)),
 });
 
 const get = defineOperation({
@@ -60,7 +50,7 @@ const get = defineOperation({
   errors: ['not_found'],
   async handler({ deps, params, actor }) {
     const { example, content } = await getExample(deps, params.id, actor);
-    return { ...wireFor(actor.id)(example), content };
+    return { ...exampleWire(actor.id)(example), content };
   },
 });
 
@@ -81,7 +71,8 @@ const save = defineOperation({
   reply: EXAMPLE,
   errors: ['permission_denied', 'conflict'],
   idempotent: true,
-  handler: async ({ deps, body, actor }) => wireFor(actor.id)(await saveExample(deps, body, actor)),
+  handler: async ({ deps, body, actor }) =>
+    exampleWire(actor.id)(await saveExample(deps, body, actor)),
 });
 
 const remove = defineOperation({
@@ -99,12 +90,5 @@ const remove = defineOperation({
     return null;
   },
 });
-
-function wireFor(userId: number): (example: Example) => ExampleWire {
-  return ({ id, userId: ownerId, name, shared, createdTime }) => ({
-    ...{ id, name, shared, own: ownerId === userId },
-    created_time: createdTime,
-  });
-}
 
 export const EXAMPLE_OPERATIONS: readonly Operation[] = [list, get, save, remove];
