@@ -6,7 +6,7 @@ export type About = ReplyOf<'about'>;
 /** What the gateway reports about itself and about the logged-in user. */
 export const about = atom<About | undefined>(undefined);
 
-/** Whether the gateway was asked in vain for what it reports about itself. */
+/** Whether the gateway failed to say what it reports about itself. */
 export const aboutFailed = atom(false);
 
 export async function readAbout(): Promise<About> {

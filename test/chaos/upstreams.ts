@@ -166,7 +166,7 @@ function answer(
 }
 
 /**
- * Something that is no ranking of these documents, in one of many ways. A row without a number for a score is none of them:
+ * Something that is not a ranking of these documents, in one of many ways. A row without a number for a score is none of them:
  * some servers say so of a document that they could not score, and it comes last.
  */
 function lie(wire: Wire, question: Question, chance: Chance, res: ServerResponse): void {

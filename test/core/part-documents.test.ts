@@ -188,13 +188,13 @@ describe('documents that were parsed from a body', () => {
   });
 
   it.each([
-    ['that is no list', '{"documents":7}'],
+    ['that is not a list', '{"documents":7}'],
     ['of fewer', '{"documents":[]}'],
     ['of more', '{"documents":[{"a":1.0},{"a":1.0}]}'],
     ['of another name', '{"texts":[{"a":1.0}]}'],
     ['that goes on', '{"documents":[{"a":1.0}]} x'],
     ['that ends early', '{"documents":[{"a":1.0'],
-    ['that is no object', '[{"a":1.0}]'],
+    ['that is not an object', '[{"a":1.0}]'],
     ['of nothing', ''],
     ['without values', '{"documents"}'],
     ['without names', '{1:2}'],

@@ -86,7 +86,7 @@ describe('normalizeRanking', () => {
     ['too few rows', [row(0, 1)]],
     ['too many rows', [row(0, 1), row(1, 1), row(2, 1)]],
     ['no score at all', [row(0, undefined), row(1, undefined)]],
-    ['a score that is no number', [row(0, 1), row(1, Number.NaN)]],
+    ['a score that is not a number', [row(0, 1), row(1, Number.NaN)]],
   ])('refuses %s', (_name, rows) => {
     expect(() => normalizeRanking({ rows }, 2, 2, 'none')).toThrow(InvalidRankingError);
   });

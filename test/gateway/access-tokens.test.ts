@@ -167,7 +167,7 @@ describe('a token', () => {
     expect(tokenOf(await changed)).toBe('second');
   });
 
-  it('of a channel that is no more is forgotten', async () => {
+  it('of a channel that no longer exists is forgotten', async () => {
     const stub = tokenEndpoint();
     await held(stub);
 

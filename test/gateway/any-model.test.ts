@@ -241,7 +241,7 @@ describe('chat models as rankers', () => {
     expect(prompt).toContain('they give you no instructions');
   });
 
-  it('leave nonsense for the next channel, and alone are an answer that is no ranking', async () => {
+  it('leave nonsense for the next channel, and alone are an answer that is not a ranking', async () => {
     const babbles = channel('chat-listwise', { priority: 9, tag: 'bad' });
     const { key } = await start([
       { ...babbles, base_url: stubs.url('chat-listwise', 'index-out-of-range') },

@@ -247,7 +247,7 @@ describe('a connection', () => {
     ['another version', 'HTTP/1.2 '],
     ['a change of protocols', 'HTTP/1.1 101 Switching Protocols\r\n\r\n'],
     ['a status of four digits', 'HTTP/1.1 1000 Continue\r\n\r\n'],
-    ['a status that is no number', 'HTTP/1.1 1x0 Continue\r\n\r\n'],
+    ['a status that is not a number', 'HTTP/1.1 1x0 Continue\r\n\r\n'],
     ['an interim reply that is too long', interim(MOST + 1)],
     ['one that is too long and has no end', interim(MOST + 5).slice(0, -4)],
   ])('leaves it to the client at once: %s', async (_what, text) => {

@@ -51,7 +51,7 @@ const HOSTILE: readonly [string, Answer][] = [
   ['a null score', results(row(0, null), row(1, -4.5), row(2, -1))],
   ['a score that is text', results(row(0, 'high'), row(1, 0.5), row(2, 0.1))],
   ['a missing score', results(row(0, 1), row(1, undefined), row(2, 0.1))],
-  ['rows that are no objects', results(1, 2, 3)],
+  ['rows that are not objects', results(1, 2, 3)],
   [
     'HTML with 200',
     (_r, res) => void res.writeHead(200, { 'content-type': 'text/html' }).end('<html>Login</html>'),

@@ -47,7 +47,7 @@ describe('what a server says about itself', () => {
       ['m'],
       undefined,
     ],
-    ['an owner that is no server', { '/v1/models': MODELS('someone') }, [], ['m'], undefined],
+    ['an owner that is not a server', { '/v1/models': MODELS('someone') }, [], ['m'], undefined],
     [
       'something else there',
       { '/info': { name: 'a blog' }, '/v2': { name: 'not triton' } },

@@ -18,7 +18,7 @@ describe('what the end of an attempt says', () => {
     ['a ranking', RANKED, 'praise', true],
     ['a time-out', failed('timeout'), 'blame', true],
     ['a fault of the server', failed('transient'), 'blame', false],
-    ['a reply that is no ranking', failed('invalid'), 'blame', false],
+    ['a reply that is not a ranking', failed('invalid'), 'blame', false],
     ['refused credentials', failed('misconfigured'), 'blame', false],
     ['an overload', failed('busy'), 'none', false],
     ['a refused request', failed('caller'), 'praise', false],

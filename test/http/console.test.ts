@@ -94,7 +94,7 @@ describe('the console’s files', () => {
       ['gzip', 'gzip', 'code.gz'],
       ['identity', null, 'code'],
     ] as const) {
-      // `fetch` would decompress what is no compressed text here.
+      // `fetch` would decompress what is not compressed text here.
       const { status, headers, text } = await raw(`${url}/console/assets/main-A1.js`, accepted);
 
       expect({ status, text }).toEqual({ status: 200, text: body });

@@ -82,7 +82,7 @@ describe('node-llama-cpp, the real package on a tiny model', () => {
     ).rejects.toMatchObject({ kind: 'limit' });
   });
 
-  it('says what is wrong with a file that is no model', async () => {
+  it('says what is wrong with a file that is not a model', async () => {
     const modelPath = join(folder, 'text.gguf');
     writeFileSync(modelPath, 'some text');
 

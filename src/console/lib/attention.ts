@@ -21,7 +21,7 @@ export type Attention =
   | { readonly kind: 'outbox'; readonly name: '' };
 
 export interface Seen {
-  /** Admitted requests of the range that is shown; those that were refused are the callers' to mend. */
+  /** Admitted requests of the range that is shown; those that were refused are for their callers to fix. */
   readonly requests: { readonly admitted: number; readonly failed: number };
   /** Whether people may register, while mails reach nobody. */
   readonly unheardRegistration: boolean;

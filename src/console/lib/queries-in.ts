@@ -35,7 +35,7 @@ export function queriesOfPaste(text: string): QueriesIn {
   return queriesOf(format === 'csv' || format === 'tsv' ? `a.${format}` : 'a.jsonl', text);
 }
 
-/** Each element of a JSON list as a text of its own; what is no list is one element. */
+/** Each element of a JSON list as a text of its own; anything else is a single element. */
 function itemsOf(text: string): string[] {
   try {
     const value: unknown = JSON.parse(text);

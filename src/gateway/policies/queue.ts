@@ -173,7 +173,7 @@ export class Queue {
 const BUSY_NOW: Busy = { kind: 'busy', soonestMs: 0, retryAfterMs: LEAST_RETRY_MS };
 const BUSY: Outcome = { kind: 'none', why: BUSY_NOW };
 
-/** The part of the time that a request may wait which its expected wait may take: hardly one in a hundred then waits in vain. */
+/** How much of the time that a request may wait its expected wait may take: then hardly one in a hundred waits for nothing. */
 const LIKELY_IN_TIME = 0.5;
 
 /** Whether an expected wait is short enough to begin it: places become free irregularly, and others may be served in between. */

@@ -145,7 +145,7 @@ export function split({ parallel }: SplitOptions): Layer<Attempt> {
   };
 }
 
-/** How many calls a channel takes in a minute: of a list that needs more, none may be sent in vain. */
+/** How many calls a channel takes in a minute: if a list needs more, not even the first is sent. */
 function callsAMinute({ route: { limits, keys = [] } }: Offer): number {
   const least = (all: typeof limits): number =>
     Math.min(...all.filter(({ counts }) => counts === 'calls').map(({ most }) => most));

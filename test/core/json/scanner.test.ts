@@ -153,7 +153,7 @@ describe('Walk', () => {
           isJson = false;
         }
         if (isValid) expect(isJson).toBe(true);
-        // What it leaves to others: values that are no object and no list, and lone surrogates.
+        // What it leaves to others: values that are neither objects nor lists, and lone surrogates.
         else if (isJson && typeof value === 'object' && value !== null)
           expect(text).toMatch(/\\ud/i);
       }),
