@@ -3,8 +3,10 @@ import type { IncomingMessage } from 'node:http';
 import { TextDecoder } from 'node:util';
 import { GatewayError } from '../core/errors.js';
 import { copyBytes } from '../core/memory.js';
-import { bufferWithRoom, joinWithRoom } from '../core/json/room.js';
+import { bufferWithRoom, joiningWithRoom, joinWithRoom } from '../core/json/room.js';
+import { inSteps } from '../core/steps.js';
 import { Inflation, readEncodings, type Encodings } from '../gateway/inflate.js';
+import { nextTurn } from '../gateway/scope.js';
 import { tooLarge, type Load, type Place } from './load.js';
 
 const JSON_TYPE = /^(application|text)\/([\w.+-]+\+)?json$/;
@@ -148,9 +150,13 @@ function collect(
         clearTimeout(timer);
         const [first] = chunks;
         const isOne = first !== undefined && chunks.length === 1;
-        const body = whole?.subarray(0, bytes) ?? (isOne ? first : joinWithRoom(chunks, bytes));
+        const body = whole?.subarray(0, bytes) ?? (isOne ? first : joined(chunks, bytes));
         chunks.length = 0;
         whole = undefined;
+        if (!Buffer.isBuffer(body)) {
+          body.then((it) => resolve({ bytes: read(it) })).catch(reject);
+          return;
+        }
         try {
           resolve({ bytes: read(body) });
         } catch (error) {
@@ -163,6 +169,15 @@ function collect(
     if (isLarge) place.endTurn = load.reading.take(begin, () => bytes);
     else begin();
   });
+}
+
+/** More is joined in steps. */
+const JOINED_AT_ONCE_BYTES = 1_048_576;
+
+/** The pieces of a body whose length was not known before. */
+function joined(pieces: readonly Buffer[], bytes: number): Buffer | Promise<Buffer> {
+  if (bytes <= JOINED_AT_ONCE_BYTES) return joinWithRoom(pieces, bytes);
+  return inSteps(joiningWithRoom(pieces.slice(), bytes), nextTurn);
 }
 
 /** Decompresses a body piece by piece: the output is counted as it comes, and abandoned when the caller leaves. */
@@ -195,7 +210,7 @@ function inflateBody(
       },
       onEnd: () => {
         socket.off('close', gone);
-        resolve(joinWithRoom(pieces, bytes));
+        resolve(joined(pieces, bytes));
       },
       onError: (error) => {
         const name = encodings.join(', ');

@@ -63,6 +63,29 @@ describe('reading a body', () => {
     server.close();
   });
 
+  it('joins a large body of unknown length in steps', async () => {
+    const size = 4_000_000;
+    const req = new IncomingMessage(new Socket());
+    for (let at = 0; at < 80; at += 1) req.push(Buffer.alloc(50_000, String(at).padStart(2, '0')));
+    req.push(null);
+    let turns = 0;
+    let next = setImmediate(function count() {
+      turns += 1;
+      next = setImmediate(count);
+    });
+    let ended = 0;
+    const load = new Load(1, size);
+    const reading = readJsonBody(req, size, load, load.enter(0, size));
+    req.on('end', () => (ended = turns));
+
+    const { bytes } = await reading;
+    clearImmediate(next);
+
+    expect(turns - ended).toBeGreaterThanOrEqual(4);
+    expect(bytes).toHaveLength(size);
+    expect(bytes.toString('latin1', 49_998, 50_002)).toBe('0001');
+  });
+
   it('keeps a large body where the engine does not count it', async () => {
     const size = 5_000_000;
     const req = new IncomingMessage(new Socket());

@@ -1,4 +1,5 @@
 import { copyBytes, uncleared } from '../memory.js';
+import { Pace, type Steps } from '../steps.js';
 
 /**
  * Text that arrives with room around it, so that whatever it becomes part of can be written around it in place. A megabyte
@@ -23,6 +24,23 @@ export function joinWithRoom(pieces: readonly Buffer[], bytes: number): Buffer {
   const joined = bufferWithRoom(bytes);
   let at = 0;
   for (const piece of pieces) at += copyBytes(piece, joined, at);
+  return joined;
+}
+
+/** How much is joined in one step. */
+const STEP_BYTES = 1_048_576;
+
+/** The same for what would hold up others. To ask for much memory may set off a collection, so that is a step by itself. */
+export function* joiningWithRoom(pieces: readonly Buffer[], bytes: number): Steps<Buffer> {
+  const pace = new Pace(STEP_BYTES);
+  yield;
+  const joined = bufferWithRoom(bytes);
+  yield;
+  let at = 0;
+  for (const piece of pieces) {
+    at += copyBytes(piece, joined, at);
+    if (pace.fills(piece.length)) yield;
+  }
   return joined;
 }
 
