@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { faultsOf, startConsole, until } from './support.mjs';
+import { faultsOf, settled, startConsole, until } from './support.mjs';
 
 let console_;
 
@@ -65,7 +65,7 @@ test('what does not exist is told in a sentence, with who deleted it', async () 
   await page.getByText(/root deleted it/).waitFor();
   assert.deepEqual(await faultsOf(page, 'a key that is gone'), []);
   await page.getByRole('link', { name: 'What was changed' }).click();
-  await page.getByRole('cell', { name: 'token.delete' }).waitFor();
+  await page.getByRole('cell', { name: 'deleted the key gone' }).waitFor();
 
   const nobody = [
     ['people/9999', 'There is no account 9999.'],
@@ -82,6 +82,7 @@ test('what does not exist is told in a sentence, with who deleted it', async () 
   for (const [path, sentence] of nobody) {
     await page.goto(`${console_.url}/console/${path}`);
     await page.getByText(sentence).waitFor();
+    await settled(page);
     assert.equal(await page.getByRole('button', { name: 'Try again' }).count(), 0, path);
     assert.equal(await page.locator('.skeleton').count(), 0, path);
   }
