@@ -203,7 +203,7 @@ describe('a gateway whose workers are killed', () => {
     const ends = await Promise.all(Array.from({ length: 200 }, () => knock(running.port, 120_000)));
 
     expect(new Set(ends)).toEqual(new Set(['answered']));
-    expect(running.log.filter((line) => line.includes('does not answer'))).toEqual([]);
+    expect(running.log.filter((line) => line.includes('does not respond'))).toEqual([]);
   }, 180_000);
 });
 
