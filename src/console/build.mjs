@@ -15,6 +15,7 @@ const target = path.join(root, 'dist', 'console');
 const assets = path.join(target, 'assets');
 
 const shell = path.join(source, 'shell.tsx');
+const pages = path.join(source, 'pages') + path.sep;
 
 /** The server replaces it with the relative path up to the console's root. */
 const BASE = '<base href="./" />';
@@ -27,11 +28,12 @@ const BASE = '<base href="./" />';
 const shellInOnePiece = {
   name: 'shell in one piece',
   setup(build) {
-    build.onResolve({ filter: /\/pages\// }, ({ kind, path: name, resolveDir }) =>
-      kind === 'dynamic-import'
-        ? { path: path.resolve(resolveDir, name).replace(/\.js$/, '.tsx'), pluginData: 'page' }
-        : undefined,
-    );
+    // A part of a page that is loaded later counts as one, however its path is written.
+    build.onResolve({ filter: /^\./ }, ({ kind, path: name, resolveDir }) => {
+      const file = path.resolve(resolveDir, name).replace(/\.js$/, '.tsx');
+      const isPage = kind === 'dynamic-import' && file.startsWith(pages) && fs.existsSync(file);
+      return isPage ? { path: file, pluginData: 'page' } : undefined;
+    });
     build.onLoad({ filter: /\.tsx$/ }, ({ path: file, pluginData }) =>
       pluginData === 'page'
         ? {

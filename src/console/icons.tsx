@@ -14,6 +14,10 @@ const PATHS = {
   account: 'M8 8a2.500 2.500 0 1 0 0-5 2.500 2.500 0 0 0 0 5zM3 13.500c.5-6 9.500-6 10 0',
   search: 'M7 12A5 5 0 1 0 7 2a5 5 0 0 0 0 10zM10.700 10.700L14 14',
   menu: 'M2 4h12M2 8h12M2 12h12',
+  light: 'M8 11a3 3 0 1 0 0-6 3 3 0 0 0 0 6zM8 1v2M8 13v2M1 8h2M13 8h2',
+  dark: 'M13 9.500A5.500 5.500 0 1 1 6.500 3 4.500 4.500 0 0 0 13 9.500z',
+  language: 'M8 14A6 6 0 1 0 8 2a6 6 0 0 0 0 12zM2 8h12M8 2C4 6 4 10 8 14 12 10 12 6 8 2',
+  logout: 'M7 2H3v12h4M6 8h8M11 5l3 3-3 3',
 } as const;
 
 export type IconName = keyof typeof PATHS;

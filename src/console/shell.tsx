@@ -16,10 +16,10 @@ import { hrefOf, navigate, useRoute } from './router.js';
 import { changeSettings, settings } from './settings.js';
 import { atom, useAtom } from './state.js';
 import { hearTabs, tellTabs } from './tabs.js';
-import { w } from './words.js';
+import { w, withWords } from './words.js';
 
 const LazySearch = lazy(
-  async () => (await import('./pages/search.js')).Search,
+  async () => (await withWords(import('./pages/search.js'))).Search,
   () => null,
 );
 
@@ -377,6 +377,7 @@ function Foot() {
   }
   const dark =
     theme === 'dark' || (theme === 'system' && matchMedia('(prefers-color-scheme: dark)').matches);
+  const other = dark ? 'light' : 'dark';
   return (
     <div class="foot">
       <button type="button" class="button" onClick={() => searching.set(true)}>
@@ -389,18 +390,19 @@ function Foot() {
         </Link>
         <Button
           kind="icon"
-          label={dark ? w().shell.light : w().shell.dark}
-          title={dark ? w().shell.light : w().shell.dark}
-          onClick={() => changeSettings({ theme: dark ? 'light' : 'dark' })}
+          label={w().shell[other]}
+          title={w().shell[other]}
+          onClick={() => changeSettings({ theme: other })}
         >
-          {dark ? '☀' : '☾'}
+          <Icon name={other} />
         </Button>
         <Button
           kind="icon"
+          label={language === 'en' ? '中文' : 'English'}
           title={language === 'en' ? '中文' : 'English'}
           onClick={() => changeSettings({ language: language === 'en' ? 'zh' : 'en' })}
         >
-          {language === 'en' ? '中' : 'En'}
+          <Icon name="language" />
         </Button>
         <Button
           kind="icon"
@@ -408,7 +410,7 @@ function Foot() {
           title={w().shell.logout}
           onClick={() => void logout()}
         >
-          ⎋
+          <Icon name="logout" />
         </Button>
       </div>
     </div>

@@ -4,7 +4,7 @@ import { call } from '../api/call.js';
 import { PAGES } from '../pages.js';
 import { Dialog } from '../parts/dialog.js';
 import { navigate } from '../router.js';
-import { w } from '../words.js';
+import { w, wp } from '../words.js';
 
 interface Hit {
   readonly group: string;
@@ -59,15 +59,15 @@ export function Search({ onClose }: { readonly onClose: () => void }) {
 
   let group = '';
   return (
-    <Dialog title={w().search.title} onClose={onClose}>
+    <Dialog title={wp().search.title} onClose={onClose}>
       <input
         class="input"
         role="combobox"
         aria-expanded="true"
         aria-controls="search-results"
         aria-activedescendant={hits.length === 0 ? undefined : `hit-${at}`}
-        aria-label={w().search.title}
-        placeholder={w().search.placeholder}
+        aria-label={wp().search.title}
+        placeholder={wp().search.placeholder}
         value={text}
         autocomplete="off"
         spellcheck={false}
@@ -85,8 +85,8 @@ export function Search({ onClose }: { readonly onClose: () => void }) {
           }
         }}
       />
-      <div class="search-results" id="search-results" role="listbox" aria-label={w().search.title}>
-        {hits.length === 0 ? <p class="muted">{w().search.none}</p> : null}
+      <div class="search-results" id="search-results" role="listbox" aria-label={wp().search.title}>
+        {hits.length === 0 ? <p class="muted">{wp().search.none}</p> : null}
         {hits.map((hit, index) => {
           const heading = hit.group !== group;
           group = hit.group;
@@ -115,7 +115,7 @@ export function Search({ onClose }: { readonly onClose: () => void }) {
 }
 
 function pagesNamed(wanted: string): Hit[] {
-  const group = w().search.pages;
+  const group = wp().search.pages;
   return PAGES.filter(({ admin }) => !admin || seesAll())
     .map(({ name, path }) => ({ group, text: w().nav[name], to: path === '' ? './' : path }))
     .filter(({ text }) => text.toLowerCase().includes(wanted.toLowerCase()));
@@ -123,12 +123,12 @@ function pagesNamed(wanted: string): Hit[] {
 
 /** Commands whose names contain the text. */
 function commandsNamed(wanted: string): Hit[] {
-  const group = w().search.commands;
+  const group = wp().search.commands;
   const commands = [
-    { text: w().search.newKey, to: 'keys?new=1', admin: false },
-    { text: w().search.newChannel, to: 'channels/new', admin: true },
-    { text: w().search.newUser, to: 'people?new=1', admin: true },
-    { text: w().search.newCodes, to: 'codes?new=1', admin: true },
+    { text: wp().search.newKey, to: 'keys?new=1', admin: false },
+    { text: wp().search.newChannel, to: 'channels/new', admin: true },
+    { text: wp().search.newUser, to: 'people?new=1', admin: true },
+    { text: wp().search.newCodes, to: 'codes?new=1', admin: true },
   ];
   return commands
     .filter(
@@ -143,7 +143,7 @@ function requestNamed(wanted: string): Hit[] {
   if (!/^[\w.:+/=@-]{8,128}$/.test(wanted) || wanted.startsWith('sk-')) return [];
   return [
     {
-      group: w().search.request,
+      group: wp().search.request,
       text: wanted,
       to: `requests/${encodeURIComponent(wanted)}`,
     },
@@ -154,7 +154,7 @@ function requestNamed(wanted: string): Hit[] {
 function keyItself(key: string, signal: AbortSignal): Promise<Hit[]> {
   return call('findToken', { body: { key }, signal }).then(
     ({ id, name, key_hint }) => [
-      { group: w().search.keys, text: name, more: key_hint, to: `keys?open=${id}` },
+      { group: wp().search.keys, text: name, more: key_hint, to: `keys?open=${id}` },
     ],
     () => [],
   );
@@ -166,7 +166,7 @@ function lookUps(wanted: string, signal: AbortSignal): Promise<Hit[]>[] {
   const keys = call('searchTokens', { query: { keyword, page_size: MOST }, signal }).then(
     ({ items }) =>
       items.map(({ id, name, key_hint }) => ({
-        group: w().search.keys,
+        group: wp().search.keys,
         text: name,
         more: key_hint,
         to: `keys?open=${id}`,
@@ -178,7 +178,7 @@ function lookUps(wanted: string, signal: AbortSignal): Promise<Hit[]>[] {
     keys,
     call('searchChannels', { query: { keyword, page_size: MOST }, signal }).then(({ items }) =>
       items.map(({ id, name, provider }) => ({
-        group: w().search.channels,
+        group: wp().search.channels,
         text: name,
         more: provider,
         to: `channels?open=${id}`,
@@ -186,7 +186,7 @@ function lookUps(wanted: string, signal: AbortSignal): Promise<Hit[]>[] {
     ),
     call('searchUsers', { query: { keyword, page_size: MOST }, signal }).then(({ items }) =>
       items.map(({ id, username, email }) => ({
-        group: w().search.people,
+        group: wp().search.people,
         text: username,
         more: email,
         to: `people?open=${id}`,
@@ -195,7 +195,7 @@ function lookUps(wanted: string, signal: AbortSignal): Promise<Hit[]>[] {
     call('searchRedemptionCodes', { query: { keyword, page_size: MOST }, signal }).then(
       ({ items }) =>
         items.map(({ id, name, key_hint }) => ({
-          group: w().search.codes,
+          group: wp().search.codes,
           text: name,
           more: key_hint,
           to: `codes?keyword=${id}`,
@@ -206,13 +206,13 @@ function lookUps(wanted: string, signal: AbortSignal): Promise<Hit[]>[] {
         .filter(({ tag }) => contains(tag))
         .slice(0, MOST)
         .flatMap(({ tag, disabled }) => [
-          { group: w().search.tags, text: tag, to: `tags?open=${encodeURIComponent(tag)}` },
+          { group: wp().search.tags, text: tag, to: `tags?open=${encodeURIComponent(tag)}` },
           ...(disabled || !isAdmin()
             ? []
             : [
                 {
-                  group: w().search.commands,
-                  text: w().search.switchTag(tag),
+                  group: wp().search.commands,
+                  text: wp().search.switchTag(tag),
                   to: `tags?off=${encodeURIComponent(tag)}`,
                 },
               ]),
@@ -223,7 +223,7 @@ function lookUps(wanted: string, signal: AbortSignal): Promise<Hit[]>[] {
         .filter(({ id }) => contains(id))
         .slice(0, MOST)
         .map(({ id }) => ({
-          group: w().search.models,
+          group: wp().search.models,
           text: id,
           to: `models?model=${encodeURIComponent(id)}`,
         })),

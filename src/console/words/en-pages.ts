@@ -8,6 +8,26 @@ const many = plural('en');
 /** Sentences that load with the pages that need them. `zh-pages.ts` has the same type. */
 export const enPages = {
   code: { language: 'Language of the code' },
+  search: {
+    title: 'Search',
+    placeholder: 'Request id, key, name, channel, model, tag, page…',
+    none: 'Nothing found.',
+    request: 'Request',
+    pages: 'Pages',
+    keys: 'Keys',
+    people: 'People',
+    channels: 'Channels',
+    models: 'Models',
+    tags: 'Tags',
+    commands: 'Commands',
+    newKey: 'New key',
+    newChannel: 'Add a channel',
+    newUser: 'New account',
+    newCodes: 'Make codes',
+    codes: 'Codes',
+    switchTag: (tag: string) => `Switch ${tag} off…`,
+    hint: 'Type an id, a name or a page.',
+  },
   records: {
     kinds: {
       key: 'Key',

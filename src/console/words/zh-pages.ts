@@ -3,6 +3,26 @@ import type { PageWords } from './en-pages.js';
 
 export const zhPages: PageWords = {
   code: { language: '代码语言' },
+  search: {
+    title: '搜索',
+    placeholder: '请求 ID、密钥、名称、渠道、模型、标签、页面……',
+    none: '没有找到。',
+    request: '请求',
+    pages: '页面',
+    keys: '密钥',
+    people: '用户',
+    channels: '渠道',
+    models: '模型',
+    tags: '标签',
+    commands: '命令',
+    newKey: '新建密钥',
+    newChannel: '添加渠道',
+    newUser: '新建账户',
+    newCodes: '生成兑换码',
+    codes: '兑换码',
+    switchTag: (tag) => `关闭标签 ${tag}……`,
+    hint: '输入 ID、名称或页面。',
+  },
   records: {
     kinds: {
       key: '密钥',
