@@ -74,6 +74,28 @@ test('requests are picked from a chart, and filtered by what a row has', async (
   await context.close();
 });
 
+test('the chart of all requests reaches back a month, filters stand in a line, and times are the reader’s', async () => {
+  const { context, page, said } = await gateway.open('requests');
+  const chart = page.locator('figure.chart');
+  await chart.waitFor();
+  await chart.getByText('As a table').click();
+  await until('hours of a month', async () => {
+    const steps = await chart.locator('tbody tr').count();
+    return steps >= 24 * 29 || (steps >= 29 && steps <= 31);
+  });
+  const tops = await Promise.all(
+    ['Model', 'Tag'].map(async (name) => (await page.getByLabel(name).boundingBox()).y),
+  );
+  assert.equal(tops[0], tops[1]);
+  await page.goto(`${gateway.url}/console/requests/nobody`);
+  const told = page.locator('.empty');
+  await told.getByText('This request is not in the logs.').waitFor();
+  assert.doesNotMatch(await told.innerText(), /\dT\d\d:/);
+  // The browser says that there was a 404.
+  assert.ok(said.length <= 1);
+  await context.close();
+});
+
 test('users see the chart and the filters of their own requests, and no channel', async () => {
   const { open, api, makeKey, rerank } = gateway;
   const { context } = await open('login');

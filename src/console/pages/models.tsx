@@ -127,7 +127,13 @@ export function Models() {
                   cell: ({ id }: Model) => {
                     const channels = servedBy(id);
                     const live = channels.filter((channel) => channel.live).length;
-                    return `${someOf(channels.map(({ name }) => name))} (${words.servedBy(live, channels.length)})`;
+                    const names = channels.map(({ name }) => name);
+                    return (
+                      <span title={names.join(', ')}>
+                        {words.servedBy(live, channels.length)}
+                        {names.length === 0 ? '' : `: ${someOf(names)}`}
+                      </span>
+                    );
                   },
                 },
               ]

@@ -45,7 +45,9 @@ const LIVE_MS = 3_000;
 const CHART_MS = 5_000;
 /** Until a request is in the statistics, which are later than the log. */
 const COUNTED_S = 10;
-const DAY_S = 86_400;
+/** What the chart shows of all requests: statistics by the hour are kept a little longer. */
+const CHARTED_S = 30 * 86_400;
+const MOMENTS = /\b\d{4}-\d\d-\d\dT[\d:.]+Z/g;
 const PAGE = 30;
 const MANY_NEW = 100;
 const FILTERS = [
@@ -85,7 +87,7 @@ function RequestList() {
   const span = SPANS[query.span];
   const own = useOwnRange();
   const minute = Math.floor(Date.now() / 60_000) * 60;
-  const charted = own ?? { start: minute + 60 - (span ?? DAY_S), end: minute + 60 };
+  const charted = own ?? { start: minute + 60 - (span ?? CHARTED_S), end: minute + 60 };
   const { paused, resume } = usePaused(live);
   const matching = {
     model: query.model,
@@ -574,6 +576,11 @@ function RequestPage({ id }: { readonly id: string }) {
   );
 }
 
+/** A moment as the API writes it, as the reader has times. */
+function momentOf(iso: string): string {
+  return moment(Date.parse(iso) / 1_000, style());
+}
+
 type Own = ReplyOf<'getOwnRequest'>;
 type Full = ReplyOf<'getRequest'>;
 
@@ -589,7 +596,7 @@ function OneRequest({ id }: { readonly id: string }) {
     return (
       <div class="empty">
         <strong>{wp().requests.notFound}</strong>
-        <p class="wrap">{messageOf(error)}</p>
+        <p class="wrap">{messageOf(error).replace(MOMENTS, momentOf)}</p>
         <code class="wrap">{id}</code>
       </div>
     );
