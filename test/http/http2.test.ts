@@ -168,10 +168,10 @@ describe('HTTP/2 requests', () => {
     const nothing = await get(session, '/nothing');
     const managed = await get(session, '/api/channel');
     const wrongMethod = await answerTo(
-      session.request({ ':path': '/v1/rerank', ':method': 'PUT' }),
+      session.request({ ':path': '/v1/rerank', ':method': 'PUT' }).end(),
     );
     const tunnel = await answerTo(
-      session.request({ ':method': 'CONNECT', ':authority': 'example.com:443' }),
+      session.request({ ':method': 'CONNECT', ':authority': 'example.com:443' }).end(),
     );
     const expecting = await post(session, REQUEST, { expect: 'a-miracle' });
 
