@@ -80,6 +80,17 @@ export function openLogs(connection: Connection, keys: Keys): LogStore {
     );
   }
 
+  /** The same among the entries of one user for an entry that is somebody else's. */
+  async function placeAfterOthers(log: string, key: string, number: string): Promise<number> {
+    const time = await answer(client.zscore(`${log}:times`, number));
+    if (time === null) return Infinity;
+    const [newer, atOnce] = await Promise.all([
+      answer(client.zcount(key, `(${time}`, '+inf')),
+      answer(client.zrange(key, time, time, 'BYSCORE')),
+    ]);
+    return newer + atOnce.filter((other) => other > number).length;
+  }
+
   /** How many entries of a span come before those that are older than the one with this id; infinity if it is not there. */
   async function placeAfter(
     { key: log }: { readonly key: string },
@@ -90,9 +101,10 @@ export function openLogs(connection: Connection, keys: Keys): LogStore {
     const key = userId === undefined ? `${log}:times` : `${log}:of:${userId}`;
     const number = String(before).padStart(NUMBER_DIGITS, '0');
     const rank = await answer(client.zrevrank(key, number));
-    if (rank === null) return Infinity;
+    const isOthers = rank === null && userId !== undefined;
+    const place = isOthers ? await placeAfterOthers(log, key, number) : (rank ?? Infinity) + 1;
     const newer = toMs === undefined ? 0 : await answer(client.zcount(key, `(${toMs}`, '+inf'));
-    return Math.max(0, rank + 1 - newer);
+    return Math.max(0, place - newer);
   }
 
   /**

@@ -109,6 +109,14 @@ export function describeLogs(open: OpenHarness): void {
         }
       }
       expect(await page({ before: 999_999_999 })).toEqual([]);
+      // Also after an entry that the filter leaves out.
+      const all = await page({});
+      for (const [at, { id }] of all.entries()) {
+        const later = all.slice(at + 1).filter(({ userId }) => userId === 1);
+        expect(await page({ before: id, userId: 1 })).toEqual(later);
+        const early = later.filter(({ atMs }) => atMs <= T0 + 2);
+        expect(await page({ before: id, userId: 1, toMs: T0 + 2 })).toEqual(early);
+      }
     });
 
     test('finds by user, token, model, channel, outcome and time, all of them together', async () => {
