@@ -251,7 +251,7 @@ describe('a Redis that goes away', () => {
     await restarted;
     const address = `127.0.0.1:${server.port}`;
     expect(told).toEqual([
-      `Redis at ${address} cannot be used yet (connect ECONNREFUSED ${address}); it is tried for 20000 ms`,
+      `Redis at ${address} cannot be used yet (connect ECONNREFUSED ${address}); retrying for 20000 ms`,
     ]);
   });
 
