@@ -29,6 +29,9 @@ export function copyBytes(
   from = 0,
   to = source.length,
 ): number {
+  // Neither is shared, or it is a small part of something, which may take a little longer.
+  if (Math.max(source.length, target.length) < LEAST_BYTES)
+    return source.copy(target, at, from, to);
   const bytes = Math.min(to, source.length) - from;
   if (bytes > 0) target.fill(source.subarray(from, from + bytes), at, at + bytes);
   return bytes;

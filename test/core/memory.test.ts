@@ -38,6 +38,7 @@ describe('copyBytes', () => {
   it.each([
     ['of its own', () => Buffer.alloc(100)],
     ['that is shared', () => Buffer.from(new SharedArrayBuffer(100))],
+    ['that is large', () => uncleared(5 * MEGABYTE).fill(0, 0, 100)],
   ])('copies as buffers do, into memory %s', (_, make) => {
     fc.assert(
       fc.property(texts, fc.nat(50), fc.nat(45), fc.nat(45), (source, at, from, to) => {
@@ -48,7 +49,7 @@ describe('copyBytes', () => {
         const copied = copyBytes(source, target, at, start, end);
 
         expect(copied).toBe(source.copy(expected, at, start, end));
-        expect(target.equals(expected)).toBe(true);
+        expect(target.subarray(0, 100).equals(expected)).toBe(true);
       }),
     );
   });
