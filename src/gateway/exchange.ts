@@ -13,6 +13,7 @@ import { TransportError, type Resend, type UpstreamRequest } from './transport.j
 export class ReplyRoom {
   readonly #most: number;
   #bytes = 0;
+  #ahead = 0;
 
   constructor(most: number) {
     this.#most = most;
@@ -26,6 +27,20 @@ export class ReplyRoom {
 
   release(bytes: number): void {
     this.#bytes -= bytes;
+  }
+
+  /**
+   * Whether memory may be taken for bytes that are only announced. They keep no other reply out, but all that is announced
+   * must fit: a server may announce much and send nothing, and to take memory costs time. They count until `releaseAhead`.
+   */
+  takeAhead(bytes: number): boolean {
+    if (this.#bytes + this.#ahead + bytes > this.#most) return false;
+    this.#ahead += bytes;
+    return true;
+  }
+
+  releaseAhead(bytes: number): void {
+    this.#ahead -= bytes;
   }
 }
 
@@ -166,7 +181,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
     const bytes = Number(length ?? 0);
     const isLarge = bytes > LARGE_BYTES && bytes <= this.#limits.maxBytes;
     // Pieces of a large reply are joined as they arrive: joining all at once would hold up others.
-    if (isLarge && encoding === undefined) this.#whole = uncleared(bytes);
+    if (isLarge && encoding === undefined && this.#mayTakeAhead(bytes)) {
+      this.#whole = uncleared(bytes);
+    }
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -246,6 +263,14 @@ export class Exchange implements Dispatcher.DispatchHandler {
     return own.take(bytes) && fits;
   }
 
+  #mayTakeAhead(bytes: number): boolean {
+    const [all, own] = this.#limits.rooms;
+    if (!all.takeAhead(bytes)) return false;
+    if (own.takeAhead(bytes)) return true;
+    all.releaseAhead(bytes);
+    return false;
+  }
+
   #succeed(): void {
     const pieces = this.#more === undefined ? this.#first : Buffer.concat(this.#more);
     const body = this.#whole?.subarray(0, this.#bytes) ?? pieces ?? Buffer.alloc(0);
@@ -266,7 +291,11 @@ export class Exchange implements Dispatcher.DispatchHandler {
     clearTimeout(this.#timer);
     this.#stopListening?.();
     this.#inflation?.destroy();
-    for (const room of this.#limits.rooms) room.release(this.#bytes);
+    const ahead = this.#whole?.length ?? 0;
+    for (const room of this.#limits.rooms) {
+      room.release(this.#bytes);
+      room.releaseAhead(ahead);
+    }
     this.#bytes = 0;
     this.#whole = undefined;
     this.#first = undefined;

@@ -10,7 +10,11 @@ beforeEach(() => void jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate
 afterEach(() => void jest.useRealTimers());
 
 /** An exchange that the test drives as the client would; replies have 10 bytes, all together 15. */
-function begin(more: Partial<UpstreamRequest> = {}, rooms: readonly [number, number] = [15, 15]) {
+function begin(
+  more: Partial<UpstreamRequest> = {},
+  rooms: readonly [number, number] = [15, 15],
+  maxBytes = 10,
+) {
   const [all, own] = [new ReplyRoom(rooms[0]), new ReplyRoom(rooms[1])];
   const scope = createScope(0, 60_000);
   const aborted: Error[] = [];
@@ -36,7 +40,7 @@ function begin(more: Partial<UpstreamRequest> = {}, rooms: readonly [number, num
   };
   let exchange!: Exchange;
   const outcome = new Promise<unknown>((resolve) => {
-    const limits = { maxBytes: 10, rooms: [all, own] as const };
+    const limits = { maxBytes, rooms: [all, own] as const };
     exchange = new Exchange(request, limits, resolve, resolve, scope);
   });
   const start = () => exchange.onRequestStart(controller);
@@ -81,6 +85,58 @@ describe('a reply', () => {
     expect(await outcome).toMatchObject({ fault });
     expect(aborted).toHaveLength(1);
     expect([all.take(rooms[0]), own.take(rooms[1])]).toEqual([true, true]);
+  });
+
+  describe('that is large and announced', () => {
+    const BYTES = 5 * 1_048_576;
+    const announced = (rooms: readonly [number, number]) => {
+      const begun = begin({}, rooms, BYTES);
+      begun.start();
+      begun.head({ 'content-length': `${BYTES}` });
+      return begun;
+    };
+
+    it('gets memory ahead, which others cannot have until it is over', () => {
+      const { all, own, scope } = announced([BYTES, BYTES + 1]);
+
+      expect([all.takeAhead(1), own.takeAhead(2), own.takeAhead(1)]).toEqual([false, false, true]);
+      scope.end('client_gone');
+      expect([all.takeAhead(BYTES), own.takeAhead(BYTES)]).toEqual([true, true]);
+    });
+
+    it('keeps out nobody until it comes', () => {
+      const { all, own } = announced([BYTES, BYTES]);
+
+      expect([all.take(BYTES), own.take(BYTES)]).toEqual([true, true]);
+    });
+
+    it.each([
+      ['of all', [BYTES - 1, BYTES]],
+      ['of its origin', [BYTES, BYTES - 1]],
+    ] as const)('gets none beyond the room %s', (_what, rooms) => {
+      const { all, own } = announced(rooms);
+
+      expect([all.takeAhead(rooms[0]), own.takeAhead(rooms[1])]).toEqual([true, true]);
+    });
+
+    it('is whole without memory ahead, too', async () => {
+      const { outcome, all, data, end } = announced([2 * BYTES, 2 * BYTES]);
+      const { outcome: other, ...second } = begin({}, [BYTES, BYTES], BYTES);
+      second.all.takeAhead(1);
+      second.start();
+      second.head({ 'content-length': `${BYTES}` });
+      const text = 'abcde'.repeat(1_048_576);
+      for (const write of [data, second.data]) {
+        write(text.slice(0, 1_000));
+        write(text.slice(1_000));
+      }
+      end();
+      second.end();
+
+      const replies = (await Promise.all([outcome, other])) as { text: string }[];
+      expect(replies.map((reply) => reply.text === text)).toEqual([true, true]);
+      expect(all.takeAhead(2 * BYTES)).toBe(true);
+    });
   });
 
   it.each([
