@@ -5,6 +5,7 @@ import { canonicalJson, snakeCase, snakeKeys } from '../core/records.js';
 import { TOKEN_MEMBERS } from '../core/token-members.js';
 import type { Token } from '../core/token.js';
 import type { AuditChange, RedemptionCode, User } from '../store/store.js';
+import { kept } from './channel-views.js';
 
 /** What people set on a thing, by the API's names and in its form; without secrets. */
 type Shown = Readonly<Record<string, unknown>>;
@@ -29,22 +30,22 @@ export function changesOf(before: Shown | undefined, after: Shown | undefined): 
 export function keptDetail(detail: Shown): Shown {
   let left = MOST_KEPT;
   const omitted: string[] = [];
-  const kept = Object.entries(detail).filter(([member, value]) => {
+  const short = Object.entries(detail).filter(([member, value]) => {
     const size = value === undefined ? 0 : sizeOf(value);
     if (size > left) omitted.push(member);
     else left -= size;
     return !omitted.includes(member);
   });
-  return omitted.length === 0 ? detail : { ...Object.fromEntries(kept), omitted };
+  return omitted.length === 0 ? detail : { ...Object.fromEntries(short), omitted };
 }
 
 function sizeOf(value: unknown): number {
   return JSON.stringify(value).length;
 }
 
-/** Values of credentials are not part of it. */
+/** Values of credentials are not part of it, nor of settings that count as such. */
 export function channelShown(channel: Channel): Shown {
-  const { name, provider, baseUrl, models, tag, status, settings, credentials } = channel;
+  const { name, provider, baseUrl, models, tag, status, settings, credentials } = kept(channel);
   return {
     ...{ name, provider, base_url: baseUrl, models, tag, status },
     ...membersShown(Object.keys(CHANNEL_MEMBERS), channel),

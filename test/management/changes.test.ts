@@ -3,7 +3,12 @@ import { Secret } from '../../src/core/secret.js';
 import { listAudit } from '../../src/management/audit-log.js';
 import { recordAudit, type Actor } from '../../src/management/audit.js';
 import { changesOf, keptDetail } from '../../src/management/changes.js';
-import { createChannel, deleteChannel, updateChannel } from '../../src/management/channels.js';
+import {
+  createChannel,
+  deleteChannel,
+  deleteChannels,
+  updateChannel,
+} from '../../src/management/channels.js';
 import { disableTag, enableTag } from '../../src/management/tags.js';
 import { createToken, deleteToken, updateToken } from '../../src/management/tokens.js';
 import { updateUser } from '../../src/management/users.js';
@@ -84,6 +89,37 @@ describe('the audit log', () => {
       after: null,
     });
     expect(JSON.stringify(await management.audited())).not.toContain('secret');
+  });
+
+  it('has no secret of a channel of earlier releases, which kept some among its settings', async () => {
+    const { deps } = management;
+    const earlier = async (name: string): Promise<number> => {
+      const draft = {
+        ...{ name, provider: 'portkey', models: { m: 'm' } },
+        baseUrl: 'https://portkey.example.com',
+        settings: { upstreamProvider: 'cohere' },
+        credentials: { portkeyApiKey: new Secret('the key of portkey') },
+      };
+      const { channel } = await createChannel(deps, draft, OPERATOR);
+      const settings = { ...channel.settings, config: '{"api_key":"hidden"}' };
+      await deps.store.updateChannel(channel.id, { settings });
+      return channel.id;
+    };
+    const first = await earlier('first');
+    const again = { portkeyApiKey: new Secret('the key of portkey'), config: null };
+    const edit = { settings: { upstreamProvider: 'voyage' }, credentials: again };
+    await updateChannel(deps, first, edit, OPERATOR);
+
+    expect((await last())?.changes).toContainEqual({
+      member: 'settings',
+      before: { upstream_provider: 'cohere' },
+      after: { upstream_provider: 'voyage' },
+    });
+
+    await deleteChannel(deps, await earlier('second'), OPERATOR);
+    await deleteChannels(deps, [await earlier('third')], OPERATOR);
+
+    expect(JSON.stringify(await management.audited())).not.toContain('hidden');
   });
 
   it('has what became of a tag', async () => {
@@ -185,7 +221,10 @@ describe('the audit log', () => {
   it('names what entries of earlier releases acted on as it is called now', async () => {
     const { deps, store } = management;
     const { token } = await createToken(deps, { userId: owner.id, name: 'search' }, owner);
-    const old = { ...{ atMs: 1, actorId: 1, actor: 'root', action: 'token.update' }, detail: {} };
+    const old = {
+      ...{ atMs: deps.now(), actorId: 1, actor: 'root', action: 'token.update' },
+      detail: {},
+    };
     for (const target of [`token:${token.id}`, `user:${owner.id}`, 'token:99', 'redemption']) {
       await store.appendAudit({ ...old, target, address: undefined }, 100);
     }
