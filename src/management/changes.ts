@@ -5,7 +5,7 @@ import { canonicalJson, snakeCase, snakeKeys } from '../core/records.js';
 import { TOKEN_MEMBERS } from '../core/token-members.js';
 import type { Token } from '../core/token.js';
 import type { AuditChange, RedemptionCode, User } from '../store/store.js';
-import { kept } from './channel-views.js';
+import { kept } from './channel-secrets.js';
 
 /** What people set on a thing, by the API's names and in its form; without secrets. */
 type Shown = Readonly<Record<string, unknown>>;

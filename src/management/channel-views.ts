@@ -6,12 +6,12 @@ import {
   type TagSwitch,
 } from '../core/channel.js';
 import { GatewayError } from '../core/errors.js';
-import { Secret } from '../core/secret.js';
 import { allProviders, findProvider } from '../providers/index.js';
 import type { Provider } from '../providers/provider.js';
-import { sealSettings, settingMistakes } from '../providers/settings.js';
+import { settingMistakes } from '../providers/settings.js';
 import type { ChannelSnapshot, Order } from '../store/store.js';
 import type { ManagementDeps } from './audit.js';
+import { kept } from './channel-secrets.js';
 import { sightingsOf, UNSEEN, type Sighting } from './channel-sightings.js';
 import { latestChannels } from './latest-channels.js';
 
@@ -222,18 +222,6 @@ export function channelWithId({ channels }: ChannelSnapshot, id: number): Channe
   const channel = channels.find((candidate) => candidate.id === id);
   if (channel === undefined) throw noChannel(id);
   return kept(channel);
-}
-
-/** A channel whose possible secrets count among its credentials; older releases stored them elsewhere. */
-export function kept(channel: Channel): Channel {
-  const provider: Provider | undefined = findProvider(channel.provider);
-  const { settings, credentials } = channel;
-  return {
-    ...channel,
-    ...sealSettings(provider, settings, credentials, (text) =>
-      text === null ? undefined : new Secret(text),
-    ),
-  };
 }
 
 export function noChannel(id: number): GatewayError {

@@ -11,6 +11,7 @@ import { snakeCase, snakeKeys } from '../core/records.js';
 import { Secret } from '../core/secret.js';
 import { CredentialsLockedError, type ChannelChange, type ChannelUpdate } from '../store/store.js';
 import { recordAudit, type Actor, type ManagementDeps } from './audit.js';
+import { kept } from './channel-secrets.js';
 import { changesOf, channelShown, Witness } from './changes.js';
 import {
   checkChannel,
@@ -25,14 +26,7 @@ import {
   type ChannelEdit,
   type SharedEdit,
 } from './channel-edits.js';
-import {
-  channelWithId,
-  kept,
-  noChannel,
-  shown,
-  viewOf,
-  type ChannelView,
-} from './channel-views.js';
+import { channelWithId, noChannel, shown, viewOf, type ChannelView } from './channel-views.js';
 import { invalid } from './fields.js';
 import { changedSince, channelRevision, still } from './revision.js';
 
