@@ -37,6 +37,16 @@ describe('a password', () => {
     ],
     // Rows of keys.
     ...['qwerty!@#', '1q2w3e4r', 'asdf1234', 'abcdefgh', '1qaz2wsx', '!@#$%^&*', '12345678910'],
+    // Numbers and signs alone, in turns.
+    ...['1-2-3-4-5-6-7-8-9', '!1@2#3$4', '2024-01-01!', '+49(170)12-34', 'Summer!2@0#2$4'],
+    // In other languages, and a few very short words.
+    ...[
+      'пароль123',
+      'йцукенгшщз',
+      '비밀번호2024',
+      'lovesexsecretgod',
+      'password-password-password',
+    ],
     // One thing again and again, and dates.
     ...['aaaaaaaaaaaa', 'aaaa1111', 'abcabcabc', 'tulipstulips', '19900101', '13812345678'],
     // In other forms of the same characters.
@@ -74,6 +84,11 @@ describe('a password', () => {
       '密码是很长的一句话',
       'smith-exe',
     ],
+    // As programs make them, of which some have few letters.
+    ...['x7!9#2$5', '9f2$1&7k', 'k7429$3m', '4821-7753-0946'],
+    // As the refusal advises.
+    ...['winter orange freedom cheese', 'chocolate butterfly sunshine dragon matrix'],
+    ...['vier worte ohne sinn', 'caballo correcto grapa', '咖啡桌子月亮河流'],
     newPassword(randomBytes),
   ])('may be anything else: %s', (password) => {
     expect(() => checkPassword(password, NAMES)).not.toThrow();
