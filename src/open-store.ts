@@ -112,8 +112,18 @@ export async function rotateKey(
     throw new EncryptionKeyError('There is no key to encrypt with: set ENCRYPTION_KEYS.');
   }
   await checkKey(store);
-  refuseUnknown(await runningKeys(store), mark);
-  return store.resealCredentials(mark);
+  const nodeId = randomUUID();
+  // A gateway that starts meanwhile sees the new key; one that started a moment ago has not reported its own yet.
+  const note = { nodeId, name: 'encryption rotate', marks: store.keyMarks() };
+  const starting = await store.noteKeys(note, Date.now(), STARTING_MS);
+  try {
+    const beside = starting.filter(({ marks }) => marks.length > 0);
+    refuseUnknown([...(await runningKeys(store)), ...beside], mark);
+    return await store.resealCredentials(mark);
+  } finally {
+    // What is not taken back expires.
+    await store.dropKeys(nodeId).catch(() => undefined);
+  }
 }
 
 interface KeysOfGateway {

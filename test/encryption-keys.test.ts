@@ -122,6 +122,21 @@ describe.each(['redis', 'embedded'] as const)('the encryption key of a store: %s
     }
   });
 
+  it('is not changed while a gateway that lacks the new one is starting', async () => {
+    const old = env({ ENCRYPTION_KEY: KEYS.first });
+    const both = env({ ENCRYPTION_KEYS: `b:${KEYS.second},a:${KEYS.first}` });
+
+    await use(old, async (starting) => {
+      const refused = await cli(both, 'encryption', 'rotate');
+
+      expect(refused).toMatchObject({ code: 78, out: '' });
+      expect(refused.error).toMatch(/Nothing was changed: .*unknown to running gateways \(.+\)/);
+      expect(await keyOf(starting)).toBe('upstream key');
+    });
+    // A command that was refused stands in nobody's way.
+    expect(await use(old, keyOf)).toBe('upstream key');
+  });
+
   it('is not put first while a running gateway lacks it, nor is one left out that a running one encrypts with', async () => {
     const old = env({ ENCRYPTION_KEY: KEYS.first });
     const newFirst = env({ ENCRYPTION_KEYS: `b:${KEYS.second},a:${KEYS.first}` });
