@@ -10,12 +10,16 @@ const LEAST_BYTES = 4 * 1_048_576;
 /** With so much in buffers of all kinds, in use or not yet freed, the engine shall count what is added. */
 const MOST_UNCOUNTED_BYTES = 256 * 1_048_576;
 
-/** A buffer with any content, which has its memory to itself. */
-export function uncleared(bytes: number): Buffer {
-  if (bytes < LEAST_BYTES || process.memoryUsage().arrayBuffers > MOST_UNCOUNTED_BYTES) {
+/** A buffer with any content, which has its memory to itself. `inBuffers` tells how many bytes there are in buffers by now. */
+export function uncleared(bytes: number, inBuffers = bytesInBuffers): Buffer {
+  if (bytes < LEAST_BYTES || inBuffers() > MOST_UNCOUNTED_BYTES) {
     return Buffer.allocUnsafeSlow(bytes);
   }
   return Buffer.from(new SharedArrayBuffer(bytes));
+}
+
+function bytesInBuffers(): number {
+  return process.memoryUsage().arrayBuffers;
 }
 
 /**
