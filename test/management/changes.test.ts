@@ -236,4 +236,32 @@ describe('the audit log', () => {
       ...['owner', undefined, undefined, 'owner', 'search'],
     ]);
   });
+
+  it('reads the channels once for all entries that do not name theirs', async () => {
+    const { deps, store } = management;
+    for (const name of ['a', 'b', 'c']) {
+      const draft = { name, provider: 'cohere', models: { m: 'm' } };
+      const credentials = { apiKey: new Secret('a secret') };
+      const { channel } = await createChannel(deps, { ...draft, credentials }, OPERATOR);
+      const target = `channel:${channel.id}`;
+      const old = { atMs: deps.now(), actorId: 1, actor: 'root', action: 'channel.update' };
+      await store.appendAudit({ ...old, target, detail: {}, address: undefined }, 100);
+    }
+    let reads = 0;
+    const counting = {
+      ...store,
+      loadChannels: () => {
+        reads += 1;
+        return store.loadChannels();
+      },
+    };
+
+    const { items } = await listAudit(
+      { store: counting, now: deps.now },
+      { offset: 0, limit: 9, action: 'channel.update' },
+    );
+
+    expect(items.map(({ name }) => name)).toEqual(['c', 'b', 'a']);
+    expect(reads).toBe(1);
+  });
 });
