@@ -84,7 +84,7 @@ test('a tag is switched off with its reason, and on again exactly as it was', as
   await dialog.getByLabel(/To confirm/).fill('rerank-2.5');
   await page.keyboard.press('Enter');
   await page.getByText(/in force on 1 of 1 node after \d+ ms/).waitFor();
-  await page.getByText(/Off since .* root: a test/).waitFor();
+  await page.getByText(/Switched off .* root: a test/).waitFor();
 
   await page.getByRole('button', { name: 'Switch on' }).click();
   await page.getByRole('switch', { name: 'Switch of hosted', checked: true }).waitFor();

@@ -266,7 +266,7 @@ export const enPages = {
     },
   },
   tags: {
-    help: 'One switch for all channels with a tag. Once it answers, no gateway starts another attempt on them.',
+    help: 'One switch for all channels with a tag. Once a switch is confirmed, no gateway starts another attempt on them.',
     none: 'No tag yet.',
     noneHelp: 'Give channels a tag, and they can be switched off together.',
     switchOf: (tag: string) => `Switch of ${tag}`,
@@ -279,7 +279,7 @@ export const enPages = {
     liveOf: (live: number, all: number) => `${live} of ${all} live`,
     liveNow: (live: number, all: number) =>
       `${live} of ${many(all, { one: '# channel takes', other: '# channels take' })} traffic now:`,
-    offSince: 'Off since',
+    offSince: 'Switched off',
     changed: 'Changed',
     dark: 'Without it these answer 503:',
     elsewhere: 'These are served by other channels:',

@@ -97,7 +97,7 @@ export const en = {
     gatewayAway: 'No connection to the gateway.',
     numbersOf: 'Since',
     tryingAgain: 'Retrying automatically.',
-    isOff: 'is off since',
+    isOff: 'has been off since',
   },
   login: {
     title: 'Log in',

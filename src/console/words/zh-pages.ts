@@ -231,7 +231,7 @@ export const zhPages: PageWords = {
     store_unavailable: { user: '请稍后重试。', admin: '检查存储：没有它无法受理任何请求。' },
   },
   tags: {
-    help: '一个开关控制带有某标签的所有渠道。答复之后，任何网关都不会再向这些渠道发起请求。',
+    help: '一个开关控制带有某标签的所有渠道。开关确认生效之后，任何网关都不会再向这些渠道发起请求。',
     none: '还没有标签。',
     noneHelp: '给渠道加上标签，就可以一起开关。',
     switchOf: (tag) => `${tag} 的开关`,
