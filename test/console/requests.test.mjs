@@ -12,6 +12,22 @@ after(() => gateway?.stop());
 
 const inAddress = (page, name) => new URL(page.url()).searchParams.get(name);
 
+test('a log without entries shows code as code, and fits 320 px with a scrollbar', async () => {
+  const { context, page, said } = await gateway.open('requests');
+  await page.setViewportSize({ width: 305, height: 800 });
+  const code = page.locator('.empty pre');
+  await code.waitFor();
+  await settled(page);
+  const align = await code.evaluate((each) => globalThis.getComputedStyle(each).textAlign);
+  assert.equal(align, 'start');
+  const wider = await page.evaluate(
+    () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+  );
+  assert.ok(wider <= 0, `${wider} px wider than the window`);
+  assert.deepEqual(said, []);
+  await context.close();
+});
+
 test('requests are picked from a chart, and filtered by what a row has', async () => {
   const { open, api, makeKey, rerank } = gateway;
   const { context, page, said } = await open('login');

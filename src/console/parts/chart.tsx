@@ -118,7 +118,7 @@ export function Chart(props: ChartProps) {
           </span>
         ))}
         <span class="grow" />
-        <span class="muted nowrap">
+        <span class="muted">
           {shown === undefined
             ? `${timeOf(times[0] ?? 0)} – ${timeOf(times.at(-1) ?? 0)}`
             : timeOf(shown)}
