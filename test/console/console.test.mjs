@@ -74,6 +74,19 @@ test('the id of any answer leads to a page that says why', async () => {
   await context.close();
 });
 
+test('the switch of a tag is found by what one wants to do', async () => {
+  const { context, page, said } = await open('');
+  await page.getByRole('heading', { name: 'Overview' }).waitFor();
+  await page.keyboard.press('Control+k');
+  const search = page.getByRole('combobox', { name: 'Search' });
+  await search.fill('switch off hosted');
+  await page.getByRole('option', { name: 'Switch hosted off…' }).waitFor();
+  await search.press('Enter');
+  await page.getByRole('dialog', { name: /Switch .hosted. off/ }).waitFor();
+  assert.deepEqual(said, []);
+  await context.close();
+});
+
 test('a tag is switched off with its reason, and on again exactly as it was', async () => {
   const { context, page, said } = await open('tags');
   await page.getByRole('switch', { name: 'Switch of hosted' }).click();

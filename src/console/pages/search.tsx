@@ -160,6 +160,20 @@ function keyItself(key: string, signal: AbortSignal): Promise<Hit[]> {
   );
 }
 
+/** A tag by its name, and its switch by its name or by the words of the command, in any order. */
+function hitsOfTag(tag: string, canSwitch: boolean, wanted: string): Hit[] {
+  const { tags: group, commands, switchTag } = wp().search;
+  const isNamed = tag.toLowerCase().includes(wanted.toLowerCase());
+  const text = switchTag(tag);
+  const words = wanted.toLowerCase().split(/\s+/);
+  const isMeant = words.every((word) => text.toLowerCase().includes(word));
+  const name = encodeURIComponent(tag);
+  return [
+    ...(isNamed ? [{ group, text: tag, to: `tags?open=${name}` }] : []),
+    ...(canSwitch && isMeant ? [{ group: commands, text, to: `tags?off=${name}` }] : []),
+  ];
+}
+
 function lookUps(wanted: string, signal: AbortSignal): Promise<Hit[]>[] {
   if (wanted.startsWith('sk-')) return [keyItself(wanted, signal)];
   const keyword = wanted;
@@ -203,20 +217,10 @@ function lookUps(wanted: string, signal: AbortSignal): Promise<Hit[]>[] {
     ),
     call('listTags', { signal }).then((tags) =>
       tags
-        .filter(({ tag }) => contains(tag))
+        .map(({ tag, disabled }) => hitsOfTag(tag, !disabled && isAdmin(), wanted))
+        .filter(({ length }) => length > 0)
         .slice(0, MOST)
-        .flatMap(({ tag, disabled }) => [
-          { group: wp().search.tags, text: tag, to: `tags?open=${encodeURIComponent(tag)}` },
-          ...(disabled || !isAdmin()
-            ? []
-            : [
-                {
-                  group: wp().search.commands,
-                  text: wp().search.switchTag(tag),
-                  to: `tags?off=${encodeURIComponent(tag)}`,
-                },
-              ]),
-        ]),
+        .flat(),
     ),
     call('listChannelModels', { signal }).then((models) =>
       models
