@@ -2,7 +2,8 @@ import { Pool } from 'undici';
 import type { TokenRequest } from '../providers/provider.js';
 import type { RawReply } from '../providers/reply.js';
 import { createConnector, type JudgeAddress } from './connector.js';
-import { Exchange, ReplyRoom } from './exchange.js';
+import { Exchange } from './exchange.js';
+import { ReplyRoom } from './reply-room.js';
 import type { Scope } from './scope.js';
 import type { UpstreamRequest } from './transport.js';
 

@@ -2,7 +2,8 @@ import { Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { ForbiddenAddressError } from '../../src/gateway/connector.js';
-import { Exchange, ReplyRoom } from '../../src/gateway/exchange.js';
+import { Exchange } from '../../src/gateway/exchange.js';
+import { ReplyRoom } from '../../src/gateway/reply-room.js';
 import { createScope } from '../../src/gateway/scope.js';
 import type { UpstreamRequest } from '../../src/gateway/transport.js';
 
