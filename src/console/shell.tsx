@@ -7,7 +7,7 @@ import { Brand } from './brand.js';
 import { Icon } from './icons.js';
 import { PAGES, pageOf, type Page } from './pages.js';
 import { goOn, Login, LoginAgain } from './pages/login.js';
-import { Ago, Button, Link, Moment, Skeleton, copyText } from './parts/basic.js';
+import { Button, Link, Moment, Skeleton, copyText } from './parts/basic.js';
 import { Dialog } from './parts/dialog.js';
 import { usePageKeys } from './parts/keys.js';
 import { Toasts } from './parts/toast.js';
@@ -314,7 +314,7 @@ function Bars() {
         <div class="bar bad-bar" role="alert">
           <span>
             <strong>{away.kind === 'store' ? w().shell.storeAway : w().shell.gatewayAway}</strong>{' '}
-            {w().shell.numbersOf} <Ago seconds={away.sinceMs / 1000} />. {w().shell.tryingAgain}
+            {w().shell.numbersOf} <Moment seconds={away.sinceMs / 1000} />. {w().shell.tryingAgain}
           </span>
         </div>
       )}

@@ -2,6 +2,7 @@ import { isAdmin } from '../about.js';
 import { useState } from 'preact/hooks';
 import { call, type ReplyOf } from '../api/call.js';
 import { useRead, useWrite } from '../api/query.js';
+import { someOf } from '../lib/format.js';
 import { dependsOn, type Dependence } from '../lib/depends.js';
 import { Ago, Button, Empty, ErrorNotice, Link, Skeleton, State } from '../parts/basic.js';
 import { Consequence } from '../parts/consequence.js';
@@ -14,9 +15,11 @@ import { w, wp } from '../words.js';
 
 type Tag = ReplyOf<'listTags'>[number];
 /** How the last switch of a tag took effect. */
-type Settled = Pick<ReplyOf<'disableTag'>, 'in_force' | 'nodes' | 'waited_ms'>;
+type Settled = Pick<ReplyOf<'disableTag'>, 'version' | 'in_force' | 'nodes' | 'waited_ms'>;
 
 const EVERY_MS = 5_000;
+/** tag-2 comes before tag-10. */
+const COUNTING = new Intl.Collator(undefined, { numeric: true });
 
 /** The switches, and what each would take down, shown before it is used. */
 export function Tags() {
@@ -25,7 +28,9 @@ export function Tags() {
   const tags = useRead('listTags', {}, { everyMs: EVERY_MS });
   const models = useRead('listChannelModels', {}, { everyMs: EVERY_MS });
   const [settled, setSettled] = useState<Readonly<Record<string, Settled>>>({});
-  const shown = (tags.data ?? []).filter(({ tag }) => only === undefined || tag === only);
+  const shown = (tags.data ?? [])
+    .filter(({ tag }) => only === undefined || tag === only)
+    .sort((one, other) => COUNTING.compare(one.tag, other.tag));
   const asked = query.get('off');
   const asking = tags.data?.find(({ tag }) => tag === asked);
   const settle = (tag: string, how: Settled): void =>
@@ -90,10 +95,7 @@ export function Tags() {
         >
           <p>{wp().tags.liveNow(asking.live_count, asking.channel_count)}</p>
           <p class="muted">
-            {asking.channels
-              .filter(({ live }) => live)
-              .map(({ name }) => name)
-              .join(', ')}
+            {someOf(asking.channels.filter(({ live }) => live).map(({ name }) => name))}
           </p>
           <Consequence dependence={dependence(asking.tag)} />
         </Confirm>

@@ -1,19 +1,36 @@
 import type { ReplyOf } from '../api/call.js';
+import { useRead } from '../api/query.js';
 import { duration } from '../lib/format.js';
 import { w, wp } from '../words.js';
 import { Link, State } from './basic.js';
 import { toast } from './toast.js';
 
-type How = Pick<ReplyOf<'disableTag'>, 'in_force' | 'nodes' | 'waited_ms'>;
+type How = Pick<ReplyOf<'disableTag'>, 'version' | 'in_force' | 'nodes' | 'waited_ms'>;
 
+const EVERY_MS = 2_000;
 const SIGNS = { confirmed: 'ok', bound_passed: 'warn', no_gateway: 'off' } as const;
 
-/** On how many gateways a write of channels or tags is in force, and after how long. */
+/** On how many gateways a write of channels or tags is in force, and after how long; also once the late ones have it. */
 export function InForce({ how }: { readonly how: How }) {
+  const isLate = how.in_force === 'bound_passed';
+  const { data } = useRead('listNodes', {}, { everyMs: EVERY_MS, enabled: isLate });
+  const nodes = data?.nodes ?? [];
+  const isByNow =
+    isLate &&
+    nodes.length >= how.nodes.total &&
+    nodes.length > 0 &&
+    nodes.every(({ version }) => version !== null && version >= how.version);
+  if (isByNow) {
+    return (
+      <p role="status">
+        <State sign="ok">{wp().inForce.byNow(nodes.length)}</State>
+      </p>
+    );
+  }
   return (
     <p role="status">
       <State sign={SIGNS[how.in_force]}>{sentenceOf(how)}</State>
-      {how.in_force === 'bound_passed' ? (
+      {isLate ? (
         <>
           {' '}
           <Link to="nodes">{w().nav.nodes}</Link>

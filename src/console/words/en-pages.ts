@@ -290,6 +290,8 @@ export const enPages = {
       `in force on ${confirmed} of ${many(total, { one: '# node', other: '# nodes' })} after ${after}`,
     late: (confirmed: number, total: number, late: string, bound: string) =>
       `${confirmed} of ${many(total, { one: '# node', other: '# nodes' })} confirmed it; ${late} did not report within the bound of ${bound}, and no longer begins attempts on the old state either`,
+    byNow: (total: number) =>
+      `in force by now on all ${many(total, { one: '# node', other: '# nodes' })}, on some of them late`,
     unknown: (bound: string) =>
       `the store could not tell which nodes have it; after the bound of ${bound} no node begins an attempt on the old state`,
     noGateway: 'no gateway is running that could act on it',
@@ -985,8 +987,8 @@ export const enPages = {
     within24: 'in 24 hours',
     failed: (share: string) => `${share} failed`,
     traffic: 'Last 24 hours',
-    failures: 'What failed last',
-    noFailures: 'Nothing has failed.',
+    failures: 'Last failed or refused',
+    noFailures: 'Nothing has failed or been refused.',
   },
   playground: {
     share: 'Share',

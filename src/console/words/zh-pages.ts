@@ -254,6 +254,7 @@ export const zhPages: PageWords = {
       `${after} 后已在 ${total} 个节点中的 ${confirmed} 个生效`,
     late: (confirmed, total, late, bound) =>
       `${total} 个节点中有 ${confirmed} 个已确认；${late} 未在 ${bound} 的时限内报告，也不会再按旧状态发起请求`,
+    byNow: (total) => `现已在全部 ${total} 个节点生效，其中有节点晚于时限`,
     unknown: (bound) =>
       `存储无法说明哪些节点已生效；超过 ${bound} 的时限后，任何节点都不会再按旧状态发起请求`,
     noGateway: '没有正在运行的网关',
@@ -882,8 +883,8 @@ export const zhPages: PageWords = {
     within24: '24 小时内',
     failed: (share) => `${share} 失败`,
     traffic: '最近 24 小时',
-    failures: '最近的失败',
-    noFailures: '没有失败的请求。',
+    failures: '最近失败或被拒绝',
+    noFailures: '没有失败或被拒绝的请求。',
   },
   playground: {
     share: '分享',

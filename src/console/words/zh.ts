@@ -95,7 +95,7 @@ export const zh: Words = {
     noGatewayHelp: '每隔几秒自动重试。',
     storeAway: '存储没有响应。',
     gatewayAway: '无法连接网关。',
-    numbersOf: '开始于',
+    numbersOf: '数据截至',
     tryingAgain: '正在自动重试。',
     isOff: '已关闭，自',
   },
