@@ -44,7 +44,7 @@ test('a switch says on how many nodes it is in force, and names the one that is 
   );
   // What was late has happened by now, and the page goes on to say so.
   await page.bringToFront();
-  await page.getByText('in force by now on all 2 nodes').waitFor();
+  await page.getByText('now in force on all 2 nodes').waitFor();
   assert.deepEqual([...said, ...saidOfNodes], []);
   await second.close();
   await context.close();

@@ -3,7 +3,7 @@ import { call, type ItemOf } from '../api/call.js';
 import { useRead } from '../api/query.js';
 import { bodyOf, isSame, undoOf, type Undo, type UndoKind } from '../lib/audit.js';
 import { ConfirmWrite } from '../parts/confirm-write.js';
-import { Value } from '../parts/member-value.js';
+import { Value, ValueHead } from '../parts/member-value.js';
 import { Skeleton } from '../parts/basic.js';
 import { toast } from '../parts/toast.js';
 import { wp } from '../words.js';
@@ -131,15 +131,7 @@ function Question({
         <>
           <p>{words.undoHelp}</p>
           <table class="plain">
-            <thead>
-              <tr>
-                {[words.member, words.now, words.back].map((title) => (
-                  <th key={title} scope="col">
-                    {title}
-                  </th>
-                ))}
-              </tr>
-            </thead>
+            <ValueHead titles={[words.member, words.now, words.back]} />
             <tbody>
               {differing.map(({ member, before, after }) => (
                 <tr key={member}>

@@ -4,7 +4,7 @@ import { useRead } from '../api/query.js';
 import { recordOf, undoOf } from '../lib/audit.js';
 import { Ago, Button, Chip, Empty, FilterText, Link, Moment } from '../parts/basic.js';
 import { Dialog } from '../parts/dialog.js';
-import { Value } from '../parts/member-value.js';
+import { Value, ValueHead } from '../parts/member-value.js';
 import { ListHead } from '../parts/list-head.js';
 import { CLEARED, RangeSteps, useOwnRange } from '../parts/range.js';
 import { List, useListQuery, type Column } from '../parts/table.js';
@@ -171,15 +171,7 @@ function Details({ entry, onClose }: { readonly entry: Entry; readonly onClose: 
         <p class="muted">{words.notKept}</p>
       ) : (
         <table class="plain">
-          <thead>
-            <tr>
-              {[words.member, words.before, words.after].map((title) => (
-                <th key={title} scope="col">
-                  {title}
-                </th>
-              ))}
-            </tr>
-          </thead>
+          <ValueHead titles={[words.member, words.before, words.after]} />
           <tbody>
             {changes.map(({ member, before, after, omitted }) => (
               <tr key={member}>

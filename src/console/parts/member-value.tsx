@@ -17,3 +17,18 @@ export function Value({ member, value }: { readonly member: string; readonly val
   }
   return typeof value === 'string' ? <>{value}</> : <code>{JSON.stringify(value)}</code>;
 }
+
+/** The head of a table of members and their values. */
+export function ValueHead({ titles }: { readonly titles: readonly string[] }) {
+  return (
+    <thead>
+      <tr>
+        {titles.map((title) => (
+          <th key={title} scope="col">
+            {title}
+          </th>
+        ))}
+      </tr>
+    </thead>
+  );
+}

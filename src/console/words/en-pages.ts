@@ -291,7 +291,7 @@ export const enPages = {
     late: (confirmed: number, total: number, late: string, bound: string) =>
       `${confirmed} of ${many(total, { one: '# node', other: '# nodes' })} confirmed it; ${late} did not report within the bound of ${bound}, and no longer begins attempts on the old state either`,
     byNow: (total: number) =>
-      `in force by now on all ${many(total, { one: '# node', other: '# nodes' })}, on some of them late`,
+      `now in force on all ${many(total, { one: '# node', other: '# nodes' })}, on some of them late`,
     unknown: (bound: string) =>
       `the store could not tell which nodes have it; after the bound of ${bound} no node begins an attempt on the old state`,
     noGateway: 'no gateway is running that could act on it',

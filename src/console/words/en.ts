@@ -95,7 +95,7 @@ export const en = {
     noGatewayHelp: 'Trying again every few seconds.',
     storeAway: 'The store does not answer.',
     gatewayAway: 'No connection to the gateway.',
-    numbersOf: 'The numbers are of',
+    numbersOf: 'These numbers are from',
     tryingAgain: 'Retrying automatically.',
     isOff: 'has been off since',
   },
