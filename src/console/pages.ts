@@ -48,7 +48,7 @@ export const PAGES: readonly Page[] = [
     group: 'work',
     admin: false,
     key: 'r',
-    load: async () => (await withWords(import('./pages/requests.js'))).Requests,
+    load: async () => (await withWords(import('./pages/requests/requests.js'))).Requests,
   },
   {
     path: 'keys',

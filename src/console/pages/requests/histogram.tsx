@@ -1,0 +1,76 @@
+import { seesAll } from '../../about.js';
+import type { ReplyOf } from '../../api/call.js';
+import { useRead } from '../../api/query.js';
+import { count, moment } from '../../lib/format.js';
+import { style } from '../../parts/basic.js';
+import { Chart, timesOf as chartTimes, type ChartSeries } from '../../parts/chart.js';
+import { pickRange, type OwnRange } from '../../parts/range.js';
+import { wp } from '../../words.js';
+import type { Filters } from './filters.js';
+
+const CHART_MS = 5_000;
+/** Until a request is in the statistics, which are later than the log. */
+const COUNTED_S = 10;
+
+/** Groups of statistics by the filter that picks one of their keys. */
+const CHARTED = [
+  ['channel_id', 'channel'],
+  ['tag', 'tag'],
+  ['provider', 'provider'],
+  ['model', 'model'],
+] as const;
+
+/** Requests over the range by outcome, of one model or channel if just that is looked for; a part of it can be picked. */
+export function Histogram({ range, query }: { readonly range: OwnRange; readonly query: Filters }) {
+  const times = { start_timestamp: range.start, end_timestamp: range.end };
+  const admin = seesAll();
+  const [filter, group] = CHARTED.find(([name]) => query[name] !== '') ?? [];
+  const keys = filter === undefined ? {} : { group, keys: query[filter] };
+  const everyMs = Date.now() / 1_000 < range.end + COUNTED_S ? CHART_MS : (false as const);
+  const all = useRead(
+    'usageSeries',
+    { query: { ...times, ...(group === undefined ? { group: 'outcome' } : keys) } },
+    { enabled: admin, everyMs },
+  );
+  const own = useRead(
+    'ownUsageSeries',
+    { query: { ...times, ...(group === 'model' ? { ...keys, group } : { group: 'outcome' }) } },
+    { enabled: !admin, everyMs },
+  );
+  const { data } = admin ? all : own;
+  if (data === undefined) return null;
+  return (
+    <Chart
+      title={wp().overview.traffic}
+      kind="bars"
+      times={chartTimes(data)}
+      format={(value) => count(value, style())}
+      timeOf={(seconds) => moment(seconds, style())}
+      series={outcomesOf(data.series)}
+      onPick={pickRange}
+    />
+  );
+}
+
+type Part = ReplyOf<'usageSeries'>['series'][number];
+
+/** Bars by outcome; where the statistics are of one thing, those that went well and those that did not. */
+function outcomesOf(parts: readonly Part[]): ChartSeries[] {
+  const words = wp().overview;
+  const kinds = [
+    ['ok', words.ok, 1],
+    ['refused', words.refused, 2],
+    ['failed', wp().requests.failed, 5],
+  ] as const;
+  const byOutcome = kinds.flatMap(([key, name, color]) => {
+    const found = parts.find((part) => part.key === key);
+    return found === undefined ? [] : [{ name, color, values: found.requests }];
+  });
+  const [only] = parts;
+  if (byOutcome.length > 0 || only === undefined) return byOutcome;
+  const well = only.requests.map((all, index) => all - (only.failed[index] ?? 0));
+  return [
+    { name: words.ok, color: 1, values: well },
+    { name: wp().requests.failed, color: 5, values: only.failed },
+  ];
+}
