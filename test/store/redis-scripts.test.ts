@@ -5,7 +5,8 @@ import { connectRedis, type Connection } from '../../src/store/redis/connection.
 import { createKeys, type Keys } from '../../src/store/redis/keys.js';
 import { openRedisStore } from '../../src/store/redis/redis-store.js';
 import { listOf, run, SCRIPTS, textOf } from '../../src/store/redis/scripts.js';
-import type { Credential, Store } from '../../src/store/store.js';
+import type { Credential, Store, UsageQuery } from '../../src/store/store.js';
+import { usageEntry } from '../support/events.js';
 import { startRedis, type RedisServer } from '../support/redis-server.js';
 import {
   admitRequest,
@@ -207,6 +208,34 @@ describe('a code that is deleted while somebody redeems it', () => {
     ]);
 
     expect(reply).toEqual([null, 'unknown']);
+  });
+});
+
+describe('a search of a long log', () => {
+  test('leaves in Redis what cannot match', async () => {
+    const { store, connection } = await givenStore();
+    const entries = Array.from({ length: 3_000 }, (_, index) =>
+      usageEntry({ atMs: T0 + index, requestId: `of-${index}`, durationMs: index / 1_000 }),
+    );
+    const rare = usageEntry({ atMs: T0, model: 'rare', outcome: 'timeout', durationMs: 5 });
+    await store.appendUsage([rare, ...entries], 10_000);
+    const bytesSent = async (): Promise<number> => {
+      const stats = await connection.client.info('stats');
+      return Number(/total_net_output_bytes:(\d+)/.exec(stats)?.[1]);
+    };
+
+    const queries = [
+      { model: 'rare' },
+      { outcome: 'timeout' },
+      { failed: true },
+      { minDurationMs: 4 },
+    ];
+    for (const query of queries as readonly Partial<UsageQuery>[]) {
+      const before = await bytesSent();
+      const { items } = await store.listUsage({ ...query, offset: 0, limit: 10 });
+      expect(items).toMatchObject([{ model: 'rare' }]);
+      expect((await bytesSent()) - before).toBeLessThan(50_000);
+    }
   });
 });
 

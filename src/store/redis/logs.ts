@@ -13,12 +13,14 @@ import type {
 } from '../store.js';
 import type { Connection } from './connection.js';
 import type { Keys } from './keys.js';
-import { numberOf, pairsOf, run, SCRIPTS } from './scripts.js';
+import { listOf, numberOf, pairsOf, run, SCRIPTS, textOf } from './scripts.js';
 
 /** Numbers have leading zeros, as the script that makes them says. */
 const NUMBER_DIGITS = 15;
-/** How many entries are read or dropped in one step. */
+/** How many entries are dropped in one step. */
 const CHUNK = 1_000;
+/** How many entries a search looks at in one step, which takes Redis about a millisecond. */
+const LOOK = 500;
 
 /** A log, and how to read its entries. */
 interface Log<T> {
@@ -35,10 +37,16 @@ interface Span {
 
 /** Conditions that entries must meet. */
 interface Filter<T> {
-  /** What the record of an entry that meets them contains: most others need not be parsed. */
-  readonly fragments: readonly string[];
+  /** What Redis can see of them in a record, so that most others stay there. */
+  readonly signs: readonly Sign[];
   readonly matches: (entry: T) => boolean;
 }
+
+/** As the script that looks for it takes it: its kind, a text, and one more. */
+type Sign =
+  | readonly [kind: 'has', text: string, unused: '']
+  | readonly [kind: 'lacks', text: string, unless: string]
+  | readonly [kind: 'least', before: string, value: number];
 
 export function openLogs(connection: Connection, keys: Keys): LogStore {
   const { client, answer } = connection;
@@ -65,90 +73,79 @@ export function openLogs(connection: Connection, keys: Keys): LogStore {
     return answer(client.zcount(key, span.fromMs ?? '-inf', span.toMs ?? '+inf'));
   }
 
-  async function entries<T>(
-    { key, read }: Log<T>,
-    found: readonly string[],
-    fragments: readonly string[] = [],
-  ): Promise<Logged<T>[]> {
+  async function entries<T>({ key, read }: Log<T>, found: readonly string[]): Promise<Logged<T>[]> {
     if (found.length === 0) return [];
     const records = await answer(client.hmget(`${key}:entries`, ...found));
-    // Each record is the user that it is about, and its JSON.
     return records.flatMap((record, index) =>
-      record === null || !fragments.every((fragment) => record.includes(fragment))
-        ? []
-        : [{ ...read(record.slice(record.indexOf(' ') + 1)), id: Number(found[index]) }],
+      record === null ? [] : [loggedOf(read, found[index], record)],
     );
   }
 
-  /** The same among the entries of one user for an entry that is somebody else's. */
-  async function placeAfterOthers(log: string, key: string, number: string): Promise<number> {
-    const time = await answer(client.zscore(`${log}:times`, number));
-    if (time === null) return Infinity;
-    const [newer, atOnce] = await Promise.all([
-      answer(client.zcount(key, `(${time}`, '+inf')),
-      answer(client.zrange(key, time, time, 'BYSCORE')),
-    ]);
-    return newer + atOnce.filter((other) => other > number).length;
-  }
-
-  /** How many entries of a span come before those that are older than the one with this id; infinity if it is not there. */
-  async function placeAfter(
+  /**
+   * What comes after the entry with this id in a span: the span from its time on, and those of that time that are passed over.
+   * Nothing comes after one that is gone; it may be somebody else's.
+   */
+  async function after(
     { key: log }: { readonly key: string },
     userId: number | undefined,
-    { toMs }: Span,
-    before: number,
-  ): Promise<number> {
-    const key = userId === undefined ? `${log}:times` : `${log}:of:${userId}`;
+    { fromMs, toMs }: Span,
+    before: number | undefined,
+  ): Promise<{ readonly span: Span; readonly passed: readonly string[] } | undefined> {
+    if (before === undefined) return { span: { fromMs, toMs }, passed: [] };
     const number = String(before).padStart(NUMBER_DIGITS, '0');
-    const rank = await answer(client.zrevrank(key, number));
-    const isOthers = rank === null && userId !== undefined;
-    const place = isOthers ? await placeAfterOthers(log, key, number) : (rank ?? Infinity) + 1;
-    const newer = toMs === undefined ? 0 : await answer(client.zcount(key, `(${toMs}`, '+inf'));
-    return Math.max(0, place - newer);
+    const time = await answer(client.zscore(`${log}:times`, number));
+    if (time === null) return undefined;
+    if (toMs !== undefined && toMs < Number(time)) return { span: { fromMs, toMs }, passed: [] };
+    const key = userId === undefined ? `${log}:times` : `${log}:of:${userId}`;
+    const atOnce = await answer(client.zrange(key, time, time, 'BYSCORE'));
+    const passed = atOnce.filter((other) => other >= number);
+    return { span: { fromMs, toMs: Number(time) }, passed };
   }
 
   /**
-   * Visits the entries in a span that match, from a place on, newest first, until `visit` says that it is enough. Reads the log
-   * in parts: others get their turn in between. Each part begins at the time at which the last one ended, since finding a place
-   * by its number takes longer the further down it is. What is written meanwhile moves nothing out of sight, and nothing is
-   * visited twice.
+   * Visits the entries in a span that match, newest first, until `visit` says that it is enough; `passed` are the first of its
+   * newest time, and left out. Redis looks at the log in steps: others get their turn in between. Each step begins at the time
+   * at which the last one ended, since finding a place by its number takes longer the further down it is. What is written
+   * meanwhile moves nothing out of sight, and nothing is visited twice.
    */
   async function scan<T>(
     log: Log<T>,
     userId: number | undefined,
     { fromMs, toMs }: Span,
-    start: number,
+    passed: readonly string[],
     filter: Filter<T> | undefined,
     visit: (entry: Logged<T>) => boolean,
+    most = LOOK,
   ): Promise<void> {
-    const key = userId === undefined ? `${log.key}:times` : `${log.key}:of:${userId}`;
+    const times = userId === undefined ? `${log.key}:times` : `${log.key}:of:${userId}`;
     const oldest = `${fromMs ?? '-inf'}`;
+    const signs = (filter?.signs ?? []).flat();
     let newest = `${toMs ?? '+inf'}`;
-    let skip = start;
-    /** Those of the newest time that were in the parts before. */
-    let before = new Set<string>();
+    let skip = passed.length;
+    /** Those of the newest time that need no second look. */
+    let before = new Set(passed);
     for (;;) {
-      const found = pairsOf(
-        await answer(
-          client.zrange(
-            ...([key, newest, oldest, 'BYSCORE', 'REV'] as const),
-            ...(['LIMIT', skip, CHUNK, 'WITHSCORES'] as const),
-          ),
+      const [looked, more, last, atOnce, picked] = listOf(
+        await run(
+          connection,
+          SCRIPTS.findEntries,
+          [times, `${log.key}:entries`],
+          [newest, oldest, skip, LOOK, Math.min(most, LOOK), ...signs],
         ),
       );
-      const fresh = found.map(([number]) => number).filter((number) => !before.has(number));
-      for (const entry of await entries(log, fresh, filter?.fragments)) {
+      for (const [number, record] of pairsOf(picked)) {
+        if (before.has(number)) continue;
+        const entry = loggedOf(log.read, number, record);
         if (filter?.matches(entry) !== false && visit(entry)) return;
       }
-      const last = found.at(-1)?.[1];
-      if (last === undefined || found.length < CHUNK) return;
-      const ofLast = found.flatMap(([number, time]) => (time === last ? [number] : []));
-      if (ofLast.length < CHUNK) {
-        newest = last;
+      if (more === 0) return;
+      const ofLast = listOf(atOnce).map(textOf);
+      if (ofLast.length < numberOf(looked)) {
+        newest = textOf(last);
         skip = ofLast.length;
         before = new Set(ofLast);
       } else {
-        skip += CHUNK;
+        skip += ofLast.length;
         before = new Set([...before, ...ofLast]);
       }
     }
@@ -160,26 +157,28 @@ export function openLogs(connection: Connection, keys: Keys): LogStore {
     query: Span & LogSlice,
     filter: Filter<T> | undefined,
   ): Promise<Page<Logged<T>>> {
-    const { offset, limit, before } = query;
-    const start = before === undefined ? 0 : await placeAfter(log, userId, query, before);
-    if (start === Infinity) return { items: [], total: 0 };
+    const { offset, limit } = query;
+    const part = await after(log, userId, query, query.before);
+    if (part === undefined) return { items: [], total: 0 };
+    const { span, passed } = part;
     // One more than is wanted says whether there are more.
     const most = query.count === false ? offset + limit + 1 : Infinity;
     if (filter === undefined) {
       const [total, found] = await Promise.all([
-        count(log, userId, query),
-        limit > 0 ? numbers(log, userId, query, start + offset, limit) : [],
+        count(log, userId, span),
+        limit > 0 ? numbers(log, userId, span, passed.length + offset, limit) : [],
       ]);
-      const left = Math.max(0, total - start);
+      const left = Math.max(0, total - passed.length);
       return { items: await entries(log, found), total: Math.min(left, most) };
     }
     const items: Logged<T>[] = [];
     let total = 0;
-    await scan(log, userId, query, start, filter, (entry) => {
+    const visit = (entry: Logged<T>): boolean => {
       if (total >= offset && items.length < limit) items.push(entry);
       total += 1;
       return total >= most;
-    });
+    };
+    await scan(log, userId, span, passed, filter, visit, most);
     return { items, total };
   }
 
@@ -289,7 +288,7 @@ export function openLogs(connection: Connection, keys: Keys): LogStore {
 
     async usageStats(query) {
       const sum = usageSums(() => 0);
-      await scan(usage, query.userId, query, 0, usageFilter(query), (entry) => {
+      await scan(usage, query.userId, query, [], usageFilter(query), (entry) => {
         sum.requests += 1;
         for (const name of SUMMED_MEMBERS) sum[name] += entry[name];
         return false;
@@ -338,6 +337,11 @@ export function openLogs(connection: Connection, keys: Keys): LogStore {
   };
 }
 
+/** A record is the user that it is about, and its JSON. */
+function loggedOf<T>(read: (json: string) => T, number: string | undefined, record: string) {
+  return { ...read(record.slice(record.indexOf(' ') + 1)), id: Number(number) };
+}
+
 function withoutId<T extends object>(entry: Logged<T> | undefined): T | undefined {
   if (entry === undefined) return undefined;
   const { id: _, ...bare } = entry;
@@ -373,12 +377,14 @@ function usageFilter(query: Omit<UsageQuery, keyof LogSlice>): Filter<UsageEntry
   const { tokenId, tokenName, model, channelId, provider, tag, outcome, failed } = query;
   const named = { tokenId, tokenName, model, channelId, provider, tag, outcome };
   const equal = filterOf<UsageEntry>(named);
-  if (failed === undefined) return notBelow(equal, query.minDurationMs);
-  return notBelow(
-    and(equal, (entry) => entry.outcome !== 'ok'),
-    query.minDurationMs,
-  );
+  return notBelow(failed === undefined ? equal : and(equal, FAILED), query.minDurationMs);
 }
+
+/** What was tried may have gone well where the request did not: records with a detail are read. */
+const FAILED: Filter<UsageEntry> = {
+  signs: [['lacks', '"outcome":"ok"', '"detail":']],
+  matches: ({ outcome }) => outcome !== 'ok',
+};
 
 function refusedFilter(query: RefusedQuery): Filter<RefusedEntry> | undefined {
   const { tokenId, tokenName, model, outcome, address } = query;
@@ -403,8 +409,10 @@ function filterOf<T>(wanted: {
   if (given.length === 0) return undefined;
   return {
     // A record of an earlier release may lack a member, which then reads as 0 or empty.
-    fragments: given.flatMap(([name, value]) =>
-      value === 0 || value === '' ? [] : `${JSON.stringify(name)}:${JSON.stringify(value)}`,
+    signs: given.flatMap(([name, value]) =>
+      value === 0 || value === ''
+        ? []
+        : [['has', `${JSON.stringify(name)}:${JSON.stringify(value)}`, ''] as const],
     ),
     matches: (entry) => given.every(([name, value]) => entry[name as keyof T] === value),
   };
@@ -415,12 +423,18 @@ function notBelow<T extends { readonly durationMs: number }>(
   minDurationMs = 0,
 ): Filter<T> | undefined {
   if (minDurationMs === 0) return filter;
-  return and(filter, ({ durationMs }) => durationMs >= minDurationMs);
+  return and(filter, {
+    signs: [['least', '"durationMs":', minDurationMs]],
+    matches: ({ durationMs }) => durationMs >= minDurationMs,
+  });
 }
 
-function and<T>(filter: Filter<T> | undefined, also: (entry: T) => boolean): Filter<T> {
-  if (filter === undefined) return { fragments: [], matches: also };
-  return { ...filter, matches: (entry) => filter.matches(entry) && also(entry) };
+function and<T>(filter: Filter<T> | undefined, also: Filter<T>): Filter<T> {
+  if (filter === undefined) return also;
+  return {
+    signs: [...filter.signs, ...also.signs],
+    matches: (entry) => filter.matches(entry) && also.matches(entry),
+  };
 }
 
 /** Restores the undefined members that JSON drops, and those that the release that wrote it did not know yet. */

@@ -50,6 +50,7 @@ export const SCRIPTS = {
   keepIdempotent: load('keep_idempotent'),
   releaseIdempotent: load('release_idempotent'),
   writeLog: load('write_log'),
+  findEntries: load('find_entries'),
   dropEntries: load('drop_entries'),
   writeRequests: load('write_requests'),
   dropRequests: load('drop_requests'),

@@ -199,6 +199,72 @@ export function describeLogs(open: OpenHarness): void {
       }
     });
 
+    test('goes on after an entry without a gap or a repetition while others are written', async () => {
+      const old = Array.from({ length: 400 }, (_, index) =>
+        usage({ atMs: T0 + Math.floor(index / 3) }),
+      );
+      await given.store.appendUsage(old, 100_000);
+      let isReading = true;
+      const write = async (): Promise<void> => {
+        for (let later = 10_000; isReading; later += 1) {
+          await given.store.appendUsage([usage({ atMs: T0 + later })], 100_000);
+        }
+      };
+      const writing = [write(), write(), write()];
+      const read = [];
+      for (const query of [{}, { outcome: 'ok' }]) {
+        const [first] = (
+          await given.store.listUsage({ ...query, toMs: T0 + 9_999, offset: 0, limit: 1 })
+        ).items;
+        const items = first === undefined ? [] : [first];
+        for (let before = first?.id; before !== undefined; before = items.at(-1)?.id) {
+          const page = await given.store.listUsage({ ...query, before, offset: 0, limit: 7 });
+          items.push(...page.items);
+          if (page.items.length === 0) break;
+        }
+        read.push(items);
+      }
+      isReading = false;
+      await Promise.all(writing);
+
+      const newestFirst = old.map(({ requestId }) => requestId).reverse();
+      for (const items of read) {
+        expect(items.map(({ requestId }) => requestId)).toEqual(newestFirst);
+      }
+    });
+
+    test('finds every match that is kept once while others are written and the oldest are dropped', async () => {
+      // Of each millisecond there are several.
+      const old = Array.from({ length: 4_000 }, (_, index) =>
+        usage({ atMs: T0 + Math.floor(index / 7) }),
+      );
+      await given.store.appendUsage(old, 100_000);
+      let isReading = true;
+      const write = async (): Promise<void> => {
+        for (let later = 10_000; isReading; later += 1) {
+          const added = [1, 2, 3].map(() => usage({ atMs: T0 + later }));
+          await given.store.appendUsage(added, 4_000);
+        }
+      };
+      const writing = [write(), write()];
+      const query = { model: 'rerank-v1', offset: 0, limit: 100_000 };
+      const pages = [];
+      for (let round = 0; round < 5; round += 1) {
+        const { items, total } = await given.store.listUsage(query);
+        const { usageFromMs = 0 } = await given.store.logReach();
+        pages.push({ items, total, usageFromMs });
+      }
+      isReading = false;
+      await Promise.all(writing);
+
+      for (const { items, total, usageFromMs } of pages) {
+        const ids = new Set(items.map(({ requestId }) => requestId));
+        expect(ids.size).toBe(total);
+        const kept = old.filter(({ atMs }) => atMs > usageFromMs);
+        expect(kept.filter(({ requestId }) => !ids.has(requestId))).toEqual([]);
+      }
+    });
+
     test('sums up what matches', async () => {
       await given.store.appendUsage(
         [usage(), usage({ quota: 3, documents: 5, inputTokens: 1 }), usage({ userId: 2 })],
@@ -345,11 +411,19 @@ export function describeLogs(open: OpenHarness): void {
     });
 
     test('are filtered by provider, tag, duration, and whether they failed', async () => {
+      const tried = (outcomes: readonly string[]) => ({
+        ...{ status: 504, upstreamMs: 9_000, node: 'node-a' },
+        tried: outcomes.map((outcome) => ({
+          ...{ channelId: 3, provider: 'cohere', outcome, message: '', durationMs: 9_000 },
+        })),
+      });
       await given.store.appendUsage(
         [
           usage({ atMs: T0, durationMs: 99.5 }),
           usage({ atMs: T0 + 1, provider: 'tei', tag: undefined, durationMs: 100 }),
           usage({ atMs: T0 + 2, outcome: 'upstream_error', durationMs: 101 }),
+          usage({ atMs: T0 + 3, detail: tried(['timeout', 'ok']), durationMs: 0.000_000_5 }),
+          usage({ atMs: T0 + 4, outcome: 'cancelled', detail: tried(['timeout', 'ok']) }),
         ],
         MANY,
       );
@@ -359,11 +433,13 @@ export function describeLogs(open: OpenHarness): void {
       };
 
       expect(await indexes({ provider: 'tei' })).toEqual([1]);
-      expect(await indexes({ tag: 'eu' })).toEqual([2, 0]);
+      expect(await indexes({ tag: 'eu' })).toEqual([4, 3, 2, 0]);
       expect(await indexes({ minDurationMs: 100 })).toEqual([2, 1]);
-      expect(await indexes({ failed: true })).toEqual([2]);
+      expect(await indexes({ minDurationMs: 100.5 })).toEqual([2]);
+      expect(await indexes({ failed: true })).toEqual([4, 2]);
       expect(await indexes({ failed: true, minDurationMs: 102 })).toEqual([]);
       expect(await indexes({ tag: 'eu', minDurationMs: 100 })).toEqual([2]);
+      expect(await indexes({ failed: true, limit: 1, offset: 1 })).toEqual([2]);
     });
   });
 
