@@ -33,6 +33,8 @@ export const BLANKS: i32 = ROWS + MAX_ROWS * ROW_SIZE;
 export const WINDOW: i32 = BLANKS + MAX_ROWS * 4;
 /** There is room after the window, because reads of sixteen bytes may run past its end. */
 export const WINDOW_SIZE: i32 = 65536;
+export const HALVES: i32 = WINDOW + WINDOW_SIZE + 64;
+const MAX_HALVES: i32 = 8192;
 
 /** `run` returns it for text that it leaves to the plain parser. */
 const FAILED: i32 = -1;
@@ -77,6 +79,7 @@ let listEnd: i32 = 0;
 let count: i32 = 0;
 let rows: i32 = 0;
 let blanks: i32 = 0;
+let halves: i32 = 0;
 let hasObjects: bool = false;
 let values: i32 = 0;
 // The current element.
@@ -163,6 +166,10 @@ export function notedRows(): i32 {
 export function notedBlanks(): i32 {
   return blanks;
 }
+/** Places of lone halves of surrogate pairs in texts that the last `run` has noted. */
+export function notedHalves(): i32 {
+  return halves;
+}
 /** Values outside the list so far. */
 export function otherValues(): i32 {
   return values;
@@ -170,7 +177,7 @@ export function otherValues(): i32 {
 
 /**
  * Continues through the first `length` bytes of the window, which are at `position` in the text. Returns how many of them
- * are done with: fewer than `length` if a token is cut or no more rows can be noted.
+ * are done with: fewer than `length` if a token is cut or no more rows or halves can be noted.
  */
 export function run(length: i32, position: i32): i32 {
   const end = WINDOW + length;
@@ -178,6 +185,7 @@ export function run(length: i32, position: i32): i32 {
   shift = position - WINDOW;
   rows = 0;
   blanks = 0;
+  halves = 0;
   while (at < end) {
     if (state == IN_STRING) {
       const next = walkString(at, end);
@@ -331,6 +339,7 @@ function note(sourceEnd: i32): void {
 
 function walkKey(byte: u8, at: i32, end: i32): i32 {
   if (byte != 0x22) return FAILED;
+  isText = false;
   const start = at + 1;
   let next = start;
   let isEscaped = false;
@@ -514,13 +523,32 @@ function walkEscapes(from: i32, end: i32): i32 {
       at += 6;
       continue;
     }
-    // The first half of a pair; a lone half is left to the plain parser.
-    if (unit >= 0xdc00) return FAILED;
-    if (at + 12 > end) return at;
-    if (load<u16>(at, 6) != 0x755c || (hexAt(at + 8) & ~0x3ff) != 0xdc00) return FAILED;
-    at += 12;
+    const behind = unit < 0xdc00 ? behindPair(at, end) : 0;
+    if (behind > 0) {
+      at = behind;
+      continue;
+    }
+    if (behind == CUT || (isText && halves == MAX_HALVES)) return at;
+    if (isText) {
+      store<i32>(HALVES + halves * 4, at + shift);
+      halves += 1;
+    }
+    at += 6;
   }
   return at;
+}
+
+/** The end may cut what is asked for. */
+const CUT: i32 = -1;
+
+/** The position after the pair whose first half is at `at`; 0 if the half is alone. */
+function behindPair(at: i32, end: i32): i32 {
+  if (at + 6 == end) return CUT;
+  if (load<u8>(at, 6) != 0x5c) return 0;
+  if (at + 7 == end) return CUT;
+  if (load<u8>(at, 7) != 0x75) return 0;
+  if (at + 12 > end) return CUT;
+  return (hexAt(at + 8) & ~0x3ff) == 0xdc00 ? at + 12 : 0;
 }
 
 /** Whether two escapes `\uXXXX` are here, neither of them half a pair: text in other scripts has many in a row. */

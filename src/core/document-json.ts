@@ -3,7 +3,7 @@ import { JsonFragment } from './json/json.js';
 export const ECHO_HEAD = '{"text":';
 export const ECHO_TAIL = '}';
 
-const [HEAD, TAIL] = [Buffer.from(ECHO_HEAD), Buffer.from(ECHO_TAIL)];
+export const [HEAD, TAIL] = [Buffer.from(ECHO_HEAD), Buffer.from(ECHO_TAIL)];
 
 /** A document as a reply shows it, copied when the reply is written. */
 export function echoOf(source: Buffer, isText: boolean): JsonFragment {

@@ -1,8 +1,18 @@
 import { JsonFragment } from './json/json.js';
-import { ROW, type FoundList } from './json/scanner.js';
+import type { LoneHalves } from './json/halves.js';
+import { ROW, type FoundList, type ScannedBody } from './json/scan.js';
 import { copyBytes, uncleared } from './memory.js';
 import { atOnce, Pace, type Steps } from './steps.js';
-import { copyPiece, ECHO_HEAD, ECHO_TAIL, echoOf, wrapEach } from './document-json.js';
+import {
+  copyPiece,
+  ECHO_HEAD,
+  ECHO_TAIL,
+  echoOf,
+  HEAD,
+  inTurn,
+  TAIL,
+  wrapEach,
+} from './document-json.js';
 import type { DocumentPart, Documents } from './document-list.js';
 import { decoded, MOST_BYTES, partedAt, PIECE_BYTES, stringPieces } from './json/text-pieces.js';
 
@@ -27,17 +37,21 @@ class SentDocuments implements Documents {
   readonly #blanks: readonly number[];
   /** Everything that was sent, from `[` to `]`, if it is all included. */
   readonly #whole: Buffer | undefined;
+  /** What has been replaced in the bytes, and is put back where the caller sees them. */
+  readonly #replaced: LoneHalves | undefined;
   #texts: JsonFragment | undefined;
 
   constructor(
     bytes: Buffer,
     { rows, hasObjects, blanks }: Pick<FoundList, 'rows' | 'hasObjects' | 'blanks'>,
+    replaced: LoneHalves | undefined,
     whole?: Buffer,
   ) {
     this.#bytes = bytes;
     this.#rows = rows;
     this.#hasObjects = hasObjects;
     this.#blanks = blanks;
+    this.#replaced = replaced;
     this.#whole = whole;
     this.count = rows.length / ROW;
   }
@@ -99,11 +113,15 @@ class SentDocuments implements Documents {
 
   echo(index: number): JsonFragment {
     const source = this.#raw(index, SOURCE);
-    return echoOf(source, source[0] === QUOTE);
+    const isText = source[0] === QUOTE;
+    if (this.#replaced === undefined) return echoOf(source, isText);
+    const [start = 0, end = 0] = this.#rows.subarray(index * ROW + SOURCE);
+    const sent = [...this.#replaced.originals(this.#bytes, start, end)];
+    return inTurn(isText ? [HEAD, ...sent, TAIL] : sent);
   }
 
   echoes(indexes: readonly number[], heads: readonly string[], tail: string): JsonFragment {
-    const [bytes, rows] = [this.#bytes, this.#rows];
+    const [bytes, rows, replaced] = [this.#bytes, this.#rows, this.#replaced];
     // What stands around the documents, in one text: many short ones take longer to write than the documents.
     let text = '';
     const ends: number[] = [];
@@ -120,7 +138,9 @@ class SentDocuments implements Documents {
     function* iterate(): Iterable<Buffer> {
       for (const [at, index] of indexes.entries()) {
         yield around.subarray(ends[at - 1] ?? 0, ends[at]);
-        yield bytes.subarray(rows[index * ROW], rows[index * ROW + 1]);
+        const [start = 0, end = 0] = rows.subarray(index * ROW + SOURCE);
+        if (replaced === undefined) yield bytes.subarray(start, end);
+        else yield* replaced.originals(bytes, start, end);
       }
       yield around.subarray(ends[ends.length - 1] ?? 0);
     }
@@ -135,7 +155,9 @@ class SentDocuments implements Documents {
           end += copyPiece(around, done, next, target, end);
           done = next;
           const row = (indexes[at] ?? 0) * ROW;
+          const begun = end;
           end += bytes.copy(target, end, rows[row], rows[row + 1]);
+          replaced?.putBack(target, begun, rows[row] ?? 0, rows[row + 1] ?? 0);
         }
         copyPiece(around, done, around.length, target, end);
       },
@@ -154,7 +176,8 @@ class SentDocuments implements Documents {
       rows.set(this.#rows.subarray(index * ROW, (index + 1) * ROW), at * ROW);
       if (left.has(index)) blanks.push(at);
     }
-    return new SentDocuments(this.#bytes, { rows, hasObjects: this.#hasObjects, blanks });
+    const picked = { rows, hasObjects: this.#hasObjects, blanks };
+    return new SentDocuments(this.#bytes, picked, this.#replaced);
   }
 
   fillBlanks(text: string): Documents {
@@ -181,7 +204,7 @@ class SentDocuments implements Documents {
     }
     const bytes = yield* joined(pieces, end);
     const blanks = this.#blanks.filter((index) => !texts.has(index));
-    return new SentDocuments(bytes, { rows, hasObjects: true, blanks });
+    return new SentDocuments(bytes, { rows, hasObjects: true, blanks }, this.#replaced);
   }
 
   textBytes(index: number): number {
@@ -260,17 +283,20 @@ function* joined(pieces: readonly Buffer[], size: number): Steps<Buffer> {
   return whole;
 }
 
+/** A body, where its documents lie, and what was replaced in them. */
+type SentList = Pick<ScannedBody, 'body' | 'list' | 'replaced'>;
+
 /**
  * Documents from a body and the list that `scanBody` found in it. The bytes around the list may be overwritten, so whoever
  * needs them must have read them before.
  */
-export function sentDocuments(body: Buffer, list: FoundList): Documents {
-  return new SentDocuments(body, list, body.subarray(list.start, list.end));
+export function sentDocuments({ body, list, replaced }: SentList): Documents {
+  return new SentDocuments(body, list, replaced, body.subarray(list.start, list.end));
 }
 
 /** The same for the texts alone, where nothing else of the elements is ranked. */
-export function sentTexts(body: Buffer, { rows, blanks }: FoundList): Documents {
-  return new SentDocuments(body, { rows: textsAlone(rows), hasObjects: false, blanks });
+export function sentTexts({ body, list: { rows, blanks }, replaced }: SentList): Documents {
+  return new SentDocuments(body, { rows: textsAlone(rows), hasObjects: false, blanks }, replaced);
 }
 
 /**
@@ -278,14 +304,13 @@ export function sentTexts(body: Buffer, { rows, blanks }: FoundList): Documents 
  * is one string with its text. `undefined`, and nothing is written, if they do not all fit.
  */
 export function headedTexts(
-  body: Buffer,
-  { rows, blanks }: FoundList,
+  { body, list: { rows, blanks }, replaced }: SentList,
   heads: ReadonlyMap<number, string>,
 ): Documents | undefined {
   const headed = rows.slice();
   const written: { readonly at: number; readonly head: Buffer }[] = [];
   for (const [index, head] of heads) {
-    const quoted = Buffer.from(JSON.stringify(head)).subarray(0, -1);
+    const quoted = Buffer.from(JSON.stringify(head.toWellFormed())).subarray(0, -1);
     const row = index * ROW;
     const at = (rows[row + TEXT] ?? 0) + 1 - quoted.length;
     if (at < (rows[row + SOURCE] ?? 0)) return undefined;
@@ -294,7 +319,8 @@ export function headedTexts(
   }
   for (const { at, head } of written) head.copy(body, at);
   const left = blanks.filter((index) => (heads.get(index) ?? '').trim() === '');
-  return new SentDocuments(body, { rows: textsAlone(headed), hasObjects: false, blanks: left });
+  const texts = { rows: textsAlone(headed), hasObjects: false, blanks: left };
+  return new SentDocuments(body, texts, replaced);
 }
 
 /** Rows of documents that are only the texts of those of `rows`. */

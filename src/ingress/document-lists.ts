@@ -91,18 +91,15 @@ function documentsOf(
 }
 
 /** The documents of a body that was split. */
-export function scannedDocuments(
-  { body, list, name }: ScannedBody,
-  maxDocuments: number,
-): Documents {
-  checkCount(list.count, maxDocuments, name);
-  return sentDocuments(body, list);
+export function scannedDocuments(scanned: ScannedBody, maxDocuments: number): Documents {
+  checkCount(scanned.list.count, maxDocuments, scanned.name);
+  return sentDocuments(scanned);
 }
 
 /** The texts of a body's documents, which are objects with more than that. */
-export function scannedTexts({ body, list, name }: ScannedBody, maxDocuments: number): Documents {
-  checkCount(list.count, maxDocuments, name);
-  return sentTexts(body, list);
+export function scannedTexts(scanned: ScannedBody, maxDocuments: number): Documents {
+  checkCount(scanned.list.count, maxDocuments, scanned.name);
+  return sentTexts(scanned);
 }
 
 /** Whether all elements are objects: a string is its own text, and that of an object begins after its brace. */

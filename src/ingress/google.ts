@@ -140,7 +140,7 @@ function scannedRecords(request: IngressRequest): Read | undefined {
   const heads = new Map(
     records.flatMap(({ title }, index) => (title === undefined ? [] : [[index, `${title}\n`]])),
   );
-  const documents = heads.size === 0 ? contents : headedTexts(sent.body, sent.list, heads);
+  const documents = heads.size === 0 ? contents : headedTexts(sent, heads);
   return documents && { documents, records, sent };
 }
 

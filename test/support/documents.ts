@@ -5,5 +5,5 @@ import { scanBody } from '../../src/core/json/scan.js';
 export function documentsIn(list: string | Buffer): Documents {
   const scanned = scanBody(Buffer.from(`{"documents":${list.toString()}}`));
   if (scanned === undefined) throw new Error('the list is not one that is kept as bytes');
-  return sentDocuments(scanned.body, scanned.list);
+  return sentDocuments(scanned);
 }

@@ -1,4 +1,5 @@
 import { atOnce, type Steps } from '../steps.js';
+import { LoneHalves } from './halves.js';
 import { othersOf } from './others.js';
 import { listName, ROW, Walk, type FoundList, type ListName } from './scanner.js';
 
@@ -7,7 +8,7 @@ export { listName, ROW, Walk, type FoundList, type ListName };
 /**
  * Finds the documents of a request in its body without parsing them: they are scanned once and passed on as the bytes that
  * the caller sent. For anything unusual (escaped keys, a second list, elements that are neither strings nor objects with a
- * text, images, lone surrogates, invalid JSON) the answer is `undefined` and `JSON.parse` decides, so that both ways accept
+ * text, images, invalid JSON) the answer is `undefined` and `JSON.parse` decides, so that both ways accept
  * and mean the same.
  */
 
@@ -38,6 +39,8 @@ export interface ScannedBody {
   readonly list: FoundList;
   /** What the elements have beside their text, if the list keeps it. */
   readonly others?: readonly unknown[];
+  /** Lone halves of surrogate pairs that have been replaced in the texts, where they lie. */
+  readonly replaced?: LoneHalves;
 }
 
 /**
@@ -71,10 +74,14 @@ export function* splitBody(
   if (aroundBytes > MAX_AROUND_BYTES && otherValues > MAX_AROUND_VALUES) return undefined;
   const members = parseMembers(body, keyStart, end);
   if (members === undefined) return undefined;
-  const scanned = { body, members, name: list.name.name, list };
-  if (!list.name.keepsOthers) return scanned;
-  const others = yield* othersOf(body, list);
-  return others && { ...scanned, others };
+  const others = list.name.keepsOthers ? yield* othersOf(body, list) : [];
+  if (others === undefined) return undefined;
+  const replaced = yield* LoneHalves.replace(body, list.halves);
+  return {
+    ...{ body, members, name: list.name.name, list },
+    ...(list.name.keepsOthers && { others }),
+    ...(replaced && { replaced }),
+  };
 }
 
 /**
@@ -97,7 +104,7 @@ export function excessOf(body: Buffer, limits: ParseLimits): keyof ParseLimits |
   return excessByStep(body, limits);
 }
 
-/** The same for text that the walk refuses: deep, with lone surrogates, or invalid JSON. */
+/** The same for text that the walk refuses: deep, or invalid JSON. */
 function excessByStep(body: Buffer, limits: ParseLimits): keyof ParseLimits | undefined {
   let depth = 0;
   let values = 0;

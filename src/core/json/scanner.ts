@@ -53,6 +53,8 @@ export interface FoundList {
   readonly hasObjects: boolean;
   /** Indexes of those whose text is only white space, in order. */
   readonly blanks: readonly number[];
+  /** Where halves of surrogate pairs are escaped without the other half in texts, in order. */
+  readonly halves: Uint32Array;
 }
 
 /** Numbers per row. */
@@ -72,6 +74,7 @@ interface ScannerExports {
   readonly NAME_SIZE: Constant;
   readonly ROWS: Constant;
   readonly BLANKS: Constant;
+  readonly HALVES: Constant;
   readonly WINDOW: Constant;
   readonly WINDOW_SIZE: Constant;
   prepare(): void;
@@ -86,6 +89,7 @@ interface ScannerExports {
   elements(): number;
   notedRows(): number;
   notedBlanks(): number;
+  notedHalves(): number;
   otherValues(): number;
 }
 
@@ -143,6 +147,14 @@ class Scanner {
     return Array.from(this.#words.subarray(start, start + noted));
   }
 
+  /** A view, too. */
+  halves(): Uint32Array {
+    const noted = this.#code.notedHalves();
+    if (noted === 0) return NOTHING;
+    const start = this.#code.HALVES.value >> 2;
+    return this.#words.subarray(start, start + noted);
+  }
+
   get isComplete(): boolean {
     return this.#code.isComplete() !== 0;
   }
@@ -151,7 +163,7 @@ class Scanner {
     return this.#code.otherValues();
   }
 
-  found(rows: Uint32Array, blanks: readonly number[]): FoundList | undefined {
+  found(rows: Uint32Array, blanks: readonly number[], halves: Uint32Array): FoundList | undefined {
     const code = this.#code;
     const name = this.#names?.[code.foundList()];
     if (name === undefined) return undefined;
@@ -164,6 +176,7 @@ class Scanner {
       rows,
       hasObjects: code.foundObjects() !== 0,
       blanks,
+      halves,
     };
   }
 
@@ -187,7 +200,7 @@ const idle: Scanner[] = [];
 const MAX_IDLE = 4;
 
 const NO_NAMES: readonly ListName[] = [];
-const NO_ROWS = new Uint32Array(0);
+const NOTHING = new Uint32Array(0);
 
 /** A walk over one text, in one go or in steps. Once begun, it must be finished or ended. */
 export class Walk {
@@ -198,8 +211,8 @@ export class Walk {
   #isValid = false;
   #otherValues = 0;
   #list: FoundList | undefined;
-  #rows = NO_ROWS;
-  #filled = 0;
+  readonly #rows = new Numbers();
+  readonly #halves = new Numbers();
   #blanks: readonly number[] = [];
 
   /** @param maxRows how many elements are located; any beyond that are only counted. */
@@ -226,8 +239,7 @@ export class Walk {
     this.#isValid = scanner.isComplete;
     this.#otherValues = scanner.otherValues;
     if (this.#isValid) {
-      const rows = this.#rows.subarray(0, this.#filled);
-      this.#list = scanner.found(rows, this.#blanks);
+      this.#list = scanner.found(this.#rows.all(), this.#blanks, this.#halves.all());
     }
     return this.end();
   }
@@ -239,7 +251,7 @@ export class Walk {
     return true;
   }
 
-  /** Whether the text is a JSON object or array, at most 64 levels deep, without lone surrogates. */
+  /** Whether the text is a JSON object or array, at most 64 levels deep. */
   get isValid(): boolean {
     return this.#isValid;
   }
@@ -255,24 +267,37 @@ export class Walk {
   }
 
   #take(scanner: Scanner): void {
+    // Most texts take one window: what it found is all there is.
+    const isAll = this.#position === this.#text.length;
+    const halves = scanner.halves();
+    if (halves.length > 0) this.#halves.add(halves, isAll);
     const rows = scanner.rows();
     if (rows.length === 0) return;
-    const blanks = scanner.blanks();
-    if (blanks.length > 0 && this.#filled < this.#maxRows * ROW) {
-      this.#blanks = this.#blanks.concat(blanks);
-    }
-    const room = Math.min(rows.length, this.#maxRows * ROW - this.#filled);
+    const room = this.#maxRows * ROW - this.#rows.count;
     if (room <= 0) return;
-    const filled = this.#filled + room;
-    if (filled > this.#rows.length) {
-      // Most texts take one window: what it found is all there is.
-      const size =
-        this.#position === this.#text.length ? filled : Math.max(filled, 2 * this.#filled);
-      const grown = new Uint32Array(size);
-      grown.set(this.#rows.subarray(0, this.#filled));
-      this.#rows = grown;
+    const blanks = scanner.blanks();
+    if (blanks.length > 0) this.#blanks = this.#blanks.concat(blanks);
+    this.#rows.add(rows.length <= room ? rows : rows.subarray(0, room), isAll);
+  }
+}
+
+/** Numbers that come a few thousand at a time. */
+class Numbers {
+  #all = NOTHING;
+  count = 0;
+
+  add(more: Uint32Array, isAll: boolean): void {
+    const count = this.count + more.length;
+    if (count > this.#all.length) {
+      const grown = new Uint32Array(isAll ? count : Math.max(count, 2 * this.count));
+      grown.set(this.all());
+      this.#all = grown;
     }
-    this.#rows.set(room === rows.length ? rows : rows.subarray(0, room), this.#filled);
-    this.#filled = filled;
+    this.#all.set(more, this.count);
+    this.count = count;
+  }
+
+  all(): Uint32Array {
+    return this.#all.subarray(0, this.count);
   }
 }

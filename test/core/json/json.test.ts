@@ -145,7 +145,7 @@ describe('a body that is written around the documents where they lie', () => {
   const documentsOf = (body: Buffer) => {
     const scanned = scanBody(body);
     if (scanned === undefined) throw new Error('the body is not scanned');
-    return sentDocuments(body, scanned.list);
+    return sentDocuments(scanned);
   };
   const roomy = (text: string) => joinWithRoom([Buffer.from(text)], Buffer.byteLength(text));
 

@@ -37,19 +37,24 @@ function hold(json: string, scanned: ScannedBody): void {
   const plain = JSON.parse(Buffer.from(json).toString()) as Members;
   const { body, members, name, list, others } = scanned;
   const elements = listIn(plain, name) as unknown[];
-  expect(JSON.parse(body.toString('utf8', list.start, list.end))).toEqual(elements);
+  const path = list.name.text.split('.');
+  const wellFormed = elements.map((element) =>
+    typeof element === 'string'
+      ? element.toWellFormed()
+      : withPut(element, path, (textIn(element, list.name.text) as string).toWellFormed()),
+  );
+  expect(JSON.parse(body.toString('utf8', list.start, list.end))).toEqual(wellFormed);
   expect(withPut(members, name.split('.'), elements)).toEqual(plain);
   expect(list.count).toBe(elements.length);
 
-  const texts = elements.map((element) => textIn(element, list.name.text));
-  const documents = sentTexts(body, list);
+  const texts = wellFormed.map((element) => textIn(element, list.name.text));
+  const documents = sentTexts(scanned);
   expect(texts.map((_, index) => documents.text(index))).toEqual(texts);
   expect(JSON.parse(documents.sources().bytes.toString())).toEqual(texts);
   expect(documents.blanks()).toEqual(
     texts.flatMap((text, index) => ((text as string).trim() === '' ? [index] : [])),
   );
   if (!list.name.keepsOthers) return;
-  const path = list.name.text.split('.');
   expect(others).toEqual(
     elements.map((element) => (typeof element === 'string' ? '' : withPut(element, path, ''))),
   );
