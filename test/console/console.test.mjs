@@ -143,7 +143,7 @@ test('a key gets a new secret, and the old one works on for as long as was asked
   await asked.getByText('one more hour').click();
   await asked.getByLabel('Reason').fill('a test');
   assert.deepEqual(await faultsOf(page, 'new secret'), []);
-  await asked.getByRole('button', { name: 'Make it' }).click();
+  await asked.getByRole('button', { name: 'Make new secret' }).click();
   await page.locator('.secret').waitFor();
   const secret = (await page.locator('.secret').textContent()) ?? '';
   assert.notEqual(secret, old);

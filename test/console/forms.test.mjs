@@ -20,12 +20,12 @@ test('a key has every member that the API takes, when it is made and when it is 
   await form.getByText('Limits', { exact: true }).click();
   await form.getByLabel('Requests a minute').fill('60');
   await form.getByLabel('Form that its client speaks').selectOption('tei');
-  await form.getByLabel('Rankings that were kept may answer its requests').uncheck();
+  await form.getByLabel('Answer its requests with kept rankings').uncheck();
   await form.getByLabel('Renewing budget in dollars').fill('2');
   await form.getByLabel('It renews').selectOption('week');
   await form.getByLabel('Addresses').fill('10.0.0.0/8');
   await form.getByLabel('Other names for models').fill('fast = local');
-  await form.getByLabel('Asked next').fill('rerank-2.5');
+  await form.getByLabel('Fallback models').fill('rerank-2.5');
   await form.getByText('--aliases fast=local').waitFor();
   assert.deepEqual(await faultsOf(page, 'new key'), []);
   await form.getByLabel('Name', { exact: true }).press('Control+Enter');
@@ -57,7 +57,7 @@ test('a key has every member that the API takes, when it is made and when it is 
   await console_.api(context, 'PUT', '/api/token', { id: made.id, max_concurrency: 9 });
   await edit.getByLabel('Name', { exact: true }).press('Control+Enter');
   const asked = edit.getByRole('alert');
-  await asked.getByRole('row', { name: /At once 9/ }).waitFor();
+  await asked.getByRole('row', { name: /Concurrent requests 9/ }).waitFor();
   await asked.getByRole('row', { name: /Name search search two/ }).waitFor();
   assert.deepEqual(await faultsOf(page, 'changed meanwhile'), []);
   await asked.getByRole('button', { name: 'Keep mine' }).click();
@@ -154,7 +154,7 @@ test('somebody is invited by mail, chooses a password by its link, and is mailed
   await page.getByRole('menuitem', { name: 'Edit…' }).click();
   const edit = page.getByRole('dialog', { name: 'Change lin' });
   assert.equal(await edit.getByLabel('Renewing budget in dollars').inputValue(), '3');
-  await edit.getByLabel('Displayed name').fill('Lin');
+  await edit.getByLabel('Display name').fill('Lin');
   assert.deepEqual(await faultsOf(page, 'edit account'), []);
   await edit.getByRole('button', { name: 'Save' }).click();
   await page.getByRole('row', { name: /lin Lin/ }).waitFor();
