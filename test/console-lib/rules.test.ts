@@ -1,5 +1,4 @@
 import { describe, expect, it } from '@jest/globals';
-import { fc } from '../support/property.js';
 import { ERRORS } from '../../src/core/errors.js';
 import {
   createBody,
@@ -18,7 +17,6 @@ import {
   updateKeyBody,
   type KnownKey,
 } from '../../src/console/lib/key-draft.js';
-import { dependsOn } from '../../src/console/lib/depends.js';
 import { dollars, duration, percent, significant } from '../../src/console/lib/format.js';
 import { tiersOf } from '../../src/console/lib/order.js';
 import { codeFor } from '../../src/console/lib/snippets.js';
@@ -63,32 +61,6 @@ describe('why a request failed', () => {
     );
 
     expect(missing).toEqual([]);
-  });
-});
-
-describe('what a tag takes down', () => {
-  it('is every model that loses its last live channel, and only those', () => {
-    const channel = fc.record({
-      id: fc.nat(),
-      name: fc.string(),
-      tag: fc.constantFrom('a', 'b', null),
-      live: fc.boolean(),
-    });
-    const models = fc.array(
-      fc.record({ id: fc.uuid(), live: fc.boolean(), channels: fc.array(channel) }),
-    );
-    fc.assert(
-      fc.property(models, (served) => {
-        const isLive = (off: string | undefined, model: (typeof served)[number]): boolean =>
-          model.channels.some(({ live, tag }) => live && tag !== off);
-        const { dark, elsewhere } = dependsOn('a', served);
-
-        expect(dark).toEqual(
-          served.filter((one) => isLive(undefined, one) && !isLive('a', one)).map(({ id }) => id),
-        );
-        for (const { channels } of elsewhere) expect(channels).not.toEqual([]);
-      }),
-    );
   });
 });
 

@@ -353,7 +353,7 @@ export interface Operations {
     params: Record<string, never>;
     query: Record<string, never>;
     body: undefined;
-    reply: ({ id: string; live: boolean; channels: ({ id: number; name: string; provider: string; tag: string | null; upstream_model: string; priority: number; weight: number; live: boolean; because: "disabled" | "auto_disabled" | "tag_disabled" | "credentials_locked" | "unusable" | null })[] })[];
+    reply: ({ id: string; live: boolean; channels: ({ id: number; name: string; provider: string; tag: string | null; upstream_model: string; priority: number; weight: number; live: boolean; because: "disabled" | "auto_disabled" | "tag_disabled" | "credentials_locked" | "unusable" | null })[]; fallbacks: (string)[] })[];
   };
   listProviders: {
     params: Record<string, never>;

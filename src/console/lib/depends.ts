@@ -1,8 +1,9 @@
 /** Which models a switch takes down, judging by which channel serves what. Pure. */
 export interface ServedModel {
   readonly id: string;
-  readonly live: boolean;
   readonly channels: readonly Serving[];
+  /** Models that answer in its place, in this order, while none of its own channels does. */
+  readonly fallbacks: readonly string[];
 }
 
 interface Serving {
@@ -13,10 +14,14 @@ interface Serving {
 }
 
 export interface Dependence {
-  /** Models that have a live channel now but will have none afterwards: they will answer 503. */
+  /** Models that are answered now but will not be afterwards: they will answer 503. */
   readonly dark: readonly string[];
-  /** Models that other channels continue to serve, and by which. */
-  readonly elsewhere: readonly { readonly model: string; readonly channels: readonly string[] }[];
+  /** Models that continue to be answered: by which of their channels, or by those of which other model. */
+  readonly elsewhere: readonly {
+    readonly model: string;
+    readonly fallback: string | undefined;
+    readonly channels: readonly string[];
+  }[];
 }
 
 export function dependsOn(tag: string, models: readonly ServedModel[]): Dependence {
@@ -30,16 +35,50 @@ export function dependsOnChannels(
   return without(({ id }) => ids.has(id), models);
 }
 
-function without(goes: (channel: Serving) => boolean, models: readonly ServedModel[]): Dependence {
-  const touched = models.filter(({ channels }) =>
-    channels.some((channel) => channel.live && goes(channel)),
+/** The same where the channels are deleted: nothing answers for a model that no channel has. */
+export function dependsOnPresence(
+  ids: ReadonlySet<number>,
+  models: readonly ServedModel[],
+): Dependence {
+  return without(
+    ({ id }) => ids.has(id),
+    models,
+    ({ channels }) => channels.every(({ id }) => ids.has(id)),
   );
-  const left = touched.map(({ id, channels }) => ({
-    model: id,
-    channels: channels.filter((channel) => channel.live && !goes(channel)).map(({ name }) => name),
-  }));
+}
+
+function without(
+  goes: (channel: Serving) => boolean,
+  models: readonly ServedModel[],
+  ends: (model: ServedModel) => boolean = () => false,
+): Dependence {
+  const byId = new Map(models.map((model) => [model.id, model]));
+  const answers = models.flatMap((model) => {
+    const now = [model.id, ...model.fallbacks].map((id) => ({
+      id,
+      channels: (byId.get(id)?.channels ?? []).filter(({ live }) => live),
+    }));
+    const first = now.find(({ channels }) => channels.length > 0);
+    if (!first?.channels.some(goes)) return [];
+    const left = now.map(({ id, channels }) => ({
+      id,
+      channels: channels.filter((channel) => !goes(channel)),
+    }));
+    const next = ends(model) ? undefined : left.find(({ channels }) => channels.length > 0);
+    return [{ model: model.id, next }];
+  });
   return {
-    dark: left.filter(({ channels }) => channels.length === 0).map(({ model }) => model),
-    elsewhere: left.filter(({ channels }) => channels.length > 0),
+    dark: answers.flatMap(({ model, next }) => (next === undefined ? [model] : [])),
+    elsewhere: answers.flatMap(({ model, next }) =>
+      next === undefined
+        ? []
+        : [
+            {
+              model,
+              fallback: next.id === model ? undefined : next.id,
+              channels: next.channels.map(({ name }) => name),
+            },
+          ],
+    ),
   };
 }

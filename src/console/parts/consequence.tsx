@@ -25,7 +25,11 @@ export function Consequence({
       {elsewhere.length === 0 ? null : (
         <p>
           <span class="muted">{wp().tags.elsewhere}</span>{' '}
-          {elsewhere.map(({ model, channels }) => `${model} → ${someOf(channels)}`).join(' · ')}
+          {elsewhere
+            .map(({ model, fallback, channels }) =>
+              [model, ...(fallback === undefined ? [] : [fallback]), someOf(channels)].join(' → '),
+            )
+            .join(' · ')}
         </p>
       )}
     </div>

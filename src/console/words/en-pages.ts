@@ -282,7 +282,7 @@ export const enPages = {
     offSince: 'Switched off',
     changed: 'Changed',
     dark: 'Without it these answer 503:',
-    elsewhere: 'Other channels serve these:',
+    elsewhere: 'Others serve these:',
     nothing: 'No model depends on it at the moment.',
   },
   inForce: {

@@ -250,7 +250,7 @@ export const zhPages: PageWords = {
     offSince: '关闭于',
     changed: '更改于',
     dark: '关闭后以下模型将返回 503：',
-    elsewhere: '以下模型改由其他渠道提供：',
+    elsewhere: '以下模型改由其他渠道或后备模型提供：',
     nothing: '目前没有模型依赖它。',
   },
   inForce: {

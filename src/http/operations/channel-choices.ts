@@ -27,6 +27,7 @@ interface ModelWire {
     live: boolean;
     because: Because | null;
   }[];
+  fallbacks: string[];
 }
 
 interface CredentialWire {
@@ -79,10 +80,21 @@ const models = defineOperation({
             }),
           )
           .required(),
+        fallbacks: Joi.array()
+          .items(Joi.string())
+          .required()
+          .description(
+            'Models that answer in its place, in this order, while no channel of its own does.',
+          ),
       }),
     )
     .required(),
-  handler: async ({ deps }) => (await listModels(deps)).map(modelWire),
+  async handler({ deps }) {
+    const { plans } = deps.gateway.channels.current;
+    return (await listModels(deps)).map((model) =>
+      modelWire(model, plans.get(model.model)?.answers.slice(1) ?? []),
+    );
+  },
 });
 
 const providers = defineOperation({
@@ -130,7 +142,7 @@ const providers = defineOperation({
   handler: () => listProviders().map(providerWire),
 });
 
-function modelWire({ model, channels }: ServedModel): ModelWire {
+function modelWire({ model, channels }: ServedModel, fallbacks: readonly string[]): ModelWire {
   return {
     id: model,
     live: channels.some(({ state }) => state.live),
@@ -141,6 +153,7 @@ function modelWire({ model, channels }: ServedModel): ModelWire {
       live: state.live,
       because: state.live ? null : state.because,
     })),
+    fallbacks: [...fallbacks],
   };
 }
 

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { call, type ItemOf, type ReplyOf } from '../../api/call.js';
 import { useRead, useWrite } from '../../api/query.js';
 import { isFailing } from '../../lib/attention.js';
-import { dependsOnChannels } from '../../lib/depends.js';
+import { dependsOnChannels, dependsOnPresence } from '../../lib/depends.js';
 import { percent } from '../../lib/format.js';
 import { Button, ErrorNotice, State, TextField } from '../../parts/basic.js';
 import { Consequence } from '../../parts/consequence.js';
@@ -175,7 +175,7 @@ function Delete({
     >
       <p>{words.deleteHelp}</p>
       {models.data === undefined ? null : (
-        <Consequence dependence={dependsOnChannels(new Set(ids), models.data)} />
+        <Consequence dependence={dependsOnPresence(new Set(ids), models.data)} />
       )}
     </ConfirmWrite>
   );
