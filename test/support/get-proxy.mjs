@@ -1,4 +1,4 @@
-/** Finds HAProxy and OpenSSL for the test of TLS at the proxy, or has the system's package manager install them. */
+/** Finds HAProxy and OpenSSL for the tests of the proxy, or has the system's package manager install them. */
 import { spawnSync } from 'node:child_process';
 import { aptInstall } from './apt.mjs';
 
@@ -8,6 +8,6 @@ const areHere = () => runs('haproxy', '-v') && runs('openssl', 'version');
 
 if (!areHere()) aptInstall('haproxy', 'openssl');
 if (!areHere()) {
-  console.error('TLS at the proxy is tested with haproxy and openssl: install both.');
+  console.error('The proxy is tested with haproxy and openssl: install both.');
   process.exit(1);
 }
