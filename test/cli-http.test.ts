@@ -387,6 +387,7 @@ describe('over HTTP', () => {
       const { total } = await json('spend', '--by', 'token', '--then', 'model');
       return (total as { readonly requests: number }).requests === 1;
     });
+    expect(await run(['overview'])).toMatchObject({ code: 1 });
     await gateway.post(String(key), { model: 'no such model', query: 'q', documents: ['d'] });
     await eventually(
       'the refusal is kept',
@@ -403,6 +404,10 @@ describe('over HTTP', () => {
     expect(await run(['audit'])).toMatchObject({ code: 1 });
 
     await logIn(await createAccount(gateway.store, { role: 10 }));
+    const { out: overview } = await run(['overview', '--last', '24h']);
+    expect(overview).toMatch(/^requests +[1-9]\d*, .* a second\n/);
+    expect(overview).toMatch(/\nmodels without a live channel +/);
+    expect(await json('overview')).toMatchObject({ running_out: [] });
     expect(await json('logs', 'list', '--user', someone.user.username)).toMatchObject({
       items: [{ token_name: 'logged', provider: 'local' }],
       total: 1,

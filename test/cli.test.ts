@@ -495,6 +495,10 @@ describe('the command line', () => {
       expect(JSON.parse(listed.out)).toMatchObject({
         nodes: [{ name: 'a silent', standing: 'behind', release: null }],
       });
+      const { out: overview } = await run(['overview'], { now: Date.now });
+      expect(overview).toMatch(/\ntags off +eu\n/);
+      expect(overview).toContain('1, a silent is behind');
+      expect(overview).toContain('No channel was asked for anything in that time.');
     });
   });
 

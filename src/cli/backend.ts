@@ -6,6 +6,7 @@ import type { ChannelDraft, ChannelEdit } from '../management/channel-edits.js';
 import type { ChannelFilter, ChannelView } from '../management/channel-views.js';
 import type { InForce } from '../management/in-force.js';
 import type { BatchOf, RedemptionDraft, ShownCode } from '../management/redemption-codes.js';
+import type { OverviewQuery } from '../management/overview.js';
 import type { BreakdownQuery } from '../management/usage-breakdown.js';
 import type { TagView, TagWrite } from '../management/tags.js';
 import type { CreatedToken, TokenDraft } from '../management/tokens.js';
@@ -32,6 +33,7 @@ import type {
   UserQuery,
 } from '../store/store.js';
 import type { NodesWire } from '../wire/node.js';
+import type { OverviewWire } from '../wire/overview.js';
 import type { PriceChangeWire, PricesWire } from '../wire/price.js';
 import type { ExampleContent, ExampleWire } from '../wire/example.js';
 import type { RequestWire } from '../wire/request.js';
@@ -116,6 +118,7 @@ export interface Backend {
   renameTag(tag: string, name: string): Promise<ChannelsChanged>;
 
   listNodes(): Promise<NodesWire>;
+  getOverview(query: OverviewQuery): Promise<OverviewWire>;
   listPrices(): Promise<PricesWire>;
   /** When prices changed within a span, oldest first. */
   listPriceChanges(span: PriceSpan): Promise<readonly PriceChangeWire[]>;

@@ -13,6 +13,7 @@ import { policyBody, readToken, TOKEN_SORTS } from '../wire/key.js';
 import { sortText } from '../wire/lists.js';
 import { writeMembers } from '../wire/members.js';
 import { readNodes } from '../wire/node.js';
+import { readOverview } from '../wire/overview.js';
 import { readRefused } from '../wire/refused.js';
 import { readPriceChange, readPrices } from '../wire/price.js';
 import { readSession } from '../wire/session.js';
@@ -181,6 +182,14 @@ export function createHttpBackend(api: ApiClient): Backend {
     },
 
     listNodes: async () => readNodes(await api.call('GET', '/api/node')),
+    async getOverview({ fromMs, toMs, dayFromMs }) {
+      const query = {
+        start_timestamp: Math.floor(fromMs / 1_000),
+        end_timestamp: Math.floor(toMs / 1_000),
+        day_timestamp: Math.floor(dayFromMs / 1_000),
+      };
+      return readOverview(await api.call('GET', '/api/overview', { query }));
+    },
     probeAddress: async ({ baseUrl, credentials, settings, model }) => {
       const body = { base_url: baseUrl, credentials, settings, ...present({ model }) };
       return readDiscovered(await api.call('POST', '/api/channel/probe', { body }));

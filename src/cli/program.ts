@@ -15,6 +15,7 @@ import { addKeyCommands } from './keys.js';
 import { addLoginCommands } from './login.js';
 import { addLogCommands } from './logs.js';
 import { addNodeCommands } from './nodes.js';
+import { addOverviewCommand } from './overview.js';
 import { UsageError } from './errors.js';
 import { type CliIo, type GlobalOptions } from './session.js';
 import { addSpendCommand } from './spend.js';
@@ -79,6 +80,7 @@ function createProgram(io: CliIo): Command {
   addChannelCommands(program, io);
   addTagCommands(program, io);
   addNodeCommands(program, io);
+  addOverviewCommand(program, io);
   addExplainCommand(program, io);
   addProbeCommand(program, io);
   addUserCommands(program, io);

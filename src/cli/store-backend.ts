@@ -38,6 +38,7 @@ import {
   updateRedemptionCode,
 } from '../management/redemption-codes.js';
 import { listNodes } from '../management/nodes.js';
+import { getOverview } from '../management/overview.js';
 import { usageBreakdown } from '../management/usage-breakdown.js';
 import { endListed, listLogins } from '../management/sessions.js';
 import { disableTag, editTag, enableTag, listTags } from '../management/tags.js';
@@ -61,6 +62,7 @@ import {
 import { openStore, storeFile } from '../open-store.js';
 import { loadPrompts } from '../prompts.js';
 import { nodesWire } from '../wire/node.js';
+import { overviewWire } from '../wire/overview.js';
 import { priceChangeWire, pricesWire } from '../wire/price.js';
 import { listPriceChanges } from '../management/price-changes.js';
 import { sessionWire } from '../wire/session.js';
@@ -83,6 +85,7 @@ export async function openStoreBackend(
   const store = await openStore(config.store, { connectTimeoutMs: CONNECT_TIMEOUT_MS, onWaiting });
   const { allowPrivateUpstreams, allowMetadataUpstreams, stalenessMs } = config.gateway;
   const deps = { store, now, randomBytes, allowPrivateUpstreams, allowMetadataUpstreams };
+  const stats = { store, now, statsDays: config.log.statsDays };
   // Read when it is needed: a mistake in these settings is nothing to the other commands.
   const mailing = (): ResetMailDeps => {
     const { accounts, server, mail } = loadGroups(sources, ['accounts', 'server', 'mail']);
@@ -214,6 +217,7 @@ export async function openStoreBackend(
     endLogin: (userId, id) => endListed(deps, userId, id, actor),
 
     listNodes: async () => nodesWire(await listNodes(deps)),
+    getOverview: async (query) => overviewWire(await getOverview(stats, query)),
 
     defaultUser: () => findRoot(deps),
     findUser: (login) => findUser(deps, login),
@@ -242,8 +246,7 @@ export async function openStoreBackend(
 
     listUsage: (query) => store.listUsage(query),
     usageStats: (query) => store.usageStats(query),
-    usageBreakdown: async (query) =>
-      breakdownWire(await usageBreakdown({ store, now, statsDays: config.log.statsDays }, query)),
+    usageBreakdown: async (query) => breakdownWire(await usageBreakdown(stats, query)),
     listRefused: (query) => store.listRefused(query),
     listAudit: (query) => listAudit(deps, query),
 

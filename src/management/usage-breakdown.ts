@@ -19,6 +19,10 @@ export type BreakdownGroup = (typeof BREAKDOWN_GROUPS)[number];
 export interface BreakdownQuery extends Span {
   readonly by: readonly BreakdownGroup[];
   readonly owner?: number;
+  /** The most rows that are listed individually, if fewer than usual. */
+  readonly most?: number;
+  /** Whether rows have names, which are looked up one by one; they do unless given. */
+  readonly named?: boolean;
 }
 
 export interface BreakdownRow {
@@ -52,7 +56,7 @@ interface Group {
  */
 export async function usageBreakdown(
   deps: StatsDeps,
-  { by, owner, ...asked }: BreakdownQuery,
+  { by, owner, most = MAX_ROWS, named = true, ...asked }: BreakdownQuery,
 ): Promise<UsageBreakdown> {
   const parts = spendParts(asked, deps.now(), by.includes('hour'));
   const { groups, total } = await addUp(deps.store, parts, by, owner);
@@ -67,8 +71,8 @@ export async function usageBreakdown(
     toMs: last === undefined ? asked.toMs : last.toMs + ROLLUPS[last.rollup].stepMs,
     completeFromMs: await completeFrom(deps, by.includes('hour') ? 'spend_hour' : 'spend_day'),
     rows: [
-      ...(await namedRows(deps, by, ranked.slice(0, MAX_ROWS))),
-      ...restRow(ranked.slice(MAX_ROWS)),
+      ...(await rowsOf(deps, named ? by : [], ranked.slice(0, most))),
+      ...restRow(ranked.slice(most)),
     ],
     total: total.sums,
   };
@@ -95,13 +99,14 @@ async function addUp(
   return { groups: groups.values(), total };
 }
 
-async function namedRows(
+/** A row for each group, with the names of what it is about. */
+async function rowsOf(
   deps: StatsDeps,
-  by: readonly BreakdownGroup[],
+  namedBy: readonly BreakdownGroup[],
   groups: readonly Group[],
 ): Promise<BreakdownRow[]> {
   const named = await Promise.all(
-    by.map(async (group) => {
+    namedBy.map(async (group) => {
       const keys = new Set(
         groups.flatMap(({ of }) => (of[group] === undefined ? [] : [`${of[group]}`])),
       );

@@ -10,6 +10,7 @@ import {
 import { addTally, newTally, percentile, SUMS, type Sums, type Tally } from '../core/tally.js';
 import type { StatsRow } from '../store/store.js';
 import { SettledBuckets } from './settled-buckets.js';
+import { SharedReads } from './shared-reads.js';
 import { completeFrom, namesFor, type Span, type StatsDeps } from './stats.js';
 
 /** How series are divided. Keys and accounts are known only by the hour. */
@@ -65,57 +66,62 @@ export interface UsageSeries {
 /** Series that are listed individually; all others are combined into one more. */
 const MAX_SERIES = 12;
 
-const OTHERS = 'others';
+export const OTHERS = 'others';
 
 /** Nodes add to the numbers this often. */
 const SHARED_MS = 2_000;
 
-const MAX_SHARED = 200;
+const recent = new SharedReads<UsageSeries>(SHARED_MS);
 
-/** What was read a moment ago: many readers of the same numbers cost hardly more than one. */
-interface Memory {
-  readonly series: Map<string, { atMs: number; series: Promise<UsageSeries> }>;
-  readonly settled: SettledBuckets;
-}
-
-const memories = new WeakMap<object, Memory>();
-
-function memoryOf(store: object): Memory {
-  let memory = memories.get(store);
-  if (memory === undefined) {
-    memories.set(store, (memory = { series: new Map(), settled: new SettledBuckets() }));
-  }
-  return memory;
-}
+/** What was read of buckets that are over. */
+const settledOf = new WeakMap<object, SettledBuckets>();
 
 /** What happened in each step of a span, over all nodes; as of a few seconds ago. */
 export function usageSeries(deps: StatsDeps, query: SeriesQuery): Promise<UsageSeries> {
-  const { store, now } = deps;
-  const nowMs = now();
-  const rollup = seriesRollup(query, nowMs);
-  const fromMs = bucketOf(rollup, query.fromMs);
-  const lastMs = bucketOf(rollup, Math.max(query.fromMs, query.toMs - 1));
+  const nowMs = deps.now();
+  const span = spanOf(query, nowMs);
   const { group, owner, keys } = query;
-  const { series: recent } = memoryOf(store);
-  const key = JSON.stringify([rollup, fromMs, lastMs, group, owner, keys]);
-  const before = recent.get(key);
-  if (before !== undefined && Math.abs(nowMs - before.atMs) < SHARED_MS) return before.series;
-  if (recent.size >= MAX_SHARED) recent.clear();
-  const series = readSeries(deps, query, { rollup, fromMs, lastMs });
-  recent.set(key, { atMs: nowMs, series });
-  // A failed question is asked again by the next reader.
-  series.catch(() => recent.delete(key));
-  return series;
+  const key = JSON.stringify([span.rollup, span.fromMs, span.lastMs, group, owner, keys]);
+  return recent.of(deps.store, key, nowMs, () => readSeries(deps, query, span));
 }
 
-async function readSeries(
+/** Which buckets a series is made of. */
+interface Buckets {
+  readonly rollup: RollupName;
+  readonly fromMs: number;
+  /** The start of the last one. */
+  readonly lastMs: number;
+}
+
+function spanOf(query: SeriesQuery, nowMs: number): Buckets {
+  const rollup = seriesRollup(query, nowMs);
+  return {
+    rollup,
+    fromMs: bucketOf(rollup, query.fromMs),
+    lastMs: bucketOf(rollup, Math.max(query.fromMs, query.toMs - 1)),
+  };
+}
+
+/** What each step of a span adds up to: all together, and for each key of the group. */
+export interface SteppedTallies {
+  readonly stepMs: number;
+  readonly steps: number;
+  readonly all: readonly Tally[];
+  readonly groups: ReadonlyMap<string, readonly Tally[]>;
+}
+
+/** The numbers that series are made of, before they are ranked, named and summed up; nobody else shares them. */
+export function steppedTallies(deps: StatsDeps, query: SeriesQuery): Promise<SteppedTallies> {
+  return collect(deps, query, spanOf(query, deps.now()));
+}
+
+async function collect(
   deps: StatsDeps,
   query: SeriesQuery,
-  span: { readonly rollup: RollupName; readonly fromMs: number; readonly lastMs: number },
-): Promise<UsageSeries> {
-  const { rollup, fromMs, lastMs } = span;
-  const { stepMs } = ROLLUPS[rollup];
-  const steps = Math.round((lastMs - fromMs) / stepMs) + 1;
+  span: Buckets,
+): Promise<SteppedTallies> {
+  const { stepMs } = ROLLUPS[span.rollup];
+  const steps = Math.round((span.lastMs - span.fromMs) / stepMs) + 1;
   const makeTallies = (): Tally[] => Array.from({ length: steps }, newTally);
   const all = makeTallies();
   const groups = new Map<string, Tally[]>();
@@ -128,14 +134,23 @@ async function readSeries(
     return tallies[at] ?? newTally();
   };
   await addBuckets(deps, query, { ...span, steps }, stepOf);
+  return { stepMs, steps, all, groups };
+}
+
+async function readSeries(
+  deps: StatsDeps,
+  query: SeriesQuery,
+  span: Buckets,
+): Promise<UsageSeries> {
+  const { stepMs, steps, all, groups } = await collect(deps, query, span);
   const ranked = [...groups]
     .map(([key, points]) => ({ key, points, total: totalOf(points) }))
     .sort((a, b) => b.total.sums.requests - a.total.sums.requests);
-  const most = wanted?.size ?? MAX_SERIES;
+  const most = query.keys === undefined ? MAX_SERIES : new Set(query.keys).size;
   const shown = ranked.slice(0, most);
   const rest = ranked.slice(most);
   if (rest.length > 0) {
-    const points = makeTallies();
+    const points = Array.from({ length: steps }, newTally);
     for (const each of rest) {
       points.forEach((sum, at) => addTally(sum, each.points[at] ?? newTally()));
     }
@@ -147,8 +162,8 @@ async function readSeries(
     shown.map(({ key }) => key),
   );
   return {
-    ...{ fromMs, stepMs, steps },
-    completeFromMs: await completeFrom(deps, rollup),
+    ...{ fromMs: span.fromMs, stepMs, steps },
+    completeFromMs: await completeFrom(deps, span.rollup),
     total: summaryOf(totalOf(all)),
     series: [
       ...(query.group === 'none' ? [{ key: '', points: all, total: totalOf(all) }] : shown),
@@ -165,15 +180,11 @@ async function readSeries(
 async function addBuckets(
   { store, now }: StatsDeps,
   { group, owner }: SeriesQuery,
-  {
-    rollup,
-    fromMs,
-    lastMs,
-    steps,
-  }: { rollup: RollupName; fromMs: number; lastMs: number; steps: number },
+  { rollup, fromMs, lastMs, steps }: Buckets & { readonly steps: number },
   stepOf: (at: number) => (group: string | undefined) => Tally,
 ): Promise<void> {
-  const { settled } = memoryOf(store);
+  let settled = settledOf.get(store);
+  if (settled === undefined) settledOf.set(store, (settled = new SettledBuckets()));
   const { stepMs } = ROLLUPS[rollup];
   const nowMs = now();
   const keyOf = (at: number): string => `${rollup} ${fromMs + at * stepMs} ${group} ${owner ?? ''}`;
@@ -280,13 +291,13 @@ function classOf(outcome: string): 'ok' | 'refused' | 'failed' {
   return known !== undefined && known.status < 500 ? 'refused' : 'failed';
 }
 
-function totalOf(tallies: readonly Tally[]): Tally {
+export function totalOf(tallies: readonly Tally[]): Tally {
   const total = newTally();
   for (const tally of tallies) addTally(total, tally);
   return total;
 }
 
-function summaryOf(tally: Tally): Summary {
+export function summaryOf(tally: Tally): Summary {
   const sums = Object.fromEntries(SUMS.map((name) => [name, tally.sums[name]])) as Sums;
   return {
     ...sums,

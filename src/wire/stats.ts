@@ -16,7 +16,7 @@ interface SumsWire {
   quota: number;
 }
 
-interface SummaryWire extends SumsWire {
+export interface SummaryWire extends SumsWire {
   p50: number | null;
   p95: number | null;
   p99: number | null;
@@ -68,7 +68,7 @@ export interface BreakdownWire {
   total: SumsWire;
 }
 
-const MILLISECONDS = Joi.number().min(0).allow(null);
+export const MILLISECONDS = Joi.number().min(0).allow(null);
 const NUMBERS = Joi.array().items(Joi.number().min(0)).required();
 const DURATIONS = Joi.array().items(MILLISECONDS).required();
 const ID_OR_NULL = REQUIRED_COUNT.allow(null);
@@ -85,7 +85,7 @@ const SUMS_MEMBERS = {
   search_units: REQUIRED_COUNT,
   quota: REQUIRED_COUNT.description('Units charged.'),
 };
-const SUMMARY = Joi.object<SummaryWire, true>({
+export const SUMMARY = Joi.object<SummaryWire, true>({
   ...SUMS_MEMBERS,
   p50: MILLISECONDS.required().description('Half of them took no longer, in about milliseconds.'),
   p95: MILLISECONDS.required(),
@@ -269,12 +269,12 @@ function sumsWire({
   };
 }
 
-function summaryWire(summary: Summary): SummaryWire {
+export function summaryWire(summary: Summary): SummaryWire {
   const { p50, p95, p99 } = summary;
   return { ...sumsWire(summary), p50: rounded(p50), p95: rounded(p95), p99: rounded(p99) };
 }
 
 /** The bounds of a histogram are far apart: three digits are already more than it can tell. */
-function rounded(ms: number | undefined): number | null {
+export function rounded(ms: number | undefined): number | null {
   return ms === undefined ? null : Number(ms.toPrecision(3));
 }

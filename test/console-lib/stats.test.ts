@@ -1,15 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import { attentionTo, type Seen } from '../../src/console/lib/attention.js';
 import { mutedOf, stillMuted } from '../../src/console/lib/muted.js';
-import { runningOut } from '../../src/console/lib/running-out.js';
 import { byDay, spanOf } from '../../src/console/lib/spans.js';
 
 const WELL: Seen = {
   ...{ requests: { admitted: 19, failed: 19 }, unheardRegistration: false },
   ...{ channels: [], tags: [], unusable: [], nodes: [] },
-  models: [{ id: 'served', live: true }],
+  dark: [],
   latency: { now: { requests: 100, p95: 300 }, before: { requests: 100, p95: 100 } },
-  ...{ ending: [], endingCount: 0, out: [] },
+  ...{ ending: { names: [], total: 0 }, out: [] },
 };
 
 describe('what needs a look', () => {
@@ -18,9 +17,9 @@ describe('what needs a look', () => {
       attentionTo({
         ...WELL,
         channels: [
-          { name: 'rarely', requests: [100], failed: [19] },
-          { name: 'few', requests: [5], failed: [2] },
-          { name: 'hardly', requests: [3], failed: [2] },
+          { name: 'rarely', requests: 100, failed: 19 },
+          { name: 'few', requests: 5, failed: 2 },
+          { name: 'hardly', requests: 3, failed: 2 },
         ],
         tags: [{ tag: 'on', disabled: false, changed_time: 5 }],
         nodes: [{ name: 'a', standing: 'current', pending_settlements: 3 }],
@@ -34,7 +33,7 @@ describe('what needs a look', () => {
         ...WELL,
         requests: { admitted: 20, failed: 1 },
         unheardRegistration: true,
-        channels: [{ name: 'voyage', requests: [10, 10], failed: [1, 3] }],
+        channels: [{ name: 'voyage', requests: 20, failed: 4 }],
         tags: [{ tag: 'hosted', disabled: true, changed_time: 5 }],
         unusable: [{ name: 'azure', why: 'locked' }],
         nodes: [
@@ -58,7 +57,7 @@ describe('what needs a look', () => {
     const named = (requests: number, failed: number): string[] =>
       attentionTo({
         ...WELL,
-        channels: [{ name: 'it', requests: [requests], failed: [failed] }],
+        channels: [{ name: 'it', requests, failed }],
       }).map(({ kind }) => kind);
 
     for (const [requests, failed] of [
@@ -80,9 +79,9 @@ describe('what needs a look', () => {
 
   it('is a model that nothing serves, and requests three times as slow as yesterday', () => {
     const slow = { requests: 100, p95: 301 };
-    const dark = ['a', 'b', 'c', 'd'].map((id) => ({ id, live: false }));
+    const dark = ['a', 'b', 'c', 'd'];
 
-    expect(attentionTo({ ...WELL, models: dark })).toEqual([
+    expect(attentionTo({ ...WELL, dark })).toEqual([
       { kind: 'models_dark', name: 'a, b, c +1', count: 4 },
     ]);
     expect(attentionTo({ ...WELL, latency: { ...WELL.latency, now: slow } })).toEqual([
@@ -97,35 +96,12 @@ describe('what needs a look', () => {
     }
   });
 
-  it('is a key that expires, and whoever will have nothing left, the soonest first', () => {
-    const out = runningOut(
-      [
-        { user_id: 1, token_id: 1, quota: 10 },
-        { user_id: 1, token_id: 2, quota: 30 },
-        { user_id: 2, token_id: 3, quota: 5 },
-        { user_id: null, token_id: null, quota: 1_000 },
-      ],
-      [
-        { id: 1, name: 'lasts', unlimited_quota: false, remain_quota: 30 },
-        { id: 2, name: 'spent', unlimited_quota: false, remain_quota: 60 },
-        { id: 3, name: 'as its account', unlimited_quota: true, remain_quota: 0 },
-        { id: 4, name: 'rests', unlimited_quota: false, remain_quota: 1 },
-      ],
-      [
-        { id: 1, username: 'ada', quota: 40 },
-        { id: 2, username: 'bob', quota: 15 },
-      ],
-    );
+  it('is a key that expires, and whoever will have nothing left', () => {
     const ada = { of: 'account', id: 1, name: 'ada', hours: 24 } as const;
-    const spent = { of: 'key', id: 2, name: 'spent', hours: 48 } as const;
 
-    expect(out).toEqual([ada, spent]);
-    expect(
-      attentionTo({ ...WELL, out, ending: [{ name: 'x' }, { name: 'y' }], endingCount: 9 }),
-    ).toEqual([
+    expect(attentionTo({ ...WELL, out: [ada], ending: { names: ['x', 'y'], total: 9 } })).toEqual([
       { kind: 'keys_end', name: 'x, y…', count: 9 },
       { kind: 'runs_out', ...ada },
-      { kind: 'runs_out', ...spent },
     ]);
   });
 });

@@ -463,6 +463,12 @@ export interface Operations {
     body: undefined;
     reply: { items: ({ id: number; created_at: number; actor_id: number | null; actor: string; action: string; target: string; detail: Record<string, unknown>; address: string | null; name: string | null; changes: ({ member: string; before: (unknown)[] | boolean | number | Record<string, unknown> | string | null; after: (unknown)[] | boolean | number | Record<string, unknown> | string | null; omitted: boolean })[] })[]; total: number; page: number; page_size: number };
   };
+  getOverview: {
+    params: Record<string, never>;
+    query: { start_timestamp: number; end_timestamp: number; day_timestamp?: number };
+    body: undefined;
+    reply: { traffic: { start_timestamp: number; step_s: number; steps: number; complete_from: number | null; total: { requests: number; failed: number; documents: number; tokens: number; search_units: number; quota: number; p50: number | null; p95: number | null; p99: number | null }; series: ({ key: string; name: string; total: { requests: number; failed: number; documents: number; tokens: number; search_units: number; quota: number; p50: number | null; p95: number | null; p99: number | null }; requests: (number)[]; failed: (number)[]; documents: (number)[]; tokens: (number)[]; quota: (number)[]; p50: (number | null)[]; p95: (number | null)[]; p99: (number | null)[] })[] }; channels: ({ key: string; name: string; total: { requests: number; failed: number; documents: number; tokens: number; search_units: number; quota: number; p50: number | null; p95: number | null; p99: number | null }; recent_requests: number; recent_failed: number })[]; nodes: { version: number; store_ms: number; nodes: ({ id: string; name: string; standing: "current" | "behind" | "silent"; version: number | null; release: string | null; pid: number | null; started_time: number | null; reported_time: number | null; in_flight: number | null; max_in_flight: number | null; pending_settlements: number | null; faults: number | null; channels: ({ id: number | null; state: "open" | "half_open" | "cooling" | "unusable"; name: string; until: number | null; why: string })[]; busy: ({ id: number; name: string; in_flight: number })[] })[] }; dark_models: (string)[]; last_hour: { requests: number; p95: number | null }; day_before: { requests: number; p95: number | null }; ending: { names: (string)[]; total: number }; running_out: ({ of: "key" | "account"; id: number; name: string; hours: number })[]; today: { start_timestamp: number; end_timestamp: number; complete_from: number | null; rows: ({ user_id: number | null; username: string | null; token_id: number | null; token_name: string | null; model: string | null; channel_id: number | null; channel: string | null; tag: string | null; provider: string | null; hour: number | null; is_rest: boolean; requests: number; failed: number; documents: number; tokens: number; search_units: number; quota: number })[]; total: { requests: number; failed: number; documents: number; tokens: number; search_units: number; quota: number } }; price_changes: ({ changed_at: number; prices: ({ model: string | null; before: { per: "request" | "search_unit" | "million_tokens"; units: number }; after: { per: "request" | "search_unit" | "million_tokens"; units: number } })[] })[] };
+  };
   usageSeries: {
     params: Record<string, never>;
     query: { start_timestamp: number; end_timestamp: number; group?: "none" | "outcome" | "channel" | "model" | "tag" | "provider" | "token" | "user"; keys?: string; user_id?: number };
@@ -609,6 +615,7 @@ export const ROUTES: Readonly<Record<keyof Operations, string>> = {
   sumUsage: 'GET api/log/stat',
   sumOwnUsage: 'GET api/log/self/stat',
   listAudit: 'GET api/audit',
+  getOverview: 'GET api/overview',
   usageSeries: 'GET api/stats/series',
   ownUsageSeries: 'GET api/stats/self/series',
   usageBreakdown: 'GET api/stats/breakdown',

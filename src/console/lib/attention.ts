@@ -1,5 +1,4 @@
 import { someOf } from './format.js';
-import type { RunsOut } from './running-out.js';
 
 /** Something that needs attention; the kinds are listed most urgent first. */
 export type Attention =
@@ -20,6 +19,14 @@ export type Attention =
   | ({ readonly kind: 'runs_out' } & RunsOut)
   | { readonly kind: 'outbox'; readonly name: '' };
 
+/** A key or an account that will soon have spent what it has. */
+interface RunsOut {
+  readonly of: 'key' | 'account';
+  readonly id: number;
+  readonly name: string;
+  readonly hours: number;
+}
+
 export interface Seen {
   /** Admitted requests of the range that is shown; those that were refused are for their callers to fix. */
   readonly requests: { readonly admitted: number; readonly failed: number };
@@ -28,8 +35,8 @@ export interface Seen {
   /** Traffic of the last minutes. */
   readonly channels: readonly {
     readonly name: string;
-    readonly requests: readonly number[];
-    readonly failed: readonly number[];
+    readonly requests: number;
+    readonly failed: number;
   }[];
   readonly tags: readonly {
     readonly tag: string;
@@ -42,12 +49,12 @@ export interface Seen {
     readonly standing: 'current' | 'behind' | 'silent';
     readonly pending_settlements: number | null;
   }[];
-  readonly models: readonly { readonly id: string; readonly live: boolean }[];
+  /** Models that no live channel serves. */
+  readonly dark: readonly string[];
   /** What went well in the last hour, and in the same one yesterday. */
   readonly latency: { readonly now: Latency; readonly before: Latency };
   /** Keys that expire within three days: the first of them, and how many there are. */
-  readonly ending: readonly { readonly name: string }[];
-  readonly endingCount: number;
+  readonly ending: { readonly names: readonly string[]; readonly total: number };
   /** Keys and accounts that will have spent what they have, the soonest first. */
   readonly out: readonly RunsOut[];
 }
@@ -66,8 +73,6 @@ const FAILING = [
 ] as const;
 const MUCH_SLOWER = 3;
 const ENOUGH_TO_COMPARE = 100;
-/** The most keys and accounts that are named one by one. */
-const MOST_OUT = 5;
 const TOO_MANY_FAIL = 0.05;
 /** This many pending settlements mean that the store has trouble; a few are always in progress. */
 const MANY_SETTLEMENTS = 100;
@@ -79,10 +84,9 @@ export function isFailing(attempts: number, failed: number): boolean {
 
 /** What an operator would want to know at once, by fixed rules and without guessing. */
 export function attentionTo(seen: Seen): Attention[] {
-  const failing = seen.channels.flatMap(({ name, requests, failed }): Attention[] => {
-    const [all, bad] = [sum(requests), sum(failed)];
-    return isFailing(all, bad) ? [{ kind: 'channel_fails', name, share: bad / all }] : [];
-  });
+  const failing = seen.channels.flatMap(({ name, requests: all, failed: bad }): Attention[] =>
+    isFailing(all, bad) ? [{ kind: 'channel_fails', name, share: bad / all }] : [],
+  );
   const { admitted, failed } = seen.requests;
   return [
     ...(admitted >= FEW_ATTEMPTS && failed / admitted >= TOO_MANY_FAIL
@@ -92,7 +96,7 @@ export function attentionTo(seen: Seen): Attention[] {
     ...seen.tags
       .filter(({ disabled }) => disabled)
       .map(({ tag, changed_time: since }): Attention => ({ kind: 'tag_off', name: tag, since })),
-    ...darkOf(seen.models),
+    ...darkOf(seen.dark),
     ...slowOf(seen.latency),
     ...seen.unusable.map(({ name, why }): Attention => ({ kind: 'channel_unusable', name, why })),
     ...seen.nodes.flatMap(({ name, standing, pending_settlements: count }): Attention[] => [
@@ -101,24 +105,19 @@ export function attentionTo(seen: Seen): Attention[] {
         ? []
         : [{ kind: 'settlements' as const, name, count }]),
     ]),
-    ...(seen.endingCount === 0
-      ? []
-      : [
-          {
-            ...({ kind: 'keys_end', count: seen.endingCount } as const),
-            name:
-              seen.ending.map(({ name }) => name).join(', ') +
-              (seen.endingCount > seen.ending.length ? '…' : ''),
-          },
-        ]),
-    ...seen.out.slice(0, MOST_OUT).map((one) => ({ kind: 'runs_out' as const, ...one })),
+    ...endingOf(seen.ending),
+    ...seen.out.map((one) => ({ kind: 'runs_out' as const, ...one })),
     ...(seen.unheardRegistration ? [{ kind: 'outbox', name: '' } as const] : []),
   ];
 }
 
-function darkOf(models: Seen['models']): Attention[] {
-  const dark = models.filter(({ live }) => !live).map(({ id }) => id);
+function darkOf(dark: Seen['dark']): Attention[] {
   return dark.length === 0 ? [] : [{ kind: 'models_dark', name: someOf(dark), count: dark.length }];
+}
+
+function endingOf({ names, total }: Seen['ending']): Attention[] {
+  const name = names.join(', ') + (total > names.length ? '…' : '');
+  return total === 0 ? [] : [{ kind: 'keys_end', count: total, name }];
 }
 
 function slowOf({ now, before }: Seen['latency']): Attention[] {
@@ -127,8 +126,4 @@ function slowOf({ now, before }: Seen['latency']): Attention[] {
   return now.p95 > MUCH_SLOWER * before.p95
     ? [{ kind: 'slow', name: '', p95: now.p95, before: before.p95 }]
     : [];
-}
-
-function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0);
 }

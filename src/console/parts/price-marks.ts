@@ -1,3 +1,4 @@
+import type { ReplyOf } from '../api/call.js';
 import { useRead } from '../api/query.js';
 import { wp } from '../words.js';
 import type { Mark } from './chart.js';
@@ -12,8 +13,12 @@ export function usePriceMarks(range: {
     // Exclusive there, inclusive here.
     query: { ...range, end_timestamp: range.end_timestamp - 1 },
   });
+  return priceMarks(data);
+}
+
+export function priceMarks(changes: ReplyOf<'listPriceChanges'>): readonly Mark[] {
   const words = wp().models;
-  return data.map(({ changed_at: at, prices }) => {
+  return changes.map(({ changed_at: at, prices }) => {
     const [first] = prices;
     const model = first?.model ?? words.anyOther;
     const change =

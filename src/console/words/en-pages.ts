@@ -977,6 +977,7 @@ export const enPages = {
     rate: 'A second',
     others: 'others',
     today: 'Spent today',
+    allTags: (count: number) => `All ${count} tags →`,
   },
   home: {
     lasts: (days: number) =>

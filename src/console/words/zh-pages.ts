@@ -894,6 +894,7 @@ export const zhPages: PageWords = {
     rate: '每秒',
     others: '其他',
     today: '今日费用',
+    allTags: (count) => `全部 ${count} 个标签 →`,
   },
   home: {
     lasts: (days) =>

@@ -1,5 +1,6 @@
 import Joi from 'joi';
 import { invalid } from '../../management/fields.js';
+import { getOverview } from '../../management/overview.js';
 import type { StatsDeps } from '../../management/stats.js';
 import {
   BREAKDOWN_GROUPS,
@@ -15,6 +16,7 @@ import {
 } from '../../management/usage-series.js';
 import { ID } from '../../wire/lists.js';
 import { SECONDS } from '../../wire/log.js';
+import { OVERVIEW_REPLY, overviewWire } from '../../wire/overview.js';
 import {
   BREAKDOWN_COLUMNS,
   BREAKDOWN_REPLY,
@@ -48,6 +50,10 @@ interface OwnBreakdownQuery extends SpanQuery {
 
 interface BreakdownListQuery extends OwnBreakdownQuery {
   user_id?: number;
+}
+
+interface OverviewQuery extends SpanQuery {
+  day_timestamp?: number;
 }
 
 const DAY_S = 24 * 3_600;
@@ -155,6 +161,30 @@ const ownBreakdown = defineOperation({
   handler: ({ deps, query, login }) => breakdownOf(deps, query, login.user.id),
 });
 
+const overview = defineOperation({
+  id: 'getOverview',
+  method: 'GET',
+  path: '/api/overview',
+  area: 'stats',
+  summary: 'Whether everything is all right: traffic, channels, nodes, and what needs attention',
+  description:
+    'Parts that change rarely are up to half a minute old, and what other callers were told a moment ago is told again: it is cheap to ask every few seconds.',
+  access: 'auditor',
+  query: Joi.object<OverviewQuery, true>({
+    ...SPAN,
+    day_timestamp: SECONDS.description(
+      'When the day began that `today` is about, in unix seconds; of the UTC day if not given.',
+    ),
+  }),
+  reply: OVERVIEW_REPLY,
+  async handler({ deps, query }) {
+    const today = Math.floor(deps.now() / 1_000 / DAY_S) * DAY_S;
+    const { day_timestamp: day = today } = query;
+    const span = spanOf(query, MAX_SERIES_DAYS);
+    return overviewWire(await getOverview(deps, { ...span, dayFromMs: day * 1_000 }));
+  },
+});
+
 function seriesQueryOf(query: SeriesListQuery) {
   const keys = query.keys?.split(',');
   if ((keys?.length ?? 0) > MAX_KEYS) throw invalid('keys', `keys may be ${MAX_KEYS} at most.`);
@@ -203,4 +233,10 @@ function spanOf(
   return { fromMs: start * 1_000, toMs: end * 1_000 };
 }
 
-export const STATS_OPERATIONS: readonly Operation[] = [series, ownSeries, breakdown, ownBreakdown];
+export const STATS_OPERATIONS: readonly Operation[] = [
+  overview,
+  series,
+  ownSeries,
+  breakdown,
+  ownBreakdown,
+];

@@ -168,6 +168,42 @@ describe('spending', () => {
   });
 });
 
+describe('the overview', () => {
+  interface Overview {
+    readonly traffic: Series;
+    readonly channels: readonly { readonly name: string; readonly total: Sums }[];
+    readonly nodes: { readonly nodes: readonly { readonly standing: string }[] };
+    readonly dark_models: readonly string[];
+    readonly today: Breakdown;
+  }
+
+  it('has in one reply what an operator looks at first, and is for who may see all of it', async () => {
+    const path = `/api/overview?${LAST_HOUR}`;
+    const { data } = (await get<Overview>(admin, path)).body;
+
+    expect(data.traffic.series.map(({ key }) => key).sort()).toEqual(['failed', 'ok', 'refused']);
+    expect(data.channels).toMatchObject([
+      { name: 'inside', total: { requests: 10, failed: 0 } },
+      { name: 'away', total: { quota: 0 } },
+    ]);
+    expect(data.nodes.nodes).toMatchObject([{ standing: 'current' }]);
+    expect(data.today.total).toEqual((await breakdown()).total);
+    expect(data.dark_models).toEqual([]);
+    await callApi(gateway.url, 'POST', '/api/channel/tag/disabled', {
+      token: admin.token,
+      body: { tag: 'house' },
+    });
+    const auditor = await createAccount(gateway.store, { role: 5 });
+    const { data: off } = (await get<Overview>(auditor, path)).body;
+    expect(off.dark_models).toEqual(['one', 'two']);
+    expect((await get(user, path)).status).toBe(403);
+    await callApi(gateway.url, 'POST', '/api/channel/tag/enabled', {
+      token: admin.token,
+      body: { tag: 'house' },
+    });
+  });
+});
+
 describe('series', () => {
   it('have what callers saw by the minute, refusals included', async () => {
     const { step_s, steps, series: parts, total } = await series('&group=outcome');

@@ -18,6 +18,7 @@ import {
   type SwitchedMany,
 } from './actions.js';
 import { OneChannel } from './drawer.js';
+import { isId } from '../../parts/record.js';
 import { LastHour, recentOf, useTraffic } from './traffic.js';
 import { AddChannel } from './wizard.js';
 
@@ -49,11 +50,14 @@ function ChannelList() {
     },
     { everyMs: EVERY_MS },
   );
-  const trafficOf = useTraffic((reading.data?.items ?? []).map(({ id }) => id));
+  const { openId, onOpen } = useOpenRow();
+  const listed = (reading.data?.items ?? []).map(({ id }) => id);
+  // One that is open beside the list need not be on this page of it.
+  const opened = reading.data !== undefined && isId(openId ?? '') ? [Number(openId)] : [];
+  const trafficOf = useTraffic([...new Set([...listed, ...opened])]);
   const providers = useRead('listProviders');
   const tags = useRead('listTags');
   const words = wp().channels;
-  const { openId, onOpen } = useOpenRow();
   const make = { label: words.new, onClick: () => navigate('channels/new') };
   const making = isAdmin() ? { make } : {};
   const titleOf = (provider: string): string =>
@@ -188,7 +192,7 @@ function ChannelList() {
       {reading.data?.items.some(({ origin }) => origin === 'config') === true ? (
         <p class="small muted">(c) {words.declaredLegend}</p>
       ) : null}
-      {openId === undefined ? null : <OneChannel id={openId} isBeside />}
+      {openId === undefined ? null : <OneChannel id={openId} isBeside trafficOf={trafficOf} />}
     </>
   );
 }

@@ -25,7 +25,7 @@ import { toast } from '../../parts/toast.js';
 import { setQuery, useRoute } from '../../router.js';
 import { w, wp } from '../../words.js';
 import { ChannelActions, ChannelState, playgroundOf, type Channel } from './actions.js';
-import { recentOf, useTraffic } from './traffic.js';
+import { recentOf, useTraffic, type TrafficOf } from './traffic.js';
 import {
   AddressField,
   BoundFields,
@@ -42,9 +42,12 @@ import {
 export function OneChannel({
   id,
   isBeside = false,
+  trafficOf,
 }: {
   readonly id: string | number;
   readonly isBeside?: boolean;
+  /** What the list has read of it. */
+  readonly trafficOf?: TrafficOf;
 }) {
   const { query } = useRoute();
   const number = Number(id);
@@ -77,7 +80,7 @@ export function OneChannel({
           }
         }}
       >
-        {(shown) => <ChannelDetails key={shown.id} channel={shown} />}
+        {(shown) => <ChannelDetails key={shown.id} channel={shown} known={trafficOf} />}
       </Record>
       {editor}
     </>
@@ -88,10 +91,17 @@ function inField({ tagName }: HTMLElement): boolean {
   return ['INPUT', 'TEXTAREA', 'SELECT'].includes(tagName);
 }
 
-function ChannelDetails({ channel }: { readonly channel: Channel }) {
+function ChannelDetails({
+  channel,
+  known,
+}: {
+  readonly channel: Channel;
+  readonly known: TrafficOf | undefined;
+}) {
   const { query } = useRoute();
   const words = wp().channels;
-  const trafficOf = useTraffic([channel.id]);
+  const read = useTraffic(known === undefined ? [channel.id] : []);
+  const trafficOf = known ?? read;
   const providers = useRead('listProviders');
   const provider = providers.data?.find(({ id }) => id === channel.provider);
   const settings = Object.entries(channel.settings);

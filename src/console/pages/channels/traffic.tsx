@@ -6,6 +6,7 @@ import { Bars, Count } from '../../parts/basic.js';
 import { wp } from '../../words.js';
 
 type Traffic = ReplyOf<'usageSeries'>['series'][number];
+export type TrafficOf = (id: number) => Traffic | undefined;
 
 const MINUTE_S = 60;
 const HOUR_S = 3_600;
@@ -15,7 +16,7 @@ const RECENT_MINUTES = 15;
 const MINUTES_A_BAR = 5;
 
 /** The traffic of channels in the last hour, over all nodes, in one call for the whole page. */
-export function useTraffic(ids: readonly number[]): (id: number) => Traffic | undefined {
+export function useTraffic(ids: readonly number[]): TrafficOf {
   const end = (Math.floor(Date.now() / 1_000 / MINUTE_S) + 1) * MINUTE_S;
   const { data } = useRead(
     'usageSeries',

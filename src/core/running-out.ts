@@ -1,15 +1,15 @@
 /** Which keys and accounts will have nothing left soon, at the rate at which they were spending. Pure. */
 export interface Spent {
-  readonly user_id: number | null;
-  readonly token_id: number | null;
+  readonly userId: number | undefined;
+  readonly tokenId: number | undefined;
   readonly quota: number;
 }
 
 export interface KeyLeft {
   readonly id: number;
   readonly name: string;
-  readonly unlimited_quota: boolean;
-  readonly remain_quota: number;
+  readonly unlimitedQuota: boolean;
+  readonly remainQuota: number;
 }
 
 export interface AccountLeft {
@@ -34,14 +34,14 @@ export function runningOut(
   keys: readonly KeyLeft[],
   accounts: readonly AccountLeft[],
 ): RunsOut[] {
-  const byKey = sums(spent, ({ token_id: id }) => id);
-  const byAccount = sums(spent, ({ user_id: id }) => id);
+  const byKey = sums(spent, ({ tokenId }) => tokenId);
+  const byAccount = sums(spent, ({ userId }) => userId);
   const left = [
     ...keys
-      .filter(({ unlimited_quota: unlimited }) => !unlimited)
-      .map(({ id, name, remain_quota: quota }) => ({
+      .filter(({ unlimitedQuota }) => !unlimitedQuota)
+      .map(({ id, name, remainQuota }) => ({
         ...({ of: 'key', id, name } as const),
-        hours: hoursOf(quota, byKey.get(id)),
+        hours: hoursOf(remainQuota, byKey.get(id)),
       })),
     ...accounts.map(({ id, username: name, quota }) => ({
       ...({ of: 'account', id, name } as const),
@@ -57,12 +57,12 @@ function hoursOf(left: number, perDay = 0): number {
 
 function sums(
   spent: readonly Spent[],
-  idOf: (row: Spent) => number | null,
+  idOf: (row: Spent) => number | undefined,
 ): ReadonlyMap<number, number> {
   const found = new Map<number, number>();
   for (const row of spent) {
     const id = idOf(row);
-    if (id !== null) found.set(id, (found.get(id) ?? 0) + row.quota);
+    if (id !== undefined) found.set(id, (found.get(id) ?? 0) + row.quota);
   }
   return found;
 }

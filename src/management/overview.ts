@@ -1,0 +1,240 @@
+import { runningOut, type RunsOut } from '../core/running-out.js';
+import { addTally, newTally, type Tally } from '../core/tally.js';
+import { TOKEN_ENABLED } from '../core/token.js';
+import type { ChannelSnapshot } from '../store/store.js';
+import { channelState, switchesOf } from './channel-views.js';
+import { latestChannels } from './latest-channels.js';
+import { listNodes, type NodesView } from './nodes.js';
+import { listPriceChanges, type PriceChange } from './price-changes.js';
+import { SharedReads } from './shared-reads.js';
+import { namesFor, type Span, type StatsDeps } from './stats.js';
+import { usageBreakdown, type UsageBreakdown } from './usage-breakdown.js';
+import {
+  OTHERS,
+  steppedTallies,
+  summaryOf,
+  totalOf,
+  usageSeries,
+  type Summary,
+  type UsageSeries,
+} from './usage-series.js';
+
+export interface OverviewQuery extends Span {
+  /** When the reader's day began. */
+  readonly dayFromMs: number;
+}
+
+/** What a channel was asked for, and how it went. */
+export interface ChannelTraffic {
+  /** Its id; '' for attempts of no known channel; others: everything beyond those that are listed. */
+  readonly key: string;
+  readonly name: string;
+  readonly total: Summary;
+  /** Of the last steps, which tell whether it is failing now. */
+  readonly recent: { readonly requests: number; readonly failed: number };
+}
+
+interface Pace {
+  readonly requests: number;
+  readonly p95: number | undefined;
+}
+
+/** What needs attention, besides traffic, switches and nodes. */
+export interface Watched {
+  /** What went well in the last hour, and in the same one yesterday. */
+  readonly lastHour: Pace;
+  readonly dayBefore: Pace;
+  /** Keys that expire within three days: the first of them, and how many there are. */
+  readonly ending: { readonly names: readonly string[]; readonly total: number };
+  /** Keys and accounts that will have spent what they have within three days, the soonest first. */
+  readonly runningOut: readonly RunsOut[];
+}
+
+/** Whether everything is all right, and what that rests on. */
+export interface Overview {
+  /** By outcome. */
+  readonly traffic: UsageSeries;
+  readonly channels: readonly ChannelTraffic[];
+  readonly nodes: NodesView;
+  /** The models that no live channel serves. */
+  readonly darkModels: readonly string[];
+  readonly watched: Watched;
+  /** Who has spent most since the day began. */
+  readonly today: UsageBreakdown;
+  readonly priceChanges: readonly PriceChange[];
+}
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+const SOON_MS = 3 * DAY_MS;
+/** How exact the times in rare questions are. */
+const COARSE_MS = 5 * MINUTE_MS;
+/** How many steps decide whether a channel is failing, if the steps are minutes. */
+const JUDGED_STEPS = 5;
+const MAX_CHANNELS = 12;
+/** Of these, so many are kept for those that fail, however little they are asked. */
+const MAX_FAILING = 6;
+const MAX_SPENDERS = 5;
+const MAX_NAMED = 4;
+/** The most that run out and are named. */
+const MAX_OUT = 5;
+/** Whoever has least left runs out first: more than these need not be looked at. */
+const LEAST = 100;
+
+const channelReads = new SharedReads<readonly ChannelTraffic[]>(10_000);
+const nodeReads = new SharedReads<NodesView>(2_000);
+const watchedReads = new SharedReads<Watched>(15_000);
+const todayReads = new SharedReads<UsageBreakdown>(30_000);
+const priceReads = new SharedReads<readonly PriceChange[]>(30_000);
+
+/**
+ * All that an overview shows besides the tags. Each part is read anew as seldom as it may be, and once for all readers: an
+ * overview that is open asks every few seconds.
+ */
+export async function getOverview(deps: StatsDeps, query: OverviewQuery): Promise<Overview> {
+  const { store, now } = deps;
+  const nowMs = now();
+  const { fromMs, toMs, dayFromMs } = query;
+  const span = `${fromMs} ${toMs}`;
+  const [traffic, channels, nodes, darkModels, watched, today, priceChanges] = await Promise.all([
+    usageSeries(deps, { fromMs, toMs, group: 'outcome' }),
+    channelReads.of(store, span, nowMs, () => channelTraffic(deps, { fromMs, toMs })),
+    nodeReads.of(store, '', nowMs, () => listNodes(deps)),
+    latestChannels(store).then(darkModelsOf),
+    watchedReads.of(store, '', nowMs, () => watch(deps)),
+    todayReads.of(store, `${dayFromMs}`, nowMs, () => spentSince(deps, dayFromMs)),
+    priceReads.of(store, span, nowMs, () => listPriceChanges(store, { fromMs, toMs: toMs - 1 })),
+  ]);
+  return { traffic, channels, nodes, darkModels, watched, today, priceChanges };
+}
+
+async function channelTraffic(deps: StatsDeps, span: Span): Promise<ChannelTraffic[]> {
+  const { stepMs, groups } = await steppedTallies(deps, { ...span, group: 'channel' });
+  const judged = stepMs === MINUTE_MS ? JUDGED_STEPS : 1;
+  const all = Array.from(groups, ([key, steps]) => ({
+    ...{ key, total: totalOf(steps), recent: totalOf(steps.slice(-judged)) },
+  }));
+  const failing = all
+    .filter(({ total }) => total.sums.failed > 0)
+    .sort(by(({ recent, total }) => [recent.sums.failed, total.sums.failed]))
+    .slice(0, MAX_FAILING);
+  const others = all
+    .filter((one) => !failing.includes(one))
+    .sort(by(({ total }) => [total.sums.requests]));
+  const room = MAX_CHANNELS - failing.length;
+  const shown = [...failing, ...others.slice(0, room)].sort(
+    by(({ total }) => [total.sums.requests]),
+  );
+  const rest = others.slice(room);
+  const names = await namesFor(
+    deps,
+    'channel',
+    shown.map(({ key }) => key),
+  );
+  return [...shown, ...(rest.length === 0 ? [] : [sumOf(rest)])].map(({ key, total, recent }) => ({
+    ...{ key, name: names(key), total: summaryOf(total) },
+    recent: { requests: recent.sums.requests, failed: recent.sums.failed },
+  }));
+}
+
+interface Judged {
+  readonly key: string;
+  readonly total: Tally;
+  readonly recent: Tally;
+}
+
+function sumOf(parts: readonly Judged[]): Judged {
+  const sum = { key: OTHERS, total: newTally(), recent: newTally() };
+  for (const { total, recent } of parts) {
+    addTally(sum.total, total);
+    addTally(sum.recent, recent);
+  }
+  return sum;
+}
+
+/** The greatest first, by the first number that differs. */
+function by<T>(numbersOf: (of: T) => readonly number[]): (one: T, other: T) => number {
+  return (one, other) => {
+    const others = numbersOf(other);
+    return numbersOf(one).reduce((order, n, at) => order || (others[at] ?? 0) - n, 0);
+  };
+}
+
+const darkOf = new WeakMap<ChannelSnapshot, readonly string[]>();
+
+function darkModelsOf(snapshot: ChannelSnapshot): readonly string[] {
+  let dark = darkOf.get(snapshot);
+  if (dark !== undefined) return dark;
+  const switches = switchesOf(snapshot);
+  const live = new Map<string, boolean>();
+  for (const channel of snapshot.channels) {
+    const isLive = channelState(channel, switches, snapshot.locked).live;
+    for (const model of Object.keys(channel.models)) {
+      live.set(model, isLive || live.get(model) === true);
+    }
+  }
+  dark = [...live].flatMap(([model, isLive]) => (isLive ? [] : [model])).sort();
+  darkOf.set(snapshot, dark);
+  return dark;
+}
+
+async function watch(deps: StatsDeps): Promise<Watched> {
+  const { store, now } = deps;
+  const nowMs = now();
+  const endMs = Math.floor(nowMs / COARSE_MS) * COARSE_MS;
+  const hourTo = (toMs: number) =>
+    usageSeries(deps, { fromMs: toMs - HOUR_MS, toMs, group: 'outcome' });
+  const usable = { offset: 0, limit: LEAST };
+  const [lastHour, dayBefore, ending, spent, keys, accounts] = await Promise.all([
+    hourTo(endMs),
+    hourTo(endMs - DAY_MS),
+    store.listTokens(
+      {
+        ...{ status: TOKEN_ENABLED, expiresBefore: Math.floor((endMs + SOON_MS) / 1_000) },
+        ...{ order: { by: 'expiredTime', descending: false }, offset: 0, limit: MAX_NAMED },
+      },
+      nowMs,
+    ),
+    usageBreakdown(deps, {
+      fromMs: endMs - DAY_MS,
+      toMs: endMs,
+      by: ['user', 'token'],
+      named: false,
+    }),
+    store.listTokens(
+      { ...usable, status: TOKEN_ENABLED, order: { by: 'remainQuota', descending: false } },
+      nowMs,
+    ),
+    store.listUsers({ ...usable, enabled: true, order: { by: 'quota', descending: false } }, nowMs),
+  ]);
+  return {
+    lastHour: paceOf(lastHour),
+    dayBefore: paceOf(dayBefore),
+    ending: { names: ending.items.map(({ name }) => name), total: ending.total },
+    runningOut: runningOut(
+      spent.rows.map(({ of: { user, token }, sums: { quota } }) => ({
+        ...{ userId: idOf(user), tokenId: idOf(token), quota },
+      })),
+      keys.items,
+      accounts.items,
+    ).slice(0, MAX_OUT),
+  };
+}
+
+function idOf(key: string | number | undefined): number | undefined {
+  return typeof key === 'number' ? key : undefined;
+}
+
+/** Refusals are quick, and say nothing about upstreams. */
+function paceOf({ series }: UsageSeries): Pace {
+  const { requests, p95 } = series.find(({ key }) => key === 'ok')?.total ?? {
+    requests: 0,
+    p95: undefined,
+  };
+  return { requests, p95 };
+}
+
+function spentSince(deps: StatsDeps, fromMs: number): Promise<UsageBreakdown> {
+  return usageBreakdown(deps, { fromMs, toMs: fromMs + DAY_MS, by: ['user'], most: MAX_SPENDERS });
+}
