@@ -97,6 +97,8 @@ let textIsBlank: bool = false;
 let isText: bool = false;
 /** Whether it is a text, and only white space so far. */
 let isBlank: bool = false;
+/** From how many bytes on strings in arrays are noted; 0 for none. */
+let longFrom: i32 = 0;
 
 /** Fills the tables; called once. */
 export function prepare(): void {
@@ -116,8 +118,12 @@ export function prepare(): void {
   store<u8>(ESCAPES + 0x74, 1); // t
 }
 
-/** Begins a text. There are `howMany` lists at `LISTS`. */
-export function begin(howMany: i32): void {
+/**
+ * Begins a text. There are `howMany` lists at `LISTS`. Without one, strings of at least `leastLong` bytes that are in an
+ * array are noted as rows; with 0, none.
+ */
+export function begin(howMany: i32, leastLong: i32): void {
+  longFrom = leastLong;
   state = VALUE;
   depth = 0;
   objects = 0;
@@ -253,7 +259,7 @@ function walkValue(byte: u8, at: i32, end: i32): i32 {
     if (isElement) sourceStart = at + shift;
     isText = isElement || textIsNext;
     isBlank = isText;
-    if (isText) textStart = at + shift;
+    if (isText || longFrom > 0) textStart = at + shift;
     state = IN_STRING;
     return at + 1;
   }
@@ -442,8 +448,24 @@ function walkString(from: i32, end: i32): i32 {
     textIsBlank = isBlank;
     textEnd = at + 1 + shift;
     if (depth == listDepth) note(textEnd);
+  } else if (longFrom > 0) {
+    noteLong(at + 1 + shift);
   }
   return at + 1;
+}
+
+/** Notes the string that ends at `stringEnd`, if it is long and in an array. */
+function noteLong(stringEnd: i32): void {
+  if (stringEnd - textStart < longFrom || (~objects & levels()) == 0) return;
+  sourceStart = textStart;
+  textEnd = stringEnd;
+  textIsBlank = false;
+  note(stringEnd);
+}
+
+/** A bit for each level that is open. */
+function levels(): u64 {
+  return depth == 64 ? ~(0 as u64) : ((1 as u64) << depth) - 1;
 }
 
 /** Returns the position of the string's closing quote, of the escape that the end cuts, or the end. */

@@ -87,11 +87,13 @@ export async function sendHttp(
       reply = await deps.upstream.send(left, within);
     }
     if (!isLargeReply(reply)) return reply;
-    return parsedInSteps(reply, call.documents.count, async () => {
+    const pause = async (): Promise<void> => {
       await nextTurn();
       if (within.ended !== undefined)
         throw new TransportError('cancelled', 'nobody is waiting for it');
-    });
+    };
+    const isRanking = provider.rounds === undefined;
+    return parsedInSteps(reply, { mostRows: call.documents.count, isRanking, pause });
   };
   let reading: ReplyReading;
   if (provider.rounds === undefined) {

@@ -1,5 +1,6 @@
 import { isAscii } from 'node:buffer';
 import { Json, JsonShapeError } from '../core/json/json.js';
+import { withoutLongStrings } from '../core/json/long-strings.js';
 import { PiecewiseParser } from '../core/json/pieces.js';
 import { parseAroundRows, type NumberRows, type RowForm } from '../core/json/rows.js';
 import { excessOf, type ParseLimits } from '../core/json/scan.js';
@@ -181,16 +182,25 @@ export function isLargeReply({ bytes }: RawReply): boolean {
   return bytes !== undefined && bytes.length > LARGE_BYTES;
 }
 
+interface Steady {
+  /** The most rows that it may have. */
+  readonly mostRows: number;
+  /** Whether its rows need nothing but their numbers. */
+  readonly isRanking: boolean;
+  readonly pause: () => Promise<void>;
+}
+
 /** The same reply with its JSON read, in steps with a `pause` between them. */
-export async function parsedInSteps(
-  raw: RawReply,
-  mostRows: number,
-  pause: () => Promise<void>,
-): Promise<RawReply> {
+export async function parsedInSteps(raw: RawReply, reading: Steady): Promise<RawReply> {
   const { status, headers, bytes } = raw;
   if (bytes === undefined) return raw;
-  const parsed = rowsIn(bytes, mostRows) ?? {
-    json: await parseInSteps(bytes, mostRows, pause),
+  const { mostRows, isRanking, pause } = reading;
+  const whole = withoutMark(bytes);
+  // Errors may be told in lists.
+  const leavesOut = isRanking && status >= 200 && status <= 299;
+  const read = leavesOut ? await withoutLongStrings(whole, pause) : whole;
+  const parsed = rowsIn(read, mostRows) ?? {
+    json: await parseInSteps(read, mostRows, pause),
     rows: undefined,
   };
   return {
@@ -207,7 +217,7 @@ async function parseInSteps(
   count: number,
   pause: () => Promise<void>,
 ): Promise<Json | undefined> {
-  const parser = new PiecewiseParser(withoutMark(bytes), limitsOf(count));
+  const parser = new PiecewiseParser(bytes, limitsOf(count));
   for (;;) {
     const result = parser.step();
     if (result !== undefined) {

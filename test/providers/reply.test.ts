@@ -138,9 +138,12 @@ describe('a large reply', () => {
   ])('%s is read in steps as it is in one go', async (_what, text) => {
     const raw = rawOf(text);
     let pauses = 0;
-    const parsed = await parsedInSteps(raw, documents.count, () => {
+    const pause = () => {
       pauses += 1;
       return Promise.resolve();
+    };
+    const parsed = await parsedInSteps(raw, {
+      ...{ mostRows: documents.count, isRanking: false, pause },
     });
 
     expect(isLargeReply(raw)).toBe(true);
@@ -148,5 +151,27 @@ describe('a large reply', () => {
     expect(parsed.parsed).toBeDefined();
     // A step reads tens of kilobytes.
     expect(pauses).toBeLessThan(Math.max(100, text.length / 24_576));
+
+    const ranking = await parsedInSteps(raw, {
+      ...{ mostRows: documents.count, isRanking: true, pause },
+    });
+    expect(readReply(cohere, call, ranking, 0)).toStrictEqual(readReply(cohere, call, raw, 0));
+  });
+
+  it('makes no strings of the documents in its rows, if these are a ranking', async () => {
+    const reply = { results: rows(() => ({ document: { text: long } })), note: 'a'.repeat(600) };
+    const read = async (isRanking: boolean, status = 200) => {
+      const pause = () => Promise.resolve();
+      const raw = rawOf(JSON.stringify(reply), status);
+      const { parsed } = await parsedInSteps(raw, { mostRows: 3, isRanking, pause });
+      return parsed?.json?.value;
+    };
+
+    expect(await read(true)).toEqual({
+      ...reply,
+      results: rows(() => ({ document: { text: '' } })),
+    });
+    expect(await read(false)).toEqual(reply);
+    expect(await read(true, 500)).toEqual(reply);
   });
 });

@@ -78,7 +78,7 @@ interface ScannerExports {
   readonly WINDOW: Constant;
   readonly WINDOW_SIZE: Constant;
   prepare(): void;
-  begin(lists: number): void;
+  begin(lists: number, leastLong: number): void;
   run(length: number, position: number): number;
   isComplete(): number;
   foundList(): number;
@@ -120,9 +120,9 @@ class Scanner {
     this.#code.prepare();
   }
 
-  begin(names: readonly ListName[]): void {
+  begin(names: readonly ListName[], leastLong: number): void {
     if (names !== this.#names) this.#write(names);
-    this.#code.begin(names.length);
+    this.#code.begin(names.length, leastLong);
   }
 
   /** Continues from `position`; returns how far it came, or -1 if the text is unsuitable. */
@@ -215,12 +215,25 @@ export class Walk {
   readonly #halves = new Numbers();
   #blanks: readonly number[] = [];
 
-  /** @param maxRows how many elements are located; any beyond that are only counted. */
-  constructor(text: Buffer, names: readonly ListName[] = NO_NAMES, maxRows = Infinity) {
+  /**
+   * @param maxRows how many elements are located; any beyond that are only counted.
+   * @param leastLong from how many bytes on strings in arrays are located, if no list is; 0 for none.
+   */
+  constructor(
+    text: Buffer,
+    names: readonly ListName[] = NO_NAMES,
+    maxRows = Infinity,
+    leastLong = 0,
+  ) {
     this.#text = text;
     this.#maxRows = maxRows;
     this.#scanner = idle.pop() ?? new Scanner();
-    this.#scanner.begin(names);
+    this.#scanner.begin(names, leastLong);
+  }
+
+  /** A walk that finds nothing but long strings. */
+  static forLongStrings(text: Buffer, leastLong: number): Walk {
+    return new Walk(text, NO_NAMES, Infinity, leastLong);
   }
 
   /** Continues for at least `bytes`, or to the end; true when the walk is over. */
@@ -259,6 +272,11 @@ export class Walk {
   /** Its list under one of the names; absent if there is none, or something unusual. */
   get list(): FoundList | undefined {
     return this.#list;
+  }
+
+  /** Rows of the long strings in it, if those are wanted. */
+  get longStrings(): Uint32Array {
+    return this.#isValid ? this.#rows.all() : NOTHING;
   }
 
   /** Values outside of the list, not counting keys. */
