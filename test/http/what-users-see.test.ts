@@ -169,7 +169,7 @@ async function send(operation: Operation, path: string, body: unknown): Promise<
 function channelsIn(value: unknown): unknown[] {
   if (Array.isArray(value)) return value.flatMap(channelsIn);
   if (typeof value !== 'object' || value === null) return [];
-  return Object.entries(value).flatMap(([name, inner]) => {
+  return Object.entries(value as Record<string, unknown>).flatMap(([name, inner]) => {
     const tells = /^(channel|channel_id|channel_name|provider|upstream_model|base_url)$/.test(name);
     return [...(tells && inner !== null ? [{ [name]: inner }] : []), ...channelsIn(inner)];
   });
