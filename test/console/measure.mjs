@@ -1,11 +1,16 @@
 /**
  * Measures the console of a gateway with 1 000 channels and 200 000 entries in its log, and what 20 open overviews cost it.
  * Numbers depend on the machine: they are printed, and judged by people.
+ *
+ *   node test/console/measure.mjs [redis://…]
+ *
+ * The address is of a Redis for this alone, which stays filled; without it, the embedded store is measured.
  */
-import { createRequire } from 'node:module';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { root, startConsole, until } from './support.mjs';
+import { loadConfig } from '../../dist/config.js';
+import { openStore } from '../../dist/open-store.js';
+import { startConsole, until } from './support.mjs';
 
 const CHANNELS = 1_000;
 const ENTRIES = 200_000;
@@ -14,6 +19,10 @@ const BUSY = 50;
 const TABS = 20;
 const ROUNDS = 5;
 const TABS_MS = 20_000;
+/** How many entries, or rows of statistics, are written at once. */
+const BATCH = 500;
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
 /** All chunks are fetched when a page has been idle for a while. */
 const SETTLE_MS = 6_000;
 
@@ -21,45 +30,116 @@ const PAGES = {
   '': 'Overview',
   requests: 'Requests',
   'requests?model=m7': 'Requests',
+  'requests?model=nobody': 'Requests',
   channels: 'Channels',
   'channels?keyword=c77': 'Channels',
   tags: 'Tags',
   models: 'Models',
   keys: 'Keys',
+  spend: 'Spend',
+  people: 'People',
+  nodes: 'Nodes',
+  audit: 'Audit',
+  playground: 'Playground',
 };
+
+const [, , redisUrl] = process.argv;
 
 function settings() {
   const channels = Array.from({ length: CHANNELS }, (_, at) => ({
     ...{ name: `c${at}`, provider: 'local', tag: `t${at % 20}` },
     models: { [`m${at % 50}`]: 'local/lexical', local: 'local/lexical' },
   }));
-  return { channels, log: { usage_entries: ENTRIES + 10_000 } };
+  return {
+    ...{ channels, log: { usage_entries: ENTRIES + 10_000 } },
+    ...(redisUrl === undefined ? {} : { store: { redis_url: redisUrl } }),
+  };
 }
 
-/** Entries of the last six hours, and an hour of statistics of some channels, written beside the gateway. */
-function fillLog(folder) {
-  const Database = createRequire(join(root, 'package.json'))('libsql');
-  const database = new Database(join(folder, 'gateway.db'));
+/** One entry in a hundred failed. */
+function entryOf(index, now) {
+  const failed = index % 100 === 0;
+  return {
+    ...{ atMs: now - (ENTRIES - index) * 100, requestId: `rr_${index}` },
+    ...{ userId: 1, tokenId: 1, tokenName: 'first key' },
+    ...{ model: `m${index % 50}`, channelId: 1 + (index % CHANNELS), provider: 'local' },
+    ...{ tag: `t${index % 20}`, attempts: 1, documents: 10, inputTokens: 100, searchUnits: 1 },
+    ...{ quota: 5, durationMs: 12.5, outcome: failed ? 'upstream_error' : 'ok' },
+  };
+}
+
+/** The traffic of a channel in a minute. */
+function additionsOf(channel, atMs) {
+  const durations = [5, 6, 7, 8, 9, 10];
+  const tally = {
+    sums: {
+      requests: 120,
+      failed: 1,
+      documents: 1_200,
+      inputTokens: 5_000,
+      searchUnits: 120,
+      quota: 600,
+    },
+    durations: new Map(durations.map((bound) => [bound, 20])),
+  };
+  return ['r', 'a'].map((of) => {
+    const key = JSON.stringify([of, channel, 'local', 't1', of === 'r' ? 'local' : 0, 'ok']);
+    const expiresMs = atMs + 6 * HOUR_MS;
+    return { rollup: 'traffic_minute', atMs, owner: 0, key, otherKey: key, expiresMs, tally };
+  });
+}
+
+function inBatches(items) {
+  const count = Math.ceil(items.length / BATCH);
+  return Array.from({ length: count }, (_, at) => items.slice(at * BATCH, (at + 1) * BATCH));
+}
+
+/** Entries of the last hours, and an hour of statistics of some channels, through the store's own writes. */
+async function fill(folder) {
+  const env = { DATA_DIR: folder, CONFIG: join(folder, 'gateway.yaml') };
+  const store = await openStore(loadConfig({ env }).store);
   const now = Date.now();
-  database.exec(`
-    WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < ${ENTRIES - 1})
-    INSERT INTO usage_log (at_ms, request_id, user_id, token_id, token_name, model, channel_id, provider, tag, attempts,
-      documents, input_tokens, search_units, quota, duration_ms, outcome)
-    SELECT ${now} - (${ENTRIES} - i) * 100, 'rr_' || i, 1, 1, 'first key', 'm' || (i % 50), 1 + i % ${CHANNELS}, 'local',
-      't' || (i % 20), 1, 10, 100, 1, 5, 12.5, iif(i % 100 = 0, 'upstream_error', 'ok') FROM n`);
-  const minute = Math.floor(now / 60_000) * 60_000;
-  database.exec(`INSERT OR IGNORE INTO stats_since (only_row, since_ms) VALUES (1, ${now - 6 * 3_600_000});
-    WITH RECURSIVE m(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM m WHERE i < 59),
-      c(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM c WHERE id < ${BUSY}),
-      kind(of, model) AS (VALUES ('r', '"local"'), ('a', '0'))
-    INSERT INTO stats (rollup, at_ms, owner, row, tally, expires_at_ms)
-    SELECT 'traffic_minute', ${minute} - i * 60000, 0, '["' || of || '",' || id || ',"local","t1",' || model || ',"ok"]',
-      '120 1 1200 5000 120 600|5:3,6:20,7:40,8:30,9:20,10:7', ${now} + 6 * 3600000 FROM m, c, kind`);
-  database.close();
+  const entries = Array.from({ length: ENTRIES }, (_, index) => entryOf(index, now));
+  for (const batch of inBatches(entries)) await store.appendUsage(batch, ENTRIES + 10_000);
+  const minute = Math.floor(now / MINUTE_MS) * MINUTE_MS;
+  const additions = Array.from({ length: 60 * BUSY }, (_, at) =>
+    additionsOf(1 + (at % BUSY), minute - Math.floor(at / BUSY) * MINUTE_MS),
+  ).flat();
+  const writer = `measure ${now}`;
+  for (const [at, batch] of inBatches(additions).entries()) {
+    const added = { writer, serial: at + 1, maxRows: 1_000, additions: batch };
+    await store.addStats({ ...added, nowMs: now - 6 * HOUR_MS });
+  }
+  await store.close();
 }
 
 function median(values) {
   return values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)];
+}
+
+/** In a page: the longest time from a key to the paint that follows, of those pressed since this was called first. */
+function slowestKey() {
+  globalThis.slowest ??= (() => {
+    const found = { ms: 0 };
+    const note = ({ duration, name }) => {
+      if (name.startsWith('key') || name === 'input') found.ms = Math.max(found.ms, duration);
+    };
+    new globalThis.PerformanceObserver((list) => list.getEntries().forEach(note)).observe({
+      ...{ type: 'event', durationThreshold: 16 },
+    });
+    return found;
+  })();
+  return globalThis.slowest.ms;
+}
+
+/** Goes down some rows, then types into the first field of the page. */
+async function keysOf(page) {
+  await page.evaluate(slowestKey);
+  for (let row = 0; row < 10; row += 1) await page.keyboard.press('j');
+  const field = page.locator('main input[type=search], main input[type=text]').first();
+  if ((await field.count()) > 0) await field.pressSequentially('m77');
+  await page.waitForTimeout(1_000);
+  return page.evaluate(slowestKey);
 }
 
 async function view(console_, path, heading) {
@@ -96,6 +176,7 @@ async function view(console_, path, heading) {
     'usable ms': Math.round(median(times)),
     calls: calls.length,
     rows: await page.locator('tbody tr').count(),
+    'input to paint ms': await keysOf(page),
   };
   await context.close();
   return row;
@@ -135,7 +216,7 @@ async function tabsCost(console_) {
 
 const console_ = await startConsole(settings());
 try {
-  fillLog(console_.folder);
+  await fill(console_.folder);
   const rows = [];
   for (const [path, heading] of Object.entries(PAGES))
     rows.push(await view(console_, path, heading));
