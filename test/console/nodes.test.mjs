@@ -1,6 +1,22 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { faultsOf, startConsole, until } from './support.mjs';
+import { faultsOf, settled, startConsole, until } from './support.mjs';
+
+const PAGES = [
+  ...[
+    '',
+    'playground',
+    'requests',
+    'keys',
+    'spend',
+    'codes',
+    'people',
+    'channels',
+    'tags',
+    'models',
+  ],
+  ...['nodes', 'audit', 'account'],
+];
 
 let console_;
 
@@ -36,6 +52,16 @@ test('a switch says on how many nodes it is in force, and names the one that is 
   await nodes.getByText(/^an older version|^silent/).waitFor();
   await nodes.getByText('the newest version').waitFor();
   assert.deepEqual(await faultsOf(nodes, 'nodes'), []);
+
+  // All else goes on without it.
+  for (const path of PAGES) {
+    await nodes.goto(`${console_.url}/console/${path}`);
+    await nodes.getByRole('heading', { level: 1 }).first().waitFor();
+    await settled(nodes);
+    assert.equal(await nodes.getByRole('alert').count(), 0, path);
+  }
+  await nodes.goto(`${console_.url}/console/nodes`);
+  await nodes.getByText(/^an older version|^silent/).waitFor();
 
   other.gateway.kill('SIGCONT');
   await nodes.keyboard.press('r');
