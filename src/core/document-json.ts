@@ -15,6 +15,18 @@ const OPEN_LIST = Buffer.from('[');
 const CLOSE_LIST = Buffer.from(']');
 const NEXT = Buffer.from(',');
 
+/** What ends a row. */
+export const ROW_END = '}';
+
+/**
+ * What stands before each document among rows of a reply, which are objects of numbers with a comma in between: each row but
+ * for its end, which comes before the next, and the name of the member that the document is.
+ */
+export function headsOf(rows: string): readonly string[] {
+  const parts = rows.split(ROW_END);
+  return parts.slice(0, -1).map((row, at) => `${at === 0 ? '' : ROW_END}${row},"document":`);
+}
+
 /** An array whose elements are in pieces; they are joined when it is written. */
 export function inList(elements: readonly (readonly Buffer[])[]): JsonFragment {
   const pieces = elements.flatMap((element, index) => [index === 0 ? OPEN_LIST : NEXT, ...element]);

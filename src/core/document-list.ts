@@ -46,8 +46,11 @@ export interface Documents {
   parts(): readonly DocumentPart[];
   /** The document as a reply shows it: `{"text": …}` for a string, otherwise the caller's own object. */
   echo(index: number): JsonFragment;
-  /** Those at `indexes` as a reply shows them, each behind its own of `heads`, which are ASCII; at last `tail`, which is, too. */
-  echoes(indexes: readonly number[], heads: readonly string[], tail: string): JsonFragment;
+  /**
+   * Rows of a reply, which are objects of numbers with a comma in between, each with the document at its index as its last
+   * member: `document`, as a reply shows it.
+   */
+  echoes(indexes: readonly number[], rows: Buffer): JsonFragment;
   /** Indexes of the documents that contain only white space. */
   blanks(): readonly number[];
   /** The same documents reduced to those at `indexes`, numbered from 0 again. */

@@ -1,7 +1,7 @@
 import { encodeJson, JsonFragment, quotedInSteps } from './json/json.js';
 import { elementRanges, searchElements } from './json/elements.js';
 import { atOnce, inSteps, Pace, type Steps } from './steps.js';
-import { echoOf, inList, inTurn, wrapEach } from './document-json.js';
+import { echoOf, headsOf, inList, inTurn, ROW_END, wrapEach } from './document-json.js';
 import type { DocumentPart, Documents } from './document-list.js';
 
 /**
@@ -151,12 +151,13 @@ class PartDocuments implements Documents {
     return echoOf(this.#source(index), typeof this.#parts[index]?.source === 'string');
   }
 
-  echoes(indexes: readonly number[], heads: readonly string[], tail: string): JsonFragment {
+  echoes(indexes: readonly number[], rows: Buffer): JsonFragment {
+    const heads = headsOf(rows.toString('latin1'));
     const pieces = indexes.flatMap((index, at) => [
       Buffer.from(heads[at] ?? ''),
       ...this.echo(index).pieces(),
     ]);
-    return inTurn([...pieces, Buffer.from(tail)]);
+    return inTurn([...pieces, Buffer.from(ROW_END)]);
   }
 
   blanks(): readonly number[] {

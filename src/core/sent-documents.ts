@@ -1,6 +1,7 @@
 import { JsonFragment } from './json/json.js';
 import type { LoneHalves } from './json/halves.js';
 import { ROW, type FoundList, type ScannedBody } from './json/scan.js';
+import { weaver } from './json/weaver.js';
 import { copyBytes, uncleared } from './memory.js';
 import { atOnce, Pace, type Steps } from './steps.js';
 import {
@@ -9,7 +10,9 @@ import {
   ECHO_TAIL,
   echoOf,
   HEAD,
+  headsOf,
   inTurn,
+  ROW_END,
   TAIL,
   wrapEach,
 } from './document-json.js';
@@ -120,9 +123,14 @@ class SentDocuments implements Documents {
     return inTurn(isText ? [HEAD, ...sent, TAIL] : sent);
   }
 
-  echoes(indexes: readonly number[], heads: readonly string[], tail: string): JsonFragment {
+  echoes(indexes: readonly number[], rowsText: Buffer): JsonFragment {
     const [bytes, rows, replaced] = [this.#bytes, this.#rows, this.#replaced];
+    if (replaced === undefined) {
+      const woven = weaver().echo({ body: bytes, rows, place: SOURCE }, indexes, rowsText);
+      if (woven !== undefined) return new JsonFragment(woven, true);
+    }
     // What stands around the documents, in one text: many short ones take longer to write than the documents.
+    const heads = headsOf(rowsText.toString('latin1'));
     let text = '';
     const ends: number[] = [];
     let size = 0;
@@ -134,7 +142,7 @@ class SentDocuments implements Documents {
       if (isText) text += ECHO_TAIL;
       size += (rows[index * ROW + 1] ?? 0) - start;
     }
-    const around = Buffer.from(text + tail, 'latin1');
+    const around = Buffer.from(text + ROW_END, 'latin1');
     function* iterate(): Iterable<Buffer> {
       for (const [at, index] of indexes.entries()) {
         yield around.subarray(ends[at - 1] ?? 0, ends[at]);
@@ -238,6 +246,8 @@ class SentDocuments implements Documents {
   #join(before: string, place: number, after: string): JsonFragment {
     if (this.count === 0) return new JsonFragment(EMPTY_ARRAY);
     const [bytes, rows] = [this.#bytes, this.#rows];
+    const woven = weaver().join({ body: bytes, rows, place }, before, after);
+    if (woven !== undefined) return new JsonFragment(woven, true);
     const head = Buffer.from(`[${before}`);
     const between = Buffer.from(`${after},${before}`);
     const tail = Buffer.from(`${after}]`);

@@ -194,19 +194,19 @@ export function rerankReplyBody(
   const head = `{"id":"${id}","model":${quoted(request.model)},"results":[`;
   const tail = usageText(reply);
   return request.returnDocuments
-    ? withDocuments(head, request, reply.rows, tail)
-    : head + (asWritten(reply) ?? rowsText(reply.rows)) + tail;
+    ? withDocuments(head, request, reply, tail)
+    : head + (asWritten(reply)?.toString('latin1') ?? rowsText(reply.rows)) + tail;
 }
 
 /** The rows in the upstream's own bytes, if the ranking still matches them: writing numbers is most of a reply's cost. */
-function asWritten({ rows, written }: Ranking): string | undefined {
+function asWritten({ rows, written }: Ranking): Buffer | undefined {
   if (written?.values.length !== rows.length * 2) return undefined;
   const { values, bytes } = written;
   for (let at = 0; at < rows.length; at += 1) {
     const row = rows[at];
     if (row?.index !== values[at * 2] || row?.score !== values[at * 2 + 1]) return undefined;
   }
-  return bytes.toString('latin1');
+  return bytes;
 }
 
 function rowsText(rows: readonly RankedRow[]): string {
@@ -220,15 +220,12 @@ function rowsText(rows: readonly RankedRow[]): string {
 function withDocuments(
   head: string,
   { documents }: RerankRequest,
-  rows: readonly RankedRow[],
+  reply: Ranking,
   tail: string,
 ): Buffer | JsonFragment {
-  const indexes = rows.map(({ index }) => index);
-  const heads = rows.map(
-    ({ index, score }, at) =>
-      `${at === 0 ? '' : '},'}{"index":${index},"relevance_score":${scoreText(score)},"document":`,
-  );
-  return joinReply([head, documents.echoes(indexes, heads, '}'), tail]);
+  const indexes = reply.rows.map(({ index }) => index);
+  const rows = asWritten(reply) ?? Buffer.from(rowsText(reply.rows), 'latin1');
+  return joinReply([head, documents.echoes(indexes, rows), tail]);
 }
 
 function usageText({ usage, warnings, isDegraded }: Ranking): string {

@@ -58,15 +58,13 @@ describe('documents in a reply', () => {
         })),
       ),
     ],
-  ])('stand each behind its head, whole and in pieces: %s', (_name, documents) => {
-    // A head is short or long, and all but the first end the row before.
-    const heads = order.map(
-      (index, at) => `${at === 0 ? '[' : '},'}{"at":${' '.repeat(index * 40)}${index},"document":`,
-    );
-    const echoes = documents.echoes(order, heads, '}]');
-    const pieces = Buffer.concat([...documents.echoes(order, heads, '}]').pieces()]);
+  ])('stand each in its row, whole and in pieces: %s', (_name, documents) => {
+    // A row is short or long.
+    const rows = order.map((index) => `{"at":${' '.repeat(index * 40)}${index}}`).join(',');
+    const echoes = documents.echoes(order, Buffer.from(rows));
+    const pieces = Buffer.concat([...documents.echoes(order, Buffer.from(rows)).pieces()]);
 
-    expect(read(echoes)).toEqual(
+    expect(JSON.parse(`[${echoes.toString()}]`)).toEqual(
       order.map((index) => {
         const source = sources[index];
         return { at: index, document: typeof source === 'string' ? { text: source } : source };

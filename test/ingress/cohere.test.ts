@@ -45,10 +45,14 @@ describe('rerankReplyBody', () => {
     expect(bodyOf(written)).toBe(bodyOf(undefined));
   });
 
-  it('writes the rows itself if they have documents', () => {
+  it('has them so with documents too, which come last', () => {
     const request = { ...REQUEST, returnDocuments: true };
 
-    expect(bodyOf(WRITTEN, request)).toBe(bodyOf(undefined, request));
+    expect(bodyOf(WRITTEN, request)).toContain(
+      '[{"index":2,"relevance_score":0.50,"document":{"text":"c"}},' +
+        '{"index":0,"relevance_score":1E-7,"document":{"text":"a"}}]',
+    );
+    expect(JSON.parse(bodyOf(WRITTEN, request))).toEqual(JSON.parse(bodyOf(undefined, request)));
     expect(JSON.parse(bodyOf(WRITTEN, request))).toMatchObject({
       model: 'm"1',
       results: [{ document: { text: 'c' } }, { document: { text: 'a' } }],

@@ -1,5 +1,5 @@
 // Written by wasm/build.mjs from wasm/scanner.ts: change that, and run `npm run build`.
-// Sources: f995f9c581356eb70b8ba38686c0a0d76b66d60ff6536c1a054b4e22370debef
+// Sources: ade36b19f87bb02c2668770101852cfac54c71659ef275fecdcb84091cac6e52
 
 /** The WebAssembly of wasm/scanner.ts, in base64. */
 // prettier-ignore

@@ -122,13 +122,14 @@ describe('scanBody', () => {
     expect(JSON.parse(read.texts().bytes.toString())).toEqual([meant, `a${meant}`]);
     expect(read.blanks()).toEqual([]);
     expect(read.echo(0).toString()).toBe(`{"text":"${sent}"}`);
-    const both = read.echoes([1, 0], ['[', ','], ']');
-    const shown = `[{"id":"${sent}","text":"a${sent}"},{"text":"${sent}"}]`;
+    const rows = Buffer.from('{"i":1},{"i":0}');
+    const both = read.echoes([1, 0], rows);
+    const shown =
+      `{"i":1,"document":{"id":"${sent}","text":"a${sent}"}},` +
+      `{"i":0,"document":{"text":"${sent}"}}`;
     expect(both.toString()).toBe(shown);
     const later = read.withTexts(new Map([[0, 'b']])).pick([1, 0]);
-    expect(Buffer.concat([...later.echoes([0, 1], ['[', ','], ']').pieces()]).toString()).toBe(
-      shown,
-    );
+    expect(Buffer.concat([...later.echoes([0, 1], rows).pieces()]).toString()).toBe(shown);
     expect(scanned.members).toEqual({ query: JSON.parse(`"${sent}"`) as string });
   });
 
@@ -146,8 +147,10 @@ describe('scanBody', () => {
           const read = sentDocuments(scanned);
           const meant = sent.map((text) => (JSON.parse(`"${text}"`) as string).toWellFormed());
           expect(meant.map((text, index) => read.text(index) === text)).toEqual([true, true]);
-          const shown = read.echoes([0, 1], ['[', ','], ']');
-          const want = `[{"text":"${sent.join('"},{"text":"')}"}]`;
+          const shown = read.echoes([0, 1], Buffer.from('{"i":0},{"i":1}'));
+          const want = sent
+            .map((text, index) => `{"i":${index},"document":{"text":"${text}"}}`)
+            .join(',');
           expect(Buffer.concat([...shown.pieces()]).toString() === want).toBe(true);
           expect(shown.toString() === want).toBe(true);
           expect(read.echo(0).toString() === `{"text":"${sent[0]}"}`).toBe(true);

@@ -1,0 +1,138 @@
+import { bufferWithRoom } from './room.js';
+import { ROW } from './scanner.js';
+import { WEAVER } from './weaver-module.js';
+
+/**
+ * Writes lists of a request's documents in WebAssembly (`wasm/weaver.ts`): their texts, or the rows of a reply with a document
+ * each. Node's own copy takes longer to be called for a document than to copy it. What is written has room around it.
+ */
+
+/** Every engine has it, but only browsers' type definitions declare it. */
+declare const WebAssembly: {
+  readonly Module: new (bytes: Uint8Array) => object;
+  readonly Instance: new (module: object) => { readonly exports: WeaverExports };
+};
+
+interface WeaverExports {
+  readonly memory: { readonly buffer: ArrayBuffer };
+  readonly PLACES: Constant;
+  readonly MAX_PLACES: Constant;
+  readonly AROUND: Constant;
+  readonly AROUND_SIZE: Constant;
+  readonly BODY: Constant;
+  readonly BODY_SIZE: Constant;
+  readonly WRITTEN: Constant;
+  readonly WRITTEN_SIZE: Constant;
+  prepare(): void;
+  added(): number;
+  join(documents: number, before: number, between: number, after: number): number;
+  echo(documents: number, bytes: number): number;
+}
+
+interface Constant {
+  readonly value: number;
+}
+
+/** Documents in a body: rows of `FoundList`, and at which of a row's numbers to look. */
+export interface Places {
+  readonly body: Buffer;
+  readonly rows: Uint32Array;
+  readonly place: number;
+}
+
+class Weaver {
+  readonly #code: WeaverExports;
+  readonly #memory: Buffer;
+  readonly #words: Uint32Array;
+  readonly #around: Buffer;
+  readonly #body: Buffer;
+  /** Where bodies begin in memory. */
+  readonly #start: number;
+  readonly #most: number;
+
+  constructor() {
+    const module = new WebAssembly.Module(Buffer.from(WEAVER, 'base64'));
+    const code = new WebAssembly.Instance(module).exports;
+    const { buffer } = code.memory;
+    this.#code = code;
+    this.#memory = Buffer.from(buffer);
+    this.#words = new Uint32Array(buffer, code.PLACES.value, code.MAX_PLACES.value * 2);
+    this.#around = Buffer.from(buffer, code.AROUND.value, code.AROUND_SIZE.value);
+    this.#body = Buffer.from(buffer, code.BODY.value, code.BODY_SIZE.value);
+    this.#start = code.BODY.value;
+    this.#most = code.WRITTEN_SIZE.value;
+    code.prepare();
+  }
+
+  /** The array of all documents, each between `before` and `after`; `undefined` if it is too large. */
+  join({ body, rows, place }: Places, before: string, after: string): Buffer | undefined {
+    const count = rows.length / ROW;
+    // With a bracket or a comma.
+    const glue = Buffer.byteLength(before) + Buffer.byteLength(after) + 1;
+    if (!this.#fits(body, count, 3 * glue)) return undefined;
+    let bytes = 0;
+    for (let document = 0; document < count; document += 1) {
+      bytes += this.#note(document, rows, document * ROW + place);
+    }
+    if (bytes + glue * (count + 1) > this.#most) return undefined;
+    this.#body.set(body);
+    const head = this.#around.write(`[${before}`);
+    const between = this.#around.write(`${after},${before}`, head);
+    const tail = this.#around.write(`${after}]`, head + between);
+    return this.#written(this.#code.join(count, head, between, tail));
+  }
+
+  /**
+   * Rows, which are objects of numbers, each with the document of its index as its last member `document`; `undefined` if they
+   * are too large.
+   */
+  echo(
+    { body, rows, place }: Places,
+    indexes: readonly number[],
+    text: Buffer,
+  ): Buffer | undefined {
+    const count = indexes.length;
+    const around = text.length + count * this.#code.added();
+    if (!this.#fits(body, count, text.length)) return undefined;
+    let bytes = 0;
+    for (let document = 0; document < count; document += 1) {
+      bytes += this.#note(document, rows, (indexes[document] ?? 0) * ROW + place);
+    }
+    if (bytes + around > this.#most) return undefined;
+    this.#body.set(body);
+    this.#around.set(text);
+    return this.#written(this.#code.echo(count, text.length));
+  }
+
+  /** Notes where a document is that lies at `at` in `rows`; returns its length. */
+  #note(document: number, rows: Uint32Array, at: number): number {
+    const start = rows[at] ?? 0;
+    const end = rows[at + 1] ?? 0;
+    const body = this.#start;
+    this.#words[document * 2] = body + start;
+    this.#words[document * 2 + 1] = body + end;
+    return end - start;
+  }
+
+  #fits(body: Buffer, count: number, around: number): boolean {
+    const { MAX_PLACES, AROUND_SIZE } = this.#code;
+    return (
+      body.length <= this.#body.length && count <= MAX_PLACES.value && around <= AROUND_SIZE.value
+    );
+  }
+
+  #written(bytes: number): Buffer {
+    const start = this.#code.WRITTEN.value;
+    const written = bufferWithRoom(bytes);
+    written.set(this.#memory.subarray(start, start + bytes));
+    return written;
+  }
+}
+
+let only: Weaver | undefined;
+
+/** The one there is: it keeps nothing from one call to the next. */
+export function weaver(): Weaver {
+  only ??= new Weaver();
+  return only;
+}
