@@ -1,22 +1,63 @@
 /** How far two rankings of the same things agree. Pure; rankings are lists of ids, best first. */
 
-/** Kendall's tau-b of two lists of scores for the same things, ties counted; `undefined` where one has no order at all. */
+/**
+ * Kendall's tau-b of two lists of scores for the same things, ties counted; `undefined` where one has no order at all. By Knight's
+ * way (1966): sorted by one list, a merge sort counts the inversions of the other, where comparing all pairs takes n².
+ */
 export function kendallTauB(a: readonly number[], b: readonly number[]): number | undefined {
-  let [concordant, discordant, onlyA, onlyB] = [0, 0, 0, 0];
-  for (let i = 0; i < a.length; i += 1) {
-    for (let j = i + 1; j < a.length; j += 1) {
-      const inA = Math.sign((a[i] ?? 0) - (a[j] ?? 0));
-      const inB = Math.sign((b[i] ?? 0) - (b[j] ?? 0));
-      if (inA === 0 && inB === 0) continue;
-      if (inA === 0) onlyB += 1;
-      else if (inB === 0) onlyA += 1;
-      else if (inA === inB) concordant += 1;
-      else discordant += 1;
+  const inA = (at: number): number => a[at] ?? 0;
+  const inB = (at: number): number => b[at] ?? 0;
+  const order = a.map((_, at) => at).sort((i, j) => inA(i) - inA(j) || inB(i) - inB(j));
+  const sorted = a.map((_, at) => at).sort((i, j) => inB(i) - inB(j));
+  const isSameA = (i: number, j: number): boolean => inA(i) === inA(j);
+  const isSameB = (i: number, j: number): boolean => inB(i) === inB(j);
+  const pairs = pairsOf(a.length);
+  const orderedByA = pairs - tiedPairs(order, isSameA);
+  const orderedByB = pairs - tiedPairs(sorted, isSameB);
+  const tiedInBoth = tiedPairs(order, (i, j) => isSameA(i, j) && isSameB(i, j));
+  const orderedByBoth = orderedByA + orderedByB - pairs + tiedInBoth;
+  const size = Math.sqrt(orderedByA * orderedByB);
+  return size === 0 ? undefined : (orderedByBoth - 2 * inversionsOf(order.map(inB))) / size;
+}
+
+function pairsOf(count: number): number {
+  return (count * (count - 1)) / 2;
+}
+
+/** How many pairs are the same, where those that are stand beside each other. */
+function tiedPairs(sorted: readonly number[], isSame: (i: number, j: number) => boolean): number {
+  let [tied, run] = [0, 1];
+  for (let at = 1; at <= sorted.length; at += 1) {
+    const [before, here] = [sorted[at - 1], sorted[at]];
+    if (before !== undefined && here !== undefined && isSame(before, here)) run += 1;
+    else {
+      tied += pairsOf(run);
+      run = 1;
     }
   }
-  const ordered = concordant + discordant;
-  const size = Math.sqrt((ordered + onlyA) * (ordered + onlyB));
-  return size === 0 ? undefined : (concordant - discordant) / size;
+  return tied;
+}
+
+/** How many pairs stand in falling order. */
+function inversionsOf(values: readonly number[]): number {
+  let [from, to] = [Float64Array.from(values), new Float64Array(values.length)];
+  let inversions = 0;
+  for (let width = 1; width < values.length; width *= 2) {
+    for (let start = 0; start < values.length; start += 2 * width) {
+      const middle = Math.min(start + width, values.length);
+      const end = Math.min(start + 2 * width, values.length);
+      let [left, right] = [start, middle];
+      for (let at = start; at < end; at += 1) {
+        const isLeft = left < middle && (right >= end || (from[left] ?? 0) <= (from[right] ?? 0));
+        if (!isLeft) inversions += middle - left;
+        to[at] = from[isLeft ? left : right] ?? 0;
+        if (isLeft) left += 1;
+        else right += 1;
+      }
+    }
+    [from, to] = [to, from];
+  }
+  return inversions;
 }
 
 /**
