@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { fc } from '../support/property.js';
+import { barsOf } from '../../src/console/lib/bars.js';
 import { aboutCost, aboutTokens } from '../../src/console/lib/bill.js';
 import { compared } from '../../src/console/lib/compare.js';
 import {
@@ -15,6 +16,7 @@ import { highlighted, marksOf } from '../../src/console/lib/highlight.js';
 import { NO_OPTIONS, bodyOf } from '../../src/console/lib/lanes.js';
 import { meanOf } from '../../src/console/lib/means.js';
 import { queriesOf, queriesOfPaste } from '../../src/console/lib/queries-in.js';
+import { slopesOf } from '../../src/console/lib/slopes.js';
 import { spreadOf, stabilityOf } from '../../src/console/lib/runs.js';
 import { MAX_LINK, readShared, shareText, sharing } from '../../src/console/lib/share.js';
 
@@ -224,6 +226,22 @@ describe('a share link', () => {
     );
   });
 
+  it('brings many queries along, and leaves out what is not of their form', async () => {
+    const many = {
+      ...{ name: 'q.jsonl', text: '{}', queries: ['a'] },
+      lanes: [{ key: '["local"]', failed: 0, scores: [[0, 1, 0.5, 12.5, 3] as const] }],
+    };
+    const read = async (given: unknown) =>
+      readShared(await shareText(sharing('q', 'a', [], { many: given as never })));
+
+    expect(await read(many)).toEqual(sharing('q', 'a', [], { many }));
+    for (const wrong of [{}, { ...many, queries: [1] }, { ...many, lanes: [{ key: 'k' }] }]) {
+      expect(await read(wrong)).toEqual(sharing('q', 'a', []));
+    }
+    const short = { ...many, lanes: [{ key: 'k', failed: 0, scores: [[0, 1]] }] };
+    expect(await read(short)).toEqual(sharing('q', 'a', []));
+  });
+
   it('from before lanes had channels names models', async () => {
     const old = { query: 'q', documents: 'a', lanes: ['local'] };
 
@@ -232,17 +250,85 @@ describe('a share link', () => {
     expect(await readShared(link)).toEqual(sharing('q', 'a', [{ model: 'local' }]));
   });
 
-  it('is nothing where it is cut off, too long, or somebody else’s', async () => {
+  it('says what is wrong where it is cut off, too long, or somebody else’s', async () => {
     const link = await shareText(sharing('q', 'a\nb', [{ model: 'local' }]));
 
-    expect(await readShared(link.slice(0, -8))).toBeUndefined();
-    expect(await readShared(`v2.${link.slice(3)}`)).toBeUndefined();
-    expect(await readShared('v1.%%%')).toBeUndefined();
-    expect(await readShared(`v1.${'A'.repeat(MAX_LINK)}`)).toBeUndefined();
+    expect(await readShared(link.slice(0, -8))).toBe('broken');
+    expect(await readShared(`v2.${link.slice(3)}`)).toBe('foreign');
+    expect(await readShared('v1.%%%')).toBe('broken');
+    expect(await readShared(`v1.${'A'.repeat(MAX_LINK)}`)).toBe('large');
     const other = await shareText({ query: 1, documents: '', lanes: [] } as never);
-    expect(await readShared(other)).toBeUndefined();
+    expect(await readShared(other)).toBe('foreign');
     const grades = { labels: [[0, 9]] } as never;
-    expect(await readShared(await shareText(sharing('q', 'a', [], grades)))).toBeUndefined();
+    expect(await readShared(await shareText(sharing('q', 'a', [], grades)))).toBe('foreign');
+  });
+});
+
+describe('bars', () => {
+  it('begin at zero and end at the best of their lane', () => {
+    expect(barsOf([0.5, 0.25, 0], 'raw')).toEqual({
+      zero: undefined,
+      bars: [0.5, 0.25, 0].map((score) => ({ from: 0, width: score / 0.5 })),
+    });
+    expect(barsOf([0, 0], 'raw').bars).toEqual([0, 0].map(() => ({ from: 0, width: 0 })));
+  });
+
+  it('of logits lie on both sides of zero', () => {
+    expect(barsOf([3, 0, -1], 'raw')).toEqual({
+      zero: 0.25,
+      bars: [
+        { from: 0.25, width: 0.75 },
+        { from: 0.25, width: 0 },
+        { from: 0, width: 0.25 },
+      ],
+    });
+    expect(barsOf([-1, -2], 'raw')).toEqual({
+      zero: 1,
+      bars: [
+        { from: 0.5, width: 0.5 },
+        { from: 0, width: 1 },
+      ],
+    });
+    expect(barsOf([3, -1], 'share').bars.map(({ width }) => width)).toEqual([1, 0]);
+    const soft = barsOf([3, 3, -90], 'softmax').bars.map(({ width }) => width);
+    expect(soft[0]).toBeCloseTo(0.5, 9);
+    expect(soft.reduce((sum, width) => sum + width, 0)).toBeCloseTo(1, 9);
+  });
+});
+
+describe('lines between two lanes', () => {
+  const all = { from: 0, to: 100 };
+
+  it('go up, down or nowhere, the stronger the farther', () => {
+    const lines = slopesOf([1, 2, 3], [1, 3, 2], 20, all, false);
+
+    expect(lines.map(({ index, kind }) => [index, kind])).toEqual([
+      [1, 'same'],
+      [2, 'down'],
+      [3, 'up'],
+    ]);
+    const [far] = slopesOf([9, 1, 2, 3, 4], [1, 2, 3, 4, 9], 20, all, false);
+    expect(far?.strength).toBeGreaterThan(lines[1]?.strength ?? 1);
+    expect(slopesOf([9, 1, 2, 3, 4], [1, 2, 3, 4, 9], 20, all, true)).toEqual([far]);
+  });
+
+  it('end below the top with the rank of what left it', () => {
+    expect(slopesOf([1, 2], [3, 2, 1], 2, all, false)).toMatchObject([
+      { index: 1, kind: 'down', gone: 3, to: 1.5 },
+      { index: 2, gone: undefined },
+    ]);
+    // Of a lane that was cut, nobody knows the rank.
+    expect(slopesOf([1, 2], [2], 2, all, false)).toMatchObject([
+      { index: 1, gone: null, to: 0.5 },
+      {},
+    ]);
+  });
+
+  it('are those with an end in view', () => {
+    const order = Array.from({ length: 1_000 }, (_, at) => at);
+    const lines = slopesOf(order, order.toReversed(), 1_000, { from: 0, to: 10 }, false);
+
+    expect(lines.map(({ index }) => index)).toEqual([...order.slice(0, 10), ...order.slice(990)]);
   });
 });
 

@@ -1,5 +1,6 @@
 /**
- * Measures the console of a gateway with 1 000 channels and 200 000 entries in its log, and what 20 open overviews cost it.
+ * Measures the console of a gateway with 1 000 channels and 200 000 entries in its log, the playground with four lanes of 1 000
+ * documents, and what 20 open overviews cost the gateway.
  * Numbers depend on the machine: they are printed, and judged by people.
  *
  *   node test/console/measure.mjs [redis://…]
@@ -10,6 +11,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadConfig } from '../../dist/config.js';
 import { openStore } from '../../dist/open-store.js';
+import { measurePlayground } from './measure-playground.mjs';
 import { startConsole, until } from './support.mjs';
 
 const CHANNELS = 1_000;
@@ -221,6 +223,7 @@ try {
   for (const [path, heading] of Object.entries(PAGES))
     rows.push(await view(console_, path, heading));
   console.table(rows);
+  console.table([await measurePlayground(console_, ['m0', 'm1', 'm2'])]);
   const { share, alone, perMinute } = await tabsCost(console_);
   const percent = (part) => `${(100 * part).toFixed(1)} % of a core`;
   console.log(

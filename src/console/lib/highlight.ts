@@ -4,9 +4,11 @@ interface Piece {
   readonly hit: boolean;
 }
 
+const SEGMENTER = new Intl.Segmenter(undefined, { granularity: 'word' });
+
 /** Words of a text, divided by the rules of its language: Chinese has no spaces between them. */
 function wordsOf(text: string): Intl.SegmentData[] {
-  return [...new Intl.Segmenter(undefined, { granularity: 'word' }).segment(text)];
+  return [...SEGMENTER.segment(text)];
 }
 
 /** The words of a query that are worth highlighting. */
@@ -18,6 +20,9 @@ export function marksOf(query: string): ReadonlySet<string> {
 
 /** Cuts a text into pieces, so that the words of the query can be highlighted. Pure. */
 export function highlighted(text: string, marks: ReadonlySet<string>): Piece[] {
+  const whole = text.toLowerCase();
+  // Dividing a text takes long, and most of a long list have nothing to be marked.
+  if (![...marks].some((mark) => whole.includes(mark))) return [{ text, hit: false }];
   const pieces: Piece[] = [];
   for (const { segment } of wordsOf(text)) {
     const hit = marks.has(segment.toLowerCase());

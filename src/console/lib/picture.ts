@@ -1,3 +1,5 @@
+import { barsOf, type Bar } from './bars.js';
+
 /** The lanes as a picture: what is drawn where. Pure; a page draws it. */
 export interface PictureLane {
   readonly name: string;
@@ -10,8 +12,7 @@ export interface PictureRow {
   readonly rank: number;
   readonly index: number;
   readonly score: number;
-  /** Of the widest bar, from 0 to 1. */
-  readonly share: number;
+  readonly bar: Bar;
 }
 
 export interface PictureLine {
@@ -44,10 +45,13 @@ export function pictureOf(lanes: readonly PictureLane[], most: number): Picture 
     height: yOf(longest) + MARGIN,
     heads: shown.map(({ name }, lane) => ({ x: xOf(lane), name })),
     rows: shown.flatMap(({ rows }, lane) => {
-      const best = Math.max(Number.EPSILON, ...rows.map((row) => Math.abs(row.relevance_score)));
+      const { bars } = barsOf(
+        rows.map((row) => row.relevance_score),
+        'raw',
+      );
       return rows.map(({ index, relevance_score: score }, rank) => ({
         ...{ x: xOf(lane), y: yOf(rank), rank: rank + 1, index, score },
-        share: Math.abs(score) / best,
+        bar: bars[rank] ?? { from: 0, width: 0 },
       }));
     }),
     lines: shown.slice(1).flatMap(({ rows }, lane) => {

@@ -40,12 +40,12 @@ export interface Stability {
 export function stabilityOf(runs: readonly (readonly Row[])[]): Stability {
   const [first = []] = runs;
   const orderOf = (rows: readonly Row[]): string => rows.map(({ index }) => index).join();
-  const spans = first.map(({ index }) => {
-    const scores = runs.flatMap((rows) =>
-      rows.filter((row) => row.index === index).map(({ relevance_score: score }) => score),
-    );
-    return Math.max(...scores) - Math.min(...scores);
-  });
+  const [least, most] = [new Map<number, number>(), new Map<number, number>()];
+  for (const { index, relevance_score: score } of runs.flat()) {
+    least.set(index, Math.min(score, least.get(index) ?? score));
+    most.set(index, Math.max(score, most.get(index) ?? score));
+  }
+  const spans = first.map(({ index }) => (most.get(index) ?? 0) - (least.get(index) ?? 0));
   return {
     sameOrder: runs.filter((rows) => orderOf(rows) === orderOf(first)).length,
     scoreSpan: Math.max(0, ...spans),

@@ -13,7 +13,34 @@ export interface Shared {
   readonly runs: number;
   /** What was ranked when the link was made; it is somebody else’s word. */
   readonly results: readonly SharedResults[];
+  readonly many?: SharedMany;
 }
+
+/** Many queries with their documents, and how each lane did with them if somebody ran it. */
+export interface SharedMany {
+  /** Of the file; its ending says how the text is read. */
+  readonly name: string;
+  readonly text: string;
+  /** As they were ranked. */
+  readonly queries: readonly string[];
+  readonly lanes: readonly SharedScores[];
+}
+
+export interface SharedScores {
+  /** Of the lane, as `keyOf` makes it. */
+  readonly key: string;
+  readonly failed: number;
+  readonly scores: readonly (readonly [
+    query: number,
+    ndcg: number,
+    reciprocalRank: number,
+    ms: number,
+    quota: number,
+  ])[];
+}
+
+/** Why a link is not read: it is not of a playground of this release, too long, or was cut off or changed on its way. */
+export type LinkFault = 'foreign' | 'large' | 'broken';
 
 /** The ranking of one lane, without the channel that gave it. */
 export interface SharedResults {
@@ -39,18 +66,18 @@ export async function shareText(shared: Shared): Promise<string> {
   return PREFIX + btoa(binary).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
 }
 
-/** `undefined` for what is too large, cut off, or not ours. */
-export async function readShared(text: string): Promise<Shared | undefined> {
-  if (!text.startsWith(PREFIX) || text.length > MAX_LINK) return undefined;
+export async function readShared(text: string): Promise<Shared | LinkFault> {
+  if (!text.startsWith(PREFIX)) return 'foreign';
+  if (text.length > MAX_LINK) return 'large';
   try {
     const binary = atob(text.slice(PREFIX.length).replaceAll('-', '+').replaceAll('_', '/'));
     const bytes = Uint8Array.from(binary, (character) => character.charCodeAt(0));
     const plain = await through(bytes, new DecompressionStream('deflate-raw'));
     const value: unknown = JSON.parse(new TextDecoder().decode(plain));
-    return sharedOf(value);
+    return sharedOf(value) ?? 'foreign';
   } catch {
-    // Whatever is wrong with it, this page did not make it.
-    return undefined;
+    // Whatever is wrong with it, this page did not make it so.
+    return 'broken';
   }
 }
 
@@ -58,7 +85,7 @@ export async function readShared(text: string): Promise<Shared | undefined> {
 export function sharedOf(value: unknown): Shared | undefined {
   if (!isRecord(value)) return undefined;
   const { query, documents, lanes, labels = [], ids = [], options = {} } = value;
-  const { runs = 1, results = [] } = value;
+  const { runs = 1, results = [], many } = value;
   if (typeof query !== 'string' || typeof documents !== 'string') return undefined;
   if (!Array.isArray(results) || !Array.isArray(ids)) return undefined;
   if (!Array.isArray(lanes) || !Array.isArray(labels) || !isRecord(options)) return undefined;
@@ -80,6 +107,7 @@ export function sharedOf(value: unknown): Shared | undefined {
     },
     runs: typeof runs === 'number' && runs >= 1 ? Math.min(runs, MAX_RUNS) : 1,
     results: results.filter(isResults),
+    ...(isMany(many) ? { many } : {}),
   };
 }
 
@@ -143,6 +171,31 @@ function isResults(value: unknown): value is SharedResults {
     typeof model === 'string' &&
     [ms, quota, tokens].every((number) => Number.isFinite(number)) &&
     value.rows.every(isRow)
+  );
+}
+
+function isMany(value: unknown): value is SharedMany {
+  if (!isRecord(value) || !Array.isArray(value.queries) || !Array.isArray(value.lanes)) {
+    return false;
+  }
+  return (
+    typeof value.name === 'string' &&
+    typeof value.text === 'string' &&
+    value.queries.every((query) => typeof query === 'string') &&
+    value.lanes.every(isScores)
+  );
+}
+
+const SCORE_PARTS = 5;
+
+function isScores(value: unknown): value is SharedScores {
+  if (!isRecord(value) || !Array.isArray(value.scores)) return false;
+  const isScore = (score: unknown): boolean =>
+    Array.isArray(score) && score.length === SCORE_PARTS && score.every(Number.isFinite);
+  return (
+    typeof value.key === 'string' &&
+    Number.isSafeInteger(value.failed) &&
+    value.scores.every(isScore)
   );
 }
 

@@ -1112,7 +1112,17 @@ export const enPages = {
     quality: 'Quality by your labels',
     unlabelled: (count: number) =>
       `${many(count, { one: '# document has', other: '# documents have' })} no label and count as not relevant.`,
-    badLink: 'This link is incomplete, or not from a playground.',
+    linkFaults: {
+      foreign:
+        'This link is not from a playground of this release: what is below is what was here before.',
+      large:
+        'This link is longer than any that the playground makes: what is below is what was here before. Ask for the file instead, and drop it here.',
+      broken:
+        'This link was cut off or changed on its way: what is below is what was here before. Ask for it once more, or for the file.',
+    },
+    gateway: 'Gateway',
+    searchUnits: 'Search units',
+    warned: (list: string) => `The gateway warns: ${list}`,
     tooLong:
       'This is too much for a link: it was saved as a file, which opens when it is dropped here.',
   },
@@ -1127,6 +1137,7 @@ export const enPages = {
     cost: (amount: string) => `About ${amount}.`,
     progress: (done: number, all: number) =>
       `${done} of ${all} done. When the limit of the playground’s key is reached, the run waits and goes on.`,
+    remove: 'Remove these results',
     result: 'Quality over all queries',
     ranked: 'Ranked',
     failed: 'Failed',

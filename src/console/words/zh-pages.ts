@@ -1023,7 +1023,14 @@ export const zhPages: PageWords = {
       '从 0 到 3。有标注时会评估每一栏；文件可用“label”列或字段提供标注，分享链接也会带上标注。',
     quality: '按标注评估的质量',
     unlabelled: (count) => `${count} 篇文档没有标注，按不相关计算。`,
-    badLink: '链接不完整，或不是试验场的链接。',
+    linkFaults: {
+      foreign: '此链接不是由此版本的试验场生成的，下方仍为原有内容。',
+      large: '此链接长于试验场生成的任何链接，下方仍为原有内容。请改为索取文件，并拖到此处。',
+      broken: '此链接在传递中被截断或改动，下方仍为原有内容。请重新索取链接或文件。',
+    },
+    gateway: '网关',
+    searchUnits: '搜索单元',
+    warned: (list) => `网关提示：${list}`,
     tooLong: '内容过多，无法放入链接：已存为文件，拖回本页即可打开。',
   },
   many: {
@@ -1036,6 +1043,7 @@ export const zhPages: PageWords = {
       `${queries} 个查询 × ${lanes} 栏 = ${queries * lanes} 个请求；每次最多 ${most} 个。`,
     cost: (amount) => `约 ${amount}。`,
     progress: (done, all) => `已完成 ${done} / ${all}。达到试验场密钥的限制时，会等待片刻再继续。`,
+    remove: '移除这些结果',
     result: '全部查询的质量',
     ranked: '已排序',
     failed: '失败',

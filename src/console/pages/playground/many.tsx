@@ -1,39 +1,48 @@
-import { useState } from 'preact/hooks';
+import type { ComponentChildren } from 'preact';
+import { useMemo } from 'preact/hooks';
 import { save } from '../../api/call.js';
 import { csvOf } from '../../lib/csv.js';
 import { textOfBytes } from '../../lib/documents-in.js';
 import { duration } from '../../lib/format.js';
-import { keyOf, type LaneOptions, type LaneSpec } from '../../lib/lanes.js';
+import { keyOf, type LaneSpec } from '../../lib/lanes.js';
 import { meanOf, type Mean } from '../../lib/means.js';
-import { queriesOf, queriesOfPaste, type Judged } from '../../lib/queries-in.js';
+import { queriesOf, queriesOfPaste } from '../../lib/queries-in.js';
 import { spreadOf } from '../../lib/runs.js';
 import { Button, ErrorNotice, TextField, money } from '../../parts/basic.js';
 import { Dialog } from '../../parts/dialog.js';
 import { w, wp } from '../../words.js';
 import { MAX_DOCUMENTS } from './documents.js';
+import type { QueriesFile } from './inputs.js';
 import { Measures } from './measures.js';
-import { useEvaluation, type Evaluated, type Evaluation, type Score } from './use-evaluation.js';
+import type { Evaluated, Evaluation, Score } from './use-evaluation.js';
 
 /** The most requests of one run: at sixty a minute it takes some minutes. */
 const MAX_REQUESTS = 500;
 const PROBLEMS_TOLD = 5;
 
-export interface ManyQueriesProps {
+interface ResultProps {
   readonly specs: readonly LaneSpec[];
   readonly names: readonly string[];
-  readonly options: LaneOptions;
+  readonly evaluation: Evaluation;
+}
+
+interface ManyQueriesProps extends ResultProps {
+  readonly file: QueriesFile;
+  readonly onFile: (file: QueriesFile) => void;
   /** What one query will cost with all lanes, as far as their prices are known. */
   readonly costOf: (query: string, documents: readonly string[]) => number | undefined;
   readonly onClose: () => void;
 }
 
 /** Ranks many queries with labelled documents by each lane of the page, and says how good each lane is on the whole. */
-export function ManyQueries({ specs, names, options, costOf, onClose }: ManyQueriesProps) {
-  const [text, setText] = useState('');
-  const [file, setFile] = useState<{ readonly name: string; readonly text: string }>();
-  const evaluation = useEvaluation(options);
+export function ManyQueries(props: ManyQueriesProps) {
+  const { specs, names, evaluation, file, onFile, costOf, onClose } = props;
   const words = wp().many;
-  const read = file === undefined ? queriesOfPaste(text) : queriesOf(file.name, file.text);
+  const isTyped = file.name === '';
+  const read = useMemo(
+    () => (isTyped ? queriesOfPaste(file.text) : queriesOf(file.name, file.text)),
+    [file],
+  );
   const { problems } = read;
   const queries = read.queries.filter(({ documents }) => documents.length <= MAX_DOCUMENTS);
   const requests = queries.length * specs.length;
@@ -62,7 +71,7 @@ export function ManyQueries({ specs, names, options, costOf, onClose }: ManyQuer
             {running ? words.progress(done, requests) : ''}
           </span>
           {done === 0 || running ? null : (
-            <Button onClick={() => saveScores(queries, specs, names, evaluation)}>{w().csv}</Button>
+            <Button onClick={() => saveScores(specs, names, evaluation)}>{w().csv}</Button>
           )}
           {running ? (
             <Button onClick={stop}>{wp().playground.stop}</Button>
@@ -79,12 +88,9 @@ export function ManyQueries({ specs, names, options, costOf, onClose }: ManyQuer
         help={words.help}
         rows={6}
         mono
-        value={file === undefined ? text : ''}
+        value={isTyped ? file.text : ''}
         placeholder={words.example}
-        onInput={(next) => {
-          setFile(undefined);
-          setText(next);
-        }}
+        onInput={(text) => onFile({ name: '', text })}
       />
       <div class="row">
         <label class="button">
@@ -99,33 +105,53 @@ export function ManyQueries({ specs, names, options, costOf, onClose }: ManyQuer
               void picked
                 ?.arrayBuffer()
                 .then((bytes) =>
-                  setFile({ name: picked.name, text: textOfBytes(new Uint8Array(bytes)) }),
+                  onFile({ name: picked.name, text: textOfBytes(new Uint8Array(bytes)) }),
                 );
             }}
           />
         </label>
-        {file === undefined ? null : <span class="small">{file.name}</span>}
+        {isTyped ? null : <span class="small">{file.name}</span>}
         <span class={requests > MAX_REQUESTS ? 'small bad' : 'small muted'} role="status">
           {words.bill(queries.length, specs.length, MAX_REQUESTS)}
           {cost === undefined || requests === 0 ? '' : ` ${words.cost(money(cost))}`}
         </span>
       </div>
-      {problems.length === 0 || (file === undefined && text === '') ? null : (
+      {problems.length === 0 || file.text === '' ? null : (
         <p class="warn small">
           {wp().playground.problems(problems.slice(0, PROBLEMS_TOLD).join('; '))}
           {problems.length > PROBLEMS_TOLD ? ` … (${problems.length})` : ''}
         </p>
       )}
-      {lanes.size === 0 ? null : <Result specs={specs} names={names} lanes={lanes} />}
+      {lanes.size === 0 ? null : <Result {...{ specs, names, evaluation }} />}
     </Dialog>
+  );
+}
+
+/** The same once the dialog is closed, as long as nobody removes it. */
+export function ManyResult(props: ResultProps & { readonly onRemove: () => void }) {
+  const { specs, names, evaluation, onRemove } = props;
+  return (
+    <Result
+      {...props}
+      beside={
+        <div class="row tight">
+          {evaluation.given ? <span class="small muted">{wp().playground.fromLink}</span> : null}
+          <Button onClick={() => saveScores(specs, names, evaluation)}>{w().csv}</Button>
+          <Button kind="icon" label={wp().many.remove} onClick={onRemove}>
+            ✕
+          </Button>
+        </div>
+      }
+    />
   );
 }
 
 function Result({
   specs,
   names,
-  lanes,
-}: Pick<ManyQueriesProps, 'specs' | 'names'> & Pick<Evaluation, 'lanes'>) {
+  evaluation: { lanes },
+  beside,
+}: ResultProps & { readonly beside?: ComponentChildren }) {
   const words = wp().many;
   const evaluated = specs.flatMap((spec, at) => {
     const lane = lanes.get(keyOf(spec));
@@ -137,6 +163,7 @@ function Result({
     <>
       <Measures
         title={words.result}
+        beside={beside}
         heads={[
           ...[words.ranked, words.failed, 'nDCG@10', 'MRR'],
           ...(evaluated.length < 2 ? [] : [words.difference]),
@@ -189,17 +216,16 @@ function told(mean: Mean | undefined, isSigned = false): string {
 }
 
 function saveScores(
-  queries: readonly Judged[],
   specs: readonly LaneSpec[],
   names: readonly string[],
-  { lanes }: Evaluation,
+  { lanes, queries }: Evaluation,
 ): void {
   const cells = (score: Score | undefined): string[] =>
     score === undefined
       ? ['', '', '']
       : [String(score.ndcg), String(score.reciprocalRank), String(score.ms)];
   const head = names.flatMap((name) => [`${name} nDCG@10`, `${name} RR`, `${name} ms`]);
-  const rows = queries.map(({ query }, at) => [
+  const rows = queries.map((query, at) => [
     query,
     ...specs.flatMap((spec) => cells(lanes.get(keyOf(spec))?.scores.get(at))),
   ]);

@@ -4,7 +4,7 @@ import { ndcg, reciprocalRank } from '../../../core/evaluation.js';
 import { compared, type Comparison } from '../../lib/compare.js';
 import { duration, significant } from '../../lib/format.js';
 import { spreadOf, stabilityOf } from '../../lib/runs.js';
-import { Segments, money } from '../../parts/basic.js';
+import { Money, Segments, money } from '../../parts/basic.js';
 import { wp } from '../../words.js';
 import type { Labels } from './documents.js';
 import type { RankedLane } from './use-runs.js';
@@ -163,16 +163,19 @@ export function Quality({ lanes, labels }: LanesProps & { readonly labels: Label
 /** How long each lane takes and what it costs; for several runs the median, the slow end, and whether the runs agree. */
 export function Costs({ lanes }: LanesProps) {
   const words = wp().playground;
+  const hasUnits = lanes.some(({ reply }) => reply.usage.search_units > 0);
   return (
     <Measures
       title={words.costs}
       heads={[
-        ...['p50', 'p95', words.range, wp().requests.upstream],
-        ...[words.stable, wp().requests.cost, words.perThousand],
+        ...['p50', 'p95', words.range, wp().requests.upstream, words.gateway, words.stable],
+        ...(hasUnits ? [words.searchUnits] : []),
+        ...[wp().requests.cost, words.perThousand],
       ]}
       rows={lanes.map(({ name, replies, reply }) => {
         const total = spreadOf(replies.map(({ timing }) => timing.total_ms));
         const upstream = spreadOf(replies.map(({ timing }) => timing.upstream_ms));
+        const own = spreadOf(replies.map(({ timing }) => timing.total_ms - timing.upstream_ms));
         const { sameOrder, scoreSpan } = stabilityOf(replies.map(({ results }) => results));
         return {
           name,
@@ -181,10 +184,12 @@ export function Costs({ lanes }: LanesProps) {
             duration(total.p95),
             `${duration(total.least)} – ${duration(total.most)}`,
             duration(upstream.p50),
+            duration(own.p50),
             <span key="stable" title={words.scoreSpan(significant(scoreSpan))}>
               {words.stableOf(sameOrder, replies.length)}
             </span>,
-            money(reply.quota),
+            ...(hasUnits ? [reply.usage.search_units] : []),
+            <Money key="cost" units={reply.quota} />,
             money(reply.quota * 1_000),
           ],
         };

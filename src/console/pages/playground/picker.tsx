@@ -1,4 +1,4 @@
-import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks';
 import { isAdmin } from '../../about.js';
 import type { ItemOf, ReplyOf } from '../../api/call.js';
 import { useRead } from '../../api/query.js';
@@ -119,7 +119,8 @@ export function useLaneNames(lanes: readonly LaneSpec[]): readonly string[] {
     const { data } = useRead('getChannel', { params: { id: lane?.channel ?? 0 } }, { enabled });
     if (lane !== undefined) names.push(nameOf(lane, data));
   }
-  return names;
+  // The same list as long as the names are the same: much of the page hangs on it.
+  return useMemo(() => names, [JSON.stringify(names)]);
 }
 
 function nameOf(

@@ -41,7 +41,7 @@ export async function drawLanes(lanes: readonly RankedLane[], most: number): Pro
   }
   pen.setLineDash([]);
   pen.font = `13px ${fontFamily}`;
-  for (const { x, y, rank, index, score, share } of picture.rows) {
+  for (const { x, y, rank, index, score, bar } of picture.rows) {
     const width = LANE_WIDTH - SCORE_WIDTH - 28;
     pen.fillStyle = colour('--muted');
     write(String(rank), x, y + 18, 24);
@@ -49,7 +49,7 @@ export async function drawLanes(lanes: readonly RankedLane[], most: number): Pro
     write(documents[index] ?? '', x + 28, y + 18, width);
     write(significant(score), x + LANE_WIDTH - SCORE_WIDTH + 8, y + 18, SCORE_WIDTH - 8);
     pen.fillStyle = colour('--accent');
-    pen.fillRect(x + 28, y + ROW_HEIGHT - 14, width * share, 4);
+    pen.fillRect(x + 28 + width * bar.from, y + ROW_HEIGHT - 14, width * bar.width, 4);
   }
   return new Promise((resolve, reject) => {
     canvas.toBlob((blob) => {

@@ -2,7 +2,7 @@ import { significant } from '../../lib/format.js';
 import { Link } from '../../parts/basic.js';
 import { Menu } from '../../parts/dialog.js';
 import { wp } from '../../words.js';
-import { LaneState, type ShownLane } from './rankings.js';
+import { LaneState, Warnings, type ShownLane } from './rankings.js';
 import type { Ranked } from './use-runs.js';
 
 interface RankTableProps {
@@ -28,7 +28,7 @@ export function RankTable({ lanes, reference, most, onOpen }: RankTableProps) {
             <th scope="col">{words.documentColumn}</th>
             {columns.map(({ key, name, lane, items }) => (
               <th key={key} scope="col" class="num">
-                <span title={name}>{name}</span>{' '}
+                <span title={name}>{name}</span> <Warnings lane={lane} />{' '}
                 <Menu label={words.laneMenu(name)} items={items}>
                   ⋯
                 </Menu>

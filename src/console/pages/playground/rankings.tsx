@@ -1,21 +1,22 @@
-import type { ComponentChildren, RefObject } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import type { ComponentChildren, RefObject, VNode } from 'preact';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { barsOf, type Bars } from '../../lib/bars.js';
 import { duration, significant } from '../../lib/format.js';
-import { highlighted } from '../../lib/highlight.js';
+import { highlighted, marksOf } from '../../lib/highlight.js';
+import { slopesOf } from '../../lib/slopes.js';
 import { Count, ErrorNotice, Link, Money } from '../../parts/basic.js';
 import { Menu, type MenuItem } from '../../parts/dialog.js';
 import { wp } from '../../words.js';
 import { attemptsIn, Calls } from './details.js';
 import type { Lane, Ranked } from './use-runs.js';
 
-export type Bars = 'raw' | 'share' | 'softmax';
-
 const ROW_PX = 44;
 const GAP_PX = 40;
 const HEAD_PX = 61;
-const FAR = 3;
 /** Rows rendered beyond the window, so that none is missing during a scroll. */
 const SPARE_ROWS = 20;
+/** Rows that come and go together: few, so that a frame has the time for them. */
+const STEP_ROWS = 4;
 const TEXT_SHOWN = 300;
 
 interface Range {
@@ -29,7 +30,7 @@ function useRange(box: RefObject<HTMLElement | null>, count: number): Range {
   useEffect(() => {
     const look = (): void => {
       const top = (box.current?.getBoundingClientRect().top ?? 0) + HEAD_PX;
-      const step = (rows: number): number => Math.round(rows / SPARE_ROWS) * SPARE_ROWS;
+      const step = (rows: number): number => Math.round(rows / STEP_ROWS) * STEP_ROWS;
       const from = Math.max(0, step(-top / ROW_PX) - SPARE_ROWS);
       const to = step((innerHeight - top) / ROW_PX) + SPARE_ROWS;
       setRange((before) => (before.from === from && before.to === to ? before : { from, to }));
@@ -43,6 +44,36 @@ function useRange(box: RefObject<HTMLElement | null>, count: number): Range {
     };
   }, [count]);
   return range;
+}
+
+/**
+ * Lights one document in all lanes, with its lines. Not a state: of hundreds of rows and lines a handful changes, under a
+ * pointer that moves.
+ */
+function useLight(box: RefObject<HTMLElement | null>): (index: string | undefined) => void {
+  const lit = useRef<string | undefined>(undefined);
+  const paint = (): void => {
+    const { current } = box;
+    for (const before of current?.querySelectorAll('.lit') ?? []) before.classList.remove('lit');
+    current?.classList.toggle('lighting', lit.current !== undefined);
+    if (lit.current === undefined) return;
+    for (const one of current?.querySelectorAll(`[data-at="${lit.current}"]`) ?? [])
+      one.classList.add('lit');
+  };
+  // Rows and lines that have come since are lit as well.
+  useLayoutEffect(paint);
+  return (index) => {
+    if (index === lit.current) return;
+    lit.current = index;
+    paint();
+  };
+}
+
+/** The document whose row an event is in. */
+function indexIn({ target }: Event): string | undefined {
+  return target instanceof Element
+    ? target.closest<HTMLElement>('li[data-at]')?.dataset.at
+    : undefined;
 }
 
 export interface ShownLane {
@@ -60,34 +91,37 @@ interface RankingsProps {
   readonly farOnly: boolean;
   /** The most rows per lane. */
   readonly most: number;
-  readonly marks: ReadonlySet<string>;
   readonly onOpen: (index: number) => void;
 }
 
 /** Lanes side by side, with lines between the ranks of each document. */
-export function Rankings(props: RankingsProps) {
-  const { lanes, reference, bars, farOnly, most, marks, onOpen } = props;
-  const [lit, setLit] = useState<number>();
+export function Rankings({ lanes, reference, bars, farOnly, most, onOpen }: RankingsProps) {
   const box = useRef<HTMLDivElement>(null);
+  const light = useLight(box);
   const range = useRange(box, most);
   const replyOf = (lane: Lane | undefined): Ranked | undefined =>
     lane?.state === 'ranked' ? lane.reply : undefined;
   const compared = replyOf(lanes.find(({ key }) => key === reference)?.lane);
   return (
-    <div class="lanes" ref={box}>
+    <div
+      class="lanes"
+      ref={box}
+      onMouseOver={(event) => light(indexIn(event))}
+      onMouseLeave={() => light(undefined)}
+      onFocusIn={(event) => light(indexIn(event))}
+      onFocusOut={() => light(undefined)}
+      onClick={(event) => {
+        const index = indexIn(event);
+        if (index !== undefined) onOpen(Number(index));
+      }}
+    >
       {lanes.map(({ key, name, lane, items }, at) => {
         const [left, right] = [replyOf(lanes[at - 1]?.lane), replyOf(lane)];
         return [
           at === 0 ? null : (
             <div class="gap" key={`${key} gap`} aria-hidden="true">
               {left === undefined || right === undefined ? null : (
-                <Slopes
-                  left={left.results.slice(0, most).map(({ index }) => index)}
-                  right={right.results.slice(0, most).map(({ index }) => index)}
-                  farOnly={farOnly}
-                  lit={lit}
-                  range={range}
-                />
+                <Slopes {...{ left, right, most, farOnly, range }} />
               )}
             </div>
           ),
@@ -100,6 +134,7 @@ export function Rankings(props: RankingsProps) {
                 {key === reference && lanes.length > 1 ? (
                   <span class="small muted">{wp().playground.reference}</span>
                 ) : null}
+                <Warnings lane={lane} />
                 <Menu label={wp().playground.laneMenu(name)} items={items}>
                   ⋯
                 </Menu>
@@ -111,11 +146,11 @@ export function Rankings(props: RankingsProps) {
             {lane.state === 'failed' ? <Failed error={lane.error} /> : null}
             {lane.state === 'ranked' ? (
               <Rows
-                rows={lane.reply.results.slice(0, most)}
+                reply={lane.reply}
                 documents={lane.documents}
+                query={lane.query}
                 reference={key === reference ? undefined : compared}
-                {...{ bars, marks, lit, range, onOpen }}
-                onLight={setLit}
+                {...{ bars, most, range }}
               />
             ) : null}
             {lane.state === 'ranked' && lane.error !== undefined ? (
@@ -127,6 +162,18 @@ export function Rankings(props: RankingsProps) {
         ];
       })}
     </div>
+  );
+}
+
+/** That the gateway warns of something, with what: the notices above the lanes say it in full. */
+export function Warnings({ lane }: { readonly lane: Lane }) {
+  const warnings = lane.state === 'ranked' ? lane.reply.warnings : [];
+  if (warnings.length === 0) return null;
+  const label = wp().playground.warned(warnings.join(' '));
+  return (
+    <span class="warn" role="img" aria-label={label} title={label}>
+      ▲
+    </span>
   );
 }
 
@@ -189,23 +236,20 @@ function Clock({ sinceMs }: { readonly sinceMs: number }) {
 }
 
 interface RowsProps {
-  readonly rows: Ranked['results'];
+  readonly reply: Ranked;
   readonly documents: readonly string[];
+  /** Whose words are marked. */
+  readonly query: string;
   readonly reference: Ranked | undefined;
   readonly bars: Bars;
-  readonly marks: ReadonlySet<string>;
-  readonly lit: number | undefined;
+  readonly most: number;
   readonly range: Range;
-  readonly onLight: (index: number | undefined) => void;
-  readonly onOpen: (index: number) => void;
 }
 
 function Rows(props: RowsProps) {
-  const { rows, documents, reference, bars, marks, lit, range, onLight, onOpen } = props;
-  const words = wp().playground;
-  const scores = rows.map(({ relevance_score: score }) => score);
-  const widths = widthsOf(scores, bars);
-  const places = new Map(reference?.results.map(({ index }, rank) => [index, rank]));
+  const { reply, most, range } = props;
+  const rows = useMemo(() => reply.results.slice(0, most), [reply, most]);
+  const rowAt = useRow(rows, props);
   const [from, to] = [Math.min(range.from, rows.length), Math.min(range.to, rows.length)];
   return (
     <ol
@@ -214,54 +258,80 @@ function Rows(props: RowsProps) {
         paddingBottom: `${(rows.length - to) * ROW_PX}px`,
       }}
     >
-      {rows.slice(from, to).map(({ index, relevance_score: score }, offset) => {
-        const rank = from + offset;
-        const before = places.get(index);
-        const moved = before === undefined ? undefined : before - rank;
-        const isTie = scores[rank - 1] === score || scores[rank + 1] === score;
-        const text = (documents[index] ?? '').slice(0, TEXT_SHOWN);
-        return (
-          <li
-            key={index}
-            class={lit === undefined ? 'rank' : lit === index ? 'rank lit' : 'rank faded'}
-            aria-setsize={rows.length}
-            aria-posinset={rank + 1}
-          >
-            <button
-              type="button"
-              onClick={() => onOpen(index)}
-              onMouseEnter={() => onLight(index)}
-              onMouseLeave={() => onLight(undefined)}
-              onFocus={() => onLight(index)}
-              onBlur={() => onLight(undefined)}
-            >
-              <span class="place num">{rank + 1}</span>
-              <span class="words">
-                <span class="clip">
-                  {highlighted(text, marks).map(({ text: piece, hit }, at) =>
-                    hit ? <mark key={at}>{piece}</mark> : piece,
-                  )}
-                </span>
-                <span class="meter-line" aria-hidden="true">
-                  <i style={{ width: `${(widths[rank] ?? 0) * 100}%` }} />
-                </span>
-              </span>
-              <span class="score num">
-                {significant(score)}
-                <span class="small muted">
-                  {moved === undefined ? '' : changeOf(moved)}
-                  {isTie ? ` ${words.tie}` : ''}
-                </span>
-              </span>
-              {before === undefined ? null : (
-                <span class="hidden">{words.inReference(before + 1, moved ?? 0)}</span>
-              )}
-            </button>
-          </li>
-        );
-      })}
+      {rows.slice(from, to).map((_, offset) => rowAt(from + offset))}
     </ol>
   );
+}
+
+/** Gives the row of a place. What was made once is given again, so that nothing is compared where only the range has moved. */
+function useRow(
+  rows: Ranked['results'],
+  { documents, query, reference, bars }: RowsProps,
+): (rank: number) => VNode | undefined {
+  const words = wp().playground;
+  return useMemo(() => {
+    const made = new Map<number, VNode>();
+    const scores = rows.map(({ relevance_score: score }) => score);
+    const drawn = barsOf(scores, bars);
+    const places = new Map(reference?.results.map(({ index }, rank) => [index, rank]));
+    const marks = marksOf(query);
+    const make = (rank: number, index: number, score: number): VNode => {
+      const before = places.get(index);
+      const moved = before === undefined ? undefined : before - rank;
+      const isTie = scores[rank - 1] === score || scores[rank + 1] === score;
+      const { from, width } = drawn.bars[rank] ?? { from: 0, width: 0 };
+      const text = (documents[index] ?? '').slice(0, TEXT_SHOWN);
+      return (
+        <li
+          key={index}
+          class="rank"
+          data-at={index}
+          aria-setsize={rows.length}
+          aria-posinset={rank + 1}
+        >
+          <button type="button">
+            <span class="place num">{rank + 1}</span>
+            <span class="words">
+              <span class="clip">
+                {highlighted(text, marks).map(({ text: piece, hit }, at) =>
+                  hit ? <mark key={at}>{piece}</mark> : piece,
+                )}
+              </span>
+              <span class="meter-line" aria-hidden="true" style={zeroOf(drawn.zero)}>
+                <i style={{ marginLeft: `${from * 100}%`, width: `${width * 100}%` }} />
+              </span>
+            </span>
+            <span class="score num">
+              {significant(score)}
+              <span class="small muted">
+                {moved === undefined ? '' : changeOf(moved)}
+                {isTie ? ` ${words.tie}` : ''}
+              </span>
+            </span>
+            {before === undefined ? null : (
+              <span class="hidden">{words.inReference(before + 1, moved ?? 0)}</span>
+            )}
+          </button>
+        </li>
+      );
+    };
+    return (rank) => {
+      const row = rows[rank];
+      if (row === undefined) return undefined;
+      const one = made.get(rank) ?? make(rank, row.index, row.relevance_score);
+      made.set(rank, one);
+      return one;
+    };
+  }, [rows, documents, query, reference, bars]);
+}
+
+/** Zero as a line across the bar’s track, where scores below it are drawn to its left. */
+function zeroOf(zero: number | undefined): { readonly background?: string } {
+  if (zero === undefined) return {};
+  const at = `${zero * 100}%`;
+  return {
+    background: `linear-gradient(to right, var(--line) ${at}, var(--text) ${at} calc(${at} + 2px), var(--line) 0)`,
+  };
 }
 
 function changeOf(moved: number): string {
@@ -269,55 +339,53 @@ function changeOf(moved: number): string {
   return moved > 0 ? `▲${moved}` : `▼${-moved}`;
 }
 
-/** Bars begin at zero and end at the lane’s best: scores of two models cannot be compared. */
-function widthsOf(scores: readonly number[], kind: Bars): number[] {
-  const best = Math.max(...scores);
-  if (kind === 'softmax') {
-    const powers = scores.map((score) => Math.exp(score - best));
-    const sum = powers.reduce((total, power) => total + power, 0);
-    return powers.map((power) => power / sum);
-  }
-  const least = kind === 'share' ? Math.min(...scores, 0) : 0;
-  const span = Math.max(...scores.map((score) => Math.abs(score - least)), Number.EPSILON);
-  return scores.map((score) => Math.min(1, Math.abs(score - least) / span));
-}
+/** Not by colour alone. */
+const LINES = {
+  up: { stroke: 'var(--ok)', 'stroke-width': 1.5 },
+  down: { stroke: 'var(--bad)', 'stroke-width': 1.5, 'stroke-dasharray': '5 3' },
+  same: { stroke: 'var(--border)', 'stroke-width': 1 },
+} as const;
 
-/** Lines between the ranks of each document in two neighbours; if the right one lacks it, the line leads to its end. */
+/** Lines between the ranks of each document in two neighbours; if it left the top, the line ends below, with its rank. */
 function Slopes({
   left,
   right,
+  most,
   farOnly,
-  lit,
   range,
 }: {
-  readonly left: readonly number[];
-  readonly right: readonly number[];
+  readonly left: Ranked;
+  readonly right: Ranked;
+  readonly most: number;
   readonly farOnly: boolean;
-  readonly lit: number | undefined;
   readonly range: Range;
 }) {
-  const height = Math.max(left.length, right.length) * ROW_PX;
-  const places = new Map(right.map((index, rank) => [index, rank]));
-  const middle = (rank: number): number => rank * ROW_PX + ROW_PX / 2;
-  const isSeen = (from: number, to: number): boolean =>
-    Math.min(from, to) < range.to && Math.max(from, to) >= range.from;
+  const orders = useMemo(
+    () => [left, right].map(({ results }) => results.map(({ index }) => index)),
+    [left, right],
+  );
+  const [ofLeft = [], ofRight = []] = orders;
+  const rows = Math.min(most, Math.max(ofLeft.length, ofRight.length));
+  const [first, last] = [Math.min(range.from, rows), Math.min(range.to, rows)];
+  const middle = (place: number): number => (place - first) * ROW_PX + ROW_PX / 2;
   return (
-    <svg viewBox={`0 0 ${GAP_PX} ${height}`} height={height} preserveAspectRatio="none">
-      {left.map((index, from) => {
-        const place = places.get(index);
-        const to = place ?? right.length - 0.5;
-        if (!isSeen(from, to) || (farOnly && Math.abs(to - from) < FAR)) return null;
-        const kind = to < from ? 'up' : to > from ? 'down' : 'same';
-        const gone = place === undefined ? ' gone' : '';
-        const focus = lit === undefined ? '' : lit === index ? ' lit' : ' faded';
-        return (
-          <path
-            key={index}
-            class={`${kind}${gone}${focus}`}
-            d={`M0 ${middle(from)} C ${GAP_PX / 2} ${middle(from)} ${GAP_PX / 2} ${middle(to)} ${GAP_PX} ${middle(to)}`}
-          />
-        );
-      })}
+    // As high as what is seen of it: a picture of a thousand rows is slow to paint.
+    <svg style={{ marginTop: `${first * ROW_PX}px` }} height={(last - first) * ROW_PX}>
+      {slopesOf(ofLeft, ofRight, most, range, farOnly).map(
+        ({ index, kind, from, to, gone, strength }) => (
+          <g key={index} data-at={index} opacity={gone === undefined ? 1 : 0.5} {...LINES[kind]}>
+            <path
+              stroke-opacity={kind === 'same' ? 1 : strength}
+              d={`M0 ${middle(from)} C ${GAP_PX / 2} ${middle(from)} ${GAP_PX / 2} ${middle(to)} ${GAP_PX} ${middle(to)}`}
+            />
+            {gone == null ? null : (
+              <text x={2} y={middle(from) - 4} fill="var(--text)" stroke="none" font-size={11}>
+                ↓{gone}
+              </text>
+            )}
+          </g>
+        ),
+      )}
     </svg>
   );
 }

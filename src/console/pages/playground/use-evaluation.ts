@@ -4,6 +4,7 @@ import { ApiError, call, newKey } from '../../api/call.js';
 import { reread } from '../../api/query.js';
 import { bodyOf, keyOf, SIDE_BY_SIDE, type LaneOptions, type LaneSpec } from '../../lib/lanes.js';
 import type { Judged } from '../../lib/queries-in.js';
+import type { SharedMany, SharedScores } from '../../lib/share.js';
 
 const PLACES = 10;
 /** How often one request is sent again that was refused for a while. */
@@ -25,18 +26,26 @@ export interface Evaluated {
 }
 
 export interface Evaluation {
+  /** Whether somebody else measured it. */
+  readonly given: boolean;
+  /** The queries that were ranked. */
+  readonly queries: readonly string[];
   /** By the key of the lane. */
   readonly lanes: ReadonlyMap<string, Evaluated>;
   readonly running: boolean;
   readonly run: (lanes: readonly LaneSpec[], queries: readonly Judged[]) => Promise<void>;
   readonly stop: () => void;
+  /** Shows what was measured elsewhere or before; nothing is run. */
+  readonly show: (many: Pick<SharedMany, 'queries' | 'lanes'> | undefined) => void;
 }
 
 const NOTHING: Evaluated = { scores: new Map(), failed: 0, error: undefined };
 
 /** Ranks many queries with each lane, as many at once as the playground may. */
-export function useEvaluation(options: LaneOptions): Evaluation {
-  const [lanes, setLanes] = useState<ReadonlyMap<string, Evaluated>>(new Map());
+export function useEvaluation(options: LaneOptions, begun: SharedMany | undefined): Evaluation {
+  const [lanes, setLanes] = useState<ReadonlyMap<string, Evaluated>>(() => evaluatedOf(begun));
+  const [asked, setAsked] = useState(begun?.queries ?? []);
+  const [given, setGiven] = useState(false);
   const [running, setRunning] = useState(false);
   const current = useRef<AbortController | undefined>(undefined);
   const stop = (): void => {
@@ -51,6 +60,8 @@ export function useEvaluation(options: LaneOptions): Evaluation {
     const controller = new AbortController();
     current.current = controller;
     setRunning(true);
+    setGiven(false);
+    setAsked(queries.map(({ query }) => query));
     setLanes(new Map(specs.map((spec) => [keyOf(spec), NOTHING])));
     // Query by query, so that lanes can be compared however early somebody stops.
     const waiting = queries.flatMap((judged, at) => specs.map((spec) => ({ spec, judged, at })));
@@ -80,7 +91,48 @@ export function useEvaluation(options: LaneOptions): Evaluation {
     await reread();
   }
 
-  return { lanes, running, run, stop };
+  const show: Evaluation['show'] = (many) => {
+    stop();
+    setGiven(true);
+    setAsked(many?.queries ?? []);
+    setLanes(evaluatedOf(many));
+  };
+  return { given, queries: asked, lanes, running, run, stop, show };
+}
+
+/** What a link carries of it. */
+export function scoresOf({ lanes }: Pick<Evaluation, 'lanes'>): SharedScores[] {
+  return Array.from(lanes, ([key, { scores, failed }]) => ({
+    ...{ key, failed },
+    scores: Array.from(
+      scores,
+      ([at, score]) =>
+        [
+          at,
+          score.ndcg,
+          score.reciprocalRank,
+          Math.round(score.ms * 10) / 10,
+          score.quota,
+        ] as const,
+    ),
+  }));
+}
+
+function evaluatedOf(many: Pick<SharedMany, 'lanes'> | undefined): ReadonlyMap<string, Evaluated> {
+  return new Map(
+    many?.lanes.map(({ key, failed, scores }) => [
+      key,
+      {
+        ...{ failed, error: undefined },
+        scores: new Map(
+          scores.map(([at, gain, reciprocal, ms, quota]) => [
+            at,
+            { ndcg: gain, reciprocalRank: reciprocal, ms, quota },
+          ]),
+        ),
+      },
+    ]),
+  );
 }
 
 async function scoreOf(

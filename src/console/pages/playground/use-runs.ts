@@ -14,6 +14,7 @@ export type Lane =
       /** The reply of the first run, which is the one shown. */
       readonly reply: Ranked;
       readonly replies: readonly Ranked[];
+      readonly query: string;
       readonly documents: readonly string[];
       /** Runs that are still to come. */
       readonly left: number;
@@ -106,7 +107,7 @@ export function resultsOf({ key, reply }: RankedLane): SharedResults {
 }
 
 /** A lane as a link brought it. */
-export function laneOf(shared: SharedResults, documents: readonly string[]): Lane {
+export function laneOf(shared: SharedResults, query: string, documents: readonly string[]): Lane {
   const { model, rows, ms, quota, tokens } = shared;
   const reply: Ranked = {
     ...{ request_id: '', model, channel: null, upstream_model: null, score_scale: null },
@@ -117,7 +118,7 @@ export function laneOf(shared: SharedResults, documents: readonly string[]): Lan
     ...{ quota, attempts: [], warnings: [] },
     timing: { total_ms: ms, upstream_ms: ms, admission_ms: 0 },
   };
-  return { state: 'ranked', reply, replies: [reply], documents, left: 0 };
+  return { state: 'ranked', reply, replies: [reply], query, documents, left: 0 };
 }
 
 /** Keeps what was ranked so far. */
@@ -140,13 +141,13 @@ async function runLane(
     try {
       const reply = await call('rankForComparison', { body, key: newKey(), signal });
       replies = [...replies, reply];
-      put({ state: 'ranked', reply: replies[0] ?? reply, replies, documents, left });
+      put({ state: 'ranked', reply: replies[0] ?? reply, replies, query, documents, left });
     } catch (error) {
       if (signal.aborted) return;
       if (!(error instanceof ApiError)) throw error;
       const [reply] = replies;
       if (reply === undefined) put({ state: 'failed', error });
-      else put({ state: 'ranked', reply, replies, documents, left: 0, error });
+      else put({ state: 'ranked', reply, replies, query, documents, left: 0, error });
       return;
     }
   }

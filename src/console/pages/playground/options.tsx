@@ -1,0 +1,115 @@
+import { useRead } from '../../api/query.js';
+import { aboutCost, aboutTokens } from '../../lib/bill.js';
+import type { LaneOptions, LaneSpec } from '../../lib/lanes.js';
+import { Segments, money } from '../../parts/basic.js';
+import { FormFields, SelectField } from '../../parts/form.js';
+import { wp } from '../../words.js';
+import { RUNS, type Times } from './inputs.js';
+
+type LanePrice = Parameters<typeof aboutCost>[0] | undefined;
+
+/** The price of each lane, where it is known. */
+export function usePrices(lanes: readonly LaneSpec[]): readonly LanePrice[] {
+  const { data } = useRead('listOwnModels');
+  return lanes.map(({ model: name }) => {
+    const model = name.replace(/@[^@]*$/, '');
+    return data?.find(({ id, aliases }) =>
+      [id, ...aliases].some((one) => one === name || one === model),
+    )?.price;
+  });
+}
+
+/** What one query costs with all lanes; `undefined` where a price is not known. */
+export function costOf(
+  prices: readonly LanePrice[],
+  query: string,
+  documents: readonly string[],
+): number | undefined {
+  let sum = 0;
+  for (const price of prices) {
+    if (price === undefined) return undefined;
+    sum += aboutCost(price, query, documents);
+  }
+  return sum;
+}
+
+/** Estimates the cost of a run in advance, as far as the prices of the lanes are known. */
+export function Bill({
+  lanes,
+  query,
+  documents,
+  runs,
+}: {
+  readonly lanes: readonly LaneSpec[];
+  readonly query: string;
+  readonly documents: readonly string[];
+  readonly runs: number;
+}) {
+  const prices = usePrices(lanes);
+  const known = prices.filter((price) => price !== undefined);
+  if (known.length === 0 || documents.length === 0) return null;
+  const units = known.reduce((sum, price) => sum + aboutCost(price, query, documents), 0) * runs;
+  const cost = money(units);
+  return (
+    <span class="muted small">
+      {wp().playground.bill(
+        aboutTokens(documents),
+        known.length === lanes.length ? cost : `≥ ${cost}`,
+        lanes.length * runs,
+      )}
+    </span>
+  );
+}
+
+export function Options({
+  options,
+  times,
+  onOptions,
+  onTimes,
+}: {
+  readonly options: LaneOptions;
+  readonly times: Times;
+  readonly onOptions: (options: LaneOptions) => void;
+  readonly onTimes: (times: Times) => void;
+}) {
+  const words = wp().playground;
+  return (
+    <details>
+      <summary>{words.options}</summary>
+      <div class="stack">
+        <div class="halves">
+          <FormFields
+            values={options}
+            onChange={(values) => onOptions({ ...options, ...values })}
+            error={undefined}
+            fields={[
+              { name: 'top_n', label: words.topN, help: words.topNHelp, type: 'number', min: 1 },
+              { name: 'max_tokens_per_doc', label: words.maxTokens, type: 'number', min: 1 },
+              { name: 'instruction', label: words.instruction, help: words.instructionHelp },
+              { name: 'priority', label: words.priority, help: words.priorityHelp, type: 'number' },
+            ]}
+          />
+          <SelectField
+            label={words.truncation}
+            value={options.truncation}
+            choices={(['', 'true', 'false'] as const).map((value) => ({
+              value,
+              label: words.truncations[value],
+            }))}
+            onChange={(truncation) => onOptions({ ...options, truncation })}
+          />
+        </div>
+        <div class="row">
+          <span>{words.runs}</span>
+          <Segments
+            label={words.runs}
+            value={times}
+            choices={RUNS.map((value) => ({ value, label: value }))}
+            onChange={onTimes}
+          />
+          <span class="muted small">{words.runsHelp}</span>
+        </div>
+      </div>
+    </details>
+  );
+}
