@@ -76,7 +76,7 @@ const CONSOLE_FOLDER = fileURLToPath(new URL('../dist/console', import.meta.url)
 export async function createApp(config: Config, parts: AppParts): Promise<App> {
   const { store, logger, now = Date.now, random = Math.random } = parts;
   const { server: limits, gateway: settings, traffic } = config;
-  const node = thisNode();
+  const node = thisNode(limits.port);
   const events = new EventBatches([logEvents(logger)]);
   const { observe } = events;
   const background = new Background(observe);

@@ -62,6 +62,7 @@ async function superviseWorkers(config: Config): Promise<number> {
   const logger = createLogger(config.log.level);
   const store = await openStore(config.store, {
     asGateway: true,
+    port: config.server.port,
     onWaiting: (why) => logger.warn(why),
   });
   const first = await firstStart(config, store, print);
@@ -122,6 +123,7 @@ async function serve(config: Config): Promise<number> {
   });
   const store = await openStore(config.store, {
     asGateway: true,
+    port: config.server.port,
     onWaiting: (why) => {
       logger.warn(why);
     },

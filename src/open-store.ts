@@ -23,19 +23,21 @@ export async function openStore(
      * command is checked when the command is about to write channels.
      */
     readonly asGateway?: boolean;
+    /** Where the gateway is to listen, which its name may have. */
+    readonly port?: number;
   } = {},
 ): Promise<Store> {
-  const { asGateway = false, ...waiting } = patience;
+  const { asGateway = false, port = 0, ...waiting } = patience;
   const store = await openDriver(settings, createVault(keysOf(settings)), waiting);
-  return asGateway ? startedOn(store) : checkedWhenWriting(store);
+  return asGateway ? startedOn(store, port) : checkedWhenWriting(store);
 }
 
 /** How long a gateway may take from here to its first report, which shows its keys from then on. */
 const STARTING_MS = 30_000;
 
 /** A store whose key this gateway has. Throws, with the store closed, if it does not have it. */
-async function startedOn(store: Store): Promise<Store> {
-  const { id: nodeId, name } = thisNode();
+async function startedOn(store: Store, port: number): Promise<Store> {
+  const { id: nodeId, name } = thisNode(port);
   const leave = async (waitMs?: number): Promise<void> => {
     // What is not taken back expires.
     if (performance.now() < noted.untilMs) await store.dropKeys(nodeId).catch(() => undefined);
