@@ -77,6 +77,7 @@ export async function createApp(config: Config, parts: AppParts): Promise<App> {
   const { store, logger, now = Date.now, random = Math.random } = parts;
   const { server: limits, gateway: settings, traffic } = config;
   const node = thisNode(limits.port);
+  const files = config.console.enabled ? readConsole(CONSOLE_FOLDER) : undefined;
   const events = new EventBatches([logEvents(logger)]);
   const { observe } = events;
   const background = new Background(observe);
@@ -164,7 +165,18 @@ export async function createApp(config: Config, parts: AppParts): Promise<App> {
     limits.bodyLimitBytes,
   );
   const readers = createEventReaders(config, {
-    ...{ store, node, observe, now, random, load, settlements, storeHealth, plane },
+    ...{
+      store,
+      node,
+      build: files?.build,
+      observe,
+      now,
+      random,
+      load,
+      settlements,
+      storeHealth,
+      plane,
+    },
     flush: () => events.flush(),
   });
   events.add(...readers.reads);
@@ -202,7 +214,7 @@ export async function createApp(config: Config, parts: AppParts): Promise<App> {
       operations: OPERATIONS,
       ...{ management, gateway, explain, observe, load },
       users: store,
-      console: config.console.enabled ? readConsole(CONSOLE_FOLDER) : undefined,
+      console: files,
       door: new Door(gateway),
       replies: new ReplyBatches(load),
       bodyLimitBytes: limits.bodyLimitBytes,

@@ -16,6 +16,8 @@ import type { ThisNode } from './this-node.js';
 export interface EventReaderParts {
   readonly store: Store;
   readonly node: ThisNode;
+  /** Of the console, if it is served. */
+  readonly build: string | undefined;
   readonly observe: Observe;
   /** Hands the readers what they have not been given yet. */
   readonly flush: () => void;
@@ -41,7 +43,8 @@ export interface EventReaders {
 
 /** Builds the readers that are switched on. */
 export function createEventReaders(config: Config, parts: EventReaderParts): EventReaders {
-  const { store, node, observe, flush, now, random, load, settlements, storeHealth, plane } = parts;
+  const { store, node, build, observe, flush, now, random, load, settlements, storeHealth, plane } =
+    parts;
   const { usageEntries, refusedEntries, statsDays } = config.log;
   const inFlight = (): number => load.requests;
   const pendingSettlements = (): number => settlements.size;
@@ -61,6 +64,7 @@ export function createEventReaders(config: Config, parts: EventReaderParts): Eve
     ...writing,
     node: {
       ...{ nodeId: node.id, name: node.name, release: node.release, pid: process.pid },
+      ...(build === undefined ? {} : { build }),
       ...{ maxInFlight: config.server.maxInFlight, keyMarks: store.keyMarks() },
     },
     ...{ inFlight, pendingSettlements },

@@ -96,7 +96,6 @@ function write({ outputFiles, metafile }) {
   );
   const script = path.basename(entry[0]);
   const style = path.basename(entry[1].cssBundle);
-  const { version } = JSON.parse(fs.readFileSync(path.join(root, 'package.json'), 'utf8'));
   const page = fs
     .readFileSync(path.join(source, 'index.html'), 'utf8')
     .replace('{{script}}', `assets/${script}`)
@@ -107,7 +106,6 @@ function write({ outputFiles, metafile }) {
         .map((chunk) => `<link rel="modulepreload" href="assets/${chunk}" />`)
         .join('\n    '),
     )
-    .replace('{{release}}', version)
     .replace('{{build}}', hash.digest('hex').slice(0, 16));
   if (!page.includes(BASE)) throw new Error('src/console/index.html has lost its base element');
   fs.writeFileSync(path.join(target, 'index.html'), page);

@@ -49,6 +49,7 @@ const upgraded = atom(false);
 const searching = atom(false);
 const showingKeys = atom(false);
 const ABOUT_EVERY_MS = 60_000;
+const BUILD = document.querySelector<HTMLMetaElement>('meta[name=build]')?.content ?? '';
 
 export function Shell() {
   const known = useAtom(about);
@@ -61,9 +62,9 @@ export function Shell() {
   useEffect(() => {
     const read = (): void => {
       readAbout().then(
-        ({ version }) => {
-          const built = document.querySelector<HTMLMetaElement>('meta[name="release"]')?.content;
-          if (built !== undefined && built !== version) upgraded.set(true);
+        ({ builds }) => {
+          // As long as one gateway serves this page, an upgrade is not over, and another page may be as old.
+          if (builds.length > 0 && !builds.includes(BUILD)) upgraded.set(true);
         },
         // The bar already says that the gateway does not answer; the next round tries again.
         () => undefined,

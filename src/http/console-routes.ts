@@ -8,6 +8,8 @@ import { allow } from './allow.js';
 /** The console as built: its page, and files that never change under their names. */
 export interface ConsoleFiles {
   readonly page: string;
+  /** What tells it from the console of another build, even one of the same release. */
+  readonly build: string | undefined;
   readonly assets: ReadonlyMap<string, ConsoleAsset>;
 }
 
@@ -49,7 +51,8 @@ export function readConsole(folder: string): ConsoleFiles | undefined {
       const read = (ending: string): Buffer => readFileSync(join(folder, 'assets', name + ending));
       return [[name, { mediaType, plain: read(''), gzip: read('.gz'), brotli: read('.br') }]];
     });
-    return { page, assets: new Map(assets) };
+    const [, build] = /<meta name="build" content="([^"]+)"/.exec(page) ?? [];
+    return { page, build, assets: new Map(assets) };
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return undefined;
     throw error;
@@ -57,7 +60,7 @@ export function readConsole(folder: string): ConsoleFiles | undefined {
 }
 
 /** The browser console below `/console/`, under any prefix that a proxy gives it: none of its addresses is absolute. */
-export function consoleRoutes({ page, assets }: ConsoleFiles): Router {
+export function consoleRoutes({ page, assets }: Pick<ConsoleFiles, 'page' | 'assets'>): Router {
   const router = express.Router({ strict: true });
   const tag = createHash('sha256').update(page).digest('hex').slice(0, 16);
 

@@ -1,5 +1,6 @@
-import type { NodeAbout, Store } from '../store/store.js';
+import { StoreUnavailableError, type NodeAbout, type Store } from '../store/store.js';
 import { nameOfNode } from './in-force.js';
+import { SharedReads } from './shared-reads.js';
 
 /** Whether a gateway has the newest version in force, an older one, or has stopped reporting without signing off. */
 export type NodeStanding = 'current' | 'behind' | 'silent';
@@ -50,6 +51,23 @@ export async function listNodes({ store, now }: NodesDeps): Promise<NodesView> {
       (node) => node.standing !== 'silent' || !live.some(({ name }) => name === node.name),
     ),
   };
+}
+
+const buildReads = new SharedReads<readonly string[]>(2_000);
+
+/** The builds of the console that running gateways serve; none if the store cannot tell. */
+export async function liveBuilds({ store, now }: NodesDeps): Promise<string[]> {
+  const nowMs = now();
+  const read = async (): Promise<readonly string[]> => {
+    const live = (await store.listNodes(nowMs)).filter(({ version }) => version !== undefined);
+    return [...new Set(live.flatMap(({ about }) => about?.build ?? []))].sort();
+  };
+  try {
+    return [...(await buildReads.of(store, '', nowMs, read))];
+  } catch (error) {
+    if (!(error instanceof StoreUnavailableError)) throw error;
+    return [];
+  }
 }
 
 function standingOf(inForce: number | undefined, newest: number): NodeStanding {

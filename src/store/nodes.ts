@@ -4,6 +4,8 @@ export interface NodeAbout {
   /** The name that people know it by: the machine, and the process if the machine runs several. */
   readonly name: string;
   readonly release: string;
+  /** Of the console that it serves; absent if it serves none, and from older releases. */
+  readonly build?: string;
   readonly pid: number;
   readonly startedMs: number;
   /** When it reported this. */

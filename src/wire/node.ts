@@ -21,6 +21,7 @@ interface NodeWire {
   standing: NodeStanding;
   version: number | null;
   release: string | null;
+  build: string | null;
   pid: number | null;
   started_time: number | null;
   reported_time: number | null;
@@ -63,6 +64,10 @@ export const NODES_REPLY = {
           ),
         version: TOLD.description('What it has in force.'),
         release: Joi.string().allow(null).required(),
+        build: Joi.string()
+          .allow(null)
+          .required()
+          .description('Of the console that it serves, which tells builds of one release apart.'),
         pid: TOLD,
         started_time: TOLD.description('Unix seconds.'),
         reported_time: TOLD.description('When it last reported, in unix seconds.'),
@@ -113,6 +118,7 @@ function nodeWire({ id, name, standing, version, about }: NodeView): NodeWire {
     standing,
     version: version ?? null,
     release: about?.release ?? null,
+    build: about?.build ?? null,
     pid: about?.pid ?? null,
     started_time: secondsOf(about?.startedMs),
     reported_time: secondsOf(about?.atMs),
@@ -148,6 +154,7 @@ export function readNodes(reply: Json): NodesWire {
         standing: node.field('standing').string() as NodeStanding,
         version: told('version'),
         release: node.field('release').optionalString() ?? null,
+        build: node.maybe('build').optionalString() ?? null,
         pid: told('pid'),
         started_time: told('started_time'),
         reported_time: told('reported_time'),

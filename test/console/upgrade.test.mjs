@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { startConsole } from './support.mjs';
+import { settled, startConsole } from './support.mjs';
 
 let console_;
 
@@ -46,6 +46,48 @@ test('a page that stayed open through an upgrade says so, and a reload keeps wha
   await page.getByRole('button', { name: 'Log in' }).waitFor();
   assert.equal(await page.evaluate(() => document.body.innerText.includes('draft')), false);
   assert.deepEqual(unexpected(said), []);
+  await context.close();
+});
+
+test('a page says that it is outdated once no gateway serves its build, of the same release too', async () => {
+  const { context, page, said } = await console_.open('nodes', {
+    prepare: (blank) => blank.clock.install(),
+  });
+  await page.getByRole('heading', { name: 'Nodes' }).waitFor();
+  const { builds: own } = await console_.api(context, 'GET', '/api/about');
+  assert.equal(own.length, 1);
+  /** What the gateways serve from now on, as the page hears at its next look. */
+  const serve = async (builds) => {
+    await page.route('**/api/about', async (route) => {
+      const reply = await route.fetch();
+      const { data, ...rest } = await reply.json();
+      await route.fulfill({ response: reply, json: { ...rest, data: { ...data, builds } } });
+    });
+    const heard = page.waitForResponse('**/api/about');
+    await page.clock.runFor(61_000);
+    await (await heard).finished();
+    await settled(page);
+  };
+  const bar = page.getByText('The gateway was upgraded: this page is outdated.');
+
+  // An upgrade is under way, or the store cannot tell: the page after a reload might be as old.
+  await serve([...own, 'other']);
+  assert.equal(await bar.count(), 0);
+  await serve([]);
+  assert.equal(await bar.count(), 0);
+  await serve(['other']);
+  await bar.waitFor();
+  await serve([...own, 'other']);
+  await bar.waitFor();
+
+  await page.unrouteAll();
+  await page.getByRole('button', { name: 'Reload' }).click();
+  await bar.waitFor({ state: 'detached' });
+  await page.getByRole('heading', { name: 'Nodes' }).waitFor();
+  await page.clock.runFor(61_000);
+  await settled(page);
+  assert.equal(await bar.count(), 0);
+  assert.deepEqual(said, []);
   await context.close();
 });
 

@@ -12,7 +12,8 @@ import { CONSOLE_TYPES_FILE, consoleTypes } from '../support/console-types.js';
 import { callApi, createAccount } from '../support/accounts.js';
 import { startGateway } from '../support/gateway.js';
 
-const PAGE = '<html><base href="./" /><script src="assets/main-A1.js"></script></html>';
+const PAGE =
+  '<html><meta name="build" content="b7" /><base href="./" /><script src="assets/main-A1.js"></script></html>';
 
 describe('the console’s files', () => {
   let folder: string;
@@ -109,6 +110,10 @@ describe('the console’s files', () => {
     expect((await fetch(`${url}/console/keys`, { method: 'POST' })).status).toBe(405);
   });
 
+  it('has a build, which tells it from others of its release', () => {
+    expect(readConsole(folder)?.build).toBe('b7');
+  });
+
   it('is missing if it was not built', () => {
     expect(readConsole(join(folder, 'nowhere'))).toBeUndefined();
   });
@@ -124,6 +129,7 @@ describe('about', () => {
     const nobody = await about();
     expect(nobody).toMatchObject({ self: null, mail: 'outbox', units_per_usd: 500_000 });
     expect(nobody.version).toMatch(/^\d+\.\d+\.\d+/);
+    expect(nobody.builds).toEqual([]);
     expect(await about({ cookie })).toMatchObject({ self: { id: user.id } });
     expect(await about({ cookie: 'rerank_session=over' })).toMatchObject({ self: null });
     expect((await fetch(`${gateway.url}/console/`)).status).toBe(404);

@@ -10,13 +10,17 @@ type Node = ReplyOf<'listNodes'>['nodes'][number];
 
 const EVERY_MS = 5_000;
 const SHOWN_CHANNELS = 8;
+/** Digits of a build. */
+const SHOWN_BUILD = 6;
 const SIGNS = { current: 'ok', behind: 'bad', silent: 'bad' } as const;
 
 /** Whether all gateways agree. */
 export function Nodes() {
   const { data, error, loading, again } = useRead('listNodes', {}, { everyMs: EVERY_MS });
   const words = wp().nodes;
-  const usual = mostCommon((data?.nodes ?? []).map(({ release }) => release));
+  const nodes = data?.nodes ?? [];
+  const usual = mostCommon(nodes.map(editionOf));
+  const hasBuilds = new Set(nodes.map(({ build }) => build)).size > 1;
   return (
     <>
       <ListHead title={w().nav.nodes} total={data?.nodes.length} />
@@ -51,14 +55,23 @@ export function Nodes() {
               },
               {
                 title: words.release,
-                cell: ({ release }) =>
-                  release === usual ? (
-                    release
+                cell: (node) => {
+                  const shown = (
+                    <>
+                      {node.release ?? '–'}
+                      {hasBuilds ? (
+                        <span class="small muted"> {node.build?.slice(0, SHOWN_BUILD)}</span>
+                      ) : null}
+                    </>
+                  );
+                  return editionOf(node) === usual ? (
+                    shown
                   ) : (
                     <State sign="warn">
-                      {release ?? '–'} <span class="hidden">{words.otherRelease}</span>
+                      {shown} <span class="hidden">{words.otherRelease}</span>
                     </State>
-                  ),
+                  );
+                },
               },
               { title: words.up, minor: true, cell: ({ started_time: at }) => <Since at={at} /> },
               {
@@ -129,6 +142,11 @@ function Resting({ channels }: Pick<Node, 'channels'>) {
       ) : null}
     </ul>
   );
+}
+
+/** What tells a gateway's program from another's. */
+function editionOf({ release, build }: Node): string {
+  return `${release ?? ''} ${build ?? ''}`;
 }
 
 function mostCommon<T>(values: readonly T[]): T | undefined {

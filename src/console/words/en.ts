@@ -86,7 +86,7 @@ export const en = {
     noPage: 'There is no such page.',
     toStart: 'Home page',
     chunkGone: 'The gateway was upgraded while this page was open.',
-    upgraded: 'The gateway was upgraded: this page is from the release before.',
+    upgraded: 'The gateway was upgraded: this page is outdated.',
     reload: 'Reload',
     noRights: 'This page is for admins.',
     noRightsHelp:

@@ -1,11 +1,13 @@
 import Joi from 'joi';
 import { UNITS_PER_DOLLAR } from '../../core/quota.js';
+import { liveBuilds } from '../../management/nodes.js';
 import { REQUIRED_COUNT } from '../../wire/counts.js';
 import { USER, userWire, type UserWire } from '../../wire/user.js';
 import { defineOperation, type Operation } from '../operation.js';
 
 interface AboutWire {
   version: string;
+  builds: string[];
   self: UserWire | null;
   registration: boolean;
   mail: 'smtp' | 'outbox';
@@ -27,6 +29,12 @@ const about = defineOperation({
   access: 'visitor',
   reply: Joi.object<AboutWire>({
     version: Joi.string().required().description('The running release.'),
+    builds: Joi.array()
+      .items(Joi.string())
+      .required()
+      .description(
+        'Of the consoles that the running gateways serve; none while the store cannot tell. A page whose own is not among them is outdated.',
+      ),
     self: USER.allow(null).required(),
     registration: Joi.boolean().required().description('Whether people may register themselves.'),
     mail: Joi.string<AboutWire['mail']>()
@@ -42,8 +50,9 @@ const about = defineOperation({
       examples: Joi.boolean().required().description('Whether inputs may be kept.'),
     }).required(),
   }),
-  handler: ({ deps, login }) => ({
+  handler: async ({ deps, login }) => ({
     version: deps.about.release,
+    builds: await liveBuilds(deps),
     self: login === undefined ? null : userWire(deps.now())(login.user),
     registration: deps.accounts.registration,
     mail: deps.about.mail,

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { callApi, createAccount, type Account, type ApiReply } from '../../support/accounts.js';
 import { startGateway, type TestGateway } from '../../support/gateway.js';
+import { eventually } from '../../support/redis-server.js';
 import { report } from '../../support/nodes.js';
 
 interface NodesWire {
@@ -39,6 +40,12 @@ function call<T>(method: string, path: string, body?: unknown): Promise<ApiReply
     token: admin.token,
     ...(body === undefined ? {} : { body }),
   });
+}
+
+/** Whether a running gateway serves that build of the console. */
+async function hasBuild(build: string): Promise<boolean> {
+  const { body } = await call<{ readonly builds: string[] }>('GET', '/api/about');
+  return body.data.builds.includes(build);
 }
 
 const nodes = async (): Promise<NodesWire> => (await call<NodesWire>('GET', '/api/node')).body.data;
@@ -80,6 +87,7 @@ describe('nodes', () => {
         nodeId: 'frozen',
         name: 'node-c',
         release: '0.1.9',
+        build: 'another',
         pid: 9,
         startedMs: nowMs,
         atMs: nowMs,
@@ -106,13 +114,16 @@ describe('nodes', () => {
     expect((await nodes()).nodes.find(({ name }) => name === 'node-c')).toMatchObject({
       standing: 'behind',
       release: '0.1.9',
+      build: 'another',
       channels: [
         { id: null, state: 'unusable', name: 'azure', until: null, why: 'credentials locked' },
         { id: 7, state: 'cooling', name: 'busy', why: 'busy' },
       ],
     });
 
+    await eventually('its console is told of', () => hasBuild('another'));
     await report(store, 'frozen', 0, nowMs - 10_000, 1);
+    await eventually('nobody serves that any more', async () => !(await hasBuild('another')));
     expect((await nodes()).nodes.find(({ name }) => name === 'node-c')?.standing).toBe('silent');
   });
 });
