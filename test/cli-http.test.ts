@@ -397,6 +397,14 @@ describe('over HTTP', () => {
     const shown = await json('logs', 'show', refusal?.request_id ?? '');
     expect(shown).toMatchObject({ kind: 'refused', status: 404, tried: [], channel_id: null });
     expect((await run(['logs', 'show', 'of-nobody'])).code).toBe(1);
+    const { items: both } = (await json('logs', 'all')) as { items: { id: string }[] };
+    expect(both).toMatchObject([{ kind: 'refused' }, { kind: 'admitted' }]);
+    expect(await json('logs', 'all', '--before', both[0]?.id ?? '')).toMatchObject({
+      items: [{ kind: 'admitted' }],
+      total: 1,
+    });
+    const { out: listed } = await run(['logs', 'all', '--limit', '1']);
+    expect(listed).toContain(`1 of 2; go on with --before ${both[0]?.id ?? ''}.`);
     expect(await json('logs', 'refused', '--outcome', 'model_not_found')).toMatchObject({
       items: [{ token_name: 'logged', status: 404, user_id: someone.user.id, node: '' }],
     });

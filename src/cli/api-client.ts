@@ -30,7 +30,8 @@ export interface ApiClient {
 }
 
 const TIMEOUT_MS = 60_000;
-const PAGE_SIZE = 100;
+/** The most that the API has on a page. */
+export const PAGE_SIZE = 100;
 
 /** Calls the management API at `url` as the owner of the access token. */
 export function createApiClient(url: string, accessToken: Secret | undefined): ApiClient {

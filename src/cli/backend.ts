@@ -7,6 +7,7 @@ import type { ChannelFilter, ChannelView } from '../management/channel-views.js'
 import type { InForce } from '../management/in-force.js';
 import type { BatchOf, RedemptionDraft, ShownCode } from '../management/redemption-codes.js';
 import type { OverviewQuery } from '../management/overview.js';
+import type { RequestFilter, RequestSlice } from '../management/requests.js';
 import type { BreakdownQuery } from '../management/usage-breakdown.js';
 import type { TagView, TagWrite } from '../management/tags.js';
 import type { CreatedToken, TokenDraft } from '../management/tokens.js';
@@ -36,7 +37,7 @@ import type { NodesWire } from '../wire/node.js';
 import type { OverviewWire } from '../wire/overview.js';
 import type { PriceChangeWire, PricesWire } from '../wire/price.js';
 import type { ExampleContent, ExampleWire } from '../wire/example.js';
-import type { RequestWire } from '../wire/request.js';
+import type { ListedRequestWire, RequestWire } from '../wire/request.js';
 import type { SessionWire } from '../wire/session.js';
 import type { BreakdownWire } from '../wire/stats.js';
 import type { DiscoveredWire } from '../wire/discovered.js';
@@ -162,6 +163,8 @@ export interface Backend {
 
   /** One request by its id, from whichever log has it. */
   getRequest(requestId: string): Promise<RequestWire>;
+  /** Admitted and refused requests as one list, newest first; users see neither channels nor addresses. */
+  listRequests(wanted: RequestFilter, slice: RequestSlice): Promise<Page<ListedRequestWire>>;
   listUsage(query: UsageQuery): Promise<Page<Logged<UsageEntry>>>;
   usageStats(query: Omit<UsageQuery, keyof LogSlice | 'requestId'>): Promise<UsageStats>;
   usageBreakdown(query: BreakdownQuery): Promise<BreakdownWire>;

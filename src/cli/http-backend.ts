@@ -5,7 +5,7 @@ import type { LogSlice, UsageQuery, User } from '../store/store.js';
 import { channelBody, CHANNEL_SORTS, readChannel } from '../wire/channel.js';
 import { readDiscovered } from '../wire/discovered.js';
 import { readExample, type ExampleContent } from '../wire/example.js';
-import { readRequest } from '../wire/request.js';
+import { readListedRequest, readRequest, type ListedRequestWire } from '../wire/request.js';
 import { readExplained } from '../wire/explained.js';
 import { CODE_STATUS_NUMBERS, readBatch, readCode } from '../wire/code.js';
 import { readInForce } from '../wire/in-force.js';
@@ -22,7 +22,7 @@ import { readSwitched, readTag } from '../wire/tag.js';
 import { readTested } from '../wire/tested.js';
 import { readUser, USER_SORTS } from '../wire/user.js';
 import { readAudit, readStats, readUsage } from '../wire/log.js';
-import type { ApiClient } from './api-client.js';
+import { PAGE_SIZE, type ApiClient } from './api-client.js';
 import type { Backend, ChannelChanged, ChannelsChanged, Enforced, TagChanged } from './backend.js';
 import { present } from './values.js';
 
@@ -163,6 +163,22 @@ export function createHttpBackend(api: ApiClient): Backend {
     async getRequest(requestId) {
       const log = (await seesAll()) ? '/api/log' : '/api/log/self';
       return readRequest(await api.call('GET', `${log}/request/${encodeURIComponent(requestId)}`));
+    },
+
+    async listRequests({ kind, address, ...wanted }, { limit, before }) {
+      const { path, query } = await usagePath(wanted);
+      const items: ListedRequestWire[] = [];
+      let total: number | undefined;
+      for (;;) {
+        const part = {
+          ...{ kind, address, before: items.at(-1)?.id ?? before },
+          page_size: Math.min(limit - items.length, PAGE_SIZE),
+        };
+        const page = await api.call('GET', `${path}/request`, { query: { ...query, ...part } });
+        items.push(...page.field('items').map(readListedRequest));
+        total ??= page.field('total').number();
+        if (items.length >= Math.min(limit, total)) return { items, total };
+      }
     },
 
     listPrices: async () => readPrices(await api.call('GET', '/api/price')),

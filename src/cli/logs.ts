@@ -1,11 +1,20 @@
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
+import type { FoundOne } from '../management/requests.js';
 import type { AuditChange, AuditEntry, LogSlice, UsageQuery } from '../store/store.js';
 import { auditWire, statsWire, usageWire } from '../wire/log.js';
 import { refusedWire } from '../wire/refused.js';
 import { addRequestCommand } from './request.js';
 import { namedUser, onGateway, type CliIo, type Session } from './session.js';
 import { amount, facts, moment, table } from './text.js';
-import { pageOf, past, present, wholeNumber, withPage, type PageOptions } from './values.js';
+import {
+  pageOf,
+  past,
+  present,
+  wholeNumber,
+  withLimit,
+  withPage,
+  type PageOptions,
+} from './values.js';
 
 interface FilterOptions {
   readonly user?: string;
@@ -27,6 +36,13 @@ interface RefusedOptions extends PageOptions {
   readonly outcome?: string;
   readonly since?: number;
   readonly until?: number;
+}
+
+interface AllOptions extends FilterOptions {
+  readonly kind?: FoundOne['kind'];
+  readonly address?: string;
+  readonly limit: number;
+  readonly before?: string;
 }
 
 interface AuditOptions extends PageOptions {
@@ -63,6 +79,13 @@ export function addLogCommands(program: Command, io: CliIo): void {
     );
 
   addRequestCommand(logs, io);
+
+  withFilters(withLimit(logs.command('all')), io)
+    .description('list admitted and refused requests together, newest first')
+    .addOption(new Option('--kind <kind>', 'only these').choices(['admitted', 'refused']))
+    .option('--address <address>', 'refused requests from this address')
+    .option('--before <place>', 'go on where another list ended: it says the place')
+    .action(onGateway(io, listAll));
 
   withPage(logs.command('refused'))
     .description('list requests that were refused: not admitted, and charged nothing')
@@ -151,6 +174,43 @@ async function listUsage({ backend, show }: Session, command: Command): Promise<
     total === 0
       ? `No such requests in the log of ${backend.place}.`
       : table([...heading, 'TOOK', 'OUTCOME'], rows, { total, offset: page.offset }),
+  );
+}
+
+async function listAll({ backend, show }: Session, command: Command): Promise<void> {
+  const options = command.opts<AllOptions>();
+  const { limit } = pageOf({ ...options, offset: 0 });
+  const { kind, address, before } = options;
+  const wanted = { ...(await filterOf({ backend }, options)), ...present({ kind, address }) };
+  const { items, total } = await backend.listRequests(wanted, { limit, ...present({ before }) });
+  const rows = items.map((request) => [
+    moment(request.created_at),
+    request.request_id,
+    request.token_id === null ? '' : `${request.token_id} ${request.token_name ?? ''}`,
+    request.model ?? '',
+    request.channel ?? request.address ?? '',
+    amount(request.quota),
+    `${Math.round(request.duration_ms)} ms`,
+    `${request.status} ${request.outcome}${request.repeated === 0 ? '' : ` +${request.repeated}`}`,
+  ]);
+  const heading = [
+    'TIME',
+    'REQUEST',
+    'KEY',
+    'MODEL',
+    'CHANNEL OR FROM',
+    'QUOTA',
+    'TOOK',
+    'OUTCOME',
+  ];
+  const last = items.at(-1);
+  const isAll = last === undefined || items.length === total;
+  const rest = isAll ? '' : `\n${items.length} of ${total}; go on with --before ${last.id}.`;
+  show(
+    { items, total },
+    total === 0
+      ? `No such requests in the logs of ${backend.place}.`
+      : `${table(heading, rows)}${rest}`,
   );
 }
 

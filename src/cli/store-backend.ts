@@ -21,9 +21,9 @@ import {
 import { getChannel, listChannels } from '../management/channel-views.js';
 import { probeAddress, listUpstreamModels, testChannel } from '../management/channel-trials.js';
 import { deleteExample, getExample, listExamples } from '../management/examples.js';
-import { noRequest } from '../management/requests.js';
+import { listRequests, newest, noRequest } from '../management/requests.js';
 import { exampleWire } from '../wire/example.js';
-import { newest, requestWire } from '../wire/request.js';
+import { listedWire, requestWire } from '../wire/request.js';
 import { createSendMail } from '../mail/send-mail.js';
 import { inviteUser, mailResetTo, type ResetMailDeps } from '../management/password-reset.js';
 import { awaitInForce } from '../management/in-force.js';
@@ -105,6 +105,10 @@ export async function openStoreBackend(
   const owner = async (): Promise<Actor & { readonly id: number }> => {
     const root = await findRoot(deps);
     return { ...actor, id: root?.id ?? 0 };
+  };
+  const channelNames = async (): Promise<ReadonlyMap<number, string>> => {
+    const { channels } = await store.loadChannels();
+    return new Map(channels.map(({ id, name }) => [id, name]));
   };
   const changed = async (write: Promise<ChannelWrite>): Promise<ChannelChanged> =>
     enforced(await write);
@@ -199,9 +203,13 @@ export async function openStoreBackend(
       if (request === undefined) throw await noRequest(store, requestId);
       const { userId } = request.entry;
       const user = userId === undefined ? undefined : await store.getUser(userId, now());
-      const { channels } = await store.loadChannels();
-      const names = new Map(channels.map(({ id, name }) => [id, name]));
+      const names = await channelNames();
       return requestWire(request, user?.username, (id) => names.get(id));
+    },
+    async listRequests(wanted, slice) {
+      const { items, total } = await listRequests(store, wanted, slice);
+      const names = await channelNames();
+      return { items: items.map((found) => listedWire(found, (id) => names.get(id))), total };
     },
 
     disableTag: async (tag, reason) => enforced(await disableTag(deps, tag, reason, actor)),

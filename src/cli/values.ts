@@ -75,9 +75,11 @@ export interface PageOptions {
 const MAX_LIMIT = 1_000;
 
 export function withPage(command: Command): Command {
-  return command
-    .option('--limit <count>', `how many, ${MAX_LIMIT} at most`, wholeNumber, 100)
-    .option('--offset <count>', 'how many to skip', wholeNumber, 0);
+  return withLimit(command).option('--offset <count>', 'how many to skip', wholeNumber, 0);
+}
+
+export function withLimit(command: Command): Command {
+  return command.option('--limit <count>', `how many, ${MAX_LIMIT} at most`, wholeNumber, 100);
 }
 
 export function pageOf({ limit, offset }: PageOptions): Slice {

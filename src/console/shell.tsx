@@ -9,7 +9,7 @@ import { PAGES, pageOf, type Page } from './pages.js';
 import { goOn, Login, LoginAgain } from './pages/login.js';
 import { Button, Link, Moment, Skeleton, copyText } from './parts/basic.js';
 import { Dialog } from './parts/dialog.js';
-import { usePageKeys } from './parts/keys.js';
+import { isTyping, usePageKeys } from './parts/keys.js';
 import { Toasts } from './parts/toast.js';
 import { forgetDrafts, reload } from './drafts.js';
 import { hrefOf, navigate, useRoute } from './router.js';
@@ -445,7 +445,7 @@ const CHORD_MS = 1_200;
 function useKeys(): void {
   const chordUntilMs = useRef(0);
   usePageKeys((event) => {
-    const { target, key } = event;
+    const { key } = event;
     if ((event.ctrlKey || event.metaKey) && key.toLowerCase() === 'k') {
       event.preventDefault();
       searching.set(!searching.get());
@@ -454,11 +454,7 @@ function useKeys(): void {
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
     if (!settings.get().letterKeys) return;
     if (document.querySelector('dialog[open]') !== null) return;
-    if (
-      target instanceof HTMLElement &&
-      (['INPUT', 'TEXTAREA', 'SELECT'].includes(target.tagName) || target.isContentEditable)
-    )
-      return;
+    if (isTyping(event)) return;
     // When the key was pressed, not when a busy page came to hear of it.
     if (event.timeStamp < chordUntilMs.current) {
       chordUntilMs.current = 0;

@@ -1,7 +1,8 @@
 import Joi from 'joi';
 import { ERRORS, type ErrorCode } from '../core/errors.js';
 import type { Json } from '../core/json/json.js';
-import type { AttemptRecord, FoundRequest, RefusedEntry, UsageEntry } from '../store/store.js';
+import type { FoundOne, LoggedRequest } from '../management/requests.js';
+import type { AttemptRecord } from '../store/store.js';
 import { REQUIRED_COUNT } from './counts.js';
 import { ID } from './lists.js';
 
@@ -53,6 +54,13 @@ export interface RequestWire extends OwnRequestWire {
   tried: AttemptWire[];
 }
 
+/** A request in a list of both logs, as the user who made it may see it, and as operators see it. */
+export interface OwnListedRequestWire extends OwnRequestWire {
+  id: string;
+}
+export interface ListedRequestWire
+  extends OwnListedRequestWire, Omit<RequestWire, 'username' | 'tried'> {}
+
 const MS = Joi.number().min(0);
 const TEXT = Joi.string().allow('');
 const NAME = TEXT.allow(null).required();
@@ -81,11 +89,11 @@ const OWN_MEMBERS = {
   repeated: REQUIRED_COUNT.description('How many more of its kind this entry stands for.'),
 };
 
-export const OWN_REQUEST = Joi.object<OwnRequestWire>(OWN_MEMBERS);
-export const REQUEST = Joi.object<RequestWire>({
-  ...OWN_MEMBERS,
+const PLACE = {
+  id: Joi.string().required().description('Of this entry in the list: what `before` takes.'),
+};
+const OPERATORS_MEMBERS = {
   user_id: ID_OR_NULL,
-  username: NAME,
   channel_id: ID_OR_NULL,
   channel: NAME,
   provider: NAME,
@@ -93,6 +101,17 @@ export const REQUEST = Joi.object<RequestWire>({
   address: NAME,
   node: NAME.description('The gateway that answered.'),
   source: Joi.string<RequestWire['source']>().valid('api', 'console').required(),
+};
+
+/** The members of a request in a list of both logs, in the order of a file's columns. */
+export const OWN_LISTED_REQUEST = { ...PLACE, ...OWN_MEMBERS };
+export const LISTED_REQUEST = { ...PLACE, ...OWN_MEMBERS, ...OPERATORS_MEMBERS };
+
+export const OWN_REQUEST = Joi.object<OwnRequestWire>(OWN_MEMBERS);
+export const REQUEST = Joi.object<RequestWire>({
+  ...OWN_MEMBERS,
+  ...OPERATORS_MEMBERS,
+  username: NAME,
   tried: Joi.array()
     .items(
       Joi.object<AttemptWire>({
@@ -109,19 +128,6 @@ export const REQUEST = Joi.object<RequestWire>({
     .required()
     .description('Every attempt, where there was more than one or one that failed.'),
 });
-
-/** One request, from whichever log has it. */
-export type FoundOne =
-  | { readonly kind: 'admitted'; readonly entry: UsageEntry }
-  | { readonly kind: 'refused'; readonly entry: RefusedEntry };
-
-/** The newest of what has an id. */
-export function newest({ usage, refused }: FoundRequest): FoundOne | undefined {
-  if (refused !== undefined && (usage === undefined || refused.atMs > usage.atMs)) {
-    return { kind: 'refused', entry: refused };
-  }
-  return usage === undefined ? undefined : { kind: 'admitted', entry: usage };
-}
 
 export function ownRequestWire({ kind, entry }: FoundOne): OwnRequestWire {
   const shared = {
@@ -211,6 +217,18 @@ export function requestWire(
   };
 }
 
+export function ownListedWire(request: LoggedRequest): OwnListedRequestWire {
+  return { id: request.id, ...ownRequestWire(request) };
+}
+
+export function listedWire(
+  request: LoggedRequest,
+  channelName: (id: number) => string | undefined,
+): ListedRequestWire {
+  const { username: _, tried: __, ...row } = requestWire(request, undefined, channelName);
+  return { id: request.id, ...row };
+}
+
 function attemptWire(attempt: AttemptRecord, channel: string | null): AttemptWire {
   return {
     channel_id: attempt.channelId,
@@ -226,10 +244,17 @@ function attemptWire(attempt: AttemptRecord, channel: string | null): AttemptWir
 
 /** Reads either shape: users are not told which channels were asked, or where. */
 export function readRequest(reply: Json): RequestWire {
-  const unknown = {
-    ...{ user_id: null, username: null, channel_id: null, channel: null, provider: null },
-    ...{ tag: null, address: null, node: null, source: 'api' as const, tried: [] },
-  };
   // The API returns one of these.
-  return { ...unknown, ...(reply.value as OwnRequestWire & Partial<RequestWire>) };
+  const told = reply.value as OwnRequestWire & Partial<RequestWire>;
+  return { ...UNTOLD, username: null, tried: [], ...told };
 }
+
+/** The same of a request in a list. */
+export function readListedRequest(item: Json): ListedRequestWire {
+  return { ...UNTOLD, ...(item.value as OwnListedRequestWire & Partial<ListedRequestWire>) };
+}
+
+const UNTOLD = {
+  ...{ user_id: null, channel_id: null, channel: null, provider: null, tag: null },
+  ...{ address: null, node: null, source: 'api' as const },
+};

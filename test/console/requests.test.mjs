@@ -55,6 +55,19 @@ test('requests are picked from a chart, and filtered by what a row has', async (
   // Channels have names.
   await page.getByRole('cell', { name: 'voyage-eu', exact: true }).first().waitFor();
 
+  // Both logs are one list, and each can be seen alone.
+  await until('all three', async () => (await rows.count()) === 3);
+  await page.getByText('Refused', { exact: true }).first().click();
+  await until('one was refused', async () => (await rows.count()) === 1);
+  await page.getByText('404 model_not_found').waitFor();
+  await page.getByText('Admitted', { exact: true }).click();
+  await until('two were admitted', async () => (await rows.count()) === 2);
+  await page.getByRole('radiogroup', { name: 'Which requests' }).getByText('All').click();
+  await page.getByLabel('Any outcome').selectOption({ label: 'any error' });
+  await until('one error', async () => (await rows.count()) === 1);
+  await page.getByLabel('Any outcome').selectOption({ label: 'Any outcome' });
+  await until('all three again', async () => (await rows.count()) === 3);
+
   // A click on a bar picks its minute: one in which a request was admitted.
   await chart.locator('rect.bar-of.s1').last().click();
   await page.waitForURL(/from=\d+/);

@@ -433,6 +433,18 @@ export interface Operations {
     body: undefined;
     reply: { items: ({ id: number; created_at: number; request_id: string; token_id: number; token_name: string; model: string; attempts: number; documents: number; input_tokens: number; search_units: number; quota: number; duration_ms: number; outcome: string })[]; total: number; page: number; page_size: number };
   };
+  listRequests: {
+    params: Record<string, never>;
+    query: { p?: unknown; page_size?: number; format?: "json" | "csv"; before?: string; count?: boolean; kind?: "admitted" | "refused"; token_id?: number; token_name?: string; model?: string; outcome?: string; min_duration_ms?: number; start_timestamp?: number; end_timestamp?: number; request_id?: string; user_id?: number; channel_id?: number; provider?: string; tag?: string; address?: string };
+    body: undefined;
+    reply: { items: ({ id: string; request_id: string; created_at: number; kind: "admitted" | "refused"; outcome: string; status: number; message: string | null; model: string | null; token_id: number | null; token_name: string | null; documents: number; input_tokens: number; search_units: number; quota: number; duration_ms: number; upstream_ms: number | null; attempts: number; repeated: number; user_id: number | null; channel_id: number | null; channel: string | null; provider: string | null; tag: string | null; address: string | null; node: string | null; source: "api" | "console" })[]; total: number; page: number; page_size: number };
+  };
+  listOwnRequests: {
+    params: Record<string, never>;
+    query: { p?: unknown; page_size?: number; format?: "json" | "csv"; before?: string; count?: boolean; kind?: "admitted" | "refused"; token_id?: number; token_name?: string; model?: string; outcome?: string; min_duration_ms?: number; start_timestamp?: number; end_timestamp?: number; request_id?: string };
+    body: undefined;
+    reply: { items: ({ id: string; request_id: string; created_at: number; kind: "admitted" | "refused"; outcome: string; status: number; message: string | null; model: string | null; token_id: number | null; token_name: string | null; documents: number; input_tokens: number; search_units: number; quota: number; duration_ms: number; upstream_ms: number | null; attempts: number; repeated: number })[]; total: number; page: number; page_size: number };
+  };
   listRefusals: {
     params: Record<string, never>;
     query: { p?: number; page_size?: number; format?: "json" | "csv"; before?: number; count?: boolean; token_id?: number; token_name?: string; model?: string; outcome?: string; min_duration_ms?: number; start_timestamp?: number; end_timestamp?: number; request_id?: string; user_id?: number; address?: string };
@@ -497,7 +509,7 @@ export interface Operations {
     params: { request_id: string };
     query: Record<string, never>;
     body: undefined;
-    reply: { request_id: string; created_at: number; kind: "admitted" | "refused"; outcome: string; status: number; message: string | null; model: string | null; token_id: number | null; token_name: string | null; documents: number; input_tokens: number; search_units: number; quota: number; duration_ms: number; upstream_ms: number | null; attempts: number; repeated: number; user_id: number | null; username: string | null; channel_id: number | null; channel: string | null; provider: string | null; tag: string | null; address: string | null; node: string | null; source: "api" | "console"; tried: ({ channel_id: number; channel: string | null; provider: string; tag: string | null; outcome: string; status: number | null; message: string; duration_ms: number })[] };
+    reply: { request_id: string; created_at: number; kind: "admitted" | "refused"; outcome: string; status: number; message: string | null; model: string | null; token_id: number | null; token_name: string | null; documents: number; input_tokens: number; search_units: number; quota: number; duration_ms: number; upstream_ms: number | null; attempts: number; repeated: number; user_id: number | null; channel_id: number | null; channel: string | null; provider: string | null; tag: string | null; address: string | null; node: string | null; source: "api" | "console"; username: string | null; tried: ({ channel_id: number; channel: string | null; provider: string; tag: string | null; outcome: string; status: number | null; message: string; duration_ms: number })[] };
   };
   getOwnRequest: {
     params: { request_id: string };
@@ -610,6 +622,8 @@ export const ROUTES: Readonly<Record<keyof Operations, string>> = {
   probeAddress: 'POST api/channel/probe',
   listUsage: 'GET api/log',
   listOwnUsage: 'GET api/log/self',
+  listRequests: 'GET api/log/request',
+  listOwnRequests: 'GET api/log/self/request',
   listRefusals: 'GET api/log/refused',
   listOwnRefusals: 'GET api/log/self/refused',
   sumUsage: 'GET api/log/stat',

@@ -31,7 +31,9 @@ export function Audit() {
     // In the log the last second belongs to the range.
     end_timestamp: own === undefined ? undefined : own.end - 1,
   };
-  const reading = useRead('listAudit', { query: { ...matching, before, page_size: PAGE } });
+  const reading = useRead('listAudit', {
+    query: { ...matching, before: idOf(before), page_size: PAGE },
+  });
   const open = Number(address.get('open') ?? NaN);
   const entry = reading.data?.items.find(({ id }) => id === open);
   const close = (): void => setQuery({ open: '', undo: '' }, { replace: true });
@@ -205,4 +207,10 @@ function Details({ entry, onClose }: { readonly entry: Entry; readonly onClose: 
       </details>
     </Dialog>
   );
+}
+
+/** The id that an address names, if it is one. */
+function idOf(text: string | undefined): number | undefined {
+  const id = Number(text);
+  return Number.isSafeInteger(id) && id > 0 ? id : undefined;
 }

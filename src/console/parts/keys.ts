@@ -15,3 +15,15 @@ export function usePageKeys(onKey: (event: KeyboardEvent) => void): void {
     return () => document.removeEventListener('keydown', hear);
   }, []);
 }
+
+/** Inputs that a letter changes nothing in. */
+const UNTYPED: ReadonlySet<string> = new Set(['radio', 'checkbox', 'button', 'submit', 'file']);
+
+/** Whether a key goes into a field: then it is a letter of a text, or picks an option, and no command. */
+export function isTyping({ target }: KeyboardEvent): boolean {
+  if (target instanceof HTMLInputElement) return !UNTYPED.has(target.type);
+  return (
+    target instanceof HTMLElement &&
+    (target.isContentEditable || ['TEXTAREA', 'SELECT'].includes(target.tagName))
+  );
+}

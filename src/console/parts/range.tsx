@@ -3,7 +3,7 @@ import { setQuery, useRoute } from '../router.js';
 import { settings } from '../settings.js';
 import { w, wp } from '../words.js';
 import { Button, Chip, style } from './basic.js';
-import { usePageKeys } from './keys.js';
+import { isTyping, usePageKeys } from './keys.js';
 
 export interface OwnRange {
   readonly start: number;
@@ -42,8 +42,9 @@ function move({ start, end }: OwnRange, steps: -1 | 1): void {
 export function RangeSteps({ shown }: { readonly shown: OwnRange }) {
   const own = useOwnRange();
   usePageKeys((event) => {
-    const isTyping = (event.target as Element).closest('input, textarea, select, dialog') !== null;
-    if (!settings.get().letterKeys || isTyping || event.ctrlKey || event.metaKey) return;
+    const inDialog = (event.target as Element).closest('dialog') !== null;
+    if (!settings.get().letterKeys || inDialog || isTyping(event) || event.ctrlKey || event.metaKey)
+      return;
     if (event.key === '[') move(shown, -1);
     if (event.key === ']') move(shown, 1);
   });

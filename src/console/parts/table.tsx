@@ -5,7 +5,7 @@ import { setQuery, useRoute } from '../router.js';
 import { settings } from '../settings.js';
 import { w } from '../words.js';
 import { Ago, Button, Count, ErrorNotice, Skeleton } from './basic.js';
-import { usePageKeys } from './keys.js';
+import { isTyping, usePageKeys } from './keys.js';
 
 export interface Column<T> {
   readonly title: string;
@@ -39,13 +39,6 @@ interface TableProps<T> {
   readonly onFilter?: (filter: Readonly<Record<string, string>>) => void;
   /** A heading above the first row of each group. */
   readonly groupOf?: (row: T) => string;
-}
-
-function inField(target: EventTarget | null): boolean {
-  return (
-    target instanceof HTMLElement &&
-    (target.isContentEditable || ['INPUT', 'TEXTAREA', 'SELECT'].includes(target.tagName))
-  );
 }
 
 function classOf<T>({ numeric = false, minor, narrow, lesser }: Column<T>): string {
@@ -99,15 +92,17 @@ export function Table<T>(props: TableProps<T>) {
   const body = useRef<HTMLTableSectionElement>(null);
 
   usePageKeys((event) => {
-    if (inField(event.target) || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (isTyping(event) || event.ctrlKey || event.metaKey || event.altKey) return;
     if (document.querySelector('dialog[open]:not(.drawer), [popover].menu') !== null) return;
     const letters = settings.get().letterKeys;
     const open = rows.findIndex((row) => idOf(row) === openId);
     const here = rows.findIndex((row) => idOf(row) === at.current?.id);
     const gone = (at.current?.index ?? 0) - 1;
     const from = open >= 0 ? open : here >= 0 ? here : gone;
-    const down = event.key === 'ArrowDown' || (letters && event.key === 'j');
-    const up = event.key === 'ArrowUp' || (letters && event.key === 'k');
+    // Arrows pick one of a group of radio buttons.
+    const arrows = !(event.target instanceof HTMLInputElement && event.target.type === 'radio');
+    const down = (arrows && event.key === 'ArrowDown') || (letters && event.key === 'j');
+    const up = (arrows && event.key === 'ArrowUp') || (letters && event.key === 'k');
     if (down || up) {
       const next = Math.max(0, Math.min(rows.length - 1, from + (down ? 1 : -1)));
       const row = rows[next];
@@ -279,7 +274,7 @@ interface ListProps<T> extends Omit<TableProps<T>, 'rows'> {
   /** Clears the filters. */
   readonly clear: () => void;
   /** What the next page begins after, for a log: its pages then stay as they are while entries arrive. */
-  readonly cursorOf?: (row: T) => number;
+  readonly cursorOf?: (row: T) => number | string;
   /** Shown before anything has been made. */
   readonly empty: ComponentChildren;
 }
@@ -354,7 +349,7 @@ function LogPager<T>({
 }: {
   /** The last row of the page; undefined if there are no older ones. */
   readonly last: T | undefined;
-  readonly cursorOf: (row: T) => number;
+  readonly cursorOf: (row: T) => number | string;
 }) {
   const isFirst = !useRoute().query.has('before');
   if (isFirst && last === undefined) return null;
@@ -382,7 +377,7 @@ export function useListQuery<const N extends string>(
   readonly query: Readonly<Record<N, string>>;
   readonly page: number;
   /** In a log: the entry after which the page begins. */
-  readonly before: number | undefined;
+  readonly before: string | undefined;
   readonly filtered: boolean;
   readonly set: (change: Partial<Record<N, string>>) => void;
   readonly clear: () => void;
@@ -392,11 +387,10 @@ export function useListQuery<const N extends string>(
     N,
     string
   >;
-  const before = Number(query.get('before') ?? NaN);
   return {
     query: values,
     page: Math.max(1, Number(query.get('p') ?? 1) || 1),
-    before: Number.isSafeInteger(before) && before > 0 ? before : undefined,
+    before: query.get('before') ?? undefined,
     filtered: names.some((name) => name !== 'sort' && values[name] !== ''),
     set: (change) => setQuery({ ...change, p: '', before: '' }, { replace: true }),
     clear: () => setQuery(Object.fromEntries([...names, 'p', 'before'].map((name) => [name, '']))),

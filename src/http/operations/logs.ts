@@ -1,6 +1,19 @@
 import Joi from 'joi';
 import { listAudit } from '../../management/audit-log.js';
-import type { Logged, LogSlice, RefusedQuery, UsageEntry, UsageQuery } from '../../store/store.js';
+import {
+  listRequests,
+  type LoggedRequest,
+  type RequestFilter,
+  type RequestSlice,
+} from '../../management/requests.js';
+import type {
+  Logged,
+  LogSlice,
+  RefusedQuery,
+  Slice,
+  UsageEntry,
+  UsageQuery,
+} from '../../store/store.js';
 import { COUNT } from '../../wire/counts.js';
 import {
   AUDIT_REPLY,
@@ -24,6 +37,14 @@ import {
   type OwnRefusedWire,
   type RefusedWire,
 } from '../../wire/refused.js';
+import {
+  LISTED_REQUEST,
+  listedWire,
+  OWN_LISTED_REQUEST,
+  ownListedWire,
+  type ListedRequestWire,
+  type OwnListedRequestWire,
+} from '../../wire/request.js';
 import { ID, listOf } from '../../wire/lists.js';
 import { CSV, FORMAT_QUERY, namesOf, pageOrFile, type FormatQuery } from '../list-file.js';
 import { defineOperation, type Operation, type OperationDeps } from '../operation.js';
@@ -68,6 +89,16 @@ interface RefusedListQuery extends OwnRefusedQuery {
 
 interface UsageListQuery extends FilterQuery, RequestQuery, LogQuery {}
 interface OwnUsageQuery extends OwnFilterQuery, RequestQuery, LogQuery {}
+
+/** Both logs in one list, which goes on with `before` alone. */
+interface OwnRequestsQuery extends OwnFilterQuery, RequestQuery, Omit<LogQuery, 'p' | 'before'> {
+  p: 1;
+  before?: string;
+  kind?: 'admitted' | 'refused';
+}
+interface RequestsQuery extends OwnRequestsQuery, FilterQuery {
+  address?: string;
+}
 
 interface AuditListQuery extends SpanQuery, LogQuery {
   actor_id?: number;
@@ -114,6 +145,21 @@ const FILTERS = {
 
 const REQUEST = { request_id: FILTER.description('The newest request with this id.') };
 
+const REQUESTS_QUERY = {
+  ...LOG_QUERY,
+  p: Joi.number<1>().valid(1).default(1).description('Only 1: older ones come with `before`.'),
+  before: Joi.string()
+    .max(64)
+    .empty('')
+    .description('The `id` of a request: only older ones, whatever was written since.'),
+  kind: Joi.string<'admitted' | 'refused'>()
+    .valid('admitted', 'refused')
+    .empty('')
+    .description('Only these. If not given: both.'),
+  ...OWN_FILTERS,
+  ...REQUEST,
+};
+
 const OWN_REFUSED = Joi.object<OwnRefusedWire, true>(OWN_REFUSED_REPLY);
 const REFUSED = Joi.object<RefusedWire, true>(REFUSED_REPLY);
 const OWN_USAGE = Joi.object<OwnUsageWire, true>(OWN_USAGE_REPLY);
@@ -128,6 +174,8 @@ const OWN_USAGE_FILE = { name: 'usage', columns: namesOf(OWN_USAGE_REPLY) };
 const USAGE_FILE = { name: 'usage', columns: namesOf(USAGE_MEMBERS) };
 const OWN_REFUSED_FILE = { name: 'refused', columns: namesOf(OWN_REFUSED_REPLY) };
 const REFUSED_FILE = { name: 'refused', columns: namesOf(REFUSED_REPLY) };
+const OWN_REQUESTS_FILE = { name: 'requests', columns: namesOf(OWN_LISTED_REQUEST) };
+const REQUESTS_FILE = { name: 'requests', columns: namesOf(LISTED_REQUEST) };
 const AUDIT_FILE = { name: 'audit', columns: namesOf(AUDIT_REPLY) };
 
 const list = defineOperation({
@@ -171,6 +219,53 @@ const listOwn = defineOperation({
         ...ownPartOf(deps, query),
         ...{ userId: actor.id, ...slice },
       }),
+    ),
+});
+
+const requests = defineOperation({
+  id: 'listRequests',
+  method: 'GET',
+  path: '/api/log/request',
+  area: 'logs',
+  summary: 'Admitted and refused requests in one list, newest first',
+  description:
+    'A refused request has no channel, provider and tag: it does not match if one of these is asked for. An admitted one has no address.',
+  access: 'auditor',
+  query: Joi.object<RequestsQuery, true>({
+    ...{ ...REQUESTS_QUERY, ...FILTERS },
+    address: FILTER,
+  }),
+  reply: listOf(Joi.object<ListedRequestWire>(LISTED_REQUEST)),
+  files: [CSV],
+  handler: ({ deps, query }) => {
+    const { byId } = deps.gateway.channels.current;
+    return pageOrFile(
+      query,
+      REQUESTS_FILE,
+      (entry: LoggedRequest) => listedWire(entry, (id) => byId.get(id)?.channel.name),
+      (slice) => listRequests(deps.store, requestFilterOf(query), requestsPartOf(query, slice)),
+    );
+  },
+});
+
+const ownRequests = defineOperation({
+  id: 'listOwnRequests',
+  method: 'GET',
+  path: '/api/log/self/request',
+  area: 'logs',
+  summary: 'Your own requests, admitted and refused, in one list, newest first',
+  access: 'login',
+  query: Joi.object<OwnRequestsQuery, true>(REQUESTS_QUERY),
+  reply: listOf(Joi.object<OwnListedRequestWire>(OWN_LISTED_REQUEST)),
+  files: [CSV],
+  handler: ({ deps, query, actor }) =>
+    pageOrFile(query, OWN_REQUESTS_FILE, ownListedWire, (slice) =>
+      listRequests(
+        deps.store,
+        requestFilterOf({ ...query, user_id: actor.id }),
+        requestsPartOf(query, slice),
+        deps.logIds,
+      ),
     ),
 });
 
@@ -300,6 +395,27 @@ function filterOf(query: FilterQuery): Omit<UsageQuery, keyof LogSlice> {
   };
 }
 
+function requestFilterOf(query: RequestsQuery): RequestFilter {
+  const { kind, address } = query;
+  return {
+    ...filterOf(query),
+    ...requestOf(query),
+    ...(kind === undefined ? {} : { kind }),
+    ...(address === undefined ? {} : { address }),
+  };
+}
+
+function requestsPartOf(
+  { before, count }: Pick<OwnRequestsQuery, 'before' | 'count'>,
+  { limit }: Slice,
+): RequestSlice {
+  return {
+    limit,
+    ...(before === undefined ? {} : { before }),
+    ...(count ? {} : { count: false as const }),
+  };
+}
+
 function partOf({ before, count }: LogQuery): Partial<LogSlice> {
   return { ...(before === undefined ? {} : { before }), ...(count ? {} : { count }) };
 }
@@ -320,7 +436,7 @@ function requestOf({ request_id: requestId }: RequestQuery): { readonly requestI
   return requestId === undefined ? {} : { requestId };
 }
 
-function refusedFilterOf(query: OwnRefusedQuery): Omit<RefusedQuery, keyof LogSlice> {
+function refusedFilterOf(query: OwnFilterQuery & RequestQuery): Omit<RefusedQuery, keyof LogSlice> {
   const { token_id: tokenId, token_name: tokenName, model, outcome } = query;
   const { min_duration_ms: minDurationMs } = query;
   return {
@@ -348,6 +464,8 @@ function spanOf({ start_timestamp: start, end_timestamp: end }: SpanQuery): {
 export const LOG_OPERATIONS: readonly Operation[] = [
   list,
   listOwn,
+  requests,
+  ownRequests,
   refused,
   ownRefused,
   stats,

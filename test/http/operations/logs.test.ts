@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { UsageEntry } from '../../../src/store/store.js';
+import type { RefusedEntry, UsageEntry } from '../../../src/store/store.js';
 import { callApi, createAccount, type Account } from '../../support/accounts.js';
 import { usageEntry } from '../../support/events.js';
 import { startGateway, type TestGateway } from '../../support/gateway.js';
@@ -37,6 +37,12 @@ beforeAll(async () => {
   );
 });
 afterAll(() => gateway.close());
+
+const REFUSED: RefusedEntry = {
+  ...{ atMs: 0, requestId: 'turned away', userId: undefined, tokenId: 7, tokenName: 'search' },
+  ...{ model: 'a', outcome: 'rate_limited', status: 429, message: 'Too many requests.' },
+  ...{ address: '192.0.2.1', node: 'node-a', documents: 0, durationMs: 1, repeated: 0 },
+};
 
 function at(seconds: number): number {
   return (AT_SECONDS + seconds) * 1000;
@@ -128,6 +134,36 @@ describe('the usage log', () => {
     expect(items.map(({ request_id: id }) => id)).toEqual(['third', 'first']);
     expect(items[0]).not.toHaveProperty('channel_id');
     expect(items[0]).not.toHaveProperty('tag');
+  });
+
+  it('lists refused requests among the admitted, to users without what tells of others', async () => {
+    await gateway.store.appendRefused([{ ...REFUSED, userId: user.user.id, atMs: at(1.5) }], 1_000);
+    const ids = async (path: string, account: Account) =>
+      (await get<Listed>(path, account)).items.map(({ id, request_id }) => [id, request_id]);
+
+    const all = await ids('/api/log/request', admin);
+    expect(all.map(([, id]) => id)).toEqual(['third', 'turned away', 'second', 'first']);
+    const rest = `/api/log/request?before=${String(all[1]?.[0])}`;
+    expect(await ids(rest, admin)).toEqual(all.slice(2));
+    expect(await found('/api/log/request?kind=refused')).toEqual(['turned away']);
+    expect(await found('/api/log/request?address=192.0.2.1')).toEqual(['turned away']);
+    expect(await found('/api/log/request?outcome=failed')).toEqual(['third', 'turned away']);
+    expect(await found('/api/log/request?tag=blue')).toEqual(['third', 'second', 'first']);
+
+    const own = await ids('/api/log/self/request', user);
+    expect(own.map(([, id]) => id)).toEqual(['third', 'turned away', 'first']);
+    expect(own[0]?.[0]).not.toBe(all[0]?.[0]);
+    const ownRest = `/api/log/self/request?page_size=1&before=${String(own[0]?.[0])}`;
+    expect(await ids(ownRest, user)).toEqual([own[1]]);
+    expect(await found('/api/log/self/request', other)).toEqual(['second']);
+    const [first] = (await get<Listed>('/api/log/self/request', user)).items;
+    expect(first).not.toHaveProperty('channel_id');
+    expect(first).not.toHaveProperty('address');
+
+    const wrong = await callApi(gateway.url, 'GET', '/api/log/request?before=7', {
+      token: admin.token,
+    });
+    expect(wrong).toMatchObject({ status: 400, body: { message: expect.stringContaining('"7"') } });
   });
 
   it('is added up, for all and for oneself', async () => {

@@ -16,6 +16,7 @@ import {
   TextField,
 } from '../../parts/basic.js';
 import { Dialog } from '../../parts/dialog.js';
+import { isTyping } from '../../parts/keys.js';
 import { isId, Record } from '../../parts/record.js';
 import { tellInForce } from '../../parts/in-force.js';
 import { TestReport } from '../../parts/test-report.js';
@@ -73,7 +74,7 @@ export function OneChannel({
         title={channel?.name}
         onClose={isBeside ? close : undefined}
         onKey={(event) => {
-          if (event.key === 'e' && event.target instanceof HTMLElement && !inField(event.target)) {
+          if (event.key === 'e' && !isTyping(event)) {
             // Else the letter would be typed into the first field.
             event.preventDefault();
             setQuery({ edit: '1' });
@@ -85,10 +86,6 @@ export function OneChannel({
       {editor}
     </>
   );
-}
-
-function inField({ tagName }: HTMLElement): boolean {
-  return ['INPUT', 'TEXTAREA', 'SELECT'].includes(tagName);
 }
 
 function ChannelDetails({

@@ -16,30 +16,64 @@ function When({ seconds }: { readonly seconds: number }) {
   );
 }
 
-export type Usage = ItemOf<'listOwnUsage'> & Partial<ItemOf<'listUsage'>>;
+/** A request of either log; operators are told more. */
+export type Row = ItemOf<'listOwnRequests'> & Partial<ItemOf<'listRequests'>>;
 
-export function usageColumns(admin: boolean): Column<ItemOf<'listOwnUsage'>>[] {
+/** The columns of both logs; of refused requests alone, what they were told and where they came from instead of what they used. */
+export function columnsOf(admin: boolean, kind: Row['kind'] | undefined): Column<Row>[] {
+  return kind === 'refused' ? refusedColumns(admin) : usageColumns(admin);
+}
+
+function outcomeColumn(): Column<Row> {
+  return {
+    title: wp().requests.outcome,
+    narrow: true,
+    cell: ({ kind, outcome, status, repeated, message }) => {
+      const code = kind === 'refused' ? `${status} ${outcome}` : outcome;
+      return (
+        <State sign={signOf(outcome, kind === 'refused')}>
+          <span title={message === null ? code : `${code}: ${message}`}>
+            {code}
+            {repeated === 0 ? '' : ` × ${repeated + 1}`}
+          </span>
+        </State>
+      );
+    },
+    only: ({ outcome }) => ({ outcome }),
+  };
+}
+
+function modelColumn(): Column<Row> {
+  return {
+    title: wp().requests.model,
+    narrow: true,
+    cell: ({ model }) => <span title={model ?? undefined}>{model ?? '–'}</span>,
+    only: ({ model }) => (model === null ? undefined : { model }),
+  };
+}
+
+function keyColumn(): Column<Row> {
+  return {
+    title: wp().requests.key,
+    narrow: true,
+    cell: ({ token_name: name }) => <span title={name ?? undefined}>{name ?? '–'}</span>,
+    only: ({ token_name: name }) => (name === null ? undefined : { token_name: name }),
+  };
+}
+
+function usageColumns(admin: boolean): Column<Row>[] {
   const { requests: words } = wp();
   return [
     { title: words.time, cell: ({ created_at }) => <When seconds={created_at} /> },
-    {
-      title: words.outcome,
-      cell: ({ outcome }) => <State sign={signOf(outcome, false)}>{outcome}</State>,
-      only: ({ outcome }) => ({ outcome }),
-    },
-    {
-      title: words.model,
-      narrow: true,
-      cell: ({ model }) => <span title={model}>{model}</span>,
-      only: ({ model }) => ({ model }),
-    },
+    outcomeColumn(),
+    modelColumn(),
     ...(admin
       ? [
           {
             title: words.channel,
             minor: true,
             narrow: true,
-            cell: ({ channel_id: id, channel, provider, tag }: Usage) =>
+            cell: ({ channel_id: id, channel, provider, tag }: Row) =>
               id == null ? (
                 '–'
               ) : (
@@ -47,7 +81,7 @@ export function usageColumns(admin: boolean): Column<ItemOf<'listOwnUsage'>>[] {
                   {channel ?? `#${id}`}
                 </span>
               ),
-            only: ({ channel_id: id }: Usage) =>
+            only: ({ channel_id: id }: Row) =>
               id == null ? undefined : { channel_id: String(id) },
           },
         ]
@@ -61,54 +95,24 @@ export function usageColumns(admin: boolean): Column<ItemOf<'listOwnUsage'>>[] {
     },
     { title: words.duration, numeric: true, cell: ({ duration_ms }) => duration(duration_ms) },
     { title: words.cost, numeric: true, minor: true, cell: ({ quota }) => <Money units={quota} /> },
-    {
-      title: words.key,
-      narrow: true,
-      cell: ({ token_name }) => <span title={token_name}>{token_name}</span>,
-      only: ({ token_name }) => ({ token_name }),
-    },
+    keyColumn(),
   ];
 }
 
-export function refusedColumns(admin: boolean): Column<ItemOf<'listOwnRefusals'>>[] {
+function refusedColumns(admin: boolean): Column<Row>[] {
   const { requests: words } = wp();
   return [
     { title: words.time, cell: ({ created_at }) => <When seconds={created_at} /> },
-    {
-      title: words.outcome,
-      cell: ({ outcome, status, repeated }) => (
-        <State sign="hollow">
-          {status} {outcome}
-          {repeated === 0 ? '' : ` × ${repeated + 1}`}
-        </State>
-      ),
-      only: ({ outcome }) => ({ outcome }),
-    },
+    outcomeColumn(),
     {
       title: words.message,
       narrow: true,
-      cell: ({ message }) => <span title={message}>{message}</span>,
+      cell: ({ message }) => <span title={message ?? undefined}>{message}</span>,
     },
-    {
-      title: words.model,
-      narrow: true,
-      cell: ({ model }) => model ?? '–',
-      only: ({ model }) => (model === null ? undefined : { model }),
-    },
-    {
-      title: words.key,
-      cell: ({ token_name }) => token_name ?? '–',
-      only: ({ token_name: name }) => (name === null ? undefined : { token_name: name }),
-    },
+    modelColumn(),
+    keyColumn(),
     ...(admin
-      ? [
-          {
-            title: words.address,
-            minor: true,
-            cell: (row: ItemOf<'listOwnRefusals'> & Partial<ItemOf<'listRefusals'>>) =>
-              row.address ?? '–',
-          },
-        ]
+      ? [{ title: words.address, minor: true, cell: ({ address }: Row) => address ?? '–' }]
       : []),
   ];
 }

@@ -1,18 +1,19 @@
 import { useState } from 'preact/hooks';
 import { seesAll } from '../../about.js';
-import { download, type ItemOf } from '../../api/call.js';
+import { download } from '../../api/call.js';
 import { useRead } from '../../api/query.js';
 import { duration } from '../../lib/format.js';
 import { EXAMPLE_BODY } from '../../lib/snippets.js';
 import { Button, Chip, Empty, FilterText, Link, Segments } from '../../parts/basic.js';
 import { RequestCode } from '../../parts/code.js';
 import { Dialog } from '../../parts/dialog.js';
+import { FilterSelect } from '../../parts/form.js';
 import { ListHead } from '../../parts/list-head.js';
 import { hasMore, List, useListQuery } from '../../parts/table.js';
 import { CLEARED, RangeSteps, useOwnRange, withoutOwnRange } from '../../parts/range.js';
 import { setQuery, useRoute } from '../../router.js';
 import { w, wp } from '../../words.js';
-import { refusedColumns, usageColumns, type Usage } from './columns.js';
+import { columnsOf, type Row } from './columns.js';
 import { FILTERS, type Filters } from './filters.js';
 import { Histogram } from './histogram.js';
 import { LIVE_MS, NewOnes, useLiveKey, usePaused } from './live.js';
@@ -22,7 +23,9 @@ import { RowActions } from './row-actions.js';
 /** What the chart shows of all requests: statistics by the hour are kept a little longer. */
 const CHARTED_S = 30 * 86_400;
 const PAGE = 30;
-const REST = FILTERS.filter((name) => name !== 'log');
+const KINDS = ['admitted', 'refused'] as const;
+/** Filters for which no entry has to be read. */
+const UNREAD: readonly string[] = ['log', 'span'];
 const SPANS: Readonly<Record<string, number>> = {
   '15m': 900,
   '1h': 3_600,
@@ -43,25 +46,22 @@ function RequestList() {
   const [live, setLive] = useState(false);
   const admin = seesAll();
   const open = address.get('open') ?? undefined;
-  const refused = query.log === 'refused';
   const span = SPANS[query.span];
   const own = useOwnRange();
   const minute = Math.floor(Date.now() / 60_000) * 60;
   const charted = own ?? { start: minute + 60 - (span ?? CHARTED_S), end: minute + 60 };
   const { paused, resume } = usePaused(live);
+  const number = (text: string): number | undefined => (text === '' ? undefined : Number(text));
   const matching = {
+    kind: KINDS.find((kind) => kind === query.log),
     model: query.model,
     token_name: query.token_name,
     outcome: query.outcome,
+    min_duration_ms: number(query.slower),
     // Rounded to the minute, so that not every render makes a new query.
     start_timestamp: own?.start ?? (span === undefined ? undefined : minute - span),
     // In the log the last second belongs to the range.
     end_timestamp: own === undefined ? undefined : own.end - 1,
-  };
-  const number = (text: string): number | undefined => (text === '' ? undefined : Number(text));
-  const usageMatching = {
-    ...matching,
-    min_duration_ms: number(query.slower),
     ...(admin
       ? {
           channel_id: number(query.channel_id),
@@ -72,69 +72,41 @@ function RequestList() {
       : {}),
   };
   // Counting what matches in a long log would take seconds; how many there are in a span is known.
-  const isCounted = REST.every((name) => name === 'span' || query[name] === '');
-  const part = { before, page_size: PAGE, count: isCounted };
-  const everyMs = live && !paused && before === undefined ? LIVE_MS : (false as const);
-  const usage = useRead(
-    admin ? 'listUsage' : 'listOwnUsage',
-    { query: { ...usageMatching, ...part } },
-    { enabled: !refused, everyMs },
+  const isCounted = FILTERS.every((name) => UNREAD.includes(name) || query[name] === '');
+  const isFirst = before === undefined;
+  const operation = admin ? 'listRequests' : 'listOwnRequests';
+  const reading = useRead(
+    operation,
+    { query: { ...matching, before, page_size: PAGE, count: isCounted } },
+    { everyMs: live && !paused && isFirst ? LIVE_MS : false },
   );
-  const refusals = useRead(
-    admin ? 'listRefusals' : 'listOwnRefusals',
-    { query: { ...matching, ...part } },
-    { enabled: refused, everyMs },
-  );
-  const { data: listed, again } = refused ? refusals : usage;
-  const total = listed?.total;
+  const { data: listed, again } = reading;
   useLiveKey(() => setLive(!live));
-  const openRow = ({ request_id }: { readonly request_id: string }): void =>
-    setQuery({ open: request_id }, { replace: open !== undefined });
   return (
     <>
       <ListHead
         title={w().nav.requests}
         // On a later page the API counts what is left.
-        total={before === undefined ? total : undefined}
+        total={isFirst ? listed?.total : undefined}
         more={!isCounted && hasMore(listed)}
       >
         <RangeSteps shown={charted} />
         <Button title="l" pressed={live} onClick={() => setLive(!live)}>
           {live ? '●' : '○'} {wp().requests.live}
         </Button>
-        <Button
-          onClick={() =>
-            void (refused
-              ? download(
-                  admin ? 'listRefusals' : 'listOwnRefusals',
-                  { query: matching },
-                  'refused.csv',
-                )
-              : download(
-                  admin ? 'listUsage' : 'listOwnUsage',
-                  { query: usageMatching },
-                  'requests.csv',
-                ))
-          }
-        >
+        <Button onClick={() => void download(operation, { query: matching }, 'requests.csv')}>
           {w().csv}
         </Button>
       </ListHead>
       <div class="row">
         <Segments
           label={wp().requests.which}
-          value={refused ? 'refused' : query.outcome === 'failed' ? 'failed' : 'admitted'}
+          value={matching.kind ?? 'all'}
           choices={[
-            { value: 'admitted', label: wp().requests.admitted },
-            { value: 'failed', label: wp().requests.failed },
-            { value: 'refused', label: wp().requests.refused },
+            { value: 'all', label: w().all },
+            ...KINDS.map((value) => ({ value, label: wp().requests[value] })),
           ]}
-          onChange={(value) =>
-            set({
-              log: value === 'refused' ? 'refused' : '',
-              outcome: value === 'failed' ? 'failed' : '',
-            })
-          }
+          onChange={(value) => set({ log: value === 'all' ? '' : value })}
         />
         <Segments
           label={wp().requests.span}
@@ -147,6 +119,15 @@ function RequestList() {
             setQuery(withoutOwnRange(value === 'all' ? '' : value), { replace: true })
           }
         />
+        <FilterSelect
+          label={wp().requests.anyOutcome}
+          value={query.outcome}
+          choices={outcomes().map((value) => ({
+            value,
+            label: value === 'failed' ? wp().requests.anyError : value,
+          }))}
+          onChange={(outcome) => set({ outcome })}
+        />
         <FilterText
           label={wp().requests.model}
           value={query.model}
@@ -157,17 +138,17 @@ function RequestList() {
           value={query.token_name}
           onChange={(token_name) => set({ token_name })}
         />
-        {admin && !refused ? (
+        {admin && matching.kind !== 'refused' ? (
           <FilterText
             label={wp().requests.tag}
             value={query.tag}
             onChange={(tag) => set({ tag })}
           />
         ) : null}
-        {(['outcome', 'channel_id', 'provider', 'user_id', 'slower'] as const).map((name) =>
-          query[name] === '' || query[name] === 'failed' ? null : (
+        {(['channel_id', 'provider', 'user_id', 'slower'] as const).map((name) =>
+          query[name] === '' ? null : (
             <Chip key={name} onRemove={() => set({ [name]: '' })}>
-              {wp().requests.filters[name]}: {named(name, query[name], usage.data?.items[0])}
+              {wp().requests.filters[name]}: {named(name, query[name], listed?.items[0])}
             </Chip>
           ),
         )}
@@ -175,8 +156,7 @@ function RequestList() {
       <Histogram range={charted} query={query} />
       {paused && live ? (
         <NewOnes
-          refused={refused}
-          query={refused ? matching : usageMatching}
+          query={matching}
           shown={listed?.items ?? []}
           onShow={() => {
             resume();
@@ -184,46 +164,27 @@ function RequestList() {
           }}
         />
       ) : null}
-      {refused ? (
-        <List<ItemOf<'listOwnRefusals'>>
-          reading={refusals}
-          filtered={own !== undefined || REST.some((name) => query[name] !== '')}
-          clear={() =>
-            setQuery({ ...Object.fromEntries(REST.map((name) => [name, ''])), ...CLEARED })
-          }
-          empty={<Empty title={wp().requests.noneRefused} />}
-          cursorOf={({ id }) => id}
-          label={w().nav.requests}
-          columns={refusedColumns(admin)}
-          actions={(row) => <RowActions row={row} onFilter={set} />}
-          onFilter={set}
-          idOf={({ request_id }) => request_id}
-          onOpen={openRow}
-          openId={open}
-        />
-      ) : (
-        <List<ItemOf<'listOwnUsage'>>
-          reading={usage}
-          filtered={filtered || own !== undefined}
-          clear={() => {
-            clear();
-            setQuery(CLEARED);
-          }}
-          empty={
-            <Empty title={wp().requests.noneYet}>
-              <RequestCode body={EXAMPLE_BODY} />
-            </Empty>
-          }
-          cursorOf={({ id }) => id}
-          label={w().nav.requests}
-          columns={usageColumns(admin)}
-          actions={(row) => <RowActions row={row} onFilter={set} />}
-          onFilter={set}
-          idOf={({ request_id }) => request_id}
-          onOpen={openRow}
-          openId={open}
-        />
-      )}
+      <List<Row>
+        reading={reading}
+        filtered={filtered || own !== undefined}
+        clear={() => {
+          clear();
+          setQuery(CLEARED);
+        }}
+        empty={
+          <Empty title={wp().requests.noneYet}>
+            <RequestCode body={EXAMPLE_BODY} />
+          </Empty>
+        }
+        cursorOf={({ id }) => id}
+        label={w().nav.requests}
+        columns={columnsOf(admin, matching.kind)}
+        actions={(row) => <RowActions row={row} onFilter={set} />}
+        onFilter={set}
+        idOf={({ request_id }) => request_id}
+        onOpen={({ request_id }) => setQuery({ open: request_id }, { replace: open !== undefined })}
+        openId={open}
+      />
       {open === undefined ? null : (
         <Dialog
           key="request"
@@ -242,8 +203,14 @@ function RequestList() {
   );
 }
 
+/** What a request can end as; `failed` stands for all errors. */
+function outcomes(): readonly string[] {
+  const errors = Object.keys(wp().verdicts).filter((code) => code !== 'ok');
+  return ['ok', 'failed', ...errors.sort()];
+}
+
 /** What a filter says in words: the name of what it picks, if a row has it. */
-function named(filter: keyof Filters, value: string, row: Usage | undefined): string {
+function named(filter: keyof Filters, value: string, row: Row | undefined): string {
   if (filter === 'channel_id' && String(row?.channel_id) === value) return row?.channel ?? value;
   return filter === 'slower' ? duration(Number(value)) : value;
 }
