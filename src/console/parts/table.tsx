@@ -21,6 +21,8 @@ export interface Column<T> {
   readonly only?: (row: T) => Readonly<Record<string, string>> | undefined;
   /** Whether long text is truncated, so that the columns after it stay visible. */
   readonly narrow?: boolean;
+  /** Whether it gets more of the room than others whose text is truncated. */
+  readonly major?: boolean;
 }
 
 interface TableProps<T> {
@@ -41,8 +43,8 @@ interface TableProps<T> {
   readonly groupOf?: (row: T) => string;
 }
 
-function classOf<T>({ numeric = false, minor, narrow, lesser }: Column<T>): string {
-  const kinds = { minor, narrow, lesser };
+function classOf<T>({ numeric = false, minor, narrow, lesser, major }: Column<T>): string {
+  const kinds = { minor, narrow, lesser, major };
   const names = Object.entries(kinds).flatMap(([name, is]) => (is === true ? [name] : []));
   return [numeric ? 'num' : 'clip', ...names].join(' ');
 }

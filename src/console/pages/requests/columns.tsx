@@ -28,6 +28,7 @@ function outcomeColumn(): Column<Row> {
   return {
     title: wp().requests.outcome,
     narrow: true,
+    major: true,
     cell: ({ kind, outcome, status, repeated, message }) => {
       const code = kind === 'refused' ? `${status} ${outcome}` : outcome;
       return (
@@ -86,7 +87,13 @@ function usageColumns(admin: boolean): Column<Row>[] {
           },
         ]
       : []),
-    { title: words.attempts, numeric: true, minor: true, cell: ({ attempts }) => attempts },
+    {
+      title: words.attempts,
+      numeric: true,
+      minor: true,
+      lesser: true,
+      cell: ({ attempts }) => attempts,
+    },
     {
       title: words.documents,
       numeric: true,
