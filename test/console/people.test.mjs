@@ -184,7 +184,7 @@ test('models say who serves them in which order; users see prices and no channel
   await page.getByRole('cell', { name: 'rerank-2.5', exact: true }).click();
   const drawer = page.getByRole('dialog', { name: 'rerank-2.5' });
   await drawer.getByRole('link', { name: 'voyage-eu' }).waitFor();
-  await drawer.getByText('100 % of what begins here').waitFor();
+  await drawer.getByText('100% of the requests at this priority').waitFor();
   await drawer.getByText('$2.00 per 1,000 searches').waitFor();
   assert.deepEqual(await faultsOf(page, 'model'), []);
   await console_.api(context, 'POST', '/api/user', { username: 'eve', password: PASSWORD });

@@ -20,7 +20,7 @@ test('the overview, the spending and the home page show what happened, and sums 
   const key = await makeKey(context, { user_id: user.id, name: 'search' });
   for (let round = 0; round < 4; round += 1) await rerank(key, 'local');
   await rerank(key, 'no such model');
-  await page.getByText(/^All right: .* requests a second, 0 % failed/).waitFor();
+  await page.getByText(/^All right: .* requests a second, 0% failed/).waitFor();
   await page.getByRole('region', { name: 'Channels' }).getByRole('link').first().waitFor();
   const charts = page.locator('figure.chart');
   assert.equal(await charts.count(), 2);
@@ -140,13 +140,13 @@ test('the overview names keys and accounts that end soon, and channels that fail
   await page
     .getByRole('link', { name: /^the key of grace will have nothing left in 24 hours/ })
     .waitFor();
-  const failing = page.getByRole('link', { name: /^broken fails: 100 % of its attempts/ });
+  const failing = page.getByRole('link', { name: /^broken fails: 100% of its attempts/ });
   await failing.waitFor();
   assert.deepEqual(await faultsOf(page, 'overview with things to look at'), []);
   await failing.click();
   await page
     .getByRole('row', { name: /broken/ })
-    .getByText('live, but fails: 100 % of its last attempts')
+    .getByText('live, but fails: 100% of its last attempts')
     .waitFor();
   await api(context, 'DELETE', `/api/channel/${broken.id}`);
   assert.deepEqual(said, []);

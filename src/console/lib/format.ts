@@ -23,12 +23,12 @@ export function count(value: number, { language }: Style): string {
   return value.toLocaleString(language === 'zh' ? 'zh-CN' : 'en-US');
 }
 
-/** `0.1 %`, `38 %`: no decimals if there are two digits before the point. */
+/** `0.1%`, `38%`: no decimals if there are two digits before the point. */
 export function percent(share: number): string {
   const value = share * 100;
-  if (value === 0) return '0 %';
-  if (value < 0.1) return '< 0.1 %';
-  return `${value < 10 ? value.toFixed(1).replace(/\.0$/, '') : Math.round(value)} %`;
+  if (value === 0) return '0%';
+  if (value < 0.1) return '< 0.1%';
+  return `${value < 10 ? value.toFixed(1).replace(/\.0$/, '') : Math.round(value)}%`;
 }
 
 /** `38 ms`, `2.1 s`, `3 min`. */

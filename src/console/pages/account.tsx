@@ -2,7 +2,8 @@ import { useState } from 'preact/hooks';
 import { about, isAdmin, readAbout } from '../about.js';
 import { actAs, call } from '../api/call.js';
 import { queries, useRead, useWrite } from '../api/query.js';
-import { Button, Check, CopyButton, ErrorNotice, Segments } from '../parts/basic.js';
+import { Button, Check, CopyButton, ErrorNotice } from '../parts/basic.js';
+import { SegmentsField } from '../parts/choice.js';
 import { Confirm, Dialog } from '../parts/dialog.js';
 import { Form, FormFields } from '../parts/form.js';
 import { LoginList } from '../parts/logins.js';
@@ -158,8 +159,8 @@ function Preferences() {
   return (
     <section class="card stack">
       <h2>{wp().account.view}</h2>
-      <div class="row">
-        <Segments
+      <div class="stack">
+        <SegmentsField
           label={wp().account.language}
           value={language}
           choices={[
@@ -168,7 +169,7 @@ function Preferences() {
           ]}
           onChange={(value) => changeSettings({ language: value })}
         />
-        <Segments
+        <SegmentsField
           label={wp().account.theme}
           value={theme}
           choices={(['system', 'light', 'dark'] as const).map((value) => ({
@@ -177,7 +178,7 @@ function Preferences() {
           }))}
           onChange={(value) => changeSettings({ theme: value })}
         />
-        <Segments
+        <SegmentsField
           label={wp().account.density}
           value={density}
           choices={(['compact', 'normal', 'roomy'] as const).map((value) => ({

@@ -129,7 +129,8 @@ function CodeList() {
           {
             title: words.ends,
             minor: true,
-            cell: ({ expired_time: ends }) => (ends === 0 ? w().never : <Ago seconds={ends} />),
+            cell: ({ expired_time: ends }) =>
+              ends === 0 ? wp().keys.noEnd : <Ago seconds={ends} />,
           },
           createdColumn(),
         ]}
@@ -198,7 +199,9 @@ function CodeDetails({ code }: { readonly code: Code }) {
           <Redeemed code={code} />
         </dd>
         <dt>{words.ends}</dt>
-        <dd>{code.expired_time === 0 ? w().never : <Moment seconds={code.expired_time} />}</dd>
+        <dd>
+          {code.expired_time === 0 ? wp().keys.noEnd : <Moment seconds={code.expired_time} />}
+        </dd>
         <dt>{w().created}</dt>
         <dd>
           <Moment seconds={code.created_time} />

@@ -1,7 +1,7 @@
 import { useEffect } from 'preact/hooks';
 import { about, readAbout } from '../about.js';
 import { useRead } from '../api/query.js';
-import { clock, duration, percent } from '../lib/format.js';
+import { clock, count, duration, percent } from '../lib/format.js';
 import {
   Ago,
   Count,
@@ -85,7 +85,7 @@ export function Home() {
           title={words.traffic}
           kind="bars"
           times={timesOf(day.data)}
-          format={(value) => value.toLocaleString()}
+          format={(value) => count(value, style())}
           timeOf={(seconds) => clock(seconds, style()).slice(0, 5)}
           series={[
             {

@@ -4,7 +4,8 @@ import { call, save } from '../api/call.js';
 import { useWrite } from '../api/query.js';
 import { extension, isSpent } from '../lib/key-draft.js';
 import { EXAMPLE_BODY } from '../lib/snippets.js';
-import { Button, CopyButton, Link, Segments, TextField } from '../parts/basic.js';
+import { Button, CopyButton, Link, TextField } from '../parts/basic.js';
+import { SegmentsField } from '../parts/choice.js';
 import { RequestCode } from '../parts/code.js';
 import { ConfirmWrite, WriteFailed, useShownOnce } from '../parts/confirm-write.js';
 import { Dialog, Menu } from '../parts/dialog.js';
@@ -47,7 +48,7 @@ function RollKey({
       staysOpen
     >
       <p>{wp().keys.rollHelp}</p>
-      <Segments
+      <SegmentsField
         label={wp().keys.oldWorks}
         value={keep}
         choices={KEEP_OLD.map(([span, seconds]) => ({
@@ -146,19 +147,16 @@ function Extend({
       write={(key, why) => call('updateToken', { body: { ...extension(key, wanted), ...why } })}
       onClose={onClose}
     >
-      <div class="field">
-        <span>{words.ends}</span>
-        <Segments
-          label={words.ends}
-          value={ends}
-          choices={[
-            { value: 'same' as const, label: words.asItIs },
-            ...SPANS.map((value) => ({ value, label: words.days(Number(value)) })),
-            { value: 'never' as const, label: words.noEnd },
-          ]}
-          onChange={setEnds}
-        />
-      </div>
+      <SegmentsField
+        label={words.ends}
+        value={ends}
+        choices={[
+          { value: 'same' as const, label: words.asItIs },
+          ...SPANS.map((value) => ({ value, label: words.days(Number(value)) })),
+          { value: 'never' as const, label: words.noEnd },
+        ]}
+        onChange={setEnds}
+      />
       {keys.every((key) => key.unlimited_quota) ? null : (
         <TextField
           label={words.addBudget}

@@ -1,7 +1,7 @@
 import type { ReplyOf } from '../api/call.js';
 import { isFailing } from '../lib/attention.js';
 import { clock, duration, percent } from '../lib/format.js';
-import { Ago, Link, Money, State, style } from '../parts/basic.js';
+import { Ago, Count, Link, Money, State, style } from '../parts/basic.js';
 import { faultWords, w, wp } from '../words.js';
 
 type Overview = ReplyOf<'getOverview'>;
@@ -115,7 +115,7 @@ function ChannelRow({
       <td class="num">{ms(total.p50)}</td>
       <td class="num">{ms(total.p95)}</td>
       <td class="num">{ms(total.p99)}</td>
-      <td class="num">{key === OTHERS ? '–' : inFlight.toLocaleString()}</td>
+      <td class="num">{key === OTHERS ? '–' : <Count value={inFlight} />}</td>
       <td class="num">
         <Money units={total.quota} />
       </td>

@@ -2,7 +2,7 @@ import { about } from '../about.js';
 import type { ReplyOf } from '../api/call.js';
 import { useRead } from '../api/query.js';
 import { attentionTo, type Attention } from '../lib/attention.js';
-import { clock, duration, moment, percent } from '../lib/format.js';
+import { clock, count, duration, moment, percent } from '../lib/format.js';
 import { Button, Count, ErrorNotice, Link, Money, Segments, State, style } from '../parts/basic.js';
 import { Chart, timesOf, type Mark } from '../parts/chart.js';
 import { useMuted } from '../parts/muted.js';
@@ -62,7 +62,7 @@ export function Overview() {
         <Segments
           label={words.range}
           value={own === undefined ? span : ''}
-          choices={SPAN_NAMES.map((value) => ({ value, label: value }))}
+          choices={SPAN_NAMES.map((value) => ({ value, label: wp().requests.spans(value) }))}
           onChange={(value) =>
             setQuery(withoutOwnRange(value === '1h' ? '' : value), { replace: true })
           }
@@ -285,7 +285,7 @@ function Traffic({ series, marks }: { readonly series: Series; readonly marks: r
       title={words.traffic}
       kind="bars"
       times={timesOf(series)}
-      format={(value) => value.toLocaleString()}
+      format={(value) => count(value, style())}
       timeOf={timeStyle(series.step_s)}
       marks={marks}
       onPick={pickRange}

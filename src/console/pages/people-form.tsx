@@ -5,7 +5,8 @@ import { MEMBERS } from '../api/members.js';
 import type { Operations } from '../api/operations.js';
 import { useWrite } from '../api/query.js';
 import { changedMembers, textsOf, type MemberTexts } from '../lib/members.js';
-import { Button, FormError, Segments } from '../parts/basic.js';
+import { Button, FormError } from '../parts/basic.js';
+import { SegmentsField } from '../parts/choice.js';
 import { Dialog } from '../parts/dialog.js';
 import { Fields, FormFields, SelectField } from '../parts/form.js';
 import { Meanwhile, presentOf, type Comparable } from '../parts/meanwhile.js';
@@ -86,7 +87,7 @@ export function NewUser() {
         </>
       }
     >
-      <Segments
+      <SegmentsField
         label={words.way}
         value={way}
         choices={(['password', 'mail'] as const).map((value) => ({

@@ -1,5 +1,6 @@
 import type { Dependence } from '../lib/depends.js';
 import { someOf } from '../lib/format.js';
+import { lead } from '../lib/lead.js';
 import { wp } from '../words.js';
 import { State } from './basic.js';
 
@@ -14,7 +15,7 @@ export function Consequence({
     <div class="stack tight">
       {dark.length === 0 ? null : (
         <p>
-          <span class="muted">{wp().tags.dark}</span>{' '}
+          <span class="muted">{lead(wp().tags.dark)}</span>
           {dark.map((model) => (
             <span key={model}>
               <State sign="warn">{model}</State>{' '}
@@ -24,7 +25,7 @@ export function Consequence({
       )}
       {elsewhere.length === 0 ? null : (
         <p>
-          <span class="muted">{wp().tags.elsewhere}</span>{' '}
+          <span class="muted">{lead(wp().tags.elsewhere)}</span>
           {elsewhere
             .map(({ model, fallback, channels }) =>
               [model, ...(fallback === undefined ? [] : [fallback]), someOf(channels)].join(' → '),

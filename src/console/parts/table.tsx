@@ -214,6 +214,8 @@ export function Table<T>(props: TableProps<T>) {
                   <td
                     key={column.title}
                     class={classOf(column)}
+                    // A number alone says nothing where the heads are not shown.
+                    data-title={column.numeric === true ? column.title : undefined}
                     onClick={(event) => {
                       const filter = event.altKey ? column.only?.(row) : undefined;
                       if (filter === undefined) return;

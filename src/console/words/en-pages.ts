@@ -157,7 +157,7 @@ export const enPages = {
     attempt: (number: number) => `Attempt ${number} on`,
     answered: 'Answered',
     upstream: 'upstream',
-    gateway: 'gateway',
+    shares: (upstream: string, gateway: string) => ` (upstream ${upstream}, gateway ${gateway})`,
     facts: 'Facts',
   },
   verdicts: {
@@ -617,6 +617,7 @@ export const enPages = {
       credentials_locked: 'its credentials cannot be read',
       unusable: 'does not fit its provider',
     } as Readonly<Record<string, string>>,
+    because: (state: string, reason: string) => `${state}: ${reason}`,
     declared: 'configuration',
     declaredLegend: 'declared in the configuration: change it there',
     declaredHelp:
@@ -768,7 +769,7 @@ export const enPages = {
     disabled: 'disabled',
     outOfReach: 'Its role is not below yours:',
     setPassword: 'Set a password…',
-    way: 'Password',
+    way: 'How they get in',
     ways: { password: 'Set it here', mail: 'By mail' },
     invite: 'Invite',
     inviteHelp: 'They get a mail with a code, good for 24 hours, to choose a password with.',

@@ -55,8 +55,9 @@ export function ChannelState({
   return (
     <State sign={signs[because] ?? 'warn'}>
       <span title={effective.reason ?? undefined}>
-        {states[because] ?? because}
-        {effective.reason === null ? '' : `: ${effective.reason}`}
+        {effective.reason === null
+          ? (states[because] ?? because)
+          : wp().channels.because(states[because] ?? because, effective.reason)}
       </span>
     </State>
   );

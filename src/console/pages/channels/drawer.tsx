@@ -4,6 +4,7 @@ import { isAdmin } from '../../about.js';
 import { call } from '../../api/call.js';
 import { useRead, useWrite } from '../../api/query.js';
 import { draftOf, updateBody, type ChannelDraft } from '../../lib/channel-draft.js';
+import { lead } from '../../lib/lead.js';
 import {
   Ago,
   Button,
@@ -24,7 +25,7 @@ import { Meanwhile, presentOf, type Comparable } from '../../parts/meanwhile.js'
 import { unitsPerDollar } from '../../parts/members.js';
 import { toast } from '../../parts/toast.js';
 import { setQuery, useRoute } from '../../router.js';
-import { w, wp } from '../../words.js';
+import { faultWords, w, wp } from '../../words.js';
 import { ChannelActions, ChannelState, playgroundOf, type Channel } from './actions.js';
 import { recentOf, useTraffic, type TrafficOf } from './traffic.js';
 import {
@@ -139,7 +140,7 @@ function ChannelDetails({
               <ul>
                 {channel.effective.paused.map(({ node, reason, until }) => (
                   <li key={node}>
-                    {node}: {reason}, <Ago seconds={until} />
+                    {node} · {faultWords(reason)} · <Ago seconds={until} />
                   </li>
                 ))}
               </ul>
@@ -265,7 +266,7 @@ function UpstreamModels({ id }: { readonly id: number }) {
   const ask = useWrite(() => call('listUpstreamModels', { params: { id } }));
   const words = wp().channels;
   if (listed !== undefined) {
-    return <p>{listed.length === 0 ? words.listsNone : `${words.lists} ${listed.join(', ')}`}</p>;
+    return <p>{listed.length === 0 ? words.listsNone : lead(words.lists) + listed.join(', ')}</p>;
   }
   return (
     <>

@@ -1,6 +1,7 @@
 import type { ApiError, ReplyOf } from '../../api/call.js';
 import { MEMBERS } from '../../api/members.js';
 import type { ChannelDraft } from '../../lib/channel-draft.js';
+import { lead } from '../../lib/lead.js';
 import { TextField, fieldError } from '../../parts/basic.js';
 import { SelectField } from '../../parts/form.js';
 import { MemberFields } from '../../parts/members.js';
@@ -126,11 +127,11 @@ export function ModelsField({ draft, onChange, error, provider }: ProviderPartPr
       label={words.models}
       help={
         <>
-          {words.modelsHelp}
+          {lead(words.modelsHelp)}
           {examples.length === 0 ? null : (
             <>
-              {' '}
-              {words.examples} <code>{examples.slice(0, 6).join(', ')}</code>
+              {lead(words.examples)}
+              <code>{examples.slice(0, 6).join(', ')}</code>
             </>
           )}
         </>

@@ -2,6 +2,7 @@ import { seesAll } from '../../about.js';
 import type { ReplyOf } from '../../api/call.js';
 import { useRead } from '../../api/query.js';
 import { clock, duration, moment } from '../../lib/format.js';
+import { lead } from '../../lib/lead.js';
 import { sideOf, signOf, switchedOffAt } from '../../lib/verdict.js';
 import {
   CopyButton,
@@ -108,12 +109,14 @@ function Verdict({ request, full }: { readonly request: Own; readonly full: Full
         ) : null}
         {message === null || outcome === 'ok' ? null : (
           <p class="wrap">
-            <span class="muted">{words.told}</span> {message}
+            <span class="muted">{lead(words.told)}</span>
+            {message}
           </p>
         )}
         {help === undefined ? null : (
           <p>
-            <strong>{words.helps}</strong> {full === undefined ? help.user : help.admin}
+            <strong>{lead(words.helps)}</strong>
+            {full === undefined ? help.user : help.admin}
           </p>
         )}
         {outcome === 'ok' ? null : <p class="muted small">{words.sides[side]}</p>}
@@ -136,6 +139,7 @@ function Switches({ request }: { readonly request: Full }) {
   if (channels === undefined || off.data === undefined || on.data === undefined) return null;
   const tags = [...new Set(channels.flatMap(({ tag }) => tag ?? []))];
   const found = switchedOffAt(request.created_at, tags, [...off.data.items, ...on.data.items]);
+  if (found.length === 0) return null;
   const { requests: words } = wp();
   return (
     <ul class="stack tight">
@@ -175,7 +179,7 @@ function Timeline({ request, full }: { readonly request: Own; readonly full: Ful
         {tried.map((attempt, index) => (
           <li key={index}>
             <State sign={attempt.outcome === 'ok' ? 'ok' : 'bad'}>
-              {words.attempt(index + 1)}{' '}
+              {lead(words.attempt(index + 1))}
               <Link to={`channels?open=${attempt.channel_id}`}>
                 {attempt.channel ?? `#${attempt.channel_id}`}
               </Link>{' '}
@@ -189,7 +193,7 @@ function Timeline({ request, full }: { readonly request: Own; readonly full: Ful
         {tried.length === 0 && full?.channel != null ? (
           <li>
             <State sign={request.outcome === 'ok' ? 'ok' : 'bad'}>
-              {words.attempt(1)}{' '}
+              {lead(words.attempt(1))}
               <Link to={`channels?open=${full.channel_id ?? ''}`}>{full.channel}</Link>
             </State>
           </li>
@@ -198,7 +202,7 @@ function Timeline({ request, full }: { readonly request: Own; readonly full: Ful
           {words.answered} {request.status} · {duration(request.duration_ms)}
           {gatewayMs === undefined || request.upstream_ms === null
             ? ''
-            : ` (${words.upstream} ${duration(request.upstream_ms)}, ${words.gateway} ${duration(Math.max(0, gatewayMs))})`}
+            : words.shares(duration(request.upstream_ms), duration(Math.max(0, gatewayMs)))}
         </li>
       </ol>
     </section>
