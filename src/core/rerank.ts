@@ -100,21 +100,15 @@ export function normalizeRanking(
   if (rows.length > documentCount) {
     throw new InvalidRankingError(`${rows.length} rows came back for ${documentCount} documents`);
   }
-  const seen = clearedFlags(documentCount);
+  checkIndexes(rows, documentCount);
+  if (isRanked(ranking, topN, transform)) return rows as RankedRow[];
   const ranked: RankedRow[] = [];
   const unscored: number[] = [];
   let lowest = Infinity;
-  let previous = Infinity;
-  let sorted = true;
   for (let at = 0; at < rows.length; at += 1) {
     const row = rows[at];
     if (row === undefined) break;
     const { index } = row;
-    if (!Number.isInteger(index) || index < 0 || index >= documentCount) {
-      throw new InvalidRankingError(`row ${at} has no valid index`);
-    }
-    if (seen[index] === 1) throw new InvalidRankingError(`index ${index} came back twice`);
-    seen[index] = 1;
     const given = ranking.orderOnly === true ? { index, score: 1 - at / rows.length } : row;
     if (!isScored(given)) {
       unscored.push(index);
@@ -122,19 +116,44 @@ export function normalizeRanking(
     }
     if (Number.isNaN(given.score)) throw new InvalidRankingError(`row ${at} has no valid score`);
     const kept = Number.isFinite(given.score) ? given : { index, score: clamped(given.score) };
-    const { score } = kept;
-    if (score > previous) sorted = false;
-    previous = score;
-    if (score < lowest) lowest = score;
+    if (kept.score < lowest) lowest = kept.score;
     ranked.push(kept);
   }
   if (ranked.length === 0) throw new InvalidRankingError('no row has a score');
-  if (!sorted) ranked.sort((a, b) => b.score - a.score);
+  ranked.sort((a, b) => b.score - a.score);
   for (const index of unscored) ranked.push({ index, score: lowest });
   if (ranked.length > topN) ranked.length = topN;
   return transform === 'none'
     ? ranked
     : ranked.map(({ index, score }) => ({ index, score: logistic(score) }));
+}
+
+/** @throws InvalidRankingError unless each is one of the caller's list, and there once. */
+function checkIndexes(rows: readonly UpstreamRow[], documentCount: number): void {
+  const seen = clearedFlags(documentCount);
+  for (let at = 0; at < rows.length; at += 1) {
+    const index = rows[at]?.index ?? Number.NaN;
+    if (!Number.isInteger(index) || index < 0 || index >= documentCount) {
+      throw new InvalidRankingError(`row ${at} has no valid index`);
+    }
+    if (seen[index] === 1) throw new InvalidRankingError(`index ${index} came back twice`);
+    seen[index] = 1;
+  }
+}
+
+/** Whether the rows are as nearly all upstreams send them: as many as were asked for, best first, each with a finite score. */
+function isRanked(
+  { rows, orderOnly }: UpstreamRanking,
+  topN: number,
+  transform: ScoreTransform,
+): boolean {
+  if (orderOnly === true || transform !== 'none' || rows.length !== topN) return false;
+  let previous = Infinity;
+  for (const { score } of rows) {
+    if (score === undefined || !Number.isFinite(score) || score > previous) return false;
+    previous = score;
+  }
+  return true;
 }
 
 function isScored(row: UpstreamRow): row is RankedRow {

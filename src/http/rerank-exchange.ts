@@ -41,6 +41,7 @@ import {
   rankingHeaders,
   sendRanking,
   sendRefusal,
+  type ReplyText,
 } from './rerank-reply.js';
 
 export interface RerankRouteDeps extends ExplainRouteDeps {
@@ -296,7 +297,7 @@ class RerankExchange {
     return this.#request;
   }
 
-  #send(body: string | Buffer, headers?: Readonly<Record<string, string>>): void {
+  #send(body: ReplyText, headers?: Readonly<Record<string, string>>): void {
     sendRanking(this.#deps.replies, this.#res, this.#place, this.#requestId, body, headers);
   }
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { promisify } from 'node:util';
 import type { GatewayError } from '../core/errors.js';
-import { encodeJsonInSteps, JsonFragment } from '../core/json/json.js';
+import { encodeJsonInSteps, JsonFragment, SizedText } from '../core/json/json.js';
 import { rateHeaders } from '../gateway/key-refusals.js';
 import type { RerankReply } from '../gateway/rerank.js';
 import type { IngressDialect, ReplyClock } from '../ingress/dialect.js';
@@ -22,11 +22,12 @@ export function sendRanking(
   res: ServerResponse,
   place: Place | undefined,
   requestId: string,
-  body: string | Buffer,
+  body: ReplyText,
   extra: Readonly<Record<string, string>> | undefined,
 ): void {
   if (res.destroyed) return;
-  const length = typeof body === 'string' ? Buffer.byteLength(body) : body.length;
+  const written = body instanceof SizedText ? body.text : body;
+  const length = sizeOf(body);
   const headers: (string | number)[] = [
     'Content-Type',
     'application/json; charset=utf-8',
@@ -44,7 +45,12 @@ export function sendRanking(
   if (extra !== undefined) headers.push(...Object.entries(extra).flat());
   res.writeHead(200, headers as unknown as string[]);
   // A string leaves in one piece with the headers; plain ASCII, which a ranking nearly always is, is copied as it is.
-  replies.end(res, place, body, length === body.length ? 'latin1' : 'utf8');
+  replies.end(res, place, written, length === written.length ? 'latin1' : 'utf8');
+}
+
+function sizeOf(body: ReplyText): number {
+  if (body instanceof SizedText) return body.bytes;
+  return typeof body === 'string' ? Buffer.byteLength(body) : body.length;
 }
 
 /** For dialects whose replies do not say when they were written. */
@@ -71,19 +77,21 @@ export function rankingHeaders(
   };
 }
 
+export type ReplyText = string | SizedText | Buffer;
 type Written = ReturnType<IngressDialect['reply']>;
 
 /** A ranking as its dialect has written it, with its explanation if it has one. What is long is written in steps. */
 export function rankingBody(
   written: Written,
   explanation: ExplainedWire | undefined,
-): string | Buffer | Promise<string | Buffer> {
+): ReplyText | Promise<ReplyText> {
   const text = textOf(written);
   return explanation === undefined ? text : explained(text, explanation);
 }
 
-function textOf(written: Written): string | Buffer | Promise<Buffer> {
-  if (typeof written === 'string' || Buffer.isBuffer(written)) return written;
+function textOf(written: Written): ReplyText | Promise<Buffer> {
+  const isText = typeof written === 'string' || written instanceof SizedText;
+  if (isText || Buffer.isBuffer(written)) return written;
   return encodeJsonInSteps(written instanceof JsonFragment ? written : written.body, nextTurn);
 }
 
@@ -91,7 +99,9 @@ async function explained(
   text: ReturnType<typeof textOf>,
   explanation: ExplainedWire,
 ): Promise<string | Buffer> {
-  return withExplanationInSteps(await text, explanation, nextTurn);
+  const plain = await text;
+  const body = plain instanceof SizedText ? plain.text : plain;
+  return withExplanationInSteps(body, explanation, nextTurn);
 }
 
 /** Answers an error in the caller's dialect, and returns its status. */

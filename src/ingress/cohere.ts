@@ -1,7 +1,7 @@
 import Joi from 'joi';
 import type { DocumentPart, Documents } from '../core/documents.js';
 import { ERRORS, type GatewayError } from '../core/errors.js';
-import { joinReply, quoted, type JsonFragment } from '../core/json/json.js';
+import { joinReply, quoted, SizedText, type JsonFragment } from '../core/json/json.js';
 import type { RankedRow, RerankOptions, RerankRequest } from '../core/rerank.js';
 import { EXAMPLE } from './example.js';
 import { defineDialect, type ParsedRerank, type Ranking } from './dialect.js';
@@ -190,12 +190,15 @@ export function rerankReplyBody(
   id: string,
   request: RerankRequest,
   reply: Ranking,
-): string | Buffer | JsonFragment {
+): SizedText | Buffer | JsonFragment {
   const head = `{"id":"${id}","model":${quoted(request.model)},"results":[`;
   const tail = usageText(reply);
-  return request.returnDocuments
-    ? withDocuments(head, request, reply, tail)
-    : head + (asWritten(reply)?.toString('latin1') ?? rowsText(reply.rows)) + tail;
+  if (request.returnDocuments) return withDocuments(head, request, reply, tail);
+  const rows = asWritten(reply)?.toString('latin1') ?? rowsText(reply.rows);
+  return new SizedText(
+    head + rows + tail,
+    Buffer.byteLength(head) + rows.length + Buffer.byteLength(tail),
+  );
 }
 
 /** The rows in the upstream's own bytes, if the ranking still matches them: writing numbers is most of a reply's cost. */

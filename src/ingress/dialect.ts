@@ -1,6 +1,6 @@
 import type Joi from 'joi';
 import type { GatewayError } from '../core/errors.js';
-import type { JsonFragment, UnwrittenJson } from '../core/json/json.js';
+import type { JsonFragment, SizedText, UnwrittenJson } from '../core/json/json.js';
 import type { RankedRow, RerankRequest, Usage, WrittenRows } from '../core/rerank.js';
 import type { ListName } from '../core/json/scan.js';
 import type { IngressRequest, RequestHeaders } from './read.js';
@@ -81,7 +81,7 @@ export interface IngressDialect<Kept = unknown> {
     ranking: Ranking,
     kept: Kept,
     clock: ReplyClock,
-  ) => string | Buffer | JsonFragment | UnwrittenJson;
+  ) => string | SizedText | Buffer | JsonFragment | UnwrittenJson;
   readonly error: (error: GatewayError, requestId: string) => IngressError;
   /** Headers of its replies, errors included, beyond those that all replies have. */
   readonly headers?: (requestId: string) => Readonly<Record<string, string>>;

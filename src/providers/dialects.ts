@@ -44,13 +44,13 @@ function rowsOfNumbers(
 ): UpstreamRow[] {
   const indexAt = keys.indexOf(indexKey);
   const scoreAt = keys.indexOf(scoreKey);
-  const rows: UpstreamRow[] = [];
+  const rows = new Array<UpstreamRow>(count);
   for (let row = 0; row < count; row += 1) {
     const start = row * keys.length;
-    rows.push({
+    rows[row] = {
       index: indexAt < 0 ? Number.NaN : (values[start + indexAt] ?? Number.NaN),
       score: scoreAt < 0 ? readScore(undefined, unscored) : values[start + scoreAt],
-    });
+    };
   }
   return rows;
 }

@@ -35,6 +35,17 @@ describe('rerankReplyBody', () => {
     expect(JSON.parse(body)).toEqual(JSON.parse(bodyOf(undefined)));
   });
 
+  it.each([
+    ['plain', 'm', []],
+    ['beyond Latin', '模型🪐', ['汉字']],
+    ['escaped', 'm\n"', ['half of a pair']],
+  ])('knows how many bytes it has: %s', (_name, model, warnings) => {
+    const reply = { rows: ROWS, usage: USAGE, warnings, written: undefined };
+    const body = rerankReplyBody('rr_1', { ...REQUEST, model }, reply);
+
+    expect(body).toHaveProperty('bytes', Buffer.byteLength(body.toString()));
+  });
+
   it.each<[string, WrittenRows]>([
     ['others', { ...WRITTEN, values: [2, 0.5, 1, 0.0000001] }],
     ['more', { ...WRITTEN, values: [...WRITTEN.values, 1, 0.1] }],

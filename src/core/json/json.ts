@@ -232,6 +232,22 @@ export function joinReply(parts: readonly Part[]): Buffer | JsonFragment {
   });
 }
 
+/** A text put together from pieces whose sizes are known: to ask the engine for its size would copy it. */
+export class SizedText {
+  readonly text: string;
+  /** In UTF-8. */
+  readonly bytes: number;
+
+  constructor(text: string, bytes: number) {
+    this.text = text;
+    this.bytes = bytes;
+  }
+
+  toString(): string {
+    return this.text;
+  }
+}
+
 /** A reply whose own texts would take long to write: it is written in steps. */
 export class UnwrittenJson {
   readonly body: JsonBody;

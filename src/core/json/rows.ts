@@ -194,7 +194,9 @@ const MAX_COLUMNS = 16;
 class RowScan {
   readonly keys: string[] = [];
   readonly members: Member[] = [];
-  readonly values = emptyNumbers();
+  /** Once all have been read. */
+  values: readonly number[] = [];
+  #numbers = 0;
   /** The position after the closing bracket. */
   end = -1;
   readonly #bytes: Buffer;
@@ -227,6 +229,7 @@ class RowScan {
       if (bytes[next] === CLOSE_BRACKET) {
         this.#last = at;
         this.end = next + 1;
+        this.values = numbers.slice(0, this.#numbers);
         return true;
       }
       if (bytes[next] !== COMMA) return false;
@@ -378,14 +381,21 @@ class RowScan {
     if ((negative && number === 0) || at - start > MAX_WRITTEN) this.#strange = true;
     if (number > MAX_EXACT || scale > 22 || scale < -22) {
       this.#text ??= textOf(bytes, 0, bytes.length);
-      this.values.push(Number(this.#text.slice(start, at)));
+      this.#keep(Number(this.#text.slice(start, at)));
       return at;
     }
     // Rounds at most once, since both sides of the division are exact.
     if (scale > 0) number /= POWERS[scale] ?? 1;
     else if (scale < 0) number *= POWERS[-scale] ?? 1;
-    this.values.push(negative ? -number : number);
+    this.#keep(negative ? -number : number);
     return at;
+  }
+
+  #keep(number: number): void {
+    const at = this.#numbers;
+    this.#numbers = at + 1;
+    if (at < numbers.length) numbers[at] = number;
+    else numbers.push(number);
   }
 }
 
@@ -404,10 +414,7 @@ function isEqual(bytes: Buffer, at: number, other: Buffer, start: number, end: n
 }
 
 /**
- * An array that the engine stores as doubles from the first element on: one that it has to convert costs more on every push.
+ * The numbers of the rows that are being read; what follows them is left from earlier ones. An array that grows is copied each
+ * time. The engine stores one as doubles that has had one from its beginning.
  */
-function emptyNumbers(): number[] {
-  const numbers = [0.5];
-  numbers.pop();
-  return numbers;
-}
+const numbers = [0.5];

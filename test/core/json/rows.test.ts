@@ -50,6 +50,15 @@ const NUMBERS = [
 ];
 
 describe('parseAroundRows', () => {
+  it('keeps the numbers of one text while others are read', () => {
+    const first = read('[{"index":1,"s":0.5},{"index":0,"s":2}]');
+    read('[{"index":7,"s":7},{"index":8,"s":8},{"index":9,"s":9}]');
+    const cut = read('[{"index":5,"s":5},{"index":');
+
+    expect(first?.rows.values).toEqual([1, 0.5, 0, 2]);
+    expect(cut).toBeUndefined();
+  });
+
   it.each([
     ['a list', '[{"index":0,"score":0.5},{"index":1,"score":0.25}]'],
     ['a member', '{"id":"x","results":[{"index":0,"relevance_score":0.5}],"meta":{"a":[1]}}'],
