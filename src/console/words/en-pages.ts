@@ -97,6 +97,7 @@ export const enPages = {
       slower: 'slower than',
     },
     which: 'Which requests',
+    allTime: 'All time',
     anyOutcome: 'Any outcome',
     anyError: 'any error',
     admitted: 'Admitted',

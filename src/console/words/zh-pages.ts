@@ -92,6 +92,7 @@ export const zhPages: PageWords = {
       slower: '慢于',
     },
     which: '请求类别',
+    allTime: '全部时间',
     anyOutcome: '全部结果',
     anyError: '任何错误',
     admitted: '已受理',

@@ -113,7 +113,7 @@ function RequestList() {
           value={own === undefined ? (query.span === '' ? 'all' : query.span) : ''}
           choices={[
             ...Object.keys(SPANS).map((value) => ({ value, label: wp().requests.spans(value) })),
-            { value: 'all', label: w().all },
+            { value: 'all', label: wp().requests.allTime },
           ]}
           onChange={(value) =>
             setQuery(withoutOwnRange(value === 'all' ? '' : value), { replace: true })
