@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { readAbout } from '../about.js';
 import { call } from '../api/call.js';
 import { useWrite } from '../api/query.js';
-import { w } from '../words.js';
+import { wp } from '../words.js';
 import { Button, fieldError, FormError, money, TextField } from './basic.js';
 import { toast } from './toast.js';
 
@@ -20,13 +20,13 @@ export function Redeem() {
         void redeem.run(code.trim()).then((added) => {
           if (added === undefined) return;
           setCode('');
-          toast(w().home.redeemed(money(added)));
+          toast(wp().home.redeemed(money(added)));
           void readAbout();
         });
       }}
     >
       <TextField
-        label={w().home.redeem}
+        label={wp().home.redeem}
         value={code}
         onInput={setCode}
         error={fieldError(redeem.error, 'key')}
@@ -35,7 +35,7 @@ export function Redeem() {
       <FormError error={redeem.error} fields={['key']} />
       <div class="row end">
         <Button type="submit" disabled={redeem.busy || code.trim() === ''}>
-          {w().home.redeemAction}
+          {wp().home.redeemAction}
         </Button>
       </div>
     </form>

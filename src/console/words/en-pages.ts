@@ -982,6 +982,9 @@ export const enPages = {
     allTags: (count: number) => `All ${count} tags →`,
   },
   home: {
+    redeem: 'Redeem a code',
+    redeemAction: 'Redeem',
+    redeemed: (amount: string) => `${amount} was added to the balance.`,
     lasts: (days: number) =>
       days > 999
         ? 'lasts for years at the rate of the last 7 days'

@@ -148,10 +148,6 @@ export const en = {
     balance: 'Balance',
     spent: 'Spent',
     requests: 'Requests',
-    redeem: 'Redeem a code',
-    code: 'Code',
-    redeemAction: 'Redeem',
-    redeemed: (amount: string) => `${amount} was added to the balance.`,
   },
 };
 

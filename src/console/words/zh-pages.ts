@@ -899,6 +899,9 @@ export const zhPages: PageWords = {
     allTags: (count) => `全部 ${count} 个标签 →`,
   },
   home: {
+    redeem: '使用兑换码',
+    redeemAction: '兑换',
+    redeemed: (amount) => `余额已增加 ${amount}。`,
     lasts: (days) =>
       days > 999 ? '按最近 7 天的用量，可用数年' : `按最近 7 天的用量，约可用 ${days} 天`,
     lastDay: '24 小时内的请求',

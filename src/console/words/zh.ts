@@ -148,9 +148,5 @@ export const zh: Words = {
     balance: '余额',
     spent: '已花费',
     requests: '请求数',
-    redeem: '使用兑换码',
-    code: '兑换码',
-    redeemAction: '兑换',
-    redeemed: (amount) => `余额已增加 ${amount}。`,
   },
 };
