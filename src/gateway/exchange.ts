@@ -1,14 +1,15 @@
 import { subscribe } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
 import type { Dispatcher } from 'undici';
-import { systemCode } from '../core/errors.js';
+import { joinInSteps } from '../core/json/json.js';
 import { copyBytes, uncleared } from '../core/memory.js';
 import type { RawReply } from '../providers/reply.js';
-import { awaitReply, ForbiddenAddressError } from './connector.js';
+import { awaitReply } from './connector.js';
 import { Inflation, readEncodings } from './inflate.js';
 import type { ReplyRoom } from './reply-room.js';
-import type { Scope } from './scope.js';
-import { TransportError, type Resend, type UpstreamRequest } from './transport.js';
+import { nextTurn, type Scope } from './scope.js';
+import { TransportError, type UpstreamRequest } from './transport.js';
+import { asTransportError } from './transport-error.js';
 
 /** A reply whose text is decoded when first asked for. */
 class Reply implements RawReply {
@@ -238,8 +239,27 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   #succeed(): void {
-    const pieces = this.#more === undefined ? this.#first : Buffer.concat(this.#more);
-    const body = this.#whole?.subarray(0, this.#bytes) ?? pieces ?? Buffer.alloc(0);
+    // Whatever happens from now on, there is nothing to abort any more.
+    this.#controller = undefined;
+    const [pieces, whole] = [this.#more, this.#whole?.subarray(0, this.#bytes)];
+    if (pieces === undefined || whole !== undefined) {
+      this.#finish(whole ?? this.#first ?? Buffer.alloc(0));
+    } else if (this.#bytes <= LARGE_BYTES) {
+      this.#finish(Buffer.concat(pieces));
+    } else {
+      joinInSteps(pieces, this.#bytes, nextTurn).then(
+        (body) => {
+          if (this.#failure === undefined) this.#finish(body);
+        },
+        (error: unknown) => {
+          const message = 'there is no memory for the reply';
+          this.#fail(new TransportError('unreadable', message, undefined, error));
+        },
+      );
+    }
+  }
+
+  #finish(body: Buffer): void {
     this.#stop();
     this.#resolve(new Reply(this.#status, this.#headers, body));
   }
@@ -276,19 +296,4 @@ function flatten(
     if (Array.isArray(value)) headers[name] = value.join(', ');
   }
   return headers as Record<string, string | undefined>;
-}
-
-function asTransportError(error: Error, written: boolean, resend: Resend): TransportError {
-  const code = systemCode(error) ?? '';
-  if (error instanceof ForbiddenAddressError) {
-    return new TransportError('forbidden', error.message, undefined, error);
-  }
-  if (!written) {
-    return new TransportError('connect', `no connection (${code || error.name})`, undefined, error);
-  }
-  if (code.startsWith('HPE_') || code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH') {
-    const message = `the reply is not valid HTTP (${code})`;
-    return new TransportError('unreadable', message, undefined, error);
-  }
-  return new TransportError('reset', `the connection broke (${code || error.name})`, resend, error);
 }

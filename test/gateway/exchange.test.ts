@@ -1,4 +1,5 @@
 import { Socket } from 'node:net';
+import { types } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { ForbiddenAddressError } from '../../src/gateway/connector.js';
@@ -6,6 +7,7 @@ import { Exchange } from '../../src/gateway/exchange.js';
 import { ReplyRoom } from '../../src/gateway/reply-room.js';
 import { createScope } from '../../src/gateway/scope.js';
 import type { UpstreamRequest } from '../../src/gateway/transport.js';
+import type { RawReply } from '../../src/providers/reply.js';
 
 beforeEach(() => void jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate'] }));
 afterEach(() => void jest.useRealTimers());
@@ -86,6 +88,40 @@ describe('a reply', () => {
     expect(await outcome).toMatchObject({ fault });
     expect(aborted).toHaveLength(1);
     expect([all.take(rooms[0]), own.take(rooms[1])]).toEqual([true, true]);
+  });
+
+  describe('that is large and comes unannounced', () => {
+    const PIECE = 'abcd'.repeat(500_000);
+    const ended = (pieces = 4) => {
+      const begun = begin({}, [1e7, 1e7], 1e7);
+      begun.start();
+      begun.head();
+      for (let piece = 0; piece < pieces; piece += 1) begun.data(PIECE);
+      begun.end();
+      return begun;
+    };
+
+    it('is joined in steps, and keeps its room meanwhile', async () => {
+      const { outcome, all } = ended();
+      expect(all.take(3e6)).toBe(false);
+
+      const reply = (await outcome) as RawReply;
+      expect(reply.text === PIECE.repeat(4)).toBe(true);
+      // Memory that is joined in one go would be counted.
+      expect(types.isSharedArrayBuffer(reply.bytes?.buffer)).toBe(true);
+      expect(all.take(7e6)).toBe(true);
+    });
+
+    it('can be given up while it is joined', async () => {
+      const { outcome, aborted, all, scope } = ended();
+      scope.end('client_gone');
+
+      expect(await outcome).toMatchObject({ fault: 'cancelled' });
+      // The client is through with it.
+      expect(aborted).toEqual([]);
+      await new Promise((resolve) => setImmediate(resolve));
+      expect(all.take(1e7)).toBe(true);
+    });
   });
 
   describe('that is large and announced', () => {
