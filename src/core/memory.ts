@@ -10,12 +10,45 @@ const LEAST_BYTES = 4 * 1_048_576;
 /** With so much in buffers of all kinds, in use or not yet freed, the engine shall count what is added. */
 const MOST_UNCOUNTED_BYTES = 256 * 1_048_576;
 
+/** Sizes are rounded up to this, so that what one leaves behind fits the next. */
+const ROUND_BYTES = 1_048_576;
+/** How much is kept for those to come, and for how long. */
+const MOST_IDLE_BYTES = 64 * 1_048_576;
+const IDLE_MS = 2_000;
+
+/** Memory that has been given back. */
+const idle = new Set<SharedArrayBuffer>();
+let idleBytes = 0;
+let forgetting: NodeJS.Timeout | undefined;
+
 /** A buffer with any content, which has its memory to itself. `inBuffers` tells how many bytes there are in buffers by now. */
 export function uncleared(bytes: number, inBuffers = bytesInBuffers): Buffer {
-  if (bytes < LEAST_BYTES || inBuffers() > MOST_UNCOUNTED_BYTES) {
-    return Buffer.allocUnsafeSlow(bytes);
+  if (bytes < LEAST_BYTES) return Buffer.allocUnsafeSlow(bytes);
+  for (const block of idle) {
+    if (block.byteLength < bytes || block.byteLength > 2 * bytes) continue;
+    idle.delete(block);
+    idleBytes -= block.byteLength;
+    return Buffer.from(block, 0, bytes);
   }
-  return Buffer.from(new SharedArrayBuffer(bytes));
+  if (inBuffers() > MOST_UNCOUNTED_BYTES) return Buffer.allocUnsafeSlow(bytes);
+  const rounded = Math.ceil(bytes / ROUND_BYTES) * ROUND_BYTES;
+  return Buffer.from(new SharedArrayBuffer(rounded), 0, bytes);
+}
+
+/**
+ * Gives the memory of a buffer back for others to use, where it is certain that nobody reads it any more. Otherwise it would
+ * wait for a collection, which marks the whole heap if the buffer has become old.
+ */
+export function giveBack({ buffer }: Buffer): void {
+  if (!(buffer instanceof SharedArrayBuffer) || idle.has(buffer)) return;
+  if (idleBytes + buffer.byteLength > MOST_IDLE_BYTES) return;
+  idle.add(buffer);
+  idleBytes += buffer.byteLength;
+  clearTimeout(forgetting);
+  forgetting = setTimeout(() => {
+    idle.clear();
+    idleBytes = 0;
+  }, IDLE_MS).unref();
 }
 
 function bytesInBuffers(): number {

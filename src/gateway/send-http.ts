@@ -1,4 +1,5 @@
-import { encodeJson, encodeJsonInSteps, type JsonBody } from '../core/json/json.js';
+import { encodeAlone, encodeJson, type JsonBody } from '../core/json/json.js';
+import { giveBack } from '../core/memory.js';
 import { readPages } from '../providers/pages.js';
 import type {
   ComposedProvider,
@@ -62,7 +63,10 @@ export async function sendHttp(
   const isLarge = call.documents.sizeBytes + call.query.length > LARGE_BYTES;
   const post: Post = async (target, json, within) => {
     const path = route.pathOf(target);
-    const body = isLarge ? await encodeJsonInSteps(json, nextTurn) : encodeJson(json);
+    const { bytes: body, isAlone } = isLarge
+      ? await encodeAlone(json, nextTurn)
+      : { bytes: encodeJson(json), isAlone: false };
+    const sent = { hasLeft: false };
     let headers = route.headers as string[];
     if (bearer !== undefined) headers = [...headers, 'authorization', `Bearer ${bearer.token}`];
     if (provider.sign !== undefined) {
@@ -76,11 +80,16 @@ export async function sendHttp(
       body,
       timeoutMs: Math.max(1, untilMs - deps.now()),
       stillWanted: () => ignoresSwitches || deps.mayBegin(route),
-      onSent,
+      onSent: () => {
+        sent.hasLeft = true;
+        onSent?.();
+      },
     };
     let reply: RawReply;
     try {
       reply = await deps.upstream.send(request, within);
+      // It is written once: what is written again on another connection may still be on its way on the first.
+      if (sent.hasLeft && isAlone) giveBack(body);
     } catch (error) {
       if (!maySendAgain(error, route)) throw error;
       const left = { ...request, timeoutMs: Math.max(1, untilMs - deps.now()) };

@@ -37,6 +37,7 @@ import { readRerank } from './rerank-reading.js';
 import {
   clockAt,
   NO_CLOCK,
+  giveBackOnceTaken,
   rankingBody,
   rankingHeaders,
   sendRanking,
@@ -272,8 +273,14 @@ class RerankExchange {
     const answered = reply.model === undefined ? request : { ...request, model: reply.model };
     const written = dialect.reply(this.#id, answered, reply, asked.parsed.kept, clock);
     const body = rankingBody(written, this.#explanation);
-    const text = body instanceof Promise ? await body : body;
-    this.#send(text, rankingHeaders(dialect, this.#requestId, reply));
+    const headers = rankingHeaders(dialect, this.#requestId, reply);
+    if (!(body instanceof Promise)) {
+      this.#send(body, headers);
+      return;
+    }
+    const { bytes, isAlone } = await body;
+    if (isAlone) giveBackOnceTaken(this.#res, bytes);
+    this.#send(bytes, headers);
   }
 
   #ranking({ caller, modelBy }: Asked, request: RerankRequest): Promise<RerankReply> {

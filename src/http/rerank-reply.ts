@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { promisify } from 'node:util';
 import type { GatewayError } from '../core/errors.js';
-import { encodeJsonInSteps, JsonFragment, SizedText } from '../core/json/json.js';
+import { encodeAlone, JsonFragment, SizedText } from '../core/json/json.js';
+import { giveBack } from '../core/memory.js';
 import { rateHeaders } from '../gateway/key-refusals.js';
 import type { RerankReply } from '../gateway/rerank.js';
 import type { IngressDialect, ReplyClock } from '../ingress/dialect.js';
@@ -84,24 +85,39 @@ type Written = ReturnType<IngressDialect['reply']>;
 export function rankingBody(
   written: Written,
   explanation: ExplainedWire | undefined,
-): ReplyText | Promise<ReplyText> {
+): ReplyText | Promise<WrittenInSteps> {
   const text = textOf(written);
   return explanation === undefined ? text : explained(text, explanation);
 }
 
-function textOf(written: Written): ReplyText | Promise<Buffer> {
+/** A reply, and whether nothing else lies in its memory. */
+interface WrittenInSteps {
+  readonly bytes: string | Buffer;
+  readonly isAlone: boolean;
+}
+
+function textOf(written: Written): ReplyText | Promise<WrittenInSteps> {
   const isText = typeof written === 'string' || written instanceof SizedText;
   if (isText || Buffer.isBuffer(written)) return written;
-  return encodeJsonInSteps(written instanceof JsonFragment ? written : written.body, nextTurn);
+  return encodeAlone(written instanceof JsonFragment ? written : written.body, nextTurn);
 }
 
 async function explained(
   text: ReturnType<typeof textOf>,
   explanation: ExplainedWire,
-): Promise<string | Buffer> {
-  const plain = await text;
+): Promise<WrittenInSteps> {
+  const plain = text instanceof Promise ? (await text).bytes : text;
   const body = plain instanceof SizedText ? plain.text : plain;
-  return withExplanationInSteps(body, explanation, nextTurn);
+  return { bytes: await withExplanationInSteps(body, explanation, nextTurn), isAlone: false };
+}
+
+/** Gives the memory of a reply back once the system has all of it. */
+export function giveBackOnceTaken(res: ServerResponse, bytes: string | Buffer): void {
+  // A session of HTTP/2 does not tell what it still holds.
+  if (typeof bytes === 'string' || res.req.httpVersionMajor > 1) return;
+  res.once('close', () => {
+    if (res.writableFinished) giveBack(bytes);
+  });
 }
 
 /** Answers an error in the caller's dialect, and returns its status. */

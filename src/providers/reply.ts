@@ -4,6 +4,7 @@ import { withoutLongStrings } from '../core/json/long-strings.js';
 import { PiecewiseParser } from '../core/json/pieces.js';
 import { parseAroundRows, type NumberRows, type RowForm } from '../core/json/rows.js';
 import { excessOf, type ParseLimits } from '../core/json/scan.js';
+import { giveBack } from '../core/memory.js';
 import type { UpstreamRanking, WrittenRows } from '../core/rerank.js';
 import {
   faultOfStatus,
@@ -190,7 +191,7 @@ interface Steady {
   readonly pause: () => Promise<void>;
 }
 
-/** The same reply with its JSON read, in steps with a `pause` between them. */
+/** The same reply with its JSON read, in steps with a `pause` between them; its own bytes must not be read any more. */
 export async function parsedInSteps(raw: RawReply, reading: Steady): Promise<RawReply> {
   const { status, headers, bytes } = raw;
   if (bytes === undefined) return raw;
@@ -199,15 +200,17 @@ export async function parsedInSteps(raw: RawReply, reading: Steady): Promise<Raw
   // Errors may be told in lists.
   const leavesOut = isRanking && status >= 200 && status <= 299;
   const read = leavesOut ? await withoutLongStrings(whole, pause) : whole;
+  // All that is needed has been copied out of it.
+  if (read !== whole) giveBack(bytes);
   const parsed = rowsIn(read, mostRows) ?? {
     json: await parseInSteps(read, mostRows, pause),
     rows: undefined,
   };
   return {
-    ...{ status, headers, bytes, parsed },
+    ...{ status, headers, bytes: read, parsed },
     // Decoded in one go, for the message of a failure alone.
     get text() {
-      return raw.text;
+      return read === whole ? raw.text : read.toString('utf8');
     },
   };
 }

@@ -1,6 +1,6 @@
-import { describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { types } from 'node:util';
-import { copyBytes, uncleared } from '../../src/core/memory.js';
+import { copyBytes, giveBack, uncleared } from '../../src/core/memory.js';
 import { fc } from '../support/property.js';
 
 const MEGABYTE = 1_048_576;
@@ -36,6 +36,57 @@ describe('uncleared', () => {
 
     expect(types.isSharedArrayBuffer(uncleared(5 * MEGABYTE).buffer)).toBe(false);
     expect(held).toHaveLength(300 * MEGABYTE);
+  });
+});
+
+describe('memory that is given back', () => {
+  const large = (megabytes: number): Buffer => uncleared(megabytes * MEGABYTE, () => 0);
+
+  beforeEach(() => void jest.useFakeTimers());
+  afterEach(() => {
+    jest.runAllTimers();
+    jest.useRealTimers();
+  });
+
+  it('is what the next one gets, once, if that is about as large', () => {
+    const held = large(10);
+    giveBack(held);
+    giveBack(held);
+
+    const [small, big, next, another] = [large(4), large(11), large(9.5), large(9.5)];
+    expect(next).toHaveLength(9.5 * MEGABYTE);
+    expect([small, big, next, another].map(({ buffer }) => buffer === held.buffer)).toEqual([
+      ...[false, false, true, false],
+    ]);
+  });
+
+  it('is used where much would have to be counted, too', () => {
+    const held = large(10);
+    giveBack(held);
+
+    expect(uncleared(10 * MEGABYTE, () => Infinity).buffer === held.buffer).toBe(true);
+  });
+
+  it('is kept for two seconds, and 64 MB of it', () => {
+    const held = [40, 24, 5].map(large);
+    for (const one of held) giveBack(one);
+    expect(held.map(({ buffer, length }) => large(length / MEGABYTE).buffer === buffer)).toEqual([
+      ...[true, true, false],
+    ]);
+
+    for (const one of held) giveBack(one);
+    jest.advanceTimersByTime(2_000);
+    expect(held.some(({ buffer, length }) => large(length / MEGABYTE).buffer === buffer)).toBe(
+      false,
+    );
+  });
+
+  it('is left to the engine where that counts it', () => {
+    const counted = uncleared(10 * MEGABYTE, () => Infinity);
+    giveBack(counted);
+    giveBack(Buffer.alloc(10));
+
+    expect(large(10).buffer === counted.buffer).toBe(false);
   });
 });
 

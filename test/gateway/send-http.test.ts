@@ -1,6 +1,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Channel } from '../../src/core/channel.js';
-import { textDocuments } from '../../src/core/documents.js';
+import { sentDocuments, textDocuments, type Documents } from '../../src/core/documents.js';
+import { joinWithRoom } from '../../src/core/json/room.js';
+import { scanBody } from '../../src/core/json/scan.js';
+import { uncleared } from '../../src/core/memory.js';
 import type { Route } from '../../src/gateway/route.js';
 import { createScope, type OwnedScope } from '../../src/gateway/scope.js';
 import { sendHttp, type HttpSendDeps, type SentJob } from '../../src/gateway/send-http.js';
@@ -399,5 +402,33 @@ describe('a large call', () => {
     });
 
     await expect(send()).rejects.toMatchObject({ fault: 'cancelled' });
+  });
+
+  describe('whose body is', () => {
+    const text = 'a'.repeat(5_000_000);
+    /** Whether the memory of a sent body is the next one's. */
+    async function isLeft(documents: Documents, given: Given = {}): Promise<boolean> {
+      const { requests, send } = setUp({ ...given, call: { documents, topN: 1 } });
+      await send();
+      const { body } = requests[0] ?? {};
+      if (!Buffer.isBuffer(body)) throw new Error('nothing was sent');
+      return uncleared(body.length, () => 0).buffer === body.buffer;
+    }
+
+    it('written on its own leaves its memory to others', async () => {
+      expect(await isLeft(textDocuments([text]))).toBe(true);
+    });
+
+    it('written around the documents does not', async () => {
+      const body = Buffer.from(JSON.stringify({ documents: [text] }));
+      const scanned = scanBody(joinWithRoom([body], body.length));
+      if (scanned === undefined) throw new Error('it was left to the plain parser');
+      expect(await isLeft(sentDocuments(scanned))).toBe(false);
+    });
+
+    it('sent twice does not', async () => {
+      const faults = [new TransportError('reset', 'broken', 'safe')];
+      expect(await isLeft(textDocuments([text]), { faults })).toBe(false);
+    });
   });
 });

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { uncleared } from '../../src/core/memory.js';
 import { startGateway, type TestGateway } from '../support/gateway.js';
+import { until } from '../support/until.js';
 import { startUpstream, type TestUpstream } from '../support/upstream.js';
 
 const TEXT = 'Saturn has the "most" moons\nof any planet: 汉字 🪐 '.repeat(60_000);
@@ -35,8 +37,10 @@ describe('a body of several megabytes', () => {
   it.each<[string, unknown[]]>([
     ['strings', [TEXT, 'b', TEXT]],
     ['objects and strings', [{ id: 1, text: TEXT }, 'b', { text: TEXT }]],
-    ['what only the plain parser reads', [TEXT, 'lone \ud800', { text: TEXT }]],
-    ['many of what only the plain parser reads', [...many('a \ud800'), 'b', 'c']],
+    ['halves of characters', [TEXT, 'lone \ud800', { text: `${TEXT}\ud83d` }]],
+    ['many halves of characters', [...many('a \ud800'), 'b', 'c']],
+    ['what only the plain parser reads', [TEXT, 'b', { text: TEXT, '"': 1 }]],
+    ['many of what only the plain parser reads', [...many('a'), { text: 'b', '"': 1 }, 'c']],
   ])('is ranked as any other: %s', async (_name, documents) => {
     const { status, body } = await gateway.post(key, {
       model: 'moon',
@@ -55,6 +59,18 @@ describe('a body of several megabytes', () => {
       const source = documents[index];
       expect(document).toEqual(typeof source === 'string' ? { text: source } : source);
     }
+  });
+
+  it('leaves the memory of its reply to others', async () => {
+    const documents = [1, 2].map((id) => ({ id, text: TEXT }));
+    const asked = { model: 'moon', query: 'q', documents, return_documents: true };
+    const { status } = await gateway.post(key, asked);
+
+    expect(status).toBe(200);
+    await until('the memory is there', () => {
+      const next = uncleared(4_500_000, () => 0);
+      return next.toString('latin1', 0, 200).includes('"document":{"id":');
+    });
   });
 
   it.each([

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { Json } from '../../src/core/json/json.js';
 import { documentsIn } from '../support/documents.js';
 import { cohere } from '../../src/providers/cohere.js';
+import { uncleared } from '../../src/core/memory.js';
 import type { UpstreamCall } from '../../src/providers/provider.js';
 import {
   isLargeReply,
@@ -156,6 +157,24 @@ describe('a large reply', () => {
       ...{ mostRows: documents.count, isRanking: true, pause },
     });
     expect(readReply(cohere, call, ranking, 0)).toStrictEqual(readReply(cohere, call, raw, 0));
+  });
+
+  it('leaves its memory to others once all that is needed has been read', async () => {
+    const reply = { results: rows(() => ({ document: { text: long.repeat(2) } })) };
+    const bytes = uncleared(Buffer.byteLength(JSON.stringify(reply)), () => 0);
+    bytes.write(JSON.stringify(reply));
+    const pause = () => Promise.resolve();
+    const next = () => uncleared(bytes.length, () => 0).buffer === bytes.buffer;
+
+    const raw = { ...rawOf(''), bytes };
+    await parsedInSteps(raw, { mostRows: 3, isRanking: false, pause });
+    expect(next()).toBe(false);
+    const { parsed, text } = await parsedInSteps(raw, { mostRows: 3, isRanking: true, pause });
+    expect(next()).toBe(true);
+    bytes.fill(0);
+    const left = { results: rows(() => ({ document: { text: '' } })) };
+    expect(parsed?.json?.value).toEqual(left);
+    expect(JSON.parse(text)).toEqual(left);
   });
 
   it('makes no strings of the documents in its rows, if these are a ranking', async () => {

@@ -266,8 +266,21 @@ export async function encodeJsonInSteps(
   body: JsonBody,
   pause: () => Promise<void>,
 ): Promise<Buffer> {
+  return (await encodeAlone(body, pause)).bytes;
+}
+
+/** The same, with whether the bytes have their memory to themselves: written around documents in place, they do not. */
+export async function encodeAlone(
+  body: JsonBody,
+  pause: () => Promise<void>,
+): Promise<{ readonly bytes: Buffer; readonly isAlone: boolean }> {
   const parts = await inSteps(partsInSteps(body), pause);
-  return aroundFragment(parts) ?? joinInSteps(piecesOf(parts), lengthOf(parts), pause);
+  const inPlace = aroundFragment(parts);
+  if (inPlace !== undefined) return { bytes: inPlace, isAlone: false };
+  return {
+    bytes: await joinInSteps(piecesOf(parts), lengthOf(parts), pause),
+    isAlone: true,
+  };
 }
 
 /** Pieces of so many bytes in one buffer, with a pause after every megabyte, and before and after so much memory is taken. */
