@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { JsonSchema } from './json-schema.js';
 import { apiOperations, type OpenApi } from './openapi.js';
-import type { ApiOperation } from './openapi-parts.js';
+import type { ApiOperation, ApiParameter } from './openapi-parts.js';
 
 const STYLE = `
 :root { color-scheme: light dark; --line: color-mix(in srgb, currentColor 20%, transparent); }
@@ -47,7 +47,7 @@ function entry(method: string, path: string, operation: ApiOperation): string {
   const access = ways.length === 0 ? 'No login.' : `With ${ways.join(' or ')}.`;
   const body = requestBody?.content['application/json']?.schema;
   const given = parameters.map((parameter) =>
-    row(parameter.name, `${parameter.in}, ${typeOf(parameter.schema)}`, parameter.required, {
+    row(parameter.name, placeOf(parameter), parameter.required, {
       ...parameter.schema,
       ...(parameter.description === undefined ? {} : { description: parameter.description }),
     }),
@@ -65,6 +65,10 @@ function entry(method: string, path: string, operation: ApiOperation): string {
     `<details><summary>Reply</summary>${table('', reply === undefined ? [] : rows(reply))}`,
     `<p>Fails with: <code>${escape(failures.join('; '))}</code></p></details></article>`,
   ].join('');
+}
+
+function placeOf({ in: where, schema, deprecated }: ApiParameter): string {
+  return `${where}, ${typeOf(schema)}${deprecated === true ? ', deprecated' : ''}`;
 }
 
 function table(title: string, body: readonly string[]): string {

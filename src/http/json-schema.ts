@@ -2,6 +2,7 @@
 export interface JsonSchema {
   readonly type?: string | readonly string[];
   readonly description?: string;
+  readonly deprecated?: boolean;
   readonly properties?: Readonly<Record<string, JsonSchema>>;
   readonly required?: readonly string[];
   readonly items?: JsonSchema;

@@ -7,6 +7,8 @@ export interface ApiParameter {
   readonly in: 'path' | 'query' | 'header';
   readonly required: boolean;
   readonly description?: string;
+  /** Whether it is there for older clients alone. */
+  readonly deprecated?: boolean;
   readonly schema: JsonSchema;
 }
 

@@ -127,11 +127,12 @@ function parametersOf(
 ): ApiParameter[] {
   if (schema === undefined) return [];
   const { properties = {}, required = [] } = convert(schema);
-  return Object.entries(properties).map(([name, { description, ...member }]) => ({
+  return Object.entries(properties).map(([name, { description, deprecated, ...member }]) => ({
     name,
     in: where,
     required: required.includes(name),
     ...(description === undefined ? {} : { description }),
+    ...(deprecated === undefined ? {} : { deprecated }),
     schema: member,
   }));
 }

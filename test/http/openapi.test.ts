@@ -202,6 +202,16 @@ it('is served, with a page for people that loads nothing', async () => {
   expect(html).not.toMatch(/<script|<link|<img|https?:\/\//);
 });
 
+it('says what is there for older clients alone', async () => {
+  const page = await fetch(`${gateway.url}/docs/`);
+  const old = apiOperations(api).flatMap(({ operation: { operationId, parameters = [] } }) =>
+    parameters.filter(({ deprecated }) => deprecated).map(({ name }) => [operationId, name]),
+  );
+
+  expect(old).toEqual([['searchTokens', 'token']]);
+  expect(await page.text()).toContain('query, string, deprecated');
+});
+
 describe.each(DIALECTS.map(({ id, examples }) => ({ id, examples })))(
   'the form $id',
   ({ id, examples }) => {

@@ -163,7 +163,7 @@ const search = defineOperation({
   method: 'GET',
   path: '/api/token/search',
   area: 'tokens',
-  summary: 'Search keys by part of the name, or by the key itself',
+  summary: 'Search keys by part of the name',
   access: 'login',
   query: Joi.object<SearchQuery, true>({
     ...FILTER,
@@ -172,8 +172,9 @@ const search = defineOperation({
       .trim()
       .max(512)
       .empty('')
+      .meta({ deprecated: true })
       .description(
-        'The whole key. Addresses are written to logs and histories: `findToken` takes it in the body.',
+        'The whole key, for clients of New API. Addresses are written to logs and histories: use `findToken`, which takes it in the body.',
       ),
   }),
   reply: listOf(LISTED),
