@@ -1,7 +1,7 @@
 import type { ComponentType } from 'preact';
 import type { IconName } from './icons.js';
 import { seesAll } from './about.js';
-import { withWords } from './words.js';
+import { w, withWords } from './words.js';
 import type { Words } from './words/en.js';
 
 export interface Page {
@@ -152,4 +152,8 @@ export function pageOf([first = '', ...below]: readonly string[]): Page | undefi
   return PAGES.find(
     ({ path, records = false }) => path === first && below.length <= (records ? 1 : 0),
   );
+}
+
+export function nameOf({ name }: Page): string {
+  return name === 'overview' && !seesAll() ? w().nav.home : w().nav[name];
 }

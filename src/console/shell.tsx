@@ -5,10 +5,9 @@ import { actAs, call, loginIsOver, trouble } from './api/call.js';
 import { queries, reread, useRead } from './api/query.js';
 import { Brand } from './brand.js';
 import { Icon } from './icons.js';
-import { PAGES, pageOf, type Page } from './pages.js';
+import { nameOf, PAGES, pageOf, type Page } from './pages.js';
 import { goOn, Login, LoginAgain } from './pages/login.js';
 import { Button, Link, Moment, Skeleton, copyText } from './parts/basic.js';
-import { Dialog } from './parts/dialog.js';
 import { isTyping, usePageKeys } from './parts/keys.js';
 import { Toasts } from './parts/toast.js';
 import { forgetDrafts, reload } from './drafts.js';
@@ -18,8 +17,14 @@ import { atom, useAtom } from './state.js';
 import { hearTabs, tellTabs } from './tabs.js';
 import { w, withWords } from './words.js';
 
-const LazySearch = lazy(
-  async () => (await withWords(import('./pages/search.js'))).Search,
+type Closable = ComponentType<{ readonly onClose: () => void }>;
+
+async function loadSearch(): Promise<Closable> {
+  return (await withWords(import('./pages/search.js'))).Search;
+}
+
+const KeysHelp = lazy(
+  async () => (await withWords(import('./pages/keys-help.js'))).KeysHelp,
   () => null,
 );
 
@@ -160,6 +165,7 @@ function Frame() {
   const page = pageOf(path);
   const visible = PAGES.filter(({ admin }) => !admin || seesAll());
   const isSearching = useAtom(searching);
+  const [Search, setSearch] = useState<Closable>();
   const isShowingKeys = useAtom(showingKeys);
 
   useEffect(() => setMenu(false), [path.join('/')]);
@@ -167,6 +173,10 @@ function Frame() {
     document.title = page === undefined ? 'rerank gateway' : `${nameOf(page)} · rerank gateway`;
   }, [page]);
   useKeys();
+  useEffect(() => {
+    // Before somebody searches, because the letter after `Ctrl K` is meant for the search.
+    if (Search === undefined) loadSearch().then((part) => setSearch(() => part), chunkIsGone);
+  }, [isSearching]);
   useEffect(() => {
     // Loads all chunks while the page is idle: after an upgrade, the next node may no longer have them.
     const timer = setTimeout(() => {
@@ -231,8 +241,8 @@ function Frame() {
           {w().shell.menu}
         </button>
       </nav>
-      {isSearching ? <LazySearch onClose={() => searching.set(false)} /> : null}
-      {isShowingKeys ? <KeysHelp /> : null}
+      {isSearching && Search !== undefined ? <Search onClose={() => searching.set(false)} /> : null}
+      {isShowingKeys ? <KeysHelp onClose={() => showingKeys.set(false)} /> : null}
     </div>
   );
 }
@@ -240,10 +250,6 @@ function Frame() {
 function focusContent(event: MouseEvent): void {
   event.preventDefault();
   document.getElementById('content')?.focus();
-}
-
-function nameOf({ name }: Page): string {
-  return name === 'overview' && !seesAll() ? w().nav.home : w().nav[name];
 }
 
 function Content({ page }: { readonly page: Page | undefined }) {
@@ -254,8 +260,7 @@ function Content({ page }: { readonly page: Page | undefined }) {
     page.load().then(
       (loaded) => put({ page: loaded }),
       (error: unknown) => {
-        console.info('the page cannot be loaded:', error);
-        upgraded.set(true);
+        chunkIsGone(error);
         put({ failed: true });
       },
     );
@@ -418,6 +423,11 @@ function Foot() {
   );
 }
 
+function chunkIsGone(error: unknown): void {
+  console.info('a part of the page cannot be loaded:', error);
+  upgraded.set(true);
+}
+
 /** A component in a separate chunk; renders nothing until the chunk has loaded, and `Gone` where it is not to be had. */
 function lazy<Props extends object>(
   load: () => Promise<ComponentType<Props>>,
@@ -429,8 +439,7 @@ function lazy<Props extends object>(
       load().then(
         (part) => setPart(() => part),
         (error: unknown) => {
-          console.info('a part of the page cannot be loaded:', error);
-          upgraded.set(true);
+          chunkIsGone(error);
           setPart(() => Gone);
         },
       );
@@ -453,7 +462,7 @@ function useKeys(): void {
     }
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
     if (!settings.get().letterKeys) return;
-    if (document.querySelector('dialog[open]') !== null) return;
+    if (searching.get() || document.querySelector('dialog[open]') !== null) return;
     if (isTyping(event)) return;
     // When the key was pressed, not when a busy page came to hear of it.
     if (event.timeStamp < chordUntilMs.current) {
@@ -480,26 +489,4 @@ function useKeys(): void {
       }
     }
   });
-}
-
-function KeysHelp() {
-  const { keyHelp } = w();
-  return (
-    <Dialog title={keyHelp.title} onClose={() => showingKeys.set(false)}>
-      <dl class="facts">
-        {keyHelp.list.map(([keys, what]) => [
-          <dt key={keys}>
-            <kbd>{keys}</kbd>
-          </dt>,
-          <dd key={`${keys} does`}>{what}</dd>,
-        ])}
-        {PAGES.filter(({ admin }) => !admin || seesAll()).map((page) => [
-          <dt key={page.path}>
-            <kbd>g</kbd> <kbd>{page.key}</kbd>
-          </dt>,
-          <dd key={`${page.path} name`}>{nameOf(page)}</dd>,
-        ])}
-      </dl>
-    </Dialog>
-  );
 }

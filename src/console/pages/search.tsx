@@ -19,7 +19,9 @@ const MOST = 5;
 /** One search for everything that has a name or an id; groups appear as they arrive. */
 export function Search({ onClose }: { readonly onClose: () => void }) {
   const [text, setText] = useState('');
-  const [hits, setHits] = useState<readonly Hit[]>([]);
+  const [found, setFound] = useState<readonly Hit[]>([]);
+  const request = requestNamed(text.trim());
+  const hits = SURE_ID.test(text.trim()) ? [...request, ...found] : [...found, ...request];
   const [at, setAt] = useState(0);
 
   // A layout effect, because Enter may follow the last letter at once.
@@ -28,16 +30,16 @@ export function Search({ onClose }: { readonly onClose: () => void }) {
     const pages = pagesNamed(wanted);
     setAt(0);
     if (wanted === '') {
-      setHits(pages);
+      setFound(pages);
       return undefined;
     }
-    setHits([...requestNamed(wanted), ...pages, ...commandsNamed(wanted)]);
+    setFound([...pages, ...commandsNamed(wanted)]);
     const stop = new AbortController();
     const timer = setTimeout(() => {
       for (const look of lookUps(wanted, stop.signal)) {
         look.then(
-          (found) => {
-            if (!stop.signal.aborted) setHits((before) => [...before, ...found]);
+          (more) => {
+            if (!stop.signal.aborted) setFound((before) => [...before, ...more]);
           },
           (error: unknown) => {
             if (!stop.signal.aborted) console.info('a part of the search failed:', error);
@@ -80,8 +82,7 @@ export function Search({ onClose }: { readonly onClose: () => void }) {
             setAt((at + step + hits.length) % Math.max(1, hits.length));
           } else if (event.key === 'Enter') {
             event.preventDefault();
-            // A pasted id can be opened before it is in the list.
-            open((at === 0 ? requestNamed(text.trim())[0] : undefined) ?? hits[at]);
+            open(hits[at]);
           }
         }}
       />
@@ -138,7 +139,10 @@ function commandsNamed(wanted: string): Hit[] {
     .map(({ text, to }) => ({ group, text, to }));
 }
 
-/** Text that looks like a request id leads straight to the request's page. */
+/** Ids as gateways make them; callers may send their own, which look like names. */
+const SURE_ID = /^rr_|^[\da-f-]{16,}$/i;
+
+/** Text that may be a request id leads straight to the request's page. */
 function requestNamed(wanted: string): Hit[] {
   if (!/^[\w.:+/=@-]{8,128}$/.test(wanted) || wanted.startsWith('sk-')) return [];
   return [

@@ -8,6 +8,24 @@ const many = plural('en');
 /** Sentences that load with the pages that need them. `zh-pages.ts` has the same type. */
 export const enPages = {
   code: { language: 'Language of the code' },
+  shortcuts: {
+    title: 'Keys',
+    list: [
+      ['?', 'this list'],
+      ['Ctrl K', 'search, and commands'],
+      ['/', 'search'],
+      ['n', 'new'],
+      ['↑ ↓ j k', 'through the rows'],
+      ['Enter', 'open'],
+      ['x', 'select a row'],
+      ['.', 'actions of a row'],
+      ['r', 'read again'],
+      ['[ ]', 'earlier, later time range'],
+      ['y', 'copy the address of this page'],
+      ['Esc', 'close'],
+      ['Ctrl Enter', 'submit, or run'],
+    ] as readonly (readonly [string, string])[],
+  },
   search: {
     title: 'Search',
     placeholder: 'Request id, key, name, channel, model, tag, page…',

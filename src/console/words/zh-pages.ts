@@ -3,6 +3,24 @@ import type { PageWords } from './en-pages.js';
 
 export const zhPages: PageWords = {
   code: { language: '代码语言' },
+  shortcuts: {
+    title: '快捷键',
+    list: [
+      ['?', '显示此列表'],
+      ['Ctrl K', '搜索与命令'],
+      ['/', '搜索'],
+      ['n', '新建'],
+      ['↑ ↓ j k', '在各行间移动'],
+      ['Enter', '打开'],
+      ['x', '选中该行'],
+      ['.', '该行的操作'],
+      ['r', '刷新数据'],
+      ['[ ]', '前一段、后一段时间'],
+      ['y', '复制本页地址'],
+      ['Esc', '关闭'],
+      ['Ctrl Enter', '提交或运行'],
+    ],
+  },
   search: {
     title: '搜索',
     placeholder: '请求 ID、密钥、名称、渠道、模型、标签、页面…',
