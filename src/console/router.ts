@@ -31,11 +31,14 @@ export function hrefOf(to: string): string {
   return new URL(to, ROOT).pathname + new URL(to, ROOT).search;
 }
 
-export function navigate(to: string, { replace = false } = {}): void {
+/** On the way to the login and back, the part after `#` stays, which no server may see. */
+export const KEEPING = { replace: true, keepFragment: true } as const;
+
+export function navigate(to: string, { replace = false, keepFragment = false } = {}): void {
   const href = hrefOf(to);
   if (href === location.pathname + location.search) return;
   const samePage = new URL(href, ROOT).pathname === location.pathname;
-  if (replace) history.replaceState(null, '', href);
+  if (replace) history.replaceState(null, '', keepFragment ? href + location.hash : href);
   else history.pushState(null, '', href);
   route.set(read());
   if (!samePage) scrollTo(0, 0);

@@ -11,7 +11,7 @@ import { Button, Link, Moment, Skeleton, copyText } from './parts/basic.js';
 import { isTyping, usePageKeys } from './parts/keys.js';
 import { Toasts } from './parts/toast.js';
 import { forgetDrafts, reload } from './drafts.js';
-import { hrefOf, navigate, useRoute } from './router.js';
+import { hrefOf, KEEPING, navigate, useRoute } from './router.js';
 import { changeSettings, settings } from './settings.js';
 import { atom, useAtom } from './state.js';
 import { hearTabs, tellTabs } from './tabs.js';
@@ -90,8 +90,8 @@ export function Shell() {
   );
   useEffect(() => {
     if (known === undefined || isIn || Public !== undefined) return;
-    const to = location.href.slice(new URL(hrefOf('./'), location.href).href.length);
-    navigate(to === '' ? 'login' : `login?to=${encodeURIComponent(to)}`, { replace: true });
+    const to = (location.pathname + location.search).slice(hrefOf('./').length);
+    navigate(to === '' ? 'login' : `login?to=${encodeURIComponent(to)}`, KEEPING);
   }, [known, isIn, first]);
 
   const content =

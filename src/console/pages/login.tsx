@@ -7,14 +7,14 @@ import { tellTabs } from '../tabs.js';
 import { Button, ErrorNotice, Link, TextField } from '../parts/basic.js';
 import { Dialog } from '../parts/dialog.js';
 import { Form } from '../parts/form.js';
-import { navigate, useRoute } from '../router.js';
+import { KEEPING, navigate, useRoute } from '../router.js';
 import { useAtom } from '../state.js';
 import { w } from '../words.js';
 import { Brand } from '../brand.js';
 
 /** After a login, goes to the page that the user wanted, if it is in the console. */
 export function goOn(wanted: string | null): void {
-  navigate(wanted !== null && /^[\w/?=&%.,:+-]+$/.test(wanted) ? wanted : './', { replace: true });
+  navigate(wanted !== null && /^[\w/?=&%.,:+*-]+$/.test(wanted) ? wanted : './', KEEPING);
 }
 
 function useLogin(onDone: () => void) {
@@ -29,7 +29,13 @@ function useLogin(onDone: () => void) {
   async function submit(): Promise<void> {
     const before = about.get()?.self?.id;
     const self = await login.run(undefined);
-    if (self === undefined) return;
+    if (self === undefined) {
+      // The last one: the dialog may stand over a page that asks for a password, too.
+      [...document.querySelectorAll<HTMLElement>('[autocomplete=current-password]')]
+        .at(-1)
+        ?.focus();
+      return;
+    }
     if (before !== self.id) {
       queries.clear();
       if (before !== undefined) forgetDrafts();
