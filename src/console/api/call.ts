@@ -82,22 +82,26 @@ const PUBLIC: ReadonlySet<OperationId> = new Set<OperationId>([
   'resetPassword',
 ]);
 
-/** Calls an operation of the API. If the login has ended, a dialog over the page asks for it, and the call is repeated. */
-export async function call<Id extends OperationId>(
-  id: Id,
-  input: CallInput<Id> = {},
-): Promise<ReplyOf<Id>> {
+/** If the login has ended, a dialog over the page asks for it, and the attempt is repeated. */
+async function loggedIn<T>(id: OperationId, attempt: () => Promise<T>): Promise<T> {
   try {
-    const reply = await send(id, input);
-    return (await read(reply)).data as ReplyOf<Id>;
+    return await attempt();
   } catch (error) {
     if (!(error instanceof ApiError) || error.status !== 401 || PUBLIC.has(id)) throw error;
     await new Promise<void>((resolve) => {
       waiting.push(resolve);
       loginIsOver.set(true);
     });
-    return call(id, input);
+    return loggedIn(id, attempt);
   }
+}
+
+/** Calls an operation of the API. */
+export function call<Id extends OperationId>(
+  id: Id,
+  input: CallInput<Id> = {},
+): Promise<ReplyOf<Id>> {
+  return loggedIn(id, async () => (await read(await send(id, input))).data as ReplyOf<Id>);
 }
 
 /** Saves a list as the file that the API makes of it. */
@@ -106,11 +110,14 @@ export async function download<Id extends OperationId>(
   input: CallInput<Id>,
   name: string,
 ): Promise<void> {
-  const reply = await send(id, {
-    ...input,
-    query: { ...input.query, format: 'csv' } as unknown as CallInput<Id>['query'],
-  } as CallInput<Id>);
-  if (!reply.ok) await read(reply);
+  const reply = await loggedIn(id, async () => {
+    const got = await send(id, {
+      ...input,
+      query: { ...input.query, format: 'csv' } as unknown as CallInput<Id>['query'],
+    } as CallInput<Id>);
+    if (!got.ok) await read(got);
+    return got;
+  });
   save(name, await reply.blob());
 }
 

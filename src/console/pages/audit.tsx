@@ -3,6 +3,7 @@ import { download, type ItemOf } from '../api/call.js';
 import { useRead } from '../api/query.js';
 import { recordOf, undoOf } from '../lib/audit.js';
 import { Ago, Button, Chip, Empty, FilterText, Link, Moment } from '../parts/basic.js';
+import { CsvButton } from '../parts/csv-button.js';
 import { Dialog } from '../parts/dialog.js';
 import { Value, ValueHead } from '../parts/member-value.js';
 import { ListHead } from '../parts/list-head.js';
@@ -46,9 +47,7 @@ export function Audit() {
         total={before === undefined ? reading.data?.total : undefined}
       >
         <RangeSteps shown={own ?? { start: minute + 60 - DAY_S, end: minute + 60 }} />
-        <Button onClick={() => void download('listAudit', { query: matching }, 'audit.csv')}>
-          {w().csv}
-        </Button>
+        <CsvButton save={() => download('listAudit', { query: matching }, 'audit.csv')} />
       </ListHead>
       <div class="row">
         {(['actor', 'action', 'target'] as const).map((name) => (

@@ -20,6 +20,7 @@ import {
 import { BudgetFacts } from '../parts/budget.js';
 import { RequestCode } from '../parts/code.js';
 import { FilterSelect } from '../parts/form.js';
+import { CsvButton } from '../parts/csv-button.js';
 import { ListHead } from '../parts/list-head.js';
 import { isId, Record, RecordLink } from '../parts/record.js';
 import { List, useListQuery, useOpenRow, type Column } from '../parts/table.js';
@@ -108,9 +109,7 @@ function KeyList() {
             {wp().requests.account}: {reading.data?.items[0]?.owner ?? `#${owner}`}
           </Chip>
         )}
-        <Button onClick={() => void download('searchTokens', { query: wanted }, 'keys.csv')}>
-          {w().csv}
-        </Button>
+        <CsvButton save={() => download('searchTokens', { query: wanted }, 'keys.csv')} />
       </ListHead>
       {picked.length === 0 ? null : (
         <ChosenKeys keys={picked} onDone={() => setChosen(new Set())} />

@@ -4,7 +4,6 @@ import { useRead } from '../api/query.js';
 import { moment, percent } from '../lib/format.js';
 import { byDay, spanOf, type SpanName } from '../lib/spans.js';
 import {
-  Button,
   Count,
   Empty,
   ErrorNotice,
@@ -16,6 +15,7 @@ import {
   style,
 } from '../parts/basic.js';
 import { Chart, timesOf } from '../parts/chart.js';
+import { CsvButton } from '../parts/csv-button.js';
 import { FilterSelect } from '../parts/form.js';
 import { usePriceMarks } from '../parts/price-marks.js';
 import { pickRange, RangeSteps, useOwnRange, withoutOwnRange } from '../parts/range.js';
@@ -52,10 +52,10 @@ export function Spend() {
   const words = wp().spend;
   const shown = then === undefined ? [by] : [by, then];
   const choices = groups.map((value) => ({ value, label: words.groups[value] }));
-  const csv = (): void =>
-    void (seesAll()
+  const csv = (): Promise<void> =>
+    seesAll()
       ? download('usageBreakdown', { query: asked }, 'spend.csv')
-      : download('ownUsageBreakdown', { query: asked as never }, 'spend.csv'));
+      : download('ownUsageBreakdown', { query: asked as never }, 'spend.csv');
   return (
     <>
       <div class="head">
@@ -69,7 +69,7 @@ export function Spend() {
           }
         />
         <RangeSteps shown={{ start, end }} />
-        <Button onClick={csv}>{w().csv}</Button>
+        <CsvButton save={csv} />
       </div>
       <ErrorNotice error={error} onAgain={again} />
       <Days start={start} end={end} tableFrom={data?.complete_from ?? Infinity} />

@@ -6,6 +6,7 @@ import { duration } from '../../lib/format.js';
 import { EXAMPLE_BODY } from '../../lib/snippets.js';
 import { Button, Chip, Empty, FilterText, Link, Segments } from '../../parts/basic.js';
 import { RequestCode } from '../../parts/code.js';
+import { CsvButton } from '../../parts/csv-button.js';
 import { Dialog } from '../../parts/dialog.js';
 import { FilterSelect } from '../../parts/form.js';
 import { ListHead } from '../../parts/list-head.js';
@@ -94,9 +95,7 @@ function RequestList() {
         <Button title="l" pressed={live} onClick={() => setLive(!live)}>
           {live ? '●' : '○'} {wp().requests.live}
         </Button>
-        <Button onClick={() => void download(operation, { query: matching }, 'requests.csv')}>
-          {w().csv}
-        </Button>
+        <CsvButton save={() => download(operation, { query: matching }, 'requests.csv')} />
       </ListHead>
       <div class="row">
         <Segments
