@@ -73,7 +73,7 @@ export function Tags() {
             dependence={dependence(tag.tag)}
             settled={settled[tag.tag]}
             open={[query.get('open'), only].includes(tag.tag)}
-            busy={disable.busy || enable.busy}
+            busy={enable.busy}
             onOff={() => ask(tag.tag)}
             onOn={() => void enable.run(tag.tag)}
           />

@@ -36,15 +36,20 @@ export function Button({
   onClick,
   children,
 }: ButtonProps) {
+  const own = useRef<HTMLButtonElement>(null);
+  // A button that ends while it works would take the focus with it.
+  const held = disabled && own.current === document.activeElement;
   return (
     <button
+      ref={own}
       class={`button ${kind}`}
       type={type}
-      disabled={disabled}
+      disabled={disabled && !held}
+      aria-disabled={held || undefined}
       title={title}
       aria-label={label}
       aria-pressed={pressed}
-      onClick={onClick}
+      onClick={held ? (event) => event.preventDefault() : onClick}
     >
       {children}
     </button>

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useLayoutEffect, useState } from 'preact/hooks';
 import { useWrite, type Reading, type Writing } from '../api/query.js';
 import { ErrorNotice } from './basic.js';
 import { Confirm, Dialog, type ConfirmProps } from './dialog.js';
@@ -65,6 +65,10 @@ export function useShownOnce(onClose: () => void): {
 } {
   const [taken, setTaken] = useState(false);
   const [leaving, setLeaving] = useState(false);
+  // After the dialog’s own: taking it is what comes next.
+  useLayoutEffect(() => {
+    document.querySelector<HTMLElement>('dialog[open] .dialog-foot .main')?.focus();
+  }, []);
   return {
     leaving,
     warns: leaving && !taken,

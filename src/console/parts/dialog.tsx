@@ -38,7 +38,9 @@ export function Dialog(props: DialogProps) {
       element.showModal();
       // Not the close button: whoever opened the dialog wants to continue.
       element
-        .querySelector<HTMLElement>('.dialog-body :is(input, textarea, select, a, button)')
+        .querySelector<HTMLElement>(
+          '.dialog-body :is(input, textarea, select, a, button), .dialog-foot .main',
+        )
         ?.focus();
     }
     return () => {
