@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { call, type ReplyOf } from '../../api/call.js';
 import { useRead, useWrite } from '../../api/query.js';
 import { createBody, createCommand, emptyDraft, modelsOf } from '../../lib/channel-draft.js';
@@ -30,6 +30,8 @@ import {
   SettingFields,
   type Provider,
 } from './form.js';
+
+const FIELDS = 'li > .field :is(input, textarea), li > details[open] :is(input, textarea)';
 
 type Draft = ReturnType<typeof emptyDraft>;
 type Served = ReplyOf<'listChannelModels'>[number];
@@ -71,6 +73,13 @@ export function AddChannel() {
     },
   };
   const isTested = tested?.of === JSON.stringify(body);
+  const steps = useRef<HTMLOListElement>(null);
+  // What was picked from is gone: the next field goes on.
+  useLayoutEffect(() => {
+    if (draft.provider === '') return;
+    const fields = [...(steps.current?.querySelectorAll<HTMLInputElement>(FIELDS) ?? [])];
+    (fields.find(({ value }) => value === '') ?? fields[0])?.focus();
+  }, [draft.provider]);
   return (
     <>
       <div class="head">
@@ -78,7 +87,7 @@ export function AddChannel() {
         <Link to="channels">{w().cancel}</Link>
       </div>
       <ErrorNotice error={providers.error} onAgain={providers.again} />
-      <ol class="stack">
+      <ol class="stack" ref={steps}>
         <Step
           title={words.where}
           state={provider === undefined ? 'open' : 'done'}
@@ -239,6 +248,8 @@ function Providers({
 }) {
   const [text, setText] = useState('');
   const [all, setAll] = useState(false);
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => field.current?.focus(), []);
   const words = wp().wizard;
   const wanted = text.trim().toLowerCase();
   const isAddress = /^https?:\/\//.test(wanted);
@@ -251,6 +262,7 @@ function Providers({
   return (
     <div class="stack">
       <input
+        ref={field}
         class="input"
         type="search"
         aria-label={words.find}
@@ -260,9 +272,10 @@ function Providers({
         onInput={(event) => setText(event.currentTarget.value)}
         onKeyDown={(event) => {
           const [first] = found;
-          if (event.key !== 'Enter' || wanted === '' || first === undefined) return;
+          if (event.key !== 'Enter' || wanted === '') return;
           event.preventDefault();
-          onPick(first);
+          if (isAddress) event.currentTarget.parentElement?.querySelector('form')?.requestSubmit();
+          else if (first !== undefined) onPick(first);
         }}
       />
       {isAddress ? (
