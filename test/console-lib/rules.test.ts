@@ -15,6 +15,7 @@ import {
   EMPTY_KEY,
   keyDraftOf,
   updateKeyBody,
+  withOneMore,
   type KnownKey,
 } from '../../src/console/lib/key-draft.js';
 import { dollars, duration, percent, significant } from '../../src/console/lib/format.js';
@@ -160,13 +161,21 @@ describe('a key that is typed', () => {
       },
     });
     expect(createKeyCommand(draft, 500_000)).toBe(
-      'keys create --name lab --quota 2usd --models x,y,z --ips 10.0.0.0/8 --default-model x ' +
+      'npm run cli -- keys create --name lab --quota 2usd --models x,y,z --ips 10.0.0.0/8 --default-model x ' +
         '--aliases fast=x,best=y --expires 2027-01-31 --rate-limit 60 --reply-cache false ' +
         '--budget 750000 --budget-period week',
     );
     expect(createKeyBody({ ...EMPTY_KEY, name: 'a' }, 500_000)).toEqual({
       ...{ name: 'a', unlimited_quota: true },
     });
+  });
+
+  it('offers the names that a list does not have yet', () => {
+    const names = ['local', 'rerank-2.5'];
+
+    expect(withOneMore('', names)).toEqual(names);
+    expect(withOneMore('loc', names)).toEqual(names);
+    expect(withOneMore('local, re', names)).toEqual(['local, rerank-2.5']);
   });
 
   it('sends of a change what was changed alone', () => {

@@ -53,6 +53,13 @@ export function namesIn(text: string): string[] {
     .filter((part) => part !== '');
 }
 
+/** What a field of names may say next: what is there already, and one more name. */
+export function withOneMore(text: string, names: readonly string[]): string[] {
+  const before = text.includes(',') ? text.slice(0, text.lastIndexOf(',')) : '';
+  const taken = namesIn(before);
+  return names.filter((name) => !taken.includes(name)).map((name) => [...taken, name].join(', '));
+}
+
 function aliasesIn(text: string): Record<string, string> {
   return Object.fromEntries(
     namesIn(text).map((line) => {
@@ -146,7 +153,7 @@ export function createKeyCommand(draft: KeyDraft, unitsPerDollar: number): strin
   const quoted = (text: string): string => (/^[\w./:@=,-]+$/.test(text) ? text : `'${text}'`);
   const name = draft.name.trim() === '' ? 'my-app' : draft.name.trim();
   return [
-    `keys create --name ${quoted(name)}`,
+    `npm run cli -- keys create --name ${quoted(name)}`,
     ...flags
       .filter(([, value]) => value !== '')
       .map(([flag, value]) => `--${flag} ${quoted(value)}`),

@@ -10,6 +10,7 @@ import {
   keyDraftOf,
   namesIn,
   updateKeyBody,
+  withOneMore,
   type KeyDraft,
   type KnownKey,
 } from '../lib/key-draft.js';
@@ -44,7 +45,7 @@ interface PartProps {
 /** Every member of a key that the API takes. */
 function KeyFields({ draft, onChange, error, more }: PartProps & { readonly more: boolean }) {
   const words = wp().keys;
-  const models = useRead('listOwnModels');
+  const ids = (useRead('listOwnModels').data ?? []).map(({ id }) => id);
   const admin = isAdmin();
   const put = (change: Partial<KeyDraft>): void => onChange({ ...draft, ...change });
   const segment = DAYS.find((days) => draft.ends === inDays(Number(days)));
@@ -74,19 +75,25 @@ function KeyFields({ draft, onChange, error, more }: PartProps & { readonly more
         value={draft.models}
         onInput={(text) => put({ models: text })}
         error={fieldError(error, 'model_limits')}
+        options={withOneMore(draft.models, ids)}
       />
-      <Segments
-        label={words.ends}
-        value={draft.ends === '' ? 'never' : (segment ?? 'date')}
-        choices={[
-          { value: 'never', label: words.noEnd },
-          ...DAYS.map((value) => ({ value, label: words.days(Number(value)) })),
-          { value: 'date', label: words.date },
-        ]}
-        onChange={(picked) =>
-          put({ ends: picked === 'never' ? '' : inDays(picked === 'date' ? 7 : Number(picked)) })
-        }
-      />
+      <div class="field">
+        <span class="label" aria-hidden="true">
+          {words.ends}
+        </span>
+        <Segments
+          label={words.ends}
+          value={draft.ends === '' ? 'never' : (segment ?? 'date')}
+          choices={[
+            { value: 'never', label: words.noEnd },
+            ...DAYS.map((value) => ({ value, label: words.days(Number(value)) })),
+            { value: 'date', label: words.date },
+          ]}
+          onChange={(picked) =>
+            put({ ends: picked === 'never' ? '' : inDays(picked === 'date' ? 7 : Number(picked)) })
+          }
+        />
+      </div>
       {draft.ends === '' || segment !== undefined ? null : (
         <TextField
           label={words.endsOn}
@@ -125,7 +132,7 @@ function KeyFields({ draft, onChange, error, more }: PartProps & { readonly more
             value={draft.defaultModel}
             onInput={(defaultModel) => put({ defaultModel })}
             error={fieldError(error, 'default_model')}
-            options={(models.data ?? []).map(({ id }) => id)}
+            options={ids}
           />
           <TextField
             label={words.aliases}
