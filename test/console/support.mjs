@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
 import { findBrowser } from './get-browser.mjs';
+import { startRedis } from './redis.mjs';
 
 export const root = join(import.meta.dirname, '..', '..');
 export const PASSWORD = 'correct horse battery';
@@ -99,9 +100,12 @@ export async function settled(page) {
   });
 }
 
-/** A gateway process on a folder of its own, and a browser; `stop` ends both. */
-export async function startConsole(settings = {}) {
+/**
+ * A gateway process on a folder of its own, or on a Redis server of its own, and a browser; `stop` ends all of them.
+ */
+export async function startConsole(settings = {}, { onRedis = false } = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'console-test-'));
+  const redis = onRedis ? await startRedis(folder) : undefined;
   const config = join(folder, 'gateway.yaml');
   writeFileSync(config, JSON.stringify({ ...CONFIG, ...settings }));
   const gateways = [];
@@ -111,7 +115,10 @@ export async function startConsole(settings = {}) {
     const log = join(folder, `gateway-${gateways.length}.log`);
     const output = openSync(log, 'w');
     const gateway = spawn(process.execPath, [join(root, 'dist', 'main.js'), '--config', config], {
-      env: { ...process.env, PORT: '0', DATA_DIR: folder, ROOT_PASSWORD: PASSWORD },
+      env: {
+        ...{ ...process.env, PORT: '0', DATA_DIR: folder, ROOT_PASSWORD: PASSWORD },
+        ...(redis === undefined ? {} : { REDIS_URL: redis.url }),
+      },
       stdio: ['ignore', output, output],
     });
     closeSync(output);
@@ -171,9 +178,9 @@ export async function startConsole(settings = {}) {
       return (await api(context, 'POST', '/api/token', body)).key;
     },
 
-    async rerank(key, model) {
+    async rerank(key, model, at = url) {
       const documents = ['Saturn has moons.', 'Olive oil.'];
-      const reply = await fetch(`${url}/v1/rerank`, {
+      const reply = await fetch(`${at}/v1/rerank`, {
         method: 'POST',
         headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
         body: JSON.stringify({ model, query: 'moons', documents }),
@@ -187,6 +194,10 @@ export async function startConsole(settings = {}) {
         gateway.kill('SIGCONT');
         gateway.kill('SIGTERM');
         if (gateway.exitCode === null && gateway.signalCode === null) await once(gateway, 'exit');
+      }
+      if (redis !== undefined) {
+        redis.server.kill();
+        await once(redis.server, 'exit');
       }
       rmSync(folder, { recursive: true, force: true });
     },
