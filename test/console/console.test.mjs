@@ -191,7 +191,7 @@ test('the playground compares models, and a link that is opened runs nothing', a
   await page.goto(`${url}/console/playground#v1.${link}`);
   await page.reload();
   await page.waitForFunction(() =>
-    [...document.querySelectorAll('input')].some(({ value }) => value === 'shared?'),
+    [...document.querySelectorAll('input, textarea')].some(({ value }) => value === 'shared?'),
   );
   assert.equal(ranked.length, 2, 'what a link brings is not run');
   assert.deepEqual(said, []);
