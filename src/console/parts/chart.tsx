@@ -34,8 +34,10 @@ const HEIGHT = 120;
 const SHOWN_MARKS = 5;
 
 /** Values over time, with the numbers under the pointer, and as a table for readers who cannot see the chart. */
-export function Chart(props: ChartProps) {
-  const { title, times, series, kind, format, timeOf, marks = [], onPick } = props;
+export function Chart(given: ChartProps) {
+  // Under a pointer that drags nothing moves: with a minute's turn, all steps would.
+  const [held, setHeld] = useState<ChartProps>();
+  const { title, times, series, kind, format, timeOf, marks = [], onPick } = held ?? given;
   const [at, setAt] = useState<number>();
   const [from, setFrom] = useState<number>();
   const top = Math.max(
@@ -53,6 +55,10 @@ export function Chart(props: ChartProps) {
     const { left, width } = event.currentTarget.getBoundingClientRect();
     const index = Math.floor(((event.clientX - left) / width) * times.length);
     return Math.max(0, Math.min(times.length - 1, index));
+  };
+  const drop = (): void => {
+    setFrom(undefined);
+    setHeld(undefined);
   };
   const end = (times.at(-1) ?? 0) + seconds;
   const shownMarks = marks.filter((mark) => mark.at >= (times[0] ?? 0) && mark.at < end);
@@ -78,14 +84,15 @@ export function Chart(props: ChartProps) {
             event.preventDefault();
             event.currentTarget.setPointerCapture(event.pointerId);
             setFrom(indexAt(event));
+            setHeld(given);
           }}
           onPointerUp={(event) => {
             if (from === undefined) return;
-            setFrom(undefined);
+            drop();
             const [first = 0, last = 0] = [from, indexAt(event)].sort((a, b) => a - b);
             if (seconds > 0) onPick?.(times[first] ?? 0, times[last + 1] ?? end);
           }}
-          onPointerCancel={() => setFrom(undefined)}
+          onPointerCancel={drop}
           onPointerLeave={() => setAt(undefined)}
         >
           {at === undefined ? null : (
