@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
@@ -465,6 +465,61 @@ it('changes several channels in one write', async () => {
   expect(await json('channels', 'retag', 'bulk-1', '--tag', 'none')).toMatchObject({ count: 1 });
   expect(await json('channels', 'show', 'bulk-1')).toMatchObject({ tag: null });
   for (const name of ['bulk-1', 'bulk-2']) await json('channels', 'delete', name, '--yes');
+});
+
+it('saves examples from whatever the playground reads', async () => {
+  await logIn(await createAccount(gateway.store));
+  const file = (name: string, text: string | Buffer): string => {
+    writeFileSync(join(folder, name), text);
+    return join(folder, name);
+  };
+  const contentOf = async (saved: unknown) => {
+    const { id } = saved as { readonly id: number };
+    return (await json('examples', 'show', String(id))).content;
+  };
+  const body = { model: 'rerank-2.5', query: 'moons', documents: ['Saturn', { text: 'Mars' }] };
+
+  const ofBody = await json(
+    'examples',
+    'save',
+    file('body.json', JSON.stringify(body)),
+    '--shared',
+  );
+  expect(ofBody).toMatchObject({ name: 'body.json', shared: true, own: true, not_read: [] });
+  expect(await contentOf(ofBody)).toEqual({
+    ...{ query: 'moons', documents: 'Saturn\nMars', lanes: ['rerank-2.5'], labels: [], ids: [] },
+  });
+  // 土星 in the encoding of Chinese programs, with a label and an id.
+  const table = Buffer.concat([
+    Buffer.from('id,text,label\nd1,'),
+    Buffer.from([0xcd, 0xc1, 0xd0, 0xc7]),
+    Buffer.from(',3\nd2,,\n'),
+  ]);
+  const csv = ['examples', 'save', file('judged.csv', table), '--name', 'judged'];
+  const ofTable = await json(...csv, '--query', '卫星', '--models', 'a,b');
+  expect(ofTable).toMatchObject({ name: 'judged', not_read: ['3: no text'] });
+  expect(await contentOf(ofTable)).toEqual({
+    ...{ query: '卫星', documents: '土星', lanes: ['a', 'b'], labels: [[0, 3]], ids: [[0, 'd1']] },
+  });
+  const own = { query: 'q', documents: 'a\nb', lanes: [{ model: 'm' }], labels: [[1, 2]], runs: 3 };
+  const ofOwn = await run(['examples', 'save', '-', '--name', 'own'], {
+    readInput: () => Promise.resolve(JSON.stringify(own)),
+  });
+  expect(ofOwn.out).toMatch(/^Example \d+ "own" is saved\.\n$/);
+  const id = /\d+/.exec(ofOwn.out)?.[0] ?? '';
+  expect(await contentOf({ id })).toEqual(own);
+
+  for (const [given, why] of [
+    [[file('a.txt', 'one\ntwo')], /does not say what is asked: give --query/],
+    [[file('b.jsonl', '{"id":1}'), '--query', 'q'], /There are no documents in .*: 1: no text/],
+    [[join(folder, 'none.json')], /none\.json cannot be read/],
+    [['-'], /What is on standard input has no name|There are no documents/],
+  ] as const) {
+    const failed = await run(['examples', 'save', ...given]);
+    expect(failed.code).toBe(2);
+    expect(failed.error).toMatch(why);
+  }
+  await json('examples', 'delete', String(ofBody.id), '--yes');
 });
 
 it('lists, shows and deletes examples of the playground', async () => {

@@ -197,6 +197,10 @@ describe('the command line', () => {
 
     it('have examples and requests beside them', async () => {
       expect((await run(['examples', 'list'])).out).toContain('No examples are kept');
+      const readInput = () => Promise.resolve('{"query":"q","documents":["a"]}');
+      const saved = await run(['examples', 'save', '-', '--name', 'mine'], { readInput });
+      expect(saved.out).toMatch(/^Example \d+ "mine" is saved\./);
+      expect((await run(['examples', 'list'])).out).toMatch(/mine +you +no /);
       const missing = await run(['logs', 'show', 'a-request']);
       expect(missing).toMatchObject({ code: 1 });
       expect(missing.error).toContain('There is no request "a-request"');

@@ -36,6 +36,7 @@ import type {
 import type { NodesWire } from '../wire/node.js';
 import type { OverviewWire } from '../wire/overview.js';
 import type { PriceChangeWire, PricesWire } from '../wire/price.js';
+import type { ExampleDraft } from '../management/examples.js';
 import type { ExampleContent, ExampleWire } from '../wire/example.js';
 import type { ListedRequestWire, RequestWire } from '../wire/request.js';
 import type { SessionWire } from '../wire/session.js';
@@ -158,6 +159,7 @@ export interface Backend {
 
   /** Inputs of the playground that are kept: one's own, or root's on the store, and shared ones. */
   listExamples(): Promise<readonly ExampleWire[]>;
+  saveExample(draft: ExampleDraft): Promise<ExampleWire>;
   getExample(id: number): Promise<ExampleWire & { readonly content: ExampleContent }>;
   deleteExample(id: number): Promise<void>;
 

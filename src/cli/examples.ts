@@ -1,7 +1,12 @@
+import { readFile } from 'node:fs/promises';
+import { basename } from 'node:path';
 import type { Command } from 'commander';
+import { documentsOfFile, textOfBytes, textOfDocuments } from '../core/documents-in.js';
+import type { ExampleContent } from '../wire/example.js';
+import { UsageError } from './errors.js';
 import { confirm, onGateway, type CliIo, type Session } from './session.js';
 import { moment, table } from './text.js';
-import { wholeNumber } from './values.js';
+import { listOrNone, wholeNumber } from './values.js';
 
 export function addExampleCommands(program: Command, io: CliIo): void {
   const examples = program
@@ -26,6 +31,21 @@ export function addExampleCommands(program: Command, io: CliIo): void {
     );
 
   examples
+    .command('save')
+    .description(
+      'keep one: its query and documents will be in the store, which holds none otherwise',
+    )
+    .argument(
+      '<file>',
+      'as the playground reads it: .txt, .csv, .tsv, .jsonl, .json, or a body of /v1/rerank; - for JSON on standard input',
+    )
+    .option('--name <name>', 'what it is called (default: the name of the file)')
+    .option('--query <text>', 'what is asked, where the file does not say')
+    .option('--models <names>', 'the lanes that it opens with: a,b', listOrNone)
+    .option('--shared', 'everybody with a login sees it')
+    .action(onGateway(io, save));
+
+  examples
     .command('delete')
     .description('delete one: your own or, as an admin, one that others share')
     .argument('<id>', 'its id', wholeNumber)
@@ -44,6 +64,81 @@ async function listAll({ backend, show }: Session): Promise<void> {
       ? `No examples are kept in ${backend.place}.`
       : table(['ID', 'NAME', 'OF', 'SHARED', 'SINCE'], rows),
   );
+}
+
+interface SaveOptions {
+  readonly name?: string;
+  readonly query?: string;
+  readonly models?: readonly string[];
+  readonly shared?: true;
+}
+
+async function save({ io, backend, show }: Session, command: Command): Promise<void> {
+  const given = command.opts<SaveOptions>();
+  const file = String(command.processedArgs[0]);
+  const text = file === '-' ? await io.readInput() : await textOf(file);
+  const { content, problems } = contentOf(file === '-' ? 'a.json' : file, text, given);
+  const name = given.name ?? (file === '-' ? undefined : basename(file));
+  if (name === undefined)
+    throw new UsageError('What is on standard input has no name: give --name.');
+  const saved = await backend.saveExample({ name, shared: given.shared === true, content });
+  const about = problems.length === 0 ? '' : `\nNot read: ${problems.join('; ')}`;
+  show({ ...saved, not_read: problems }, `Example ${saved.id} "${name}" is saved.${about}`);
+}
+
+async function textOf(file: string): Promise<string> {
+  try {
+    return textOfBytes(await readFile(file));
+  } catch (error) {
+    throw new UsageError(
+      `${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+    );
+  }
+}
+
+/** What the playground opens: a file that it saved is that as it is. */
+function contentOf(
+  file: string,
+  text: string,
+  { query: asked, models }: SaveOptions,
+): { readonly content: ExampleContent; readonly problems: readonly string[] } {
+  const members = membersOf(text);
+  const lanes = models ?? (typeof members.model === 'string' ? [members.model] : []);
+  if (typeof members.query === 'string' && typeof members.documents === 'string') {
+    const own = { ...members, ...(asked === undefined ? {} : { query: asked }) };
+    return { content: models === undefined ? own : { ...own, lanes }, problems: [] };
+  }
+  const read = documentsOfFile(file, text);
+  if (read.documents.length === 0) {
+    throw new UsageError(`There are no documents in ${file}: ${read.problems.join('; ')}`);
+  }
+  const query = asked ?? read.query;
+  if (query === undefined)
+    throw new UsageError(`${file} does not say what is asked: give --query.`);
+  return {
+    content: {
+      ...{ query, documents: textOfDocuments(read.documents), lanes },
+      labels: placesOf(read.labels),
+      ids: placesOf(read.ids),
+    },
+    problems: read.problems,
+  };
+}
+
+/** What is there, with its place. */
+function placesOf<T>(values: readonly (T | undefined)[]): (readonly [index: number, value: T])[] {
+  return values.flatMap((value, index) => (value === undefined ? [] : [[index, value] as const]));
+}
+
+/** The members of a JSON object; none of anything else. */
+function membersOf(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {};
+  } catch (error) {
+    if (error instanceof SyntaxError) return {};
+    throw error;
+  }
 }
 
 async function remove(session: Session, command: Command): Promise<void> {

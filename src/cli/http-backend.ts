@@ -151,6 +151,8 @@ export function createHttpBackend(api: ApiClient): Backend {
     },
 
     listExamples: async () => (await api.call('GET', '/api/playground/example')).map(readExample),
+    saveExample: async (body) =>
+      readExample(await api.call('POST', '/api/playground/example', { body })),
     async getExample(id) {
       const example = await api.call('GET', `/api/playground/example/${id}`);
       // An object, as the OpenAPI document says.

@@ -20,7 +20,7 @@ import {
 } from '../management/channels.js';
 import { getChannel, listChannels } from '../management/channel-views.js';
 import { probeAddress, listUpstreamModels, testChannel } from '../management/channel-trials.js';
-import { deleteExample, getExample, listExamples } from '../management/examples.js';
+import { deleteExample, getExample, listExamples, saveExample } from '../management/examples.js';
 import { listRequests, newest, noRequest } from '../management/requests.js';
 import { exampleWire } from '../wire/example.js';
 import { listedWire, requestWire } from '../wire/request.js';
@@ -190,6 +190,11 @@ export async function openStoreBackend(
     async listExamples() {
       const root = await owner();
       return (await listExamples(deps, root)).map(exampleWire(root.id));
+    },
+    async saveExample(draft) {
+      const root = await owner();
+      const keepsExamples = loadGroups(sources, ['console']).console.examples;
+      return exampleWire(root.id)(await saveExample({ ...deps, keepsExamples }, draft, root));
     },
     async getExample(id) {
       const root = await owner();

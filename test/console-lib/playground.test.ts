@@ -11,7 +11,7 @@ import {
   tableOf,
   textOfBytes,
   textOfDocuments,
-} from '../../src/console/lib/documents-in.js';
+} from '../../src/core/documents-in.js';
 import { highlighted, marksOf } from '../../src/console/lib/highlight.js';
 import { NO_OPTIONS, bodyOf } from '../../src/console/lib/lanes.js';
 import { meanOf } from '../../src/console/lib/means.js';
@@ -38,6 +38,11 @@ describe('documents that are brought', () => {
     });
     expect(read({ matches: [{ payload: { passage: 'm' } }] }).documents).toEqual(['m']);
     expect(read({ hits: [{ _source: { body: 'h' } }] }).documents).toEqual(['h']);
+    const elastic = { hits: { total: 1, hits: [{ _id: 'e1', _source: { text: 'e' } }] } };
+    expect(read(elastic)).toMatchObject({ documents: ['e'], ids: ['e1'] });
+    const qdrant = { result: { points: [{ id: 7, payload: { text: 'p' } }] }, status: 'ok' };
+    expect(read(qdrant)).toMatchObject({ documents: ['p'], ids: ['7'] });
+    expect(read({ documents: [['c1', 'c2']], ids: [['a', 'b']] }).documents).toEqual(['c1', 'c2']);
   });
 
   it('are told by line where they could not be read', () => {

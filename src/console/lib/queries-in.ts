@@ -1,4 +1,9 @@
-import { documentsOfFile, documentsOfTable, formatOfPaste, tableOf } from './documents-in.js';
+import {
+  documentsOfFile,
+  documentsOfTable,
+  formatOfPaste,
+  tableOf,
+} from '../../core/documents-in.js';
 
 /** A query with the documents that it is judged by. */
 export interface Judged {

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { formatOfPaste, textOfDocuments, type Table } from '../../lib/documents-in.js';
+import { formatOfPaste, textOfDocuments, type Table } from '../../../core/documents-in.js';
 import { Button, Segments, TextField } from '../../parts/basic.js';
 import { dragging, moved } from '../../parts/drag.js';
 import { SelectField } from '../../parts/form.js';

@@ -1,7 +1,7 @@
 import { about } from '../../about.js';
 import { draftOf } from '../../drafts.js';
 import { csvOf } from '../../lib/csv.js';
-import { documentsOfText } from '../../lib/documents-in.js';
+import { documentsOfText } from '../../../core/documents-in.js';
 import { MAX_LANES, keyOf, type LaneSpec } from '../../lib/lanes.js';
 import { sharedOf, sharing, type Shared } from '../../lib/share.js';
 import { EXAMPLE_BODY } from '../../lib/snippets.js';

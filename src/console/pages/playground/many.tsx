@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useMemo } from 'preact/hooks';
 import { save } from '../../api/call.js';
 import { csvOf } from '../../lib/csv.js';
-import { textOfBytes } from '../../lib/documents-in.js';
+import { textOfBytes } from '../../../core/documents-in.js';
 import { duration } from '../../lib/format.js';
 import { keyOf, type LaneSpec } from '../../lib/lanes.js';
 import { meanOf, type Mean } from '../../lib/means.js';

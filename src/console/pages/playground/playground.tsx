@@ -10,7 +10,7 @@ import {
   textOfDocuments,
   type DocumentsIn,
   type Table,
-} from '../../lib/documents-in.js';
+} from '../../../core/documents-in.js';
 import { MAX_LANES, bodyOf, keyOf, type LaneSpec } from '../../lib/lanes.js';
 import { MAX_LINK, readShared, shareText, type LinkFault, type Shared } from '../../lib/share.js';
 import { Button, Chip, TextField, copyText } from '../../parts/basic.js';
@@ -373,7 +373,7 @@ export function Playground() {
           now={shared}
           onOpen={(example) => {
             setExamples(false);
-            put(example);
+            put(example.lanes.length === 0 ? { ...example, lanes: specs } : example);
           }}
           onClose={() => setExamples(false)}
         />

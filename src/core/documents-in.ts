@@ -100,13 +100,34 @@ function ofJson(text: string): DocumentsIn {
   if (typeof value !== 'object' || value === null) {
     return nothing('no list and no object');
   }
-  const members = value as Readonly<Record<string, unknown>>;
+  const members = value as Members;
   const query = typeof members.query === 'string' ? members.query : undefined;
-  for (const name of ['documents', 'texts', 'passages', 'hits', 'matches', 'results']) {
-    const list = members[name];
-    if (Array.isArray(list)) return ofList(list, query);
+  const list = listIn(members);
+  return list === undefined
+    ? { ...nothing('no list of documents in it'), query }
+    : ofList(list, query);
+}
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** What requests and vector stores call the list of their documents. */
+const LIST_NAMES = [
+  ...['documents', 'texts', 'passages'],
+  ...['hits', 'matches', 'results', 'result', 'points', 'data'],
+];
+
+/** The list may lie a member deeper, and have a list for each of several queries, of which the first counts. */
+function listIn(members: Members): readonly unknown[] | undefined {
+  for (const name of LIST_NAMES) {
+    const value = members[name];
+    if (Array.isArray(value)) {
+      const list: readonly unknown[] = value;
+      const [first] = list;
+      return Array.isArray(first) ? (first as readonly unknown[]) : list;
+    }
+    if (typeof value === 'object' && value !== null) return listIn(value as Members);
   }
-  return { ...nothing('no list of documents in it'), query };
+  return undefined;
 }
 
 function nothing(problem: string): DocumentsIn {
