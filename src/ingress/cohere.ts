@@ -193,7 +193,9 @@ export function rerankReplyBody(
 ): SizedText | Buffer | JsonFragment {
   const head = `{"id":"${id}","model":${quoted(request.model)},"results":[`;
   const tail = usageText(reply);
-  if (request.returnDocuments) return withDocuments(head, request, reply, tail);
+  if (request.returnDocuments && reply.rows.length > 0) {
+    return withDocuments(head, request, reply, tail);
+  }
   const rows = asWritten(reply)?.toString('latin1') ?? rowsText(reply.rows);
   return new SizedText(
     head + rows + tail,

@@ -56,6 +56,16 @@ describe('rerankReplyBody', () => {
     expect(bodyOf(written)).toBe(bodyOf(undefined));
   });
 
+  it.each([true, false])(
+    'has no rows if there are none, documents wanted: %s',
+    (returnDocuments) => {
+      const reply = { rows: [], usage: USAGE, warnings: [], written: undefined };
+      const body = rerankReplyBody('rr_1', { ...REQUEST, returnDocuments }, reply).toString();
+
+      expect(JSON.parse(body)).toMatchObject({ results: [] });
+    },
+  );
+
   it('has them so with documents too, which come last', () => {
     const request = { ...REQUEST, returnDocuments: true };
 

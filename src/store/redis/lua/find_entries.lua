@@ -17,7 +17,8 @@ local TESTS = {
   least = function(entry, before, least)
     local _, at = string.find(entry, before, 1, true)
     while at do
-      if tonumber(string.match(entry, '^[%d.e+-]+', at + 1)) >= least then return true end
+      -- What is no number may match, too: whoever parses the entry decides.
+      if (tonumber(string.match(entry, '^[%d.e+-]+', at + 1)) or least) >= least then return true end
       _, at = string.find(entry, before, at, true)
     end
   end,
