@@ -1,10 +1,11 @@
 import type { ReplyOf } from '../api/call.js';
 import { useRead } from '../api/query.js';
-import { clock, duration } from '../lib/format.js';
-import { Ago, Count, Empty, ErrorNotice, Link, Skeleton, State, style } from '../parts/basic.js';
+import { duration } from '../lib/format.js';
+import { Ago, Count, Empty, ErrorNotice, Link, Skeleton, State } from '../parts/basic.js';
+import { pauseWords } from '../parts/pause.js';
 import { ListHead } from '../parts/list-head.js';
 import { Table } from '../parts/table.js';
-import { faultWords, w, wp } from '../words.js';
+import { w, wp } from '../words.js';
 
 type Node = ReplyOf<'listNodes'>['nodes'][number];
 
@@ -130,8 +131,8 @@ function Resting({ channels }: Pick<Node, 'channels'>) {
       {channels.slice(0, SHOWN_CHANNELS).map(({ id, name, until, why }) => (
         <li key={name}>
           <State sign={until === null ? 'warn' : 'busy'}>
-            {id === null ? name : <Link to={`channels?open=${id}`}>{name}</Link>}: {faultWords(why)}
-            {until === null ? '' : ` (${wp().nodes.until} ${clock(until, style())})`}
+            {id === null ? name : <Link to={`channels?open=${id}`}>{name}</Link>}
+            {wp().nodes.pause('', pauseWords(why, until))}
           </State>
         </li>
       ))}

@@ -1,8 +1,9 @@
 import type { ReplyOf } from '../api/call.js';
 import { isFailing } from '../lib/attention.js';
-import { clock, duration, percent } from '../lib/format.js';
-import { Ago, Count, Link, Money, State, style } from '../parts/basic.js';
-import { faultWords, w, wp } from '../words.js';
+import { duration, percent } from '../lib/format.js';
+import { Ago, Count, Link, Money, State } from '../parts/basic.js';
+import { pauseWords } from '../parts/pause.js';
+import { w, wp } from '../words.js';
 
 type Overview = ReplyOf<'getOverview'>;
 type Traffic = Overview['channels'][number];
@@ -135,8 +136,7 @@ function signOf(
 
 /** Which gateway leaves a channel alone, why, and until when. */
 function pauseText({ node, why, until }: Pause): string {
-  const end = until === null ? '' : ` (${wp().nodes.until} ${clock(until, style())})`;
-  return `${node}: ${faultWords(why)}${end}`;
+  return wp().nodes.pause(node, pauseWords(why, until));
 }
 
 function failedShare({ total }: Traffic): number {

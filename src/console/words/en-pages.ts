@@ -344,7 +344,8 @@ export const enPages = {
     settling: 'Settling',
     faults: 'Faults',
     channels: 'Channels to look at',
-    until: 'until',
+    pause: (node: string, why: string) => `${node}: ${why}`,
+    untilThen: (why: string, until: string) => `${why} (until ${until})`,
     store: (after: string) => `The store answers in ${after}.`,
   },
   keys: {

@@ -310,7 +310,8 @@ export const zhPages: PageWords = {
     settling: '待结算',
     faults: '故障',
     channels: '需关注的渠道',
-    until: '直到',
+    pause: (node, why) => `${node}：${why}`,
+    untilThen: (why, until) => `${why}（至 ${until}）`,
     store: (after) => `存储的响应时间：${after}。`,
   },
   keys: {
@@ -905,7 +906,7 @@ export const zhPages: PageWords = {
     },
     since: (at) => `数据自 ${at} 起完整，更早的请求未计入。`,
     perSecond: (value) => `每秒 ${value} 个`,
-    refusedShare: (share) => `另有 ${share} 被拒绝（调用方可自行解决）`,
+    refusedShare: (share) => `被拒绝 ${share}（调用方可解决）`,
     traffic: '按结果统计的流量',
     latency: '成功请求的延迟（近似值）',
     ok: '成功',

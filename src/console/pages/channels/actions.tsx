@@ -44,7 +44,7 @@ export function ChannelState({
     const share = percent(recent.failed / recent.requests);
     return (
       <State sign="bad">
-        <span title={pause}>{wp().channels.fails(share)}</span>
+        <span title={pause ?? wp().channels.fails(share)}>{wp().channels.fails(share)}</span>
       </State>
     );
   }

@@ -104,6 +104,8 @@ function ChannelDetails({
   const provider = providers.data?.find(({ id }) => id === channel.provider);
   const settings = Object.entries(channel.settings);
   const isStored = channel.origin === 'store';
+  // Nodes tell of pauses that have just ended, too.
+  const paused = channel.effective.paused.filter(({ until }) => until * 1000 > Date.now());
   return (
     <div class="stack wide">
       <div class="row">
@@ -133,12 +135,12 @@ function ChannelDetails({
             </dd>
           </>
         )}
-        {channel.effective.paused.length === 0 ? null : (
+        {paused.length === 0 ? null : (
           <>
             <dt>{words.paused}</dt>
             <dd>
               <ul>
-                {channel.effective.paused.map(({ node, reason, until }) => (
+                {paused.map(({ node, reason, until }) => (
                   <li key={node}>
                     {node} · {faultWords(reason)} · <Ago seconds={until} />
                   </li>
