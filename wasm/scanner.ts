@@ -25,6 +25,7 @@ const REFUSED: i32 = 5;
 /** Bytes per list. */
 export const LIST_SIZE: i32 = 384;
 export const MAX_LISTS: i32 = 16;
+const UNESCAPED: i32 = LISTS + MAX_LISTS * LIST_SIZE;
 export const ROWS: i32 = 8192;
 export const MAX_ROWS: i32 = 4096;
 /** Bytes per element: where it starts and ends, and where its text starts and ends. */
@@ -362,21 +363,65 @@ function walkKey(byte: u8, at: i32, end: i32): i32 {
     next = behind;
   }
   state = COLON;
-  const length = next - start;
+  // Only names of lists, and of what leads to texts, are asked for.
+  const isRead = isEscaped && lists > 0;
+  const length = isRead ? unescape(start, next) : next - start;
+  const from = isRead ? UNESCAPED : start;
   if (depth == 1) {
-    // It may be one of the names; if no lists are given, an escaped key is as good as any other.
-    if (isEscaped && lists > 0) return FAILED;
-    within = listsIn(start, length);
+    within = listsIn(from, length);
     // A second member of that name: this is not the place to decide which one counts.
     if ((within & met) != 0) return FAILED;
     met |= within;
-    if (!noteList(start, length, 0, at)) return FAILED;
+    if (!noteList(from, length, 0, at)) return FAILED;
   } else if (depth == 2 && within != 0 && !inList) {
-    if (isEscaped || !noteList(start, length, within, at)) return FAILED;
+    if (!noteList(from, length, within, at)) return FAILED;
   } else if (inList && depth == listDepth + 1 + reach) {
-    if (isEscaped || !isOfElement(start, length)) return FAILED;
+    if (!isOfElement(from, length)) return FAILED;
   }
   return next + 1;
+}
+
+/**
+ * Writes what a key with escapes means to `UNESCAPED`, as far as a name could be as long; returns how many bytes that are. No
+ * name has characters beyond ASCII: in escapes, all of these read as one that is no character.
+ */
+function unescape(start: i32, end: i32): i32 {
+  let at = start;
+  let length: i32 = 0;
+  while (at < end && length < NAME_SIZE) {
+    let byte: i32 = load<u8>(at);
+    if (byte != 0x5c) {
+      at += 1;
+    } else if (load<u8>(at, 1) == 0x75) {
+      const unit = hexAt(at + 2);
+      byte = unit < 0x80 ? unit : 0xff;
+      at += 6;
+    } else {
+      byte = meaningOf(load<u8>(at, 1));
+      at += 2;
+    }
+    store<u8>(UNESCAPED + length, byte as u8);
+    length += 1;
+  }
+  return length;
+}
+
+/** The character that a letter behind a backslash stands for. */
+function meaningOf(letter: u8): i32 {
+  switch (letter) {
+    case 0x62: // b
+      return 0x08;
+    case 0x66: // f
+      return 0x0c;
+    case 0x6e: // n
+      return 0x0a;
+    case 0x72: // r
+      return 0x0d;
+    case 0x74: // t
+      return 0x09;
+    default:
+      return letter;
+  }
 }
 
 /** The lists in the member of the root with this name, one bit for each. */

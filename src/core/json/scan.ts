@@ -7,7 +7,7 @@ export { listName, ROW, Walk, type FoundList, type ListName };
 
 /**
  * Finds the documents of a request in its body without parsing them: they are scanned once and passed on as the bytes that
- * the caller sent. For anything unusual (escaped keys, a second list, elements that are neither strings nor objects with a
+ * the caller sent. For anything unusual (a second list, elements that are neither strings nor objects with a
  * text, images, invalid JSON) the answer is `undefined` and `JSON.parse` decides, so that both ways accept
  * and mean the same.
  */
