@@ -499,6 +499,7 @@ describe('the command line', () => {
       expect(JSON.parse(listed.out)).toMatchObject({
         nodes: [{ name: 'a silent', standing: 'behind', release: null }],
       });
+      expect((await run(['users', 'admins'])).out).toBe('root\n');
       const { out: overview } = await run(['overview'], { now: Date.now });
       expect(overview).toMatch(/\ntags off +eu\n/);
       expect(overview).toContain('1, a silent is behind');

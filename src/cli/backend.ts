@@ -134,6 +134,8 @@ export interface Backend {
   /** By id, name or address. */
   findUser(login: string): Promise<User | undefined>;
   listUsers(query: UserQuery): Promise<Page<User>>;
+  /** Whom to ask for what only admins may do. */
+  listAdmins(): Promise<readonly string[]>;
   createUser(draft: UserDraft): Promise<User>;
   /** Makes an account, and mails its owner a code to set a password. */
   inviteUser(invitation: Invitation): Promise<User>;

@@ -242,6 +242,8 @@ export function createHttpBackend(api: ApiClient): Backend {
         { offset, limit },
         readUser,
       ),
+    listAdmins: async () =>
+      (await api.call('GET', '/api/user/admins')).map((name) => name.string()),
     async createUser({ username, password, email, displayName, role, enabled, quota, ...others }) {
       const body = {
         ...{ username, password },

@@ -52,6 +52,7 @@ import {
   updateToken,
 } from '../management/tokens.js';
 import {
+  adminNames,
   createUser,
   deleteUser,
   findRoot,
@@ -235,6 +236,7 @@ export async function openStoreBackend(
     defaultUser: () => findRoot(deps),
     findUser: (login) => findUser(deps, login),
     listUsers: (query) => listUsers(deps, query),
+    listAdmins: () => adminNames(deps),
     createUser: (draft) => createUser(deps, draft, actor),
     inviteUser: (invitation) => inviteUser(mailing(), invitation, actor),
     mailReset: (id) => mailResetTo(mailing(), id, actor),

@@ -101,6 +101,11 @@ export function addUserCommands(program: Command, io: CliIo): void {
     .action(onGateway(io, update));
 
   users
+    .command('admins')
+    .description('whom to ask for what only admins may do')
+    .action(onGateway(io, listAdmins));
+
+  users
     .command('delete')
     .description('delete an account for good, with its keys')
     .argument('<user>', USER_ARGUMENT)
@@ -116,6 +121,11 @@ function withFields(command: Command, creating: boolean): Command {
     .addOption(new Option('--role <role>', 'its role').choices(Object.keys(ROLES)))
     .option('--quota <amount>', 'its balance: units, or dollars such as 1.50usd', units);
   return withMembers(described, BUDGET_MEMBERS, creating);
+}
+
+async function listAdmins({ backend, show }: Session): Promise<void> {
+  const admins = await backend.listAdmins();
+  show(admins, admins.length === 0 ? 'Nobody is named.' : admins.join('\n'));
 }
 
 async function create(session: Session, command: Command): Promise<void> {

@@ -17,6 +17,10 @@ import { atom, useAtom } from './state.js';
 import { hearTabs, tellTabs } from './tabs.js';
 import { w, withWords } from './words.js';
 
+const NoRights = lazy(
+  async () => (await withWords(import('./pages/no-rights.js'))).NoRights,
+  ChunkGone,
+);
 type Closable = ComponentType<{ readonly onClose: () => void }>;
 
 async function loadSearch(): Promise<Closable> {
@@ -126,7 +130,7 @@ function withoutSelf() {
   return known === undefined ? undefined : { ...known, self: null };
 }
 
-const AGAIN_MS = 3_000;
+const AGAIN_S = 3;
 
 /** Shown until the first read succeeds: nothing is known, not even who is logged in. */
 function NoGateway() {
@@ -138,7 +142,7 @@ function NoGateway() {
         ({ self }) => actAs(self?.id),
         () => undefined,
       );
-    }, AGAIN_MS);
+    }, AGAIN_S * 1_000);
     return () => clearInterval(timer);
   }, [failed]);
   return (
@@ -293,22 +297,20 @@ function ChunkGone() {
   );
 }
 
-function NoRights() {
-  return (
-    <div class="card empty">
-      <strong>{w().shell.noRights}</strong>
-      <p>{w().shell.noRightsHelp}</p>
-    </div>
-  );
-}
-
 /** Notices for every page: the gateway or store does not answer, an upgrade, tags that are switched off. */
 function Bars() {
   const away = useAtom(trouble);
   const isUpgraded = useAtom(upgraded);
+  const [left, setLeft] = useState(AGAIN_S);
   useEffect(() => {
     if (away === undefined) return undefined;
-    const timer = setInterval(() => void queries.invalidateQueries(), AGAIN_MS);
+    let seconds = AGAIN_S;
+    setLeft(seconds);
+    const timer = setInterval(() => {
+      seconds = seconds > 1 ? seconds - 1 : AGAIN_S;
+      setLeft(seconds);
+      if (seconds === AGAIN_S) void queries.invalidateQueries();
+    }, 1_000);
     return () => {
       clearInterval(timer);
       void queries.invalidateQueries();
@@ -320,7 +322,8 @@ function Bars() {
         <div class="bar bad-bar" role="alert">
           <span>
             <strong>{away.kind === 'store' ? w().shell.storeAway : w().shell.gatewayAway}</strong>{' '}
-            {w().shell.numbersOf} <Moment seconds={away.sinceMs / 1000} />. {w().shell.tryingAgain}
+            {w().shell.numbersOf} <Moment seconds={away.sinceMs / 1000} />.{' '}
+            <span aria-hidden="true">{w().shell.tryingAgain(left)}</span>
           </span>
         </div>
       )}

@@ -12,7 +12,7 @@ import type {
   UserUpdate,
 } from '../store/store.js';
 import type { AccountSettings } from './accounts.js';
-import { recordAudit, ROOT_ROLE, type Actor, type ManagementDeps } from './audit.js';
+import { ADMIN_ROLE, recordAudit, ROOT_ROLE, type Actor, type ManagementDeps } from './audit.js';
 import { checkInteger, checkMembers, checkName, invalid, loginName } from './fields.js';
 import { isReserved, usernameMistake } from './names.js';
 import { checkPassword } from './password-rules.js';
@@ -185,6 +185,21 @@ export async function createUser(
 
 export function listUsers({ store, now }: ManagementDeps, query: UserQuery): Promise<Page<User>> {
   return store.listUsers(query, now());
+}
+
+/** The most names that a page shows. */
+const MAX_ADMINS = 5;
+
+/** The names by which others know the admins: the highest roles first. */
+export async function adminNames({ store, now }: ManagementDeps): Promise<string[]> {
+  const order = { by: 'role', descending: true } as const;
+  const { items } = await store.listUsers(
+    { enabled: true, order, offset: 0, limit: MAX_ADMINS },
+    now(),
+  );
+  return items
+    .filter(({ role }) => role >= ADMIN_ROLE)
+    .map(({ displayName, username }) => (displayName === '' ? username : displayName));
 }
 
 export async function getUser({ store, now }: ManagementDeps, id: number): Promise<User> {

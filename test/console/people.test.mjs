@@ -16,7 +16,7 @@ test('an account is made, given balance, disabled with a reason and deleted', as
   await page.keyboard.press('n');
   const form = page.getByRole('dialog', { name: 'New account' });
   await form.getByLabel('Name', { exact: true }).fill('ada');
-  await form.getByLabel('Password').fill('a long enough secret');
+  await form.getByRole('textbox', { name: 'Password' }).fill('a long enough secret');
   assert.deepEqual(await faultsOf(page, 'new account'), []);
   await page.keyboard.press('Control+Enter');
 
@@ -196,6 +196,11 @@ test('models say who serves them in which order; users see prices and no channel
   assert.equal((await eve.page.content()).includes('voyage-eu'), false);
   await eve.page.goto(`${console_.url}/console/people`);
   await eve.page.getByText('This page is for admins.').waitFor();
+  await eve.page.getByText('Yours has the role user;').waitFor();
+  await eve.page.getByText('Admins of this gateway: root').waitFor();
+  assert.deepEqual(await faultsOf(eve.page, 'a page for admins'), []);
+  await eve.page.getByRole('link', { name: 'Home page' }).click();
+  await eve.page.getByRole('heading', { name: 'Home' }).waitFor();
   assert.deepEqual([...said, ...eve.said], []);
   await eve.context.close();
 });

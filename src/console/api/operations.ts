@@ -133,6 +133,12 @@ export interface Operations {
     body: undefined;
     reply: { items: ({ id: number; username: string; email: string; display_name: string; role: 0 | 1 | 5 | 10 | 100; status: 1 | 2; quota: number; used_quota: number; request_count: number; created_time: number; last_login_time: number; budget: number; budget_period: "day" | "week" | "month"; budget_time_zone: string; budget_spent: number; budget_renews_at: number | null; revision: string })[]; total: number; page: number; page_size: number };
   };
+  listAdmins: {
+    params: Record<string, never>;
+    query: Record<string, never>;
+    body: undefined;
+    reply: (string)[];
+  };
   getUser: {
     params: { id: number };
     query: Record<string, never>;
@@ -572,6 +578,7 @@ export const ROUTES: Readonly<Record<keyof Operations, string>> = {
   createUser: 'POST api/user',
   updateUser: 'PUT api/user',
   searchUsers: 'GET api/user/search',
+  listAdmins: 'GET api/user/admins',
   getUser: 'GET api/user/{id}',
   deleteUser: 'DELETE api/user/{id}',
   inviteUser: 'POST api/user/invite',

@@ -11,6 +11,7 @@ type Node = ReplyOf<'listNodes'>['nodes'][number];
 
 const EVERY_MS = 5_000;
 const SHOWN_CHANNELS = 8;
+const SHOWN_BUSY = 3;
 /** Digits of a build. */
 const SHOWN_BUILD = 6;
 const SIGNS = { current: 'ok', behind: 'bad', silent: 'bad' } as const;
@@ -84,11 +85,14 @@ export function Nodes() {
                 title: words.inFlight,
                 numeric: true,
                 cell: ({ in_flight: some, max_in_flight: all, busy }) => (
-                  <span
-                    title={busy.map(({ name, in_flight }) => `${name}: ${in_flight}`).join('\n')}
-                  >
+                  <>
                     {some === null || all === null ? '–' : words.of(some, all)}
-                  </span>
+                    {busy.slice(0, SHOWN_BUSY).map(({ id, name, in_flight: count }) => (
+                      <div key={id} class="small muted clip">
+                        {name}: <Count value={count} />
+                      </div>
+                    ))}
+                  </>
                 ),
               },
               {

@@ -949,6 +949,12 @@ export const enPages = {
     table: 'As a table',
     time: 'Time',
   },
+  noRights: {
+    title: 'This page is for admins.',
+    help: (role: string) =>
+      `Accounts with the role admin see it, and auditors, who change nothing. Yours has the role ${role}; an admin can give it another one.`,
+    admins: 'Admins of this gateway:',
+  },
   overview: {
     mute: 'Mute',
     muteOne: (thing: string) => `Mute for a day: ${thing}`,

@@ -867,6 +867,12 @@ export const zhPages: PageWords = {
     table: '以表格显示',
     time: '时间',
   },
+  noRights: {
+    title: '此页面仅供管理员使用。',
+    help: (role) =>
+      `管理员可以查看此页面，审计员也可以查看，但不能修改。您的账户角色是${role}，管理员可以更改。`,
+    admins: '本网关的管理员：',
+  },
   overview: {
     mute: '静默',
     muteOne: (thing) => `静默一天：${thing}`,

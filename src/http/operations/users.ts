@@ -1,6 +1,7 @@
 import Joi from 'joi';
 import { inviteUser } from '../../management/password-reset.js';
 import {
+  adminNames,
   createUser,
   deleteUser,
   getUser,
@@ -120,6 +121,19 @@ async function listed(deps: OperationDeps, query: SearchQuery): Promise<ListRepl
   });
   return listReply(found, query, userWire(deps.now()));
 }
+
+const listAdmins = defineOperation({
+  id: 'listAdmins',
+  method: 'GET',
+  path: '/api/user/admins',
+  area: 'users',
+  summary: 'Whom to ask for what only admins may do',
+  description:
+    'The display names of up to five admins, or the names of those without one. If everybody may register, nobody is named.',
+  access: 'login',
+  reply: Joi.array<string[]>().items(Joi.string()).required(),
+  handler: ({ deps }) => (deps.accounts.registration ? [] : adminNames(deps)),
+});
 
 const get = defineOperation({
   id: 'getUser',
@@ -262,6 +276,7 @@ function quotaChange({ quota, add_quota: added }: UpdateBody): QuotaChange | und
 export const USER_OPERATIONS: readonly Operation[] = [
   list,
   search,
+  listAdmins,
   get,
   create,
   invite,

@@ -52,6 +52,12 @@ describe('registration', () => {
     expect(login.status).toBe(200);
   });
 
+  it('leaves admins unnamed to those who may be anybody', async () => {
+    const { token } = await createAccount(gateway.store);
+
+    expect((await call('GET', '/api/user/admins', { token })).body.data).toEqual([]);
+  });
+
   it.each([
     ['a name with @', { username: 'ann@example.com' }, 'username'],
     ['a name of digits', { username: '12345' }, 'username'],
