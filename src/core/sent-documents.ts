@@ -164,7 +164,7 @@ class SentDocuments implements Documents {
           done = next;
           const row = (indexes[at] ?? 0) * ROW;
           const begun = end;
-          end += bytes.copy(target, end, rows[row], rows[row + 1]);
+          end += copyBytes(bytes, target, end, rows[row], rows[row + 1]);
           replaced?.putBack(target, begun, rows[row] ?? 0, rows[row + 1] ?? 0);
         }
         copyPiece(around, done, around.length, target, end);
@@ -267,7 +267,7 @@ class SentDocuments implements Documents {
         for (let at = place; at < rows.length; at += ROW) {
           const glue = at === place ? head : between;
           end += copyPiece(glue, 0, glue.length, target, end);
-          end += bytes.copy(target, end, rows[at], rows[at + 1]);
+          end += copyBytes(bytes, target, end, rows[at], rows[at + 1]);
         }
         tail.copy(target, end);
       },

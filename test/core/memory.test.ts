@@ -23,6 +23,14 @@ describe('uncleared', () => {
     expect(held).toHaveLength(200 * MEGABYTE);
   });
 
+  it('is not counted from half a megabyte on', () => {
+    const sizes = [MEGABYTE / 2 - 1, MEGABYTE / 2, MEGABYTE];
+
+    expect(
+      sizes.map((bytes) => types.isSharedArrayBuffer(uncleared(bytes, () => 0).buffer)),
+    ).toEqual([false, true, true]);
+  });
+
   it('is counted once there is much of it', () => {
     const isCounted = (inBuffers: number): boolean =>
       !types.isSharedArrayBuffer(uncleared(5 * MEGABYTE, () => inBuffers).buffer);
