@@ -20,7 +20,7 @@ const ENTRIES = 200_000;
 const BUSY = 50;
 const TABS = 20;
 const ROUNDS = 5;
-const TABS_MS = 20_000;
+const TABS_MS = 60_000;
 /** How many entries, or rows of statistics, are written at once. */
 const BATCH = 500;
 const MINUTE_MS = 60_000;
