@@ -4,7 +4,7 @@ import type { ParseLimits } from './scan.js';
  * Parses many megabytes of JSON piece by piece, so that others get their turn in between: `JSON.parse` blocks everything
  * until it is done. Consecutive members and elements are handed to `JSON.parse` together, some sixty kilobytes at a time;
  * anything larger is assembled from its parts. The result equals that of `JSON.parse` on the whole text, and whatever that
- * refuses is refused here.
+ * refuses is refused here, and a number of more than a megabyte, too.
  */
 
 const QUOTE = 0x22;
@@ -20,6 +20,8 @@ const UNIT_BYTES = 6;
 
 /** About how much `JSON.parse` gets at once. */
 const PIECE_BYTES = 65_536;
+/** A number may have no more digits. */
+const MOST_DIGITS = 1_048_576;
 /** Searching for the next quote or bracket has a fixed cost, equal to a few bytes of parsing. */
 const STEP_TOKENS = 16_384;
 
@@ -71,6 +73,8 @@ export class PiecewiseParser {
   readonly #frames: Frame[] = [openFrame(false, -1)];
   readonly #pieceBytes: number;
   #at = 0;
+  /** How many bytes without a token or white space are behind it. */
+  #digits = 0;
   #values = 0;
   /** The string whose end is being searched: where it opens, and where to search from. */
   #open: { readonly start: number; from: number } | undefined;
@@ -100,14 +104,42 @@ export class PiecewiseParser {
     for (let tokens = 0; tokens < STEP_TOKENS; tokens += 1) {
       if (this.#open !== undefined && !this.#seekEnd(this.#open)) return undefined;
       if (this.#long !== undefined && !this.#readLong(this.#long)) return undefined;
-      let at = this.#at;
+      const from = this.#at;
+      let at = from;
       while (at < until && !isToken(text[at] ?? 0)) at += 1;
       this.#at = at;
-      if (at >= until) break;
+      if (at >= until) {
+        this.#passQuiet(from, at);
+        break;
+      }
+      this.#digits = 0;
       this.#token(text[at] ?? 0, at);
     }
     const isOver = this.#at >= text.length && this.#open === undefined && this.#long === undefined;
     return isOver ? this.#end() : undefined;
+  }
+
+  /** What has no token from `from` to `at`: long white space is done with, so that nobody looks at it again in one go. */
+  #passQuiet(from: number, at: number): void {
+    const frame = this.#frame();
+    this.#digits = this.#hasBlank(from, at) ? 0 : this.#digits + at - from;
+    if (this.#digits > MOST_DIGITS) throw invalidAt(at);
+    if (at - frame.memberStart < this.#pieceBytes) return;
+    if (this.#isBlank(frame.memberStart, at)) {
+      if (frame.memberStart > frame.runStart) {
+        this.#parse(frame, frame.memberStart - 1);
+        frame.isBehindPart = false;
+        frame.isBehindComma = true;
+      }
+    } else {
+      // In an object, the colon may be still to come.
+      if (frame.isObject || frame.isBehindPart || from === at || !this.#isBlank(from, at)) return;
+      this.#parse(frame, at);
+      frame.isBehindPart = true;
+      frame.isBehindComma = false;
+    }
+    frame.runStart = at;
+    frame.memberStart = at;
   }
 
   #token(byte: number, at: number): void {
@@ -261,6 +293,11 @@ export class PiecewiseParser {
       if (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) return false;
     }
     return true;
+  }
+
+  #hasBlank(start: number, end: number): boolean {
+    for (let at = start; at < end; at += 1) if ((this.#text[at] ?? 0) <= 0x20) return true;
+    return false;
   }
 
   #frame(): Frame {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { fc } from '../../support/property.js';
 import { PiecewiseParser, type PiecewiseResult } from '../../../src/core/json/pieces.js';
 
@@ -62,6 +62,19 @@ describe('PiecewiseParser', () => {
     ['numbers as keys', `{"b":"${'x'.repeat(60)}","2":1,"1":"${'x'.repeat(60)}"}`],
     ['a blank list', `[${' '.repeat(60)}]`],
     ['blanks around everything', ` [ "${'x'.repeat(60)}" , { "a" : [ ${'1 , '.repeat(30)}1 ] } ] `],
+    ['blanks before all', `${' '.repeat(200)}[1]`],
+    ['blanks behind all', `[1]${'\n'.repeat(200)}`],
+    ['blanks around a number', `${' '.repeat(99)}12${' '.repeat(99)}`],
+    ['blanks in a list', `[1,${' '.repeat(99)}2${' '.repeat(99)},3,4${' '.repeat(99)}]`],
+    [
+      'blanks in an object',
+      `{"a"${' '.repeat(99)}:${' '.repeat(99)}1,${' '.repeat(99)}"b":2${' '.repeat(99)}}`,
+    ],
+    ['blanks and a comma too many', `[1,${' '.repeat(99)}]`],
+    ['blanks and no comma', `[1${' '.repeat(99)}2]`],
+    ['blanks in a number', `[1${' '.repeat(99)}.5]`],
+    ['blanks and something behind all', `[1]${' '.repeat(99)}x`],
+    ['a number of many digits', `[${'7'.repeat(300)},0.${'3'.repeat(300)}]`],
     ['a comma too many', `["${'x'.repeat(60)}",]`],
     ['a comma too many in an object', `{"a":"${'x'.repeat(60)}",}`],
     ['a comma too early', `[,"${'x'.repeat(60)}"]`],
@@ -86,6 +99,38 @@ describe('PiecewiseParser', () => {
   ])('reads %s as the plain parser does', (_name, text) => {
     expectLikePlain(text);
     expectLikePlain(text, 1_000);
+  });
+
+  it('reads blanks anywhere as the plain parser does', () => {
+    const spaced = fc
+      .tuple(fc.json({ maxDepth: 4 }), fc.array(fc.nat(90), { minLength: 1, maxLength: 5 }))
+      .map(([text, blanks]) =>
+        text.replace(/[[\]{},:]/g, (token, at: number) => {
+          const blank = (side: number) => ' '.repeat(blanks[(at + side) % blanks.length] ?? 0);
+          return blank(0) + token + blank(1);
+        }),
+      );
+    fc.assert(fc.property(spaced, fc.integer({ min: 16, max: 60 }), expectLikePlain), {
+      numRuns: 500,
+    });
+  });
+
+  it('passes what is long and blank once', () => {
+    const blank = ' '.repeat(300_000);
+    const text = Buffer.from(`${blank}[1,${blank}2${blank}]${blank}`);
+    const parser = new PiecewiseParser(text, NO_LIMITS);
+    const read = jest.spyOn(text, 'toString');
+    let result: PiecewiseResult | undefined;
+    while (result === undefined) result = parser.step();
+
+    expect(result).toEqual({ kind: 'value', value: [1, 2] });
+    const lengths = read.mock.calls.map(([, start = 0, end = 0]) => end - start);
+    expect(Math.max(...lengths)).toBeLessThan(140_000);
+  });
+
+  it('refuses a number of megabytes', () => {
+    const text = Buffer.from(`[${'7'.repeat(2_000_000)}]`);
+    expect(parse(text, 65_536)).toMatchObject({ kind: 'invalid' });
   });
 
   it('reads any value as the plain parser does, however it is cut', () => {
