@@ -1,5 +1,5 @@
 import type { ComponentChild, ComponentType } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { about, aboutFailed, seesAll, readAbout } from './about.js';
 import { actAs, call, loginIsOver, trouble } from './api/call.js';
 import { queries, reread, useRead } from './api/query.js';
@@ -269,6 +269,13 @@ function Content({ page }: { readonly page: Page | undefined }) {
       },
     );
   }, [page]);
+  const isComing = page !== undefined && chunks[page.path] === undefined;
+  useLayoutEffect(() => {
+    const keys = missed?.page === page ? missed?.keys : undefined;
+    missed = isComing ? { page, keys: [] } : undefined;
+    for (const key of keys ?? [])
+      document.body.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }));
+  }, [isComing, page]);
   if (page === undefined) {
     return (
       <div class="card empty">
@@ -452,6 +459,10 @@ function lazy<Props extends object>(
 }
 
 const CHORD_MS = 1_200;
+/** Letters that mean the same on every page, whether or not it is there. */
+const SHELL_KEYS = 'g/?ry';
+/** What was pressed while the page was not there yet, which is told it once it is. */
+let missed: { readonly page: Page; readonly keys: string[] } | undefined;
 
 /** The keys that work on every page. */
 function useKeys(): void {
@@ -477,7 +488,9 @@ function useKeys(): void {
       }
       return;
     }
-    if (key === 'g') chordUntilMs.current = event.timeStamp + CHORD_MS;
+    if (missed !== undefined && key.length === 1 && !SHELL_KEYS.includes(key))
+      missed.keys.push(key);
+    else if (key === 'g') chordUntilMs.current = event.timeStamp + CHORD_MS;
     else if (key === '/') {
       event.preventDefault();
       searching.set(true);

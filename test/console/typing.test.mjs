@@ -140,3 +140,23 @@ test('what is typed while a filter takes effect stays typed', async () => {
   assert.deepEqual(said, []);
   await context.close();
 });
+
+test('a key that is pressed while its page is still loading is not lost', async () => {
+  const { context, page, said } = await console_.open('login');
+  let proceed;
+  const held = new Promise((resolve) => {
+    proceed = resolve;
+  });
+  await page.route('**/assets/keys-*.js', async (route) => {
+    await held;
+    await route.continue();
+  });
+  await page.goto(`${console_.url}/console/keys`, { waitUntil: 'commit' });
+  await page.locator('#content [aria-busy=true]').waitFor();
+  await page.keyboard.press('n');
+  assert.equal(await page.getByRole('dialog').count(), 0);
+  proceed();
+  await page.getByRole('dialog').waitFor();
+  assert.deepEqual(said, []);
+  await context.close();
+});

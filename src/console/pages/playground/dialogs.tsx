@@ -96,7 +96,9 @@ export function OneDocument({
   return (
     <Dialog title={words.document(index + 1)} kind="drawer" onClose={onClose}>
       {id === undefined ? null : <code class="small muted">{id}</code>}
-      <p class="wrap document">{text}</p>
+      <p class="wrap" style={{ whiteSpace: 'pre-wrap' }}>
+        {text}
+      </p>
       <div class="stack tight">
         <Segments
           label={words.relevance}

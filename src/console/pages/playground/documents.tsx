@@ -94,6 +94,7 @@ function Cards({ documents, labels, ids, onText, onLabels }: EditorProps) {
           <li
             key={`${at} ${text}`}
             class="row tight doc-card"
+            style={{ flexWrap: 'nowrap' }}
             {...dragging('document', at, (from, to) => put(moved(documents, from, to)))}
             onKeyDown={({ key }) => {
               if (/^[0-3]$/.test(key)) onLabels(withLabel(labels, text, key));
@@ -107,6 +108,7 @@ function Cards({ documents, labels, ids, onText, onLabels }: EditorProps) {
             </span>
             <select
               class="input"
+              style={{ width: '3.5rem' }}
               aria-label={words.labelOf(at + 1)}
               value={String(labels.get(text) ?? '')}
               onChange={(event) => onLabels(withLabel(labels, text, event.currentTarget.value))}

@@ -58,6 +58,7 @@ export function LanePicker({ onAdd }: { readonly onAdd: (lane: LaneSpec) => void
     >
       <input
         class="input filter lane-picker"
+        style={{ width: '15rem', maxWidth: '100%' }}
         aria-label={label}
         placeholder={label}
         list={list}

@@ -13,6 +13,8 @@ import type { Lane, Ranked } from './use-runs.js';
 const ROW_PX = 44;
 const GAP_PX = 40;
 const HEAD_PX = 61;
+/** Its lines begin below the heads of the lanes. */
+const GAP = { flex: 'none', width: `${GAP_PX}px`, paddingTop: 'calc(3.75rem + 1px)' };
 /** Rows rendered beyond the window, so that none is missing during a scroll. */
 const SPARE_ROWS = 20;
 /** Rows that come and go together: few, so that a frame has the time for them. */
@@ -28,6 +30,10 @@ interface Range {
 function useRange(box: RefObject<HTMLElement | null>, count: number): Range {
   const [range, setRange] = useState<Range>({ from: 0, to: 3 * SPARE_ROWS });
   useEffect(() => {
+    if (count <= SPARE_ROWS) {
+      setRange({ from: 0, to: count });
+      return undefined;
+    }
     const look = (): void => {
       const top = (box.current?.getBoundingClientRect().top ?? 0) + HEAD_PX;
       const step = (rows: number): number => Math.round(rows / STEP_ROWS) * STEP_ROWS;
@@ -119,7 +125,7 @@ export function Rankings({ lanes, reference, bars, farOnly, most, onOpen }: Rank
         const [left, right] = [replyOf(lanes[at - 1]?.lane), replyOf(lane)];
         return [
           at === 0 ? null : (
-            <div class="gap" key={`${key} gap`} aria-hidden="true">
+            <div class="gap" style={GAP} key={`${key} gap`} aria-hidden="true">
               {left === undefined || right === undefined ? null : (
                 <Slopes {...{ left, right, most, farOnly, range }} />
               )}
@@ -370,11 +376,17 @@ function Slopes({
   const middle = (place: number): number => (place - first) * ROW_PX + ROW_PX / 2;
   return (
     // As high as what is seen of it: a picture of a thousand rows is slow to paint.
-    <svg style={{ marginTop: `${first * ROW_PX}px` }} height={(last - first) * ROW_PX}>
+    <svg
+      style={{ display: 'block', marginTop: `${first * ROW_PX}px` }}
+      width={GAP_PX}
+      height={(last - first) * ROW_PX}
+      fill="none"
+    >
       {slopesOf(ofLeft, ofRight, most, range, farOnly).map(
         ({ index, kind, from, to, gone, strength }) => (
-          <g key={index} data-at={index} opacity={gone === undefined ? 1 : 0.5} {...LINES[kind]}>
+          <g key={index} data-at={index} {...LINES[kind]}>
             <path
+              opacity={gone === undefined ? 1 : 0.5}
               stroke-opacity={kind === 'same' ? 1 : strength}
               d={`M0 ${middle(from)} C ${GAP_PX / 2} ${middle(from)} ${GAP_PX / 2} ${middle(to)} ${GAP_PX} ${middle(to)}`}
             />
