@@ -1151,6 +1151,7 @@ export const enPages = {
         'This link was cut off or changed on its way: what is below is what was here before. Ask for it once more, or for the file.',
     },
     gateway: 'Gateway',
+    upstream: 'Upstream',
     searchUnits: 'Search units',
     warned: (list: string) => `The gateway warns: ${list}`,
     tooLong:

@@ -1059,6 +1059,7 @@ export const zhPages: PageWords = {
       broken: '此链接在传递中被截断或改动，下方仍为原有内容。请重新索取链接或文件。',
     },
     gateway: '网关',
+    upstream: '上游',
     searchUnits: '搜索单元',
     warned: (list) => `网关提示：${list}`,
     tooLong: '内容过多，无法放入链接：已存为文件，拖回本页即可打开。',

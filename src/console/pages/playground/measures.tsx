@@ -107,7 +107,7 @@ export function Agreement({ lanes }: LanesProps) {
 }
 
 function fixed(value: number | undefined): string {
-  return value === undefined ? '–' : value.toFixed(2);
+  return value === undefined ? '–' : value.toFixed(2).replace('-', '−');
 }
 
 /** Each other lane against the reference, in numbers and in words. */
@@ -168,7 +168,7 @@ export function Costs({ lanes }: LanesProps) {
     <Measures
       title={words.costs}
       heads={[
-        ...['p50', 'p95', words.range, wp().requests.upstream, words.gateway, words.stable],
+        ...['p50', 'p95', words.range, words.upstream, words.gateway, words.stable],
         ...(hasUnits ? [words.searchUnits] : []),
         ...[wp().requests.cost, words.perThousand],
       ]}
