@@ -2,7 +2,12 @@ type Cell = string | number | null;
 
 /** A table as RFC 4180 has it. A text that a spreadsheet would run as a formula remains text. */
 export function csvOf(heading: readonly string[], rows: readonly (readonly Cell[])[]): string {
-  return [heading, ...rows].map((row) => `${row.map(csvCell).join(',')}\r\n`).join('');
+  return csvRows([heading, ...rows]);
+}
+
+/** Rows to go below others. */
+export function csvRows(rows: readonly (readonly Cell[])[]): string {
+  return rows.map((row) => `${row.map(csvCell).join(',')}\r\n`).join('');
 }
 
 /**

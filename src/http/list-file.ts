@@ -2,7 +2,7 @@ import Joi from 'joi';
 import { GatewayError } from '../core/errors.js';
 import type { Page, Slice } from '../store/store.js';
 import { LIST_QUERY, listReply, sliceOf, type ListQuery } from '../wire/lists.js';
-import { csvOf } from './csv.js';
+import { csvOf, csvRows } from './csv.js';
 import { FileReply } from './operation.js';
 
 export interface FormatQuery extends ListQuery {
@@ -10,8 +10,11 @@ export interface FormatQuery extends ListQuery {
 }
 
 export const CSV = 'text/csv';
-/** Read in one step, so that entries written meanwhile do not shift it. */
 const MAX_EXPORTED = 10_000;
+/** A file is in memory until it is sent, and entries of the audit log may have 32 kB each. */
+const MAX_CHARACTERS = 16 * 1024 * 1024;
+/** Of a list that can be gone on with after an entry: what is read at once. */
+const PART = 500;
 
 /** The members of `FormatQuery` for the schema of a query. */
 export const FORMAT_QUERY = {
@@ -19,7 +22,7 @@ export const FORMAT_QUERY = {
   format: Joi.string()
     .valid('json', 'csv')
     .default('json')
-    .description(`csv: all that match, ${MAX_EXPORTED} at most, as a file.`),
+    .description(`csv: all that match, ${MAX_EXPORTED} and 16 MB at most, as a file.`),
 };
 
 /** A list as a file: its name without the ending, its columns, and how to ask for less. */
@@ -29,25 +32,51 @@ interface ListFile<V extends object> {
   readonly narrowedBy?: string;
 }
 
+/** Reads a part of a list; with `before`, only what comes after the entry with that id. */
+type ReadPart<T> = (slice: Slice, before: number | undefined) => Promise<Page<T>>;
+
 /** A page of a list, or all that match as a file; if they do not fit into one, they are refused, not cut short. */
 export async function pageOrFile<T, V extends object>(
   query: FormatQuery,
-  { name, columns, narrowedBy = 'start_timestamp and end_timestamp' }: ListFile<V>,
+  file: ListFile<V>,
   view: (entry: T) => V,
-  read: (slice: Slice) => Promise<Page<T>>,
+  read: ReadPart<T>,
+  idOf?: (entry: T) => number,
 ): Promise<ReturnType<typeof listReply<T, V>> | FileReply> {
-  if (query.format === 'json') return listReply(await read(sliceOf(query)), query, view);
-  const { items, total } = await read({ offset: 0, limit: MAX_EXPORTED });
-  if (total > MAX_EXPORTED) {
-    throw new GatewayError(
-      'invalid_request',
-      `${total} entries match, and a file holds ${MAX_EXPORTED}: ask for less, with ${narrowedBy}.`,
-      { param: 'format' },
-    );
-  }
-  const rows = items.map(view);
-  const cells = rows.map((row) => columns.map((column) => cellOf(row[column])));
-  return new FileReply(CSV, `${name}.csv`, csvOf(columns, cells));
+  if (query.format === 'json') return listReply(await read(sliceOf(query), undefined), query, view);
+  return new FileReply(CSV, `${file.name}.csv`, await textOf(file, view, read, idOf));
+}
+
+/**
+ * Without `idOf` the list is read in one step, with it in parts, of which only the text is kept; entries written meanwhile shift
+ * neither.
+ */
+async function textOf<T, V extends object>(
+  { columns, narrowedBy = 'start_timestamp and end_timestamp' }: ListFile<V>,
+  view: (entry: T) => V,
+  read: ReadPart<T>,
+  idOf: ((entry: T) => number) | undefined,
+): Promise<string> {
+  const refuse = (what: string): never => {
+    throw new GatewayError('invalid_request', `${what}: ask for less, with ${narrowedBy}.`, {
+      param: 'format',
+    });
+  };
+  const limit = idOf === undefined ? MAX_EXPORTED : PART;
+  let text = csvOf(columns, []);
+  let count = 0;
+  let last: T | undefined;
+  do {
+    const before = last === undefined ? undefined : idOf?.(last);
+    const { items, total } = await read({ offset: 0, limit }, before);
+    count += items.length;
+    const found = Math.max(total, count);
+    if (found > MAX_EXPORTED) refuse(`${found} entries match, and a file holds ${MAX_EXPORTED}`);
+    text += csvRows(items.map(view).map((row) => columns.map((column) => cellOf(row[column]))));
+    if (text.length > MAX_CHARACTERS) refuse('What matches has more than 16 MB');
+    last = items.length < limit ? undefined : items.at(-1);
+  } while (last !== undefined && idOf !== undefined);
+  return text;
 }
 
 /** The names of the members of a view, in its order. */

@@ -371,8 +371,16 @@ const audit = defineOperation({
       ...(target === undefined ? {} : { target }),
       ...spanOf(query),
     };
-    return pageOrFile(query, AUDIT_FILE, auditWire, (slice) =>
-      listAudit(deps, { ...wanted, ...partOf(query), ...slice }),
+    return pageOrFile(
+      query,
+      AUDIT_FILE,
+      auditWire,
+      (slice, before) =>
+        listAudit(deps, {
+          ...{ ...wanted, ...partOf(query), ...slice },
+          ...(before === undefined ? {} : { before }),
+        }),
+      ({ id }) => id,
     );
   },
 });
