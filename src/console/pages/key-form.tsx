@@ -14,7 +14,8 @@ import {
   type KeyDraft,
   type KnownKey,
 } from '../lib/key-draft.js';
-import { Button, FormError, Segments, TextField, fieldError, money } from '../parts/basic.js';
+import { Button, FormError, TextField, fieldError, money } from '../parts/basic.js';
+import { SegmentsField } from '../parts/choice.js';
 import { Dialog } from '../parts/dialog.js';
 import { Meanwhile, presentOf, type Comparable } from '../parts/meanwhile.js';
 import { MemberFields, unitsPerDollar } from '../parts/members.js';
@@ -77,23 +78,18 @@ function KeyFields({ draft, onChange, error, more }: PartProps & { readonly more
         error={fieldError(error, 'model_limits')}
         options={withOneMore(draft.models, ids)}
       />
-      <div class="field">
-        <span class="label" aria-hidden="true">
-          {words.ends}
-        </span>
-        <Segments
-          label={words.ends}
-          value={draft.ends === '' ? 'never' : (segment ?? 'date')}
-          choices={[
-            { value: 'never', label: words.noEnd },
-            ...DAYS.map((value) => ({ value, label: words.days(Number(value)) })),
-            { value: 'date', label: words.date },
-          ]}
-          onChange={(picked) =>
-            put({ ends: picked === 'never' ? '' : inDays(picked === 'date' ? 7 : Number(picked)) })
-          }
-        />
-      </div>
+      <SegmentsField
+        label={words.ends}
+        value={draft.ends === '' ? 'never' : (segment ?? 'date')}
+        choices={[
+          { value: 'never', label: words.noEnd },
+          ...DAYS.map((value) => ({ value, label: words.days(Number(value)) })),
+          { value: 'date', label: words.date },
+        ]}
+        onChange={(picked) =>
+          put({ ends: picked === 'never' ? '' : inDays(picked === 'date' ? 7 : Number(picked)) })
+        }
+      />
       {draft.ends === '' || segment !== undefined ? null : (
         <TextField
           label={words.endsOn}
