@@ -133,7 +133,7 @@ test('a channel that is refused says so at its field, and what was typed stays',
   await page.locator('.cards button').first().waitFor();
   await page.keyboard.press('Enter');
   await page.getByText('3 · Which models').waitFor();
-  await page.getByRole('textbox', { name: 'api_key (needed)' }).fill('a-secret-credential');
+  await page.getByRole('textbox', { name: 'api_key (required)' }).fill('a-secret-credential');
   await page.getByLabel('Models', { exact: true }).fill('rerank-v4');
   await page.getByLabel('Name', { exact: true }).fill('inside');
   await page.getByRole('button', { name: 'Add, switched off' }).click();
