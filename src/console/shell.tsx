@@ -352,11 +352,11 @@ function TagBars() {
   const off = (data ?? []).filter(({ disabled }) => disabled);
   if (off.length === 0) return null;
   return (
-    <div class="bar" role="status">
+    <div class="bar">
       <span class="warn" aria-hidden="true">
         ▲
       </span>
-      <span class="grow wrap">
+      <span class="grow wrap" role="status">
         {off.map(({ tag, changed_time, changed_by, reason }, index) => (
           <span key={tag}>
             {index === 0 ? '' : ' · '}

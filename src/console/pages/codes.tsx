@@ -458,7 +458,7 @@ function ShownOnce({
   readonly fresh: Fresh;
   readonly onClose: () => void;
 }) {
-  const { warns, leaving, take, close } = useShownOnce(onClose);
+  const { warns, leaving, note, take, copied, close } = useShownOnce(onClose);
   const words = wp().codes;
   const ends = body.expired_time ?? 0;
   const csv = csvOf([
@@ -490,7 +490,7 @@ function ShownOnce({
       onClose={close}
       foot={
         <>
-          <CopyButton text={codes.join('\n')} label={words.copyAll} kind="main" onCopied={take} />
+          <CopyButton text={codes.join('\n')} label={words.copyAll} kind="main" onCopied={copied} />
           <Button onClick={() => saveAs('codes.csv', 'text/csv', csv)}>{w().csv}</Button>
           <Button onClick={() => saveAs('codes.txt', 'text/plain', `${codes.join('\n')}\n`)}>
             {words.text}
@@ -507,8 +507,14 @@ function ShownOnce({
         </>
       }
     >
-      {warns ? <p class="notice warn-bar">{words.notTaken}</p> : null}
-      <p class="muted">{w().shownOnce}</p>
+      {warns ? (
+        <p class="notice warn-bar" role="alert">
+          {words.notTaken}
+        </p>
+      ) : null}
+      <p class="muted" role="status">
+        {note}
+      </p>
       <ul class="secret codes" tabIndex={0} aria-label={w().nav.codes}>
         {codes.map((code) => (
           <li key={code}>{code}</li>

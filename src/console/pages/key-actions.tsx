@@ -270,14 +270,14 @@ export function ShownOnce({
   readonly made: Made;
   readonly onClose: () => void;
 }) {
-  const { warns, leaving, take, close } = useShownOnce(onClose);
+  const { warns, leaving, note, take, copied, close } = useShownOnce(onClose);
   return (
     <Dialog
       title={wp().keys.madeTitle(made.name)}
       onClose={close}
       foot={
         <>
-          <CopyButton text={made.key} label={wp().keys.copyKey} kind="main" onCopied={take} />
+          <CopyButton text={made.key} label={wp().keys.copyKey} kind="main" onCopied={copied} />
           <Button
             onClick={() => {
               save(`${made.name.replaceAll(/[^\w.-]+/g, '-')}.env`, new Blob([envOf(made)]));
@@ -297,8 +297,14 @@ export function ShownOnce({
         </>
       }
     >
-      {warns ? <p class="notice warn-bar">{wp().keys.notCopied}</p> : null}
-      <p class="muted">{w().shownOnce}</p>
+      {warns ? (
+        <p class="notice warn-bar" role="alert">
+          {wp().keys.notCopied}
+        </p>
+      ) : null}
+      <p class="muted" role="status">
+        {note}
+      </p>
       <div class="secret">{made.key}</div>
       <RequestCode body={EXAMPLE_BODY} apiKey={made.key} />
     </Dialog>

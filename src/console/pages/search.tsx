@@ -57,6 +57,7 @@ export function Search({ onClose }: { readonly onClose: () => void }) {
     if (hit === undefined) return;
     onClose();
     navigate(hit.to);
+    setTimeout(focusPage);
   }
 
   let group = '';
@@ -113,6 +114,11 @@ export function Search({ onClose }: { readonly onClose: () => void }) {
       </div>
     </Dialog>
   );
+}
+
+/** Goes on in the page that was opened, once the search is gone, and unless a dialog has opened in it. */
+function focusPage(): void {
+  if (document.querySelector('dialog[open]') === null) document.getElementById('content')?.focus();
 }
 
 function pagesNamed(wanted: string): Hit[] {

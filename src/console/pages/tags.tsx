@@ -73,9 +73,11 @@ export function Tags() {
             dependence={dependence(tag.tag)}
             settled={settled[tag.tag]}
             open={[query.get('open'), only].includes(tag.tag)}
-            busy={enable.busy}
             onOff={() => ask(tag.tag)}
-            onOn={() => void enable.run(tag.tag)}
+            onOn={() => {
+              // Not by disabling the button: it has the focus, and would lose it.
+              if (!enable.busy) void enable.run(tag.tag);
+            }}
           />
         ))}
       </ul>
@@ -109,7 +111,6 @@ function TagCard({
   dependence,
   settled,
   open,
-  busy,
   onOff,
   onOn,
 }: {
@@ -117,7 +118,6 @@ function TagCard({
   readonly dependence: Dependence;
   readonly settled: Settled | undefined;
   readonly open: boolean;
-  readonly busy: boolean;
   readonly onOff: () => void;
   readonly onOn: () => void;
 }) {
@@ -131,7 +131,6 @@ function TagCard({
           class="switch"
           aria-label={wp().tags.switchOf(tag)}
           checked={!disabled}
-          disabled={busy}
           onClick={(event) => {
             event.preventDefault();
             if (disabled) onOn();
@@ -147,11 +146,11 @@ function TagCard({
         <span class="muted">{wp().tags.liveOf(entry.live_count, entry.channel_count)}</span>
         <span class="grow" />
         {!isAdmin() ? null : disabled ? (
-          <Button kind="main" disabled={busy} onClick={onOn}>
+          <Button kind="main" label={`${wp().tags.on} ${tag}`} onClick={onOn}>
             {wp().tags.on}
           </Button>
         ) : (
-          <Button disabled={busy} onClick={onOff}>
+          <Button label={`${wp().tags.offAsk} ${tag}`} onClick={onOff}>
             {wp().tags.offAsk}
           </Button>
         )}
@@ -163,7 +162,7 @@ function TagCard({
           {reason === null ? '' : `: ${reason}`}
         </p>
       )}
-      {settled === undefined ? null : <InForce how={settled} />}
+      {settled === undefined ? null : <InForce key={settled.version} how={settled} />}
       {disabled ? null : <Consequence dependence={dependence} />}
       <details open={open}>
         <summary>{wp().counts.channels(channels.length)}</summary>

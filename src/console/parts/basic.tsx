@@ -418,14 +418,17 @@ export function Chip({
   );
 }
 
-export async function copyText(text: string): Promise<void> {
+/** Resolves to whether the clipboard has it. */
+export async function copyText(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);
     toast(w().copied);
+    return true;
   } catch (error) {
     // Pages without TLS have no clipboard, nor have pages that nobody has interacted with.
     console.info('no clipboard:', error);
     toast(w().notCopied);
+    return false;
   }
 }
 
@@ -444,8 +447,7 @@ export function CopyButton({
     <Button
       kind={kind}
       onClick={() => {
-        void copyText(text);
-        onCopied?.();
+        void copyText(text).then((copied) => copied && onCopied?.());
       }}
     >
       {label ?? w().copy}
@@ -493,7 +495,7 @@ export function ErrorNotice({
         ✕
       </span>
       <div class="grow stack tight">
-        <span class="wrap">{messageOf(error)}</span>
+        <span class="wrap">{messageOf(error)}</span>{' '}
         <span class="small muted wrap">
           {error.code}
           {error.retryAfterS === undefined ? '' : ` · ${w().tryAgainIn(error.retryAfterS)}`}

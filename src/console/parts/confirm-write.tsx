@@ -1,6 +1,7 @@
 import { useLayoutEffect, useState } from 'preact/hooks';
 import { useWrite, type Reading, type Writing } from '../api/query.js';
 import { ErrorNotice } from './basic.js';
+import { w } from '../words.js';
 import { Confirm, Dialog, type ConfirmProps } from './dialog.js';
 
 /** The reason for a write; empty if none was given. */
@@ -59,12 +60,16 @@ export function WriteFailed({
 export function useShownOnce(onClose: () => void): {
   readonly warns: boolean;
   readonly leaving: boolean;
+  /** What the dialog says of itself; a toast is outside of it, where a screen reader does not look now. */
+  readonly note: string;
   readonly take: () => void;
+  readonly copied: () => void;
   /** Whether it may be left, which it then is. */
   readonly close: () => boolean;
 } {
   const [taken, setTaken] = useState(false);
   const [leaving, setLeaving] = useState(false);
+  const [copied, setCopied] = useState(false);
   // After the dialog’s own: taking it is what comes next.
   useLayoutEffect(() => {
     document.querySelector<HTMLElement>('dialog[open] .dialog-foot .main')?.focus();
@@ -72,7 +77,12 @@ export function useShownOnce(onClose: () => void): {
   return {
     leaving,
     warns: leaving && !taken,
+    note: copied ? `${w().shownOnce} ${w().copied}` : w().shownOnce,
     take: () => setTaken(true),
+    copied: () => {
+      setTaken(true);
+      setCopied(true);
+    },
     close: () => {
       const mayLeave = taken || leaving;
       if (mayLeave) onClose();

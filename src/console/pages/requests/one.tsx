@@ -103,7 +103,7 @@ function Verdict({ request, full }: { readonly request: Own; readonly full: Full
             {status} {outcome}
           </State>
         </h2>
-        <p>{why ?? message ?? outcome}</p>
+        <p role="status">{why ?? message ?? outcome}</p>
         {full !== undefined && (outcome === 'no_channel_available' || outcome === 'overloaded') ? (
           <Switches request={full} />
         ) : null}
