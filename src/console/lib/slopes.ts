@@ -17,7 +17,7 @@ interface Range {
 }
 
 /** From this many places on a move is large. */
-export const FAR = 3;
+const FAR = 3;
 /** From this many on, all lines are equally strong. */
 const FARTHEST = 12;
 const WEAKEST = 0.35;
