@@ -36,7 +36,7 @@ export function reload(): void {
   try {
     sessionStorage.setItem(KEY, JSON.stringify([...drafts]));
   } catch (error) {
-    console.info('drafts end with this page:', error);
+    console.info('no drafts kept:', error);
   }
   location.reload();
 }

@@ -109,3 +109,17 @@ test('a login page that stayed open through an upgrade is not white', async () =
   assert.deepEqual(unexpected(said), []);
   await context.close();
 });
+
+test('a proxy that answers for gateways that are away is told from the gateway, and the page comes back', async () => {
+  const { context, page } = await console_.open('keys');
+  await page.getByRole('heading', { name: 'Keys' }).waitFor();
+  const answer = (route) =>
+    route.fulfill({ status: 503, contentType: 'text/html', body: '<h1>503</h1>' });
+  await page.route('**/api/**', answer);
+  await page.keyboard.press('r');
+  const away = page.getByRole('alert').filter({ hasText: 'These numbers are from' });
+  await away.waitFor();
+  await page.unroute('**/api/**', answer);
+  await away.waitFor({ state: 'detached' });
+  await context.close();
+});

@@ -156,7 +156,7 @@ async function send<Id extends OperationId>(
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       ...(signal === undefined ? {} : { signal }),
     });
-    if (reply.status !== 503 && trouble.get() !== undefined) trouble.set(undefined);
+    if (reply.status < 502 && trouble.get() !== undefined) trouble.set(undefined);
     return reply;
   } catch (error) {
     if (error instanceof DOMException && error.name === 'AbortError') throw error;
@@ -176,6 +176,8 @@ async function read(reply: Response): Promise<{ data: unknown }> {
     body = (await reply.json()) as Record<string, unknown>;
   } catch (error) {
     if (error instanceof DOMException && error.name === 'AbortError') throw error;
+    // A proxy answers for gateways that do not.
+    if (reply.status > 501) tellTrouble('gateway');
     throw new ApiError(reply.status, 'unreadable', reply.statusText, { requestId });
   }
   if (reply.ok && body.success === true) return { data: body.data };

@@ -418,17 +418,16 @@ export function Chip({
   );
 }
 
-/** Resolves to whether the clipboard has it. */
-export async function copyText(text: string): Promise<boolean> {
+/** Calls `onCopied` only if the clipboard has it. */
+export async function copyText(text: string, onCopied?: () => void): Promise<void> {
   try {
     await navigator.clipboard.writeText(text);
     toast(w().copied);
-    return true;
+    onCopied?.();
   } catch (error) {
     // Pages without TLS have no clipboard, nor have pages that nobody has interacted with.
     console.info('no clipboard:', error);
     toast(w().notCopied);
-    return false;
   }
 }
 
@@ -447,7 +446,7 @@ export function CopyButton({
     <Button
       kind={kind}
       onClick={() => {
-        void copyText(text).then((copied) => copied && onCopied?.());
+        void copyText(text, onCopied);
       }}
     >
       {label ?? w().copy}
