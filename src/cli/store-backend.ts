@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { loadCredentials, loadGroups, type ConfigSources } from '../config.js';
+import { own } from '../core/records.js';
 import { createDiscover } from '../gateway/discover.js';
 import { LlamaEngine, loadLlama } from '../rankers/llama.js';
 import { createListUpstreamModels } from '../gateway/upstream-models.js';
@@ -231,7 +232,12 @@ export async function openStoreBackend(
     endLogin: (userId, id) => endListed(deps, userId, id, actor),
 
     listNodes: async () => nodesWire(await listNodes(deps)),
-    getOverview: async (query) => overviewWire(await getOverview(stats, query)),
+    async getOverview(query) {
+      const { models } = loadGroups(sources, ['models']);
+      const { fallback, named } = models;
+      const fallbacksOf = (model: string) => (own(named, model) ?? fallback).fallbacks;
+      return overviewWire(await getOverview(stats, query, fallbacksOf));
+    },
 
     defaultUser: () => findRoot(deps),
     findUser: (login) => findUser(deps, login),

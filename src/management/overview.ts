@@ -56,7 +56,7 @@ export interface Overview {
   readonly traffic: UsageSeries;
   readonly channels: readonly ChannelTraffic[];
   readonly nodes: NodesView;
-  /** The models that no live channel serves. */
+  /** The models for which no live channel answers, neither one of their own nor one of their fallbacks. */
   readonly darkModels: readonly string[];
   readonly watched: Watched;
   /** Who has spent most since the day began. */
@@ -92,21 +92,25 @@ const priceReads = new SharedReads<readonly PriceChange[]>(30_000);
  * All that an overview shows besides the tags. Each part is read anew as seldom as it may be, and once for all readers: an
  * overview that is open asks every few seconds.
  */
-export async function getOverview(deps: StatsDeps, query: OverviewQuery): Promise<Overview> {
+export async function getOverview(
+  deps: StatsDeps,
+  query: OverviewQuery,
+  fallbacksOf: (model: string) => readonly string[],
+): Promise<Overview> {
   const { store, now } = deps;
   const nowMs = now();
   const { fromMs, toMs, dayFromMs } = query;
   const span = `${fromMs} ${toMs}`;
-  const [traffic, channels, nodes, darkModels, watched, today, priceChanges] = await Promise.all([
+  const [traffic, channels, nodes, dark, watched, today, priceChanges] = await Promise.all([
     usageSeries(deps, { fromMs, toMs, group: 'outcome' }),
     channelReads.of(store, span, nowMs, () => channelTraffic(deps, { fromMs, toMs })),
     nodeReads.of(store, '', nowMs, () => listNodes(deps)),
-    latestChannels(store).then(darkModelsOf),
+    latestChannels(store).then((latest) => darkModels(latest, fallbacksOf)),
     watchedReads.of(store, '', nowMs, () => watch(deps)),
     todayReads.of(store, `${dayFromMs}`, nowMs, () => spentSince(deps, dayFromMs)),
     priceReads.of(store, span, nowMs, () => listPriceChanges(store, { fromMs, toMs: toMs - 1 })),
   ]);
-  return { traffic, channels, nodes, darkModels, watched, today, priceChanges };
+  return { traffic, channels, nodes, darkModels: dark, watched, today, priceChanges };
 }
 
 async function channelTraffic(deps: StatsDeps, span: Span): Promise<ChannelTraffic[]> {
@@ -161,11 +165,12 @@ function by<T>(numbersOf: (of: T) => readonly number[]): (one: T, other: T) => n
   };
 }
 
-const darkOf = new WeakMap<ChannelSnapshot, readonly string[]>();
+const liveOf = new WeakMap<ChannelSnapshot, ReadonlyMap<string, boolean>>();
 
-function darkModelsOf(snapshot: ChannelSnapshot): readonly string[] {
-  let dark = darkOf.get(snapshot);
-  if (dark !== undefined) return dark;
+/** Each model that channels serve, and whether one of them takes traffic. */
+function liveModels(snapshot: ChannelSnapshot): ReadonlyMap<string, boolean> {
+  const known = liveOf.get(snapshot);
+  if (known !== undefined) return known;
   const switches = switchesOf(snapshot);
   const live = new Map<string, boolean>();
   for (const channel of snapshot.channels) {
@@ -174,9 +179,19 @@ function darkModelsOf(snapshot: ChannelSnapshot): readonly string[] {
       live.set(model, isLive || live.get(model) === true);
     }
   }
-  dark = [...live].flatMap(([model, isLive]) => (isLive ? [] : [model])).sort();
-  darkOf.set(snapshot, dark);
-  return dark;
+  liveOf.set(snapshot, live);
+  return live;
+}
+
+function darkModels(
+  snapshot: ChannelSnapshot,
+  fallbacksOf: (model: string) => readonly string[],
+): string[] {
+  const live = liveModels(snapshot);
+  const answers = (model: string): boolean => live.get(model) === true;
+  return [...live.keys()]
+    .filter((model) => !answers(model) && !fallbacksOf(model).some(answers))
+    .sort();
 }
 
 async function watch(deps: StatsDeps): Promise<Watched> {

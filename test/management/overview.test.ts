@@ -6,12 +6,13 @@ import { bucketOf, ROLLUPS, writeSpendKey, writeTrafficKey } from '../../src/cor
 import { Secret } from '../../src/core/secret.js';
 import { count, newTally } from '../../src/core/tally.js';
 import { OPEN_POLICY } from '../../src/core/token.js';
+import { createChannel } from '../../src/management/channels.js';
 import { getOverview, type Overview } from '../../src/management/overview.js';
 import { openRedisStore } from '../../src/store/redis/redis-store.js';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.js';
 import type { StatsAddition, Store } from '../../src/store/store.js';
 import { createVault } from '../../src/store/vault.js';
-import { NOW } from '../support/management.js';
+import { freshManagement, NOW, OPERATOR } from '../support/management.js';
 import { startRedis } from '../support/redis-server.js';
 
 const { stepMs: MINUTE_MS } = ROLLUPS.traffic_minute;
@@ -103,7 +104,7 @@ describe.each(Object.entries(STORES))('an overview of %s', (_, open) => {
   }
 
   const overview = (of = store, atMs = nowMs): Promise<Overview> =>
-    getOverview({ store: of, now: () => atMs, statsDays: 400 }, query);
+    getOverview({ store: of, now: () => atMs, statsDays: 400 }, query, () => []);
 
   beforeAll(async () => {
     ({ store, close } = await open());
@@ -174,5 +175,35 @@ describe.each(Object.entries(STORES))('an overview of %s', (_, open) => {
     expect(today.rows).toMatchObject([{ names: { user: 'ada' }, sums: { quota: 900 } }]);
     const { watched: before } = await overview(watched().store);
     expect(before.ending).toEqual({ names: ['ends'], total: 1 });
+  });
+});
+
+describe('models without a live channel', () => {
+  const management = freshManagement();
+
+  it('are dark unless a live fallback answers for them', async () => {
+    const { deps, store } = management;
+    const channel = (name: string, model: string, status: 1 | 2) =>
+      createChannel(
+        deps,
+        { name, provider: 'local', models: { [model]: 'local' }, status },
+        OPERATOR,
+      );
+    await channel('on', 'served', 1);
+    await channel('off', 'helped', 2);
+    await channel('off too', 'alone', 2);
+    await channel('last', 'of the dark', 2);
+    const fallbacks: Readonly<Record<string, string[]>> = {
+      helped: ['alone', 'served'],
+      'of the dark': ['alone'],
+    };
+
+    const { darkModels } = await getOverview(
+      { store, now: deps.now, statsDays: 400 },
+      { fromMs: NOW - HOUR_MS, toMs: NOW, dayFromMs: NOW - DAY_MS },
+      (model) => fallbacks[model] ?? [],
+    );
+
+    expect(darkModels).toEqual(['alone', 'of the dark']);
   });
 });

@@ -181,7 +181,14 @@ const overview = defineOperation({
     const today = Math.floor(deps.now() / 1_000 / DAY_S) * DAY_S;
     const { day_timestamp: day = today } = query;
     const span = spanOf(query, MAX_SERIES_DAYS);
-    return overviewWire(await getOverview(deps, { ...span, dayFromMs: day * 1_000 }));
+    const { plans } = deps.gateway.channels.current;
+    return overviewWire(
+      await getOverview(
+        deps,
+        { ...span, dayFromMs: day * 1_000 },
+        (model) => plans.get(model)?.answers.slice(1) ?? [],
+      ),
+    );
   },
 });
 
