@@ -99,7 +99,7 @@ test('the overview, the spending and the home page show what happened, and sums 
   const [hour, day, week] = [3_600, 24 * 3_600, 7 * 24 * 3_600];
   const past = Math.floor(Date.now() / 1_000 / day) * day - 9 * week + 5 * hour;
   await page.goto(`${gateway.url}/console/spend?from=${past}&to=${past + week}`);
-  await page.getByText(/^The sums cover .+: days that are longer ago/).waitFor();
+  await page.getByText(/^The sums cover .+: older days/).waitFor();
   assert.deepEqual(said, []);
   await context.close();
 
