@@ -122,7 +122,7 @@ for (const { name, onRedis } of STORES) {
       await shown.locator('button:focus', { hasText: 'Copy the key' }).waitFor();
       const secret = await shown.locator('.secret').innerText();
       await press(page, 'Enter');
-      await page.getByText('Copied.').waitFor();
+      await shown.getByText('Copied.').waitFor();
       assert.equal(await page.evaluate(() => globalThis.navigator.clipboard.readText()), secret);
       await press(page, 'Escape');
       await shown.waitFor({ state: 'detached' });
