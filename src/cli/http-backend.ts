@@ -57,7 +57,7 @@ export function createHttpBackend(api: ApiClient): Backend {
     }
     const isForeign = [channelId, provider, tag].some((wanted) => wanted !== undefined);
     if (isForeign || (userId !== undefined && userId !== (await self()).id)) {
-      throw new GatewayError('permission_denied', 'Your account may only see its own requests.');
+      throw onlyOwn('requests');
     }
     return { path: '/api/log/self', query: filter };
   }
@@ -169,6 +169,7 @@ export function createHttpBackend(api: ApiClient): Backend {
 
     async listRequests({ kind, address, ...wanted }, { limit, before }) {
       const { path, query } = await usagePath(wanted);
+      if (address !== undefined && !(await seesAll())) throw onlyOwn('requests');
       const items: ListedRequestWire[] = [];
       let total: number | undefined;
       for (;;) {
@@ -177,9 +178,11 @@ export function createHttpBackend(api: ApiClient): Backend {
           page_size: Math.min(limit - items.length, PAGE_SIZE),
         };
         const page = await api.call('GET', `${path}/request`, { query: { ...query, ...part } });
-        items.push(...page.field('items').map(readListedRequest));
+        const found = page.field('items').map(readListedRequest);
+        items.push(...found);
         total ??= page.field('total').number();
-        if (items.length >= Math.min(limit, total)) return { items, total };
+        // What was counted on the first page may be dropped before it is read.
+        if (found.length === 0 || items.length >= Math.min(limit, total)) return { items, total };
       }
     },
 
@@ -348,7 +351,7 @@ export function createHttpBackend(api: ApiClient): Backend {
       const { id } = await self();
       const isOwn = !(await seesAll());
       if (isOwn && owner !== undefined && owner !== id) {
-        throw new GatewayError('permission_denied', 'Your account may only see its own spending.');
+        throw onlyOwn('spending');
       }
       const path = isOwn ? '/api/stats/self/breakdown' : '/api/stats/breakdown';
       const query = {
@@ -379,6 +382,10 @@ export function createHttpBackend(api: ApiClient): Backend {
 function unlessUnknown(error: unknown): undefined {
   if (error instanceof GatewayError && error.code === 'not_found') return undefined;
   throw error;
+}
+
+function onlyOwn(what: string): GatewayError {
+  return new GatewayError('permission_denied', `Your account may only see its own ${what}.`);
 }
 
 function isCalled({ id, username, email }: User, login: string): boolean {
