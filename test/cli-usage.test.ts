@@ -100,3 +100,17 @@ describe('wrong usage', () => {
     expect(out).toContain('--quota <amount>');
   });
 });
+
+describe('a span of an overview', () => {
+  it('is from a minute to as long as statistics go', async () => {
+    for (const last of ['0m', '37d', '999999y', '1', 'never']) {
+      const { code, error } = await run('overview', '--last', last);
+
+      expect(code).toBe(2);
+      expect(error).toContain('Give a time');
+    }
+    for (const last of ['1m', '36d']) {
+      expect(await run('overview', '--last', last)).toMatchObject({ code: 78 });
+    }
+  });
+});

@@ -1,6 +1,7 @@
-import type { Command } from 'commander';
+import { InvalidArgumentError, type Command } from 'commander';
 import type { TagView } from '../management/tags.js';
 import type { OverviewWire } from '../wire/overview.js';
+import { MAX_SERIES_DAYS } from '../wire/stats.js';
 import { onGateway, type CliIo, type Session } from './session.js';
 import { amount, facts, names, table } from './text.js';
 import { duration } from './values.js';
@@ -13,12 +14,24 @@ export function addOverviewCommand(program: Command, io: CliIo): void {
   program
     .command('overview')
     .description('whether everything is all right, across all gateways')
-    .option('--last <time>', 'of that time, such as 15m, 24h or 7d', duration, HOUR_MS)
+    .option(
+      '--last <time>',
+      `of that time, such as 15m, 24h or 7d; ${MAX_SERIES_DAYS}d at most`,
+      span,
+      HOUR_MS,
+    )
     .action(
       onGateway(io, (session, command) =>
         showOverview(session, command.opts<{ readonly last: number }>().last, io.now()),
       ),
     );
+}
+
+/** As much as the API takes. */
+function span(text: string): number {
+  const ms = duration(text);
+  if (ms >= MINUTE_MS && ms <= MAX_SERIES_DAYS * DAY_MS) return ms;
+  throw new InvalidArgumentError(`Give a time from 1m to ${MAX_SERIES_DAYS}d.`);
 }
 
 async function showOverview(

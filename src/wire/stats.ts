@@ -68,6 +68,9 @@ export interface BreakdownWire {
   total: SumsWire;
 }
 
+/** The longest span of a series: statistics by the hour are not kept for longer. */
+export const MAX_SERIES_DAYS = 36;
+
 export const MILLISECONDS = Joi.number().min(0).allow(null);
 const NUMBERS = Joi.array().items(Joi.number().min(0)).required();
 const DURATIONS = Joi.array().items(MILLISECONDS).required();

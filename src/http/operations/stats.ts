@@ -21,6 +21,7 @@ import {
   BREAKDOWN_COLUMNS,
   BREAKDOWN_REPLY,
   breakdownWire,
+  MAX_SERIES_DAYS,
   SERIES_REPLY,
   seriesWire,
   type BreakdownWire,
@@ -57,7 +58,6 @@ interface OverviewQuery extends SpanQuery {
 }
 
 const DAY_S = 24 * 3_600;
-const MAX_SERIES_DAYS = 36;
 const MAX_BREAKDOWN_DAYS = 800;
 /** A bill by the hour for a month has as many steps as a page can show. */
 const MAX_HOURS_DAYS = 36;
