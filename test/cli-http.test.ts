@@ -510,10 +510,11 @@ it('saves examples from whatever the playground reads', async () => {
   expect(await contentOf({ id })).toEqual(own);
 
   for (const [given, why] of [
-    [[file('a.txt', 'one\ntwo')], /does not say what is asked: give --query/],
+    [[file('a.txt', 'one\ntwo')], /There is no query in .*a\.txt: give --query/],
     [[file('b.jsonl', '{"id":1}'), '--query', 'q'], /There are no documents in .*: 1: no text/],
     [[join(folder, 'none.json')], /none\.json cannot be read/],
-    [['-'], /What is on standard input has no name|There are no documents/],
+    [[file('e.csv', ''), '--query', 'q'], /There are no documents in .*e\.csv$/m],
+    [['-'], /There are no documents in what is on standard input/],
   ] as const) {
     const failed = await run(['examples', 'save', ...given]);
     expect(failed.code).toBe(2);

@@ -77,7 +77,7 @@ async function save({ io, backend, show }: Session, command: Command): Promise<v
   const given = command.opts<SaveOptions>();
   const file = String(command.processedArgs[0]);
   const text = file === '-' ? await io.readInput() : await textOf(file);
-  const { content, problems } = contentOf(file === '-' ? 'a.json' : file, text, given);
+  const { content, problems } = contentOf(file, text, given);
   const name = given.name ?? (file === '-' ? undefined : basename(file));
   if (name === undefined)
     throw new UsageError('What is on standard input has no name: give --name.');
@@ -108,13 +108,14 @@ function contentOf(
     const own = { ...members, ...(asked === undefined ? {} : { query: asked }) };
     return { content: models === undefined ? own : { ...own, lanes }, problems: [] };
   }
-  const read = documentsOfFile(file, text);
+  const read = documentsOfFile(file === '-' ? 'a.json' : file, text);
+  const source = file === '-' ? 'what is on standard input' : file;
   if (read.documents.length === 0) {
-    throw new UsageError(`There are no documents in ${file}: ${read.problems.join('; ')}`);
+    const why = read.problems.length === 0 ? '' : `: ${read.problems.join('; ')}`;
+    throw new UsageError(`There are no documents in ${source}${why}`);
   }
   const query = asked ?? read.query;
-  if (query === undefined)
-    throw new UsageError(`${file} does not say what is asked: give --query.`);
+  if (query === undefined) throw new UsageError(`There is no query in ${source}: give --query.`);
   return {
     content: {
       ...{ query, documents: textOfDocuments(read.documents), lanes },
