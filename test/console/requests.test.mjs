@@ -167,3 +167,21 @@ test('rows that are followed stand still for somebody who reads further down', a
   assert.deepEqual(said, []);
   await context.close();
 });
+
+test('a link with filters of operators tells users of none, and a hidden field is a chip', async () => {
+  const { open, api } = gateway;
+  const link = 'requests?log=refused&channel_id=1&tag=own&provider=local&user_id=1&slower=5';
+  const ofRoot = await open(link);
+  const chips = (page) => page.locator('main .chip');
+  await until('all filters are told', async () => (await chips(ofRoot.page).count()) === 5);
+  await chips(ofRoot.page).filter({ hasText: 'tag: own' }).getByRole('button').click();
+  await until('the tag is gone', () => inAddress(ofRoot.page, 'tag') === null);
+  const account = { username: 'reader', password: PASSWORD };
+  await api(ofRoot.context, 'POST', '/api/user', account);
+  const { context, page, said } = await open(link, account);
+  await until('one filter is told', async () => (await chips(page).count()) === 1);
+  assert.match(await chips(page).textContent(), /slower than/);
+  assert.deepEqual([...said, ...ofRoot.said], []);
+  await context.close();
+  await ofRoot.context.close();
+});

@@ -111,6 +111,7 @@ export const enPages = {
     filters: {
       channel_id: 'channel',
       provider: 'provider',
+      tag: 'tag',
       user_id: 'account',
       slower: 'slower than',
     },

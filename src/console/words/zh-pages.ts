@@ -106,6 +106,7 @@ export const zhPages: PageWords = {
     filters: {
       channel_id: '渠道',
       provider: '供应商',
+      tag: '标签',
       user_id: '账户',
       slower: '慢于',
     },

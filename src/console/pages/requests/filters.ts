@@ -13,3 +13,8 @@ export const FILTERS = [
 ] as const;
 
 export type Filters = Readonly<Record<(typeof FILTERS)[number], string>>;
+
+/** Without what only operators filter by: others are not told of it, and a link may come from an operator. */
+export function ownFilters(filters: Filters): Filters {
+  return { ...filters, channel_id: '', provider: '', tag: '', user_id: '' };
+}

@@ -15,7 +15,7 @@ import { CLEARED, RangeSteps, useOwnRange, withoutOwnRange } from '../../parts/r
 import { setQuery, useRoute } from '../../router.js';
 import { w, wp } from '../../words.js';
 import { columnsOf, type Row } from './columns.js';
-import { FILTERS, type Filters } from './filters.js';
+import { FILTERS, ownFilters, type Filters } from './filters.js';
 import { Histogram } from './histogram.js';
 import { LIVE_MS, NewOnes, useLiveKey, usePaused } from './live.js';
 import { OneRequest, RequestPage } from './one.js';
@@ -27,6 +27,8 @@ const PAGE = 30;
 const KINDS = ['admitted', 'refused'] as const;
 /** Filters for which no entry has to be read. */
 const UNREAD: readonly string[] = ['log', 'span'];
+/** Filters that have no field, or not always. */
+const CHIPS = ['channel_id', 'provider', 'tag', 'user_id', 'slower'] as const;
 const SPANS: Readonly<Record<string, number>> = {
   '15m': 900,
   '1h': 3_600,
@@ -43,9 +45,10 @@ export function Requests() {
 
 function RequestList() {
   const { query: address } = useRoute();
-  const { query, before, filtered, set, clear } = useListQuery(FILTERS);
+  const { query: wanted, before, filtered, set, clear } = useListQuery(FILTERS);
   const [live, setLive] = useState(false);
   const admin = seesAll();
+  const query = admin ? wanted : ownFilters(wanted);
   const open = address.get('open') ?? undefined;
   const span = SPANS[query.span];
   const own = useOwnRange();
@@ -63,15 +66,12 @@ function RequestList() {
     start_timestamp: own?.start ?? (span === undefined ? undefined : minute - span),
     // In the log the last second belongs to the range.
     end_timestamp: own === undefined ? undefined : own.end - 1,
-    ...(admin
-      ? {
-          channel_id: number(query.channel_id),
-          user_id: number(query.user_id),
-          provider: query.provider,
-          tag: query.tag,
-        }
-      : {}),
+    channel_id: number(query.channel_id),
+    user_id: number(query.user_id),
+    provider: query.provider,
+    tag: query.tag,
   };
+  const hasTagField = admin && matching.kind !== 'refused';
   // Counting what matches in a long log would take seconds; how many there are in a span is known.
   const isCounted = FILTERS.every((name) => UNREAD.includes(name) || query[name] === '');
   const isFirst = before === undefined;
@@ -137,15 +137,15 @@ function RequestList() {
           value={query.token_name}
           onChange={(token_name) => set({ token_name })}
         />
-        {admin && matching.kind !== 'refused' ? (
+        {hasTagField ? (
           <FilterText
             label={wp().requests.tag}
             value={query.tag}
             onChange={(tag) => set({ tag })}
           />
         ) : null}
-        {(['channel_id', 'provider', 'user_id', 'slower'] as const).map((name) =>
-          query[name] === '' ? null : (
+        {CHIPS.map((name) =>
+          query[name] === '' || (name === 'tag' && hasTagField) ? null : (
             <Chip key={name} onRemove={() => set({ [name]: '' })}>
               {wp().requests.filters[name]}: {named(name, query[name], listed?.items[0])}
             </Chip>
