@@ -9,7 +9,7 @@ import {
   type ScannedBody,
 } from '../core/json/scan.js';
 import { isRecord } from '../core/records.js';
-import { inSteps, Pace, type Steps } from '../core/steps.js';
+import { atOnce, inSteps, Pace, type Steps } from '../core/steps.js';
 import { PiecewiseParser } from '../core/json/pieces.js';
 import { arePlain } from './plain-members.js';
 
@@ -170,6 +170,7 @@ export class IngressRequest {
   }
 
   async #parseInSteps(pause: () => Promise<void>): Promise<void> {
+    await inSteps(this.#undoScan(), pause);
     const parser = new PiecewiseParser(this.body, LIMITS);
     for (;;) {
       const result = parser.step();
@@ -193,8 +194,19 @@ export class IngressRequest {
     if (this.#value === undefined && this.body.length > PARSED_AT_ONCE_BYTES) {
       throw new NotDoneYet((pause) => this.#parseInSteps(pause));
     }
-    this.#value ??= parseObject(this.body);
+    if (this.#value === undefined) {
+      atOnce(this.#undoScan());
+      this.#value = parseObject(this.body);
+    }
     return this.#value;
+  }
+
+  /** Whoever parses the body shall find it as it came. */
+  *#undoScan(): Steps<undefined> {
+    const replaced = this.#scanned?.replaced;
+    if (replaced === undefined) return;
+    this.#scanned = undefined;
+    yield* replaced.undo(this.body);
   }
 
   /** Whether `members`, those of this body, are the usual few; checked once. */

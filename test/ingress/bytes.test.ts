@@ -4,6 +4,9 @@ import type { IngressDialect, ParsedRerank } from '../../src/ingress/dialect.js'
 import { nvidia } from '../../src/ingress/nvidia.js';
 import { pinecone } from '../../src/ingress/pinecone.js';
 import { IngressRequest } from '../../src/ingress/read.js';
+import { cohere } from '../../src/ingress/cohere.js';
+import { mixedbread } from '../../src/ingress/mixedbread.js';
+import { TOO_DEEP } from '../support/documents.js';
 import { watsonx } from '../../src/ingress/watsonx.js';
 
 const LISTS = [
@@ -49,8 +52,7 @@ describe.each<[string, IngressDialect, string, string]>([
 ])('documents of %s', (_name, dialect, list, head) => {
   it.each(LISTS)('are the same as bytes and as the plain parser reads them: %s', (value) => {
     const asBytes = readingOf(dialect, `${head}"${list}":${value}}`);
-    // An escaped key leaves all of it to the plain parser.
-    const asPlain = readingOf(dialect, `${head}"\\u${hex(list)}${list.slice(1)}":${value}}`);
+    const asPlain = readingOf(dialect, `${head}"deep":${TOO_DEEP},"${list}":${value}}`);
 
     expect(asBytes).toEqual(asPlain);
   });
@@ -70,6 +72,27 @@ describe.each<[string, IngressDialect, string, string]>([
   });
 });
 
-function hex(text: string): string {
-  return text.charCodeAt(0).toString(16).padStart(4, '0');
-}
+describe('halves of characters', () => {
+  const object = '{"title":"\\udc00","text":"half \\uD800"}';
+
+  it.each<[string, IngressDialect, string, string]>([
+    ['mixedbread', mixedbread, '"input"', ''],
+    ['mixedbread, by fields', mixedbread, '"input"', '"rank_fields":["text"],'],
+    ['cohere, by fields', cohere, '"documents"', '"rank_fields":["text"],'],
+    ['pinecone, by fields', pinecone, '"documents"', '"rank_fields":["text"],'],
+  ])('are shown as they came where the body is parsed: %s', async (_name, dialect, list, more) => {
+    for (const length of [0, 100_000, 1_200_000]) {
+      const body = `{"query":"q","more":"${'x'.repeat(length)}",${more}${list}:[${object}]}`;
+      const request = new IngressRequest(Buffer.from(body), {}, {}, 3);
+      const read = (): ParsedRerank => dialect.parse(request);
+      const { documents } = await request.read(
+        () => dialect.lists,
+        read,
+        async () => undefined,
+      );
+
+      expect(documents.echo(0).toString()).toBe(object);
+      expect(JSON.parse(documents.texts().toString())).toEqual(['half \ufffd']);
+    }
+  });
+});

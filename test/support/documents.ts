@@ -7,3 +7,6 @@ export function documentsIn(list: string | Buffer): Documents {
   if (scanned === undefined) throw new Error('the list is not one that is kept as bytes');
   return sentDocuments(scanned);
 }
+
+/** A value at whose depth the walk leaves a body to the plain parser. */
+export const TOO_DEEP = '['.repeat(64) + ']'.repeat(64);

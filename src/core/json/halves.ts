@@ -38,6 +38,15 @@ export class LoneHalves {
     return new LoneHalves(places, digits);
   }
 
+  /** Puts all of them back where they lie, for whoever reads the text in another way. */
+  *undo(text: Buffer): Steps<undefined> {
+    const pace = new Pace();
+    for (let index = 0; index < this.#places.length; index += 1) {
+      text.writeUInt32LE(this.#digits[index] ?? 0, (this.#places[index] ?? 0) + HEAD_BYTES);
+      if (pace.fills(PLACE_UNITS)) yield;
+    }
+  }
+
   /** Puts those of `start` to `end` back in a copy of these bytes, which begins at `at` in `target`. */
   putBack(target: Buffer, at: number, start: number, end: number): void {
     for (let index = this.#firstFrom(start); ; index += 1) {
