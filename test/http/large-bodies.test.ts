@@ -1,10 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { uncleared } from '../../src/core/memory.js';
+import { TOO_DEEP } from '../support/documents.js';
 import { startGateway, type TestGateway } from '../support/gateway.js';
 import { until } from '../support/until.js';
 import { startUpstream, type TestUpstream } from '../support/upstream.js';
 
 const TEXT = 'Saturn has the "most" moons\nof any planet: 汉字 🪐 '.repeat(60_000);
+
+const DEEP = JSON.parse(TOO_DEEP) as unknown;
 
 const many = (text: string): string[] =>
   Array.from({ length: 900 }, (_, index) => `${index} ${text.repeat(500)}`);
@@ -39,8 +42,8 @@ describe('a body of several megabytes', () => {
     ['objects and strings', [{ id: 1, text: TEXT }, 'b', { text: TEXT }]],
     ['halves of characters', [TEXT, 'lone \ud800', { text: `${TEXT}\ud83d` }]],
     ['many halves of characters', [...many('a \ud800'), 'b', 'c']],
-    ['what only the plain parser reads', [TEXT, 'b', { text: TEXT, '"': 1 }]],
-    ['many of what only the plain parser reads', [...many('a'), { text: 'b', '"': 1 }, 'c']],
+    ['what only the plain parser reads', [TEXT, 'b', { text: TEXT, deep: DEEP }]],
+    ['many of what only the plain parser reads', [...many('a'), { text: 'b', deep: DEEP }, 'c']],
   ])('is ranked as any other: %s', async (_name, documents) => {
     const { status, body } = await gateway.post(key, {
       model: 'moon',

@@ -88,7 +88,7 @@ describe('halves of characters', () => {
       const { documents } = await request.read(
         () => dialect.lists,
         read,
-        async () => undefined,
+        () => Promise.resolve(),
       );
 
       expect(documents.echo(0).toString()).toBe(object);
