@@ -1,6 +1,6 @@
 import { runningOut, type RunsOut } from '../core/running-out.js';
 import { addTally, newTally, type Tally } from '../core/tally.js';
-import { TOKEN_ENABLED } from '../core/token.js';
+import { TOKEN_ENABLED, tokenStatus, type Token } from '../core/token.js';
 import type { ChannelSnapshot } from '../store/store.js';
 import { channelState, switchesOf } from './channel-views.js';
 import { latestChannels } from './latest-channels.js';
@@ -79,8 +79,8 @@ const MAX_SPENDERS = 5;
 const MAX_NAMED = 4;
 /** The most that run out and are named. */
 const MAX_OUT = 5;
-/** Whoever has least left runs out first: more than these need not be looked at. */
-const LEAST = 100;
+/** Of those that have least left, and of those that spend most, so many are looked at. */
+const JUDGED = 100;
 
 const channelReads = new SharedReads<readonly ChannelTraffic[]>(10_000);
 const nodeReads = new SharedReads<NodesView>(2_000);
@@ -200,7 +200,7 @@ async function watch(deps: StatsDeps): Promise<Watched> {
   const endMs = Math.floor(nowMs / COARSE_MS) * COARSE_MS;
   const hourTo = (toMs: number) =>
     usageSeries(deps, { fromMs: toMs - HOUR_MS, toMs, group: 'outcome' });
-  const usable = { offset: 0, limit: LEAST };
+  const usable = { offset: 0, limit: JUDGED };
   const [lastHour, dayBefore, ending, spent, keys, accounts] = await Promise.all([
     hourTo(endMs),
     hourTo(endMs - DAY_MS),
@@ -223,6 +223,12 @@ async function watch(deps: StatsDeps): Promise<Watched> {
     ),
     store.listUsers({ ...usable, enabled: true, order: { by: 'quota', descending: false } }, nowMs),
   ]);
+  // Many may have little left and spend nothing: they would hide somebody who spends a lot.
+  const [spendingKeys, spendingAccounts] = await Promise.all([
+    eachOf(spent, 'token', (id) => store.getToken(id, nowMs)),
+    eachOf(spent, 'user', (id) => store.getUser(id, nowMs)),
+  ]);
+  const isUsable = (key: Token): boolean => tokenStatus(key, nowMs) === TOKEN_ENABLED;
   return {
     lastHour: paceOf(lastHour),
     dayBefore: paceOf(dayBefore),
@@ -231,10 +237,25 @@ async function watch(deps: StatsDeps): Promise<Watched> {
       spent.rows.map(({ of: { user, token }, sums: { quota } }) => ({
         ...{ userId: idOf(user), tokenId: idOf(token), quota },
       })),
-      keys.items,
-      accounts.items,
+      byId([...keys.items, ...spendingKeys.filter(isUsable)]),
+      byId([...accounts.items, ...spendingAccounts.filter(({ enabled }) => enabled)]),
     ).slice(0, MAX_OUT),
   };
+}
+
+/** Those that spent most, as they are now. */
+async function eachOf<T>(
+  { rows }: UsageBreakdown,
+  group: 'token' | 'user',
+  find: (id: number) => Promise<T | undefined>,
+): Promise<T[]> {
+  const ids = new Set(rows.flatMap(({ of }) => idOf(of[group]) ?? []));
+  const found = await Promise.all([...ids].slice(0, JUDGED).map(find));
+  return found.flatMap((one) => one ?? []);
+}
+
+function byId<T extends { readonly id: number }>(all: readonly T[]): T[] {
+  return [...new Map(all.map((one) => [one.id, one])).values()];
 }
 
 function idOf(key: string | number | undefined): number | undefined {

@@ -176,6 +176,18 @@ describe.each(Object.entries(STORES))('an overview of %s', (_, open) => {
     const { watched: before } = await overview(watched().store);
     expect(before.ending).toEqual({ names: ['ends'], total: 1 });
   });
+
+  it('tells of who runs out, however many have less and spend nothing', async () => {
+    for (let at = 0; at < 101; at += 1) {
+      const account = { email: undefined, displayName: '', passwordHash: 'none' };
+      const left = { ...account, role: 1, enabled: true, quota: 0 } as const;
+      await store.createUser({ ...left, username: `idle-${at}` }, nowMs);
+    }
+
+    const { watched: seen } = await overview(watched().store);
+
+    expect(seen.runningOut).toMatchObject([{ of: 'account', id: ownerId, name: 'ada' }]);
+  });
 });
 
 describe('models without a live channel', () => {
