@@ -162,8 +162,13 @@ describe('a key that is typed', () => {
     });
     expect(createKeyCommand(draft, 500_000)).toBe(
       'npm run cli -- keys create --name lab --quota 2usd --models x,y,z --ips 10.0.0.0/8 --default-model x ' +
-        '--aliases fast=x,best=y --expires 2027-01-31 --rate-limit 60 --reply-cache false ' +
+        '--aliases fast=x,best=y --expires 2027-01-31T23:59:59Z --rate-limit 60 --reply-cache false ' +
         '--budget 750000 --budget-period week',
+    );
+    expect(
+      createKeyCommand({ ...EMPTY_KEY, name: "Ann's app", quota: '1e3' }, 500_000, 'ann lee'),
+    ).toBe(
+      String.raw`npm run cli -- keys create --name 'Ann'\''s app' --user 'ann lee' --quota 1000usd`,
     );
     expect(createKeyBody({ ...EMPTY_KEY, name: 'a' }, 500_000)).toEqual({
       ...{ name: 'a', unlimited_quota: true },

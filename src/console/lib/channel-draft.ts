@@ -1,6 +1,7 @@
 import { MEMBERS } from '../api/members.js';
 import type { Operations } from '../api/operations.js';
 import { changedMembers, memberFlags, textsOf, type MemberTexts } from './members.js';
+import { word } from './shell.js';
 
 /** What somebody types to add or change a channel; this file makes the API's request bodies from it. Pure. */
 export interface ChannelDraft {
@@ -159,7 +160,6 @@ function changedSettings(
 
 /** The command that adds the same channel; credentials are read from the environment. */
 export function createCommand(draft: ChannelDraft, unitsPerDollar: number): string {
-  const quoted = (text: string): string => (/^[\w./:@=,-]+$/.test(text) ? text : `'${text}'`);
   const models = Object.entries(modelsOf(draft.models)).map(([name, upstream]) =>
     name === upstream ? name : `${name}=${upstream}`,
   );
@@ -180,6 +180,6 @@ export function createCommand(draft: ChannelDraft, unitsPerDollar: number): stri
   const given = flags.filter(([, value]) => value !== '');
   return [
     'npm run cli -- channels create',
-    ...given.map(([flag, value]) => `--${flag} ${quoted(value)}`),
+    ...given.map(([flag, value]) => `--${flag} ${word(value)}`),
   ].join(' ');
 }

@@ -1,6 +1,7 @@
 import { MEMBERS } from '../api/members.js';
 import type { Operations } from '../api/operations.js';
 import { changedMembers, memberFlags, textsOf, type MemberTexts } from './members.js';
+import { word } from './shell.js';
 
 /** What somebody types to make or change a key; this file makes the API's request bodies from it. Pure. */
 export interface KeyDraft {
@@ -71,7 +72,11 @@ function aliasesIn(text: string): Record<string, string> {
 
 /** The end of that day in UTC, in unix seconds; -1: never. */
 function endOf(day: string): number {
-  return day === '' ? -1 : Math.floor(Date.parse(`${day}T23:59:59Z`) / 1000);
+  return day === '' ? -1 : Math.floor(Date.parse(endText(day)) / 1000);
+}
+
+function endText(day: string): string {
+  return `${day}T23:59:59Z`;
 }
 
 /** What the draft says of members besides those of the table. */
@@ -133,9 +138,10 @@ export function updateKeyBody(
 }
 
 /** The command that makes the same key. */
-export function createKeyCommand(draft: KeyDraft, unitsPerDollar: number): string {
+export function createKeyCommand(draft: KeyDraft, unitsPerDollar: number, owner = ''): string {
   const flags: readonly (readonly [string, string])[] = [
-    ['quota', draft.quota.trim() === '' ? '' : `${draft.quota.trim()}usd`],
+    ['user', owner.trim()],
+    ['quota', draft.quota.trim() === '' ? '' : `${Number(draft.quota)}usd`],
     ['models', namesIn(draft.models).join(',')],
     ['tags', namesIn(draft.tags).join(',')],
     ['ips', namesIn(draft.addresses).join(',')],
@@ -147,16 +153,13 @@ export function createKeyCommand(draft: KeyDraft, unitsPerDollar: number): strin
         .replaceAll(/\s*=\s*/g, '='),
     ],
     ['fallbacks', namesIn(draft.fallbacks).join(',')],
-    ['expires', draft.ends],
+    ['expires', draft.ends === '' ? '' : endText(draft.ends)],
     ...memberFlags(MEMBERS.key, draft.members, unitsPerDollar),
   ];
-  const quoted = (text: string): string => (/^[\w./:@=,-]+$/.test(text) ? text : `'${text}'`);
   const name = draft.name.trim() === '' ? 'my-app' : draft.name.trim();
   return [
-    `npm run cli -- keys create --name ${quoted(name)}`,
-    ...flags
-      .filter(([, value]) => value !== '')
-      .map(([flag, value]) => `--${flag} ${quoted(value)}`),
+    `npm run cli -- keys create --name ${word(name)}`,
+    ...flags.filter(([, value]) => value !== '').map(([flag, value]) => `--${flag} ${word(value)}`),
   ].join(' ');
 }
 

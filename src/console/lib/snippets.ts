@@ -1,3 +1,5 @@
+import { quoted } from './shell.js';
+
 /** Code to paste, with this gateway's address. It reads the key from a variable unless a key is passed in. */
 export interface RerankCode {
   readonly address: string;
@@ -80,11 +82,6 @@ const WRITERS: Readonly<Record<CodeLanguage, (code: RerankCode, call: Call) => s
       '        print(result["index"], result["relevance_score"])',
     ].join('\n'),
 };
-
-/** Quotes for a shell: within single quotes, only the quote itself is special. */
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", String.raw`'\''`)}'`;
-}
 
 /** A JSON string literal is also a Python string literal. */
 function pythonText(text: string): string {

@@ -204,7 +204,7 @@ export function NewKey({
           rate === '' ? undefined : Number(rate),
         )}
       </p>
-      <code class="small muted wrap">$ {createKeyCommand(draft, perDollar)}</code>
+      <code class="small muted wrap">$ {createKeyCommand(draft, perDollar, owner)}</code>
       <FormError error={make.error} fields={FIELDS} />
     </Dialog>
   );
