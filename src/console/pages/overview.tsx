@@ -36,7 +36,7 @@ const LATER_MS = 30_000;
 export function Overview() {
   const { query } = useRoute();
   const asked = query.get('span') as SpanName | null;
-  const span = asked !== null && asked in SPANS ? asked : '1h';
+  const span = asked !== null && Object.hasOwn(SPANS, asked) ? asked : '1h';
   const own = useOwnRange();
   const now = (Math.floor(Date.now() / 1_000 / MINUTE_S) + 1) * MINUTE_S;
   const shown = own ?? { start: now - SPANS[span], end: now };
@@ -97,7 +97,16 @@ function dayStart(): number {
 }
 
 function countOf(series: Series, outcome: string): number {
-  return series.series.find(({ key }) => key === outcome)?.total.requests ?? 0;
+  return totalOf(series, outcome)?.requests ?? 0;
+}
+
+function totalOf({ series }: Series, outcome: string) {
+  return series.find(({ key }) => key === outcome)?.total;
+}
+
+/** Latency is that of what went well: a refusal is quick, and says nothing about upstreams. */
+function latencyOf(series: Series) {
+  return totalOf(series, 'ok') ?? { p50: null, p95: null, p99: null };
 }
 
 /** Channels that some node cannot use at all, without duplicates. */
@@ -174,7 +183,8 @@ function Verdict({
       </div>
     );
   }
-  const { requests, p95 } = series.total;
+  const { requests } = series.total;
+  const { p95 } = latencyOf(series);
   return (
     <p role="status" class="row">
       <State sign="ok">
@@ -229,7 +239,8 @@ function placeOf(thing: Attention): string {
 
 function Tiles({ series, seconds }: { readonly series: Series; readonly seconds: number }) {
   const words = wp().overview;
-  const { requests, quota, p50, p95, p99 } = series.total;
+  const { requests, quota } = series.total;
+  const { p50, p95, p99 } = latencyOf(series);
   const share = (count: number): string => (requests === 0 ? '–' : percent(count / requests));
   return (
     <div class="cards">
@@ -297,7 +308,6 @@ function Traffic({ series, marks }: { readonly series: Series; readonly marks: r
   );
 }
 
-/** Latency of successful requests only: a refusal is quick, and says nothing about upstreams. */
 function Latency({ series }: { readonly series: Series }) {
   const ok = series.series.find(({ key }) => key === 'ok');
   return (

@@ -50,7 +50,7 @@ function RequestList() {
   const admin = seesAll();
   const query = admin ? wanted : ownFilters(wanted);
   const open = address.get('open') ?? undefined;
-  const span = SPANS[query.span];
+  const span = Object.hasOwn(SPANS, query.span) ? SPANS[query.span] : undefined;
   const own = useOwnRange();
   const minute = Math.floor(Date.now() / 60_000) * 60;
   const charted = own ?? { start: minute + 60 - (span ?? CHARTED_S), end: minute + 60 };
