@@ -74,6 +74,30 @@ test('a link that is too long, cut off, or not of a playground says so, and chan
   await context.close();
 });
 
+test('a link is copied by browsers that allow it only while a press is handled, as Safari does', async () => {
+  const { context, page, said } = await gateway.open('playground', {
+    prepare: (blank) =>
+      blank.addInitScript(() => {
+        const { Clipboard } = globalThis;
+        const { write, writeText } = Clipboard.prototype;
+        const allowed = (run) =>
+          function asked(...given) {
+            // The test itself empties the clipboard; whatever a page copies, it copies in an event.
+            if (given[0] !== '' && globalThis.event === undefined) {
+              return Promise.reject(new Error('NotAllowedError: too late'));
+            }
+            return run.apply(this, given);
+          };
+        Clipboard.prototype.write = allowed(write);
+        Clipboard.prototype.writeText = allowed(writeText);
+      }),
+  });
+  await openClipboard(context, page);
+  assert.match(await linkTo(page), /\/console\/playground#v1\./);
+  assert.deepEqual(said, []);
+  await context.close();
+});
+
 test('what is pressed before a link has been read does not run what was there before', async () => {
   const { context, page, said } = await gateway.open('playground');
   await openClipboard(context, page);

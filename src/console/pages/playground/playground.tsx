@@ -20,6 +20,7 @@ import { usePageKeys } from '../../parts/keys.js';
 import { toast } from '../../parts/toast.js';
 import { hrefOf, useFragment, useRoute } from '../../router.js';
 import { w, wp } from '../../words.js';
+import { copyPromised } from './clipboard.js';
 import { LaneCode } from './dialogs.js';
 import { Columns, DocumentsEditor, MAX_DOCUMENTS, type Ids, type Labels } from './documents.js';
 import { Examples } from './examples.js';
@@ -209,13 +210,17 @@ export function Playground() {
   }
 
   async function share(content: Shared): Promise<void> {
-    const link = await shareText(content);
-    if (link.length <= MAX_LINK) {
-      await copyText(`${location.origin}${hrefOf('playground')}#${link}`);
-      return;
+    const packed = shareText(content);
+    const isShort = packed.then(({ length }) => length <= MAX_LINK);
+    const address = packed.then((link) => `${location.origin}${hrefOf('playground')}#${link}`);
+    if (await copyPromised(address, isShort)) {
+      toast(w().copied);
+    } else if (await isShort) {
+      await copyText(await address);
+    } else {
+      saveAll();
+      toast(words.tooLong);
     }
-    saveAll();
-    toast(words.tooLong);
   }
 
   const change = (next: readonly LaneSpec[]): void => setSpecs(uniqueLanes(next));
