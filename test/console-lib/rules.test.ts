@@ -26,7 +26,9 @@ import { enPages } from '../../src/console/words/en-pages.js';
 import { zhPages } from '../../src/console/words/zh-pages.js';
 
 describe('why a request failed', () => {
+  let changes = 0;
   const change = (at: number, action: string, tag = 'hosted', reason?: string) => ({
+    id: (changes += 1),
     created_at: at,
     actor: 'ada',
     action,
@@ -42,12 +44,46 @@ describe('why a request failed', () => {
       change(20, 'tag.enable', 'self'),
     ];
 
-    expect(switchedOffAt(60, ['hosted', 'self', 'other'], audit)).toEqual([
+    expect(switchedOffAt(60, ['hosted', 'self', 'other'], audit, [])).toEqual([
       { tag: 'hosted', since: 50, by: 'ada', reason: 'answers 500', until: 90 },
     ]);
-    expect(switchedOffAt(49, ['hosted'], audit)).toEqual([]);
-    expect(switchedOffAt(95, ['hosted'], audit)).toEqual([]);
-    expect(switchedOffAt(15, ['self'], audit)[0]).toMatchObject({ since: 10, until: 20 });
+    expect(switchedOffAt(49, ['hosted'], audit, [])).toEqual([]);
+    expect(switchedOffAt(95, ['hosted'], audit, [])).toEqual([]);
+    expect(switchedOffAt(15, ['self'], audit, [])[0]).toMatchObject({ since: 10, until: 20 });
+  });
+
+  it('names a tag that was off for a part of the second', () => {
+    const audit = [
+      change(50, 'tag.disable'),
+      change(50, 'tag.enable'),
+      change(70, 'tag.disable'),
+      change(80, 'tag.enable'),
+    ].reverse();
+
+    for (const [at, since] of [
+      [50, 50],
+      [70, 70],
+      [80, 70],
+    ] as const) {
+      expect(switchedOffAt(at, ['hosted'], audit, [])).toMatchObject([{ since }]);
+    }
+    for (const at of [49, 51, 60, 81]) {
+      expect(switchedOffAt(at, ['hosted'], audit, [])).toEqual([]);
+    }
+  });
+
+  it('names a tag that is off for longer than the audit log was asked for', () => {
+    const now = [
+      {
+        ...{ tag: 'hosted', disabled: true, changed_time: 5 },
+        ...{ changed_by: 'ada', reason: 'answers 500' },
+      },
+    ];
+
+    expect(switchedOffAt(60, ['hosted'], [], now)).toEqual([
+      { tag: 'hosted', since: 5, by: 'ada', reason: 'answers 500', until: undefined },
+    ]);
+    expect(switchedOffAt(4, ['hosted'], [], now)).toEqual([]);
   });
 
   it('has a sentence for every error that the rerank API answers, in both languages', () => {

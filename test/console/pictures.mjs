@@ -1,5 +1,5 @@
 /**
- * Takes the pictures that the tests compare with, and the one of the README. Data and scores are fixed, so that the same
+ * Takes the pictures that the tests compare with, and those of the README and of docs/console.md. Data and scores are fixed, so that the same
  * console makes the same pictures.
  */
 import { once } from 'node:events';
@@ -8,10 +8,10 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { deflateRawSync } from 'node:zlib';
-import { root, settled, startConsole, until } from './support.mjs';
+import { PASSWORD, root, settled, startConsole, until } from './support.mjs';
 
 export const FOLDER = join(import.meta.dirname, 'pictures');
-const README_PICTURE = join(root, 'docs', 'pictures', 'playground.png');
+const DOCS = join(root, 'docs', 'pictures');
 /** Small pictures are cheap to keep, and their pixels are means, which a different smoothing of letters hardly moves. */
 const SCALE = 0.25;
 
@@ -66,25 +66,31 @@ function sharedPlayground() {
 }
 
 async function runPlayground(page) {
-  const query = page.getByLabel('Query');
+  const query = page.getByLabel(/^(Query|查询)$/);
   await until('what the link brings', async () => (await query.inputValue()) === QUERY);
   await query.press('Control+Enter');
-  const agreement = page.getByRole('region', { name: 'Agreement' });
+  const agreement = page.getByRole('region', { name: /^(Agreement|一致程度)$/ });
   await agreement
     .locator('tbody tr')
     .nth(LANES.length - 1)
     .waitFor();
-  await page.getByRole('heading', { name: 'Agreement' }).scrollIntoViewIfNeeded();
+  await agreement.scrollIntoViewIfNeeded();
   await page.evaluate(() => globalThis.scrollTo(0, 0));
 }
 
-const heading = (name) => (page) => page.getByRole('heading', { name }).first().waitFor();
+/** What a page in whatever language has from the beginning; the rest is waited for when it stands still. */
+const titled = (page) => page.locator('h1').first().waitFor();
 
 /** Where each picture is taken, and what must be there first. */
 const PICTURES = [
-  ['login', 'login', heading('Log in'), { login: false }],
+  ['login', 'login', titled, { login: false }],
+  ['overview', '', titled, {}],
   ['playground', sharedPlayground(), runPlayground, {}],
-  ['keys', 'keys?new=1', heading('New key'), {}],
+  ['requests', 'requests', (page) => page.locator('tr.item').first().waitFor(), {}],
+  ['keys', 'keys?new=1', (page) => page.locator('dialog h2').first().waitFor(), {}],
+  ['spend', 'spend', titled, {}],
+  ['codes', 'codes', titled, {}],
+  ['people', 'people', titled, {}],
   [
     'channels',
     'channels',
@@ -92,11 +98,15 @@ const PICTURES = [
     {},
   ],
   ['tags', 'tags', (page) => page.getByRole('switch').first().waitFor(), {}],
-  ['account', 'account', heading('Profile'), {}],
+  ['models', 'models', titled, {}],
+  ['nodes', 'nodes', (page) => page.locator('tr.item').first().waitFor(), {}],
+  ['audit', 'audit', (page) => page.locator('tr.item').first().waitFor(), {}],
+  ['account', 'account', titled, {}],
 ];
 const VIEWS = [
   ['light', { colorScheme: 'light' }],
   ['dark', { colorScheme: 'dark' }],
+  ['chinese', { colorScheme: 'light', locale: 'zh-CN' }],
   ['phone', { colorScheme: 'light', viewport: { width: 390, height: 844 } }],
 ];
 
@@ -115,14 +125,37 @@ export async function startPictures() {
       models: { local: { per_search_unit: 0 } },
     },
   });
+  const refused = await useGateway(console_);
   return {
     ...console_,
+    refused,
     startedMs: Date.now(),
     async stop() {
       await console_.stop();
       for (const server of servers) server.close();
     },
   };
+}
+
+/** Makes something of everything that pages list; resolves to the id of a request that was refused. */
+async function useGateway({ open, api, makeKey, rerank }) {
+  const { context } = await open('login');
+  await api(context, 'POST', '/api/user', { username: 'ada', password: PASSWORD, quota: 500_000 });
+  await api(context, 'POST', '/api/redemption', { name: 'meetup', quota: 2_500_000, count: 3 });
+  const key = await makeKey(context, { name: 'shop' });
+  for (const model of LANES) await rerank(key, model);
+  await api(context, 'POST', '/api/channel/tag/disabled', {
+    tag: 'own',
+    reason: 'the servers are being moved',
+  });
+  const { id } = await rerank(key, 'large-reranker');
+  await api(context, 'POST', '/api/channel/tag/enabled', { tag: 'own' });
+  await until('all requests are listed', async () => {
+    const { total } = await api(context, 'GET', '/api/log/request');
+    return total === LANES.length + 1;
+  });
+  await context.close();
+  return id;
 }
 
 /** Ages are some hours, and no traffic is of the last one, however long the pictures take. */
@@ -169,7 +202,7 @@ export async function takePictures(console_) {
 /** How wide letters come out: pictures can be compared only where they are the same. */
 export async function fontsOf(console_) {
   const { context, page } = await console_.open('login', { login: false });
-  await heading('Log in')(page);
+  await titled(page);
   const widths = await page.evaluate(() => {
     const brush = globalThis.document.createElement('canvas').getContext('2d');
     return ['system-ui', 'ui-monospace', 'sans-serif'].map((family) => {
@@ -181,11 +214,27 @@ export async function fontsOf(console_) {
   return widths;
 }
 
-async function takeReadmePicture(console_) {
-  const viewport = { width: 1280, height: 1330 };
+/** The pictures of the documentation, each with its page and size. */
+const IN_DOCS = [
+  ['playground', () => sharedPlayground(), runPlayground, { width: 1280, height: 1330 }],
+  [
+    'request',
+    ({ refused }) => `requests/${refused}`,
+    (page) => page.getByText('large-reranker').first().waitFor(),
+    { width: 1280, height: 760 },
+  ],
+  [
+    'switch',
+    () => 'tags?off=own',
+    (page) => page.getByRole('dialog').getByText('large-reranker').first().waitFor(),
+    { width: 1280, height: 760 },
+  ],
+];
+
+async function takeForDocs(console_, [, pathOf, ready, viewport]) {
   const prepare = stopTime(console_.startedMs);
-  const { context, page } = await console_.open(sharedPlayground(), { viewport, prepare });
-  await runPlayground(page);
+  const { context, page } = await console_.open(pathOf(console_), { viewport, prepare });
+  await ready(page);
   const picture = await stillOf(page);
   await context.close();
   return picture;
@@ -194,12 +243,14 @@ async function takeReadmePicture(console_) {
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const console_ = await startPictures();
   try {
-    mkdirSync(FOLDER, { recursive: true });
+    for (const folder of [FOLDER, DOCS]) mkdirSync(folder, { recursive: true });
     for (const [name, picture] of await takePictures(console_)) {
       writeFileSync(join(FOLDER, `${name}.png`), picture);
     }
     writeFileSync(join(FOLDER, 'fonts.json'), `${JSON.stringify(await fontsOf(console_))}\n`);
-    writeFileSync(README_PICTURE, await takeReadmePicture(console_));
+    for (const shown of IN_DOCS) {
+      writeFileSync(join(DOCS, `${shown[0]}.png`), await takeForDocs(console_, shown));
+    }
   } finally {
     await console_.stop();
   }

@@ -1,6 +1,7 @@
 /** Why a request ended as it did, according to the logs. Pure; other files put it into words. */
 
 export interface AuditFact {
+  readonly id: number;
   readonly created_at: number;
   readonly actor: string;
   readonly action: string;
@@ -18,11 +19,24 @@ export interface SwitchedOff {
   readonly until: number | undefined;
 }
 
-/** Which of these tags were off at a moment. `audit` may be in any order, and must cover the time from before it until now. */
+/** How a tag is switched now. */
+export interface TagFact {
+  readonly tag: string;
+  readonly disabled: boolean;
+  readonly changed_time: number;
+  readonly changed_by: string | null;
+  readonly reason: string | null;
+}
+
+/**
+ * Which of these tags were off in a second, or in a part of it. `audit` may be in any order, and reach back just so far:
+ * what is off since before that is in `now`.
+ */
 export function switchedOffAt(
   seconds: number,
   tags: readonly string[],
   audit: readonly AuditFact[],
+  now: readonly TagFact[],
 ): SwitchedOff[] {
   return tags.flatMap((tag) => {
     const changes = audit
@@ -30,23 +44,37 @@ export function switchedOffAt(
         ({ target, action }) =>
           target === `tag:${tag}` && (action === 'tag.disable' || action === 'tag.enable'),
       )
-      .sort((a, b) => a.created_at - b.created_at);
-    const before = changes.findLast(({ created_at }) => created_at <= seconds);
-    if (before?.action !== 'tag.disable') return [];
-    const after = changes.find(
-      ({ created_at, action }) => created_at > before.created_at && action === 'tag.enable',
+      .sort((a, b) => a.created_at - b.created_at || a.id - b.id);
+    const at = changes.findLastIndex(
+      ({ action, created_at }, index) =>
+        action === 'tag.disable' &&
+        created_at <= seconds &&
+        (onAgainAfter(changes, index)?.created_at ?? Infinity) >= seconds,
     );
-    const { reason } = before.detail;
+    const change = changes[at];
+    if (change === undefined) return changes.length > 0 ? [] : offSinceLong(seconds, tag, now);
+    const { reason } = change.detail;
     return [
       {
         tag,
-        since: before.created_at,
-        by: before.actor,
+        since: change.created_at,
+        by: change.actor,
         reason: typeof reason === 'string' && reason !== '' ? reason : undefined,
-        until: after?.created_at,
+        until: onAgainAfter(changes, at)?.created_at,
       },
     ];
   });
+}
+
+function onAgainAfter(changes: readonly AuditFact[], index: number): AuditFact | undefined {
+  return changes.slice(index + 1).find(({ action }) => action === 'tag.enable');
+}
+
+function offSinceLong(seconds: number, tag: string, now: readonly TagFact[]): SwitchedOff[] {
+  const found = now.find((one) => one.tag === tag);
+  if (found?.disabled !== true || found.changed_time > seconds) return [];
+  const { changed_time: since, changed_by: by, reason } = found;
+  return [{ tag, since, by: by ?? '', reason: reason ?? undefined, until: undefined }];
 }
 
 /** Who can do something about an error. */

@@ -126,7 +126,8 @@ function Verdict({ request, full }: { readonly request: Own; readonly full: Full
   );
 }
 
-const AROUND_S = 7 * 86_400;
+const DAY_S = 86_400;
+const AROUND_S = 7 * DAY_S;
 
 /** Which of the tags behind a model were off at that moment, who switched them off, and why. */
 function Switches({ request }: { readonly request: Full }) {
@@ -135,12 +136,18 @@ function Switches({ request }: { readonly request: Full }) {
   const span = { start_timestamp: Math.max(0, request.created_at - AROUND_S), page_size: 100 };
   const off = useRead('listAudit', { query: { ...span, action: 'tag.disable' } });
   const on = useRead('listAudit', { query: { ...span, action: 'tag.enable' } });
+  const { data: now } = useRead('listTags');
   const channels = models.data?.find(({ id }) => id === model)?.channels;
-  if (channels === undefined || off.data === undefined || on.data === undefined) return null;
+  if (channels === undefined || !off.data || !on.data || !now) return null;
   const tags = [...new Set(channels.flatMap(({ tag }) => tag ?? []))];
-  const found = switchedOffAt(request.created_at, tags, [...off.data.items, ...on.data.items]);
+  const changes = [...off.data.items, ...on.data.items];
+  const found = switchedOffAt(request.created_at, tags, changes, now);
   if (found.length === 0) return null;
   const { requests: words } = wp();
+  const at = (seconds: number): string =>
+    Math.abs(request.created_at - seconds) < DAY_S
+      ? clock(seconds, style())
+      : moment(seconds, style());
   return (
     <ul class="stack tight">
       {found.map(({ tag, since, by, reason, until }) => (
@@ -152,10 +159,10 @@ function Switches({ request }: { readonly request: Full }) {
               .join(', '),
             by,
             tag,
-            clock(since, style()),
+            at(since),
             reason,
           )}{' '}
-          {until === undefined ? words.stillOff : words.onAgain(clock(until, style()))}{' '}
+          {until === undefined ? words.stillOff : words.onAgain(at(until))}{' '}
           <Link to={`tags?open=${encodeURIComponent(tag)}`}>{tag}</Link>
         </li>
       ))}
