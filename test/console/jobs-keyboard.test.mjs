@@ -1,8 +1,7 @@
 /** The ten jobs that the console is for, each from the login to its end, by keyboard alone: no mouse is touched. */
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { after, before, describe } from 'node:test';
-import { assertNowhere, isLogged, job, startJobs, STORES, tabTo } from './jobs.mjs';
+import { assertNowhere, isLogged, job, saved, startJobs, STORES, tabTo } from './jobs.mjs';
 import { goBy, PASSWORD } from './support.mjs';
 import { startTei } from './tei.mjs';
 
@@ -26,11 +25,6 @@ async function activate(page, locator, key = 'Enter') {
   await locator.waitFor();
   await tabTo(page, locator);
   await press(page, key);
-}
-
-async function saved(page, act) {
-  const [download] = await Promise.all([page.waitForEvent('download'), act()]);
-  return readFileSync(await download.path(), 'utf8');
 }
 
 for (const { name, onRedis } of STORES) {

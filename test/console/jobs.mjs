@@ -1,5 +1,6 @@
 /** What the two files of the ten jobs share: by mouse, and by keyboard alone. */
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { PASSWORD, startConsole, until } from './support.mjs';
 
@@ -71,6 +72,12 @@ export async function assertNowhere(page, secret) {
   });
   assert.equal(left.includes(secret), false, 'in the page or in what it keeps');
   assert.equal(JSON.stringify(entries).includes(secret), false, 'in the history');
+}
+
+/** The text of the file that the page saves when somebody acts. */
+export async function saved(page, act) {
+  const [download] = await Promise.all([page.waitForEvent('download'), act()]);
+  return readFileSync(await download.path(), 'utf8');
 }
 
 /** Goes with Tab to what has that name, however far it is. */

@@ -1,9 +1,8 @@
 /** The ten jobs that the console is for, each from the login to its end, by mouse. */
 import assert from 'node:assert/strict';
 import { Buffer } from 'node:buffer';
-import { readFileSync } from 'node:fs';
 import { after, before, describe } from 'node:test';
-import { assertNowhere, isLogged, job, startJobs, STORES } from './jobs.mjs';
+import { assertNowhere, isLogged, job, saved, startJobs, STORES } from './jobs.mjs';
 import { PASSWORD } from './support.mjs';
 import { startTei } from './tei.mjs';
 
@@ -24,11 +23,6 @@ async function goTo({ page, click }, name) {
   const link = page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name });
   await click(link);
   await page.getByRole('heading', { level: 1, name: new RegExp(`^${name}`) }).waitFor();
-}
-
-async function saved(page, press) {
-  const [download] = await Promise.all([page.waitForEvent('download'), press()]);
-  return readFileSync(await download.path(), 'utf8');
 }
 
 for (const { name, onRedis } of STORES) {

@@ -89,6 +89,15 @@ describe('memory that is given back', () => {
     );
   });
 
+  it('counts once what is given back twice', () => {
+    const held = [24, 30].map(large);
+    for (const one of [...held.slice(0, 1), ...held]) giveBack(one);
+
+    expect(held.map(({ buffer, length }) => large(length / MEGABYTE).buffer === buffer)).toEqual([
+      ...[true, true],
+    ]);
+  });
+
   it('is left to the engine where that counts it', () => {
     const counted = uncleared(10 * MEGABYTE, () => Infinity);
     giveBack(counted);
