@@ -84,7 +84,7 @@ export function addLogCommands(program: Command, io: CliIo): void {
     .description('list admitted and refused requests together, newest first')
     .addOption(new Option('--kind <kind>', 'only these').choices(['admitted', 'refused']))
     .option('--address <address>', 'refused requests from this address')
-    .option('--before <place>', 'go on where another list ended: it says the place')
+    .option('--before <place>', 'continue where an earlier list ended; it prints the place')
     .action(onGateway(io, listAll));
 
   withPage(logs.command('refused'))
