@@ -17,7 +17,7 @@ module.exports = {
       from: {
         orphan: true,
         path: '^src',
-        pathNot: '^src/(main|cli)\\.ts$|^src/console/.*\\.(mjs|d\\.ts|css)$',
+        pathNot: '^src/wasm/|^src/(main|cli)\\.ts$|^src/console/.*\\.(mjs|d\\.ts|css)$',
       },
       to: {},
     },

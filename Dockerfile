@@ -12,7 +12,6 @@ FROM install AS build
 COPY package.json package-lock.json .npmrc ./
 RUN --mount=type=cache,target=/var/cache/npm npm ci --ignore-scripts --no-audit --no-fund
 COPY tsconfig.json tsconfig.build.json ./
-COPY wasm ./wasm
 COPY src ./src
 RUN node src/setup.mjs --build
 

@@ -96,7 +96,7 @@ async function setUp() {
   if (options.build || !isBuilt(hashSources())) {
     say('building dist (tsc, esbuild)');
     // The sources import what this compiles.
-    await run(process.execPath, [inRoot('wasm', 'build.mjs')], {}, 'wasm/build.mjs');
+    await run(process.execPath, [inRoot('src', 'wasm', 'build.mjs')], {}, 'src/wasm/build.mjs');
     await build(hashSources());
     worked = true;
   }
@@ -137,7 +137,7 @@ async function npmCi() {
 function hashSources() {
   const hash = createHash('sha256');
   const settings = ['package.json', 'tsconfig.json', 'tsconfig.build.json', 'package-lock.json'];
-  for (const file of [...settings, ...filesBelow('wasm'), ...filesBelow('src')]) {
+  for (const file of [...settings, ...filesBelow('src')]) {
     hash
       .update(`${file}\0`)
       .update(fs.readFileSync(inRoot(file)))

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const SOURCES = ['src', 'test', 'bench', 'wasm', 'docs', 'config', 'deploy', '.ci'];
+const SOURCES = ['src', 'test', 'bench', 'docs', 'config', 'deploy', '.ci'];
 const PAGES = [
   'README.md',
   ...readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' })
@@ -36,7 +36,7 @@ function below(folder: string): string[] {
 }
 
 /** A folder of the repository, or of `src`; forms and providers are named with slashes, too. */
-const FOLDER = /`((?:src|test|bench|docs|wasm|config|core|gateway|http|store)\/(?:[\w.-]+\/)*)`/g;
+const FOLDER = /`((?:src|test|bench|docs|config|core|gateway|http|store)\/(?:[\w.-]+\/)*)`/g;
 
 /** The files that a page names by their endings, and the folders that it names as code. */
 function namedPaths(text: string): string[] {

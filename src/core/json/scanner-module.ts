@@ -1,7 +1,7 @@
-// Written by wasm/build.mjs from wasm/scanner.ts: change that, and run `npm run build`.
-// Sources: ef24eae3ffa837b66d6d94cd4d9b08db42bfcf4c9051136a70dbb028fe94b367
+// Written by src/wasm/build.mjs from src/wasm/scanner.ts: change that, and run `npm run build`.
+// Sources: f96d8b378098c4ff5457d6dfa46285013c66569b27f18f1d3492a89f01e527fa
 
-/** The WebAssembly of wasm/scanner.ts, in base64. */
+/** The WebAssembly of src/wasm/scanner.ts, in base64. */
 // prettier-ignore
 export const SCANNER =
   'AGFzbQEAAAABJwdgAAF/YAJ/fwF/YAN/f38Bf2AAAGABfwF/YAR/f39/AX9gAn9/AAMXFgQCAgEFAwEBAQMAAAAAAAAAAAAA' +

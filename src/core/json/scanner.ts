@@ -2,7 +2,7 @@ import { copyBytes } from '../memory.js';
 import { SCANNER } from './scanner-module.js';
 
 /**
- * Walks over JSON text in WebAssembly (`wasm/scanner.ts`): validates all of it and finds the documents of a request. Text is
+ * Walks over JSON text in WebAssembly (`src/wasm/scanner.ts`): validates all of it and finds the documents of a request. Text is
  * copied in window by window, so that memory use does not depend on its size and the walk can be interrupted.
  */
 

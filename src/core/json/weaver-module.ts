@@ -1,7 +1,7 @@
-// Written by wasm/build.mjs from wasm/weaver.ts: change that, and run `npm run build`.
-// Sources: c7a9ff5ccb89d00a4dbc45f2bebad9524e599eb74407aa937867a0055bf491bb
+// Written by src/wasm/build.mjs from src/wasm/weaver.ts: change that, and run `npm run build`.
+// Sources: 8414a9c444d29ea6b023fe39657e6fed645e34aadaad66641ce1da275ccc0ae2
 
-/** The WebAssembly of wasm/weaver.ts, in base64. */
+/** The WebAssembly of src/wasm/weaver.ts, in base64. */
 // prettier-ignore
 export const WEAVER =
   'AGFzbQEAAAABFgRgAABgBH9/f38Bf2ACf38Bf2AAAX8DBQQAAQIDBQQBAQUFBjcIfwBBgAgLfwBBgCALfwBBgIgCC38AQYCA' +

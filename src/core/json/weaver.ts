@@ -3,7 +3,7 @@ import { ROW } from './scanner.js';
 import { WEAVER } from './weaver-module.js';
 
 /**
- * Writes lists of a request's documents in WebAssembly (`wasm/weaver.ts`): their texts, or the rows of a reply with a document
+ * Writes lists of a request's documents in WebAssembly (`src/wasm/weaver.ts`): their texts, or the rows of a reply with a document
  * each. Node's own copy takes longer to be called for a document than to copy it. What is written has room around it.
  */
 

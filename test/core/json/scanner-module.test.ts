@@ -2,7 +2,7 @@ import { expect, it } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
 
 it('the WebAssembly in the sources is what its own source compiles to', () => {
-  const { status, stderr } = spawnSync(process.execPath, ['wasm/build.mjs', '--check'], {
+  const { status, stderr } = spawnSync(process.execPath, ['src/wasm/build.mjs', '--check'], {
     encoding: 'utf8',
   });
 

@@ -2,14 +2,14 @@
  * Compiles each source to WebAssembly and writes it, as text, to the module that the sources import. It does nothing if the
  * module was already made from the same sources. Plain Node: it is a step of the build.
  *
- *   node wasm/build.mjs [--check]    with --check it compiles, writes nothing, and exits with 1 if a module differs
+ *   node src/wasm/build.mjs [--check]    with --check it compiles, writes nothing, and exits with 1 if a module differs
  */
 import { Buffer } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-const root = new URL('../', import.meta.url);
+const root = new URL('../../', import.meta.url);
 
 /** Memory never grows: so many pages hold everything that the source lays out. */
 const MODULES = [
@@ -35,7 +35,7 @@ for (const module of MODULES) {
 /** Hash of the files that the module is made from, whatever their line endings. */
 function hashOfSources({ name }) {
   const hash = createHash('sha256');
-  for (const file of [sourceOf(name), 'wasm/build.mjs']) {
+  for (const file of [sourceOf(name), 'src/wasm/build.mjs']) {
     hash.update(fs.readFileSync(new URL(file, root), 'utf8').replaceAll('\r\n', '\n'));
   }
   return hash.digest('hex');
@@ -67,7 +67,7 @@ function moduleOf(module, wasm) {
   const lines = wasm.toString('base64').match(/.{1,96}/g);
   const text = lines.map((line) => `  '${line}'`).join(' +\n');
   return (
-    `// Written by wasm/build.mjs from ${source}: change that, and run \`npm run build\`.\n` +
+    `// Written by src/wasm/build.mjs from ${source}: change that, and run \`npm run build\`.\n` +
     `// Sources: ${hashOfSources(module)}\n\n` +
     `/** The WebAssembly of ${source}, in base64. */\n` +
     `// prettier-ignore\nexport const ${module.name.toUpperCase()} =\n${text};\n`
@@ -75,5 +75,5 @@ function moduleOf(module, wasm) {
 }
 
 function sourceOf(name) {
-  return `wasm/${name}.ts`;
+  return `src/wasm/${name}.ts`;
 }
