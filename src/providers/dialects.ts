@@ -18,7 +18,8 @@ export function readRows(
   unscored: Unscored = 'never',
 ): UpstreamRow[] {
   if (list.value instanceof NumberRows) {
-    return rowsOfNumbers(list.value, indexKey, scoreKey, unscored);
+    const rows = rowsOfNumbers(list.value, indexKey, scoreKey);
+    if (rows !== undefined) return rows;
   }
   const items = list.array();
   const rows: UpstreamRow[] = [];
@@ -36,21 +37,19 @@ export function readRows(
   return rows;
 }
 
+/** The same, if both are columns of numbers. */
 function rowsOfNumbers(
   { keys, count, values }: NumberRows,
   indexKey: string,
   scoreKey: string,
-  unscored: Unscored,
-): UpstreamRow[] {
+): UpstreamRow[] | undefined {
   const indexAt = keys.indexOf(indexKey);
   const scoreAt = keys.indexOf(scoreKey);
+  if (indexAt < 0 || scoreAt < 0) return undefined;
   const rows = new Array<UpstreamRow>(count);
   for (let row = 0; row < count; row += 1) {
     const start = row * keys.length;
-    rows[row] = {
-      index: indexAt < 0 ? Number.NaN : (values[start + indexAt] ?? Number.NaN),
-      score: scoreAt < 0 ? readScore(undefined, unscored) : values[start + scoreAt],
-    };
+    rows[row] = { index: values[start + indexAt] ?? Number.NaN, score: values[start + scoreAt] };
   }
   return rows;
 }
@@ -83,9 +82,8 @@ export function findRows(reply: Json): Json {
 
 /** Rows from a server whose backend is unknown: objects with any usual name of the score, or scores by position. */
 export function readAnyRows(list: Json, count: number, indexKey = 'index'): UpstreamRow[] {
-  const first = list.array()[0];
-  if (typeof first === 'number') return readPositional(list, count);
-  const row = new Json(first);
+  const row = list.first();
+  if (typeof row.value === 'number') return readPositional(list, count);
   const scoreKey = SCORE_NAMES.find((name) => row.maybe(name).value !== undefined);
   return readRows(list, indexKey, scoreKey ?? 'relevance_score');
 }

@@ -15,6 +15,7 @@ const METHODS = ['auto', 'chunk_max', 'chunk_avg', 'chunk_min'];
 
 /** Errors are problem documents (RFC 7807); the title names the kind. */
 function fault(reply: UpstreamReply): FaultKind | undefined {
+  if (reply.status < 400) return undefined;
   const title = reply.json?.maybe('title').optionalString() ?? '';
   const message = `${title} ${readErrorMessage(reply)}`;
   if (reply.status === 400 && QUERY_TOO_LONG.test(message)) return 'limit';

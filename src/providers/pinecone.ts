@@ -21,9 +21,9 @@ const WRONG_VERSION = /api[- ]version/i;
 
 /** An exhausted monthly quota is reported like a rate limit. */
 function fault(reply: UpstreamReply): FaultKind | undefined {
+  if (reply.status !== 400 && reply.status !== 429) return undefined;
   const message = readErrorMessage(reply);
   if (reply.status === 429) return MONTHLY.test(message) ? 'misconfigured' : undefined;
-  if (reply.status !== 400) return undefined;
   if (WRONG_VERSION.test(message)) return 'misconfigured';
   return TOO_MUCH.test(message) ? 'limit' : undefined;
 }

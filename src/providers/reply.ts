@@ -1,8 +1,8 @@
-import { isAscii } from 'node:buffer';
 import { Json, JsonShapeError } from '../core/json/json.js';
 import { withoutLongStrings } from '../core/json/long-strings.js';
 import { PiecewiseParser } from '../core/json/pieces.js';
-import { parseAroundRows, type NumberRows, type RowForm } from '../core/json/rows.js';
+import type { RowForm } from '../core/json/row-scan.js';
+import { parseAroundRows, type NumberRows } from '../core/json/rows.js';
 import { excessOf, type ParseLimits } from '../core/json/scan.js';
 import { giveBack } from '../core/memory.js';
 import type { UpstreamRanking, WrittenRows } from '../core/rerank.js';
@@ -178,6 +178,8 @@ const MAX_VALUES_PER_ROW = 100;
 
 /** Larger replies are parsed in steps, so that others get their turn in between. */
 const LARGE_BYTES = 1_048_576;
+/** Up to this size, rows are read in one step of a few milliseconds. */
+const ROWS_BYTES = 2 * 1_048_576;
 
 export function isLargeReply({ bytes }: RawReply): boolean {
   return bytes !== undefined && bytes.length > LARGE_BYTES;
@@ -202,10 +204,8 @@ export async function parsedInSteps(raw: RawReply, reading: Steady): Promise<Raw
   const read = leavesOut ? await withoutLongStrings(whole, pause) : whole;
   // All that is needed has been copied out of it.
   if (read !== whole) giveBack(bytes);
-  const parsed = rowsIn(read, mostRows) ?? {
-    json: await parseInSteps(read, mostRows, pause),
-    rows: undefined,
-  };
+  const rows = read.length <= ROWS_BYTES ? rowsIn(read, mostRows) : undefined;
+  const parsed = rows ?? { json: await parseInSteps(read, mostRows, pause), rows };
   return {
     ...{ status, headers, bytes: read, parsed },
     // Decoded in one go, for the message of a failure alone.
@@ -237,9 +237,8 @@ function withoutMark(bytes: Buffer): Buffer {
 
 /** A list of rows of numbers, and what is around it; `undefined` if `JSON.parse` has to read the reply. */
 function rowsIn(bytes: Buffer | undefined, count: number): ParsedReply | undefined {
-  // A reply with other characters has strings that matter, and is left to the plain parser.
-  if (bytes === undefined || !isAscii(bytes)) return undefined;
-  const parsed = parseAroundRows(bytes, count);
+  if (bytes === undefined) return undefined;
+  const parsed = parseAroundRows(bytes, count, limitsOf(count).values);
   return parsed && { json: new Json(parsed.value), rows: parsed.rows };
 }
 
@@ -284,8 +283,9 @@ export function readErrorMessage(reply: Pick<UpstreamReply, 'json' | 'text'>): s
 function findMessage(json: Json, nesting = 0): string | undefined {
   if (typeof json.value === 'string') return json.value;
   if (json.isArray()) {
-    const hasMore = json.array().length > 0 && nesting < MAX_NESTING;
-    return hasMore ? findMessage(json.item(0), nesting + 1) : undefined;
+    const first = json.first();
+    const hasMore = first.value !== undefined && nesting < MAX_NESTING;
+    return hasMore ? findMessage(first, nesting + 1) : undefined;
   }
   const error = json.maybe('error');
   const response = json.maybe('Response').maybe('Error');

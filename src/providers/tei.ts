@@ -21,6 +21,7 @@ const BATCH_LIMIT = /batch size \d+ > maximum/i;
 /** The same limits are 413 or 422 by version; the web framework's own refusals are plain text with the same statuses. */
 function fault(reply: UpstreamReply): FaultKind | undefined {
   const { status, json } = reply;
+  if (status < 400) return undefined;
   const message = readErrorMessage(reply);
   if (status === 424) return WRONG_MODEL.test(message) ? 'misconfigured' : 'transient';
   if (status === 422 && BATCH_LIMIT.test(message)) return 'limit';

@@ -58,6 +58,12 @@ export class Json {
     return new Json(this.array()[index], index, this);
   }
 
+  /** The first element of an array, which is not made of all of them; absent if there is none. */
+  first(): Json {
+    const { value } = this;
+    return new Json(value instanceof NumberRows ? value.first() : this.array()[0], 0, this);
+  }
+
   map<T>(read: (item: Json, index: number) => T): T[] {
     return this.array().map((value, index) => read(new Json(value, index, this), index));
   }

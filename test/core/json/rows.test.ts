@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { fc } from '../../support/property.js';
 import { Json } from '../../../src/core/json/json.js';
-import { NumberRows, parseAroundRows, type RowForm } from '../../../src/core/json/rows.js';
+import type { RowForm } from '../../../src/core/json/row-scan.js';
+import { NumberRows, parseAroundRows } from '../../../src/core/json/rows.js';
 
 const FORM: RowForm = {
   around: ['{"index":', ',"relevance_score":', '}'].map((text) => Buffer.from(text)),
@@ -14,12 +15,8 @@ const read = (text: string) => parseAroundRows(Buffer.from(text), 1_000);
 function plain(value: unknown): unknown {
   if (value instanceof NumberRows) return value.objects();
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([name, member]) => [
-      name,
-      member instanceof NumberRows ? member.objects() : (member as unknown),
-    ]),
-  );
+  if (Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, plain(member)]));
 }
 
 const NUMBERS = [
@@ -71,6 +68,19 @@ describe('parseAroundRows', () => {
       'words that are the same in all',
       '[{"o":"rank","document":null,"i":1,"ok":true},{"o":"rank","document":null,"i":2,"ok":true}]',
     ],
+    ['strings that differ', '{"r":[{"index":0,"text":"a"},{"index":1,"text":"b"}]}'],
+    ['a string that differs in its end', '{"r":[{"i":0,"text":"a"},{"i":1,"text":"a "}]}'],
+    ['an escaped string', '[{"a":"x\\n\\"","b":1},{"a":"\\\\","b":2}]'],
+    ['a long string', `[{"a":"${'x'.repeat(70)}","b":1}]`],
+    ['text beyond ASCII', '{"ü":"ä","r":[{"é":1,"t":"敏捷"},{"é":2,"t":"的"}]}'],
+    [
+      'objects and lists in rows',
+      '{"r":[{"d":{"text":"]}"},"l":[1,[]],"i":1},{"d":null,"l":7,"i":2}]}',
+    ],
+    ['returned documents', '[{"d":{"text":"1. a"},"i":1}, {"d":{"text":"x\\u0041"},"i":2}]'],
+    ['rows in members of members', '{"o":{"p":{},"r":[{"i":1},{"i":2}],"n":1},"u":{"t":[5]}}'],
+    ['lists before the rows', '{"w":["a",[1]],"e":[],"l":[{"a":"b"}],"r":[{"i":1,"t":"x"}]}'],
+    ['rows in a member with the name of a prototype', '{"__proto__":{"r":[{"i":1}]}}'],
     ['a string in one row', '{"results":[{"index":0,"text":"a b"}]}'],
     ['a word at the end', '[{"i":1,"d":null} , {"i":2,"d":null}]'],
     ['an earlier member of that name', '{"results":5,"results":[{"i":1}]}'],
@@ -88,12 +98,15 @@ describe('parseAroundRows', () => {
     ['an empty list', '{"results":[]}'],
     ['a list of numbers', '[0.5,0.25]'],
     ['empty rows', '[{},{}]'],
-    ['strings that differ', '{"r":[{"index":0,"text":"a"},{"index":1,"text":"b"}]}'],
-    ['a string that differs in its end', '{"r":[{"i":0,"text":"a"},{"i":1,"text":"a "}]}'],
+    ['a number with strings that spell some', '{"r":[{"i":0,"s":" -1.5e3"},{"i":1,"s":"2"}]}'],
+    ['rows in too many objects', '{"a":{"b":{"c":{"r":[{"i":1}]}}}}'],
+    ['an object that came again', '{"o":{"r":[{"i":1}]},"o":{}}'],
+    ['an object that came again as a list', '{"o":{"r":[{"i":1}]},"o":[]}'],
+    ['a raw line break in a returned document', '[{"d":{"t":"x\ny"},"i":1}]'],
+    ['a word in a later row', '[{"d":"x","i":1},{"d":nul,"i":2}]'],
+    ['nothing in a later row', '[{"d":"x","i":1},{"d":,"i":2}]'],
     ['a string that spells a number', '[{"index":"3","score":0.5}]'],
-    ['an escaped string', '[{"a":"x\\n","b":1}]'],
     ['a raw line break in a string', '[{"a":"x\ny","b":1}]'],
-    ['a long string', `[{"a":"${'x'.repeat(70)}","b":1}]`],
     ['a string that does not end', '[{"b":1,"a":"x'],
     ['a word that is longer', '[{"a":nulls,"b":1}]'],
     ['nothing but words', '[{"a":null},{"a":null}]'],
@@ -101,7 +114,7 @@ describe('parseAroundRows', () => {
     ['null in a later row', '{"results":[{"index":0,"score":1},{"index":1,"score":null}]}'],
     ['another order in a later row', '[{"a":1,"b":2},{"b":1,"a":2}]'],
     ['a longer later row', '[{"a":1},{"a":1,"b":2}]'],
-    ['an object in a row', '[{"a":{"b":1}}]'],
+    ['an object in a row, and no number', '[{"a":{"b":1}}]'],
     ['the same member twice in a row', '[{"a":1,"a":2}]'],
     ['an escaped key', '[{"\\u0061":1}]'],
     ['a prototype', '[{"__proto__":1}]'],
@@ -175,17 +188,66 @@ describe('parseAroundRows', () => {
     expect(taken).toBeGreaterThan(100);
   });
 
-  it('never throws, and never accepts what is not JSON', () => {
-    const valid =
-      '{"id":"x","results":[{"o":"r","index":0,"d":null,"score":0.5},{"o":"r","index":10,"d":null,"score":-2e3}],"n":1}';
+  it('agrees with the plain parser on rows with whatever else', () => {
+    const text = fc.oneof(fc.string(), fc.string({ unit: 'binary', maxLength: 60 }));
+    const other = fc.oneof(
+      text.map((value) => JSON.stringify(value)),
+      text.map((value) => JSON.stringify({ text: value })),
+      text.map((value) => JSON.stringify(value).replaceAll('a', '\\u0061')),
+      fc.jsonValue({ maxDepth: 2 }).map((value) => JSON.stringify(value)),
+      fc.constantFrom('null', '""', '{}', '[]', ' {\n} ', '"3"', '"x"'),
+    );
+    const row = fc.tuple(fc.integer(), other, fc.double({ noNaN: true, min: 0, max: 1 }), other);
+    const rows = fc.array(row, { minLength: 1, maxLength: 8 });
+    const around = fc.constantFrom<readonly [string, string]>(
+      ['', ''],
+      ['{"results":', ',"n":[1,2]}'],
+      ['{"o":{"a":["b"],"r":', '},"q":"x"}'],
+    );
+    let taken = 0;
+    fc.assert(
+      fc.property(around, rows, fc.constantFrom('', ' '), ([before, after], list, space) => {
+        const json = list.map(
+          ([index, first, score, second]) =>
+            `{"index":${space}${index},"document":${space}${first},"score":${space}${score},"o":${second}${space}}`,
+        );
+        const all = `${before}[${json.join(`,${space}`)}]${after}`;
+        const parsed = read(all);
+        if (parsed === undefined) return;
+        taken += 1;
+        const { rows: found } = parsed;
+        expect(plain(parsed.value)).toEqual(JSON.parse(all));
+        expect(found.first()).toEqual(found.objects()[0]);
+        expect(found.keys).toEqual(expect.arrayContaining(['index', 'score']));
+        const width = found.keys.length;
+        const numbers = found.objects().flatMap((object) => found.keys.map((key) => object[key]));
+        expect(numbers).toHaveLength(found.count * width);
+        expect([...found.values]).toEqual(numbers);
+      }),
+      { numRuns: 1_000 },
+    );
+    expect(taken).toBeGreaterThan(300);
+  });
+
+  it.each([
+    '{"id":"x","results":[{"o":"r","index":0,"d":null,"score":0.5},{"o":"r","index":10,"d":null,"score":-2e3}],"n":1}',
+    `{"o":{"r":[{"i":0,"d":{"text":"a\\"b"},"s":0.5},{"i":10,"d":{"text":"${'x\\n'.repeat(20)}"},"s":2}]},"n":[1]}`,
+  ])('never throws, and never accepts what is not JSON: %s', (valid) => {
     fc.assert(
       fc.property(fc.nat(valid.length - 1), fc.string({ maxLength: 2 }), (at, put) => {
         const text = valid.slice(0, at) + put + valid.slice(at + 1);
         const parsed = read(text);
         if (parsed !== undefined) expect(plain(parsed.value)).toEqual(JSON.parse(text));
       }),
-      { numRuns: 2_000 },
+      { numRuns: 3_000 },
     );
+  });
+
+  it('reads no rows with more values than are allowed', () => {
+    const text = '[{"i":1,"d":[1,2,3]},{"i":2,"d":[1,2,3]}]';
+
+    expect(parseAroundRows(Buffer.from(text), 1_000, 8)).toBeUndefined();
+    expect(parseAroundRows(Buffer.from(text), 1_000, 20)?.rows.values).toEqual([1, 2]);
   });
 });
 
