@@ -24,6 +24,11 @@ const MAX_STREAMS = 100;
 const STREAM_WINDOW_BYTES = 262_144;
 /** As Node has it for HTTP/1. */
 const MAX_HEADER_BYTES = 16_384;
+/**
+ * What a connection may hold before Node refuses its next requests: never reached, because `Load` counts replies that are not
+ * taken, and refuses with an answer. Node's own ten would be used up by a few replies with documents.
+ */
+const SESSION_MEGABYTES = 4_000;
 /** Frames that break the protocol, after which a connection is closed. */
 const MAX_INVALID_FRAMES = 100;
 /** A body may come in many small frames: each of ten bytes brings nine of its own. */
@@ -115,6 +120,7 @@ export class Http2Connections {
       Http2ServerRequest: Http2Request,
       Http2ServerResponse: Http2Response,
       maxSessionInvalidFrames: MAX_INVALID_FRAMES,
+      maxSessionMemory: SESSION_MEGABYTES,
       settings: {
         maxConcurrentStreams: MAX_STREAMS,
         maxHeaderListSize: MAX_HEADER_BYTES,

@@ -213,6 +213,24 @@ describe('HTTP/2 requests', () => {
     }
   });
 
+  it('are served beside replies of many megabytes that are still on their way', async () => {
+    await start();
+    const session = client();
+    const documents = Array.from({ length: 10 }, () => 'moons '.repeat(16_000));
+    const large = JSON.stringify({ ...REQUEST, documents, return_documents: true });
+    const paused = Array.from({ length: 20 }, () => begin(session, {}).pause());
+    const answers = paused.map((stream) => answerTo(stream));
+    const begun = Promise.all(paused.map((stream) => once(stream, 'response')));
+    for (const stream of paused) stream.pause().end(large);
+    await begun;
+
+    const small = await post(session, REQUEST);
+
+    expect(small.status).toBe(200);
+    for (const stream of paused) stream.resume();
+    for (const { text } of await Promise.all(answers)) expect(text.length).toBeGreaterThan(900_000);
+  });
+
   it('are refused beyond the limit of a body, and leave their connection to others', async () => {
     await start({ server: { body_limit_bytes: 100_000 } });
     const session = client();
