@@ -56,6 +56,16 @@ const MAX_DEPTH: i32 = 64;
 /** The bytes that every two escapes of six bytes have in common. */
 const PAIR_OF_HEADS = i8x16(0x5c, 0x75, 0, 0, 0, 0, 0x5c, 0x75, 0, 0, 0, 0, 0, 0, 0, 0);
 
+/** Every second lane: adding to a run of backslashes carries through it, and tells by this whether it is odd. */
+const ODD_LANES: u64 = 0xaaaaaaaaaaaaaaaa;
+/** The `u` of each of ten escapes of six bytes. */
+const UNIT_LANES: u64 = 0x0082082082082082;
+/** Where the `u` of an escape that reaches beyond 64 bytes is. */
+const LAST_LANES: u64 = 0xf000000000000000;
+const LAST_LANE: u64 = 0x8000000000000000;
+/** By their lower halves, what makes an escape with a backslash. */
+const LETTERS = i8x16(-1, -1, 0x72, -1, 0x74, -1, 0x66, -1, -1, -1, -1, -1, 0x5c, -1, 0x6e, 0x2f);
+
 let state: i32 = VALUE;
 let depth: i32 = 0;
 /** Whether each level is an object; the innermost is the lowest bit. */
@@ -513,38 +523,163 @@ function levels(): u64 {
   return depth == 64 ? ~(0 as u64) : ((1 as u64) << depth) - 1;
 }
 
-/** Returns the position of the string's closing quote, of the escape that the end cuts, or the end. */
+/**
+ * Returns the position of the string's closing quote, of the escape that the end cuts, or the end. Sixty-four bytes are one
+ * word of bits of each kind, so that text full of escapes takes hardly longer than other text.
+ */
 function walkText(from: i32, end: i32): i32 {
   let at = from;
-  while (at < end) {
-    let lanes = specialsAt(at);
-    while (lanes == 0) {
-      at += 16;
-      if (at >= end) return end;
-      lanes = specialsAt(at);
+  // Many strings are short.
+  const lanes = specialsAt(at);
+  if (lanes == 0) {
+    at += 16;
+  } else {
+    const special = at + ctz(lanes);
+    if (load<u8>(special) == 0x22 && special < end) return special;
+  }
+  while (at + 64 <= end) {
+    const a = v128.load(at);
+    const b = v128.load(at, 16);
+    const c = v128.load(at, 32);
+    const d = v128.load(at, 48);
+    const slashes = bitsOf(isByte(a, 0x5c), isByte(b, 0x5c), isByte(c, 0x5c), isByte(d, 0x5c));
+    const quotes = bitsOf(isByte(a, 0x22), isByte(b, 0x22), isByte(c, 0x22), isByte(d, 0x22));
+    const controls = bitsOf(upTo(a, 0x1f), upTo(b, 0x1f), upTo(c, 0x1f), upTo(d, 0x1f));
+    if (slashes == 0) {
+      const stops = quotes | controls;
+      if (stops != 0) return stopAt(at + (ctz(stops) as i32));
+      at += 64;
+      continue;
     }
-    let next = at + 16;
-    // All line breaks and quotation marks of the sixteen bytes, before the next sixteen are looked at.
-    do {
-      const lane = ctz(lanes);
-      const special = at + lane;
-      if (special >= end) return end;
-      const byte = load<u8>(special);
-      if (byte == 0x22) return special;
-      if (byte != 0x5c) return FAILED;
-      if (special + 2 > end) return special;
-      if (load<u8>(ESCAPES + load<u8>(special, 1)) == 0) {
-        next = walkEscapes(special, end);
-        if (next == FAILED) return FAILED;
-        if (next < end && load<u8>(next) == 0x5c) return next;
-        break;
+    // Where each escape begins, and the character behind each: in a run of backslashes, every second one is escaped.
+    const codes = (((slashes << 1) | ODD_LANES) - slashes) ^ ODD_LANES;
+    const escapes = codes & slashes;
+    const escaped = codes ^ slashes;
+    const stops = (quotes & ~escaped) | controls;
+    const others = escaped & ~(quotes | bitsOf(isLetter(a), isLetter(b), isLetter(c), isLetter(d)));
+    if (others == 0) {
+      if (stops != 0) return stopAt(at + (ctz(stops) as i32));
+      // What the last backslash escapes is in the next bytes, which begin with it.
+      at += 64 - ((escapes >>> 63) as i32);
+      continue;
+    }
+    if ((others & UNIT_LANES) == UNIT_LANES) {
+      const next = walkUnits(at, end);
+      if (next > at) {
+        at = next;
+        continue;
       }
-      lanes &= ~(3 << lane);
-      if (lane == 15) next += 1;
-    } while (lanes != 0);
-    at = next;
+    }
+    const units =
+      others & bitsOf(isByte(a, 0x75), isByte(b, 0x75), isByte(c, 0x75), isByte(d, 0x75));
+    // The first escape that reaches beyond these bytes begins the next.
+    const cut = ((units & LAST_LANES) >>> 1) | (escapes & LAST_LANE);
+    let size: u64 = cut == 0 ? 64 : ctz(cut);
+    let within: u64 = cut == 0 ? ~(0 as u64) : ((1 as u64) << size) - 1;
+    let halves: u64 = 0;
+    let heads = units & within;
+    const ds =
+      (heads << 1) & bitsOf(isLower(a, 0x64), isLower(b, 0x64), isLower(c, 0x64), isLower(d, 0x64));
+    if (ds != 0) {
+      halves = ds & ~(bitsOf(isOctal(a), isOctal(b), isOctal(c), isOctal(d)) >>> 1);
+      const lows = halves & (bitsOf(isLow(a), isLow(b), isLow(c), isLow(d)) >>> 1);
+      const highs = halves & ~lows;
+      const late = highs & ~(within >>> 6);
+      if (late != 0) {
+        size = ctz(late) - 2;
+        within = ((1 as u64) << size) - 1;
+        heads &= within;
+      }
+      halves = ((highs & ~(lows >>> 6)) | (lows & ~(highs << 6))) & within;
+    }
+    const digits = (heads << 1) | (heads << 2) | (heads << 3) | (heads << 4);
+    const wrong = digits & ~bitsOf(isHex(a), isHex(b), isHex(c), isHex(d));
+    // Not for here: what is no escape, and halves of pairs.
+    const odd = (others & ~units & within) | wrong | halves;
+    const first = ctz(odd | (stops & within));
+    if (first == 64) {
+      at += size as i32;
+    } else if (((odd >>> first) & 1) == 0) {
+      return stopAt(at + (first as i32));
+    } else {
+      const before = escapes & (((1 as u64) << first) - 1);
+      const next = walkEscapes(at + 63 - (clz(before) as i32), end);
+      if (next == FAILED || (next < end && load<u8>(next) == 0x5c)) return next;
+      at = next;
+    }
+  }
+  return walkLast(at, end);
+}
+
+/** The position behind the escapes `\uXXXX` that come two by two from `from` on, no half of a pair among them. */
+function walkUnits(from: i32, end: i32): i32 {
+  let at = from;
+  while (at + 12 <= end) {
+    const bytes = v128.load(at);
+    const heads = i8x16.bitmask(i8x16.eq(bytes, PAIR_OF_HEADS)) & 0b000011000011;
+    const digits = i8x16.bitmask(isHex(bytes)) & 0b111100111100;
+    if ((heads | digits) != 0b111111111111) break;
+    // The digits of a half begin with a d.
+    if ((i8x16.bitmask(isLower(bytes, 0x64)) & 0b000100000100) != 0) break;
+    at += 12;
+  }
+  return at;
+}
+
+/** A bit for each byte of the four that is all ones. */
+function bitsOf(a: v128, b: v128, c: v128, d: v128): u64 {
+  const low = (i8x16.bitmask(a) | (i8x16.bitmask(b) << 16)) as u32 as u64;
+  const high = (i8x16.bitmask(c) | (i8x16.bitmask(d) << 16)) as u32 as u64;
+  return low | (high << 32);
+}
+
+function isByte(bytes: v128, byte: u8): v128 {
+  return i8x16.eq(bytes, i8x16.splat(byte));
+}
+
+function isLower(bytes: v128, letter: u8): v128 {
+  return i8x16.eq(v128.or(bytes, i8x16.splat(0x20)), i8x16.splat(letter));
+}
+
+function upTo(bytes: v128, most: u8): v128 {
+  return i8x16.eq(i8x16.min_u(bytes, i8x16.splat(most)), bytes);
+}
+
+function isOctal(bytes: v128): v128 {
+  return upTo(i8x16.sub(bytes, i8x16.splat(0x30)), 7);
+}
+
+/** Whether each is the second digit of the second half of a pair, c to f. */
+function isLow(bytes: v128): v128 {
+  return upTo(i8x16.sub(v128.or(bytes, i8x16.splat(0x20)), i8x16.splat(0x63)), 3);
+}
+
+function isHex(bytes: v128): v128 {
+  const letter = i8x16.sub(v128.or(bytes, i8x16.splat(0x20)), i8x16.splat(0x61));
+  return v128.or(upTo(i8x16.sub(bytes, i8x16.splat(0x30)), 9), upTo(letter, 5));
+}
+
+/** Whether each makes an escape with a backslash alone, as all do but quotes and `b`: no two of them end in the same four bits. */
+function isLetter(bytes: v128): v128 {
+  return i8x16.eq(i8x16.swizzle(LETTERS, v128.and(bytes, i8x16.splat(0x0f))), bytes);
+}
+
+/** The same for the last few bytes of a window. */
+function walkLast(from: i32, end: i32): i32 {
+  let at = from;
+  while (at < end) {
+    at = findSpecial(at, end);
+    if (at >= end) return end;
+    if (load<u8>(at) != 0x5c) return stopAt(at);
+    at = walkEscapes(at, end);
+    if (at == FAILED || (at < end && load<u8>(at) == 0x5c)) return at;
   }
   return end;
+}
+
+/** The position of a quote; `FAILED` for what may not be in a string. */
+function stopAt(at: i32): i32 {
+  return load<u8>(at) == 0x22 ? at : FAILED;
 }
 
 /** Finds the next quote, backslash or control character; returns `end` or more if there is none. */
@@ -562,10 +697,7 @@ function findSpecial(from: i32, end: i32): i32 {
 function specialsAt(at: i32): i32 {
   const bytes = v128.load(at);
   return i8x16.bitmask(
-    v128.or(
-      v128.or(i8x16.eq(bytes, i8x16.splat(0x22)), i8x16.eq(bytes, i8x16.splat(0x5c))),
-      i8x16.eq(i8x16.min_u(bytes, i8x16.splat(0x1f)), bytes),
-    ),
+    v128.or(v128.or(isByte(bytes, 0x22), isByte(bytes, 0x5c)), upTo(bytes, 0x1f)),
   );
 }
 
@@ -580,9 +712,11 @@ function walkEscapes(from: i32, end: i32): i32 {
       at += 2;
       continue;
     }
-    const run = at;
-    while (at + 12 <= end && isTwoUnits(at)) at += 12;
-    if (at > run) continue;
+    const behindUnits = walkUnits(at, end);
+    if (behindUnits > at) {
+      at = behindUnits;
+      continue;
+    }
     if (at + 6 > end) return at;
     const unit = hexAt(at + 2);
     if (unit < 0) return FAILED;
@@ -616,19 +750,6 @@ function behindPair(at: i32, end: i32): i32 {
   if (load<u8>(at, 7) != 0x75) return 0;
   if (at + 12 > end) return CUT;
   return (hexAt(at + 8) & ~0x3ff) == 0xdc00 ? at + 12 : 0;
-}
-
-/** Whether two escapes `\uXXXX` are here, neither of them half a pair: text in other scripts has many in a row. */
-function isTwoUnits(at: i32): bool {
-  const bytes = v128.load(at);
-  const lower = v128.or(bytes, i8x16.splat(0x20));
-  const heads = i8x16.eq(bytes, PAIR_OF_HEADS);
-  const digits = i8x16.lt_u(i8x16.sub(bytes, i8x16.splat(0x30)), i8x16.splat(10));
-  const letters = i8x16.lt_u(i8x16.sub(lower, i8x16.splat(0x61)), i8x16.splat(6));
-  const hex = i8x16.bitmask(v128.or(digits, letters)) & 0b111100111100;
-  if (((i8x16.bitmask(heads) & 0b000011000011) | hex) != 0b111111111111) return false;
-  // The digits of a half begin with a d.
-  return (i8x16.bitmask(i8x16.eq(lower, i8x16.splat(0x64))) & 0b000100000100) == 0;
 }
 
 /** Four hexadecimal digits as a number; negative if they are not all digits. */

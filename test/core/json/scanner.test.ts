@@ -164,4 +164,95 @@ describe('Walk', () => {
       { numRuns: 5_000 },
     );
   });
+
+  it('reads text that is full of escapes as the plain parser does', () => {
+    const escape = fc.constantFrom(
+      ...[
+        '\\n',
+        '\\"',
+        '\\\\',
+        '\\/',
+        '\\b',
+        '\\t',
+        '\\\\\\\\\\\\',
+        '\\u00e9',
+        '\\u0022',
+        '\\u005C',
+      ],
+      ...[
+        '\\ud7ff',
+        '\\uE000',
+        '\\ud83d\\ude00',
+        '\\uD83D\\uDE00',
+        '\\ud800\\udfff',
+        '\\udbff\\udc00',
+      ],
+    );
+    const letters = fc.constantFrom(
+      'a',
+      'd',
+      'u',
+      ' ',
+      '/',
+      'é',
+      '汉',
+      '🪐',
+      'some words between them',
+    );
+    const half = fc.constantFrom(
+      '\\ud83d',
+      '\\uDE00',
+      '\\ud83d\\ud83d\\ude00',
+      '\\ude00\\ud83d',
+      '\\ud83d\\n',
+    );
+    const broken = fc.constantFrom(
+      '\\x',
+      '\\u004',
+      '\\u00g0',
+      '\\U0041',
+      '\\ud83d\\u',
+      '\\',
+      '\n',
+      '\0',
+      '"',
+    );
+    const pieces = fc.array(
+      fc.oneof(
+        {
+          weight: 30,
+          arbitrary: fc.tuple(escape, fc.nat(12)).map(([one, times]) => one.repeat(times)),
+        },
+        { weight: 20, arbitrary: escape },
+        { weight: 20, arbitrary: letters },
+        { weight: 2, arbitrary: half },
+        { weight: 1, arbitrary: broken },
+      ),
+      { maxLength: 60 },
+    );
+    fc.assert(
+      fc.property(fc.array(pieces, { maxLength: 4 }), fc.nat(80), (lists, before) => {
+        const texts = lists.map((list) => `"${list.join('')}"`);
+        const body = Buffer.from(`{"query":"${'q'.repeat(before)}","documents":[${texts.join()}]}`);
+        let plain: { readonly documents: readonly unknown[] } | undefined;
+        try {
+          plain = JSON.parse(body.toString()) as { readonly documents: readonly unknown[] };
+        } catch {
+          plain = undefined;
+        }
+        const { list, isValid } = walkOver(body);
+        expect(isValid).toBe(plain !== undefined);
+        if (list === undefined || plain === undefined) return;
+        expect(textsOf(body, list)).toEqual(plain.documents);
+        const lone = plain.documents.join(' ').match(LONE_HALVES)?.length ?? 0;
+        expect(list.halves.length).toBe(lone);
+        for (const at of list.halves)
+          expect(body.toString('latin1', at, at + 3)).toMatch(/\\u[dD]/);
+      }),
+      { numRuns: 20_000 },
+    );
+  });
 });
+
+/** With the flag, both halves of a pair are one character. */
+const LONE_HALVES = /[\ud800-\udfff]/gu;
