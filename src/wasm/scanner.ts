@@ -214,7 +214,7 @@ export function run(length: i32, position: i32): i32 {
     const byte = load<u8>(at);
     if (byte <= 0x20) {
       if (!isSpace(byte)) return FAILED;
-      at += 1;
+      at = walkSpace(at + 1, end);
       continue;
     }
     const next = walkToken(byte, at, end);
@@ -230,16 +230,31 @@ function isSpace(byte: u8): bool {
   return byte == 0x20 || byte == 0x0a || byte == 0x0d || byte == 0x09;
 }
 
+/** Returns the position after the white space at `from`, if there is any: mostly there is none, or an indented line. */
+function walkSpace(from: i32, end: i32): i32 {
+  let at = from;
+  if (at >= end || load<u8>(at) > 0x20) return at;
+  while (at < end) {
+    const bytes = v128.load(at);
+    const lines = v128.or(isByte(bytes, 0x0a), isByte(bytes, 0x0d));
+    const spaces = v128.or(v128.or(isByte(bytes, 0x20), isByte(bytes, 0x09)), lines);
+    const others = ~i8x16.bitmask(spaces) & 0xffff;
+    if (others != 0) return min(at + ctz(others), end);
+    at += 16;
+  }
+  return end;
+}
+
 /** Returns the position after the token at `at`, or `at` if the end cuts the token. */
 function walkToken(byte: u8, at: i32, end: i32): i32 {
   switch (state) {
     case FIRST_VALUE:
-      if (byte == 0x5d) return close(at);
+      if (byte == 0x5d) return close(at, end);
       return walkValue(byte, at, end);
     case VALUE:
       return walkValue(byte, at, end);
     case FIRST_KEY:
-      if (byte == 0x7d) return close(at);
+      if (byte == 0x7d) return close(at, end);
       return walkKey(byte, at, end);
     case KEY:
       return walkKey(byte, at, end);
@@ -254,7 +269,7 @@ function walkToken(byte: u8, at: i32, end: i32): i32 {
         return at + 1;
       }
       if (byte != (inObject ? 0x7d : 0x5d)) return FAILED;
-      return close(at);
+      return close(at, end);
     }
     default:
       return FAILED;
@@ -306,11 +321,26 @@ function walkValue(byte: u8, at: i32, end: i32): i32 {
     return open(at, false);
   }
   if (isWanted) return FAILED;
-  const next = byte == 0x2d || isDigit(byte) ? walkNumber(at, end) : walkWord(byte, at, end);
-  if (next > at) state = AFTER_VALUE;
-  else if (!inList) values -= 1;
   // A bare number or word is left to the plain parser.
-  return depth == 0 ? FAILED : next;
+  if (depth == 0) return FAILED;
+  const next = byte == 0x2d || isDigit(byte) ? walkNumber(at, end) : walkWord(byte, at, end);
+  if (next > at) return walkComma(next, end);
+  if (!inList) values -= 1;
+  return next;
+}
+
+/** Behind a value a comma follows nearly always, and at once, and behind that a space if Python wrote it. */
+function walkComma(at: i32, end: i32): i32 {
+  if (at == end || load<u8>(at) != 0x2c) {
+    state = AFTER_VALUE;
+    return at;
+  }
+  state = (objects & 1) == 1 ? KEY : VALUE;
+  return behindSpace(at + 1, end);
+}
+
+function behindSpace(at: i32, end: i32): i32 {
+  return at < end && load<u8>(at) == 0x20 ? at + 1 : at;
 }
 
 function open(at: i32, isObject: bool): i32 {
@@ -321,10 +351,9 @@ function open(at: i32, isObject: bool): i32 {
   return at + 1;
 }
 
-function close(at: i32): i32 {
+function close(at: i32, end: i32): i32 {
   depth -= 1;
   objects >>= 1;
-  state = depth == 0 ? NOTHING : AFTER_VALUE;
   if (inList) {
     if (depth == listDepth) {
       if (textEnd == 0) return FAILED;
@@ -336,6 +365,8 @@ function close(at: i32): i32 {
       reach -= 1;
     }
   }
+  if (depth > 0) return walkComma(at + 1, end);
+  state = NOTHING;
   return at + 1;
 }
 
@@ -372,7 +403,6 @@ function walkKey(byte: u8, at: i32, end: i32): i32 {
     if (behind < end && load<u8>(behind) == 0x5c) return at;
     next = behind;
   }
-  state = COLON;
   // Only names of lists, and of what leads to texts, are asked for.
   const isRead = isEscaped && lists > 0;
   const length = isRead ? unescape(start, next) : next - start;
@@ -388,7 +418,10 @@ function walkKey(byte: u8, at: i32, end: i32): i32 {
   } else if (inList && depth == listDepth + 1 + reach) {
     if (!isOfElement(from, length)) return FAILED;
   }
-  return next + 1;
+  // The same as with commas.
+  const isColon = next + 1 < end && load<u8>(next, 1) == 0x3a;
+  state = isColon ? VALUE : COLON;
+  return isColon ? behindSpace(next + 2, end) : next + 1;
 }
 
 /**
@@ -494,10 +527,13 @@ function walkString(from: i32, end: i32): i32 {
     at = walkBlanks(at, end);
     if (isBlank && (at >= end || load<u8>(at) != 0x22)) return at;
   }
-  at = walkText(at, end);
+  // Many strings are short.
+  const lanes = specialsAt(at);
+  const special = at + ctz(lanes);
+  if (lanes != 0 && special < end && load<u8>(special) == 0x22) at = special;
+  else at = walkText(lanes == 0 ? at + 16 : at, end);
   // At the end of the window, or before an escape that it cuts.
   if (at == FAILED || at >= end || load<u8>(at) != 0x22) return at;
-  state = AFTER_VALUE;
   if (isText) {
     textIsNext = false;
     textIsBlank = isBlank;
@@ -506,7 +542,7 @@ function walkString(from: i32, end: i32): i32 {
   } else if (longFrom > 0) {
     noteLong(at + 1 + shift);
   }
-  return at + 1;
+  return walkComma(at + 1, end);
 }
 
 /** Notes the string that ends at `stringEnd`, if it is long and in an array. */
@@ -529,14 +565,6 @@ function levels(): u64 {
  */
 function walkText(from: i32, end: i32): i32 {
   let at = from;
-  // Many strings are short.
-  const lanes = specialsAt(at);
-  if (lanes == 0) {
-    at += 16;
-  } else {
-    const special = at + ctz(lanes);
-    if (load<u8>(special) == 0x22 && special < end) return special;
-  }
   while (at + 64 <= end) {
     const a = v128.load(at);
     const b = v128.load(at, 16);
@@ -827,8 +855,12 @@ function isDigit(byte: u8): bool {
 /** Returns the position after the digits at `from`. */
 function walkDigits(from: i32, end: i32): i32 {
   let at = from;
-  while (at < end && isDigit(load<u8>(at))) at += 1;
-  return at;
+  while (at < end) {
+    const others = ~i8x16.bitmask(upTo(i8x16.sub(v128.load(at), i8x16.splat(0x30)), 9)) & 0xffff;
+    if (others != 0) return min(at + ctz(others), end);
+    at += 16;
+  }
+  return end;
 }
 
 /** Returns the position after a number, or `start` if the window ends with it, because more of it may follow. */

@@ -32,6 +32,14 @@ describe('Walk', () => {
 
   it.each([
     ['as it is', (json: string) => json],
+    ['indented', (json: string) => JSON.stringify(JSON.parse(json), undefined, 10)],
+    [
+      'as Python writes it',
+      (json: string) =>
+        JSON.stringify(JSON.parse(json), undefined, 1)
+          .replaceAll(/,\n */g, ', ')
+          .replaceAll(/\n */g, ''),
+    ],
     [
       'escaped',
       (json: string) =>
