@@ -1,3 +1,4 @@
+import { bestFirst } from './best-first.js';
 import type { Documents } from './documents.js';
 
 /**
@@ -120,12 +121,12 @@ export function normalizeRanking(
     ranked.push(kept);
   }
   if (ranked.length === 0) throw new InvalidRankingError('no row has a score');
-  ranked.sort((a, b) => b.score - a.score);
-  for (const index of unscored) ranked.push({ index, score: lowest });
-  if (ranked.length > topN) ranked.length = topN;
+  const sorted = bestFirst(ranked);
+  for (const index of unscored) sorted.push({ index, score: lowest });
+  if (sorted.length > topN) sorted.length = topN;
   return transform === 'none'
-    ? ranked
-    : ranked.map(({ index, score }) => ({ index, score: logistic(score) }));
+    ? sorted
+    : sorted.map(({ index, score }) => ({ index, score: logistic(score) }));
 }
 
 /** @throws InvalidRankingError unless each is one of the caller's list, and there once. */
