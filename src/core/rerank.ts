@@ -47,10 +47,20 @@ export interface UpstreamRow {
 }
 
 /** Rows in exactly the bytes in which the contract writes them, and their content: index and score in turn. */
-export interface WrittenRows {
+interface RowsAsBytes {
+  readonly kind: 'rows';
   readonly bytes: Buffer;
   readonly values: readonly number[];
 }
+
+/** The scores of rows as the upstream wrote them; an empty text for one that is to be written anew. */
+interface ScoresAsTexts {
+  readonly kind: 'scores';
+  readonly rows: readonly UpstreamRow[];
+  readonly texts: readonly string[];
+}
+
+export type WrittenRows = RowsAsBytes | ScoresAsTexts;
 
 /** What a converter makes of a reply; `normalizeRanking` decides whether it is a ranking. */
 export interface UpstreamRanking {

@@ -2,7 +2,7 @@ import Joi from 'joi';
 import type { DocumentPart, Documents } from '../core/documents.js';
 import { ERRORS, type GatewayError } from '../core/errors.js';
 import { joinReply, quoted, SizedText, type JsonFragment } from '../core/json/json.js';
-import type { RankedRow, RerankOptions, RerankRequest } from '../core/rerank.js';
+import type { RerankOptions, RerankRequest } from '../core/rerank.js';
 import { EXAMPLE } from './example.js';
 import { defineDialect, type ParsedRerank, type Ranking } from './dialect.js';
 import {
@@ -27,7 +27,7 @@ import {
   type IngressRequest,
   type Members,
 } from './read.js';
-import { scoreText } from './write.js';
+import { scoreTexts } from './write.js';
 
 const DOCUMENTS = listNames('documents');
 
@@ -196,7 +196,7 @@ export function rerankReplyBody(
   if (request.returnDocuments && reply.rows.length > 0) {
     return withDocuments(head, request, reply, tail);
   }
-  const rows = asWritten(reply)?.toString('latin1') ?? rowsText(reply.rows);
+  const rows = asWritten(reply)?.toString('latin1') ?? rowsText(reply);
   return new SizedText(
     head + rows + tail,
     Buffer.byteLength(head) + rows.length + Buffer.byteLength(tail),
@@ -205,7 +205,7 @@ export function rerankReplyBody(
 
 /** The rows in the upstream's own bytes, if the ranking still matches them: writing numbers is most of a reply's cost. */
 function asWritten({ rows, written }: Ranking): Buffer | undefined {
-  if (written?.values.length !== rows.length * 2) return undefined;
+  if (written?.kind !== 'rows' || written.values.length !== rows.length * 2) return undefined;
   const { values, bytes } = written;
   for (let at = 0; at < rows.length; at += 1) {
     const row = rows[at];
@@ -214,10 +214,12 @@ function asWritten({ rows, written }: Ranking): Buffer | undefined {
   return bytes;
 }
 
-function rowsText(rows: readonly RankedRow[]): string {
+function rowsText(ranking: Ranking): string {
+  const scores = scoreTexts(ranking);
   let text = '';
-  for (const { index, score } of rows) {
-    text += `${text === '' ? '' : ','}{"index":${index},"relevance_score":${scoreText(score)}}`;
+  for (let at = 0; at < scores.length; at += 1) {
+    const index = ranking.rows[at]?.index ?? 0;
+    text += `${text === '' ? '' : ','}{"index":${index},"relevance_score":${scores[at] ?? ''}}`;
   }
   return text;
 }
@@ -229,7 +231,7 @@ function withDocuments(
   tail: string,
 ): Buffer | JsonFragment {
   const indexes = reply.rows.map(({ index }) => index);
-  const rows = asWritten(reply) ?? Buffer.from(rowsText(reply.rows), 'latin1');
+  const rows = asWritten(reply) ?? Buffer.from(rowsText(reply), 'latin1');
   return joinReply([head, documents.echoes(indexes, rows), tail]);
 }
 

@@ -2,10 +2,37 @@ import type { Documents } from '../core/documents.js';
 import type { GatewayError } from '../core/errors.js';
 import { JsonFragment, type JsonBody } from '../core/json/json.js';
 import type { RankedRow } from '../core/rerank.js';
+import type { Ranking } from './dialect.js';
 
 /** Always with a fraction or an exponent: typed clients refuse an integer where they expect a float. */
 export function scoreText(score: number): string {
   return Number.isInteger(score) ? score.toFixed(1) : String(score);
+}
+
+/**
+ * The scores of all rows in their written form: as the upstream wrote them where it did so in a form that will do, since writing
+ * a double takes longer than all else about a row.
+ */
+export function scoreTexts({ rows, written }: Pick<Ranking, 'rows' | 'written'>): string[] {
+  if (written?.kind !== 'scores') return rows.map(({ score }) => scoreText(score));
+  let positions: Uint32Array | undefined;
+  return rows.map((row, rank) => {
+    let at = rank;
+    if (written.rows[rank] !== row) {
+      positions ??= positionsByIndex(written.rows);
+      at = positions[row.index] ?? 0;
+    }
+    const text = written.rows[at]?.score === row.score ? written.texts[at] : undefined;
+    return text === undefined || text === '' ? scoreText(row.score) : text;
+  });
+}
+
+function positionsByIndex(rows: readonly { readonly index: number }[]): Uint32Array {
+  let most = 0;
+  for (const { index } of rows) most = Math.max(most, index);
+  const positions = new Uint32Array(most + 1);
+  for (const [at, { index }] of rows.entries()) positions[index] = at;
+  return positions;
 }
 
 /** A score in its written form. */

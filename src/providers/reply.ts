@@ -42,7 +42,7 @@ const WRITTEN: RowForm = {
 export interface RankingReading {
   readonly kind: 'ranking';
   readonly ranking: UpstreamRanking;
-  /** The list as the upstream wrote it, if it writes as we do: a reply with the same rows can reuse it. */
+  /** What the upstream wrote as we do: a reply with the same rows or scores can reuse it. */
   readonly written?: WrittenRows;
   /** Set if there are more rows to fetch. */
   readonly nextPage?: string;
@@ -82,9 +82,10 @@ export function readReply(
     const ranking = provider.decode(json, call, reply);
     const nextPage = provider.nextPage?.(json);
     if (nextPage !== undefined) return { kind: 'ranking', ranking, nextPage };
-    const bytes = rows?.writtenAs(WRITTEN);
-    if (rows === undefined || bytes === undefined) return { kind: 'ranking', ranking };
-    return { kind: 'ranking', ranking, written: { bytes, values: rows.values } };
+    const written = rows && writtenRows(rows, ranking.rows);
+    return written === undefined
+      ? { kind: 'ranking', ranking }
+      : { kind: 'ranking', ranking, written };
   } catch (error) {
     if (!(error instanceof JsonShapeError)) throw error;
     return {
@@ -92,6 +93,23 @@ export function readReply(
       failure: { kind: 'invalid', status: raw.status, message: error.message },
     };
   }
+}
+
+function writtenRows(list: NumberRows, rows: UpstreamRanking['rows']): WrittenRows | undefined {
+  const bytes = isBestFirst(rows) ? list.writtenAs(WRITTEN) : undefined;
+  if (bytes !== undefined) return { kind: 'rows', bytes, values: list.values };
+  const texts = list.textsOf(rows);
+  return texts && { kind: 'scores', rows, texts };
+}
+
+/** Whether they may be passed on as they came. */
+function isBestFirst(rows: UpstreamRanking['rows']): boolean {
+  let previous = Infinity;
+  for (const { score = Infinity } of rows) {
+    if (score > previous) return false;
+    previous = score;
+  }
+  return true;
 }
 
 /** A reply to one of several calls, judged but not yet decoded. */

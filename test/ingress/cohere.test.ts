@@ -17,7 +17,8 @@ const ROWS = [
   { index: 0, score: 0.0000001 },
 ];
 /** As an upstream may write them: the second number is not how the engine would write it. */
-const WRITTEN: WrittenRows = {
+const WRITTEN = {
+  kind: 'rows' as const,
   bytes: Buffer.from('{"index":2,"relevance_score":0.50},{"index":0,"relevance_score":1E-7}'),
   values: [2, 0.5, 0, 0.0000001],
 };
@@ -54,6 +55,40 @@ describe('rerankReplyBody', () => {
     ['another order', { ...WRITTEN, values: [0, 0.0000001, 2, 0.5] }],
   ])('writes the rows itself where the upstream wrote %s', (_name, written) => {
     expect(bodyOf(written)).toBe(bodyOf(undefined));
+  });
+
+  it.each<[string, Omit<Extract<WrittenRows, { kind: 'scores' }>, 'kind'>]>([
+    ['in its order', { rows: ROWS, texts: ['0.50', '1E-7'] }],
+    ['in another order', { rows: ROWS.toReversed(), texts: ['1E-7', '0.50'] }],
+    [
+      'among more',
+      { rows: [{ index: 1, score: -3 }, ...ROWS.toReversed()], texts: ['-3.0', '1E-7', '0.50'] },
+    ],
+    ['about rows like these', { rows: structuredClone(ROWS), texts: ['0.50', '1E-7'] }],
+  ])('has the scores as the upstream wrote them %s', (_name, scores) => {
+    const body = bodyOf({ kind: 'scores', ...scores });
+
+    expect(body).toContain(
+      '"results":[{"index":2,"relevance_score":0.50},{"index":0,"relevance_score":1E-7}]',
+    );
+  });
+
+  it.each<[string, Omit<Extract<WrittenRows, { kind: 'scores' }>, 'kind'>]>([
+    ['nothing that will do', { rows: ROWS, texts: ['', ''] }],
+    ['fewer', { rows: [], texts: [] }],
+    [
+      'other scores',
+      {
+        rows: [
+          { index: 2, score: 0.6 },
+          { index: 0, score: undefined },
+        ],
+        texts: ['0.6', ''],
+      },
+    ],
+    ['other rows', { rows: [{ index: 1, score: 0.7 }], texts: ['0.70'] }],
+  ])('writes the scores itself where the upstream wrote %s', (_name, scores) => {
+    expect(bodyOf({ kind: 'scores', ...scores })).toBe(bodyOf(undefined));
   });
 
   it.each([true, false])(

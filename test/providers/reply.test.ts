@@ -162,7 +162,11 @@ describe('a large reply', () => {
     const ranking = await parsedInSteps(raw, {
       ...{ mostRows: documents.count, isRanking: true, pause },
     });
-    expect(readReply(cohere, call, ranking, 0)).toStrictEqual(readReply(cohere, call, raw, 0));
+    // Scores are cut out of a text only if there is not much between them.
+    expect({ ...readReply(cohere, call, ranking, 0), written: undefined }).toStrictEqual({
+      ...readReply(cohere, call, raw, 0),
+      written: undefined,
+    });
   });
 
   it('leaves its memory to others once all that is needed has been read', async () => {

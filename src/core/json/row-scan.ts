@@ -1,3 +1,4 @@
+import { nearest, POWERS } from './decimal.js';
 import { skipSpace } from './scan.js';
 
 const QUOTE = 0x22;
@@ -32,6 +33,11 @@ export interface RowForm {
 type Member =
   | { readonly key: string; readonly column: number }
   | { readonly key: string; readonly constant: string | boolean | null };
+
+/** A row of which a score has been read. */
+export interface Scored {
+  readonly score: number | undefined;
+}
 
 /** Where strings of a text lie that need not be looked at: quotes included, in order. The text is known to be JSON. */
 export interface KnownStrings {
@@ -82,12 +88,15 @@ function spellsNumber(bytes: Buffer, start: number): boolean {
   return SPELLED.test(textOf(bytes, start, start + MAX_SPELLED));
 }
 
-/** Powers of ten that a double holds exactly. */
-const POWERS = Array.from({ length: 23 }, (_, exponent) => Number(`1e${exponent}`));
 /** Up to here a double holds every integer, and so any sequence of digits. */
 const MAX_EXACT = Number.MAX_SAFE_INTEGER;
+/** A number up to here takes a further digit; digits behind it make a second number. */
+const MAX_HEAD = 1e14;
+const MAX_TAIL_DIGITS = 15;
 /** No engine writes a longer number than `-1.2345678901234567e-308`. */
 const MAX_WRITTEN = 24;
+/** How long rows may be whose numbers are cut out: as long as their ranking is kept, all of them are. */
+const MAX_BETWEEN = 96;
 /** A row with more values that vary is not a ranking; each number has a bit. */
 const MAX_COLUMNS = 16;
 
@@ -97,6 +106,8 @@ export class RowScan {
   readonly members: Member[] = [];
   /** Once all have been read. */
   values: readonly number[] = [];
+  /** Where each of them starts and ends. */
+  #places: readonly number[] = [];
   #numbers = 0;
   /** The position after the closing bracket. */
   end = -1;
@@ -145,6 +156,7 @@ export class RowScan {
         this.#last = at;
         this.end = next + 1;
         this.values = numbers.slice(0, this.#numbers);
+        this.#places = places.slice(0, this.#numbers * 2);
         return true;
       }
       if (bytes[next] !== COMMA) return false;
@@ -165,6 +177,26 @@ export class RowScan {
     }
     const width = this.keys.length;
     return Array.from({ length: this.values.length / width }, (_, row) => this.#object(row));
+  }
+
+  /**
+   * The scores of all rows as they are written in a column, if they have a fraction or an exponent and no more digits than a
+   * double has; otherwise an empty text. `undefined` if so much is between them that it takes longer to cut them out.
+   */
+  textsOf(column: number, rows: readonly Scored[]): readonly string[] | undefined {
+    const start = this.#start;
+    if (this.end - start > rows.length * MAX_BETWEEN) return undefined;
+    const text = textOf(this.#bytes, start, this.end);
+    const texts = new Array<string>(rows.length);
+    for (let row = 0, at = column; row < rows.length; row += 1, at += this.keys.length) {
+      const from = (this.#places[at * 2] ?? 0) - start;
+      const to = (this.#places[at * 2 + 1] ?? 0) - start;
+      const value = this.values[at];
+      const isUsual =
+        value === rows[row]?.score && !Number.isInteger(value) && to - from <= MAX_WRITTEN;
+      texts[row] = isUsual ? text.slice(from, to) : '';
+    }
+    return texts;
   }
 
   first(): Readonly<Record<string, unknown>> {
@@ -336,12 +368,18 @@ export class RowScan {
     if (negative) at += 1;
     let byte = bytes[at] ?? 0;
     if (byte < ZERO || byte > NINE) return -1;
-    let number = byte - ZERO;
+    let head = byte - ZERO;
+    let tail = 0;
+    let tailDigits = 0;
     at += 1;
     byte = bytes[at] ?? 0;
-    if (number !== 0) {
+    if (head !== 0) {
       while (byte >= ZERO && byte <= NINE) {
-        number = number * 10 + (byte - ZERO);
+        if (head < MAX_HEAD) head = head * 10 + (byte - ZERO);
+        else {
+          tail = tail * 10 + (byte - ZERO);
+          tailDigits += 1;
+        }
         at += 1;
         byte = bytes[at] ?? 0;
       }
@@ -354,7 +392,11 @@ export class RowScan {
       at += 1;
       byte = bytes[at] ?? 0;
       while (byte >= ZERO && byte <= NINE) {
-        number = number * 10 + (byte - ZERO);
+        if (head < MAX_HEAD) head = head * 10 + (byte - ZERO);
+        else {
+          tail = tail * 10 + (byte - ZERO);
+          tailDigits += 1;
+        }
         at += 1;
         byte = bytes[at] ?? 0;
       }
@@ -382,24 +424,38 @@ export class RowScan {
     }
     if (whole) this.#wholeSeen |= 1 << column;
     else this.#fractionSeen |= 1 << column;
-    if ((negative && number === 0) || at - start > MAX_WRITTEN) this.#strange = true;
+    if ((negative && head === 0) || at - start > MAX_WRITTEN) this.#strange = true;
+    let number = tailDigits === 0 ? head : head * (POWERS[tailDigits] ?? Infinity) + tail;
+    if (number > MAX_EXACT && tailDigits <= MAX_TAIL_DIGITS && scale >= 0 && scale <= 22) {
+      const value = nearest(head, tail, tailDigits, scale);
+      if (!Number.isNaN(value)) {
+        this.#keep(negative ? -value : value, start, at);
+        return at;
+      }
+    }
     if (number > MAX_EXACT || scale > 22 || scale < -22) {
       this.#text ??= textOf(bytes, 0, bytes.length);
-      this.#keep(Number(this.#text.slice(start, at)));
+      this.#keep(Number(this.#text.slice(start, at)), start, at);
       return at;
     }
     // Rounds at most once, since both sides of the division are exact.
     if (scale > 0) number /= POWERS[scale] ?? 1;
     else if (scale < 0) number *= POWERS[-scale] ?? 1;
-    this.#keep(negative ? -number : number);
+    this.#keep(negative ? -number : number, start, at);
     return at;
   }
 
-  #keep(number: number): void {
+  #keep(number: number, start: number, end: number): void {
     const at = this.#numbers;
     this.#numbers = at + 1;
-    if (at < numbers.length) numbers[at] = number;
-    else numbers.push(number);
+    if (at < numbers.length) {
+      numbers[at] = number;
+      places[at * 2] = start;
+      places[at * 2 + 1] = end;
+    } else {
+      numbers.push(number);
+      places.push(start, end);
+    }
   }
 }
 
@@ -422,3 +478,5 @@ function isEqual(bytes: Buffer, at: number, other: Buffer, start: number, end: n
  * time. The engine stores one as doubles that has had one from its beginning.
  */
 const numbers = [0.5];
+/** Where they start and end. */
+const places = [0, 0];

@@ -1,4 +1,11 @@
-import { endOfKey, RowScan, valueBehind, type KnownStrings, type RowForm } from './row-scan.js';
+import {
+  endOfKey,
+  RowScan,
+  valueBehind,
+  type KnownStrings,
+  type RowForm,
+  type Scored,
+} from './row-scan.js';
 import { skipSpace, skipValue } from './scan.js';
 import { ROW, Walk } from './scanner.js';
 
@@ -44,6 +51,21 @@ export class NumberRows {
   /** The first of them. */
   first(): Readonly<Record<string, unknown>> {
     return this.#objects?.[0] ?? this.#scan.first();
+  }
+
+  /**
+   * The scores of all rows as they are written, from the column that has them; an empty text for one that is not written as we
+   * would. `undefined` if no column is known to have them.
+   */
+  textsOf(rows: readonly Scored[]): readonly string[] | undefined {
+    if (rows.length !== this.count) return undefined;
+    const width = this.keys.length;
+    const sample = rows.findIndex(({ score = 0 }) => !Number.isInteger(score));
+    if (sample < 0) return undefined;
+    const column = this.keys.findIndex(
+      (_key, at) => this.values[sample * width + at] === rows[sample]?.score,
+    );
+    return column < 0 ? undefined : this.#scan.textsOf(column, rows);
   }
 
   /** The bytes of the rows, without brackets, if they are written in this form. */

@@ -281,6 +281,30 @@ describe('NumberRows', () => {
     expect(read(text)?.rows.writtenAs(FORM)).toBeUndefined();
   });
 
+  const scores = (text: string, ...wanted: (number | undefined)[]) =>
+    read(text)?.rows.textsOf(wanted.map((score) => ({ score })));
+
+  it('gives scores as they are written, from whichever column has them', () => {
+    const text = '[{"s":0.50,"d":"x","i":1, "t": 2e-1},{"s":0.25,"d":"y","i":0, "t": -1.5E2}]';
+
+    expect(scores(text, 0.5, 0.25)).toEqual(['0.50', '0.25']);
+    expect(scores(text, 0.2, -150)).toEqual(['2e-1', '']);
+    expect(scores(text, 0.5, 0.125)).toEqual(['0.50', '']);
+    expect(scores(text, 1, 0)).toBeUndefined();
+    expect(scores(text, 0.75, 0.25)).toBeUndefined();
+    expect(scores(text, undefined, undefined)).toBeUndefined();
+    expect(scores(text, 0.5)).toBeUndefined();
+    expect(scores(`[{"s":0.5${'0'.repeat(30)}},{"s":0.25}]`, 0.5, 0.25)).toEqual(['', '0.25']);
+    expect(scores(`[{"s":0.5,"d":"${'x'.repeat(600)}"}]`, 0.5)).toBeUndefined();
+  });
+
+  it('gives scores as they are written after others have been read', () => {
+    const first = read('[{"s":0.50},{"s":0.25}]');
+    read('[{"index":7,"s":7.5},{"index":8,"s":8.5},{"index":9,"s":9.5}]');
+
+    expect(first?.rows.textsOf([{ score: 0.5 }, { score: 0.25 }])).toEqual(['0.50', '0.25']);
+  });
+
   it('makes its objects once, however often they are asked for', () => {
     const { rows } = read('[{"a":1},{"a":2}]') ?? {};
 
