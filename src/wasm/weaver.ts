@@ -7,18 +7,18 @@
 // Memory: where documents lie, what stands between them, the body, what is written. The host reads these from the exports.
 /** For each document, where it starts and ends in memory. */
 export const PLACES: i32 = 1024;
-export const MAX_PLACES: i32 = 4096;
+export const MAX_PLACES: i32 = 10240;
 /** Bytes per place. */
 const PLACE_SIZE: i32 = 8;
 /** What stands around the documents: rows, or what is before, between and after them. */
 export const AROUND: i32 = PLACES + MAX_PLACES * PLACE_SIZE;
-export const AROUND_SIZE: i32 = 65536;
+export const AROUND_SIZE: i32 = 786432;
 /** There is room after each, because sixteen bytes are copied at a time, and the last of them may be too many. */
 const ROOM: i32 = 64;
 export const BODY: i32 = AROUND + AROUND_SIZE + ROOM;
-export const BODY_SIZE: i32 = 65536;
+export const BODY_SIZE: i32 = 1310720;
 export const WRITTEN: i32 = BODY + BODY_SIZE + ROOM;
-export const WRITTEN_SIZE: i32 = 131072;
+export const WRITTEN_SIZE: i32 = 1835008;
 
 /** The member of a row that is its document. */
 const MEMBER: i32 = 0;

@@ -1,5 +1,5 @@
 // Written by src/wasm/build.mjs from src/wasm/scanner.ts: change that, and run `npm run build`.
-// Sources: 6f51b52e948b7483172139cfa8dd69af1204f5d2805df345ca0779a99a151fc6
+// Sources: 1e55cc9cb54572d0ff59d468d31bcbcd6222dad4743d035e8bca572146011ac2
 
 /** The WebAssembly of src/wasm/scanner.ts, in base64. */
 // prettier-ignore

@@ -5,7 +5,7 @@ import { weaver } from '../../../src/core/json/weaver.js';
 import { sentDocuments } from '../../../src/core/sent-documents.js';
 import { fc } from '../../support/property.js';
 
-/** Documents of a body with this much else in it: beyond 64 kB, lists are written without the weaver. */
+/** Documents of a body with this much else in it: if it is far more than they are, lists are written without the weaver. */
 function documentsBeside(list: readonly unknown[], characters: number): Documents {
   const query = 'q'.repeat(characters);
   const body = Buffer.from(JSON.stringify({ query, documents: list }));
@@ -37,7 +37,7 @@ describe('lists that are woven', () => {
     fc.assert(
       fc.property(someList, someText, (list, key) => {
         const woven = documentsBeside(list, 0);
-        const plain = documentsBeside(list, 70_000);
+        const plain = documentsBeside(list, 200_000);
         const order = list.map((_, index) => index).reverse();
         const rows = Buffer.from(order.map((index) => `{"index":${index},"s":0.5}`).join(','));
         const echoes = woven.echoes(order, rows).toString();
@@ -54,6 +54,29 @@ describe('lists that are woven', () => {
         );
       }),
       { numRuns: 300 },
+    );
+  });
+
+  it('are the same of thousands of documents in large bodies', () => {
+    fc.assert(
+      fc.property(someList, fc.integer({ min: 30_000, max: 900_000 }), (some, bytes) => {
+        const times = Math.ceil(bytes / JSON.stringify(some).length);
+        const list = Array.from({ length: times }, () => some)
+          .flat()
+          .slice(0, 10_000);
+        const body = Buffer.from(JSON.stringify({ documents: list }));
+        const { list: found } = scanBody(body) ?? {};
+        if (found === undefined) throw new Error('the list was not found');
+        const order = list.map((_, index) => (index * 7_919) % list.length);
+        const rows = Buffer.from(order.map((index) => `{"index":${index}}`).join(','));
+        const woven = sentDocuments({ body, list: found });
+        const plain = documentsBeside(list, 4_000_000);
+
+        expect(woven.texts().bytes.equals(plain.texts().bytes)).toBe(true);
+        expect(woven.objects().bytes.equals(plain.objects().bytes)).toBe(true);
+        expect(woven.echoes(order, rows).bytes.equals(plain.echoes(order, rows).bytes)).toBe(true);
+      }),
+      { numRuns: 30 },
     );
   });
 
@@ -75,30 +98,46 @@ describe('lists that are woven', () => {
   });
 });
 
-describe('what has no room', () => {
+describe('what has no room, or is written faster one by one', () => {
   const body = Buffer.from(`["${'x'.repeat(30_000)}"]`);
-  const rowOf = (times: number) =>
-    new Uint32Array(Array.from({ length: times }, () => [1, 30_003, 1, 30_003]).flat());
+  const rowOf = (times: number, length = 30_002) =>
+    new Uint32Array(Array.from({ length: times }, () => [1, 1 + length, 1, 1 + length]).flat());
+  const large = Buffer.alloc(1_310_721);
 
   it.each([
-    ['a long body', Buffer.alloc(65_537), new Uint32Array([0, 1, 0, 1]), '', ''],
-    ['a list that is longer than its body', body, rowOf(5), '', ''],
-    ['many documents', body, new Uint32Array(4 * 4_097), '', ''],
-    ['much between them', body, rowOf(1), 'ü'.repeat(12_000), ''],
-    ['much between many', body, new Uint32Array(4 * 4_000), 'b'.repeat(20), 'a'.repeat(20)],
+    ['a long body', large, rowOf(10_000, 10), '', ''],
+    ['few documents of a body', Buffer.alloc(65_537), rowOf(13, 10), '', ''],
+    ['few documents of a large body', Buffer.alloc(600_000), rowOf(428, 10), '', ''],
+    ['long documents', Buffer.alloc(100_000), rowOf(30, 2_000), '', ''],
+    ['a list that is longer than its body', body, rowOf(62), '', ''],
+    ['many documents', body, new Uint32Array(4 * 10_241), '', ''],
+    ['much between them', body, rowOf(1), 'ü'.repeat(140_000), ''],
+    ['much between many', body, new Uint32Array(4 * 10_000), 'b'.repeat(90), 'a'.repeat(95)],
   ])('is not woven: %s', (_what, bytes, rows, before, after) => {
     expect(weaver().join({ body: bytes, rows, place: 0 }, before, after)).toBeUndefined();
   });
 
   it.each([
-    ['a long body', Buffer.alloc(65_537), 1, 10],
-    ['rows that are long', body, 1, 65_537],
-    ['documents that are long together', body, 5, 10],
-    ['many documents', body, 4_097, 10],
+    ['a long body', large, 1, 10],
+    ['few documents of a body', Buffer.alloc(100_000), 13, 10],
+    ['rows that are long', body, 1, 786_433],
+    ['documents that are long together', body, 62, 10],
+    ['many documents', body, 10_241, 10],
   ])('has no document added to its rows: %s', (_what, bytes, times, length) => {
     const places = { body: bytes, rows: rowOf(1), place: 0 };
     const indexes = Array.from({ length: times }, () => 0);
 
     expect(weaver().echo(places, indexes, Buffer.alloc(length))).toBeUndefined();
+  });
+
+  it('is woven where it just fits', () => {
+    const of = (bytes: Buffer, rows: Uint32Array) =>
+      weaver().join({ body: bytes, rows, place: 0 }, '', '');
+
+    expect(of(Buffer.alloc(65_537), rowOf(14, 10))?.length).toBe(14 * 11 + 1);
+    expect(of(Buffer.alloc(600_000), rowOf(432, 10))?.length).toBe(432 * 11 + 1);
+    expect(of(Buffer.alloc(1_310_720), rowOf(1_000, 10))?.length).toBe(1_000 * 11 + 1);
+    expect(of(body, rowOf(60))?.length).toBe(60 * 30_003 + 1);
+    expect(of(body, new Uint32Array(4 * 10_240))?.length).toBe(10_241);
   });
 });
