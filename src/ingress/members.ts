@@ -37,7 +37,7 @@ export function fieldsOf(
 
 /** The members, checked against their schema. `query` names the member that holds the query. */
 export function validate<T>(schema: Joi.ObjectSchema<T>, value: Members, query = 'query'): T {
-  const result = schema.validate(value);
+  const result = schema.validate(knownOf(schema, value));
   if (result.error !== undefined) {
     const detail = result.error.details[0];
     const param = String(detail?.path[0] ?? '');
@@ -48,6 +48,22 @@ export function validate<T>(schema: Joi.ObjectSchema<T>, value: Members, query =
     );
   }
   return result.value;
+}
+
+/** The names of a schema's members. */
+const NAMES = new WeakMap<Joi.AnySchema, readonly string[]>();
+
+/** The members that a schema knows: it copies all it is given, and there may be thousands of others. */
+function knownOf(schema: Joi.ObjectSchema, value: Members): Members {
+  let names = NAMES.get(schema);
+  if (names === undefined) {
+    const { keys = {} } = schema.describe() as { readonly keys?: object };
+    names = Object.keys(keys);
+    NAMES.set(schema, names);
+  }
+  const known: Record<string, unknown> = {};
+  for (const name of names) if (value[name] !== undefined) known[name] = value[name];
+  return known;
 }
 
 /** Maximum length of a query: more than any model reads. It is sent upstream in one step. */

@@ -1,7 +1,6 @@
 import { GatewayError } from '../core/errors.js';
 import {
   excessOf,
-  scanBody,
   splitBody,
   Walk,
   type ListName,
@@ -9,7 +8,7 @@ import {
   type ScannedBody,
 } from '../core/json/scan.js';
 import { isRecord } from '../core/records.js';
-import { atOnce, inSteps, Pace, type Steps } from '../core/steps.js';
+import { atOnce, inSteps, MANY_DOCUMENTS, Pace, type Steps } from '../core/steps.js';
 import { PiecewiseParser } from '../core/json/pieces.js';
 import { arePlain } from './plain-members.js';
 
@@ -21,7 +20,7 @@ export type Members = Readonly<Record<string, unknown>>;
  * Values that are written back, in a reply or to a provider, are written recursively: deeper ones would exhaust the stack.
  * The limit on values allows ten thousand documents with fifty members each.
  */
-const LIMITS: ParseLimits = { depth: 256, values: 500_000 };
+const LIMITS = { depth: 256, values: 500_000, members: 50_000, keyBytes: 1_048_576 };
 
 /** Bytes scanned in one go: a millisecond or two, whatever they hold. Larger bodies are scanned in steps. */
 const STEP_BYTES = 1_048_576;
@@ -86,7 +85,12 @@ export class IngressRequest {
   /** The same, but the list may also hold objects that each have a `text`; searched for once. */
   scanAny(names: readonly ListName[]): ScannedBody | undefined {
     if (!this.#isScanned) {
-      this.#scanned = scanBody(this.body, names, this.maxDocuments);
+      const walk = new Walk(this.body, names, this.maxDocuments);
+      walk.go();
+      if ((walk.list?.count ?? 0) > MANY_DOCUMENTS) {
+        throw new NotDoneYet((pause) => this.#splitInSteps(walk, pause).then(pause));
+      }
+      this.#scanned = atOnce(splitBody(this.body, walk));
       this.#isScanned = true;
     }
     const found = this.#scanned?.list.name;
@@ -165,6 +169,10 @@ export class IngressRequest {
     } finally {
       walk.end();
     }
+    await this.#splitInSteps(walk, pause);
+  }
+
+  async #splitInSteps(walk: Walk, pause: () => Promise<void>): Promise<void> {
     this.#scanned = await inSteps(splitBody(this.body, walk, STEP_BYTES), pause);
     this.#isScanned = true;
   }
@@ -261,12 +269,18 @@ function asObject(value: unknown): Members {
   return value;
 }
 
+const EXCESSES: Readonly<Record<Exclude<keyof ParseLimits, 'depth'>, string>> = {
+  values: `The body has more than ${LIMITS.values} JSON values`,
+  members: `The body has an object with more than ${LIMITS.members} members`,
+  keyBytes: `The body has a member whose name is longer than ${LIMITS.keyBytes} bytes`,
+};
+
 function excessError(excess: keyof ParseLimits): GatewayError {
   return excess === 'depth'
     ? new GatewayError('invalid_json', `The body is nested more than ${LIMITS.depth} deep.`)
     : new GatewayError(
         'payload_too_large',
-        `The body has more than ${LIMITS.values} JSON values, the limit regardless of its size.`,
+        `${EXCESSES[excess]}, the limit regardless of its size.`,
       );
 }
 

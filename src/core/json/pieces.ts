@@ -45,6 +45,8 @@ interface Frame {
   isBehindPart: boolean;
   /** Whether a comma precedes `runStart`, so that a member must follow. */
   isBehindComma: boolean;
+  /** How many commas it has had. */
+  commas: number;
 }
 
 /** A string that is read in parts. */
@@ -151,6 +153,7 @@ export class PiecewiseParser {
         break;
       case COMMA:
         this.#count(1);
+        this.#countMember(frame);
         if (frame.isBehindPart || at - frame.runStart >= this.#pieceBytes) {
           this.#parse(frame, at);
           frame.runStart = at + 1;
@@ -201,7 +204,11 @@ export class PiecewiseParser {
   #string(frame: Frame, start: number, end: number): void {
     this.#at = end + 1;
     if (end - start < this.#pieceBytes) return;
-    if (frame.isObject && this.#isBlank(frame.memberStart, start)) return;
+    if (frame.isObject && this.#isBlank(frame.memberStart, start)) {
+      const { keyBytes = Infinity } = this.#limits;
+      if (end - start > keyBytes) throw new Ended({ kind: 'excess', excess: 'keyBytes' });
+      return;
+    }
     this.#long = { start, end, at: start + 1, text: '' };
   }
 
@@ -287,6 +294,15 @@ export class PiecewiseParser {
     if (this.#values > this.#limits.values) throw new Ended({ kind: 'excess', excess: 'values' });
   }
 
+  /** An object grows as a whole: with very many members that takes long each time. */
+  #countMember(frame: Frame): void {
+    frame.commas += 1;
+    const { members = Infinity } = this.#limits;
+    if (frame.isObject && frame.commas >= members) {
+      throw new Ended({ kind: 'excess', excess: 'members' });
+    }
+  }
+
   #isBlank(start: number, end: number): boolean {
     for (let at = start; at < end; at += 1) {
       const byte = this.#text[at];
@@ -316,6 +332,7 @@ function openFrame(isObject: boolean, start: number): Frame {
     parts: undefined,
     isBehindPart: false,
     isBehindComma: false,
+    commas: 0,
   };
 }
 

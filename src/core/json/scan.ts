@@ -92,6 +92,9 @@ export interface ParseLimits {
   readonly depth: number;
   /** Values of every kind, approximately. */
   readonly values: number;
+  /** Of one object, and how long the name of one may be, if text is parsed piece by piece. */
+  readonly members?: number;
+  readonly keyBytes?: number;
 }
 
 /** Which limit a JSON text exceeds, found without parsing it; for invalid JSON it may return either. */
