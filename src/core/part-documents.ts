@@ -1,7 +1,16 @@
 import { encodeJson, JsonFragment, quotedInSteps } from './json/json.js';
 import { elementRanges, searchElements } from './json/elements.js';
 import { atOnce, inSteps, Pace, type Steps } from './steps.js';
-import { echoOf, headsOf, inList, inTurn, ROW_END, wrapEach } from './document-json.js';
+import {
+  ECHO_HEAD,
+  ECHO_TAIL,
+  echoOf,
+  headsOf,
+  inList,
+  inTurn,
+  ROW_END,
+  wrapEach,
+} from './document-json.js';
 import type { DocumentPart, Documents } from './document-list.js';
 
 /**
@@ -83,7 +92,7 @@ class PartDocuments implements Documents {
   async prepare(pause: () => Promise<void>, areEchoed = false): Promise<void> {
     if (areEchoed) await this.#sent?.locate(pause);
     const written: WrittenPart[] = [];
-    let units = 0;
+    const pace = new Pace(PREPARED_UNITS);
     for (const { text = '', image } of this.#parts) {
       const isLong = text.length > PREPARED_UNITS;
       written.push({
@@ -92,10 +101,7 @@ class PartDocuments implements Documents {
           : Buffer.from(JSON.stringify(text.toWellFormed())),
         image: image === undefined ? undefined : Buffer.from(JSON.stringify(image)),
       });
-      units += text.length + (image?.length ?? 0);
-      if (units < PREPARED_UNITS) continue;
-      units = 0;
-      await pause();
+      if (pace.fills(text.length + (image?.length ?? 0))) await pause();
     }
     this.#written = written;
   }
@@ -153,11 +159,22 @@ class PartDocuments implements Documents {
 
   echoes(indexes: readonly number[], rows: Buffer): JsonFragment {
     const heads = headsOf(rows.toString('latin1'));
-    const pieces = indexes.flatMap((index, at) => [
-      Buffer.from(heads[at] ?? ''),
-      ...this.echo(index).pieces(),
-    ]);
-    return inTurn([...pieces, Buffer.from(ROW_END)]);
+    // What stands around the documents, in one text: to write each piece by itself takes longer.
+    let text = '';
+    const ends: number[] = [];
+    for (const [at, index] of indexes.entries()) {
+      const isText = typeof this.#parts[index]?.source === 'string';
+      text += isText ? (heads[at] ?? '') + ECHO_HEAD : (heads[at] ?? '');
+      ends.push(text.length);
+      if (isText) text += ECHO_TAIL;
+    }
+    const around = Buffer.from(text + ROW_END, 'latin1');
+    const pieces: Buffer[] = [];
+    for (const [at, index] of indexes.entries()) {
+      pieces.push(around.subarray(ends[at - 1] ?? 0, ends[at]), this.#source(index));
+    }
+    pieces.push(around.subarray(ends[ends.length - 1] ?? 0));
+    return inTurn(pieces);
   }
 
   blanks(): readonly number[] {

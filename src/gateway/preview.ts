@@ -66,7 +66,8 @@ function outgoingOf(
   route: Route,
   { origin, path, method, headers, body }: UpstreamRequest,
 ): Outgoing {
-  const bytes = Buffer.from(body ?? '');
+  // Not copied: it may be as large as a body is.
+  const bytes = Buffer.isBuffer(body) ? body : Buffer.from(body ?? '');
   return {
     url: withoutSecrets(origin + path, route),
     method,

@@ -1,5 +1,6 @@
 import { encodeAlone, encodeJson, type JsonBody } from '../core/json/json.js';
 import { giveBack } from '../core/memory.js';
+import { MANY_DOCUMENTS } from '../core/steps.js';
 import { readPages } from '../providers/pages.js';
 import type {
   ComposedProvider,
@@ -60,7 +61,9 @@ export async function sendHttp(
   const bearer =
     source === undefined ? undefined : await deps.tokens.get(route, source, { scope, timeoutMs });
   if (bearer?.kind === 'failed') return { kind: 'failed', failure: bearer.failure };
-  const isLarge = call.documents.sizeBytes + call.query.length > LARGE_BYTES;
+  const isLarge =
+    call.documents.sizeBytes + call.query.length > LARGE_BYTES ||
+    call.documents.count > MANY_DOCUMENTS;
   const post: Post = async (target, json, within) => {
     const path = route.pathOf(target);
     const { bytes: body, isAlone } = isLarge

@@ -4,7 +4,7 @@ import { TextDecoder } from 'node:util';
 import { GatewayError } from '../core/errors.js';
 import { copyBytes } from '../core/memory.js';
 import { bufferWithRoom, joiningWithRoom, joinWithRoom } from '../core/json/room.js';
-import { inSteps } from '../core/steps.js';
+import { inSteps, type Steps } from '../core/steps.js';
 import { Inflation, readEncodings, type Encodings } from '../gateway/inflate.js';
 import { nextTurn } from '../gateway/scope.js';
 import { tooLarge, type Load, type Place } from './load.js';
@@ -37,20 +37,24 @@ export function readJsonBody(
 ): Promise<ReceivedBody> {
   const charset = jsonCharset(req.headers['content-type']);
   const encodings = contentEncodings(req.headers['content-encoding']);
-  const asUtf8 = (plain: Buffer): Buffer => utf8Of(plain, charset);
+  const asUtf8 = (plain: Buffer): Buffer | Promise<Buffer> => utf8Of(plain, charset);
   const collecting = { req, limitBytes, load, place, withinMs };
   if (encodings === undefined) return collect(collecting, asUtf8);
   return collect(collecting, (raw) => raw).then(async (received) => {
     const raw = received.bytes;
     received.bytes = NO_BYTES;
     const plain = raw.length === 0 ? raw : await inflateBody(collecting, raw, encodings);
-    return { bytes: asUtf8(plain) };
+    return { bytes: await asUtf8(plain) };
   });
 }
 
 /** A body in UTF-8, without a byte-order mark. */
-function utf8Of(plain: Buffer, charset: string | undefined): Buffer {
+function utf8Of(plain: Buffer, charset: string | undefined): Buffer | Promise<Buffer> {
   const body = charset === undefined ? plain : recode(plain, charset);
+  return Buffer.isBuffer(body) ? checkedUtf8(body) : body.then(checkedUtf8);
+}
+
+function checkedUtf8(body: Buffer): Buffer {
   if (!isUtf8(body)) {
     throw new GatewayError('invalid_json', 'The body is not valid UTF-8.');
   }
@@ -99,7 +103,7 @@ interface Collecting {
 /** Collects a body, and resolves to what `read` makes of it. */
 function collect(
   { req, limitBytes, load, place, withinMs }: Collecting,
-  read: (body: Buffer) => Buffer,
+  read: (body: Buffer) => Buffer | Promise<Buffer>,
 ): Promise<ReceivedBody> {
   const declared = Number(req.headers['content-length'] ?? 0);
   if (declared > limitBytes) return Promise.reject(tooLarge(limitBytes));
@@ -154,11 +158,16 @@ function collect(
         chunks.length = 0;
         whole = undefined;
         if (!Buffer.isBuffer(body)) {
-          body.then((it) => resolve({ bytes: read(it) })).catch(reject);
+          body
+            .then(read)
+            .then((bytes) => resolve({ bytes }))
+            .catch(reject);
           return;
         }
         try {
-          resolve({ bytes: read(body) });
+          const bytes = read(body);
+          if (Buffer.isBuffer(bytes)) resolve({ bytes });
+          else bytes.then((it) => resolve({ bytes: it })).catch(reject);
         } catch (error) {
           // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- what reading failed with is passed on
           reject(error);
@@ -224,7 +233,34 @@ function inflateBody(
   });
 }
 
-function recode(body: Buffer, charset: string): Buffer {
+/** How much is decoded in one step. */
+const RECODED_BYTES = 262_144;
+
+function recode(body: Buffer, charset: string): Buffer | Promise<Buffer> {
+  const decode = decoderOf(charset);
+  if (body.length <= RECODED_BYTES) return Buffer.from(decode(body, false));
+  return inSteps(recodedPieces(body, decode), nextTurn).then((pieces) =>
+    joined(
+      pieces,
+      pieces.reduce((bytes, { length }) => bytes + length, 0),
+    ),
+  );
+}
+
+function* recodedPieces(body: Buffer, decode: Decode): Steps<Buffer[]> {
+  const pieces: Buffer[] = [];
+  for (let at = 0; at < body.length; at += RECODED_BYTES) {
+    const end = at + RECODED_BYTES;
+    pieces.push(Buffer.from(decode(body.subarray(at, end), end < body.length)));
+    yield;
+  }
+  return pieces;
+}
+
+/** @param isMore whether the text goes on, so that a character may be cut. */
+type Decode = (bytes: Buffer, isMore: boolean) => string;
+
+function decoderOf(charset: string): Decode {
   let decoder: TextDecoder;
   try {
     decoder = new TextDecoder(charset, { fatal: true });
@@ -235,13 +271,15 @@ function recode(body: Buffer, charset: string): Buffer {
       { cause: error },
     );
   }
-  try {
-    return Buffer.from(decoder.decode(body));
-  } catch (error) {
-    throw new GatewayError('invalid_json', 'The body is not valid in its charset.', {
-      cause: error,
-    });
-  }
+  return (bytes, stream) => {
+    try {
+      return decoder.decode(bytes, { stream });
+    } catch (error) {
+      throw new GatewayError('invalid_json', 'The body is not valid in its charset.', {
+        cause: error,
+      });
+    }
+  };
 }
 
 function callerGone(): GatewayError {

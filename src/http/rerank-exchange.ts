@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GatewayError } from '../core/errors.js';
 import type { RerankRequest } from '../core/rerank.js';
+import { MANY_DOCUMENTS } from '../core/steps.js';
 import type { TokenPolicy } from '../core/token.js';
 import { judgeFresh, type Caller } from '../gateway/admission.js';
 import type { Door } from '../gateway/door.js';
@@ -12,7 +13,7 @@ import {
   type GatewayDeps,
   type RerankReply,
 } from '../gateway/rerank.js';
-import { beforeEnd, createScope, type OwnedScope, type Scope } from '../gateway/scope.js';
+import { beforeEnd, createScope, nextTurn, type OwnedScope, type Scope } from '../gateway/scope.js';
 import { Trace } from '../gateway/trace.js';
 import type { IngressDialect, ParsedRerank } from '../ingress/dialect.js';
 import { dialectByHeaders, type IngressRoute } from '../ingress/index.js';
@@ -267,6 +268,8 @@ class RerankExchange {
         request = this.#requestOf(asked);
       }
     }
+    // To judge a ranking of many documents, and to write it, are turns of their own.
+    if (request.documents.count > MANY_DOCUMENTS) await nextTurn();
     const { gateway } = this.#deps;
     const dialect = this.#dialect;
     const clock = dialect.timed === true ? clockAt(this.#startedMs, gateway.now()) : NO_CLOCK;

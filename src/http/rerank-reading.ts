@@ -1,5 +1,6 @@
 import { promisify } from 'node:util';
 import { GatewayError } from '../core/errors.js';
+import { MANY_DOCUMENTS } from '../core/steps.js';
 import type { Caller } from '../gateway/admission.js';
 import type { Scope } from '../gateway/scope.js';
 import type { IngressDialect, ParsedRerank } from '../ingress/dialect.js';
@@ -85,5 +86,6 @@ async function prepared(
 ): Promise<ParsedRerank> {
   const parsed = await reading;
   await parsed.documents.prepare(pause, parsed.returnDocuments);
+  if (parsed.documents.count > MANY_DOCUMENTS) await pause();
   return parsed;
 }

@@ -1,5 +1,6 @@
 import { headedTexts, type Documents } from '../core/documents.js';
 import { encodeReply, JsonFragment, UnwrittenJson, type JsonBody } from '../core/json/json.js';
+import { MANY_DOCUMENTS } from '../core/steps.js';
 import Joi from 'joi';
 import { defineDialect } from './dialect.js';
 import { EXAMPLE } from './example.js';
@@ -46,6 +47,8 @@ interface GoogleRecord {
 
 /** Records that are written in steps, since others would have to wait. */
 const LARGE_BYTES = 262_144;
+/** Reading a record takes about as long as writing so much text. */
+const RECORD_UNITS = 32;
 
 interface Kept {
   readonly records: readonly GoogleRecord[];
@@ -100,7 +103,8 @@ export const google = defineDialect<Kept>({
         return { id, ...details, score: scoreJson(score) };
       }),
     };
-    return documents.sizeBytes > LARGE_BYTES ? new UnwrittenJson(body) : encodeReply(body);
+    const isLarge = documents.sizeBytes > LARGE_BYTES || rows.length > MANY_DOCUMENTS;
+    return isLarge ? new UnwrittenJson(body) : encodeReply(body);
   },
   error: ({ status, message }) => ({
     body: JSON.stringify({
@@ -136,7 +140,7 @@ function scannedRecords(request: IngressRequest): Read | undefined {
   const sent = request.scanAny(RECORDS);
   if (sent?.others === undefined || !areObjects(sent)) return undefined;
   const contents = scannedTexts(sent, request.maxDocuments);
-  const records = sent.others.map(readRecord);
+  const records = request.makeEach('records', sent.others, readRecord, () => RECORD_UNITS);
   const heads = new Map(
     records.flatMap(({ title }, index) => (title === undefined ? [] : [[index, `${title}\n`]])),
   );

@@ -33,11 +33,30 @@ describe('work in steps', () => {
   });
 
   it('is paced by how much was gone through', () => {
-    const pace = new Pace();
+    const pace = new Pace(undefined, () => 0);
 
     const full = Array.from({ length: 10 }, () => pace.fills(100_000));
 
     expect(full.filter(Boolean)).toHaveLength(5);
+  });
+
+  it('is paced by the clock where there is much of little, and looks at it now and then', () => {
+    let nowMs = 0;
+    let looks = 0;
+    const pace = new Pace(undefined, () => {
+      looks += 1;
+      return nowMs;
+    });
+
+    const full = Array.from({ length: 10_000 }, () => {
+      nowMs += 0.01;
+      return pace.fills(1);
+    });
+
+    // A hundred milliseconds in steps of two or a little more.
+    expect(full.filter(Boolean).length).toBeGreaterThan(25);
+    expect(full.filter(Boolean).length).toBeLessThan(50);
+    expect(looks).toBeLessThan(100);
   });
 });
 

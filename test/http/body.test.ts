@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, IncomingMessage } from 'node:http';
 import { connect, Socket, type AddressInfo } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
-import { types } from 'node:util';
+import { TextDecoder, types } from 'node:util';
 import { runInNewContext } from 'node:vm';
 import { gzipSync } from 'node:zlib';
 import { NO_BYTES, readJsonBody, type ReceivedBody } from '../../src/http/body.js';
@@ -18,6 +18,29 @@ async function emptied(reading: Promise<ReceivedBody>): Promise<WeakRef<ArrayBuf
   const { buffer } = received.bytes;
   received.bytes = NO_BYTES;
   return new WeakRef(buffer);
+}
+
+/** Reads a body in a charset, and counts the turns that it takes once it is there. */
+async function received(charset: string, encoded: Buffer) {
+  const req = new IncomingMessage(new Socket());
+  req.headers = { 'content-type': `application/json; charset=${charset}` };
+  req.push(encoded);
+  req.push(null);
+  let turns = 0;
+  let next = setImmediate(function count() {
+    turns += 1;
+    next = setImmediate(count);
+  });
+  let ended = 0;
+  const limit = 2 * encoded.length;
+  const load = new Load(1, limit);
+  const reading = readJsonBody(req, limit, load, load.enter(0, limit));
+  req.on('end', () => (ended = turns));
+  try {
+    return { bytes: (await reading).bytes, turns: turns - ended };
+  } finally {
+    clearImmediate(next);
+  }
 }
 
 describe('reading a body', () => {
@@ -84,6 +107,26 @@ describe('reading a body', () => {
     expect(turns - ended).toBeGreaterThanOrEqual(4);
     expect(bytes).toHaveLength(size);
     expect(bytes.toString('latin1', 49_998, 50_002)).toBe('0001');
+  });
+
+  it.each([
+    ['utf-16le', (text: string) => Buffer.from(text, 'utf16le')],
+    ['utf-16be', (text: string) => Buffer.from(text, 'utf16le').swap16()],
+    ['iso-8859-1', (text: string) => Buffer.from(text.replace(/\P{ASCII}/gu, 'ü'), 'latin1')],
+  ])('decodes a large body in %s in steps', async (charset, encode) => {
+    // Of odd length, so that characters are cut.
+    const text = JSON.stringify(`x${'𝄞 ü 汉'.repeat(200_000)}`);
+    const encoded = encode(text);
+    const { turns, bytes } = await received(charset, encoded);
+
+    expect(bytes.toString()).toBe(new TextDecoder(charset).decode(encoded));
+    expect(turns).toBeGreaterThanOrEqual(4);
+  });
+
+  it('refuses a large body that ends within a character of its charset', async () => {
+    const encoded = Buffer.from(JSON.stringify('x'.repeat(400_000)), 'utf16le').subarray(0, -1);
+
+    await expect(received('utf-16le', encoded)).rejects.toMatchObject({ code: 'invalid_json' });
   });
 
   it('keeps a large body where the engine does not count it', async () => {

@@ -1,6 +1,8 @@
 import { expect, it } from '@jest/globals';
-import { cohere } from '../../src/ingress/cohere.js';
-import { listName, IngressRequest } from '../../src/ingress/read.js';
+import { cohere, RERANK_MEMBERS } from '../../src/ingress/cohere.js';
+import { google } from '../../src/ingress/google.js';
+import { ingressRoute, listsAt } from '../../src/ingress/index.js';
+import { listName, IngressRequest, validate } from '../../src/ingress/read.js';
 
 const lists = () => [listName('documents')];
 const DEEP = `${'['.repeat(200)}${']'.repeat(200)}`;
@@ -50,6 +52,59 @@ it.each([
   expect(pauses).toBeGreaterThan(5);
   expect(most).toBeLessThan(150_000);
   expect([read.count, read.text(0), read.text(1_499)]).toEqual([1_500, text, text]);
+});
+
+it('many documents take steps, however small they are', async () => {
+  const route = ingressRoute('/v1/projects/p/locations/l/rankingConfigs/c:rank');
+  if (route === undefined) throw new Error('nothing is there');
+  const records = Array.from({ length: 3_000 }, (_, at) => ({ title: `t${at}`, content: 'c' }));
+  const reading = async (count: number) => {
+    const body = Buffer.from(JSON.stringify({ query: 'q', records: records.slice(0, count) }));
+    const request = new IngressRequest(body, {}, {}, 10_000);
+    let pauses = 0;
+    const { documents } = await request.read(
+      () => listsAt(route),
+      () => google.parse(request),
+      () => {
+        pauses += 1;
+        return Promise.resolve();
+      },
+    );
+    return { pauses, last: documents.text(count - 1) };
+  };
+
+  expect(await reading(1_000)).toEqual({ pauses: 0, last: 't999\nc' });
+  const { pauses, last } = await reading(3_000);
+  expect(pauses).toBeGreaterThan(2);
+  expect(last).toBe('t2999\nc');
+});
+
+it('members that no form knows are not looked at', () => {
+  const members = Object.defineProperty({ query: 'q' }, 'other', {
+    enumerable: true,
+    get: () => {
+      throw new Error('it was looked at');
+    },
+  });
+
+  expect(validate(RERANK_MEMBERS, members)).toEqual({ query: 'q' });
+});
+
+it.each([
+  [
+    'payload_too_large',
+    'The body has an object with more than 50000 members, the limit regardless of its size.',
+    Object.fromEntries(Array.from({ length: 60_000 }, (_, at) => [`m${at}`, 1])),
+  ],
+  [
+    'payload_too_large',
+    'The body has a member whose name is longer than 1048576 bytes, the limit regardless of its size.',
+    { ['k'.repeat(1_100_000)]: 1 },
+  ],
+])('an object may not have too much: %s', async (code, message, more) => {
+  const reading = readingOf({ ...more, query: 'q', documents: ['a'] });
+
+  await expect(reading).rejects.toMatchObject({ code, message });
 });
 
 it('small bodies take no steps, and fields of large ones are checked like those of small ones', async () => {

@@ -179,15 +179,11 @@ function* rank(api: EmbeddingApi, call: UpstreamCall, { vectors: memory }: Ranke
   }
 
   const scores: number[] = [];
-  let work = 0;
+  const compared = new Pace(WORK_PER_TURN);
   for (const key of keys) {
     const document = known.get(key) ?? [];
     scores.push(similarity(query, document));
-    work += query.length * document.length * dimensionsOf(document);
-    if (work > WORK_PER_TURN) {
-      work = 0;
-      yield [];
-    }
+    if (compared.fills(query.length * document.length * dimensionsOf(document))) yield [];
   }
   return {
     rows: scores.map((score, index) => ({ index, score })),

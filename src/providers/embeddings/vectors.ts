@@ -1,8 +1,10 @@
+import { endianness } from 'node:os';
 import { JsonShapeError, type Json } from '../../core/json/json.js';
 
 export type Vector = Float32Array;
 
 const BYTES_PER_NUMBER = 4;
+const isBigEndian = endianness() === 'BE';
 
 /** A vector as numbers, or as the bytes of little-endian floats in base64. */
 export function readVector(json: Json): Vector {
@@ -14,10 +16,9 @@ export function readVector(json: Json): Vector {
 function fromBase64(json: Json, text: string): Vector {
   const bytes = Buffer.from(text, 'base64');
   if (bytes.length % BYTES_PER_NUMBER !== 0) throw json.mismatch('whole floats in base64');
+  if (isBigEndian) bytes.swap32();
   const vector = new Float32Array(bytes.length / BYTES_PER_NUMBER);
-  for (let at = 0; at < vector.length; at += 1) {
-    vector[at] = bytes.readFloatLE(at * BYTES_PER_NUMBER);
-  }
+  new Uint8Array(vector.buffer).set(bytes);
   return vector;
 }
 
@@ -33,7 +34,7 @@ function fromNumbers(json: Json): Vector {
 }
 
 /**
- * The same direction with length one, so that a product is a cosine.
+ * Gives a vector length one in place, so that a product is a cosine.
  * @throws JsonShapeError for a vector without a direction: one of zeros, or with numbers that are not finite.
  */
 export function toUnit(vector: Vector): Vector {
@@ -43,8 +44,8 @@ export function toUnit(vector: Vector): Vector {
   if (!(length > 0) || !Number.isFinite(length)) {
     throw new JsonShapeError('a vector came back that has no direction');
   }
-  // A new vector: a remembered one must not hold on to the buffer that it was read from.
-  return vector.map((value) => value / length);
+  for (let at = 0; at < vector.length; at += 1) vector[at] = (vector[at] ?? 0) / length;
+  return vector;
 }
 
 /** The cosine of two vectors of length one. */

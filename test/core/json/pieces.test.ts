@@ -194,6 +194,20 @@ describe('PiecewiseParser', () => {
     expect(parse(Buffer.from(text), PIECE_BYTES, limits)).toEqual({ kind: 'excess', excess });
   });
 
+  it.each([
+    ['members', '{"a":1,"b":2,"c":[1,2,3,4],"d":3}'],
+    ['keyBytes', `{"a":1,"${'k'.repeat(40)}":2}`],
+  ])('tells that an object has too much: %s', (excess, text) => {
+    const limits = { ...NO_LIMITS, members: 3, keyBytes: 30 };
+    const fits = text.replace(',"d":3', '').replace(/k+/, 'k'.repeat(25));
+
+    expect(parse(Buffer.from(text), 16, limits)).toEqual({ kind: 'excess', excess });
+    expect(parse(Buffer.from(fits), 16, limits)).toEqual({
+      kind: 'value',
+      value: JSON.parse(fits) as unknown,
+    });
+  });
+
   it('does a piece of work at a time', () => {
     const text = Buffer.from(JSON.stringify({ a: 'x\\"\n'.repeat(500_000), b: [['y'.repeat(9)]] }));
     const parser = new PiecewiseParser(text, NO_LIMITS);
