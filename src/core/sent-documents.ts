@@ -276,7 +276,7 @@ class SentDocuments implements Documents {
 }
 
 /** How much is copied in one go. */
-const COPY_BYTES = 1_048_576;
+const COPY_BYTES = 262_144;
 
 function* joined(pieces: readonly Buffer[], size: number): Steps<Buffer> {
   const whole = uncleared(size);

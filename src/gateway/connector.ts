@@ -1,6 +1,7 @@
 import { lookup, type LookupAddress, type LookupAllOptions } from 'node:dns';
 import { isIP, type LookupFunction, type Socket } from 'node:net';
 import { buildConnector } from 'undici';
+import { writeInPieces } from './writes.js';
 
 /** Why an address must not be connected to, as the end of a sentence; `undefined` if it may. */
 export type JudgeAddress = (address: string) => string | undefined;
@@ -37,7 +38,10 @@ export function createConnector(
     }
     connect(options, (...made) => {
       const [error, socket] = made;
-      if (error === null) skipInterimReplies(socket);
+      if (error === null) {
+        skipInterimReplies(socket);
+        writeInPieces(socket);
+      }
       callback(...made);
     });
   };

@@ -3,11 +3,12 @@ import type { Socket } from 'node:net';
 import type { Dispatcher } from 'undici';
 import { joinInSteps } from '../core/json/json.js';
 import { copyBytes, uncleared } from '../core/memory.js';
+import { arriveInTurns, nextTurn } from '../core/turns.js';
 import type { RawReply } from '../providers/reply.js';
 import { awaitReply } from './connector.js';
 import { Inflation, readEncodings } from './inflate.js';
 import type { ReplyRoom } from './reply-room.js';
-import { nextTurn, type Scope } from './scope.js';
+import type { Scope } from './scope.js';
 import { TransportError, type UpstreamRequest } from './transport.js';
 import { asTransportError } from './transport-error.js';
 
@@ -160,6 +161,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     const inflation = this.#inflation;
     if (inflation === undefined) {
       this.#keep(chunk);
+      if (this.#rawBytes > LARGE_BYTES) arriveInTurns(controller);
     } else if (this.#rawBytes > this.#limits.maxBytes) {
       this.#fail(new TransportError('unreadable', 'the reply is larger than allowed'));
     } else if (!inflation.write(chunk)) {
@@ -277,10 +279,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
     clearTimeout(this.#timer);
     this.#stopListening?.();
     this.#inflation?.destroy();
-    const ahead = this.#whole?.length ?? 0;
     for (const room of this.#limits.rooms) {
       room.release(this.#bytes);
-      room.releaseAhead(ahead);
+      room.releaseAhead(this.#whole?.length ?? 0);
     }
     this.#bytes = 0;
     this.#whole = undefined;

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { Pace } from '../core/steps.js';
+import { nextTurn } from '../core/turns.js';
 import type { Job } from './rank.js';
-import { nextTurn } from './scope.js';
 
 /** How much is hashed in one go. */
-const STEP_BYTES = 1_048_576;
+const STEP_BYTES = 262_144;
 
 /**
  * Identifies what a job asks and for whom: jobs with equal keys belong to the same owner and have equal rankings. Long lists

@@ -139,8 +139,3 @@ export function endError(reason: EndReason): GatewayError {
       return new GatewayError('client_closed_request', 'Another attempt answered first.');
   }
 }
-
-/** Resolves when others have had their turn. */
-export function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
-}

@@ -1,6 +1,7 @@
 import { encodeAlone, encodeJson, type JsonBody } from '../core/json/json.js';
 import { giveBack } from '../core/memory.js';
 import { MANY_DOCUMENTS } from '../core/steps.js';
+import { nextTurn } from '../core/turns.js';
 import { readPages } from '../providers/pages.js';
 import type {
   ComposedProvider,
@@ -19,7 +20,7 @@ import { readRounds } from '../providers/rounds.js';
 import type { AccessTokens } from './access-tokens.js';
 import type { AttemptOutcome } from './rank.js';
 import type { Route } from './route.js';
-import { nextTurn, type Scope } from './scope.js';
+import type { Scope } from './scope.js';
 import { TransportError, type UpstreamRequest } from './transport.js';
 import type { Upstream } from './upstream.js';
 import { memoryOf } from './vector-memory.js';

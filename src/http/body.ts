@@ -1,13 +1,11 @@
-import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
-import { TextDecoder } from 'node:util';
 import { GatewayError } from '../core/errors.js';
 import { copyBytes } from '../core/memory.js';
-import { bufferWithRoom, joiningWithRoom, joinWithRoom } from '../core/json/room.js';
-import { inSteps, type Steps } from '../core/steps.js';
+import { bufferWithRoom, joinedWithRoom } from '../core/json/room.js';
+import { arriveInTurns } from '../core/turns.js';
 import { Inflation, readEncodings, type Encodings } from '../gateway/inflate.js';
-import { nextTurn } from '../gateway/scope.js';
 import { tooLarge, type Load, type Place } from './load.js';
+import { utf8Of } from './utf8.js';
 
 const JSON_TYPE = /^(application|text)\/([\w.+-]+\+)?json$/;
 
@@ -37,7 +35,7 @@ export function readJsonBody(
 ): Promise<ReceivedBody> {
   const charset = jsonCharset(req.headers['content-type']);
   const encodings = contentEncodings(req.headers['content-encoding']);
-  const asUtf8 = (plain: Buffer): Buffer | Promise<Buffer> => utf8Of(plain, charset);
+  const asUtf8 = (plain: Buffer) => utf8Of(plain, charset);
   const collecting = { req, limitBytes, load, place, withinMs };
   if (encodings === undefined) return collect(collecting, asUtf8);
   return collect(collecting, (raw) => raw).then(async (received) => {
@@ -46,20 +44,6 @@ export function readJsonBody(
     const plain = raw.length === 0 ? raw : await inflateBody(collecting, raw, encodings);
     return { bytes: await asUtf8(plain) };
   });
-}
-
-/** A body in UTF-8, without a byte-order mark. */
-function utf8Of(plain: Buffer, charset: string | undefined): Buffer | Promise<Buffer> {
-  const body = charset === undefined ? plain : recode(plain, charset);
-  return Buffer.isBuffer(body) ? checkedUtf8(body) : body.then(checkedUtf8);
-}
-
-function checkedUtf8(body: Buffer): Buffer {
-  if (!isUtf8(body)) {
-    throw new GatewayError('invalid_json', 'The body is not valid UTF-8.');
-  }
-  const hasMark = body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf;
-  return hasMark ? body.subarray(3) : body;
 }
 
 /** The charset to decode from, `undefined` for UTF-8. A body without a content type is assumed to be JSON. */
@@ -136,6 +120,8 @@ function collect(
       else if (!load.charge(place, chunk.length)) fail(() => load.refusalOf(place));
       else if (whole === undefined) chunks.push(chunk);
       else copyBytes(chunk, whole, bytes - chunk.length);
+      // What its caller sends meanwhile waits in the connection.
+      if (bytes > LARGE_BYTES) arriveInTurns(req);
     };
     const begin = (): void => {
       // Pieces of a large body are joined as they arrive: joining all at once would take twice the memory and hold up
@@ -154,20 +140,13 @@ function collect(
         clearTimeout(timer);
         const [first] = chunks;
         const isOne = first !== undefined && chunks.length === 1;
-        const body = whole?.subarray(0, bytes) ?? (isOne ? first : joined(chunks, bytes));
+        const body = whole?.subarray(0, bytes) ?? (isOne ? first : joinedWithRoom(chunks, bytes));
         chunks.length = 0;
         whole = undefined;
-        if (!Buffer.isBuffer(body)) {
-          body
-            .then(read)
-            .then((bytes) => resolve({ bytes }))
-            .catch(reject);
-          return;
-        }
         try {
-          const bytes = read(body);
-          if (Buffer.isBuffer(bytes)) resolve({ bytes });
-          else bytes.then((it) => resolve({ bytes: it })).catch(reject);
+          const plain = Buffer.isBuffer(body) ? read(body) : body.then(read);
+          if (Buffer.isBuffer(plain)) resolve({ bytes: plain });
+          else plain.then((it) => resolve({ bytes: it }), reject);
         } catch (error) {
           // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- what reading failed with is passed on
           reject(error);
@@ -178,15 +157,6 @@ function collect(
     if (isLarge) place.endTurn = load.reading.take(begin, () => bytes);
     else begin();
   });
-}
-
-/** More is joined in steps. */
-const JOINED_AT_ONCE_BYTES = 1_048_576;
-
-/** The pieces of a body whose length was not known before. */
-function joined(pieces: readonly Buffer[], bytes: number): Buffer | Promise<Buffer> {
-  if (bytes <= JOINED_AT_ONCE_BYTES) return joinWithRoom(pieces, bytes);
-  return inSteps(joiningWithRoom(pieces.slice(), bytes), nextTurn);
 }
 
 /** Decompresses a body piece by piece: the output is counted as it comes, and abandoned when the caller leaves. */
@@ -219,7 +189,7 @@ function inflateBody(
       },
       onEnd: () => {
         socket.off('close', gone);
-        resolve(joined(pieces, bytes));
+        resolve(joinedWithRoom(pieces, bytes));
       },
       onError: (error) => {
         const name = encodings.join(', ');
@@ -231,55 +201,6 @@ function inflateBody(
     inflation.write(raw);
     inflation.end();
   });
-}
-
-/** How much is decoded in one step. */
-const RECODED_BYTES = 262_144;
-
-function recode(body: Buffer, charset: string): Buffer | Promise<Buffer> {
-  const decode = decoderOf(charset);
-  if (body.length <= RECODED_BYTES) return Buffer.from(decode(body, false));
-  return inSteps(recodedPieces(body, decode), nextTurn).then((pieces) =>
-    joined(
-      pieces,
-      pieces.reduce((bytes, { length }) => bytes + length, 0),
-    ),
-  );
-}
-
-function* recodedPieces(body: Buffer, decode: Decode): Steps<Buffer[]> {
-  const pieces: Buffer[] = [];
-  for (let at = 0; at < body.length; at += RECODED_BYTES) {
-    const end = at + RECODED_BYTES;
-    pieces.push(Buffer.from(decode(body.subarray(at, end), end < body.length)));
-    yield;
-  }
-  return pieces;
-}
-
-/** @param isMore whether the text goes on, so that a character may be cut. */
-type Decode = (bytes: Buffer, isMore: boolean) => string;
-
-function decoderOf(charset: string): Decode {
-  let decoder: TextDecoder;
-  try {
-    decoder = new TextDecoder(charset, { fatal: true });
-  } catch (error) {
-    throw new GatewayError(
-      'unsupported_media_type',
-      'The charset of the body is not supported: send UTF-8.',
-      { cause: error },
-    );
-  }
-  return (bytes, stream) => {
-    try {
-      return decoder.decode(bytes, { stream });
-    } catch (error) {
-      throw new GatewayError('invalid_json', 'The body is not valid in its charset.', {
-        cause: error,
-      });
-    }
-  };
 }
 
 function callerGone(): GatewayError {

@@ -9,6 +9,7 @@ import type { Server as NetServer, Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { GatewayError, systemCode } from '../core/errors.js';
 import { rawErrorReply } from './error-reply.js';
+import { writeInPieces } from '../gateway/writes.js';
 
 /** How long a connection that is idle at shutdown may bring one more request, which may already be on its way. */
 const MAX_GRACE_MS = 1_000;
@@ -41,6 +42,7 @@ export class PatientServer extends Server {
     this.#other = other;
     this.on('connection', (socket) => {
       this.#sockets.add(socket);
+      writeInPieces(socket);
       socket.on('close', () => {
         this.#sockets.delete(socket);
         if (this.#sockets.size === 0) this.#whenGone?.();

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GatewayError } from '../core/errors.js';
 import type { RerankRequest } from '../core/rerank.js';
 import { MANY_DOCUMENTS } from '../core/steps.js';
+import { nextTurn } from '../core/turns.js';
 import type { TokenPolicy } from '../core/token.js';
 import { judgeFresh, type Caller } from '../gateway/admission.js';
 import type { Door } from '../gateway/door.js';
@@ -13,7 +14,7 @@ import {
   type GatewayDeps,
   type RerankReply,
 } from '../gateway/rerank.js';
-import { beforeEnd, createScope, nextTurn, type OwnedScope, type Scope } from '../gateway/scope.js';
+import { beforeEnd, createScope, type OwnedScope, type Scope } from '../gateway/scope.js';
 import { Trace } from '../gateway/trace.js';
 import type { IngressDialect, ParsedRerank } from '../ingress/dialect.js';
 import { dialectByHeaders, type IngressRoute } from '../ingress/index.js';

@@ -1,13 +1,11 @@
-import { promisify } from 'node:util';
 import { GatewayError } from '../core/errors.js';
 import { MANY_DOCUMENTS } from '../core/steps.js';
+import { nextTurn } from '../core/turns.js';
 import type { Caller } from '../gateway/admission.js';
 import type { Scope } from '../gateway/scope.js';
 import type { IngressDialect, ParsedRerank } from '../ingress/dialect.js';
 import { dialectOf, listsAt, type IngressRoute } from '../ingress/index.js';
 import type { IngressRequest } from '../ingress/read.js';
-
-const nextTurn = promisify(setImmediate);
 
 /** What a request is read with. */
 export interface Reading {

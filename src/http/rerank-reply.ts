@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { promisify } from 'node:util';
 import type { GatewayError } from '../core/errors.js';
 import { encodeAlone, JsonFragment, SizedText } from '../core/json/json.js';
 import { giveBack } from '../core/memory.js';
+import { nextTurn } from '../core/turns.js';
 import { rateHeaders } from '../gateway/key-refusals.js';
 import type { RerankReply } from '../gateway/rerank.js';
 import type { IngressDialect, ReplyClock } from '../ingress/dialect.js';
@@ -14,8 +14,6 @@ import type { Place } from './load.js';
 import type { ReplyBatches } from './reply-batches.js';
 
 const NO_STORE = 'no-store';
-
-const nextTurn = promisify(setImmediate);
 
 /** Answers with a ranking, or with what stands for one. */
 export function sendRanking(

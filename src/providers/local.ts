@@ -1,10 +1,11 @@
+import { nextTurn } from '../core/turns.js';
 import { lexicalSlices } from '../rankers/lexical.js';
 import { defineInProcessProvider } from './provider.js';
 
 /** Characters read between two looks at the clock: few, since code that the engine has not optimized yet is slow. */
 const SLICE_CHARS = 1_024;
 /** How long to rank before others get a turn. */
-const TURN_MS = 1;
+const TURN_MS = 0.5;
 
 /**
  * Ranks in this process by BM25 over character 4-grams: no network, no account, no model. It is lexical: it knows which
@@ -27,7 +28,7 @@ export const local = defineInProcessProvider({
         };
       }
       if (performance.now() < turnEndsMs) continue;
-      await new Promise((resolve) => setImmediate(resolve));
+      await nextTurn();
       signal.throwIfAborted();
       turnEndsMs = performance.now() + TURN_MS;
     }

@@ -1,5 +1,6 @@
 import { JsonShapeError, type Json, type JsonBody } from '../core/json/json.js';
 import type { ReportedUsage } from '../core/rerank.js';
+import { nextTurn } from '../core/turns.js';
 import {
   type ComposedProvider,
   type PartCall,
@@ -67,7 +68,7 @@ export async function readRounds(
       if (step.done === true) return { kind: 'ranking', ranking: step.value };
       if (step.value.length === 0) {
         // A pause in a long computation.
-        await new Promise((resolve) => setImmediate(resolve));
+        await nextTurn();
         continue;
       }
       const failure = await runRound(provider, step.value, concurrencyOf(call), send, now);

@@ -1,4 +1,5 @@
-import { describe, expect, it } from '@jest/globals';
+import { isUtf8 } from 'node:buffer';
+import { describe, expect, it, jest } from '@jest/globals';
 import { once } from 'node:events';
 import { createServer, IncomingMessage } from 'node:http';
 import { connect, Socket, type AddressInfo } from 'node:net';
@@ -6,8 +7,12 @@ import { setFlagsFromString } from 'node:v8';
 import { TextDecoder, types } from 'node:util';
 import { runInNewContext } from 'node:vm';
 import { gzipSync } from 'node:zlib';
+import { atOnce } from '../../src/core/steps.js';
+import { largeWork } from '../../src/core/turns.js';
 import { NO_BYTES, readJsonBody, type ReceivedBody } from '../../src/http/body.js';
 import { Load } from '../../src/http/load.js';
+import { fc } from '../support/property.js';
+import { judgingUtf8 } from '../../src/http/utf8.js';
 import { until } from '../support/until.js';
 
 const LIMIT = 100_000;
@@ -31,6 +36,8 @@ async function received(charset: string, encoded: Buffer) {
     turns += 1;
     next = setImmediate(count);
   });
+  // As if each step took all of the time for one turn.
+  const spent = jest.spyOn(largeWork, 'isSpent').mockReturnValue(true);
   let ended = 0;
   const limit = 2 * encoded.length;
   const load = new Load(1, limit);
@@ -40,6 +47,7 @@ async function received(charset: string, encoded: Buffer) {
     return { bytes: (await reading).bytes, turns: turns - ended };
   } finally {
     clearImmediate(next);
+    spent.mockRestore();
   }
 }
 
@@ -87,6 +95,7 @@ describe('reading a body', () => {
   });
 
   it('joins a large body of unknown length in steps', async () => {
+    const spent = jest.spyOn(largeWork, 'isSpent').mockReturnValue(true);
     const size = 4_000_000;
     const req = new IncomingMessage(new Socket());
     for (let at = 0; at < 80; at += 1) req.push(Buffer.alloc(50_000, String(at).padStart(2, '0')));
@@ -103,6 +112,7 @@ describe('reading a body', () => {
 
     const { bytes } = await reading;
     clearImmediate(next);
+    spent.mockRestore();
 
     expect(turns - ended).toBeGreaterThanOrEqual(4);
     expect(bytes).toHaveLength(size);
@@ -127,6 +137,61 @@ describe('reading a body', () => {
     const encoded = Buffer.from(JSON.stringify('x'.repeat(400_000)), 'utf16le').subarray(0, -1);
 
     await expect(received('utf-16le', encoded)).rejects.toMatchObject({ code: 'invalid_json' });
+  });
+
+  it('reads a large body on in a later turn where enough has been done in this one', async () => {
+    const spent = jest.spyOn(largeWork, 'isSpent').mockReturnValue(true);
+    const size = 2_000_000;
+    const req = new IncomingMessage(new Socket());
+    req.headers = { 'content-length': String(size) };
+    for (let at = 0; at < 40; at += 1) req.push(Buffer.alloc(50_000, String(at).padStart(2, '0')));
+    req.push(null);
+    let turns = 0;
+    let next = setImmediate(function count() {
+      turns += 1;
+      next = setImmediate(count);
+    });
+    const load = new Load(1, size);
+
+    const { bytes } = await readJsonBody(req, size, load, load.enter(size, size));
+    clearImmediate(next);
+    spent.mockRestore();
+
+    expect(turns).toBeGreaterThan(30);
+    expect(bytes).toHaveLength(size);
+    expect(bytes.toString('latin1', 39 * 50_000 - 2, 39 * 50_000 + 2)).toBe('3839');
+  });
+
+  it('judges what is large in steps as it judges it whole', () => {
+    const step = 262_144;
+    const characters = fc.constantFrom('a', 'é', '汉', '🪐').map((text) => Buffer.from(text));
+    const wrong = fc.constantFrom('80', 'c3', 'e6b1', 'f09faa', 'ff', 'c080', 'eda080');
+    const bytes = fc.oneof(
+      { weight: 9, arbitrary: characters },
+      { weight: 1, arbitrary: wrong.map((hex) => Buffer.from(hex, 'hex')) },
+    );
+    fc.assert(
+      fc.property(fc.nat(8), fc.array(bytes, { minLength: 1, maxLength: 9 }), (before, around) => {
+        const body = Buffer.concat([Buffer.alloc(step - before, 'x'), ...around, ...around]);
+        expect(atOnce(judgingUtf8(body))).toBe(isUtf8(body));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('judges a large body in steps, and refuses what is not UTF-8', async () => {
+    const size = 3_000_000;
+    const read = async (end: string): Promise<Buffer> => {
+      const req = new IncomingMessage(new Socket());
+      req.push(Buffer.alloc(size, '汉'));
+      req.push(Buffer.from(end, 'hex'));
+      req.push(null);
+      const load = new Load(1, 2 * size);
+      return (await readJsonBody(req, 2 * size, load, load.enter(0, size))).bytes;
+    };
+
+    expect((await read('e6b189')).toString('utf8', size)).toBe('汉');
+    await expect(read('e6b1')).rejects.toMatchObject({ code: 'invalid_json' });
   });
 
   it('keeps a large body where the engine does not count it', async () => {

@@ -217,10 +217,12 @@ export function encodeJson(body: JsonBody): Buffer {
   return joined(partsOf(body));
 }
 
-/** How much is copied in one go. */
-const STEP_BYTES = 1_048_576;
+/** More is copied in steps. */
+const LARGE_BYTES = 1_048_576;
+/** How much is copied in one step. */
+const STEP_BYTES = 262_144;
 
-/** The same for a reply: what is larger than one step is left in pieces, to be joined in steps. */
+/** The same for a reply: what is large is left in pieces, to be joined in steps. */
 export function encodeReply(body: JsonBody): Buffer | JsonFragment {
   return joinReply(partsOf(body));
 }
@@ -228,7 +230,7 @@ export function encodeReply(body: JsonBody): Buffer | JsonFragment {
 /** The same for JSON in parts. */
 export function joinReply(parts: readonly Part[]): Buffer | JsonFragment {
   const size = lengthOf(parts);
-  if (size <= STEP_BYTES) return joined(parts);
+  if (size <= LARGE_BYTES) return joined(parts);
   return new JsonFragment({
     size,
     iterate: () => piecesOf(parts),
@@ -289,13 +291,13 @@ export async function encodeAlone(
   };
 }
 
-/** Pieces of so many bytes in one buffer, with a pause after every megabyte, and before and after so much memory is taken. */
+/** Pieces of so many bytes in one buffer, with pauses in between, and before and after so much memory is taken. */
 export async function joinInSteps(
   pieces: Iterable<Buffer>,
   size: number,
   pause: () => Promise<void>,
 ): Promise<Buffer> {
-  const isLarge = size > STEP_BYTES;
+  const isLarge = size > LARGE_BYTES;
   // To ask for it may set off a collection, which is a step by itself.
   if (isLarge) await pause();
   const bytes = uncleared(size);

@@ -5,7 +5,7 @@ import { ROW, Walk } from './scanner.js';
 /** Strings from this length on are left out. */
 const LONG_BYTES = 512;
 /** How much is walked over in one step. */
-const STEP_BYTES = 1_048_576;
+const STEP_BYTES = 262_144;
 /** What it takes to leave a string out, in units of a step. */
 const STRING_UNITS = 100;
 /** By its beginning it may be a number written as a string, whose every digit counts. */

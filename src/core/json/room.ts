@@ -1,5 +1,6 @@
 import { copyBytes, uncleared } from '../memory.js';
-import { Pace, type Steps } from '../steps.js';
+import { inSteps, Pace, type Steps } from '../steps.js';
+import { nextTurn } from '../turns.js';
 
 /**
  * Text that arrives with room around it, so that whatever it becomes part of can be written around it in place. A megabyte
@@ -28,10 +29,10 @@ export function joinWithRoom(pieces: readonly Buffer[], bytes: number): Buffer {
 }
 
 /** How much is joined in one step. */
-const STEP_BYTES = 1_048_576;
+const STEP_BYTES = 262_144;
 
 /** The same for what would hold up others. To ask for much memory may set off a collection, so that is a step by itself. */
-export function* joiningWithRoom(pieces: readonly Buffer[], bytes: number): Steps<Buffer> {
+function* joiningWithRoom(pieces: readonly Buffer[], bytes: number): Steps<Buffer> {
   const pace = new Pace(STEP_BYTES);
   yield;
   const joined = bufferWithRoom(bytes);
@@ -42,6 +43,15 @@ export function* joiningWithRoom(pieces: readonly Buffer[], bytes: number): Step
     if (pace.fills(piece.length)) yield;
   }
   return joined;
+}
+
+/** More is joined in steps. */
+const AT_ONCE_BYTES = 1_048_576;
+
+/** Either, as the size demands: for pieces of a body whose length was not known before. */
+export function joinedWithRoom(pieces: readonly Buffer[], bytes: number): Buffer | Promise<Buffer> {
+  if (bytes <= AT_ONCE_BYTES) return joinWithRoom(pieces, bytes);
+  return inSteps(joiningWithRoom(pieces.slice(), bytes), nextTurn);
 }
 
 /**

@@ -1,7 +1,7 @@
 import { countTexts, needsCount } from '../../core/eligibility.js';
 import { inSteps } from '../../core/steps.js';
+import { nextTurn } from '../../core/turns.js';
 import type { Layer, Offer, Rank } from '../rank.js';
-import { nextTurn } from '../scope.js';
 
 /** Lists that are counted in steps; smaller ones when their channels are looked at. */
 const LARGE_BYTES = 1_048_576;

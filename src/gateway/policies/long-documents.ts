@@ -10,8 +10,8 @@ import {
   mostTokens,
   unitsBeyond,
 } from '../../core/tokens.js';
+import { nextTurn } from '../../core/turns.js';
 import type { Attempt, AttemptOutcome, Job, Layer, Offer, Reads } from '../rank.js';
-import { nextTurn } from '../scope.js';
 
 /** What a tokenizer puts around a query and a document. */
 const MARKS = 8;

@@ -1,8 +1,8 @@
 import { mergeWindows, sumUsage, surelyFits, windowsOf, type Window } from '../../core/split.js';
 import { FAULTS } from '../../core/retry.js';
 import { atOnce, inSteps } from '../../core/steps.js';
+import { nextTurn } from '../../core/turns.js';
 import type { Attempt, AttemptOutcome, Job, Layer, Offer, Ranking } from '../rank.js';
-import { nextTurn } from '../scope.js';
 
 export interface SplitOptions {
   /** Windows of one request in flight at once. */

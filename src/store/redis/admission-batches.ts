@@ -1,3 +1,4 @@
+import { atTurnEnd } from '../../core/turns.js';
 import type { Admission, AdmitRequest, Settlement } from '../store.js';
 
 /** Limits how long one script keeps the server from serving others. */
@@ -55,7 +56,7 @@ export class AdmissionBatches {
   admit(request: AdmitRequest): Promise<Admission> {
     if (!this.#isTurnEnding) {
       this.#isTurnEnding = true;
-      setImmediate(() => this.flush());
+      atTurnEnd(() => this.flush());
     }
     const { userId } = request;
     const batch = this.#batchOf(userId);

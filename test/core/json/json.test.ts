@@ -54,7 +54,7 @@ describe('joinInSteps', () => {
       return Promise.resolve();
     });
 
-    expect(done).toEqual(['pause', 'pause', 'piece', 'pause']);
+    expect(done).toEqual(['pause', 'pause', 'piece', 'pause', 'pause', 'pause', 'pause']);
   });
 });
 

@@ -2,7 +2,8 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { textDocuments } from '../../../src/core/documents.js';
 import { coalesced } from '../../../src/gateway/policies/coalesce.js';
 import type { Job, Outcome } from '../../../src/gateway/rank.js';
-import { createScope, nextTurn, type OwnedScope } from '../../../src/gateway/scope.js';
+import { nextTurn } from '../../../src/core/turns.js';
+import { createScope, type OwnedScope } from '../../../src/gateway/scope.js';
 import { job, offer, ranking } from '../../support/offers.js';
 
 const good: Outcome = { kind: 'ranked', ranking: ranking(offer(1)) };
