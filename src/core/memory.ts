@@ -10,7 +10,7 @@
  * megabyte, many grow old while 64 connections wait for each other.
  */
 const LEAST_BYTES = 524_288;
-/** With so much in buffers of all kinds, in use or not yet freed, the engine shall count what is added. */
+/** With so much in buffers beside what requests in progress hold, the engine shall count what is added. */
 const MOST_UNCOUNTED_BYTES = 256 * 1_048_576;
 
 /** Sizes are rounded up to this, so that what one leaves behind fits the next. */
@@ -54,8 +54,19 @@ export function giveBack({ buffer }: Buffer): void {
   }, IDLE_MS).unref();
 }
 
+/** Bytes of bodies and replies that requests in progress hold. */
+let inRequests = 0;
+/** A body may be there twice: as it came, and as its upstream gets it. */
+const COPIES = 2;
+
+/** Counts what requests in progress hold, and, less than nothing, what they have left. */
+export function countInUse(bytes: number): void {
+  inRequests += bytes;
+}
+
+/** What is needed is not there to be collected. */
 function bytesInBuffers(): number {
-  return process.memoryUsage().arrayBuffers;
+  return process.memoryUsage().arrayBuffers - COPIES * inRequests;
 }
 
 /**

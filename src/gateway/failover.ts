@@ -98,6 +98,7 @@ export async function askAndHear(
   candidates: Candidates,
 ): Promise<AttemptOutcome> {
   const asked = await begin(deps, attempt, offer, job, candidates);
+  if (asked.kind === 'ranked') job.trace.readers -= 1;
   const outcome = inCallersNames(asked, offer, job.model);
   candidates.heard(offer, outcome);
   return outcome;
@@ -115,6 +116,7 @@ export async function ask(
   candidates: AskedCandidates,
 ): Promise<AttemptOutcome> {
   const asked = await begin(deps, attempt, offer, job, candidates);
+  if (asked.kind === 'ranked') job.trace.readers -= 1;
   return inCallersNames(asked, offer, job.model);
 }
 
@@ -131,6 +133,7 @@ function begin(
   const shareMs = attemptShareMs(job.scope.deadlineMs - now());
   const mostMs = timeoutMs > shareMs && candidates.hasMore() ? shareMs : job.mostMs;
   const elsewhere = offer.window === undefined ? job.elsewhere : candidates;
+  job.trace.readers += 1;
   return attempt(offer, boundJob(job, job.scope, mostMs, elsewhere));
 }
 

@@ -21,6 +21,7 @@ import type { AccessTokens } from './access-tokens.js';
 import type { AttemptOutcome } from './rank.js';
 import type { Route } from './route.js';
 import type { Scope } from './scope.js';
+import type { Trace } from './trace.js';
 import { TransportError, type UpstreamRequest } from './transport.js';
 import type { Upstream } from './upstream.js';
 import { memoryOf } from './vector-memory.js';
@@ -43,6 +44,8 @@ export interface SentJob {
   readonly call: UpstreamCall;
   readonly timeoutMs: number;
   readonly scope: Scope;
+  /** Counts those who read the documents. */
+  readonly trace: Pick<Trace, 'readers'>;
   readonly ignoresSwitches: boolean;
   readonly onSent: (() => void) | undefined;
 }
@@ -55,7 +58,7 @@ export async function sendHttp(
   deps: HttpSendDeps,
   route: Route,
   provider: HttpProvider | ComposedProvider,
-  { call, timeoutMs, scope, ignoresSwitches, onSent }: SentJob,
+  { call, timeoutMs, scope, trace, ignoresSwitches, onSent }: SentJob,
 ): Promise<Extract<AttemptOutcome, { kind: 'failed' }> | RankingReading> {
   const untilMs = deps.now() + timeoutMs;
   const source = provider.token?.(route.endpoint);
@@ -67,6 +70,7 @@ export async function sendHttp(
     call.documents.count > MANY_DOCUMENTS;
   const post: Post = async (target, json, within) => {
     const path = route.pathOf(target);
+    trace.readers += 1;
     const { bytes: body, isAlone } = isLarge
       ? await encodeAlone(json, nextTurn)
       : { bytes: encodeJson(json), isAlone: false };
@@ -93,7 +97,10 @@ export async function sendHttp(
     try {
       reply = await deps.upstream.send(request, within);
       // It is written once: what is written again on another connection may still be on its way on the first.
-      if (sent.hasLeft && isAlone) giveBack(body);
+      if (sent.hasLeft) {
+        trace.readers -= 1;
+        if (isAlone) giveBack(body);
+      }
     } catch (error) {
       if (!maySendAgain(error, route)) throw error;
       const left = { ...request, timeoutMs: Math.max(1, untilMs - deps.now()) };

@@ -1,4 +1,5 @@
 import { GatewayError } from '../core/errors.js';
+import { countInUse } from '../core/memory.js';
 import { ReadingTurns } from './reading.js';
 
 /** What one caller, by key or by address, has in flight. */
@@ -84,7 +85,7 @@ export class Load {
   /** Counts bytes that a place holds; false if there is no room for them. */
   charge(place: Place, bytes: number): boolean {
     place.bytes += bytes;
-    this.#bytes += bytes;
+    this.#count(bytes);
     let fits = this.#bytes <= this.#maxBytes;
     for (const { owner } of place.owners) {
       owner.bytes += bytes;
@@ -101,7 +102,7 @@ export class Load {
     // The place may have been left, and its owner forgotten.
     const owners = place?.owners.map(({ name }) => ({ name, owner: this.#owner(name) })) ?? [];
     const count = (more: number): void => {
-      this.#bytes += more;
+      this.#count(more);
       for (const { owner } of owners) owner.bytes += more;
     };
     count(bytes);
@@ -117,7 +118,7 @@ export class Load {
   leave(place: Place): void {
     place.endTurn?.();
     this.#requests -= 1;
-    this.#bytes -= place.bytes;
+    this.#count(-place.bytes);
     for (const { owner } of place.owners) {
       owner.requests -= 1;
       owner.bytes -= place.bytes;
@@ -137,6 +138,11 @@ export class Load {
   refusalOf(place: Place): GatewayError {
     const isShare = place.owners.some(({ owner }) => owner.bytes > this.#maxOwnBytes);
     return isShare ? refusalOfShare() : this.refusal();
+  }
+
+  #count(bytes: number): void {
+    this.#bytes += bytes;
+    countInUse(bytes);
   }
 
   #owner(name: string): Owner {

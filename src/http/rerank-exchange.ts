@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GatewayError } from '../core/errors.js';
+import { giveBack } from '../core/memory.js';
 import type { RerankRequest } from '../core/rerank.js';
 import { MANY_DOCUMENTS } from '../core/steps.js';
 import { nextTurn } from '../core/turns.js';
@@ -105,6 +106,8 @@ class RerankExchange {
   #body: ReceivedBody | undefined;
   #request: RerankRequest | undefined;
   #explanation: ExplainedWire | undefined;
+  /** Whether the memory of the body may be used for another. */
+  #isReadOut = false;
   #failure: GatewayError | undefined;
   #status = 200;
 
@@ -144,7 +147,10 @@ class RerankExchange {
       if (this.#place !== undefined) this.#deps.load.leave(this.#place);
       this.#tell();
       // See `ReceivedBody`.
-      if (this.#body !== undefined) this.#body.bytes = NO_BYTES;
+      if (this.#body !== undefined) {
+        if (this.#isReadOut) giveBack(this.#body.bytes);
+        this.#body.bytes = NO_BYTES;
+      }
       this.#request = undefined;
     }
   }
@@ -279,12 +285,19 @@ class RerankExchange {
     const body = rankingBody(written, this.#explanation);
     const headers = rankingHeaders(dialect, this.#requestId, reply);
     if (!(body instanceof Promise)) {
+      this.#isReadOut = !Buffer.isBuffer(body) && this.#hasNoReaders();
       this.#send(body, headers);
       return;
     }
     const { bytes, isAlone } = await body;
+    this.#isReadOut = isAlone && this.#hasNoReaders();
     if (isAlone) giveBackOnceTaken(this.#res, bytes);
     this.#send(bytes, headers);
+  }
+
+  /** Whether nobody reads the body any more, once its reply is written. */
+  #hasNoReaders(): boolean {
+    return this.#trace.readers === 0 && this.#explanation === undefined;
   }
 
   #ranking({ caller, modelBy }: Asked, request: RerankRequest): Promise<RerankReply> {

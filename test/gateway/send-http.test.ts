@@ -80,12 +80,13 @@ function setUp(given: Given = {}) {
   const { settings } = route.endpoint;
   const call = { model, query: 'q', documents, topN: 2, options: {}, settings, ...given.call };
   const provider = { ...route.provider, ...given.provider } as HttpProvider;
+  const trace = { readers: 0 };
   const send = () =>
     sendHttp(deps, route, provider, {
-      ...{ call, timeoutMs: 5_000, scope, ignoresSwitches: false, onSent: undefined },
+      ...{ trace, call, timeoutMs: 5_000, scope, ignoresSwitches: false, onSent: undefined },
       ...given.job,
     });
-  return { requests, route, send };
+  return { requests, route, send, trace };
 }
 
 describe('a call over HTTP', () => {
@@ -417,6 +418,15 @@ describe('a large call', () => {
 
     it('written on its own leaves its memory to others', async () => {
       expect(await isLeft(textDocuments([text]))).toBe(true);
+    });
+
+    it('on its way, or was sent twice, counts as read', async () => {
+      const documents = textDocuments([text]);
+      const { requests, send, trace } = setUp({ call: { documents, topN: 1 } });
+      const sending = send();
+      expect(trace.readers).toBe(1);
+      await sending;
+      expect([requests.length, trace.readers]).toEqual([1, 0]);
     });
 
     it('written around the documents does not', async () => {

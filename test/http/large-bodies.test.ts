@@ -3,7 +3,7 @@ import { uncleared } from '../../src/core/memory.js';
 import { TOO_DEEP } from '../support/documents.js';
 import { startGateway, type TestGateway } from '../support/gateway.js';
 import { until } from '../support/until.js';
-import { startUpstream, type TestUpstream } from '../support/upstream.js';
+import { rankLikeCohere, startUpstream, type TestUpstream } from '../support/upstream.js';
 
 const TEXT = 'Saturn has the "most" moons\nof any planet: 汉字 🪐 '.repeat(60_000);
 
@@ -73,6 +73,40 @@ describe('a body of several megabytes', () => {
     await until('the memory is there', () => {
       const next = uncleared(4_500_000, () => 0);
       return next.toString('latin1', 0, 200).includes('"document":{"id":');
+    });
+  });
+
+  describe('when it has been answered', () => {
+    /** How often it is in the memory that the next ones get, none of which is used then. */
+    function timesLeft(marker: string): number {
+      for (let times = 0; ;) {
+        const next = uncleared(Buffer.byteLength(TEXT), () => 0).subarray(0, 3_000);
+        if (next.includes(marker)) times += 1;
+        if (next.every((byte) => byte === 0)) return times;
+      }
+    }
+
+    it('leaves its memory to others', async () => {
+      const documents = ['marked one', TEXT];
+      const { status } = await gateway.post(key, { model: 'moon', query: 'q', documents });
+
+      expect(status).toBe(200);
+      await until('the memory is there', () => timesLeft('marked one') === 1);
+    });
+
+    it('keeps its memory where a call failed that may have read it', async () => {
+      const documents = ['marked two', TEXT];
+      const calls = upstream.seen.length;
+      upstream.answer((_request, res) => {
+        upstream.answer(rankLikeCohere);
+        res.writeHead(503).end();
+      });
+      const { status } = await gateway.post(key, { model: 'moon', query: 'q', documents });
+
+      expect([status, upstream.seen.length - calls]).toEqual([200, 2]);
+      // The next request is answered after whatever this one leaves: the body of its second call, a copy.
+      await gateway.post(key, { model: 'moon', query: 'q', documents: ['a'] });
+      expect(timesLeft('marked two')).toBe(1);
     });
   });
 
