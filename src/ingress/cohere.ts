@@ -6,6 +6,7 @@ import type { RerankOptions, RerankRequest } from '../core/rerank.js';
 import { EXAMPLE } from './example.js';
 import { defineDialect, type ParsedRerank, type Ranking } from './dialect.js';
 import {
+  areTexts,
   checkQuery,
   COUNT,
   documentsError,
@@ -101,8 +102,7 @@ export function parseRerank(request: IngressRequest): ParsedRerank<undefined> {
   const scanned = request.scanAny(DOCUMENTS);
   if (scanned !== undefined) {
     const members = checkMembers(request, scanned.members);
-    // If fields are named, the texts have to be built from the objects.
-    if (!scanned.list.hasObjects || fieldsOf(members.rank_fields) === undefined) {
+    if (!scanned.list.hasObjects || areTexts(fieldsOf(members.rank_fields))) {
       return toRequest(members, scannedDocuments(scanned, request.maxDocuments));
     }
   }

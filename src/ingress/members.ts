@@ -35,6 +35,11 @@ export function fieldsOf(
   return fields == null || fields.length === 0 ? undefined : fields;
 }
 
+/** Whether objects are ranked by their `text`. By other fields, their texts have to be built. */
+export function areTexts(fields: readonly string[] | undefined): boolean {
+  return fields === undefined || (fields.length === 1 && fields[0] === 'text');
+}
+
 /** The members, checked against their schema. `query` names the member that holds the query. */
 export function validate<T>(schema: Joi.ObjectSchema<T>, value: Members, query = 'query'): T {
   const result = schema.validate(knownOf(schema, value));

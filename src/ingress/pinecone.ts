@@ -5,6 +5,7 @@ import type { RerankOptions } from '../core/rerank.js';
 import { defineDialect } from './dialect.js';
 import { EXAMPLE } from './example.js';
 import {
+  areTexts,
   checkQuery,
   COUNT,
   documentsError,
@@ -73,7 +74,7 @@ export const pinecone = defineDialect({
     const members = validate(MEMBERS, request.members(DOCUMENTS));
     checkQuery(members.query);
     const named = fieldsOf(members.rank_fields);
-    const scanned = named === undefined ? request.scanAny(DOCUMENTS) : undefined;
+    const scanned = areTexts(named) ? request.scanAny(DOCUMENTS) : undefined;
     const documents =
       scanned === undefined
         ? writeDocuments(request, 'documents', 'objects', (item, index) =>

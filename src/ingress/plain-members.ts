@@ -1,5 +1,8 @@
-/** The members of nearly every request, which has no others. */
-const PLAIN: ReadonlySet<string> = new Set(['model', 'query', 'top_n', 'return_documents']);
+/** The members of nearly every request, which has no others. Clients that know all of a form send `null` for some. */
+const PLAIN: ReadonlySet<string> = new Set([
+  ...['model', 'query', 'top_n', 'return_documents'],
+  ...['max_tokens_per_doc', 'max_chunks_per_doc', 'rank_fields', 'user'],
+]);
 const MAX_MODEL_CHARACTERS = 256;
 
 /**
@@ -7,13 +10,22 @@ const MAX_MODEL_CHARACTERS = 256;
  * than all the rest of reading a small request. `false` says nothing about them; the schema decides.
  */
 export function arePlain(members: Readonly<Record<string, unknown>>): boolean {
-  const { model, query, top_n: topN, return_documents: echo } = members;
+  const { model, query, return_documents: echo, rank_fields: fields } = members;
   if (typeof query !== 'string' || query === '') return false;
-  if (typeof model === 'string' ? model.length > MAX_MODEL_CHARACTERS : model !== undefined) {
-    return false;
-  }
-  if (topN !== undefined && !(Number.isSafeInteger(topN) && (topN as number) >= 1)) return false;
-  if (echo !== undefined && typeof echo !== 'boolean') return false;
+  if (typeof model === 'string' ? model.length > MAX_MODEL_CHARACTERS : model != null) return false;
+  if (!isCount(members.top_n)) return false;
+  if (!isCount(members.max_tokens_per_doc) || !isCount(members.max_chunks_per_doc)) return false;
+  if (echo != null && typeof echo !== 'boolean') return false;
+  if (fields != null && !isText(fields)) return false;
   for (const name in members) if (!PLAIN.has(name)) return false;
   return true;
+}
+
+function isCount(value: unknown): boolean {
+  return value == null || (Number.isSafeInteger(value) && (value as number) >= 1);
+}
+
+/** What an older client of Cohere names if nothing else is named. */
+function isText(fields: unknown): boolean {
+  return Array.isArray(fields) && fields.length === 1 && fields[0] === 'text';
 }

@@ -13,6 +13,7 @@ export {
   modelOf,
   topOf,
   fieldsOf,
+  areTexts,
   validate,
   checkQuery,
   oneQuery,

@@ -17,7 +17,7 @@ export const LISTS: i32 = 512;
 export const NAME_SIZE: i32 = 64;
 /** The members that lead to an element's text, at most. */
 export const MAX_STEPS: i32 = 3;
-// Of a list: the member that it is in, its name, the steps to an element's text, and a member that no element may have.
+// Of a list: the member that it is in, its name, the steps to an element's text, and a member that must not be a text with anything in it.
 const WITHIN: i32 = 0;
 const NAME: i32 = 1;
 const STEPS: i32 = 2;
@@ -103,6 +103,7 @@ let reach: i32 = 0;
 let taken: u32 = 0;
 let stepIsNext: bool = false;
 let textIsNext: bool = false;
+let refusedIsNext: bool = false;
 let textIsBlank: bool = false;
 // The current string.
 let isText: bool = false;
@@ -148,6 +149,7 @@ export function begin(howMany: i32, leastLong: i32): void {
   reach = 0;
   stepIsNext = false;
   textIsNext = false;
+  refusedIsNext = false;
   count = 0;
   values = 0;
 }
@@ -282,13 +284,20 @@ function walkValue(byte: u8, at: i32, end: i32): i32 {
   const isWanted = wanted >= 0;
   if (byte == 0x22) {
     if (isWanted || stepIsNext) return FAILED;
+    if (refusedIsNext) {
+      if (at + 1 == end) return at;
+      if (load<u8>(at, 1) != 0x22) return FAILED;
+    }
     if (isElement) sourceStart = at + shift;
     isText = isElement || textIsNext;
     isBlank = isText;
     if (isText || longFrom > 0) textStart = at + shift;
     state = IN_STRING;
+    refusedIsNext = false;
     return at + 1;
   }
+  // Of a kind that is not refused; or the end cuts it, and it is no text when it is looked at again.
+  refusedIsNext = false;
   // The list, its elements and texts may only be values of certain kinds.
   if (textIsNext) return FAILED;
   if (byte == 0x7b) {
@@ -505,7 +514,8 @@ function isOfElement(start: i32, length: i32): bool {
     return true;
   }
   const refused = nameOf(found, REFUSED);
-  return reach > 0 || load<u8>(refused) == 0 || !isName(refused, start, length);
+  refusedIsNext = reach == 0 && load<u8>(refused) != 0 && isName(refused, start, length);
+  return true;
 }
 
 /** Where a name of a list begins. */

@@ -14,11 +14,11 @@ export interface ListName {
   readonly text: string;
   /** Whether the other members of its elements are wanted, too. */
   readonly keepsOthers: boolean;
-  /** As the walk has them: the outer member, the list's, those to the text, and one that elements may not have. */
+  /** As the walk has them: the outer member, the list's, those to the text, and one that must not be a text with anything in it. */
   readonly names: readonly Buffer[];
 }
 
-/** Elements that may also be images are left to the plain parser. */
+/** Elements that are images, too, are left to the plain parser: those that have a text with anything in it there. */
 const IMAGE = 'image';
 const TEXT = 'text';
 const MAX_STEPS = 3;

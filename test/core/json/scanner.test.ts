@@ -23,7 +23,7 @@ describe('Walk', () => {
     'a\n"b"\\ 汉字 🪐',
     '\u3000\u00a0 ',
     'half \ud83d\n\ud83d🪐\ude00',
-    { text: 'été \u2028', id: -12.5e-3, tags: [true, false, null, { text: 0 }] },
+    { text: 'été \u2028', id: -12.5e-3, tags: [true, false, null, { text: 0 }], image: '' },
     '',
     '🪐🪐🪐',
   ];
