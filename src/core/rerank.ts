@@ -46,11 +46,11 @@ export interface UpstreamRow {
   readonly score: number | undefined;
 }
 
-/** Rows in exactly the bytes in which the contract writes them, and their content: index and score in turn. */
+/** Rows in exactly the bytes in which the contract writes them. */
 interface RowsAsBytes {
   readonly kind: 'rows';
   readonly bytes: Buffer;
-  readonly values: readonly number[];
+  readonly rows: readonly UpstreamRow[];
 }
 
 /** The scores of rows as the upstream wrote them; an empty text for one that is to be written anew. */

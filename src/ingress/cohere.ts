@@ -205,13 +205,14 @@ export function rerankReplyBody(
 
 /** The rows in the upstream's own bytes, if the ranking still matches them: writing numbers is most of a reply's cost. */
 function asWritten({ rows, written }: Ranking): Buffer | undefined {
-  if (written?.kind !== 'rows' || written.values.length !== rows.length * 2) return undefined;
-  const { values, bytes } = written;
+  if (written?.kind !== 'rows') return undefined;
+  if (written.rows === rows) return written.bytes;
+  if (written.rows.length !== rows.length) return undefined;
   for (let at = 0; at < rows.length; at += 1) {
-    const row = rows[at];
-    if (row?.index !== values[at * 2] || row?.score !== values[at * 2 + 1]) return undefined;
+    const [row, read] = [rows[at], written.rows[at]];
+    if (row?.index !== read?.index || row?.score !== read?.score) return undefined;
   }
-  return bytes;
+  return written.bytes;
 }
 
 function rowsText(ranking: Ranking): string {

@@ -18,7 +18,7 @@ export function readRows(
   unscored: Unscored = 'never',
 ): UpstreamRow[] {
   if (list.value instanceof NumberRows) {
-    const rows = rowsOfNumbers(list.value, indexKey, scoreKey);
+    const rows = list.value.ranked(indexKey, scoreKey);
     if (rows !== undefined) return rows;
   }
   const items = list.array();
@@ -33,23 +33,6 @@ export function readRows(
       index: parseNumeric(members[indexKey]) ?? Number.NaN,
       score: readScore(members[scoreKey], unscored),
     });
-  }
-  return rows;
-}
-
-/** The same, if both are columns of numbers. */
-function rowsOfNumbers(
-  { keys, count, values }: NumberRows,
-  indexKey: string,
-  scoreKey: string,
-): UpstreamRow[] | undefined {
-  const indexAt = keys.indexOf(indexKey);
-  const scoreAt = keys.indexOf(scoreKey);
-  if (indexAt < 0 || scoreAt < 0) return undefined;
-  const rows = new Array<UpstreamRow>(count);
-  for (let row = 0; row < count; row += 1) {
-    const start = row * keys.length;
-    rows[row] = { index: values[start + indexAt] ?? Number.NaN, score: values[start + scoreAt] };
   }
   return rows;
 }

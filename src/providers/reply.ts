@@ -1,7 +1,6 @@
 import { Json, JsonShapeError } from '../core/json/json.js';
 import { withoutLongStrings } from '../core/json/long-strings.js';
 import { PiecewiseParser } from '../core/json/pieces.js';
-import type { RowForm } from '../core/json/row-scan.js';
 import { parseAroundRows, type NumberRows } from '../core/json/rows.js';
 import { excessOf, type ParseLimits } from '../core/json/scan.js';
 import { giveBack } from '../core/memory.js';
@@ -32,12 +31,6 @@ interface ParsedReply {
   /** The list of rows in it, if they were read as bytes. */
   readonly rows: NumberRows | undefined;
 }
-
-/** Rows as the contract writes them. */
-const WRITTEN: RowForm = {
-  around: ['{"index":', ',"relevance_score":', '}'].map((text) => Buffer.from(text)),
-  whole: [true, false],
-};
 
 export interface RankingReading {
   readonly kind: 'ranking';
@@ -96,8 +89,8 @@ export function readReply(
 }
 
 function writtenRows(list: NumberRows, rows: UpstreamRanking['rows']): WrittenRows | undefined {
-  const bytes = isBestFirst(rows) ? list.writtenAs(WRITTEN) : undefined;
-  if (bytes !== undefined) return { kind: 'rows', bytes, values: list.values };
+  const bytes = isBestFirst(rows) ? list.written(rows) : undefined;
+  if (bytes !== undefined) return { kind: 'rows', bytes, rows };
   const texts = list.textsOf(rows);
   return texts && { kind: 'scores', rows, texts };
 }

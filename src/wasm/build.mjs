@@ -15,6 +15,7 @@ const root = new URL('../../', import.meta.url);
 const MODULES = [
   { name: 'scanner', pages: 3 },
   { name: 'weaver', pages: 62 },
+  { name: 'rows', pages: 7 },
 ];
 
 const OPTIONS = ['--optimizeLevel', '3', '--noAssert', '--runtime', 'stub', '--enable', 'simd'];

@@ -15,12 +15,12 @@ const USAGE = { inputTokens: 4, searchUnits: 1, estimated: true };
 const ROWS = [
   { index: 2, score: 0.5 },
   { index: 0, score: 0.0000001 },
-];
+] as const;
 /** As an upstream may write them: the second number is not how the engine would write it. */
 const WRITTEN = {
   kind: 'rows' as const,
   bytes: Buffer.from('{"index":2,"relevance_score":0.50},{"index":0,"relevance_score":1E-7}'),
-  values: [2, 0.5, 0, 0.0000001],
+  rows: ROWS.map((row) => ({ ...row })),
 };
 
 function bodyOf(written: WrittenRows | undefined, request = REQUEST): string {
@@ -29,8 +29,11 @@ function bodyOf(written: WrittenRows | undefined, request = REQUEST): string {
 }
 
 describe('rerankReplyBody', () => {
-  it('has the rows in the upstream’s bytes if it wrote the same', () => {
-    const body = bodyOf(WRITTEN);
+  it.each([
+    ['the same', WRITTEN],
+    ['these very rows', { ...WRITTEN, rows: ROWS }],
+  ])('has the rows in the upstream’s bytes if it wrote %s', (_name, written) => {
+    const body = bodyOf(written);
 
     expect(body).toContain(`"results":[${WRITTEN.bytes.toString()}]`);
     expect(JSON.parse(body)).toEqual(JSON.parse(bodyOf(undefined)));
@@ -48,11 +51,11 @@ describe('rerankReplyBody', () => {
   });
 
   it.each<[string, WrittenRows]>([
-    ['others', { ...WRITTEN, values: [2, 0.5, 1, 0.0000001] }],
-    ['more', { ...WRITTEN, values: [...WRITTEN.values, 1, 0.1] }],
-    ['fewer', { ...WRITTEN, values: [2, 0.5] }],
-    ['another score', { ...WRITTEN, values: [2, 0.5, 0, 0.0000002] }],
-    ['another order', { ...WRITTEN, values: [0, 0.0000001, 2, 0.5] }],
+    ['others', { ...WRITTEN, rows: [ROWS[0], { index: 1, score: 0.0000001 }] }],
+    ['more', { ...WRITTEN, rows: [...ROWS, { index: 1, score: 0.1 }] }],
+    ['fewer', { ...WRITTEN, rows: [ROWS[0]] }],
+    ['another score', { ...WRITTEN, rows: [ROWS[0], { index: 0, score: 0.0000002 }] }],
+    ['another order', { ...WRITTEN, rows: [ROWS[1], ROWS[0]] }],
   ])('writes the rows itself where the upstream wrote %s', (_name, written) => {
     expect(bodyOf(written)).toBe(bodyOf(undefined));
   });

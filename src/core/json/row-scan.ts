@@ -18,17 +18,6 @@ const CLOSE_BRACKET = 0x5d;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
-/**
- * How rows may be written: the bytes around the numbers of each row, and which numbers are integers. Rows are separated by a
- * comma.
- */
-export interface RowForm {
-  /** Before the first number, between two, after the last. */
-  readonly around: readonly Buffer[];
-  /** For each number, whether it must or must not be written as digits alone: typed clients tell the two apart. */
-  readonly whole: readonly boolean[];
-}
-
 /** A member of each row: the column with its number, or the value that it has in all rows. */
 type Member =
   | { readonly key: string; readonly column: number }
@@ -94,9 +83,9 @@ const MAX_EXACT = Number.MAX_SAFE_INTEGER;
 const MAX_HEAD = 1e14;
 const MAX_TAIL_DIGITS = 15;
 /** No engine writes a longer number than `-1.2345678901234567e-308`. */
-const MAX_WRITTEN = 24;
+export const MAX_WRITTEN = 24;
 /** How long rows may be whose numbers are cut out: as long as their ranking is kept, all of them are. */
-const MAX_BETWEEN = 96;
+export const MAX_BETWEEN = 96;
 /** A row with more values that vary is not a ranking; each number has a bit. */
 const MAX_COLUMNS = 16;
 
@@ -127,16 +116,8 @@ export class RowScan {
   readonly #around: number[] = [];
   readonly #start: number;
   readonly #first: number;
-  /** The position after the first row, and after the last. */
+  /** The position after the first row. */
   #second = -1;
-  #last = -1;
-  /** A bit for each column: whether it had numbers of digits alone, and numbers with a fraction or an exponent. */
-  #wholeSeen = 0;
-  #fractionSeen = 0;
-  /** Whether a number occurred that this code would not write: minus zero, or one without an end. */
-  #strange = false;
-  /** Whether rows are separated by a comma and nothing else. */
-  #tight = true;
 
   constructor(bytes: Buffer, start: number, strings: KnownStrings | undefined) {
     this.#bytes = bytes;
@@ -153,16 +134,13 @@ export class RowScan {
     for (let rows = 1; at >= 0 && rows <= maxRows; rows += 1) {
       const next = skipSpace(bytes, at);
       if (bytes[next] === CLOSE_BRACKET) {
-        this.#last = at;
         this.end = next + 1;
         this.values = numbers.slice(0, this.#numbers);
         this.#places = places.slice(0, this.#numbers * 2);
         return true;
       }
       if (bytes[next] !== COMMA) return false;
-      const row = bytes[next + 1] === OPEN_BRACE ? next + 1 : skipSpace(bytes, next + 1);
-      if (row !== at + 1) this.#tight = false;
-      at = this.#nextRow(row);
+      at = this.#nextRow(skipSpace(bytes, next + 1));
     }
     return false;
   }
@@ -216,23 +194,6 @@ export class RowScan {
     return object;
   }
 
-  writtenAs({ around, whole }: RowForm): Buffer | undefined {
-    if (!this.#tight || this.#strange || this.#strings !== undefined) return undefined;
-    if (around.length * 2 !== this.#around.length) return undefined;
-    for (const [index, literal] of around.entries()) {
-      const start = this.#around[index * 2] ?? 0;
-      const end = this.#around[index * 2 + 1] ?? 0;
-      if (end - start !== literal.length || !isEqual(this.#bytes, start, literal, 0, end - start)) {
-        return undefined;
-      }
-    }
-    for (const [column, isWhole] of whole.entries()) {
-      const unwanted = isWhole ? this.#fractionSeen : this.#wholeSeen;
-      if ((unwanted & (1 << column)) !== 0) return undefined;
-    }
-    return this.#bytes.subarray(this.#first, this.#last);
-  }
-
   /** Reads the keys and the first values; returns the position after the row, or -1. */
   #firstRow(start: number): number {
     const bytes = this.#bytes;
@@ -277,7 +238,7 @@ export class RowScan {
       const column = this.keys.length;
       this.keys.push(key);
       this.members.push({ key, column });
-      return this.#number(start, column);
+      return this.#number(start);
     }
     this.spellsNumber = byte === QUOTE && spellsNumber(this.#bytes, start + 1);
     if (this.#strings === undefined || this.spellsNumber) return -1;
@@ -290,7 +251,6 @@ export class RowScan {
     const width = numeric.length;
     const strings = this.#strings;
     let at = start;
-    let number = 0;
     for (let column = 0; column <= width; column += 1) {
       const from = around[column * 2] ?? 0;
       const to = around[column * 2 + 1] ?? 0;
@@ -298,8 +258,7 @@ export class RowScan {
       at += to - from;
       if (column === width) break;
       if (strings === undefined || numeric[column] === true) {
-        at = this.#number(at, number);
-        number += 1;
+        at = this.#number(at);
       } else {
         at = this.#skip(at, strings);
       }
@@ -361,7 +320,7 @@ export class RowScan {
   }
 
   /** Reads a number of JSON's grammar exactly as `JSON.parse` would; returns the position after it, or -1. */
-  #number(start: number, column: number): number {
+  #number(start: number): number {
     const bytes = this.#bytes;
     let at = start;
     const negative = bytes[at] === MINUS;
@@ -385,9 +344,7 @@ export class RowScan {
       }
     }
     let scale = 0;
-    let whole = true;
     if (byte === POINT) {
-      whole = false;
       const point = at;
       at += 1;
       byte = bytes[at] ?? 0;
@@ -404,7 +361,6 @@ export class RowScan {
       if (scale === 0) return -1;
     }
     if (byte === LOWER_E || byte === UPPER_E) {
-      whole = false;
       at += 1;
       byte = bytes[at] ?? 0;
       const down = byte === MINUS;
@@ -422,9 +378,6 @@ export class RowScan {
       if (at === first) return -1;
       scale += down ? exponent : -exponent;
     }
-    if (whole) this.#wholeSeen |= 1 << column;
-    else this.#fractionSeen |= 1 << column;
-    if ((negative && head === 0) || at - start > MAX_WRITTEN) this.#strange = true;
     let number = tailDigits === 0 ? head : head * (POWERS[tailDigits] ?? Infinity) + tail;
     if (number > MAX_EXACT && tailDigits <= MAX_TAIL_DIGITS && scale >= 0 && scale <= 22) {
       const value = nearest(head, tail, tailDigits, scale);

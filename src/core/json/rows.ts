@@ -1,11 +1,5 @@
-import {
-  endOfKey,
-  RowScan,
-  valueBehind,
-  type KnownStrings,
-  type RowForm,
-  type Scored,
-} from './row-scan.js';
+import { FlatRows, rowReader } from './row-reader.js';
+import { endOfKey, RowScan, valueBehind, type KnownStrings, type Scored } from './row-scan.js';
 import { skipSpace, skipValue } from './scan.js';
 import { ROW, Walk } from './scanner.js';
 
@@ -32,10 +26,11 @@ export class NumberRows {
   readonly count: number;
   /** Row by row, in the order of the keys. */
   readonly values: readonly number[];
-  readonly #scan: RowScan;
+  readonly #scan: FlatRows | RowScan;
+  #ranked: Ranked | undefined;
   #objects: readonly Readonly<Record<string, unknown>>[] | undefined;
 
-  constructor(scan: RowScan) {
+  constructor(scan: FlatRows | RowScan) {
     this.keys = scan.keys;
     this.values = scan.values;
     this.count = scan.values.length / scan.keys.length;
@@ -68,10 +63,41 @@ export class NumberRows {
     return column < 0 ? undefined : this.#scan.textsOf(column, rows);
   }
 
-  /** The bytes of the rows, without brackets, if they are written in this form. */
-  writtenAs(form: RowForm): Buffer | undefined {
-    return this.#scan.writtenAs(form);
+  /** Rows with the numbers of two columns, if there are such. */
+  ranked(indexKey: string, scoreKey: string): RankedNumbers[] | undefined {
+    const { keys, count, values } = this;
+    const indexAt = keys.indexOf(indexKey);
+    const scoreAt = keys.indexOf(scoreKey);
+    if (indexAt < 0 || scoreAt < 0) return undefined;
+    const rows = new Array<RankedNumbers>(count);
+    for (let row = 0, start = 0; row < count; row += 1, start += keys.length) {
+      rows[row] = { index: values[start + indexAt] ?? 0, score: values[start + scoreAt] ?? 0 };
+    }
+    this.#ranked = { rows, indexAt, scoreAt };
+    return rows;
   }
+
+  /**
+   * The bytes of a ranking as the contract writes it, without brackets, if it is what `ranked` made last and its numbers are
+   * written as we would.
+   */
+  written(ranking: readonly unknown[]): Buffer | undefined {
+    const ranked = this.#ranked;
+    if (ranked?.rows !== ranking || !(this.#scan instanceof FlatRows)) return undefined;
+    return this.#scan.written(ranked.indexAt, ranked.scoreAt);
+  }
+}
+
+interface RankedNumbers {
+  readonly index: number;
+  readonly score: number;
+}
+
+/** Rows, and the columns of their numbers. */
+interface Ranked {
+  readonly rows: readonly RankedNumbers[];
+  readonly indexAt: number;
+  readonly scoreAt: number;
 }
 
 /** A parsed JSON text and the list in it (or a note that the text itself is the list). */
@@ -104,6 +130,9 @@ export function parseAroundRows(
 
 /** What surrounds the rows is parsed here if it is no larger than this. */
 const MAX_AROUND_BYTES = 65_536;
+/** So long a text, and so many bytes more for each row that it may have, may be one of rows of numbers alone. */
+const LEAN_BYTES = 16_384;
+const LEAN_ROW_BYTES = 128;
 /** In how many objects the list may be. */
 const MAX_OUTER = 3;
 /** Stands for the rows while the rest is parsed, so that a second member of that name is noticed; nobody can guess it. */
@@ -121,7 +150,7 @@ class Search {
   readonly #head: Buffer;
   readonly #maxRows: number;
   readonly #strings: KnownStrings | undefined;
-  #found: RowScan | undefined;
+  #found: FlatRows | RowScan | undefined;
   #foundAt = 0;
   /** The members that lead to the list, the innermost first. */
   readonly #path: string[] = [];
@@ -179,6 +208,12 @@ class Search {
     const bytes = this.#bytes;
     const first = bytes[skipSpace(bytes, start + 1)] ?? 0;
     if (first === OPEN_BRACE) {
+      const isLean = bytes.length - start <= LEAN_BYTES + this.#maxRows * LEAN_ROW_BYTES;
+      if (isLean && this.#strings === undefined) {
+        this.#found = rowReader().read(bytes, start, this.#maxRows);
+        this.#foundAt = start;
+        if (this.#found !== undefined) return -1;
+      }
       const scan = new RowScan(bytes, start, this.#strings);
       if (scan.run(this.#maxRows)) {
         this.#found = scan;
@@ -195,7 +230,7 @@ class Search {
     return hasNumbers ? -1 : skipValue(this.#head, start);
   }
 
-  #withMember(scan: RowScan): ParsedRows | undefined {
+  #withMember(scan: FlatRows | RowScan): ParsedRows | undefined {
     const bytes = this.#bytes;
     if (bytes.length - (scan.end - this.#foundAt) > MAX_AROUND_BYTES) return undefined;
     const before = bytes.toString('utf8', 0, this.#foundAt);

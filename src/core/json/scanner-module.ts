@@ -1,5 +1,5 @@
 // Written by src/wasm/build.mjs from src/wasm/scanner.ts: change that, and run `npm run build`.
-// Sources: d6c80d388a5c7092dc073d490451f3394663e8a63ec4f819c7593619f76af9db
+// Sources: 18af4c90a20380295d251c195fae4cbcedabb13e56b7f068d3c9af1a81c286f8
 
 /** The WebAssembly of src/wasm/scanner.ts, in base64. */
 // prettier-ignore

@@ -1,5 +1,5 @@
 // Written by src/wasm/build.mjs from src/wasm/weaver.ts: change that, and run `npm run build`.
-// Sources: cbf1fed5a1f0c3c576d6cce9c076323555271303392006ebafe5832586447050
+// Sources: 7fa39e335b6012b335029c804d7957f658e0a619af44d706503f2e09c16b6812
 
 /** The WebAssembly of src/wasm/weaver.ts, in base64. */
 // prettier-ignore

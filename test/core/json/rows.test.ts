@@ -1,13 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { fc } from '../../support/property.js';
 import { Json } from '../../../src/core/json/json.js';
-import type { RowForm } from '../../../src/core/json/row-scan.js';
 import { NumberRows, parseAroundRows } from '../../../src/core/json/rows.js';
-
-const FORM: RowForm = {
-  around: ['{"index":', ',"relevance_score":', '}'].map((text) => Buffer.from(text)),
-  whole: [true, false],
-};
 
 const read = (text: string) => parseAroundRows(Buffer.from(text), 1_000);
 
@@ -188,6 +182,40 @@ describe('parseAroundRows', () => {
     expect(taken).toBeGreaterThan(100);
   });
 
+  it('reads lists of more than a window, and forms in turn', () => {
+    const long = (rows: number, key: string) =>
+      `{"r":[${Array.from({ length: rows }, (_, at) => `{"i":${at},"${key}":${at / 7}}`).join(', ')}]}`;
+    const texts = [
+      long(1_000, 's'),
+      long(3, 'score'),
+      long(900, 'score'),
+      long(2, 's'),
+      long(2, 's'),
+    ];
+    for (const text of [long(9_000, 's'), ...texts]) {
+      expect(plain(parseAroundRows(Buffer.from(text), 9_000)?.value)).toEqual(JSON.parse(text));
+    }
+  });
+
+  it('reads scores of as many digits as a double has to the bit', () => {
+    const score = fc.oneof(
+      fc.double({ min: 0, max: 1, noNaN: true }),
+      fc.tuple(fc.bigInt({ min: 0n, max: 10n ** 19n }), fc.nat(60)),
+    );
+    fc.assert(
+      fc.property(fc.array(score, { minLength: 1, maxLength: 20 }), (scores) => {
+        const texts = scores.map((one) =>
+          typeof one === 'number' ? JSON.stringify(one) : `${one[0]}e-${one[1]}`,
+        );
+        const { values = [] } =
+          read(`[${texts.map((text) => `{"s":${text}}`).join(',')}]`)?.rows ?? {};
+
+        expect(values).toEqual(texts.map(Number));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
   it('agrees with the plain parser on rows with whatever else', () => {
     const text = fc.oneof(fc.string(), fc.string({ unit: 'binary', maxLength: 60 }));
     const other = fc.oneof(
@@ -252,33 +280,104 @@ describe('parseAroundRows', () => {
 });
 
 describe('NumberRows', () => {
-  it.each([
-    ['as in the form', '[{"index":3,"relevance_score":0.5},{"index":0,"relevance_score":1e-7}]'],
-  ])('gives its bytes where they are written %s', (_name, text) => {
-    expect(read(text)?.rows.writtenAs(FORM)?.toString()).toBe(text.slice(1, -1));
+  /** The bytes of the ranking by these members. */
+  const writtenBy = (text: string, index = 'index', score = 'relevance_score') => {
+    const rows = read(text)?.rows;
+    return rows?.written(rows.ranked(index, score) ?? [])?.toString();
+  };
+
+  it('gives its bytes where they are written as in the contract', () => {
+    const text = '[{"index":3,"relevance_score":0.50},{"index":0,"relevance_score":1e-7}]';
+
+    expect(writtenBy(text)).toBe(text.slice(1, -1));
   });
 
   it.each([
-    ['blanks', '[{"index": 3,"relevance_score":0.5}]'],
+    ['blanks', '[{"index": 3,"relevance_score":0.50}]', '0.50'],
     [
       'blanks between rows',
-      '[{"index":3,"relevance_score":0.5}, {"index":1,"relevance_score":0.5}]',
+      '[{"index":3,"relevance_score":0.50}, {"index":1,"relevance_score":0.25}]',
+      '0.50},{"index":1,"relevance_score":0.25',
     ],
     [
       'a blank before the comma',
-      '[{"index":3,"relevance_score":0.5} ,{"index":1,"relevance_score":0.5}]',
+      '[{"index":3,"relevance_score":0.50} ,{"index":1,"relevance_score":0.25}]',
+      '0.50},{"index":1,"relevance_score":0.25',
     ],
-    ['another name', '[{"index":3,"score":0.5}]'],
-    ['another order', '[{"relevance_score":0.5,"index":3}]'],
-    ['a further number', '[{"index":3,"relevance_score":0.5,"x":1}]'],
-    ['a score without a fraction', '[{"index":3,"relevance_score":1}]'],
+    ['another order', '[{"relevance_score":0.50,"index":3}]', '0.50'],
+    ['a further number', '[{"index":3,"relevance_score":0.50,"x":1}]', '0.50'],
+    ['a word', '[{"o":"rank","index":3,"relevance_score":0.50}]', '0.50'],
+    ['a score without a fraction', '[{"index":3,"relevance_score":-1}]', '-1.0'],
+    ['an exponent', '[{"index": 3, "relevance_score": 1E-7}]', '1E-7'],
+  ])('puts the contract’s words around its numbers where there is %s', (_name, text, score) => {
+    expect(writtenBy(text)).toBe(`{"index":3,"relevance_score":${score}}`);
+  });
+
+  it('does so for other names', () => {
+    const text = '[{"id":3,"score":0.50}]';
+
+    expect(writtenBy(text, 'id', 'score')).toBe('{"index":3,"relevance_score":0.50}');
+  });
+
+  it.each([
     ['an index with a fraction', '[{"index":3.0,"relevance_score":0.5}]'],
     ['an index of minus zero', '[{"index":-0,"relevance_score":0.5}]'],
     ['a score of minus zero', '[{"index":0,"relevance_score":-0.0}]'],
     ['more digits than a double has', `[{"index":0,"relevance_score":0.${'9'.repeat(30)}}]`],
-  ])('does not where there are %s', (_name, text) => {
+    ['no index', '[{"i":0,"relevance_score":0.5}]'],
+    ['no score', '[{"index":0,"s":0.5}]'],
+  ])('does not write %s', (_name, text) => {
     expect(read(text)?.rows).toBeInstanceOf(NumberRows);
-    expect(read(text)?.rows.writtenAs(FORM)).toBeUndefined();
+    expect(writtenBy(text)).toBeUndefined();
+  });
+
+  it('does not write more than two thousand', () => {
+    const text = `[${Array.from({ length: 2_049 }, () => '{"i": 1,"s":1}').join(',')}]`;
+    const { rows } = parseAroundRows(Buffer.from(text), 3_000) ?? {};
+
+    expect(rows?.count).toBe(2_049);
+    expect(rows?.written(rows.ranked('i', 's') ?? [])).toBeUndefined();
+  });
+
+  it('does not write rows that were made otherwise, nor what is no longer there', () => {
+    const { rows } = read('[{"index": 1,"relevance_score":0.5}]') ?? {};
+    const ranked = rows?.ranked('index', 'relevance_score') ?? [];
+    expect(rows?.written([...ranked])).toBeUndefined();
+    read('[{"index": 2,"relevance_score":0.5}]');
+
+    expect(rows?.written(ranked)).toBeUndefined();
+  });
+
+  it('writes what it has read, whatever form that had', () => {
+    const someRows = fc.array(fc.tuple(fc.nat(9_999), fc.double({ noNaN: true })), {
+      minLength: 1,
+      maxLength: 40,
+    });
+    const someForm = fc.tuple(
+      fc.constantFrom('', ' ', '\n  '),
+      fc.constantFrom('{"i":I,"s":S}', '{"s":S,"i":I}', '{"o":"x","s":S,"n":1,"i":I,"d":null}'),
+    );
+    fc.assert(
+      fc.property(someRows, someForm, (list, [space, form]) => {
+        const texts = list.map(([index, score]) =>
+          form
+            .replaceAll(/[:,]/g, `$&${space}`)
+            .replace('I', String(index))
+            .replace('S', JSON.stringify(Number.isFinite(score) ? score : 0.5)),
+        );
+        const { rows } = read(`{"r":[${texts.join(`,${space}`)}]}`) ?? {};
+        const ranked = rows?.ranked('i', 's') ?? [];
+        const written = rows?.written(ranked);
+        if (written === undefined) return;
+        const text = `[${written.toString()}]`;
+
+        expect(JSON.parse(text)).toEqual(
+          ranked.map(({ index, score }) => ({ index, relevance_score: score })),
+        );
+        expect(text).not.toMatch(/score":-?\d+}/);
+      }),
+      { numRuns: 500 },
+    );
   });
 
   const scores = (text: string, ...wanted: (number | undefined)[]) =>
@@ -299,10 +398,13 @@ describe('NumberRows', () => {
   });
 
   it('gives scores as they are written after others have been read', () => {
-    const first = read('[{"s":0.50},{"s":0.25}]');
+    const first = read('[{"s":0.50,"t":"a"},{"s":0.25,"t":"b"}]');
+    const flat = read('[{"s":0.50},{"s":0.25}]');
     read('[{"index":7,"s":7.5},{"index":8,"s":8.5},{"index":9,"s":9.5}]');
 
     expect(first?.rows.textsOf([{ score: 0.5 }, { score: 0.25 }])).toEqual(['0.50', '0.25']);
+    // Those of numbers alone lie where others are read next.
+    expect(flat?.rows.textsOf([{ score: 0.5 }, { score: 0.25 }])).toBeUndefined();
   });
 
   it('makes its objects once, however often they are asked for', () => {

@@ -1,0 +1,307 @@
+import { copyBytes } from '../memory.js';
+import { MAX_BETWEEN, MAX_WRITTEN, type Scored } from './row-scan.js';
+import { ROWS } from './rows-module.js';
+
+/** A member of each row: the column with its number, or the value that it has in all rows. */
+type Member =
+  | { readonly key: string; readonly column: number }
+  | { readonly key: string; readonly constant: string | boolean | null };
+
+/** What the rows of a list have in common. */
+interface Form {
+  readonly keys: readonly string[];
+  readonly members: readonly Member[];
+  /** Whether each row is `{"index":…,"relevance_score":…}`, as the contract has it. */
+  readonly isContract: boolean;
+}
+
+/** Where a list lies, and how it is written. */
+interface Extent {
+  readonly bytes: Buffer;
+  /** Where the first row begins and the last one ends, and the position after the closing bracket. */
+  readonly first: number;
+  readonly last: number;
+  readonly end: number;
+  /** Whether it is written just as the contract does. */
+  readonly isContract: boolean;
+  /** Whether all numbers are such as the gateway writes. */
+  readonly isPlain: boolean;
+}
+
+/** A list as it was read: objects of numbers, and of values that are the same in all. */
+export class FlatRows {
+  readonly values: readonly number[];
+  readonly extent: Extent;
+  readonly #form: Form;
+
+  constructor(form: Form, values: readonly number[], extent: Extent) {
+    this.#form = form;
+    this.values = values;
+    this.extent = extent;
+  }
+
+  get keys(): readonly string[] {
+    return this.#form.keys;
+  }
+
+  /** The position after the closing bracket. */
+  get end(): number {
+    return this.extent.end;
+  }
+
+  objects(): Readonly<Record<string, unknown>>[] {
+    const count = this.values.length / this.keys.length;
+    return Array.from({ length: count }, (_, row) => this.#object(row));
+  }
+
+  first(): Readonly<Record<string, unknown>> {
+    return this.#object(0);
+  }
+
+  #object(row: number): Record<string, unknown> {
+    const object: Record<string, unknown> = {};
+    for (const member of this.#form.members) {
+      object[member.key] =
+        'column' in member ? this.values[row * this.keys.length + member.column] : member.constant;
+    }
+    return object;
+  }
+
+  textsOf(column: number, rows: readonly Scored[]): readonly string[] | undefined {
+    return rowReader().textsOf(this, column, rows);
+  }
+
+  /**
+   * The rows as the contract writes them, with two of the columns: the bytes that were read if they are just that, else their
+   * numbers with our words around them. `undefined` where that cannot be.
+   */
+  written(index: number, score: number): Buffer | undefined {
+    const { bytes, first, last, isContract, isPlain } = this.extent;
+    if (!isPlain) return undefined;
+    if (isContract && index === 0 && score === 1) return bytes.subarray(first, last);
+    return rowReader().write(this, index, score);
+  }
+}
+
+/** Every engine has it, but only browsers' type definitions declare it. */
+declare const WebAssembly: {
+  readonly Module: new (bytes: Uint8Array) => object;
+  readonly Instance: new (module: object) => { readonly exports: RowsExports };
+};
+
+interface Constant {
+  readonly value: number;
+}
+
+interface RowsExports {
+  readonly memory: { readonly buffer: ArrayBuffer };
+  readonly POWERS: Constant;
+  readonly MAX_SCALE: Constant;
+  readonly PARTS: Constant;
+  readonly MEMBERS: Constant;
+  readonly NUMBERS: Constant;
+  readonly MAX_NUMBERS: Constant;
+  readonly PLACES: Constant;
+  readonly WINDOW: Constant;
+  readonly WINDOW_SIZE: Constant;
+  readonly WRITTEN: Constant;
+  prepare(): void;
+  begin(most: number): void;
+  write(index: number, score: number): number;
+  read(from: number, to: number): number;
+  isOver(): number;
+  isOtherForm(): number;
+  formColumns(): number;
+  formMembers(): number;
+  readNumbers(): number;
+  unreadNumbers(): number;
+  rowsStart(): number;
+  rowsEnd(): number;
+  areTight(): number;
+  areStrange(): number;
+  wholeColumns(): number;
+  fractionColumns(): number;
+}
+
+/** Reads lists in WebAssembly (`src/wasm/rows.ts`), one at a time. */
+class RowReader {
+  readonly #code: RowsExports;
+  readonly #memory: Buffer;
+  readonly #window: Buffer;
+  readonly #parts: Uint32Array;
+  readonly #members: Uint32Array;
+  readonly #numbers: Float64Array;
+  readonly #places: Uint16Array;
+  /** Of the list that was read last: nearly always that of the next one, too. */
+  #form: Form | undefined;
+  /** What has been read last, if all of it is still there. */
+  #inWindow: FlatRows | undefined;
+
+  constructor() {
+    const module = new WebAssembly.Module(Buffer.from(ROWS, 'base64'));
+    const code = new WebAssembly.Instance(module).exports;
+    const { buffer } = code.memory;
+    this.#code = code;
+    this.#memory = Buffer.from(buffer);
+    this.#window = Buffer.from(buffer, code.WINDOW.value, code.WINDOW_SIZE.value);
+    this.#parts = new Uint32Array(buffer, code.PARTS.value);
+    this.#members = new Uint32Array(buffer, code.MEMBERS.value);
+    this.#numbers = new Float64Array(buffer, code.NUMBERS.value, code.MAX_NUMBERS.value);
+    this.#places = new Uint16Array(buffer, code.PLACES.value, 2 * code.MAX_NUMBERS.value);
+    code.prepare();
+    const { POWERS, MAX_SCALE } = code;
+    const powers = new BigUint64Array(buffer, POWERS.value, 2 * (MAX_SCALE.value + 1));
+    for (let scale = 1; scale <= MAX_SCALE.value; scale += 1) {
+      const power = inversePower(scale);
+      powers[2 * scale] = power >> 64n;
+      powers[2 * scale + 1] = BigInt.asUintN(64, power);
+    }
+  }
+
+  /** The list that begins at `start`; `undefined` if it is unusual. */
+  read(bytes: Buffer, start: number, maxRows: number): FlatRows | undefined {
+    const code = this.#code;
+    code.begin(maxRows);
+    this.#inWindow = undefined;
+    let count = 0;
+    let first = 0;
+    let base = 0;
+    let at = start + 1;
+    let end: number;
+    for (;;) {
+      const isWhole = base === 0 && bytes.length <= this.#window.length;
+      if (isWhole) {
+        this.#window.set(bytes);
+      } else {
+        base = at;
+        copyBytes(bytes, this.#window, 0, at, Math.min(bytes.length, at + this.#window.length));
+      }
+      const reached = code.read(at - base, Math.min(bytes.length - base, this.#window.length));
+      if (reached < 0 || code.formColumns() === 0) return undefined;
+      end = base + reached;
+      if (count === 0) {
+        if (code.isOtherForm() !== 0) this.#form = this.#readForm(bytes, base);
+        first = base + code.rowsStart();
+      }
+      count = this.#keep(bytes, base, count);
+      if (code.isOver() !== 0) break;
+      // No progress: a row is longer than the window, or cut by the end of the text.
+      if (isWhole || end === at) return undefined;
+      at = end;
+    }
+    const form = this.#form;
+    if (form === undefined) return undefined;
+    const isTight = code.areTight() !== 0 && code.wholeColumns() === 1;
+    const rows = new FlatRows(form, kept.slice(0, count), {
+      bytes,
+      first,
+      last: base + code.rowsEnd(),
+      end,
+      isContract: form.isContract && isTight && code.fractionColumns() === 2,
+      isPlain: code.areStrange() === 0,
+    });
+    this.#inWindow = base === 0 ? rows : undefined;
+    return rows;
+  }
+
+  /** The rows as the contract has them; `undefined` if they are not in the window any more. */
+  write(rows: FlatRows, index: number, score: number): Buffer | undefined {
+    if (this.#inWindow !== rows) return undefined;
+    const bytes = this.#code.write(index, score);
+    const start = this.#code.WRITTEN.value;
+    return bytes === 0 ? undefined : Buffer.from(this.#memory.subarray(start, start + bytes));
+  }
+
+  /** See `RowScan`; `undefined` also if they are not in the window any more. */
+  textsOf(list: FlatRows, column: number, rows: readonly Scored[]): readonly string[] | undefined {
+    const { bytes, first, end } = list.extent;
+    if (this.#inWindow !== list || end - first > rows.length * MAX_BETWEEN) return undefined;
+    const text = bytes.toString('latin1', first, end);
+    const texts = new Array<string>(rows.length);
+    for (let row = 0, at = column; row < rows.length; row += 1, at += list.keys.length) {
+      const from = this.#places[at * 2] ?? 0;
+      const to = this.#places[at * 2 + 1] ?? 0;
+      const value = list.values[at];
+      const isUsual =
+        value === rows[row]?.score && !Number.isInteger(value) && to - from <= MAX_WRITTEN;
+      texts[row] = isUsual ? text.slice(from - first, to - first) : '';
+    }
+    return texts;
+  }
+
+  /** What the first row has besides its numbers; `undefined` if that means something else to the plain parser. */
+  #readForm(bytes: Buffer, base: number): Form | undefined {
+    const code = this.#code;
+    const around = Array.from({ length: code.formColumns() + 1 }, (_, part) =>
+      this.#memory.toString('latin1', this.#parts[2 * part], this.#parts[2 * part + 1]),
+    );
+    const keys: string[] = [];
+    const members: Member[] = [];
+    for (let at = 0; at < code.formMembers() * MEMBER; at += MEMBER) {
+      const [keyStart = 0, keyEnd = 0, start = 0, end = 0] = this.#members.subarray(at);
+      const key = bytes.toString('utf8', base + keyStart, base + keyEnd);
+      if (key === NO_MEMBER || members.some((member) => member.key === key)) return undefined;
+      if (start === 0) {
+        members.push({ key, column: keys.length });
+        keys.push(key);
+      } else {
+        const constant = JSON.parse(bytes.toString('latin1', base + start, base + end)) as
+          string | boolean | null;
+        members.push({ key, constant });
+      }
+    }
+    const isContract = around.join('0') === CONTRACT;
+    return { keys, members, isContract };
+  }
+
+  /** Keeps the numbers that have been read behind the first `count`; returns how many that makes. */
+  #keep(bytes: Buffer, base: number, count: number): number {
+    const code = this.#code;
+    const read = code.readNumbers();
+    const numbers = this.#numbers;
+    if (code.unreadNumbers() > 0) this.#readRest(bytes, base, read);
+    let at = 0;
+    for (; at < read && count + at < kept.length; at += 1) kept[count + at] = numbers[at] ?? 0;
+    for (; at < read; at += 1) kept.push(numbers[at] ?? 0);
+    return count + read;
+  }
+
+  /** Numbers of many digits, and very large or very small ones. */
+  #readRest(bytes: Buffer, base: number, read: number): void {
+    for (let at = 0; at < read; at += 1) {
+      if (!Number.isNaN(this.#numbers[at])) continue;
+      const [start = 0, end = 0] = [this.#places[2 * at], this.#places[2 * at + 1]];
+      this.#numbers[at] = Number(bytes.toString('latin1', base + start, base + end));
+    }
+  }
+}
+
+/** A row as the contract has it, each of its numbers a zero. */
+const CONTRACT = '{"index":0,"relevance_score":0}';
+
+/** Numbers of a member in memory. */
+const MEMBER = 4;
+
+/** Assigning to `__proto__` would not create a member. */
+const NO_MEMBER = '__proto__';
+
+/** Numbers of the list that is read, used again by the next: not integers, so that the engine keeps them as they are. */
+const kept: number[] = [0.5];
+
+/** Up to here, an inverse power that is rounded up leaves no doubt about the product's upper half. */
+const MAX_ROUNDED = 27;
+
+/** The upper 128 bits of the inverse of five to the power of `scale`. */
+function inversePower(scale: number): bigint {
+  const power = 5n ** BigInt(scale);
+  const inverse = (1n << BigInt(power.toString(2).length + 127)) / power;
+  return scale <= MAX_ROUNDED ? inverse + 1n : inverse;
+}
+
+let only: RowReader | undefined;
+
+/** The one there is. */
+export function rowReader(): RowReader {
+  only ??= new RowReader();
+  return only;
+}
