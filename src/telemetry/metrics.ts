@@ -1,6 +1,8 @@
 import cluster from 'node:cluster';
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
-import type { ChannelsEvent, GatewayEvent, ReadEvents, RequestEvent } from '../gateway/events.js';
+import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
+import type { ChannelsEvent, GatewayEvent, ReadEvents } from '../gateway/events.js';
+import { ByLabels } from './by-labels.js';
+import { Durations } from './durations.js';
 import { shareMetrics } from './shared-metrics.js';
 
 export interface Metrics {
@@ -37,18 +39,18 @@ export function createMetrics(sources: {
     // The first of our metrics, and so read before the others.
     collect: sources.catchUp,
   });
-  const duration = new Histogram({
+  const duration = new Durations({
     name: 'rerank_request_duration_seconds',
     help: 'From the first byte of a request to its answer',
     labelNames: ['model', 'outcome'],
-    buckets: SECONDS,
+    bounds: SECONDS,
     registers,
   });
-  const upstream = new Histogram({
+  const upstream = new Durations({
     name: 'rerank_upstream_duration_seconds',
     help: 'One attempt on a channel',
     labelNames: ['provider', 'tag', 'outcome'],
-    buckets: SECONDS,
+    bounds: SECONDS,
     registers,
   });
   const documents = new Counter({
@@ -150,25 +152,14 @@ export function createMetrics(sources: {
   const collect = cluster.isWorker ? shareMetrics(registry) : () => registry.metrics();
 
   // Finding a child by its labels costs more than counting: the children of a combination are looked up once.
-  const children = new Map<string, RequestChildren>();
-  const childrenOf = (event: RequestEvent): RequestChildren => {
-    const model = event.knownModel ? (event.model ?? NONE) : UNKNOWN;
-    const { provider = NONE, tag = NONE, outcome } = event;
-    const key = `${model}\n${provider}\n${tag}\n${outcome}`;
-    let found = children.get(key);
-    if (found === undefined) {
-      found = {
-        requests: requests.labels(model, provider, tag, outcome),
-        duration: duration.labels(model, outcome),
-        documents: documents.labels(model),
-        quota: quota.labels(model),
-        seen: { requests: 0, documents: 0, quota: 0 },
-      };
-      children.set(key, found);
-    }
-    return found;
-  };
-  const upstreams = new Map<string, Histogram.Internal<string>>();
+  const children = new ByLabels(
+    (model = NONE, provider = NONE, tag = NONE, outcome = NONE): RequestChildren => ({
+      requests: requests.labels(model, provider, tag, outcome),
+      documents: documents.labels(model),
+      quota: quota.labels(model),
+      seen: { requests: 0, documents: 0, quota: 0 },
+    }),
+  );
 
   /** Channels whose circuit has ever opened on this node. */
   const circuits = new Set<string>();
@@ -196,8 +187,10 @@ export function createMetrics(sources: {
   const observe = (event: GatewayEvent): void => {
     switch (event.kind) {
       case 'request': {
-        const child = childrenOf(event);
-        child.duration.observe(event.durationMs / 1000);
+        const { provider = NONE, tag = NONE, outcome } = event;
+        const model = event.knownModel ? (event.model ?? NONE) : UNKNOWN;
+        const child = children.of(model, provider, tag, outcome);
+        duration.observe(event.durationMs / 1000, model, outcome);
         child.seen.requests += 1;
         if (event.degraded) degraded.labels(event.model ?? NONE).inc();
         if (event.outcome === 'ok') {
@@ -208,13 +201,7 @@ export function createMetrics(sources: {
       }
       case 'attempt': {
         const { provider, tag = NONE, outcome } = event;
-        const key = `${provider}\n${tag}\n${outcome}`;
-        let child = upstreams.get(key);
-        if (child === undefined) {
-          child = upstream.labels(provider, tag, outcome);
-          upstreams.set(key, child);
-        }
-        child.observe(event.durationMs / 1000);
+        upstream.observe(event.durationMs / 1000, provider, tag, outcome);
         return;
       }
       case 'access':
@@ -253,7 +240,6 @@ export function createMetrics(sources: {
 
 interface RequestChildren {
   readonly requests: Counter.Internal;
-  readonly duration: Histogram.Internal<string>;
   readonly documents: Counter.Internal;
   readonly quota: Counter.Internal;
   /** Counts of the events that are being read, added once for all of them. */
