@@ -96,11 +96,12 @@ export function tripped(nowMs: number, rule: BreakerRule): Breaker {
 }
 
 function counted(
-  { sinceMs, older, younger, ...before }: Extract<Breaker, { state: 'closed' }>,
+  before: Extract<Breaker, { state: 'closed' }>,
   verdict: Verdict,
   nowMs: number,
   rule: BreakerRule,
 ): Breaker {
+  const { sinceMs, older, younger } = before;
   const isBlamed = verdict === 'blame';
   const inRow = isBlamed ? before.inRow + 1 : 0;
   const inRowSinceMs = before.inRow === 0 ? nowMs : before.inRowSinceMs;

@@ -50,8 +50,12 @@ function toldIfLong(
   job: Job,
   { pairTokens, documentTokens }: Reads,
 ): Promise<AttemptOutcome> {
-  const left = pairTokens - leastTokens(job.query, pairTokens);
-  const room = Math.min(left, documentTokens ?? Infinity);
+  const roomBeside = (queryTokens: number): number =>
+    Math.min(pairTokens - queryTokens, documentTokens ?? Infinity);
+  // No unit is surely more than a token: most lists fit whatever the query counts.
+  const { query, documents } = job;
+  if (!maySurelyExceed(documents.sizeBytes, roomBeside(query.length))) return next(offer, job);
+  const room = roomBeside(leastTokens(query, pairTokens));
   const suspects = suspectsOf(job.documents, room, maySurelyExceed);
   if (suspects.length === 0) return next(offer, job);
   return inSteps(hasSurelyLong(job.documents, suspects, room), nextTurn).then((isLong) =>
