@@ -1,6 +1,8 @@
 import { lookup, type LookupAddress, type LookupAllOptions } from 'node:dns';
 import { isIP, type LookupFunction, type Socket } from 'node:net';
 import { buildConnector } from 'undici';
+import { Intake } from './intake.js';
+import { watchWrites } from './outlet.js';
 import { writeInPieces } from './writes.js';
 
 /** Why an address must not be connected to, as the end of a sentence; `undefined` if it may. */
@@ -27,7 +29,9 @@ export function createConnector(
   judge: JudgeAddress,
   resolve: ResolveAll = lookup,
 ): buildConnector.connector {
-  const connect = buildConnector({ allowH2: false, lookup: guardedLookup(judge, resolve) });
+  const settings = { allowH2: false, lookup: guardedLookup(judge, resolve) };
+  // One for all encrypted connections: it remembers their sessions.
+  const connectEncrypted = buildConnector(settings);
   return (options, callback) => {
     // A literal address is connected to without a look-up.
     const host = options.hostname.replace(/^\[(.*)\]$/, '$1');
@@ -36,11 +40,16 @@ export function createConnector(
       callback(new ForbiddenAddressError(`the address ${wrong}`), null);
       return;
     }
+    const intake = options.protocol === 'https:' ? undefined : new Intake();
+    const plain = { ...settings, onread: intake?.onread };
+    const connect = intake === undefined ? connectEncrypted : buildConnector(plain);
     connect(options, (...made) => {
       const [error, socket] = made;
       if (error === null) {
+        intake?.serve(socket);
         skipInterimReplies(socket);
         writeInPieces(socket);
+        watchWrites(socket);
       }
       callback(...made);
     });

@@ -1,4 +1,3 @@
-import { subscribe } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
 import type { Dispatcher } from 'undici';
 import { joinInSteps } from '../core/json/json.js';
@@ -7,6 +6,7 @@ import { arriveInTurns, nextTurn } from '../core/turns.js';
 import type { RawReply } from '../providers/reply.js';
 import { awaitReply } from './connector.js';
 import { Inflation, readEncodings } from './inflate.js';
+import { writesNext, type Sender } from './outlet.js';
 import type { ReplyRoom } from './reply-room.js';
 import type { Scope } from './scope.js';
 import { TransportError, type UpstreamRequest } from './transport.js';
@@ -34,22 +34,6 @@ class Reply implements RawReply {
 /** Connections that have delivered a reply: the other side may close such a connection while it is idle. */
 const proven = new WeakSet<object>();
 
-/** The exchange whose request is being written. */
-let writing: Exchange | undefined;
-
-function writingNow(exchange: Exchange): void {
-  writing = exchange;
-}
-
-// The client reports nowhere else which connection it writes a request to, or when; both events come in the same turn.
-subscribe('undici:client:sendHeaders', (message) => {
-  writing?.writingTo((message as { readonly socket: Socket }).socket);
-});
-subscribe('undici:request:bodySent', () => {
-  writing?.written();
-  writing = undefined;
-});
-
 /** Replies from this size on are kept in one piece. */
 const LARGE_BYTES = 1_048_576;
 
@@ -60,7 +44,7 @@ export interface ReplyLimits {
 }
 
 /** One request in flight, driven by undici's callbacks. Settles its promise once, in whatever order they come. */
-export class Exchange implements Dispatcher.DispatchHandler {
+export class Exchange implements Dispatcher.DispatchHandler, Sender {
   readonly #request: UpstreamRequest;
   readonly #limits: ReplyLimits;
   readonly #resolve: (reply: RawReply) => void;
@@ -105,7 +89,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    writingNow(this);
+    writesNext(this);
     if (this.#failure === undefined && !this.#request.stillWanted()) {
       this.#fail(new TransportError('withdrawn', 'the channel was switched off'));
     } else if (this.#failure !== undefined) {

@@ -86,6 +86,57 @@ describe('Upstream', () => {
     expect(reply.text).toBe('ok');
   });
 
+  it.each([
+    ['a body', { body: '{}' }],
+    ['none', { method: 'GET', body: undefined }],
+  ] as const)('says it of the right one of several requests with %s', async (_what, more) => {
+    const target = await server('ok');
+    const stuck = await rawServer((socket) => void socket.pause());
+    const upstream = upstreamWith();
+    const told: string[] = [];
+    const scope = createScope(Date.now(), 60_000);
+    const body = Buffer.alloc(32_000_000, ' ');
+    const onSent = (): void => void told.push('stuck');
+    const waiting = upstream.send(post(stuck, { body, onSent, timeoutMs: 60_000 }), scope);
+    const ended = expect(waiting).rejects.toMatchObject({ fault: 'cancelled' });
+
+    const sent = ['one', 'two'].map((name) =>
+      upstream.send(post(target.url, { ...more, onSent: () => void told.push(name) })),
+    );
+    await Promise.all(sent);
+
+    expect(told.sort()).toEqual(['one', 'two']);
+    scope.end('client_gone');
+    await ended;
+  });
+
+  it('reads a reply that is cut anywhere, while others are read', async () => {
+    const reply = (name: string): string =>
+      `HTTP/1.1 200 OK\r\nx-name: ${name}\r\ncontent-length: 500\r\n\r\n${name.repeat(500)}`;
+    const names = ['a', 'b', 'c'];
+    const sockets: Socket[] = [];
+    const url = await rawServer((socket) => {
+      sockets.push(socket.setNoDelay(true));
+      if (sockets.length < names.length) return;
+      void (async () => {
+        for (let at = 0; at < reply('a').length; at += 7) {
+          for (const [index, one] of sockets.entries()) {
+            one.write(reply(names[index] ?? '').slice(at, at + 7));
+          }
+          await new Promise((resolve) => setImmediate(resolve));
+        }
+      })();
+    });
+    const upstream = upstreamWith();
+
+    const replies = await Promise.all(
+      names.map(() => upstream.send(post(url, { timeoutMs: 20_000 }))),
+    );
+
+    const read = replies.map(({ headers, text }) => [headers['x-name'], text]);
+    expect(read.sort()).toEqual(names.map((name) => [name, name.repeat(500)]));
+  });
+
   it('keeps a large reply where the engine does not count it', async () => {
     const text = Array.from({ length: 500_000 }, (_, at) => String(at).padStart(10)).join('');
     const target = await startUpstream(

@@ -44,7 +44,7 @@ export class ReplyCache {
       }
       const outcome = await next(job);
       if (outcome.kind === 'ranked' && outcome.ranking.isDegraded !== true) {
-        this.#kept.set(key, { ranking: outcome.ranking, untilMs: this.#now() + ttlMs });
+        this.#kept.set(key, { ranking: alone(outcome.ranking), untilMs: this.#now() + ttlMs });
         shared?.keep(key, outcome.ranking, ttlMs);
       }
       return outcome;
@@ -69,6 +69,15 @@ export class ReplyCache {
     this.#kept.set(key, { ranking: found.ranking, untilMs });
     return this.#fresh(key, ttlMs, job);
   }
+}
+
+/** A ranking in memory of its own: what an upstream wrote lies among other replies, which would be kept with it. */
+function alone(ranking: Ranking): Ranking {
+  const { written } = ranking;
+  if (written?.kind !== 'rows') return ranking;
+  const bytes = Buffer.allocUnsafeSlow(written.bytes.length);
+  written.bytes.copy(bytes);
+  return { ...ranking, written: { ...written, bytes } };
 }
 
 /**

@@ -41,6 +41,20 @@ describe('a reply cache', () => {
     expect(asked()).toBe(2);
   });
 
+  it('keeps what the upstream wrote, and nothing that lay beside it', async () => {
+    const among = Buffer.from('other replies {"index":0} other replies');
+    const written = { kind: 'rows', bytes: among.subarray(14, 25), rows: [] } as const;
+    const { rank } = setUp({ kind: 'ranked', ranking: { ...ranking(offer(1)), written } });
+
+    await rank(job());
+    const kept = await rank(job());
+
+    const found = kept.kind === 'ranked' ? kept.ranking.written : undefined;
+    const bytes = found?.kind === 'rows' ? found.bytes : undefined;
+    expect(String(bytes)).toBe('{"index":0}');
+    expect(bytes?.buffer.byteLength).toBe(11);
+  });
+
   it('answers for as long as a key may have it, in place of what the rule says', async () => {
     for (const keepMs of [1_000, 3 * TTL_MS]) {
       const { rank, asked, pass } = setUp();

@@ -1,0 +1,39 @@
+import type { Socket } from 'node:net';
+
+/** Who has a request written: it is told where it goes, and when all of it has been handed over. */
+export interface Sender {
+  writingTo(connection: Socket): void;
+  written(): void;
+}
+
+/** Whose request is written next: the client names no connection when it begins one, and writes it in the same go. */
+let sender: Sender | undefined;
+
+export function writesNext(next: Sender): void {
+  sender = next;
+}
+
+type Write = (chunk: string | Uint8Array, encoding?: BufferEncoding) => boolean;
+
+/** Tells the sender of what is written to a connection. Channels of diagnostics would tell it too, at a multiple of the cost. */
+export function watchWrites(socket: Socket): void {
+  const write = socket.write.bind(socket) as Write;
+  const uncork = socket.uncork.bind(socket);
+  const written = (): void => {
+    const told = sender;
+    sender = undefined;
+    told?.written();
+  };
+  const watched: Write = (chunk, encoding) => {
+    sender?.writingTo(socket);
+    const taken = write(chunk, encoding);
+    // A head with a body behind it is written between `cork` and `uncork`.
+    if (socket.writableCorked === 0) written();
+    return taken;
+  };
+  socket.write = watched as Socket['write'];
+  socket.uncork = () => {
+    uncork();
+    written();
+  };
+}
