@@ -89,7 +89,7 @@ module.exports = {
         '^src/store/store\\.ts$',
         'undici',
         'lru-cache',
-        '^(node:)?(crypto|diagnostics_channel|dns|net|stream|timers/promises|util|zlib)$',
+        '^(node:)?(crypto|dns|net|stream|timers/promises|util|zlib)$',
       ],
       'the data plane: no HTTP server, no driver',
     ),
@@ -106,7 +106,7 @@ module.exports = {
     {
       name: 'undici-in-upstream-only',
       severity: 'error',
-      from: { path: '^src', pathNot: '^src/gateway/(connector|exchange|upstream)\\.ts$' },
+      from: { path: '^src', pathNot: '^src/gateway/(connection-pool|connector|exchange)\\.ts$' },
       to: { path: 'node_modules/undici' },
     },
     only(

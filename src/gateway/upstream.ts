@@ -1,6 +1,6 @@
-import { Pool } from 'undici';
 import type { TokenRequest } from '../providers/provider.js';
 import type { RawReply } from '../providers/reply.js';
+import { ConnectionPool } from './connection-pool.js';
 import { createConnector, type JudgeAddress } from './connector.js';
 import { Exchange } from './exchange.js';
 import { ReplyRoom } from './reply-room.js';
@@ -28,7 +28,7 @@ const SHARE_OF_ORIGIN = 0.5;
 
 /** The connections to one origin, and the room that its replies share. */
 interface Origin {
-  readonly pool: Pool;
+  readonly pool: ConnectionPool;
   readonly room: ReplyRoom;
 }
 
@@ -36,7 +36,7 @@ interface Origin {
 export class Upstream {
   readonly #origins = new Map<string, Origin>();
   /** Pools that take no new requests; those in flight end normally. */
-  readonly #leaving = new Set<Pool>();
+  readonly #leaving = new Set<ConnectionPool>();
   readonly #maxReplyBytes: number;
   readonly #maxBytesInFlight: number;
   readonly #room: ReplyRoom;
@@ -117,10 +117,7 @@ export class Upstream {
   #origin(name: string): Origin {
     let origin = this.#origins.get(name);
     if (origin === undefined) {
-      const pool = new Pool(name, {
-        // How many requests run at once is limited above, where a waiting one can still be refused.
-        connections: null,
-        pipelining: 1,
+      const pool = new ConnectionPool(name, {
         allowH2: false,
         keepAliveTimeout: IDLE_CONNECTION_MS,
         keepAliveMaxTimeout: MAX_IDLE_CONNECTION_MS,
