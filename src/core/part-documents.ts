@@ -1,5 +1,6 @@
 import { encodeJson, JsonFragment, quotedInSteps } from './json/json.js';
 import { elementRanges, searchElements } from './json/elements.js';
+import { listName, ROW, Walk, type ListName } from './json/scanner.js';
 import { atOnce, inSteps, Pace, type Steps } from './steps.js';
 import {
   ECHO_HEAD,
@@ -12,6 +13,20 @@ import {
   wrapEach,
 } from './document-json.js';
 import type { DocumentPart, Documents } from './document-list.js';
+
+/** Lists whose elements are only located, by their names. */
+const TEXTLESS = new Map<string, readonly ListName[]>();
+/** How much of a body is walked over in one go. */
+const STEP_BYTES = 1_048_576;
+
+function textlessList(name: string): readonly ListName[] {
+  let names = TEXTLESS.get(name);
+  if (names === undefined) {
+    names = [listName(name, { text: '' })];
+    TEXTLESS.set(name, names);
+  }
+  return names;
+}
 
 /**
  * The body that documents were parsed from. It is searched only when a document's bytes are asked for, which few requests
@@ -32,19 +47,47 @@ class SentBody {
 
   /** Looks for them ahead of time. */
   async locate(pause: () => Promise<void>): Promise<void> {
-    this.#ranges ??=
+    if (this.#ranges !== undefined) return;
+    const walk = new Walk(this.#body, textlessList(this.#name));
+    try {
+      while (!walk.go(STEP_BYTES)) await pause();
+    } finally {
+      walk.end();
+    }
+    this.#ranges =
+      this.#rangesOf(walk) ??
       (await inSteps(searchElements(this.#body, this.#name, this.#count), pause)) ??
-      new Uint32Array();
+      NOT_FOUND;
   }
 
   raw(index: number): Buffer | undefined {
-    this.#ranges ??= elementRanges(this.#body, this.#name, this.#count) ?? new Uint32Array();
+    this.#ranges ??=
+      this.#walkOver() ?? elementRanges(this.#body, this.#name, this.#count) ?? NOT_FOUND;
     const start = this.#ranges[index * 2];
     return start === undefined
       ? undefined
       : this.#body.subarray(start, this.#ranges[index * 2 + 1]);
   }
+
+  #walkOver(): Uint32Array | undefined {
+    const walk = new Walk(this.#body, textlessList(this.#name));
+    walk.go();
+    return this.#rangesOf(walk);
+  }
+
+  /** `undefined` if the walk has left the body to the plain way, as where there are two lists of the name. */
+  #rangesOf({ list }: Walk): Uint32Array | undefined {
+    if (list?.count !== this.#count) return undefined;
+    const ranges = new Uint32Array(this.#count * 2);
+    for (let index = 0; index < this.#count; index += 1) {
+      ranges[index * 2] = list.rows[index * ROW] ?? 0;
+      ranges[index * 2 + 1] = list.rows[index * ROW + 1] ?? 0;
+    }
+    return ranges;
+  }
 }
+
+const NOT_FOUND = new Uint32Array();
 
 /** Parsed documents: mixed kinds, objects, images, or strings with unusual content. */
 class PartDocuments implements Documents {

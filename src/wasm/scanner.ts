@@ -310,6 +310,7 @@ function walkValue(byte: u8, at: i32, end: i32): i32 {
       hasObjects = true;
       sourceStart = at + shift;
       textEnd = 0;
+      textIsBlank = false;
       taken = 0;
     }
     if (stepIsNext) {
@@ -365,7 +366,7 @@ function close(at: i32, end: i32): i32 {
   objects >>= 1;
   if (inList) {
     if (depth == listDepth) {
-      if (textEnd == 0) return FAILED;
+      if (textEnd == 0 && !isTextless()) return FAILED;
       note(at + 1 + shift);
     } else if (depth < listDepth) {
       inList = false;
@@ -502,8 +503,14 @@ function noteList(start: i32, length: i32, among: u32, at: i32): bool {
   return true;
 }
 
+/** Whether the elements of the list are only located, whatever is in them. */
+function isTextless(): bool {
+  return load<u8>(nameOf(found, STEPS)) == 0;
+}
+
 /** Notes whether a key leads to an element's text. False if it is not the first of its name, or may not be there. */
 function isOfElement(start: i32, length: i32): bool {
+  if (isTextless()) return true;
   if (isName(nameOf(found, STEPS + reach), start, length)) {
     const bit: u32 = 1 << reach;
     if ((taken & bit) != 0) return false;

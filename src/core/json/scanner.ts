@@ -10,7 +10,7 @@ import { SCANNER } from './scanner-module.js';
 export interface ListName {
   /** A member of the root, or `input.documents`: a member of that member. */
   readonly name: string;
-  /** The members that lead to the text of an element that is an object. */
+  /** The members that lead to the text of an element that is an object; empty if elements are only located. */
   readonly text: string;
   /** Whether the other members of its elements are wanted, too. */
   readonly keepsOthers: boolean;

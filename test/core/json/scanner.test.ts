@@ -79,6 +79,22 @@ describe('Walk', () => {
     },
   );
 
+  it('only locates the elements of a list without a text, whatever is in them', () => {
+    const list = [{}, 'a', { '': '', text: 1 }, { image: 'b', text: 'c', x: [{ text: 'd' }] }, ' '];
+    const body = Buffer.from(
+      JSON.stringify({ documents: list, x: { documents: [1] } }, undefined, 1),
+    );
+    const found = walkOver(body, [listName('documents', { text: '' })]).list;
+    const values = list.map((_, index): unknown => {
+      const [start, end] = found?.rows.subarray(index * ROW, index * ROW + 2) ?? [];
+      return JSON.parse(body.toString('utf8', start, end));
+    });
+
+    expect(values).toEqual(list);
+    expect(found?.count).toBe(list.length);
+    expect(found?.blanks).toEqual([4]);
+  });
+
   it('goes on where it stopped, beside others', () => {
     const long = (text: string) =>
       Buffer.from(JSON.stringify({ documents: Array.from({ length: 20_000 }, () => text) }));
