@@ -14,7 +14,7 @@ const root = new URL('../../', import.meta.url);
 /** Memory never grows: so many pages hold everything that the source lays out. */
 const MODULES = [
   { name: 'scanner', pages: 3 },
-  { name: 'weaver', pages: 62 },
+  { name: 'weaver', pages: 63 },
   { name: 'rows', pages: 7 },
 ];
 

@@ -5,13 +5,16 @@
  */
 
 // Memory: where documents lie, what stands between them, the body, what is written. The host reads these from the exports.
-/** For each document, where it starts and ends in memory. */
+/** For each document, where it starts and ends in memory; or numbers of which two are that in the body. */
 export const PLACES: i32 = 1024;
 export const MAX_PLACES: i32 = 10240;
-/** Bytes per place. */
 const PLACE_SIZE: i32 = 8;
+/** Bytes per document where there are other numbers, too. */
+const ROW_SIZE: i32 = 16;
 /** What stands around the documents: rows, or what is before, between and after them. */
-export const AROUND: i32 = PLACES + MAX_PLACES * PLACE_SIZE;
+export const AROUND: i32 = PLACES + MAX_PLACES * ROW_SIZE;
+/** Rows begin here, so that what is short stays for the next list. */
+export const ROWS: i32 = AROUND + 1024;
 export const AROUND_SIZE: i32 = 786432;
 /** There is room after each, because sixteen bytes are copied at a time, and the last of them may be too many. */
 const ROOM: i32 = 64;
@@ -42,27 +45,33 @@ export function added(): i32 {
 }
 
 /**
- * Writes as many documents as there are places; what is before, between and after them follows one another at `AROUND`.
- * Returns the number of bytes written.
+ * Writes so many documents, whose places are numbers `place` and the next of each row at `PLACES`; what is before, between and
+ * after them follows one another at `AROUND`. Returns the number of bytes written; 0 if there is no room for so many.
  */
-export function join(documents: i32, before: i32, between: i32, after: i32): i32 {
+export function join(documents: i32, place: i32, before: i32, between: i32, after: i32): i32 {
+  const first = PLACES + place * 4;
+  const last = first + documents * ROW_SIZE;
+  let bytes: i64 = (before + after) as i64;
+  for (let at = first; at < last; at += ROW_SIZE) {
+    bytes += (load<i32>(at, 4) - load<i32>(at) + between) as i64;
+  }
+  if (bytes > WRITTEN_SIZE) return 0;
   let out = copy(AROUND, before, WRITTEN);
-  for (let document: i32 = 0; document < documents; document += 1) {
-    if (document > 0) out = copy(AROUND + before, between, out);
-    const place = PLACES + document * PLACE_SIZE;
-    const start: i32 = load<i32>(place);
-    out = copy(start, load<i32>(place, 4) - start, out);
+  for (let at = first; at < last; at += ROW_SIZE) {
+    if (at > first) out = copy(AROUND + before, between, out);
+    const start: i32 = load<i32>(at);
+    out = copy(BODY + start, load<i32>(at, 4) - start, out);
   }
   return copy(AROUND + before + between, after, out) - WRITTEN;
 }
 
 /**
- * Writes the rows that lie at `AROUND`, objects of numbers, and into each the document at its place as the last member.
+ * Writes the rows that lie at `ROWS`, objects of numbers, and into each the document at its place as the last member.
  * Returns the number of bytes written.
  */
 export function echo(documents: i32, bytes: i32): i32 {
-  const end = AROUND + bytes;
-  let at = AROUND;
+  const end = ROWS + bytes;
+  let at = ROWS;
   let out = WRITTEN;
   for (let document: i32 = 0; document < documents; document += 1) {
     // From the brace that closes the row before.
@@ -86,6 +95,13 @@ export function echo(documents: i32, bytes: i32): i32 {
 
 /** Copies so many bytes, and up to fifteen more, which the next copy overwrites; returns where that begins. */
 function copy(from: i32, size: i32, to: i32): i32 {
-  for (let at: i32 = 0; at < size; at += 16) v128.store(to + at, v128.load(from + at));
+  let at: i32 = 0;
+  for (; at <= size - 64; at += 64) {
+    v128.store(to + at, v128.load(from + at));
+    v128.store(to + at, v128.load(from + at, 16), 16);
+    v128.store(to + at, v128.load(from + at, 32), 32);
+    v128.store(to + at, v128.load(from + at, 48), 48);
+  }
+  for (; at < size; at += 16) v128.store(to + at, v128.load(from + at));
   return to + size;
 }

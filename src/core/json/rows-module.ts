@@ -1,5 +1,5 @@
 // Written by src/wasm/build.mjs from src/wasm/rows.ts: change that, and run `npm run build`.
-// Sources: c09ac1ce2f10963477daf35b35cdfcb720e47dda0728d63c81e0e68079bbc131
+// Sources: 319420cf9a7886d3203d322adbbc812e30a3a7619d42ff06954f3f92bed65ab6
 
 /** The WebAssembly of src/wasm/rows.ts, in base64. */
 // prettier-ignore

@@ -1,5 +1,5 @@
 // Written by src/wasm/build.mjs from src/wasm/scanner.ts: change that, and run `npm run build`.
-// Sources: c474e3a157099afa418ca01092bee0fd6fdb89fece4315782ade5c7fd3eff8ad
+// Sources: e6d974bf2c6b19b63956300206acd2722693f765afc9bba26402d664eeb2bb19
 
 /** The WebAssembly of src/wasm/scanner.ts, in base64. */
 // prettier-ignore

@@ -20,13 +20,14 @@ interface WeaverExports {
   readonly MAX_PLACES: Constant;
   readonly AROUND: Constant;
   readonly AROUND_SIZE: Constant;
+  readonly ROWS: Constant;
   readonly BODY: Constant;
   readonly BODY_SIZE: Constant;
   readonly WRITTEN: Constant;
   readonly WRITTEN_SIZE: Constant;
   prepare(): void;
   added(): number;
-  join(documents: number, before: number, between: number, after: number): number;
+  join(documents: number, place: number, before: number, between: number, after: number): number;
   echo(documents: number, bytes: number): number;
 }
 
@@ -41,15 +42,29 @@ export interface Places {
   readonly place: number;
 }
 
+/** What is before, between and after documents, and how many bytes that is. */
+interface Glue {
+  readonly before: string;
+  readonly after: string;
+  readonly head: number;
+  readonly between: number;
+  readonly tail: number;
+}
+
 class Weaver {
   readonly #code: WeaverExports;
   readonly #memory: Buffer;
   readonly #words: Uint32Array;
   readonly #around: Buffer;
+  /** The part of it that is for rows, behind what is short. */
+  readonly #rows: Buffer;
+  /** What is around the documents of the last list. */
+  #glue: Glue | undefined;
   readonly #body: Buffer;
   /** Where bodies begin in memory. */
   readonly #start: number;
   readonly #most: number;
+  readonly #maxPlaces: number;
 
   constructor() {
     const module = new WebAssembly.Module(Buffer.from(WEAVER, 'base64'));
@@ -57,30 +72,46 @@ class Weaver {
     const { buffer } = code.memory;
     this.#code = code;
     this.#memory = Buffer.from(buffer);
-    this.#words = new Uint32Array(buffer, code.PLACES.value, code.MAX_PLACES.value * 2);
+    this.#words = new Uint32Array(buffer, code.PLACES.value, code.MAX_PLACES.value * ROW);
     this.#around = Buffer.from(buffer, code.AROUND.value, code.AROUND_SIZE.value);
+    this.#rows = this.#around.subarray(code.ROWS.value - code.AROUND.value);
     this.#body = Buffer.from(buffer, code.BODY.value, code.BODY_SIZE.value);
     this.#start = code.BODY.value;
     this.#most = code.WRITTEN_SIZE.value;
+    this.#maxPlaces = code.MAX_PLACES.value;
     code.prepare();
   }
 
   /** The array of all documents, each between `before` and `after`; `undefined` if it is too large. */
   join({ body, rows, place }: Places, before: string, after: string): Buffer | undefined {
     const count = rows.length / ROW;
-    // With a bracket or a comma.
-    const glue = Buffer.byteLength(before) + Buffer.byteLength(after) + 1;
-    if (!this.#fits(body, count, 3 * glue)) return undefined;
-    let bytes = 0;
-    for (let document = 0; document < count; document += 1) {
-      bytes += this.#note(document, rows, document * ROW + place);
-    }
-    if (bytes + glue * (count + 1) > this.#most || !isWorthIt(body, count, bytes)) return undefined;
+    if (count > this.#maxPlaces || body.length > this.#body.length) return undefined;
+    if (body.length > SMALL_BYTES && !isWorthIt(body, count, bytesAt(rows, place)))
+      return undefined;
+    const glue = this.#glueOf(before, after);
+    if (glue === undefined) return undefined;
+    this.#words.set(rows);
     this.#take(body);
-    const head = this.#around.write(`[${before}`);
-    const between = this.#around.write(`${after},${before}`, head);
-    const tail = this.#around.write(`${after}]`, head + between);
-    return this.#written(this.#code.join(count, head, between, tail));
+    const bytes = this.#code.join(count, place, glue.head, glue.between, glue.tail);
+    return bytes === 0 ? undefined : this.#written(bytes);
+  }
+
+  /** Writes what is around the documents, unless it is still there; `undefined` if it is too long. */
+  #glueOf(before: string, after: string): Glue | undefined {
+    const last = this.#glue;
+    if (last?.before === before && last.after === after) return last;
+    const [head, between, tail] = [`[${before}`, `${after},${before}`, `${after}]`];
+    const text = head + between + tail;
+    const bytes = Buffer.byteLength(text);
+    if (bytes > this.#around.length) return undefined;
+    this.#around.write(text);
+    const glue = {
+      ...{ before, after, head: Buffer.byteLength(head) },
+      ...{ between: Buffer.byteLength(between), tail: Buffer.byteLength(tail) },
+    };
+    // Rows are written over what is longer.
+    this.#glue = bytes <= this.#around.length - this.#rows.length ? glue : undefined;
+    return glue;
   }
 
   /**
@@ -101,7 +132,7 @@ class Weaver {
     }
     if (bytes + around > this.#most || !isWorthIt(body, count, bytes)) return undefined;
     this.#take(body);
-    this.#around.set(text);
+    this.#rows.set(text);
     return this.#written(this.#code.echo(count, text.length));
   }
 
@@ -116,15 +147,14 @@ class Weaver {
   }
 
   #fits(body: Buffer, count: number, around: number): boolean {
-    const { MAX_PLACES, AROUND_SIZE } = this.#code;
-    return (
-      body.length <= this.#body.length && count <= MAX_PLACES.value && around <= AROUND_SIZE.value
-    );
+    const { length } = this.#rows;
+    return body.length <= this.#body.length && count <= this.#maxPlaces && around <= length;
   }
 
   #written(bytes: number): Buffer {
     const start = this.#code.WRITTEN.value;
-    const written = bufferWithRoom(bytes);
+    // What is small is sooner copied once more than it gets memory of its own.
+    const written = bytes < POOLED_BYTES ? Buffer.allocUnsafe(bytes) : bufferWithRoom(bytes);
     if (bytes <= COPIED_AS_ONE_BYTES) written.set(this.#memory.subarray(start, start + bytes));
     else copyBytes(this.#memory, written, 0, start, start + bytes);
     return written;
@@ -135,6 +165,16 @@ class Weaver {
     else copyBytes(body, this.#body, 0);
   }
 }
+
+/** How long the documents are together. */
+function bytesAt(rows: Uint32Array, place: number): number {
+  let bytes = 0;
+  for (let at = place; at < rows.length; at += ROW) bytes += (rows[at + 1] ?? 0) - (rows[at] ?? 0);
+  return bytes;
+}
+
+/** Smaller buffers share memory of Node's. */
+const POOLED_BYTES = Buffer.poolSize >>> 1;
 
 /** Larger ones may lie in shared memory. */
 const COPIED_AS_ONE_BYTES = 262_144;

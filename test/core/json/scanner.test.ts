@@ -19,6 +19,18 @@ function textsOf(json: Buffer, { rows }: FoundList): string[] {
 }
 
 describe('Walk', () => {
+  it('leaves the places of one text as they are while others are walked over', () => {
+    const bodies = Array.from({ length: 600 }, (_, at) =>
+      Buffer.from(JSON.stringify({ documents: Array.from({ length: at % 140 }, () => `${at}`) })),
+    );
+    const walks = bodies.map((body) => walkOver(body));
+
+    for (const [at, { list }] of walks.entries()) {
+      const texts = list === undefined ? [] : textsOf(bodies[at] ?? Buffer.alloc(0), list);
+      expect(texts).toEqual(Array.from({ length: at % 140 }, () => `${at}`));
+    }
+  });
+
   const DOCUMENTS = [
     'a\n"b"\\ 汉字 🪐',
     '\u3000\u00a0 ',

@@ -96,6 +96,17 @@ describe('lists that are woven', () => {
 
     expect(first.toString()).toBe('["first"]');
   });
+
+  it.each([1, 2_000])('have the same around them after rows were written: %d', (times) => {
+    const documents = documentsBeside([{ text: 'one' }, { text: 'two' }], 0);
+    const [before, after] = [`{"${'k'.repeat(times)}":`, ',"n":1}'];
+    const expected = `[${before}"one"${after},${before}"two"${after}]`;
+    const rows = Buffer.from(`{"index":0},{"index":1,"s":${'9'.repeat(3_000)}}`);
+
+    expect(documents.around(before, after).toString()).toBe(expected);
+    documents.echoes([0, 1], rows);
+    expect(documents.around(before, after).toString()).toBe(expected);
+  });
 });
 
 describe('what has no room, or is written faster one by one', () => {
@@ -111,7 +122,7 @@ describe('what has no room, or is written faster one by one', () => {
     ['long documents', Buffer.alloc(100_000), rowOf(30, 2_000), '', ''],
     ['a list that is longer than its body', body, rowOf(62), '', ''],
     ['many documents', body, new Uint32Array(4 * 10_241), '', ''],
-    ['much between them', body, rowOf(1), 'ü'.repeat(140_000), ''],
+    ['much between them', body, rowOf(1), 'ü'.repeat(200_000), ''],
     ['much between many', body, new Uint32Array(4 * 10_000), 'b'.repeat(90), 'a'.repeat(95)],
   ])('is not woven: %s', (_what, bytes, rows, before, after) => {
     expect(weaver().join({ body: bytes, rows, place: 0 }, before, after)).toBeUndefined();
