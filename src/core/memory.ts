@@ -15,8 +15,8 @@ const MOST_UNCOUNTED_BYTES = 256 * 1_048_576;
 
 /** Sizes are rounded up to this, so that what one leaves behind fits the next. */
 const ROUND_BYTES = 262_144;
-/** How much is kept for those to come, and for how long. */
-const MOST_IDLE_BYTES = 64 * 1_048_576;
+/** How much is kept for those to come, and for how long: the three or four blocks of a request of 30 MB whose documents are returned. */
+const MOST_IDLE_BYTES = 128 * 1_048_576;
 const IDLE_MS = 2_000;
 
 /** Memory that has been given back. */
@@ -56,17 +56,17 @@ export function giveBack({ buffer }: Buffer): void {
 
 /** Bytes of bodies and replies that requests in progress hold. */
 let inRequests = 0;
-/** A body may be there twice: as it came, and as its upstream gets it. */
-const COPIES = 2;
+/** A body may be there three times: as it came, as its upstream gets it, and in the reply. */
+const COPIES = 3;
 
 /** Counts what requests in progress hold, and, less than nothing, what they have left. */
 export function countInUse(bytes: number): void {
   inRequests += bytes;
 }
 
-/** What is needed is not there to be collected. */
+/** What is needed, or will be, is not there to be collected. */
 function bytesInBuffers(): number {
-  return process.memoryUsage().arrayBuffers - COPIES * inRequests;
+  return process.memoryUsage().arrayBuffers - idleBytes - COPIES * inRequests;
 }
 
 /**

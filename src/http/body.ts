@@ -1,9 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../core/errors.js';
 import { copyBytes } from '../core/memory.js';
-import { bufferWithRoom, joinedWithRoom } from '../core/json/room.js';
+import { bufferWithRoom, joinWithRoom } from '../core/json/room.js';
 import { arriveInTurns } from '../core/turns.js';
 import { Inflation, readEncodings, type Encodings } from '../gateway/inflate.js';
+import { Gathering } from './gathering.js';
 import { tooLarge, type Load, type Place } from './load.js';
 import { utf8Of } from './utf8.js';
 
@@ -97,6 +98,7 @@ function collect(
     const chunks: Buffer[] = [];
     const isLarge = declared > LARGE_BYTES;
     let whole: Buffer | undefined;
+    let gathering: Gathering | undefined;
     let bytes = 0;
     // Listeners stay until the request is gone: removing four costs more than asking whether they still count.
     let done = false;
@@ -106,6 +108,7 @@ function collect(
       clearTimeout(timer);
       place.endTurn?.();
       chunks.length = 0;
+      gathering = undefined;
       reject(errorOf());
     };
     const gone = () => {
@@ -118,8 +121,9 @@ function collect(
       bytes += chunk.length;
       if (bytes > limitBytes) fail(() => tooLarge(limitBytes));
       else if (!load.charge(place, chunk.length)) fail(() => load.refusalOf(place));
-      else if (whole === undefined) chunks.push(chunk);
-      else copyBytes(chunk, whole, bytes - chunk.length);
+      else if (whole !== undefined) copyBytes(chunk, whole, bytes - chunk.length);
+      else if (bytes <= LARGE_BYTES) chunks.push(chunk);
+      else (gathering ??= new Gathering(chunks.splice(0))).add(chunk);
       // What its caller sends meanwhile waits in the connection.
       if (bytes > LARGE_BYTES) arriveInTurns(req);
     };
@@ -140,9 +144,13 @@ function collect(
         clearTimeout(timer);
         const [first] = chunks;
         const isOne = first !== undefined && chunks.length === 1;
-        const body = whole?.subarray(0, bytes) ?? (isOne ? first : joinedWithRoom(chunks, bytes));
+        const body =
+          whole?.subarray(0, bytes) ??
+          gathering?.joined() ??
+          (isOne ? first : joinWithRoom(chunks, bytes));
         chunks.length = 0;
         whole = undefined;
+        gathering = undefined;
         try {
           const plain = Buffer.isBuffer(body) ? read(body) : body.then(read);
           if (Buffer.isBuffer(plain)) resolve({ bytes: plain });
@@ -167,6 +175,7 @@ function inflateBody(
 ): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const pieces: Buffer[] = [];
+    let gathering: Gathering | undefined;
     let bytes = 0;
     const { socket } = req;
     const gone = (): void => {
@@ -185,11 +194,12 @@ function inflateBody(
         const more = Math.min(piece.length, Math.max(0, bytes - raw.length));
         if (bytes > limitBytes) fail(tooLarge(limitBytes));
         else if (!load.charge(place, more)) fail(load.refusalOf(place));
-        else pieces.push(piece);
+        else if (bytes <= LARGE_BYTES) pieces.push(piece);
+        else (gathering ??= new Gathering(pieces.splice(0))).add(piece);
       },
       onEnd: () => {
         socket.off('close', gone);
-        resolve(joinedWithRoom(pieces, bytes));
+        resolve(gathering?.joined() ?? joinWithRoom(pieces, bytes));
       },
       onError: (error) => {
         const name = encodings.join(', ');

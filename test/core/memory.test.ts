@@ -79,8 +79,8 @@ describe('memory that is given back', () => {
     expect(uncleared(10 * MEGABYTE, () => Infinity).buffer === held.buffer).toBe(true);
   });
 
-  it('is kept for two seconds, and 64 MB of it', () => {
-    const held = [40, 24, 5].map(large);
+  it('is kept for two seconds, and 128 MB of it', () => {
+    const held = [80, 48, 5].map(large);
     for (const one of held) giveBack(one);
     expect(held.map(({ buffer, length }) => large(length / MEGABYTE).buffer === buffer)).toEqual([
       ...[true, true, false],
@@ -94,7 +94,7 @@ describe('memory that is given back', () => {
   });
 
   it('counts once what is given back twice', () => {
-    const held = [24, 30].map(large);
+    const held = [50, 60].map(large);
     for (const one of [...held.slice(0, 1), ...held]) giveBack(one);
 
     expect(held.map(({ buffer, length }) => large(length / MEGABYTE).buffer === buffer)).toEqual([

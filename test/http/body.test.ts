@@ -162,6 +162,21 @@ describe('reading a body', () => {
     expect(bytes.toString('latin1', 39 * 50_000 - 2, 39 * 50_000 + 2)).toBe('3839');
   });
 
+  it('joins what comes in very many pieces', async () => {
+    const req = new IncomingMessage(new Socket());
+    const sent = Array.from({ length: 700 }, (_, at) =>
+      Buffer.alloc(at % 50 === 0 ? 20_000 : 2_000, String(at)),
+    );
+    for (const piece of sent) req.push(piece);
+    req.push(null);
+    const size = 3_000_000;
+    const load = new Load(1, size);
+
+    const { bytes } = await readJsonBody(req, size, load, load.enter(0, size));
+
+    expect(bytes.equals(Buffer.concat(sent))).toBe(true);
+  });
+
   it('judges what is large in steps as it judges it whole', () => {
     const step = 262_144;
     const characters = fc.constantFrom('a', 'é', '汉', '🪐').map((text) => Buffer.from(text));
