@@ -178,18 +178,34 @@ class SentDocuments implements Documents {
 
   pick(indexes: readonly number[]): Documents {
     const rows = new Uint32Array(indexes.length * ROW);
-    const left = new Set(this.#blanks);
+    const all = this.#rows;
+    const left = this.#blanks.length === 0 ? undefined : new Set(this.#blanks);
     const blanks: number[] = [];
-    for (const [at, index] of indexes.entries()) {
-      rows.set(this.#rows.subarray(index * ROW, (index + 1) * ROW), at * ROW);
-      if (left.has(index)) blanks.push(at);
+    for (let at = 0; at < indexes.length; at += 1) {
+      const index = indexes[at] ?? 0;
+      for (let place = 0; place < ROW; place += 1) {
+        rows[at * ROW + place] = all[index * ROW + place] ?? 0;
+      }
+      if (left?.has(index) === true) blanks.push(at);
     }
     const picked = { rows, hasObjects: this.#hasObjects, blanks };
     return new SentDocuments(this.#bytes, picked, this.#replaced);
   }
 
   fillBlanks(text: string): Documents {
-    return this.withTexts(new Map(this.#blanks.map((index) => [index, text])));
+    if (this.#blanks.length === 0) return this;
+    // One text stands for all of them.
+    const piece = Buffer.from(JSON.stringify(text));
+    const start = this.#bytes.length;
+    const rows = this.#rows.slice();
+    for (const index of this.#blanks) {
+      rows[index * ROW + TEXT] = start;
+      rows[index * ROW + TEXT + 1] = start + piece.length;
+    }
+    const bytes = uncleared(start + piece.length);
+    copyBytes(this.#bytes, bytes, 0);
+    piece.copy(bytes, start);
+    return new SentDocuments(bytes, { rows, hasObjects: true, blanks: [] }, this.#replaced);
   }
 
   withTexts(texts: ReadonlyMap<number, string>): Documents {

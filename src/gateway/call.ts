@@ -21,10 +21,7 @@ export function prepareCall(
   if (blanks === 'as_space') return whole(all.fillBlanks(' '));
   const blank = all.blanks();
   if (blank.length === 0) return whole(all);
-  const left = new Set(blank);
-  const kept = Array.from({ length: all.count }, (_, index) => index).filter(
-    (index) => !left.has(index),
-  );
+  const kept = allBut(blank, all.count);
   if (kept.length === 0) {
     // Only blank documents: a placeholder keeps the request valid, and all of them return in their original order.
     return whole(textDocuments(Array.from({ length: blank.length }, () => '-')));
@@ -39,6 +36,17 @@ export function prepareCall(
       ].slice(0, job.topN);
     },
   };
+}
+
+/** The indexes of so many documents, without those `left` out, which are in order. */
+function allBut(left: readonly number[], count: number): readonly number[] {
+  const kept: number[] = [];
+  let next = 0;
+  for (let index = 0; index < count; index += 1) {
+    if (index === left[next]) next += 1;
+    else kept.push(index);
+  }
+  return kept;
 }
 
 function unchanged(rows: RankedRow[]): RankedRow[] {

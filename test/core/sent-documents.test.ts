@@ -41,6 +41,36 @@ describe('documents that are kept as they were sent', () => {
   });
 });
 
+describe('blanks of a list', () => {
+  const blank = fc.constantFrom('', ' ', '\n\u3000');
+  const text = fc.oneof(blank, fc.string({ unit: 'grapheme' }));
+  const element = fc.oneof(text, fc.record({ id: fc.nat(), text }));
+  const textOf = (item: string | { readonly text: string }) =>
+    typeof item === 'string' ? item : item.text;
+
+  it('are filled and picked as in a list that was parsed', () => {
+    fc.assert(
+      fc.property(fc.array(element, { minLength: 1 }), fc.string(), (list, other) => {
+        const documents = documentsIn(JSON.stringify(list));
+        const filled = documents.fillBlanks(other);
+        const order = list.map((_, index) => index).filter((index) => index % 3 !== 1);
+        const picked = documents.pick(order.reverse());
+        const texts = list.map(textOf);
+        const meant = texts.map((one) => (one.trim() === '' ? other.toWellFormed() : one));
+
+        expect(read(filled.texts())).toEqual(meant);
+        expect(meant.map((_, index) => filled.text(index))).toEqual(meant);
+        expect(filled.blanks()).toEqual([]);
+        expect(read(filled.sources())).toEqual(list);
+        expect(read(picked.sources())).toEqual(order.map((index) => list[index]));
+        expect(picked.blanks()).toEqual(
+          order.flatMap((index, at) => (texts[index]?.trim() === '' ? [at] : [])),
+        );
+      }),
+    );
+  });
+});
+
 describe('a long text', () => {
   const parts = ['\\', '\\\\', '"', '\n', 'a', 'é', '汉', '🪐', '\u0001', '\ud83d\ude00', ' '];
   const escaped = (text: string): string =>
