@@ -1,14 +1,12 @@
-import { JsonFragment } from './json/json.js';
+import { JsonFragment, type JsonBody } from './json/json.js';
 
 export const ECHO_HEAD = '{"text":';
 export const ECHO_TAIL = '}';
 
-export const [HEAD, TAIL] = [Buffer.from(ECHO_HEAD), Buffer.from(ECHO_TAIL)];
-
 /** A document as a reply shows it, copied when the reply is written. */
-export function echoOf(source: Buffer, isText: boolean): JsonFragment {
-  if (!isText) return new JsonFragment(source);
-  return inTurn([HEAD, source, TAIL]);
+export function echoOf(source: Buffer, isText: boolean): JsonBody {
+  const sent = new JsonFragment(source);
+  return isText ? { text: sent } : sent;
 }
 
 const OPEN_LIST = Buffer.from('[');

@@ -1,4 +1,4 @@
-import { JsonFragment } from './json/json.js';
+import { type JsonBody, JsonFragment } from './json/json.js';
 import type { Steps } from './steps.js';
 
 /** One document of a parsed request: the text to rank, and what the caller sent. */
@@ -45,7 +45,7 @@ export interface Documents {
   /** Text and image of each document, for APIs that take them as separate objects. */
   parts(): readonly DocumentPart[];
   /** The document as a reply shows it: `{"text": …}` for a string, otherwise the caller's own object. */
-  echo(index: number): JsonFragment;
+  echo(index: number): JsonBody;
   /**
    * Rows of a reply, which are objects of numbers with a comma in between, each with the document at its index as its last
    * member: `document`, as a reply shows it.

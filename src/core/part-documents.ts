@@ -1,4 +1,4 @@
-import { encodeJson, JsonFragment, quotedInSteps } from './json/json.js';
+import { encodeJson, type JsonBody, JsonFragment, quotedInSteps } from './json/json.js';
 import { elementRanges, searchElements } from './json/elements.js';
 import { listName, ROW, Walk, type ListName } from './json/scanner.js';
 import { atOnce, inSteps, Pace, type Steps } from './steps.js';
@@ -196,7 +196,7 @@ class PartDocuments implements Documents {
     return this.#parts;
   }
 
-  echo(index: number): JsonFragment {
+  echo(index: number): JsonBody {
     return echoOf(this.#source(index), typeof this.#parts[index]?.source === 'string');
   }
 

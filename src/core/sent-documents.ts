@@ -1,4 +1,4 @@
-import { JsonFragment } from './json/json.js';
+import { type JsonBody, JsonFragment } from './json/json.js';
 import type { LoneHalves } from './json/halves.js';
 import { ROW, type FoundList, type ScannedBody } from './json/scan.js';
 import { weaver } from './json/weaver.js';
@@ -9,11 +9,9 @@ import {
   ECHO_HEAD,
   ECHO_TAIL,
   echoOf,
-  HEAD,
   headsOf,
   inTurn,
   ROW_END,
-  TAIL,
   wrapEach,
 } from './document-json.js';
 import type { DocumentPart, Documents } from './document-list.js';
@@ -114,13 +112,13 @@ class SentDocuments implements Documents {
     return sources.map((source, index) => ({ text: texts[index] ?? '', source }));
   }
 
-  echo(index: number): JsonFragment {
+  echo(index: number): JsonBody {
     const source = this.#raw(index, SOURCE);
     const isText = source[0] === QUOTE;
     if (this.#replaced === undefined) return echoOf(source, isText);
     const [start = 0, end = 0] = this.#rows.subarray(index * ROW + SOURCE);
-    const sent = [...this.#replaced.originals(this.#bytes, start, end)];
-    return inTurn(isText ? [HEAD, ...sent, TAIL] : sent);
+    const sent = inTurn([...this.#replaced.originals(this.#bytes, start, end)]);
+    return isText ? { text: sent } : sent;
   }
 
   echoes(indexes: readonly number[], rowsText: Buffer): JsonFragment {

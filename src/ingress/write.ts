@@ -1,6 +1,6 @@
 import type { Documents } from '../core/documents.js';
 import type { GatewayError } from '../core/errors.js';
-import { JsonFragment, type JsonBody } from '../core/json/json.js';
+import { JsonText, type JsonBody } from '../core/json/json.js';
 import type { RankedRow } from '../core/rerank.js';
 import type { Ranking } from './dialect.js';
 
@@ -37,7 +37,7 @@ function positionsByIndex(rows: readonly { readonly index: number }[]): Uint32Ar
 
 /** A score in its written form. */
 export function scoreJson(score: number): JsonBody {
-  return Number.isInteger(score) ? new JsonFragment(Buffer.from(score.toFixed(1))) : score;
+  return Number.isInteger(score) ? new JsonText(score.toFixed(1)) : score;
 }
 
 /** A document as the main contract shows it: `{"text": …}` for a string, else the caller's own object. */

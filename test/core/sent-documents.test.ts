@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { fc } from '../support/property.js';
+import { encodeJson } from '../../src/core/json/json.js';
 import { textDocuments } from '../../src/core/documents.js';
 import { documentsIn } from '../support/documents.js';
 import type { JsonFragment } from '../../src/core/json/json.js';
@@ -17,8 +18,10 @@ describe('documents that are kept as they were sent', () => {
     expect(documents.sizeBytes).toBe(documents.texts().size);
     expect(read(documents.objects('content'))).toEqual(TEXTS.map((content) => ({ content })));
     expect(documents.sources().bytes.toString()).toBe(LIST);
-    expect(documents.echo(0).toString()).toBe('{"id":9223372036854775807,"text":"a\\u0041"}');
-    expect(documents.echo(1).toString()).toBe('{"text":"b\\n"}');
+    expect(encodeJson(documents.echo(0)).toString()).toBe(
+      '{"id":9223372036854775807,"text":"a\\u0041"}',
+    );
+    expect(encodeJson(documents.echo(1)).toString()).toBe('{"text":"b\\n"}');
     expect(documents.parts()).toEqual(
       (JSON.parse(LIST) as unknown[]).map((source, index) => ({ text: TEXTS[index], source })),
     );
@@ -37,7 +40,7 @@ describe('documents that are kept as they were sent', () => {
       { text: ' \u3000', f: 1 },
       { id: Number('9223372036854775807'), text: 'aA' },
     ]);
-    expect(picked.echo(0).toString()).toBe('{"text":" \\u3000","f":1.0}');
+    expect(encodeJson(picked.echo(0)).toString()).toBe('{"text":" \\u3000","f":1.0}');
   });
 });
 

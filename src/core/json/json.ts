@@ -137,6 +137,15 @@ export function parseNumeric(value: unknown): number | undefined {
   return undefined;
 }
 
+/** A short JSON text that is known to be valid and is written as it stands. */
+export class JsonText {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
 /** JSON text in pieces, in order. */
 export interface JsonPieces {
   readonly size: number;
@@ -209,6 +218,7 @@ export type JsonBody =
   | null
   | undefined
   | JsonFragment
+  | JsonText
   | readonly JsonBody[]
   | { readonly [name: string]: JsonBody };
 
@@ -415,6 +425,7 @@ function write(value: JsonBody, text: string, parts: Part[]): string {
     parts.push(text, value);
     return '';
   }
+  if (value instanceof JsonText) return text + value.text;
   if (isList(value)) {
     let open = text + '[';
     for (let index = 0; index < value.length; index += 1) {
@@ -427,7 +438,7 @@ function write(value: JsonBody, text: string, parts: Part[]): string {
   for (const name of Object.keys(value)) {
     const member = value[name];
     if (member === undefined) continue;
-    open = write(member, `${open}${first ? '' : ','}${quoted(name)}:`, parts);
+    open = write(member, `${open}${first ? '' : ','}${keyText(name)}`, parts);
     first = false;
   }
   return open + '}';
@@ -449,7 +460,7 @@ function* writeInSteps(value: JsonBody, text: string, parts: Part[], pace: Pace)
     yield;
     return '';
   }
-  if (value instanceof JsonFragment) {
+  if (value instanceof JsonFragment || value instanceof JsonText) {
     if (pace.fills(FRAGMENT_UNITS)) yield;
     return write(value, text, parts);
   }
@@ -465,15 +476,34 @@ function* writeInSteps(value: JsonBody, text: string, parts: Part[], pace: Pace)
   for (const name of Object.keys(value)) {
     const member = value[name];
     if (member === undefined) continue;
-    open = yield* writeInSteps(member, `${open}${first ? '' : ','}${quoted(name)}:`, parts, pace);
+    open = yield* writeInSteps(member, `${open}${first ? '' : ','}${keyText(name)}`, parts, pace);
     first = false;
   }
   return open + '}';
 }
 
 function scalarText(value: string | number | boolean | null | undefined): string {
-  return typeof value === 'string' ? quoted(value.toWellFormed()) : JSON.stringify(value ?? null);
+  if (typeof value === 'string') return quoted(value.toWellFormed());
+  // As `JSON.stringify` does it, which takes longer to be called.
+  return typeof value === 'number' && Number.isFinite(value)
+    ? String(value)
+    : JSON.stringify(value ?? null);
 }
+
+/** Names of members as they are written: bodies and replies have the same ones in every row. */
+const keyTexts = new Map<string, string>();
+/** Names may come from settings and callers, too. */
+const MOST_KEYS = 500;
+
+function keyText(name: string): string {
+  const known = keyTexts.get(name);
+  if (known !== undefined) return known;
+  const text = `${quoted(name)}:`;
+  if (keyTexts.size < MOST_KEYS && name.length <= MOST_KEY_UNITS) keyTexts.set(name, text);
+  return text;
+}
+
+const MOST_KEY_UNITS = 64;
 
 /** Text that needs no JSON escapes; longer text is left to the engine, which scans it faster. */
 const PLAIN = /^[\w ,.:;/@?()+-]{0,100}$/;

@@ -6,6 +6,7 @@ import {
   encodeReply,
   joinInSteps,
   JsonFragment,
+  JsonText,
   type JsonBody,
 } from '../../../src/core/json/json.js';
 import { bufferWithRoom, joinWithRoom } from '../../../src/core/json/room.js';
@@ -103,6 +104,34 @@ describe('a body whose texts have half a character', () => {
   });
 });
 
+describe('a body of values', () => {
+  it('is written as the plain writer does it, at once and in steps', async () => {
+    const value = fc.jsonValue({ maxDepth: 3 }) as fc.Arbitrary<JsonBody>;
+    const number = fc.oneof(fc.double(), fc.constantFrom(-0, Number.NaN, Infinity, 1e21, 5e-324));
+    const row = fc.record({ value, number, text: fc.string(), none: fc.constant(undefined) });
+    await fc.assert(
+      fc.asyncProperty(fc.array(row), fc.dictionary(fc.string(), value), async (rows, others) => {
+        // A prototype is not a member of its own.
+        const body: JsonBody = { rows, others: { ...others } };
+
+        expect(encodeJson(body).toString()).toBe(JSON.stringify(body));
+        expect(
+          (await encodeJsonInSteps(body, () => Promise.resolve())).equals(encodeJson(body)),
+        ).toBe(true);
+      }),
+    );
+  });
+
+  it('has texts that are known to be JSON as they are', async () => {
+    const body = { a: [new JsonText('1.0'), new JsonText('-2.0')], b: new JsonText('3.0') };
+
+    expect(encodeJson(body).toString()).toBe('{"a":[1.0,-2.0],"b":3.0}');
+    expect((await encodeJsonInSteps(body, () => Promise.resolve())).toString()).toBe(
+      '{"a":[1.0,-2.0],"b":3.0}',
+    );
+  });
+});
+
 describe('encodeReply', () => {
   const documents = documentsIn(JSON.stringify(['a"é\n'.repeat(1_000), { text: 'b', id: 1 }]));
   const bodyOf = (rows: number): JsonBody => ({
@@ -180,7 +209,10 @@ describe('a body that is written around the documents where they lie', () => {
     expect(second.buffer).not.toBe(body.buffer);
     expect(first.toString()).toBe('{"model":"m","documents":["a","b"],"top_n":2}');
     expect(second.toString()).toBe('{"model":"another","documents":["a","b"],"top_n":1}');
-    expect([documents.text(0), documents.echo(1).toString()]).toEqual(['a', '{"text":"b"}']);
+    expect([documents.text(0), encodeJson(documents.echo(1)).toString()]).toEqual([
+      'a',
+      '{"text":"b"}',
+    ]);
   });
 
   it('never lies over other documents, nor over memory that is not its own', () => {
