@@ -41,6 +41,7 @@ class SentDocuments implements Documents {
   /** What has been replaced in the bytes, and is put back where the caller sees them. */
   readonly #replaced: LoneHalves | undefined;
   #texts: JsonFragment | undefined;
+  #sizeBytes: number | undefined;
 
   constructor(
     bytes: Buffer,
@@ -58,8 +59,11 @@ class SentDocuments implements Documents {
   }
 
   get sizeBytes(): number {
-    const isList = this.#whole !== undefined && !this.#hasObjects;
-    return isList ? this.#whole.length : 2 + this.#bytesOf(TEXT) + Math.max(0, this.count - 1);
+    this.#sizeBytes ??=
+      this.#whole !== undefined && !this.#hasObjects
+        ? this.#whole.length
+        : 2 + this.#bytesOf(TEXT) + Math.max(0, this.count - 1);
+    return this.#sizeBytes;
   }
 
   texts(): JsonFragment {

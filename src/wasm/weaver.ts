@@ -75,8 +75,7 @@ export function echo(documents: i32, bytes: i32): i32 {
   let out = WRITTEN;
   for (let document: i32 = 0; document < documents; document += 1) {
     // From the brace that closes the row before.
-    let brace = at + 1;
-    while (brace < end && load<u8>(brace) != 0x7d) brace += 1;
+    const brace = findBrace(at + 1, end);
     out = copy(at, brace - at, out);
     at = brace;
     out = copy(MEMBER, MEMBER_SIZE, out);
@@ -91,6 +90,15 @@ export function echo(documents: i32, bytes: i32): i32 {
     }
   }
   return copy(at, end - at, out) - WRITTEN;
+}
+
+/** The position of the next brace that closes a row; `end` if there is none. */
+function findBrace(from: i32, end: i32): i32 {
+  for (let at = from; at < end; at += 16) {
+    const lanes = i8x16.bitmask(i8x16.eq(v128.load(at), i8x16.splat(0x7d)));
+    if (lanes != 0) return min(at + ctz(lanes), end);
+  }
+  return end;
 }
 
 /** Copies so many bytes, and up to fifteen more, which the next copy overwrites; returns where that begins. */
