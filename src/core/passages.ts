@@ -29,47 +29,56 @@ export function* passageList(
   const of: number[] = [];
   const texts = new Map<number, string>();
   let isCut = false;
-  /** A passage begins where the last one has not ended yet, so that all of them together are no longer than this. */
-  const enough = (MOST_PASSAGES + 1) * unitsBeyond(mostTokens);
   const pace = new Pace();
   for (let index = 0; index < documents.count; index += 1) {
     if (!isLong.has(index)) {
       of.push(index);
       continue;
     }
-    const beginning = documents.beginning(index, enough);
-    const found = passagesOf(beginning, mostTokens);
-    // White space makes no passages, but the text after it may.
-    const isAll = found.length > MOST_PASSAGES || beginning.length < enough;
-    const passages = isAll ? found : passagesOf(documents.text(index), mostTokens);
+    const passages = yield* passagesOf(documents.pieces(index), mostTokens, pace);
     if (passages.length > MOST_PASSAGES) isCut = true;
     for (const passage of passages.slice(0, MOST_PASSAGES)) {
       texts.set(of.length, passage);
       of.push(index);
     }
-    if (pace.fills(beginning.length)) yield;
   }
   return { documents: yield* documents.pick(of).withTextsInSteps(texts), of, isCut };
 }
 
 /**
- * A text as overlapping passages, none of which can have more than this many tokens: at least one passage, and at most one
- * more than are read. They end between words where possible.
+ * A text, of which no more is read than is needed, as overlapping passages, none of which can have more than this many tokens:
+ * at least one passage, and at most one more than are used. They end between words where possible.
  */
-export function passagesOf(text: string, mostTokens: number): string[] {
+export function* passagesOf(
+  pieces: Iterable<string>,
+  mostTokens: number,
+  pace = new Pace(),
+): Steps<string[]> {
   const passages: string[] = [];
-  let from = 0;
+  const units = unitsBeyond(mostTokens);
+  const more = pieces[Symbol.iterator]();
+  // From where the next passage begins, as far as the text has been read.
+  let rest = '';
+  let isRead = false;
+  let first: string | undefined;
   while (passages.length <= MOST_PASSAGES) {
-    const rest = text.slice(from);
-    const most = cutToTokens(rest, mostTokens) || firstCharacter(rest);
+    while (rest.length <= units && !isRead) {
+      const piece = more.next();
+      if (piece.done === true) isRead = true;
+      else rest += piece.value;
+    }
+    if (pace.fills(Math.min(rest.length, units))) yield;
+    const whole = cutToTokens(rest, mostTokens);
+    first ??= whole;
+    const most = whole || firstCharacter(rest);
     const isLast = most.length === rest.length;
     const passage = isLast ? most : upToWord(most);
     // A passage of white space says nothing, and some providers refuse it.
     if (passage.trim() !== '') passages.push(passage);
     if (isLast) break;
-    from += stepOver(passage);
+    rest = rest.slice(stepOver(passage));
   }
-  return passages.length === 0 ? [cutToTokens(text, mostTokens)] : passages;
+  return passages.length === 0 ? [first ?? ''] : passages;
 }
 
 function firstCharacter(text: string): string {
