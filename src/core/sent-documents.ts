@@ -97,8 +97,22 @@ class SentDocuments implements Documents {
   }
 
   around(before: string | ((index: number) => string), after: string): JsonFragment {
-    return typeof before === 'string'
-      ? this.#join(before, TEXT, after)
+    if (typeof before === 'string') return this.#join(before, TEXT, after);
+    if (this.count === 0) return new JsonFragment(EMPTY_ARRAY);
+    const [bytes, rows] = [this.#bytes, this.#rows];
+    const places: number[] = [];
+    const ends: number[] = [];
+    let text = '[';
+    for (let index = 0; index < this.count; index += 1) {
+      text += (index === 0 ? '' : `${after},`) + before(index);
+      ends.push(text.length);
+      places.push(index * ROW + TEXT);
+    }
+    text += `${after}]`;
+    const around = Buffer.from(text);
+    // Where it has other characters, the ends are not those in bytes.
+    return around.length === text.length
+      ? between({ bytes, rows, places, around, ends })
       : wrapEach(this.count, before, (index) => this.#raw(index, TEXT), after);
   }
 
@@ -135,43 +149,15 @@ class SentDocuments implements Documents {
     const heads = headsOf(rowsText.toString('latin1'));
     let text = '';
     const ends: number[] = [];
-    let size = 0;
-    for (const [at, index] of indexes.entries()) {
-      const start = rows[index * ROW] ?? 0;
-      const isText = bytes[start] === QUOTE;
+    const places = indexes.map((index) => index * ROW + SOURCE);
+    for (const [at, place] of places.entries()) {
+      const isText = bytes[rows[place] ?? 0] === QUOTE;
       text += isText ? (heads[at] ?? '') + ECHO_HEAD : (heads[at] ?? '');
       ends.push(text.length);
       if (isText) text += ECHO_TAIL;
-      size += (rows[index * ROW + 1] ?? 0) - start;
     }
     const around = Buffer.from(text + ROW_END, 'latin1');
-    function* iterate(): Iterable<Buffer> {
-      for (const [at, index] of indexes.entries()) {
-        yield around.subarray(ends[at - 1] ?? 0, ends[at]);
-        const [start = 0, end = 0] = rows.subarray(index * ROW + SOURCE);
-        if (replaced === undefined) yield bytes.subarray(start, end);
-        else yield* replaced.originals(bytes, start, end);
-      }
-      yield around.subarray(ends[ends.length - 1] ?? 0);
-    }
-    return new JsonFragment({
-      size: around.length + size,
-      iterate,
-      copy: (target: Buffer, start: number) => {
-        let end = start;
-        let done = 0;
-        for (let at = 0; at < ends.length; at += 1) {
-          const next = ends[at] ?? 0;
-          end += copyPiece(around, done, next, target, end);
-          done = next;
-          const row = (indexes[at] ?? 0) * ROW;
-          const begun = end;
-          end += copyBytes(bytes, target, end, rows[row], rows[row + 1]);
-          replaced?.putBack(target, begun, rows[row] ?? 0, rows[row + 1] ?? 0);
-        }
-        copyPiece(around, done, around.length, target, end);
-      },
-    });
+    return between({ bytes, rows, places, around, ends, replaced });
   }
 
   blanks(): readonly number[] {
@@ -291,6 +277,51 @@ class SentDocuments implements Documents {
       },
     });
   }
+}
+
+/** Parts of a body, and the text that stands around them. */
+interface Interleaved {
+  readonly bytes: Buffer;
+  readonly rows: Uint32Array;
+  /** Where in the rows each part's start is, with its end behind it. */
+  readonly places: readonly number[];
+  readonly around: Buffer;
+  /** Where in that text each part goes. */
+  readonly ends: readonly number[];
+  readonly replaced?: LoneHalves | undefined;
+}
+
+/** The parts with the text around them; copied when it is written. */
+function between({ bytes, rows, places, around, ends, replaced }: Interleaved): JsonFragment {
+  let size = around.length;
+  for (const place of places) size += (rows[place + 1] ?? 0) - (rows[place] ?? 0);
+  function* iterate(): Iterable<Buffer> {
+    for (const [at, place] of places.entries()) {
+      yield around.subarray(ends[at - 1] ?? 0, ends[at]);
+      const [start = 0, end = 0] = rows.subarray(place);
+      if (replaced === undefined) yield bytes.subarray(start, end);
+      else yield* replaced.originals(bytes, start, end);
+    }
+    yield around.subarray(ends[ends.length - 1] ?? 0);
+  }
+  return new JsonFragment({
+    size,
+    iterate,
+    copy: (target: Buffer, start: number) => {
+      let end = start;
+      let done = 0;
+      for (let at = 0; at < places.length; at += 1) {
+        const next = ends[at] ?? 0;
+        end += copyPiece(around, done, next, target, end);
+        done = next;
+        const place = places[at] ?? 0;
+        const begun = end;
+        end += copyBytes(bytes, target, end, rows[place], rows[place + 1]);
+        replaced?.putBack(target, begun, rows[place] ?? 0, rows[place + 1] ?? 0);
+      }
+      copyPiece(around, done, around.length, target, end);
+    },
+  });
 }
 
 /** How much is copied in one go. */

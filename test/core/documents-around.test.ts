@@ -23,6 +23,16 @@ describe.each([
     );
   });
 
+  it.each(['n', 'ñ'])('writes the same in one go and piece by piece: %s', (name) => {
+    const around = () => documents.around((index) => `{"${name}${index}":1,"text":`, ',"b":2}');
+
+    expect(JSON.parse(around().bytes.toString('utf8'))).toEqual(
+      TEXTS.map((text, index) => ({ [`${name}${index}`]: 1, text, b: 2 })),
+    );
+    expect(Buffer.concat([...around().pieces()]).equals(around().bytes)).toBe(true);
+    expect(around().size).toBe(around().bytes.length);
+  });
+
   it('makes an empty array of no documents', () => {
     expect(documents.pick([]).around('{"a":', '}').bytes.toString('utf8')).toBe('[]');
   });
