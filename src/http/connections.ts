@@ -8,6 +8,7 @@ import {
 import type { Server as NetServer, Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { GatewayError, systemCode } from '../core/errors.js';
+import { Arrivals } from './arrivals.js';
 import { rawErrorReply } from './error-reply.js';
 import { writeInPieces } from '../gateway/writes.js';
 
@@ -40,14 +41,29 @@ export class PatientServer extends Server {
   constructor(options: ServerOptions, serve: RequestListener, other?: OtherProtocol) {
     super(options, serve);
     this.#other = other;
+    const [nodes] = this.listeners('connection') as ((socket: Socket) => void)[];
+    this.removeAllListeners('connection');
+    const arrivals = new Arrivals((socket) => {
+      if (socket.destroyed) {
+        this.#forget(socket);
+        return;
+      }
+      // Node's own listeners come first, on the server as on the socket.
+      if (nodes !== undefined) Reflect.apply(nodes, this, [socket]);
+      writeInPieces(socket);
+      socket.on('close', () => this.#forget(socket));
+    });
     this.on('connection', (socket) => {
       this.#sockets.add(socket);
-      writeInPieces(socket);
-      socket.on('close', () => {
-        this.#sockets.delete(socket);
-        if (this.#sockets.size === 0) this.#whenGone?.();
-      });
+      arrivals.add(socket);
     });
+    // Node looks at this where it accepts a connection, and has no other way to set it on a server of HTTP.
+    Object.assign(this, { pauseOnConnect: true });
+  }
+
+  #forget(socket: Socket): void {
+    this.#sockets.delete(socket);
+    if (this.#sockets.size === 0) this.#whenGone?.();
   }
 
   /** Whether each reply from now on is the last of its connection. */
