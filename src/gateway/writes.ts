@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
 import { largeWork } from '../core/turns.js';
 
-/** What is written at once; the system takes a quarter of a megabyte in some ten microseconds, and 30 MB in milliseconds. */
-const LARGE_BYTES = 524_288;
+/** Less is written at once: it takes a few tenths of a millisecond, and 30 MB take several. */
+const LARGE_BYTES = 2_097_152;
 const PIECE_BYTES = 262_144;
 
 type Done = (error?: Error | null) => void;

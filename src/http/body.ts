@@ -73,6 +73,8 @@ function contentEncodings(header: string | undefined): Encodings | undefined {
   );
 }
 
+/** What comes after so many bytes of one body waits where enough has been done in a turn. */
+const AT_ONCE_BYTES = 1_048_576;
 /** Bodies from this size on are read in turn and assembled piece by piece. */
 const LARGE_BYTES = 262_144;
 
@@ -125,7 +127,7 @@ function collect(
       else if (bytes <= LARGE_BYTES) chunks.push(chunk);
       else (gathering ??= new Gathering(chunks.splice(0))).add(chunk);
       // What its caller sends meanwhile waits in the connection.
-      if (bytes > LARGE_BYTES) arriveInTurns(req);
+      if (bytes > AT_ONCE_BYTES) arriveInTurns(req);
     };
     const begin = (): void => {
       // Pieces of a large body are joined as they arrive: joining all at once would take twice the memory and hold up
