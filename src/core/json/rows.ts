@@ -157,7 +157,7 @@ class Search {
 
   constructor(bytes: Buffer, maxRows: number, strings: KnownStrings | undefined) {
     this.#bytes = bytes;
-    this.#head = bytes.subarray(0, MAX_AROUND_BYTES);
+    this.#head = bytes.length > MAX_AROUND_BYTES ? bytes.subarray(0, MAX_AROUND_BYTES) : bytes;
     this.#maxRows = maxRows;
     this.#strings = strings;
   }
