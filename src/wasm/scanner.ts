@@ -283,7 +283,8 @@ function walkValue(byte: u8, at: i32, end: i32): i32 {
   const isElement = inList && depth == listDepth;
   const isWanted = wanted >= 0;
   if (byte == 0x22) {
-    if (isWanted || stepIsNext) return FAILED;
+    // A bare string is left to the plain parser, as a bare number or word is.
+    if (isWanted || stepIsNext || depth == 0) return FAILED;
     if (refusedIsNext) {
       if (at + 1 == end) return at;
       if (load<u8>(at, 1) != 0x22) return FAILED;
@@ -331,7 +332,6 @@ function walkValue(byte: u8, at: i32, end: i32): i32 {
     return open(at, false);
   }
   if (isWanted) return FAILED;
-  // A bare number or word is left to the plain parser.
   if (depth == 0) return FAILED;
   const next = byte == 0x2d || isDigit(byte) ? walkNumber(at, end) : walkWord(byte, at, end);
   if (next > at) return walkComma(next, end);
