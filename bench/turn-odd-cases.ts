@@ -1,6 +1,6 @@
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { escapedJson } from './bodies.js';
-import { CHINESE, ENGLISH, textOf, textsOf, type Case, type Form } from './turn-cases.js';
+import { CHINESE, ENGLISH, textOf, textsOf, type Case, type Form } from './turn-case.js';
 
 /** Below this, a body is read without a pause unless there is much in it. */
 const SMALL = 900_000;

@@ -5,7 +5,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { startStubs } from '../test/stubs/server.js';
 import { escapedJson } from './bodies.js';
-import { casesOf, type Case, CHINESE, ENGLISH, MAIN, textsOf } from './turn-cases.js';
+import { CHINESE, ENGLISH, textsOf, type Case } from './turn-case.js';
+import { casesOf, MAIN } from './turn-cases.js';
 import { makeHome, runCli, startProcess, type GatewayProcess } from '../test/system/fleet.js';
 
 /**

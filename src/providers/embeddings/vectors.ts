@@ -1,10 +1,9 @@
-import { endianness } from 'node:os';
 import { JsonShapeError, type Json } from '../../core/json/json.js';
 
 export type Vector = Float32Array;
 
 const BYTES_PER_NUMBER = 4;
-const isBigEndian = endianness() === 'BE';
+const isBigEndian = new Uint8Array(Uint16Array.of(1).buffer)[0] === 0;
 
 /** A vector as numbers, or as the bytes of little-endian floats in base64. */
 export function readVector(json: Json): Vector {
