@@ -10,6 +10,7 @@ import type { Config } from './config-values.js';
 import { GatewayError, systemCode } from './core/errors.js';
 import { withDotEnv } from './dot-env.js';
 import { firstStart, welcome } from './first-start.js';
+import { MAX_WAITING } from './http/connections.js';
 import { EncryptionKeyError, openStore } from './open-store.js';
 import { StoreUnavailableError } from './store/store.js';
 import { onStopSignal } from './signals.js';
@@ -141,7 +142,7 @@ async function serve(config: Config): Promise<number> {
     if (isLeaving as boolean) leavePrimary();
     logger.info({ pid }, 'serving');
   } else {
-    app.server.listen(wantedPort, host);
+    app.server.listen(wantedPort, host, MAX_WAITING);
     await once(app.server, 'listening');
     const { port } = app.server.address() as AddressInfo;
     print(welcome(config, first, port));

@@ -2,7 +2,7 @@ import cluster, { type Worker } from 'node:cluster';
 import { createServer, Socket, type AddressInfo, type Server } from 'node:net';
 import { Restarts } from './core/restarts.js';
 import { Heartbeat } from './heartbeat.js';
-import { acceptWaiting, type PatientServer } from './http/connections.js';
+import { acceptWaiting, MAX_WAITING, type PatientServer } from './http/connections.js';
 import { onStopSignal } from './signals.js';
 import type { Logger } from './telemetry/log.js';
 import { answerWorkers } from './telemetry/shared-metrics.js';
@@ -11,7 +11,7 @@ import { onUncaught, SOFTWARE_EXIT_CODE } from './uncaught.js';
 /** On top of the time to drain: a worker that is still there then will not end by itself. */
 const LAST_WORDS_MS = 10_000;
 /** Connections that may wait while there is no worker. */
-const MAX_WAITING = 1_024;
+const MAX_HELD = 1_024;
 /** How often workers are asked whether they are there. */
 const BEAT_MS = 1_000;
 /** A worker that answers no longer gets no more connections, and is then replaced: it may be stopped, or hang. */
@@ -141,7 +141,7 @@ class Supervisor {
       this.#stop();
       this.#reject(error);
     });
-    this.#server.listen(port, host, () => {
+    this.#server.listen(port, host, MAX_WAITING, () => {
       onListening((this.#server.address() as AddressInfo).port);
     });
   }
@@ -156,7 +156,7 @@ class Supervisor {
   #handOver(socket: Socket): void {
     const worker = this.#serving.shift();
     if (worker === undefined) {
-      if (this.#waiting.length < MAX_WAITING && !this.#isStopping) this.#waiting.push(socket);
+      if (this.#waiting.length < MAX_HELD && !this.#isStopping) this.#waiting.push(socket);
       else socket.destroy();
       return;
     }

@@ -132,8 +132,8 @@ export class PatientServer extends Server {
   }
 }
 
-/** The kernel keeps no more for a port, unless it is told to: what connects after these has come later. */
-const MAX_WAITING = 512;
+/** As many as Linux lets wait for a port, and not the 512 of Node: more at once would try again after a second, or three. */
+export const MAX_WAITING = 4_096;
 /** Share of the drain time, for a process whose turns take long. */
 const ACCEPT_SHARE = 0.5;
 /** Turns of the event loop without a new connection after which none is waiting. */

@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { systemCode } from '../../src/core/errors.js';
 import { eventually, startRedis, type RedisServer } from '../support/redis-server.js';
+import { until } from '../support/until.js';
 import { onlyChannel, startUpstream, type TestUpstream } from '../support/upstream.js';
 import {
   makeHome,
@@ -327,4 +328,22 @@ describe('the health check of the image', () => {
     await running.exited;
     await expect(check()).rejects.toMatchObject({ code: 1 });
   }, 60_000);
+});
+
+it('more callers than Node lets wait are taken by the system while the gateway gets no time', async () => {
+  const { port, pid } = await start();
+  const kept = Number(readFileSync('/proc/sys/net/core/somaxconn', 'utf8'));
+  const count = Math.min(700, kept);
+  process.kill(pid, 'SIGSTOP');
+  let connected = 0;
+
+  const callers = Array.from({ length: count }, () =>
+    connect(port, '127.0.0.1')
+      .on('connect', () => (connected += 1))
+      .on('error', () => undefined),
+  );
+
+  await until('all are connected', () => connected === count);
+  for (const caller of callers) caller.destroy();
+  process.kill(pid, 'SIGCONT');
 });
