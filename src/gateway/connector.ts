@@ -1,6 +1,7 @@
 import { lookup, type LookupAddress, type LookupAllOptions } from 'node:dns';
 import { isIP, type LookupFunction, type Socket } from 'node:net';
 import { buildConnector } from 'undici';
+import { readWhileNotHeld } from './holding.js';
 import { Intake } from './intake.js';
 import { watchWrites } from './outlet.js';
 import { writeInPieces } from './writes.js';
@@ -48,6 +49,7 @@ export function createConnector(
       if (error === null) {
         intake?.serve(socket);
         skipInterimReplies(socket);
+        readWhileNotHeld(socket);
         writeInPieces(socket);
         watchWrites(socket);
       }

@@ -5,6 +5,7 @@ import { copyBytes, uncleared } from '../core/memory.js';
 import { arriveInTurns, nextTurn } from '../core/turns.js';
 import type { RawReply } from '../providers/reply.js';
 import { awaitReply } from './connector.js';
+import { flowOf, type Flow } from './holding.js';
 import { Inflation, readEncodings } from './inflate.js';
 import { writesNext, type Sender } from './outlet.js';
 import type { ReplyRoom } from './reply-room.js';
@@ -54,6 +55,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Sender {
   #controller: Dispatcher.DispatchController | undefined;
   #failure: TransportError | undefined;
   #connection: Socket | undefined;
+  #flow: Flow | undefined;
   /** Whether the whole request has been handed to the system. */
   #hasLeft = false;
   #started = false;
@@ -99,6 +101,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Sender {
 
   writingTo(connection: Socket): void {
     this.#connection = connection;
+    this.#flow = flowOf(connection);
     awaitReply(connection);
   }
 
@@ -138,22 +141,29 @@ export class Exchange implements Dispatcher.DispatchHandler, Sender {
     }
   }
 
-  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#failure !== undefined) return;
     if (this.#rawBytes === 0) this.#inflate(this.#headers['content-encoding'], chunk);
     this.#rawBytes += chunk.length;
     const inflation = this.#inflation;
     if (inflation === undefined) {
       this.#keep(chunk);
-      if (this.#rawBytes > LARGE_BYTES) arriveInTurns(controller);
+      if (this.#rawBytes > LARGE_BYTES) this.#hold(arriveInTurns);
     } else if (this.#rawBytes > this.#limits.maxBytes) {
       this.#fail(new TransportError('unreadable', 'the reply is larger than allowed'));
     } else if (!inflation.write(chunk)) {
-      controller.pause();
-      inflation.onDrain(() => {
-        controller.resume();
+      this.#hold((flow) => {
+        flow.pause();
+        inflation.onDrain(() => {
+          flow.resume();
+        });
       });
     }
+  }
+
+  /** One read may bring many pieces, of which the first makes the connection wait. */
+  #hold(by: (flow: Flow) => void): void {
+    if (this.#flow?.isHeld === false) by(this.#flow);
   }
 
   onResponseEnd(): void {
@@ -263,6 +273,8 @@ export class Exchange implements Dispatcher.DispatchHandler, Sender {
     clearTimeout(this.#timer);
     this.#stopListening?.();
     this.#inflation?.destroy();
+    // What has ended drains no more.
+    this.#flow?.resumeSoon();
     for (const room of this.#limits.rooms) {
       room.release(this.#bytes);
       room.releaseAhead(this.#whole?.length ?? 0);
