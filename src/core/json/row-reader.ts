@@ -136,6 +136,8 @@ class RowReader {
   #form: Form | undefined;
   /** What has been read last, if all of it is still there. */
   #inWindow: FlatRows | undefined;
+  /** Whether the list that is read has numbers too small for a double: they are written as what is left of them. */
+  #hasVanished = false;
 
   constructor() {
     const module = new WebAssembly.Module(Buffer.from(ROWS, 'base64'));
@@ -163,6 +165,7 @@ class RowReader {
     const code = this.#code;
     code.begin(maxRows);
     this.#inWindow = undefined;
+    this.#hasVanished = false;
     let count = 0;
     let first = 0;
     let base = 0;
@@ -198,7 +201,7 @@ class RowReader {
       last: base + code.rowsEnd(),
       end,
       isContract: form.isContract && isTight && code.fractionColumns() === 2,
-      isPlain: code.areStrange() === 0,
+      isPlain: code.areStrange() === 0 && !this.#hasVanished,
     });
     this.#inWindow = base === 0 ? rows : undefined;
     return rows;
@@ -271,7 +274,9 @@ class RowReader {
     for (let at = 0; at < read; at += 1) {
       if (!Number.isNaN(this.#numbers[at])) continue;
       const [start = 0, end = 0] = [this.#places[2 * at], this.#places[2 * at + 1]];
-      this.#numbers[at] = Number(bytes.toString('latin1', base + start, base + end));
+      const number = Number(bytes.toString('latin1', base + start, base + end));
+      if (number === 0) this.#hasVanished = true;
+      this.#numbers[at] = number;
     }
   }
 }

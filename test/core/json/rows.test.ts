@@ -323,6 +323,7 @@ describe('NumberRows', () => {
     ['an index with a fraction', '[{"index":3.0,"relevance_score":0.5}]'],
     ['an index of minus zero', '[{"index":-0,"relevance_score":0.5}]'],
     ['a score of minus zero', '[{"index":0,"relevance_score":-0.0}]'],
+    ['a score too small for a double', '[{"index":0,"relevance_score":-1.5e-330}]'],
     ['more digits than a double has', `[{"index":0,"relevance_score":0.${'9'.repeat(30)}}]`],
     ['no index', '[{"i":0,"relevance_score":0.5}]'],
     ['no score', '[{"index":0,"s":0.5}]'],
