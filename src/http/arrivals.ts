@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 
 /** How long a connection may wait for others to be accepted. */
-const WAIT_MS = 100;
+const WAIT_MS = 25;
 
 /**
  * Begins to serve connections that come together once all of them are accepted. The event loop accepts one in each turn: if
