@@ -106,13 +106,13 @@ describe('a body whose texts have half a character', () => {
 
 describe('a body of values', () => {
   it('is written as the plain writer does it, at once and in steps', async () => {
-    const value = fc.jsonValue({ maxDepth: 3 }) as fc.Arbitrary<JsonBody>;
+    const value: fc.Arbitrary<unknown> = fc.jsonValue({ maxDepth: 3 });
     const number = fc.oneof(fc.double(), fc.constantFrom(-0, Number.NaN, Infinity, 1e21, 5e-324));
     const row = fc.record({ value, number, text: fc.string(), none: fc.constant(undefined) });
     await fc.assert(
       fc.asyncProperty(fc.array(row), fc.dictionary(fc.string(), value), async (rows, others) => {
         // A prototype is not a member of its own.
-        const body: JsonBody = { rows, others: { ...others } };
+        const body = { rows, others: { ...others } } as JsonBody;
 
         expect(encodeJson(body).toString()).toBe(JSON.stringify(body));
         expect(
