@@ -1,4 +1,5 @@
 import { copyBytes } from '../memory.js';
+import { Compiled, type Constant, type Exports } from './instance.js';
 import { MAX_BETWEEN, MAX_WRITTEN, type Scored } from './row-scan.js';
 import { ROWS } from './rows-module.js';
 
@@ -83,18 +84,7 @@ export class FlatRows {
   }
 }
 
-/** Every engine has it, but only browsers' type definitions declare it. */
-declare const WebAssembly: {
-  readonly Module: new (bytes: Uint8Array) => object;
-  readonly Instance: new (module: object) => { readonly exports: RowsExports };
-};
-
-interface Constant {
-  readonly value: number;
-}
-
-interface RowsExports {
-  readonly memory: { readonly buffer: ArrayBuffer };
+interface RowsExports extends Exports {
   readonly POWERS: Constant;
   readonly MAX_SCALE: Constant;
   readonly PARTS: Constant;
@@ -140,8 +130,7 @@ class RowReader {
   #hasVanished = false;
 
   constructor() {
-    const module = new WebAssembly.Module(Buffer.from(ROWS, 'base64'));
-    const code = new WebAssembly.Instance(module).exports;
+    const code = new Compiled<RowsExports>(ROWS).instance();
     const { buffer } = code.memory;
     this.#code = code;
     this.#memory = Buffer.from(buffer);

@@ -331,35 +331,24 @@ export class RowScan {
     let tail = 0;
     let tailDigits = 0;
     at += 1;
-    byte = bytes[at] ?? 0;
-    if (head !== 0) {
-      while (byte >= ZERO && byte <= NINE) {
-        if (head < MAX_HEAD) head = head * 10 + (byte - ZERO);
-        else {
-          tail = tail * 10 + (byte - ZERO);
-          tailDigits += 1;
-        }
-        at += 1;
-        byte = bytes[at] ?? 0;
-      }
-    }
-    let scale = 0;
-    if (byte === POINT) {
-      const point = at;
-      at += 1;
+    let point = -1;
+    for (; ; at += 1) {
       byte = bytes[at] ?? 0;
-      while (byte >= ZERO && byte <= NINE) {
-        if (head < MAX_HEAD) head = head * 10 + (byte - ZERO);
-        else {
-          tail = tail * 10 + (byte - ZERO);
-          tailDigits += 1;
-        }
-        at += 1;
-        byte = bytes[at] ?? 0;
+      if (byte === POINT && point < 0) {
+        point = at;
+        continue;
       }
-      scale = at - point - 1;
-      if (scale === 0) return -1;
+      // Nothing but a fraction may follow a zero.
+      const goesOn = byte >= ZERO && byte <= NINE && (point >= 0 || head !== 0);
+      if (!goesOn) break;
+      if (head < MAX_HEAD) head = head * 10 + (byte - ZERO);
+      else {
+        tail = tail * 10 + (byte - ZERO);
+        tailDigits += 1;
+      }
     }
+    let scale = point < 0 ? 0 : at - point - 1;
+    if (point >= 0 && scale === 0) return -1;
     if (byte === LOWER_E || byte === UPPER_E) {
       at += 1;
       byte = bytes[at] ?? 0;

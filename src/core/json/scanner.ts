@@ -1,4 +1,5 @@
 import { copyBytes } from '../memory.js';
+import { Compiled, type Constant, type Exports } from './instance.js';
 import { SCANNER } from './scanner-module.js';
 
 /**
@@ -60,14 +61,7 @@ export interface FoundList {
 /** Numbers per row. */
 export const ROW = 4;
 
-/** Every engine has it, but only browsers' type definitions declare it. */
-declare const WebAssembly: {
-  readonly Module: new (bytes: Uint8Array) => object;
-  readonly Instance: new (module: object) => { readonly exports: ScannerExports };
-};
-
-interface ScannerExports {
-  readonly memory: { readonly buffer: ArrayBuffer };
+interface ScannerExports extends Exports {
   readonly LISTS: Constant;
   readonly LIST_SIZE: Constant;
   readonly MAX_LISTS: Constant;
@@ -93,14 +87,10 @@ interface ScannerExports {
   otherValues(): number;
 }
 
-interface Constant {
-  readonly value: number;
-}
-
 /** Bytes of a name's entry before the name itself. */
 const NAME_HEAD = 1;
 
-let compiled: object | undefined;
+const compiled = new Compiled<ScannerExports>(SCANNER);
 
 /** One walker and its memory, for one text at a time. */
 class Scanner {
@@ -111,8 +101,7 @@ class Scanner {
   #names: readonly ListName[] | undefined;
 
   constructor() {
-    compiled ??= new WebAssembly.Module(Buffer.from(SCANNER, 'base64'));
-    this.#code = new WebAssembly.Instance(compiled).exports;
+    this.#code = compiled.instance();
     const { memory, WINDOW, WINDOW_SIZE } = this.#code;
     this.#window = Buffer.from(memory.buffer, WINDOW.value, WINDOW_SIZE.value);
     this.#bytes = new Uint8Array(memory.buffer);

@@ -1,4 +1,5 @@
 import { copyBytes } from '../memory.js';
+import { Compiled, type Constant, type Exports } from './instance.js';
 import { bufferWithRoom } from './room.js';
 import { ROW } from './scanner.js';
 import { WEAVER } from './weaver-module.js';
@@ -8,14 +9,7 @@ import { WEAVER } from './weaver-module.js';
  * each. Node's own copy takes longer to be called for a document than to copy it. What is written has room around it.
  */
 
-/** Every engine has it, but only browsers' type definitions declare it. */
-declare const WebAssembly: {
-  readonly Module: new (bytes: Uint8Array) => object;
-  readonly Instance: new (module: object) => { readonly exports: WeaverExports };
-};
-
-interface WeaverExports {
-  readonly memory: { readonly buffer: ArrayBuffer };
+interface WeaverExports extends Exports {
   readonly PLACES: Constant;
   readonly MAX_PLACES: Constant;
   readonly AROUND: Constant;
@@ -29,10 +23,6 @@ interface WeaverExports {
   added(): number;
   join(documents: number, place: number, before: number, between: number, after: number): number;
   echo(documents: number, bytes: number): number;
-}
-
-interface Constant {
-  readonly value: number;
 }
 
 /** Documents in a body: rows of `FoundList`, and at which of a row's numbers to look. */
@@ -67,8 +57,7 @@ class Weaver {
   readonly #maxPlaces: number;
 
   constructor() {
-    const module = new WebAssembly.Module(Buffer.from(WEAVER, 'base64'));
-    const code = new WebAssembly.Instance(module).exports;
+    const code = new Compiled<WeaverExports>(WEAVER).instance();
     const { buffer } = code.memory;
     this.#code = code;
     this.#memory = Buffer.from(buffer);
