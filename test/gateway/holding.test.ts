@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { randomBytes } from 'node:crypto';
+import { createServer as createHttpServer } from 'node:http';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from '@jest/globals';
@@ -68,6 +69,45 @@ describe('a connection that is held', () => {
     await until('the connection has ended', () => hasEnded);
     expect({ isHeld: flow?.isHeld, text }).toEqual({ isHeld: false, text: 'all of it' });
   }, 30_000);
+});
+
+describe('a kept connection', () => {
+  it('is free again behind a compressed reply whose last piece had to wait', async () => {
+    const plain = randomBytes(30_000).toString('hex');
+    const zipped = gzipSync(plain);
+    let connections = 0;
+    const server = createHttpServer((req, res) => {
+      const headers = { 'content-encoding': 'gzip', 'content-length': zipped.length };
+      req.resume().on('end', () => res.writeHead(200, headers).end(zipped));
+    }).on('connection', () => (connections += 1));
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    open.push({
+      close: () => {
+        server.close().closeAllConnections();
+        return Promise.resolve();
+      },
+    });
+    const upstream = new Upstream({ maxReplyBytes: 1_048_576 });
+    open.push(upstream);
+
+    const texts: string[] = [];
+    for (let round = 0; round < 3; round += 1) {
+      const reply = await upstream.send({
+        origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+        path: '/',
+        method: 'POST',
+        headers: [],
+        body: '{}',
+        timeoutMs: 20_000,
+        stillWanted: () => true,
+      });
+      texts.push(reply.text);
+    }
+
+    expect(texts).toEqual([plain, plain, plain]);
+    expect(connections).toBe(1);
+  }, 60_000);
 });
 
 describe('large replies of connections that are ended right behind them', () => {
