@@ -211,9 +211,10 @@ async function watch(deps: StatsDeps): Promise<Watched> {
       },
       nowMs,
     ),
+    // To this moment: spending is kept by the hour, and that of an hour that has just begun counts as well.
     usageBreakdown(deps, {
       fromMs: endMs - DAY_MS,
-      toMs: endMs,
+      toMs: nowMs + 1,
       by: ['user', 'token'],
       named: false,
     }),

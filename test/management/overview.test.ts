@@ -76,13 +76,13 @@ describe.each(Object.entries(STORES))('an overview of %s', (_, open) => {
     });
   }
 
-  function spent(quota: number): StatsAddition[] {
+  function spent(quota: number, whenMs = nowMs): StatsAddition[] {
     const tally = newTally();
     count(tally, { requests: 1, quota }, 20);
     const about = { tokenId, model: 'm', channelId: 1, provider: 'tei', tag: undefined };
     const key = writeSpendKey(about);
     return (['spend_hour', 'spend_day'] as const).map((rollup) => ({
-      ...{ rollup, atMs: bucketOf(rollup, nowMs), owner: ownerId, key, otherKey: key },
+      ...{ rollup, atMs: bucketOf(rollup, whenMs), owner: ownerId, key, otherKey: key },
       ...{ expiresMs: nowMs * 2, tally },
     }));
   }
@@ -175,6 +175,17 @@ describe.each(Object.entries(STORES))('an overview of %s', (_, open) => {
     expect(today.rows).toMatchObject([{ names: { user: 'ada' }, sums: { quota: 900 } }]);
     const { watched: before } = await overview(watched().store);
     expect(before.ending).toEqual({ names: ['ends'], total: 1 });
+  });
+
+  it('tells of who runs out as soon as an hour has begun', async () => {
+    const hourMs = dayFromMs + 10 * DAY_MS + 9 * HOUR_MS;
+    await add(...spent(900, hourMs));
+
+    const { watched: before } = await overview(watched().store, hourMs - MINUTE_MS);
+    const { watched: seen } = await overview(watched().store, hourMs + MINUTE_MS);
+
+    expect(before.runningOut).toEqual([]);
+    expect(seen.runningOut).toMatchObject([{ of: 'account', id: ownerId, name: 'ada' }]);
   });
 
   it('tells of who runs out, however many have less and spend nothing', async () => {
