@@ -48,8 +48,12 @@ export class PatientServer extends Server {
         this.#forget(socket);
         return;
       }
-      // Node's own listeners come first, on the server as on the socket.
+      // Node's own listeners come first, on the server as on the socket, also if the process that has handed it over listens:
+      // another protocol finds the one there with which Node lets go of it.
+      const earlier = socket.rawListeners('close') as (() => void)[];
+      socket.removeAllListeners('close');
       if (nodes !== undefined) Reflect.apply(nodes, this, [socket]);
+      for (const listener of earlier) socket.on('close', listener);
       writeInPieces(socket);
       socket.on('close', () => this.#forget(socket));
     });

@@ -7,7 +7,12 @@ import {
   type ClientHttp2Stream,
   type OutgoingHttpHeaders,
 } from 'node:http2';
-import { connect as connectTcp, type AddressInfo, type Socket } from 'node:net';
+import {
+  connect as connectTcp,
+  createServer as createTcpServer,
+  type AddressInfo,
+  type Socket,
+} from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { afterPreface, Http2Connections } from '../../src/http/http2.js';
 import { deferred } from '../support/deferred.js';
@@ -380,6 +385,32 @@ describe('HTTP/2 connections', () => {
     clearInterval(pinging);
 
     expect(text()).toContain(frame(7, 0, 0, '\0'.repeat(8)).slice(0, 9));
+  });
+
+  it('that another process has accepted are forgotten by HTTP/1, which would time them out', async () => {
+    await start();
+    const { server } = gateway.app;
+    let closed = 0;
+    // A worker counts the connections that it was handed, and listens before the server does.
+    const accepting = createTcpServer((socket) => {
+      socket.once('close', () => (closed += 1));
+      server.takeOver(socket);
+    });
+    accepting.listen(0, '127.0.0.1');
+    await once(accepting, 'listening');
+    const { port } = accepting.address() as AddressInfo;
+    const session = connect(`http://127.0.0.1:${port}`).on('error', () => undefined);
+    clients.push(session);
+    expect((await post(session, REQUEST)).status).toBe(200);
+
+    // All that HTTP/1 still knows, as it does when their headers take too long.
+    server.closeAllConnections();
+
+    expect((await post(session, REQUEST)).status).toBe(200);
+    expect(closed).toBe(0);
+    session.destroy();
+    await until('its end is heard', () => closed === 1);
+    accepting.close();
   });
 
   it('are closed when they have been idle', async () => {
