@@ -113,7 +113,9 @@ export async function sendHttp(
         throw new TransportError('cancelled', 'nobody is waiting for it');
     };
     const isRanking = provider.rounds === undefined;
-    return parsedInSteps(reply, { mostRows: call.documents.count, isRanking, pause });
+    // What answers a part of the call is not a list of rows: an embedding has thousands of numbers.
+    const mostRows = isRanking ? call.documents.count : Infinity;
+    return parsedInSteps(reply, { mostRows, isRanking, pause });
   };
   let reading: ReplyReading;
   if (provider.rounds === undefined) {

@@ -307,6 +307,16 @@ describe('a call of several requests', () => {
     expect(server.seen).toHaveLength(3);
   });
 
+  it('ranks by long embeddings of few texts, of which a reply of more than a megabyte is full', async () => {
+    const embedding = Array.from({ length: 80_000 }, (_, at) => Math.sin(at));
+    server.answer(({ body }, res) => {
+      const { input } = JSON.parse(body) as { input: string[] };
+      sendJson(res, { data: input.map((_, index) => ({ index, embedding })) });
+    });
+
+    expect(await embedded().send()).toMatchObject({ kind: 'ranking' });
+  });
+
   it('ends those under way when one fails, and not the request', async () => {
     const cut = deferred();
     server.answer(({ body }, res) => {
