@@ -9,7 +9,7 @@
  * Smaller things are freed young in either kind of memory, and are read a little faster where it is not shared. Of those of a
  * megabyte, many grow old while 64 connections wait for each other.
  */
-const LEAST_BYTES = 524_288;
+export const UNCOUNTED_BYTES = 524_288;
 /** With so much in buffers beside what requests in progress hold, the engine shall count what is added. */
 const MOST_UNCOUNTED_BYTES = 256 * 1_048_576;
 
@@ -26,7 +26,7 @@ let forgetting: NodeJS.Timeout | undefined;
 
 /** A buffer with any content, which has its memory to itself. `inBuffers` tells how many bytes there are in buffers by now. */
 export function uncleared(bytes: number, inBuffers = bytesInBuffers): Buffer {
-  if (bytes < LEAST_BYTES) return Buffer.allocUnsafeSlow(bytes);
+  if (bytes < UNCOUNTED_BYTES) return Buffer.allocUnsafeSlow(bytes);
   for (const block of idle) {
     if (block.byteLength < bytes || block.byteLength > 2 * bytes) continue;
     idle.delete(block);
@@ -81,7 +81,7 @@ export function copyBytes(
   to = source.length,
 ): number {
   // Neither is shared, or it is a small part of something, which may take a little longer.
-  if (Math.max(source.length, target.length) < LEAST_BYTES)
+  if (Math.max(source.length, target.length) < UNCOUNTED_BYTES)
     return source.copy(target, at, from, to);
   const bytes = Math.min(to, source.length) - from;
   if (bytes > 0) target.fill(source.subarray(from, from + bytes), at, at + bytes);

@@ -1,4 +1,4 @@
-import { encodeAlone, encodeJson, type JsonBody } from '../core/json/json.js';
+import { encodeAlone, encodeAtOnce, type JsonBody } from '../core/json/json.js';
 import { giveBack } from '../core/memory.js';
 import { MANY_DOCUMENTS } from '../core/steps.js';
 import { nextTurn } from '../core/turns.js';
@@ -73,7 +73,7 @@ export async function sendHttp(
     trace.readers += 1;
     const { bytes: body, isAlone } = isLarge
       ? await encodeAlone(json, nextTurn)
-      : { bytes: encodeJson(json), isAlone: false };
+      : encodeAtOnce(json);
     const sent = { hasLeft: false };
     let headers = route.headers as string[];
     if (bearer !== undefined) headers = [...headers, 'authorization', `Bearer ${bearer.token}`];

@@ -285,19 +285,20 @@ class RerankExchange {
     const body = rankingBody(written, this.#explanation);
     const headers = rankingHeaders(dialect, this.#requestId, reply);
     if (!(body instanceof Promise)) {
-      this.#isReadOut = !Buffer.isBuffer(body) && this.#hasNoReaders();
+      this.#isReadOut = this.#isReadOutWith(body);
       this.#send(body, headers);
       return;
     }
     const { bytes, isAlone } = await body;
-    this.#isReadOut = isAlone && this.#hasNoReaders();
+    this.#isReadOut = this.#isReadOutWith(bytes);
     if (isAlone) giveBackOnceTaken(this.#res, bytes);
     this.#send(bytes, headers);
   }
 
-  /** Whether nobody reads the body any more, once its reply is written. */
-  #hasNoReaders(): boolean {
-    return this.#trace.readers === 0 && this.#explanation === undefined;
+  /** Whether nobody reads the body any more, once this reply to it is written, which may lie in its memory. */
+  #isReadOutWith(reply: ReplyText): boolean {
+    if (this.#trace.readers !== 0 || this.#explanation !== undefined) return false;
+    return !Buffer.isBuffer(reply) || reply.buffer !== this.#body?.bytes.buffer;
   }
 
   #ranking({ caller, modelBy }: Asked, request: RerankRequest): Promise<RerankReply> {

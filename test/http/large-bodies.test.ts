@@ -86,12 +86,16 @@ describe('a body of several megabytes', () => {
       }
     }
 
-    it('leaves its memory to others', async () => {
-      const documents = ['marked one', TEXT];
-      const { status } = await gateway.post(key, { model: 'moon', query: 'q', documents });
+    it.each([
+      ['ranks alone', 'marked one', {}],
+      ['few of its documents', 'marked four', { return_documents: true, top_n: 1 }],
+    ])('leaves its memory to others, if that is with %s', async (_with, marker, asked) => {
+      const documents = [marker, TEXT];
+      const request = { model: 'moon', query: 'q', documents, ...asked };
+      const { status, body } = await gateway.post(key, request);
 
-      expect(status).toBe(200);
-      await until('the memory is there', () => timesLeft('marked one') === 1);
+      expect([status, body.results[0]?.index]).toEqual([200, 0]);
+      await until('the memory is there', () => timesLeft(marker) === 1);
     });
 
     it('keeps its memory where a call failed that may have read it', async () => {
