@@ -1,4 +1,5 @@
 import { JsonFragment, type JsonBody } from './json/json.js';
+import { copyBytes } from './memory.js';
 
 export const ECHO_HEAD = '{"text":';
 export const ECHO_TAIL = '}';
@@ -56,7 +57,7 @@ export function copyPiece(
   target: Buffer,
   at: number,
 ): number {
-  if (to - from > SHORT_BYTES) return piece.copy(target, at, from, to);
+  if (to - from > SHORT_BYTES) return copyBytes(piece, target, at, from, to);
   const shift = at - from;
   for (let index = from; index < to; index += 1) target[index + shift] = piece[index] ?? 0;
   return to - from;

@@ -2,3 +2,4 @@
 export type { DocumentPart, Documents } from './document-list.js';
 export { partDocuments, textDocuments } from './part-documents.js';
 export { headedTexts, sentDocuments, sentTexts } from './sent-documents.js';
+export { fieldDocuments } from './field-documents.js';

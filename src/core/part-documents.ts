@@ -1,6 +1,6 @@
 import { encodeJson, type JsonBody, JsonFragment, quotedInSteps } from './json/json.js';
 import { elementRanges, searchElements } from './json/elements.js';
-import { listName, ROW, Walk, type ListName } from './json/scanner.js';
+import { locatedList, ROW, Walk } from './json/scanner.js';
 import { atOnce, inSteps, Pace, type Steps } from './steps.js';
 import {
   ECHO_HEAD,
@@ -14,19 +14,8 @@ import {
 } from './document-json.js';
 import type { DocumentPart, Documents } from './document-list.js';
 
-/** Lists whose elements are only located, by their names. */
-const TEXTLESS = new Map<string, readonly ListName[]>();
 /** How much of a body is walked over in one go. */
 const STEP_BYTES = 1_048_576;
-
-function textlessList(name: string): readonly ListName[] {
-  let names = TEXTLESS.get(name);
-  if (names === undefined) {
-    names = [listName(name, { text: '' })];
-    TEXTLESS.set(name, names);
-  }
-  return names;
-}
 
 /**
  * The body that documents were parsed from. It is searched only when a document's bytes are asked for, which few requests
@@ -48,7 +37,7 @@ class SentBody {
   /** Looks for them ahead of time. */
   async locate(pause: () => Promise<void>): Promise<void> {
     if (this.#ranges !== undefined) return;
-    const walk = new Walk(this.#body, textlessList(this.#name));
+    const walk = new Walk(this.#body, locatedList(this.#name));
     try {
       while (!walk.go(STEP_BYTES)) await pause();
     } finally {
@@ -70,7 +59,7 @@ class SentBody {
   }
 
   #walkOver(): Uint32Array | undefined {
-    const walk = new Walk(this.#body, textlessList(this.#name));
+    const walk = new Walk(this.#body, locatedList(this.#name));
     walk.go();
     return this.#rangesOf(walk);
   }

@@ -25,14 +25,15 @@ const SOURCE = 0;
 const TEXT = 2;
 
 /**
- * Documents kept as the bytes that arrived: strings, and objects with a text. A row says where in `bytes` a document and its
- * text start and end.
+ * Documents kept as the bytes that arrived: strings, and objects with a text. A row says where in `bytes` a document starts and
+ * ends, and where in `ranked`, which may be the same, its text does.
  */
 class SentDocuments implements Documents {
   readonly count: number;
   readonly hasImages = false;
   readonly hasLoneImages = false;
   readonly #bytes: Buffer;
+  readonly #ranked: Buffer;
   readonly #rows: Uint32Array;
   readonly #hasObjects: boolean;
   readonly #blanks: readonly number[];
@@ -47,9 +48,11 @@ class SentDocuments implements Documents {
     bytes: Buffer,
     { rows, hasObjects, blanks }: Pick<FoundList, 'rows' | 'hasObjects' | 'blanks'>,
     replaced: LoneHalves | undefined,
-    whole?: Buffer,
+    { whole, ranked = bytes, areRankedAlone = false }: Beside = {},
   ) {
     this.#bytes = bytes;
+    this.#ranked = ranked;
+    if (areRankedAlone) this.#texts = new JsonFragment(ranked, true);
     this.#rows = rows;
     this.#hasObjects = hasObjects;
     this.#blanks = blanks;
@@ -99,7 +102,7 @@ class SentDocuments implements Documents {
   around(before: string | ((index: number) => string), after: string): JsonFragment {
     if (typeof before === 'string') return this.#join(before, TEXT, after);
     if (this.count === 0) return new JsonFragment(EMPTY_ARRAY);
-    const [bytes, rows] = [this.#bytes, this.#rows];
+    const [bytes, rows] = [this.#ranked, this.#rows];
     const places: number[] = [];
     const ends: number[] = [];
     let text = '[';
@@ -177,23 +180,24 @@ class SentDocuments implements Documents {
       if (left?.has(index) === true) blanks.push(at);
     }
     const picked = { rows, hasObjects: this.#hasObjects, blanks };
-    return new SentDocuments(this.#bytes, picked, this.#replaced);
+    return new SentDocuments(this.#bytes, picked, this.#replaced, { ranked: this.#ranked });
   }
 
   fillBlanks(text: string): Documents {
     if (this.#blanks.length === 0) return this;
     // One text stands for all of them.
     const piece = Buffer.from(JSON.stringify(text));
-    const start = this.#bytes.length;
+    const start = this.#ranked.length;
     const rows = this.#rows.slice();
     for (const index of this.#blanks) {
       rows[index * ROW + TEXT] = start;
       rows[index * ROW + TEXT + 1] = start + piece.length;
     }
-    const bytes = uncleared(start + piece.length);
-    copyBytes(this.#bytes, bytes, 0);
-    piece.copy(bytes, start);
-    return new SentDocuments(bytes, { rows, hasObjects: true, blanks: [] }, this.#replaced);
+    const ranked = uncleared(start + piece.length);
+    copyBytes(this.#ranked, ranked, 0);
+    piece.copy(ranked, start);
+    const list = { rows, hasObjects: true, blanks: [] };
+    return new SentDocuments(this.#bytes, list, this.#replaced, { ranked });
   }
 
   withTexts(texts: ReadonlyMap<number, string>): Documents {
@@ -204,8 +208,8 @@ class SentDocuments implements Documents {
     if (texts.size === 0) return this;
     const pace = new Pace();
     const rows = this.#rows.slice();
-    const pieces = [this.#bytes];
-    let end = this.#bytes.length;
+    const pieces = [this.#ranked];
+    let end = this.#ranked.length;
     for (const [index, text] of texts) {
       const piece = Buffer.from(JSON.stringify(text));
       pieces.push(piece);
@@ -214,9 +218,10 @@ class SentDocuments implements Documents {
       rows[index * ROW + TEXT + 1] = end;
       if (pace.fills(piece.length)) yield;
     }
-    const bytes = yield* joined(pieces, end);
+    const ranked = yield* joined(pieces, end);
     const blanks = this.#blanks.filter((index) => !texts.has(index));
-    return new SentDocuments(bytes, { rows, hasObjects: true, blanks }, this.#replaced);
+    const list = { rows, hasObjects: true, blanks };
+    return new SentDocuments(this.#bytes, list, this.#replaced, { ranked });
   }
 
   textBytes(index: number): number {
@@ -235,7 +240,11 @@ class SentDocuments implements Documents {
   /** One document's bytes at `place` in the rows. */
   #raw(index: number, place: number): Buffer {
     const at = index * ROW + place;
-    return this.#bytes.subarray(this.#rows[at], this.#rows[at + 1]);
+    return this.#bytesWith(place).subarray(this.#rows[at], this.#rows[at + 1]);
+  }
+
+  #bytesWith(place: number): Buffer {
+    return place === TEXT ? this.#ranked : this.#bytes;
   }
 
   #bytesOf(place: number): number {
@@ -249,7 +258,7 @@ class SentDocuments implements Documents {
   /** The same for all documents, each between `before` and `after`; copied when the list is written. */
   #join(before: string, place: number, after: string): JsonFragment {
     if (this.count === 0) return new JsonFragment(EMPTY_ARRAY);
-    const [bytes, rows] = [this.#bytes, this.#rows];
+    const [bytes, rows] = [this.#bytesWith(place), this.#rows];
     const woven = weaver().join({ body: bytes, rows, place }, before, after);
     if (woven !== undefined) return new JsonFragment(woven, true);
     const head = Buffer.from(`[${before}`);
@@ -277,6 +286,16 @@ class SentDocuments implements Documents {
       },
     });
   }
+}
+
+/** What there may be beside the bytes that arrived. */
+interface Beside {
+  /** Everything that was sent, from `[` to `]`, if it is all included. */
+  readonly whole?: Buffer;
+  /** Where the texts are; the bytes that arrived by default. */
+  readonly ranked?: Buffer;
+  /** Whether there is nothing but the array of texts there. */
+  readonly areRankedAlone?: boolean;
 }
 
 /** Parts of a body, and the text that stands around them. */
@@ -350,7 +369,25 @@ type SentList = Pick<ScannedBody, 'body' | 'list' | 'replaced'>;
  * needs them must have read them before.
  */
 export function sentDocuments({ body, list, replaced }: SentList): Documents {
-  return new SentDocuments(body, list, replaced, body.subarray(list.start, list.end));
+  return new SentDocuments(body, list, replaced, { whole: body.subarray(list.start, list.end) });
+}
+
+/**
+ * Documents of a body whose texts are in `ranked`.
+ * @param areAlone whether that is the array of the texts and nothing else.
+ */
+export function rankedDocuments(
+  { body, list, replaced }: RankedList,
+  ranked: Buffer,
+  areAlone = false,
+): Documents {
+  return new SentDocuments(body, list, replaced, { ranked, areRankedAlone: areAlone });
+}
+
+interface RankedList {
+  readonly body: Buffer;
+  readonly list: Pick<FoundList, 'rows' | 'hasObjects' | 'blanks'>;
+  readonly replaced: LoneHalves | undefined;
 }
 
 /** The same for the texts alone, where nothing else of the elements is ranked. */

@@ -9,6 +9,7 @@ import {
   areTexts,
   checkQuery,
   COUNT,
+  documentsByFields,
   documentsError,
   FIELDS,
   fieldsOf,
@@ -99,12 +100,16 @@ export const cohere = defineDialect<undefined>({
  * @throws GatewayError 400 or 413 that names the field, says what is wrong with it and what would be right.
  */
 export function parseRerank(request: IngressRequest): ParsedRerank<undefined> {
-  const scanned = request.scanAny(DOCUMENTS);
+  const scanned = request.split(DOCUMENTS);
   if (scanned !== undefined) {
     const members = checkMembers(request, scanned.members);
-    if (!scanned.list.hasObjects || areTexts(fieldsOf(members.rank_fields))) {
-      return toRequest(members, scannedDocuments(scanned, request.maxDocuments));
-    }
+    const { hasObjects, lacksTexts } = scanned.list;
+    const fields = hasObjects ? fieldsOf(members.rank_fields) : undefined;
+    const areRankedByTexts = areTexts(fields) && !lacksTexts;
+    const documents = areRankedByTexts
+      ? scannedDocuments(scanned, request.maxDocuments)
+      : fields && documentsByFields(request, DOCUMENTS, fields);
+    if (documents !== undefined) return toRequest(members, documents);
   }
   const members = checkMembers(request, request.value());
   const fields = fieldsOf(members.rank_fields);

@@ -96,6 +96,22 @@ export function scannedDocuments(scanned: ScannedBody, maxDocuments: number): Do
   return sentDocuments(scanned);
 }
 
+/**
+ * The documents of the list `name`, strings or objects, ranked by `fields`, in the caller's bytes; `undefined` if the body has to
+ * be parsed.
+ */
+export function documentsByFields(
+  request: IngressRequest,
+  names: readonly ListName[],
+  fields: readonly string[],
+  areAllNeeded = false,
+): Documents | undefined {
+  const scanned = request.split(names);
+  if (scanned === undefined) return undefined;
+  checkCount(scanned.list.count, request.maxDocuments, scanned.name);
+  return request.byFields(scanned, fields, areAllNeeded);
+}
+
 /** The texts of a body's documents, which are objects with more than that. */
 export function scannedTexts(scanned: ScannedBody, maxDocuments: number): Documents {
   checkCount(scanned.list.count, maxDocuments, scanned.name);

@@ -129,7 +129,7 @@ export function dialectOf(
   const fixed = setting === undefined ? undefined : BY_ID.get(setting);
   if (fixed !== undefined) return fixed;
   if (first !== MAIN_DIALECT) return first;
-  const scanned = request.scanAny(SHARED_LISTS);
+  const scanned = request.split(SHARED_LISTS);
   if (scanned !== undefined && scanned.name === MAIN_LIST && request.isPlain(scanned.members)) {
     return MAIN_DIALECT;
   }
@@ -154,7 +154,7 @@ function byList(
   request: IngressRequest,
 ): IngressDialect {
   if (dialects.length === 1) return host;
-  const scanned = request.scanAny(listsOf(dialects));
+  const scanned = request.split(listsOf(dialects));
   const members = scanned?.members ?? request.value();
   const hasList = ({ lists }: IngressDialect) =>
     lists.some(({ name }) => name === scanned?.name || isPresent(members[name]));

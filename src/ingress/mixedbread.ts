@@ -1,11 +1,13 @@
 import type { Documents } from '../core/documents.js';
-import { encodeReply, type JsonBody } from '../core/json/json.js';
+import { encodeReply, JsonFragment, type JsonBody } from '../core/json/json.js';
 import { defineDialect } from './dialect.js';
 import { EXAMPLE } from './example.js';
 import {
   anyPart,
+  areTexts,
   checkQuery,
   COUNT,
+  documentsByFields,
   FIELDS,
   fieldsOf,
   FLAG,
@@ -18,6 +20,7 @@ import {
   scannedDocuments,
   topOf,
   validate,
+  type IngressRequest,
 } from './read.js';
 import { fastApiError, scoreJson } from './write.js';
 
@@ -41,7 +44,7 @@ const MEMBERS = membersOf<MixedbreadMembers>({
 const INPUT = listNames('input');
 
 interface Kept {
-  /** The input as sent, unless it is all strings. */
+  /** The input as sent, if it had to be parsed. */
   readonly inputs: readonly JsonBody[] | undefined;
 }
 
@@ -70,13 +73,12 @@ export const mixedbread = defineDialect<Kept>({
     const members = validate(MEMBERS, request.members(INPUT));
     checkQuery(members.query);
     const fields = fieldsOf(members.rank_fields);
-    const scanned = request.scan(INPUT);
+    const scanned = sentInput(request, fields);
     const documents =
-      scanned === undefined
-        ? writeDocuments(request, 'input', 'strings or objects', (item, index) =>
-            anyPart(item, 'input', index, fields),
-          )
-        : scannedDocuments(scanned, request.maxDocuments);
+      scanned ??
+      writeDocuments(request, 'input', 'strings or objects', (item, index) =>
+        anyPart(item, 'input', index, fields),
+      );
     return {
       model: modelOf(members.model),
       query: members.query.toWellFormed(),
@@ -109,8 +111,19 @@ export const mixedbread = defineDialect<Kept>({
   error: fastApiError,
 });
 
+/** The input in the bytes that came; `undefined` if the body has to be parsed. */
+function sentInput(
+  request: IngressRequest,
+  fields: readonly string[] | undefined,
+): Documents | undefined {
+  const scanned = request.scan(INPUT) ?? (areTexts(fields) ? request.scanAny(INPUT) : undefined);
+  if (scanned !== undefined) return scannedDocuments(scanned, request.maxDocuments);
+  return fields && documentsByFields(request, INPUT, fields);
+}
+
 /** A document as sent: a text, or an object in the caller's own bytes. */
 function inputOf(documents: Documents, index: number, sent: JsonBody | undefined): JsonBody {
-  const isText = sent === undefined || typeof sent === 'string';
-  return isText ? documents.textJson(index) : documents.echo(index);
+  const echo = documents.echo(index);
+  const isText = sent === undefined ? !(echo instanceof JsonFragment) : typeof sent === 'string';
+  return isText ? documents.textJson(index) : echo;
 }

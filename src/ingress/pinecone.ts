@@ -8,6 +8,7 @@ import {
   areTexts,
   checkQuery,
   COUNT,
+  documentsByFields,
   documentsError,
   FIELDS,
   fieldsOf,
@@ -74,12 +75,14 @@ export const pinecone = defineDialect({
     const members = validate(MEMBERS, request.members(DOCUMENTS));
     checkQuery(members.query);
     const named = fieldsOf(members.rank_fields);
+    const fields = named ?? DEFAULT_FIELDS;
     const scanned = areTexts(named) ? request.scanAny(DOCUMENTS) : undefined;
     const documents =
       scanned === undefined
-        ? writeDocuments(request, 'documents', 'objects', (item, index) =>
-            readDocument(item, index, named ?? DEFAULT_FIELDS),
-          )
+        ? (documentsByFields(request, DOCUMENTS, fields, true) ??
+          writeDocuments(request, 'documents', 'objects', (item, index) =>
+            readDocument(item, index, fields),
+          ))
         : scannedDocuments(scanned, request.maxDocuments);
     const truncate = members.parameters?.truncate;
     const options: { -readonly [K in keyof RerankOptions]: RerankOptions[K] } = {};

@@ -16,7 +16,7 @@ export function arePlain(members: Readonly<Record<string, unknown>>): boolean {
   if (!isCount(members.top_n)) return false;
   if (!isCount(members.max_tokens_per_doc) || !isCount(members.max_chunks_per_doc)) return false;
   if (echo != null && typeof echo !== 'boolean') return false;
-  if (fields != null && !isText(fields)) return false;
+  if (fields != null && !areFields(fields)) return false;
   for (const name in members) if (!PLAIN.has(name)) return false;
   return true;
 }
@@ -25,7 +25,13 @@ function isCount(value: unknown): boolean {
   return value == null || (Number.isSafeInteger(value) && (value as number) >= 1);
 }
 
-/** What an older client of Cohere names if nothing else is named. */
-function isText(fields: unknown): boolean {
-  return Array.isArray(fields) && fields.length === 1 && fields[0] === 'text';
+const MAX_FIELDS = 8;
+
+/** A few names. An older client of Cohere names `text` if nothing else is named. */
+function areFields(fields: unknown): boolean {
+  return (
+    Array.isArray(fields) &&
+    fields.length <= MAX_FIELDS &&
+    fields.every((name) => typeof name === 'string' && name !== '')
+  );
 }

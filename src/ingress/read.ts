@@ -24,6 +24,7 @@ export {
   objectList,
   readDocuments,
   writeDocuments,
+  documentsByFields,
   scannedDocuments,
   scannedTexts,
   areObjects,

@@ -1,6 +1,10 @@
 import { GatewayError } from '../core/errors.js';
+import { fieldDocuments, type Documents } from '../core/documents.js';
+import { LoneHalves } from '../core/json/halves.js';
 import {
+  areLocatable,
   excessOf,
+  locatedList,
   splitBody,
   Walk,
   type ListName,
@@ -26,6 +30,9 @@ const LIMITS = { depth: 256, values: 500_000, members: 50_000, keyBytes: 1_048_5
 const LARGE_BYTES = 1_048_576;
 /** Bytes scanned in one step: half a millisecond at most, whatever they hold. */
 const STEP_BYTES = 262_144;
+
+/** Under which name documents by fields are kept, if they were made in steps: no list has it. */
+const FIELDS = '';
 
 /** Bytes parsed in one go. Many small values take the parser fifty times as long as text of the same size. */
 const PARSED_AT_ONCE_BYTES = 65_536;
@@ -84,8 +91,14 @@ export class IngressRequest {
     return scanned?.list.hasObjects === true ? undefined : scanned;
   }
 
-  /** The same, but the list may also hold objects that each have a `text`; searched for once. */
+  /** The same, but the list may also hold objects that each have a `text`. */
   scanAny(names: readonly ListName[]): ScannedBody | undefined {
+    const split = this.split(names);
+    return split?.list.lacksTexts === true ? undefined : split;
+  }
+
+  /** The same, whether objects have a `text` or not; searched for once. */
+  split(names: readonly ListName[]): ScannedBody | undefined {
     if (!this.#isScanned) {
       const walk = new Walk(this.body, names, this.maxDocuments);
       walk.go();
@@ -227,7 +240,46 @@ export class IngressRequest {
 
   /** The members of the body; without the list if that need not be parsed. */
   members(names: readonly ListName[]): Members {
-    return this.scanAny(names)?.members ?? this.value();
+    return this.split(names)?.members ?? this.value();
+  }
+
+  /**
+   * The documents of the list in `scanned`, ranked by `fields` in the caller's bytes; `undefined` if the body has to be parsed.
+   * @param areAllNeeded whether that is so where a document lacks one of them.
+   */
+  byFields(
+    scanned: ScannedBody,
+    fields: readonly string[],
+    areAllNeeded = false,
+  ): Documents | undefined {
+    if (!areLocatable(fields)) return undefined;
+    const work = this.#documentsByFields(scanned, fields, areAllNeeded);
+    const isLarge = this.body.length > LARGE_BYTES || scanned.list.count > MANY_DOCUMENTS;
+    if (!isLarge) return atOnce(work);
+    const made = this.#made?.get(FIELDS) as readonly [Documents | undefined] | undefined;
+    if (made !== undefined) return made[0];
+    throw new NotDoneYet(async (pause) => {
+      const documents = await inSteps(work, pause);
+      (this.#made ??= new Map()).set(FIELDS, [documents]);
+    });
+  }
+
+  *#documentsByFields(
+    { name, replaced: before, ...scanned }: ScannedBody,
+    fields: readonly string[],
+    areAllNeeded: boolean,
+  ): Steps<Documents | undefined> {
+    const { body } = this;
+    // Halves of characters in texts, which may be others than are ranked.
+    if (before !== undefined) yield* before.undo(body);
+    this.#scanned = { name, ...scanned };
+    const walk = new Walk(body, locatedList(name), this.maxDocuments, 0, fields);
+    while (!walk.go(STEP_BYTES)) yield;
+    const { list } = walk;
+    if (list === undefined) return undefined;
+    const replaced = yield* LoneHalves.replace(body, list.halves);
+    if (replaced !== undefined) this.#scanned = { name, ...scanned, replaced };
+    return yield* fieldDocuments({ body, list, replaced, fields, areAllNeeded });
   }
 }
 

@@ -26,9 +26,16 @@ const REFUSED: i32 = 5;
 export const LIST_SIZE: i32 = 384;
 export const MAX_LISTS: i32 = 16;
 const UNESCAPED: i32 = LISTS + MAX_LISTS * LIST_SIZE;
+/** Members of elements that are located, whatever they are. */
+export const FIELDS: i32 = UNESCAPED + NAME_SIZE;
+export const MAX_FIELDS: i32 = 8;
+/** Bytes per field of an element: where its value starts and ends, or nothing if it has none. */
+const FIELD_SIZE: i32 = 8;
+/** Those of the current element. */
+const PLACES: i32 = FIELDS + MAX_FIELDS * NAME_SIZE;
 export const ROWS: i32 = 8192;
 export const MAX_ROWS: i32 = 4096;
-/** Bytes per element: where it starts and ends, and where its text starts and ends. */
+/** Bytes per element: where it starts and ends, and where its text starts and ends; its fields follow. */
 const ROW_SIZE: i32 = 16;
 export const BLANKS: i32 = ROWS + MAX_ROWS * ROW_SIZE;
 export const WINDOW: i32 = BLANKS + MAX_ROWS * 4;
@@ -92,6 +99,8 @@ let rows: i32 = 0;
 let blanks: i32 = 0;
 let halves: i32 = 0;
 let hasObjects: bool = false;
+/** Whether an element is an object without a text. */
+let lacksTexts: bool = false;
 let values: i32 = 0;
 // The current element.
 let sourceStart: i32 = 0;
@@ -105,6 +114,15 @@ let stepIsNext: bool = false;
 let textIsNext: bool = false;
 let refusedIsNext: bool = false;
 let textIsBlank: bool = false;
+/** How many fields are asked for, whether the name of one has other characters than ASCII, and how many rows there is room for. */
+let fields: i32 = 0;
+let hasWideNames: bool = false;
+let maxRows: i32 = MAX_ROWS;
+/** The field whose value is next; -1 for none. */
+let nextField: i32 = -1;
+/** The field that is an object or a list which has not ended; -1 for none. */
+let openField: i32 = -1;
+let fieldStart: i32 = 0;
 // The current string.
 let isText: bool = false;
 /** Whether it is a text, and only white space so far. */
@@ -132,10 +150,23 @@ export function prepare(): void {
 
 /**
  * Begins a text. There are `howMany` lists at `LISTS`. Without one, strings of at least `leastLong` bytes that are in an
- * array are noted as rows; with 0, none.
+ * array are noted as rows; with 0, none. The names of `howManyFields` are at `FIELDS`: with fields, there is one list, and
+ * its elements have no texts.
  */
-export function begin(howMany: i32, leastLong: i32): void {
+export function begin(howMany: i32, leastLong: i32, howManyFields: i32): void {
   longFrom = leastLong;
+  fields = howManyFields;
+  maxRows = (MAX_ROWS * ROW_SIZE) / (ROW_SIZE + fields * FIELD_SIZE);
+  hasWideNames = false;
+  for (let field: i32 = 0; field < fields; field += 1) {
+    const name = FIELDS + field * NAME_SIZE;
+    for (let at: i32 = load<u8>(name); at > 0; at -= 1) {
+      if (load<u8>(name + at) >= 0x80) hasWideNames = true;
+    }
+  }
+  nextField = -1;
+  openField = -1;
+  lacksTexts = false;
   state = VALUE;
   depth = 0;
   objects = 0;
@@ -172,6 +203,10 @@ export function foundEnd(): i32 {
 }
 export function foundObjects(): bool {
   return hasObjects;
+}
+/** Whether the list has objects without a text. */
+export function foundTextless(): bool {
+  return lacksTexts;
 }
 /** Elements of the list so far. */
 export function elements(): i32 {
@@ -210,7 +245,7 @@ export function run(length: i32, position: i32): i32 {
       const next = walkString(at, end);
       if (next == FAILED) return FAILED;
       at = next;
-      if (state == IN_STRING || rows == MAX_ROWS) break;
+      if (state == IN_STRING || rows == maxRows) break;
       continue;
     }
     const byte = load<u8>(at);
@@ -223,7 +258,7 @@ export function run(length: i32, position: i32): i32 {
     if (next == FAILED) return FAILED;
     if (next == at) break;
     at = next;
-    if (rows == MAX_ROWS) break;
+    if (rows == maxRows) break;
   }
   return at - WINDOW;
 }
@@ -289,8 +324,11 @@ function walkValue(byte: u8, at: i32, end: i32): i32 {
       if (at + 1 == end) return at;
       if (load<u8>(at, 1) != 0x22) return FAILED;
     }
-    if (isElement) sourceStart = at + shift;
-    isText = isElement || textIsNext;
+    if (isElement) {
+      sourceStart = at + shift;
+      clearFields();
+    }
+    isText = isElement || textIsNext || nextField >= 0;
     isBlank = isText;
     if (isText || longFrom > 0) textStart = at + shift;
     state = IN_STRING;
@@ -299,8 +337,12 @@ function walkValue(byte: u8, at: i32, end: i32): i32 {
   }
   // Of a kind that is not refused; or the end cuts it, and it is no text when it is looked at again.
   refusedIsNext = false;
-  // The list, its elements and texts may only be values of certain kinds.
-  if (textIsNext) return FAILED;
+  // What is no string is no text.
+  if (textIsNext) {
+    textIsNext = false;
+    lacksTexts = true;
+  }
+  // The list, its elements and what is around their texts may only be values of certain kinds.
   if (byte == 0x7b) {
     if (isWanted) {
       // The name of a list may be that of the member that another one is in, too.
@@ -311,9 +353,11 @@ function walkValue(byte: u8, at: i32, end: i32): i32 {
       hasObjects = true;
       sourceStart = at + shift;
       textEnd = 0;
-      textIsBlank = false;
+      textIsBlank = fields > 0;
       taken = 0;
+      clearFields();
     }
+    if (nextField >= 0) openFieldAt(at);
     if (stepIsNext) {
       stepIsNext = false;
       reach += 1;
@@ -329,14 +373,39 @@ function walkValue(byte: u8, at: i32, end: i32): i32 {
       listStart = at + shift;
       listDepth = depth + 1;
     }
+    if (nextField >= 0) openFieldAt(at);
     return open(at, false);
   }
   if (isWanted) return FAILED;
   if (depth == 0) return FAILED;
   const next = byte == 0x2d || isDigit(byte) ? walkNumber(at, end) : walkWord(byte, at, end);
-  if (next > at) return walkComma(next, end);
+  if (next > at) {
+    if (nextField >= 0) {
+      // The value null is none.
+      if (byte != 0x6e) noteField(nextField, at + shift, next + shift);
+      nextField = -1;
+    }
+    return walkComma(next, end);
+  }
   if (!inList) values -= 1;
   return next;
+}
+
+function clearFields(): void {
+  for (let field: i32 = 0; field < fields; field += 1) store<u64>(PLACES + field * FIELD_SIZE, 0);
+}
+
+function openFieldAt(at: i32): void {
+  openField = nextField;
+  fieldStart = at + shift;
+  nextField = -1;
+}
+
+/** Notes where the value of a field is. Where there are several, each has its name before it, and none is blank. */
+function noteField(field: i32, start: i32, end: i32): void {
+  store<i32>(PLACES + field * FIELD_SIZE, start);
+  store<i32>(PLACES + field * FIELD_SIZE, end, 4);
+  textIsBlank = false;
 }
 
 /** Behind a value a comma follows nearly always, and at once, and behind that a space if Python wrote it. */
@@ -366,13 +435,16 @@ function close(at: i32, end: i32): i32 {
   objects >>= 1;
   if (inList) {
     if (depth == listDepth) {
-      if (textEnd == 0 && !isTextless()) return FAILED;
+      if (textEnd == 0 && !isTextless()) lacksTexts = true;
       note(at + 1 + shift);
     } else if (depth < listDepth) {
       inList = false;
       listEnd = at + 1 + shift;
     } else if (depth == listDepth + reach) {
       reach -= 1;
+    } else if (openField >= 0 && depth == listDepth + 1) {
+      noteField(openField, fieldStart, at + 1 + shift);
+      openField = -1;
     }
   }
   if (depth > 0) return walkComma(at + 1, end);
@@ -382,11 +454,15 @@ function close(at: i32, end: i32): i32 {
 
 /** Notes the element that ends at `sourceEnd`. */
 function note(sourceEnd: i32): void {
-  const row = ROWS + rows * ROW_SIZE;
+  const row = ROWS + rows * (ROW_SIZE + fields * FIELD_SIZE);
   store<i32>(row, sourceStart);
   store<i32>(row, sourceEnd, 4);
   store<i32>(row, textStart, 8);
   store<i32>(row, textEnd, 12);
+  for (let field: i32 = 0; field < fields; field += 1) {
+    const place = field * FIELD_SIZE;
+    store<u64>(row + place, load<u64>(PLACES + place), ROW_SIZE);
+  }
   rows += 1;
   if (textIsBlank) {
     store<i32>(BLANKS + blanks * 4, count);
@@ -426,7 +502,7 @@ function walkKey(byte: u8, at: i32, end: i32): i32 {
   } else if (depth == 2 && within != 0 && !inList) {
     if (!noteList(from, length, within, at)) return FAILED;
   } else if (inList && depth == listDepth + 1 + reach) {
-    if (!isOfElement(from, length)) return FAILED;
+    if (!(fields > 0 ? isOfFields(from, length) : isOfElement(from, length))) return FAILED;
   }
   // The same as with commas.
   const isColon = next + 1 < end && load<u8>(next, 1) == 0x3a;
@@ -525,6 +601,21 @@ function isOfElement(start: i32, length: i32): bool {
   return true;
 }
 
+/** Notes whether a key is that of a field. False if it is not the first of its name, or may be one for all that is known of it. */
+function isOfFields(start: i32, length: i32): bool {
+  for (let field: i32 = 0; field < fields; field += 1) {
+    if (!isName(FIELDS + field * NAME_SIZE, start, length)) continue;
+    const bit: u32 = 1 << field;
+    if ((taken & bit) != 0) return false;
+    taken |= bit;
+    nextField = field;
+    return true;
+  }
+  if (!hasWideNames || start != UNESCAPED) return true;
+  for (let at = start; at < start + length; at += 1) if (load<u8>(at) == 0xff) return false;
+  return true;
+}
+
 /** Where a name of a list begins. */
 function nameOf(list: i32, name: i32): i32 {
   return LISTS + list * LIST_SIZE + name * NAME_SIZE;
@@ -551,7 +642,11 @@ function walkString(from: i32, end: i32): i32 {
   else at = walkText(lanes == 0 ? at + 16 : at, end);
   // At the end of the window, or before an escape that it cuts.
   if (at == FAILED || at >= end || load<u8>(at) != 0x22) return at;
-  if (isText) {
+  if (nextField >= 0) {
+    noteField(nextField, textStart, at + 1 + shift);
+    textIsBlank = isBlank && fields == 1;
+    nextField = -1;
+  } else if (isText) {
     textIsNext = false;
     textIsBlank = isBlank;
     textEnd = at + 1 + shift;

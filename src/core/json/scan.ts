@@ -1,9 +1,18 @@
 import { atOnce, type Steps } from '../steps.js';
 import { LoneHalves } from './halves.js';
 import { othersOf } from './others.js';
-import { listName, ROW, Walk, type FoundList, type ListName } from './scanner.js';
+import {
+  areLocatable,
+  FIELD,
+  listName,
+  locatedList,
+  ROW,
+  Walk,
+  type FoundList,
+  type ListName,
+} from './scanner.js';
 
-export { listName, ROW, Walk, type FoundList, type ListName };
+export { areLocatable, FIELD, listName, locatedList, ROW, Walk, type FoundList, type ListName };
 
 /**
  * Finds the documents of a request in its body without parsing them: they are scanned once and passed on as the bytes that
@@ -55,11 +64,12 @@ export function scanBody(
 ): ScannedBody | undefined {
   const walk = new Walk(body, names, maxDocuments);
   walk.go();
-  return atOnce(splitBody(body, walk));
+  const scanned = atOnce(splitBody(body, walk));
+  return scanned?.list.lacksTexts === true ? undefined : scanned;
 }
 
 /**
- * The same from a completed walk over the body.
+ * The same from a completed walk over the body, whose elements may lack their text.
  * @param mostAround how many bytes around the list are parsed.
  */
 export function* splitBody(
@@ -74,6 +84,7 @@ export function* splitBody(
   if (aroundBytes > MAX_AROUND_BYTES && otherValues > MAX_AROUND_VALUES) return undefined;
   const members = parseMembers(body, keyStart, end);
   if (members === undefined) return undefined;
+  if (list.lacksTexts) return { body, members, name: list.name.name, list };
   const others = list.name.keepsOthers ? yield* othersOf(body, list) : [];
   if (others === undefined) return undefined;
   const replaced = yield* LoneHalves.replace(body, list.halves);

@@ -36,6 +36,19 @@ export function listName(
   return { name, text, keepsOthers, names: names.map((one) => Buffer.from(one)) };
 }
 
+/** Lists whose elements are only located, by their names. */
+const LOCATED = new Map<string, readonly ListName[]>();
+
+/** The one list of a name, of which the elements are only located, whatever they are. */
+export function locatedList(name: string): readonly ListName[] {
+  let names = LOCATED.get(name);
+  if (names === undefined) {
+    names = [listName(name, { text: '' })];
+    LOCATED.set(name, names);
+  }
+  return names;
+}
+
 /** Where a list and its elements lie in a text. */
 export interface FoundList {
   readonly name: ListName;
@@ -46,33 +59,49 @@ export interface FoundList {
   readonly end: number;
   readonly count: number;
   /**
-   * For each element in turn: where it starts and ends, and where its text does, quotes included. At most as many as were
-   * requested.
+   * For each element in turn: where it starts and ends, and where its text does, quotes included; where fields were asked for,
+   * where the value of each starts and ends. At most as many as were requested.
    */
   readonly rows: Uint32Array;
-  /** Whether elements are objects; each has its text where the name says so. */
+  /** Whether elements are objects; each has its text where the name says so, unless it is one that lacks it. */
   readonly hasObjects: boolean;
+  readonly lacksTexts: boolean;
   /** Indexes of those whose text is only white space, in order. */
   readonly blanks: readonly number[];
   /** Where halves of surrogate pairs are escaped without the other half in texts, in order. */
   readonly halves: Uint32Array;
 }
 
-/** Numbers per row. */
+/** Numbers per row, and for each field of it. */
 export const ROW = 4;
+export const FIELD = 2;
+
+const MOST_FIELDS = 8;
+const MOST_FIELD_BYTES = 63;
+
+/** Whether a walk can locate these members of elements: a few with short names. What is not well formed has no bytes of its own. */
+export function areLocatable(fields: readonly string[]): boolean {
+  return (
+    fields.length <= MOST_FIELDS &&
+    new Set(fields).size === fields.length &&
+    fields.every((name) => name.isWellFormed() && Buffer.byteLength(name) <= MOST_FIELD_BYTES)
+  );
+}
 
 interface ScannerExports extends Exports {
   readonly LISTS: Constant;
   readonly LIST_SIZE: Constant;
   readonly MAX_LISTS: Constant;
   readonly NAME_SIZE: Constant;
+  readonly FIELDS: Constant;
+  readonly MAX_FIELDS: Constant;
   readonly ROWS: Constant;
   readonly BLANKS: Constant;
   readonly HALVES: Constant;
   readonly WINDOW: Constant;
   readonly WINDOW_SIZE: Constant;
   prepare(): void;
-  begin(lists: number, leastLong: number): void;
+  begin(lists: number, leastLong: number, fields: number): void;
   run(length: number, position: number): number;
   isComplete(): number;
   foundList(): number;
@@ -80,6 +109,7 @@ interface ScannerExports extends Exports {
   foundStart(): number;
   foundEnd(): number;
   foundObjects(): number;
+  foundTextless(): number;
   elements(): number;
   notedRows(): number;
   notedBlanks(): number;
@@ -99,6 +129,8 @@ class Scanner {
   readonly #bytes: Uint8Array;
   readonly #words: Uint32Array;
   #names: readonly ListName[] | undefined;
+  /** Numbers in each row. */
+  #width = ROW;
 
   constructor() {
     this.#code = compiled.instance();
@@ -109,9 +141,11 @@ class Scanner {
     this.#code.prepare();
   }
 
-  begin(names: readonly ListName[], leastLong: number): void {
+  begin(names: readonly ListName[], leastLong: number, fields: readonly string[]): void {
     if (names !== this.#names) this.#write(names);
-    this.#code.begin(names.length, leastLong);
+    if (fields.length > 0) this.#writeFields(fields);
+    this.#width = ROW + FIELD * fields.length;
+    this.#code.begin(names.length, leastLong, fields.length);
   }
 
   /** Continues from `position`; returns how far it came, or -1 if the text is unsuitable. */
@@ -126,7 +160,7 @@ class Scanner {
   /** What the last `run` noted: a view, valid until the next run. */
   rows(): Uint32Array {
     const start = this.#code.ROWS.value >> 2;
-    return this.#words.subarray(start, start + this.#code.notedRows() * ROW);
+    return this.#words.subarray(start, start + this.#code.notedRows() * this.#width);
   }
 
   blanks(): readonly number[] {
@@ -164,6 +198,7 @@ class Scanner {
       count: code.elements(),
       rows,
       hasObjects: code.foundObjects() !== 0,
+      lacksTexts: code.foundTextless() !== 0,
       blanks,
       halves,
     };
@@ -174,13 +209,25 @@ class Scanner {
     if (lists.length > MAX_LISTS.value) throw new RangeError('too many lists');
     for (const [index, { names }] of lists.entries()) {
       for (const [place, name] of names.entries()) {
-        const at = LISTS.value + index * LIST_SIZE.value + place * NAME_SIZE.value;
-        if (name.length > NAME_SIZE.value - NAME_HEAD) throw new RangeError('too long a name');
-        this.#bytes[at] = name.length;
-        this.#bytes.set(name, at + NAME_HEAD);
+        this.#writeName(LISTS.value + index * LIST_SIZE.value + place * NAME_SIZE.value, name);
       }
     }
     this.#names = lists;
+  }
+
+  #writeFields(fields: readonly string[]): void {
+    const { FIELDS, MAX_FIELDS, NAME_SIZE } = this.#code;
+    if (fields.length > MAX_FIELDS.value) throw new RangeError('too many fields');
+    for (const [index, name] of fields.entries()) {
+      this.#writeName(FIELDS.value + index * NAME_SIZE.value, Buffer.from(name));
+    }
+  }
+
+  #writeName(at: number, name: Buffer): void {
+    if (name.length > this.#code.NAME_SIZE.value - NAME_HEAD)
+      throw new RangeError('too long a name');
+    this.#bytes[at] = name.length;
+    this.#bytes.set(name, at + NAME_HEAD);
   }
 }
 
@@ -189,12 +236,14 @@ const idle: Scanner[] = [];
 const MAX_IDLE = 4;
 
 const NO_NAMES: readonly ListName[] = [];
+const NO_FIELDS: readonly string[] = [];
 const NOTHING = new Uint32Array(0);
 
 /** A walk over one text, in one go or in steps. Once begun, it must be finished or ended. */
 export class Walk {
   readonly #text: Buffer;
-  readonly #maxRows: number;
+  /** How many numbers rows may be. */
+  readonly #maxNumbers: number;
   #scanner: Scanner | undefined;
   #position = 0;
   #isValid = false;
@@ -207,17 +256,20 @@ export class Walk {
   /**
    * @param maxRows how many elements are located; any beyond that are only counted.
    * @param leastLong from how many bytes on strings in arrays are located, if no list is; 0 for none.
+   * @param fields members of the elements that are located, too, in the one list there may be, whose elements are not looked
+   * at for a text.
    */
   constructor(
     text: Buffer,
     names: readonly ListName[] = NO_NAMES,
     maxRows = Infinity,
     leastLong = 0,
+    fields = NO_FIELDS,
   ) {
     this.#text = text;
-    this.#maxRows = maxRows;
+    this.#maxNumbers = maxRows * (ROW + FIELD * fields.length);
     this.#scanner = idle.pop() ?? new Scanner();
-    this.#scanner.begin(names, leastLong);
+    this.#scanner.begin(names, leastLong, fields);
   }
 
   /** A walk that finds nothing but long strings. */
@@ -280,7 +332,7 @@ export class Walk {
     if (halves.length > 0) this.#halves.add(halves, isAll);
     const rows = scanner.rows();
     if (rows.length === 0) return;
-    const room = this.#maxRows * ROW - this.#rows.count;
+    const room = this.#maxNumbers - this.#rows.count;
     if (room <= 0) return;
     const blanks = scanner.blanks();
     if (blanks.length > 0) this.#blanks = this.#blanks.concat(blanks);
