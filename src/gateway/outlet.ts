@@ -1,4 +1,6 @@
 import type { Socket } from 'node:net';
+import type { EnclosedJson } from '../core/json/enclosed.js';
+import { bodyBehind } from './unjoined.js';
 
 /** Who has a request written: it is told where it goes, and when all of it has been handed over. */
 export interface Sender {
@@ -24,9 +26,15 @@ export function watchWrites(socket: Socket): void {
     sender = undefined;
     told?.written();
   };
+  const writeEach = ({ before, middle, after }: EnclosedJson): boolean => {
+    write(before);
+    write(middle);
+    return write(after);
+  };
   const watched: Write = (chunk, encoding) => {
     sender?.writingTo(socket);
-    const taken = write(chunk, encoding);
+    const body = typeof chunk === 'string' ? undefined : bodyBehind(chunk);
+    const taken = body === undefined ? write(chunk, encoding) : writeEach(body);
     // A head with a body behind it is written between `cork` and `uncork`.
     if (socket.writableCorked === 0) written();
     return taken;

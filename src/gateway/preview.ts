@@ -1,3 +1,4 @@
+import { EnclosedJson } from '../core/json/enclosed.js';
 import type { Outgoing } from '../core/explanation.js';
 import { mapValues } from '../core/records.js';
 import { Secret } from '../core/secret.js';
@@ -67,7 +68,8 @@ function outgoingOf(
   { origin, path, method, headers, body }: UpstreamRequest,
 ): Outgoing {
   // Not copied: it may be as large as a body is.
-  const bytes = Buffer.isBuffer(body) ? body : Buffer.from(body ?? '');
+  const whole = body instanceof EnclosedJson ? body.joined() : body;
+  const bytes = Buffer.isBuffer(whole) ? whole : Buffer.from(whole ?? '');
   return {
     url: withoutSecrets(origin + path, route),
     method,

@@ -1,4 +1,5 @@
-import { encodeAlone, encodeAtOnce, type JsonBody } from '../core/json/json.js';
+import { EnclosedJson } from '../core/json/enclosed.js';
+import { encodeAlone, encodeEnclosed, type JsonBody } from '../core/json/json.js';
 import { giveBack } from '../core/memory.js';
 import { MANY_DOCUMENTS } from '../core/steps.js';
 import { nextTurn } from '../core/turns.js';
@@ -71,13 +72,13 @@ export async function sendHttp(
   const post: Post = async (target, json, within) => {
     const path = route.pathOf(target);
     trace.readers += 1;
-    const { bytes: body, isAlone } = isLarge
-      ? await encodeAlone(json, nextTurn)
-      : encodeAtOnce(json);
+    const encoded = isLarge ? await encodeAlone(json, nextTurn) : encodeEnclosed(json);
+    let body = 'bytes' in encoded ? encoded.bytes : encoded;
     const sent = { hasLeft: false };
     let headers = route.headers as string[];
     if (bearer !== undefined) headers = [...headers, 'authorization', `Bearer ${bearer.token}`];
     if (provider.sign !== undefined) {
+      if (body instanceof EnclosedJson) body = body.joined();
       headers = signedHeaders(provider.sign, route, path, headers, body, deps.now());
     }
     const request: UpstreamRequest = {
@@ -99,7 +100,7 @@ export async function sendHttp(
       // It is written once: what is written again on another connection may still be on its way on the first.
       if (sent.hasLeft) {
         trace.readers -= 1;
-        if (isAlone) giveBack(body);
+        if ('bytes' in encoded && encoded.isAlone) giveBack(encoded.bytes);
       }
     } catch (error) {
       if (!maySendAgain(error, route)) throw error;

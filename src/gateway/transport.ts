@@ -1,3 +1,5 @@
+import type { EnclosedJson } from '../core/json/enclosed.js';
+
 /** Why there is no reply to read. */
 export type TransportFault =
   /** No connection was made; nothing was sent. */
@@ -40,7 +42,7 @@ export interface UpstreamRequest {
   readonly method: 'GET' | 'POST';
   /** Names and values in turn. */
   readonly headers: string[];
-  readonly body: Buffer | string | undefined;
+  readonly body: Buffer | EnclosedJson | string | undefined;
   readonly timeoutMs: number;
   /** Asked right before the request is written: a tag may have been switched off while the connection was being made. */
   readonly stillWanted: () => boolean;

@@ -1,3 +1,4 @@
+import { EnclosedJson } from '../core/json/enclosed.js';
 import type { TokenRequest } from '../providers/provider.js';
 import type { RawReply } from '../providers/reply.js';
 import { ConnectionPool } from './connection-pool.js';
@@ -6,6 +7,7 @@ import { Exchange } from './exchange.js';
 import { ReplyRoom } from './reply-room.js';
 import type { Scope } from './scope.js';
 import type { UpstreamRequest } from './transport.js';
+import { standInFor } from './unjoined.js';
 
 export interface UpstreamOptions {
   /** Limit of one reply, after decompression. */
@@ -55,6 +57,7 @@ export class Upstream {
    */
   send(request: UpstreamRequest, scope?: Scope): Promise<RawReply> {
     return new Promise((resolve, reject) => {
+      const { body } = request;
       const { pool, room } = this.#origin(request.origin);
       const limits = { maxBytes: this.#maxReplyBytes, rooms: [this.#room, room] } as const;
       const exchange = new Exchange(request, limits, resolve, reject, scope);
@@ -63,7 +66,7 @@ export class Upstream {
           path: request.path,
           method: request.method,
           headers: request.headers,
-          body: request.body ?? null,
+          body: body instanceof EnclosedJson ? standInFor(body) : (body ?? null),
           headersTimeout: 0,
           bodyTimeout: 0,
         },

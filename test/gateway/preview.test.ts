@@ -10,6 +10,7 @@ import {
   type Provider,
   type RankerTools,
 } from '../../src/providers/provider.js';
+import { documentsIn } from '../support/documents.js';
 import { job, offer } from '../support/offers.js';
 import { startUpstream, type TestUpstream } from '../support/upstream.js';
 
@@ -52,6 +53,15 @@ describe('the preview of a request', () => {
     });
     expect(JSON.parse(outgoing?.body ?? '')).toMatchObject(body);
     expect(outgoing?.bodyBytes).toBe(outgoing?.body.length);
+  });
+
+  it('has the beginning of a long body, and the size of all of it', async () => {
+    const documents = documentsIn(JSON.stringify(['a', 'é'.repeat(20_000)]));
+
+    const outgoing = await preview({ asked: { documents } });
+
+    expect(outgoing?.body).toMatch(/^\{"query":"q","texts":\["a","éé/);
+    expect(outgoing?.bodyBytes).toBeGreaterThan(40_000);
   });
 
   it('is shaped on its way as the request would be', async () => {

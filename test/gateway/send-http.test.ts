@@ -89,6 +89,13 @@ function setUp(given: Given = {}) {
   return { requests, route, send, trace };
 }
 
+/** The documents of a body, as they lie in it. */
+function listIn(body: Buffer): Documents {
+  const scanned = scanBody(body);
+  if (scanned === undefined) throw new Error('the list is not one that is kept as bytes');
+  return sentDocuments(scanned);
+}
+
 describe('a call over HTTP', () => {
   it('is posted to the path of its provider, and its reply is read', async () => {
     const { requests, send } = setUp();
@@ -150,6 +157,31 @@ describe('a call over HTTP', () => {
     await setUp({ job: { onSent: () => (told += 1) } }).send();
 
     expect(told).toBe(1);
+  });
+
+  it('sends documents from where they lie in the body', async () => {
+    const body = Buffer.from(JSON.stringify({ documents: ['a', 'b'.repeat(20_000)] }));
+    const { requests, send } = setUp({ call: { documents: listIn(body) } });
+
+    await send();
+
+    expect(requests[0]?.body).toMatchObject({ middle: { buffer: body.buffer } });
+    expect(JSON.parse(server.seen[0]?.body ?? '')).toMatchObject({
+      texts: ['a', 'b'.repeat(20_000)],
+    });
+  });
+
+  it('is signed as a whole, wherever its documents lie', async () => {
+    const body = Buffer.from(JSON.stringify({ documents: ['a', 'b'.repeat(20_000)] }));
+    const signed: string[] = [];
+    const sign: HttpProvider['sign'] = (request) => {
+      signed.push(request.body.toString());
+      return {};
+    };
+
+    await setUp({ provider: { sign }, call: { documents: listIn(body) } }).send();
+
+    expect(server.seen.map((seen) => seen.body)).toEqual(signed);
   });
 
   it('is signed as it is sent: its address, headers and body, at that time', async () => {

@@ -2,6 +2,7 @@ import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { types } from 'node:util';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from '@jest/globals';
+import { EnclosedJson } from '../../src/core/json/enclosed.js';
 import { createScope } from '../../src/gateway/scope.js';
 import type { UpstreamRequest } from '../../src/gateway/transport.js';
 import { Upstream, type UpstreamOptions } from '../../src/gateway/upstream.js';
@@ -69,6 +70,29 @@ describe('Upstream', () => {
 
     await expect(sending).rejects.toMatchObject({ fault: 'withdrawn' });
     expect(target.seen).toHaveLength(0);
+  });
+
+  it('writes a body that is not joined as if it were, on a new connection and on one that was kept', async () => {
+    const target = await server('ok');
+    const upstream = upstreamWith();
+    const bodies = ['für', '中文'].map(
+      (query, at) =>
+        new EnclosedJson(
+          `{"query":"${query}","documents":`,
+          Buffer.from(`["${String(at).repeat(60_000)}"]`),
+          ',"note":"ü"}',
+        ),
+    );
+
+    for (const body of bodies) {
+      await upstream.send(post(target.url, { body }));
+      await freeAgain();
+    }
+
+    expect(target.seen.map(({ body }) => body)).toEqual(bodies.map(String));
+    expect(target.seen.map(({ headers }) => headers['content-length'])).toEqual(
+      bodies.map(({ size }) => String(size)),
+    );
   });
 
   it('says when an upstream has all of a request, however long its reply takes', async () => {

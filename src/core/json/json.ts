@@ -1,5 +1,6 @@
 import { copyBytes, uncleared, UNCOUNTED_BYTES } from '../memory.js';
 import { inSteps, Pace, type Steps } from '../steps.js';
+import { EnclosedJson } from './enclosed.js';
 import { writeAround } from './room.js';
 import { NumberRows } from './rows.js';
 
@@ -172,6 +173,11 @@ export class JsonFragment {
     }
   }
 
+  /** The whole text, if it need not be joined. */
+  get lying(): Buffer | undefined {
+    return this.#bytes;
+  }
+
   /** The whole text; joined when first asked for. */
   get bytes(): Buffer {
     if (this.#bytes === undefined) {
@@ -231,12 +237,32 @@ export interface Encoded {
 
 /** The UTF-8 bytes of `body`; fragments are copied byte for byte. */
 export function encodeJson(body: JsonBody): Buffer {
-  return joined(partsOf(body)).bytes;
+  return encodeAtOnce(body).bytes;
 }
 
 /** The same, with whether the bytes have their memory to themselves. */
 export function encodeAtOnce(body: JsonBody): Encoded {
   return joined(partsOf(body));
+}
+
+/** Shorter fragments are sooner copied than written by themselves. */
+const LEAST_ENCLOSED_BYTES = 8_192;
+/** Longer bodies come in several reads, and are joined with room around them. */
+export const MOST_ENCLOSED_BYTES = 131_072;
+
+/** Like `encodeAtOnce`, but a long fragment stays where it lies if nothing can be written around it there. */
+export function encodeEnclosed(body: JsonBody): Encoded | EnclosedJson {
+  const parts = partsOf(body);
+  const [before, fragment, after] = parts;
+  if (parts.length !== 3 || typeof before !== 'string' || typeof after !== 'string') {
+    return joined(parts);
+  }
+  const middle = typeof fragment === 'object' ? fragment.lying : undefined;
+  if (middle === undefined || middle.length < LEAST_ENCLOSED_BYTES) return joined(parts);
+  const enclosed = new EnclosedJson(before, middle, after);
+  if (enclosed.size > MOST_ENCLOSED_BYTES) return joined(parts);
+  const inPlace = aroundFragment(parts);
+  return inPlace === undefined ? enclosed : { bytes: inPlace, isAlone: false };
 }
 
 /** To copy more is a turn of its own, or several. */
