@@ -1,4 +1,4 @@
-import { JsonFragment, type JsonBody } from './json/json.js';
+import { encodeJson, JsonFragment, type JsonBody } from './json/json.js';
 import { copyBytes } from './memory.js';
 
 export const ECHO_HEAD = '{"text":';
@@ -24,6 +24,26 @@ export const ROW_END = '}';
 export function headsOf(rows: string): readonly string[] {
   const parts = rows.split(ROW_END);
   return parts.slice(0, -1).map((row, at) => `${at === 0 ? '' : ROW_END}${row},"document":`);
+}
+
+/** An array of objects with the strings that `sources` have in `fields`; `undefined` if one of them has none. */
+export function pickStrings(
+  sources: readonly unknown[],
+  fields: readonly string[],
+): JsonFragment | undefined {
+  const objects: Record<string, string>[] = [];
+  for (const source of sources) {
+    if (typeof source !== 'object' || source === null) return undefined;
+    const members = new Map<string, unknown>(Object.entries(source));
+    const picked: [string, string][] = [];
+    for (const field of fields) {
+      const value = members.get(field);
+      if (typeof value !== 'string') return undefined;
+      picked.push([field.toWellFormed(), value]);
+    }
+    objects.push(Object.fromEntries(picked));
+  }
+  return new JsonFragment(encodeJson(objects));
 }
 
 /** An array whose elements are in pieces; they are joined when it is written. */

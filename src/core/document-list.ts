@@ -42,6 +42,10 @@ export interface Documents {
   around(before: string | ((index: number) => string), after: string): JsonFragment;
   /** A JSON array of what the caller sent: strings and whole objects, in the caller's own bytes. */
   sources(): JsonFragment;
+  /**
+   * A JSON array of what the caller sent, reduced to these members; `undefined` if a document lacks one of them as a string.
+   */
+  picked(fields: readonly string[]): JsonFragment | undefined;
   /** Text and image of each document, for APIs that take them as separate objects. */
   parts(): readonly DocumentPart[];
   /** The document as a reply shows it: `{"text": …}` for a string, otherwise the caller's own object. */

@@ -1,6 +1,7 @@
 import { copyPiece } from './document-json.js';
 import type { Documents } from './document-list.js';
 import { bufferWithRoom } from './json/room.js';
+import { widthOf } from './field-places.js';
 import { copyBytes } from './memory.js';
 import type { LoneHalves } from './json/halves.js';
 import { FIELD, ROW, type FoundList } from './json/scan.js';
@@ -43,13 +44,14 @@ export function* fieldDocuments({
   fields,
   areAllNeeded,
 }: FieldList): Steps<Documents | undefined> {
+  const places = { names: fields, rows: list.rows };
   const texts = new FieldTexts(body, fields, areAllNeeded);
   const rows = new Uint32Array((list.rows.length / texts.width) * ROW);
   if (!(yield* texts.place(list.rows, rows))) return undefined;
   const kept = { rows, hasObjects: true, blanks: list.blanks };
-  if (texts.areInBody) return rankedDocuments({ body, list: kept, replaced }, body);
+  if (texts.areInBody) return rankedDocuments({ body, list: kept, replaced }, body, places);
   const all = yield* texts.write(list.rows);
-  return rankedDocuments({ body, list: kept, replaced }, all, true);
+  return rankedDocuments({ body, list: kept, replaced }, all, places, true);
 }
 
 /** The texts of elements of a body by their fields, as a JSON array. */
@@ -71,7 +73,7 @@ class FieldTexts {
   constructor(body: Buffer, fields: readonly string[], areAllNeeded: boolean) {
     this.#body = body;
     this.#areAllNeeded = areAllNeeded;
-    this.width = ROW + FIELD * fields.length;
+    this.width = widthOf(fields);
     this.areInBody = fields.length === 1;
     this.#heads = fields.map((name) =>
       Buffer.from(fields.length === 1 ? '' : JSON.stringify(`${name}: `).slice(1, -1)),

@@ -9,6 +9,7 @@ import {
   headsOf,
   inList,
   inTurn,
+  pickStrings,
   ROW_END,
   wrapEach,
 } from './document-json.js';
@@ -179,6 +180,13 @@ class PartDocuments implements Documents {
 
   sources(): JsonFragment {
     return wrapEach(this.count, '', (index) => this.#source(index), '');
+  }
+
+  picked(fields: readonly string[]): JsonFragment | undefined {
+    return pickStrings(
+      this.#parts.map(({ source }) => source),
+      fields,
+    );
   }
 
   parts(): readonly DocumentPart[] {

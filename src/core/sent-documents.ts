@@ -11,10 +11,12 @@ import {
   echoOf,
   headsOf,
   inTurn,
+  pickStrings,
   ROW_END,
   wrapEach,
 } from './document-json.js';
 import type { DocumentPart, Documents } from './document-list.js';
+import { pickedPlaces, pickedStrings, type FieldPlaces } from './field-places.js';
 import { decoded, MOST_BYTES, partedAt, PIECE_BYTES, stringPieces } from './json/text-pieces.js';
 
 const EMPTY_ARRAY = Buffer.from('[]');
@@ -39,6 +41,7 @@ class SentDocuments implements Documents {
   readonly #blanks: readonly number[];
   /** Everything that was sent, from `[` to `]`, if it is all included. */
   readonly #whole: Buffer | undefined;
+  readonly #fields: FieldPlaces | undefined;
   /** What has been replaced in the bytes, and is put back where the caller sees them. */
   readonly #replaced: LoneHalves | undefined;
   #texts: JsonFragment | undefined;
@@ -48,8 +51,9 @@ class SentDocuments implements Documents {
     bytes: Buffer,
     { rows, hasObjects, blanks }: Pick<FoundList, 'rows' | 'hasObjects' | 'blanks'>,
     replaced: LoneHalves | undefined,
-    { whole, ranked = bytes, areRankedAlone = false }: Beside = {},
+    { whole, ranked = bytes, areRankedAlone = false, fields }: Beside = {},
   ) {
+    this.#fields = fields;
     this.#bytes = bytes;
     this.#ranked = ranked;
     if (areRankedAlone) this.#texts = new JsonFragment(ranked, true);
@@ -125,6 +129,27 @@ class SentDocuments implements Documents {
       : new JsonFragment(this.#whole, true);
   }
 
+  picked(fields: readonly string[]): JsonFragment | undefined {
+    const places = this.#fields;
+    const areKnown =
+      places?.names.length === fields.length &&
+      fields.every((name, at) => name === places.names[at]);
+    if (areKnown) return pickedStrings(this.#bytes, places);
+    const isText = fields.length === 1 && fields[0] === 'text' && this.#ranked === this.#bytes;
+    if (isText && this.#areObjects()) return this.objects();
+    return pickStrings(
+      this.parts().map(({ source }) => source),
+      fields,
+    );
+  }
+
+  #areObjects(): boolean {
+    for (let at = SOURCE; at < this.#rows.length; at += ROW) {
+      if (this.#bytes[this.#rows[at] ?? 0] === QUOTE) return false;
+    }
+    return true;
+  }
+
   parts(): readonly DocumentPart[] {
     const sources = JSON.parse(this.sources().bytes.toString('utf8')) as unknown[];
     const texts = this.#hasObjects
@@ -180,7 +205,10 @@ class SentDocuments implements Documents {
       if (left?.has(index) === true) blanks.push(at);
     }
     const picked = { rows, hasObjects: this.#hasObjects, blanks };
-    return new SentDocuments(this.#bytes, picked, this.#replaced, { ranked: this.#ranked });
+    return new SentDocuments(this.#bytes, picked, this.#replaced, {
+      ranked: this.#ranked,
+      fields: this.#fields && pickedPlaces(this.#fields, indexes),
+    });
   }
 
   fillBlanks(text: string): Documents {
@@ -197,7 +225,8 @@ class SentDocuments implements Documents {
     copyBytes(this.#ranked, ranked, 0);
     piece.copy(ranked, start);
     const list = { rows, hasObjects: true, blanks: [] };
-    return new SentDocuments(this.#bytes, list, this.#replaced, { ranked });
+    const fields = this.#fields;
+    return new SentDocuments(this.#bytes, list, this.#replaced, { ranked, fields });
   }
 
   withTexts(texts: ReadonlyMap<number, string>): Documents {
@@ -221,7 +250,8 @@ class SentDocuments implements Documents {
     const ranked = yield* joined(pieces, end);
     const blanks = this.#blanks.filter((index) => !texts.has(index));
     const list = { rows, hasObjects: true, blanks };
-    return new SentDocuments(this.#bytes, list, this.#replaced, { ranked });
+    const fields = this.#fields;
+    return new SentDocuments(this.#bytes, list, this.#replaced, { ranked, fields });
   }
 
   textBytes(index: number): number {
@@ -296,6 +326,7 @@ interface Beside {
   readonly ranked?: Buffer;
   /** Whether there is nothing but the array of texts there. */
   readonly areRankedAlone?: boolean;
+  readonly fields?: FieldPlaces | undefined;
 }
 
 /** Parts of a body, and the text that stands around them. */
@@ -379,9 +410,10 @@ export function sentDocuments({ body, list, replaced }: SentList): Documents {
 export function rankedDocuments(
   { body, list, replaced }: RankedList,
   ranked: Buffer,
+  fields: FieldPlaces,
   areAlone = false,
 ): Documents {
-  return new SentDocuments(body, list, replaced, { ranked, areRankedAlone: areAlone });
+  return new SentDocuments(body, list, replaced, { ranked, areRankedAlone: areAlone, fields });
 }
 
 interface RankedList {

@@ -1,4 +1,10 @@
-import { Json, JsonShapeError, parseNumeric, type JsonBody } from '../core/json/json.js';
+import {
+  Json,
+  type JsonFragment,
+  JsonShapeError,
+  parseNumeric,
+  type JsonBody,
+} from '../core/json/json.js';
 import { NumberRows } from '../core/json/rows.js';
 import type { ReportedUsage, UpstreamRanking, UpstreamRow } from '../core/rerank.js';
 import type { UpstreamCall } from './provider.js';
@@ -117,31 +123,9 @@ export function plainBody({
 export function pickFields({
   documents,
   options,
-}: Pick<UpstreamCall, 'documents' | 'options'>): Record<string, string>[] | undefined {
+}: Pick<UpstreamCall, 'documents' | 'options'>): JsonFragment | undefined {
   const fields = options.rankFields ?? [];
-  if (fields.length === 0) return undefined;
-  const objects: Record<string, string>[] = [];
-  for (const { source } of documents.parts()) {
-    const object = pickStrings(source, fields);
-    if (object === undefined) return undefined;
-    objects.push(object);
-  }
-  return objects;
-}
-
-function pickStrings(
-  source: unknown,
-  fields: readonly string[],
-): Record<string, string> | undefined {
-  if (typeof source !== 'object' || source === null) return undefined;
-  const members = new Map(Object.entries(source));
-  const picked: [string, string][] = [];
-  for (const field of fields) {
-    const value: unknown = members.get(field);
-    if (typeof value !== 'string') return undefined;
-    picked.push([field, value.toWellFormed()]);
-  }
-  return Object.fromEntries(picked);
+  return fields.length === 0 ? undefined : documents.picked(fields);
 }
 
 /** The most common reply: `results[]` of `index` and `relevance_score`, tokens in `usage` or `meta`. */

@@ -22,10 +22,18 @@ const MOST = 40;
 const textOf = ({ bytes }: JsonFragment): unknown => JSON.parse(bytes.toString());
 
 /** All that is asked of documents, each in the same order, so that what one leaves behind meets the next. */
-function viewsOf(documents: Documents): unknown {
+function viewsOf(documents: Documents, fields: readonly string[]): unknown {
   const { count, hasImages, hasLoneImages } = documents;
   const indexes = Array.from({ length: count }, (_, index) => index);
   const rows = Buffer.from(indexes.map((index) => `{"index":${index}}`).join());
+  const fieldsOf = (some: Documents): unknown => {
+    const objects = some.count === 0 ? undefined : some.picked(fields);
+    if (objects === undefined) return undefined;
+    const bytes = Buffer.concat([...objects.pieces()]);
+    expect(objects.size).toBe(bytes.length);
+    expect(objects.bytes.equals(bytes)).toBe(true);
+    return textOf(objects);
+  };
   const odd = indexes.filter((index) => index % 2 === 1);
   const filled = documents.fillBlanks('-');
   const other = documents.withTexts(new Map([[0, 'other "text"']]));
@@ -47,12 +55,13 @@ function viewsOf(documents: Documents): unknown {
     sources: textOf(documents.sources()),
     echoes: documents.echoes(indexes, rows).toString(),
     parts: documents.parts(),
+    fields: fieldsOf(documents),
     blanks: documents.blanks(),
     filled: [textOf(filled.texts()), textOf(filled.sources()), filled.blanks()],
     other: [textOf(other.texts()), textOf(other.sources()), other.blanks()],
     picked: [documents, filled, other].map((all) => {
       const some = all.pick(odd);
-      return [textOf(some.texts()), textOf(some.sources()), some.blanks()];
+      return [textOf(some.texts()), textOf(some.sources()), some.blanks(), fieldsOf(some)];
     }),
   };
 }
@@ -96,7 +105,7 @@ async function readingOf(dialect: IngressDialect, body: Buffer): Promise<Reading
   const asked = { ...rest, documents, returnDocuments: true, model: 'm' };
   const clock = { nowMs: 0, elapsedMs: 0 };
   const reply = dialect.reply('id', asked, ranking, kept, clock).toString();
-  const views = viewsOf(documents);
+  const views = viewsOf(documents, rest.options.rankFields ?? ['text']);
   return { wasParsed, seen: [rest, wellFormed([JSON.parse(reply), views])] };
 }
 
