@@ -3,6 +3,7 @@ import type { Documents } from '../core/documents.js';
 import type { Json, JsonBody } from '../core/json/json.js';
 import type { RerankOptions, UpstreamRanking } from '../core/rerank.js';
 import type { FaultKind } from '../core/retry.js';
+import type { Steps } from '../core/steps.js';
 import type { Secret } from '../core/secret.js';
 import type { NeuralRanker } from '../rankers/ranker.js';
 
@@ -212,8 +213,8 @@ export interface HttpProvider extends HttpBase {
 /** One of the calls that make up a ranking; its path and headers are the provider's. */
 export interface PartCall {
   readonly body: JsonBody;
-  /** Keeps the content of its 2xx reply; throws `JsonShapeError` if the provider does not send such a reply. */
-  readonly read: (reply: Json, http: UpstreamReply) => void;
+  /** Keeps the content of its 2xx reply, if need be in steps; throws `JsonShapeError` if the provider does not send such a reply. */
+  readonly read: (reply: Json, http: UpstreamReply) => Steps<undefined> | undefined;
 }
 
 /**

@@ -215,7 +215,7 @@ export async function parsedInSteps(raw: RawReply, reading: Steady): Promise<Raw
   const read = leavesOut ? await withoutLongStrings(whole, pause) : whole;
   // All that is needed has been copied out of it.
   if (read !== whole) giveBack(bytes);
-  const rows = read.length <= ROWS_BYTES ? rowsIn(read, mostRows) : undefined;
+  const rows = isRanking && read.length <= ROWS_BYTES ? rowsIn(read, mostRows) : undefined;
   const parsed = rows ?? { json: await parseInSteps(read, mostRows, pause), rows };
   return {
     ...{ status, headers, bytes: read, parsed },

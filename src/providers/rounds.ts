@@ -1,5 +1,7 @@
 import { JsonShapeError, type Json, type JsonBody } from '../core/json/json.js';
+import { giveBack } from '../core/memory.js';
 import type { ReportedUsage } from '../core/rerank.js';
+import { inSteps, type Steps } from '../core/steps.js';
 import { nextTurn } from '../core/turns.js';
 import {
   type ComposedProvider,
@@ -17,23 +19,63 @@ export interface Question<T> {
   readonly decode: (reply: Json, http: UpstreamReply) => T;
 }
 
+/** The same where a reply may be too large to be decoded in one go. */
+export interface LongQuestion<T> {
+  readonly body: JsonBody;
+  readonly decode: (reply: Json, http: UpstreamReply) => Steps<T>;
+}
+
+type Asking<T> = Generator<readonly PartCall[], T[], undefined>;
+
 /** One round: asks all `questions` at once, and returns their answers in the same order. */
-export function* ask<T>(
-  questions: readonly Question<T>[],
-): Generator<readonly PartCall[], T[], undefined> {
-  const answers = questions.map((): { value?: { readonly of: T } } => ({}));
+export function* ask<T>(questions: readonly Question<T>[]): Asking<T> {
+  const answers = new Answers<T>(questions.length);
   if (questions.length > 0) {
     yield questions.map(({ body, decode }, at) => ({
       body,
       read: (reply, http) => {
-        answers[at] = { value: { of: decode(reply, http) } };
+        answers.keep(at, decode(reply, http));
+        return undefined;
       },
     }));
   }
-  return answers.map(({ value }) => {
-    if (value === undefined) throw new Error('a call of the round was not answered');
-    return value.of;
-  });
+  return answers.all();
+}
+
+/** The same with answers that are decoded in steps. */
+export function* askInSteps<T>(questions: readonly LongQuestion<T>[]): Asking<T> {
+  const answers = new Answers<T>(questions.length);
+  if (questions.length > 0) {
+    yield questions.map((question, at) => ({
+      get body() {
+        return question.body;
+      },
+      *read(reply, http) {
+        answers.keep(at, yield* question.decode(reply, http));
+        return undefined;
+      },
+    }));
+  }
+  return answers.all();
+}
+
+class Answers<T> {
+  readonly #kept: ({ readonly of: T } | undefined)[];
+
+  constructor(count: number) {
+    this.#kept = Array.from({ length: count });
+  }
+
+  keep(at: number, of: T): void {
+    this.#kept[at] = { of };
+  }
+
+  all(): T[] {
+    return this.#kept.map((answer) => {
+      if (answer === undefined) throw new Error('a call of the round was not answered');
+      return answer.of;
+    });
+  }
 }
 
 /** Adds up the reports of a ranking's calls; if one of them reports nothing, the total is unknown. */
@@ -109,12 +151,16 @@ function runRound(
     const work = async (): Promise<void> => {
       for (let part = parts[next]; part !== undefined && !over; part = parts[next]) {
         next += 1;
-        const judged = judgeReply(provider, await send(part.body), Infinity, now());
+        const raw = await send(part.body);
+        const judged = judgeReply(provider, raw, Infinity, now());
         if (judged.kind === 'failure') {
           end(() => resolve(judged));
           return;
         }
-        part.read(judged.json, judged.reply);
+        const reading = part.read(judged.json, judged.reply);
+        if (reading !== undefined) await inSteps(reading, nextTurn);
+        // Nothing that was read refers to it.
+        if (raw.bytes !== undefined) giveBack(raw.bytes);
         left -= 1;
       }
       if (left === 0) end(() => resolve(undefined));

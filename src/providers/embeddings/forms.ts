@@ -1,3 +1,4 @@
+import type { JsonFragment } from '../../core/json/json.js';
 import type { UpstreamCall } from '../provider.js';
 
 export type Purpose = 'query' | 'document';
@@ -5,7 +6,10 @@ export type Purpose = 'query' | 'document';
 /** A text to embed, as the model wants to read it. */
 export interface EmbeddedText {
   readonly purpose: Purpose;
-  readonly text: string;
+  /** The text, or its JSON. */
+  readonly text: string | JsonFragment;
+  /** In UTF-8; may be unknown (0) where the API does not bound a call's bytes. */
+  readonly bytes: number;
 }
 
 /** How a model was trained to tell a query from a document: by words before each. */

@@ -1,4 +1,4 @@
-import type { Json } from '../../core/json/json.js';
+import type { Json, JsonBody } from '../../core/json/json.js';
 import { readMeta } from '../dialects.js';
 import { bedrockAccess } from '../bedrock-access.js';
 import {
@@ -13,7 +13,7 @@ import { decodeOpenAi } from './openai.js';
 import { defineEmbeddings, type Embedded } from './rank.js';
 import { readList, readVector } from './vectors.js';
 
-const textsOf = (texts: readonly EmbeddedText[]): string[] => texts.map(({ text }) => text);
+const textsOf = (texts: readonly EmbeddedText[]): JsonBody[] => texts.map(({ text }) => text);
 
 /** If the API does not mix purposes, all texts of a call have the same one. */
 const isQuery = ([first]: readonly EmbeddedText[]): boolean => first?.purpose === 'query';

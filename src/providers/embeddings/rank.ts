@@ -1,8 +1,10 @@
 import { snakeCase } from '../../core/records.js';
 import { createHash } from 'node:crypto';
 import type { Documents } from '../../core/documents.js';
-import { JsonShapeError, type Json, type JsonBody } from '../../core/json/json.js';
-import { Pace } from '../../core/steps.js';
+import { inTurn } from '../../core/document-json.js';
+import { JsonFragment, JsonShapeError, type Json, type JsonBody } from '../../core/json/json.js';
+import { WrittenTexts } from '../../core/json/written-texts.js';
+import { Pace, type Steps } from '../../core/steps.js';
 import { cutToTokens, unitsBeyond } from '../../core/tokens.js';
 import {
   defineComposedProvider,
@@ -18,8 +20,8 @@ import {
   type UpstreamCall,
   type UpstreamReply,
 } from '../provider.js';
-import { ask, sumUsage, type Question } from '../rounds.js';
-import { prefixOf, type EmbeddedText, type Purpose } from './forms.js';
+import { askInSteps, sumUsage, type LongQuestion } from '../rounds.js';
+import { prefixOf, type EmbeddedText } from './forms.js';
 import { product, toUnit, type Vector } from './vectors.js';
 
 /** The embedding of one text: a single vector, or one per token. */
@@ -27,8 +29,8 @@ export type Embedding = readonly Vector[];
 
 /** The result of one call of an embedding API. */
 export interface Embedded {
-  /** One per text, in their order. */
-  readonly embeddings: readonly Embedding[];
+  /** One per text, in their order; read as it is gone through. */
+  readonly embeddings: Iterable<Embedding>;
   readonly tokens: number | undefined;
 }
 
@@ -131,8 +133,8 @@ const BYTES_PER_TOKEN = 3;
 /** Work with pauses, in which nothing is asked. */
 type Pauses<T> = Generator<readonly PartCall[], T, undefined>;
 
-/** Multiplications before others get a turn: about five milliseconds. */
-const WORK_PER_TURN = 4_000_000;
+/** Multiplications before others get a turn: about a millisecond. */
+const WORK_PER_TURN = 1_000_000;
 
 function* rank(api: EmbeddingApi, call: UpstreamCall, { vectors: memory }: RankerTools): Rounds {
   /** A text that occurs twice is embedded once. */
@@ -141,11 +143,10 @@ function* rank(api: EmbeddingApi, call: UpstreamCall, { vectors: memory }: Ranke
   const missing = new Map<string, EmbeddedText>();
   const remembered = new Map<string, EmbeddedText>();
   const pace = new Pace();
-  const most = mostOf(api, call);
+  const preparing = documentsFor(api, call, pace);
   for (let index = 0; index < call.documents.count; index += 1) {
-    const text = yield* textFor(most, call.documents, index, pace);
-    const document = prepared(most, 'document', text, call);
-    const key = memory === undefined ? document.text : yield* keyOf(call, document.text, pace);
+    const document = yield* preparing(index);
+    const key = yield* keyOf(document, memory && call, pace);
     keys.push(key);
     if (known.has(key) || missing.has(key)) continue;
     const kept = memory?.get(key);
@@ -166,7 +167,7 @@ function* rank(api: EmbeddingApi, call: UpstreamCall, { vectors: memory }: Ranke
     known.set(key, embedding);
     memory?.set(key, embedding);
   };
-  const asked = batchesOf(api, prepared(most, 'query', call.query, call), missing, call);
+  const asked = batchesOf(api, queryFor(api, call), missing, call);
   const tokens = yield* embed(api, asked, call, take);
   // The name may refer to another model by now, whose vectors cannot be compared with those of the earlier one.
   const outdated = [...remembered].filter(
@@ -198,14 +199,12 @@ function* embed(
   call: UpstreamCall,
   take: (key: string | undefined, embedding: Embedding) => void,
 ): Pauses<(number | undefined)[]> {
-  const replies = yield* ask(batches.map((batch) => question(api, batch, call)));
+  const replies = yield* askInSteps(batches.map((batch) => question(api, batch, call)));
   const pace = new Pace();
   for (const [reply, batch] of batches.entries()) {
     for (const [at, { key }] of batch.entries()) {
-      const embedding = (replies[reply]?.embeddings[at] ?? []).map(toUnit);
-      if (embedding.length === 0) throw new JsonShapeError('a text came back without a vector');
-      if (pace.fills(embedding.length * dimensionsOf(embedding))) yield [];
-      take(key, embedding);
+      take(key, replies[reply]?.embeddings[at] ?? []);
+      if (pace.fills(0)) yield [];
     }
   }
   return replies.map(({ tokens }) => tokens);
@@ -243,51 +242,116 @@ function mostOf({ textTokens, textCharacters }: EmbeddingApi, call: UpstreamCall
   };
 }
 
-/** As much of a document's text as may be sent, or slightly more. */
-function* textFor(
-  { tokens, characters }: Most,
-  documents: Documents,
-  index: number,
+/** No text has more than three tokens per unit, and no JSON fewer bytes than its text has units. */
+const MOST_TOKENS_PER_UNIT = 3;
+
+/** The query in the form that the model needs, cut if the API would refuse its length. */
+function queryFor(api: EmbeddingApi, call: UpstreamCall): EmbeddedText {
+  const text = cutTo(mostOf(api, call), prefixOf('query', call) + call.query);
+  return { purpose: 'query', text, bytes: Buffer.byteLength(text) };
+}
+
+/**
+ * Makes documents in the form that the model needs: where nothing has to be cut, in the caller's bytes. Strings of all texts would
+ * be megabytes on the heap, for the collector to move.
+ */
+function documentsFor(
+  api: EmbeddingApi,
+  call: UpstreamCall,
   pace: Pace,
-): Pauses<string> {
-  const units = Math.min(unitsBeyond(tokens), characters);
-  const pieces = units === Infinity ? documents.pieces(index) : [documents.beginning(index, units)];
-  let text = '';
-  for (const piece of pieces) {
-    text += piece;
+): (index: number) => Pauses<EmbeddedText> {
+  const { documents } = call;
+  const most = mostOf(api, call);
+  const units = Math.min(unitsBeyond(most.tokens), most.characters);
+  const prefix = prefixOf('document', call).toWellFormed();
+  const prefixBytes = Buffer.byteLength(prefix);
+  const head = prefix === '' ? undefined : Buffer.from(JSON.stringify(prefix)).subarray(0, -1);
+  const cut = new WrittenTexts();
+  const mayBeTooLong = (bytes: number): boolean =>
+    bytes > most.characters || bytes * MOST_TOKENS_PER_UNIT > most.tokens;
+  return function* (index) {
+    if (mayBeTooLong(prefix.length + documents.textBytes(index))) {
+      const beginning = documents.beginning(index, units);
+      const text = cutTo(most, prefix + beginning);
+      if (pace.fills(beginning.length)) yield [];
+      const isCut = beginning.length >= units || text.length < prefix.length + beginning.length;
+      if (isCut) {
+        const json = new JsonFragment(cut.add(text));
+        return { purpose: 'document', text: json, bytes: Buffer.byteLength(text) };
+      }
+    } else if (pace.fills(0)) yield [];
+    const bytes = api.batchBytes === undefined ? 0 : yield* bytesOf(documents, index, pace);
+    return new WholeText(documents, index, head, prefixBytes + bytes);
+  };
+}
+
+/** A document of which nothing is cut. There may be ten thousand: what is sent of it is made when it is asked for. */
+class WholeText implements EmbeddedText {
+  readonly purpose = 'document';
+  readonly bytes: number;
+  readonly #documents: Documents;
+  readonly #index: number;
+  /** What stands before it, from the quote on. */
+  readonly #head: Buffer | undefined;
+
+  constructor(documents: Documents, index: number, head: Buffer | undefined, bytes: number) {
+    this.#documents = documents;
+    this.#index = index;
+    this.#head = head;
+    this.bytes = bytes;
+  }
+
+  get text(): JsonFragment {
+    const json = this.#documents.textJson(this.#index);
+    return this.#head === undefined ? json : inTurn([this.#head, json.bytes.subarray(1)]);
+  }
+}
+
+/** As much of a text as the API takes. */
+function cutTo({ tokens, characters }: Most, text: string): string {
+  const whole = text.slice(0, characters).toWellFormed();
+  return whole.length * MOST_TOKENS_PER_UNIT > tokens ? cutToTokens(whole, tokens) : whole;
+}
+
+const BACKSLASH = 0x5c;
+
+/** UTF-8 bytes of a document's text, which is counted if its JSON has escapes. */
+function* bytesOf(documents: Documents, index: number, pace: Pace): Pauses<number> {
+  const { bytes: json } = documents.textJson(index);
+  if (!json.includes(BACKSLASH)) return json.length - 2;
+  let bytes = 0;
+  for (const piece of documents.pieces(index)) {
+    bytes += Buffer.byteLength(piece);
     if (pace.fills(piece.length)) yield [];
   }
-  return text;
+  return bytes;
 }
 
-/** A text in the form that the model needs, cut if the API would refuse its length. */
-function prepared(
-  { tokens, characters }: Most,
-  purpose: Purpose,
-  text: string,
-  call: UpstreamCall,
-): EmbeddedText {
-  const whole = (prefixOf(purpose, call) + text).slice(0, characters).toWellFormed();
-  // No text has more than three tokens per unit.
-  const mayBeTooLong = whole.length * 3 > tokens;
-  return { purpose, text: mayBeTooLong ? cutToTokens(whole, tokens) : whole };
-}
-
+/** What is longer is told apart by its hash. */
+const SHORT_BYTES = 512;
 /** How much of a text is hashed in one go. */
-const HASHED_UNITS = 65_536;
+const HASHED_BYTES = 65_536;
 
-/** The text is well-formed, and no part of it is longer than a step. */
-function* keyOf({ model, settings }: UpstreamCall, text: string, pace: Pace): Pauses<string> {
+/** A key by which texts are told apart: among those of one call, or among all that any model and settings embed. */
+function* keyOf(
+  { text }: EmbeddedText,
+  remembered: UpstreamCall | undefined,
+  pace: Pace,
+): Pauses<string> {
+  const json = typeof text === 'string' ? new JsonFragment(Buffer.from(text)) : text;
+  if (remembered === undefined && json.size <= SHORT_BYTES) return json.bytes.toString('latin1');
   const hash = createHash('sha256');
-  for (let at = 0; at < text.length;) {
-    const end = at + HASHED_UNITS;
-    // Not between the halves of a surrogate pair.
-    const cut = (text.codePointAt(end - 1) ?? 0) > 0xffff ? end + 1 : end;
-    hash.update(text.slice(at, cut));
-    if (pace.fills(cut - at)) yield [];
-    at = cut;
+  for (const piece of json.pieces()) {
+    for (let at = 0; at < piece.length; at += HASHED_BYTES) {
+      const part = piece.subarray(at, at + HASHED_BYTES);
+      hash.update(part);
+      if (pace.fills(part.length)) yield [];
+    }
   }
-  return `${model} ${String(settings.dimensions ?? '')} ${hash.digest('base64url')}`;
+  const digest = hash.digest('base64url');
+  if (remembered === undefined) return digest;
+  const { model, settings } = remembered;
+  return `${model} ${String(settings.dimensions ?? '')} ${digest}`;
 }
 
 /** A text in a batch; without a key it is the query. */
@@ -306,10 +370,10 @@ function batchesOf(
   const most = typeof batch === 'number' ? batch : batch(model);
   const texts = typeof settings.batchSize === 'number' ? Math.min(settings.batchSize, most) : most;
   const batches: Batched[][] = query === undefined ? [] : [[{ key: undefined, embedded: query }]];
-  let bytes = Buffer.byteLength(query?.text ?? '');
+  let bytes = query?.bytes ?? 0;
   let open = mixes;
   for (const [key, embedded] of documents) {
-    const size = Buffer.byteLength(embedded.text);
+    const size = embedded.bytes;
     const last = batches.at(-1);
     if (open && last !== undefined && last.length < texts && bytes + size <= batchBytes) {
       last.push({ key, embedded });
@@ -327,10 +391,32 @@ function question(
   { body, decode }: EmbeddingApi,
   batch: readonly Batched[],
   call: UpstreamCall,
-): Question<Embedded> {
+): LongQuestion<ReadEmbeddings> {
   const texts = batch.map(({ embedded }) => embedded);
   return {
-    body: body(texts, call),
-    decode: (reply, http) => decode(reply, texts, http, call),
+    // Made when it is sent: there may be hundreds.
+    get body() {
+      return body(texts, call);
+    },
+    decode: function* (reply, http) {
+      const { embeddings, tokens } = decode(reply, texts, http, call);
+      return { embeddings: yield* unitsOf(embeddings), tokens };
+    },
   };
+}
+
+interface ReadEmbeddings {
+  readonly embeddings: readonly Embedding[];
+  readonly tokens: number | undefined;
+}
+
+function* unitsOf(embeddings: Iterable<Embedding>): Steps<Embedding[]> {
+  const read: Embedding[] = [];
+  const pace = new Pace();
+  for (const embedding of embeddings) {
+    if (embedding.length === 0) throw new JsonShapeError('a text came back without a vector');
+    read.push(embedding.map(toUnit));
+    if (pace.fills(embedding.length * dimensionsOf(embedding))) yield;
+  }
+  return read;
 }

@@ -13,12 +13,14 @@ export function readVector(json: Json): Vector {
 }
 
 function fromBase64(json: Json, text: string): Vector {
-  const bytes = Buffer.from(text, 'base64');
-  if (bytes.length % BYTES_PER_NUMBER !== 0) throw json.mismatch('whole floats in base64');
+  // More than there are, where it has line breaks.
+  const most = Buffer.byteLength(text, 'base64');
+  const vector = new Float32Array(Math.ceil(most / BYTES_PER_NUMBER));
+  const bytes = Buffer.from(vector.buffer);
+  const length = bytes.write(text, 'base64');
+  if (length % BYTES_PER_NUMBER !== 0) throw json.mismatch('whole floats in base64');
   if (isBigEndian) bytes.swap32();
-  const vector = new Float32Array(bytes.length / BYTES_PER_NUMBER);
-  new Uint8Array(vector.buffer).set(bytes);
-  return vector;
+  return vector.subarray(0, length / BYTES_PER_NUMBER);
 }
 
 function fromNumbers(json: Json): Vector {
@@ -57,29 +59,29 @@ export function product(one: Vector, other: Vector): number {
   return sum;
 }
 
-/** The vectors of a list that states their places, in the order of the texts: `data[]` of `index` and `embedding`. */
-export function readIndexed<T>(list: Json, count: number, read: (row: Json) => T): T[] {
-  const rows = list.array();
-  if (rows.length !== count) {
-    throw list.mismatch(`a list of ${count} embeddings, not of ${rows.length},`);
-  }
-  const placed = new Map<number, T>();
-  rows.forEach((_, at) => {
+/** The vectors of a list that states their places, in the order of the texts, read one by one: `data[]` of `index` and `embedding`. */
+export function* readIndexed<T>(list: Json, count: number, read: (row: Json) => T): Iterable<T> {
+  const rows = rowsOf(list, count);
+  const placed = new Map<number, Json>();
+  for (let at = 0; at < rows.length; at += 1) {
     const row = list.item(at);
-    placed.set(row.field('index').optionalNumber() ?? at, read(row));
-  });
-  return Array.from({ length: count }, (_, at) => {
-    const vector = placed.get(at);
-    if (vector === undefined) throw new JsonShapeError(`no embedding of text ${at} came back`);
-    return vector;
-  });
+    placed.set(row.field('index').optionalNumber() ?? at, row);
+  }
+  for (let at = 0; at < count; at += 1) {
+    const row = placed.get(at);
+    if (row === undefined) throw new JsonShapeError(`no embedding of text ${at} came back`);
+    yield read(row);
+  }
 }
 
-/** The vectors of a bare list, in the order of the texts. */
-export function readList<T>(list: Json, count: number, read: (row: Json) => T): T[] {
+/** The vectors of a bare list, in the order of the texts, read one by one. */
+export function* readList<T>(list: Json, count: number, read: (row: Json) => T): Iterable<T> {
+  const rows = rowsOf(list, count);
+  for (let at = 0; at < rows.length; at += 1) yield read(list.item(at));
+}
+
+function rowsOf(list: Json, count: number): readonly unknown[] {
   const rows = list.array();
-  if (rows.length !== count) {
-    throw list.mismatch(`a list of ${count} embeddings, not of ${rows.length},`);
-  }
-  return rows.map((_, at) => read(list.item(at)));
+  if (rows.length === count) return rows;
+  throw list.mismatch(`a list of ${count} embeddings, not of ${rows.length},`);
 }

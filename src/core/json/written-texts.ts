@@ -1,0 +1,40 @@
+import { uncleared } from '../memory.js';
+
+/** So much lies in buffers of its own, as for the few short texts of most requests. */
+const APART_BYTES = 65_536;
+/** The least for which the engine does not count the memory. */
+const BLOCK_BYTES = 524_288;
+/** UTF-8 bytes of a UTF-16 unit, at most. */
+const MOST_UNIT_BYTES = 3;
+
+/**
+ * Texts written as JSON. Where there are many, they lie behind one another in memory that the engine does not count: buffers of
+ * their own would make it collect all that is old, which takes the longer the more of them there are.
+ */
+export class WrittenTexts {
+  #apartBytes = 0;
+  #block: Buffer = Buffer.alloc(0);
+  /** Of the block. */
+  #filled = 0;
+
+  /** The JSON of a text; halves of surrogate pairs are replaced. */
+  add(text: string): Buffer {
+    const json = JSON.stringify(text.toWellFormed());
+    if (this.#apartBytes < APART_BYTES) {
+      const apart = Buffer.from(json);
+      this.#apartBytes += apart.length;
+      return apart;
+    }
+    const left = this.#block.length - this.#filled;
+    if (MOST_UNIT_BYTES * json.length > left) this.#ensure(Buffer.byteLength(json), left);
+    const start = this.#filled;
+    this.#filled += this.#block.write(json, start);
+    return this.#block.subarray(start, this.#filled);
+  }
+
+  #ensure(bytes: number, left: number): void {
+    if (bytes <= left) return;
+    this.#block = uncleared(Math.max(bytes, BLOCK_BYTES));
+    this.#filled = 0;
+  }
+}

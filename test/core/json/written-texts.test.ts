@@ -1,0 +1,30 @@
+import { describe, expect, it } from '@jest/globals';
+import { WrittenTexts } from '../../../src/core/json/written-texts.js';
+import { fc } from '../../support/property.js';
+
+describe('written texts', () => {
+  it('are the JSON of each, whatever their lengths', () => {
+    const long = fc.tuple(fc.string({ unit: 'grapheme' }), fc.integer({ min: 1, max: 400_000 }));
+    const text = long.map(([seed, units]) => seed.padEnd(units, `${seed}签\n"\ud83d`));
+    fc.assert(
+      fc.property(fc.array(text, { maxLength: 12 }), (texts) => {
+        const written = new WrittenTexts();
+        const json = texts.map((one) => written.add(one));
+
+        expect(json.map((one) => one.toString())).toEqual(
+          texts.map((one) => JSON.stringify(one.toWellFormed())),
+        );
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  it('share memory where there are many', () => {
+    const written = new WrittenTexts();
+    const json = Array.from({ length: 2_000 }, (_, at) => written.add(`${at}`.repeat(100)));
+
+    const shared = json.filter(({ buffer }) => buffer instanceof SharedArrayBuffer);
+    expect(shared.length).toBeGreaterThan(1_500);
+    expect(new Set(shared.map(({ buffer }) => buffer)).size).toBeLessThan(3);
+  });
+});
