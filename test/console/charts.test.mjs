@@ -62,17 +62,29 @@ test('prices that change are marked in the chart of the spending, and told with 
   const { context, page, said } = await gateway.open('login');
   const key = await gateway.makeKey(context);
   await gateway.rerank(key, 'local');
-  await until('the price has changed', async () => {
+  const changedAt = await until('the price has changed', async () => {
     const changes = await gateway.api(context, 'GET', '/api/price/change');
-    return changes.length === 1;
+    return changes.length === 1 && new Date(changes[0].changed_at * 1_000);
   });
-  // Cookies know no ports.
-  await page.goto(`${url}/console/spend`);
+  const midnight = (days) =>
+    new Date(changedAt.getFullYear(), changedAt.getMonth(), changedAt.getDate() + days) / 1_000;
   const chart = page.locator('figure.chart');
-  await chart
-    .getByText(/price of local: \$1\.00 per 1,000 searches, then \$4\.00 per 1,000 searches/)
-    .waitFor();
-  assert.equal(await chart.locator('svg path.line.s6').count(), 1);
+  // A single day is a chart of one step, as is a month on its first day.
+  for (const days of [1, 7]) {
+    const [from, to] = [midnight(1 - days), midnight(1)];
+    await until('what was spent is in the statistics', async () => {
+      const span = `start_timestamp=${from}&end_timestamp=${to}`;
+      const { total } = await gateway.api(context, 'GET', `/api/stats/series?${span}`);
+      return total.quota > 0;
+    });
+    // Cookies know no ports.
+    await page.goto(`${url}/console/spend?from=${from}&to=${to}`);
+    await chart
+      .getByText(/price of local: \$1\.00 per 1,000 searches, then \$4\.00 per 1,000 searches/)
+      .waitFor();
+    await chart.locator('svg path.line.s6').waitFor({ state: 'attached' });
+    assert.equal(await chart.locator('svg path.line.s6').count(), 1);
+  }
   assert.deepEqual(await faultsOf(page, 'a price mark'), []);
 
   await page.goto(`${url}/console/models`);

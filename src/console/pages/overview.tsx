@@ -296,6 +296,7 @@ function Traffic({ series, marks }: { readonly series: Series; readonly marks: r
       title={words.traffic}
       kind="bars"
       times={timesOf(series)}
+      end={series.start_timestamp + series.steps * series.step_s}
       format={(value) => count(value, style())}
       timeOf={timeStyle(series.step_s)}
       marks={marks}

@@ -236,6 +236,7 @@ function Days({
         title={wp().spend.byDay}
         kind="bars"
         times={times}
+        end={end}
         format={money}
         timeOf={(seconds) => day.format(seconds * 1_000)}
         marks={marks}

@@ -13,6 +13,8 @@ interface ChartProps {
   readonly title: string;
   /** The start of each value's step, in unix seconds. */
   readonly times: readonly number[];
+  /** When the last step ends; it is as long as the first one unless given, which a single one must be. */
+  readonly end?: number;
   readonly series: readonly ChartSeries[];
   /** Values stacked as bars, or drawn as separate lines. */
   readonly kind: 'bars' | 'lines';
@@ -48,8 +50,7 @@ export function Chart(given: ChartProps) {
     }),
   );
   const step = WIDTH / Math.max(1, times.length);
-  // Of a single step nothing can be picked.
-  const seconds = times.length < 2 ? 0 : (times[1] ?? 0) - (times[0] ?? 0);
+  const end = (held ?? given).end ?? (times.at(-1) ?? 0) + (times[1] ?? 0) - (times[0] ?? 0);
   const isEmpty = top === Number.MIN_VALUE;
   const indexAt = (event: TargetedPointerEvent<SVGSVGElement>): number => {
     const { left, width } = event.currentTarget.getBoundingClientRect();
@@ -60,7 +61,6 @@ export function Chart(given: ChartProps) {
     setFrom(undefined);
     setHeld(undefined);
   };
-  const end = (times.at(-1) ?? 0) + seconds;
   const shownMarks = marks.filter((mark) => mark.at >= (times[0] ?? 0) && mark.at < end);
   const shown = at === undefined ? undefined : times[at];
   return (
@@ -90,7 +90,8 @@ export function Chart(given: ChartProps) {
             if (from === undefined) return;
             drop();
             const [first = 0, last = 0] = [from, indexAt(event)].sort((a, b) => a - b);
-            if (seconds > 0) onPick?.(times[first] ?? 0, times[last + 1] ?? end);
+            // Of a single step nothing can be picked.
+            if (times.length > 1) onPick?.(times[first] ?? 0, times[last + 1] ?? end);
           }}
           onPointerCancel={drop}
           onPointerLeave={() => setAt(undefined)}
