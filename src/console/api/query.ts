@@ -1,8 +1,15 @@
-import { QueryClient, QueryObserver, type QueryObserverResult } from '@tanstack/query-core';
+import {
+  QueryClient,
+  QueryObserver,
+  type NotifyOnChangeProps,
+  type QueryObserverResult,
+} from '@tanstack/query-core';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { ApiError, call, newKey, type CallInput, type OperationId, type ReplyOf } from './call.js';
 
 const AGAIN_MS = 2_000;
+/** What draws a page anew. That data grew old does not: it would have a page that nobody looks at ask for the next minute. */
+const DRAWN: NotifyOnChangeProps = ['data', 'error', 'isPending', 'isFetching'];
 
 /** Data that pages have read. Old data stays while it is reread. */
 export const queries = new QueryClient({
@@ -61,6 +68,7 @@ export function useRead<Id extends OperationId>(
     queryFn: ({ signal }: { signal: AbortSignal }) => call(id, { ...input, signal }),
     enabled,
     refetchInterval: everyMs,
+    notifyOnChangeProps: DRAWN,
     ...(keep ? { placeholderData: <T>(before: T) => before } : {}),
   };
   const observer = useMemo(
