@@ -1,41 +1,23 @@
 import type { Socket } from 'node:net';
 import type { Dispatcher } from 'undici';
-import { joinInSteps } from '../core/json/json.js';
-import { copyBytes, uncleared } from '../core/memory.js';
-import { arriveInTurns, nextTurn } from '../core/turns.js';
+import { Gathering } from '../core/gathering.js';
+import { copyBytes, giveBack, uncleared } from '../core/memory.js';
+import { arriveInTurns } from '../core/turns.js';
 import type { RawReply } from '../providers/reply.js';
 import { awaitReply } from './connector.js';
 import { flowOf, type Flow } from './holding.js';
 import { Inflation, readEncodings } from './inflate.js';
 import { writesNext, type Sender } from './outlet.js';
+import { flatten, Reply } from './reply.js';
 import type { ReplyRoom } from './reply-room.js';
 import type { Scope } from './scope.js';
 import { TransportError, type UpstreamRequest } from './transport.js';
 import { asTransportError } from './transport-error.js';
 
-/** A reply whose text is decoded when first asked for. */
-class Reply implements RawReply {
-  readonly status: number;
-  readonly headers: RawReply['headers'];
-  readonly bytes: Buffer;
-  #text: string | undefined;
-
-  constructor(status: number, headers: RawReply['headers'], bytes: Buffer) {
-    this.status = status;
-    this.headers = headers;
-    this.bytes = bytes;
-  }
-
-  get text(): string {
-    this.#text ??= this.bytes.toString('utf8');
-    return this.#text;
-  }
-}
-
 /** Connections that have delivered a reply: the other side may close such a connection while it is idle. */
 const proven = new WeakSet<object>();
 
-/** Replies from this size on are kept in one piece. */
+/** Replies from this size on are kept in memory of their own, in one piece if their length is known. */
 const LARGE_BYTES = 1_048_576;
 
 export interface ReplyLimits {
@@ -66,6 +48,8 @@ export class Exchange implements Dispatcher.DispatchHandler, Sender {
   #whole: Buffer | undefined;
   #first: Buffer | undefined;
   #more: Buffer[] | undefined;
+  /** Of a large reply whose length is not known. */
+  #gathering: Gathering | undefined;
   /** Bytes as received, and bytes of the reply itself: they differ only if it was compressed. */
   #rawBytes = 0;
   #bytes = 0;
@@ -175,7 +159,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Sender {
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     if (this.#failure !== undefined) return;
-    this.#stop();
+    this.#drop();
     const wasKept = this.#connection !== undefined && proven.has(this.#connection);
     const resend = wasKept && !this.#started ? (this.#hasLeft ? 'unsafe' : 'safe') : undefined;
     this.#failure = asTransportError(error, this.#controller !== undefined, resend);
@@ -215,8 +199,11 @@ export class Exchange implements Dispatcher.DispatchHandler, Sender {
       copyBytes(piece, this.#whole, this.#bytes - piece.length);
     } else if (this.#first === undefined) {
       this.#first = piece;
+    } else if (this.#gathering !== undefined) {
+      this.#gathering.add(piece);
     } else {
       (this.#more ??= [this.#first]).push(piece);
+      if (this.#bytes > LARGE_BYTES) this.#gathering = new Gathering(this.#more.splice(0));
     }
   }
 
@@ -237,21 +224,20 @@ export class Exchange implements Dispatcher.DispatchHandler, Sender {
   #succeed(): void {
     // Whatever happens from now on, there is nothing to abort any more.
     this.#controller = undefined;
-    const [pieces, whole] = [this.#more, this.#whole?.subarray(0, this.#bytes)];
-    if (pieces === undefined || whole !== undefined) {
-      this.#finish(whole ?? this.#first ?? Buffer.alloc(0));
-    } else if (this.#bytes <= LARGE_BYTES) {
-      this.#finish(Buffer.concat(pieces));
-    } else {
-      joinInSteps(pieces, this.#bytes, nextTurn).then(
-        (body) => {
-          if (this.#failure === undefined) this.#finish(body);
-        },
-        (error: unknown) => {
-          const message = 'there is no memory for the reply';
-          this.#fail(new TransportError('unreadable', message, undefined, error));
-        },
-      );
+    const whole = this.#whole?.subarray(0, this.#bytes);
+    if (this.#gathering !== undefined) void this.#join(this.#gathering);
+    else if (this.#more !== undefined) this.#finish(Buffer.concat(this.#more));
+    else this.#finish(whole ?? this.#first ?? Buffer.alloc(0));
+  }
+
+  async #join(gathering: Gathering): Promise<void> {
+    try {
+      const body = await gathering.joined();
+      if (this.#failure === undefined) this.#finish(body);
+      else giveBack(body);
+    } catch (error) {
+      const message = 'there is no memory for the reply';
+      this.#fail(new TransportError('unreadable', message, undefined, error));
     }
   }
 
@@ -264,9 +250,16 @@ export class Exchange implements Dispatcher.DispatchHandler, Sender {
   #fail(error: TransportError): void {
     if (this.#failure !== undefined) return;
     this.#failure = error;
-    this.#stop();
+    this.#drop();
     this.#reject(error);
     this.#controller?.abort(error);
+  }
+
+  /** Stops without a reply, and gives back what has come of it. */
+  #drop(): void {
+    if (this.#whole !== undefined) giveBack(this.#whole);
+    this.#gathering?.giveUp();
+    this.#stop();
   }
 
   #stop(): void {
@@ -283,14 +276,6 @@ export class Exchange implements Dispatcher.DispatchHandler, Sender {
     this.#whole = undefined;
     this.#first = undefined;
     this.#more = undefined;
+    this.#gathering = undefined;
   }
-}
-
-function flatten(
-  headers: Record<string, string | string[] | undefined>,
-): Record<string, string | undefined> {
-  for (const [name, value] of Object.entries(headers)) {
-    if (Array.isArray(value)) headers[name] = value.join(', ');
-  }
-  return headers as Record<string, string | undefined>;
 }

@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../core/errors.js';
-import { copyBytes } from '../core/memory.js';
+import { Gathering } from '../core/gathering.js';
+import { copyBytes, giveBack } from '../core/memory.js';
 import { bufferWithRoom, joinWithRoom } from '../core/json/room.js';
 import { arriveInTurns } from '../core/turns.js';
 import { Inflation, readEncodings, type Encodings } from '../gateway/inflate.js';
-import { Gathering } from './gathering.js';
 import { tooLarge, type Load, type Place } from './load.js';
 import { utf8Of } from './utf8.js';
 
@@ -110,7 +110,10 @@ function collect(
       clearTimeout(timer);
       place.endTurn?.();
       chunks.length = 0;
+      gathering?.giveUp();
       gathering = undefined;
+      if (whole !== undefined) giveBack(whole);
+      whole = undefined;
       reject(errorOf());
     };
     const gone = () => {
@@ -187,6 +190,7 @@ function inflateBody(
       inflation.destroy();
       socket.off('close', gone);
       pieces.length = 0;
+      gathering?.giveUp();
       reject(error);
     };
     const inflation = new Inflation(encodings, raw, {

@@ -8,7 +8,10 @@ import { ReplyRoom } from '../../src/gateway/reply-room.js';
 import { createScope } from '../../src/gateway/scope.js';
 import type { UpstreamRequest } from '../../src/gateway/transport.js';
 import type { RawReply } from '../../src/providers/reply.js';
+import { takeUncounted, timesLeft } from '../support/memory.js';
+import { fc } from '../support/property.js';
 
+takeUncounted();
 beforeEach(() => void jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate'] }));
 afterEach(() => void jest.useRealTimers());
 
@@ -112,6 +115,48 @@ describe('a reply', () => {
       expect(all.take(7e6)).toBe(true);
     });
 
+    it('is all that came, in whatever pieces', async () => {
+      const sizes = fc.array(fc.oneof(fc.nat(2_000), fc.nat(65_536), fc.nat(700_000)), {
+        maxLength: 20,
+      });
+      await fc.assert(
+        fc.asyncProperty(sizes, fc.boolean(), async (list, isAnnounced) => {
+          const pieces = list.map((size, at) => Buffer.alloc(size, `${at} `));
+          const expected = Buffer.concat(pieces);
+          const { outcome, all, start, head, data, end } = begin({}, [2e7, 2e7], 2e7);
+          start();
+          head(isAnnounced ? { 'content-length': `${expected.length}` } : {});
+          for (const piece of pieces) data(piece);
+          end();
+
+          const { bytes } = (await outcome) as RawReply;
+          expect(bytes?.equals(expected)).toBe(true);
+          expect(all.take(2e7)).toBe(true);
+        }),
+        { numRuns: 50 },
+      );
+    });
+
+    it('leaves the memory in which it was gathered to others', async () => {
+      timesLeft('abcd', 524_288);
+      await ended().outcome;
+
+      // Eight million bytes, in blocks that are full but for the last.
+      expect(timesLeft('abcd', 524_288)).toBe(16);
+    });
+
+    it('leaves it to others where it does not come to its end', async () => {
+      timesLeft('abcd', 524_288);
+      const { outcome, start, head, data, scope } = begin({}, [1e7, 1e7], 1e7);
+      start();
+      head();
+      for (let piece = 0; piece < 2; piece += 1) data(PIECE);
+      scope.end('client_gone');
+
+      expect(await outcome).toMatchObject({ fault: 'cancelled' });
+      expect(timesLeft('abcd', 524_288)).toBe(8);
+    });
+
     it('can be given up while it is joined', async () => {
       const { outcome, aborted, all, scope } = ended();
       scope.end('client_gone');
@@ -139,6 +184,18 @@ describe('a reply', () => {
       expect([all.takeAhead(1), own.takeAhead(2), own.takeAhead(1)]).toEqual([false, false, true]);
       scope.end('client_gone');
       expect([all.takeAhead(BYTES), own.takeAhead(BYTES)]).toEqual([true, true]);
+    });
+
+    it.each([
+      ['its request ends', (it: ReturnType<typeof begin>) => it.scope.end('client_gone')],
+      ['its connection breaks', (it: ReturnType<typeof begin>) => it.fail(withCode('ECONNRESET'))],
+    ])('leaves its memory to others when %s', (_when, breakOff) => {
+      timesLeft('ijkl', BYTES);
+      const announcedOne = announced([BYTES, BYTES]);
+      announcedOne.data('ijkl'.repeat(1_000));
+      breakOff(announcedOne);
+
+      expect(timesLeft('ijkl', BYTES)).toBe(1);
     });
 
     it('keeps out nobody until it comes', () => {

@@ -12,6 +12,7 @@ import { Upstream } from '../../src/gateway/upstream.js';
 import type { HttpProvider, TokenSource, UpstreamCall } from '../../src/providers/provider.js';
 import { tei } from '../../src/providers/tei.js';
 import { deferred } from '../support/deferred.js';
+import { takeUncounted } from '../support/memory.js';
 import { offer } from '../support/offers.js';
 import { sendJson, startUpstream, type Answer, type TestUpstream } from '../support/upstream.js';
 
@@ -448,6 +449,7 @@ describe('a large call', () => {
   });
 
   describe('whose body is', () => {
+    takeUncounted();
     const text = 'a'.repeat(5_000_000);
     /** Whether the memory of a sent body is the next one's. */
     async function isLeft(documents: Documents, given: Given = {}): Promise<boolean> {

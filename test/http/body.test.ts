@@ -11,11 +11,14 @@ import { atOnce } from '../../src/core/steps.js';
 import { largeWork } from '../../src/core/turns.js';
 import { NO_BYTES, readJsonBody, type ReceivedBody } from '../../src/http/body.js';
 import { Load } from '../../src/http/load.js';
+import { takeUncounted, timesLeft } from '../support/memory.js';
 import { fc } from '../support/property.js';
 import { judgingUtf8 } from '../../src/http/utf8.js';
 import { until } from '../support/until.js';
 
 const LIMIT = 100_000;
+
+takeUncounted();
 
 /** Takes the bytes out of a body, and returns what tells whether they are still somewhere. */
 async function emptied(reading: Promise<ReceivedBody>): Promise<WeakRef<ArrayBufferLike>> {
@@ -222,6 +225,35 @@ describe('reading a body', () => {
     expect(bytes).toHaveLength(size);
     expect(bytes.toString('latin1', 99 * 50_000, 99 * 50_000 + 4)).toBe('9999');
     expect(types.isSharedArrayBuffer(bytes.buffer)).toBe(true);
+  });
+
+  it.each([
+    [
+      'its caller leaves, of known length',
+      { 'content-length': '2000000' },
+      'client_closed_request',
+    ],
+    ['its caller leaves, of unknown length', {}, 'client_closed_request'],
+    ['it is too large', {}, 'payload_too_large'],
+    ['it is too large once decompressed', { 'content-encoding': 'gzip' }, 'payload_too_large'],
+  ])('gives back the memory of a large body when %s', async (_when, headers, code) => {
+    const least = 'content-length' in headers ? 2_000_000 : 524_288;
+    const size = 1_000_000;
+    const text = Buffer.alloc(size, 'mnop');
+    const isZipped = 'content-encoding' in headers;
+    const limit = code === 'payload_too_large' ? size - 1 : 2 * size;
+    const req = new IncomingMessage(new Socket());
+    req.headers = headers;
+    timesLeft('mnop', least);
+    const load = new Load(1, 4 * size);
+    const reading = readJsonBody(req, limit, load, load.enter(0, limit));
+    if (isZipped) req.push(gzipSync(text));
+    else for (let at = 0; at < size; at += 50_000) req.push(text.subarray(at, at + 50_000));
+    if (isZipped) req.push(null);
+    else if (limit > size) setImmediate(() => req.destroy());
+
+    await expect(reading).rejects.toMatchObject({ code });
+    expect(timesLeft('mnop', least)).toBeGreaterThan(0);
   });
 
   it('leaves a large body to whoever got it, whatever is left of its request', async () => {

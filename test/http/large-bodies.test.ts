@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { uncleared } from '../../src/core/memory.js';
 import { TOO_DEEP } from '../support/documents.js';
 import { startGateway, type TestGateway } from '../support/gateway.js';
+import { takeUncounted, timesLeft } from '../support/memory.js';
 import { until } from '../support/until.js';
 import { rankLikeCohere, startUpstream, type TestUpstream } from '../support/upstream.js';
 
@@ -77,14 +78,8 @@ describe('a body of several megabytes', () => {
   });
 
   describe('when it has been answered', () => {
-    /** How often it is in the memory that the next ones get, none of which is used then. */
-    function timesLeft(marker: string): number {
-      for (let times = 0; ;) {
-        const next = uncleared(Buffer.byteLength(TEXT), () => 0).subarray(0, 3_000);
-        if (next.includes(marker)) times += 1;
-        if (next.every((byte) => byte === 0)) return times;
-      }
-    }
+    takeUncounted();
+    const timesLeftOf = (marker: string) => timesLeft(marker, Buffer.byteLength(TEXT));
 
     it.each([
       ['ranks alone', 'marked one', {}],
@@ -95,7 +90,7 @@ describe('a body of several megabytes', () => {
       const { status, body } = await gateway.post(key, request);
 
       expect([status, body.results[0]?.index]).toEqual([200, 0]);
-      await until('the memory is there', () => timesLeft(marker) === 1);
+      await until('the memory is there', () => timesLeftOf(marker) === 1);
     });
 
     it('keeps its memory where a call failed that may have read it', async () => {
@@ -110,7 +105,7 @@ describe('a body of several megabytes', () => {
       expect([status, upstream.seen.length - calls]).toEqual([200, 2]);
       // The next request is answered after whatever this one leaves: the body of its second call, a copy.
       await gateway.post(key, { model: 'moon', query: 'q', documents: ['a'] });
-      expect(timesLeft('marked two')).toBe(1);
+      expect(timesLeftOf('marked two')).toBe(1);
     });
   });
 

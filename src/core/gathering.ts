@@ -1,11 +1,11 @@
-import { copyBytes, giveBack, uncleared } from '../core/memory.js';
-import { joinedWithRoom } from '../core/json/room.js';
+import { joinedWithRoom } from './json/room.js';
+import { copyBytes, giveBack, uncleared } from './memory.js';
 
 /** The least for which the engine does not count the memory. */
 const BLOCK_BYTES = 524_288;
 
 /**
- * Gathers the pieces of a large body whose length is not known. There may be fifteen thousand, and kept until the last has come they
+ * Gathers the pieces of a large body or reply whose length is not known. There may be fifteen thousand, and kept until the last has come they
  * would grow old: the collector takes longer to look after them than it takes to copy them.
  */
 export class Gathering {
@@ -33,16 +33,20 @@ export class Gathering {
 
   /** All that has been added, in one piece. Nothing may be added any more. */
   joined(): Buffer | Promise<Buffer> {
-    const pieces = [...this.#blocks.slice(0, -1), this.#last.subarray(0, this.#filled)];
+    const blocks = this.#blocks.splice(0);
+    const pieces = [...blocks.slice(0, -1), this.#last.subarray(0, this.#filled)];
     const bytes = pieces.reduce((sum, { length }) => sum + length, 0);
     const joined = joinedWithRoom(pieces, bytes);
-    if (!Buffer.isBuffer(joined)) return joined.then((whole) => this.#left(whole));
-    return this.#left(joined);
+    // Nobody reads the blocks once their content is there.
+    const left = (whole: Buffer): Buffer => {
+      for (const block of blocks) giveBack(block);
+      return whole;
+    };
+    return Buffer.isBuffer(joined) ? left(joined) : joined.then(left);
   }
 
-  /** Nobody reads the blocks any more. */
-  #left(whole: Buffer): Buffer {
-    for (const block of this.#blocks) giveBack(block);
-    return whole;
+  /** Gives back what has been added, which nobody wants any more. What is being joined is left alone. */
+  giveUp(): void {
+    for (const block of this.#blocks.splice(0)) giveBack(block);
   }
 }

@@ -1,7 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import { uncleared } from '../../src/core/memory.js';
-import { Gathering } from '../../src/http/gathering.js';
+import { Gathering } from '../../src/core/gathering.js';
+import { takeUncounted, timesLeft } from '../support/memory.js';
 import { fc } from '../support/property.js';
+
+const BLOCK = 524_288;
+
+takeUncounted();
 
 describe('the pieces of a body whose length is not known', () => {
   it('are all there, in order', async () => {
@@ -28,10 +32,24 @@ describe('the pieces of a body whose length is not known', () => {
     const gathering = new Gathering([Buffer.alloc(600_000, 'marked')]);
     await gathering.joined();
 
-    // Others may have left theirs before.
-    const next = Array.from({ length: 300 }, () =>
-      uncleared(524_288, () => 0).toString('latin1', 0, 6),
-    );
-    expect(next).toContain('marked');
+    expect(timesLeft('marked', BLOCK)).toBe(2);
+  });
+
+  it('leave their memory to others once they are given up', () => {
+    const gathering = new Gathering([Buffer.alloc(1_500_000, 'abcd')]);
+    gathering.giveUp();
+    gathering.giveUp();
+
+    expect(timesLeft('abcd', BLOCK)).toBe(3);
+  });
+
+  it('keep their memory while they are joined, although they are given up', async () => {
+    const gathering = new Gathering([Buffer.alloc(2_000_000, 'efgh')]);
+    const joined = gathering.joined();
+    gathering.giveUp();
+
+    expect(timesLeft('efgh', BLOCK)).toBe(0);
+    expect((await joined).equals(Buffer.alloc(2_000_000, 'efgh'))).toBe(true);
+    expect(timesLeft('efgh', BLOCK)).toBe(4);
   });
 });
