@@ -18,6 +18,7 @@ const { values: options } = parseArgs({
     quick: { type: 'boolean', default: false },
     publish: { type: 'boolean', default: false },
     floor: { type: 'boolean', default: false },
+    tls: { type: 'boolean', default: false },
     against: { type: 'string' },
     body: { type: 'string' },
     connections: { type: 'string' },
@@ -82,7 +83,7 @@ const isWhole = scenarios === SCENARIOS;
 const kinds = scenarios.flatMap(({ body, delayMs }) =>
   sizes.map((documents): Kind => ({ body, documents, delayMs })),
 );
-const targets = await startTargets(kinds, { other: options.against });
+const targets = await startTargets(kinds, { other: options.against, tls: options.tls });
 const rows: Row[] = [];
 try {
   console.error(machine());

@@ -1,8 +1,9 @@
-import { fork, type ChildProcess } from 'node:child_process';
+import { execFile, fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { startRedis, type RedisServer } from '../test/support/redis-server.js';
 import { FORMS, requestJson, type BodyName, type FormName } from './bodies.js';
 
@@ -49,12 +50,14 @@ interface TargetsOptions {
   readonly other?: string | undefined;
   /** Whether the gateway measures the turns of its event loop, which costs it time. */
   readonly measuresTurns?: boolean;
+  /** Whether the upstream speaks TLS. */
+  readonly tls?: boolean;
 }
 
 /** Starts upstream, pass-through and gateway for all `kinds`. */
 export async function startTargets(
   kinds: readonly Kind[],
-  { other, measuresTurns = false }: TargetsOptions = {},
+  { other, measuresTurns = false, tls = false }: TargetsOptions = {},
 ): Promise<Targets> {
   const children: ChildProcess[] = [];
   const folder = await mkdtemp(join(tmpdir(), 'rerank-bench-'));
@@ -74,8 +77,11 @@ export async function startTargets(
     await rm(folder, { recursive: true, force: true });
   };
   try {
-    const upstream = await start(children, 'bench/upstream.ts', []);
-    const origin = `http://127.0.0.1:${upstream.port}`;
+    const certificate = tls ? await makeCertificate(folder) : undefined;
+    const upstream = await start(children, 'bench/upstream.ts', certificate ?? []);
+    const origin = `${tls ? 'https' : 'http'}://127.0.0.1:${upstream.port}`;
+    // For all processes that are started from now on: Node reads it as it starts.
+    if (certificate !== undefined) process.env.NODE_EXTRA_CA_CERTS = certificate[1];
     const bare = await start(children, 'bench/bare.ts', [origin]);
     const parts = { children, redis, origin, kinds, measuresTurns };
     const { gateway, key, child } = await startGateway({ ...parts, checkout: OWN, folder });
@@ -93,6 +99,17 @@ export async function startTargets(
     await stop();
     throw error;
   }
+}
+
+/** The files of a key, and of a certificate for the upstream's address. */
+async function makeCertificate(
+  folder: string,
+): Promise<readonly [key: string, certificate: string]> {
+  const [key, certificate] = [join(folder, 'key.pem'), join(folder, 'certificate.pem')];
+  const what = ['-subj', '/CN=upstream', '-addext', 'subjectAltName=IP:127.0.0.1'];
+  const kind = ['-newkey', 'rsa:2048', '-noenc', '-keyout', key, '-out', certificate];
+  await promisify(execFile)('openssl', ['req', '-x509', ...kind, ...what]);
+  return [key, certificate];
 }
 
 /** CPU time of all threads of a process. The scheduler counts in nanoseconds, so it is accurate for short turns too. */

@@ -1,12 +1,13 @@
-import { createServer, type Socket } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import { readFileSync } from 'node:fs';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { createServer as createTlsServer } from 'node:tls';
 import { documentsOf, isReturned, type BodyName } from './bodies.js';
 
 /**
  * The cheapest possible upstream in Node: reads requests off a socket by their content length and answers each with a canned
  * ranking. The path says which: `/<documents>/<milliseconds to wait>/<body>/…` for a ranking of that many rows, with the
  * documents if that body wants them returned; the gateway, which asks for none, names `none`. No HTTP library, so that it is
- * never the bottleneck.
+ * never the bottleneck. With the files of a key and a certificate as arguments it speaks TLS.
  */
 const PATH = /^POST \/(\d+)\/(\d+)\/([a-z-]+)\//;
 
@@ -81,7 +82,8 @@ function serve(socket: Socket): void {
   socket.on('error', () => socket.destroy());
 }
 
-const server = createServer(serve);
+const [key, cert] = process.argv.slice(2).map((file) => readFileSync(file));
+const server = key === undefined ? createServer(serve) : createTlsServer({ key, cert }, serve);
 server.listen(0, '127.0.0.1', () => {
   process.send?.({ port: (server.address() as AddressInfo).port });
 });
