@@ -1,7 +1,8 @@
 /**
  * Reads lists of objects of numbers, as rankings are, off their bytes. The host finds the list and copies it into the window
  * piece by piece; the first row sets the form, and all others must have the same bytes around their numbers. The form
- * stays for the next list: an upstream writes all its replies alike.
+ * stays for the next list: an upstream writes all its replies alike. Other values are the same in all rows; or, in a form of
+ * the second kind, they are free: any JSON, which is judged and passed over.
  */
 
 // Memory: tables, the form, findings, the window, what is written. The host reads these numbers from the exports.
@@ -22,8 +23,12 @@ const MAX_EXACT_SCALE: i32 = 22;
 /** For each part of a row around its numbers, where it begins and ends in `TEXT`. */
 export const PARTS: i32 = 1024;
 const PART_SIZE: i32 = 8;
+/** Of numbers, and of all that is not the same in all rows. */
 const MAX_COLUMNS: i32 = 16;
-/** For each member of the first row: where its key and its value begin and end; the value begins at 0 if it is a column. */
+/**
+ * For each member of the first row: where its key and its value begin and end; the value begins at 0 if it is a column, and at 1
+ * if it is free.
+ */
 export const MEMBERS: i32 = 1280;
 const MEMBER_SIZE: i32 = 16;
 const MAX_MEMBERS: i32 = 32;
@@ -60,12 +65,19 @@ let left: i32 = 0;
 /** Of the form; 0 if there is none. */
 let columns: i32 = 0;
 let members: i32 = 0;
+/** What varies: columns, and free values, each of which has a bit. */
+let slots: i32 = 0;
+let freeSlots: i32 = 0;
+/** Whether what is no number is free, and how many values may be. */
+let takesFree: bool = false;
+let freeLeft: i32 = 0;
 /** Of the last `read`. */
 let numbers: i32 = 0;
 let isNew: bool = false;
 let isTight: bool = true;
 let isStrange: bool = false;
 let firstRow: i32 = 0;
+let firstEnd: i32 = 0;
 let rowEnd: i32 = 0;
 /** A bit for each column: whether it had numbers of digits alone, and numbers with a fraction or an exponent. */
 let wholeSeen: i32 = 0;
@@ -95,8 +107,17 @@ export function prepare(): void {
   store<u16>(MIDDLE, 0x3a22, 17);
 }
 
-/** Begins a list of at most `most` rows. */
-export function begin(most: i32): void {
+/**
+ * Begins a list of at most `most` rows, in the form of the last one if it is not forgotten. A new form has free values if
+ * `isFree`; lists may have `mostFree` of them, and more fail.
+ */
+export function begin(most: i32, isFree: bool, mostFree: i32): void {
+  takesFree = isFree;
+  freeLeft = mostFree;
+  restart(most);
+}
+
+function restart(most: i32): void {
   state = FIRST_ROW;
   left = most;
   isNew = false;
@@ -116,6 +137,9 @@ export function isOtherForm(): bool {
 export function formColumns(): i32 {
   return columns;
 }
+export function formSlots(): i32 {
+  return slots;
+}
 export function formMembers(): i32 {
   return members;
 }
@@ -129,6 +153,9 @@ export function unreadNumbers(): i32 {
 /** Where the first row begins and the last one ends, in the window. */
 export function rowsStart(): i32 {
   return firstRow - WINDOW;
+}
+export function firstRowEnd(): i32 {
+  return firstEnd - WINDOW;
 }
 export function rowsEnd(): i32 {
   return rowEnd - WINDOW;
@@ -178,10 +205,11 @@ export function read(from: i32, to: i32): i32 {
     if (numbers + MAX_COLUMNS > MAX_NUMBERS) return at - WINDOW;
     const before = numbers;
     const unreadBefore = unread;
+    const freeBefore = freeLeft;
     let behind = columns > 0 ? readRow(next, end) : FAILED;
     if (behind < 0 && state == FIRST_ROW) {
       // What it had in common with the form before does not count.
-      begin(left);
+      restart(left);
       numbers = 0;
       unread = 0;
       behind = readFirstRow(next, end);
@@ -189,11 +217,14 @@ export function read(from: i32, to: i32): i32 {
     if (behind == CUT) {
       numbers = before;
       unread = unreadBefore;
+      freeLeft = freeBefore;
       return at - WINDOW;
     }
     if (behind == FAILED) return fail();
-    if (state == FIRST_ROW) firstRow = next;
-    else if (next != at) isTight = false;
+    if (state == FIRST_ROW) {
+      firstRow = next;
+      firstEnd = behind;
+    } else if (next != at) isTight = false;
     left -= 1;
     rowEnd = behind;
     at = behind;
@@ -268,13 +299,20 @@ function skipSpace(from: i32, end: i32): i32 {
 /** Reads a row of the known form. */
 function readRow(start: i32, end: i32): i32 {
   let at = start;
-  for (let column: i32 = 0; column < columns; column += 1) {
-    at = behindPart(column, at, end);
+  let column: i32 = 0;
+  for (let slot: i32 = 0; slot < slots; slot += 1) {
+    at = behindPart(slot, at, end);
     if (at < 0) return at;
-    at = readNumber(at, end, column);
+    if (((freeSlots >> slot) & 1) == 0) {
+      at = readNumber(at, end, column);
+      column += 1;
+    } else {
+      if (state == FIRST_ROW && spellsNumber(at, end)) return FAILED;
+      at = skipValue(at, end);
+    }
     if (at < 0) return at;
   }
-  return behindPart(columns, at, end);
+  return behindPart(slots, at, end);
 }
 
 /** The position after a part of the form that is at `at`. */
@@ -301,6 +339,8 @@ function readFirstRow(start: i32, end: i32): i32 {
   isNew = true;
   columns = 0;
   members = 0;
+  slots = 0;
+  freeSlots = 0;
   // Where the current part begins in the window, and in the kept text.
   let part = start;
   let text = TEXT;
@@ -320,14 +360,23 @@ function readFirstRow(start: i32, end: i32): i32 {
     at = skipSpace(at + 1, end);
     if (at >= end) return CUT;
     const byte = load<u8>(at);
-    if (byte == 0x2d || isDigit(byte)) {
-      if (width == MAX_COLUMNS) return FAILED;
-      store<i32>(member, 0, 8);
-      text = keep(width, part, at, text);
+    const isNumber = byte == 0x2d || isDigit(byte);
+    if (isNumber || takesFree) {
+      if (slots == MAX_COLUMNS) return FAILED;
+      store<i32>(member, isNumber ? 0 : 1, 8);
+      text = keep(slots, part, at, text);
       if (text == FAILED) return FAILED;
-      part = readNumber(at, end, width);
+      if (isNumber) {
+        part = readNumber(at, end, width);
+        width += 1;
+      } else {
+        // Whoever reads the row has to look at it.
+        if (spellsNumber(at, end)) return FAILED;
+        part = skipValue(at, end);
+        freeSlots |= 1 << slots;
+      }
       if (part < 0) return part;
-      width += 1;
+      slots += 1;
       at = part;
     } else {
       store<i32>(member, at - WINDOW, 8);
@@ -343,7 +392,7 @@ function readFirstRow(start: i32, end: i32): i32 {
     if (behind != 0x2c) return FAILED;
     at = skipSpace(at, end);
   }
-  if (width == 0 || keep(width, part, at, text) == FAILED) return FAILED;
+  if (width == 0 || keep(slots, part, at, text) == FAILED) return FAILED;
   columns = width;
   return at;
 }
@@ -393,6 +442,187 @@ function endOfConstant(first: u8, start: i32, end: i32): i32 {
     if (byte == 0x5c || byte < 0x20 || byte > 0x7e || at - start == MAX_CONSTANT) return FAILED;
   }
   return CUT;
+}
+
+/** Whether a value is a string that begins with nothing but what numbers are written with, to its end or for long. */
+function spellsNumber(start: i32, end: i32): bool {
+  if (load<u8>(start) != 0x22) return false;
+  let at = start + 1;
+  while (at < end && at - start <= MAX_CONSTANT && isOfNumber(load<u8>(at))) at += 1;
+  return at >= end || at - start > MAX_CONSTANT || (load<u8>(at) == 0x22 && at > start + 1);
+}
+
+function isOfNumber(byte: u8): bool {
+  return (
+    isDigit(byte) ||
+    byte == 0x20 ||
+    byte == 0x2b ||
+    byte == 0x2d ||
+    byte == 0x2e ||
+    (byte | 0x20) == 0x65
+  );
+}
+
+/** Deeper values are left to the plain parser: each level takes one bit. */
+const MAX_DEPTH: i32 = 60;
+
+/** The position after any value. */
+function skipValue(start: i32, end: i32): i32 {
+  let at = start;
+  let depth: i32 = 0;
+  /** Whether each level is an object; the innermost is the lowest bit. */
+  let objects: u64 = 0;
+  while (true) {
+    freeLeft -= 1;
+    if (freeLeft < 0) return FAILED;
+    if (at >= end) return CUT;
+    const byte = load<u8>(at);
+    if (byte == 0x7b || byte == 0x5b) {
+      if (depth == MAX_DEPTH) return FAILED;
+      const isObject = byte == 0x7b;
+      at = skipSpace(at + 1, end);
+      if (at >= end) return CUT;
+      if (load<u8>(at) != (isObject ? 0x7d : 0x5d)) {
+        depth += 1;
+        objects = (objects << 1) | (isObject ? 1 : 0);
+        if (isObject) {
+          at = skipKey(at, end);
+          if (at < 0) return at;
+        }
+        continue;
+      }
+      at += 1;
+    } else {
+      at = byte == 0x22 ? skipString(at, end) : skipBare(byte, at, end);
+      if (at < 0) return at;
+    }
+    // What closes behind it, and the comma before the next.
+    while (true) {
+      if (depth == 0) return at;
+      at = skipSpace(at, end);
+      if (at >= end) return CUT;
+      const behind = load<u8>(at);
+      const isObject = (objects & 1) == 1;
+      at += 1;
+      if (behind == 0x2c) {
+        at = skipSpace(at, end);
+        if (isObject) {
+          at = skipKey(at, end);
+          if (at < 0) return at;
+        }
+        break;
+      }
+      if (behind != (isObject ? 0x7d : 0x5d)) return FAILED;
+      depth -= 1;
+      objects >>= 1;
+    }
+  }
+}
+
+/** The position of the value behind a key. */
+function skipKey(start: i32, end: i32): i32 {
+  if (start >= end) return CUT;
+  if (load<u8>(start) != 0x22) return FAILED;
+  const keyEnd = skipString(start, end);
+  if (keyEnd < 0) return keyEnd;
+  const colon = skipSpace(keyEnd, end);
+  if (colon >= end) return CUT;
+  return load<u8>(colon) == 0x3a ? skipSpace(colon + 1, end) : FAILED;
+}
+
+/** The position after a word or a number. */
+function skipBare(first: u8, start: i32, end: i32): i32 {
+  if (first != 0x2d && !isDigit(first)) return endOfConstant(first, start, end);
+  let at = first == 0x2d ? start + 1 : start;
+  const whole = at;
+  at = skipDigits(at);
+  if (at > whole + 1 && load<u8>(whole) == 0x30) return FAILED;
+  if (at == whole) return at >= end ? CUT : FAILED;
+  if (load<u8>(at) == 0x2e) {
+    const digits = at + 1;
+    at = skipDigits(digits);
+    if (at == digits) return at >= end ? CUT : FAILED;
+  }
+  if ((load<u8>(at) | 0x20) == 0x65) {
+    at += 1;
+    if (load<u8>(at) == 0x2b || load<u8>(at) == 0x2d) at += 1;
+    const digits = at;
+    at = skipDigits(digits);
+    if (at == digits) return at >= end ? CUT : FAILED;
+  }
+  return at >= end ? CUT : at;
+}
+
+function skipDigits(from: i32): i32 {
+  let at = from;
+  while (isDigit(load<u8>(at))) at += 1;
+  return at;
+}
+
+/** The position after the string that begins at `start`. */
+function skipString(start: i32, end: i32): i32 {
+  let at = start + 1;
+  while (at < end) {
+    const bytes = v128.load(at);
+    const quotes = i8x16.eq(bytes, i8x16.splat(0x22));
+    const slashes = i8x16.eq(bytes, i8x16.splat(0x5c));
+    const controls = i8x16.lt_u(bytes, i8x16.splat(0x20));
+    const lanes = i8x16.bitmask(v128.or(v128.or(quotes, slashes), controls));
+    if (lanes == 0) {
+      at += 16;
+      continue;
+    }
+    at += ctz(lanes);
+    if (at >= end) return CUT;
+    const byte = load<u8>(at);
+    if (byte == 0x22) return at + 1;
+    if (byte != 0x5c) return FAILED;
+    at = skipEscapes(at, end);
+    if (at < 0) return at;
+  }
+  return CUT;
+}
+
+/** The bytes that every two escapes of six bytes have in common. */
+const PAIR_OF_HEADS = i8x16(0x5c, 0x75, 0, 0, 0, 0, 0x5c, 0x75, 0, 0, 0, 0, 0, 0, 0, 0);
+
+/** The position after the escapes at `start`, of which there is one at least. */
+function skipEscapes(start: i32, end: i32): i32 {
+  let at = start;
+  do {
+    if (at + 1 >= end) return CUT;
+    switch (load<u8>(at, 1)) {
+      case 0x22: // "
+      case 0x5c: // \
+      case 0x2f: // /
+      case 0x62: // b
+      case 0x66: // f
+      case 0x6e: // n
+      case 0x72: // r
+      case 0x74: // t
+        at += 2;
+        break;
+      case 0x75: {
+        // The first escape and, if it is of the same kind, the next.
+        const bytes = v128.load(at);
+        const heads = i8x16.bitmask(i8x16.eq(bytes, PAIR_OF_HEADS)) & 0b000011000011;
+        const found = heads | (i8x16.bitmask(areHex(bytes)) & 0b111100111100);
+        if ((found & 0b111111) != 0b111111) return at + 6 > end ? CUT : FAILED;
+        if (at + 6 > end) return CUT;
+        at += found == 0b111111111111 && at + 12 <= end ? 12 : 6;
+        break;
+      }
+      default:
+        return FAILED;
+    }
+  } while (at < end && load<u8>(at) == 0x5c);
+  return at;
+}
+
+function areHex(bytes: v128): v128 {
+  const digits = i8x16.lt_u(i8x16.sub(bytes, i8x16.splat(0x30)), i8x16.splat(10));
+  const lower = v128.or(bytes, i8x16.splat(0x20));
+  return v128.or(digits, i8x16.lt_u(i8x16.sub(lower, i8x16.splat(0x61)), i8x16.splat(6)));
 }
 
 function isDigit(byte: u8): bool {

@@ -11,7 +11,8 @@ type Member =
 /** What the rows of a list have in common. */
 interface Form {
   readonly keys: readonly string[];
-  readonly members: readonly Member[];
+  /** Absent if some may have any value. */
+  readonly members: readonly Member[] | undefined;
   /** Whether each row is `{"index":…,"relevance_score":…}`, as the contract has it. */
   readonly isContract: boolean;
 }
@@ -19,8 +20,10 @@ interface Form {
 /** Where a list lies, and how it is written. */
 interface Extent {
   readonly bytes: Buffer;
-  /** Where the first row begins and the last one ends, and the position after the closing bracket. */
+  /** Where its bracket is, the first row begins and ends and the last one ends, and the position after the closing bracket. */
+  readonly start: number;
   readonly first: number;
+  readonly second: number;
   readonly last: number;
   readonly end: number;
   /** Whether it is written just as the contract does. */
@@ -29,7 +32,7 @@ interface Extent {
   readonly isPlain: boolean;
 }
 
-/** A list as it was read: objects of numbers, and of values that are the same in all. */
+/** A list as it was read: objects of numbers, and of values that are the same in all, or were passed over. */
 export class FlatRows {
   readonly values: readonly number[];
   readonly extent: Extent;
@@ -51,17 +54,26 @@ export class FlatRows {
   }
 
   objects(): Readonly<Record<string, unknown>>[] {
+    const { bytes, start, end } = this.extent;
+    const { members } = this.#form;
+    if (members === undefined) {
+      return JSON.parse(bytes.toString('utf8', start, end)) as Record<string, unknown>[];
+    }
     const count = this.values.length / this.keys.length;
-    return Array.from({ length: count }, (_, row) => this.#object(row));
+    return Array.from({ length: count }, (_, row) => this.#object(row, members));
   }
 
   first(): Readonly<Record<string, unknown>> {
-    return this.#object(0);
+    const { bytes, first, second } = this.extent;
+    const { members } = this.#form;
+    return members === undefined
+      ? (JSON.parse(bytes.toString('utf8', first, second)) as Record<string, unknown>)
+      : this.#object(0, members);
   }
 
-  #object(row: number): Record<string, unknown> {
+  #object(row: number, members: readonly Member[]): Record<string, unknown> {
     const object: Record<string, unknown> = {};
-    for (const member of this.#form.members) {
+    for (const member of members) {
       object[member.key] =
         'column' in member ? this.values[row * this.keys.length + member.column] : member.constant;
     }
@@ -96,16 +108,18 @@ interface RowsExports extends Exports {
   readonly WINDOW_SIZE: Constant;
   readonly WRITTEN: Constant;
   prepare(): void;
-  begin(most: number): void;
+  begin(most: number, isFree: number, mostFree: number): void;
   write(index: number, score: number): number;
   read(from: number, to: number): number;
   isOver(): number;
   isOtherForm(): number;
   formColumns(): number;
+  formSlots(): number;
   formMembers(): number;
   readNumbers(): number;
   unreadNumbers(): number;
   rowsStart(): number;
+  firstRowEnd(): number;
   rowsEnd(): number;
   areTight(): number;
   areStrange(): number;
@@ -149,14 +163,26 @@ class RowReader {
     }
   }
 
-  /** The list that begins at `start`; `undefined` if it is unusual. */
-  read(bytes: Buffer, start: number, maxRows: number): FlatRows | undefined {
+  /**
+   * The list that begins at `start`; `undefined` if it is unusual.
+   * @param mostOthers how many values it may have that are no numbers of rows and not the same in all.
+   */
+  read(bytes: Buffer, start: number, maxRows: number, mostOthers: number): FlatRows | undefined {
+    const most = Math.min(mostOthers, MOST_OTHERS);
+    this.#code.begin(maxRows, 0, most);
+    const read = this.#read(bytes, start);
+    if (read !== undefined) return read;
+    this.#code.begin(maxRows, 1, most);
+    return this.#read(bytes, start);
+  }
+
+  #read(bytes: Buffer, start: number): FlatRows | undefined {
     const code = this.#code;
-    code.begin(maxRows);
     this.#inWindow = undefined;
     this.#hasVanished = false;
     let count = 0;
     let first = 0;
+    let second = 0;
     let base = 0;
     let at = start + 1;
     let end: number;
@@ -174,6 +200,7 @@ class RowReader {
       if (count === 0) {
         if (code.isOtherForm() !== 0) this.#form = this.#readForm(bytes, base);
         first = base + code.rowsStart();
+        second = base + code.firstRowEnd();
       }
       count = this.#keep(bytes, base, count);
       if (code.isOver() !== 0) break;
@@ -185,8 +212,7 @@ class RowReader {
     if (form === undefined) return undefined;
     const isTight = code.areTight() !== 0 && code.wholeColumns() === 1;
     const rows = new FlatRows(form, kept.slice(0, count), {
-      bytes,
-      first,
+      ...{ bytes, start, first, second },
       last: base + code.rowsEnd(),
       end,
       isContract: form.isContract && isTight && code.fractionColumns() === 2,
@@ -224,16 +250,21 @@ class RowReader {
   /** What the first row has besides its numbers; `undefined` if that means something else to the plain parser. */
   #readForm(bytes: Buffer, base: number): Form | undefined {
     const code = this.#code;
-    const around = Array.from({ length: code.formColumns() + 1 }, (_, part) =>
+    const around = Array.from({ length: code.formSlots() + 1 }, (_, part) =>
       this.#memory.toString('latin1', this.#parts[2 * part], this.#parts[2 * part + 1]),
     );
     const keys: string[] = [];
+    const names = new Set<string>();
     const members: Member[] = [];
+    let isFree = false;
     for (let at = 0; at < code.formMembers() * MEMBER; at += MEMBER) {
       const [keyStart = 0, keyEnd = 0, start = 0, end = 0] = this.#members.subarray(at);
       const key = bytes.toString('utf8', base + keyStart, base + keyEnd);
-      if (key === NO_MEMBER || members.some((member) => member.key === key)) return undefined;
-      if (start === 0) {
+      if (key === NO_MEMBER || names.has(key)) return undefined;
+      names.add(key);
+      if (start === FREE) {
+        isFree = true;
+      } else if (start === COLUMN) {
         members.push({ key, column: keys.length });
         keys.push(key);
       } else {
@@ -242,8 +273,8 @@ class RowReader {
         members.push({ key, constant });
       }
     }
-    const isContract = around.join('0') === CONTRACT;
-    return { keys, members, isContract };
+    const isContract = !isFree && around.join('0') === CONTRACT;
+    return { keys, members: isFree ? undefined : members, isContract };
   }
 
   /** Keeps the numbers that have been read behind the first `count`; returns how many that makes. */
@@ -275,6 +306,12 @@ const CONTRACT = '{"index":0,"relevance_score":0}';
 
 /** Numbers of a member in memory. */
 const MEMBER = 4;
+/** Instead of where its value is, that it is a number in each row, or anything. */
+const COLUMN = 0;
+const FREE = 1;
+
+/** As many as the counter holds. */
+const MOST_OTHERS = 2 ** 31 - 1;
 
 /** Assigning to `__proto__` would not create a member. */
 const NO_MEMBER = '__proto__';

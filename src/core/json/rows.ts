@@ -119,20 +119,18 @@ export function parseAroundRows(
   maxRows: number,
   mostValues = Infinity,
 ): ParsedRows | undefined {
-  const search = new Search(bytes, maxRows, undefined);
+  const search = new Search(bytes, maxRows, { mostValues });
   const parsed = search.run();
   if (parsed !== undefined || !search.hasMixedRows) return parsed;
   const walk = Walk.forLongStrings(bytes, LONG_BYTES);
   walk.go();
   if (!walk.isValid || walk.otherValues > mostValues) return undefined;
-  return new Search(bytes, maxRows, { places: walk.longStrings, stride: ROW }).run();
+  const strings = { places: walk.longStrings, stride: ROW };
+  return new Search(bytes, maxRows, { mostValues, strings }).run();
 }
 
 /** What surrounds the rows is parsed here if it is no larger than this. */
 const MAX_AROUND_BYTES = 65_536;
-/** So long a text, and so many bytes more for each row that it may have, may be one of rows of numbers alone. */
-const LEAN_BYTES = 16_384;
-const LEAN_ROW_BYTES = 128;
 /** In how many objects the list may be. */
 const MAX_OUTER = 3;
 /** Stands for the rows while the rest is parsed, so that a second member of that name is noticed; nobody can guess it. */
@@ -140,6 +138,12 @@ const PLACEHOLDER = `(${crypto.randomUUID()})`;
 const PLACEHOLDER_JSON = JSON.stringify(PLACEHOLDER);
 /** Assigning to `__proto__` would not create a member. */
 const NO_MEMBER = '__proto__';
+
+/** How many values there may be, and where strings are, if that is known. */
+interface Known {
+  readonly mostValues: number;
+  readonly strings?: KnownStrings;
+}
 
 /** Looks for the rows in a text: the first list of objects that has a number in the first of them. */
 class Search {
@@ -149,16 +153,18 @@ class Search {
   /** If the rows begin behind it, there is too much around them. */
   readonly #head: Buffer;
   readonly #maxRows: number;
+  readonly #mostValues: number;
   readonly #strings: KnownStrings | undefined;
   #found: FlatRows | RowScan | undefined;
   #foundAt = 0;
   /** The members that lead to the list, the innermost first. */
   readonly #path: string[] = [];
 
-  constructor(bytes: Buffer, maxRows: number, strings: KnownStrings | undefined) {
+  constructor(bytes: Buffer, maxRows: number, { mostValues, strings }: Known) {
     this.#bytes = bytes;
     this.#head = bytes.length > MAX_AROUND_BYTES ? bytes.subarray(0, MAX_AROUND_BYTES) : bytes;
     this.#maxRows = maxRows;
+    this.#mostValues = mostValues;
     this.#strings = strings;
   }
 
@@ -208,9 +214,8 @@ class Search {
     const bytes = this.#bytes;
     const first = bytes[skipSpace(bytes, start + 1)] ?? 0;
     if (first === OPEN_BRACE) {
-      const isLean = bytes.length - start <= LEAN_BYTES + this.#maxRows * LEAN_ROW_BYTES;
-      if (isLean && this.#strings === undefined) {
-        this.#found = rowReader().read(bytes, start, this.#maxRows);
+      if (this.#strings === undefined) {
+        this.#found = rowReader().read(bytes, start, this.#maxRows, this.#mostValues);
         this.#foundAt = start;
         if (this.#found !== undefined) return -1;
       }

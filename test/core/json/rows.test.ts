@@ -197,6 +197,31 @@ describe('parseAroundRows', () => {
     }
   });
 
+  it('passes over what rows have beside their numbers, wherever a window ends', () => {
+    const other =
+      '{"text":"é \\"a\\" \\u6c49\\u5b57\\ud83d\\ude00\\n","x":[-1.5e-7,true,null,{},[]]}';
+    const row = (index: number): string =>
+      `{"index":${index},"o":${other},"s":0.${index + 1},"t":"b"}`;
+    for (let cut = 0; cut < 200; cut += 1) {
+      const pad = `{"index":7,"o":"${'x'.repeat(65_400 - cut)}","s":5e-1,"t":"c"}`;
+      const text = `[${pad}, ${row(0)},\n${row(1)}]`;
+      const parsed = read(text);
+
+      expect(parsed?.rows.values).toEqual([7, 0.5, 0, 0.1, 1, 0.2]);
+      expect(parsed?.rows.objects()).toEqual(JSON.parse(text));
+      expect(parsed?.rows.first()).toEqual((JSON.parse(text) as unknown[])[0]);
+    }
+  });
+
+  it('reads rows that are longer than a window', () => {
+    const row = (index: number): string =>
+      `{"i":${index},"d":"${'long \\n'.repeat(20_000)}","s":${index / 4}}`;
+    const text = `{"r":[${row(1)},${row(2)}]}`;
+
+    expect(read(text)?.rows.values).toEqual([1, 0.25, 2, 0.5]);
+    expect(plain(read(text)?.value)).toEqual(JSON.parse(text));
+  });
+
   it('reads scores of as many digits as a double has to the bit', () => {
     const score = fc.oneof(
       fc.double({ min: 0, max: 1, noNaN: true }),
@@ -260,6 +285,7 @@ describe('parseAroundRows', () => {
   it.each([
     '{"id":"x","results":[{"o":"r","index":0,"d":null,"score":0.5},{"o":"r","index":10,"d":null,"score":-2e3}],"n":1}',
     `{"o":{"r":[{"i":0,"d":{"text":"a\\"b"},"s":0.5},{"i":10,"d":{"text":"${'x\\n'.repeat(20)}"},"s":2}]},"n":[1]}`,
+    '[{"s":0.5,"d":{"a":[-1.5e-7,true,{"b":"\\u00e9\\uD83D\\ude00\\\\"},[],{},null,0]},"i":1},{"s":1,"d":false,"i":0}]',
   ])('never throws, and never accepts what is not JSON: %s', (valid) => {
     fc.assert(
       fc.property(fc.nat(valid.length - 1), fc.string({ maxLength: 2 }), (at, put) => {
@@ -274,7 +300,7 @@ describe('parseAroundRows', () => {
   it('reads no rows with more values than are allowed', () => {
     const text = '[{"i":1,"d":[1,2,3]},{"i":2,"d":[1,2,3]}]';
 
-    expect(parseAroundRows(Buffer.from(text), 1_000, 8)).toBeUndefined();
+    expect(parseAroundRows(Buffer.from(text), 1_000, 7)).toBeUndefined();
     expect(parseAroundRows(Buffer.from(text), 1_000, 20)?.rows.values).toEqual([1, 2]);
   });
 });
@@ -356,7 +382,10 @@ describe('NumberRows', () => {
     });
     const someForm = fc.tuple(
       fc.constantFrom('', ' ', '\n  '),
-      fc.constantFrom('{"i":I,"s":S}', '{"s":S,"i":I}', '{"o":"x","s":S,"n":1,"i":I,"d":null}'),
+      fc.constantFrom(
+        ...['{"i":I,"s":S}', '{"s":S,"i":I}', '{"o":"x","s":S,"n":1,"i":I,"d":null}'],
+        '{"d":{"text":"a\\"b"},"s":S,"n":[1,{}],"i":I,"o":"é"}',
+      ),
     );
     fc.assert(
       fc.property(someRows, someForm, (list, [space, form]) => {
@@ -399,12 +428,14 @@ describe('NumberRows', () => {
   });
 
   it('gives scores as they are written after others have been read', () => {
-    const first = read('[{"s":0.50,"t":"a"},{"s":0.25,"t":"b"}]');
-    const flat = read('[{"s":0.50},{"s":0.25}]');
+    // So deep that they are not read in WebAssembly.
+    const deep = `${'['.repeat(61)}${']'.repeat(61)}`;
+    const first = read(`[{"s":0.50,"t":${deep}},{"s":0.25,"t":1}]`);
+    const flat = read('[{"s":0.50,"t":"a"},{"s":0.25,"t":"b"}]');
     read('[{"index":7,"s":7.5},{"index":8,"s":8.5},{"index":9,"s":9.5}]');
 
     expect(first?.rows.textsOf([{ score: 0.5 }, { score: 0.25 }])).toEqual(['0.50', '0.25']);
-    // Those of numbers alone lie where others are read next.
+    // The others lie where the next are read.
     expect(flat?.rows.textsOf([{ score: 0.5 }, { score: 0.25 }])).toBeUndefined();
   });
 
