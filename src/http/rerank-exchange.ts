@@ -329,6 +329,8 @@ class RerankExchange {
   #refuse(error: unknown): void {
     const failure = asGatewayError(error);
     this.#failure = failure;
+    // Nobody but its reader has seen the body, and that has ended.
+    if (this.#request === undefined) this.#isReadOut = true;
     const { door, gateway } = this.#deps;
     const requestId = this.#requestId;
     if (this.#identity !== undefined) door.remember(this.#identity, failure);

@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { TextDecoder } from 'node:util';
 import { GatewayError } from '../core/errors.js';
 import { joinedWithRoom } from '../core/json/room.js';
+import { giveBack } from '../core/memory.js';
 import { inSteps, type Steps } from '../core/steps.js';
 import { nextTurn } from '../core/turns.js';
 
@@ -22,7 +23,10 @@ function checkedUtf8(body: Buffer): Buffer | Promise<Buffer> {
 }
 
 function judgedUtf8(body: Buffer, isValid: boolean): Buffer {
-  if (!isValid) throw new GatewayError('invalid_json', 'The body is not valid UTF-8.');
+  if (!isValid) {
+    giveBack(body);
+    throw new GatewayError('invalid_json', 'The body is not valid UTF-8.');
+  }
   const hasMark = body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf;
   return hasMark ? body.subarray(3) : body;
 }

@@ -93,6 +93,24 @@ describe('a body of several megabytes', () => {
       await until('the memory is there', () => timesLeftOf(marker) === 1);
     });
 
+    it.each([
+      ['no JSON', 'marked six', (body: string) => Buffer.from(body.slice(0, -1))],
+      ['no UTF-8', 'marked seven', (body: string) => Buffer.from([...Buffer.from(body), 0xff])],
+    ])('leaves its memory to others, if it was refused as %s', async (_what, marker, written) => {
+      const body = JSON.stringify({ model: 'moon', query: 'q', documents: [marker, TEXT] });
+      const reply = await fetch(`${gateway.url}/v1/rerank`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        body: written(body),
+      });
+
+      expect([reply.status, await reply.json()]).toMatchObject([
+        400,
+        { error: { code: 'invalid_json' } },
+      ]);
+      await until('the memory is there', () => timesLeftOf(marker) === 1);
+    });
+
     it('keeps its memory where a call failed that may have read it', async () => {
       const documents = ['marked two', TEXT];
       const calls = upstream.seen.length;
