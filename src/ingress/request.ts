@@ -60,6 +60,8 @@ export class IngressRequest {
   #scanned: ScannedBody | undefined;
   #isScanned = false;
   #value: Members | undefined;
+  /** Whether the value was parsed in pieces. */
+  #isPieced = false;
   #isPlain: boolean | undefined;
   /** What was made of lists of this body in steps, by their names. */
   #made: Map<string, readonly unknown[]> | undefined;
@@ -199,6 +201,7 @@ export class IngressRequest {
       const result = parser.step();
       if (result?.kind === 'value') {
         this.#value = asObject(result.value);
+        this.#isPieced = true;
         return;
       }
       if (result?.kind === 'excess') throw excessError(result.excess);
@@ -234,7 +237,8 @@ export class IngressRequest {
 
   /** Whether `members`, those of this body, are the usual few; checked once. */
   isPlain(members: Members): boolean {
-    this.#isPlain ??= arePlain(members);
+    // What was parsed in pieces may have thousands of members, and has the time for the schema.
+    this.#isPlain ??= !this.#isPieced && arePlain(members);
     return this.#isPlain;
   }
 
