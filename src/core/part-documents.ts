@@ -1,6 +1,7 @@
 import { encodeJson, type JsonBody, JsonFragment, quotedInSteps } from './json/json.js';
 import { elementRanges, searchElements } from './json/elements.js';
 import { locatedList, ROW, Walk } from './json/scanner.js';
+import { WrittenTexts } from './json/written-texts.js';
 import { atOnce, inSteps, Pace, type Steps } from './steps.js';
 import {
   ECHO_HEAD,
@@ -126,13 +127,14 @@ class PartDocuments implements Documents {
     if (areEchoed) await this.#sent?.locate(pause);
     const written: WrittenPart[] = [];
     const pace = new Pace(PREPARED_UNITS);
+    const texts = new WrittenTexts();
+    const quoted = (text: string): Buffer | Promise<Buffer> =>
+      text.length > PREPARED_UNITS ? quotedInSteps(text, pause) : texts.add(text);
     for (const { text = '', image } of this.#parts) {
-      const isLong = text.length > PREPARED_UNITS;
+      const json = quoted(text);
       written.push({
-        text: isLong
-          ? await quotedInSteps(text, pause)
-          : Buffer.from(JSON.stringify(text.toWellFormed())),
-        image: image === undefined ? undefined : Buffer.from(JSON.stringify(image)),
+        text: Buffer.isBuffer(json) ? json : await json,
+        image: image === undefined ? undefined : await quoted(image),
       });
       if (pace.fills(text.length + (image?.length ?? 0))) await pause();
     }
@@ -245,12 +247,13 @@ class PartDocuments implements Documents {
     const pace = new Pace();
     const parts = this.#parts.slice();
     const written = this.#written?.slice();
+    const added = new WrittenTexts();
     for (const [index, text] of texts) {
       const part = parts[index];
       if (part === undefined) continue;
       parts[index] = { ...part, text };
       if (written === undefined) continue;
-      const json = Buffer.from(JSON.stringify(text.toWellFormed()));
+      const json = added.add(text);
       written[index] = { text: json, image: written[index]?.image };
       if (pace.fills(json.length)) yield;
     }

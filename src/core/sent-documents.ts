@@ -2,6 +2,7 @@ import { type JsonBody, JsonFragment } from './json/json.js';
 import type { LoneHalves } from './json/halves.js';
 import { ROW, type FoundList, type ScannedBody } from './json/scan.js';
 import { weaver } from './json/weaver.js';
+import { WrittenTexts } from './json/written-texts.js';
 import { copyBytes, uncleared } from './memory.js';
 import { atOnce, Pace, type Steps } from './steps.js';
 import {
@@ -237,10 +238,12 @@ class SentDocuments implements Documents {
     if (texts.size === 0) return this;
     const pace = new Pace();
     const rows = this.#rows.slice();
-    const pieces = [this.#ranked];
-    let end = this.#ranked.length;
+    const written = new WrittenTexts();
+    // Where all are replaced, nothing of what was there is needed.
+    const pieces = texts.size === this.count ? [] : [this.#ranked];
+    let end = pieces[0]?.length ?? 0;
     for (const [index, text] of texts) {
-      const piece = Buffer.from(JSON.stringify(text));
+      const piece = written.add(text);
       pieces.push(piece);
       rows[index * ROW + TEXT] = end;
       end += piece.length;
