@@ -8,6 +8,7 @@ import type {
   ComposedProvider,
   HttpProvider,
   RankerTools,
+  SignableRequest,
   UpstreamCall,
 } from '../providers/provider.js';
 import {
@@ -19,6 +20,7 @@ import {
 } from '../providers/reply.js';
 import { readRounds } from '../providers/rounds.js';
 import type { AccessTokens } from './access-tokens.js';
+import { sha256Of } from './body-hash.js';
 import type { AttemptOutcome } from './rank.js';
 import type { Route } from './route.js';
 import type { Scope } from './scope.js';
@@ -77,9 +79,11 @@ export async function sendHttp(
     const sent = { hasLeft: false };
     let headers = route.headers as string[];
     if (bearer !== undefined) headers = [...headers, 'authorization', `Bearer ${bearer.token}`];
-    if (provider.sign !== undefined) {
+    if (provider.sign !== undefined && route.endpoint.credentials.apiKey === undefined) {
       if (body instanceof EnclosedJson) body = body.joined();
-      headers = signedHeaders(provider.sign, route, path, headers, body, deps.now());
+      const hash = sha256Of(body);
+      const signed = { bytes: body.length, sha256: Buffer.isBuffer(hash) ? hash : await hash };
+      headers = signedHeaders(provider.sign, route, path, headers, signed, deps.now());
     }
     const request: UpstreamRequest = {
       origin: route.origin,
@@ -172,12 +176,12 @@ function signedHeaders(
   route: Route,
   path: string,
   headers: readonly string[],
-  body: Buffer,
+  body: Pick<SignableRequest, 'bytes' | 'sha256'>,
   nowMs: number,
 ): string[] {
   const named: Record<string, string> = {};
   for (let at = 0; at < headers.length; at += 2) named[headers[at] ?? ''] = headers[at + 1] ?? '';
   const url = new URL(route.origin + path);
-  const signature = sign({ method: 'POST', url, headers: named, body }, route.endpoint, nowMs);
+  const signature = sign({ method: 'POST', url, headers: named, ...body }, route.endpoint, nowMs);
   return Object.entries({ ...named, ...signature }).flat();
 }

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import { Strategy as BearerStrategy } from 'passport-http-bearer';
 import { GatewayError } from '../core/errors.js';
 import { storeAnswers, type Caller } from '../gateway/admission.js';
+import { sha256Of } from '../gateway/body-hash.js';
 import { unknownKey } from '../gateway/key-refusals.js';
 import type { TokenCache } from '../gateway/token-cache.js';
 import type { Secret } from '../core/secret.js';
@@ -156,8 +157,8 @@ function withKey(
 /** A signed request: its key is known by the access key id, and proven once the body has arrived. */
 export interface SignedCall {
   identity(): Identity | Promise<Identity>;
-  /** @throws GatewayError 403 unless the key signed this body a moment ago. */
-  prove(body: Buffer): void;
+  /** Rejects with a GatewayError 403 unless the key signed this body a moment ago. */
+  prove(body: Buffer): Promise<void>;
 }
 
 /** Reads signatures as AWS's clients make them; `undefined` for an unsigned request. */
@@ -184,10 +185,11 @@ export function createReadSigned(
         if (key === undefined) throw unknownKey();
         return authenticate(withKey(req, key));
       },
-      prove: (body) => {
+      prove: async (body) => {
         if (signature === undefined || key === undefined) throw unknownKey();
         const request = { method: req.method ?? '', target: req.url ?? '/', headers: req.headers };
-        const fault = signatureFault(request, signature, body, key.reveal(), now());
+        const sha256 = (await sha256Of(body)).toString('hex');
+        const fault = signatureFault(request, signature, sha256, key.reveal(), now());
         if (fault !== undefined) throw badSignature(FAULTS[fault]);
       },
     };

@@ -211,7 +211,7 @@ class RerankExchange {
     const withinMs = req.httpVersionMajor === 1 ? undefined : this.#deps.bodyTimeoutMs;
     this.#body = await readJsonBody(req, bodyLimitBytes, load, place, withinMs);
     if (signed !== undefined) {
-      signed.prove(this.#body.bytes);
+      await beforeEnd(this.#scope, signed.prove(this.#body.bytes));
       // Counted as the key's only now: whoever names a key without having signed with it must not take its places. The
       // bytes have already arrived.
       await beforeEnd(this.#scope, Promise.resolve(this.#letIn(place, caller, 0)));

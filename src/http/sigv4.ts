@@ -40,13 +40,13 @@ export function readSignature(authorization: string | undefined): Signature | un
 }
 
 /**
- * What is wrong with a signature, if anything: whether it was made with `secret`, over this request and body, about now. The
- * host and the date must be among the signed headers.
+ * What is wrong with a signature, if anything: whether it was made with `secret`, over this request and a body of this hash, about
+ * now. The host and the date must be among the signed headers.
  */
 export function signatureFault(
   request: SignedRequest,
   { scope, signedHeaders, signature }: Signature,
-  body: Buffer,
+  bodyHash: string,
   secret: string,
   nowMs: number,
 ): SignatureFault | undefined {
@@ -57,7 +57,6 @@ export function signatureFault(
   if (!signedHeaders.includes('host') && !signedHeaders.includes(AUTHORITY)) return 'incomplete';
   if (!scope.startsWith(date.slice(0, 8))) return 'incomplete';
   if (Math.abs(nowMs - signedAt) > MAX_SKEW_MS) return 'expired';
-  const bodyHash = sha256(body);
   const { 'x-amz-content-sha256': named } = request.headers;
   if (typeof named === 'string' && !isSame(named, bodyHash)) return 'mismatch';
   const canonical = canonicalRequest(request, signedHeaders, bodyHash);
@@ -161,8 +160,8 @@ function hmac(key: Buffer, text: string): Buffer {
   return createHmac('sha256', key).update(text).digest();
 }
 
-function sha256(bytes: Buffer | string): string {
-  return createHash('sha256').update(bytes).digest('hex');
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
 }
 
 function isSame(given: string, expected: string): boolean {

@@ -20,7 +20,6 @@ export const bedrockAccess = {
       'credentials.access_key_id and credentials.secret_access_key must both be set, or credentials.api_key',
   ],
   headers: bearer,
-  sign: (request, endpoint, nowMs) =>
-    endpoint.credentials.apiKey === undefined ? signBedrock(request, endpoint, nowMs) : {},
+  sign: signBedrock,
   fault: bedrockFault,
 } as const satisfies Partial<ComposedProvider>;

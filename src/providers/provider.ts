@@ -44,7 +44,9 @@ export interface SignableRequest {
   readonly method: 'POST';
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: Buffer;
+  /** Of the body, and its hash. */
+  readonly bytes: number;
+  readonly sha256: Buffer;
 }
 
 /** The call that fetches a token; its headers are complete. */
@@ -176,7 +178,7 @@ interface HttpBase extends ProviderBase {
   /** Judges a reply, even a 2xx one, by the provider's own codes; `undefined` leaves it to status and shape. */
   readonly fault?: (reply: UpstreamReply) => FaultKind | undefined;
   /**
-   * Headers that depend on the request's bytes: signatures.
+   * Headers that depend on the request's bytes: signatures. A channel with an API key, which stands in for them, has none.
    * @throws CredentialError if the channel's credentials cannot sign.
    */
   readonly sign?: (

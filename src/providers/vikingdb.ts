@@ -3,12 +3,8 @@ import type { UpstreamRow } from '../core/rerank.js';
 import type { FaultKind } from '../core/retry.js';
 import { readRows } from './dialects.js';
 import { bearer, defineProvider, optionalTextSetting, type UpstreamReply } from './provider.js';
-import {
-  signUnlessApiKey,
-  VOLCENGINE_CREDENTIALS,
-  volcengineFault,
-  volcengineMistakes,
-} from './volcengine.js';
+import { signForVolcengine } from './signing/volcengine.js';
+import { VOLCENGINE_CREDENTIALS, volcengineFault, volcengineMistakes } from './volcengine.js';
 
 /** The data plane names its errors; there is no list of the names, so they are judged by the words in them. */
 const NAMED_FAULTS: readonly (readonly [RegExp, FaultKind])[] = [
@@ -54,7 +50,7 @@ export const vikingdb = defineProvider({
   },
   mistakes: volcengineMistakes,
   headers: bearer,
-  sign: signUnlessApiKey,
+  sign: signForVolcengine,
   body: ({ model, query, documents, options, settings }) => ({
     model_name: model,
     model_version: optionalTextSetting(settings, 'modelVersion'),

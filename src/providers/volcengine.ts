@@ -35,10 +35,6 @@ export function volcengineMistakes({
   ];
 }
 
-/** Signs unless the channel has an API key, which is sent as a header. */
-export const signUnlessApiKey: typeof signForVolcengine = (request, endpoint, nowMs) =>
-  endpoint.credentials.apiKey === undefined ? signForVolcengine(request, endpoint, nowMs) : {};
-
 /** The codes in the body, which say more than the status; 0 means success. */
 const FAULTS: Readonly<Record<number, FaultKind>> = {
   1000001: 'misconfigured',
@@ -82,7 +78,7 @@ export const volcengine = defineProvider({
     const accountId = textSetting(endpoint.settings, 'accountId');
     return { ...bearer(endpoint), ...(accountId === '' ? {} : { 'v-account-id': accountId }) };
   },
-  sign: signUnlessApiKey,
+  sign: signForVolcengine,
   body: ({ model, query, documents, options }) => ({
     rerank_model: model,
     datas: documents.hasImages

@@ -4,6 +4,7 @@ import { sentDocuments, textDocuments, type Documents } from '../../src/core/doc
 import { joinWithRoom } from '../../src/core/json/room.js';
 import { scanBody } from '../../src/core/json/scan.js';
 import { uncleared } from '../../src/core/memory.js';
+import { Secret } from '../../src/core/secret.js';
 import type { Route } from '../../src/gateway/route.js';
 import { createScope, type OwnedScope } from '../../src/gateway/scope.js';
 import { sendHttp, type HttpSendDeps, type SentJob } from '../../src/gateway/send-http.js';
@@ -14,6 +15,7 @@ import { tei } from '../../src/providers/tei.js';
 import { deferred } from '../support/deferred.js';
 import { takeUncounted } from '../support/memory.js';
 import { offer } from '../support/offers.js';
+import { signedBody } from '../support/signed-body.js';
 import { sendJson, startUpstream, type Answer, type TestUpstream } from '../support/upstream.js';
 
 /** Ranks in the order given. */
@@ -174,27 +176,51 @@ describe('a call over HTTP', () => {
 
   it('is signed as a whole, wherever its documents lie', async () => {
     const body = Buffer.from(JSON.stringify({ documents: ['a', 'b'.repeat(20_000)] }));
-    const signed: string[] = [];
-    const sign: HttpProvider['sign'] = (request) => {
-      signed.push(request.body.toString());
+    const signed: unknown[] = [];
+    const sign: HttpProvider['sign'] = ({ bytes, sha256 }) => {
+      signed.push({ bytes, sha256 });
       return {};
     };
 
     await setUp({ provider: { sign }, call: { documents: listIn(body) } }).send();
 
-    expect(server.seen.map((seen) => seen.body)).toEqual(signed);
+    expect(server.seen.map((seen) => signedBody(seen.body))).toEqual(signed);
+  });
+
+  it('is not signed where its channel has an API key', async () => {
+    const sign: HttpProvider['sign'] = () => {
+      throw new Error('it is signed');
+    };
+    const credentials = { apiKey: new Secret('up') };
+
+    expect(await setUp({ provider: { sign }, channel: { credentials } }).send()).toMatchObject({
+      kind: 'ranking',
+    });
+  });
+
+  it('is signed by its hash if it is large, too', async () => {
+    const signed: unknown[] = [];
+    const sign: HttpProvider['sign'] = ({ bytes, sha256 }) => {
+      signed.push({ bytes, sha256 });
+      return {};
+    };
+    const documents = textDocuments(['é'.repeat(1_500_000), 'b']);
+
+    await setUp({ provider: { sign }, call: { documents } }).send();
+
+    expect(server.seen.map((seen) => signedBody(seen.body))).toEqual(signed);
   });
 
   it('is signed as it is sent: its address, headers and body, at that time', async () => {
     const signed: unknown[] = [];
-    const sign: HttpProvider['sign'] = ({ url, headers, body }, { baseUrl }, nowMs) => {
-      signed.push([url.href, headers.accept, body.toString(), baseUrl, nowMs]);
+    const sign: HttpProvider['sign'] = ({ url, headers, bytes, sha256 }, { baseUrl }, nowMs) => {
+      signed.push([url.href, headers.accept, { bytes, sha256 }, baseUrl, nowMs]);
       return { 'user-agent': 'signer', 'x-signature': 'signed' };
     };
 
     await setUp({ provider: { sign } }).send();
 
-    const body = server.seen[0]?.body;
+    const body = signedBody(server.seen[0]?.body ?? '');
     expect(signed).toEqual([[`${server.url}/rerank`, 'application/json', body, server.url, 1_000]]);
     expect(server.seen[0]?.headers).toMatchObject({
       'x-signature': 'signed',

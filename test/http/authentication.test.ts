@@ -193,7 +193,7 @@ describe('a signed request', () => {
     if (call === undefined) return 'unsigned';
     try {
       const { keyHash } = await call.identity();
-      call.prove(Buffer.from(body));
+      await call.prove(Buffer.from(body));
       return keyHash;
     } catch (error) {
       return String((error as { code?: unknown }).code);

@@ -14,6 +14,7 @@ import {
   readFixture,
   type ProviderCase,
 } from '../support/provider-fixtures.js';
+import { signedBody } from '../support/signed-body.js';
 
 const shippedPrompts = loadPrompts(undefined);
 const T0 = Date.parse('2026-11-01T12:00:00Z');
@@ -154,8 +155,10 @@ function outgoing(
   const body = encodeJson(firstBody(provider, call));
   const headers = provider.headers(endpoint);
   const url = new URL(endpoint.baseUrl.replace(/\/+$/, '') + path);
-  const signature = provider.sign?.(
-    { method: 'POST', url, headers: { 'content-type': 'application/json', ...headers }, body },
+  const sign = endpoint.credentials.apiKey === undefined ? provider.sign : undefined;
+  const named = { 'content-type': 'application/json', ...headers };
+  const signature = sign?.(
+    { method: 'POST', url, headers: named, ...signedBody(body) },
     endpoint,
     Date.parse(example.request?.now ?? '2026-11-01T12:00:00Z'),
   );

@@ -21,12 +21,16 @@ export interface AwsCredentials {
   readonly sessionToken?: string | undefined;
 }
 
+const CONTENT_HASH = 'x-amz-content-sha256';
+/** The signer takes the hash of a body from this header, which is neither signed nor sent. */
+const AS_GIVEN = { doNotModifyHeaders: true, extraHeadersToIgnore: { [CONTENT_HASH]: true } };
+
 /**
  * Headers of AWS Signature Version 4. It covers host, content type, date and, for temporary credentials, their token:
  * headers that a proxy on the way leaves alone.
  */
 export function signAws(
-  { method, url, headers, body }: SignableRequest,
+  { method, url, headers, sha256 }: SignableRequest,
   { accessKeyId, secretAccessKey, sessionToken }: AwsCredentials,
   scope: AwsScope,
   nowMs: number,
@@ -46,10 +50,10 @@ export function signAws(
           ? {}
           : { 'content-type': contentTypeOf(headers) }),
         ...added,
+        [CONTENT_HASH]: sha256.toString('hex'),
       },
-      body,
       ...scope,
-      doNotModifyHeaders: true,
+      ...AS_GIVEN,
     },
     { accessKeyId, secretAccessKey },
   );

@@ -1,11 +1,7 @@
 import { createHash, createHmac } from 'node:crypto';
 
-export function sha256Hex(data: string | Buffer): string {
-  return createHash('sha256').update(data).digest('hex');
-}
-
-export function sha256Base64(data: string | Buffer): string {
-  return createHash('sha256').update(data).digest('base64');
+export function sha256Hex(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
 }
 
 /** A signature with a chain of keys: each key is the HMAC-SHA256 of the next text under the previous key. */

@@ -6,7 +6,7 @@ import {
   type Endpoint,
   type SignableRequest,
 } from '../provider.js';
-import { contentTypeOf, sha256Base64 } from './digest.js';
+import { contentTypeOf } from './digest.js';
 
 export interface OciKey {
   /** `<tenancy OCID>/<user OCID>/<fingerprint>`, or `ST$<token>` of a session. */
@@ -27,18 +27,18 @@ export function ociAuthorization(
 
 /** Headers of an OCI request signature; the length is signed here, and sent by whoever sends the body. */
 export function signOci(
-  { method, url, headers, body }: SignableRequest,
+  { method, url, headers, bytes, sha256 }: SignableRequest,
   key: OciKey,
   nowMs: number,
 ): Record<string, string> {
   const date = new Date(nowMs).toUTCString();
-  const bodyHash = sha256Base64(body);
+  const bodyHash = sha256.toString('base64');
   const authorization = ociAuthorization(
     [
       ['date', date],
       ['(request-target)', `${method.toLowerCase()} ${url.pathname}${url.search}`],
       ['host', url.host],
-      ['content-length', String(body.length)],
+      ['content-length', String(bytes)],
       ['content-type', contentTypeOf(headers)],
       ['x-content-sha256', bodyHash],
     ],

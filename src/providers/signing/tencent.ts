@@ -10,7 +10,7 @@ export interface TencentCredentials {
 
 /** Headers of Tencent Cloud's API 3.0 signature, TC3-HMAC-SHA256. `service` is the first label of the host. */
 export function signTencent(
-  { method, url, headers, body }: SignableRequest,
+  { method, url, headers, sha256 }: SignableRequest,
   { secretId, secretKey, token }: TencentCredentials,
   service: string,
   nowMs: number,
@@ -27,7 +27,7 @@ export function signTencent(
     `host:${url.host}`,
     '',
     signedHeaders,
-    sha256Hex(body),
+    sha256.toString('hex'),
   ].join('\n');
   const text = ['TC3-HMAC-SHA256', seconds, scope, sha256Hex(canonical)].join('\n');
   const signature = chainedHmacHex(`TC3${secretKey}`, [day, service, 'tc3_request'], text);

@@ -18,14 +18,14 @@ export type VolcengineRequest = Omit<SignableRequest, 'method'> & { readonly met
 
 /** Headers of Volcengine's signature, HMAC-SHA256: AWS's fourth version with different names and key. */
 export function signVolcengine(
-  { method, url, headers, body }: VolcengineRequest,
+  { method, url, headers, sha256 }: VolcengineRequest,
   { accessKeyId, secretAccessKey, sessionToken }: VolcengineCredentials,
   { region, service }: { readonly region: string; readonly service: string },
   nowMs: number,
 ): Record<string, string> {
   const date = compactTimestamp(nowMs);
   const day = date.slice(0, 8);
-  const bodyHash = sha256Hex(body);
+  const bodyHash = sha256.toString('hex');
   const signed: readonly (readonly [string, string])[] = [
     ['content-type', contentTypeOf(headers)],
     ['host', url.host],

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { Secret } from '../../../src/core/secret.js';
 import { CredentialError, type Endpoint } from '../../../src/providers/provider.js';
 import { signAws, signBedrock } from '../../../src/providers/signing/aws.js';
+import { signedBody } from '../../support/signed-body.js';
 
 /** The key, scope and time of the test suite that AWS publishes for Signature Version 4. */
 const credentials = {
@@ -16,7 +17,7 @@ function request(path: string, headers: Record<string, string> = {}, body = '') 
     method: 'POST' as const,
     url: new URL(`https://example.amazonaws.com${path}`),
     headers,
-    body: Buffer.from(body),
+    ...signedBody(body),
   };
 }
 

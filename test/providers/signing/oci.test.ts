@@ -3,6 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { Secret } from '../../../src/core/secret.js';
 import { CredentialError } from '../../../src/providers/provider.js';
 import { ociAuthorization, ociKey, signOci } from '../../../src/providers/signing/oci.js';
+import { signedBody } from '../../support/signed-body.js';
 
 /** The sample key that Oracle publishes with its description of request signatures; it opens nothing. */
 const SAMPLE_KEY = [
@@ -60,7 +61,7 @@ describe('an OCI request signature', () => {
         method: 'POST',
         url: new URL('https://iaas.us-phoenix-1.oraclecloud.com/20160918/volumeAttachments'),
         headers: { 'content-type': 'application/json' },
-        body: Buffer.from(SAMPLE_BODY),
+        ...signedBody(SAMPLE_BODY),
       },
       key,
       Date.parse('2014-01-05T21:31:40Z'),

@@ -1,5 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { signTencent } from '../../../src/providers/signing/tencent.js';
+import { signedBody } from '../../support/signed-body.js';
 
 const credentials = {
   secretId: 'AKIDz8krbsJ5yKBZQpn74WFkmLPx3EXAMPLE',
@@ -12,7 +13,7 @@ it('gives the signature of the example in the documentation of API 3.0', () => {
       method: 'POST',
       url: new URL('https://cvm.tencentcloudapi.com/'),
       headers: { 'content-type': 'application/json; charset=utf-8' },
-      body: Buffer.from(
+      ...signedBody(
         '{"Limit": 1, "Filters": [{"Values": ["\\u672a\\u547d\\u540d"], "Name": "instance-name"}]}',
       ),
     },
@@ -34,7 +35,7 @@ it('sends the token of temporary credentials', () => {
       method: 'POST',
       url: new URL('https://lkeap.tencentcloudapi.com/'),
       headers: {},
-      body: Buffer.from('{}'),
+      ...signedBody('{}'),
     },
     { ...credentials, token: 'temporary' },
     'lkeap',

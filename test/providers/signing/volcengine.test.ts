@@ -1,5 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { signVolcengine } from '../../../src/providers/signing/volcengine.js';
+import { signedBody } from '../../support/signed-body.js';
 
 /** Keys and time of the example in the documentation of the signature. */
 const credentials = {
@@ -16,7 +17,7 @@ const example = {
     'https://iam.volcengineapi.com/?Version=2018-01-01&Action=ListUsers&Offset=0&Limit=10',
   ),
   headers: { 'content-type': 'application/x-www-form-urlencoded; charset=utf-8' },
-  body: Buffer.alloc(0),
+  ...signedBody(''),
 };
 
 it('gives the signature of the example in the documentation, with the query in another order', () => {
