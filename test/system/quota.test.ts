@@ -156,15 +156,17 @@ describe('a gateway that is killed in the middle of requests', () => {
       comeback(paid.key, 'token_quota_exhausted'),
       comeback(narrow.key, 'too_many_concurrent_requests'),
     ]);
-    const rest = await Promise.all(
-      Array.from({ length: 6 }, () => survivor.post(paid.key, rerankBody('m'))),
-    );
+    // Each reservation expires so long after its own request began.
+    for (let back = 1; back < 5; back += 1) {
+      backMs.push(await comeback(paid.key, 'token_quota_exhausted'));
+    }
+    const rest = await Promise.all([1, 2].map(() => survivor.post(paid.key, rerankBody('m'))));
 
     for (const atMs of backMs) {
       expect(atMs - startedMs).toBeGreaterThanOrEqual(DEADLINE_MS + GRACE_MS);
-      expect(atMs - startedMs).toBeLessThan(DEADLINE_MS + GRACE_MS + 10_000);
+      expect(atMs - startedMs).toBeLessThan(DEADLINE_MS + GRACE_MS + 20_000);
     }
-    expect(byCode(rest)).toEqual({ ok: 4, token_quota_exhausted: 2 });
+    expect(byCode(rest)).toEqual({ token_quota_exhausted: 2 });
     await eventually('all is settled', async () => (await survivor.metric(PENDING)) === 0);
     expect(await fleet.keyRecord(paid.id)).toMatchObject({
       remain_quota: 0,
