@@ -142,8 +142,9 @@ function collect(
     };
     req
       .on('end', () => {
-        // A body that came too late has had its answer, the last of its connection: it must not get any more work.
-        if (!req.socket.writable) fail(tooLate);
+        // A body that came too late has had its answer, the last of its connection: it must not get any more work. Nor must one
+        // that was behind another when its connection broke.
+        if (!req.socket.writable) fail(req.socket.destroyed ? callerGone : tooLate);
         if (done) return;
         done = true;
         clearTimeout(timer);

@@ -142,6 +142,22 @@ describe('reading a body', () => {
     await expect(received('utf-16le', encoded)).rejects.toMatchObject({ code: 'invalid_json' });
   });
 
+  it.each([
+    ['client_closed_request', 'broke', (socket: Socket) => socket.destroy()],
+    ['request_timeout', 'has had its last answer', (socket: Socket) => socket.end()],
+  ])('ends with %s if its connection %s before its last byte is read', async (code, _what, end) => {
+    const socket = new Socket();
+    const req = new IncomingMessage(socket);
+    req.push('{}');
+    req.push(null);
+    const load = new Load(1, LIMIT);
+    const reading = readJsonBody(req, LIMIT, load, load.enter(2, LIMIT));
+
+    end(socket);
+
+    await expect(reading).rejects.toMatchObject({ code });
+  });
+
   it('reads a large body on in a later turn where enough has been done in this one', async () => {
     const spent = jest.spyOn(largeWork, 'isSpent').mockReturnValue(true);
     const size = 2_000_000;
