@@ -224,6 +224,6 @@ function callerGone(): GatewayError {
   return new GatewayError('client_closed_request', 'The client closed the connection.');
 }
 
-function tooLate(): GatewayError {
+export function tooLate(): GatewayError {
   return new GatewayError('request_timeout', 'The request did not arrive in time.');
 }

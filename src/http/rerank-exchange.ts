@@ -22,7 +22,7 @@ import { dialectByHeaders, type IngressRoute } from '../ingress/index.js';
 import { IngressRequest } from '../ingress/read.js';
 import type { ExplainedWire } from '../wire/explained.js';
 import { callerOf, type Authenticate, type Identity, type ReadSigned } from './authentication.js';
-import { NO_BYTES, readJsonBody, type ReceivedBody } from './body.js';
+import { NO_BYTES, readJsonBody, tooLate, type ReceivedBody } from './body.js';
 import { addressBlock, clientAddress, type AddressList } from './client-address.js';
 import { asGatewayError } from './error-reply.js';
 import {
@@ -210,6 +210,8 @@ class RerankExchange {
     // HTTP/1's server looks after the time itself.
     const withinMs = req.httpVersionMajor === 1 ? undefined : this.#deps.bodyTimeoutMs;
     this.#body = await readJsonBody(req, bodyLimitBytes, load, place, withinMs);
+    // Its caller has used up the time, and no provider.
+    if (this.#scope.ended === 'deadline') throw tooLate();
     if (signed !== undefined) {
       await beforeEnd(this.#scope, signed.prove(this.#body.bytes));
       // Counted as the key's only now: whoever names a key without having signed with it must not take its places. The

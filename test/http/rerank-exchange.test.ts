@@ -31,22 +31,38 @@ describe('an exchange', () => {
   });
   afterAll(() => gateway.close());
 
+  /** A connection, and the head of a request on it. */
+  async function called(...headers: readonly string[]) {
+    const { port } = gateway.app.server.address() as AddressInfo;
+    const caller = connect(port, '127.0.0.1');
+    await once(caller, 'connect');
+    const own = ['POST /v1/rerank HTTP/1.1', 'Host: gateway', `Authorization: Bearer ${key}`];
+    return { caller, head: `${[...own, ...headers].join('\r\n')}\r\n\r\n` };
+  }
+
+  it('whose body comes after its deadline was late itself, and no provider', async () => {
+    const { caller, head } = await called('Content-Length: 2', 'X-Request-Timeout-Ms: 1');
+    caller.write(head);
+    await until('it waits for its body', () => gateway.app.inFlight() === 1);
+    // Its deadline was set before, so it is over first.
+    await new Promise((resolve) => setTimeout(resolve, 20));
+
+    caller.write('{}');
+    const [reply] = (await once(caller, 'data')) as [Buffer];
+    caller.destroy();
+
+    expect(reply.toString()).toContain('HTTP/1.1 408');
+    expect(reply.toString()).toContain('request_timeout');
+  });
+
   it.each([
     ['200', '{"model":"moon","query":"q","documents":["a","b"]}'],
     ['400', '{"model":"moon"'],
   ])('leaves nothing of its body to what waited for it: %s', async (status, body) => {
-    const { port } = gateway.app.server.address() as AddressInfo;
-    const caller = connect(port, '127.0.0.1');
-    await once(caller, 'connect');
-    const head = [
-      'POST /v1/rerank HTTP/1.1',
-      'Host: gateway',
-      `Authorization: Bearer ${key}`,
-      `Content-Length: ${body.length}`,
-    ];
+    const { caller, head } = await called(`Content-Length: ${body.length}`);
 
     const promises = holdPromises();
-    caller.write(`${head.join('\r\n')}\r\n\r\n`);
+    caller.write(head);
     await until('it waits for its body', () => gateway.app.inFlight() === 1);
     promises.stop();
     caller.write(body);
