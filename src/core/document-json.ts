@@ -1,8 +1,12 @@
 import { encodeJson, JsonFragment, type JsonBody } from './json/json.js';
+import type { Shown } from './document-list.js';
 import { copyBytes } from './memory.js';
 
 export const ECHO_HEAD = '{"text":';
 export const ECHO_TAIL = '}';
+
+/** As the main contract shows them: a string as an object with a text. */
+export const AS_DOCUMENT: Shown = { name: 'document', areTexts: false };
 
 /** A document as a reply shows it, copied when the reply is written. */
 export function echoOf(source: Buffer, isText: boolean): JsonBody {
@@ -21,9 +25,9 @@ export const ROW_END = '}';
  * What stands before each document among rows of a reply, which are objects of numbers with a comma in between: each row but
  * for its end, which comes before the next, and the name of the member that the document is.
  */
-export function headsOf(rows: string): readonly string[] {
+export function headsOf(rows: string, name: string): readonly string[] {
   const parts = rows.split(ROW_END);
-  return parts.slice(0, -1).map((row, at) => `${at === 0 ? '' : ROW_END}${row},"document":`);
+  return parts.slice(0, -1).map((row, at) => `${at === 0 ? '' : ROW_END}${row},"${name}":`);
 }
 
 /** An array of objects with the strings that `sources` have in `fields`; `undefined` if one of them has none. */

@@ -11,6 +11,12 @@ export interface DocumentPart {
   readonly source: unknown;
 }
 
+/** How documents are shown in rows: under which name, and whether by their texts alone. */
+export interface Shown {
+  readonly name: string;
+  readonly areTexts: boolean;
+}
+
 /**
  * The documents of one request, in the caller's order. Converters receive them as JSON to splice into a body, so that the
  * usual case (strings in, strings out) copies the caller's bytes and never builds a string per document.
@@ -52,9 +58,9 @@ export interface Documents {
   echo(index: number): JsonBody;
   /**
    * Rows of a reply, which are objects of numbers with a comma in between, each with the document at its index as its last
-   * member: `document`, as a reply shows it.
+   * member: `document`, as a reply shows it, or as `shown` says. There must be one row at least.
    */
-  echoes(indexes: readonly number[], rows: Buffer): JsonFragment;
+  echoes(indexes: readonly number[], rows: Buffer, shown?: Shown): JsonFragment;
   /** Indexes of the documents that contain only white space. */
   blanks(): readonly number[];
   /** The same documents reduced to those at `indexes`, numbered from 0 again. */

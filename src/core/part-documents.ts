@@ -4,6 +4,7 @@ import { locatedList, ROW, Walk } from './json/scanner.js';
 import { WrittenTexts } from './json/written-texts.js';
 import { atOnce, inSteps, Pace, type Steps } from './steps.js';
 import {
+  AS_DOCUMENT,
   ECHO_HEAD,
   ECHO_TAIL,
   echoOf,
@@ -14,7 +15,7 @@ import {
   ROW_END,
   wrapEach,
 } from './document-json.js';
-import type { DocumentPart, Documents } from './document-list.js';
+import type { DocumentPart, Documents, Shown } from './document-list.js';
 
 /** How much of a body is walked over in one go. */
 const STEP_BYTES = 1_048_576;
@@ -199,13 +200,17 @@ class PartDocuments implements Documents {
     return echoOf(this.#source(index), typeof this.#parts[index]?.source === 'string');
   }
 
-  echoes(indexes: readonly number[], rows: Buffer): JsonFragment {
-    const heads = headsOf(rows.toString('latin1'));
+  echoes(
+    indexes: readonly number[],
+    rows: Buffer,
+    { name, areTexts }: Shown = AS_DOCUMENT,
+  ): JsonFragment {
+    const heads = headsOf(rows.toString('latin1'), name);
     // What stands around the documents, in one text: to write each piece by itself takes longer.
     let text = '';
     const ends: number[] = [];
     for (const [at, index] of indexes.entries()) {
-      const isText = typeof this.#parts[index]?.source === 'string';
+      const isText = !areTexts && typeof this.#parts[index]?.source === 'string';
       text += isText ? (heads[at] ?? '') + ECHO_HEAD : (heads[at] ?? '');
       ends.push(text.length);
       if (isText) text += ECHO_TAIL;
@@ -213,7 +218,8 @@ class PartDocuments implements Documents {
     const around = Buffer.from(text + ROW_END, 'latin1');
     const pieces: Buffer[] = [];
     for (const [at, index] of indexes.entries()) {
-      pieces.push(around.subarray(ends[at - 1] ?? 0, ends[at]), this.#source(index));
+      const document = areTexts ? this.textJson(index).bytes : this.#source(index);
+      pieces.push(around.subarray(ends[at - 1] ?? 0, ends[at]), document);
     }
     pieces.push(around.subarray(ends[ends.length - 1] ?? 0));
     return inTurn(pieces);

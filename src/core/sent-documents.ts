@@ -6,6 +6,7 @@ import { WrittenTexts } from './json/written-texts.js';
 import { copyBytes, uncleared } from './memory.js';
 import { atOnce, Pace, type Steps } from './steps.js';
 import {
+  AS_DOCUMENT,
   copyPiece,
   ECHO_HEAD,
   ECHO_TAIL,
@@ -168,19 +169,22 @@ class SentDocuments implements Documents {
     return isText ? { text: sent } : sent;
   }
 
-  echoes(indexes: readonly number[], rowsText: Buffer): JsonFragment {
-    const [bytes, rows, replaced] = [this.#bytes, this.#rows, this.#replaced];
-    if (replaced === undefined) {
+  echoes(indexes: readonly number[], rowsText: Buffer, shown = AS_DOCUMENT): JsonFragment {
+    const { name, areTexts } = shown;
+    const rows = this.#rows;
+    const bytes = areTexts ? this.#ranked : this.#bytes;
+    const replaced = areTexts ? undefined : this.#replaced;
+    if (replaced === undefined && shown === AS_DOCUMENT) {
       const woven = weaver().echo({ body: bytes, rows, place: SOURCE }, indexes, rowsText);
       if (woven !== undefined) return new JsonFragment(woven, true);
     }
     // What stands around the documents, in one text: many short ones take longer to write than the documents.
-    const heads = headsOf(rowsText.toString('latin1'));
+    const heads = headsOf(rowsText.toString('latin1'), name);
     let text = '';
     const ends: number[] = [];
-    const places = indexes.map((index) => index * ROW + SOURCE);
+    const places = indexes.map((index) => index * ROW + (areTexts ? TEXT : SOURCE));
     for (const [at, place] of places.entries()) {
-      const isText = bytes[rows[place] ?? 0] === QUOTE;
+      const isText = !areTexts && bytes[rows[place] ?? 0] === QUOTE;
       text += isText ? (heads[at] ?? '') + ECHO_HEAD : (heads[at] ?? '');
       ends.push(text.length);
       if (isText) text += ECHO_TAIL;

@@ -21,7 +21,7 @@ import {
   validate,
   type IngressRequest,
 } from './read.js';
-import { scoreJson } from './write.js';
+import { rowsJson } from './rows.js';
 
 interface AiGatewayMembers {
   readonly query: string;
@@ -65,9 +65,9 @@ export const aiGateway = defineDialect({
       options: {},
     };
   },
-  reply: (_id, _request, { rows }) =>
+  reply: (_id, _request, ranking) =>
     encodeReply({
-      ranking: rows.map(({ index, score }) => ({ index, relevanceScore: scoreJson(score) })),
+      ranking: rowsJson(ranking, (index, score) => `{"index":${index},"relevanceScore":${score}}`),
     }),
   error: ({ code, status, message }) => ({
     body: JSON.stringify({ error: { message, type: TYPES[code] ?? typeOf(status) } }),

@@ -3,7 +3,7 @@ import { awsError, awsHeaders, modelOfArn } from './aws.js';
 import { cohere, parseRerank, RERANK_EXAMPLES, RERANK_MEMBERS } from './cohere.js';
 import { defineDialect } from './dialect.js';
 import { modelOf } from './read.js';
-import { documentJson, scoreJson } from './write.js';
+import { MAIN_ROW, rowsJson } from './rows.js';
 
 /** Cohere's models as Bedrock and SageMaker run them: its request, the model in the path, and AWS's errors. */
 export const bedrockInvoke = defineDialect({
@@ -17,17 +17,13 @@ export const bedrockInvoke = defineDialect({
     ...parseRerank(request),
     model: modelOf(modelOfArn(request.param('model'))),
   }),
-  reply: (id, { documents, returnDocuments }, { rows, usage }) =>
+  reply: (id, { documents, returnDocuments }, ranking) =>
     encodeReply({
       id,
-      results: rows.map(({ index, score }) => ({
-        index,
-        relevance_score: scoreJson(score),
-        document: returnDocuments ? documentJson(documents, index) : undefined,
-      })),
+      results: rowsJson(ranking, MAIN_ROW, returnDocuments ? documents : undefined),
       meta: {
         api_version: { version: '2' },
-        billed_units: { search_units: usage.searchUnits },
+        billed_units: { search_units: ranking.usage.searchUnits },
       },
     }),
   error: awsError,

@@ -21,7 +21,7 @@ import {
   type IngressRequest,
   type Members,
 } from './read.js';
-import { scoreJson } from './write.js';
+import { rowsJson } from './rows.js';
 
 interface BedrockMembers {
   readonly queries: { readonly textQuery: { readonly text: string } }[];
@@ -100,9 +100,9 @@ export const bedrock = defineDialect({
       options: {},
     };
   },
-  reply: (_id, _request, { rows }) =>
+  reply: (_id, _request, ranking) =>
     encodeReply({
-      results: rows.map(({ index, score }) => ({ index, relevanceScore: scoreJson(score) })),
+      results: rowsJson(ranking, (index, score) => `{"index":${index},"relevanceScore":${score}}`),
     }),
   error: awsError,
   headers: awsHeaders,

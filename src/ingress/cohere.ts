@@ -29,7 +29,7 @@ import {
   type IngressRequest,
   type Members,
 } from './read.js';
-import { scoreTexts } from './write.js';
+import { MAIN_ROW, rowsText, rowsWithDocuments } from './rows.js';
 
 const DOCUMENTS = listNames('documents');
 
@@ -199,46 +199,13 @@ export function rerankReplyBody(
   const head = `{"id":"${id}","model":${quoted(request.model)},"results":[`;
   const tail = usageText(reply);
   if (request.returnDocuments && reply.rows.length > 0) {
-    return withDocuments(head, request, reply, tail);
+    return joinReply([head, rowsWithDocuments(reply, MAIN_ROW, request.documents), tail]);
   }
-  const rows = asWritten(reply)?.toString('latin1') ?? rowsText(reply);
+  const rows = rowsText(reply, MAIN_ROW);
   return new SizedText(
     head + rows + tail,
     Buffer.byteLength(head) + rows.length + Buffer.byteLength(tail),
   );
-}
-
-/** The rows in the upstream's own bytes, if the ranking still matches them: writing numbers is most of a reply's cost. */
-function asWritten({ rows, written }: Ranking): Buffer | undefined {
-  if (written?.kind !== 'rows') return undefined;
-  if (written.rows === rows) return written.bytes;
-  if (written.rows.length !== rows.length) return undefined;
-  for (let at = 0; at < rows.length; at += 1) {
-    const [row, read] = [rows[at], written.rows[at]];
-    if (row?.index !== read?.index || row?.score !== read?.score) return undefined;
-  }
-  return written.bytes;
-}
-
-function rowsText(ranking: Ranking): string {
-  const scores = scoreTexts(ranking);
-  let text = '';
-  for (let at = 0; at < scores.length; at += 1) {
-    const index = ranking.rows[at]?.index ?? 0;
-    text += `${text === '' ? '' : ','}{"index":${index},"relevance_score":${scores[at] ?? ''}}`;
-  }
-  return text;
-}
-
-function withDocuments(
-  head: string,
-  { documents }: RerankRequest,
-  reply: Ranking,
-  tail: string,
-): Buffer | JsonFragment {
-  const indexes = reply.rows.map(({ index }) => index);
-  const rows = asWritten(reply) ?? Buffer.from(rowsText(reply), 'latin1');
-  return joinReply([head, documents.echoes(indexes, rows), tail]);
 }
 
 function usageText({ usage, warnings, isDegraded }: Ranking): string {

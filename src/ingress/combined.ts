@@ -2,7 +2,7 @@ import { encodeReply } from '../core/json/json.js';
 import { cohere, parseRerank, RERANK_EXAMPLES, RERANK_MEMBERS } from './cohere.js';
 import { defineDialect } from './dialect.js';
 import { listNames } from './read.js';
-import { documentJson, scoreJson } from './write.js';
+import { AS_TEXT, MAIN_ROW, rowsJson } from './rows.js';
 
 const DOCUMENTS = listNames('documents');
 
@@ -21,29 +21,21 @@ export const combined = defineDialect({
     const isCount = Number.isSafeInteger(topK) && (topK as number) >= 1;
     return isCount ? { ...parsed, topN: Math.min(topK as number, parsed.topN) } : parsed;
   },
-  reply: (id, { model, documents, returnDocuments }, { rows, usage }) =>
+  reply: (id, { model, documents, returnDocuments }, ranking) =>
     encodeReply({
       id,
       model,
-      results: rows.map(({ index, score }) => ({
-        index,
-        relevance_score: scoreJson(score),
-        document: returnDocuments ? documentJson(documents, index) : undefined,
-      })),
-      data: rows.map(({ index, score }) => ({
-        index,
-        relevance_score: scoreJson(score),
-        document: returnDocuments ? documents.textJson(index) : undefined,
-      })),
+      results: rowsJson(ranking, MAIN_ROW, returnDocuments ? documents : undefined),
+      data: rowsJson(ranking, MAIN_ROW, returnDocuments ? documents : undefined, AS_TEXT),
       meta: {
         api_version: { version: '2' },
-        billed_units: { search_units: usage.searchUnits },
-        tokens: { input_tokens: usage.inputTokens, output_tokens: 0 },
+        billed_units: { search_units: ranking.usage.searchUnits },
+        tokens: { input_tokens: ranking.usage.inputTokens, output_tokens: 0 },
       },
       usage: {
-        prompt_tokens: usage.inputTokens,
+        prompt_tokens: ranking.usage.inputTokens,
         completion_tokens: 0,
-        total_tokens: usage.inputTokens,
+        total_tokens: ranking.usage.inputTokens,
       },
     }),
   error: cohere.error,

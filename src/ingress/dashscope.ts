@@ -23,7 +23,7 @@ import {
   validate,
   type IngressRequest,
 } from './read.js';
-import { documentJson, scoreJson } from './write.js';
+import { MAIN_ROW, rowsJson } from './rows.js';
 
 interface DashScopeMembers {
   readonly model?: string | null;
@@ -86,17 +86,13 @@ export const dashscope = defineDialect({
       options,
     };
   },
-  reply: (id, { documents, returnDocuments }, { rows, usage }) =>
+  reply: (id, { documents, returnDocuments }, ranking) =>
     encodeReply({
       request_id: id,
       output: {
-        results: rows.map(({ index, score }) => ({
-          index,
-          relevance_score: scoreJson(score),
-          document: returnDocuments ? documentJson(documents, index) : undefined,
-        })),
+        results: rowsJson(ranking, MAIN_ROW, returnDocuments ? documents : undefined),
       },
-      usage: { total_tokens: usage.inputTokens },
+      usage: { total_tokens: ranking.usage.inputTokens },
     }),
   error: ({ code, status, message }, requestId) => ({
     body: JSON.stringify({

@@ -3,6 +3,7 @@ import { encodeReply } from '../core/json/json.js';
 import { defineDialect } from './dialect.js';
 import { EXAMPLE } from './example.js';
 import { listNames, membersOf, modelOf, oneQuery, stringList, TEXT, validate } from './read.js';
+import { rowsJson } from './rows.js';
 import { byPosition, isOfBody, scoreJson } from './write.js';
 
 interface DeepInfraMembers {
@@ -47,17 +48,20 @@ export const deepinfra = defineDialect({
           : { instruction: instruction.toWellFormed() },
     };
   },
-  reply: (id, _request, { rows, usage }, _kept, { elapsedMs }) =>
+  reply: (id, _request, ranking, _kept, { elapsedMs }) =>
     encodeReply({
-      scores: byPosition(rows).map(({ score }) => scoreJson(score)),
-      input_tokens: usage.inputTokens,
+      scores: rowsJson(
+        { rows: byPosition(ranking.rows), written: ranking.written },
+        (_index, score) => score,
+      ),
+      input_tokens: ranking.usage.inputTokens,
       request_id: id,
       inference_status: {
         status: 'succeeded',
         runtime_ms: Math.round(elapsedMs),
         cost: scoreJson(0),
         tokens_generated: 0,
-        tokens_input: usage.inputTokens,
+        tokens_input: ranking.usage.inputTokens,
       },
     }),
   error: (error) => {

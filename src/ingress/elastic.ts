@@ -16,7 +16,7 @@ import {
   topOf,
   validate,
 } from './read.js';
-import { scoreJson } from './write.js';
+import { MAIN_ROW, rowsJson } from './rows.js';
 
 interface ElasticMembers {
   readonly query: string;
@@ -68,13 +68,12 @@ export const elastic = defineDialect({
       options: {},
     };
   },
-  reply: (_id, { documents, returnDocuments }, { rows }) =>
+  reply: (_id, { documents, returnDocuments }, ranking) =>
     encodeReply({
-      rerank: rows.map(({ index, score }) => ({
-        index,
-        relevance_score: scoreJson(score),
-        text: returnDocuments ? documents.textJson(index) : undefined,
-      })),
+      rerank: rowsJson(ranking, MAIN_ROW, returnDocuments ? documents : undefined, {
+        name: 'text',
+        areTexts: true,
+      }),
     }),
   error: ({ status, message }) => {
     const cause = { type: TYPES[status] ?? 'status_exception', reason: message };

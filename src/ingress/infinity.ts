@@ -1,7 +1,7 @@
 import { encodeReply } from '../core/json/json.js';
 import { cohere, parseRerank, RERANK_EXAMPLES, RERANK_MEMBERS } from './cohere.js';
 import { defineDialect } from './dialect.js';
-import { scoreJson } from './write.js';
+import { AS_TEXT, MAIN_ROW, rowsJson } from './rows.js';
 
 /** Infinity: the main contract, but a document is a plain string, and `null` if it was not asked for. */
 export const infinity = defineDialect({
@@ -12,16 +12,20 @@ export const infinity = defineDialect({
   members: RERANK_MEMBERS,
   examples: RERANK_EXAMPLES,
   parse: parseRerank,
-  reply: (id, { model, documents, returnDocuments }, { rows, usage }, _kept, { nowMs }) =>
+  reply: (id, { model, documents, returnDocuments }, ranking, _kept, { nowMs }) =>
     encodeReply({
       object: 'rerank',
-      results: rows.map(({ index, score }) => ({
-        relevance_score: scoreJson(score),
-        index,
-        document: returnDocuments ? documents.textJson(index) : null,
-      })),
+      results: returnDocuments
+        ? rowsJson(ranking, MAIN_ROW, documents, AS_TEXT)
+        : rowsJson(
+            ranking,
+            (index, score) => `{"relevance_score":${score},"index":${index},"document":null}`,
+          ),
       model,
-      usage: { prompt_tokens: usage.inputTokens, total_tokens: usage.inputTokens },
+      usage: {
+        prompt_tokens: ranking.usage.inputTokens,
+        total_tokens: ranking.usage.inputTokens,
+      },
       id,
       created: Math.floor(nowMs / 1000),
     }),

@@ -3,7 +3,7 @@ import { defineDialect } from './dialect.js';
 import { EXAMPLE } from './example.js';
 import { plainRequest } from './plain-request.js';
 import { COUNT, listNames, membersOf, MODEL, QUERY, validate } from './read.js';
-import { scoreJson } from './write.js';
+import { rowsJson } from './rows.js';
 
 interface IsaacusMembers {
   readonly model?: string | null;
@@ -26,10 +26,10 @@ export const isaacus = defineDialect({
     const members = validate(MEMBERS, request.members(TEXTS));
     return plainRequest(request, TEXTS, members, members.top_n);
   },
-  reply: (_id, _request, { rows, usage }) =>
+  reply: (_id, _request, ranking) =>
     encodeReply({
-      results: rows.map(({ index, score }) => ({ index, score: scoreJson(score) })),
-      usage: { input_tokens: usage.inputTokens },
+      results: rowsJson(ranking, (index, score) => `{"index":${index},"score":${score}}`),
+      usage: { input_tokens: ranking.usage.inputTokens },
     }),
   error: ({ code, status, message }) => ({
     body: JSON.stringify({

@@ -14,7 +14,8 @@ import {
   topOf,
   validate,
 } from './read.js';
-import { asLogits, scoreJson } from './write.js';
+import { rescored, rowsJson } from './rows.js';
+import { asLogits } from './write.js';
 
 interface NvidiaMembers {
   readonly model?: string | null;
@@ -62,10 +63,16 @@ export const nvidia = defineDialect({
       options: members.truncate == null ? {} : { truncation: members.truncate !== 'NONE' },
     };
   },
-  reply: (_id, _request, { rows, usage }) =>
+  reply: (_id, _request, ranking) =>
     encodeReply({
-      rankings: asLogits(rows).map(({ index, score }) => ({ index, logit: scoreJson(score) })),
-      usage: { prompt_tokens: usage.inputTokens, total_tokens: usage.inputTokens },
+      rankings: rowsJson(
+        rescored(ranking, asLogits),
+        (index, score) => `{"index":${index},"logit":${score}}`,
+      ),
+      usage: {
+        prompt_tokens: ranking.usage.inputTokens,
+        total_tokens: ranking.usage.inputTokens,
+      },
     }),
   error: ({ message, code }) => ({
     body: JSON.stringify({ object: 'error', message, detail: {}, type: ERRORS[code].type }),

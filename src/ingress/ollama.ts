@@ -1,7 +1,7 @@
 import { encodeReply } from '../core/json/json.js';
 import { cohere, parseRerank, RERANK_EXAMPLES, RERANK_MEMBERS } from './cohere.js';
 import { defineDialect } from './dialect.js';
-import { scoreJson } from './write.js';
+import { AS_TEXT, MAIN_ROW, rowsJson } from './rows.js';
 
 /** The rerank route that Ollama's clients call: the main contract, with documents as plain strings. */
 export const ollama = defineDialect({
@@ -12,15 +12,14 @@ export const ollama = defineDialect({
   members: RERANK_MEMBERS,
   examples: RERANK_EXAMPLES,
   parse: parseRerank,
-  reply: (_id, { model, documents, returnDocuments }, { rows, usage }) =>
+  reply: (_id, { model, documents, returnDocuments }, ranking) =>
     encodeReply({
       model,
-      results: rows.map(({ index, score }) => ({
-        index,
-        relevance_score: scoreJson(score),
-        document: returnDocuments ? documents.textJson(index) : undefined,
-      })),
-      usage: { prompt_tokens: usage.inputTokens, total_tokens: usage.inputTokens },
+      results: rowsJson(ranking, MAIN_ROW, returnDocuments ? documents : undefined, AS_TEXT),
+      usage: {
+        prompt_tokens: ranking.usage.inputTokens,
+        total_tokens: ranking.usage.inputTokens,
+      },
     }),
   error: cohere.error,
 });

@@ -1,7 +1,7 @@
 import { encodeReply } from '../core/json/json.js';
 import { cohere, parseRerank, RERANK_EXAMPLES, RERANK_MEMBERS } from './cohere.js';
 import { defineDialect } from './dialect.js';
-import { documentJson, scoreJson } from './write.js';
+import { MAIN_ROW, rowsJson } from './rows.js';
 
 /** OpenRouter: the main contract with a document on every row, asked for or not, and statuses as error codes. */
 export const openrouter = defineDialect({
@@ -16,16 +16,12 @@ export const openrouter = defineDialect({
   members: RERANK_MEMBERS,
   examples: RERANK_EXAMPLES,
   parse: (request) => ({ ...parseRerank(request), returnDocuments: true }),
-  reply: (id, { model, documents }, { rows, usage }) =>
+  reply: (id, { model, documents }, ranking) =>
     encodeReply({
       id,
       model,
-      results: rows.map(({ index, score }) => ({
-        document: documentJson(documents, index),
-        index,
-        relevance_score: scoreJson(score),
-      })),
-      usage: { search_units: usage.searchUnits, total_tokens: usage.inputTokens },
+      results: rowsJson(ranking, MAIN_ROW, documents),
+      usage: { search_units: ranking.usage.searchUnits, total_tokens: ranking.usage.inputTokens },
     }),
   error: ({ message, status }) => ({
     body: JSON.stringify({ error: { code: status, message }, user_id: null }),

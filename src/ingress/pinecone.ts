@@ -25,7 +25,7 @@ import {
   topOf,
   validate,
 } from './read.js';
-import { documentJson, scoreJson } from './write.js';
+import { rowsJson } from './rows.js';
 
 interface PineconeMembers {
   readonly model?: string | null;
@@ -97,15 +97,15 @@ export const pinecone = defineDialect({
       options,
     };
   },
-  reply: (_id, { model, documents, returnDocuments }, { rows, usage }) =>
+  reply: (_id, { model, documents, returnDocuments }, ranking) =>
     encodeReply({
       model,
-      data: rows.map(({ index, score }) => ({
-        index,
-        score: scoreJson(score),
-        document: returnDocuments ? documentJson(documents, index) : undefined,
-      })),
-      usage: { rerank_units: usage.searchUnits },
+      data: rowsJson(
+        ranking,
+        (index, score) => `{"index":${index},"score":${score}}`,
+        returnDocuments ? documents : undefined,
+      ),
+      usage: { rerank_units: ranking.usage.searchUnits },
     }),
   error: ({ message, status }) => ({
     body: JSON.stringify({ error: { code: CODES[status] ?? 'UNKNOWN', message }, status }),

@@ -4,7 +4,8 @@ import { defineDialect } from './dialect.js';
 import { EXAMPLE } from './example.js';
 import { plainRequest } from './plain-request.js';
 import { COUNT, FLAG, listNames, membersOf, MODEL, QUERY, TEXT, validate } from './read.js';
-import { asLogits, asProbabilities, isOfBody, scoreJson } from './write.js';
+import { rescored, rowsJson } from './rows.js';
+import { asLogits, asProbabilities, isOfBody } from './write.js';
 
 interface TeiMembers {
   readonly query: string;
@@ -53,13 +54,14 @@ export const tei = defineDialect<Kept>({
       kept: { rawScores: members.raw_scores === true },
     };
   },
-  reply: (_id, { documents, returnDocuments }, { rows }, { rawScores }) =>
+  reply: (_id, { documents, returnDocuments }, ranking, { rawScores }) =>
     encodeReply(
-      (rawScores ? asLogits(rows) : asProbabilities(rows)).map(({ index, score }) => ({
-        index,
-        text: returnDocuments ? documents.textJson(index) : undefined,
-        score: scoreJson(score),
-      })),
+      rowsJson(
+        rescored(ranking, rawScores ? asLogits : asProbabilities),
+        (index, score) => `{"index":${index},"score":${score}}`,
+        returnDocuments ? documents : undefined,
+        { name: 'text', areTexts: true },
+      ),
     ),
   error: (error) => {
     const [type, status] = kindOf(error);

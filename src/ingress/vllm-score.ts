@@ -15,7 +15,8 @@ import {
   validate,
   type IngressRequest,
 } from './read.js';
-import { byPosition, scoreJson } from './write.js';
+import { rowsJson } from './rows.js';
+import { byPosition } from './write.js';
 
 type Side = string | string[] | null;
 
@@ -69,20 +70,19 @@ export const vllmScore = defineDialect({
       options: {},
     };
   },
-  reply: (id, { model }, { rows, usage }, _kept, { nowMs }) =>
+  reply: (id, { model }, ranking, _kept, { nowMs }) =>
     encodeReply({
       id,
       object: 'list',
       created: Math.floor(nowMs / 1000),
       model,
-      data: byPosition(rows).map(({ index, score }) => ({
-        index,
-        object: 'score',
-        score: scoreJson(score),
-      })),
+      data: rowsJson(
+        { rows: byPosition(ranking.rows), written: ranking.written },
+        (index, score) => `{"index":${index},"object":"score","score":${score}}`,
+      ),
       usage: {
-        prompt_tokens: usage.inputTokens,
-        total_tokens: usage.inputTokens,
+        prompt_tokens: ranking.usage.inputTokens,
+        total_tokens: ranking.usage.inputTokens,
         completion_tokens: 0,
       },
     }),

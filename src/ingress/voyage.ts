@@ -3,7 +3,7 @@ import { defineDialect } from './dialect.js';
 import { EXAMPLE } from './example.js';
 import { plainRequest } from './plain-request.js';
 import { COUNT, FLAG, listNames, membersOf, MODEL, QUERY, validate } from './read.js';
-import { scoreJson } from './write.js';
+import { AS_TEXT, MAIN_ROW, rowsJson } from './rows.js';
 
 interface VoyageMembers {
   readonly model?: string | null;
@@ -57,16 +57,12 @@ export const voyage = defineDialect({
       options: members.truncation == null ? {} : { truncation: members.truncation },
     };
   },
-  reply: (_id, { model, documents, returnDocuments }, { rows, usage }) =>
+  reply: (_id, { model, documents, returnDocuments }, ranking) =>
     encodeReply({
       object: 'list',
-      data: rows.map(({ index, score }) => ({
-        index,
-        relevance_score: scoreJson(score),
-        document: returnDocuments ? documents.textJson(index) : undefined,
-      })),
+      data: rowsJson(ranking, MAIN_ROW, returnDocuments ? documents : undefined, AS_TEXT),
       model,
-      usage: { total_tokens: usage.inputTokens },
+      usage: { total_tokens: ranking.usage.inputTokens },
     }),
   error: ({ message }) => ({ body: JSON.stringify({ detail: message }) }),
 });

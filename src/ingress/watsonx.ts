@@ -16,7 +16,7 @@ import {
   topOf,
   validate,
 } from './read.js';
-import { documentJson, scoreJson } from './write.js';
+import { rowsJson } from './rows.js';
 
 interface WatsonxMembers {
   readonly model_id?: string | null;
@@ -81,16 +81,17 @@ export const watsonx = defineDialect<Kept>({
       kept: { returnsQuery: options?.query === true },
     };
   },
-  reply: (_id, request, { rows, usage }, { returnsQuery }, { nowMs }) =>
+  reply: (_id, request, ranking, { returnsQuery }, { nowMs }) =>
     encodeReply({
       model_id: request.model,
-      results: rows.map(({ index, score }) => ({
-        index,
-        score: scoreJson(score),
-        input: request.returnDocuments ? documentJson(request.documents, index) : undefined,
-      })),
+      results: rowsJson(
+        ranking,
+        (index, score) => `{"index":${index},"score":${score}}`,
+        request.returnDocuments ? request.documents : undefined,
+        { name: 'input', areTexts: false },
+      ),
       created_at: new Date(nowMs).toISOString(),
-      input_token_count: usage.inputTokens,
+      input_token_count: ranking.usage.inputTokens,
       query: returnsQuery ? request.query : undefined,
     }),
   error: ({ code, status, message }, requestId) => ({

@@ -1,4 +1,3 @@
-import type { Documents } from '../core/documents.js';
 import type { GatewayError } from '../core/errors.js';
 import { JsonText, type JsonBody } from '../core/json/json.js';
 import type { RankedRow } from '../core/rerank.js';
@@ -38,11 +37,6 @@ function positionsByIndex(rows: readonly { readonly index: number }[]): Uint32Ar
 /** A score in its written form. */
 export function scoreJson(score: number): JsonBody {
   return Number.isInteger(score) ? new JsonText(score.toFixed(1)) : score;
-}
-
-/** A document as the main contract shows it: `{"text": …}` for a string, else the caller's own object. */
-export function documentJson(documents: Documents, index: number): JsonBody {
-  return documents.echo(index);
 }
 
 /** The rows in the order of the documents, for forms that answer by position. */

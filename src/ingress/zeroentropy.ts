@@ -3,6 +3,7 @@ import { defineDialect } from './dialect.js';
 import { EXAMPLE } from './example.js';
 import { plainRequest } from './plain-request.js';
 import { COUNT, listNames, membersOf, MODEL, QUERY, TEXT, validate } from './read.js';
+import { MAIN_ROW, rowsJson } from './rows.js';
 import { fastApiError, scoreJson } from './write.js';
 
 interface ZeroEntropyMembers {
@@ -42,15 +43,15 @@ export const zeroentropy = defineDialect<Kept>({
       kept: { mode: members.latency === 'slow' ? 'slow' : 'fast' },
     };
   },
-  reply: (_id, { query, documents }, { rows, usage }, { mode }, { elapsedMs }) => {
+  reply: (_id, { query, documents }, ranking, { mode }, { elapsedMs }) => {
     const perDocument = BYTES_PER_DOCUMENT + Buffer.byteLength(query);
     return encodeReply({
-      results: rows.map(({ index, score }) => ({ index, relevance_score: scoreJson(score) })),
+      results: rowsJson(ranking, MAIN_ROW),
       actual_latency_mode: mode,
       e2e_latency: scoreJson(elapsedMs / 1000),
       inference_latency: scoreJson(elapsedMs / 1000),
       total_bytes: perDocument * documents.count + documents.sizeBytes,
-      total_tokens: usage.inputTokens,
+      total_tokens: ranking.usage.inputTokens,
     });
   },
   error: fastApiError,
