@@ -212,7 +212,10 @@ class RowReader {
     if (form === undefined) return undefined;
     const isTight = code.areTight() !== 0 && code.wholeColumns() === 1;
     const rows = new FlatRows(form, kept.slice(0, count), {
-      ...{ bytes, start, first, second },
+      bytes,
+      start,
+      first,
+      second,
       last: base + code.rowsEnd(),
       end,
       isContract: form.isContract && isTight && code.fractionColumns() === 2,
