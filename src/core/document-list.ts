@@ -67,6 +67,8 @@ export interface Documents {
   pick(indexes: readonly number[]): Documents;
   /** UTF-8 bytes of one text, at least: as JSON if it arrived as JSON. */
   textBytes(index: number): number;
+  /** The most of these. */
+  longestBytes(): number;
   /** The same documents with `text` replacing the blank ones. */
   fillBlanks(text: string): Documents;
   /** The same documents with some texts replaced, by index; images and the caller's originals stay. */

@@ -270,6 +270,14 @@ class PartDocuments implements Documents {
     return this.#written?.[index]?.text.length ?? Buffer.byteLength(this.text(index));
   }
 
+  longestBytes(): number {
+    let longest = 0;
+    for (let index = 0; index < this.count; index += 1) {
+      longest = Math.max(longest, this.textBytes(index));
+    }
+    return longest;
+  }
+
   withoutImages(): Documents {
     if (!this.hasImages) return this;
     return new PartDocuments(

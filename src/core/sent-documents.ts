@@ -266,6 +266,15 @@ class SentDocuments implements Documents {
     return (this.#rows[at + 1] ?? 0) - (this.#rows[at] ?? 0);
   }
 
+  longestBytes(): number {
+    const rows = this.#rows;
+    let longest = 0;
+    for (let at = TEXT; at < rows.length; at += ROW) {
+      longest = Math.max(longest, (rows[at + 1] ?? 0) - (rows[at] ?? 0));
+    }
+    return longest;
+  }
+
   withoutImages(): Documents {
     return this;
   }

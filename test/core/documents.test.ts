@@ -113,6 +113,8 @@ describe('documents with other texts', () => {
   it('know how long each is without reading it', () => {
     expect([0, 1, 2].map((index) => documentsIn(sent).textBytes(index))).toEqual([5, 5, 3]);
     expect(textDocuments(['süß']).textBytes(0)).toBe(5);
+    expect(documentsIn(sent).longestBytes()).toBe(5);
+    expect(textDocuments(['a', 'süß', 'bc']).longestBytes()).toBe(5);
   });
 
   it('are not written again, nor measured, where that was done in advance', async () => {

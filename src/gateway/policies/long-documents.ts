@@ -101,7 +101,8 @@ function roomFor(query: string, { pairTokens, documentTokens }: Reads): number {
 
 /** Documents that may be longer by their bytes: others need no count. */
 function suspectsOf(documents: Documents, room: number, may: typeof mayExceed): number[] {
-  if (!may(documents.sizeBytes, room)) return [];
+  // Nearly always none is: to ask for each would take longer than looking for the longest.
+  if (!may(documents.sizeBytes, room) || !may(documents.longestBytes(), room)) return [];
   const suspects: number[] = [];
   for (let index = 0; index < documents.count; index += 1) {
     if (may(documents.textBytes(index), room)) suspects.push(index);
