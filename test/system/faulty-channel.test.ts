@@ -41,7 +41,7 @@ async function twoChannels(fault: Answer) {
         ...{ breaker_failures: FAILURES, breaker_window_ms: 300_000, breaker_open_ms: OPEN_MS },
       },
       channels: [
-        channelAt('ill', ill.url, { priority: 1, timeout_ms: 100 }),
+        channelAt('ill', ill.url, { priority: 1, timeout_ms: 500 }),
         channelAt('well', well.url, {}),
       ],
     },
