@@ -3,6 +3,7 @@ import { inSteps, Pace, type Steps } from '../steps.js';
 import { EnclosedJson } from './enclosed.js';
 import { writeAround } from './room.js';
 import { NumberRows } from './rows.js';
+import { WrittenTexts } from './written-texts.js';
 
 /** A JSON value did not have the shape that its reader expected. The message names the path and never quotes content. */
 export class JsonShapeError extends Error {
@@ -373,28 +374,30 @@ const STEP_UNITS = 262_144;
 
 /** A text as JSON, serialized in steps. */
 export async function quotedInSteps(text: string, pause: () => Promise<void>): Promise<Buffer> {
+  const written = new WrittenTexts();
   const pieces: Buffer[] = [];
-  for (const piece of quotedPieces(text)) {
+  for (const piece of quotedPieces(text, written)) {
     pieces.push(piece);
     await pause();
   }
-  return joinInSteps(
-    pieces,
-    pieces.reduce((bytes, { length }) => bytes + length, 0),
-    pause,
-  );
+  const size = pieces.reduce((bytes, { length }) => bytes + length, 0);
+  const joined = await joinInSteps(pieces, size, pause);
+  written.giveBack();
+  return joined;
 }
 
 const QUOTE = Buffer.from('"');
 
-function* quotedPieces(text: string): Generator<Buffer, undefined, undefined> {
+function* quotedPieces(
+  text: string,
+  written = new WrittenTexts(),
+): Generator<Buffer, undefined, undefined> {
   yield QUOTE;
   for (let at = 0; at < text.length;) {
     const end = at + STEP_UNITS;
     // Not between the halves of a surrogate pair.
     const cut = (text.codePointAt(end - 1) ?? 0) > 0xffff ? end + 1 : end;
-    const json = JSON.stringify(text.slice(at, cut).toWellFormed());
-    yield Buffer.from(json.slice(1, -1));
+    yield written.add(text.slice(at, cut)).subarray(1, -1);
     at = cut;
   }
   yield QUOTE;

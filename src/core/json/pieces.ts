@@ -20,6 +20,8 @@ const UNIT_BYTES = 6;
 
 /** About how much `JSON.parse` gets at once. */
 const PIECE_BYTES = 65_536;
+/** Other text is its own value. */
+const NEEDS_PARSING = /[^ -\uffff]|["\\]/;
 /** A number may have no more digits. */
 const MOST_DIGITS = 1_048_576;
 /** Searching for the next quote or bracket has a fixed cost, equal to a few bytes of parsing. */
@@ -217,7 +219,8 @@ export class PiecewiseParser {
     const { start, end, at } = long;
     const most = at + this.#pieceBytes;
     const cut = end <= most ? end : cutBefore(this.#text, at, most);
-    const part = this.#json('"', at, cut, '"');
+    const text = this.#text.toString('utf8', at, cut);
+    const part = NEEDS_PARSING.test(text) ? parsed('"', text, '"', at) : text;
     if (typeof part !== 'string') throw invalidAt(at);
     long.text += part;
     long.at = cut;
@@ -279,14 +282,7 @@ export class PiecewiseParser {
 
   /** Parses the bytes between with `JSON.parse`, with a prefix and a suffix. */
   #json(before: string, start: number, end: number, after: string): unknown {
-    const text = this.#text.toString('utf8', start, end);
-    try {
-      return JSON.parse(before + text + after);
-    } catch (error) {
-      const place = /at position (\d+)/.exec(error instanceof Error ? error.message : '')?.[1];
-      const units = place === undefined ? text.length : Number(place) - before.length;
-      throw invalidAt(start + Buffer.byteLength(text.slice(0, Math.max(0, units))));
-    }
+    return parsed(before, this.#text.toString('utf8', start, end), after, start);
   }
 
   #count(values: number): void {
@@ -320,6 +316,17 @@ export class PiecewiseParser {
     const frame = this.#frames[this.#frames.length - 1];
     if (frame === undefined) throw new RangeError('no frame is open');
     return frame;
+  }
+}
+
+/** What `JSON.parse` makes of a text that lies at `start`, with a prefix and a suffix. */
+function parsed(before: string, text: string, after: string, start: number): unknown {
+  try {
+    return JSON.parse(before + text + after);
+  } catch (error) {
+    const place = /at position (\d+)/.exec(error instanceof Error ? error.message : '')?.[1];
+    const units = place === undefined ? text.length : Number(place) - before.length;
+    throw invalidAt(start + Buffer.byteLength(text.slice(0, Math.max(0, units))));
   }
 }
 

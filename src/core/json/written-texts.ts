@@ -1,4 +1,4 @@
-import { uncleared } from '../memory.js';
+import { giveBack, uncleared } from '../memory.js';
 
 /** So much lies in buffers of its own, as for the few short texts of most requests. */
 const APART_BYTES = 65_536;
@@ -16,6 +16,7 @@ export class WrittenTexts {
   #block: Buffer = Buffer.alloc(0);
   /** Of the block. */
   #filled = 0;
+  readonly #blocks: Buffer[] = [];
 
   /** The JSON of a text; halves of surrogate pairs are replaced. */
   add(text: string): Buffer {
@@ -32,9 +33,17 @@ export class WrittenTexts {
     return this.#block.subarray(start, this.#filled);
   }
 
+  /** Leaves the memory to others, where nobody reads what was added any more. */
+  giveBack(): void {
+    for (const block of this.#blocks) giveBack(block);
+    this.#block = Buffer.alloc(0);
+    this.#filled = 0;
+  }
+
   #ensure(bytes: number, left: number): void {
     if (bytes <= left) return;
     this.#block = uncleared(Math.max(bytes, BLOCK_BYTES));
+    this.#blocks.push(this.#block);
     this.#filled = 0;
   }
 }

@@ -1,8 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import { WrittenTexts } from '../../../src/core/json/written-texts.js';
+import { takeUncounted, timesLeft } from '../../support/memory.js';
 import { fc } from '../../support/property.js';
 
 describe('written texts', () => {
+  takeUncounted();
+
   it('are the JSON of each, whatever their lengths', () => {
     const long = fc.tuple(fc.string({ unit: 'grapheme' }), fc.integer({ min: 1, max: 400_000 }));
     const text = long.map(([seed, units]) => seed.padEnd(units, `${seed}签\n"\ud83d`));
@@ -26,5 +29,15 @@ describe('written texts', () => {
     const shared = json.filter(({ buffer }) => buffer instanceof SharedArrayBuffer);
     expect(shared.length).toBeGreaterThan(1_500);
     expect(new Set(shared.map(({ buffer }) => buffer)).size).toBeLessThan(3);
+  });
+
+  it('leave their memory to others', () => {
+    const written = new WrittenTexts();
+    for (let at = 0; at < 3; at += 1) written.add(`marked texts ${'x'.repeat(600_000)}`);
+
+    written.giveBack();
+
+    // The first lies apart.
+    expect(timesLeft('marked texts', 600_000)).toBe(2);
   });
 });
