@@ -169,22 +169,27 @@ class SentDocuments implements Documents {
     return isText ? { text: sent } : sent;
   }
 
-  echoes(indexes: readonly number[], rowsText: Buffer, shown = AS_DOCUMENT): JsonFragment {
-    const { name, areTexts } = shown;
+  echoes(
+    indexes: readonly number[],
+    rowsText: Buffer,
+    { name, areTexts } = AS_DOCUMENT,
+  ): JsonFragment {
     const rows = this.#rows;
+    const place = areTexts ? TEXT : SOURCE;
     const bytes = areTexts ? this.#ranked : this.#bytes;
     const replaced = areTexts ? undefined : this.#replaced;
-    if (replaced === undefined && shown === AS_DOCUMENT) {
-      const woven = weaver().echo({ body: bytes, rows, place: SOURCE }, indexes, rowsText);
+    if (replaced === undefined) {
+      const shown = { name, bare: areTexts };
+      const woven = weaver().echo({ body: bytes, rows, place }, indexes, rowsText, shown);
       if (woven !== undefined) return new JsonFragment(woven, true);
     }
     // What stands around the documents, in one text: many short ones take longer to write than the documents.
     const heads = headsOf(rowsText.toString('latin1'), name);
     let text = '';
     const ends: number[] = [];
-    const places = indexes.map((index) => index * ROW + (areTexts ? TEXT : SOURCE));
-    for (const [at, place] of places.entries()) {
-      const isText = !areTexts && bytes[rows[place] ?? 0] === QUOTE;
+    const places = indexes.map((index) => index * ROW + place);
+    for (const [at, start] of places.entries()) {
+      const isText = !areTexts && bytes[rows[start] ?? 0] === QUOTE;
       text += isText ? (heads[at] ?? '') + ECHO_HEAD : (heads[at] ?? '');
       ends.push(text.length);
       if (isText) text += ECHO_TAIL;

@@ -23,25 +23,22 @@ export const BODY_SIZE: i32 = 1310720;
 export const WRITTEN: i32 = BODY + BODY_SIZE + ROOM;
 export const WRITTEN_SIZE: i32 = 1835008;
 
-/** The member of a row that is its document. */
-const MEMBER: i32 = 0;
-const MEMBER_SIZE: i32 = 12;
+/** What comes before the document in a row: a comma, a name and a colon. The host writes it. */
+export const MEMBER: i32 = 0;
+export const MEMBER_SIZE: i32 = 48;
 /** Before a document that is a string, as a reply shows it. */
 const TEXT: i32 = 64;
 const TEXT_SIZE: i32 = 8;
 
-/** Fills the constants; called once. */
+/** Fills the constant; called once. */
 export function prepare(): void {
-  // ,"document":
-  store<u64>(MEMBER, 0x656d75636f64222c);
-  store<u32>(MEMBER, 0x3a22746e, 8);
   // {"text":
   store<u64>(TEXT, 0x3a2274786574227b);
 }
 
-/** Bytes that `echo` may add to a row and its document. */
+/** Bytes that `echo` may add to a row and its document, beside the member's. */
 export function added(): i32 {
-  return MEMBER_SIZE + TEXT_SIZE + 1;
+  return TEXT_SIZE + 1;
 }
 
 /**
@@ -66,10 +63,11 @@ export function join(documents: i32, place: i32, before: i32, between: i32, afte
 }
 
 /**
- * Writes the rows that lie at `ROWS`, objects of numbers, and into each the document at its place as the last member.
- * Returns the number of bytes written.
+ * Writes the rows that lie at `ROWS`, objects of numbers, and into each the document at its place as the last member, of whose
+ * name there are `member` bytes. A string becomes an object with a text unless they are `bare`. Returns the number of bytes
+ * written.
  */
-export function echo(documents: i32, bytes: i32): i32 {
+export function echo(documents: i32, bytes: i32, member: i32, bare: bool): i32 {
   const end = ROWS + bytes;
   let at = ROWS;
   let out = WRITTEN;
@@ -78,10 +76,10 @@ export function echo(documents: i32, bytes: i32): i32 {
     const brace = findBrace(at + 1, end);
     out = copy(at, brace - at, out);
     at = brace;
-    out = copy(MEMBER, MEMBER_SIZE, out);
+    out = copy(MEMBER, member, out);
     const place = PLACES + document * PLACE_SIZE;
     const start: i32 = load<i32>(place);
-    const isText = load<u8>(start) == 0x22;
+    const isText = !bare && load<u8>(start) == 0x22;
     if (isText) out = copy(TEXT, TEXT_SIZE, out);
     out = copy(start, load<i32>(place, 4) - start, out);
     if (isText) {

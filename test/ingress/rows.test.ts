@@ -87,7 +87,7 @@ describe('rows of a reply as text', () => {
           );
         }
       }),
-      { numRuns: 300 },
+      { numRuns: 150 },
     );
   });
 

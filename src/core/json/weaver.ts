@@ -10,6 +10,8 @@ import { WEAVER } from './weaver-module.js';
  */
 
 interface WeaverExports extends Exports {
+  readonly MEMBER: Constant;
+  readonly MEMBER_SIZE: Constant;
   readonly PLACES: Constant;
   readonly MAX_PLACES: Constant;
   readonly AROUND: Constant;
@@ -22,7 +24,7 @@ interface WeaverExports extends Exports {
   prepare(): void;
   added(): number;
   join(documents: number, place: number, before: number, between: number, after: number): number;
-  echo(documents: number, bytes: number): number;
+  echo(documents: number, bytes: number, member: number, bare: number): number;
 }
 
 /** Documents in a body: rows of `FoundList`, and at which of a row's numbers to look. */
@@ -41,6 +43,12 @@ interface Glue {
   readonly tail: number;
 }
 
+/** How documents are shown in rows. */
+interface Echo {
+  readonly name: string;
+  readonly bare: boolean;
+}
+
 class Weaver {
   readonly #code: WeaverExports;
   readonly #memory: Buffer;
@@ -48,6 +56,10 @@ class Weaver {
   readonly #around: Buffer;
   /** The part of it that is for rows, behind what is short. */
   readonly #rows: Buffer;
+  readonly #member: Buffer;
+  /** What that is: the name of the last list of rows. */
+  #name = '';
+  #memberBytes = 0;
   /** What is around the documents of the last list. */
   #glue: Glue | undefined;
   readonly #body: Buffer;
@@ -64,6 +76,7 @@ class Weaver {
     this.#words = new Uint32Array(buffer, code.PLACES.value, code.MAX_PLACES.value * ROW);
     this.#around = Buffer.from(buffer, code.AROUND.value, code.AROUND_SIZE.value);
     this.#rows = this.#around.subarray(code.ROWS.value - code.AROUND.value);
+    this.#member = Buffer.from(buffer, code.MEMBER.value, code.MEMBER_SIZE.value);
     this.#body = Buffer.from(buffer, code.BODY.value, code.BODY_SIZE.value);
     this.#start = code.BODY.value;
     this.#most = code.WRITTEN_SIZE.value;
@@ -104,16 +117,18 @@ class Weaver {
   }
 
   /**
-   * Rows, which are objects of numbers, each with the document of its index as its last member `document`; `undefined` if they
-   * are too large.
+   * Rows, which are objects of numbers, each with the document of its index as its last member `name`, whose strings become
+   * objects with a text unless they are `bare`; `undefined` if they are too large.
    */
   echo(
     { body, rows, place }: Places,
     indexes: readonly number[],
     text: Buffer,
+    { name, bare }: Echo,
   ): Buffer | undefined {
     const count = indexes.length;
-    const around = text.length + count * this.#code.added();
+    const member = this.#memberOf(name);
+    const around = text.length + count * (this.#code.added() + member);
     if (!this.#fits(body, count, text.length)) return undefined;
     let bytes = 0;
     for (let document = 0; document < count; document += 1) {
@@ -122,7 +137,18 @@ class Weaver {
     if (bytes + around > this.#most || !isWorthIt(body, count, bytes)) return undefined;
     this.#take(body);
     this.#rows.set(text);
-    return this.#written(this.#code.echo(count, text.length));
+    return this.#written(this.#code.echo(count, text.length, member, bare ? 1 : 0));
+  }
+
+  /** Writes a name, unless it is still there; returns how many bytes it takes. */
+  #memberOf(name: string): number {
+    if (name !== this.#name) {
+      const member = Buffer.from(`,"${name}":`);
+      if (member.copy(this.#member) < member.length) throw new RangeError('too long a name');
+      this.#memberBytes = member.length;
+      this.#name = name;
+    }
+    return this.#memberBytes;
   }
 
   /** Notes where a document is that lies at `at` in `rows`; returns its length. */

@@ -45,6 +45,19 @@ describe('lists that are woven', () => {
         expect(woven.texts().toString()).toBe(plain.texts().toString());
         expect(woven.objects(key).toString()).toBe(plain.objects(key).toString());
         expect(echoes).toBe(plain.echoes(order, rows).toString());
+        for (const name of ['document', 'input']) {
+          const texts = { name, areTexts: true };
+          const whole = { name, areTexts: false };
+          const shown = woven.echoes(order, rows, texts).toString();
+
+          expect(shown).toBe(plain.echoes(order, rows, texts).toString());
+          expect(JSON.parse(`[${shown}]`)).toEqual(
+            order.map((index) => ({ index, s: 0.5, [name]: textOf(list[index]) })),
+          );
+          expect(woven.echoes(order, rows, whole).toString()).toBe(
+            plain.echoes(order, rows, whole).toString(),
+          );
+        }
         expect(JSON.parse(woven.texts().toString())).toEqual(list.map(textOf));
         expect(JSON.parse(woven.objects(key).toString())).toEqual(
           list.map((document) => Object.fromEntries([[key, textOf(document)]])),
@@ -138,7 +151,9 @@ describe('what has no room, or is written faster one by one', () => {
     const places = { body: bytes, rows: rowOf(1), place: 0 };
     const indexes = Array.from({ length: times }, () => 0);
 
-    expect(weaver().echo(places, indexes, Buffer.alloc(length))).toBeUndefined();
+    const shown = { name: 'document', bare: false };
+
+    expect(weaver().echo(places, indexes, Buffer.alloc(length), shown)).toBeUndefined();
   });
 
   it('is woven where it just fits', () => {
