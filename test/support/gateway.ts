@@ -69,6 +69,23 @@ export async function startGateway(
   parts: Pick<AppParts, 'loadLlama' | 'now' | 'elapsed' | 'random'> = {},
 ): Promise<TestGateway> {
   const folder = mkdtempSync(join(tmpdir(), 'rerank-test-'));
+  const removeFolder = (): void => rmSync(folder, { recursive: true, force: true });
+  try {
+    return await startIn(folder, removeFolder, settings, env, parts);
+  } catch (error) {
+    // Settings may be refused.
+    removeFolder();
+    throw error;
+  }
+}
+
+async function startIn(
+  folder: string,
+  removeFolder: () => void,
+  settings: Readonly<Record<string, unknown>>,
+  env: Readonly<Record<string, string>>,
+  parts: Pick<AppParts, 'loadLlama' | 'now' | 'elapsed' | 'random'>,
+): Promise<TestGateway> {
   const file = join(folder, 'gateway.yaml');
   writeFileSync(file, JSON.stringify(settings));
   const config = loadConfig({ env: { DATA_DIR: folder, CONFIG: file, ...env } });
@@ -124,7 +141,7 @@ export async function startGateway(
     },
     async close(drainMs = 1_000) {
       await app.close(drainMs);
-      rmSync(folder, { recursive: true, force: true });
+      removeFolder();
     },
   };
 }

@@ -84,6 +84,12 @@ async function launch(
       ],
       { stdio: ['ignore', 'pipe', 'pipe'] },
     );
+    // A test run that is cut short leaves no server behind, not even one that never answered.
+    const onExit = (): void => {
+      child.kill('SIGKILL');
+    };
+    process.once('exit', onExit);
+    child.once('exit', () => process.off('exit', onExit));
     try {
       await answers(child, port, password);
     } catch (error) {
@@ -93,11 +99,6 @@ async function launch(
     return child;
   };
   let child = await start();
-  // A test run that is cut short leaves no server behind.
-  const onExit = (): void => {
-    child.kill('SIGKILL');
-  };
-  process.once('exit', onExit);
   return {
     url: `redis://${password === undefined ? '' : `:${encodeURIComponent(password)}@`}127.0.0.1:${port}`,
     port,
@@ -109,7 +110,6 @@ async function launch(
       child = await start();
     },
     async stop() {
-      process.off('exit', onExit);
       await end(child, 'SIGKILL');
       await rm(folder, { recursive: true, force: true });
     },

@@ -115,7 +115,7 @@ describe('a Redis that is away while requests run', () => {
     );
     const { remain_quota: remaining, used_quota: spent } = await fleet.keyRecord(id);
     expect(remaining + spent).toBe(QUOTA);
-  }, 120_000);
+  }, 240_000);
 
   it('is reported to callers at once, comes back by itself and has every settlement, after a crash', async () => {
     const held = await heldRequests();
@@ -133,5 +133,5 @@ describe('a Redis that is away while requests run', () => {
       used_quota: used,
       remain_quota: QUOTA - used,
     });
-  }, 120_000);
+  }, 240_000);
 });
