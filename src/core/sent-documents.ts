@@ -457,16 +457,23 @@ export function headedTexts(
   heads: ReadonlyMap<number, string>,
 ): Documents | undefined {
   const headed = rows.slice();
-  const written: { readonly at: number; readonly head: Buffer }[] = [];
+  const quoted: string[] = [];
   for (const [index, head] of heads) {
-    const quoted = Buffer.from(JSON.stringify(head.toWellFormed())).subarray(0, -1);
+    const json = JSON.stringify(head.toWellFormed());
     const row = index * ROW;
-    const at = (rows[row + TEXT] ?? 0) + 1 - quoted.length;
+    // The closing quote is that of the text.
+    const at = (rows[row + TEXT] ?? 0) + 1 - (Buffer.byteLength(json) - 1);
     if (at < (rows[row + SOURCE] ?? 0)) return undefined;
     headed[row + TEXT] = at;
-    written.push({ at, head: quoted });
+    quoted.push(json);
   }
-  for (const { at, head } of written) head.copy(body, at);
+  let next = 0;
+  for (const index of heads.keys()) {
+    const row = index * ROW + TEXT;
+    const at = headed[row] ?? 0;
+    body.write(quoted[next] ?? '', at, (rows[row] ?? 0) + 1 - at);
+    next += 1;
+  }
   const left = blanks.filter((index) => (heads.get(index) ?? '').trim() === '');
   const texts = { rows: textsAlone(headed), hasObjects: false, blanks: left };
   return new SentDocuments(body, texts, replaced);
@@ -476,7 +483,8 @@ export function headedTexts(
 function textsAlone(rows: Uint32Array): Uint32Array {
   const texts = rows.slice();
   for (let row = 0; row < texts.length; row += ROW) {
-    texts.copyWithin(row + SOURCE, row + TEXT, row + ROW);
+    texts[row + SOURCE] = texts[row + TEXT] ?? 0;
+    texts[row + SOURCE + 1] = texts[row + TEXT + 1] ?? 0;
   }
   return texts;
 }

@@ -141,9 +141,10 @@ function scannedRecords(request: IngressRequest): Read | undefined {
   if (sent?.others === undefined || !areObjects(sent)) return undefined;
   const contents = scannedTexts(sent, request.maxDocuments);
   const records = request.makeEach('records', sent.others, readRecord, () => RECORD_UNITS);
-  const heads = new Map(
-    records.flatMap(({ title }, index) => (title === undefined ? [] : [[index, `${title}\n`]])),
-  );
+  const heads = new Map<number, string>();
+  for (const [index, { title }] of records.entries()) {
+    if (title !== undefined) heads.set(index, `${title}\n`);
+  }
   const documents = heads.size === 0 ? contents : headedTexts(sent, heads);
   return documents && { documents, records, sent };
 }

@@ -332,7 +332,7 @@ export async function encodeJsonInSteps(
 /** The same, with whether the bytes have their memory to themselves. */
 export async function encodeAlone(body: JsonBody, pause: () => Promise<void>): Promise<Encoded> {
   const parts = await inSteps(partsInSteps(body), pause);
-  const size = lengthOf(parts);
+  const size = await inSteps(lengthInSteps(parts), pause);
   if (size <= AT_ONCE_BYTES && parts.length <= FEW_PARTS) {
     if (size > LARGE_BYTES) await pause();
     return joined(parts);
@@ -460,6 +460,17 @@ function lengthOf(parts: readonly Part[]): number {
   let length = 0;
   for (const part of parts) {
     length += typeof part === 'string' ? Buffer.byteLength(part) : part.size;
+  }
+  return length;
+}
+
+/** The same for as many parts as there may be. */
+function* lengthInSteps(parts: readonly Part[]): Steps<number> {
+  const pace = new Pace();
+  let length = 0;
+  for (const part of parts) {
+    length += typeof part === 'string' ? Buffer.byteLength(part) : part.size;
+    if (pace.fills(1)) yield;
   }
   return length;
 }

@@ -167,7 +167,7 @@ function* rank(api: EmbeddingApi, call: UpstreamCall, { vectors: memory }: Ranke
     known.set(key, embedding);
     memory?.set(key, embedding);
   };
-  const asked = batchesOf(api, queryFor(api, call), missing, call);
+  const asked = yield* batchesOf(api, queryFor(api, call), missing, call);
   const tokens = yield* embed(api, asked, call, take);
   // The name may refer to another model by now, whose vectors cannot be compared with those of the earlier one.
   const outdated = [...remembered].filter(
@@ -175,7 +175,7 @@ function* rank(api: EmbeddingApi, call: UpstreamCall, { vectors: memory }: Ranke
   );
   if (outdated.length > 0) {
     tokens.push(
-      ...(yield* embed(api, batchesOf(api, undefined, new Map(outdated), call), call, take)),
+      ...(yield* embed(api, yield* batchesOf(api, undefined, new Map(outdated), call), call, take)),
     );
   }
 
@@ -361,17 +361,18 @@ interface Batched {
 }
 
 /** Calls with as many texts as the API takes, the query first if there is one. */
-function batchesOf(
+function* batchesOf(
   { batch, batchBytes = Infinity, mixes }: EmbeddingApi,
   query: EmbeddedText | undefined,
   documents: ReadonlyMap<string, EmbeddedText>,
   { model, settings }: UpstreamCall,
-): Batched[][] {
+): Pauses<Batched[][]> {
   const most = typeof batch === 'number' ? batch : batch(model);
   const texts = typeof settings.batchSize === 'number' ? Math.min(settings.batchSize, most) : most;
   const batches: Batched[][] = query === undefined ? [] : [[{ key: undefined, embedded: query }]];
   let bytes = query?.bytes ?? 0;
   let open = mixes;
+  const pace = new Pace();
   for (const [key, embedded] of documents) {
     const size = embedded.bytes;
     const last = batches.at(-1);
@@ -383,6 +384,7 @@ function batchesOf(
       bytes = size;
       open = true;
     }
+    if (pace.fills(0)) yield [];
   }
   return batches;
 }
