@@ -1,6 +1,7 @@
 import type { DocumentPart, Documents } from '../core/documents.js';
-import { encodeReply } from '../core/json/json.js';
 import { GatewayError } from '../core/errors.js';
+import { encodeReply, UnwrittenJson } from '../core/json/json.js';
+import { MANY_DOCUMENTS } from '../core/steps.js';
 import { defineDialect } from './dialect.js';
 import { EXAMPLE } from './example.js';
 import {
@@ -51,12 +52,12 @@ export const huggingface = defineDialect<Kept>({
       kept: { form },
     };
   },
-  reply: (_id, _request, { rows }, { form }) =>
-    encodeReply(
-      byPosition(rows).map(({ score }) =>
-        form === 'scores' ? scoreJson(score) : [{ label: 'LABEL_0', score: scoreJson(score) }],
-      ),
-    ),
+  reply: (_id, _request, { rows }, { form }) => {
+    const body = byPosition(rows).map(({ score }) =>
+      form === 'scores' ? scoreJson(score) : [{ label: 'LABEL_0', score: scoreJson(score) }],
+    );
+    return rows.length > MANY_DOCUMENTS ? new UnwrittenJson(body) : encodeReply(body);
+  },
   error: ({ message }) => ({ body: JSON.stringify({ error: message }) }),
 });
 
