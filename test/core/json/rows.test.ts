@@ -213,6 +213,30 @@ describe('parseAroundRows', () => {
     }
   });
 
+  it('judges texts full of escapes as the plain parser does', () => {
+    const piece = fc.constantFrom(
+      ...['\\\\', '\\"', '\\n', '\\b', '\\/', '\\u00e9', '\\uD83D\\uDE00', '\\u6c49\\u5b57'],
+      ...['a', 'é', '汉字', ' plain text of some length ', 'x'.repeat(61)],
+    );
+    const text = fc.array(piece, { maxLength: 60 }).map((pieces) => pieces.join(''));
+    const broken = fc.tuple(fc.nat(400), fc.constantFrom('', '\\', '"', '\n', 'u', 'x', '\\u12'));
+    let taken = 0;
+    fc.assert(
+      fc.property(text, text, fc.option(broken), (one, other, damage) => {
+        const good = `[{"i":0,"d":"${one}","s":0.5},{"i":1,"d":{"t":"${other}"},"s":0.25}]`;
+        const [at, put] = damage ?? [good.length, ''];
+        const all = good.slice(0, at) + put + good.slice(at + (damage === null ? 0 : 1));
+        const parsed = read(all);
+        if (damage === null) expect(parsed).toBeDefined();
+        if (parsed === undefined) return;
+        taken += 1;
+        expect(plain(parsed.value)).toEqual(JSON.parse(all));
+      }),
+      { numRuns: 1_000 },
+    );
+    expect(taken).toBeGreaterThan(100);
+  });
+
   it('reads rows that are longer than a window', () => {
     const row = (index: number): string =>
       `{"i":${index},"d":"${'long \\n'.repeat(20_000)}","s":${index / 4}}`;
