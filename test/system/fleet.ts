@@ -172,7 +172,16 @@ export async function startProcess(
 export async function startFleet(settings: Readonly<Record<string, unknown>>): Promise<Fleet> {
   const redis = await startRedis();
   const home = await makeHome(settings, { REDIS_URL: redis.url });
-  const [first, second] = await Promise.all([startProcess(home), startProcess(home)]);
+  const remove = async (): Promise<void> => {
+    await redis.stop();
+    await home.remove();
+  };
+  const [first, second] = await Promise.all([startProcess(home), startProcess(home)]).catch(
+    async (error: unknown) => {
+      await remove();
+      throw error;
+    },
+  );
   const cli = (...args: string[]): Promise<unknown> => runCli(home, args);
   return {
     redis,
@@ -184,8 +193,7 @@ export async function startFleet(settings: Readonly<Record<string, unknown>>): P
     async close() {
       for (const gateway of [first, second]) gateway.kill('SIGKILL');
       await Promise.all([first.exited, second.exited]);
-      await redis.stop();
-      await home.remove();
+      await remove();
     },
   };
 }
