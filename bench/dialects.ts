@@ -1,6 +1,7 @@
 /**
  * What the other dialects cost the main one: a request is read and its reply written, with and without choosing the dialect by
- * path, headers and members. Both take turns in one run, which prints the median of the rounds' ratios.
+ * path, headers and members. Then what requests in other forms, and with other documents, cost beside one of texts in the main
+ * form. Each two take turns in one run, which prints the median of the rounds' ratios.
  */
 import type { Ranking } from '../src/ingress/dialect.js';
 import { cohere, parseRerank, rerankReplyBody } from '../src/ingress/cohere.js';
@@ -48,6 +49,48 @@ function chosen(body: Buffer, ranking: Ranking): number {
   return dialect.reply('rr_1', { ...parsed, model }, ranking, kept, CLOCK).toString().length;
 }
 
+interface Asked {
+  readonly path?: string;
+  readonly members: (texts: readonly string[]) => object;
+}
+
+const objectsOf = (texts: readonly string[]): object[] =>
+  texts.map((text, at) => ({
+    id: at,
+    title: `Title ${at}`,
+    text,
+    metadata: { page: at, tags: [] },
+  }));
+
+/** Requests that users send beside texts in the main form. */
+const KINDS: Readonly<Record<string, Asked>> = {
+  'texts returned': { members: (documents) => ({ documents, return_documents: true }) },
+  objects: { members: (texts) => ({ documents: objectsOf(texts) }) },
+  'objects ranked by two fields': {
+    members: (texts) => ({ documents: objectsOf(texts), rank_fields: ['title', 'text'] }),
+  },
+  'voyage, returned': {
+    members: (documents) => ({ documents, top_k: null, truncation: true, return_documents: true }),
+  },
+  'tei, returned': { path: '/rerank', members: (texts) => ({ texts, return_text: true }) },
+  nvidia: {
+    path: '/v1/ranking',
+    members: (texts) => ({ query: { text: 'Which?' }, passages: texts.map((text) => ({ text })) }),
+  },
+};
+
+/** Reads a request of any form, writes its documents for an upstream, and its reply. */
+function served(path: string, body: Buffer, ranking: Ranking): number {
+  const route = ingressRoute(path);
+  if (route === undefined) throw new Error('nothing is there');
+  const request = new IngressRequest(body, HEADERS, route.params, 10_000);
+  const dialect = dialectOf(route, dialectByHeaders(route, HEADERS), request, 'auto');
+  const { model = 'm', kept, ...parsed } = dialect.parse(request);
+  const { size } = parsed.documents.texts();
+  const reply = dialect.reply('rr_1', { ...parsed, model }, ranking, kept, CLOCK);
+  return size + reply.toString().length;
+}
+
 /** Microseconds per call. */
 function timeOf(call: () => number): number {
   const untilMs = performance.now() + ROUND_MS;
@@ -78,4 +121,18 @@ for (const documents of [10, 100, 1_000]) {
   console.log(
     `${String(documents).padStart(5)} documents: ${alonePer.toFixed(1)} µs alone, ${ratio.toFixed(3)} × among all forms`,
   );
+}
+
+const texts = Array.from({ length: 100 }, (_, at) => `Document ${at}: "so"\n`.repeat(25));
+const ranking = rankingOf(texts.length);
+const bodyWith = (members: object): Buffer =>
+  Buffer.from(JSON.stringify({ model: 'm', query: 'Which one?', ...members }));
+const plain = bodyWith({ documents: texts });
+for (const [kind, { path = PATH, members }] of Object.entries(KINDS)) {
+  const body = bodyWith(members(texts));
+  const ratios = Array.from({ length: ROUNDS }, () => {
+    const one = timeOf(() => served(PATH, plain, ranking));
+    return timeOf(() => served(path, body, ranking)) / one;
+  }).slice(5);
+  console.log(`${kind.padEnd(30)} ${median(ratios).toFixed(2)} × texts`);
 }
