@@ -326,12 +326,12 @@ describe('HTTP/2 requests', () => {
   });
 
   it('wait for their turn if a connection has a hundred', async () => {
-    await start();
+    await start(PATIENT);
     const session = client();
 
     const replies = await Promise.all(Array.from({ length: 250 }, () => post(session, REQUEST)));
 
-    expect(replies.filter(({ status }) => status === 200)).toHaveLength(250);
+    expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200]));
   });
 
   it('with headers beyond the limit end alone', async () => {
@@ -451,7 +451,8 @@ describe('HTTP/2 connections', () => {
 
     const isUsable = () => !session.closed && !session.destroyed;
 
-    for (let count = 0; count < 10_000 && isUsable(); count += 1) {
+    // What is taken back before it is sent does not count, and how much that is depends on the machine.
+    for (let count = 0; isUsable(); count += 1) {
       begin(session, {}).close(constants.NGHTTP2_CANCEL);
       if (count % 50 === 0) await new Promise((resolve) => setImmediate(resolve));
     }
