@@ -1,24 +1,17 @@
-import {
-  QueryClient,
-  QueryObserver,
-  type NotifyOnChangeProps,
-  type QueryObserverResult,
-} from '@tanstack/query-core';
+import { QueryClient, QueryObserver, type QueryObserverResult } from '@tanstack/query-core';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { ApiError, call, newKey, type CallInput, type OperationId, type ReplyOf } from './call.js';
 
 const AGAIN_MS = 2_000;
-/** What draws a page anew. That data grew old does not: it would have a page that nobody looks at ask for the next minute. */
-const DRAWN: NotifyOnChangeProps = ['data', 'error', 'isPending', 'isFetching'];
 
 /** Data that pages have read. Old data stays while it is reread. */
 export const queries = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: 5_000,
-      gcTime: 5 * 60_000,
+      // With which all else changes. That data grew old does not: it would have a page that nobody looks at ask for the next minute.
+      notifyOnChangeProps: ['isFetching'],
       networkMode: 'always',
-      refetchOnWindowFocus: true,
       retry: (count, error) =>
         error instanceof ApiError && (error.status === 0 || error.status === 503) && count < 3,
       retryDelay: (count, error) =>
@@ -68,7 +61,6 @@ export function useRead<Id extends OperationId>(
     queryFn: ({ signal }: { signal: AbortSignal }) => call(id, { ...input, signal }),
     enabled,
     refetchInterval: everyMs,
-    notifyOnChangeProps: DRAWN,
     ...(keep ? { placeholderData: <T>(before: T) => before } : {}),
   };
   const observer = useMemo(
@@ -78,7 +70,7 @@ export function useRead<Id extends OperationId>(
   const [result, setResult] = useState<QueryObserverResult<ReplyOf<Id>, ApiError>>(() =>
     observer.getCurrentResult(),
   );
-  useEffect(() => observer.subscribe((next) => setResult(next)), [observer]);
+  useEffect(() => observer.subscribe(setResult), [observer]);
   useEffect(() => {
     observer.setOptions(options);
     setResult(observer.getCurrentResult());
