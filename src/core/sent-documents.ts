@@ -260,6 +260,7 @@ class SentDocuments implements Documents {
       if (pace.fills(piece.length)) yield;
     }
     const ranked = yield* joined(pieces, end);
+    written.giveBack();
     const blanks = this.#blanks.filter((index) => !texts.has(index));
     const list = { rows, hasObjects: true, blanks };
     const fields = this.#fields;

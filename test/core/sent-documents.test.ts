@@ -3,11 +3,14 @@ import { fc } from '../support/property.js';
 import { encodeJson } from '../../src/core/json/json.js';
 import { textDocuments } from '../../src/core/documents.js';
 import { documentsIn } from '../support/documents.js';
+import { takeUncounted, timesLeft } from '../support/memory.js';
 import type { JsonFragment } from '../../src/core/json/json.js';
 
 const read = ({ bytes }: JsonFragment): unknown => JSON.parse(bytes.toString());
 
 describe('documents that are kept as they were sent', () => {
+  takeUncounted();
+
   const LIST =
     '[{"id":9223372036854775807,"text":"a\\u0041"}, "b\\n" ,{"text":" \\u3000","f":1.0}]';
   const documents = documentsIn(LIST);
@@ -25,6 +28,17 @@ describe('documents that are kept as they were sent', () => {
     expect(documents.parts()).toEqual(
       (JSON.parse(LIST) as unknown[]).map((source, index) => ({ text: TEXTS[index], source })),
     );
+  });
+
+  it('leave behind no memory in which new texts were written one by one', () => {
+    const sent = documentsIn(JSON.stringify(['one', 'two', 'three']));
+    const text = `new texts ${'x'.repeat(600_000)}`;
+
+    const changed = sent.withTexts(new Map([0, 1, 2].map((index) => [index, text])));
+
+    // The first lies apart.
+    expect(timesLeft('new texts', 600_000)).toBe(2);
+    expect([0, 1, 2].every((index) => changed.text(index) === text)).toBe(true);
   });
 
   it('fill blanks and leave some out without a change to what was sent', () => {
