@@ -35,7 +35,7 @@ export class WrittenTexts {
 
   /** Leaves the memory to others, where nobody reads what was added any more. */
   giveBack(): void {
-    for (const block of this.#blocks) giveBack(block);
+    for (const block of this.#blocks.splice(0)) giveBack(block);
     this.#block = Buffer.alloc(0);
     this.#filled = 0;
   }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { WrittenTexts } from '../../../src/core/json/written-texts.js';
+import { uncleared } from '../../../src/core/memory.js';
 import { takeUncounted, timesLeft } from '../../support/memory.js';
 import { fc } from '../../support/property.js';
 
@@ -39,5 +40,16 @@ describe('written texts', () => {
 
     // The first lies apart.
     expect(timesLeft('marked texts', 600_000)).toBe(2);
+  });
+
+  it('leave it once', () => {
+    const written = new WrittenTexts();
+    for (let at = 0; at < 2; at += 1) written.add('x'.repeat(700_000));
+    written.giveBack();
+    const taken = uncleared(700_000);
+
+    written.giveBack();
+
+    expect(uncleared(700_000).buffer).not.toBe(taken.buffer);
   });
 });
