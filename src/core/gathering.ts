@@ -48,5 +48,7 @@ export class Gathering {
   /** Gives back what has been added, which nobody wants any more. What is being joined is left alone. */
   giveUp(): void {
     for (const block of this.#blocks.splice(0)) giveBack(block);
+    this.#last = Buffer.alloc(0);
+    this.#filled = 0;
   }
 }

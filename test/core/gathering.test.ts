@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { Gathering } from '../../src/core/gathering.js';
+import { uncleared } from '../../src/core/memory.js';
 import { takeUncounted, timesLeft } from '../support/memory.js';
 import { fc } from '../support/property.js';
 
@@ -51,5 +52,15 @@ describe('the pieces of a body whose length is not known', () => {
     expect(timesLeft('efgh', BLOCK)).toBe(0);
     expect((await joined).equals(Buffer.alloc(2_000_000, 'efgh'))).toBe(true);
     expect(timesLeft('efgh', BLOCK)).toBe(4);
+  });
+
+  it('write nothing into memory that they have given up', () => {
+    const gathering = new Gathering([Buffer.alloc(1_000, 'ijkl')]);
+    gathering.giveUp();
+    const taken = uncleared(BLOCK).fill(0);
+
+    gathering.add(Buffer.alloc(1_000, 'ijkl'));
+
+    expect(taken.includes('ijkl')).toBe(false);
   });
 });
