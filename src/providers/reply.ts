@@ -285,11 +285,13 @@ const MAX_DETAILS = 10;
  * The human-readable sentence of an error reply, wherever the provider puts it; empty if there is none. Validation errors
  * echo whole requests, so the text is shortened, and addresses and anything that looks like a credential are removed.
  */
-export function readErrorMessage(reply: Pick<UpstreamReply, 'json' | 'text'>): string {
-  return cleanMessage(
-    reply.json === undefined ? withoutTags(reply.text) : (findMessage(reply.json) ?? ''),
-  );
+export function readErrorMessage({ json, text }: Pick<UpstreamReply, 'json' | 'text'>): string {
+  if (json !== undefined) return cleanMessage(findMessage(json) ?? '');
+  return BROKEN_JSON.test(text) ? '' : cleanMessage(withoutTags(text));
 }
+
+/** JSON that is cut off or malformed is no sentence, and may hold documents, which do not belong into a log. */
+const BROKEN_JSON = /^\s*[[{]\s*["[{]/;
 
 function findMessage(json: Json, nesting = 0): string | undefined {
   if (typeof json.value === 'string') return json.value;

@@ -34,6 +34,10 @@ describe('the message of an error reply', () => {
     ['password=hunter2 is wrong', 'password=[secret] is wrong'],
     ['Authorization: Basic abcdefgh==', 'Authorization: Basic [secret]'],
     ['error code: 1234', 'error code: 1234'],
+    ['[error] no such model', '[error] no such model'],
+    ['{"results":[{"document":{"text":"a secret', ''],
+    ['\ufeff [ {"text": "a secret"', ''],
+    ['["a secret', ''],
   ])('of the page %s is its text', (text, message) => {
     expect(readErrorMessage({ json: undefined, text })).toBe(message);
   });
