@@ -42,7 +42,7 @@ export class TokenCache {
 
   /** What the store knows now. */
   async findFresh(keyHash: string): Promise<Credential | undefined> {
-    const credential = this.#live(await this.#deps.store.findToken(keyHash));
+    const credential = this.#live(await this.#deps.store.findToken(keyHash, this.#deps.now()));
     if (credential === undefined) {
       if (this.#deps.isEmptied()) throw new StoreUnavailableError(EMPTIED);
       this.#byHash.delete(keyHash);

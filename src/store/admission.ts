@@ -74,9 +74,10 @@ export interface Settlement {
 export interface AdmissionStore {
   /**
    * Finds a token by the SHA-256 of its key, in hex. Also finds disabled, expired and exhausted tokens, and those whose key
-   * has been replaced meanwhile, possibly even after the old key has ended.
+   * has been replaced meanwhile, possibly even after the old key has ended. With a time, expired reservations of its owner are
+   * given back first: a key whose whole quota is reserved is refused without `admit`, which would do so.
    */
-  findToken(keyHash: string): Promise<Credential | undefined>;
+  findToken(keyHash: string, nowMs?: number): Promise<Credential | undefined>;
 
   /**
    * Checks and reserves in one step, in this order: token known, with this key (or with this as its old key that has not ended

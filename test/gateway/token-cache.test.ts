@@ -10,7 +10,8 @@ function setUp(lifeMs = 60_000) {
   const store = { known: new Map([[HASH, credential()]]), asked: 0, emptied: false, nowMs: 0 };
   const cache = new TokenCache({
     store: {
-      findToken: (hash) => {
+      findToken: (hash, nowMs) => {
+        expect(nowMs).toBe(store.nowMs);
         store.asked += 1;
         return Promise.resolve(store.known.get(hash));
       },

@@ -100,12 +100,12 @@ export function openAdmission(
   const batches = new AdmissionBatches(send, connection.together);
 
   return {
-    async findToken(keyHash) {
+    async findToken(keyHash, nowMs) {
       const place = await connection.answer(connection.client.get(keys.keyHash(keyHash)));
       if (place === null) return undefined;
       const [userId, tokenId] = pairOf(place);
       // A server that had lost the token of this key may have given out its id again.
-      const [found] = await readTokens(connection, keys, userId, [tokenId], undefined, keyHash);
+      const [found] = await readTokens(connection, keys, userId, [tokenId], nowMs, keyHash);
       return found;
     },
     admit: (request) => batches.admit(request),

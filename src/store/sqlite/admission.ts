@@ -172,11 +172,18 @@ export function openAdmission(database: Database, reservations: Reservations): A
   }
 
   return {
-    findToken: (keyHash) =>
-      database.read(() => {
+    findToken: async (keyHash, nowMs) => {
+      const find = (): Credential | undefined => {
         const row = byHash.get(keyHash);
         return row === undefined ? undefined : credentialOf(row, keyHash);
-      }),
+      };
+      const found = await database.read(find);
+      if (found === undefined || nowMs === undefined) return found;
+      return database.write(() => {
+        reservations.giveBackExpired(nowMs, found.token.userId);
+        return find();
+      });
+    },
     admit: (request) => database.write(() => admit(request)),
     settle: (settlement) => database.write(() => settle(settlement)),
   };

@@ -365,6 +365,22 @@ export function describeAdmission(open: OpenHarness): void {
       expect(await balances(given.store, credential, LATER)).toEqual({ token: 100, user: 500 });
     });
 
+    test('gives back what expired when a key is found at a time', async () => {
+      const credential = await createToken(given.store, { remainQuota: 30, userQuota: 500 });
+      await given.store.admit(admitRequest(credential, { amount: 30 }));
+      const left = async (nowMs?: number): Promise<number | undefined> =>
+        (await given.store.findToken(credential.keyHash, nowMs))?.token.remainQuota;
+
+      expect(await left(T0 + 59_999)).toBe(0);
+      expect(await left()).toBe(0);
+      expect(await left(T0 + 60_000)).toBe(30);
+      expect(await balances(given.store, credential, T0 + 60_000)).toEqual({
+        token: 30,
+        user: 500,
+      });
+      expect(await given.store.findToken('0'.repeat(64), T0)).toBeUndefined();
+    });
+
     test('settles late as long as nobody has given the reservation back', async () => {
       const credential = await createToken(given.store, { remainQuota: 100, userQuota: 500 });
       const request = admitRequest(credential, { amount: 30 });
