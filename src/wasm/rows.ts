@@ -2,7 +2,7 @@
  * Reads lists of objects of numbers, as rankings are, off their bytes. The host finds the list and copies it into the window
  * piece by piece; the first row sets the form, and all others must have the same bytes around their numbers. The form
  * stays for the next list: an upstream writes all its replies alike. Other values are the same in all rows; or, in a form of
- * the second kind, they are free: any JSON, which is judged and passed over.
+ * the second kind, they are free: JSON of whatever kind, which is judged and passed over.
  */
 
 // Memory: tables, the form, findings, the window, what is written. The host reads these numbers from the exports.

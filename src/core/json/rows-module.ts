@@ -1,5 +1,5 @@
 // Written by src/wasm/build.mjs from src/wasm/rows.ts: change that, and run `npm run build`.
-// Sources: 5781ee660fd512ab783bfd1b75f8119fd950225b64791aeca4db2c7a9cdb2953
+// Sources: 7416333a6409950e7e90f2ed60b9db3e91f8690471c9fa9bd2e0c7cc17130a89
 
 /** The WebAssembly of src/wasm/rows.ts, in base64. */
 // prettier-ignore
