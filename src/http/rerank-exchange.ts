@@ -331,7 +331,7 @@ class RerankExchange {
   #refuse(error: unknown): void {
     const failure = asGatewayError(error);
     this.#failure = failure;
-    // Nobody but its reader has seen the body, and that has ended.
+    // Nobody but its reader has seen the body. What may still hash it for a signature has been given up, and its result is dropped.
     if (this.#request === undefined) this.#isReadOut = true;
     const { door, gateway } = this.#deps;
     const requestId = this.#requestId;
