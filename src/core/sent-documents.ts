@@ -178,11 +178,9 @@ class SentDocuments implements Documents {
     const place = areTexts ? TEXT : SOURCE;
     const bytes = areTexts ? this.#ranked : this.#bytes;
     const replaced = areTexts ? undefined : this.#replaced;
-    if (replaced === undefined) {
-      const shown = { name, bare: areTexts };
-      const woven = weaver().echo({ body: bytes, rows, place }, indexes, rowsText, shown);
-      if (woven !== undefined) return new JsonFragment(woven, true);
-    }
+    const shown = { name, bare: areTexts };
+    const woven = weaver().echo({ body: bytes, rows, place, replaced }, indexes, rowsText, shown);
+    if (woven !== undefined) return new JsonFragment(woven, true);
     // What stands around the documents, in one text: many short ones take longer to write than the documents.
     const heads = headsOf(rowsText.toString('latin1'), name);
     let text = '';

@@ -43,6 +43,8 @@ export const WINDOW: i32 = BLANKS + MAX_ROWS * 4;
 export const WINDOW_SIZE: i32 = 65536;
 export const HALVES: i32 = WINDOW + WINDOW_SIZE + 64;
 const MAX_HALVES: i32 = 8192;
+/** How many of 64 bytes there may be. */
+const MAX_LONE: i32 = 11;
 
 /** `run` returns it for text that it leaves to the plain parser. */
 const FAILED: i32 = -1;
@@ -716,39 +718,52 @@ function walkText(from: i32, end: i32): i32 {
     const cut = ((units & LAST_LANES) >>> 1) | (escapes & LAST_LANE);
     let size: u64 = cut == 0 ? 64 : ctz(cut);
     let within: u64 = cut == 0 ? ~(0 as u64) : ((1 as u64) << size) - 1;
-    let halves: u64 = 0;
+    let lone: u64 = 0;
     let heads = units & within;
     const ds =
       (heads << 1) & bitsOf(isLower(a, 0x64), isLower(b, 0x64), isLower(c, 0x64), isLower(d, 0x64));
     if (ds != 0) {
-      halves = ds & ~(bitsOf(isOctal(a), isOctal(b), isOctal(c), isOctal(d)) >>> 1);
-      const lows = halves & (bitsOf(isLow(a), isLow(b), isLow(c), isLow(d)) >>> 1);
-      const highs = halves & ~lows;
+      const surrogates = ds & ~(bitsOf(isOctal(a), isOctal(b), isOctal(c), isOctal(d)) >>> 1);
+      const lows = surrogates & (bitsOf(isLow(a), isLow(b), isLow(c), isLow(d)) >>> 1);
+      const highs = surrogates & ~lows;
       const late = highs & ~(within >>> 6);
       if (late != 0) {
         size = ctz(late) - 2;
         within = ((1 as u64) << size) - 1;
         heads &= within;
       }
-      halves = ((highs & ~(lows >>> 6)) | (lows & ~(highs << 6))) & within;
+      lone = ((highs & ~(lows >>> 6)) | (lows & ~(highs << 6))) & within;
     }
     const digits = (heads << 1) | (heads << 2) | (heads << 3) | (heads << 4);
     const wrong = digits & ~bitsOf(isHex(a), isHex(b), isHex(c), isHex(d));
-    // Not for here: what is no escape, and halves of pairs.
-    const odd = (others & ~units & within) | wrong | halves;
+    // Not for here: what is no escape, and halves of pairs that there is no more room for.
+    let odd = (others & ~units & within) | wrong;
+    if (lone != 0 && isText && halves + MAX_LONE > MAX_HALVES) odd |= lone;
     const first = ctz(odd | (stops & within));
     if (first == 64) {
+      if (lone != 0) noteHalves(lone, at);
       at += size as i32;
     } else if (((odd >>> first) & 1) == 0) {
+      if (lone != 0) noteHalves(lone & (((1 as u64) << first) - 1), at);
       return stopAt(at + (first as i32));
     } else {
-      const before = escapes & (((1 as u64) << first) - 1);
-      const next = walkEscapes(at + 63 - (clz(before) as i32), end);
+      const before = 63 - clz(escapes & (((1 as u64) << first) - 1));
+      if (lone != 0) noteHalves(lone & (((1 as u64) << before) - 1), at);
+      const next = walkEscapes(at + (before as i32), end);
       if (next == FAILED || (next < end && load<u8>(next) == 0x5c)) return next;
       at = next;
     }
   }
   return walkLast(at, end);
+}
+
+/** Notes the halves of pairs whose first digits are at these of the 64 bytes at `at`, if they are in a text. */
+function noteHalves(digits: u64, at: i32): void {
+  if (!isText) return;
+  for (let left = digits; left != 0; left &= left - 1) {
+    store<i32>(HALVES + halves * 4, at + (ctz(left) as i32) - 2 + shift);
+    halves += 1;
+  }
 }
 
 /** The position behind the escapes `\uXXXX` that come two by two from `from` on, no half of a pair among them. */

@@ -7,6 +7,8 @@ const ESCAPE_BYTES = 6;
 const REPLACED = Buffer.from('fffd').readUInt32LE();
 /** What a place costs, in units of a step. */
 const PLACE_UNITS = 10;
+/** How many are gone through before the step's end is thought of. */
+const PLACES_AT_ONCE = 1_024;
 /** How much of a text is copied at once. */
 const PIECE_BYTES = 65_536;
 
@@ -28,23 +30,20 @@ export class LoneHalves {
   static *replace(text: Buffer, places: Uint32Array): Steps<LoneHalves | undefined> {
     if (places.length === 0) return undefined;
     const digits = new Uint32Array(places.length);
-    const pace = new Pace();
-    for (let index = 0; index < places.length; index += 1) {
-      const at = (places[index] ?? 0) + HEAD_BYTES;
-      digits[index] = text.readUInt32LE(at);
-      text.writeUInt32LE(REPLACED, at);
-      if (pace.fills(PLACE_UNITS)) yield;
-    }
+    const view = viewOf(text);
+    yield* eachOf(places, (at, index) => {
+      digits[index] = view.getUint32(at, true);
+      view.setUint32(at, REPLACED, true);
+    });
     return new LoneHalves(places, digits);
   }
 
   /** Puts all of them back where they lie, for whoever reads the text in another way. */
   *undo(text: Buffer): Steps<undefined> {
-    const pace = new Pace();
-    for (let index = 0; index < this.#places.length; index += 1) {
-      text.writeUInt32LE(this.#digits[index] ?? 0, (this.#places[index] ?? 0) + HEAD_BYTES);
-      if (pace.fills(PLACE_UNITS)) yield;
-    }
+    const view = viewOf(text);
+    yield* eachOf(this.#places, (at, index) => {
+      view.setUint32(at, this.#digits[index] ?? 0, true);
+    });
   }
 
   /** Puts those of `start` to `end` back in a copy of these bytes, which begins at `at` in `target`. */
@@ -88,5 +87,24 @@ export class LoneHalves {
       else to = middle;
     }
     return from;
+  }
+}
+
+function viewOf({ buffer, byteOffset, length }: Buffer): DataView {
+  return new DataView(buffer, byteOffset, length);
+}
+
+/** Does the same with the digits of each escape, in order. */
+function* eachOf(
+  places: Uint32Array,
+  doWith: (at: number, index: number) => void,
+): Steps<undefined> {
+  const pace = new Pace();
+  for (let from = 0; from < places.length; from += PLACES_AT_ONCE) {
+    const to = Math.min(places.length, from + PLACES_AT_ONCE);
+    for (let index = from; index < to; index += 1) {
+      doWith((places[index] ?? 0) + HEAD_BYTES, index);
+    }
+    if (pace.fills((to - from) * PLACE_UNITS)) yield;
   }
 }

@@ -1,4 +1,5 @@
 import { copyBytes } from '../memory.js';
+import type { LoneHalves } from './halves.js';
 import { Compiled, type Constant, type Exports } from './instance.js';
 import { bufferWithRoom } from './room.js';
 import { ROW } from './scanner.js';
@@ -32,6 +33,8 @@ export interface Places {
   readonly body: Buffer;
   readonly rows: Uint32Array;
   readonly place: number;
+  /** What has been replaced in the body, and is put back where it is shown. */
+  readonly replaced?: LoneHalves | undefined;
 }
 
 /** What is before, between and after documents, and how many bytes that is. */
@@ -121,7 +124,7 @@ class Weaver {
    * objects with a text unless they are `bare`; `undefined` if they are too large.
    */
   echo(
-    { body, rows, place }: Places,
+    { body, rows, place, replaced }: Places,
     indexes: readonly number[],
     text: Buffer,
     { name, bare }: Echo,
@@ -136,6 +139,7 @@ class Weaver {
     }
     if (bytes + around > this.#most || !isWorthIt(body, count, bytes)) return undefined;
     this.#take(body);
+    replaced?.putBack(this.#body, 0, 0, body.length);
     this.#rows.set(text);
     return this.#written(this.#code.echo(count, text.length, member, bare ? 1 : 0));
   }

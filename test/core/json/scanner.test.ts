@@ -262,7 +262,10 @@ describe('Walk', () => {
         },
         { weight: 20, arbitrary: escape },
         { weight: 20, arbitrary: letters },
-        { weight: 2, arbitrary: half },
+        {
+          weight: 6,
+          arbitrary: fc.tuple(half, fc.nat(12)).map(([one, times]) => one.repeat(times)),
+        },
         { weight: 1, arbitrary: broken },
       ),
       { maxLength: 60 },
@@ -283,6 +286,7 @@ describe('Walk', () => {
         expect(textsOf(body, list)).toEqual(plain.documents);
         const lone = plain.documents.join(' ').match(LONE_HALVES)?.length ?? 0;
         expect(list.halves.length).toBe(lone);
+        expect(list.halves.every((at, index) => at > (list.halves[index - 1] ?? 0))).toBe(true);
         for (const at of list.halves)
           expect(body.toString('latin1', at, at + 3)).toMatch(/\\u[dD]/);
       }),
@@ -290,6 +294,23 @@ describe('Walk', () => {
     );
   });
 });
+
+it.each([0, 1, 5, 63])(
+  'more halves than one window may have are all found, behind %i',
+  (before) => {
+    for (const between of ['', 'x', '\\n', 'twelve bytes']) {
+      const text = 'q'.repeat(before) + `\\ud83d${between}`.repeat(30_000);
+      const body = Buffer.from(`{"query":"\\ud83d","documents":["${text}"]}`);
+
+      const { list } = walkOver(body);
+
+      const first = body.indexOf('["') + 2 + before;
+      const size = 6 + between.length;
+      expect(list?.halves.length).toBe(30_000);
+      expect(list?.halves.every((at, index) => at === first + index * size)).toBe(true);
+    }
+  },
+);
 
 /** With the flag, both halves of a pair are one character. */
 const LONE_HALVES = /[\ud800-\udfff]/gu;
