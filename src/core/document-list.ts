@@ -1,4 +1,5 @@
 import { type JsonBody, JsonFragment } from './json/json.js';
+import type { NewTexts } from './json/written-texts.js';
 import type { Steps } from './steps.js';
 
 /** One document of a parsed request: the text to rank, and what the caller sent. */
@@ -71,10 +72,8 @@ export interface Documents {
   longestBytes(): number;
   /** The same documents with `text` replacing the blank ones. */
   fillBlanks(text: string): Documents;
-  /** The same documents with some texts replaced, by index; images and the caller's originals stay. */
-  withTexts(texts: ReadonlyMap<number, string>): Documents;
-  /** The same, for texts that may be megabytes. */
-  withTextsInSteps(texts: ReadonlyMap<number, string>): Steps<Documents>;
+  /** The same documents with some texts replaced by these, which nobody else reads; images and the caller's originals stay. */
+  withTextsInSteps(texts: NewTexts): Steps<Documents>;
   /** The same documents as texts only, for models that take nothing else; the caller's originals stay. */
   withoutImages(): Documents;
   /**

@@ -1,7 +1,7 @@
 import { encodeJson, type JsonBody, JsonFragment, quotedInSteps } from './json/json.js';
 import { elementRanges, searchElements } from './json/elements.js';
 import { locatedList, ROW, Walk } from './json/scanner.js';
-import { WrittenTexts } from './json/written-texts.js';
+import { NewTexts, WrittenTexts } from './json/written-texts.js';
 import { atOnce, inSteps, Pace, type Steps } from './steps.js';
 import {
   AS_DOCUMENT,
@@ -241,26 +241,21 @@ class PartDocuments implements Documents {
   }
 
   fillBlanks(text: string): Documents {
-    return this.withTexts(new Map(this.blanks().map((index) => [index, text])));
-  }
-
-  withTexts(texts: ReadonlyMap<number, string>): Documents {
+    const texts = new NewTexts();
+    for (const index of this.blanks()) texts.set(index, text);
     return atOnce(this.withTextsInSteps(texts));
   }
 
-  *withTextsInSteps(texts: ReadonlyMap<number, string>): Steps<Documents> {
+  *withTextsInSteps(texts: NewTexts): Steps<Documents> {
     if (texts.size === 0) return this;
     const pace = new Pace();
     const parts = this.#parts.slice();
     const written = this.#written?.slice();
-    const added = new WrittenTexts();
-    for (const [index, text] of texts) {
+    for (const [index, json] of texts) {
       const part = parts[index];
       if (part === undefined) continue;
-      parts[index] = { ...part, text };
-      if (written === undefined) continue;
-      const json = added.add(text);
-      written[index] = { text: json, image: written[index]?.image };
+      parts[index] = { ...part, text: JSON.parse(json.toString()) as string };
+      if (written !== undefined) written[index] = { text: json, image: written[index]?.image };
       if (pace.fills(json.length)) yield;
     }
     return new PartDocuments(parts, this.#sent, this.#picked, written);

@@ -1,4 +1,5 @@
 import type { Documents } from './documents.js';
+import { NewTexts } from './json/written-texts.js';
 import type { RankedRow } from './rerank.js';
 import { Pace, type Steps } from './steps.js';
 import { cutToTokens, unitsBeyond } from './tokens.js';
@@ -27,7 +28,7 @@ export function* passageList(
 ): Steps<PassageList> {
   const isLong = new Set(long);
   const of: number[] = [];
-  const texts = new Map<number, string>();
+  const texts = new NewTexts();
   let isCut = false;
   const pace = new Pace();
   for (let index = 0; index < documents.count; index += 1) {
@@ -38,7 +39,7 @@ export function* passageList(
     const passages = yield* passagesOf(documents.pieces(index), mostTokens, pace);
     if (passages.length > MOST_PASSAGES) isCut = true;
     for (const passage of passages.slice(0, MOST_PASSAGES)) {
-      texts.set(of.length, passage);
+      if (pace.fills(texts.set(of.length, passage))) yield;
       of.push(index);
     }
   }

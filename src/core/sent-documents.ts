@@ -2,9 +2,9 @@ import { type JsonBody, JsonFragment } from './json/json.js';
 import type { LoneHalves } from './json/halves.js';
 import { ROW, type FoundList, type ScannedBody } from './json/scan.js';
 import { weaver } from './json/weaver.js';
-import { WrittenTexts } from './json/written-texts.js';
+import type { NewTexts } from './json/written-texts.js';
 import { copyBytes, uncleared } from './memory.js';
-import { atOnce, Pace, type Steps } from './steps.js';
+import type { Steps } from './steps.js';
 import {
   AS_DOCUMENT,
   copyPiece,
@@ -237,28 +237,20 @@ class SentDocuments implements Documents {
     return new SentDocuments(this.#bytes, list, this.#replaced, { ranked, fields });
   }
 
-  withTexts(texts: ReadonlyMap<number, string>): Documents {
-    return atOnce(this.withTextsInSteps(texts));
-  }
-
-  *withTextsInSteps(texts: ReadonlyMap<number, string>): Steps<Documents> {
+  *withTextsInSteps(texts: NewTexts): Steps<Documents> {
     if (texts.size === 0) return this;
-    const pace = new Pace();
     const rows = this.#rows.slice();
-    const written = new WrittenTexts();
     // Where all are replaced, nothing of what was there is needed.
     const pieces = texts.size === this.count ? [] : [this.#ranked];
     let end = pieces[0]?.length ?? 0;
-    for (const [index, text] of texts) {
-      const piece = written.add(text);
+    for (const [index, piece] of texts) {
       pieces.push(piece);
       rows[index * ROW + TEXT] = end;
       end += piece.length;
       rows[index * ROW + TEXT + 1] = end;
-      if (pace.fills(piece.length)) yield;
     }
     const ranked = yield* joined(pieces, end);
-    written.giveBack();
+    texts.giveBack();
     const blanks = this.#blanks.filter((index) => !texts.has(index));
     const list = { rows, hasObjects: true, blanks };
     const fields = this.#fields;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { partDocuments, textDocuments } from '../../src/core/documents.js';
 import { inSteps } from '../../src/core/steps.js';
-import { documentsIn } from '../support/documents.js';
+import { documentsIn, newTexts, withTexts } from '../support/documents.js';
 import { encodeJson, type JsonFragment } from '../../src/core/json/json.js';
 
 const read = ({ bytes }: JsonFragment): unknown => JSON.parse(bytes.toString());
@@ -80,7 +80,7 @@ describe('documents with other texts', () => {
     ['sent as strings', fromBytes(['a', 'b'])],
     ['parsed', textDocuments(['a', 'b'])],
   ])('have these as parts too, and echo what was sent: %s', (_name, documents) => {
-    const other = documents.withTexts(new Map([[1, 'c']]));
+    const other = withTexts(documents, [1, 'c']);
 
     expect(other.parts().map(({ text }) => text)).toEqual(['a', 'c']);
     expect(JSON.parse(encodeJson(other.echo(1)).toString())).toEqual({ text: 'b' });
@@ -95,16 +95,16 @@ describe('documents with other texts', () => {
 
   it('keep what the caller sent', () => {
     const given = documentsIn(sent);
-    const changed = given.withTexts(new Map([[0, 'eins']]));
+    const changed = withTexts(given, [0, 'eins']);
 
     expect(read(changed.texts())).toEqual(['eins', 'two', ' ']);
     expect(encodeJson(changed.echo(0)).toString()).toBe('{"id":1,"text":"one"}');
     expect(changed.blanks()).toEqual([2]);
-    expect(given.withTexts(new Map())).toBe(given);
+    expect(withTexts(given)).toBe(given);
   });
 
   it('keep their images, also when one is there several times', () => {
-    const changed = parts.pick([0, 0, 1]).withTexts(new Map([[1, 'eins']]));
+    const changed = withTexts(parts.pick([0, 0, 1]), [1, 'eins']);
 
     expect(read(changed.texts())).toEqual(['one', 'eins', 'two']);
     expect(changed.parts()[1]?.image).toBe(image);
@@ -126,11 +126,7 @@ describe('documents with other texts', () => {
       { text: 'half \ud83d', source: 'half \ud83d' },
     ]);
     await given.prepare(() => Promise.resolve());
-    const texts = new Map([
-      [1, 'zwei "2"'],
-      [2, '\ud800'],
-    ]);
-    const changed = given.withTexts(texts);
+    const changed = withTexts(given, [1, 'zwei "2"'], [2, '\ud800']);
 
     expect([0, 1, 2, 3].map((index) => changed.textBytes(index))).toEqual([7, 12, 5, 10]);
     expect(changed.textJson(0).bytes).toBe(given.textJson(0).bytes);
@@ -149,13 +145,11 @@ describe('documents with other texts', () => {
     const long = 'x'.repeat(500_000);
     let pauses = 0;
 
-    const changed = await inSteps(
-      given.withTextsInSteps(new Map([0, 2].map((index) => [index, long]))),
-      () => {
-        pauses += 1;
-        return Promise.resolve();
-      },
-    );
+    const texts = newTexts([0, 2].map((index) => [index, long]));
+    const changed = await inSteps(given.withTextsInSteps(texts), () => {
+      pauses += 1;
+      return Promise.resolve();
+    });
 
     expect(read(changed.texts())).toEqual([long, 'b', long]);
     expect(pauses).toBe(2);

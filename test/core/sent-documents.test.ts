@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { fc } from '../support/property.js';
 import { encodeJson } from '../../src/core/json/json.js';
 import { textDocuments } from '../../src/core/documents.js';
-import { documentsIn } from '../support/documents.js';
+import { documentsIn, withTexts } from '../support/documents.js';
 import { takeUncounted, timesLeft } from '../support/memory.js';
 import type { JsonFragment } from '../../src/core/json/json.js';
 
@@ -34,7 +34,7 @@ describe('documents that are kept as they were sent', () => {
     const sent = documentsIn(JSON.stringify(['one', 'two', 'three']));
     const text = `new texts ${'x'.repeat(600_000)}`;
 
-    const changed = sent.withTexts(new Map([0, 1, 2].map((index) => [index, text])));
+    const changed = withTexts(sent, [0, text], [1, text], [2, text]);
 
     // The first lies apart.
     expect(timesLeft('new texts', 600_000)).toBe(2);

@@ -5,7 +5,7 @@ import { passageList } from '../../src/core/passages.js';
 import { windowsOf } from '../../src/core/split.js';
 import { atOnce, inSteps, Pace, type Steps } from '../../src/core/steps.js';
 import { leastTokensOf } from '../../src/core/tokens.js';
-import { documentsIn } from '../support/documents.js';
+import { documentsIn, newTexts } from '../support/documents.js';
 
 function* counting(steps: number): Steps<string> {
   for (let at = 0; at < steps; at += 1) yield;
@@ -74,7 +74,8 @@ describe('megabytes of text', () => {
     ['counted against a limit', () => leastTokensOf(long.pieces(0), Infinity, new Pace())],
     [
       'replaced',
-      () => many.withTextsInSteps(new Map([...Array(600).keys()].map((at) => [at, many.text(at)]))),
+      () =>
+        many.withTextsInSteps(newTexts([...Array(600).keys()].map((at) => [at, many.text(at)]))),
     ],
     ['cut into passages', () => passageList(many, [...Array(600).keys()], 128)],
     [

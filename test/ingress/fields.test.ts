@@ -8,7 +8,7 @@ import type { IngressDialect, ParsedRerank } from '../../src/ingress/dialect.js'
 import { mixedbread } from '../../src/ingress/mixedbread.js';
 import { pinecone } from '../../src/ingress/pinecone.js';
 import { IngressRequest } from '../../src/ingress/read.js';
-import { TOO_DEEP } from '../support/documents.js';
+import { TOO_DEEP, withTexts } from '../support/documents.js';
 import { mutatedJson } from '../support/mutated.js';
 import { fc } from '../support/property.js';
 
@@ -36,7 +36,7 @@ function viewsOf(documents: Documents, fields: readonly string[]): unknown {
   };
   const odd = indexes.filter((index) => index % 2 === 1);
   const filled = documents.fillBlanks('-');
-  const other = documents.withTexts(new Map([[0, 'other "text"']]));
+  const other = withTexts(documents, [0, 'other "text"']);
   return {
     ...{ count, hasImages, hasLoneImages },
     texts: textOf(documents.texts()),

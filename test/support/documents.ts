@@ -1,11 +1,27 @@
 import { sentDocuments, type Documents } from '../../src/core/documents.js';
 import { scanBody } from '../../src/core/json/scan.js';
+import { NewTexts } from '../../src/core/json/written-texts.js';
+import { atOnce } from '../../src/core/steps.js';
 
 /** Documents as they come in a body, from the JSON of their list. */
 export function documentsIn(list: string | Buffer): Documents {
   const scanned = scanBody(Buffer.from(`{"documents":${list.toString()}}`));
   if (scanned === undefined) throw new Error('the list is not one that is kept as bytes');
   return sentDocuments(scanned);
+}
+
+export function newTexts(texts: readonly (readonly [index: number, text: string])[]): NewTexts {
+  const all = new NewTexts();
+  for (const [index, text] of texts) all.set(index, text);
+  return all;
+}
+
+/** The documents with other texts, by index. */
+export function withTexts(
+  documents: Documents,
+  ...texts: Parameters<typeof newTexts>[0]
+): Documents {
+  return atOnce(documents.withTextsInSteps(newTexts(texts)));
 }
 
 /** A value at whose depth the walk leaves a body to the plain parser. */

@@ -47,3 +47,33 @@ export class WrittenTexts {
     this.#filled = 0;
   }
 }
+
+/** New texts of documents, by index, as JSON. */
+export class NewTexts {
+  readonly #written = new WrittenTexts();
+  readonly #texts = new Map<number, Buffer>();
+
+  /** Adds the text of a document, which must not have one here yet; returns how many bytes it takes. */
+  set(index: number, text: string): number {
+    const json = this.#written.add(text);
+    this.#texts.set(index, json);
+    return json.length;
+  }
+
+  get size(): number {
+    return this.#texts.size;
+  }
+
+  has(index: number): boolean {
+    return this.#texts.has(index);
+  }
+
+  [Symbol.iterator](): Iterator<readonly [number, Buffer]> {
+    return this.#texts[Symbol.iterator]();
+  }
+
+  /** Leaves their memory to others, where they have been copied. */
+  giveBack(): void {
+    this.#written.giveBack();
+  }
+}

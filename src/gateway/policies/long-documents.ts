@@ -1,4 +1,5 @@
 import type { Documents } from '../../core/documents.js';
+import { NewTexts } from '../../core/json/written-texts.js';
 import { bestPassages, passageList } from '../../core/passages.js';
 import { inSteps, Pace, type Steps } from '../../core/steps.js';
 import {
@@ -140,14 +141,13 @@ function* hasSurelyLong(
 
 /** The documents, of which those at `long` have no more tokens than there is room for. */
 function* cutOnes(documents: Documents, long: readonly number[], room: number): Steps<Documents> {
-  const texts = new Map<number, string>();
+  const texts = new NewTexts();
   const pace = new Pace();
   for (const index of long) {
     const beginning = documents.beginning(index, unitsBeyond(room));
     const isIndented = beginning.trimStart() !== beginning;
     const text = isIndented ? documents.text(index).trimStart() : beginning;
-    texts.set(index, cutToTokens(text, room));
-    if (pace.fills(text.length)) yield;
+    if (pace.fills(text.length + texts.set(index, cutToTokens(text, room)))) yield;
   }
   return yield* documents.withTextsInSteps(texts);
 }

@@ -3,6 +3,7 @@ import { fc } from '../../support/property.js';
 import { sentDocuments } from '../../../src/core/documents.js';
 import { encodeJson } from '../../../src/core/json/json.js';
 import { excessOf, listName, scanBody } from '../../../src/core/json/scan.js';
+import { withTexts } from '../../support/documents.js';
 
 const bytes = (text: string) => Buffer.from(text);
 const listOf = (scanned: ReturnType<typeof scanBody>): unknown =>
@@ -150,7 +151,7 @@ describe('scanBody', () => {
       `{"i":1,"document":{"id":"${sent}","text":"a${sent}"}},` +
       `{"i":0,"document":{"text":"${sent}"}}`;
     expect(both.toString()).toBe(shown);
-    const later = read.withTexts(new Map([[0, 'b']])).pick([1, 0]);
+    const later = withTexts(read, [0, 'b']).pick([1, 0]);
     expect(Buffer.concat([...later.echoes([0, 1], rows).pieces()]).toString()).toBe(shown);
     expect(scanned.members).toEqual({ query: JSON.parse(`"${sent}"`) as string });
   });
