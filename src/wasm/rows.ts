@@ -52,6 +52,8 @@ const MAX_WRITTEN_ROWS: i32 = 2048;
 const FAILED: i32 = -1;
 /** The end of the window cuts a row. */
 const CUT: i32 = -2;
+/** Likewise, where the first row has no number: another list may be the ranking. */
+export const NO_NUMBER: i32 = -3;
 
 // What comes next.
 const FIRST_ROW: i32 = 0;
@@ -195,13 +197,13 @@ export function read(from: i32, to: i32): i32 {
         state = NOTHING;
         return next + 1 - WINDOW;
       }
-      if (byte != 0x2c) return fail();
+      if (byte != 0x2c) return fail(FAILED);
       if (next != at) isTight = false;
       state = ROW;
       at = next + 1;
       continue;
     }
-    if (byte != 0x7b || left == 0) return fail();
+    if (byte != 0x7b || left == 0) return fail(FAILED);
     if (numbers + MAX_COLUMNS > MAX_NUMBERS) return at - WINDOW;
     const before = numbers;
     const unreadBefore = unread;
@@ -220,7 +222,7 @@ export function read(from: i32, to: i32): i32 {
       freeLeft = freeBefore;
       return at - WINDOW;
     }
-    if (behind == FAILED) return fail();
+    if (behind < 0) return fail(behind);
     if (state == FIRST_ROW) {
       firstRow = next;
       firstEnd = behind;
@@ -281,9 +283,9 @@ function isInteger(start: i32, end: i32): bool {
 }
 
 /** The form is forgotten, since the host has not heard of it. */
-function fail(): i32 {
+function fail(reason: i32): i32 {
   columns = 0;
-  return FAILED;
+  return reason;
 }
 
 function skipSpace(from: i32, end: i32): i32 {
@@ -392,7 +394,8 @@ function readFirstRow(start: i32, end: i32): i32 {
     if (behind != 0x2c) return FAILED;
     at = skipSpace(at, end);
   }
-  if (width == 0 || keep(slots, part, at, text) == FAILED) return FAILED;
+  if (width == 0) return NO_NUMBER;
+  if (keep(slots, part, at, text) == FAILED) return FAILED;
   columns = width;
   return at;
 }

@@ -1,12 +1,16 @@
 import { copyBytes } from '../memory.js';
 import { Compiled, type Constant, type Exports } from './instance.js';
-import { MAX_BETWEEN, MAX_WRITTEN, type Scored } from './row-scan.js';
 import { ROWS } from './rows-module.js';
 
 /** A member of each row: the column with its number, or the value that it has in all rows. */
 type Member =
   | { readonly key: string; readonly column: number }
   | { readonly key: string; readonly constant: string | boolean | null };
+
+/** A row of which a score has been read. */
+export interface Scored {
+  readonly score: number | undefined;
+}
 
 /** What the rows of a list have in common. */
 interface Form {
@@ -97,6 +101,7 @@ export class FlatRows {
 }
 
 interface RowsExports extends Exports {
+  readonly NO_NUMBER: Constant;
   readonly POWERS: Constant;
   readonly MAX_SCALE: Constant;
   readonly PARTS: Constant;
@@ -136,6 +141,8 @@ class RowReader {
   readonly #members: Uint32Array;
   readonly #numbers: Float64Array;
   readonly #places: Uint16Array;
+  /** Whether the list that was read last has no number in its first row. */
+  lacksNumbers = false;
   /** Of the list that was read last: nearly always that of the next one, too. */
   #form: Form | undefined;
   /** What has been read last, if all of it is still there. */
@@ -180,6 +187,7 @@ class RowReader {
     const code = this.#code;
     this.#inWindow = undefined;
     this.#hasVanished = false;
+    this.lacksNumbers = false;
     let count = 0;
     let first = 0;
     let second = 0;
@@ -195,7 +203,10 @@ class RowReader {
         copyBytes(bytes, this.#window, 0, at, Math.min(bytes.length, at + this.#window.length));
       }
       const reached = code.read(at - base, Math.min(bytes.length - base, this.#window.length));
-      if (reached < 0 || code.formColumns() === 0) return undefined;
+      if (reached < 0 || code.formColumns() === 0) {
+        this.lacksNumbers = reached === code.NO_NUMBER.value;
+        return undefined;
+      }
       end = base + reached;
       if (count === 0) {
         if (code.isOtherForm() !== 0) this.#form = this.#readForm(bytes, base);
@@ -233,7 +244,11 @@ class RowReader {
     return bytes === 0 ? undefined : Buffer.from(this.#memory.subarray(start, start + bytes));
   }
 
-  /** See `RowScan`; `undefined` also if they are not in the window any more. */
+  /**
+   * The scores of all rows as they are written in a column, if they have a fraction or an exponent and no more digits than a
+   * double has; otherwise an empty text. `undefined` if so much is between them that it takes longer to cut them out, or if they
+   * are not in the window any more.
+   */
   textsOf(list: FlatRows, column: number, rows: readonly Scored[]): readonly string[] | undefined {
     const { bytes, first, end } = list.extent;
     if (this.#inWindow !== list || end - first > rows.length * MAX_BETWEEN) return undefined;
@@ -303,6 +318,11 @@ class RowReader {
     }
   }
 }
+
+/** No engine writes a longer number than `-1.2345678901234567e-308`. */
+const MAX_WRITTEN = 24;
+/** How long rows may be whose numbers are cut out: as long as their ranking is kept, all of them are. */
+const MAX_BETWEEN = 96;
 
 /** A row as the contract has it, each of its numbers a zero. */
 const CONTRACT = '{"index":0,"relevance_score":0}';

@@ -1,17 +1,19 @@
-import { FlatRows, rowReader } from './row-reader.js';
-import { endOfKey, RowScan, valueBehind, type KnownStrings, type Scored } from './row-scan.js';
+import { rowReader, type FlatRows, type Scored } from './row-reader.js';
 import { skipSpace, skipValue } from './scan.js';
-import { ROW, Walk } from './scanner.js';
 
 /**
  * Reads JSON that consists mostly of one list of objects of the same form with numbers in them, as rankings do:
  * `[{"index":3,"score":0.9},…]`, on its own or as a member of an object or two. Numbers are read directly from the bytes, at a
  * fraction of the cost of building objects; the rest is parsed as usual. Members with other values, such as returned
- * documents, are skipped in text that has been walked over, and parsed if somebody asks for them. For anything unusual (rows of
- * several forms, escaped keys) the answer is `undefined` and `JSON.parse` decides, so that both ways accept and mean the same.
+ * documents, are judged and passed over, and parsed if somebody asks for them. For anything unusual (rows of several forms or of
+ * more than 64 kB, escaped keys) the answer is `undefined` and `JSON.parse` decides, so that both ways accept and mean the same.
  */
 
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
+const COLON = 0x3a;
+const SPACE = 0x20;
 const MINUS = 0x2d;
 const ZERO = 0x30;
 const NINE = 0x39;
@@ -26,11 +28,11 @@ export class NumberRows {
   readonly count: number;
   /** Row by row, in the order of the keys. */
   readonly values: readonly number[];
-  readonly #scan: FlatRows | RowScan;
+  readonly #scan: FlatRows;
   #ranked: Ranked | undefined;
   #objects: readonly Readonly<Record<string, unknown>>[] | undefined;
 
-  constructor(scan: FlatRows | RowScan) {
+  constructor(scan: FlatRows) {
     this.keys = scan.keys;
     this.values = scan.values;
     this.count = scan.values.length / scan.keys.length;
@@ -83,7 +85,7 @@ export class NumberRows {
    */
   written(ranking: readonly unknown[]): Buffer | undefined {
     const ranked = this.#ranked;
-    if (ranked?.rows !== ranking || !(this.#scan instanceof FlatRows)) return undefined;
+    if (ranked?.rows !== ranking) return undefined;
     return this.#scan.written(ranked.indexAt, ranked.scoreAt);
   }
 }
@@ -106,9 +108,6 @@ export interface ParsedRows {
   readonly rows: NumberRows;
 }
 
-/** Strings from this length on are found faster by a walk than by looking at each byte. */
-const LONG_BYTES = 32;
-
 /**
  * Parses a JSON text whose list of at most `maxRows` rows becomes `NumberRows`; `undefined` if it has no such list, is not
  * JSON, or has too much around the rows.
@@ -119,14 +118,7 @@ export function parseAroundRows(
   maxRows: number,
   mostValues = Infinity,
 ): ParsedRows | undefined {
-  const search = new Search(bytes, maxRows, { mostValues });
-  const parsed = search.run();
-  if (parsed !== undefined || !search.hasMixedRows) return parsed;
-  const walk = Walk.forLongStrings(bytes, LONG_BYTES);
-  walk.go();
-  if (!walk.isValid || walk.otherValues > mostValues) return undefined;
-  const strings = { places: walk.longStrings, stride: ROW };
-  return new Search(bytes, maxRows, { mostValues, strings }).run();
+  return new Search(bytes, maxRows, mostValues).run();
 }
 
 /** What surrounds the rows is parsed here if it is no larger than this. */
@@ -139,33 +131,23 @@ const PLACEHOLDER_JSON = JSON.stringify(PLACEHOLDER);
 /** Assigning to `__proto__` would not create a member. */
 const NO_MEMBER = '__proto__';
 
-/** How many values there may be, and where strings are, if that is known. */
-interface Known {
-  readonly mostValues: number;
-  readonly strings?: KnownStrings;
-}
-
 /** Looks for the rows in a text: the first list of objects that has a number in the first of them. */
 class Search {
-  /** Whether there was a list of objects that has other members than numbers, or that are not the same in all. */
-  hasMixedRows = false;
   readonly #bytes: Buffer;
   /** If the rows begin behind it, there is too much around them. */
   readonly #head: Buffer;
   readonly #maxRows: number;
   readonly #mostValues: number;
-  readonly #strings: KnownStrings | undefined;
-  #found: FlatRows | RowScan | undefined;
+  #found: FlatRows | undefined;
   #foundAt = 0;
   /** The members that lead to the list, the innermost first. */
   readonly #path: string[] = [];
 
-  constructor(bytes: Buffer, maxRows: number, { mostValues, strings }: Known) {
+  constructor(bytes: Buffer, maxRows: number, mostValues: number) {
     this.#bytes = bytes;
     this.#head = bytes.length > MAX_AROUND_BYTES ? bytes.subarray(0, MAX_AROUND_BYTES) : bytes;
     this.#maxRows = maxRows;
     this.#mostValues = mostValues;
-    this.#strings = strings;
   }
 
   run(): ParsedRows | undefined {
@@ -214,28 +196,17 @@ class Search {
     const bytes = this.#bytes;
     const first = bytes[skipSpace(bytes, start + 1)] ?? 0;
     if (first === OPEN_BRACE) {
-      if (this.#strings === undefined) {
-        this.#found = rowReader().read(bytes, start, this.#maxRows, this.#mostValues);
-        this.#foundAt = start;
-        if (this.#found !== undefined) return -1;
-      }
-      const scan = new RowScan(bytes, start, this.#strings);
-      if (scan.run(this.#maxRows)) {
-        this.#found = scan;
-        this.#foundAt = start;
-        return -1;
-      }
-      // A long list of another kind: whoever parses it has no use for a search behind it.
-      if (this.#strings === undefined || scan.keys.length > 0) {
-        this.hasMixedRows = !scan.spellsNumber;
-        return -1;
-      }
+      const reader = rowReader();
+      this.#found = reader.read(bytes, start, this.#maxRows, this.#mostValues);
+      this.#foundAt = start;
+      // Rows of another kind: whoever parses them has no use for a search behind them.
+      if (!reader.lacksNumbers) return -1;
     }
     const hasNumbers = first === MINUS || (first >= ZERO && first <= NINE);
     return hasNumbers ? -1 : skipValue(this.#head, start);
   }
 
-  #withMember(scan: FlatRows | RowScan): ParsedRows | undefined {
+  #withMember(scan: FlatRows): ParsedRows | undefined {
     const bytes = this.#bytes;
     if (bytes.length - (scan.end - this.#foundAt) > MAX_AROUND_BYTES) return undefined;
     const before = bytes.toString('utf8', 0, this.#foundAt);
@@ -261,4 +232,20 @@ class Search {
 function memberOf(value: unknown, name: string): unknown {
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
   return (value as Readonly<Record<string, unknown>>)[name];
+}
+
+/** The position after the closing quote of a key without escapes; -1 if there is no such key. */
+function endOfKey(bytes: Buffer, start: number): number {
+  if (bytes[start] !== QUOTE) return -1;
+  for (let at = start + 1; at < bytes.length; at += 1) {
+    const byte = bytes[at] ?? 0;
+    if (byte === QUOTE) return at + 1;
+    if (byte === BACKSLASH || byte < SPACE) return -1;
+  }
+  return -1;
+}
+
+function valueBehind(bytes: Buffer, keyEnd: number): number {
+  const colon = skipSpace(bytes, keyEnd);
+  return bytes[colon] === COLON ? skipSpace(bytes, colon + 1) : -1;
 }
