@@ -1,8 +1,6 @@
-import { copyPiece } from './document-json.js';
 import type { Documents } from './document-list.js';
-import { bufferWithRoom } from './json/room.js';
 import { widthOf } from './field-places.js';
-import { copyBytes } from './memory.js';
+import { Interleaved, type Kept } from './interleaved.js';
 import type { LoneHalves } from './json/halves.js';
 import { FIELD, ROW, type FoundList } from './json/scan.js';
 import { rankedDocuments } from './sent-documents.js';
@@ -10,15 +8,9 @@ import { Pace, type Steps } from './steps.js';
 
 const QUOTE = 0x22;
 /** Between the lines of a text, in JSON. */
-const NEXT_LINE = Buffer.from('\\n');
-const QUOTES = Buffer.from('"');
-const OPEN = 0x5b;
-const CLOSE = 0x5d;
-const COMMA = 0x2c;
+const NEXT_LINE = '\\n';
 /** A value that is no string is read and written in one go: the plain parser has steps for larger ones. */
 const MOST_VALUE_BYTES = 65_536;
-/** More is copied in pieces. */
-const MOST_COPIED_BYTES = 262_144;
 /** What a document takes, in units of a step. */
 const DOCUMENT_UNITS = 32;
 
@@ -45,175 +37,167 @@ export function* fieldDocuments({
   areAllNeeded,
 }: FieldList): Steps<Documents | undefined> {
   const places = { names: fields, rows: list.rows };
-  const texts = new FieldTexts(body, fields, areAllNeeded);
-  const rows = new Uint32Array((list.rows.length / texts.width) * ROW);
-  if (!(yield* texts.place(list.rows, rows))) return undefined;
+  const heads = fields.map((name) => (fields.length === 1 ? '' : `${name}: `));
+  const texts = yield* fieldTexts(body, list.rows, { heads, width: widthOf(fields), areAllNeeded });
+  if (texts === undefined) return undefined;
+  const { ranked, rows } = texts;
   const kept = { rows, hasObjects: true, blanks: list.blanks };
-  if (texts.areInBody) return rankedDocuments({ body, list: kept, replaced }, body, places);
-  const all = yield* texts.write(list.rows);
-  return rankedDocuments({ body, list: kept, replaced }, all, places, true);
+  return rankedDocuments(
+    { body, list: kept, replaced },
+    ranked ?? body,
+    places,
+    ranked !== undefined,
+  );
 }
 
-/** The texts of elements of a body by their fields, as a JSON array. */
-class FieldTexts {
-  /** Numbers per element. */
+/** How texts are put together. */
+interface Lines {
+  /** What comes before the value of each field. */
+  readonly heads: readonly string[];
+  /** Numbers per element, whose fields may be more than these. */
   readonly width: number;
-  /** Whether each text is a string of the body by itself, so that nothing has to be written. */
-  areInBody: boolean;
+  /** Whether each element must have all of these. */
+  readonly areAllNeeded: boolean;
+}
+
+/** Where elements are and their texts: in a JSON array of their own, if there is one, else in the body. */
+interface FieldTexts {
+  readonly rows: Uint32Array;
+  readonly ranked: Buffer | undefined;
+}
+
+/**
+ * The texts of elements: a line for each of the fields that they have. Strings are their own texts. `undefined` if that is
+ * for the plain parser.
+ */
+export function* fieldTexts(
+  body: Buffer,
+  found: Uint32Array,
+  lines: Lines,
+): Steps<FieldTexts | undefined> {
+  const rows = new Uint32Array((found.length / lines.width) * ROW);
+  if (areInBody(body, found, lines, rows)) return { rows, ranked: undefined };
+  const writer = new LineWriter(body, lines, rows.length / ROW);
+  const pace = new Pace();
+  for (let at = 0, row = 0; at < found.length; at += lines.width, row += ROW) {
+    rows[row] = found[at] ?? 0;
+    rows[row + 1] = found[at + 1] ?? 0;
+    rows[row + 2] = writer.start;
+    const parsed = writer.add(found, at);
+    if (parsed === undefined) return undefined;
+    rows[row + 3] = writer.end;
+    if (pace.fills(DOCUMENT_UNITS + parsed)) yield;
+  }
+  return { rows, ranked: yield* writer.write() };
+}
+
+/** Whether each text is a string of the body by itself; if so, notes where. */
+function areInBody(
+  body: Buffer,
+  found: Uint32Array,
+  { heads, width }: Lines,
+  rows: Uint32Array,
+): boolean {
+  if (heads.some((head) => head !== '')) return false;
+  for (let at = 0, row = 0; at < found.length; at += width, row += ROW) {
+    let only = body[found[at] ?? 0] === QUOTE ? at : NOWHERE;
+    for (let field = 0; field < heads.length; field += 1) {
+      const place = at + ROW + field * FIELD;
+      if ((found[place] ?? 0) === 0) continue;
+      if (only !== NOWHERE || body[found[place] ?? 0] !== QUOTE) return false;
+      only = place;
+    }
+    if (only === NOWHERE) return false;
+    rows[row] = found[at] ?? 0;
+    rows[row + 1] = found[at + 1] ?? 0;
+    rows[row + 2] = found[only] ?? 0;
+    rows[row + 3] = found[only + 1] ?? 0;
+  }
+  return true;
+}
+
+const NOWHERE = -1;
+
+/** What comes before the first value of an element, by its field, or before one that has none. */
+interface Beginnings {
+  readonly fields: readonly Kept[];
+  readonly bare: Kept;
+}
+
+/** What comes before an element that is not the first: it ends the text before it. */
+const BETWEEN = '","';
+
+/** Writes the texts of elements as a JSON array. */
+class LineWriter {
   readonly #body: Buffer;
   readonly #areAllNeeded: boolean;
-  /** What comes before the value of each field. */
-  readonly #heads: readonly Buffer[];
-  /** Values that are no strings, as the insides of strings, by where they are in the body. */
-  readonly #written = new Map<number, Buffer>();
-  /** How many bytes of the body those are. */
-  #parsed = 0;
-  #size = 1;
+  readonly #list: Interleaved;
+  readonly #first: Beginnings;
+  readonly #next: Beginnings;
+  /** What comes before a further value of an element. */
+  readonly #lines: readonly Kept[];
 
-  constructor(body: Buffer, fields: readonly string[], areAllNeeded: boolean) {
+  constructor(body: Buffer, { heads, areAllNeeded }: Lines, count: number) {
+    const list = new Interleaved(body, count * heads.length + 1);
+    const begun = (start: string): Kept[] =>
+      heads.map((head) => list.keep(start + JSON.stringify(head).slice(1, -1)));
     this.#body = body;
     this.#areAllNeeded = areAllNeeded;
-    this.width = widthOf(fields);
-    this.areInBody = fields.length === 1;
-    this.#heads = fields.map((name) =>
-      Buffer.from(fields.length === 1 ? '' : JSON.stringify(`${name}: `).slice(1, -1)),
-    );
+    this.#list = list;
+    this.#first = { fields: begun('["'), bare: list.keep('["') };
+    this.#next = { fields: begun(BETWEEN), bare: list.keep(BETWEEN) };
+    this.#lines = begun(NEXT_LINE);
   }
 
-  /** Notes where each element is and where its text will be; false if that is for the plain parser. */
-  *place(found: Uint32Array, rows: Uint32Array): Steps<boolean> {
-    const pace = new Pace();
-    for (let at = 0, row = 0; at < found.length; at += this.width, row += ROW) {
-      const before = this.#parsed;
-      if (!this.#writeOthers(found, at)) return false;
-      const start = this.#size;
-      this.#size += this.#sizeOf(found, at) + 1;
-      rows[row] = found[at] ?? 0;
-      rows[row + 1] = found[at + 1] ?? 0;
-      rows[row + 2] = start;
-      rows[row + 3] = this.#size - 1;
-      if (pace.fills(DOCUMENT_UNITS + this.#parsed - before)) yield;
-    }
-    if (this.areInBody) this.#placeInBody(found, rows);
-    return true;
+  /** Where the text of the next element will start. */
+  get start(): number {
+    return this.#list.size === 0 ? 1 : this.#list.size + BETWEEN.length - 1;
   }
 
-  #placeInBody(found: Uint32Array, rows: Uint32Array): void {
-    for (let at = 0, row = 0; at < found.length; at += this.width, row += ROW) {
-      const from = this.#isString(found, at) ? at : at + ROW;
-      rows[row + 2] = found[from] ?? 0;
-      rows[row + 3] = found[from + 1] ?? 0;
-    }
+  /** Where that of the last one ends. */
+  get end(): number {
+    return this.#list.size + 1;
   }
 
-  /** Writes all texts. */
-  *write(found: Uint32Array): Steps<Buffer> {
-    const body = this.#body;
-    const whole = bufferWithRoom(this.#size);
-    const pace = new Pace();
-    let end = 0;
-    for (let at = 0; at < found.length; at += this.width) {
-      const start = end;
-      whole[end] = at === 0 ? OPEN : COMMA;
-      end += 1;
-      if (this.#sizeOf(found, at) > MOST_COPIED_BYTES) {
-        for (const piece of this.#piecesOf(found, at)) {
-          end += copyBytes(piece, whole, end);
-          if (pace.fills(piece.length)) yield;
-        }
-      } else if (this.#isString(found, at)) {
-        end += copyPiece(body, found[at] ?? 0, found[at + 1] ?? 0, whole, end);
-      } else {
-        end = this.#writeText(found, at, whole, end);
-      }
-      if (pace.fills(end - start)) yield;
+  /**
+   * Adds the element whose numbers are at `at`. Returns how many bytes had to be parsed; `undefined` if it lacks a field, or has
+   * one that is too large for that.
+   */
+  add(found: Uint32Array, at: number): number | undefined {
+    const [body, list] = [this.#body, this.#list];
+    const { fields, bare } = list.size === 0 ? this.#first : this.#next;
+    const start = found[at] ?? 0;
+    if (body[start] === QUOTE) {
+      list.add(bare, start + 1, (found[at + 1] ?? 0) - 1);
+      return 0;
     }
-    whole[end] = CLOSE;
-    return whole;
-  }
-
-  /** The text of the element whose numbers are at `at`, none of the pieces large. */
-  *#piecesOf(found: Uint32Array, at: number): Iterable<Buffer> {
-    if (this.#isString(found, at)) {
-      yield* inPieces(this.#body.subarray(found[at], found[at + 1]));
-      return;
-    }
-    let between = QUOTES;
-    for (const [field, head] of this.#heads.entries()) {
+    let before = fields;
+    let parsed = 0;
+    for (let field = 0; field < fields.length; field += 1) {
       const place = at + ROW + field * FIELD;
       const from = found[place] ?? 0;
+      if (from === 0 && this.#areAllNeeded) return undefined;
       if (from === 0) continue;
-      yield between;
-      yield head;
-      yield* inPieces(
-        this.#written.get(from) ?? this.#body.subarray(from + 1, (found[place + 1] ?? 0) - 1),
-      );
-      between = NEXT_LINE;
-    }
-    yield QUOTES;
-  }
-
-  #writeText(found: Uint32Array, at: number, target: Buffer, start: number): number {
-    const body = this.#body;
-    target[start] = QUOTE;
-    let end = start + 1;
-    for (const [field, head] of this.#heads.entries()) {
-      const from = found[at + ROW + field * FIELD] ?? 0;
-      if (from === 0) continue;
-      if (end > start + 1) end += copyPiece(NEXT_LINE, 0, NEXT_LINE.length, target, end);
-      end += copyPiece(head, 0, head.length, target, end);
-      const written = this.#written.get(from);
-      end +=
-        written === undefined
-          ? copyPiece(body, from + 1, (found[at + ROW + field * FIELD + 1] ?? 0) - 1, target, end)
-          : written.copy(target, end);
-    }
-    target[end] = QUOTE;
-    return end + 1;
-  }
-
-  /** How many bytes the text of the element takes whose numbers are at `at`. */
-  #sizeOf(found: Uint32Array, at: number): number {
-    if (this.#isString(found, at)) return (found[at + 1] ?? 0) - (found[at] ?? 0);
-    let size = 2;
-    for (let field = 0; field < this.#heads.length; field += 1) {
-      const from = found[at + ROW + field * FIELD] ?? 0;
-      if (from === 0) continue;
-      if (size > 2) size += NEXT_LINE.length;
-      size += this.#heads[field]?.length ?? 0;
-      size +=
-        this.#written.get(from)?.length ?? (found[at + ROW + field * FIELD + 1] ?? 0) - from - 2;
-    }
-    return size;
-  }
-
-  /** Writes the values of an element that are no strings; false if one is too large for that. */
-  #writeOthers(found: Uint32Array, at: number): boolean {
-    if (this.#isString(found, at)) return true;
-    for (let place = at + ROW; place < at + this.width; place += FIELD) {
-      const from = found[place] ?? 0;
       const to = found[place + 1] ?? 0;
-      if (from !== 0 && this.#body[from] === QUOTE) continue;
-      this.areInBody = false;
-      if (from === 0 && this.#areAllNeeded) return false;
-      if (from === 0) continue;
-      if (to - from > MOST_VALUE_BYTES) return false;
-      this.#parsed += to - from;
-      const value: unknown = JSON.parse(this.#body.toString('utf8', from, to));
-      const text = JSON.stringify(JSON.stringify(value));
-      this.#written.set(from, Buffer.from(text.slice(1, -1)));
+      const head = before[field] ?? bare;
+      before = this.#lines;
+      if (body[from] === QUOTE) {
+        list.add(head, from + 1, to - 1);
+        continue;
+      }
+      if (to - from > MOST_VALUE_BYTES) return undefined;
+      parsed += to - from;
+      const value: unknown = JSON.parse(body.toString('utf8', from, to));
+      list.add(head, 0, 0);
+      list.addText(JSON.stringify(JSON.stringify(value)).slice(1, -1));
     }
-    return true;
+    if (before === fields) list.add(bare, 0, 0);
+    return parsed;
   }
 
-  /** Whether the element whose numbers are at `at` is a string, which is its own text. */
-  #isString(found: Uint32Array, at: number): boolean {
-    return this.#body[found[at] ?? 0] === QUOTE;
-  }
-}
-
-function* inPieces(bytes: Buffer): Iterable<Buffer> {
-  for (let at = 0; at < bytes.length; at += MOST_COPIED_BYTES) {
-    yield bytes.subarray(at, at + MOST_COPIED_BYTES);
+  /** The array of all that have been added. */
+  write(): Steps<Buffer> {
+    this.#list.addText('"]');
+    return this.#list.write();
   }
 }

@@ -15,9 +15,9 @@ import {
   inTurn,
   pickStrings,
   ROW_END,
-  wrapEach,
 } from './document-json.js';
 import type { DocumentPart, Documents } from './document-list.js';
+import { Interleaved } from './interleaved.js';
 import { pickedPlaces, pickedStrings, type FieldPlaces } from './field-places.js';
 import { decoded, MOST_BYTES, partedAt, PIECE_BYTES, stringPieces } from './json/text-pieces.js';
 
@@ -108,21 +108,15 @@ class SentDocuments implements Documents {
   around(before: string | ((index: number) => string), after: string): JsonFragment {
     if (typeof before === 'string') return this.#join(before, TEXT, after);
     if (this.count === 0) return new JsonFragment(EMPTY_ARRAY);
-    const [bytes, rows] = [this.#ranked, this.#rows];
-    const places: number[] = [];
-    const ends: number[] = [];
-    let text = '[';
+    const rows = this.#rows;
+    const list = new Interleaved(this.#ranked, this.count + 1);
     for (let index = 0; index < this.count; index += 1) {
-      text += (index === 0 ? '' : `${after},`) + before(index);
-      ends.push(text.length);
-      places.push(index * ROW + TEXT);
+      const at = index * ROW + TEXT;
+      const head = index === 0 ? '[' : `${after},`;
+      list.addBehind(head + before(index), rows[at] ?? 0, rows[at + 1] ?? 0);
     }
-    text += `${after}]`;
-    const around = Buffer.from(text);
-    // Where it has other characters, the ends are not those in bytes.
-    return around.length === text.length
-      ? between({ bytes, rows, places, around, ends })
-      : wrapEach(this.count, before, (index) => this.#raw(index, TEXT), after);
+    list.addText(`${after}]`);
+    return list.fragment();
   }
 
   sources(): JsonFragment {
@@ -181,19 +175,18 @@ class SentDocuments implements Documents {
     const shown = { name, bare: areTexts };
     const woven = weaver().echo({ body: bytes, rows, place, replaced }, indexes, rowsText, shown);
     if (woven !== undefined) return new JsonFragment(woven, true);
-    // What stands around the documents, in one text: many short ones take longer to write than the documents.
     const heads = headsOf(rowsText.toString('latin1'), name);
-    let text = '';
-    const ends: number[] = [];
-    const places = indexes.map((index) => index * ROW + place);
-    for (const [at, start] of places.entries()) {
-      const isText = !areTexts && bytes[rows[start] ?? 0] === QUOTE;
-      text += isText ? (heads[at] ?? '') + ECHO_HEAD : (heads[at] ?? '');
-      ends.push(text.length);
-      if (isText) text += ECHO_TAIL;
+    const list = new Interleaved(bytes, indexes.length + 1);
+    let tail = '';
+    for (const [at, index] of indexes.entries()) {
+      const start = rows[index * ROW + place] ?? 0;
+      const isText = !areTexts && bytes[start] === QUOTE;
+      const head = tail + (heads[at] ?? '');
+      list.addBehind(isText ? head + ECHO_HEAD : head, start, rows[index * ROW + place + 1] ?? 0);
+      tail = isText ? ECHO_TAIL : '';
     }
-    const around = Buffer.from(text + ROW_END, 'latin1');
-    return between({ bytes, rows, places, around, ends, replaced });
+    list.addText(tail + ROW_END);
+    return list.fragment(replaced);
   }
 
   blanks(): readonly number[] {
@@ -339,51 +332,6 @@ interface Beside {
   /** Whether there is nothing but the array of texts there. */
   readonly areRankedAlone?: boolean;
   readonly fields?: FieldPlaces | undefined;
-}
-
-/** Parts of a body, and the text that stands around them. */
-interface Interleaved {
-  readonly bytes: Buffer;
-  readonly rows: Uint32Array;
-  /** Where in the rows each part's start is, with its end behind it. */
-  readonly places: readonly number[];
-  readonly around: Buffer;
-  /** Where in that text each part goes. */
-  readonly ends: readonly number[];
-  readonly replaced?: LoneHalves | undefined;
-}
-
-/** The parts with the text around them; copied when it is written. */
-function between({ bytes, rows, places, around, ends, replaced }: Interleaved): JsonFragment {
-  let size = around.length;
-  for (const place of places) size += (rows[place + 1] ?? 0) - (rows[place] ?? 0);
-  function* iterate(): Iterable<Buffer> {
-    for (const [at, place] of places.entries()) {
-      yield around.subarray(ends[at - 1] ?? 0, ends[at]);
-      const [start = 0, end = 0] = rows.subarray(place);
-      if (replaced === undefined) yield bytes.subarray(start, end);
-      else yield* replaced.originals(bytes, start, end);
-    }
-    yield around.subarray(ends[ends.length - 1] ?? 0);
-  }
-  return new JsonFragment({
-    size,
-    iterate,
-    copy: (target: Buffer, start: number) => {
-      let end = start;
-      let done = 0;
-      for (let at = 0; at < places.length; at += 1) {
-        const next = ends[at] ?? 0;
-        end += copyPiece(around, done, next, target, end);
-        done = next;
-        const place = places[at] ?? 0;
-        const begun = end;
-        end += copyBytes(bytes, target, end, rows[place], rows[place + 1]);
-        replaced?.putBack(target, begun, rows[place] ?? 0, rows[place + 1] ?? 0);
-      }
-      copyPiece(around, done, around.length, target, end);
-    },
-  });
 }
 
 /** How much is copied in one go. */

@@ -26,6 +26,7 @@ interface WeaverExports extends Exports {
   added(): number;
   join(documents: number, place: number, before: number, between: number, after: number): number;
   echo(documents: number, bytes: number, member: number, bare: number): number;
+  gather(parts: number): number;
 }
 
 /** Documents in a body: rows of `FoundList`, and at which of a row's numbers to look. */
@@ -36,6 +37,20 @@ export interface Places {
   /** What has been replaced in the body, and is put back where it is shown. */
   readonly replaced?: LoneHalves | undefined;
 }
+
+/** Parts of a body, each behind a part of the text `around`. */
+export interface Parts {
+  readonly body: Buffer;
+  readonly around: Buffer;
+  /** For each, where it starts and ends there, and in the body. */
+  readonly numbers: Uint32Array;
+  /** How many bytes that makes. */
+  readonly size: number;
+  readonly replaced?: LoneHalves | undefined;
+}
+
+/** Numbers for each part. */
+export const PART = 4;
 
 /** What is before, between and after documents, and how many bytes that is. */
 interface Glue {
@@ -142,6 +157,18 @@ class Weaver {
     replaced?.putBack(this.#body, 0, 0, body.length);
     this.#rows.set(text);
     return this.#written(this.#code.echo(count, text.length, member, bare ? 1 : 0));
+  }
+
+  /** The parts, one behind the other; `undefined` if they are too large. */
+  gather({ body, around, numbers, size, replaced }: Parts): Buffer | undefined {
+    const count = numbers.length / PART;
+    if (size > this.#most || !this.#fits(body, count, around.length)) return undefined;
+    if (!isWorthIt(body, count, size)) return undefined;
+    this.#words.set(numbers);
+    this.#take(body);
+    replaced?.putBack(this.#body, 0, 0, body.length);
+    this.#rows.set(around);
+    return this.#written(this.#code.gather(count));
   }
 
   /** Writes a name, unless it is still there; returns how many bytes it takes. */
