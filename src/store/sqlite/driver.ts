@@ -6,6 +6,7 @@ export type SqlValue = number | string | null;
 export interface Driver {
   exec(sql: string): void;
   prepare(sql: string): DriverStatement;
+  /** Does nothing where it was closed before. */
   close(): void;
 }
 
@@ -48,6 +49,7 @@ export function openDriver(file: string): Driver {
 
 function openNodeSqlite({ DatabaseSync }: NodeSqlite, file: string): Driver {
   const database = new DatabaseSync(file);
+  let isOpen = true;
   return {
     exec: (sql) => database.exec(sql),
     prepare(sql) {
@@ -58,7 +60,10 @@ function openNodeSqlite({ DatabaseSync }: NodeSqlite, file: string): Driver {
         run: (parameters) => Number(statement.run(...parameters).changes),
       };
     },
-    close: () => database.close(),
+    close() {
+      if (isOpen) database.close();
+      isOpen = false;
+    },
   };
 }
 
