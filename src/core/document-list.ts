@@ -1,6 +1,6 @@
 import { type JsonBody, JsonFragment } from './json/json.js';
 import type { NewTexts } from './json/written-texts.js';
-import type { Steps } from './steps.js';
+import type { Pace, Steps } from './steps.js';
 
 /** One document of a parsed request: the text to rank, and what the caller sent. */
 export interface DocumentPart {
@@ -36,6 +36,8 @@ export interface Documents {
   text(index: number): string;
   /** The same in pieces, so that nobody has to wait while megabytes are decoded. */
   pieces(index: number): Iterable<string>;
+  /** A lower bound of the tokens of one text, or a number above `upTo`. */
+  leastTokens(index: number, upTo: number, pace: Pace): Steps<number>;
   /** The text of one document, or its beginning: at least so many UTF-16 units of it. */
   beginning(index: number, units: number): string;
   /** The same as JSON, without making a string of it where it came as bytes. */

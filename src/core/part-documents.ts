@@ -3,6 +3,7 @@ import { elementRanges, searchElements } from './json/elements.js';
 import { locatedList, ROW, Walk } from './json/scanner.js';
 import { NewTexts, WrittenTexts } from './json/written-texts.js';
 import { atOnce, inSteps, Pace, type Steps } from './steps.js';
+import { leastTokensOf } from './tokens.js';
 import {
   AS_DOCUMENT,
   ECHO_HEAD,
@@ -148,6 +149,10 @@ class PartDocuments implements Documents {
 
   pieces(index: number): Iterable<string> {
     return [this.text(index)];
+  }
+
+  leastTokens(index: number, upTo: number, pace: Pace): Steps<number> {
+    return leastTokensOf(this.text(index), upTo, pace);
   }
 
   beginning(index: number, units: number): string {

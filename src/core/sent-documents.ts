@@ -4,7 +4,7 @@ import { ROW, type FoundList, type ScannedBody } from './json/scan.js';
 import { weaver } from './json/weaver.js';
 import type { NewTexts } from './json/written-texts.js';
 import { copyBytes, uncleared } from './memory.js';
-import type { Steps } from './steps.js';
+import type { Pace, Steps } from './steps.js';
 import {
   AS_DOCUMENT,
   copyPiece,
@@ -20,6 +20,7 @@ import type { DocumentPart, Documents } from './document-list.js';
 import { Interleaved } from './interleaved.js';
 import { pickedPlaces, pickedStrings, type FieldPlaces } from './field-places.js';
 import { decoded, MOST_BYTES, partedAt, PIECE_BYTES, stringPieces } from './json/text-pieces.js';
+import { leastTokensOfJson } from './tokens.js';
 
 const EMPTY_ARRAY = Buffer.from('[]');
 const QUOTE = 0x22;
@@ -90,6 +91,10 @@ class SentDocuments implements Documents {
   pieces(index: number): Iterable<string> {
     const raw = this.#raw(index, TEXT);
     return raw.length > PIECE_BYTES ? stringPieces(raw) : [this.text(index)];
+  }
+
+  leastTokens(index: number, upTo: number, pace: Pace): Steps<number> {
+    return leastTokensOfJson(this.#raw(index, TEXT), upTo, pace);
   }
 
   beginning(index: number, units: number): string {

@@ -1,3 +1,4 @@
+import { partedAt, PIECE_BYTES } from './json/text-pieces.js';
 import type { Pace, Steps } from './steps.js';
 
 /**
@@ -52,14 +53,22 @@ function boundsOf(unit: number): Bounds {
   return RANGES.find(([last]) => unit <= last)?.[1] ?? SYMBOLS;
 }
 
-/** By UTF-16 unit: looked up for each unit of a text. */
-const LEAST = new Float32Array(0x10000);
+/** By UTF-16 unit: looked up for each unit of a text. The least are in hundredths, which add up exactly. */
+const LEAST = new Uint8Array(0x10000);
 const MOST = new Float32Array(0x10000);
 for (let unit = 0; unit < 0x10000; unit += 1) {
   const { least, most } = boundsOf(unit);
-  LEAST[unit] = least;
+  LEAST[unit] = Math.round(100 * least);
   MOST[unit] = most;
 }
+
+/** By byte of JSON, the least of a character that is this byte alone. */
+const LEAST_OF_BYTE = LEAST.slice(0, 0x100);
+/** Any other is a part of one. */
+const PART = 0xff;
+const BACKSLASH = 0x5c;
+LEAST_OF_BYTE.fill(PART, 0x80);
+LEAST_OF_BYTE[BACKSLASH] = PART;
 
 /** The most tokens per byte of UTF-8: half of a character of four bytes, or of one of two. */
 const MOST_PER_BYTE = 1.5;
@@ -78,23 +87,96 @@ export function maySurelyExceed(bytes: number, tokens: number): boolean {
 
 /** A lower bound of a text's tokens. Counting stops beyond `upTo`: a text may be megabytes long. */
 export function leastTokens(text: string, upTo = Infinity): number {
-  const enough = upTo + 1;
-  let total = 0;
-  for (let at = 0; at < text.length && total < enough; at += 1) {
-    total += LEAST[text.charCodeAt(at)] ?? 0;
-  }
-  return Math.floor(total);
+  return Math.floor(hundredthsOf(text, 0, text.length, beyond(upTo)) / 100);
 }
 
-/** The same for a text that comes in pieces. */
-export function* leastTokensOf(pieces: Iterable<string>, upTo: number, pace: Pace): Steps<number> {
+/** The same in steps. */
+export function* leastTokensOf(text: string, upTo: number, pace: Pace): Steps<number> {
+  const enough = beyond(upTo);
+  let hundredths = 0;
+  for (let at = 0; at < text.length && hundredths < enough; at += PIECE_UNITS) {
+    const end = Math.min(text.length, at + PIECE_UNITS);
+    hundredths += hundredthsOf(text, at, end, enough - hundredths);
+    if (pace.fills(end - at)) yield;
+  }
+  return Math.floor(hundredths / 100);
+}
+
+const PIECE_UNITS = 65_536;
+
+/** Hundredths that are more than so many tokens. */
+function beyond(tokens: number): number {
+  return 100 * (tokens + 1);
+}
+
+/** The least of a part of a text, in hundredths. Its end is given: asked of strings of many kinds, it is looked up for each unit. */
+function hundredthsOf(text: string, from: number, end: number, enough: number): number {
   let total = 0;
-  for (const piece of pieces) {
-    total += leastTokens(piece, upTo - total);
-    if (total > upTo) return total;
-    if (pace.fills(piece.length)) yield;
+  for (let at = from; at < end && total < enough; at += 1) {
+    total += LEAST[text.charCodeAt(at)] ?? 0;
   }
   return total;
+}
+
+/** The same for a text that came as a JSON string, of which nothing is decoded. */
+export function* leastTokensOfJson(json: Buffer, upTo: number, pace: Pace): Steps<number> {
+  const enough = beyond(upTo);
+  let hundredths = 0;
+  for (let at = 1; at < json.length - 1 && hundredths < enough;) {
+    const end = partedAt(json, at, at + PIECE_BYTES);
+    hundredths += hundredthsIn(json, at, end);
+    if (pace.fills(end - at)) yield;
+    at = end;
+  }
+  return Math.floor(hundredths / 100);
+}
+
+/** The least of a part of a JSON string that ends behind a character, in hundredths. */
+function hundredthsIn(json: Buffer, from: number, end: number): number {
+  let total = 0;
+  for (let at = from; at < end;) {
+    const byte = json[at] ?? 0;
+    const alone = LEAST_OF_BYTE[byte] ?? PART;
+    if (alone !== PART) {
+      total += alone;
+      at += 1;
+    } else if (byte >= 0xf0) {
+      // A pair of surrogates, which are all alike.
+      total += 2 * (LEAST[0xd800] ?? 0);
+      at += 4;
+    } else {
+      const unit = unitAt(json, at, byte);
+      total += LEAST[unit] ?? 0;
+      at += byte >= 0xe0 ? 3 : byte === BACKSLASH && json[at + 1] === LETTER_U ? 6 : 2;
+    }
+  }
+  return total;
+}
+
+const LETTER_U = 0x75;
+/** What other escapes than those of six bytes mean; those that are not here mean the same without the backslash. */
+const ESCAPED = new Map(
+  Object.entries({ b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' }).map(([letter, meant]) => [
+    letter.charCodeAt(0),
+    meant.charCodeAt(0),
+  ]),
+);
+
+/** The unit whose escape, or two or three bytes of UTF-8, begin at `at` with `byte`. */
+function unitAt(json: Buffer, at: number, byte: number): number {
+  const next = json[at + 1] ?? 0;
+  if (byte !== BACKSLASH) {
+    if (byte < 0xe0) return ((byte & 0x1f) << 6) | (next & 0x3f);
+    return ((byte & 0x0f) << 12) | ((next & 0x3f) << 6) | ((json[at + 2] ?? 0) & 0x3f);
+  }
+  if (next !== LETTER_U) return ESCAPED.get(next) ?? next;
+  let unit = 0;
+  for (let digit = at + 2; digit < at + 6; digit += 1) {
+    const code = json[digit] ?? 0;
+    // Letters have bit 6, and count from 1.
+    unit = (unit << 4) | ((code & 0x0f) + 9 * (code >> 6));
+  }
+  return unit;
 }
 
 /** Units of a text that surely have more tokens than this: nobody has to look further. */
@@ -104,8 +186,9 @@ export function unitsBeyond(tokens: number): number {
 
 /** An upper bound of a text's tokens, or a number above `upTo`, where counting stops. */
 export function mostTokens(text: string, upTo = Infinity): number {
+  const { length } = text;
   let total = 0;
-  for (let at = 0; at < text.length && total <= upTo; at += 1) total += mostAt(text, at);
+  for (let at = 0; at < length && total <= upTo; at += 1) total += mostAt(text, at);
   return Math.ceil(total);
 }
 
@@ -118,8 +201,9 @@ function mostAt(text: string, at: number): number {
 
 /** As much of a text as surely has no more than `most` tokens; never ends inside a character. */
 export function cutToTokens(text: string, most: number): string {
+  const { length } = text;
   let total = 0;
-  for (let at = 0; at < text.length; at += 1) {
+  for (let at = 0; at < length; at += 1) {
     total += mostAt(text, at);
     if (total > most) {
       const isLowHalf = (text.charCodeAt(at) & 0xfc00) === 0xdc00;

@@ -4,6 +4,8 @@ import { encodeJson } from '../../src/core/json/json.js';
 import { textDocuments } from '../../src/core/documents.js';
 import { documentsIn, withTexts } from '../support/documents.js';
 import { takeUncounted, timesLeft } from '../support/memory.js';
+import { atOnce, Pace } from '../../src/core/steps.js';
+import { leastTokens } from '../../src/core/tokens.js';
 import type { JsonFragment } from '../../src/core/json/json.js';
 
 const read = ({ bytes }: JsonFragment): unknown => JSON.parse(bytes.toString());
@@ -111,6 +113,7 @@ describe('a long text', () => {
         const beginning = documents.beginning(0, units);
 
         expect(pieces.join('') === text).toBe(true);
+        expect(atOnce(documents.leastTokens(0, Infinity, new Pace()))).toBe(leastTokens(text));
         expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThanOrEqual(65_536);
         expect(text.startsWith(beginning)).toBe(true);
         expect(beginning.length).toBeGreaterThanOrEqual(Math.min(units, text.length));

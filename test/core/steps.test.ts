@@ -4,7 +4,6 @@ import { countTexts } from '../../src/core/eligibility.js';
 import { passageList } from '../../src/core/passages.js';
 import { windowsOf } from '../../src/core/split.js';
 import { atOnce, inSteps, Pace, type Steps } from '../../src/core/steps.js';
-import { leastTokensOf } from '../../src/core/tokens.js';
 import { documentsIn, newTexts } from '../support/documents.js';
 
 function* counting(steps: number): Steps<string> {
@@ -71,7 +70,11 @@ describe('megabytes of text', () => {
   it.each<[string, () => Steps<unknown>]>([
     ['counted, where one document has them', () => countTexts(long)],
     ['counted, where many have them', () => countTexts(many)],
-    ['counted against a limit', () => leastTokensOf(long.pieces(0), Infinity, new Pace())],
+    ['counted against a limit', () => long.leastTokens(0, Infinity, new Pace())],
+    [
+      'counted against a limit, where they were parsed',
+      () => textDocuments([text]).leastTokens(0, Infinity, new Pace()),
+    ],
     [
       'replaced',
       () =>

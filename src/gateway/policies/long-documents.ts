@@ -5,7 +5,6 @@ import { inSteps, Pace, type Steps } from '../../core/steps.js';
 import {
   cutToTokens,
   leastTokens,
-  leastTokensOf,
   mayExceed,
   maySurelyExceed,
   mostTokens,
@@ -134,7 +133,7 @@ function* hasSurelyLong(
 ): Steps<boolean> {
   const pace = new Pace();
   for (const index of suspects) {
-    if ((yield* leastTokensOf(documents.pieces(index), room, pace)) > room) return true;
+    if ((yield* documents.leastTokens(index, room, pace)) > room) return true;
   }
   return false;
 }
