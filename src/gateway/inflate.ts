@@ -1,5 +1,14 @@
 import type { Transform } from 'node:stream';
-import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib';
+import {
+  brotliDecompressSync,
+  createBrotliDecompress,
+  createGunzip,
+  createInflate,
+  createInflateRaw,
+  gunzipSync,
+  inflateRawSync,
+  inflateSync,
+} from 'node:zlib';
 
 export type Encoding = 'gzip' | 'deflate' | 'br';
 
@@ -92,11 +101,41 @@ export class Inflation {
   }
 }
 
-/** Some servers send deflate without the zlib header: the first byte tells. */
+/** What is small before and after: a fraction of a millisecond's work. */
+const SMALL_BYTES = 16_384;
+const MOST_SMALL_BYTES = 131_072;
+
+/**
+ * Decompresses a whole body in one go if it is small: to make a stream, and to work on another thread, takes longer than that.
+ * `undefined` if it is large or invalid; which of the two, an inflation tells.
+ */
+export function inflateSmall(encodings: Encodings, body: Buffer): Buffer | undefined {
+  if (body.length > SMALL_BYTES) return undefined;
+  try {
+    return encodings
+      .toReversed()
+      .reduce((bytes, encoding, at) => inflateAtOnce(encoding, bytes, at === 0), body);
+  } catch {
+    return undefined;
+  }
+}
+
+function inflateAtOnce(encoding: Encoding, bytes: Buffer, isFirst: boolean): Buffer {
+  const options = { maxOutputLength: MOST_SMALL_BYTES };
+  if (encoding === 'gzip') return gunzipSync(bytes, options);
+  if (encoding === 'br') return brotliDecompressSync(bytes, options);
+  const mayBeRaw = isFirst && isRaw(bytes[0]);
+  return mayBeRaw ? inflateRawSync(bytes, options) : inflateSync(bytes, options);
+}
+
 function decompressor(encoding: Encoding, firstByte: number | undefined): Transform {
   const options = { chunkSize: PIECE_BYTES };
   if (encoding === 'gzip') return createGunzip(options);
   if (encoding === 'br') return createBrotliDecompress(options);
-  const isRaw = firstByte !== undefined && (firstByte & 0x0f) !== 8;
-  return isRaw ? createInflateRaw(options) : createInflate(options);
+  return isRaw(firstByte) ? createInflateRaw(options) : createInflate(options);
+}
+
+/** Some servers send deflate without the zlib header: the first byte tells. */
+function isRaw(firstByte: number | undefined): boolean {
+  return firstByte !== undefined && (firstByte & 0x0f) !== 8;
 }

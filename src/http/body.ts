@@ -4,7 +4,7 @@ import { Gathering } from '../core/gathering.js';
 import { copyBytes, giveBack } from '../core/memory.js';
 import { bufferWithRoom, joinWithRoom } from '../core/json/room.js';
 import { arriveInTurns } from '../core/turns.js';
-import { Inflation, readEncodings, type Encodings } from '../gateway/inflate.js';
+import { Inflation, inflateSmall, readEncodings, type Encodings } from '../gateway/inflate.js';
 import { tooLarge, type Load, type Place } from './load.js';
 import { utf8Of } from './utf8.js';
 
@@ -42,8 +42,9 @@ export function readJsonBody(
   return collect(collecting, (raw) => raw).then(async (received) => {
     const raw = received.bytes;
     received.bytes = NO_BYTES;
-    const plain = raw.length === 0 ? raw : await inflateBody(collecting, raw, encodings);
-    return { bytes: await asUtf8(plain) };
+    const small = raw.length === 0 ? raw : inflateSmall(encodings, raw);
+    if (small !== undefined) return { bytes: await asUtf8(counted(collecting, raw, small)) };
+    return { bytes: await asUtf8(await inflateBody(collecting, raw, encodings)) };
   });
 }
 
@@ -171,6 +172,14 @@ function collect(
     if (isLarge) place.endTurn = load.reading.take(begin, () => bytes);
     else begin();
   });
+}
+
+/** A body that was decompressed in one go, within what its caller may send and there is room for. */
+function counted({ limitBytes, load, place }: Collecting, raw: Buffer, plain: Buffer): Buffer {
+  if (plain.length > limitBytes) throw tooLarge(limitBytes);
+  // As many as it had when it came are counted already.
+  if (!load.charge(place, Math.max(0, plain.length - raw.length))) throw load.refusalOf(place);
+  return plain;
 }
 
 /** Decompresses a body piece by piece: the output is counted as it comes, and abandoned when the caller leaves. */

@@ -1,6 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
+import { randomBytes } from 'node:crypto';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
-import { Inflation, readEncodings, type Encodings } from '../../src/gateway/inflate.js';
+import {
+  Inflation,
+  inflateSmall,
+  readEncodings,
+  type Encodings,
+} from '../../src/gateway/inflate.js';
+import { fc } from '../support/property.js';
 
 describe('the header Content-Encoding', () => {
   it.each([
@@ -33,7 +40,7 @@ interface End {
 function inflate(
   encodings: Encodings,
   body: Buffer,
-  { pieceBytes = 1_000, stopAfter = Infinity } = {},
+  { pieceBytes = 1_000, stopAfter = Infinity, settleMs = 20 } = {},
 ) {
   return new Promise<End>((resolve) => {
     const pieces: Buffer[] = [];
@@ -44,7 +51,7 @@ function inflate(
       // Whatever comes after would be counted.
       setTimeout(() => {
         resolve({ text: Buffer.concat(pieces).toString(), error, ends });
-      }, 20);
+      }, settleMs);
     };
     const inflation = new Inflation(encodings, body.subarray(0, pieceBytes), {
       onData: (piece) => {
@@ -100,5 +107,56 @@ describe('a compressed body', () => {
 
     expect(error?.message).toBe('stopped');
     expect(text.length).toBeLessThan(1_200_000);
+  });
+});
+
+describe('a small compressed body', () => {
+  const WAYS: readonly (readonly [Encodings, (text: Buffer) => Buffer])[] = [
+    [['gzip'], gzipSync],
+    [['br'], brotliCompressSync],
+    [['deflate'], deflateSync],
+    [['deflate'], deflateRawSync],
+    [['gzip', 'br'], (text) => brotliCompressSync(gzipSync(text))],
+    [['deflate', 'gzip'], (text) => gzipSync(deflateRawSync(text))],
+    [['gzip'], (text) => Buffer.concat([gzipSync(text), gzipSync('more')])],
+    [['gzip'], (text) => Buffer.concat([gzipSync(text), Buffer.from('rest')])],
+  ];
+  const body = fc
+    .record({
+      way: fc.constantFrom(...WAYS),
+      text: fc.string({ maxLength: 200 }),
+      cut: fc.option(fc.nat(60), { freq: 2, nil: 0 }),
+      harm: fc.option(fc.tuple(fc.nat(80), fc.integer({ min: 1, max: 255 })), { freq: 1 }),
+    })
+    .map(({ way: [encodings, compress], text, cut, harm }) => {
+      const whole = Buffer.from(compress(Buffer.from(text)));
+      const bytes = whole.subarray(0, Math.max(1, whole.length - cut));
+      if (harm !== null)
+        bytes.writeUInt8(bytes.readUInt8(harm[0] % bytes.length) ^ harm[1], harm[0] % bytes.length);
+      return { encodings, bytes };
+    });
+
+  it('comes out in one go as it does in pieces, or not at all', async () => {
+    let whole = 0;
+    await fc.assert(
+      fc.asyncProperty(body, async ({ encodings, bytes }) => {
+        const { text, error } = await inflate(encodings, bytes, { settleMs: 0 });
+
+        const small = inflateSmall(encodings, bytes);
+
+        if (small !== undefined) whole += 1;
+        expect(small?.toString()).toBe(error === undefined ? text : undefined);
+      }),
+      { numRuns: 400 },
+    );
+    expect(whole).toBeGreaterThan(50);
+  });
+
+  it('is not inflated in one go if it is not small, before or after', () => {
+    const [long, bomb] = [randomBytes(20_000), Buffer.alloc(1_000_000)];
+
+    expect(inflateSmall(['gzip'], gzipSync(long))).toBeUndefined();
+    expect(inflateSmall(['gzip'], gzipSync(bomb))).toBeUndefined();
+    expect(inflateSmall(['gzip'], gzipSync(TEXT.subarray(0, 100_000)))).toHaveLength(100_000);
   });
 });

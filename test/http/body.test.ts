@@ -295,6 +295,26 @@ describe('reading a body', () => {
     expect(req.listenerCount('end')).toBe(1);
   });
 
+  it.each([
+    ['in one go', 100, 20_000],
+    ['in pieces', 1, 400_000],
+  ])('counts what it becomes when it is decompressed %s', async (_how, share, size) => {
+    const text = Buffer.alloc(size, 'a');
+    const zipped = gzipSync(text);
+    const reading = (limit: number, room: number) => {
+      const req = new IncomingMessage(new Socket());
+      req.headers = { 'content-encoding': 'gzip' };
+      req.push(zipped);
+      req.push(null);
+      const load = new Load(1, room);
+      return readJsonBody(req, limit, load, load.enter(zipped.length, room));
+    };
+
+    expect((await reading(size, size)).bytes.equals(text)).toBe(true);
+    await expect(reading(size - 1, size)).rejects.toMatchObject({ code: 'payload_too_large' });
+    await expect(reading(size, size - share)).rejects.toMatchObject({ code: 'overloaded' });
+  });
+
   it('does not hold more than there is room for once decompressed', async () => {
     const zipped = gzipSync(JSON.stringify('a'.repeat(LIMIT / 2)));
     const req = new IncomingMessage(new Socket());
