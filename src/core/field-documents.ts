@@ -3,10 +3,14 @@ import { widthOf } from './field-places.js';
 import { Interleaved, type Kept } from './interleaved.js';
 import type { LoneHalves } from './json/halves.js';
 import { FIELD, ROW, type FoundList } from './json/scan.js';
-import { rankedDocuments } from './sent-documents.js';
+import { stringPieces } from './json/text-pieces.js';
+import { rankedDocuments, sentTexts } from './sent-documents.js';
 import { Pace, type Steps } from './steps.js';
 
+const SPACE = 0x20;
 const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const DELETE = 0x7f;
 /** Between the lines of a text, in JSON. */
 const NEXT_LINE = '\\n';
 /** A value that is no string is read and written in one go: the plain parser has steps for larger ones. */
@@ -50,6 +54,48 @@ export function* fieldDocuments({
   );
 }
 
+/** A body whose list has the places of fields, which are strings, and what of these makes a text. */
+interface LineList {
+  readonly body: Buffer;
+  readonly list: Pick<FoundList, 'rows' | 'name'>;
+  readonly replaced?: LoneHalves | undefined;
+  /** How many of the fields; each element has one of them. */
+  readonly lines: number;
+}
+
+/** Documents that are nothing but texts: of elements that are objects, a line for each of the first few fields that they have. */
+export function* lineDocuments({ body, list, replaced, lines }: LineList): Steps<Documents> {
+  const width = widthOf(list.name.fields);
+  const heads = Array.from({ length: lines }, () => '');
+  const texts = yield* fieldTexts(body, list.rows, { heads, width, areAllNeeded: false });
+  if (texts === undefined) throw new RangeError('a field is no string');
+  const { ranked = body, rows } = texts;
+  const blanks = yield* blankTexts(ranked, rows);
+  return ranked === body
+    ? sentTexts({ body, list: { rows, blanks }, replaced })
+    : sentTexts({ body: ranked, list: { rows, blanks } }, true);
+}
+
+/** Indexes of the texts that are only white space. */
+function* blankTexts(bytes: Buffer, rows: Uint32Array): Steps<number[]> {
+  const blanks: number[] = [];
+  const pace = new Pace();
+  for (let row = 0; row < rows.length; row += ROW) {
+    const start = rows[row + 2] ?? 0;
+    const first = bytes[start + 1] ?? 0;
+    // Most begin with a letter.
+    const isSure = first > SPACE && first < DELETE && first !== BACKSLASH && first !== QUOTE;
+    if (pace.fills(isSure ? 1 : DOCUMENT_UNITS)) yield;
+    if (!isSure && isBlank(bytes.subarray(start, rows[row + 3]))) blanks.push(row / ROW);
+  }
+  return blanks;
+}
+
+function isBlank(raw: Buffer): boolean {
+  for (const piece of stringPieces(raw)) if (piece.trim() !== '') return false;
+  return true;
+}
+
 /** How texts are put together. */
 interface Lines {
   /** What comes before the value of each field. */
@@ -70,7 +116,7 @@ interface FieldTexts {
  * The texts of elements: a line for each of the fields that they have. Strings are their own texts. `undefined` if that is
  * for the plain parser.
  */
-export function* fieldTexts(
+function* fieldTexts(
   body: Buffer,
   found: Uint32Array,
   lines: Lines,

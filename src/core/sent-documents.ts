@@ -387,40 +387,22 @@ interface RankedList {
   readonly replaced: LoneHalves | undefined;
 }
 
-/** The same for the texts alone, where nothing else of the elements is ranked. */
-export function sentTexts({ body, list: { rows, blanks }, replaced }: SentList): Documents {
-  return new SentDocuments(body, { rows: textsAlone(rows), hasObjects: false, blanks }, replaced);
+/**
+ * The same for the texts alone, where nothing else of the elements is ranked.
+ * @param areAlone whether the body is the array of these and nothing else.
+ */
+export function sentTexts(
+  { body, list: { rows, blanks }, replaced }: TextList,
+  areAlone = false,
+): Documents {
+  const list = { rows: textsAlone(rows), hasObjects: false, blanks };
+  return new SentDocuments(body, list, replaced, areAlone ? { whole: body } : {});
 }
 
-/**
- * The same with `heads` in front of some texts, by index. They are written over the bytes of the element there, so that each
- * is one string with its text. `undefined`, and nothing is written, if they do not all fit.
- */
-export function headedTexts(
-  { body, list: { rows, blanks }, replaced }: SentList,
-  heads: ReadonlyMap<number, string>,
-): Documents | undefined {
-  const headed = rows.slice();
-  const quoted: string[] = [];
-  for (const [index, head] of heads) {
-    const json = JSON.stringify(head.toWellFormed());
-    const row = index * ROW;
-    // The closing quote is that of the text.
-    const at = (rows[row + TEXT] ?? 0) + 1 - (Buffer.byteLength(json) - 1);
-    if (at < (rows[row + SOURCE] ?? 0)) return undefined;
-    headed[row + TEXT] = at;
-    quoted.push(json);
-  }
-  let next = 0;
-  for (const index of heads.keys()) {
-    const row = index * ROW + TEXT;
-    const at = headed[row] ?? 0;
-    body.write(quoted[next] ?? '', at, (rows[row] ?? 0) + 1 - at);
-    next += 1;
-  }
-  const left = blanks.filter((index) => (heads.get(index) ?? '').trim() === '');
-  const texts = { rows: textsAlone(headed), hasObjects: false, blanks: left };
-  return new SentDocuments(body, texts, replaced);
+interface TextList {
+  readonly body: Buffer;
+  readonly list: Pick<FoundList, 'rows' | 'blanks'>;
+  readonly replaced?: LoneHalves | undefined;
 }
 
 /** Rows of documents that are only the texts of those of `rows`. */

@@ -181,7 +181,7 @@ export function fieldsText(members: Members, fields: readonly string[]): string 
 }
 
 /** Refuses a list that is empty, or longer than one request may have. */
-function checkCount(count: number, maxDocuments: number, name: string): void {
+export function checkCount(count: number, maxDocuments: number, name: string): void {
   const param = paramOf(name);
   if (count === 0) throw documentsError(`${name} must not be empty.`, param);
   if (count > maxDocuments) {

@@ -1,28 +1,25 @@
-import { headedTexts, type Documents } from '../core/documents.js';
-import { encodeReply, JsonFragment, UnwrittenJson, type JsonBody } from '../core/json/json.js';
-import { MANY_DOCUMENTS } from '../core/steps.js';
 import Joi from 'joi';
+import type { Documents } from '../core/documents.js';
+import { encodeReply, UnwrittenJson, type JsonBody } from '../core/json/json.js';
+import type { RankedRow } from '../core/rerank.js';
+import { MANY_DOCUMENTS } from '../core/steps.js';
 import { defineDialect } from './dialect.js';
 import { EXAMPLE } from './example.js';
 import {
-  areObjects,
+  checkCount,
   checkQuery,
-  documentsError,
   FLAG,
-  isRecord,
   listName,
   membersOf,
   MODEL,
   modelOf,
   QUERY,
   readDocuments,
-  ROW,
-  scannedTexts,
   topOf,
   validate,
   type IngressRequest,
-  type ScannedBody,
 } from './read.js';
+import { readRecord, RECORD_MEMBERS, SentRecords, type GoogleRecord } from './sent-records.js';
 import { scoreJson } from './write.js';
 
 interface GoogleMembers {
@@ -39,25 +36,10 @@ const MEMBERS = membersOf<GoogleMembers>({
   ignoreRecordDetailsInResponse: FLAG,
 });
 
-interface GoogleRecord {
-  readonly id?: string | undefined;
-  readonly title?: string | undefined;
-  readonly content?: string | undefined;
-}
+/** The records as parsed, or where they were left as they came. */
+type Kept = readonly GoogleRecord[] | SentRecords;
 
-/** Records that are written in steps, since others would have to wait. */
-const LARGE_BYTES = 262_144;
-/** Reading a record takes about as long as writing so much text. */
-const RECORD_UNITS = 32;
-
-interface Kept {
-  readonly records: readonly GoogleRecord[];
-  /** Where their content is, if it was left where it came. */
-  readonly sent?: ScannedBody;
-}
-
-const RECORDS = [listName('records', { text: 'content', keepsOthers: true })];
-const QUOTE = Buffer.from('"');
+const RECORDS = [listName('records', { fields: RECORD_MEMBERS })];
 
 /** Google's ranking API: records with the caller's own ids, and no index. */
 export const google = defineDialect<Kept>({
@@ -81,7 +63,7 @@ export const google = defineDialect<Kept>({
   parse: (request) => {
     const members = validate(MEMBERS, request.members(RECORDS));
     checkQuery(members.query);
-    const { documents, ...kept } = scannedRecords(request) ?? parsedRecords(request);
+    const { documents, kept } = scannedRecords(request) ?? parsedRecords(request);
     const { topN } = members;
     return {
       model: modelOf(members.model),
@@ -93,18 +75,16 @@ export const google = defineDialect<Kept>({
       kept,
     };
   },
-  reply: (_id, { returnDocuments, documents }, { rows }, { records, sent }) => {
-    const body: JsonBody = {
-      records: rows.map(({ index, score }) => {
-        const { id = String(index), title, content } = records[index] ?? {};
-        const details = returnDocuments
-          ? { title, content: sent === undefined ? content : contentJson(sent, index) }
-          : {};
-        return { id, ...details, score: scoreJson(score) };
-      }),
-    };
-    const isLarge = documents.sizeBytes > LARGE_BYTES || rows.length > MANY_DOCUMENTS;
-    return isLarge ? new UnwrittenJson(body) : encodeReply(body);
+  reply: (_id, { returnDocuments }, { rows }, kept) => {
+    if (rows.length > MANY_DOCUMENTS) {
+      const shown = (row: RankedRow) => recordJson(row, recordAt(kept, row.index), returnDocuments);
+      return new UnwrittenJson({ records: rows.map(shown) });
+    }
+    const records =
+      kept instanceof SentRecords
+        ? kept.shown(rows, returnDocuments)
+        : rows.map((row) => recordJson(row, kept[row.index] ?? {}, returnDocuments));
+    return encodeReply({ records });
   },
   error: ({ status, message }) => ({
     body: JSON.stringify({
@@ -131,29 +111,40 @@ const STATUSES: Readonly<Record<number, string>> = {
   504: 'DEADLINE_EXCEEDED',
 };
 
-interface Read extends Kept {
+interface Read {
   readonly documents: Documents;
+  readonly kept: Kept;
 }
 
-/** Records that all have a content, which stays where it came; `undefined` if the body has to be parsed. */
+function recordJson(
+  { index, score }: RankedRow,
+  { id = String(index), title, content }: GoogleRecord,
+  isWhole: boolean,
+): JsonBody {
+  return { id, ...(isWhole && { title, content }), score: scoreJson(score) };
+}
+
+function recordAt(kept: Kept, index: number): GoogleRecord {
+  return kept instanceof SentRecords ? kept.at(index) : (kept[index] ?? {});
+}
+
+/** Records in the bytes that came; `undefined` if the body has to be parsed. */
 function scannedRecords(request: IngressRequest): Read | undefined {
   const sent = request.scanAny(RECORDS);
-  if (sent?.others === undefined || !areObjects(sent)) return undefined;
-  const contents = scannedTexts(sent, request.maxDocuments);
-  const records = request.makeEach('records', sent.others, readRecord, () => RECORD_UNITS);
-  const heads = new Map<number, string>();
-  for (const [index, { title }] of records.entries()) {
-    if (title !== undefined) heads.set(index, `${title}\n`);
-  }
-  const documents = heads.size === 0 ? contents : headedTexts(sent, heads);
-  return documents && { documents, records, sent };
+  if (sent === undefined) return undefined;
+  checkCount(sent.list.count, request.maxDocuments, sent.name);
+  const kept = new SentRecords(sent);
+  return {
+    kept,
+    documents: request.make(sent, () => kept.documents()),
+  };
 }
 
 function parsedRecords(request: IngressRequest): Read {
-  const records: GoogleRecord[] = [];
+  const kept: GoogleRecord[] = [];
   const documents = readDocuments(request, 'records', 'records', (item, index) => {
     const record = readRecord(item, index);
-    records.push(record);
+    kept.push(record);
     const { title, content } = record;
     const text =
       title === undefined || content === undefined
@@ -161,32 +152,5 @@ function parsedRecords(request: IngressRequest): Read {
         : `${title}\n${content}`;
     return { text, source: text };
   });
-  return { documents, records };
-}
-
-/** The content of a record in the bytes that came: what stood in front of it may have been written over. */
-function contentJson({ body, list: { rows } }: ScannedBody, index: number): JsonBody {
-  const start = (rows[index * ROW + 2] ?? 0) + 1;
-  const end = rows[index * ROW + 3] ?? 0;
-  return new JsonFragment({
-    size: 1 + end - start,
-    iterate: () => [QUOTE, body.subarray(start, end)],
-    copy: (target: Buffer, at: number) => {
-      body.copy(target, at + QUOTE.copy(target, at), start, end);
-    },
-  });
-}
-
-function readRecord(item: unknown, index: number): GoogleRecord {
-  if (!isRecord(item)) throw documentsError(`records[${index}] must be an object.`, 'records');
-  const [id, title, content] = ['id', 'title', 'content'].map((name) => {
-    const value = item[name] ?? undefined;
-    if (value === undefined || typeof value === 'string') return value;
-    // The caller finds its records by these alone: none may be replaced quietly.
-    throw documentsError(`records[${index}].${name} must be a string.`, 'records');
-  });
-  if (title === undefined && content === undefined) {
-    throw documentsError(`records[${index}] must have a title or content.`, 'records');
-  }
-  return { id, title, content };
+  return { documents, kept };
 }

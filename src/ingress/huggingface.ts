@@ -1,18 +1,18 @@
-import type { DocumentPart, Documents } from '../core/documents.js';
+import { lineDocuments, type DocumentPart, type Documents } from '../core/documents.js';
 import { GatewayError } from '../core/errors.js';
 import { encodeReply, UnwrittenJson } from '../core/json/json.js';
-import { MANY_DOCUMENTS } from '../core/steps.js';
+import { FIELD, ROW } from '../core/json/scan.js';
+import { MANY_DOCUMENTS, Pace, type Steps } from '../core/steps.js';
 import { defineDialect } from './dialect.js';
 import { EXAMPLE } from './example.js';
 import {
-  areObjects,
+  checkCount,
   isRecord,
   listName,
   listNames,
   modelOf,
   oneQuery,
   readDocuments,
-  scannedTexts,
   stringList,
   type IngressRequest,
   type Members,
@@ -26,8 +26,12 @@ interface Kept {
 }
 
 const SENTENCES = listNames('inputs.sentences');
-const PAIRS = [listName('inputs', { text: 'text_pair', keepsOthers: true })];
+/** The texts to rank, and the query of each. */
+const PAIRS = [listName('inputs', { fields: ['text_pair', 'text'] })];
+const [PAIR, QUERY, WIDTH] = [ROW, ROW + FIELD, ROW + 2 * FIELD];
 const LISTS = [...SENTENCES, ...PAIRS];
+const QUOTE = 0x22;
+const NO_BYTES = Buffer.alloc(0);
 
 /** Hugging Face's pairs of sentences, as cross-encoders and sentence similarity are served there. */
 export const huggingface = defineDialect<Kept>({
@@ -69,7 +73,7 @@ interface Inputs {
 
 function readInputs(request: IngressRequest): Inputs {
   const scanned = request.scanAny(LISTS);
-  if (scanned?.others !== undefined && areObjects(scanned)) return scannedPairs(request, scanned);
+  if (scanned?.name === 'inputs') return scannedPairs(request, scanned);
   const { inputs } = request.members(SENTENCES);
   const isSimilarity = isRecord(inputs) && (scanned !== undefined || 'sentences' in inputs);
   return isSimilarity ? readSimilarity(request, inputs) : readPairs(request, inputs);
@@ -83,13 +87,35 @@ function readSimilarity(request: IngressRequest, inputs: Members): Inputs {
 }
 
 function scannedPairs(request: IngressRequest, scanned: ScannedBody): Inputs {
-  const documents = scannedTexts(scanned, request.maxDocuments);
-  const queries = (scanned.others ?? []).map((item, index) => {
-    const [text] = sidesOf(item);
-    if (typeof text !== 'string') throw notPair(index);
-    return text;
-  });
-  return { query: oneQuery(queries, documents.count, 'inputs'), documents, form: 'labels' };
+  checkCount(scanned.list.count, request.maxDocuments, scanned.name);
+  const { documents, query } = request.make(scanned, () => pairsOf(scanned));
+  return { query, documents, form: 'labels' };
+}
+
+/** The documents and the query of pairs whose sides are all strings. */
+function* pairsOf(scanned: ScannedBody): Steps<Omit<Inputs, 'form'>> {
+  const { body, list, replaced } = scanned;
+  const { rows } = list;
+  const queries: string[] = [];
+  const pace = new Pace();
+  let last: Buffer = NO_BYTES;
+  let text = '';
+  for (let row = 0; row < rows.length; row += WIDTH) {
+    const [start = 0, end = 0] = rows.subarray(row + QUERY);
+    if (body[start] !== QUOTE || body[rows[row + PAIR] ?? 0] !== QUOTE) throw notPair(row / WIDTH);
+    // As it came: halves of characters may differ.
+    const sent =
+      replaced === undefined
+        ? body.subarray(start, end)
+        : Buffer.concat([...replaced.originals(body, start, end)]);
+    // Nearly always one, written in the same way each time.
+    if (!sent.equals(last)) text = JSON.parse(sent.toString()) as string;
+    last = sent;
+    queries.push(text);
+    if (pace.fills(sent.length)) yield;
+  }
+  const documents = yield* lineDocuments({ body, list, replaced, lines: 1 });
+  return { documents, query: oneQuery(queries, documents.count, 'inputs') };
 }
 
 function readPairs(request: IngressRequest, inputs: unknown): Inputs {

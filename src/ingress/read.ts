@@ -1,5 +1,5 @@
 /** What forms share: a request read as far as they need, members by a schema, and lists of documents. */
-export { listName, ROW, type ScannedBody } from '../core/json/scan.js';
+export { listName, type ScannedBody } from '../core/json/scan.js';
 export { isRecord } from '../core/records.js';
 export { IngressRequest, type RequestHeaders, type Members } from './request.js';
 export {
@@ -28,6 +28,7 @@ export {
   scannedDocuments,
   scannedTexts,
   areObjects,
+  checkCount,
   stringPart,
   textPart,
   anyPart,

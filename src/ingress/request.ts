@@ -31,8 +31,8 @@ const LARGE_BYTES = 1_048_576;
 /** Bytes scanned in one step: half a millisecond at most, whatever they hold. */
 const STEP_BYTES = 262_144;
 
-/** Under which name documents by fields are kept, if they were made in steps: no list has it. */
-const FIELDS = '';
+/** Under which name is kept what was made of the list that was found: no list has it. */
+const OF_LIST = '';
 
 /** Bytes parsed in one go. Many small values take the parser fifty times as long as text of the same size. */
 const PARSED_AT_ONCE_BYTES = 65_536;
@@ -111,7 +111,10 @@ export class IngressRequest {
       this.#isScanned = true;
     }
     const found = this.#scanned?.list.name;
-    const isOne = names.some(({ name, text }) => name === found?.name && text === found.text);
+    const isOne = names.some(
+      ({ name, text, fields }) =>
+        name === found?.name && text === found.text && fields === found.fields,
+    );
     return isOne ? this.#scanned : undefined;
   }
 
@@ -257,14 +260,18 @@ export class IngressRequest {
     areAllNeeded = false,
   ): Documents | undefined {
     if (!areLocatable(fields)) return undefined;
-    const work = this.#documentsByFields(scanned, fields, areAllNeeded);
-    const isLarge = this.body.length > LARGE_BYTES || scanned.list.count > MANY_DOCUMENTS;
-    if (!isLarge) return atOnce(work);
-    const made = this.#made?.get(FIELDS) as readonly [Documents | undefined] | undefined;
+    return this.make(scanned, () => this.#documentsByFields(scanned, fields, areAllNeeded));
+  }
+
+  /** What is made of the list in `scanned`; for a large request in steps, and once. */
+  make<T>({ list }: ScannedBody, work: () => Steps<T>): T {
+    const isLarge = this.body.length > LARGE_BYTES || list.count > MANY_DOCUMENTS;
+    if (!isLarge) return atOnce(work());
+    const made = this.#made?.get(OF_LIST) as readonly [T] | undefined;
     if (made !== undefined) return made[0];
     throw new NotDoneYet(async (pause) => {
-      const documents = await inSteps(work, pause);
-      (this.#made ??= new Map()).set(FIELDS, [documents]);
+      const result = await inSteps(work(), pause);
+      (this.#made ??= new Map()).set(OF_LIST, [result]);
     });
   }
 

@@ -116,7 +116,10 @@ let stepIsNext: bool = false;
 let textIsNext: bool = false;
 let refusedIsNext: bool = false;
 let textIsBlank: bool = false;
-/** How many fields are asked for, whether the name of one has other characters than ASCII, and how many rows there is room for. */
+/** Of which list the fields are, and how many are asked for there. */
+let fieldedList: i32 = 0;
+let wantedFields: i32 = 0;
+/** How many the list has that is found, whether the name of one has other characters than ASCII, and how many rows there is room for. */
 let fields: i32 = 0;
 let hasWideNames: bool = false;
 let maxRows: i32 = MAX_ROWS;
@@ -152,15 +155,17 @@ export function prepare(): void {
 
 /**
  * Begins a text. There are `howMany` lists at `LISTS`. Without one, strings of at least `leastLong` bytes that are in an
- * array are noted as rows; with 0, none. The names of `howManyFields` are at `FIELDS`: with fields, there is one list, and
- * its elements have no texts.
+ * array are noted as rows; with 0, none. The names of `howManyFields` are at `FIELDS`: those are fields of the elements of
+ * `list`, which have no texts.
  */
-export function begin(howMany: i32, leastLong: i32, howManyFields: i32): void {
+export function begin(howMany: i32, leastLong: i32, howManyFields: i32, list: i32): void {
   longFrom = leastLong;
-  fields = howManyFields;
-  maxRows = (MAX_ROWS * ROW_SIZE) / (ROW_SIZE + fields * FIELD_SIZE);
+  fieldedList = list;
+  wantedFields = howManyFields;
+  fields = 0;
+  maxRows = MAX_ROWS;
   hasWideNames = false;
-  for (let field: i32 = 0; field < fields; field += 1) {
+  for (let field: i32 = 0; field < wantedFields; field += 1) {
     const name = FIELDS + field * NAME_SIZE;
     for (let at: i32 = load<u8>(name); at > 0; at -= 1) {
       if (load<u8>(name + at) >= 0x80) hasWideNames = true;
@@ -202,6 +207,10 @@ export function foundStart(): i32 {
 }
 export function foundEnd(): i32 {
   return listEnd;
+}
+/** How many fields each of its rows has. */
+export function foundFields(): i32 {
+  return fields;
 }
 export function foundObjects(): bool {
   return hasObjects;
@@ -371,6 +380,8 @@ function walkValue(byte: u8, at: i32, end: i32): i32 {
     if (isWanted) {
       found = wanted;
       wanted = -1;
+      fields = found == fieldedList ? wantedFields : 0;
+      maxRows = (MAX_ROWS * ROW_SIZE) / (ROW_SIZE + fields * FIELD_SIZE);
       inList = true;
       listStart = at + shift;
       listDepth = depth + 1;

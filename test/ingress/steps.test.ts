@@ -57,7 +57,7 @@ it.each([
 it('many documents take steps, however small they are', async () => {
   const route = ingressRoute('/v1/projects/p/locations/l/rankingConfigs/c:rank');
   if (route === undefined) throw new Error('nothing is there');
-  const records = Array.from({ length: 3_000 }, (_, at) => ({ title: `t${at}`, content: 'c' }));
+  const records = Array.from({ length: 9_000 }, (_, at) => ({ title: `t${at}`, content: 'c' }));
   const reading = async (count: number) => {
     const body = Buffer.from(JSON.stringify({ query: 'q', records: records.slice(0, count) }));
     const request = new IngressRequest(body, {}, {}, 10_000);
@@ -74,9 +74,9 @@ it('many documents take steps, however small they are', async () => {
   };
 
   expect(await reading(1_000)).toEqual({ pauses: 0, last: 't999\nc' });
-  const { pauses, last } = await reading(3_000);
+  const { pauses, last } = await reading(9_000);
   expect(pauses).toBeGreaterThan(2);
-  expect(last).toBe('t2999\nc');
+  expect(last).toBe('t8999\nc');
 });
 
 it('members that no form knows are not looked at', () => {

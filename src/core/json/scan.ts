@@ -1,6 +1,5 @@
 import { atOnce, type Steps } from '../steps.js';
 import { LoneHalves } from './halves.js';
-import { othersOf } from './others.js';
 import {
   areLocatable,
   FIELD,
@@ -46,8 +45,6 @@ export interface ScannedBody {
   readonly name: string;
   /** Its elements: strings, and objects that have a text. */
   readonly list: FoundList;
-  /** What the elements have beside their text, if the list keeps it. */
-  readonly others?: readonly unknown[];
   /** Lone halves of surrogate pairs that have been replaced in the texts, where they lie. */
   readonly replaced?: LoneHalves;
 }
@@ -84,15 +81,10 @@ export function* splitBody(
   if (aroundBytes > MAX_AROUND_BYTES && otherValues > MAX_AROUND_VALUES) return undefined;
   const members = parseMembers(body, keyStart, end);
   if (members === undefined) return undefined;
-  if (list.lacksTexts) return { body, members, name: list.name.name, list };
-  const others = list.name.keepsOthers ? yield* othersOf(body, list) : [];
-  if (others === undefined) return undefined;
+  const split = { body, members, name: list.name.name, list };
+  if (list.lacksTexts) return split;
   const replaced = yield* LoneHalves.replace(body, list.halves);
-  return {
-    ...{ body, members, name: list.name.name, list },
-    ...(list.name.keepsOthers && { others }),
-    ...(replaced && { replaced }),
-  };
+  return replaced === undefined ? split : { ...split, replaced };
 }
 
 /**

@@ -13,8 +13,8 @@ export interface ListName {
   readonly name: string;
   /** The members that lead to the text of an element that is an object; empty if elements are only located. */
   readonly text: string;
-  /** Whether the other members of its elements are wanted, too. */
-  readonly keepsOthers: boolean;
+  /** Members of its elements that are located, whatever they are, if elements have no text. Of lists that are looked for, one may have them. */
+  readonly fields: readonly string[];
   /** As the walk has them: the outer member, the list's, those to the text, and one that must not be a text with anything in it. */
   readonly names: readonly Buffer[];
 }
@@ -23,17 +23,21 @@ export interface ListName {
 const IMAGE = 'image';
 const TEXT = 'text';
 const MAX_STEPS = 3;
+const NO_FIELDS: readonly string[] = [];
 
 export function listName(
   name: string,
-  { text = TEXT, keepsOthers = false }: Partial<Pick<ListName, 'text' | 'keepsOthers'>> = {},
+  {
+    fields = NO_FIELDS,
+    text = fields.length > 0 ? '' : TEXT,
+  }: Partial<Pick<ListName, 'text' | 'fields'>> = {},
 ): ListName {
   const [member = '', within = ''] = name.split('.').reverse();
   const steps = text.split('.');
   if (steps.length > MAX_STEPS) throw new RangeError('too far to the text');
   while (steps.length < MAX_STEPS) steps.push('');
   const names = [within, member, ...steps, text === TEXT ? IMAGE : ''];
-  return { name, text, keepsOthers, names: names.map((one) => Buffer.from(one)) };
+  return { name, text, fields, names: names.map((one) => Buffer.from(one)) };
 }
 
 /** Lists whose elements are only located, by their names. */
@@ -60,7 +64,7 @@ export interface FoundList {
   readonly count: number;
   /**
    * For each element in turn: where it starts and ends, and where its text does, quotes included; where fields were asked for,
-   * where the value of each starts and ends. At most as many as were requested.
+   * where the value of each starts and ends, or nothing for what is absent or null. At most as many as were requested.
    */
   readonly rows: Uint32Array;
   /** Whether elements are objects; each has its text where the name says so, unless it is one that lacks it. */
@@ -101,13 +105,14 @@ interface ScannerExports extends Exports {
   readonly WINDOW: Constant;
   readonly WINDOW_SIZE: Constant;
   prepare(): void;
-  begin(lists: number, leastLong: number, fields: number): void;
+  begin(lists: number, leastLong: number, fields: number, list: number): void;
   run(length: number, position: number): number;
   isComplete(): number;
   foundList(): number;
   foundKeyStart(): number;
   foundStart(): number;
   foundEnd(): number;
+  foundFields(): number;
   foundObjects(): number;
   foundTextless(): number;
   elements(): number;
@@ -129,8 +134,9 @@ class Scanner {
   readonly #bytes: Uint8Array;
   readonly #words: Uint32Array;
   #names: readonly ListName[] | undefined;
-  /** Numbers in each row. */
-  #width = ROW;
+  /** The one of these with fields, if there is one, and what these are. */
+  #fielded = -1;
+  #fields = NO_FIELDS;
 
   constructor() {
     this.#code = compiled.instance();
@@ -143,9 +149,10 @@ class Scanner {
 
   begin(names: readonly ListName[], leastLong: number, fields: readonly string[]): void {
     if (names !== this.#names) this.#write(names);
-    if (fields.length > 0) this.#writeFields(fields);
-    this.#width = ROW + FIELD * fields.length;
-    this.#code.begin(names.length, leastLong, fields.length);
+    const isAsked = fields.length > 0;
+    const located = isAsked ? fields : this.#fields;
+    if (located.length > 0) this.#writeFields(located);
+    this.#code.begin(names.length, leastLong, located.length, isAsked ? 0 : this.#fielded);
   }
 
   /** Continues from `position`; returns how far it came, or -1 if the text is unsuitable. */
@@ -160,7 +167,12 @@ class Scanner {
   /** What the last `run` noted: a view, valid until the next run. */
   rows(): Uint32Array {
     const start = this.#code.ROWS.value >> 2;
-    return this.#words.subarray(start, start + this.#code.notedRows() * this.#width);
+    return this.#words.subarray(start, start + this.#code.notedRows() * this.width);
+  }
+
+  /** Numbers in each row. */
+  get width(): number {
+    return ROW + FIELD * this.#code.foundFields();
   }
 
   blanks(): readonly number[] {
@@ -213,6 +225,8 @@ class Scanner {
       }
     }
     this.#names = lists;
+    this.#fielded = lists.findIndex(({ fields }) => fields.length > 0);
+    this.#fields = lists[this.#fielded]?.fields ?? NO_FIELDS;
   }
 
   #writeFields(fields: readonly string[]): void {
@@ -236,14 +250,12 @@ const idle: Scanner[] = [];
 const MAX_IDLE = 4;
 
 const NO_NAMES: readonly ListName[] = [];
-const NO_FIELDS: readonly string[] = [];
 const NOTHING = new Uint32Array(0);
 
 /** A walk over one text, in one go or in steps. Once begun, it must be finished or ended. */
 export class Walk {
   readonly #text: Buffer;
-  /** How many numbers rows may be. */
-  readonly #maxNumbers: number;
+  readonly #maxRows: number;
   #scanner: Scanner | undefined;
   #position = 0;
   #isValid = false;
@@ -256,8 +268,8 @@ export class Walk {
   /**
    * @param maxRows how many elements are located; any beyond that are only counted.
    * @param leastLong from how many bytes on strings in arrays are located, if no list is; 0 for none.
-   * @param fields members of the elements that are located, too, in the one list there may be, whose elements are not looked
-   * at for a text.
+   * @param fields members of the elements that are located, too, in the one list there may be then, whose elements are not
+   * looked at for a text.
    */
   constructor(
     text: Buffer,
@@ -267,7 +279,7 @@ export class Walk {
     fields = NO_FIELDS,
   ) {
     this.#text = text;
-    this.#maxNumbers = maxRows * (ROW + FIELD * fields.length);
+    this.#maxRows = maxRows;
     this.#scanner = idle.pop() ?? new Scanner();
     this.#scanner.begin(names, leastLong, fields);
   }
@@ -332,7 +344,7 @@ export class Walk {
     if (halves.length > 0) this.#halves.add(halves, isAll);
     const rows = scanner.rows();
     if (rows.length === 0) return;
-    const room = this.#maxNumbers - this.#rows.count;
+    const room = this.#maxRows * scanner.width - this.#rows.count;
     if (room <= 0) return;
     const blanks = scanner.blanks();
     if (blanks.length > 0) this.#blanks = this.#blanks.concat(blanks);

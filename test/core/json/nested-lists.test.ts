@@ -5,10 +5,10 @@ import { listName, ROW, scanBody, type ScannedBody } from '../../../src/core/jso
 import { Walk } from '../../../src/core/json/scanner.js';
 
 const NESTED = listName('input.documents');
-const RECORDS = listName('records', { text: 'content', keepsOthers: true });
-const SOURCES = listName('sources', { text: 'source.document.text', keepsOthers: true });
+const RECORDS = listName('records', { text: 'content' });
+const SOURCES = listName('sources', { text: 'source.document.text' });
 /** Its name is that of the member that another list is in. */
-const PAIRS = listName('input', { text: 'pair', keepsOthers: true });
+const PAIRS = listName('input', { text: 'pair' });
 const LISTS = [NESTED, RECORDS, SOURCES, PAIRS];
 
 type Members = Record<string, unknown>;
@@ -35,7 +35,7 @@ function withPut(value: unknown, [step, ...more]: readonly string[], put: unknow
 /** Holds what was found to what the plain parser makes of the same text. */
 function hold(json: string, scanned: ScannedBody): void {
   const plain = JSON.parse(Buffer.from(json).toString()) as Members;
-  const { body, members, name, list, others } = scanned;
+  const { body, members, name, list } = scanned;
   const elements = listIn(plain, name) as unknown[];
   const path = list.name.text.split('.');
   const wellFormed = elements.map((element) =>
@@ -53,10 +53,6 @@ function hold(json: string, scanned: ScannedBody): void {
   expect(JSON.parse(documents.sources().bytes.toString())).toEqual(texts);
   expect(documents.blanks()).toEqual(
     texts.flatMap((text, index) => ((text as string).trim() === '' ? [index] : [])),
-  );
-  if (!list.name.keepsOthers) return;
-  expect(others).toEqual(
-    elements.map((element) => (typeof element === 'string' ? '' : withPut(element, path, ''))),
   );
 }
 
@@ -129,16 +125,6 @@ describe('lists that are in members, and texts deeper in elements', () => {
     ['a member that ends wrongly', '{"input":{"documents":["a"]]}'],
   ])('are left to the plain parser: %s', (_name, json) => {
     expect(scan(json)).toBeUndefined();
-  });
-
-  it('leaves what elements have beside a text to the plain parser where that is large', () => {
-    const many = (title: string, count: number) =>
-      JSON.stringify({ records: Array.from({ length: count }, () => ({ title, content: 'a' })) });
-
-    expect(scan(many('t'.repeat(65_000), 3))?.others).toHaveLength(3);
-    expect(scan(many('t'.repeat(65_600), 3))).toBeUndefined();
-    expect(scan(many('t'.repeat(10_000), 418))?.others).toHaveLength(418);
-    expect(scan(many('t'.repeat(10_000), 419))).toBeUndefined();
   });
 
   const quoted = fc
