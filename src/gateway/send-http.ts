@@ -111,7 +111,8 @@ export async function sendHttp(
       const left = { ...request, timeoutMs: Math.max(1, untilMs - deps.now()) };
       reply = await deps.upstream.send(left, within);
     }
-    if (!isLargeReply(reply)) return reply;
+    const hasVectors = provider.rounds !== undefined && provider.answersVectors === true;
+    if (!isLargeReply(reply, hasVectors)) return reply;
     const pause = async (): Promise<void> => {
       await nextTurn();
       if (within.ended !== undefined)
@@ -120,7 +121,7 @@ export async function sendHttp(
     const isRanking = provider.rounds === undefined;
     // What answers a part of the call is not a list of rows: an embedding has thousands of numbers.
     const mostRows = isRanking ? call.documents.count : Infinity;
-    return parsedInSteps(reply, { mostRows, isRanking, pause });
+    return parsedInSteps(reply, { mostRows, isRanking, hasVectors, pause });
   };
   let reading: ReplyReading;
   if (provider.rounds === undefined) {

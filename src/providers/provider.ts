@@ -245,6 +245,8 @@ export type Prompts = (name: string) => string | undefined;
 export interface ComposedProvider extends HttpBase {
   /** @throws RankingFault if the request cannot be ranked this way, CredentialError if the channel is at fault. */
   readonly rounds: (call: UpstreamCall, tools: RankerTools) => Rounds;
+  /** Whether replies are mostly vectors: then lists of numbers are read as such, and long texts when they are needed. */
+  readonly answersVectors?: boolean;
   /** Tokens that ranking a list may take, prompts and answers included: reserved before the actual number is known. */
   readonly estimate: (
     call: Pick<UpstreamCall, 'query' | 'documents' | 'options' | 'settings'>,

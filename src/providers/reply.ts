@@ -3,6 +3,7 @@ import { withoutLongStrings } from '../core/json/long-strings.js';
 import { PiecewiseParser } from '../core/json/pieces.js';
 import { parseAroundRows, type NumberRows } from '../core/json/rows.js';
 import { excessOf, type ParseLimits } from '../core/json/scan.js';
+import { VectorReader } from '../core/json/vector-reader.js';
 import { giveBack } from '../core/memory.js';
 import type { UpstreamRanking, WrittenRows } from '../core/rerank.js';
 import {
@@ -30,6 +31,8 @@ interface ParsedReply {
   readonly json: Json | undefined;
   /** The list of rows in it, if they were read as bytes. */
   readonly rows: NumberRows | undefined;
+  /** Has the numbers of vectors in it. */
+  readonly vectors?: VectorReader | undefined;
 }
 
 export interface RankingReading {
@@ -192,8 +195,9 @@ const LARGE_BYTES = 1_048_576;
 /** Up to this size, rows are read in one step of a few milliseconds. */
 const ROWS_BYTES = 2 * 1_048_576;
 
-export function isLargeReply({ bytes }: RawReply): boolean {
-  return bytes !== undefined && bytes.length > LARGE_BYTES;
+/** Numbers take the parser ten times as long as text. */
+export function isLargeReply({ bytes }: RawReply, hasVectors = false): boolean {
+  return bytes !== undefined && bytes.length > (hasVectors ? LIGHT_BYTES : LARGE_BYTES);
 }
 
 interface Steady {
@@ -201,6 +205,8 @@ interface Steady {
   readonly mostRows: number;
   /** Whether its rows need nothing but their numbers. */
   readonly isRanking: boolean;
+  /** Whether most of it are vectors, which are kept off the heap. */
+  readonly hasVectors?: boolean;
   readonly pause: () => Promise<void>;
 }
 
@@ -208,7 +214,7 @@ interface Steady {
 export async function parsedInSteps(raw: RawReply, reading: Steady): Promise<RawReply> {
   const { status, headers, bytes } = raw;
   if (bytes === undefined) return raw;
-  const { mostRows, isRanking, pause } = reading;
+  const { mostRows, isRanking, hasVectors = false, pause } = reading;
   const whole = withoutMark(bytes);
   // Errors may be told in lists.
   const leavesOut = isRanking && status >= 200 && status <= 299;
@@ -216,7 +222,11 @@ export async function parsedInSteps(raw: RawReply, reading: Steady): Promise<Raw
   // All that is needed has been copied out of it.
   if (read !== whole) giveBack(bytes);
   const rows = isRanking && read.length <= ROWS_BYTES ? rowsIn(read, mostRows) : undefined;
-  const parsed = rows ?? { json: await parseInSteps(read, mostRows, pause), rows };
+  const vectors = hasVectors ? new VectorReader(read) : undefined;
+  const parsed = rows ?? {
+    json: await parseInSteps(read, mostRows, pause, vectors),
+    ...{ rows, vectors },
+  };
   return {
     ...{ status, headers, bytes: read, parsed },
     // Decoded in one go, for the message of a failure alone.
@@ -230,8 +240,9 @@ async function parseInSteps(
   bytes: Buffer,
   count: number,
   pause: () => Promise<void>,
+  vectors: VectorReader | undefined,
 ): Promise<Json | undefined> {
-  const parser = new PiecewiseParser(bytes, limitsOf(count));
+  const parser = new PiecewiseParser(bytes, limitsOf(count), undefined, vectors);
   for (;;) {
     const result = parser.step();
     if (result !== undefined) {

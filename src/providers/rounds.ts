@@ -160,6 +160,7 @@ function runRound(
         const reading = part.read(judged.json, judged.reply);
         if (reading !== undefined) await inSteps(reading, nextTurn);
         // Nothing that was read refers to it.
+        raw.parsed?.vectors?.giveBack();
         if (raw.bytes !== undefined) giveBack(raw.bytes);
         left -= 1;
       }

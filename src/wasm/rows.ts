@@ -1,5 +1,5 @@
 /**
- * Reads lists of objects of numbers, as rankings are, off their bytes. The host finds the list and copies it into the window
+ * Reads lists of objects of numbers, as rankings are, off their bytes, and lists of bare numbers, as vectors are. The host finds the list and copies it into the window
  * piece by piece; the first row sets the form, and all others must have the same bytes around their numbers. The form
  * stays for the next list: an upstream writes all its replies alike. Other values are the same in all rows; or, in a form of
  * the second kind, they are free: JSON of whatever kind, which is judged and passed over.
@@ -232,6 +232,56 @@ export function read(from: i32, to: i32): i32 {
     at = behind;
     state = SEPARATOR;
   }
+}
+
+/**
+ * The same for a list of bare numbers, from behind its bracket or a comma on. Returns how far it came: to the end of the list if it
+ * is over, else to where a number is due. One that is cut by the end of the window is left for the next window.
+ */
+export function readList(from: i32, to: i32): i32 {
+  const end = WINDOW + to;
+  store<u8>(end, 0);
+  numbers = 0;
+  unread = 0;
+  state = ROW;
+  let at = WINDOW + from;
+  while (numbers < MAX_NUMBERS) {
+    const unreadBefore = unread;
+    const start = skipSpace(at, end);
+    if (start >= end) break;
+    const behind = readNumber(start, end, 0);
+    if (behind == FAILED) return FAILED;
+    if (behind == CUT) break;
+    const next = skipSpace(behind, end);
+    if (next >= end) {
+      numbers -= 1;
+      unread = unreadBefore;
+      break;
+    }
+    at = next + 1;
+    const byte = load<u8>(next);
+    if (byte == 0x2c) continue;
+    if (byte != 0x5d) return FAILED;
+    state = NOTHING;
+    break;
+  }
+  return at - WINDOW;
+}
+
+/** The position after a string of ASCII without escapes, which begins at `from`. */
+export function plainTextEnd(from: i32, to: i32): i32 {
+  const end = WINDOW + to;
+  for (let at = WINDOW + from + 1; at < end; at += 16) {
+    const bytes = v128.load(at);
+    // As signed numbers, what is not ASCII is below zero.
+    const odd = v128.or(i8x16.lt_s(bytes, i8x16.splat(0x20)), isByte(bytes, 0x5c));
+    const stops = i8x16.bitmask(v128.or(odd, isByte(bytes, 0x22)));
+    if (stops == 0) continue;
+    const stop = at + ctz(stops);
+    if (stop >= end) return CUT;
+    return load<u8>(stop) == 0x22 ? stop + 1 - WINDOW : FAILED;
+  }
+  return CUT;
 }
 
 /**
@@ -727,6 +777,8 @@ function readNumber(start: i32, end: i32, column: i32): i32 {
   if (isWhole) wholeSeen |= 1 << column;
   else fractionSeen |= 1 << column;
   if ((isNegative && value == 0) || at - start > MAX_WRITTEN) isStrange = true;
+  // Zeros in front are no digits: nineteen of `0.0012…` are as many as a double has.
+  if (count > MAX_DIGITS) count -= zerosFrom(first);
   const size = count <= MAX_DIGITS ? nearestDouble(value, scale) : NaN;
   if (isNaN(size)) unread += 1;
   store<f64>(NUMBERS + numbers * 8, isNegative ? -size : size);
@@ -735,6 +787,14 @@ function readNumber(start: i32, end: i32, column: i32): i32 {
   store<u16>(place, (at - WINDOW) as u16, 2);
   numbers += 1;
   return at;
+}
+
+/** How many zeros a number begins with, on both sides of its point. */
+function zerosFrom(first: i32): i32 {
+  if (load<u8>(first) != 0x30) return 0;
+  let at = first + 2;
+  while (load<u8>(at) == 0x30) at += 1;
+  return at - first - 1;
 }
 
 /** The digits of the current number so far. */

@@ -2,19 +2,20 @@ import { describe, expect, it } from '@jest/globals';
 import { sentDocuments, textDocuments, type Documents } from '../../src/core/documents.js';
 import { encodeJson, Json, type JsonFragment } from '../../src/core/json/json.js';
 import { scanBody } from '../../src/core/json/scan.js';
+import { uncleared } from '../../src/core/memory.js';
+import { atOnce, type Steps } from '../../src/core/steps.js';
 import { cutToTokens } from '../../src/core/tokens.js';
 import { embeddings } from '../../src/providers/embeddings/openai.js';
 import { defineEmbeddings, type EmbeddingApi } from '../../src/providers/embeddings/rank.js';
-import { readIndexed, readVector } from '../../src/providers/embeddings/vectors.js';
+import { readIndexed } from '../../src/providers/embeddings/vectors.js';
 import type { PartCall, SettingValue, UpstreamCall } from '../../src/providers/provider.js';
+import { takeUncounted } from '../support/memory.js';
 import { fc } from '../support/property.js';
 
 const api: EmbeddingApi = {
   body: (texts) => ({ input: texts.map(({ text }) => text) }),
-  decode: (reply, texts) => ({
-    embeddings: readIndexed(reply.field('data'), texts.length, (row) => [
-      readVector(row.field('embedding')),
-    ]),
+  decode: (reply, count) => ({
+    embeddings: readIndexed(reply.field('data'), count, (row) => [row.field('embedding')]),
     tokens: 1,
   }),
   batch: 3,
@@ -173,5 +174,111 @@ describe('texts to embed', () => {
     let steps = 1;
     while (reading?.next().done === false) steps += 1;
     expect(steps).toBeGreaterThan(1);
+  });
+});
+
+describe('vectors', () => {
+  takeUncounted();
+  const numbers = (length: number) =>
+    fc.array(fc.float({ min: -1, max: 1, noNaN: true }), { minLength: length, maxLength: length });
+  const vector = numbers(3).filter((each) => each.some((value) => Math.abs(value) > 1e-6));
+  const vectors = fc.array(vector, { minLength: 1, maxLength: 4 });
+  const texts = fc.array(vectors, { minLength: 1, maxLength: 9 });
+  const many: Partial<EmbeddingApi> = {
+    mixes: false,
+    decode: (reply, count) => ({
+      embeddings: readIndexed(reply.field('data'), count, (row) =>
+        row.field('embedding').map((each) => each),
+      ),
+      tokens: 1,
+    }),
+  };
+
+  /** The mean over the query's vectors of the best cosine, computed plainly. */
+  function due(query: number[][], document: number[][]): number {
+    const unit = (of: number[]): Float32Array => {
+      const floats = Float32Array.from(of);
+      const length = Math.sqrt(floats.reduce((sum, value) => sum + value * value, 0));
+      return floats.map((value) => value / length);
+    };
+    const cosine = (one: Float32Array, other: Float32Array): number =>
+      one.reduce((sum, value, at) => sum + value * (other[at] ?? 0), 0);
+    const best = query.map((own) =>
+      Math.min(1, Math.max(-1, ...document.map((other) => cosine(unit(own), unit(other))))),
+    );
+    return best.reduce((sum, value) => sum + value, 0) / query.length;
+  }
+
+  it('are compared alike in whatever order the replies come, and whoever keeps them', () => {
+    const order = fc.array(fc.nat(20), { minLength: 12, maxLength: 12 });
+    fc.assert(
+      fc.property(vectors, texts, order, fc.boolean(), (query, documents, turns, isKept) => {
+        const { id, title, baseUrl, path, headers, exampleModels } = embeddings;
+        const provider = defineEmbeddings(
+          { ...api, ...many },
+          { id, title, baseUrl, path, headers, exampleModels },
+        );
+        const call: UpstreamCall = {
+          ...{ model: 'm', query: 'q', topN: documents.length, options: {}, settings: {} },
+          documents: textDocuments(documents.map((_, at) => `text ${at}`)),
+        };
+        const kept = isKept ? new Map<string, readonly Float32Array[]>() : undefined;
+        const rounds = provider.rounds(call, { vectors: kept, prompts: () => undefined });
+        let step = rounds.next();
+        while (step.done !== true) {
+          // The replies of all calls are read side by side, a step of one and then a step of another.
+          const readings = step.value.map((part) => {
+            const { input } = JSON.parse(encodeJson(part.body).toString()) as { input: string[] };
+            const data = input.map((text) => ({
+              embedding: text === 'q' ? query : documents[Number(text.slice(5))],
+            }));
+            return part.read(new Json({ data }), http);
+          });
+          for (let turn = 0; readings.length > 0; turn += 1) {
+            const at = (turns[turn % turns.length] ?? 0) % readings.length;
+            if (readings[at]?.next().done !== false) readings.splice(at, 1);
+          }
+          step = rounds.next();
+        }
+
+        const scores = step.value.rows.map(({ score }) => score);
+        expect(scores).toEqual(documents.map((document) => due(query, document)));
+        if (kept !== undefined) expect(kept.size).toBe(documents.length);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it('that came before the query wait in memory that is left to others', () => {
+    const embedding = [Array.from({ length: 200_000 }, (_, at) => at + 1)];
+    const { id, title, baseUrl, path, headers, exampleModels } = embeddings;
+    const provider = defineEmbeddings(
+      { ...api, ...many },
+      { id, title, baseUrl, path, headers, exampleModels },
+    );
+    const call: UpstreamCall = {
+      ...{ model: 'm', query: 'q', documents: textDocuments(['a', 'b', 'c']), topN: 3 },
+      ...{ options: {}, settings: {} },
+    };
+    const rounds = provider.rounds(call, { vectors: undefined, prompts: () => undefined });
+    let parts = rounds.next().value as readonly PartCall[];
+    while (parts.length === 0) parts = rounds.next().value as readonly PartCall[];
+    const [query, documents] = parts;
+    const data = (count: number) =>
+      new Json({ data: Array.from({ length: count }, () => ({ embedding })) });
+    const all = (steps: Steps<undefined> | undefined): void => {
+      if (steps !== undefined) atOnce(steps);
+    };
+
+    all(documents?.read(data(3), http));
+    const mine = uncleared(800_000, () => 0);
+    all(query?.read(data(1), http));
+    const last = rounds.next();
+
+    expect(last.done).toBe(true);
+    const next = [uncleared(800_000, () => 0), uncleared(800_000, () => 0)];
+    expect(next.map(({ buffer }) => buffer)).not.toContain(mine.buffer);
+    expect(new Set(next.map(({ buffer }) => buffer)).size).toBe(2);
+    expect(next.every(({ buffer }) => new Float32Array(buffer)[1] !== 0)).toBe(true);
   });
 });

@@ -207,4 +207,19 @@ describe('a large reply', () => {
     expect(await read(false)).toEqual(reply);
     expect(await read(true, 500)).toEqual(reply);
   });
+
+  it('of vectors is large sooner, and has its numbers outside of the heap', async () => {
+    const embedding = Array.from({ length: 5_000 }, (_, at) => at / 7);
+    const raw = rawOf(JSON.stringify({ data: [{ embedding }] }));
+    const pause = () => Promise.resolve();
+    const read = async (hasVectors: boolean) => {
+      const reading = { mostRows: Infinity, isRanking: false, hasVectors, pause };
+      const { parsed } = await parsedInSteps(raw, reading);
+      return parsed?.json?.field('data').item(0).field('embedding').value;
+    };
+
+    expect([isLargeReply(raw, true), isLargeReply(raw, false)]).toEqual([true, false]);
+    expect(await read(true)).toEqual(Float64Array.from(embedding));
+    expect(await read(false)).toEqual(embedding);
+  });
 });

@@ -1,5 +1,6 @@
-import { describe, expect, it } from '@jest/globals';
-import type { Json } from '../../src/core/json/json.js';
+import { describe, expect, it, jest } from '@jest/globals';
+import { Json } from '../../src/core/json/json.js';
+import { VectorReader } from '../../src/core/json/vector-reader.js';
 import { textDocuments } from '../../src/core/documents.js';
 import {
   defineComposedProvider,
@@ -155,6 +156,35 @@ describe('readRounds', () => {
       kind: 'failure',
       failure: { kind: 'limit', status: undefined, message: 'too long' },
     });
+  });
+
+  it('leaves the memory of vectors to others once they have been read', async () => {
+    const vectors = new VectorReader(Buffer.from('[]'));
+    const giveBack = jest.spyOn(vectors, 'giveBack');
+    const timesAtReading: number[] = [];
+    const reading = await run(
+      function* (): Rounds {
+        yield [
+          {
+            body: 1,
+            *read() {
+              yield;
+              timesAtReading.push(giveBack.mock.calls.length);
+              return undefined;
+            },
+          },
+        ];
+        return { rows: [] };
+      },
+      () =>
+        Promise.resolve({
+          ...answer({ n: 1 }),
+          parsed: { json: new Json({}), rows: undefined, vectors },
+        }),
+    );
+
+    expect(reading.kind).toBe('ranking');
+    expect([timesAtReading, giveBack.mock.calls.length]).toEqual([[0], 1]);
   });
 
   it('asks for nothing if there is nothing to ask', async () => {

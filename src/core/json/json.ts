@@ -3,6 +3,7 @@ import { inSteps, Pace, type Steps } from '../steps.js';
 import { EnclosedJson } from './enclosed.js';
 import { writeAround } from './room.js';
 import { NumberRows } from './rows.js';
+import { LyingText } from './vector-reader.js';
 import { WrittenTexts } from './written-texts.js';
 
 /** A JSON value did not have the shape that its reader expected. The message names the path and never quotes content. */
@@ -12,8 +13,13 @@ export class JsonShapeError extends Error {
 
 function kindOf(value: unknown): string {
   if (value === null) return 'null';
-  if (Array.isArray(value) || value instanceof NumberRows) return 'array';
+  if (isArray(value)) return 'array';
   return value === undefined ? 'nothing' : typeof value;
+}
+
+/** Lists of rows and of numbers may have been read into something else. */
+function isArray(value: unknown): boolean {
+  return Array.isArray(value) || value instanceof NumberRows || value instanceof Float64Array;
 }
 
 type Step = string | number | readonly string[];
@@ -23,14 +29,14 @@ type Step = string | number | readonly string[];
  * written as if the reply were well formed.
  */
 export class Json {
-  /** The parsed value; a list of rows may be `NumberRows`. */
+  /** The parsed value; a list of rows may be `NumberRows`, and one of numbers a `Float64Array`. */
   readonly value: unknown;
   readonly #parent: Json | undefined;
   /** What was read from the parent: a member, the first of several, or an element; the root has a name instead. */
   readonly #step: Step;
 
   constructor(value: unknown, step: Step = '$', parent?: Json) {
-    this.value = value;
+    this.value = value instanceof LyingText ? value.toString() : value;
     this.#step = step;
     this.#parent = parent;
   }
@@ -72,6 +78,7 @@ export class Json {
 
   array(): readonly unknown[] {
     if (this.value instanceof NumberRows) return this.value.objects();
+    if (this.value instanceof Float64Array) return Array.from(this.value);
     if (!Array.isArray(this.value)) throw this.mismatch('an array');
     return this.value;
   }
@@ -112,7 +119,7 @@ export class Json {
   }
 
   isArray(): boolean {
-    return Array.isArray(this.value) || this.value instanceof NumberRows;
+    return isArray(this.value);
   }
 
   /** The error to throw if this value is not what was expected. */

@@ -1,4 +1,5 @@
 import type { ParseLimits } from './scan.js';
+import type { VectorReader } from './vector-reader.js';
 
 /**
  * Parses many megabytes of JSON piece by piece, so that others get their turn in between: `JSON.parse` blocks everything
@@ -76,6 +77,7 @@ export class PiecewiseParser {
   /** The first entry stands for whatever holds the text: an array of one. */
   readonly #frames: Frame[] = [openFrame(false, -1)];
   readonly #pieceBytes: number;
+  readonly #vectors: VectorReader | undefined;
   #at = 0;
   /** How many bytes without a token or white space are behind it. */
   #digits = 0;
@@ -83,12 +85,16 @@ export class PiecewiseParser {
   /** The string whose end is being searched: where it opens, and where to search from. */
   #open: { readonly start: number; from: number } | undefined;
   #long: LongString | undefined;
+  /** Where the list of bare numbers begins that is being read. */
+  #listStart: number | undefined;
   #result: PiecewiseResult | undefined;
 
-  constructor(text: Buffer, limits: ParseLimits, pieceBytes = PIECE_BYTES) {
+  /** @param vectors reads lists of numbers and long texts, which then are no arrays and strings. */
+  constructor(text: Buffer, limits: ParseLimits, pieceBytes = PIECE_BYTES, vectors?: VectorReader) {
     this.#text = text;
     this.#limits = limits;
     this.#pieceBytes = pieceBytes;
+    this.#vectors = vectors;
   }
 
   /** Continues for some sixty kilobytes; returns the result once it is complete. */
@@ -108,6 +114,7 @@ export class PiecewiseParser {
     for (let tokens = 0; tokens < STEP_TOKENS; tokens += 1) {
       if (this.#open !== undefined && !this.#seekEnd(this.#open)) return undefined;
       if (this.#long !== undefined && !this.#readLong(this.#long)) return undefined;
+      if (this.#listStart !== undefined && !this.#readList(this.#listStart)) return undefined;
       const from = this.#at;
       let at = from;
       while (at < until && !isToken(text[at] ?? 0)) at += 1;
@@ -119,8 +126,8 @@ export class PiecewiseParser {
       this.#digits = 0;
       this.#token(text[at] ?? 0, at);
     }
-    const isOver = this.#at >= text.length && this.#open === undefined && this.#long === undefined;
-    return isOver ? this.#end() : undefined;
+    const isWithin = this.#open ?? this.#long ?? this.#listStart;
+    return this.#at >= text.length && isWithin === undefined ? this.#end() : undefined;
   }
 
   /** What has no token from `from` to `at`: long white space is done with, so that nobody looks at it again in one go. */
@@ -169,6 +176,10 @@ export class PiecewiseParser {
         if (this.#frames.length > this.#limits.depth) {
           throw new Ended({ kind: 'excess', excess: 'depth' });
         }
+        if (byte === OPEN_BRACKET && this.#vectors?.begins(at) === true) {
+          this.#listStart = at;
+          break;
+        }
         this.#count(1);
         this.#frames.push(openFrame(byte === OPEN_BRACE, at));
         break;
@@ -184,6 +195,25 @@ export class PiecewiseParser {
     if (frame.parts === undefined && at - frame.start < this.#pieceBytes) return;
     this.#parse(frame, at);
     this.#attach(this.#frame(), frame.start, frame.parts, at + 1);
+  }
+
+  /** Reads on in what may be a list of bare numbers; true once it is complete, or is any other list. */
+  #readList(start: number): boolean {
+    const vectors = this.#vectors;
+    if (vectors?.readOn() !== true) {
+      this.#listStart = undefined;
+      this.#count(1);
+      this.#frames.push(openFrame(false, start));
+      return true;
+    }
+    if (this.#values + vectors.length > this.#limits.values) this.#count(vectors.length);
+    const list = vectors.list();
+    if (list === undefined) return false;
+    this.#listStart = undefined;
+    this.#count(list.count);
+    this.#at = list.end;
+    if (list.value !== undefined) this.#attach(this.#frame(), start, list.value, list.end);
+    return true;
   }
 
   /** Searches for the closing quote, skipping escaped ones; true once it is found. */
@@ -205,10 +235,16 @@ export class PiecewiseParser {
   /** Skips a string; a long one is read in parts, unless it is a key. */
   #string(frame: Frame, start: number, end: number): void {
     this.#at = end + 1;
-    if (end - start < this.#pieceBytes) return;
+    const isLong = end - start >= this.#pieceBytes;
+    const lying = isLong ? undefined : this.#vectors?.text(start, end);
+    if (!isLong && lying === undefined) return;
     if (frame.isObject && this.#isBlank(frame.memberStart, start)) {
       const { keyBytes = Infinity } = this.#limits;
       if (end - start > keyBytes) throw new Ended({ kind: 'excess', excess: 'keyBytes' });
+      return;
+    }
+    if (lying !== undefined) {
+      this.#attach(frame, start, lying, end + 1);
       return;
     }
     this.#long = { start, end, at: start + 1, text: '' };

@@ -1,6 +1,5 @@
 import { copyBytes } from '../memory.js';
-import { Compiled, type Constant, type Exports } from './instance.js';
-import { ROWS } from './rows-module.js';
+import { RowsInstance } from './rows-instance.js';
 
 /** A member of each row: the column with its number, or the value that it has in all rows. */
 type Member =
@@ -100,47 +99,16 @@ export class FlatRows {
   }
 }
 
-interface RowsExports extends Exports {
-  readonly NO_NUMBER: Constant;
-  readonly POWERS: Constant;
-  readonly MAX_SCALE: Constant;
-  readonly PARTS: Constant;
-  readonly MEMBERS: Constant;
-  readonly NUMBERS: Constant;
-  readonly MAX_NUMBERS: Constant;
-  readonly PLACES: Constant;
-  readonly WINDOW: Constant;
-  readonly WINDOW_SIZE: Constant;
-  readonly WRITTEN: Constant;
-  prepare(): void;
-  begin(most: number, isFree: number, mostFree: number): void;
-  write(index: number, score: number): number;
-  read(from: number, to: number): number;
-  isOver(): number;
-  isOtherForm(): number;
-  formColumns(): number;
-  formSlots(): number;
-  formMembers(): number;
-  readNumbers(): number;
-  unreadNumbers(): number;
-  rowsStart(): number;
-  firstRowEnd(): number;
-  rowsEnd(): number;
-  areTight(): number;
-  areStrange(): number;
-  wholeColumns(): number;
-  fractionColumns(): number;
-}
-
 /** Reads lists in WebAssembly (`src/wasm/rows.ts`), one at a time. */
 class RowReader {
-  readonly #code: RowsExports;
-  readonly #memory: Buffer;
-  readonly #window: Buffer;
-  readonly #parts: Uint32Array;
-  readonly #members: Uint32Array;
-  readonly #numbers: Float64Array;
-  readonly #places: Uint16Array;
+  readonly #instance = new RowsInstance();
+  readonly #code = this.#instance.code;
+  readonly #memory = Buffer.from(this.#code.memory.buffer);
+  readonly #window = this.#instance.window;
+  readonly #parts = new Uint32Array(this.#code.memory.buffer, this.#code.PARTS.value);
+  readonly #members = new Uint32Array(this.#code.memory.buffer, this.#code.MEMBERS.value);
+  readonly #numbers = this.#instance.numbers;
+  readonly #places = this.#instance.places;
   /** Whether the list that was read last has no number in its first row. */
   lacksNumbers = false;
   /** Of the list that was read last: nearly always that of the next one, too. */
@@ -149,26 +117,6 @@ class RowReader {
   #inWindow: FlatRows | undefined;
   /** Whether the list that is read has numbers too small for a double: they are written as what is left of them. */
   #hasVanished = false;
-
-  constructor() {
-    const code = new Compiled<RowsExports>(ROWS).instance();
-    const { buffer } = code.memory;
-    this.#code = code;
-    this.#memory = Buffer.from(buffer);
-    this.#window = Buffer.from(buffer, code.WINDOW.value, code.WINDOW_SIZE.value);
-    this.#parts = new Uint32Array(buffer, code.PARTS.value);
-    this.#members = new Uint32Array(buffer, code.MEMBERS.value);
-    this.#numbers = new Float64Array(buffer, code.NUMBERS.value, code.MAX_NUMBERS.value);
-    this.#places = new Uint16Array(buffer, code.PLACES.value, 2 * code.MAX_NUMBERS.value);
-    code.prepare();
-    const { POWERS, MAX_SCALE } = code;
-    const powers = new BigUint64Array(buffer, POWERS.value, 2 * (MAX_SCALE.value + 1));
-    for (let scale = 1; scale <= MAX_SCALE.value; scale += 1) {
-      const power = inversePower(scale);
-      powers[2 * scale] = power >> 64n;
-      powers[2 * scale + 1] = BigInt.asUintN(64, power);
-    }
-  }
 
   /**
    * The list that begins at `start`; `undefined` if it is unusual.
@@ -300,22 +248,11 @@ class RowReader {
     const code = this.#code;
     const read = code.readNumbers();
     const numbers = this.#numbers;
-    if (code.unreadNumbers() > 0) this.#readRest(bytes, base, read);
+    if (this.#instance.readRest(bytes, base)) this.#hasVanished = true;
     let at = 0;
     for (; at < read && count + at < kept.length; at += 1) kept[count + at] = numbers[at] ?? 0;
     for (; at < read; at += 1) kept.push(numbers[at] ?? 0);
     return count + read;
-  }
-
-  /** Numbers of many digits, and very large or very small ones. */
-  #readRest(bytes: Buffer, base: number, read: number): void {
-    for (let at = 0; at < read; at += 1) {
-      if (!Number.isNaN(this.#numbers[at])) continue;
-      const [start = 0, end = 0] = [this.#places[2 * at], this.#places[2 * at + 1]];
-      const number = Number(bytes.toString('latin1', base + start, base + end));
-      if (number === 0) this.#hasVanished = true;
-      this.#numbers[at] = number;
-    }
   }
 }
 
@@ -341,16 +278,6 @@ const NO_MEMBER = '__proto__';
 
 /** Numbers of the list that is read, used again by the next: not integers, so that the engine keeps them as they are. */
 const kept: number[] = [0.5];
-
-/** Up to here, an inverse power that is rounded up leaves no doubt about the product's upper half. */
-const MAX_ROUNDED = 27;
-
-/** The upper 128 bits of the inverse of five to the power of `scale`. */
-function inversePower(scale: number): bigint {
-  const power = 5n ** BigInt(scale);
-  const inverse = (1n << BigInt(power.toString(2).length + 127)) / power;
-  return scale <= MAX_ROUNDED ? inverse + 1n : inverse;
-}
 
 let only: RowReader | undefined;
 

@@ -8,8 +8,6 @@ export interface EmbeddedText {
   readonly purpose: Purpose;
   /** The text, or its JSON. */
   readonly text: string | JsonFragment;
-  /** In UTF-8; may be unknown (0) where the API does not bound a call's bytes. */
-  readonly bytes: number;
 }
 
 /** How a model was trained to tell a query from a document: by words before each. */

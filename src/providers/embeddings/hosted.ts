@@ -11,7 +11,7 @@ import {
 import type { EmbeddedText } from './forms.js';
 import { decodeOpenAi } from './openai.js';
 import { defineEmbeddings, type Embedded } from './rank.js';
-import { readList, readVector } from './vectors.js';
+import { readList } from './vectors.js';
 
 const textsOf = (texts: readonly EmbeddedText[]): JsonBody[] => texts.map(({ text }) => text);
 
@@ -77,11 +77,11 @@ export const voyageEmbeddings = defineEmbeddings(
   },
 );
 
-function decodeCohere(reply: Json, texts: readonly EmbeddedText[]): Embedded {
+function decodeCohere(reply: Json, count: number): Embedded {
   const lists = reply.field('embeddings');
   const list = lists.isArray() ? lists : lists.firstOf('base64', 'float');
   return {
-    embeddings: readList(list, texts.length, (row) => [readVector(row)]),
+    embeddings: readList(list, count, (row) => [row]),
     tokens: readMeta(reply).inputTokens,
   };
 }
@@ -123,10 +123,8 @@ export const geminiEmbeddings = defineEmbeddings(
         outputDimensionality: dimensionsOf(call),
       })),
     }),
-    decode: (reply, texts) => ({
-      embeddings: readList(reply.field('embeddings'), texts.length, (row) => [
-        readVector(row.field('values')),
-      ]),
+    decode: (reply, count) => ({
+      embeddings: readList(reply.field('embeddings'), count, (row) => [row.field('values')]),
       tokens: reply.maybe('usageMetadata').maybe('promptTokenCount').optionalNumber(),
     }),
     batch: 100,
@@ -173,14 +171,14 @@ export const bedrockEmbeddings = defineEmbeddings(
             output_dimension: dimensionsOf(call),
             truncate: bedrockTruncate(call),
           },
-    decode: (reply, texts, http, { model }) =>
+    decode: (reply, count, http, { model }) =>
       isTitan(model)
         ? {
-            embeddings: [[readVector(reply.field('embedding'))]],
+            embeddings: [[reply.field('embedding')]],
             tokens: reply.maybe('inputTextTokenCount').optionalNumber(),
           }
         : {
-            ...decodeCohere(reply, texts),
+            ...decodeCohere(reply, count),
             tokens: headerTokens(http, 'x-amzn-bedrock-input-token-count'),
           },
     batch: (model) => (isTitan(model) ? 1 : 96),
@@ -216,8 +214,8 @@ export const huggingfaceEmbeddings = defineEmbeddings(
       normalize: true,
       truncate: options.truncation ?? true,
     }),
-    decode: (reply, texts) => ({
-      embeddings: readList(reply, texts.length, (row) => [readVector(row)]),
+    decode: (reply, count) => ({
+      embeddings: readList(reply, count, (row) => [row]),
       tokens: undefined,
     }),
     batch: 32,

@@ -13,14 +13,12 @@ import {
 import { pathSetting } from '../self-hosted.js';
 import type { EmbeddedText } from './forms.js';
 import { defineEmbeddings, type Embedded, type EmbeddingApi } from './rank.js';
-import { readIndexed, readVector } from './vectors.js';
+import { readIndexed } from './vectors.js';
 
 /** Reads `data[]` of `index` and `embedding`, as numbers or in base64. */
-export function decodeOpenAi(reply: Json, texts: readonly EmbeddedText[]): Embedded {
+export function decodeOpenAi(reply: Json, count: number): Embedded {
   return {
-    embeddings: readIndexed(reply.field('data'), texts.length, (row) => [
-      readVector(row.field('embedding')),
-    ]),
+    embeddings: readIndexed(reply.field('data'), count, (row) => [row.field('embedding')]),
     tokens: readUsage(reply).inputTokens,
   };
 }

@@ -1,7 +1,7 @@
 import { bearer, OPTIONAL_API_KEY, optionalTextSetting, REQUIRED_API_KEY } from '../provider.js';
 import { pathSetting } from '../self-hosted.js';
 import { defineEmbeddings } from './rank.js';
-import { readIndexed, readList, readVector } from './vectors.js';
+import { readIndexed, readList } from './vectors.js';
 
 /** Ollama's embeddings. */
 export const ollamaEmbeddings = defineEmbeddings(
@@ -13,8 +13,8 @@ export const ollamaEmbeddings = defineEmbeddings(
       dimensions: typeof settings.dimensions === 'number' ? settings.dimensions : undefined,
       keep_alive: optionalTextSetting(settings, 'keepAlive'),
     }),
-    decode: (reply, texts) => ({
-      embeddings: readList(reply.field('embeddings'), texts.length, (row) => [readVector(row)]),
+    decode: (reply, count) => ({
+      embeddings: readList(reply.field('embeddings'), count, (row) => [row]),
       tokens: reply.maybe('prompt_eval_count').optionalNumber(),
     }),
     batch: 64,
@@ -45,10 +45,10 @@ export const teiEmbeddings = defineEmbeddings(
       truncate: options.truncation ?? true,
       dimensions: typeof settings.dimensions === 'number' ? settings.dimensions : undefined,
     }),
-    decode: (reply, texts, { headers }) => {
+    decode: (reply, count, { headers }) => {
       const tokens = Number(headers['x-compute-tokens'] ?? Number.NaN);
       return {
-        embeddings: readList(reply, texts.length, (row) => [readVector(row)]),
+        embeddings: readList(reply, count, (row) => [row]),
         tokens: Number.isFinite(tokens) ? tokens : undefined,
       };
     },
@@ -77,9 +77,9 @@ export const vllmMaxsim = defineEmbeddings(
       encoding_format: 'float',
       truncate_prompt_tokens: options.truncation === false ? undefined : -1,
     }),
-    decode: (reply, texts) => ({
-      embeddings: readIndexed(reply.field('data'), texts.length, (row) =>
-        row.field('data').map((vector) => readVector(vector)),
+    decode: (reply, count) => ({
+      embeddings: readIndexed(reply.field('data'), count, (row) =>
+        row.field('data').map((vector) => vector),
       ),
       tokens: reply.maybe('usage').firstOf('total_tokens', 'prompt_tokens').optionalNumber(),
     }),
@@ -113,9 +113,9 @@ export const jinaMaxsim = defineEmbeddings(
       dimensions: typeof settings.dimensions === 'number' ? settings.dimensions : undefined,
       input: texts.map(({ text }) => text),
     }),
-    decode: (reply, texts) => ({
-      embeddings: readIndexed(reply.field('data'), texts.length, (row) =>
-        row.field('embeddings').map((vector) => readVector(vector)),
+    decode: (reply, count) => ({
+      embeddings: readIndexed(reply.field('data'), count, (row) =>
+        row.field('embeddings').map((vector) => vector),
       ),
       tokens: reply.maybe('usage').firstOf('total_tokens', 'prompt_tokens').optionalNumber(),
     }),

@@ -1,37 +1,94 @@
 import { JsonShapeError, type Json } from '../../core/json/json.js';
+import { giveBack, uncleared } from '../../core/memory.js';
 
 export type Vector = Float32Array;
 
 const BYTES_PER_NUMBER = 4;
 const isBigEndian = new Uint8Array(Uint16Array.of(1).buffer)[0] === 0;
 
-/** A vector as numbers, or as the bytes of little-endian floats in base64. */
-export function readVector(json: Json): Vector {
-  const vector = typeof json.value === 'string' ? fromBase64(json, json.value) : fromNumbers(json);
+/** Memory for a vector of so many numbers. */
+export type TakeRoom = (count: number) => Vector;
+
+/** A vector as numbers, or as the bytes of little-endian floats in base64, in the memory that `take` gives. */
+export function readVector(json: Json, take: TakeRoom): Vector {
+  const { value } = json;
+  const vector =
+    typeof value === 'string'
+      ? fromBase64(json, value, take)
+      : value instanceof Float64Array
+        ? copied(value, take)
+        : fromNumbers(json, take);
   if (vector.length === 0) throw json.mismatch('a vector that is not empty');
   return vector;
 }
 
-function fromBase64(json: Json, text: string): Vector {
+function fromBase64(json: Json, text: string, take: TakeRoom): Vector {
   // More than there are, where it has line breaks.
   const most = Buffer.byteLength(text, 'base64');
-  const vector = new Float32Array(Math.ceil(most / BYTES_PER_NUMBER));
-  const bytes = Buffer.from(vector.buffer);
+  const vector = take(Math.ceil(most / BYTES_PER_NUMBER));
+  const bytes = Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength);
   const length = bytes.write(text, 'base64');
   if (length % BYTES_PER_NUMBER !== 0) throw json.mismatch('whole floats in base64');
   if (isBigEndian) bytes.swap32();
-  return vector.subarray(0, length / BYTES_PER_NUMBER);
+  const count = length / BYTES_PER_NUMBER;
+  return count === vector.length ? vector : vector.subarray(0, count);
 }
 
-function fromNumbers(json: Json): Vector {
+function copied(numbers: Float64Array, take: TakeRoom): Vector {
+  const vector = take(numbers.length);
+  for (let at = 0; at < numbers.length; at += 1) vector[at] = numbers[at] ?? 0;
+  return vector;
+}
+
+function fromNumbers(json: Json, take: TakeRoom): Vector {
   const numbers = json.array();
-  const vector = new Float32Array(numbers.length);
+  const vector = take(numbers.length);
   for (let at = 0; at < numbers.length; at += 1) {
     const value = numbers[at];
     if (typeof value !== 'number') throw json.item(at).mismatch('a number');
     vector[at] = value;
   }
   return vector;
+}
+
+/** So much lies in memory of its own, as for the few vectors of most requests. */
+const APART_BYTES = 65_536;
+/** The least for which the engine does not count the memory. */
+const BLOCK_BYTES = 524_288;
+
+/**
+ * Memory for vectors that have to wait for others. Many lie behind one another where the engine does not count them: buffers of their
+ * own would be freed one by one, in the pause of a collection.
+ */
+export class VectorRoom {
+  #apartBytes = 0;
+  #last: Vector = new Float32Array(0);
+  /** Of the last block. */
+  #filled = 0;
+  readonly #blocks: Buffer[] = [];
+
+  readonly take = (count: number): Vector => {
+    if (this.#apartBytes < APART_BYTES) {
+      this.#apartBytes += count * BYTES_PER_NUMBER;
+      return new Float32Array(count);
+    }
+    if (this.#filled + count > this.#last.length) {
+      const block = uncleared(Math.max(BLOCK_BYTES, count * BYTES_PER_NUMBER));
+      this.#blocks.push(block);
+      const most = Math.floor(block.length / BYTES_PER_NUMBER);
+      this.#last = new Float32Array(block.buffer, block.byteOffset, most);
+      this.#filled = 0;
+    }
+    this.#filled += count;
+    return this.#last.subarray(this.#filled - count, this.#filled);
+  };
+
+  /** Leaves the memory to others, where nobody reads the vectors any more. */
+  giveBack(): void {
+    for (const block of this.#blocks.splice(0)) giveBack(block);
+    this.#last = new Float32Array(0);
+    this.#filled = 0;
+  }
 }
 
 /**
@@ -62,15 +119,15 @@ export function product(one: Vector, other: Vector): number {
 /** The vectors of a list that states their places, in the order of the texts, read one by one: `data[]` of `index` and `embedding`. */
 export function* readIndexed<T>(list: Json, count: number, read: (row: Json) => T): Iterable<T> {
   const rows = rowsOf(list, count);
-  const placed = new Map<number, Json>();
+  // Where each text's row is.
+  const places = new Map<number, number>();
   for (let at = 0; at < rows.length; at += 1) {
-    const row = list.item(at);
-    placed.set(row.field('index').optionalNumber() ?? at, row);
+    places.set(list.item(at).field('index').optionalNumber() ?? at, at);
   }
-  for (let at = 0; at < count; at += 1) {
-    const row = placed.get(at);
-    if (row === undefined) throw new JsonShapeError(`no embedding of text ${at} came back`);
-    yield read(row);
+  for (let text = 0; text < count; text += 1) {
+    const at = places.get(text);
+    if (at === undefined) throw new JsonShapeError(`no embedding of text ${text} came back`);
+    yield read(list.item(at));
   }
 }
 

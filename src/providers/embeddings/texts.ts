@@ -1,0 +1,195 @@
+import { createHash } from 'node:crypto';
+import { inTurn } from '../../core/document-json.js';
+import { JsonFragment } from '../../core/json/json.js';
+import { WrittenTexts } from '../../core/json/written-texts.js';
+import { Pace } from '../../core/steps.js';
+import { cutToTokens, unitsBeyond } from '../../core/tokens.js';
+import { forModel, type PartCall, type UpstreamCall } from '../provider.js';
+import { prefixOf, type EmbeddedText } from './forms.js';
+import type { EmbeddingApi } from './rank.js';
+
+/** Work with pauses, in which nothing is asked. */
+export type Pauses<T> = Generator<readonly PartCall[], T, undefined>;
+
+/** What an API takes of a text. */
+type Limits = Pick<EmbeddingApi, 'textTokens' | 'textCharacters' | 'batchBytes'>;
+
+/** The most of a text that is sent. */
+interface Most {
+  readonly tokens: number;
+  readonly characters: number;
+}
+
+const WHOLE: Most = { tokens: Infinity, characters: Infinity };
+
+function mostOf({ textTokens, textCharacters }: Limits, call: UpstreamCall): Most {
+  if (call.options.truncation === false) return WHOLE;
+  return {
+    tokens: textTokens === undefined ? Infinity : forModel(textTokens, call.model),
+    characters: textCharacters?.(call.model) ?? Infinity,
+  };
+}
+
+/** What is sent of a document that is too long. */
+interface CutText {
+  readonly json: JsonFragment;
+  /** In UTF-8. */
+  readonly bytes: number;
+}
+
+/** No text has more than three tokens per unit, and no JSON fewer bytes than its text has units. */
+const MOST_TOKENS_PER_UNIT = 3;
+
+/** The query in the form that the model needs, cut if the API would refuse its length. */
+export function queryFor(api: Limits, call: UpstreamCall): EmbeddedText {
+  const text = cutTo(mostOf(api, call), prefixOf('query', call) + call.query);
+  return { purpose: 'query', text };
+}
+
+/** As much of a text as the API takes. */
+function cutTo({ tokens, characters }: Most, text: string): string {
+  const whole = text.slice(0, characters).toWellFormed();
+  return whole.length * MOST_TOKENS_PER_UNIT > tokens ? cutToTokens(whole, tokens) : whole;
+}
+
+/**
+ * The documents of a call in the form that the model needs: where nothing has to be cut, in the caller's bytes. Strings of all texts
+ * would be megabytes on the heap, for the collector to move. A text that occurs twice is one.
+ */
+export class DistinctTexts {
+  /** For each document, the number of its text. */
+  readonly numbers: Uint32Array;
+  /** How many texts there are. */
+  count = 0;
+  /** By which the texts are remembered, if they are. */
+  readonly keys: string[] = [];
+  readonly #call: UpstreamCall;
+  readonly #most: Most;
+  /** The units of a text that are looked at, where it may have to be cut. */
+  readonly #units: number;
+  /** What stands before each text, as JSON from the quote on. */
+  readonly #head: Buffer | undefined;
+  readonly #prefix: string;
+  readonly #pace = new Pace();
+  readonly #written = new WrittenTexts();
+  /** The documents that are cut. */
+  readonly #cut = new Map<number, CutText>();
+  /** Of each text, the document that has it first, and its size in UTF-8 if anything depends on it. */
+  readonly #firsts: Uint32Array;
+  readonly #sizes: Float64Array | undefined;
+
+  constructor(api: Limits, call: UpstreamCall) {
+    const { count } = call.documents;
+    this.#call = call;
+    this.#most = mostOf(api, call);
+    this.#units = Math.min(unitsBeyond(this.#most.tokens), this.#most.characters);
+    this.#prefix = prefixOf('document', call).toWellFormed();
+    this.#head =
+      this.#prefix === '' ? undefined : Buffer.from(JSON.stringify(this.#prefix)).subarray(0, -1);
+    this.numbers = new Uint32Array(count);
+    this.#firsts = new Uint32Array(count);
+    this.#sizes = api.batchBytes === undefined ? undefined : new Float64Array(count);
+  }
+
+  /** Finds them; with keys by which they can be told from all that any model and settings embed, if they are `remembered`. */
+  *find(areRemembered: boolean): Pauses<undefined> {
+    const known = new Map<string, number>();
+    for (let index = 0; index < this.numbers.length; index += 1) {
+      const cut = yield* this.#cutOf(index);
+      const key = yield* this.#keyOf(index, cut, areRemembered);
+      let number = known.get(key);
+      if (number === undefined) {
+        number = this.count;
+        this.count += 1;
+        known.set(key, number);
+        this.#firsts[number] = index;
+        if (cut !== undefined) this.#cut.set(index, cut);
+        if (areRemembered) this.keys.push(key);
+        if (this.#sizes !== undefined) {
+          this.#sizes[number] = cut === undefined ? yield* this.#sizeOf(index) : cut.bytes;
+        }
+      }
+      this.numbers[index] = number;
+    }
+  }
+
+  /** A text as it is sent. */
+  text(number: number): EmbeddedText {
+    const index = this.#firsts[number] ?? 0;
+    const cut = this.#cut.get(index);
+    if (cut !== undefined) return { purpose: 'document', text: cut.json };
+    const json = this.#call.documents.textJson(index);
+    const whole = this.#head === undefined ? json : inTurn([this.#head, json.bytes.subarray(1)]);
+    return { purpose: 'document', text: whole };
+  }
+
+  /** In UTF-8; 0 where the API does not bound a call's bytes. */
+  size(number: number): number {
+    return this.#sizes?.[number] ?? 0;
+  }
+
+  /** A document as it is sent, if it has to be cut. */
+  *#cutOf(index: number): Pauses<CutText | undefined> {
+    const { documents } = this.#call;
+    const prefix = this.#prefix;
+    const bytes = prefix.length + documents.textBytes(index);
+    const most = this.#most;
+    if (bytes <= most.characters && bytes * MOST_TOKENS_PER_UNIT <= most.tokens) {
+      if (this.#pace.fills(0)) yield [];
+      return undefined;
+    }
+    const beginning = documents.beginning(index, this.#units);
+    const text = cutTo(most, prefix + beginning);
+    if (this.#pace.fills(beginning.length)) yield [];
+    const isCut = beginning.length >= this.#units || text.length < prefix.length + beginning.length;
+    if (!isCut) return undefined;
+    return { json: new JsonFragment(this.#written.add(text)), bytes: Buffer.byteLength(text) };
+  }
+
+  /** UTF-8 bytes of a document with what stands before it, counted if its JSON has escapes. */
+  *#sizeOf(index: number): Pauses<number> {
+    const { documents } = this.#call;
+    const { bytes: json } = documents.textJson(index);
+    let bytes = Buffer.byteLength(this.#prefix);
+    if (!json.includes(BACKSLASH)) return bytes + json.length - 2;
+    for (const piece of documents.pieces(index)) {
+      bytes += Buffer.byteLength(piece);
+      if (this.#pace.fills(piece.length)) yield [];
+    }
+    return bytes;
+  }
+
+  /** A key by which texts are told apart: among those of one call, or among all that any model and settings embed. */
+  *#keyOf(index: number, cut: CutText | undefined, isRemembered: boolean): Pauses<string> {
+    const { model, settings, documents } = this.#call;
+    const { bytes: json } = cut?.json ?? documents.textJson(index);
+    const head = cut === undefined ? this.#head : undefined;
+    const before = head?.subarray(1) ?? NOTHING;
+    if (!isRemembered && before.length + json.length <= SHORT_BYTES) {
+      return before.toString('latin1') + json.toString('latin1', 1, json.length - 1);
+    }
+    const hash = createHash('sha256').update(before);
+    for (const part of within(json)) {
+      hash.update(part);
+      if (this.#pace.fills(part.length)) yield [];
+    }
+    const digest = hash.digest('base64url');
+    return isRemembered ? `${model} ${String(settings.dimensions ?? '')} ${digest}` : digest;
+  }
+}
+
+/** What is longer is told apart by its hash. */
+const SHORT_BYTES = 512;
+/** How much of a text is hashed in one go. */
+const HASHED_BYTES = 65_536;
+
+const NOTHING = Buffer.alloc(0);
+const BACKSLASH = 0x5c;
+
+/** What is between the quotes of a JSON string. */
+function* within(json: Buffer): Iterable<Buffer> {
+  const end = json.length - 1;
+  for (let at = 1; at < end; at += HASHED_BYTES) {
+    yield json.subarray(at, Math.min(end, at + HASHED_BYTES));
+  }
+}
