@@ -8,7 +8,12 @@ import { cutToTokens } from '../../src/core/tokens.js';
 import { embeddings } from '../../src/providers/embeddings/openai.js';
 import { defineEmbeddings, type EmbeddingApi } from '../../src/providers/embeddings/rank.js';
 import { readIndexed } from '../../src/providers/embeddings/vectors.js';
-import type { PartCall, SettingValue, UpstreamCall } from '../../src/providers/provider.js';
+import type {
+  PartCall,
+  SettingValue,
+  UpstreamCall,
+  VectorMemory,
+} from '../../src/providers/provider.js';
 import { takeUncounted } from '../support/memory.js';
 import { fc } from '../support/property.js';
 
@@ -29,6 +34,7 @@ function ranked(
   own: Partial<EmbeddingApi>,
   documents: Documents,
   settings: Readonly<Record<string, SettingValue>> = {},
+  vectors?: VectorMemory,
 ) {
   const { id, title, baseUrl, path, headers, exampleModels } = embeddings;
   const provider = defineEmbeddings(
@@ -38,7 +44,7 @@ function ranked(
   const call: UpstreamCall = {
     ...{ model: 'm', query: 'the query', documents, topN: documents.count, options: {}, settings },
   };
-  const rounds = provider.rounds(call, { vectors: undefined, prompts: () => undefined });
+  const rounds = provider.rounds(call, { vectors, prompts: () => undefined });
   const parts: PartCall[] = [];
   const inputs: string[][] = [];
   for (;;) {
@@ -174,6 +180,31 @@ describe('texts to embed', () => {
     let steps = 1;
     while (reading?.next().done === false) steps += 1;
     expect(steps).toBeGreaterThan(1);
+  });
+
+  it('are one text however it is written', () => {
+    const spellings = ['"a/b é 😀"', '"a\\/b \\u00e9 \\ud83d\\ude00"', '"a/b é \\uD83D\\uDE00"'];
+    for (const before of ['', 'x'.repeat(65_533), 'x'.repeat(600)]) {
+      const list = spellings.map((json) => json.replace('"', `"${before}`));
+      const scanned = scanBody(Buffer.from(`{"documents":[${list.join(',')},"a\\\\/b"]}`));
+      if (scanned === undefined) throw new Error('the body was not split');
+
+      const { inputs, rows } = ranked({}, sentDocuments(scanned));
+
+      expect(inputs.flat()).toEqual(['the query', `${before}a/b é 😀`, 'a\\/b']);
+      expect(new Set(rows.map(({ score }) => score)).size).toBe(2);
+    }
+  });
+
+  it('are remembered as one text however it is written', () => {
+    const kept = new Map<string, readonly Float32Array[]>();
+    const one = ranked({}, sent(['é/', 'aaaa'], false), {}, kept);
+    const two = ranked({}, sent(['aaaa', 'é/'], true), {}, kept);
+
+    expect(one.inputs).toEqual([['the query', 'é/', 'aaaa']]);
+    expect(two.inputs).toEqual([['the query']]);
+    expect(two.rows[1]?.score).toBe(one.rows[0]?.score);
+    expect(kept.size).toBe(2);
   });
 });
 

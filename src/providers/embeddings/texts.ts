@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { inTurn } from '../../core/document-json.js';
 import { JsonFragment } from '../../core/json/json.js';
+import { decoded, partedAt } from '../../core/json/text-pieces.js';
 import { WrittenTexts } from '../../core/json/written-texts.js';
 import { Pace } from '../../core/steps.js';
 import { cutToTokens, unitsBeyond } from '../../core/tokens.js';
@@ -166,10 +167,13 @@ export class DistinctTexts {
     const head = cut === undefined ? this.#head : undefined;
     const before = head?.subarray(1) ?? NOTHING;
     if (!isRemembered && before.length + json.length <= SHORT_BYTES) {
-      return before.toString('latin1') + json.toString('latin1', 1, json.length - 1);
+      const parts = isUsual(json) ? [json.subarray(1, -1)] : usuallyWritten(json);
+      let key = before.toString('latin1');
+      for (const part of parts) key += latin1Of(part);
+      return key;
     }
     const hash = createHash('sha256').update(before);
-    for (const part of within(json)) {
+    for (const part of usuallyWritten(json)) {
       hash.update(part);
       if (this.#pace.fills(part.length)) yield [];
     }
@@ -185,11 +189,35 @@ const HASHED_BYTES = 65_536;
 
 const NOTHING = Buffer.alloc(0);
 const BACKSLASH = 0x5c;
+const HEXADECIMAL = Buffer.from('\\u');
+const SLASH = Buffer.from('\\/');
 
-/** What is between the quotes of a JSON string. */
-function* within(json: Buffer): Iterable<Buffer> {
-  const end = json.length - 1;
-  for (let at = 1; at < end; at += HASHED_BYTES) {
-    yield json.subarray(at, Math.min(end, at + HASHED_BYTES));
+/** Whether a part of a JSON string is certain to have no escapes but those that it needs, in their shortest form. */
+function isUsual(part: Buffer): boolean {
+  return !part.includes(BACKSLASH) || !(part.includes(HEXADECIMAL) || part.includes(SLASH));
+}
+
+function latin1Of(part: Buffer | string): string {
+  return (typeof part === 'string' ? Buffer.from(part) : part).toString('latin1');
+}
+
+/** What is between the quotes of a JSON string, as `JSON.stringify` would write it: the same text has one spelling. */
+function* usuallyWritten(json: Buffer): Iterable<Buffer | string> {
+  let half = '';
+  for (let at = 1; at < json.length - 1;) {
+    const end = partedAt(json, at, at + HASHED_BYTES);
+    const part = json.subarray(at, end);
+    if (half === '' && isUsual(part)) {
+      yield part;
+    } else {
+      const text = half + decoded(json, at, end);
+      // The halves of a character may be in two parts.
+      const last = text.charCodeAt(text.length - 1);
+      const whole = (last & 0xfc00) === 0xd800 ? text.length - 1 : text.length;
+      half = text.slice(whole);
+      yield JSON.stringify(text.slice(0, whole)).slice(1, -1);
+    }
+    at = end;
   }
+  if (half !== '') yield JSON.stringify(half).slice(1, -1);
 }
