@@ -19,7 +19,7 @@ export const jinaSagemaker = defineProvider({
   decode: (reply, { documents }) => {
     const data = reply.field('data');
     // One reply per entry of the request if that was a list, otherwise the reply itself.
-    const first = data.isArray() && data.array().length === 1 ? data.item(0) : data;
+    const first = data.isArray() && data.count() === 1 ? data.first() : data;
     const rows = findRows(first.maybe('results').isArray() ? first : data);
     return { rows: readAnyRows(rows, documents.count), usage: readUsage(reply) };
   },

@@ -18,11 +18,13 @@ const NO_BALANCE =
   /insufficient.*(quota|balance)|quota.*(exhausted|exceeded|not enough)|余额|额度不足/i;
 
 /** Most run relay software that reports an unknown model with 503 and an empty account with 403 or 429. */
-function fault({ status, json, text }: UpstreamReply): FaultKind | undefined {
-  if (status < 400) return undefined;
+function fault(reply: UpstreamReply): FaultKind | undefined {
+  // To ask for the text decodes all of it.
+  if (reply.status < 400) return undefined;
+  const { json } = reply;
   const error = json?.maybe('error');
   const code = error?.maybe('code').optionalString() ?? '';
-  const words = `${code} ${error?.maybe('message').optionalString() ?? text}`;
+  const words = `${code} ${error?.maybe('message').optionalString() ?? reply.text}`;
   return NO_MODEL.test(words) || NO_BALANCE.test(words) ? 'misconfigured' : undefined;
 }
 

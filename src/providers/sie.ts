@@ -1,17 +1,7 @@
-import { JsonShapeError, type Json } from '../core/json/json.js';
-import type { UpstreamRow } from '../core/rerank.js';
 import type { FaultKind } from '../core/retry.js';
+import { readRows } from './dialects.js';
 import { bearer, defineProvider, OPTIONAL_API_KEY, type UpstreamReply } from './provider.js';
 import { SELF_HOSTED } from './self-hosted.js';
-
-/** Rows name the id that was sent with an item, which is its position. */
-function readItems(scores: Json): UpstreamRow[] {
-  return scores.map((row) => {
-    const id = row.field('item_id').string();
-    if (!/^\d+$/.test(id)) throw new JsonShapeError(`item_id ${id} was not sent`);
-    return { index: Number(id), score: row.field('score').numeric() };
-  });
-}
 
 /** 503 means that the model is being loaded, 502 that it cannot be. */
 function fault({ status }: UpstreamReply): FaultKind | undefined {
@@ -32,7 +22,8 @@ export const sie = defineProvider({
     items: documents.around((index) => `{"id":"${index}","text":`, '}'),
     instruction: options.instruction,
   }),
-  decode: (reply) => ({ rows: readItems(reply.field('scores')) }),
+  // Rows name the id that was sent with an item, which is its position.
+  decode: (reply) => ({ rows: readRows(reply.field('scores'), 'item_id', 'score') }),
   fault,
   profile: { ...SELF_HOSTED, topN: 'unsupported', scoreScale: { default: 'unbounded' } },
   exampleModels: ['BAAI/bge-reranker-v2-m3', 'jinaai/jina-reranker-v2-base-multilingual'],

@@ -93,10 +93,10 @@ export const teiVertex = defineProvider({
   body: (call) => ({ instances: [body(call)] }),
   decode: (reply, _call, http) => {
     const predictions = reply.field('predictions');
-    if (predictions.array().length !== 1) {
+    if (predictions.count() !== 1) {
       throw new JsonShapeError('predictions should have one entry, as there was one instance');
     }
-    return ranking(predictions.item(0), http);
+    return ranking(predictions.first(), http);
   },
   notes: [BATCH_NOTE],
 });

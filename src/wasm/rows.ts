@@ -26,11 +26,16 @@ const PART_SIZE: i32 = 8;
 /** Of numbers, and of all that is not the same in all rows. */
 const MAX_COLUMNS: i32 = 16;
 /**
- * For each member of the first row: where its key and its value begin and end; the value begins at 0 if it is a column, and at 1
- * if it is free.
+ * For each member of the first row: where its key and its value begin and end; instead of where the value begins, one of the
+ * kinds below, unless it is the same in all rows. The members of an object follow it, and one whose key begins at 0 ends it.
  */
 export const MEMBERS: i32 = 1280;
 const MEMBER_SIZE: i32 = 16;
+// Kinds of values: a number, anything, a number written as a string, an object.
+const COLUMN: i32 = 0;
+const FREE: i32 = 1;
+const SPELLED: i32 = 2;
+const OPEN: i32 = 3;
 const MAX_MEMBERS: i32 = 32;
 /** The first row but for its numbers. */
 const TEXT: i32 = 2048;
@@ -70,8 +75,9 @@ let members: i32 = 0;
 /** What varies: columns, and free values, each of which has a bit. */
 let slots: i32 = 0;
 let freeSlots: i32 = 0;
-/** Whether what is no number is free, and how many values may be. */
+/** Whether what is no number is free, whether objects are then looked into, and how many values may be free. */
 let takesFree: bool = false;
+let looksInto: bool = false;
 let freeLeft: i32 = 0;
 /** Of the last `read`. */
 let numbers: i32 = 0;
@@ -111,10 +117,12 @@ export function prepare(): void {
 
 /**
  * Begins a list of at most `most` rows, in the form of the last one if it is not forgotten. A new form has free values if
- * `isFree`; lists may have `mostFree` of them, and more fail.
+ * `isFree`, and what objects in it have must be the same and of the same kinds in all rows if it `looks` into them; lists may have
+ * `mostFree` free values, and more fail.
  */
-export function begin(most: i32, isFree: bool, mostFree: i32): void {
+export function begin(most: i32, isFree: bool, looks: bool, mostFree: i32): void {
   takesFree = isFree;
+  looksInto = looks;
   freeLeft = mostFree;
   restart(most);
 }
@@ -397,11 +405,13 @@ function readFirstRow(start: i32, end: i32): i32 {
   let part = start;
   let text = TEXT;
   let width: i32 = 0;
+  /** Of the row's own members, not of objects in it. */
+  let hasNumber = false;
+  let depth: i32 = 0;
   let at = skipSpace(start + 1, end);
   while (true) {
-    if (members == MAX_MEMBERS) return FAILED;
-    const member = MEMBERS + members * MEMBER_SIZE;
-    members += 1;
+    const member = nextMember();
+    if (member < 0) return FAILED;
     const keyEnd = endOfKey(at, end);
     if (keyEnd < 0) return keyEnd;
     store<i32>(member, at + 1 - WINDOW);
@@ -412,15 +422,30 @@ function readFirstRow(start: i32, end: i32): i32 {
     at = skipSpace(at + 1, end);
     if (at >= end) return CUT;
     const byte = load<u8>(at);
-    const isNumber = byte == 0x2d || isDigit(byte);
+    if (looksInto && byte == 0x7b && depth < MAX_INNER) {
+      const inner = skipSpace(at + 1, end);
+      if (inner >= end) return CUT;
+      if (load<u8>(inner) != 0x7d) {
+        store<i32>(member, OPEN, 8);
+        depth += 1;
+        at = inner;
+        continue;
+      }
+    }
+    const spelled = byte == 0x22 ? endOfSpelled(at + 1, end) : FAILED;
+    if (spelled == CUT) return CUT;
+    const isNumber = spelled > 0 || byte == 0x2d || isDigit(byte);
     if (isNumber || takesFree) {
       if (slots == MAX_COLUMNS) return FAILED;
-      store<i32>(member, isNumber ? 0 : 1, 8);
+      store<i32>(member, spelled > 0 ? SPELLED : isNumber ? COLUMN : FREE, 8);
+      // The quotes around a number are parts of what is around it.
+      if (spelled > 0) at += 1;
       text = keep(slots, part, at, text);
       if (text == FAILED) return FAILED;
       if (isNumber) {
         part = readNumber(at, end, width);
         width += 1;
+        if (depth == 0) hasNumber = true;
       } else {
         // Whoever reads the row has to look at it.
         if (spellsNumber(at, end)) return FAILED;
@@ -429,25 +454,52 @@ function readFirstRow(start: i32, end: i32): i32 {
       }
       if (part < 0) return part;
       slots += 1;
-      at = part;
+      at = spelled > 0 ? part + 1 : part;
     } else {
       store<i32>(member, at - WINDOW, 8);
       at = endOfConstant(byte, at, end);
       if (at < 0) return at;
       store<i32>(member, at - WINDOW, 12);
     }
-    at = skipSpace(at, end);
-    if (at >= end) return CUT;
-    const behind = load<u8>(at);
-    at += 1;
+    let behind: u8;
+    while (true) {
+      at = skipSpace(at, end);
+      if (at >= end) return CUT;
+      behind = load<u8>(at);
+      at += 1;
+      if (behind != 0x7d || depth == 0) break;
+      depth -= 1;
+      const last = nextMember();
+      if (last < 0) return FAILED;
+      store<i32>(last, 0);
+    }
     if (behind == 0x7d) break;
     if (behind != 0x2c) return FAILED;
     at = skipSpace(at, end);
   }
-  if (width == 0) return NO_NUMBER;
+  if (!hasNumber) return NO_NUMBER;
   if (keep(slots, part, at, text) == FAILED) return FAILED;
   columns = width;
   return at;
+}
+
+/** How deeply objects in a row are looked into. */
+const MAX_INNER: i32 = 2;
+
+/** Where the next member of the form is kept. */
+function nextMember(): i32 {
+  if (members == MAX_MEMBERS) return FAILED;
+  members += 1;
+  return MEMBERS + (members - 1) * MEMBER_SIZE;
+}
+
+/** The position of the quote behind a number that a string consists of. */
+function endOfSpelled(start: i32, end: i32): i32 {
+  if (start >= end) return CUT;
+  const first = load<u8>(start);
+  if (first != 0x2d && !isDigit(first)) return FAILED;
+  const at = skipBare(first, start, end);
+  return at < 0 || load<u8>(at) == 0x22 ? at : FAILED;
 }
 
 /** Keeps a part of the form; returns where the next one is kept. */

@@ -66,6 +66,11 @@ export class Json {
     return new Json(this.array()[index], index, this);
   }
 
+  /** The length of an array. */
+  count(): number {
+    return this.value instanceof NumberRows ? this.value.count : this.array().length;
+  }
+
   /** The first element of an array, which is not made of all of them; absent if there is none. */
   first(): Json {
     const { value } = this;

@@ -13,7 +13,10 @@ export interface Scored {
 
 /** What the rows of a list have in common. */
 interface Form {
+  /** Of columns. That of one in an object has those that lead there before it, with `WITHIN` in between. */
   readonly keys: readonly string[];
+  /** The columns whose numbers are written as strings. */
+  readonly spelled: ReadonlySet<number>;
   /** Absent if some may have any value. */
   readonly members: readonly Member[] | undefined;
   /** Whether each row is `{"index":…,"relevance_score":…}`, as the contract has it. */
@@ -49,6 +52,11 @@ export class FlatRows {
 
   get keys(): readonly string[] {
     return this.#form.keys;
+  }
+
+  /** Whether the numbers of a column are written as strings. */
+  isSpelled(column: number): boolean {
+    return this.#form.spelled.has(column);
   }
 
   /** The position after the closing bracket. */
@@ -124,11 +132,12 @@ class RowReader {
    */
   read(bytes: Buffer, start: number, maxRows: number, mostOthers: number): FlatRows | undefined {
     const most = Math.min(mostOthers, MOST_OTHERS);
-    this.#code.begin(maxRows, 0, most);
-    const read = this.#read(bytes, start);
-    if (read !== undefined) return read;
-    this.#code.begin(maxRows, 1, most);
-    return this.#read(bytes, start);
+    for (const [isFree, looksInto] of MANNERS) {
+      this.#code.begin(maxRows, isFree, looksInto, most);
+      const read = this.#read(bytes, start);
+      if (read !== undefined || this.lacksNumbers) return read;
+    }
+    return undefined;
   }
 
   #read(bytes: Buffer, start: number): FlatRows | undefined {
@@ -222,14 +231,29 @@ class RowReader {
     const keys: string[] = [];
     const names = new Set<string>();
     const members: Member[] = [];
+    const spelled = new Set<number>();
+    /** The objects that the next member is in. */
+    const path: string[] = [];
     let isFree = false;
     for (let at = 0; at < code.formMembers() * MEMBER; at += MEMBER) {
       const [keyStart = 0, keyEnd = 0, start = 0, end = 0] = this.#members.subarray(at);
-      const key = bytes.toString('utf8', base + keyStart, base + keyEnd);
-      if (key === NO_MEMBER || names.has(key)) return undefined;
+      if (keyStart === 0) {
+        path.pop();
+        continue;
+      }
+      const name = bytes.toString('utf8', base + keyStart, base + keyEnd);
+      const key = path.length === 0 ? name : [...path, name].join(WITHIN);
+      if (name === NO_MEMBER || names.has(key)) return undefined;
       names.add(key);
       if (start === FREE) {
         isFree = true;
+      } else if (start === OPEN) {
+        isFree = true;
+        path.push(name);
+      } else if (start === SPELLED) {
+        isFree = true;
+        spelled.add(keys.length);
+        keys.push(key);
       } else if (start === COLUMN) {
         members.push({ key, column: keys.length });
         keys.push(key);
@@ -240,7 +264,7 @@ class RowReader {
       }
     }
     const isContract = !isFree && around.join('0') === CONTRACT;
-    return { keys, members: isFree ? undefined : members, isContract };
+    return { keys, spelled, members: isFree ? undefined : members, isContract };
   }
 
   /** Keeps the numbers that have been read behind the first `count`; returns how many that makes. */
@@ -266,9 +290,24 @@ const CONTRACT = '{"index":0,"relevance_score":0}';
 
 /** Numbers of a member in memory. */
 const MEMBER = 4;
-/** Instead of where its value is, that it is a number in each row, or anything. */
+/** Instead of where its value is, that it is a number in each row, anything, a number written as a string, or an object. */
 const COLUMN = 0;
 const FREE = 1;
+const SPELLED = 2;
+const OPEN = 3;
+
+/** Between the keys that lead to a column: no key has it, since none has escapes. */
+export const WITHIN = '\0';
+
+/**
+ * How rows are read, one manner after the other: whether other values than numbers may differ, and whether objects are looked
+ * into, which then have the same members in all rows.
+ */
+const MANNERS = [
+  [0, 0],
+  [1, 1],
+  [1, 0],
+] as const;
 
 /** As many as the counter holds. */
 const MOST_OTHERS = 2 ** 31 - 1;

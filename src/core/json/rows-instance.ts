@@ -14,7 +14,7 @@ interface RowsExports extends Exports {
   readonly WINDOW_SIZE: Constant;
   readonly WRITTEN: Constant;
   prepare(): void;
-  begin(most: number, isFree: number, mostFree: number): void;
+  begin(most: number, isFree: number, looks: number, mostFree: number): void;
   write(index: number, score: number): number;
   read(from: number, to: number): number;
   readList(from: number, to: number): number;

@@ -1,4 +1,4 @@
-import { rowReader, type FlatRows, type Scored } from './row-reader.js';
+import { rowReader, WITHIN, type FlatRows, type Scored } from './row-reader.js';
 import { skipSpace, skipValue } from './scan.js';
 
 /**
@@ -60,7 +60,8 @@ export class NumberRows {
     const sample = rows.findIndex(({ score = 0 }) => !Number.isInteger(score));
     if (sample < 0) return undefined;
     const column = this.keys.findIndex(
-      (_key, at) => this.values[sample * width + at] === rows[sample]?.score,
+      (_key, at) =>
+        this.values[sample * width + at] === rows[sample]?.score && !this.#scan.isSpelled(at),
     );
     return column < 0 ? undefined : this.#scan.textsOf(column, rows);
   }
@@ -75,8 +76,18 @@ export class NumberRows {
     for (let row = 0, start = 0; row < count; row += 1, start += keys.length) {
       rows[row] = { index: values[start + indexAt] ?? 0, score: values[start + scoreAt] ?? 0 };
     }
-    this.#ranked = { rows, indexAt, scoreAt };
+    this.#ranked = this.#scan.isSpelled(scoreAt) ? undefined : { rows, indexAt, scoreAt };
     return rows;
+  }
+
+  /** The sum of the numbers that a member of an object in each row is; `undefined` if they are not read, or not all there. */
+  sumOf(object: string, member: string): number | undefined {
+    const { keys, values } = this;
+    const column = keys.indexOf(object + WITHIN + member);
+    if (column < 0 || this.#scan.isSpelled(column)) return undefined;
+    let sum = 0;
+    for (let at = column; at < values.length; at += keys.length) sum += values[at] ?? 0;
+    return sum;
   }
 
   /**

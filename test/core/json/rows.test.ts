@@ -13,6 +13,11 @@ function plain(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, plain(member)]));
 }
 
+/** The value of a column in a row. */
+function at(row: unknown, key: string): unknown {
+  return key.split('\0').reduce((value, name) => (value as Record<string, unknown>)[name], row);
+}
+
 const NUMBERS = [
   '0',
   '-0',
@@ -99,7 +104,10 @@ describe('parseAroundRows', () => {
     ['a raw line break in a returned document', '[{"d":{"t":"x\ny"},"i":1}]'],
     ['a word in a later row', '[{"d":"x","i":1},{"d":nul,"i":2}]'],
     ['nothing in a later row', '[{"d":"x","i":1},{"d":,"i":2}]'],
-    ['a string that spells a number', '[{"index":"3","score":0.5}]'],
+    ['a string that spells a number in another way', '[{"index":"+3","score":0.5}]'],
+    ['a string that spells a number and more', '[{"index":"3 ","score":0.5}]'],
+    ['a string that spells a number in some rows', '[{"i":"3","s":0.5},{"i":4,"s":0.5}]'],
+    ['numbers in objects alone', '[{"a":{"b":1}},{"a":{"b":2}}]'],
     ['a raw line break in a string', '[{"a":"x\ny","b":1}]'],
     ['a string that does not end', '[{"b":1,"a":"x'],
     ['a word that is longer', '[{"a":nulls,"b":1}]'],
@@ -295,9 +303,12 @@ describe('parseAroundRows', () => {
         expect(found.first()).toEqual(found.objects()[0]);
         expect(found.keys).toEqual(expect.arrayContaining(['index', 'score']));
         const width = found.keys.length;
-        const numbers = found.objects().flatMap((object) => found.keys.map((key) => object[key]));
+        const numbers = found
+          .objects()
+          .flatMap((object) => found.keys.map((key) => at(object, key)));
         expect(numbers).toHaveLength(found.count * width);
-        expect([...found.values]).toEqual(numbers);
+        expect([...found.values]).toEqual(numbers.map(Number));
+        for (const number of numbers) expect(['number', 'string']).toContain(typeof number);
       }),
       { numRuns: 1_000 },
     );
@@ -324,6 +335,76 @@ describe('parseAroundRows', () => {
 
     expect(parseAroundRows(Buffer.from(text), 1_000, 7)).toBeUndefined();
     expect(parseAroundRows(Buffer.from(text), 1_000, 20)?.rows.values).toEqual([1, 2]);
+  });
+});
+
+describe('rows with numbers in strings and in objects', () => {
+  const read = (text: string) => parseAroundRows(Buffer.from(text), 10_000);
+
+  it.each([
+    ['[{"id":"3","score":0.5},{"id":"10","score":"0.25"}]', undefined],
+    ['[{"id":"3","score":"5.6E-4"},{"id":"-0","score":"1"}]', ['id', 'score']],
+    ['[{"s":"1","d":"x"},{"d":"x","s":"2"}]', undefined],
+    ['[{"s":1,"m":{"n":2,"t":"x"}},{"s":3,"m":{"n":4,"t":"5"}}]', ['s', 'm\0n']],
+    ['[{"m":{"n":{"n":{"n":2}}},"n":1}]', ['n']],
+    ['[{"m":{"n":{"m":2}},"n":{},"i":1}]', ['m\0n\0m', 'i']],
+    ['[{"d":{"x":1},"i":1},{"d":{"x":"y"},"i":2}]', ['i']],
+    ['[{"d":{"x":1},"i":1},{"d":{},"i":2}]', ['i']],
+    ['[{"d":{"x":1},"i":1},{"d":null,"i":2}]', ['i']],
+    ['[{"d":{"a":{"b":1},"c":null} , "i":1}]', ['d\0a\0b', 'i']],
+    ['[{"d":{"a":{"b":1}},"d":{},"i":1}]', undefined],
+    ['[{"d":{"a":1,"a":2},"i":1}]', undefined],
+    ['[{"d":{"__proto__":1},"i":1}]', undefined],
+  ])('are read where all rows have them: %s', (text, keys) => {
+    const parsed = read(text);
+
+    const wanted = keys?.filter((key) => parsed?.rows.keys.includes(key));
+    expect(wanted).toEqual(keys);
+    if (parsed !== undefined) expect(plain(parsed.value)).toEqual(JSON.parse(text));
+  });
+
+  it.each([
+    ['a score', '[{"index":0,"relevance_score":"0.50"}]', undefined],
+    ['an index', '[{"index":"7","relevance_score":0.50}]', '{"index":7,"relevance_score":0.50}'],
+  ])('are written as they came unless it is a score: %s', (_name, text, written) => {
+    const rows = read(text)?.rows;
+    const ranked = rows?.ranked('index', 'relevance_score') ?? [];
+
+    expect(rows?.written(ranked)?.toString()).toBe(written);
+    expect(rows?.textsOf(ranked)).toEqual(written === undefined ? undefined : ['0.50']);
+  });
+
+  it('are summed up, and not if they are none', () => {
+    const rows = (member: (at: number) => unknown) =>
+      read(JSON.stringify([1, 2, 3].map((i) => ({ i, m: { n: member(i) } }))))?.rows;
+
+    expect(rows((at) => at * 1.5)?.sumOf('m', 'n')).toBe(9);
+    expect(rows((at) => String(at))?.sumOf('m', 'n')).toBeUndefined();
+    expect(rows((at) => (at > 1 ? null : 1))?.sumOf('m', 'n')).toBeUndefined();
+    expect(rows((at) => at)?.sumOf('m', 'o')).toBeUndefined();
+    expect(read('[{"m\0n":1,"i":2}]')).toBeUndefined();
+  });
+
+  it('are the same wherever a window ends, and never what is not JSON', () => {
+    const row = { s: '0.125', m: { t: 'a "b"', n: 1.5, o: { p: '7' } }, i: 12, d: ['x'] };
+    const rows = Array.from({ length: 1_500 }, (_, i) => ({ ...row, i, s: String(i / 8) }));
+    const text = JSON.stringify({ results: rows });
+    const parsed = read(text);
+
+    expect(parsed?.rows.keys).toEqual(['s', 'm\0n', 'm\0o\0p', 'i']);
+    expect(plain(parsed?.value)).toEqual({ results: rows });
+    expect(parsed?.rows.ranked('i', 's')).toEqual(
+      rows.map(({ i, s }) => ({ index: i, score: Number(s) })),
+    );
+    const few = JSON.stringify(rows.slice(0, 3));
+    fc.assert(
+      fc.property(fc.nat(few.length - 1), fc.string({ maxLength: 2 }), (at, put) => {
+        const broken = few.slice(0, at) + put + few.slice(at + 1);
+        const found = read(broken);
+        if (found !== undefined) expect(plain(found.value)).toEqual(JSON.parse(broken));
+      }),
+      { numRuns: 3_000 },
+    );
   });
 });
 
