@@ -12,6 +12,12 @@ export interface DocumentPart {
   readonly source: unknown;
 }
 
+/** Text and image of a document as JSON strings; one of them may be absent. */
+export interface Content {
+  readonly text?: JsonFragment;
+  readonly image?: JsonFragment;
+}
+
 /** How documents are shown in rows: under which name, and whether by their texts alone. */
 export interface Shown {
   readonly name: string;
@@ -56,6 +62,8 @@ export interface Documents {
    */
   picked(fields: readonly string[]): JsonFragment | undefined;
   /** Text and image of each document, for APIs that take them as separate objects. */
+  contents(): readonly Content[];
+  /** The same as values, with what the caller sent. */
   parts(): readonly DocumentPart[];
   /** The document as a reply shows it: `{"text": …}` for a string, otherwise the caller's own object. */
   echo(index: number): JsonBody;

@@ -3,3 +3,4 @@ export type { DocumentPart, Documents, Shown } from './document-list.js';
 export { partDocuments, textDocuments } from './part-documents.js';
 export { sentDocuments, sentTexts } from './sent-documents.js';
 export { fieldDocuments, lineDocuments } from './field-documents.js';
+export { imageDocuments, TEXT_AND_IMAGE } from './image-documents.js';

@@ -16,7 +16,7 @@ import {
   ROW_END,
   wrapEach,
 } from './document-json.js';
-import type { DocumentPart, Documents, Shown } from './document-list.js';
+import type { Content, DocumentPart, Documents, Shown } from './document-list.js';
 
 /** How much of a body is walked over in one go. */
 const STEP_BYTES = 1_048_576;
@@ -195,6 +195,17 @@ class PartDocuments implements Documents {
       this.#parts.map(({ source }) => source),
       fields,
     );
+  }
+
+  contents(): readonly Content[] {
+    return this.#parts.map(({ text, image }, index) => ({
+      ...(text !== undefined && { text: this.textJson(index) }),
+      ...(image !== undefined && {
+        image: new JsonFragment(
+          this.#written?.[index]?.image ?? Buffer.from(JSON.stringify(image.toWellFormed())),
+        ),
+      }),
+    }));
   }
 
   parts(): readonly DocumentPart[] {

@@ -16,7 +16,7 @@ import {
   pickStrings,
   ROW_END,
 } from './document-json.js';
-import type { DocumentPart, Documents } from './document-list.js';
+import type { Content, DocumentPart, Documents } from './document-list.js';
 import { Interleaved } from './interleaved.js';
 import { pickedPlaces, pickedStrings, type FieldPlaces } from './field-places.js';
 import { decoded, MOST_BYTES, partedAt, PIECE_BYTES, stringPieces } from './json/text-pieces.js';
@@ -149,6 +149,10 @@ class SentDocuments implements Documents {
       if (this.#bytes[this.#rows[at] ?? 0] === QUOTE) return false;
     }
     return true;
+  }
+
+  contents(): readonly Content[] {
+    return Array.from({ length: this.count }, (_, index) => ({ text: this.textJson(index) }));
   }
 
   parts(): readonly DocumentPart[] {

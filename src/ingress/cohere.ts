@@ -7,9 +7,11 @@ import { EXAMPLE } from './example.js';
 import { defineDialect, type ParsedRerank, type Ranking } from './dialect.js';
 import {
   areTexts,
+  areTextsAlone,
   checkQuery,
   COUNT,
   documentsByFields,
+  documentsWithImages,
   documentsError,
   FIELDS,
   fieldsOf,
@@ -103,12 +105,14 @@ export function parseRerank(request: IngressRequest): ParsedRerank<undefined> {
   const scanned = request.split(DOCUMENTS);
   if (scanned !== undefined) {
     const members = checkMembers(request, scanned.members);
-    const { hasObjects, lacksTexts } = scanned.list;
-    const fields = hasObjects ? fieldsOf(members.rank_fields) : undefined;
-    const areRankedByTexts = areTexts(fields) && !lacksTexts;
-    const documents = areRankedByTexts
-      ? scannedDocuments(scanned, request.maxDocuments)
-      : fields && documentsByFields(request, DOCUMENTS, fields);
+    const { list } = scanned;
+    const fields = list.hasObjects ? fieldsOf(members.rank_fields) : undefined;
+    const documents =
+      areTexts(fields) && areTextsAlone(list)
+        ? scannedDocuments(scanned, request.maxDocuments)
+        : fields === undefined
+          ? documentsWithImages(request, DOCUMENTS)
+          : documentsByFields(request, DOCUMENTS, fields);
     if (documents !== undefined) return toRequest(members, documents);
   }
   const members = checkMembers(request, request.value());

@@ -8,6 +8,7 @@ import { EXAMPLE } from './example.js';
 import {
   checkQuery,
   COUNT,
+  documentsWithImages,
   FLAG,
   isRecord,
   listNames,
@@ -107,6 +108,8 @@ function documentsOf(request: IngressRequest): Documents {
   const scanned = request.scanAny(DOCUMENTS);
   if (scanned !== undefined) return scannedDocuments(scanned, request.maxDocuments);
   const name = 'input.documents';
+  const documents = documentsWithImages(request, DOCUMENTS);
+  if (documents !== undefined) return documents;
   return readDocuments(request, name, 'strings', (item, index) =>
     (isRecord(item) ? textPart : stringPart)(item, name, index),
   );

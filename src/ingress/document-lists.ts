@@ -31,6 +31,8 @@ export function objectList(request: IngressRequest, names: readonly ListName[]):
   if (scanned !== undefined && areObjects(scanned)) {
     return scannedDocuments(scanned, request.maxDocuments);
   }
+  const documents = documentsWithImages(request, names, areObjects);
+  if (documents !== undefined) return documents;
   const name = names[0]?.name ?? '';
   return readDocuments(request, name, 'objects with "text"', (item, index) =>
     textPart(item, name, index),
@@ -110,6 +112,18 @@ export function documentsByFields(
   if (scanned === undefined) return undefined;
   checkCount(scanned.list.count, request.maxDocuments, scanned.name);
   return request.byFields(scanned, fields, areAllNeeded);
+}
+
+/** The documents of a list that has images, in the caller's bytes, if those are `suitable`; `undefined` if the body has to be parsed. */
+export function documentsWithImages(
+  request: IngressRequest,
+  names: readonly ListName[],
+  suitable: (scanned: ScannedBody) => boolean = () => true,
+): Documents | undefined {
+  const scanned = request.split(names);
+  if (scanned?.list.hasImages !== true || !suitable(scanned)) return undefined;
+  checkCount(scanned.list.count, request.maxDocuments, scanned.name);
+  return request.withImages(scanned);
 }
 
 /** The texts of a body's documents, which are objects with more than that. */

@@ -74,7 +74,7 @@ interface Inputs {
 function readInputs(request: IngressRequest): Inputs {
   const scanned = request.scanAny(LISTS);
   if (scanned?.name === 'inputs') return scannedPairs(request, scanned);
-  const { inputs } = request.members(SENTENCES);
+  const { inputs } = scanned?.members ?? request.value();
   const isSimilarity = isRecord(inputs) && (scanned !== undefined || 'sentences' in inputs);
   return isSimilarity ? readSimilarity(request, inputs) : readPairs(request, inputs);
 }

@@ -8,6 +8,7 @@ import {
   checkQuery,
   COUNT,
   documentsByFields,
+  documentsWithImages,
   FIELDS,
   fieldsOf,
   FLAG,
@@ -118,7 +119,9 @@ function sentInput(
 ): Documents | undefined {
   const scanned = request.scan(INPUT) ?? (areTexts(fields) ? request.scanAny(INPUT) : undefined);
   if (scanned !== undefined) return scannedDocuments(scanned, request.maxDocuments);
-  return fields && documentsByFields(request, INPUT, fields);
+  return fields === undefined
+    ? documentsWithImages(request, INPUT, ({ list }) => !list.lacksTexts)
+    : documentsByFields(request, INPUT, fields);
 }
 
 /** A document as sent: a text, or an object in the caller's own bytes. */

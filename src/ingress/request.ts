@@ -1,12 +1,19 @@
 import { GatewayError } from '../core/errors.js';
-import { fieldDocuments, type Documents } from '../core/documents.js';
+import {
+  fieldDocuments,
+  imageDocuments,
+  TEXT_AND_IMAGE,
+  type Documents,
+} from '../core/documents.js';
 import { LoneHalves } from '../core/json/halves.js';
 import {
   areLocatable,
+  areTextsAlone,
   excessOf,
   locatedList,
   splitBody,
   Walk,
+  type FoundList,
   type ListName,
   type ParseLimits,
   type ScannedBody,
@@ -39,6 +46,12 @@ const PARSED_AT_ONCE_BYTES = 65_536;
 
 /** Units of text made of values in one step: nested lists take a millisecond for so many. */
 const MADE_UNITS = 32_768;
+
+/** A list with the places of members of its elements. */
+interface Located {
+  readonly list: FoundList;
+  readonly replaced: LoneHalves | undefined;
+}
 
 /** Work that takes too long for one go, and has to be done in steps before what asked for it is asked again. */
 class NotDoneYet extends Error {
@@ -93,13 +106,13 @@ export class IngressRequest {
     return scanned?.list.hasObjects === true ? undefined : scanned;
   }
 
-  /** The same, but the list may also hold objects that each have a `text`. */
+  /** The same, but the list may also hold objects that each have a `text`, and no image. */
   scanAny(names: readonly ListName[]): ScannedBody | undefined {
     const split = this.split(names);
-    return split?.list.lacksTexts === true ? undefined : split;
+    return split !== undefined && areTextsAlone(split.list) ? split : undefined;
   }
 
-  /** The same, whether objects have a `text` or not; searched for once. */
+  /** The same, whatever objects have; searched for once. */
   split(names: readonly ListName[]): ScannedBody | undefined {
     if (!this.#isScanned) {
       const walk = new Walk(this.body, names, this.maxDocuments);
@@ -260,37 +273,60 @@ export class IngressRequest {
     areAllNeeded = false,
   ): Documents | undefined {
     if (!areLocatable(fields)) return undefined;
-    return this.make(scanned, () => this.#documentsByFields(scanned, fields, areAllNeeded));
+    return this.#documentsAt(scanned, fields, ({ list, replaced }) =>
+      fieldDocuments({ body: this.body, list, replaced, fields, areAllNeeded }),
+    );
   }
 
-  /** What is made of the list in `scanned`; for a large request in steps, and once. */
+  /** The documents of the list in `scanned`, of which some are images or have one; `undefined` if the body has to be parsed. */
+  withImages(scanned: ScannedBody): Documents | undefined {
+    const { blanks } = scanned.list;
+    return this.#documentsAt(scanned, TEXT_AND_IMAGE, ({ list, replaced }) =>
+      imageDocuments({ body: this.body, list, replaced, blanks }),
+    );
+  }
+
+  /** What `documentsOf` makes of the list, where the places of these members of its elements are known. */
+  #documentsAt(
+    scanned: ScannedBody,
+    fields: readonly string[],
+    documentsOf: (located: Located) => Steps<Documents | undefined>,
+  ): Documents | undefined {
+    return this.make(scanned, () => this.#locate(scanned, fields, documentsOf));
+  }
+
+  /** What is made of the list in `scanned`; for a large request, or where it takes long, in steps, and once. */
   make<T>({ list }: ScannedBody, work: () => Steps<T>): T {
-    const isLarge = this.body.length > LARGE_BYTES || list.count > MANY_DOCUMENTS;
-    if (!isLarge) return atOnce(work());
+    const isMany = list.count > MANY_DOCUMENTS;
+    if (this.body.length <= PARSED_AT_ONCE_BYTES && !isMany) return atOnce(work());
     const made = this.#made?.get(OF_LIST) as readonly [T] | undefined;
     if (made !== undefined) return made[0];
+    const steps = work();
+    const step = isMany || this.body.length > LARGE_BYTES ? undefined : steps.next();
+    if (step?.done === true) return step.value;
     throw new NotDoneYet(async (pause) => {
-      const result = await inSteps(work(), pause);
+      await pause();
+      const result = await inSteps(steps, pause);
       (this.#made ??= new Map()).set(OF_LIST, [result]);
     });
   }
 
-  *#documentsByFields(
+  *#locate(
     { name, replaced: before, ...scanned }: ScannedBody,
     fields: readonly string[],
-    areAllNeeded: boolean,
+    make: (located: Located) => Steps<Documents | undefined>,
   ): Steps<Documents | undefined> {
     const { body } = this;
     // Halves of characters in texts, which may be others than are ranked.
     if (before !== undefined) yield* before.undo(body);
     this.#scanned = { name, ...scanned };
     const walk = new Walk(body, locatedList(name), this.maxDocuments, 0, fields);
-    while (!walk.go(STEP_BYTES)) yield;
+    while (!walk.go(body.length > LARGE_BYTES ? STEP_BYTES : LARGE_BYTES)) yield;
     const { list } = walk;
     if (list === undefined) return undefined;
     const replaced = yield* LoneHalves.replace(body, list.halves);
     if (replaced !== undefined) this.#scanned = { name, ...scanned, replaced };
-    return yield* fieldDocuments({ body, list, replaced, fields, areAllNeeded });
+    return yield* make({ list, replaced });
   }
 }
 

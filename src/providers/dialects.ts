@@ -1,3 +1,4 @@
+import { inTurn } from '../core/document-json.js';
 import {
   Json,
   type JsonFragment,
@@ -6,6 +7,7 @@ import {
   type JsonBody,
 } from '../core/json/json.js';
 import { NumberRows } from '../core/json/rows.js';
+import { decoded, partedAt } from '../core/json/text-pieces.js';
 import type { ReportedUsage, UpstreamRanking, UpstreamRow } from '../core/rerank.js';
 import type { UpstreamCall } from './provider.js';
 
@@ -153,8 +155,20 @@ const IMAGE_TYPES: readonly (readonly [prefix: string, type: string])[] = [
 ];
 
 /** An image as a URL: base64 without a scheme becomes a `data:` URL, with its type read from the first bytes. */
-export function imageUrl(image: string): string {
-  if (/^(https?|data):/i.test(image)) return image;
-  const type = IMAGE_TYPES.find(([prefix]) => image.startsWith(prefix))?.[1] ?? 'image/jpeg';
-  return `data:${type};base64,${image}`;
+export function imageUrl(image: JsonFragment): JsonFragment {
+  const json = image.bytes;
+  const beginning = decoded(json, 1, partedAt(json, 1, 1 + BEGINNING_BYTES));
+  if (/^(https?|data):/i.test(beginning)) return image;
+  const type = IMAGE_TYPES.find(([prefix]) => beginning.startsWith(prefix))?.[1] ?? 'image/jpeg';
+  return inTurn([Buffer.from(`"data:${type};base64,`), json.subarray(1)]);
 }
+
+/** Of an image, as JSON: enough of it to tell what it is, even if all of that is in escapes. */
+const BEGINNING_BYTES = 96;
+
+/** Whether a text, as JSON, is there and has nothing in it. */
+export function isEmptyText(text: JsonFragment | undefined): boolean {
+  return text?.size === EMPTY_BYTES;
+}
+
+const EMPTY_BYTES = 2;

@@ -16,9 +16,9 @@ export const mlxVlm = defineProvider({
     ...jinaLikeBody(call),
     ...(call.documents.hasImages
       ? {
-          documents: call.documents.parts().map(({ text, image }) => ({
-            text: text?.toWellFormed(),
-            image: image === undefined ? undefined : imageUrl(image),
+          documents: call.documents.contents().map(({ text, image }) => ({
+            text,
+            image: image && imageUrl(image),
           })),
         }
       : {}),

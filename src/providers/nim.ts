@@ -1,6 +1,6 @@
 import type { Json, JsonBody } from '../core/json/json.js';
 import type { UpstreamRanking } from '../core/rerank.js';
-import { imageUrl, readRows, readUsage } from './dialects.js';
+import { imageUrl, isEmptyText, readRows, readUsage } from './dialects.js';
 import { bearer, defineProvider, OPTIONAL_API_KEY, type UpstreamCall } from './provider.js';
 import { MAX_DOCUMENTS, pathSetting, SELF_HOSTED } from './self-hosted.js';
 
@@ -13,10 +13,10 @@ export function nimBody({ model, query, documents, options }: UpstreamCall): Jso
     model,
     query: { text: query },
     passages: documents.hasImages
-      ? documents.parts().map(({ text, image }) => ({
+      ? documents.contents().map(({ text, image }) => ({
           // An empty text next to an image is refused, an absent one is not.
-          text: text === '' && image !== undefined ? undefined : text?.toWellFormed(),
-          image: image === undefined ? undefined : imageUrl(image),
+          text: image !== undefined && isEmptyText(text) ? undefined : text,
+          image: image && imageUrl(image),
         }))
       : documents.objects(),
     truncate: options.truncation === false ? 'NONE' : 'END',

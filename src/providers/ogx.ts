@@ -9,11 +9,9 @@ const IMAGE_MODELS = /-vl\b|-vl-|reranker-m0|multimodal/i;
 function items({ documents }: UpstreamCall): JsonBody {
   if (!documents.hasImages) return documents.texts();
   return documents
-    .parts()
+    .contents()
     .map(({ text, image }) =>
-      image === undefined
-        ? (text ?? '').toWellFormed()
-        : { type: 'image_url', image_url: { url: imageUrl(image) } },
+      image === undefined ? text : { type: 'image_url', image_url: { url: imageUrl(image) } },
     );
 }
 

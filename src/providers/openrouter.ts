@@ -1,6 +1,6 @@
 import { Json, JsonFragment, type JsonBody } from '../core/json/json.js';
 import { faultOfStatus, type FaultKind } from '../core/retry.js';
-import { decodeJinaLike, imageUrl } from './dialects.js';
+import { decodeJinaLike, imageUrl, isEmptyText } from './dialects.js';
 import { HOSTED } from './hosted.js';
 import {
   bearer,
@@ -23,9 +23,9 @@ function fault({ status, json }: UpstreamReply): FaultKind | undefined {
 
 function contents({ documents }: UpstreamCall): JsonBody {
   if (!documents.hasImages) return documents.texts();
-  return documents.parts().map(({ text, image }) => ({
-    text: text === '' ? undefined : text?.toWellFormed(),
-    image: image === undefined ? undefined : imageUrl(image),
+  return documents.contents().map(({ text, image }) => ({
+    text: isEmptyText(text) ? undefined : text,
+    image: image && imageUrl(image),
   }));
 }
 

@@ -44,9 +44,9 @@ const profile: ProviderProfile = {
 /** Strings, or lists of parts if there are images; `{text}` objects are refused. */
 function contents({ documents }: UpstreamCall): JsonBody {
   if (!documents.hasImages) return documents.texts();
-  return documents.parts().map(({ text, image }) => ({
+  return documents.contents().map(({ text, image }) => ({
     content: [
-      ...(text === undefined ? [] : [{ type: 'text', text: text.toWellFormed() }]),
+      ...(text === undefined ? [] : [{ type: 'text', text }]),
       ...(image === undefined ? [] : [{ type: 'image_url', image_url: { url: imageUrl(image) } }]),
     ],
   }));

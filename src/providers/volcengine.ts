@@ -82,9 +82,7 @@ export const volcengine = defineProvider({
   body: ({ model, query, documents, options }) => ({
     rerank_model: model,
     datas: documents.hasImages
-      ? documents
-          .parts()
-          .map(({ text, image }) => ({ query, content: text?.toWellFormed(), image }))
+      ? documents.contents().map(({ text, image }) => ({ query, content: text, image }))
       : documents.around(`{"query":${JSON.stringify(query)},"content":`, '}'),
     rerank_instruction: takesInstruction(model) ? options.instruction : undefined,
   }),

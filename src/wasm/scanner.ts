@@ -17,11 +17,11 @@ export const LISTS: i32 = 512;
 export const NAME_SIZE: i32 = 64;
 /** The members that lead to an element's text, at most. */
 export const MAX_STEPS: i32 = 3;
-// Of a list: the member that it is in, its name, the steps to an element's text, and a member that must not be a text with anything in it.
+// Of a list: the member that it is in, its name, the steps to an element's text, and a member that is an image if it is a text with anything in it.
 const WITHIN: i32 = 0;
 const NAME: i32 = 1;
 const STEPS: i32 = 2;
-const REFUSED: i32 = 5;
+const IMAGE: i32 = 5;
 /** Bytes per list. */
 export const LIST_SIZE: i32 = 384;
 export const MAX_LISTS: i32 = 16;
@@ -33,6 +33,8 @@ export const MAX_FIELDS: i32 = 8;
 const FIELD_SIZE: i32 = 8;
 /** Those of the current element. */
 const PLACES: i32 = FIELDS + MAX_FIELDS * NAME_SIZE;
+/** For every sixty-four levels, one word of what the levels around them are. */
+const OUTER: i32 = PLACES + MAX_FIELDS * FIELD_SIZE;
 export const ROWS: i32 = 8192;
 export const MAX_ROWS: i32 = 4096;
 /** Bytes per element: where it starts and ends, and where its text starts and ends; its fields follow. */
@@ -59,8 +61,10 @@ const AFTER_VALUE: i32 = 5;
 const IN_STRING: i32 = 6;
 const NOTHING: i32 = 7;
 
-/** Deeper text is left to the plain parser: each level takes one bit. */
-const MAX_DEPTH: i32 = 64;
+/** Deeper text is left to the plain parser. */
+const MAX_DEPTH: i32 = 256;
+/** Each level takes one bit of a word. */
+const WORD_LEVELS: i32 = 64;
 
 /** The bytes that every two escapes of six bytes have in common. */
 const PAIR_OF_HEADS = i8x16(0x5c, 0x75, 0, 0, 0, 0, 0x5c, 0x75, 0, 0, 0, 0, 0, 0, 0, 0);
@@ -77,7 +81,8 @@ const LETTERS = i8x16(-1, -1, 0x72, -1, 0x74, -1, 0x66, -1, -1, -1, -1, -1, 0x5c
 
 let state: i32 = VALUE;
 let depth: i32 = 0;
-/** Whether each level is an object; the innermost is the lowest bit. */
+let deepest: i32 = 0;
+/** Whether each of the innermost levels is an object; the last one is the lowest bit. */
 let objects: u64 = 0;
 /** Added to an offset in memory, gives the offset in the text. */
 let shift: i32 = 0;
@@ -103,7 +108,14 @@ let halves: i32 = 0;
 let hasObjects: bool = false;
 /** Whether an element is an object without a text. */
 let lacksTexts: bool = false;
+let hasImages: bool = false;
+/** The first of two lists of the same name: the last one counts. */
+let beforeStart: i32 = 0;
+let beforeEnd: i32 = 0;
+/** Commas, arrays and objects: about as many as there are values. */
 let values: i32 = 0;
+/** Those of the list; while the walk is in it, those before it. */
+let listValues: i32 = 0;
 // The current element.
 let sourceStart: i32 = 0;
 let textStart: i32 = 0;
@@ -114,7 +126,7 @@ let reach: i32 = 0;
 let taken: u32 = 0;
 let stepIsNext: bool = false;
 let textIsNext: bool = false;
-let refusedIsNext: bool = false;
+let imageIsNext: bool = false;
 let textIsBlank: bool = false;
 /** Of which list the fields are, and how many are asked for there. */
 let fieldedList: i32 = 0;
@@ -176,6 +188,7 @@ export function begin(howMany: i32, leastLong: i32, howManyFields: i32, list: i3
   lacksTexts = false;
   state = VALUE;
   depth = 0;
+  deepest = 0;
   objects = 0;
   lists = howMany;
   found = -1;
@@ -187,9 +200,13 @@ export function begin(howMany: i32, leastLong: i32, howManyFields: i32, list: i3
   reach = 0;
   stepIsNext = false;
   textIsNext = false;
-  refusedIsNext = false;
+  imageIsNext = false;
   count = 0;
   values = 0;
+  listValues = 0;
+  hasImages = false;
+  beforeStart = 0;
+  beforeEnd = 0;
 }
 
 /** Whether the text may end here. */
@@ -235,9 +252,28 @@ export function notedBlanks(): i32 {
 export function notedHalves(): i32 {
   return halves;
 }
-/** Values outside the list so far. */
+/** Values outside the list, once the walk is over. */
 export function otherValues(): i32 {
+  return values - listValues;
+}
+/** All values so far. */
+export function allValues(): i32 {
   return values;
+}
+/** How many levels the text has so far. */
+export function levelsOfAll(): i32 {
+  return deepest;
+}
+/** Whether elements of the list are images, too. */
+export function foundImages(): bool {
+  return hasImages;
+}
+/** Where a list of the same name before it is, key included; what was noted of that counts no more. Both are 0 if there is none. */
+export function foundBefore(): i32 {
+  return beforeStart;
+}
+export function foundBeforeEnd(): i32 {
+  return beforeEnd;
 }
 
 /**
@@ -313,6 +349,7 @@ function walkToken(byte: u8, at: i32, end: i32): i32 {
     case AFTER_VALUE: {
       const inObject = (objects & 1) == 1;
       if (byte == 0x2c) {
+        values += 1;
         state = inObject ? KEY : VALUE;
         return at + 1;
       }
@@ -325,15 +362,13 @@ function walkToken(byte: u8, at: i32, end: i32): i32 {
 }
 
 function walkValue(byte: u8, at: i32, end: i32): i32 {
-  if (!inList) values += 1;
   const isElement = inList && depth == listDepth;
   const isWanted = wanted >= 0;
   if (byte == 0x22) {
-    // A bare string is left to the plain parser, as a bare number or word is.
-    if (isWanted || stepIsNext || depth == 0) return FAILED;
-    if (refusedIsNext) {
+    if (isWanted || stepIsNext) return FAILED;
+    if (imageIsNext) {
       if (at + 1 == end) return at;
-      if (load<u8>(at, 1) != 0x22) return FAILED;
+      if (load<u8>(at, 1) != 0x22) hasImages = true;
     }
     if (isElement) {
       sourceStart = at + shift;
@@ -343,11 +378,11 @@ function walkValue(byte: u8, at: i32, end: i32): i32 {
     isBlank = isText;
     if (isText || longFrom > 0) textStart = at + shift;
     state = IN_STRING;
-    refusedIsNext = false;
+    imageIsNext = false;
     return at + 1;
   }
-  // Of a kind that is not refused; or the end cuts it, and it is no text when it is looked at again.
-  refusedIsNext = false;
+  // It is no image; or the end cuts it, and it is no text when it is looked at again.
+  imageIsNext = false;
   // What is no string is no text.
   if (textIsNext) {
     textIsNext = false;
@@ -385,11 +420,13 @@ function walkValue(byte: u8, at: i32, end: i32): i32 {
       inList = true;
       listStart = at + shift;
       listDepth = depth + 1;
+      listValues = values + 1;
     }
     if (nextField >= 0) openFieldAt(at);
     return open(at, false);
   }
   if (isWanted) return FAILED;
+  // A bare number or word is left to the plain parser.
   if (depth == 0) return FAILED;
   const next = byte == 0x2d || isDigit(byte) ? walkNumber(at, end) : walkWord(byte, at, end);
   if (next > at) {
@@ -400,7 +437,6 @@ function walkValue(byte: u8, at: i32, end: i32): i32 {
     }
     return walkComma(next, end);
   }
-  if (!inList) values -= 1;
   return next;
 }
 
@@ -427,6 +463,7 @@ function walkComma(at: i32, end: i32): i32 {
     state = AFTER_VALUE;
     return at;
   }
+  values += 1;
   state = (objects & 1) == 1 ? KEY : VALUE;
   return behindSpace(at + 1, end);
 }
@@ -437,15 +474,22 @@ function behindSpace(at: i32, end: i32): i32 {
 
 function open(at: i32, isObject: bool): i32 {
   if (depth == MAX_DEPTH) return FAILED;
+  if ((depth & (WORD_LEVELS - 1)) == 0) store<u64>(wordAt(depth), objects);
   depth += 1;
+  if (depth > deepest) deepest = depth;
+  values += 1;
   objects = (objects << 1) | (isObject ? 1 : 0);
   state = isObject ? FIRST_KEY : FIRST_VALUE;
   return at + 1;
 }
 
+function wordAt(level: i32): i32 {
+  return OUTER + level / 8;
+}
+
 function close(at: i32, end: i32): i32 {
   depth -= 1;
-  objects >>= 1;
+  objects = (depth & (WORD_LEVELS - 1)) == 0 ? load<u64>(wordAt(depth)) : objects >> 1;
   if (inList) {
     if (depth == listDepth) {
       if (textEnd == 0 && !isTextless()) lacksTexts = true;
@@ -453,6 +497,7 @@ function close(at: i32, end: i32): i32 {
     } else if (depth < listDepth) {
       inList = false;
       listEnd = at + 1 + shift;
+      listValues = values - listValues;
     } else if (depth == listDepth + reach) {
       reach -= 1;
     } else if (openField >= 0 && depth == listDepth + 1) {
@@ -577,18 +622,34 @@ function listsIn(start: i32, length: i32): u32 {
 
 /**
  * Notes whether a key is the name of a list: one of those `among`, or of those in the root if that is none. False if it is
- * a second list: whether that counts, or is an error, is not decided here.
+ * a second one of another name: whether that counts, or is an error, is not decided here.
  */
 function noteList(start: i32, length: i32, among: u32, at: i32): bool {
   wanted = -1;
   for (let list: i32 = 0; list < lists; list += 1) {
     const isHere = among == 0 ? load<u8>(nameOf(list, WITHIN)) == 0 : ((among >> list) & 1) == 1;
     if (!isHere || !isName(nameOf(list, NAME), start, length)) continue;
-    if (found >= 0) return false;
+    if (found >= 0 && !forget(list)) return false;
     wanted = list;
     keyStart = at + shift;
     return true;
   }
+  return true;
+}
+
+/** Forgets the list that was found where one of that name follows; false if that is another one, or it is the third. */
+function forget(list: i32): bool {
+  if (list != found || beforeEnd > 0) return false;
+  beforeStart = keyStart;
+  beforeEnd = listEnd;
+  found = -1;
+  count = 0;
+  rows = 0;
+  blanks = 0;
+  halves = 0;
+  hasObjects = false;
+  lacksTexts = false;
+  hasImages = false;
   return true;
 }
 
@@ -609,8 +670,8 @@ function isOfElement(start: i32, length: i32): bool {
     else stepIsNext = true;
     return true;
   }
-  const refused = nameOf(found, REFUSED);
-  refusedIsNext = reach == 0 && load<u8>(refused) != 0 && isName(refused, start, length);
+  const image = nameOf(found, IMAGE);
+  imageIsNext = reach == 0 && load<u8>(image) != 0 && isName(image, start, length);
   return true;
 }
 
@@ -664,6 +725,9 @@ function walkString(from: i32, end: i32): i32 {
     textIsBlank = isBlank;
     textEnd = at + 1 + shift;
     if (depth == listDepth) note(textEnd);
+  } else if (depth == 0) {
+    state = NOTHING;
+    return at + 1;
   } else if (longFrom > 0) {
     noteLong(at + 1 + shift);
   }
@@ -679,9 +743,9 @@ function noteLong(stringEnd: i32): void {
   note(stringEnd);
 }
 
-/** A bit for each level that is open. */
+/** A bit for each of the innermost levels that are open. */
 function levels(): u64 {
-  return depth == 64 ? ~(0 as u64) : ((1 as u64) << depth) - 1;
+  return depth >= WORD_LEVELS ? ~(0 as u64) : ((1 as u64) << depth) - 1;
 }
 
 /**

@@ -1,14 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { uncleared } from '../../src/core/memory.js';
-import { TOO_DEEP } from '../support/documents.js';
+import { leftToParser } from '../support/documents.js';
 import { startGateway, type TestGateway } from '../support/gateway.js';
 import { takeUncounted, timesLeft } from '../support/memory.js';
 import { until } from '../support/until.js';
 import { rankLikeCohere, startUpstream, type TestUpstream } from '../support/upstream.js';
 
 const TEXT = 'Saturn has the "most" moons\nof any planet: 汉字 🪐 '.repeat(60_000);
-
-const DEEP = JSON.parse(TOO_DEEP) as unknown;
 
 const many = (text: string): string[] =>
   Array.from({ length: 900 }, (_, index) => `${index} ${text.repeat(500)}`);
@@ -38,20 +36,21 @@ describe('a body of several megabytes', () => {
     await upstream.close();
   });
 
-  it.each<[string, unknown[]]>([
+  it.each<[string, unknown[], isPlain?: boolean]>([
     ['strings', [TEXT, 'b', TEXT]],
     ['objects and strings', [{ id: 1, text: TEXT }, 'b', { text: TEXT }]],
     ['halves of characters', [TEXT, 'lone \ud800', { text: `${TEXT}\ud83d` }]],
     ['many halves of characters', [...many('a \ud800'), 'b', 'c']],
-    ['what only the plain parser reads', [TEXT, 'b', { text: TEXT, deep: DEEP }]],
-    ['many of what only the plain parser reads', [...many('a'), { text: 'b', deep: DEEP }, 'c']],
-  ])('is ranked as any other: %s', async (_name, documents) => {
-    const { status, body } = await gateway.post(key, {
-      model: 'moon',
-      query: 'q',
-      documents,
-      return_documents: true,
-    });
+    ['images beside texts', [TEXT, { text: TEXT, image: `data:${'A'.repeat(1e6)}` }]],
+    ['what only the plain parser reads', [TEXT, 'b', { text: TEXT }], true],
+    ['many of what only the plain parser reads', [...many('a'), { text: 'b' }, 'c'], true],
+  ])('is ranked as any other: %s', async (_name, documents, isPlain = false) => {
+    const asked = { model: 'moon', query: 'q', documents, return_documents: true };
+    const json = JSON.stringify(asked);
+    const { status, body } = await gateway.post(
+      key,
+      isPlain ? leftToParser(json, 'documents') : json,
+    );
 
     const texts = documents.map((item) =>
       typeof item === 'string' ? item : (item as { text: string }).text,

@@ -3,6 +3,7 @@ import { cohere, RERANK_MEMBERS } from '../../src/ingress/cohere.js';
 import { google } from '../../src/ingress/google.js';
 import { ingressRoute, listsAt } from '../../src/ingress/index.js';
 import { listName, IngressRequest, validate } from '../../src/ingress/read.js';
+import { leftToParser } from '../support/documents.js';
 
 const lists = () => [listName('documents')];
 const DEEP = `${'['.repeat(200)}${']'.repeat(200)}`;
@@ -42,12 +43,18 @@ async function readingOf(body: object | string) {
 }
 
 it.each([
-  ['deep lists beside a text', `{"text":"t","deep":${DEEP}}`, {}, 't'],
-  ['deep lists that are ranked by', `{"deep":${DEEP}}`, { rank_fields: ['deep'] }, DEEP],
-])('a body of many small values takes steps: %s', async (_, document, more, text) => {
+  ['deep lists beside a text', `{"text":"t","deep":${DEEP}}`, {}, 't', true],
+  ['deep lists that are ranked by', `{"deep":${DEEP}}`, { rank_fields: ['deep'] }, DEEP, false],
+  ['the same, to parse', `{"deep":${DEEP}}`, { rank_fields: ['deep'] }, DEEP, true],
+])('a body of many small values takes steps: %s', async (_, document, more, text, isParsed) => {
   const documents = Array.from({ length: 1_500 }, () => JSON.parse(document) as object);
+  const body = JSON.stringify({ query: 'q', documents, ...more });
 
-  const { documents: read, pauses, most } = await readingOf({ query: 'q', documents, ...more });
+  const {
+    documents: read,
+    pauses,
+    most,
+  } = await readingOf(isParsed ? leftToParser(body, 'documents') : body);
 
   expect(pauses).toBeGreaterThan(5);
   expect(most).toBeLessThan(150_000);

@@ -24,5 +24,7 @@ export function withTexts(
   return atOnce(documents.withTextsInSteps(newTexts(texts)));
 }
 
-/** A value at whose depth the walk leaves a body to the plain parser. */
-export const TOO_DEEP = '['.repeat(64) + ']'.repeat(64);
+/** A body that means the same, but is left to the plain parser: what comes first under the list's name is no list. */
+export function leftToParser(body: string, list: string): string {
+  return body.replace('{', `{"${list.replace(/\..*$/, '')}":0,`);
+}

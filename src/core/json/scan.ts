@@ -15,8 +15,8 @@ export { areLocatable, FIELD, listName, locatedList, ROW, Walk, type FoundList, 
 
 /**
  * Finds the documents of a request in its body without parsing them: they are scanned once and passed on as the bytes that
- * the caller sent. For anything unusual (a second list, elements that are neither strings nor objects with a
- * text, images, invalid JSON) the answer is `undefined` and `JSON.parse` decides, so that both ways accept
+ * the caller sent. For anything unusual (lists of several names, elements that are neither strings nor objects,
+ * invalid JSON) the answer is `undefined` and `JSON.parse` decides, so that both ways accept
  * and mean the same.
  */
 
@@ -29,7 +29,7 @@ const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 const LOWER_U = 0x75;
 const FIRST_PRINTABLE = 0x20;
-/** Text nested deeper than this is left to `JSON.parse`, here as in the walk. */
+/** Text nested deeper than this is left to `JSON.parse` here. */
 const MAX_DEPTH = 64;
 /** What surrounds the documents is parsed here if it is no larger than this, and has no more values. */
 const MAX_AROUND_BYTES = 65_536;
@@ -62,11 +62,16 @@ export function scanBody(
   const walk = new Walk(body, names, maxDocuments);
   walk.go();
   const scanned = atOnce(splitBody(body, walk));
-  return scanned?.list.lacksTexts === true ? undefined : scanned;
+  return scanned !== undefined && areTextsAlone(scanned.list) ? scanned : undefined;
+}
+
+/** Whether each element has a text and none an image. */
+export function areTextsAlone({ lacksTexts, hasImages }: FoundList): boolean {
+  return !lacksTexts && !hasImages;
 }
 
 /**
- * The same from a completed walk over the body, whose elements may lack their text.
+ * The same from a completed walk over the body, whose elements may lack their text or have images.
  * @param mostAround how many bytes around the list are parsed.
  */
 export function* splitBody(
@@ -75,14 +80,14 @@ export function* splitBody(
   mostAround = Infinity,
 ): Steps<ScannedBody | undefined> {
   if (list === undefined) return undefined;
-  const { keyStart, end } = list;
-  const aroundBytes = body.length - (end - keyStart);
+  const cuts = cutsOf(list);
+  const aroundBytes = cuts.reduce((bytes, { start, end }) => bytes - (end - start), body.length);
   if (aroundBytes > mostAround) return undefined;
   if (aroundBytes > MAX_AROUND_BYTES && otherValues > MAX_AROUND_VALUES) return undefined;
-  const members = parseMembers(body, keyStart, end);
+  const members = parseMembers(body, cuts);
   if (members === undefined) return undefined;
   const split = { body, members, name: list.name.name, list };
-  if (list.lacksTexts) return split;
+  if (!areTextsAlone(list)) return split;
   const replaced = yield* LoneHalves.replace(body, list.halves);
   return replaced === undefined ? split : { ...split, replaced };
 }
@@ -102,12 +107,11 @@ export interface ParseLimits {
 
 /** Which limit a JSON text exceeds, found without parsing it; for invalid JSON it may return either. */
 export function excessOf(body: Buffer, limits: ParseLimits): keyof ParseLimits | undefined {
-  if (limits.depth >= MAX_DEPTH) {
-    const walk = new Walk(body);
-    walk.go();
-    if (walk.isValid) return walk.otherValues > limits.values ? 'values' : undefined;
-  }
-  return excessByStep(body, limits);
+  const walk = new Walk(body);
+  walk.go();
+  if (!walk.isValid) return excessByStep(body, limits);
+  if (walk.levels > limits.depth) return 'depth';
+  return walk.values > limits.values ? 'values' : undefined;
 }
 
 /** The same for text that the walk refuses: deep, or invalid JSON. */
@@ -134,22 +138,35 @@ function excessByStep(body: Buffer, limits: ParseLimits): keyof ParseLimits | un
   return undefined;
 }
 
-function parseMembers(
-  body: Buffer,
-  cutStart: number,
-  cutEnd: number,
-): Record<string, unknown> | undefined {
-  const before = body.toString('utf8', 0, cutStart).trimEnd();
-  let after = body.toString('utf8', cutEnd).trimStart();
-  let head = before;
-  if (after.startsWith(',') && !before.endsWith(',')) after = after.slice(1);
-  else if (before.endsWith(',')) head = before.slice(0, -1);
+/** Members that are not parsed, in order. */
+type Cuts = readonly { readonly start: number; readonly end: number }[];
+
+function cutsOf({ before, keyStart, end }: FoundList): Cuts {
+  const list = { start: keyStart, end };
+  return before === undefined ? [list] : [before, list];
+}
+
+function parseMembers(body: Buffer, cuts: Cuts): Record<string, unknown> | undefined {
+  let text = '';
+  let from = 0;
+  for (const { start, end } of cuts) {
+    text = joinedAtCut(text, body.toString('utf8', from, start));
+    from = end;
+  }
+  text = joinedAtCut(text, body.toString('utf8', from));
   try {
-    return JSON.parse(head + after) as Record<string, unknown>;
+    return JSON.parse(text) as Record<string, unknown>;
   } catch {
     // Not an error yet: `JSON.parse` reads the same bytes and words the error.
     return undefined;
   }
+}
+
+/** What is before and behind a member that is cut out, without the comma that only one of them needs. */
+function joinedAtCut(before: string, behind: string): string {
+  const [head, after] = [before.trimEnd(), behind.trimStart()];
+  if (after.startsWith(',') && !head.endsWith(',')) return head + after.slice(1);
+  return (head.endsWith(',') ? head.slice(0, -1) : head) + after;
 }
 
 /** Position of the closing quote of the string that opens at `start`; -1 if it is not a valid string. */

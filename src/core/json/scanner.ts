@@ -15,11 +15,11 @@ export interface ListName {
   readonly text: string;
   /** Members of its elements that are located, whatever they are, if elements have no text. Of lists that are looked for, one may have them. */
   readonly fields: readonly string[];
-  /** As the walk has them: the outer member, the list's, those to the text, and one that must not be a text with anything in it. */
+  /** As the walk has them: the outer member, the list's, those to the text, and that of an image. */
   readonly names: readonly Buffer[];
 }
 
-/** Elements that are images, too, are left to the plain parser: those that have a text with anything in it there. */
+/** Elements that have a text with anything in it there are images, too. */
 const IMAGE = 'image';
 const TEXT = 'text';
 const MAX_STEPS = 3;
@@ -61,6 +61,8 @@ export interface FoundList {
   readonly start: number;
   /** After the closing bracket. */
   readonly end: number;
+  /** Where a list of the same name lies before it, key included, which does not count. */
+  readonly before?: { readonly start: number; readonly end: number };
   readonly count: number;
   /**
    * For each element in turn: where it starts and ends, and where its text does, quotes included; where fields were asked for,
@@ -70,6 +72,8 @@ export interface FoundList {
   /** Whether elements are objects; each has its text where the name says so, unless it is one that lacks it. */
   readonly hasObjects: boolean;
   readonly lacksTexts: boolean;
+  /** Whether elements are, or may be, images. */
+  readonly hasImages: boolean;
   /** Indexes of those whose text is only white space, in order. */
   readonly blanks: readonly number[];
   /** Where halves of surrogate pairs are escaped without the other half in texts, in order. */
@@ -115,11 +119,16 @@ interface ScannerExports extends Exports {
   foundFields(): number;
   foundObjects(): number;
   foundTextless(): number;
+  foundImages(): number;
+  foundBefore(): number;
+  foundBeforeEnd(): number;
   elements(): number;
   notedRows(): number;
   notedBlanks(): number;
   notedHalves(): number;
   otherValues(): number;
+  allValues(): number;
+  levelsOfAll(): number;
 }
 
 /** Bytes of a name's entry before the name itself. */
@@ -194,14 +203,25 @@ class Scanner {
     return this.#code.isComplete() !== 0;
   }
 
-  get otherValues(): number {
-    return this.#code.otherValues();
+  get counts(): Counts {
+    const code = this.#code;
+    return {
+      otherValues: code.otherValues(),
+      values: code.allValues(),
+      levels: code.levelsOfAll(),
+    };
+  }
+
+  /** Where a list that does not count ends; 0 if there is none. */
+  get beforeEnd(): number {
+    return this.#code.foundBeforeEnd();
   }
 
   found(rows: Uint32Array, blanks: readonly number[], halves: Uint32Array): FoundList | undefined {
     const code = this.#code;
     const name = this.#names?.[code.foundList()];
     if (name === undefined) return undefined;
+    const { beforeEnd } = this;
     return {
       name,
       keyStart: code.foundKeyStart(),
@@ -211,6 +231,8 @@ class Scanner {
       rows,
       hasObjects: code.foundObjects() !== 0,
       lacksTexts: code.foundTextless() !== 0,
+      hasImages: code.foundImages() !== 0,
+      ...(beforeEnd > 0 && { before: { start: code.foundBefore(), end: beforeEnd } }),
       blanks,
       halves,
     };
@@ -249,6 +271,15 @@ class Scanner {
 const idle: Scanner[] = [];
 const MAX_IDLE = 4;
 
+/** What a text is made of, approximately: commas, arrays and objects are counted. */
+interface Counts {
+  /** Without those of the list. */
+  readonly otherValues: number;
+  readonly values: number;
+  readonly levels: number;
+}
+
+const NO_COUNTS: Counts = { otherValues: 0, values: 0, levels: 0 };
 const NO_NAMES: readonly ListName[] = [];
 const NOTHING = new Uint32Array(0);
 
@@ -259,10 +290,11 @@ export class Walk {
   #scanner: Scanner | undefined;
   #position = 0;
   #isValid = false;
-  #otherValues = 0;
+  #counts = NO_COUNTS;
   #list: FoundList | undefined;
-  readonly #rows = new Numbers();
-  readonly #halves = new Numbers();
+  #rows = new Numbers();
+  #halves = new Numbers();
+  #beforeEnd = 0;
   #blanks: readonly number[] = [];
 
   /**
@@ -303,7 +335,7 @@ export class Walk {
     }
     if (this.#position < this.#text.length) return false;
     this.#isValid = scanner.isComplete;
-    this.#otherValues = scanner.otherValues;
+    this.#counts = scanner.counts;
     if (this.#isValid) {
       this.#list = scanner.found(this.#rows.all(), this.#blanks, this.#halves.all());
     }
@@ -317,7 +349,7 @@ export class Walk {
     return true;
   }
 
-  /** Whether the text is a JSON object or array, at most 64 levels deep. */
+  /** Whether the text is a JSON object, array or string, at most 256 levels deep. */
   get isValid(): boolean {
     return this.#isValid;
   }
@@ -332,12 +364,29 @@ export class Walk {
     return this.#isValid ? this.#rows.all() : NOTHING;
   }
 
-  /** Values outside of the list, not counting keys. */
+  /** Values outside of the list, about, not counting keys. */
   get otherValues(): number {
-    return this.#otherValues;
+    return this.#counts.otherValues;
+  }
+
+  /** The same of the whole text. */
+  get values(): number {
+    return this.#counts.values;
+  }
+
+  /** How many levels of arrays and objects the text has. */
+  get levels(): number {
+    return this.#counts.levels;
   }
 
   #take(scanner: Scanner): void {
+    const { beforeEnd } = scanner;
+    if (beforeEnd !== this.#beforeEnd) {
+      this.#beforeEnd = beforeEnd;
+      this.#rows = new Numbers();
+      this.#halves = new Numbers();
+      this.#blanks = [];
+    }
     // Most texts take one window: what it found is all there is.
     const isAll = this.#position === this.#text.length;
     const halves = scanner.halves();

@@ -89,14 +89,15 @@ describe('lists that are in members, and texts deeper in elements', () => {
   it.each([
     ['the member twice', '{"input":{"documents":["a"]},"input":{}}'],
     ['the member twice, the first time something else', '{"input":1,"input":{"documents":["a"]}}'],
-    ['the list twice', '{"input":{"documents":["a"],"documents":["b"]}}'],
     [
       'the list twice, the first time something else',
       '{"input":{"documents":1,"documents":["b"]}}',
     ],
     ['two lists', '{"input":{"documents":["a"]},"records":[]}'],
     ['two lists, the nested one last', '{"records":[],"input":{"documents":["a"]}}'],
-    ['an escaped name beside', '{"input":{"documents":["a"],"\\u0064ocuments":["b"]}}'],
+    ['three lists of one name', '{"input":{"documents":[],"documents":[],"documents":["a"]}}'],
+    ['a second list that is none', '{"input":{"documents":["a"],"documents":"b"}}'],
+    ['a second outer member', '{"input":{"documents":["a"]},"input":{"documents":["b"]}}'],
     ['a list in a list', '{"input":[{"documents":["a"]}]}'],
     ['a list that is too deep', '{"input":{"x":{"documents":["a"]}}}'],
     ['a list that is none', '{"input":{"documents":{"a":"b"}}}'],
@@ -119,7 +120,7 @@ describe('lists that are in members, and texts deeper in elements', () => {
     ['an image where texts may be', '{"input":{"documents":[{"text":"a","image":"b"}]}}'],
     [
       'more nesting than it has bits for',
-      `{"input":{"x":${'['.repeat(70)}${']'.repeat(70)},"documents":["a"]}}`,
+      `{"input":{"x":${'['.repeat(255)}${']'.repeat(255)},"documents":["a"]}}`,
     ],
     ['a member that does not end', '{"input":{"documents":["a"]'],
     ['a member that ends wrongly', '{"input":{"documents":["a"]]}'],

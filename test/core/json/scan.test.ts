@@ -59,7 +59,6 @@ describe('scanBody', () => {
   });
 
   it.each([
-    ['a second documents', '{"documents":["a"],"documents":["b"]}'],
     ['documents that are a string', '{"documents":"a"}'],
     ['documents that are an object', '{"documents":{"a":"b"}}'],
     ['documents that are null', '{"documents":null}'],
@@ -74,7 +73,6 @@ describe('scanBody', () => {
     ['an object with two texts', '{"documents":[{"text":"a","text":"b"}]}'],
     ['an object with a second text in escapes', '{"documents":[{"text":"a","t\\u0065xt":"b"}]}'],
     ['an object with an image in escapes', '{"documents":[{"text":"a","im\\u0061ge":"b"}]}'],
-    ['second documents in escapes', '{"documents":["a"],"docum\\u0065nts":["b"]}'],
     ['an object with an image', '{"documents":[{"text":"a","image":"b"}]}'],
     [
       'an object with an image, and then with none',
@@ -111,9 +109,53 @@ describe('scanBody', () => {
     ['nothing', ''],
     ['a bad member', '{"query":tru,"documents":["a"]}'],
     ['a bad number', '{"query":1.,"documents":["a"]}'],
-    ['deep nesting', `{"x":${'['.repeat(100)}${']'.repeat(100)},"documents":["a"]}`],
+    ['deep nesting', `{"x":${'['.repeat(256)}${']'.repeat(256)},"documents":["a"]}`],
   ])('leaves %s to the plain parser', (_name, text) => {
     expect(scanBody(bytes(text))).toBeUndefined();
+  });
+
+  it.each([
+    ['the last two of the body', '{"query":"q","documents":["a"] , "documents":["b","c"]}'],
+    ['two in escapes', '{"documents":["a"],"query":"q","\\u0064ocuments":["b","c"]}'],
+    ['the first two of the body', '{"documents":[{}],"documents":["b","c"],"query":"q"}'],
+    ['two with halves', '{"documents":["\\ud800"," "],"query":"q","documents":["b","c"]}'],
+  ])('takes the last of two lists: %s', (_name, text) => {
+    const scanned = scanBody(bytes(text));
+    if (scanned === undefined) throw new Error('it was left to the plain parser');
+
+    expect(scanned.members).toEqual({ query: 'q' });
+    expect(listOf(scanned)).toEqual(['b', 'c']);
+    expect(
+      sentDocuments(scanned)
+        .parts()
+        .map((part) => part.text),
+    ).toEqual(['b', 'c']);
+    expect([scanned.list.count, scanned.list.blanks, scanned.replaced]).toEqual([2, [], undefined]);
+  });
+
+  it('forgets the first of two lists that are longer than a window', () => {
+    const first = Array.from({ length: 20_000 }, () => ' \ud800');
+    const text = JSON.stringify({ documents: first, model: 'm' }).slice(0, -1);
+    const scanned = scanBody(bytes(`${text},"documents":${JSON.stringify(first)}}`));
+
+    expect(scanned?.list.count).toBe(20_000);
+    expect(scanned?.members).toEqual({ model: 'm' });
+    expect(listOf(scanned)).toEqual(first.map((one) => one.toWellFormed()));
+  });
+
+  it.each([63, 64, 65, 128, 129, 200, 255])('takes text of %d levels and more', (levels) => {
+    const inner = `{"a":[{"b":"c"},1,[]],"d":{}}`;
+    const deep = '[{"x":'.repeat(levels >> 1) + inner + '}]'.repeat(levels >> 1);
+    const odd = levels % 2 === 1 ? `[${deep},2]` : deep;
+    const body = `{"query":${odd},"documents":["a"]}`;
+    const isTaken = levels + 3 <= 256;
+
+    expect(scanBody(bytes(body))?.members).toEqual(
+      isTaken ? { query: JSON.parse(odd) as unknown } : undefined,
+    );
+    for (const wrong of [body.replace('}]', ']]'), body.replace('}]', '}}')]) {
+      expect(scanBody(bytes(wrong))).toBeUndefined();
+    }
   });
 
   it('finds the list under any of several names, and leaves two of them to the plain parser', () => {

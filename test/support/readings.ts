@@ -1,0 +1,129 @@
+import { expect } from '@jest/globals';
+import { GatewayError } from '../../src/core/errors.js';
+import type { Documents } from '../../src/core/documents.js';
+import { encodeJson, type JsonFragment } from '../../src/core/json/json.js';
+import type { IngressDialect, ParsedRerank } from '../../src/ingress/dialect.js';
+import { IngressRequest } from '../../src/ingress/read.js';
+import { withTexts } from './documents.js';
+
+/** What forms make of bodies, so that one way of reading can be compared with another. */
+
+const MOST = 40;
+
+const textOf = ({ bytes }: JsonFragment): unknown => JSON.parse(bytes.toString());
+
+/** All that is asked of documents, each in the same order, so that what one leaves behind meets the next. */
+function viewsOf(documents: Documents, fields: readonly string[]): unknown {
+  const { count, hasImages, hasLoneImages } = documents;
+  const indexes = Array.from({ length: count }, (_, index) => index);
+  const rows = Buffer.from(indexes.map((index) => `{"index":${index}}`).join());
+  const fieldsOf = (some: Documents): unknown => {
+    const objects = some.count === 0 ? undefined : some.picked(fields);
+    if (objects === undefined) return undefined;
+    const bytes = Buffer.concat([...objects.pieces()]);
+    expect(objects.size).toBe(bytes.length);
+    expect(objects.bytes.equals(bytes)).toBe(true);
+    return textOf(objects);
+  };
+  const odd = indexes.filter((index) => index % 2 === 1);
+  const filled = documents.fillBlanks('-');
+  const other = withTexts(documents, [0, 'other "text"']);
+  return {
+    ...{ count, hasImages, hasLoneImages },
+    texts: textOf(documents.texts()),
+    each: indexes.map((index) => [
+      documents.text(index),
+      [...documents.pieces(index)].join(''),
+      documents.beginning(index, 3).slice(0, 3),
+      textOf(documents.textJson(index)),
+      encodeJson(documents.echo(index)).toString(),
+    ]),
+    objects: textOf(documents.objects('content')),
+    around: [
+      textOf(documents.around('{"a":', '}')),
+      textOf(documents.around((index) => `{"é":${index},"a":`, '}')),
+    ],
+    sources: textOf(documents.sources()),
+    echoes: documents.echoes(indexes, rows).toString(),
+    parts: documents.parts(),
+    contents: contentsOf(documents),
+    alone: [textOf(documents.withoutImages().texts()), documents.withoutImages().blanks()],
+    fields: fieldsOf(documents),
+    blanks: documents.blanks(),
+    filled: [textOf(filled.texts()), textOf(filled.sources()), filled.blanks()],
+    other: [textOf(other.texts()), textOf(other.sources()), other.blanks(), contentsOf(other)],
+    picked: [documents, filled, other].map((all) => {
+      const some = all.pick(odd);
+      const texts = [textOf(some.texts()), textOf(some.sources()), some.blanks(), fieldsOf(some)];
+      return [...texts, contentsOf(some), some.hasImages, some.hasLoneImages];
+    }),
+  };
+}
+
+function contentsOf(documents: Documents): unknown {
+  return documents
+    .contents()
+    .map(({ text, image }) => [text && textOf(text), image && textOf(image)]);
+}
+
+/** Only the texts of documents, for long ones. */
+export function textsOf(documents: Documents): unknown {
+  return [textOf(documents.texts()), documents.blanks()];
+}
+
+/** Halves of characters as they are replaced, since not all that is asked of parsed documents does so. */
+function wellFormed(views: unknown): unknown {
+  return JSON.parse(JSON.stringify(views).replaceAll(/\\ud[89a-f][0-9a-f]{2}/g, '\\ufffd'));
+}
+
+export interface Reading {
+  readonly wasParsed: boolean;
+  readonly seen: unknown;
+}
+
+/** What a form makes of a body, or why it refuses it. */
+export async function readingOf(
+  dialect: IngressDialect,
+  body: Buffer,
+  view = viewsOf,
+): Promise<Reading> {
+  const request = new IngressRequest(Buffer.from(body), {}, {}, MOST);
+  let wasParsed = false;
+  const value = request.value.bind(request);
+  request.value = () => {
+    wasParsed = true;
+    return value();
+  };
+  let parsed: ParsedRerank;
+  try {
+    parsed = await request.read(
+      () => dialect.lists,
+      () => dialect.parse(request),
+      () => Promise.resolve(),
+    );
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error;
+    return { wasParsed, seen: error.message };
+  }
+  const { documents, kept, ...rest } = parsed;
+  const rows = Array.from({ length: documents.count }, (_, index) => ({ index, score: 0.5 }));
+  const ranking = {
+    ...{ rows, written: undefined, warnings: [] },
+    usage: { inputTokens: 1, searchUnits: 1, estimated: false },
+  };
+  const asked = { ...rest, documents, returnDocuments: true, model: 'm' };
+  const clock = { nowMs: 0, elapsedMs: 0 };
+  const reply = dialect.reply('id', asked, ranking, kept, clock).toString();
+  const views = view(documents, rest.options.rankFields ?? ['text']);
+  return { wasParsed, seen: [rest, wellFormed([JSON.parse(reply), views])] };
+}
+
+/** JSON as others write it: everything beyond ASCII escaped, or with white space, or both. */
+export function written(json: unknown, form: number): string {
+  const all = JSON.stringify(json, null, form & 1 ? 2 : 0);
+  return (form & 2) === 0
+    ? all
+    : all.replace(/[^\0-\x7f]/g, (unit) => {
+        return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+      });
+}
